@@ -20,7 +20,8 @@ long syscall(long number, ...);
 typedef void init_function(int argc, char **argv, char **env);
 typedef int main_function(int argc, char **argv, char **env);
 #define LINKER_MADE extern __attribute__((visibility("hidden")))
-LINKER_MADE init_function *__preinit_array_start[], *__preinit_array_end[], *__init_array_start[], *__init_array_end[];
+LINKER_MADE init_function *__preinit_array_start[], *__preinit_array_end[], *__init_array_start[],
+	*__init_array_end[];
 LINKER_MADE void _init(void);
 
 static void construct(int argc, char **argv, char **env)
@@ -32,8 +33,10 @@ static void construct(int argc, char **argv, char **env)
 		(*f)(argc, argv, env);
 }
 
-int __real___libc_start_main(main_function *, int, char **, init_function *, void (*)(void), void (*)(void), void *);
-int __wrap___libc_start_main(main_function *program, int argc, char **argv, init_function *init, void (*fini)(void),
+int __real___libc_start_main(main_function *, int, char **, init_function *, void (*)(void),
+			     void (*)(void), void *);
+int __wrap___libc_start_main(main_function *program, int argc, char **argv, init_function *init,
+			     void (*fini)(void),
 			     void (*rtld_fini)(void), void *stack_end)
 {
 	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);

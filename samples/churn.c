@@ -76,7 +76,8 @@ static long run_processes(long n)
 
 int main(int argc, char **argv)
 {
-	long nthreads = cu_option(argc, argv, "-t", 100), nprocesses = cu_option(argc, argv, "-p", 10), threads, processes;
+	long nthreads = cu_option(argc, argv, "-t", 100),
+	     nprocesses = cu_option(argc, argv, "-p", 10), threads, processes;
 
 	ncalls = cu_option(argc, argv, "-n", 10);
 	cu_open();

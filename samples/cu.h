@@ -23,11 +23,16 @@ typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
 
 #define CU_API(X) \
-	X(cuInit, (unsigned flags)) X(cuDriverGetVersion, (int *version)) X(cuGetErrorName, (CUresult rc, const char **name)) \
-	X(cuDeviceGet, (CUdevice *dev, int i)) X(cuDeviceGetName, (char *name, int len, CUdevice dev)) \
-	X(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev)) X(cuDevicePrimaryCtxRelease_v2, (CUdevice dev)) \
-	X(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice dev)) X(cuCtxDestroy_v2, (CUcontext ctx)) \
-	X(cuCtxSetCurrent, (CUcontext ctx)) X(cuCtxGetCurrent, (CUcontext *ctx)) X(cuCtxSynchronize, (void)) \
+	X(cuInit, (unsigned flags)) X(cuDriverGetVersion, (int *version)) \
+	X(cuGetErrorName, (CUresult rc, const char **name)) \
+	X(cuDeviceGet, (CUdevice *dev, int i)) \
+	X(cuDeviceGetName, (char *name, int len, CUdevice dev)) \
+	X(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev)) \
+	X(cuDevicePrimaryCtxRelease_v2, (CUdevice dev)) \
+	X(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice dev)) \
+	X(cuCtxDestroy_v2, (CUcontext ctx)) \
+	X(cuCtxSetCurrent, (CUcontext ctx)) X(cuCtxGetCurrent, (CUcontext *ctx)) \
+	X(cuCtxSynchronize, (void)) \
 	X(cuMemAlloc_v2, (CUdeviceptr *at, size_t size)) X(cuMemFree_v2, (CUdeviceptr at)) \
 	X(cuMemAllocHost_v2, (void **at, size_t size)) X(cuMemFreeHost, (void *at)) \
 	X(cuMemHostAlloc, (void **at, size_t size, unsigned flags)) \
@@ -40,17 +45,21 @@ typedef struct CUgraphExec_st *CUgraphExec;
 	X(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t n, CUstream s)) \
 	X(cuStreamCreate, (CUstream *s, unsigned flags)) X(cuStreamDestroy_v2, (CUstream s)) \
 	X(cuStreamSynchronize, (CUstream s)) \
-	X(cuStreamBeginCapture_v2, (CUstream s, int mode)) X(cuStreamEndCapture, (CUstream s, CUgraph *g)) \
+	X(cuStreamBeginCapture_v2, (CUstream s, int mode)) \
+	X(cuStreamEndCapture, (CUstream s, CUgraph *g)) \
 	X(cuEventCreate, (CUevent *e, unsigned flags)) X(cuEventDestroy_v2, (CUevent e)) \
 	X(cuEventRecord, (CUevent e, CUstream s)) \
-	X(cuEventSynchronize, (CUevent e)) X(cuEventElapsedTime, (float *ms, CUevent from, CUevent to)) \
+	X(cuEventSynchronize, (CUevent e)) \
+	X(cuEventElapsedTime, (float *ms, CUevent from, CUevent to)) \
 	X(cuModuleLoadData, (CUmodule *m, const void *image)) X(cuModuleUnload, (CUmodule m)) \
 	X(cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name)) \
-	X(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+	X(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, \
+			   unsigned by, unsigned bz, \
 			   unsigned shared, CUstream s, void **params, void **extra)) \
 	X(cuLaunchHostFunc, (CUstream s, void (*fn)(void *), void *arg)) \
 	X(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph g, unsigned long long flags)) \
-	X(cuGraphLaunch, (CUgraphExec exec, CUstream s)) X(cuGraphExecDestroy, (CUgraphExec exec)) X(cuGraphDestroy, (CUgraph g))
+	X(cuGraphLaunch, (CUgraphExec exec, CUstream s)) X(cuGraphExecDestroy, (CUgraphExec exec)) \
+	X(cuGraphDestroy, (CUgraph g))
 
 #ifdef CU_LINKED
 #define X(name, params) CUresult name params;
@@ -156,14 +165,17 @@ static inline double cu_ms(void)
 	"	mad.lo.s32 %r1, %r2, %r3, %r4;\n	ld.param.u32 %r2, [n];\n	setp.ge.s32 %p1, %r1, %r2;\n" \
 	"	@%p1 bra done;\n	mul.wide.s32 %d1, %r1, 4;\n"
 #define PTX_POINT(reg, param) \
-	"	ld.param.u64 " reg ", [" param "];\n	cvta.to.global.u64 " reg ", " reg ";\n	add.s64 " reg ", " reg ", %d1;\n"
+	"	ld.param.u64 " reg ", [" param "];\n	cvta.to.global.u64 " reg ", " reg \
+	";\n	add.s64 " reg ", " reg ", %d1;\n"
 static const char cu_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n"
-	".visible .entry " VECTOR_ADD "(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n{\n" PTX_INDEX
+	".visible .entry " VECTOR_ADD
+	"(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n{\n" PTX_INDEX
 	PTX_POINT("%d2", "a") PTX_POINT("%d3", "b") PTX_POINT("%d4", "c")
 	"	ld.global.f32 %f1, [%d2];\n	ld.global.f32 %f2, [%d3];\n	add.f32 %f3, %f1, %f2;\n"
 	"	st.global.f32 [%d4], %f3;\ndone:\n	ret;\n}\n"
-	".visible .entry " SAXPY "(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n)\n{\n" PTX_INDEX
+	".visible .entry " SAXPY "(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n)\n{\n"
+	PTX_INDEX
 	PTX_POINT("%d2", "x") PTX_POINT("%d3", "y")
 	"	ld.param.f32 %f1, [a];\n	ld.global.f32 %f2, [%d2];\n	ld.global.f32 %f3, [%d3];\n"
 	"	fma.rn.f32 %f4, %f1, %f2, %f3;\n	st.global.f32 [%d3], %f4;\ndone:\n	ret;\n}\n"
@@ -194,5 +206,6 @@ static inline CUfunction cu_kernel(CUmodule m, const char *name)
 
 /* LAUNCH(f, threads, stream, &arg, ...): blocks of 256 threads. */
 #define LAUNCH(f, threads, stream, ...) \
-	OK(cuLaunchKernel(f, ((threads) + 255) / 256, 1, 1, 256, 1, 1, 0, stream, (void *[]){ __VA_ARGS__ }, NULL))
+	OK(cuLaunchKernel(f, ((threads) + 255) / 256, 1, 1, 256, 1, 1, 0, stream, \
+			  (void *[]){ __VA_ARGS__ }, NULL))
 #endif

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 
 extern char **environ;
-static char preload[4096] = "LD_PRELOAD=", library[4096] = "LD_LIBRARY_PATH=", *bare[] = { preload, library, NULL };
+static char preload[4096] = "LD_PRELOAD=", library[4096] = "LD_LIBRARY_PATH=",
+			    *bare[] = { preload, library, NULL };
 
 static void calls(int n)
 {
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	strncat(preload, getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "", sizeof(preload) - 20);
-	strncat(library, getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "", sizeof(library) - 20);
+	strncat(library, getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "",
+		sizeof(library) - 20);
 	if (!(pid = fork())) {
 		leave_nothing();
 		calls(10);
@@ -67,7 +69,8 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	failed |= reap(pid);
-	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *[]){ argv[0], "-c", "40", NULL }, bare))
+	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *[]){ argv[0], "-c", "40", NULL },
+			bare))
 		pid = -1;
 	failed |= reap(pid);
 	calls(50);

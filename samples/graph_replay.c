@@ -47,7 +47,8 @@ int main(int argc, char **argv)
 		OK(cuGraphLaunch(exec, s));
 	OK(cuStreamSynchronize(s));
 	replayed = cu_ms() - began;
-	printf("%d rounds of %d kernels: launched %.2f ms, replayed %.2f ms\n", rounds, KERNELS, plain, replayed);
+	printf("%d rounds of %d kernels: launched %.2f ms, replayed %.2f ms\n", rounds, KERNELS,
+	       plain, replayed);
 	OK(cuGraphExecDestroy(exec));
 	OK(cuGraphDestroy(g));
 	OK(cuMemFree_v2(x));

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 		OK(cuMemFree_v2(b));
 	}
 	OK(cuMemGetInfo_v2(&after, &total));
-	printf("%d steps: %.0f MiB less free memory than before\n", steps, (before - after) / 1048576.);
+	printf("%d steps: %.0f MiB less free memory than before\n", steps,
+	       (before - after) / 1048576.);
 	return 0;
 }

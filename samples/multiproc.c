@@ -25,7 +25,8 @@ static void work(int launches)
 
 int main(int argc, char **argv)
 {
-	int processes = cu_option(argc, argv, "-p", 3), n = cu_option(argc, argv, "-n", 50), failed = 0, status;
+	int processes = cu_option(argc, argv, "-p", 3), n = cu_option(argc, argv, "-n", 50),
+	    failed = 0, status;
 	char number[16];
 
 	for (int i = 1; i < argc; i++)

@@ -7,7 +7,8 @@
 
 int main(int argc, char **argv)
 {
-	long n = cu_option(argc, argv, "-n", 1000000), seconds = cu_option(argc, argv, "-s", 0), calls = 0;
+	long n = cu_option(argc, argv, "-n", 1000000), seconds = cu_option(argc, argv, "-s", 0),
+	     calls = 0;
 	CUcontext current;
 	double began;
 

@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 		LAUNCH(scale, n, s, &x, &one, &n);
 	OK(cuStreamSynchronize(s));
 	once = cu_ms() - began;
-	printf("%d launches: %.2f ms waiting for each, %.2f ms waiting once\n", launches, each, once);
+	printf("%d launches: %.2f ms waiting for each, %.2f ms waiting once\n", launches, each,
+	       once);
 	OK(cuMemFree_v2(x));
 	OK(cuStreamDestroy_v2(s));
 	return 0;

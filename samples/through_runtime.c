@@ -44,7 +44,8 @@ static void pass(CUgraphExec exec, CUdeviceptr x, void *host, CUstream other, CU
 		CUDART(CUDA_MEMCPY_ASYNC)
 			OK(cuMemcpyHtoDAsync_v2(x, host, SIZE, s));
 	}
-	CUDART(CUDA_MEMCPY_ASYNC) {	/* one call, three driver calls: sets of two sizes, and a copy */
+	/* one call, three driver calls: sets of two sizes, and a copy */
+	CUDART(CUDA_MEMCPY_ASYNC) {
 		OK(cuMemsetD8Async(x, 1, 100, s));
 		OK(cuMemsetD8Async(x, 2, 200, s));
 		OK(cuMemcpyHtoDAsync_v2(x, host, 300, s));

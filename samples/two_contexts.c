@@ -36,7 +36,8 @@ static void submit_round(const struct work_context *p)
 
 int main(int argc, char **argv)
 {
-	int n = (int)cu_option(argc, argv, "-n", 50), contexts = (int)cu_option(argc, argv, "-c", 2);
+	int n = (int)cu_option(argc, argv, "-n", 50),
+	    contexts = (int)cu_option(argc, argv, "-c", 2);
 	struct work_context places[MAX_CONTEXTS];
 	CUdevice dev;
 
@@ -52,7 +53,8 @@ int main(int argc, char **argv)
 	for (int c = 0; c < contexts; c++) {
 		OK(cuCtxSetCurrent(places[c].ctx));
 		OK(cuCtxSynchronize());
-		printf("context %d: %d kernels, %d copies, %d sets, in 2 streams\n", c, 3 * n, n, n);
+		printf("context %d: %d kernels, %d copies, %d sets, in 2 streams\n", c, 3 * n, n,
+		       n);
 	}
 	for (int c = 0; c < contexts; c++)
 		OK(cuCtxDestroy_v2(places[c].ctx));

@@ -38,8 +38,10 @@ static void read_context(void)
 
 /* registers: the n that hold arguments; stack: the words that may hold the others. Returns NULL if
  * the call is not reported. */
-HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack);
-HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack)
+HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n,
+				       const uint64_t *stack);
+HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n,
+				       const uint64_t *stack)
 {
 	if (state != OUTSIDE)
 		return NULL;
@@ -105,8 +107,10 @@ __asm__(".pushsection .text\n.p2align 4\n"
 #elif defined(__aarch64__)
 #define STUB(name) \
 	".globl " #name "\n.type " #name ",%function\n.p2align 4\n" #name ":\n\thint #34\n" \
-	"\tadrp x16, sim_watched\n\tldrb w16, [x16, :lo12:sim_watched]\n\tcbnz w16, 1f\n\tb do_" #name "\n" \
-	"1:\tadrp x17, do_" #name "\n\tadd x17, x17, :lo12:do_" #name "\n\tmov w16, #sim_entry\n\tb sim_call_watched\n" \
+	"\tadrp x16, sim_watched\n\tldrb w16, [x16, :lo12:sim_watched]\n\tcbnz w16, 1f\n\tb do_" \
+	#name "\n" \
+	"1:\tadrp x17, do_" #name "\n\tadd x17, x17, :lo12:do_" #name \
+	"\n\tmov w16, #sim_entry\n\tb sim_call_watched\n" \
 	".size " #name ", .-" #name "\n.set sim_entry, sim_entry + 1\n"
 __asm__(".pushsection .text\n.p2align 4\n"
 	"sim_call_watched:\n\t.cfi_startproc\n\tstp x29, x30, [sp, #-96]!\n\t.cfi_def_cfa_offset 96\n"
@@ -144,7 +148,9 @@ static bool stream(const void *ctx, const void *s, bool per_thread, uint32_t *id
 	bool live;
 
 	sim_lock();
-	live = sim_is(c, SIM_CTX) && !sim_stream_get(c, s ? (CUstream)s : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY, &at);
+	live = sim_is(c, SIM_CTX) &&
+	       !sim_stream_get(c, s ? (CUstream)s : per_thread ? CU_STREAM_PER_THREAD :
+			       CU_STREAM_LEGACY, &at);
 	if (live)
 		*id = at->number;
 	sim_unlock();
@@ -158,7 +164,8 @@ static const char *function(const void *f)
 
 const struct sim_driver *sim_cupti_attach(int version, const struct sim_hooks *hooks)
 {
-	static const struct sim_driver driver = { symbols, sizeof(symbols) / sizeof(*symbols), context, stream, sim_graph_id,
+	static const struct sim_driver driver = { symbols, sizeof(symbols) / sizeof(*symbols),
+						  context, stream, sim_graph_id,
 						  sim_node_id, function, &sim_contexts };
 
 	if (version != SIM_HOOKS_VERSION || !hooks)

@@ -131,7 +131,8 @@ size_t cupti_size(unsigned kind)
 	unsigned version = cupti_knobs.version;
 
 	switch (kind) {
-	case KIND_KERNEL: case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 : sizeof(struct cupti_kernel);
+	case KIND_KERNEL: case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 :
+		sizeof(struct cupti_kernel);
 	case KIND_MEMCPY: return version < 26 ? 88 : sizeof(struct cupti_memcpy);
 	case KIND_SYNCHRONIZATION: return version < 26 ? 40 : sizeof(struct cupti_sync);
 	case KIND_UNIFIED_MEMORY: return version < 26 ? 64 : sizeof(struct cupti_um);
@@ -446,7 +447,8 @@ API(cuptiActivityFlushAll, (uint32_t flag))
 	/* otherwise each flush would cause a record for the next flush */
 	if (start && queued_work > before)
 		cupti_put(&(union cupti_record){ .overhead = {
-			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_FLUSH, .object = 1, .object_id = { getpid() }, .start = start,
+			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_FLUSH, .object = 1,
+			.object_id = { getpid() }, .start = start,
 			.end = cupti_now() } });
 	return CUPTI_OK;
 }

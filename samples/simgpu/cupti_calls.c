@@ -21,7 +21,8 @@
 enum { MAX_CBIDS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64,
        COUNTERS = 9 };
 enum { CBIDS_SINCE_13 = 796 };		/* the first one that CUDA 12 does not have */
-uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
+uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END],
+	cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
 static struct { cupti_callback to; void *user; char name[64]; } subscriber;
 static uint8_t callbacks[DOMAINS][MAX_CBIDS];
 static uint32_t correlations;
@@ -49,16 +50,22 @@ static void invoke_callback(unsigned domain, uint32_t cbid, const void *data)
 static const void *arguments(const char *symbol, const uint64_t *words, char *space)
 {
 	static const struct { const char *prefix, *sizes; } narrow[] = {
-		{ "cuLaunchKernelEx", "" }, { "cuLaunchKernel", "84444444888" }, { "cuLaunchCooperativeKernel", "8444444488" },
-		{ "cuMemsetD8", "8188" }, { "cuMemsetD16", "8288" }, { "cuMemsetD32", "8488" }, { "cuDeviceGetAttribute", "844" },
-		{ "cuDeviceGetName", "844" }, { "cuDeviceCanAccessPeer", "844" }, { "cuDeviceGetP2PAttribute", "8444" },
-		{ "cuDevicePrimaryCtxSetFlags", "44" }, { "cuCtxCreate_v2", "844" }, { "cuFuncSetAttribute", "844" },
-		{ "cuStreamWaitValue32", "8844" }, { "cuStreamWriteValue32", "8844" }, { "cuStreamCreate", "844" },
+		{ "cuLaunchKernelEx", "" }, { "cuLaunchKernel", "84444444888" },
+		{ "cuLaunchCooperativeKernel", "8444444488" },
+		{ "cuMemsetD8", "8188" }, { "cuMemsetD16", "8288" }, { "cuMemsetD32", "8488" },
+		{ "cuDeviceGetAttribute", "844" },
+		{ "cuDeviceGetName", "844" }, { "cuDeviceCanAccessPeer", "844" },
+		{ "cuDeviceGetP2PAttribute", "8444" },
+		{ "cuDevicePrimaryCtxSetFlags", "44" }, { "cuCtxCreate_v2", "844" },
+		{ "cuFuncSetAttribute", "844" },
+		{ "cuStreamWaitValue32", "8844" }, { "cuStreamWriteValue32", "8844" },
+		{ "cuStreamCreate", "844" },
 		{ "cuStreamWaitEvent", "884" }, { "cuEventCreate", "84" },
 	};
 	size_t at = 0, size, i = 0;
 
-	while (i < sizeof(narrow) / sizeof(*narrow) && strncmp(symbol, narrow[i].prefix, strlen(narrow[i].prefix)))
+	while (i < sizeof(narrow) / sizeof(*narrow) &&
+	       strncmp(symbol, narrow[i].prefix, strlen(narrow[i].prefix)))
 		i++;
 	if (i == sizeof(narrow) / sizeof(*narrow) || !*narrow[i].sizes)
 		return words;
@@ -76,9 +83,11 @@ __thread bool cupti_in_exit;
 static void report_call(const struct sim_call *call, unsigned site, int *rc)
 {
 	const char *symbol = cupti_driver->symbols[call->entry];
-	bool launch = !strncmp(symbol, "cuLaunch", 8) && strncmp(symbol, "cuLaunchHost", 12), ex = launch && strstr(symbol, "KernelEx");
+	bool launch = !strncmp(symbol, "cuLaunch", 8) && strncmp(symbol, "cuLaunchHost", 12),
+	     ex = launch && strstr(symbol, "KernelEx");
 	char space[8 * SIM_MAX_CALL_WORDS] __attribute__((aligned(8)));
-	struct cupti_call data = { .site = site, .function = symbol, .params = arguments(symbol, call->words, space), .rc = rc,
+	struct cupti_call data = { .site = site, .function = symbol,
+				   .params = arguments(symbol, call->words, space), .rc = rc,
 				   .ctx = call->ctx, .ctx_id = call->ctx_id, .data = &state.data,
 				   .correlation = state.correlation };
 
@@ -104,7 +113,8 @@ static bool is_module_load(const struct sim_call *call)
 {
 	const char *symbol = cupti_driver->symbols[call->entry];
 
-	return cupti_kinds[KIND_OVERHEAD] && (!strncmp(symbol, "cuModuleLoad", 12) || !strncmp(symbol, "cuLibraryLoad", 13));
+	return cupti_kinds[KIND_OVERHEAD] &&
+	       (!strncmp(symbol, "cuModuleLoad", 12) || !strncmp(symbol, "cuLibraryLoad", 13));
 }
 
 bool cupti_enter(struct sim_call *call)
@@ -127,12 +137,15 @@ bool cupti_enter(struct sim_call *call)
 	return true;
 }
 
-void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync)
+void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream,
+		 uint32_t event, uint64_t sync)
 {
 	struct cupti_call_state *m = call->own;
 
-	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = what, .start = cupti_time(cupti_mono()),
-				       .correlation = m->correlation, .context = context, .stream = stream, .event = event,
+	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = what,
+				       .start = cupti_time(cupti_mono()),
+				       .correlation = m->correlation, .context = context,
+				       .stream = stream, .event = event,
 				       .event_sync = sync };
 }
 
@@ -172,8 +185,10 @@ static void put_um_records(void)
 {
 	for (size_t i = 0; i < state.um_n; i++) {
 		const struct sim_um_event *t = &state.um_events[i];
-		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY, .counter = t->kind, .value = t->value, .start = cupti_time(t->start),
-				      .end = cupti_time(t->end), .address = t->address, .src = t->from, .dst = t->to, .process = getpid(),
+		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY, .counter = t->kind,
+				      .value = t->value, .start = cupti_time(t->start),
+				      .end = cupti_time(t->end), .address = t->address,
+				      .src = t->from, .dst = t->to, .process = getpid(),
 				      .flags = t->why };
 
 		cupti_truth_um(&r);
@@ -191,9 +206,12 @@ static void report_resources(void)
 	for (size_t i = 0; i < state.resources_n; i++) {
 		const struct sim_resource_event *t = &state.resources[i];
 
-		graph = (struct cupti_graph){ .graph = t->graph, .original_graph = t->original_graph, .node = t->node,
-					      .original_node = t->original_node, .node_type = t->node_type, .exec = t->exec };
-		data = (struct cupti_resource){ .ctx = t->ctx, .handle = t->stream, .descriptor = t->graph ? &graph : NULL };
+		graph = (struct cupti_graph){ .graph = t->graph,
+					      .original_graph = t->original_graph, .node = t->node,
+					      .original_node = t->original_node,
+					      .node_type = t->node_type, .exec = t->exec };
+		data = (struct cupti_resource){ .ctx = t->ctx, .handle = t->stream,
+						.descriptor = t->graph ? &graph : NULL };
 		invoke_callback(DOMAIN_RESOURCE, t->what, &data);
 	}
 	if (state.resources_n > 1024) {
@@ -204,21 +222,25 @@ static void report_resources(void)
 	state.resources_n = 0;
 }
 
-static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start, uint64_t end, int rc)
+static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start,
+		    uint64_t end, int rc)
 {
 	for (unsigned k = 1; k < EXTERNAL_KINDS && cupti_kinds[KIND_EXTERNAL_CORRELATION]; k++)
 		if (externals[k].n)
 			cupti_put(&(union cupti_record){ .external = {
-				.kind = KIND_EXTERNAL_CORRELATION, .external = k, .id = externals[k].ids[externals[k].n - 1],
+				.kind = KIND_EXTERNAL_CORRELATION, .external = k,
+				.id = externals[k].ids[externals[k].n - 1],
 				.correlation = correlation } });
 	cupti_put(&(union cupti_record){ .api = {
-		.kind = kind, .cbid = cbid, .start = start, .end = end, .process = getpid(), .thread = cupti_thread(),
+		.kind = kind, .cbid = cbid, .start = start, .end = end, .process = getpid(),
+		.thread = cupti_thread(),
 		.correlation = correlation, .rc = rc } });
 }
 
 static bool runtime_is_on(void)
 {
-	return cupti_kinds[KIND_SYNCHRONIZATION] || cupti_kinds[KIND_DRIVER] || memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
+	return cupti_kinds[KIND_SYNCHRONIZATION] || cupti_kinds[KIND_DRIVER] ||
+	       memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
 }
 
 void cupti_runtime(bool begins, unsigned cbid, int rc)
@@ -229,7 +251,8 @@ void cupti_runtime(bool begins, unsigned cbid, int rc)
 		runtime.start = cupti_now();
 	} else if (!begins && runtime.correlation) {
 		if (cupti_runtime_apis[runtime.cbid])
-			put_api(KIND_RUNTIME, runtime.cbid, runtime.correlation, runtime.start, cupti_now(), rc);
+			put_api(KIND_RUNTIME, runtime.cbid, runtime.correlation, runtime.start,
+				cupti_now(), rc);
 		runtime.correlation = 0;
 	}
 }
@@ -262,7 +285,8 @@ void cupti_exit(struct sim_call *call)
 			call->rc);
 	if (state.start && is_module_load(call))
 		cupti_put(&(union cupti_record){ .overhead = {
-			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2, .object_id = { getpid(), cupti_thread() },
+			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2,
+			.object_id = { getpid(), cupti_thread() },
 			.start = state.start, .end = end, .correlation = state.correlation } });
 	report_resources();
 	if (state.sync.type == SIM_WAIT_STREAM || state.sync.type == SIM_WAIT_CONTEXT)
@@ -345,7 +369,8 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	CUPTI_EXCLUSIVE();
 	if (cupti_knobs.version < 24)
 		return cupti_set_error(CUPTI_NOT_SUPPORTED);
-	if (!cbid || cbid >= SIM_CBIDS_END || (cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
+	if (!cbid || cbid >= SIM_CBIDS_END ||
+	    (cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
 		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if ((rc = cupti_attach()))
 		return rc;
@@ -377,7 +402,8 @@ API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))
 
 	CUPTI_BEGIN();
 	for (uint32_t i = 0; i < n; i++)
-		if (!c || !c[i].kind || c[i].kind >= COUNTERS || (cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
+		if (!c || !c[i].kind || c[i].kind >= COUNTERS ||
+		    (cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
 			return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	for (uint32_t i = 0; i < n; i++)
 		counters[c[i].kind] = c[i].enable != 0;
@@ -443,17 +469,21 @@ API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
 	return subscribe(handle, to, user);
 }
 
-struct params { size_t size; const char *name; char *other; size_t other_size; };	/* CUpti_SubscriberParams */
+/* CUpti_SubscriberParams */
+struct params { size_t size; const char *name; char *other; size_t other_size; };
 API(cuptiSubscribe_v2, (void **handle, cupti_callback to, void *user, struct params *params))
 {
 	int rc;
 
 	CUPTI_BEGIN();
 	rc = subscribe(handle, to, user);
-	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && params && params->size >= sizeof(*params) && params->other)
-		snprintf(params->other, params->other_size, "%s", subscriber.to ? subscriber.name : "another");
+	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && params && params->size >= sizeof(*params) &&
+	    params->other)
+		snprintf(params->other, params->other_size, "%s", subscriber.to ? subscriber.name :
+			 "another");
 	if (!rc)
-		snprintf(subscriber.name, sizeof(subscriber.name), "%s", params && params->name ? params->name : "");
+		snprintf(subscriber.name, sizeof(subscriber.name), "%s", params && params->name ?
+			 params->name : "");
 	return rc;
 }
 

@@ -58,7 +58,8 @@ static void set_truth_path(const char *path)
 	const char *p = path ? strstr(path, "%p") : NULL;
 
 	if (p)
-		snprintf(truth, sizeof(truth), "%.*s%d%s", (int)(p - path), path, (int)getpid(), p + 2);
+		snprintf(truth, sizeof(truth), "%.*s%d%s", (int)(p - path), path, (int)getpid(),
+			 p + 2);
 	else if (path)
 		snprintf(truth, sizeof(truth), "%s", path);
 	cupti_knobs.truth = *truth;
@@ -134,7 +135,8 @@ int cupti_begin(const char *function)
 	if (in_forked_child)
 		return cupti_set_error(CUPTI_NOT_INITIALIZED);
 	for (unsigned i = 0; i < failures_n; i++)
-		if (!strcmp(failures[i].function, function) && __atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
+		if (!strcmp(failures[i].function, function) &&
+		    __atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
 		    failures[i].from)
 			return cupti_set_error(failures[i].code);
 	return CUPTI_OK;
@@ -183,7 +185,8 @@ static uint32_t cbid_of(const char *symbol)
 
 static int attach(void)
 {
-	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted, cupti_done, cupti_waits,
+	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted,
+						cupti_done, cupti_waits,
 						cupti_resource_hook, cupti_um_hook, cupti_runtime };
 	const struct sim_driver *(*to)(int, const struct sim_hooks *);
 	const struct sim_driver *d;
@@ -348,15 +351,24 @@ API(cuptiGetResultString, (int code, const char **text))
 {
 	static const char *const names[] = { "CUPTI_SUCCESS",
 #define X(e) "CUPTI_ERROR_" #e,
-		X(INVALID_PARAMETER) X(INVALID_DEVICE) X(INVALID_CONTEXT) X(INVALID_EVENT_DOMAIN_ID) X(INVALID_EVENT_ID)
-		X(INVALID_EVENT_NAME) X(INVALID_OPERATION) X(OUT_OF_MEMORY) X(HARDWARE) X(PARAMETER_SIZE_NOT_SUFFICIENT)
-		X(API_NOT_IMPLEMENTED) X(MAX_LIMIT_REACHED) X(NOT_READY) X(NOT_COMPATIBLE) X(NOT_INITIALIZED) X(INVALID_METRIC_ID)
-		X(INVALID_METRIC_NAME) X(QUEUE_EMPTY) X(INVALID_HANDLE) X(INVALID_STREAM) X(INVALID_KIND) X(INVALID_EVENT_VALUE)
-		X(DISABLED) X(INVALID_MODULE) X(INVALID_METRIC_VALUE) X(HARDWARE_BUSY) X(NOT_SUPPORTED) X(UM_PROFILING_NOT_SUPPORTED)
-		X(UM_PROFILING_NOT_SUPPORTED_ON_DEVICE) X(UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES)
-		X(UM_PROFILING_NOT_SUPPORTED_WITH_MPS) X(CDP_TRACING_NOT_SUPPORTED) X(VIRTUALIZED_DEVICE_NOT_SUPPORTED)
-		X(CUDA_COMPILER_NOT_COMPATIBLE) X(INSUFFICIENT_PRIVILEGES) X(OLD_PROFILER_API_INITIALIZED)
-		X(OPENACC_UNDEFINED_ROUTINE) X(LEGACY_PROFILER_NOT_SUPPORTED) X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		X(INVALID_PARAMETER) X(INVALID_DEVICE) X(INVALID_CONTEXT) X(INVALID_EVENT_DOMAIN_ID)
+			X(INVALID_EVENT_ID)
+		X(INVALID_EVENT_NAME) X(INVALID_OPERATION) X(OUT_OF_MEMORY) X(HARDWARE)
+		X(PARAMETER_SIZE_NOT_SUFFICIENT)
+		X(API_NOT_IMPLEMENTED) X(MAX_LIMIT_REACHED) X(NOT_READY) X(NOT_COMPATIBLE)
+		X(NOT_INITIALIZED) X(INVALID_METRIC_ID)
+		X(INVALID_METRIC_NAME) X(QUEUE_EMPTY) X(INVALID_HANDLE) X(INVALID_STREAM)
+		X(INVALID_KIND) X(INVALID_EVENT_VALUE)
+		X(DISABLED) X(INVALID_MODULE) X(INVALID_METRIC_VALUE) X(HARDWARE_BUSY)
+		X(NOT_SUPPORTED) X(UM_PROFILING_NOT_SUPPORTED)
+		X(UM_PROFILING_NOT_SUPPORTED_ON_DEVICE)
+		X(UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES)
+		X(UM_PROFILING_NOT_SUPPORTED_WITH_MPS) X(CDP_TRACING_NOT_SUPPORTED)
+		X(VIRTUALIZED_DEVICE_NOT_SUPPORTED)
+		X(CUDA_COMPILER_NOT_COMPATIBLE) X(INSUFFICIENT_PRIVILEGES)
+		X(OLD_PROFILER_API_INITIALIZED)
+		X(OPENACC_UNDEFINED_ROUTINE) X(LEGACY_PROFILER_NOT_SUPPORTED)
+		X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 #undef X
 	};
 	bool known = code >= 0 && code < (int)(sizeof(names) / sizeof(*names));
@@ -451,7 +463,8 @@ API(cuptiGetGraphExecId, (const void *exec, uint32_t *id))
 /* Attributes by number. The simulator stores the value of an attribute that it does not use, so
  * that it can be read back. */
 static struct { size_t size, value; } attributes[] = {
-	{ 8, 3200000 }, { 8, 8388608 }, { 8, 250 }, { 8, 25000 }, { 8, 250 }, { 1, 0 }, { 8, 3 }, { 8, 3 }, { 1, 0 }, { 1, 1 },
+	{ 8, 3200000 }, { 8, 8388608 }, { 8, 250 }, { 8, 25000 }, { 8, 250 }, { 1, 0 }, { 8, 3 },
+	{ 8, 3 }, { 1, 0 }, { 1, 1 },
 	{ 8, 16777216 },
 };
 

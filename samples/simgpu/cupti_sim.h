@@ -15,7 +15,8 @@
 #include "samples/simgpu/cupti_records.h"
 #include "samples/simgpu/hooks.h"
 
-struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms, back_ms, strict; bool truth; };
+struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms, back_ms,
+		     strict; bool truth; };
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* NULL before the first attachment */
 extern uint32_t *cupti_cbids;	/* by the driver's number of the entry point */
@@ -96,7 +97,8 @@ struct cupti_call_state {	/* state of this thread's current call */
 };
 bool cupti_enter(struct sim_call *call);
 void cupti_exit(struct sim_call *call);
-void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
+void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream,
+		 uint32_t event, uint64_t sync);
 void cupti_resource_hook(struct sim_call *call, const struct sim_resource_event *t);
 void cupti_um_hook(struct sim_call *call, const struct sim_um_event *t);
 void cupti_runtime(bool begins, unsigned cbid, int rc);

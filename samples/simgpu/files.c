@@ -22,25 +22,33 @@
 #define NOT_SUPPORTED	0x56	/* NV_ERR_NOT_SUPPORTED: a few requests of a driver are refused */
 
 /* Escapes of the resource manager: magic 'F'. */
-struct rm_alloc { uint32_t root, parent, object, class; uint64_t params, rights; uint32_t size, flags, status; };
-struct rm_control { uint32_t client, object, command, flags; uint64_t params; uint32_t size, status; };
+struct rm_alloc { uint32_t root, parent, object, class; uint64_t params, rights;
+		  uint32_t size, flags, status; };
+struct rm_control { uint32_t client, object, command, flags; uint64_t params;
+		    uint32_t size, status; };
 struct rm_free { uint32_t root, parent, object, status; };
-struct rm_map { uint32_t client, device, memory; uint64_t offset, length, address; uint32_t status, flags; int fd; };
+struct rm_map { uint32_t client, device, memory; uint64_t offset, length, address; uint32_t status,
+		flags; int fd; };
 struct card_info { char one[72]; };
 struct version { uint32_t command, reply; char text[64]; };
-enum { ALLOC = 0x2b, CONTROL = 0x2a, FREE = 0x29, MAP = 0x4e, CARD_INFO = 200, REGISTER_FD = 201, ALLOC_OS_EVENT = 206,
+enum { ALLOC = 0x2b, CONTROL = 0x2a, FREE = 0x29, MAP = 0x4e, CARD_INFO = 200, REGISTER_FD = 201,
+       ALLOC_OS_EVENT = 206,
 	CHECK_VERSION = 210, ATTACH_GPUS = 212, SYS_PARAMS = 214 };
-_Static_assert(sizeof(struct rm_alloc) == 48 && sizeof(struct rm_control) == 32 && sizeof(struct rm_free) == 16, "RM layouts");
+_Static_assert(sizeof(struct rm_alloc) == 48 && sizeof(struct rm_control) == 32 &&
+	       sizeof(struct rm_free) == 16, "RM layouts");
 
 /* The unified memory driver: plain numbers. */
 struct uvm_init { uint64_t flags; uint32_t status; };
 struct uvm_mm { int fd; uint32_t status; };
 struct uvm_gpu { char uuid[16]; uint8_t numa; int node, ctl; uint32_t client, partition, status; };
 struct uvm_vaspace { char uuid[16]; int ctl; uint32_t client, vaspace, status; };
-struct uvm_channel { char uuid[16]; int ctl; uint32_t client, channel; uint64_t base, length; uint32_t status; };
+struct uvm_channel { char uuid[16]; int ctl; uint32_t client, channel; uint64_t base, length;
+		     uint32_t status; };
 struct uvm_range { uint64_t base, length; uint32_t status; };
-struct uvm_map { uint64_t base, length, offset; char attributes[256][36]; uint64_t n; int ctl; uint32_t client, memory, status; };
-enum { UVM_INITIALIZE = 0x30000001, UVM_REGISTER_VASPACE = 25, UVM_REGISTER_CHANNEL = 27, UVM_MAP = 33, UVM_FREE = 34,
+struct uvm_map { uint64_t base, length, offset; char attributes[256][36]; uint64_t n; int ctl;
+		 uint32_t client, memory, status; };
+enum { UVM_INITIALIZE = 0x30000001, UVM_REGISTER_VASPACE = 25, UVM_REGISTER_CHANNEL = 27,
+       UVM_MAP = 33, UVM_FREE = 34,
 	UVM_REGISTER_GPU = 37, UVM_CREATE_RANGE = 73, UVM_MM_INITIALIZE = 75 };
 
 static int ctl = -1, uvm = -1, gpu[SIM_MAX_DEVICES];
@@ -69,7 +77,8 @@ static void send_request(int fd, unsigned long request, void *arg)
 
 static uint32_t rm_alloc(int fd, uint32_t parent, uint32_t class)
 {
-	struct rm_alloc a = { .root = CLIENT, .parent = parent, .object = class == 0x41 ? CLIENT : ++objects, .class = class };
+	struct rm_alloc a = { .root = CLIENT, .parent = parent, .object = class == 0x41 ? CLIENT :
+			      ++objects, .class = class };
 
 	send_request(fd, _IOWR('F', ALLOC, struct rm_alloc), &a);
 	return a.object;
@@ -78,7 +87,8 @@ static uint32_t rm_alloc(int fd, uint32_t parent, uint32_t class)
 static void rm_control(int fd, uint32_t object, uint32_t command, uint32_t size, uint32_t status)
 {
 	char params[256] = { 0 };
-	struct rm_control c = { CLIENT, object, command, 0, (uint64_t)(uintptr_t)params, size, status };
+	struct rm_control c = { CLIENT, object, command, 0, (uint64_t)(uintptr_t)params, size,
+				status };
 
 	send_request(fd, _IOWR('F', CONTROL, struct rm_control), &c);
 }
@@ -141,9 +151,11 @@ void sim_files_open(void)
 
 static void open_channel(int dev, uint32_t group, int i)
 {
-	static const uint32_t engine[] = { 0xcbc0, 0xc8b5 };	/* HOPPER_COMPUTE_A, HOPPER_DMA_COPY_A */
+	/* HOPPER_COMPUTE_A, HOPPER_DMA_COPY_A */
+	static const uint32_t engine[] = { 0xcbc0, 0xc8b5 };
 	uint32_t channel = rm_alloc(ctl, group, 0xc86f);	/* HOPPER_CHANNEL_GPFIFO_A */
-	struct uvm_channel r = { .uuid = "simulated-gpu-0", .ctl = ctl, .client = CLIENT, .channel = channel,
+	struct uvm_channel r = { .uuid = "simulated-gpu-0", .ctl = ctl, .client = CLIENT,
+				 .channel = channel,
 				 .base = BLOCK * (i + 1), .length = BLOCK };
 
 	(void)dev;
@@ -180,7 +192,8 @@ static void map_memory(uint64_t base, uint64_t length)
 {
 	static struct uvm_map m;	/* under the lock */
 
-	m = (struct uvm_map){ .base = base, .length = length, .n = 1, .ctl = ctl, .client = CLIENT };
+	m = (struct uvm_map){ .base = base, .length = length, .n = 1, .ctl = ctl,
+			      .client = CLIENT };
 	m.memory = rm_alloc(ctl, CLIENT, 0x40);		/* NV01_MEMORY_LOCAL_USER */
 	send_request(uvm, UVM_CREATE_RANGE, &(struct uvm_range){ base, length, 0 });
 	send_request(uvm, UVM_MAP, &m);

@@ -16,7 +16,8 @@ void sim_exec_put(struct sim_graph *exec)
 
 static int instantiate(CUgraphExec *out, struct sim_graph *g)
 {
-	int rc = out && sim_is(g, SIM_GRAPH) ? sim_graph_copy(g, SIM_EXEC, out) : CUDA_ERROR_INVALID_VALUE;
+	int rc = out && sim_is(g, SIM_GRAPH) ? sim_graph_copy(g, SIM_EXEC, out) :
+		 CUDA_ERROR_INVALID_VALUE;
 
 	if (rc)
 		return rc;
@@ -112,7 +113,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 		exec->cost = fresh->cost;
 		fresh->nodes = swap.nodes;
 		for (size_t i = 0; i < exec->n; i++)
-			exec->nodes[i]->graph = exec, exec->nodes[i]->id = exec->id << 32 | (uint32_t)exec->nodes[i]->id;
+			exec->nodes[i]->graph = exec, exec->nodes[i]->id = exec->id << 32 |
+			(uint32_t)exec->nodes[i]->id;
 	}
 	sim_graph_free(fresh);
 	return sim_leave(same ? CUDA_SUCCESS : 910);
@@ -233,9 +235,11 @@ static int upload(CUgraphExec exec, CUstream h)
 	ENTER(ctx);
 
 	rc = sim_stream_get(ctx, h, &s);
-	return sim_leave(rc ? rc : sim_is(exec, SIM_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(rc ? rc : sim_is(exec, SIM_EXEC) ? CUDA_SUCCESS :
+			 CUDA_ERROR_INVALID_VALUE);
 }
 
-BOTH(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec *out, CUgraph g, struct instantiate *p), instantiate_with(out, g, p))
+BOTH(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec *out, CUgraph g, struct instantiate *p),
+     instantiate_with(out, g, p))
 BOTH(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream s), launch(exec, OR_NONE(s)))
 BOTH(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream s), upload(exec, OR_NONE(s)))

@@ -71,7 +71,8 @@ struct sim_hooks {
 	void (*exit)(struct sim_call *call);
 	void *(*submitted)(struct sim_call *call, const struct sim_work *w);
 	void (*done)(void *work, uint64_t start, uint64_t end);
-	void (*waits)(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
+	void (*waits)(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream,
+		      uint32_t event, uint64_t sync);
 	void (*resource)(struct sim_call *call, const struct sim_resource_event *t);
 	void (*um_event)(struct sim_call *call, const struct sim_um_event *m);
 	/* A call of the runtime begins or ends on this thread; cbid and rc: see below. */

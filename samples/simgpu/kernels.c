@@ -11,7 +11,11 @@
 #include <string.h>
 
 #define CLOCK_GHZ	1.98
-#define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
+#define ENTER(ctx) struct sim_ctx *ctx; do { \
+		int rc_ = sim_enter(&ctx); \
+		if (rc_) \
+			return rc_; \
+	} while (0)
 
 struct known_kernel {
 	const char *name;
@@ -56,7 +60,8 @@ static uint64_t covered_elements(const struct sim_launch *l, int n)
 static int vector_add(const struct sim_launch *l, const struct known_kernel *k)
 {
 	uint64_t n = covered_elements(l, arg32(l, 24));
-	const float *a = (float *)sim_host(arg64(l, 0), 4 * n), *b = (float *)sim_host(arg64(l, 8), 4 * n);
+	const float *a = (float *)sim_host(arg64(l, 0), 4 * n),
+		    *b = (float *)sim_host(arg64(l, 8), 4 * n);
 	float *c = (float *)sim_host(arg64(l, 16), 4 * n);
 
 	(void)k;
@@ -114,7 +119,8 @@ static int wait_flag(const struct sim_launch *l, const struct known_kernel *k)
 	const int *flag = (int *)sim_host(arg64(l, 0), 4);
 
 	(void)k;
-	return !flag ? CUDA_ERROR_ILLEGAL_ADDRESS : __atomic_load_n(flag, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	return !flag ? CUDA_ERROR_ILLEGAL_ADDRESS : __atomic_load_n(flag, __ATOMIC_ACQUIRE) ?
+	       CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 static const struct known_kernel known[] = {
@@ -129,7 +135,8 @@ static const struct known_kernel known[] = {
 static const struct known_kernel *find_known(const struct sim_launch *l)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (l->params && l->func->params_size == known[i].params_size && !strcmp(known[i].name, l->func->name))
+		if (l->params && l->func->params_size == known[i].params_size &&
+		    !strcmp(known[i].name, l->func->name))
 			return &known[i];
 	return NULL;
 }
@@ -165,7 +172,8 @@ static uint64_t cost_of(const struct sim_launch *l)
 {
 	const struct known_kernel *k = find_known(l);
 	int resident = blocks_per_sm(volume(l->block), l->shared);
-	uint64_t waves = volume(l->grid) / (SIM_SMS * (uint64_t)(resident ? resident : 1)) + 1, ns = 1000 * waves;
+	uint64_t waves = volume(l->grid) / (SIM_SMS * (uint64_t)(resident ? resident : 1)) + 1,
+		 ns = 1000 * waves;
 
 	if (k && k->run == busy)
 		return SIM_LAUNCH_NS + arg64(l, 0) / CLOCK_GHZ;
@@ -202,18 +210,21 @@ static int pack(const struct sim_function *f, void **params, void **extra, void 
 	return CUDA_SUCCESS;
 }
 
-int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared, void **params, void **extra,
+int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
+		  void **params, void **extra,
 		  struct sim_op *op)
 {
 	int rc;
 
 	if (!sim_is(f, SIM_FUNCTION))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!volume(grid) || !volume(block) || volume(block) > 1024 || block[2] > 64 || grid[0] > 0x7fffffff || grid[1] > 65535 ||
+	if (!volume(grid) || !volume(block) || volume(block) > 1024 || block[2] > 64 ||
+	    grid[0] > 0x7fffffff || grid[1] > 65535 ||
 	    grid[2] > 65535 || shared > (unsigned)f->max_dynamic)
 		return CUDA_ERROR_INVALID_VALUE;
 	op->launch = (struct sim_launch){ .func = f, .grid = { grid[0], grid[1], grid[2] },
-					  .block = { block[0], block[1], block[2] }, .shared = shared };
+					  .block = { block[0], block[1], block[2] },
+					  .shared = shared };
 	if ((rc = pack(f, params, extra, &op->launch.params)))
 		return rc;
 	op->staged = op->launch.params;
@@ -224,7 +235,8 @@ int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	return CUDA_SUCCESS;
 }
 
-static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared, CUstream h, void **params,
+static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
+		  CUstream h, void **params,
 		  void **extra, bool cooperative)
 {
 	struct sim_op op = { 0 };
@@ -232,9 +244,11 @@ static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	int rc;
 	ENTER(ctx);
 
-	if ((rc = sim_stream_get(ctx, h, &s)) || (rc = sim_launch_op(f, grid, block, shared, params, extra, &op)))
+	if ((rc = sim_stream_get(ctx, h, &s)) ||
+	    (rc = sim_launch_op(f, grid, block, shared, params, extra, &op)))
 		return sim_leave(rc);
-	if (cooperative && volume(grid) > (uint64_t)SIM_SMS * blocks_per_sm(volume(block), shared)) {
+	if (cooperative && volume(grid) > (uint64_t)SIM_SMS * blocks_per_sm(volume(block),
+		shared)) {
 		free(op.staged);
 		return sim_leave(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 	}
@@ -242,22 +256,27 @@ static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	return sim_leave(sim_submit(s, &op));
 }
 
-static int launch_ex(const struct cu_launch *c, CUstream h, CUfunction f, void **params, void **extra)
+static int launch_ex(const struct cu_launch *c, CUstream h, CUfunction f, void **params,
+		     void **extra)
 {
 	return launch(f, c->grid, c->block, c->shared, h, params, extra, false);
 }
 
 #define DIMS unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
 #define GRID (unsigned[]){ gx, gy, gz }, (unsigned[]){ bx, by, bz }
-BOTH(cuLaunchKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s, void **params, void **extra),
+BOTH(cuLaunchKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s, void **params,
+			     void **extra),
      launch(f, GRID, shared, OR_NONE(s), params, extra, false))
-BOTH(cuLaunchCooperativeKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s, void **params),
+BOTH(cuLaunchCooperativeKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s,
+					void **params),
      launch(f, GRID, shared, OR_NONE(s), params, NULL, true))
-BOTH(cuLaunchKernelEx, _ptsz, (const struct cu_launch *c, CUfunction f, void **params, void **extra),
+BOTH(cuLaunchKernelEx, _ptsz, (const struct cu_launch *c, CUfunction f, void **params,
+			       void **extra),
      c ? launch_ex(c, OR_NONE(c->stream), f, params, extra) : CUDA_ERROR_INVALID_VALUE)
 
 /* Occupancy, from threads and shared memory alone. */
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block, size_t shared, unsigned flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block,
+							      size_t shared, unsigned flags)
 {
 	if (!sim_is(f, SIM_FUNCTION))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -267,12 +286,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int block, size_t shared)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int block,
+						     size_t shared)
 {
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, block, shared, 0);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, size_t (*shared_of)(int), size_t shared,
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
+						   size_t (*shared_of)(int), size_t shared,
 						   int limit, unsigned flags)
 {
 	int best = 0, blocks;
@@ -292,9 +313,11 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, size_t (*shared_of)(int), size_t shared, int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
+					  size_t (*shared_of)(int), size_t shared, int limit)
 {
-	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, limit, 0);
+	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, limit,
+							 0);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int blocks, int block)

@@ -19,7 +19,11 @@ static struct reservation *reservations;
 static uint64_t reserved_to = RESERVED_BASE, handles;
 static struct { struct sim_pool *default_pool, *current; } pools[SIM_MAX_DEVICES];
 
-#define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
+#define ENTER(ctx) struct sim_ctx *ctx; do { \
+		int rc_ = sim_enter(&ctx); \
+		if (rc_) \
+			return rc_; \
+	} while (0)
 
 /* Pools. */
 static struct sim_pool *pool_new(int dev)
@@ -78,7 +82,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const struct cu_pool_props *props)
 {
 	if (sim_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!pool || !props || props->type != 1 || props->location.type != 1 || props->location.id < 0 ||
+	if (!pool || !props || props->type != 1 || props->location.type != 1 ||
+	    props->location.id < 0 ||
 	    props->location.id >= sim_config.devices)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
@@ -113,17 +118,20 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, unsigned attribute, void *valu
 	if (attribute <= 3)
 		*(int *)value = pool->attribute[attribute];
 	else
-		*(uint64_t *)value = attribute == 4 ? pool->attribute[4] : attribute & 1 ? pool->used : pool->high;
+		*(uint64_t *)value = attribute == 4 ? pool->attribute[4] : attribute & 1 ?
+		pool->used : pool->high;
 	return sim_leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, unsigned attribute, void *value)
 {
-	if (!sim_is(pool, SIM_POOL) || !value || attribute < 1 || attribute > 8 || attribute == 5 || attribute == 7)
+	if (!sim_is(pool, SIM_POOL) || !value || attribute < 1 || attribute > 8 || attribute == 5 ||
+	    attribute == 7)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
 	if (attribute <= 4)
-		pool->attribute[attribute] = attribute <= 3 ? (uint64_t)*(int *)value : *(uint64_t *)value;
+		pool->attribute[attribute] = attribute <= 3 ? (uint64_t)*(int *)value :
+		*(uint64_t *)value;
 	else
 		pool->high = pool->used;	/* peaks can only be reset */
 	return sim_leave(CUDA_SUCCESS);
@@ -183,7 +191,8 @@ static int free_async(CUdeviceptr at, CUstream h)
 	return sim_leave(sim_submit(s, &op));
 }
 
-BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr *at, size_t size, CUstream s), alloc_async(at, size, NULL, OR_NONE(s)))
+BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr *at, size_t size, CUstream s),
+     alloc_async(at, size, NULL, OR_NONE(s)))
 BOTH(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *at, size_t size, CUmemoryPool pool, CUstream s),
      pool ? alloc_async(at, size, pool, OR_NONE(s)) : CUDA_ERROR_INVALID_VALUE)
 BOTH(cuMemFreeAsync, _ptsz, (CUdeviceptr at, CUstream s), free_async(at, OR_NONE(s)))
@@ -207,7 +216,8 @@ static struct sim_range *find_physical(uint64_t handle)
 	return r;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *at, size_t size, size_t align, CUdeviceptr hint, unsigned long long flags)
+CUresult cuMemAddressReserve(CUdeviceptr *at, size_t size, size_t align, CUdeviceptr hint,
+			     unsigned long long flags)
 {
 	struct reservation *v;
 	ENTER(ctx);
@@ -248,14 +258,16 @@ CUresult cuMemAddressFree(CUdeviceptr at, size_t size)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const struct cu_alloc_prop *prop,
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+		     const struct cu_alloc_prop *prop,
 		     unsigned long long flags)
 {
 	struct sim_range *r;
 	int rc;
 	ENTER(ctx);
 
-	if (!handle || !prop || flags || !size || size % GRANULARITY || prop->type != 1 || prop->location.type != 1)
+	if (!handle || !prop || flags || !size || size % GRANULARITY || prop->type != 1 ||
+	    prop->location.type != 1)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	if (prop->location.id != ctx->dev)
 		return sim_leave(CUDA_ERROR_INVALID_DEVICE);
@@ -294,7 +306,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+		  unsigned long long flags)
 {
 	struct reservation *v;
 	struct sim_range *p, *there;
@@ -306,14 +319,17 @@ CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAlloca
 	v = find_reservation(at, size);
 	p = find_physical(handle);
 	there = sim_range_at(at);
-	if (!v || !p || flags || !size || at % GRANULARITY || size % GRANULARITY || offset % GRANULARITY || offset > p->size ||
+	if (!v || !p || flags || !size || at % GRANULARITY || size % GRANULARITY ||
+	    offset % GRANULARITY || offset > p->size ||
 	    size > p->size - offset || there)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	fd = sim_arena(p->dev, p->addr + offset, &in_arena);
 	host = v->host + (at - v->addr);
-	if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, in_arena) == MAP_FAILED)
+	if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+		 in_arena) == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = host, .mem = SIM_MAPPED, .dev = p->dev,
+	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = host,
+					       .mem = SIM_MAPPED, .dev = p->dev,
 					       .handle = handle }))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	p->refs++;
@@ -332,7 +348,8 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t size)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	while (r && r->mem == SIM_MAPPED && at < end) {
 		at = r->addr + r->size;
-		mmap(r->host, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		mmap(r->host, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
+		     MAP_NORESERVE, -1, 0);
 		physical_put(find_physical(r->handle));
 		sim_range_end(r);
 		r = sim_range_at(at);
@@ -359,7 +376,8 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t size, const struct cu_access *acc
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const struct cu_location *location, CUdeviceptr at)
+CUresult cuMemGetAccess(unsigned long long *flags, const struct cu_location *location,
+			CUdeviceptr at)
 {
 	struct sim_range *r;
 	ENTER(ctx);
@@ -371,7 +389,8 @@ CUresult cuMemGetAccess(unsigned long long *flags, const struct cu_location *loc
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const struct cu_alloc_prop *prop, int option)
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const struct cu_alloc_prop *prop,
+				       int option)
 {
 	if (sim_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
@@ -381,7 +400,8 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const struct cu_allo
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(struct cu_alloc_prop *prop, CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle(struct cu_alloc_prop *prop,
+						CUmemGenericAllocationHandle handle)
 {
 	struct sim_range *r;
 	ENTER(ctx);
@@ -401,7 +421,8 @@ static size_t attribute_value(const struct sim_range *r, unsigned attribute, uin
 
 	switch (attribute) {
 	case 1: *value = (uint64_t)r->ctx; return 8;
-	case 2: *value = host && r->mem != SIM_MANAGED ? 1 : 2; return 4;	/* CU_MEMORYTYPE_HOST, _DEVICE */
+	/* CU_MEMORYTYPE_HOST, _DEVICE */
+	case 2: *value = host && r->mem != SIM_MANAGED ? 1 : 2; return 4;
 	case 3: *value = at; return 8;
 	case 4: *value = host ? (uint64_t)r->host + (at - r->addr) : 0; return 8;
 	case 6: *value = 0; return 4;
@@ -457,7 +478,8 @@ static int check_managed(CUdeviceptr at, size_t size)
 	ENTER(ctx);
 
 	r = sim_range_at(at);
-	return sim_leave(!r || r->mem != SIM_MANAGED || at + size > r->addr + r->size ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+	return sim_leave(!r || r->mem != SIM_MANAGED || at + size > r->addr + r->size ?
+			 CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
 CUresult cuMemAdvise(CUdeviceptr at, size_t size, int advice, CUdevice dev)
@@ -489,14 +511,18 @@ static int prefetch(CUdeviceptr at, size_t size, int dev, CUstream h)
 
 BOTH(cuMemPrefetchAsync, _ptsz, (CUdeviceptr at, size_t size, CUdevice dev, CUstream s),
      dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : prefetch(at, size, dev, OR_NONE(s)))
-BOTH(cuMemPrefetchAsync_v2, _ptsz, (CUdeviceptr at, size_t size, struct cu_location where, unsigned flags, CUstream s),
-     where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE : prefetch(at, size, where.type == 1 ? where.id : -1, OR_NONE(s)))
+BOTH(cuMemPrefetchAsync_v2, _ptsz, (CUdeviceptr at, size_t size, struct cu_location where,
+				    unsigned flags, CUstream s),
+     where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE :
+     prefetch(at, size, where.type == 1 ? where.id : -1, OR_NONE(s)))
 
 /* Arrays: plain rows behind a handle. */
 static size_t element_size(int format, unsigned channels)
 {
-	static const unsigned char bytes[] = { [1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2, [0xa] = 4, [0x10] = 2, [0x20] = 4 };
-	bool good = format > 0 && format < (int)sizeof(bytes) && (channels == 1 || channels == 2 || channels == 4);
+	static const unsigned char bytes[] = { [1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2,
+					       [0xa] = 4, [0x10] = 2, [0x20] = 4 };
+	bool good = format > 0 && format < (int)sizeof(bytes) &&
+		    (channels == 1 || channels == 2 || channels == 4);
 
 	return good ? bytes[format] * channels : 0;
 }
@@ -509,9 +535,11 @@ CUresult cuArray3DCreate_v2(CUarray *out, const struct cu_array3d_desc *desc)
 	int rc;
 	ENTER(ctx);
 
-	if (!out || !element || !desc->width || desc->width > 1 << 17 || desc->height > 1 << 17 || desc->depth > 1 << 14)
+	if (!out || !element || !desc->width || desc->width > 1 << 17 || desc->height > 1 << 17 ||
+	    desc->depth > 1 << 14)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	bytes = element * desc->width * (desc->height ? desc->height : 1) * (desc->depth ? desc->depth : 1);
+	bytes = element * desc->width * (desc->height ? desc->height : 1) * (desc->depth ?
+		desc->depth : 1);
 	if ((rc = sim_alloc(ctx, bytes, SIM_DEVICE, &r)))
 		return sim_leave(rc);
 	if (!(a = sim_new(SIM_ARRAY, sizeof(*a)))) {
@@ -527,7 +555,8 @@ CUresult cuArray3DCreate_v2(CUarray *out, const struct cu_array3d_desc *desc)
 
 CUresult cuArrayCreate_v2(CUarray *out, const struct cu_array_desc *d)
 {
-	return d ? cuArray3DCreate_v2(out, &(struct cu_array3d_desc){ d->width, d->height, 0, d->format, d->channels, 0 }) :
+	return d ? cuArray3DCreate_v2(out, &(struct cu_array3d_desc){ d->width, d->height, 0,
+								      d->format, d->channels, 0 }) :
 		   CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -561,6 +590,7 @@ CUresult cuArrayGetDescriptor_v2(struct cu_array_desc *desc, CUarray a)
 	int rc = desc ? cuArray3DGetDescriptor_v2(&full, a) : CUDA_ERROR_INVALID_VALUE;
 
 	if (!rc)
-		*desc = (struct cu_array_desc){ full.width, full.height, full.format, full.channels };
+		*desc = (struct cu_array_desc){ full.width, full.height, full.format,
+						full.channels };
 	return rc;
 }

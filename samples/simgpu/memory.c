@@ -35,7 +35,8 @@ int sim_memory_init(void)
 		arena[i].fd = memfd_create("simgpu memory", MFD_CLOEXEC);
 		if (arena[i].fd < 0 || ftruncate(arena[i].fd, sim_config.memory))
 			return CUDA_ERROR_OPERATING_SYSTEM;
-		arena[i].host = mmap(NULL, sim_config.memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena[i].fd, 0);
+		arena[i].host = mmap(NULL, sim_config.memory, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_NORESERVE, arena[i].fd, 0);
 		if (arena[i].host == MAP_FAILED)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -132,7 +133,8 @@ static uint64_t gap(int dev, uint64_t size, uint64_t align)
 {
 	uint64_t at = base_of(dev), end = at + sim_config.memory;
 
-	for (size_t i = position(at); i < ranges.n && ranges.v[i]->addr < end && ranges.v[i]->addr - at < size; i++)
+	for (size_t i = position(at); i < ranges.n && ranges.v[i]->addr < end &&
+	     ranges.v[i]->addr - at < size; i++)
 		at = (ranges.v[i]->addr + ranges.v[i]->size + align - 1) & ~(align - 1);
 	return at <= end && end - at >= size ? at : SIM_NEVER;
 }
@@ -148,7 +150,8 @@ int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_r
 	at = gap(dev, size, align);
 	if (at == SIM_NEVER)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*out = sim_range_add((struct sim_range){ .addr = at, .size = size, .host = arena[dev].host + (at - base_of(dev)),
+	*out = sim_range_add((struct sim_range){ .addr = at, .size = size,
+						 .host = arena[dev].host + (at - base_of(dev)),
 					  .mem = mem, .dev = dev, .open = mem != SIM_PHYSICAL,
 					  .ctx = mem == SIM_PHYSICAL ? NULL : ctx });
 	if (!*out)
@@ -198,7 +201,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t size)
 	return sim_leave(rc);
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element)
+CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height,
+			    unsigned element)
 {
 	size_t row = (width + SMALL - 1) & ~(SMALL - 1ull), bytes;
 
@@ -222,7 +226,8 @@ CUresult cuMemFree_v2(CUdeviceptr at)
 		return sim_leave(CUDA_SUCCESS);
 	sim_wait_ctx(ctx);	/* the real driver waits too */
 	r = sim_range_at(at);
-	if (!r || r->addr != at || r->freed || (r->mem != SIM_DEVICE && r->mem != SIM_ASYNC && r->mem != SIM_MANAGED))
+	if (!r || r->addr != at || r->freed || (r->mem != SIM_DEVICE && r->mem != SIM_ASYNC &&
+						r->mem != SIM_MANAGED))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	sim_range_end(r);
 	return sim_leave(CUDA_SUCCESS);
@@ -272,10 +277,12 @@ static int host_alloc(enum sim_mem mem, void **at, size_t size, unsigned flags)
 	if (!at || !size || flags > 7)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	size = (size + 4095) & ~4095ull;
-	p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+	p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+	    MAP_FAILED;
 	if (p == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p, .size = size, .host = p, .mem = mem, .dev = ctx->dev,
+	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p, .size = size, .host = p,
+					       .mem = mem, .dev = ctx->dev,
 					.flags = flags, .open = true, .ctx = ctx })) {
 		munmap(p, size);
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
@@ -342,7 +349,8 @@ CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
 	next = position(at);
 	if (next < ranges.n && ranges.v[next]->addr < at + size)
 		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p, .mem = SIM_REGISTERED, .dev = ctx->dev,
+	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p,
+					       .mem = SIM_REGISTERED, .dev = ctx->dev,
 					       .flags = flags, .open = true, .ctx = ctx }))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	return sim_leave(CUDA_SUCCESS);
@@ -376,4 +384,5 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemHostRegister(void *p, size_t size, unsigned flags) __attribute__((SIM_ALIAS(cuMemHostRegister_v2)));
+CUresult cuMemHostRegister(void *p, size_t size,
+			   unsigned flags) __attribute__((SIM_ALIAS(cuMemHostRegister_v2)));

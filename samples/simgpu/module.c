@@ -12,7 +12,11 @@
 #include <string.h>
 
 #define MAX_IMAGE	(256u << 20)
-#define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
+#define ENTER(ctx) struct sim_ctx *ctx; do { \
+		int rc_ = sim_enter(&ctx); \
+		if (rc_) \
+			return rc_; \
+	} while (0)
 
 static struct sim_module *libraries;
 
@@ -39,7 +43,8 @@ static unsigned type_size(const char *p)
 
 /* A variable after ".param" or ".global": alignment, type, name, and elements in brackets. Returns
  * the end of the text it has read. */
-static const char *variable(const char *p, const char **name, size_t *len, uint32_t *size, uint32_t *align)
+static const char *variable(const char *p, const char **name, size_t *len, uint32_t *size,
+			    uint32_t *align)
 {
 	unsigned element = 0;
 
@@ -261,7 +266,8 @@ CUresult cuModuleLoadData(CUmodule *out, const void *image)
 	return sim_leave(load(ctx, false, image, out));
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, int *options, void **values)
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, int *options,
+			    void **values)
 {
 	return n && (!options || !values) ? CUDA_ERROR_INVALID_VALUE : cuModuleLoadData(out, image);
 }
@@ -367,7 +373,8 @@ CUresult cuModuleGetLoadingMode(int *mode)
 }
 
 /* Libraries. */
-CUresult cuLibraryLoadData(CUlibrary *out, const void *code, int *jit, void **jit_values, unsigned jit_n, int *options,
+CUresult cuLibraryLoadData(CUlibrary *out, const void *code, int *jit, void **jit_values,
+			   unsigned jit_n, int *options,
 			   void **values, unsigned n)
 {
 	(void)jit, (void)jit_values, (void)jit_n, (void)options, (void)values, (void)n;
@@ -376,7 +383,8 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, int *jit, void **ji
 	return sim_leave(load(ctx, true, code, out));
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *jit, void **jit_values, unsigned jit_n, int *options,
+CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *jit, void **jit_values,
+			       unsigned jit_n, int *options,
 			       void **values, unsigned n)
 {
 	(void)jit, (void)jit_values, (void)jit_n, (void)options, (void)values, (void)n;
@@ -485,8 +493,8 @@ CUresult cuFuncLoad(CUfunction f)
 	return sim_is(f, SIM_FUNCTION) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* In the order of CUfunction_attribute: threads, static shared, const, local, registers, PTX and binary version, cache mode,
- * dynamic shared, carve-out. */
+/* In the order of CUfunction_attribute: threads, static shared, const, local, registers, PTX and
+ * binary version, cache mode, dynamic shared, carve-out. */
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction f)
 {
 	static const int fixed[] = { 1024, 0, 0, 0, 16, 90, 90, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -512,12 +520,14 @@ CUresult cuFuncSetAttribute(CUfunction f, int attribute, int value)
 
 CUresult cuKernelGetAttribute(int *value, int attribute, CUkernel k, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : cuFuncGetAttribute(value, attribute, k);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
+	       cuFuncGetAttribute(value, attribute, k);
 }
 
 CUresult cuKernelSetAttribute(int attribute, int value, CUkernel k, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : cuFuncSetAttribute(k, attribute, value);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
+	       cuFuncSetAttribute(k, attribute, value);
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction f, int config)
@@ -529,5 +539,6 @@ CUresult cuFuncSetCacheConfig(CUfunction f, int config)
 
 CUresult cuKernelSetCacheConfig(CUkernel k, int config, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : cuFuncSetCacheConfig(k, config);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
+	       cuFuncSetCacheConfig(k, config);
 }

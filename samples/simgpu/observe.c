@@ -15,8 +15,10 @@ static void describe_kernel(const struct sim_launch *l, struct sim_work *w)
 static uint8_t direction(uint8_t src, uint8_t dst)
 {
 	enum { HOST, DEVICE, ARRAY };
-	static const uint8_t kinds[3][3] = { [HOST] = { 9, 1, 3 }, [DEVICE] = { 2, 8, 7 }, [ARRAY] = { 4, 6, 5 } };
-#define SIDE(m) ((m) == SIM_AT_ARRAY ? ARRAY : (m) == SIM_AT_DEVICE || (m) == SIM_AT_MANAGED ? DEVICE : HOST)
+	static const uint8_t kinds[3][3] = { [HOST] = { 9, 1, 3 }, [DEVICE] = { 2, 8, 7 },
+					     [ARRAY] = { 4, 6, 5 } };
+#define SIDE(m) ((m) == SIM_AT_ARRAY ? ARRAY : (m) == SIM_AT_DEVICE || (m) == SIM_AT_MANAGED ? \
+		 DEVICE : HOST)
 	return kinds[SIDE(src)][SIDE(dst)];
 }
 
@@ -66,12 +68,14 @@ void sim_observe_done(struct sim_op *op)
 	op->observed = NULL;
 }
 
-void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s, const struct sim_event *e)
+void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s,
+		      const struct sim_event *e)
 {
 	struct sim_call *call = sim_current_call();
 
 	if (call)
-		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX, e ? e->id : UINT32_MAX, e ? e->recorded : 0);
+		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX, e ? e->id :
+				 UINT32_MAX, e ? e->recorded : 0);
 }
 
 void sim_observe_resource(const struct sim_resource_event *t)

@@ -13,7 +13,8 @@ struct sim_call *sim_current_call(void);
 /* op has its stream; a node of a graph launch has its own ids */
 void sim_observe_submitted(struct sim_op *op);
 void sim_observe_done(struct sim_op *op);	/* at op->start and op->end */
-void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s, const struct sim_event *e);
+void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s,
+		      const struct sim_event *e);
 void sim_observe_resource(const struct sim_resource_event *t);
 #define SIM_OBSERVE(...) do { \
 		if (sim_watched) \

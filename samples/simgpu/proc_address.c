@@ -16,7 +16,8 @@ static bool has_per_thread(const char *name)
 {
 	size_t i = 0;
 
-	while (i < sim_entries_n && (!sim_entries[i].per_thread || strcmp(sim_entries[i].name, name)))
+	while (i < sim_entries_n &&
+	       (!sim_entries[i].per_thread || strcmp(sim_entries[i].name, name)))
 		i++;
 	return i < sim_entries_n;
 }
@@ -40,7 +41,8 @@ static const struct sim_entry *best(const char *name, int version, bool per_thre
 
 static bool valid(const char *name, void **fn, int version, uint64_t flags)
 {
-	return name && fn && flags <= (LEGACY_STREAM | PER_THREAD_STREAM) && version <= SIM_DRIVER_VERSION;
+	return name && fn && flags <= (LEGACY_STREAM | PER_THREAD_STREAM) &&
+	       version <= SIM_DRIVER_VERSION;
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status)

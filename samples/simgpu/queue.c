@@ -134,7 +134,8 @@ static struct sim_op *next_to_end(void)
 	do {
 		startee = NULL;
 		for (struct sim_stream *s = streams; s; s = s->next)
-			if (s->head && !s->head->started && (!startee || s->head->seq < startee->seq) &&
+			if (s->head && !s->head->started &&
+			    (!startee || s->head->seq < startee->seq) &&
 			    startable(s->head, &after))
 				startee = s->head, startee_after = after;
 		if (startee)
@@ -339,10 +340,12 @@ int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s)
 {
 	bool everywhere = !s || s == ctx->legacy;
 
-	int rc = s && !s->capture && everywhere ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	int rc = s && !s->capture && everywhere ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT :
+		 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 
 	for (struct sim_stream *t = streams; t; t = t->next)
-		if (t->capture && (t == s || (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
+		if (t->capture && (t == s ||
+				   (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
 			sim_capture_invalidate(t);
 			sim_report_misuse("a call", "invalidates a capture");
 			return rc;
@@ -376,7 +379,8 @@ static int default_stream(struct sim_ctx *ctx, bool per_thread, struct sim_strea
 		*s = ctx->legacy;
 	} else {
 		if (thread_default.ctx != ctx->id || !thread_default.stream) {
-			for (*s = streams; *s && ((*s)->ctx != ctx || (*s)->tid != gettid()); *s = (*s)->next)
+			for (*s = streams; *s && ((*s)->ctx != ctx || (*s)->tid != gettid());
+			     *s = (*s)->next)
 				;
 			thread_default.stream = *s ? *s : stream_new(ctx, 0, 0);
 			thread_default.ctx = ctx->id;
@@ -393,7 +397,8 @@ int sim_stream_get(struct sim_ctx *ctx, CUstream h, struct sim_stream **s)
 	if (!h || h == CU_STREAM_LEGACY || h == CU_STREAM_PER_THREAD)
 		return default_stream(ctx, h == CU_STREAM_PER_THREAD, s);
 	*s = h;
-	return !sim_is(h, SIM_STREAM) || h->tid || h == ctx->legacy ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+	return !sim_is(h, SIM_STREAM) || h->tid || h == ctx->legacy ? CUDA_ERROR_INVALID_HANDLE :
+	       CUDA_SUCCESS;
 }
 
 void sim_streams_free(struct sim_ctx *ctx)
@@ -465,7 +470,8 @@ static int stream_query(CUstream h)
 	int rc = enter_stream(h, &ctx, &s);
 
 	if (!rc)
-		sim_leave(rc = (rc = sim_no_capture(ctx, s)) ? rc : s->done < s->submitted ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+		sim_leave(rc = (rc = sim_no_capture(ctx, s)) ? rc : s->done < s->submitted ?
+			  CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 	return rc;
 }
 
@@ -485,7 +491,8 @@ static int stream_synchronize(CUstream h)
 	return sim_leave(rc);
 }
 
-static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *priority, unsigned long long *id, int *dev)
+static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *priority,
+		      unsigned long long *id, int *dev)
 {
 	struct sim_stream *s;
 	struct sim_ctx *current;
@@ -503,7 +510,8 @@ static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *pr
 		*id = s->id;
 	if (dev)
 		*dev = s->ctx->dev;
-	return sim_leave(ctx || flags || priority || id || dev ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(ctx || flags || priority || id || dev ? CUDA_SUCCESS :
+			 CUDA_ERROR_INVALID_VALUE);
 }
 
 static int stream_get_ctx2(CUstream h, struct sim_ctx **ctx, void **green)
@@ -515,7 +523,8 @@ static int stream_get_ctx2(CUstream h, struct sim_ctx **ctx, void **green)
 
 static int stream_attribute(CUstream h, unsigned attribute, const void *value)
 {
-	return attribute > 16 || !value ? CUDA_ERROR_INVALID_VALUE : stream_get(h, NULL, &(unsigned){ 0 }, NULL, NULL, NULL);
+	return attribute > 16 || !value ? CUDA_ERROR_INVALID_VALUE :
+	       stream_get(h, NULL, &(unsigned){ 0 }, NULL, NULL, NULL);
 }
 
 static int host_func(CUstream h, struct sim_op *op, bool given)
@@ -534,18 +543,25 @@ static int host_func(CUstream h, struct sim_op *op, bool given)
 
 BOTH(cuStreamQuery, _ptsz, (CUstream s), stream_query(OR_NONE(s)))
 BOTH(cuStreamSynchronize, _ptsz, (CUstream s), stream_synchronize(OR_NONE(s)))
-BOTH(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *c), stream_get(OR_NONE(s), c, NULL, NULL, NULL, NULL))
-BOTH(cuStreamGetCtx_v2, _ptsz, (CUstream s, CUcontext *c, void **green), stream_get_ctx2(OR_NONE(s), c, green))
-BOTH(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags), stream_get(OR_NONE(s), NULL, flags, NULL, NULL, NULL))
-BOTH(cuStreamGetPriority, _ptsz, (CUstream s, int *priority), stream_get(OR_NONE(s), NULL, NULL, priority, NULL, NULL))
-BOTH(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id), stream_get(OR_NONE(s), NULL, NULL, NULL, id, NULL))
-BOTH(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *dev), stream_get(OR_NONE(s), NULL, NULL, NULL, NULL, dev))
+BOTH(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *c),
+     stream_get(OR_NONE(s), c, NULL, NULL, NULL, NULL))
+BOTH(cuStreamGetCtx_v2, _ptsz, (CUstream s, CUcontext *c, void **green),
+     stream_get_ctx2(OR_NONE(s), c, green))
+BOTH(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags),
+     stream_get(OR_NONE(s), NULL, flags, NULL, NULL, NULL))
+BOTH(cuStreamGetPriority, _ptsz, (CUstream s, int *priority),
+     stream_get(OR_NONE(s), NULL, NULL, priority, NULL, NULL))
+BOTH(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id),
+     stream_get(OR_NONE(s), NULL, NULL, NULL, id, NULL))
+BOTH(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *dev),
+     stream_get(OR_NONE(s), NULL, NULL, NULL, NULL, dev))
 BOTH(cuStreamSetAttribute, _ptsz, (CUstream s, unsigned attribute, const void *value),
      stream_attribute(OR_NONE(s), attribute, value))
 BOTH(cuLaunchHostFunc, _ptsz, (CUstream s, CUhostFn fn, void *arg),
      host_func(OR_NONE(s), &(struct sim_op){ .host = { .fn = fn, .arg = arg } }, fn))
 BOTH(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *arg, unsigned flags),
-     host_func(OR_NONE(s), &(struct sim_op){ .host = { .callback = fn, .arg = arg } }, fn && !flags))
+     host_func(OR_NONE(s), &(struct sim_op){ .host = { .callback = fn, .arg = arg } }, fn &&
+	       !flags))
 
 /* Events. */
 CUresult cuEventCreate(CUevent *out, unsigned flags)
@@ -613,7 +629,8 @@ CUresult cuEventQuery(CUevent e)
 
 	if (rc || ((rc = sim_capture_unsafe("cuEventQuery")) && sim_leave(rc)))
 		return rc;
-	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ?
+			 CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
 CUresult cuEventSynchronize(CUevent e)
@@ -696,8 +713,10 @@ static int stream_wait_event(CUstream h, CUevent e, unsigned flags)
 }
 
 BOTH(cuEventRecord, _ptsz, (CUevent e, CUstream s), event_record(e, OR_NONE(s), 0))
-BOTH(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags), event_record(e, OR_NONE(s), flags))
-BOTH(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags), stream_wait_event(OR_NONE(s), e, flags))
+BOTH(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags),
+     event_record(e, OR_NONE(s), flags))
+BOTH(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags),
+     stream_wait_event(OR_NONE(s), e, flags))
 
 /* Words in memory as signals: a stream writes them or waits for them. */
 static bool word_write(struct sim_op *op)
@@ -711,20 +730,24 @@ static bool word_write(struct sim_op *op)
 
 static bool word_wait(struct sim_op *op)
 {
-	uint64_t have = op->word.bytes == 8 ? __atomic_load_n((uint64_t *)op->word.at, __ATOMIC_ACQUIRE) :
-					      __atomic_load_n((uint32_t *)op->word.at, __ATOMIC_ACQUIRE);
+	uint64_t have = op->word.bytes == 8 ? __atomic_load_n((uint64_t *)op->word.at,
+							      __ATOMIC_ACQUIRE) :
+					      __atomic_load_n((uint32_t *)op->word.at,
+							      __ATOMIC_ACQUIRE);
 	uint64_t want = op->word.value;
 
 	op->end = sim_now();	/* if it ends, then now: the time of the write is unknown */
 	switch (op->word.flags & 3) {
-	case 0: return op->word.bytes == 8 ? (int64_t)(have - want) >= 0 : (int32_t)(have - want) >= 0;
+	case 0: return op->word.bytes == 8 ? (int64_t)(have - want) >= 0 :
+		(int32_t)(have - want) >= 0;
 	case 1: return have == want;
 	case 2: return have & want;
 	default: return (op->word.bytes == 8 ? ~(have | want) : (uint32_t)~(have | want)) != 0;
 	}
 }
 
-static int stream_word(CUstream h, CUdeviceptr at, uint64_t value, unsigned flags, unsigned bytes, sim_run run)
+static int stream_word(CUstream h, CUdeviceptr at, uint64_t value, unsigned flags, unsigned bytes,
+		       sim_run run)
 {
 	struct sim_stream *s;
 	struct sim_ctx *ctx;

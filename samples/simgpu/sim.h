@@ -46,18 +46,24 @@
 #define SIM_NEVER		UINT64_MAX
 
 enum {
-	CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NOT_INITIALIZED = 3,
+	CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2,
+		       CUDA_ERROR_NOT_INITIALIZED = 3,
 	CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_INVALID_DEVICE = 101, CUDA_ERROR_INVALID_IMAGE = 200,
-	CUDA_ERROR_INVALID_CONTEXT = 201, CUDA_ERROR_UNSUPPORTED_LIMIT = 215, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
-	CUDA_ERROR_INVALID_PTX = 218, CUDA_ERROR_FILE_NOT_FOUND = 301, CUDA_ERROR_OPERATING_SYSTEM = 304,
-	CUDA_ERROR_INVALID_HANDLE = 400, CUDA_ERROR_ILLEGAL_STATE = 401, CUDA_ERROR_NOT_FOUND = 500, CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_INVALID_CONTEXT = 201, CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
+	CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+	CUDA_ERROR_INVALID_PTX = 218, CUDA_ERROR_FILE_NOT_FOUND = 301,
+	CUDA_ERROR_OPERATING_SYSTEM = 304,
+	CUDA_ERROR_INVALID_HANDLE = 400, CUDA_ERROR_ILLEGAL_STATE = 401, CUDA_ERROR_NOT_FOUND = 500,
+	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
 	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
-	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
+	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
 	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720, CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
 	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903, CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
-	CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906, CUDA_ERROR_CAPTURED_EVENT = 907,
+	CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+	CUDA_ERROR_CAPTURED_EVENT = 907,
 };
 typedef int CUresult, CUdevice;
 typedef uint64_t CUdeviceptr, CUmemGenericAllocationHandle;
@@ -107,7 +113,8 @@ struct cu_3d {
 	void *reserved1;
 	size_t dst_pitch, dst_height, width, height, depth;
 };
-struct cu_launch { unsigned grid[3], block[3], shared; CUstream stream; void *attrs; unsigned attrs_n; };
+struct cu_launch { unsigned grid[3], block[3], shared; CUstream stream; void *attrs;
+		   unsigned attrs_n; };
 struct cu_kernel_node {
 	CUfunction func;
 	unsigned grid[3], block[3], shared;
@@ -115,28 +122,37 @@ struct cu_kernel_node {
 	CUkernel kern;
 	CUcontext ctx;
 };
-struct cu_memset_node { CUdeviceptr dst; size_t pitch; unsigned value, element; size_t width, height; };
+struct cu_memset_node { CUdeviceptr dst; size_t pitch; unsigned value, element;
+			size_t width, height; };
 struct cu_host_node { CUhostFn fn; void *arg; };
 struct cu_location { int type, id; };
-struct cu_alloc_prop { int type, handle_types; struct cu_location location; void *win32; unsigned char flags[8]; };
+struct cu_alloc_prop { int type, handle_types; struct cu_location location; void *win32;
+		       unsigned char flags[8]; };
 struct cu_access { struct cu_location location; int flags; };
-struct cu_pool_props { int type, handle_types; struct cu_location location; void *win32; size_t max; unsigned short usage;
+struct cu_pool_props { int type, handle_types; struct cu_location location; void *win32; size_t max;
+		       unsigned short usage;
 		       unsigned char reserved[54]; };
 struct cu_array_desc { size_t width, height; int format; unsigned channels; };
 struct cu_array3d_desc { size_t width, height, depth; int format; unsigned channels, flags; };
 _Static_assert(sizeof(struct cu_2d) == 128 && offsetof(struct cu_2d, dst_x) == 56, "CUDA_MEMCPY2D");
 _Static_assert(sizeof(struct cu_3d) == 200 && offsetof(struct cu_3d, dst_x) == 88, "CUDA_MEMCPY3D");
-_Static_assert(sizeof(struct cu_launch) == 56 && offsetof(struct cu_launch, stream) == 32, "CUlaunchConfig");
-_Static_assert(sizeof(struct cu_kernel_node) == 72 && offsetof(struct cu_kernel_node, params) == 40, "CUDA_KERNEL_NODE_PARAMS");
-_Static_assert(sizeof(struct cu_memset_node) == 40 && sizeof(struct cu_host_node) == 16, "CUDA_MEMSET_, CUDA_HOST_NODE_PARAMS");
-_Static_assert(sizeof(struct cu_alloc_prop) == 32 && offsetof(struct cu_alloc_prop, location) == 8, "CUmemAllocationProp");
-_Static_assert(sizeof(struct cu_access) == 12 && sizeof(struct cu_pool_props) == 88, "CUmemAccessDesc, CUmemPoolProps");
+_Static_assert(sizeof(struct cu_launch) == 56 && offsetof(struct cu_launch, stream) == 32,
+	       "CUlaunchConfig");
+_Static_assert(sizeof(struct cu_kernel_node) == 72 && offsetof(struct cu_kernel_node, params) == 40,
+	       "CUDA_KERNEL_NODE_PARAMS");
+_Static_assert(sizeof(struct cu_memset_node) == 40 && sizeof(struct cu_host_node) == 16,
+	       "CUDA_MEMSET_, CUDA_HOST_NODE_PARAMS");
+_Static_assert(sizeof(struct cu_alloc_prop) == 32 && offsetof(struct cu_alloc_prop, location) == 8,
+	       "CUmemAllocationProp");
+_Static_assert(sizeof(struct cu_access) == 12 && sizeof(struct cu_pool_props) == 88,
+	       "CUmemAccessDesc, CUmemPoolProps");
 _Static_assert(sizeof(struct cu_array_desc) == 24 && sizeof(struct cu_array3d_desc) == 40,
 	"CUDA_ARRAY_, CUDA_ARRAY3D_DESCRIPTOR");
 
 /* A handle is a pointer to one of these. The memory of a freed object is kept for the next object
  * of its kind, so that a stale handle can be recognized safely. */
-enum sim_kind { SIM_FREE, SIM_CTX, SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_FUNCTION, SIM_GRAPH, SIM_EXEC, SIM_NODE, SIM_POOL,
+enum sim_kind { SIM_FREE, SIM_CTX, SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_FUNCTION, SIM_GRAPH,
+		SIM_EXEC, SIM_NODE, SIM_POOL,
 		SIM_ARRAY, SIM_KINDS };
 struct sim_obj { uint32_t kind; struct sim_obj *next; };
 void *sim_new(enum sim_kind kind, size_t size);		/* zeroed; NULL if there is no memory */
@@ -182,7 +198,8 @@ int sim_memory_init(void);		/* creates the arenas; CUDA_SUCCESS or an error */
 #define SIM_ALIAS(of) alias(SIM_STR(of))	/* the name `of` may have been renamed (calls.c) */
 
 /* Memory. Each range of addresses that a device can use has one entry. */
-enum sim_mem { SIM_DEVICE, SIM_ASYNC, SIM_PHYSICAL, SIM_MAPPED, SIM_HOST, SIM_REGISTERED, SIM_MANAGED };
+enum sim_mem { SIM_DEVICE, SIM_ASYNC, SIM_PHYSICAL, SIM_MAPPED, SIM_HOST, SIM_REGISTERED,
+	       SIM_MANAGED };
 struct sim_range {
 	uint64_t addr, size;
 	char *host;			/* its bytes; of SIM_PHYSICAL: where they would be mapped */
@@ -198,7 +215,8 @@ struct sim_range {
 	struct sim_pool *pool;
 };
 struct sim_pool { struct sim_obj obj; int dev; uint64_t used, high; uint64_t attribute[8]; };
-struct sim_array { struct sim_obj obj; struct cu_array3d_desc desc; size_t element; CUdeviceptr at; };
+struct sim_array { struct sim_obj obj; struct cu_array3d_desc desc; size_t element;
+		   CUdeviceptr at; };
 /* the bytes behind addr; NULL if a part is not device memory */
 char *sim_host(uint64_t addr, uint64_t size);
 bool sim_pinned(uint64_t addr, uint64_t size);		/* host memory that the device can access */
@@ -226,8 +244,10 @@ struct sim_op;
 /* runs at the operation's end; false: not finished, poll again. Lock held. */
 typedef bool (*sim_run)(struct sim_op *op);
 struct sim_rect { char *at; size_t pitch, slice; };
-struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params; bool cooperative; };
-enum { SIM_AT_PAGEABLE = 1, SIM_AT_PINNED, SIM_AT_DEVICE, SIM_AT_ARRAY, SIM_AT_MANAGED };	/* CUpti_ActivityMemoryKind */
+struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params;
+		    bool cooperative; };
+/* CUpti_ActivityMemoryKind */
+enum { SIM_AT_PAGEABLE = 1, SIM_AT_PINNED, SIM_AT_DEVICE, SIM_AT_ARRAY, SIM_AT_MANAGED };
 struct sim_op {
 	/* next: in its stream; after: in the queue of host functions */
 	struct sim_op *next, *after;
@@ -256,7 +276,8 @@ struct sim_op {
 			uint8_t src_memory, dst_memory;
 			struct sim_ctx *from, *to;	/* of a copy between contexts */
 		} copy;
-		struct { char *at; size_t pitch, width, height; unsigned value, element; uint8_t memory; } set;
+		struct { char *at; size_t pitch, width, height; unsigned value, element;
+			 uint8_t memory; } set;
 		struct { CUhostFn fn; CUstreamCallback callback; void *arg; CUstream handle; } host;
 		struct { char *at; uint64_t value; unsigned flags, bytes; } word;
 		struct sim_launch launch;
@@ -314,7 +335,8 @@ bool sim_host_run(struct sim_op *op);	/* a sim_run: hands op->host to the callba
 
 /* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */
 int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable);
-int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op);
+int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h,
+	       struct sim_op *op);
 
 /* For tests (watch.c). */
 /* SIMGPU_FAIL: the error that the function must return, or 0 */
@@ -345,7 +367,8 @@ struct sim_module {
 	unsigned functions_n;
 	bool any_name;	/* the image is not PTX text: every name is taken as a kernel of it */
 };
-int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared, void **params, void **extra,
+int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
+		  void **params, void **extra,
 		  struct sim_op *op);
 bool sim_kernel_run(struct sim_op *op);
 void sim_module_free(struct sim_module *m);
@@ -377,8 +400,10 @@ extern const size_t sim_entries_n;
 
 /* Entry points that take a stream exist twice, for the two meanings of stream 0. */
 #define ENTRY(name, zero, params, ...) \
-	CUresult name params; CUresult name params { const CUstream none = zero; (void)none; return __VA_ARGS__; }
+	CUresult name params; CUresult name params { const CUstream none = zero; (void)none; \
+						     return __VA_ARGS__; }
 #define BOTH(name, suffix, params, ...) \
-	ENTRY(name, CU_STREAM_LEGACY, params, __VA_ARGS__) ENTRY(name##suffix, CU_STREAM_PER_THREAD, params, __VA_ARGS__)
+	ENTRY(name, CU_STREAM_LEGACY, params, __VA_ARGS__) \
+	ENTRY(name##suffix, CU_STREAM_PER_THREAD, params, __VA_ARGS__)
 #define OR_NONE(stream) ((stream) ? (stream) : none)
 #endif

@@ -5,10 +5,14 @@
  * SIM_NVML_STEP ms of CLOCK_MONOTONIC (default 100): phase = time / step % 10. SIM_NVML_PHASE fixes
  * it.
  *
- *     memory used  (device + 1) GiB + phase * 64 MiB     SM clock      1980 - 15 * phase - device MHz
- *     utilization  10 * phase + device %                 memory clock  3201 MHz, constant
- *     ... memory   5 * phase + device %                  power         100000 + 1000 * phase + 10 * device mW
- *     reasons      phase 0: 1, 8 and 9: 0x24, else 0     temperature   30 + phase + device C
+ *     memory used         (device + 1) GiB + phase * 64 MiB
+ *     utilization         10 * phase + device %
+ *     memory utilization  5 * phase + device %
+ *     clock reasons       phase 0: 1, 8 and 9: 0x24, otherwise 0
+ *     SM clock            1980 - 15 * phase - device MHz
+ *     memory clock        3201 MHz, constant
+ *     power               100000 + 1000 * phase + 10 * device mW
+ *     temperature         30 + phase + device C
  *
  * SIM_NVML_DEVICES  number of devices (2)
  * SIM_NVML_FAIL     FUNCTION:CODE[:DEVICE[:TIMES]], separated by commas: such a call returns CODE;
@@ -31,12 +35,16 @@
 #define TOTAL (143771ull << 20)		/* bytes, as on an H200 */
 #define RULES 32
 
-enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7,
-       DRIVER_NOT_LOADED = 9, TIMEOUT = 10, FUNCTION_NOT_FOUND = 13, GPU_IS_LOST = 15, UNKNOWN = 999 };
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4,
+       INSUFFICIENT_SIZE = 7,
+       DRIVER_NOT_LOADED = 9, TIMEOUT = 10, FUNCTION_NOT_FOUND = 13, GPU_IS_LOST = 15,
+       UNKNOWN = 999 };
 struct memory { unsigned long long total, free, used; };
 struct utilization { unsigned gpu, memory; };
-struct pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id; char bus_id[32]; };
-_Static_assert(sizeof(struct memory) == 24 && sizeof(struct pci) == 68, "nvmlMemory_t, nvmlPciInfo_t");
+struct pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id;
+	     char bus_id[32]; };
+_Static_assert(sizeof(struct memory) == 24 && sizeof(struct pci) == 68,
+	       "nvmlMemory_t, nvmlPciInfo_t");
 /* device -1: any; left -1: unlimited */
 struct rule { char function[64]; int value, device, left; };
 
@@ -59,7 +67,8 @@ static void read_rules(struct rule *r, const char *variable)
 		char device_word[16] = "*";
 
 		r[i].left = -1;
-		sscanf(s, "%63[^:]:%d:%15[^:,]:%d", r[i].function, &r[i].value, device_word, &r[i].left);
+		sscanf(s, "%63[^:]:%d:%15[^:,]:%d", r[i].function, &r[i].value, device_word,
+		       &r[i].left);
 		r[i].device = *device_word == '*' ? -1 : atoi(device_word);
 		s += strcspn(s, ",");
 		s += *s == ',';
@@ -69,7 +78,8 @@ static void read_rules(struct rule *r, const char *variable)
 static int apply_rule(struct rule *r, const char *function, int index)
 {
 	for (int i = 0; i < RULES && r[i].function[0]; i++)
-		if (!strcmp(r[i].function, function) && (r[i].device < 0 || r[i].device == index) && r[i].left) {
+		if (!strcmp(r[i].function, function) && (r[i].device < 0 || r[i].device == index) &&
+		    r[i].left) {
 			r[i].left -= r[i].left > 0;
 			return r[i].value;
 		}
@@ -98,7 +108,8 @@ static unsigned current_phase(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return phase >= 0 ? (unsigned)phase : (unsigned)((t.tv_sec * 1000LL + t.tv_nsec / 1000000) / step % 10);
+	return phase >= 0 ? (unsigned)phase :
+	       (unsigned)((t.tv_sec * 1000LL + t.tv_nsec / 1000000) / step % 10);
 }
 
 static int copy_text(const char *text, char *to, unsigned size)

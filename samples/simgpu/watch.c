@@ -88,11 +88,14 @@ void sim_report_misuse(const char *function, const char *how)
 
 void sim_write_truth(const struct sim_op *op)
 {
-	const char *kind = op->run == sim_kernel_run ? "kernel" : op->exec ? "graph" : op->run && op->node_type == 1 ? "copy" :
+	const char *kind = op->run == sim_kernel_run ? "kernel" : op->exec ? "graph" : op->run &&
+			   op->node_type == 1 ? "copy" :
 			   op->run && op->node_type == 2 ? "set" : NULL;
 
 	pthread_once(&once, read_environment);
 	if (*truth && kind)
-		append(truth, "%s %.500s %llu %llu\n", kind, op->run == sim_kernel_run ? op->launch.func->name : "-",
-		       (unsigned long long)sim_real(op->start), (unsigned long long)sim_real(op->end));
+		append(truth, "%s %.500s %llu %llu\n", kind, op->run == sim_kernel_run ?
+		       op->launch.func->name : "-",
+		       (unsigned long long)sim_real(op->start),
+		       (unsigned long long)sim_real(op->end));
 }

@@ -26,13 +26,16 @@
 #define LARGE 2000000000u	/* bytes of the large file */
 
 static const char *const names[] = {
-	"cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuDevicePrimaryCtxGetState", "cuLaunchKernel", "cuCtxGetCurrent",
+	"cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuDevicePrimaryCtxGetState",
+	"cuLaunchKernel", "cuCtxGetCurrent",
 	"cuLaunchKernelEx", "cuMemsetD8Async",
 };
 
 static void half(FILE *f, int64_t ns, uint32_t id, char phase, bool args)
 {
-	fprintf(f, "{\"ts\":%" PRId64 ".%09" PRId64 ",\"op_id\":%u,\"phase\":\"%c\",\"name\":\"%s\"", ns / 1000000000, ns % 1000000000, id, phase,
+	fprintf(f, "{\"ts\":%" PRId64 ".%09" PRId64
+		",\"op_id\":%u,\"phase\":\"%c\",\"name\":\"%s\"", ns / 1000000000, ns % 1000000000,
+		id, phase,
 		names[id * 2654435761u >> 29]);
 	if (args && phase == 'B')
 		fprintf(f, ",\"pid\":4242,\"tid\":4242,\"details\":{\"bytesize\":%u,\"dptr\":\"0x7f%08x\",\"hStream\":\"0x0\"}", id % 4096, id);
@@ -61,7 +64,8 @@ static int make(const char *path, bool args)
 /* ---- PyTorch's profiler ---- */
 
 static const char *const ops[] = {
-	"autograd::engine::evaluate_function: AddmmBackward0", "AddmmBackward0", "aten::mm", "aten::linear", "aten::addmm", "aten::empty_strided",
+	"autograd::engine::evaluate_function: AddmmBackward0", "AddmmBackward0", "aten::mm",
+	"aten::linear", "aten::addmm", "aten::empty_strided",
 	"aten::as_strided", "aten::_foreach_add_",
 };
 static const char *const kernels[] = {
@@ -79,9 +83,11 @@ static void op(FILE *f, uint32_t id, int64_t us, unsigned ns, unsigned dur)
 		ops[id % 8], 691 + id / 4 % 2 * 25, us, ns, dur, id, id);
 }
 
-static void arrow(FILE *f, const char *head, uint32_t id, const char *place, int64_t us, unsigned ns, const char *kind, const char *tail)
+static void arrow(FILE *f, const char *head, uint32_t id, const char *place, int64_t us,
+		  unsigned ns, const char *kind, const char *tail)
 {
-	fprintf(f, ",\n  {\n    \"ph\": \"%s\", \"id\": %u, %s, \"ts\": %" PRId64 ".%03u,\n    \"cat\": \"%s\", \"name\": \"%s\"%s\n  }", head, id, place, us, ns,
+	fprintf(f, ",\n  {\n    \"ph\": \"%s\", \"id\": %u, %s, \"ts\": %" PRId64
+		".%03u,\n    \"cat\": \"%s\", \"name\": \"%s\"%s\n  }", head, id, place, us, ns,
 		kind, kind, tail);
 }
 
@@ -107,7 +113,8 @@ static void step(FILE *f, uint32_t n)
 		for (unsigned k = 0; k < 4; k++)
 			op(f, 4 * i + k, us + 5 * k, i % 1000, 70 - 10 * k);
 		if (i % 2)
-			arrow(f, i % 4 == 1 ? "s" : "f", i, "\"pid\": 691, \"tid\": 691", us, i % 1000, "fwdbwd", "");
+			arrow(f, i % 4 == 1 ? "s" : "f", i, "\"pid\": 691, \"tid\": 691", us,
+			      i % 1000, "fwdbwd", "");
 	}
 	for (uint32_t i = n * STEP; i < (n + 1) * STEP; i++)
 		launch(f, i + 1, 4304876200000 + 80ll * i + 20);
@@ -144,7 +151,8 @@ static double fastest(const char *path, double things, enum gt_kind kind, uint64
 			return -1;
 		}
 		gt_reader_close(r);
-		rate = things / ((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+		rate = things / ((double)(b.tv_sec - a.tv_sec) +
+				 (double)(b.tv_nsec - a.tv_nsec) / 1e9);
 		best = rate > best ? rate : best;
 	}
 	return best;
@@ -152,7 +160,8 @@ static double fastest(const char *path, double things, enum gt_kind kind, uint64
 
 static int measure(const char *figure, bool args)
 {
-	double best = make("lines.jsonl", args) ? -1 : fastest("lines.jsonl", 2.0 * CALLS, GT_CALL, CALLS);
+	double best = make("lines.jsonl", args) ? -1 : fastest("lines.jsonl", 2.0 * CALLS, GT_CALL,
+							       CALLS);
 
 	printf("%s %.0f lines/s\n", figure, best);
 	return best < 0;
@@ -225,7 +234,8 @@ static int measure_large(void)
 		_exit(write_large(fd, steps));
 	close(fd[0]);
 	close(fd[1]);
-	if (wait4(reader, &status, 0, &use) != reader || waitpid(writer, &wrote, 0) != writer || status || wrote)
+	if (wait4(reader, &status, 0, &use) != reader || waitpid(writer, &wrote, 0) != writer ||
+	    status || wrote)
 		return 1;
 	printf("kineto_2gb_rss_mib %.1f MiB\n", (double)use.ru_maxrss / 1024);
 	return 0;
@@ -235,7 +245,8 @@ int main(void)
 {
 	struct rusage use;
 
-	if (measure_large() || measure("jsonl_lines_per_s", false) || measure("jsonl_args_lines_per_s", true))
+	if (measure_large() || measure("jsonl_lines_per_s", false) ||
+	    measure("jsonl_args_lines_per_s", true))
 		return 1;
 	getrusage(RUSAGE_SELF, &use);
 	printf("import_rss_mib %.1f MiB\n", (double)use.ru_maxrss / 1024);

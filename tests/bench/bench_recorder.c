@@ -45,7 +45,8 @@ static uint32_t take_chunk(uint32_t slot, uint64_t number)
 
 	if (i == GT_RING_NIL)
 		die("the rings are full");
-	rings.s->free_head = ((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings, i)->next;
+	rings.s->free_head = ((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings,
+		i)->next;
 	rings.s->free_count--;
 	gt_rings_chunk(&rings, i)->next = GT_RING_NIL;
 	gt_rings_chunk(&rings, i)->owner = slot;
@@ -76,13 +77,15 @@ static struct gt_rec *reserve_record(struct ring_writer *p, uint64_t size)
 		uint32_t next = take_chunk(p->slot, p->base / payload() + 1);
 
 		if (room)
-			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
+			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload +
+				      (p->at - p->base)) = 0;
 		gt_rings_chunk(&rings, p->chunk)->next = next;
 		p->chunk = next;
 		p->base += payload();
 		p->at = p->base;
 	}
-	at = (struct gt_rec *)(void *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base));
+	at = (struct gt_rec *)(void *)(gt_rings_chunk(&rings, p->chunk)->payload +
+				       (p->at - p->base));
 	p->at += size;
 	return at;
 }
@@ -117,7 +120,8 @@ static void name_kernels(struct ring_writer *p)
 	for (unsigned i = 0; i < HANDLES; i++) {
 		struct gt_rec *r = reserve_record(p, sizeof(*r) + 16);
 
-		*r = (struct gt_rec){ .start = HANDLE(i), .end = 16, .kind_depth = GT_REC_NAME << 5 };
+		*r = (struct gt_rec){ .start = HANDLE(i), .end = 16,
+				      .kind_depth = GT_REC_NAME << 5 };
 		memcpy(r->args, "_Z9kernel_aaPfii", 16);
 		((char *)r->args)[10] = (char)('a' + i);
 	}
@@ -135,14 +139,17 @@ static unsigned key_fields(unsigned id)
 
 static void choose_kinds(bool mixed)
 {
-	static const char *const names[] = { "cuCtxGetCurrent", "cuLaunchKernel", "cuStreamIsCapturing", "cuEventRecord", "cuEventQuery",
-					     "cuMemcpyAsync", "cuStreamWaitEvent", "cuMemAlloc_v2", "cuStreamSynchronize", "cuCtxSetCurrent" };
+	static const char *const names[] = { "cuCtxGetCurrent", "cuLaunchKernel",
+					     "cuStreamIsCapturing", "cuEventRecord", "cuEventQuery",
+					     "cuMemcpyAsync", "cuStreamWaitEvent", "cuMemAlloc_v2",
+					     "cuStreamSynchronize", "cuCtxSetCurrent" };
 
 	nkinds = mixed ? STEP : 1;
 	for (unsigned i = 0; i < nkinds; i++) {
 		unsigned which = mixed ? i * i / 7 % 10 : 0, id = gt_api_find(names[which]);
 
-		kinds[i] = (struct kind){ (uint16_t)id, (uint8_t)key_fields(id), 0, TICKS_OF_A_CALL / 2 + which * 100 };
+		kinds[i] = (struct kind){ (uint16_t)id, (uint8_t)key_fields(id), 0,
+					  TICKS_OF_A_CALL / 2 + which * 100 };
 	}
 }
 
@@ -169,12 +176,14 @@ static struct gt_recorder *begin(struct gt_writer **w, struct gt_err *err)
 	r = *w ? gt_recorder_open(&rings, NULL, *w, err) : NULL;
 	if (!r)
 		die(err->text);
-	rings.procs[0] = (struct gt_ring_proc){ .pid = 4242, .generation = 1, .comm = "bench", .state = GT_SLOT_LIVE };
+	rings.procs[0] = (struct gt_ring_proc){ .pid = 4242, .generation = 1, .comm = "bench",
+						.state = GT_SLOT_LIVE };
 	rings.bits[GT_BITS_NEW_PROCS][0] |= 1;
 	return r;
 }
 
-static uint64_t clock_now(void) { return rings.s->ticks ? gt_ticks() : (uint64_t)gt_clock_monotonic(); }
+static uint64_t clock_now(void) { return rings.s->ticks ? gt_ticks() :
+				  (uint64_t)gt_clock_monotonic(); }
 
 static void measure(const char *name, bool mixed, uint64_t bytes)
 {
@@ -206,7 +215,8 @@ static void measure(const char *name, bool mixed, uint64_t bytes)
 	gt_recorder_close(r);
 	gt_writer_close(w, &err);
 	gt_rings_close(&rings);
-	printf("recorder_%s_ns_per_call %.2f ns\nrecorder_%s_bytes_per_call %.3f B\n", name, took / (double)calls * 1e9, name,
+	printf("recorder_%s_ns_per_call %.2f ns\nrecorder_%s_bytes_per_call %.3f B\n", name,
+	       took / (double)calls * 1e9, name,
 	       (double)size / (double)calls);
 }
 

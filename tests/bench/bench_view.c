@@ -62,8 +62,10 @@ struct node {
 
 static uint32_t track(struct node *n, uint32_t parent, const char *name, unsigned kind, int64_t id)
 {
-	return gt_writer_track(n->w, &(struct gt_track){ .parent = parent, .name = gt_writer_string(n->w, name),
-			       .source = gt_writer_string(n->w, "preload"), .kind = (uint8_t)kind, .id = id, .ns_id = id });
+	return gt_writer_track(n->w, &(struct gt_track){ .parent = parent,
+							 .name = gt_writer_string(n->w, name),
+			       .source = gt_writer_string(n->w, "preload"), .kind = (uint8_t)kind,
+			       .id = id, .ns_id = id });
 }
 
 static void make_tracks(struct node *n)
@@ -72,7 +74,8 @@ static void make_tracks(struct node *n)
 		uint32_t process = track(n, GT_NONE, "train", GT_TRACK_PROCESS, 1000 + r), device;
 
 		for (unsigned i = 0; i < EACH; i++)
-			n->ranks[r].thread[i] = track(n, process, "thread", GT_TRACK_THREAD, 2000 + r * EACH + i);
+			n->ranks[r].thread[i] = track(n, process, "thread", GT_TRACK_THREAD,
+						      2000 + r * EACH + i);
 		device = track(n, process, "GPU", GT_TRACK_DEVICE, r);
 		for (unsigned i = 0; i < EACH; i++)
 			n->ranks[r].stream[i] = track(n, device, "stream", GT_TRACK_STREAM, 7 + i);
@@ -81,15 +84,20 @@ static void make_tracks(struct node *n)
 
 static void make_types(struct node *n)
 {
-	struct gt_field fields[] = { { gt_writer_string(n->w, "dst"), GT_F_HEX, GT_R_DST }, { gt_writer_string(n->w, "src"), GT_F_HEX, GT_R_SRC },
+	struct gt_field fields[] = { { gt_writer_string(n->w, "dst"), GT_F_HEX, GT_R_DST },
+				     { gt_writer_string(n->w, "src"), GT_F_HEX, GT_R_SRC },
 				     { gt_writer_string(n->w, "bytes"), GT_F_U64, GT_R_BYTES } };
 	char name[64];
 
-	n->get = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w, "cuCtxGetDevice"), .category = GT_CAT_QUERY });
-	n->copy = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w, "cuMemcpyAsync"), .category = GT_CAT_COPY,
+	n->get = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w,
+		"cuCtxGetDevice"), .category = GT_CAT_QUERY });
+	n->copy = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w,
+		"cuMemcpyAsync"), .category = GT_CAT_COPY,
 				 .op = GT_OP_COPY, .nfields = 3, .fields = fields });
 	n->launch_name = gt_writer_string(n->w, "cuLaunchKernel");
-	n->launch = gt_writer_type(n->w, &(struct gt_type){ .name = n->launch_name, .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
+	n->launch = gt_writer_type(n->w, &(struct gt_type){ .name = n->launch_name,
+							    .category = GT_CAT_LAUNCH,
+							    .op = GT_OP_LAUNCH });
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "_Z8kernel%02uPfS_i", i);
 		n->kernels[i] = gt_writer_string(n->w, name);
@@ -100,16 +108,23 @@ static void make_types(struct node *n)
 /* The work of a call: mostly a kernel, sometimes a copy. */
 static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt_row *call)
 {
-	int64_t start = call->end + 1500 > r->tail[th] ? call->end + 1500 : r->tail[th] + 100 + rnd(700);
-	struct gt_gpu_work w = { .track = r->stream[th], .start = start, .end = start + 1500 + rnd(2500), .context = 1,
-				 .cause = { GT_JOIN_CORRELATION, r->thread[th], n->launch_name, call->start,
+	int64_t start = call->end + 1500 > r->tail[th] ? call->end + 1500 :
+			r->tail[th] + 100 + rnd(700);
+	struct gt_gpu_work w = { .track = r->stream[th], .start = start,
+				 .end = start + 1500 + rnd(2500), .context = 1,
+				 .cause = { GT_JOIN_CORRELATION, r->thread[th], n->launch_name,
+					    call->start,
 					    (uint64_t)(call->end - call->start) } };
 
 	r->tail[th] = w.end;
 	if (!rnd(8))
-		return gt_gpu_put_copy(&n->types, &w, &(struct gt_gpu_copy){ .direction = rnd(2) ? GT_DIR_HTOD : GT_DIR_DTOH,
-				       .src = GT_GPU_MEM_PINNED, .dst = GT_GPU_MEM_DEVICE, .async = true, .bytes = rnd(1u << 22) }, n->err);
-	return gt_gpu_put_kernel(&n->types, &w, &(struct gt_gpu_kernel){ .name = n->kernels[rnd(NAMES)], .grid = { 64, 1, 1 },
+		return gt_gpu_put_copy(&n->types, &w, &(struct gt_gpu_copy){ .direction = rnd(2) ?
+			GT_DIR_HTOD : GT_DIR_DTOH,
+				       .src = GT_GPU_MEM_PINNED, .dst = GT_GPU_MEM_DEVICE,
+				       .async = true, .bytes = rnd(1u << 22) }, n->err);
+	return gt_gpu_put_kernel(&n->types, &w,
+				 &(struct gt_gpu_kernel){ .name = n->kernels[rnd(NAMES)],
+							  .grid = { 64, 1, 1 },
 				 .block = { 256, 1, 1 } }, n->err);
 }
 
@@ -117,7 +132,8 @@ static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt
 static int put_call(struct node *n, struct rank *r, unsigned th, uint64_t i, unsigned with_args)
 {
 	bool works = i % 10 == 0, args = !works && (i & 15) < with_args;
-	struct gt_row row = { .start = r->now[th], .type = works ? n->launch : args ? n->copy : n->get, .nargs = args ? 3 : 0 };
+	struct gt_row row = { .start = r->now[th], .type = works ? n->launch : args ? n->copy :
+			      n->get, .nargs = args ? 3 : 0 };
 	uint64_t values[3] = { random_bits(), random_bits(), rnd(1u << 22) };
 	int code;
 
@@ -143,8 +159,10 @@ static int make(const char *path, const struct shape *shape, struct gt_err *err)
 		return -1;
 	make_tracks(&n);
 	make_types(&n);
-	for (; got > 0 && (shape->events ? made < shape->events : gt_writer_stats(n.w)->bytes < shape->bytes); i++) {
-		got = put_call(&n, &n.ranks[i / BURST / EACH % RANKS], (unsigned)(i / BURST % EACH), i, shape->with_args);
+	for (; got > 0 && (shape->events ? made < shape->events :
+			   gt_writer_stats(n.w)->bytes < shape->bytes); i++) {
+		got = put_call(&n, &n.ranks[i / BURST / EACH % RANKS], (unsigned)(i / BURST % EACH),
+			       i, shape->with_args);
 		made += (uint64_t)got;
 	}
 	gt_gpu_types_release(&n.types);
@@ -198,13 +216,15 @@ static int drop_page_cache(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC), in_memory = 100;
 	struct stat st;
 
-	if (fd >= 0 && !fstat(fd, &st) && !fdatasync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+	if (fd >= 0 && !fstat(fd, &st) && !fdatasync(fd) &&
+	    !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
 		in_memory = page_cache_percent(fd, (size_t)st.st_size);
 	if (fd >= 0)
 		close(fd);
 	if (!in_memory)
 		return 0;
-	fprintf(stderr, "%s stays in memory (%d %%): this needs a TMPDIR on a disk\n", path, in_memory);
+	fprintf(stderr, "%s stays in memory (%d %%): this needs a TMPDIR on a disk\n", path,
+		in_memory);
 	return -1;
 }
 
@@ -325,7 +345,8 @@ static int zoom_through(struct view *l, struct frame_times *f)
 
 	gt_archive_extent(l->archive, &from, &to);
 	for (unsigned shift = whole_shift(l) + 1; code >= 0 && shift--;) {
-		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift, WIDTH };
+		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift,
+					    WIDTH };
 		size_t first = f->n;
 		double worst = 0;
 		unsigned left = 0;
@@ -355,7 +376,8 @@ static int zoom_through(struct view *l, struct frame_times *f)
  * of work after it. Reading in other threads is not included. */
 static int press_keys(const char *path, struct frame_times *f)
 {
-	static const char *const scripts[] = { "w", "d", "L", "w", "a", "j", "b", "s", "w", "B", "A", "w" };
+	static const char *const scripts[] = { "w", "d", "L", "w", "a", "j", "b", "s", "w", "B",
+					       "A", "w" };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = gt_reader_open(path, &err);
 	static struct gt_viewing v;
@@ -365,7 +387,8 @@ static int press_keys(const char *path, struct frame_times *f)
 	if (!code)
 		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
-		struct gt_script script = { .at = i == 300 ? "f" : scripts[i % (sizeof(scripts) / sizeof(*scripts))] };
+		struct gt_script script = { .at = i == 300 ? "f"
+					    : scripts[i % (sizeof(scripts) / sizeof(*scripts))] };
 		double before = now_ms(CLOCK_THREAD_CPUTIME_ID), now;
 		struct gt_key k;
 		int more = 1;
@@ -417,17 +440,21 @@ static int grow(const char *path, double *all, struct frame_times *f)
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), code = fstat(fd, &st);
 	uint64_t each = (uint64_t)st.st_size / GROWTH_PARTS;
-	struct gt_reader *r = code ? NULL : gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) * each, &err);
+	struct gt_reader *r = code ? NULL :
+			      gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) *
+						     each, &err);
 
 	code = r ? gt_viewing_open(&v, r, path, gt_views[0], &err) : -1;
 	if (!code)
 		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i <= GROWTHS; i++) {
-		double before = now_ms(CLOCK_PROCESS_CPUTIME_ID), mine = now_ms(CLOCK_THREAD_CPUTIME_ID), again = mine;
+		double before = now_ms(CLOCK_PROCESS_CPUTIME_ID),
+		       mine = now_ms(CLOCK_THREAD_CPUTIME_ID), again = mine;
 
 		if (i) {
 			gt_viewing_let_go(&v);
-			code = gt_reader_grow(r, each, &err) > 0 ? gt_viewing_again(&v, r, &err) : -1;
+			code = gt_reader_grow(r, each, &err) > 0 ? gt_viewing_again(&v, r, &err) :
+			       -1;
 			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
 			add_frame(f, again - mine, v.scene.window.shift);
 		}
@@ -440,7 +467,8 @@ static int grow(const char *path, double *all, struct frame_times *f)
 			fprintf(stderr,
 				"growth %u: %.1f ms of the viewer's thread, %.1f of all; reopened in %.1f\n",
 				i,
-				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine, now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
+				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine,
+				now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
 	}
 	gt_viewing_close(&v);
 	gt_reader_close(r);
@@ -547,7 +575,8 @@ static int measure(const char *path, const char *name)
 		return -1;
 	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
 	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n", name,
-	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, k.worst_ms, name, k.median_ms, name,
+	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name,
+	       k.worst_ms, name, k.median_ms, name,
 	       k.worst_shift, name, k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
 	growth = median(g.growths, GROWTHS);		/* sorts them */
 	printf("%s_growth_cpu_ms %.1f ms\n%s_growth_slowest_cpu_ms %.1f ms\n%s_growth_portion_worst_cpu_ms %.2f ms\n%s_growth_rss_mib %.1f MiB\n", name,
@@ -580,7 +609,8 @@ static bool has_disk_space(void)
 
 int main(void)
 {
-	static const struct shape normal = { .events = 100000000, .with_args = 1 }, large = { .bytes = LARGE, .with_args = 14 };
+	static const struct shape normal = { .events = 100000000, .with_args = 1 },
+				  large = { .bytes = LARGE, .with_args = 14 };
 	const char *trace = getenv("TRACE"), *asked = getenv("BENCH_LARGE");
 	int code;
 

@@ -24,7 +24,8 @@
 #define ROUNDS 3000
 
 typedef int get_device(int *);
-int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *), cuCtxGetDevice(int *);
+int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int),
+	cuCtxSetCurrent(void *), cuCtxGetDevice(int *);
 
 static uint64_t data[FUNCTIONS][8];
 #define ALONE __attribute__((noinline, aligned(64)))
@@ -53,7 +54,8 @@ static uint64_t (*const functions[])(uint64_t) = { F4096(LIST) };
 static get_device *real;
 static volatile uint64_t start, end;
 static ALONE int through(int *d) { start = 1; int ret = real(d); end = 1; return ret; }
-static ALONE int timed(int *d) { start = gt_ticks(); int ret = real(d); end = gt_ticks(); return ret; }
+static ALONE int timed(int *d) { start = gt_ticks(); int ret = real(d); end = gt_ticks();
+				 return ret; }
 
 /* cuCtxGetDevice in the symbol table of libcuda. */
 static int find(struct dl_phdr_info *o, size_t size, void *unused)

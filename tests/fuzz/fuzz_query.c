@@ -7,7 +7,8 @@
 
 static void check_error(const char *wrong, const struct gt_err *err)
 {
-	if (!err->code || !*err->text || strchr(err->text, '\n') || (err->offset != GT_NO_OFFSET && err->offset > strlen(wrong)))
+	if (!err->code || !*err->text || strchr(err->text, '\n') ||
+	    (err->offset != GT_NO_OFFSET && err->offset > strlen(wrong)))
 		abort();
 }
 
@@ -19,7 +20,8 @@ static void check_query(const struct gt_query *q)
 	for (unsigned i = 0; i < q->nnodes; i++) {
 		const struct gt_query_node *n = &q->nodes[i];
 
-		if ((n->op != GT_Q_TEST && (n->left >= i || n->right >= i)) || n->column + n->length > strlen(q->where) || n->use >= q->nuses)
+		if ((n->op != GT_Q_TEST && (n->left >= i || n->right >= i)) ||
+		    n->column + n->length > strlen(q->where) || n->use >= q->nuses)
 			abort();
 		if (n->op == GT_Q_TEST && n->text && n->test != GT_Q_WORDS)
 			gt_query_fits(n, "cuLaunchKernel");

@@ -53,7 +53,8 @@ int main(int argc, char **argv)
 	}
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	while ((e = readdir(dir)))
-		if (e->d_name[0] != '.' && snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name) < (int)sizeof(path))
+		if (e->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name) < (int)sizeof(path))
 			n += replay(path);
 	closedir(dir);
 	if (n)

@@ -51,9 +51,12 @@
 #include "formats/cuda/cuda_api_cbid.h"
 
 #define FUNCTIONS(X) \
-	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) \
-	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType) \
+	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) \
+	X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) \
+	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) \
+	X(cuptiActivityGetNextRecord) \
+	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) \
+	X(cuptiGetVersion) X(cuptiSetThreadIdType) \
 	X(cuptiActivityConfigureUnifiedMemoryCounter)
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -76,7 +79,8 @@ static size_t nspare;
 /* CUPTI may deliver buffers of another client too; the client must not keep those */
 static uint8_t *ours[MAX_BUFFERS];
 static size_t nours;
-static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS]; } counts, marked;
+static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS];
+		       } counts, marked;
 /* by kind of overhead, by kind of counter */
 static struct sums { uint64_t n, value, ns; } overheads[16], counters[16];
 static uint32_t lags[MAX_LAGS];	/* us */
@@ -118,7 +122,8 @@ static void __attribute__((format(printf, 1, 2))) log_line(const char *format, .
 
 static uint8_t *map(void)
 {
-	uint8_t *b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	uint8_t *b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	pthread_mutex_lock(&lock);
 	if (b == MAP_FAILED || nours == MAX_BUFFERS)
@@ -203,15 +208,18 @@ static void read_record(const CUpti_Activity *r)
 		mark_id(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME,
 			call->correlationId);
 	if (r->kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
-		sum(overheads, overhead->overheadKind < 16 ? overhead->overheadKind : 1 + (overhead->overheadKind >> 16),
+		sum(overheads, overhead->overheadKind < 16 ? overhead->overheadKind :
+		    1 + (overhead->overheadKind >> 16),
 		    (uint64_t)overhead->objectKind, overhead->start, overhead->end);
 	if (r->kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
 		sum(counters, counter->counterKind, counter->value, counter->start, counter->end);
 	if (calls && r->kind == CUPTI_ACTIVITY_KIND_DRIVER)
-		fprintf(calls, "%u %llu %llu\n", call->threadId, (unsigned long long)call->start, (unsigned long long)call->end);
+		fprintf(calls, "%u %llu %llu\n", call->threadId, (unsigned long long)call->start,
+			(unsigned long long)call->end);
 }
 
-static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t unused, size_t valid)
+static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t unused,
+			       size_t valid)
 {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	CUpti_Activity *r = NULL;
@@ -238,7 +246,8 @@ static void *flush(void *arg)
 {
 	useconds_t us = (useconds_t)(uintptr_t)arg * 1000;
 
-	for (uint64_t came, before = 0;; before = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED)) {
+	for (uint64_t came, before = 0;;
+	     before = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED)) {
 		usleep(us);
 		came = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED);
 		if (quiet && came != before)
@@ -258,14 +267,19 @@ static const uint16_t driver_calls[] = {
 };
 static const uint16_t runtime_calls[] = {
 #define R(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-	R(cudaLaunchKernel_v7000) R(cudaLaunchKernel_ptsz_v7000) R(cudaLaunchKernelExC_v11060) R(cudaLaunchKernelExC_ptsz_v11060)
-	R(cudaLaunchCooperativeKernel_v9000) R(cudaLaunchCooperativeKernel_ptsz_v9000) R(cudaGraphLaunch_v10000) R(cudaGraphLaunch_ptsz_v10000)
-	R(cudaMemcpy_v3020) R(cudaMemcpy_ptds_v7000) R(cudaMemcpyAsync_v3020) R(cudaMemcpyAsync_ptsz_v7000)
-	R(cudaMemset_v3020) R(cudaMemset_ptds_v7000) R(cudaMemsetAsync_v3020) R(cudaMemsetAsync_ptsz_v7000)
+	R(cudaLaunchKernel_v7000) R(cudaLaunchKernel_ptsz_v7000) R(cudaLaunchKernelExC_v11060)
+		R(cudaLaunchKernelExC_ptsz_v11060)
+	R(cudaLaunchCooperativeKernel_v9000) R(cudaLaunchCooperativeKernel_ptsz_v9000)
+	R(cudaGraphLaunch_v10000) R(cudaGraphLaunch_ptsz_v10000)
+	R(cudaMemcpy_v3020) R(cudaMemcpy_ptds_v7000) R(cudaMemcpyAsync_v3020)
+	R(cudaMemcpyAsync_ptsz_v7000)
+	R(cudaMemset_v3020) R(cudaMemset_ptds_v7000) R(cudaMemsetAsync_v3020)
+	R(cudaMemsetAsync_ptsz_v7000)
 #undef R
 };
 
-static void CUPTIAPI call_back(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void CUPTIAPI call_back(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			       const void *data)
 {
 	static _Thread_local volatile uint32_t last;
 
@@ -298,7 +312,8 @@ static void subscribe(void)
 
 	check("cuptiSubscribe", code);
 	for (size_t i = 0; !code && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
-		code = c.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i]);
+		code = c.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+					     driver_calls[i]);
 	check("cuptiEnableCallback", code);
 }
 
@@ -308,7 +323,8 @@ static void configure_counters(void)
 
 	for (int i = 0; i < 8; i++)
 		config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
-			CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, (CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1 };
+			CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
+				(CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1 };
 	for (int i = 0; i < 8; i++)
 		check("cuptiActivityConfigureUnifiedMemoryCounter of one kind",
 		      c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
@@ -320,7 +336,8 @@ static void more_kinds(void)
 {
 	const char *more = getenv("CUPTI_CLIENT_KINDS");
 
-	for (const char *p = more && *more ? more : NULL; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+	for (const char *p = more && *more ? more : NULL; p; p = strchr(p, ',') ?
+	     strchr(p, ',') + 1 : NULL) {
 		unsigned kind = (unsigned)strtoul(p, NULL, 10);
 
 		if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
@@ -331,7 +348,8 @@ static void more_kinds(void)
 }
 
 static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+		CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
 };
 
 static void enable(void)
@@ -375,8 +393,10 @@ static void more_attributes(void)
 	for (char *end; p && *p; p = *end ? end + 1 : end) {
 		int attribute = (int)strtol(p, &end, 10);
 		bool is_switch = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
-				 attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
-		size_t value = strtoul(end + (*end == '='), &end, 10), size = is_switch ? 1 : sizeof(value);
+				 attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER ||
+				 attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
+		size_t value = strtoul(end + (*end == '='), &end, 10), size = is_switch ? 1 :
+			       sizeof(value);
 
 		check("an attribute",
 		      c.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute, &size,
@@ -392,8 +412,10 @@ static void log_counts(const char *when, const struct counts *a, const struct co
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
 	log_line("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu "
 		 "buffers_asked %llu completed %llu mapped %llu "
-	    "foreign %llu bytes %llu dropped %llu asked_for %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
-	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped),
+	    "foreign %llu bytes %llu dropped %llu asked_for %llu", when, KIND(CONCURRENT_KERNEL),
+	    KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
+	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes),
+	    SINCE(dropped),
 	    (unsigned long long)__atomic_load_n(&flushes, __ATOMIC_RELAXED));
 }
 
@@ -412,7 +434,8 @@ static void log_joins(void)
 
 static int by_size(const void *a, const void *b)
 {
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 :
+	       *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
 static void log_lags(void)
@@ -513,7 +536,8 @@ static bool find(void)
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
 	const char *m = getenv("CUPTI_CLIENT");
-	long ms = variable("CUPTI_CLIENT_FLUSH_MS", 0), bytes = variable("CUPTI_CLIENT_BUFFER", 1 << 20);
+	long ms = variable("CUPTI_CLIENT_FLUSH_MS", 0),
+	     bytes = variable("CUPTI_CLIENT_BUFFER", 1 << 20);
 	pthread_t thread;
 	uint32_t version = 0;
 
@@ -539,7 +563,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		check("cuptiSetThreadIdType",
 		      c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
-	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_PER_THREAD", -1));
+	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+	    variable("CUPTI_CLIENT_PER_THREAD", -1));
 	more_attributes();
 	if (has_mode("callbacks"))
 		subscribe();

@@ -89,8 +89,10 @@ static void set_attribute(const char *text)
 static void find_cupti(void *lib)
 {
 #define F(field, function) *(void **)&field = dlsym(lib, #function)
-	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable), F(cupti.flush, cuptiActivityFlushAll);
-	F(cupti.next, cuptiActivityGetNextRecord), F(cupti.set_attribute, cuptiActivitySetAttribute);
+	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable),
+		F(cupti.flush, cuptiActivityFlushAll);
+	F(cupti.next, cuptiActivityGetNextRecord),
+		F(cupti.set_attribute, cuptiActivitySetAttribute);
 #undef F
 }
 
@@ -124,11 +126,13 @@ static void launch_all(bool other, bool behind)
 	short_ones = 0;
 	for (int turn = 0; turn < 2; turn++) {
 		if (turn == behind && other)
-			pthread_create(&thread, NULL, launch_long, NULL), pthread_join(thread, NULL);
+			pthread_create(&thread, NULL, launch_long, NULL),
+			pthread_join(thread, NULL);
 		else if (turn == behind)
 			launch_long(NULL);
 		for (int i = 0; i < 5 && turn != behind; i++)
-			OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
+			OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count },
+					  NULL));
 	}
 	OK(cuStreamSynchronize(s));
 }
@@ -150,7 +154,8 @@ static void watch(bool force)
 	}
 	printf(": %d of 5 were delivered while the long one ran, the first after %.0f ms; "
 	       "%d of 5 and %d of 1 in the end, %d of it without times; "
-	       "%d buffers\n", before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
+	       "%d buffers\n", before, (double)first / 1e6, short_ones, long_ones, long_untimed,
+	       given);
 }
 
 int main(int argc, char **argv)

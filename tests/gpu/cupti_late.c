@@ -26,7 +26,8 @@
 static const char empty_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
 static struct gt_cupti cupti;
-static int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *), (*unsubscribe)(void *);
+static int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *),
+	(*unsubscribe)(void *);
 static int (*enable_callback)(uint32_t, void *, int, uint32_t);
 static uint8_t buffers[64][65536] __attribute__((aligned(8)));
 static int given;
@@ -70,7 +71,8 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		runtimes += kind == GT_CUPTI_RUNTIME;
 		sets += kind == GT_CUPTI_MEMSET;
 		memcpy(&id, r + (kind == GT_CUPTI_MEMSET ? GT_C_CORRELATION : GT_A_CORRELATION), 4);
-		ids[id % sizeof(ids)] |= kind == GT_CUPTI_DRIVER ? DRIVER : kind == GT_CUPTI_RUNTIME ? RUNTIME : kind == GT_CUPTI_MEMSET ? SET : 0;
+		ids[id % sizeof(ids)] |= kind == GT_CUPTI_DRIVER ? DRIVER :
+			kind == GT_CUPTI_RUNTIME ? RUNTIME : kind == GT_CUPTI_MEMSET ? SET : 0;
 	}
 }
 
@@ -182,9 +184,12 @@ int main(int argc, char **argv)
 	if (!lib)
 		return 2;
 #define F(field, function) *(void **)&field = dlsym(lib, #function)
-	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable), F(cupti.disable, cuptiActivityDisable);
-	F(cupti.enable_driver_call, cuptiActivityEnableDriverApi), F(cupti.flush, cuptiActivityFlushAll), F(cupti.next, cuptiActivityGetNextRecord);
-	F(cupti.set_attribute, cuptiActivitySetAttribute), F(subscribe, cuptiSubscribe), F(enable_callback, cuptiEnableCallback);
+	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable),
+		F(cupti.disable, cuptiActivityDisable);
+	F(cupti.enable_driver_call, cuptiActivityEnableDriverApi),
+		F(cupti.flush, cuptiActivityFlushAll), F(cupti.next, cuptiActivityGetNextRecord);
+	F(cupti.set_attribute, cuptiActivitySetAttribute), F(subscribe, cuptiSubscribe),
+		F(enable_callback, cuptiEnableCallback);
 	F(unsubscribe, cuptiUnsubscribe);
 #undef F
 	for (size_t i = 0; i < CALLS; i++)
@@ -201,7 +206,8 @@ int main(int argc, char **argv)
 	cu_start();
 	OK(cuModuleLoadData(&m, empty_ptx));
 	empty = cu_kernel(m, "empty");
-	if ((runtime = dlopen("libcudart.so.13", RTLD_NOW)) && (*(void **)&alloc = dlsym(runtime, "cudaMalloc")) && !alloc(&block, 4096))
+	if ((runtime = dlopen("libcudart.so.13", RTLD_NOW)) &&
+	    (*(void **)&alloc = dlsym(runtime, "cudaMalloc")) && !alloc(&block, 4096))
 		*(void **)&set = dlsym(runtime, "cudaMemsetAsync");
 	launch(empty, 20);
 	if (!strncmp(before, "profiler", 8))
@@ -219,7 +225,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(ids); i++)
 		with[ids[i]]++;
 	printf("%s %s: %d launches %d kernels %d driver %d other %d runtime; %d sets, with a driver call's number %d, with a runtime "
-	       "call's %d\n", before, argv[3], n, (int)kernels, (int)launches, (int)others, (int)runtimes, (int)sets, with[SET | DRIVER] + with[SET | DRIVER | RUNTIME],
+	       "call's %d\n", before, argv[3], n, (int)kernels, (int)launches, (int)others,
+	       (int)runtimes, (int)sets, with[SET | DRIVER] + with[SET | DRIVER | RUNTIME],
 	       with[SET | RUNTIME] + with[SET | DRIVER | RUNTIME]);
 	return 0;
 }

@@ -24,7 +24,8 @@ static CUdeviceptr a, b, c;
 static void *pinned;
 static CUfunction busy;
 
-static CUresult (*query)(CUevent), (*exchange)(int *), (*capturing)(CUstream, int *), (*create_ctx)(CUcontext *, unsigned, CUdevice),
+static CUresult (*query)(CUevent), (*exchange)(int *), (*capturing)(CUstream, int *),
+	(*create_ctx)(CUcontext *, unsigned, CUdevice),
 	(*destroy_ctx)(CUcontext);
 
 static void *find(const char *name)
@@ -103,7 +104,8 @@ static void a_round(CUstream s, const CUfunction f[4], bool alone)
 
 static void work(void)
 {
-	const CUfunction f[] = { cu_kernel(module, VECTOR_ADD), cu_kernel(module, SAXPY), cu_kernel(module, SCALE), cu_kernel(module, RELU) };
+	const CUfunction f[] = { cu_kernel(module, VECTOR_ADD), cu_kernel(module, SAXPY),
+				 cu_kernel(module, SCALE), cu_kernel(module, RELU) };
 	CUstream s[] = { NULL, stream(0), stream(1) };
 
 	for (int i = 0; i < 300; i++) {
@@ -198,7 +200,8 @@ static void pairs(const char *when, CUstream s)
 		took[i] = now() - from;
 	}
 	from = median(took, 200);
-	printf("reference, %s: least %llu ns, median %llu ns\n", when, (unsigned long long)took[0], (unsigned long long)from);
+	printf("reference, %s: least %llu ns, median %llu ns\n", when, (unsigned long long)took[0],
+	       (unsigned long long)from);
 }
 
 static void reference(void)
@@ -269,7 +272,8 @@ static void capture(void)
 	}
 	OK(cuStreamBeginCapture_v2(s, 0));
 	rc = capturing((CUstream)1, &status);
-	printf("cuStreamIsCapturing of the legacy stream while a blocking one captures: returns %d", rc);
+	printf("cuStreamIsCapturing of the legacy stream while a blocking one captures: returns %d",
+	       rc);
 	rc = capturing(s, &status);
 	printf("; of that one %d, status %d", rc, status);
 	rc = cuEventRecord(e, free_stream);
@@ -290,7 +294,8 @@ static void capture(void)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*part)(void); } parts[] = {
-		{ "work", work }, { "waits", waits }, { "cost", cost }, { "reference", reference }, { "capture", capture },
+		{ "work", work }, { "waits", waits }, { "cost", cost }, { "reference", reference },
+		{ "capture", capture },
 	};
 	const char *which = argc > 1 ? argv[1] : "work";
 

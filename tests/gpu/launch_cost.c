@@ -165,8 +165,10 @@ static void print_figures(const char *name, struct timed *t, int threads)
 		exit(1);
 	qsort(calls, n * threads, sizeof(*calls), by_u32);
 	qsort(means, (size_t)bursts * threads, sizeof(*means), by_double);
-	printf("%s_median %u ns\n%s_p99 %u ns\n%s_mean %.1f ns\n%s_fast %.1f ns\n%s_all %.1f ns\n", name, calls[n * threads / 2], name,
-	       calls[n * threads * 99 / 100], name, means[(size_t)bursts * threads / 2], name, means[(size_t)bursts * threads / 20], name, all);
+	printf("%s_median %u ns\n%s_p99 %u ns\n%s_mean %.1f ns\n%s_fast %.1f ns\n%s_all %.1f ns\n",
+	       name, calls[n * threads / 2], name,
+	       calls[n * threads * 99 / 100], name, means[(size_t)bursts * threads / 2], name,
+	       means[(size_t)bursts * threads / 20], name, all);
 	fflush(stdout);
 	free(calls);
 	free(means);

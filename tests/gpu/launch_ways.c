@@ -50,9 +50,12 @@
 #include "formats/cuda/cuda_api_cbid.h"
 #include "tests/unit/collect/guest/probe_notes.h"
 
-enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536, BUFFERS = 2048, KINDS = 64 };
-enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128, NWORDS = 8 };
-static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still", "range", "bare" };
+enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536,
+       BUFFERS = 2048, KINDS = 64 };
+enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128,
+       NWORDS = 8 };
+static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still",
+				     "range", "bare" };
 
 static const char empty_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
@@ -65,7 +68,8 @@ static CUresult (*program_launch)(CUfunction, unsigned, unsigned, unsigned, unsi
 /* cuLaunchKernel as the program finds it, and as the driver defines it */
 static __typeof__(program_launch) driver_launch;
 static bool together, idle;	/* with -t; with -l - */
-static int rounds, threads, nways, first_cpu, ways[WAYS], any_way, now_in = API | TIDS | OVERHEAD | CALLS;
+static int rounds, threads, nways, first_cpu, ways[WAYS], any_way,
+	now_in = API | TIDS | OVERHEAD | CALLS;
 static const char *names[WAYS], *client, *library;
 static const char *const stage_names[] = { "without", "before", "attached", "after" };
 enum { WITHOUT, BEFORE, ATTACHED, AFTER, STAGES };
@@ -99,7 +103,8 @@ static int clock_kind;
 static uint64_t clock_of_client(void)
 {
 	own_reads++;
-	return clock_kind & STILL ? still : clock_kind & TSC ? ns_at + (uint64_t)((double)(__rdtsc() - tsc_at) * ns_a_tick) : now();
+	return clock_kind & STILL ? still : clock_kind & TSC ?
+	       ns_at + (uint64_t)((double)(__rdtsc() - tsc_at) * ns_a_tick) : now();
 }
 
 static uint8_t *spare[BUFFERS];
@@ -113,7 +118,8 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	*buffer = nspare ? spare[--nspare] : NULL;
 	pthread_mutex_unlock(&lock);
 	if (!*buffer)
-		*buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		*buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	*size = BUFFER_BYTES;
 	*most = 0;
 }
@@ -150,7 +156,8 @@ static void *flush(void *arg)
 
 static void kinds(bool on)
 {
-	static const int all[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET };
+	static const int all[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER,
+				   GT_CUPTI_MEMSET };
 
 	for (int i = 0; i < 4; i++)
 		OK(on ? cupti.enable(all[i]) : cupti.disable(all[i]));
@@ -210,9 +217,12 @@ static void find_cupti(void)
 		exit(1);
 	}
 #define F(field, function) *(void **)&cupti.field = find_symbol(lib, #function)
-	F(timestamps, cuptiActivityRegisterTimestampCallback), F(thread_ids, cuptiSetThreadIdType), F(set_attribute, cuptiActivitySetAttribute);
-	F(callbacks, cuptiActivityRegisterCallbacks), F(enable, cuptiActivityEnable), F(disable, cuptiActivityDisable);
-	F(enable_driver_call, cuptiActivityEnableDriverApi), F(flush, cuptiActivityFlushAll), F(next, cuptiActivityGetNextRecord);
+	F(timestamps, cuptiActivityRegisterTimestampCallback), F(thread_ids, cuptiSetThreadIdType),
+		F(set_attribute, cuptiActivitySetAttribute);
+	F(callbacks, cuptiActivityRegisterCallbacks), F(enable, cuptiActivityEnable),
+		F(disable, cuptiActivityDisable);
+	F(enable_driver_call, cuptiActivityEnableDriverApi), F(flush, cuptiActivityFlushAll),
+		F(next, cuptiActivityGetNextRecord);
 #undef F
 	if (!client)
 		return;
@@ -238,7 +248,8 @@ static void change(int way)
 	if (other & TIDS)
 		OK(cupti.thread_ids(way & TIDS ? GT_CUPTI_SYSTEM_TID : 0));
 	if (other & OVERHEAD)
-		OK(way & OVERHEAD ? cupti.enable(GT_CUPTI_OVERHEAD) : cupti.disable(GT_CUPTI_OVERHEAD));
+		OK(way & OVERHEAD ? cupti.enable(GT_CUPTI_OVERHEAD) :
+		   cupti.disable(GT_CUPTI_OVERHEAD));
 	if (other & NOTHING)
 		kinds(!(way & NOTHING));
 }
@@ -246,7 +257,8 @@ static void change(int way)
 /* A profiler may take time to start or stop. */
 static void range(bool on)
 {
-	CUresult (*call)(void) = (CUresult (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW), on ? "cuProfilerStart" : "cuProfilerStop");
+	CUresult (*call)(void) = (CUresult (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW),
+							   on ? "cuProfilerStart" : "cuProfilerStop");
 
 	OK(call());
 	usleep(100000);
@@ -430,7 +442,8 @@ static void print_difference(int w, int from, const char *who, const char *word)
 			d[r] += (took[w][i][r] - took[from][i][r]) / threads;
 	}
 	qsort(d, rounds, sizeof(*d), by_double);
-	printf("%d %s %s %.1f\n%d %s %s_low %.1f\n%d %s %s_high %.1f\n", threads, who, word, d[rounds / 2], threads, who, word,
+	printf("%d %s %s %.1f\n%d %s %s_low %.1f\n%d %s %s_high %.1f\n", threads, who, word,
+	       d[rounds / 2], threads, who, word,
 	       d[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, who, word,
 	       d[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
 }
@@ -462,7 +475,8 @@ static void print_way(int w)
 	char who[128];
 	int n = 0;
 
-	snprintf(who, sizeof(who), "%s%s%s", names[w % nways], stages > 1 ? "@" : "", stages > 1 ? stage_names[first_stage + w / nways] : "");
+	snprintf(who, sizeof(who), "%s%s%s", names[w % nways], stages > 1 ? "@" : "", stages > 1 ?
+		 stage_names[first_stage + w / nways] : "");
 	for (int r = 0; r < rounds; r++)
 		for (int i = 0; i < threads; i++)
 			all[n++] = took[w][i][r];
@@ -475,7 +489,8 @@ static void print_way(int w)
 	if (shared)
 		printf("%d %s pace %.1f\n", threads, who, median_pace(w, 1));
 	if (client)
-		printf("%d %s clock %.3f\n", threads, who, (double)reads[w] / rounds / threads / BURST);
+		printf("%d %s clock %.3f\n", threads, who,
+		       (double)reads[w] / rounds / threads / BURST);
 }
 
 /* Before CUDA is initialized, because a forked child cannot use it. */
@@ -525,7 +540,8 @@ int main(int argc, char **argv)
 		stages = STAGES - first_stage;
 	for (; i < argc && nways < WAYS; i++)
 		names[nways] = argv[i], any_way |= ways[nways++] = way_of(argv[i]);
-	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS ||
+	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 ||
+	    threads > THREADS ||
 	    (cu_option(argc, argv, "-b", 0) && (threads > 1 || stages == 1 || first_cpu < 0)))
 		return 2;
 	if (cu_option(argc, argv, "-b", 0))
@@ -558,6 +574,7 @@ int main(int argc, char **argv)
 		cupti.flush(GT_CUPTI_FORCED);
 	for (i = 0; i < KINDS; i++)
 		if (records[i])
-			printf("%d all records_of_kind_%d %llu\n", threads, i, (unsigned long long)records[i]);
+			printf("%d all records_of_kind_%d %llu\n", threads, i,
+			       (unsigned long long)records[i]);
 	return 0;
 }
