@@ -22,7 +22,7 @@
 /* ---- /proc ---- */
 
 /* Up to size - 1 bytes of /proc/PID/NAME, NUL-terminated. Bytes read or -1. */
-static ssize_t slurp(int pid, const char *name, char *to, size_t size)
+static ssize_t read_proc_file(int pid, const char *name, char *to, size_t size)
 {
 	char path[64];
 	ssize_t n, got = 0;
@@ -54,7 +54,7 @@ static bool read_stat(int pid, char *state, long *threads, unsigned long long *s
 {
 	char text[1024], *p;
 
-	if (slurp(pid, "stat", text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
+	if (read_proc_file(pid, "stat", text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
 		return false;
 	return sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", state, threads,
 		      start) == 3;
@@ -64,7 +64,7 @@ static int32_t innermost_pid(int pid)
 {
 	char text[4096], *line, *end;
 
-	if (slurp(pid, "status", text, sizeof(text)) <= 0 || !(line = strstr(text, "\nNSpid:")))
+	if (read_proc_file(pid, "status", text, sizeof(text)) <= 0 || !(line = strstr(text, "\nNSpid:")))
 		return pid;
 	line += 7;
 	end = line + strcspn(line, "\n");
@@ -113,7 +113,7 @@ static void find_libcuda(int pid, struct gt_guest *guest)
 		fclose(f);
 }
 
-static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
+static bool read_identity(int32_t host_pid, struct gt_guest *guest)
 {
 	unsigned long long start;
 	char state, comm[32];
@@ -126,7 +126,7 @@ static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
 	guest->ns_pid = innermost_pid(host_pid);
 	guest->start_clock = start;
 	guest->start = boot_to_monotonic((int64_t)start * (1000000000 / sysconf(_SC_CLK_TCK)));
-	if (slurp(host_pid, "comm", comm, sizeof(comm)) > 0) {
+	if (read_proc_file(host_pid, "comm", comm, sizeof(comm)) > 0) {
 		comm[strcspn(comm, "\n")] = 0;
 		snprintf(guest->comm, sizeof(guest->comm), "%.15s", comm);
 	}
@@ -135,7 +135,7 @@ static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
 
 bool gt_guest_read(int32_t host_pid, struct gt_guest *guest)
 {
-	if (!look_at_identity(host_pid, guest))
+	if (!read_identity(host_pid, guest))
 		return false;
 	find_libcuda(host_pid, guest);
 	return true;
@@ -173,7 +173,7 @@ bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char n
 	char path[32], text[32];
 
 	snprintf(path, sizeof(path), "task/%d/comm", host_tid);
-	if (slurp(guest->host_pid, path, text, sizeof(text)) <= 0)
+	if (read_proc_file(guest->host_pid, path, text, sizeof(text)) <= 0)
 		return false;
 	text[strcspn(text, "\n")] = 0;
 	snprintf(name, 16, "%.15s", text);
@@ -193,16 +193,16 @@ static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *gu
 }
 
 /* Of another user's process no files are looked at: they could be such that this takes long. */
-static void note(struct gt_guest_server *d, int pid, uint32_t uid)
+static void note_connection(struct gt_guest_server *d, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
 
-	if (!(uid == geteuid() ? gt_guest_read(pid, &guest) : look_at_identity(pid, &guest)))
+	if (!(uid == geteuid() ? gt_guest_read(pid, &guest) : read_identity(pid, &guest)))
 		return;
 	guest.uid = uid;
 	pthread_mutex_lock(&d->lock);
 	add(d, &guest);
-	d->knocked++;
+	d->connections++;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -229,8 +229,8 @@ static bool send_memory(int to, int memory)
 {
 	char byte = 'g';
 	struct iovec v = { &byte, 1 };
-	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = { { 0 } };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
+	union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = { { 0 } };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -242,14 +242,14 @@ static bool send_memory(int to, int memory)
 
 /* A process of another user does not get it: processes trust what is there, so who may write to it
  * could make those of ours do anything. */
-static void hand_out(struct gt_guest_server *d, int to)
+static void answer_connection(struct gt_guest_server *d, int to)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
 	bool known = !getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
 
 	if (known)
-		note(d, who.pid, who.uid);
+		note_connection(d, who.pid, who.uid);
 	if (known && who.uid != geteuid())
 		note_unrecorded(d, &who, GT_UNRECORDED_USER);
 	else if (!send_memory(to, d->memory_fd) && known)
@@ -257,22 +257,22 @@ static void hand_out(struct gt_guest_server *d, int to)
 }
 
 /* The next who has knocked. False, and errno, when there is none. */
-static bool let_in(struct gt_guest_server *d, int listen_fd)
+static bool accept_one(struct gt_guest_server *d, int listen_fd)
 {
 	int fd;
 
-	pthread_mutex_lock(&d->handing);
+	pthread_mutex_lock(&d->accept_lock);
 	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0) {
-		hand_out(d, fd);
+		answer_connection(d, fd);
 		close(fd);
 	}
-	pthread_mutex_unlock(&d->handing);
+	pthread_mutex_unlock(&d->accept_lock);
 	return fd >= 0;
 }
 
 /* One of each name in turn: any user can connect by the process id, as often as he likes. */
-static void *usher(void *arg)
+static void *accept_thread(void *arg)
 {
 	struct gt_guest_server *d = arg;
 	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
@@ -283,7 +283,7 @@ static void *usher(void *arg)
 		if (p[2].revents)
 			break;
 		for (unsigned i = 0; i < 2; i++)
-			if (p[i].revents && !let_in(d, p[i].fd) &&
+			if (p[i].revents && !accept_one(d, p[i].fd) &&
 			    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 				usleep(1000);
 	}
@@ -308,7 +308,7 @@ bool gt_guest_server_take_guest(struct gt_guest_server *d, int32_t ns_pid, struc
 /* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
 void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_processes *m)
 {
-	for (unsigned n = 0; n < SOMAXCONN && (let_in(d, d->listen_fd) || let_in(d, d->by_pid_fd)); )
+	for (unsigned n = 0; n < SOMAXCONN && (accept_one(d, d->listen_fd) || accept_one(d, d->by_pid_fd)); )
 		n++;
 	pthread_mutex_lock(&d->lock);
 	memcpy(m->n, d->unrecorded, sizeof(m->n));
@@ -359,7 +359,7 @@ static void listen_by_pid(struct gt_guest_server *d)
 	}
 }
 
-static int start_usher(struct gt_guest_server *d, struct gt_err *err)
+static int start_accept_thread(struct gt_guest_server *d, struct gt_err *err)
 {
 	sigset_t all, old;
 	int code;
@@ -368,7 +368,7 @@ static int start_usher(struct gt_guest_server *d, struct gt_err *err)
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	code = pthread_create(&d->usher, NULL, usher, d);
+	code = pthread_create(&d->accept_thread, NULL, accept_thread, d);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (code)
 		return gt_err_set(err, -code, "cannot start a thread: %s", strerror(code));
@@ -384,7 +384,7 @@ int gt_guest_server_open(struct gt_guest_server *d, const struct gt_rings *r, st
 	d->dir.fd = d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
 	d->memory_fd = r->fd;
 	pthread_mutex_init(&d->lock, NULL);
-	pthread_mutex_init(&d->handing, NULL);
+	pthread_mutex_init(&d->accept_lock, NULL);
 	code = gt_session_dir_make(&d->dir, err);
 	if (code)
 		return code;
@@ -392,7 +392,7 @@ int gt_guest_server_open(struct gt_guest_server *d, const struct gt_rings *r, st
 	if (code)
 		return code;
 	listen_by_pid(d);
-	return start_usher(d, err);
+	return start_accept_thread(d, err);
 }
 
 void gt_guest_server_close(struct gt_guest_server *d)
@@ -400,7 +400,7 @@ void gt_guest_server_close(struct gt_guest_server *d)
 	if (d->running) {
 		close(d->stop[1]);
 		d->stop[1] = -1;
-		pthread_join(d->usher, NULL);
+		pthread_join(d->accept_thread, NULL);
 		d->running = false;
 	}
 	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2;
@@ -410,5 +410,5 @@ void gt_guest_server_close(struct gt_guest_server *d)
 	gt_session_dir_remove(&d->dir);
 	d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
 	pthread_mutex_destroy(&d->lock);
-	pthread_mutex_destroy(&d->handing);
+	pthread_mutex_destroy(&d->accept_lock);
 }

@@ -27,13 +27,13 @@ struct gt_guest_server {
 	struct gt_session_dir dir;	/* no path: not open */
 	int listen_fd, by_pid_fd, stop[2];	/* by_pid_fd: -1 where another has that name */
 	int memory_fd;
-	pthread_t usher;
+	pthread_t accept_thread;
 	bool running;
-	pthread_mutex_t handing;	/* held from when somebody's knock is heard until it is noted who that is */
+	pthread_mutex_t accept_lock;	/* held from when somebody's knock is heard until it is noted who that is */
 	pthread_mutex_t lock;		/* of the following */
 	struct gt_guest guests[GT_GUESTS_MAX];
 	unsigned nguests;
-	uint64_t knocked;		/* all so far */
+	uint64_t connections;		/* all so far */
 	unsigned unrecorded[GT_UNRECORDED_REASONS];	/* that are not in the list any more */
 };
 int gt_guest_server_open(struct gt_guest_server *h, const struct gt_rings *r, struct gt_err *err);

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tight { uint64_t room; char *what; size_t size; };
+struct headroom_limit { uint64_t bytes; char *what; size_t size; };
 
-static void limit(struct tight *t, uint64_t room, const char *what)
+static void apply_limit(struct headroom_limit *t, uint64_t bytes, const char *what)
 {
-	if (room >= t->room)
+	if (bytes >= t->bytes)
 		return;
-	t->room = room;
+	t->bytes = bytes;
 	snprintf(t->what, t->size, "%s", what);
 }
 
 /* The number after `key` in a file of "key value" lines; key NULL: the file is one number. UINT64_MAX when there is none. */
-static uint64_t number(const char *path, const char *key)
+static uint64_t read_number(const char *path, const char *key)
 {
 	char line[256], *value;
 	uint64_t n = UINT64_MAX;
@@ -42,39 +42,39 @@ static uint64_t number(const char *path, const char *key)
 	return n;
 }
 
-struct names { const char *max, *used, *file; };
-static const struct names v2 = { "memory.max", "memory.current", "file" };
-static const struct names v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache" };
+struct cgroup_files { const char *max, *used, *file; };
+static const struct cgroup_files v2 = { "memory.max", "memory.current", "file" };
+static const struct cgroup_files v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache" };
 
-static void group(struct tight *t, const char *dir, const struct names *n)
+static void apply_group(struct headroom_limit *t, const char *dir, const struct cgroup_files *n)
 {
 	char path[640], what[700];
 	uint64_t max, used, cache, shm;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, n->max);
-	max = number(path, NULL);
+	max = read_number(path, NULL);
 	snprintf(what, sizeof(what), "%s", path);
 	snprintf(path, sizeof(path), "%s/%s", dir, n->used);
-	used = number(path, NULL);
+	used = read_number(path, NULL);
 	if (max > UINT64_MAX / 4 || used == UINT64_MAX)	/* no limit, or none that means anything */
 		return;
 	snprintf(path, sizeof(path), "%s/memory.stat", dir);
-	cache = number(path, n->file);
-	shm = number(path, "shmem");
+	cache = read_number(path, n->file);
+	shm = read_number(path, "shmem");
 	if (cache != UINT64_MAX)
 		used -= cache - (shm < cache ? shm : 0) < used ? cache - (shm < cache ? shm : 0) : used;
-	limit(t, max > used ? max - used : 0, what);
+	apply_limit(t, max > used ? max - used : 0, what);
 }
 
 /* This group and all above it, to the mount's root. */
-static void walk_up(struct tight *t, const char *mount, const char *path, const struct names *n)
+static void walk_up(struct headroom_limit *t, const char *mount, const char *path, const struct cgroup_files *n)
 {
 	char dir[600];
 	char *slash;
 
 	snprintf(dir, sizeof(dir), "%s%s", mount, path);
 	for (;;) {
-		group(t, dir, n);
+		apply_group(t, dir, n);
 		slash = strrchr(dir, '/');
 		if (!slash || slash < dir + strlen(mount))
 			break;
@@ -84,15 +84,15 @@ static void walk_up(struct tight *t, const char *mount, const char *path, const 
 
 uint64_t gt_memory_headroom(char *what, size_t size)
 {
-	struct tight t = { UINT64_MAX, what, size };
-	uint64_t available = number("/proc/meminfo", "MemAvailable");
+	struct headroom_limit t = { UINT64_MAX, what, size };
+	uint64_t available = read_number("/proc/meminfo", "MemAvailable");
 	char line[512], *path;
 	FILE *f = fopen("/proc/self/cgroup", "re");
 
 	if (size)
 		what[0] = 0;
 	if (available <= UINT64_MAX / 1024)
-		limit(&t, available * 1024, "MemAvailable");
+		apply_limit(&t, available * 1024, "MemAvailable");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
 		path = strchr(line, '/');
@@ -105,5 +105,5 @@ uint64_t gt_memory_headroom(char *what, size_t size)
 	}
 	if (f)
 		fclose(f);
-	return t.room;
+	return t.bytes;
 }

@@ -27,7 +27,7 @@
 
 /* ---- the library ---- */
 
-static int given_library(const char *given, char *path, size_t size, struct gt_err *err)
+static int library_from_environment(const char *given, char *path, size_t size, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	char real[PATH_MAX];
@@ -49,7 +49,7 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (given && *given)
-		return given_library(given, path, size, err);
+		return library_from_environment(given, path, size, err);
 	self[n > 0 ? n : 0] = 0;
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = 0;
@@ -65,7 +65,7 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 }
 
 /* May every user read this file, or enter this folder? For a path without links. */
-static bool all_may_reach(char *real)
+static bool is_reachable_by_all(char *real)
 {
 	bool may = true, last = false;
 	struct stat st;
@@ -162,7 +162,7 @@ static void remove_dir(const char *dir)
 
 /* Folders of ours that nobody locks and that are a minute old were left by a gtcollect that was
  * killed. */
-static void sweep(const char *base)
+static void remove_stale_dirs(const char *base)
 {
 	char dir[GT_SESSION_PATH];
 	struct dirent *e;
@@ -200,7 +200,7 @@ void gt_session_dir_remove(struct gt_session_dir *d)
 /* ---- the folder ---- */
 
 /* What a place for the folder should be good for. */
-struct wish {
+struct dir_needs {
 	bool all_reach;		/* every user may enter it: a program may become another user */
 	bool can_execute;	/* a library can be loaded from it */
 };
@@ -212,7 +212,7 @@ static bool can_execute(const char *path)
 	return !statvfs(path, &fs) && !(fs.f_flag & ST_NOEXEC);
 }
 
-static int make_in(struct gt_session_dir *d, const char *base, struct wish wish, struct gt_err *err)
+static int make_in(struct gt_session_dir *d, const char *base, struct dir_needs dir_needs, struct gt_err *err)
 {
 	char real[PATH_MAX];
 	int code = gt_safe_path(base, real, err);
@@ -222,16 +222,16 @@ static int make_in(struct gt_session_dir *d, const char *base, struct wish wish,
 	if (strpbrk(real, SEPARATORS) || strlen(real) > 60)
 		return gt_err_set(err, -ENAMETOOLONG,
 				  "%.100s: its path is too long or has a blank, a colon or a dollar sign", real);
-	if ((wish.all_reach && !all_may_reach(real)) || (wish.can_execute && !can_execute(real)))
+	if ((dir_needs.all_reach && !is_reachable_by_all(real)) || (dir_needs.can_execute && !can_execute(real)))
 		return gt_err_set(err, -EACCES, "%.100s: the program cannot use it as another user",
 				  real);
-	sweep(real);
+	remove_stale_dirs(real);
 	snprintf(d->path, sizeof(d->path), "%.60s/" PREFIX "XXXXXX", real[1] ? real : "");
 	if (!mkdtemp(d->path)) {
 		d->path[0] = 0;
 		return gt_err_set(err, -errno, "%.100s: %s", real, strerror(errno));
 	}
-	if (wish.all_reach)
+	if (dir_needs.all_reach)
 		chmod(d->path, 0711);
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->fd >= 0)
@@ -241,7 +241,7 @@ static int make_in(struct gt_session_dir *d, const char *base, struct wish wish,
 
 /* In the first place that has all that is wished for; else in the first one. err: why it cannot be
  * the last one. */
-static int make_dir(struct gt_session_dir *d, struct wish wish, struct gt_err *err)
+static int make_dir(struct gt_session_dir *d, struct dir_needs dir_needs, struct gt_err *err)
 {
 	const char *bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/run", "/tmp" };
 	struct gt_err why = GT_ERR_INIT;
@@ -253,8 +253,8 @@ static int make_dir(struct gt_session_dir *d, struct wish wish, struct gt_err *e
 
 		why = (struct gt_err)GT_ERR_INIT;
 		if (i == 4)
-			wish = (struct wish){ false, false };
-		if (base && base[0] == '/' && !make_in(d, base, wish, &why))
+			dir_needs = (struct dir_needs){ false, false };
+		if (base && base[0] == '/' && !make_in(d, base, dir_needs, &why))
 			return 0;
 	}
 	return gt_err_set(err, why.code, "no folder for the session can be made in "
@@ -264,7 +264,7 @@ static int make_dir(struct gt_session_dir *d, struct wish wish, struct gt_err *e
 int gt_session_base(char base[GT_SESSION_PATH], struct gt_err *err)
 {
 	struct gt_session_dir d;
-	int code = make_dir(&d, (struct wish){ .all_reach = !geteuid() }, err);
+	int code = make_dir(&d, (struct dir_needs){ .all_reach = !geteuid() }, err);
 
 	if (code)
 		return code;
@@ -287,8 +287,8 @@ int gt_session_dir_make(struct gt_session_dir *d, struct gt_err *err)
 	if (!realpath(library, real))
 		return gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
 	/* only root's program can become another user without losing LD_PRELOAD */
-	in_place = !strpbrk(real, SEPARATORS) && (geteuid() || all_may_reach(real));
-	code = make_dir(d, (struct wish){ .all_reach = !geteuid(), .can_execute = !in_place }, err);
+	in_place = !strpbrk(real, SEPARATORS) && (geteuid() || is_reachable_by_all(real));
+	code = make_dir(d, (struct dir_needs){ .all_reach = !geteuid(), .can_execute = !in_place }, err);
 	if (code)
 		return code;
 	snprintf(d->library, sizeof(d->library), "%s/" LIBRARY, d->path);

@@ -34,7 +34,7 @@ static uint32_t chunk_size(uint64_t memory)
 /* There are fewer thread slots than chunks: when each thread holds a chunk, some are left, so that a
  * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained another.
  * A process has a thread at least, so that there are as many slots for processes. */
-static void lay_out(struct gt_session *s, uint64_t memory)
+static void compute_layout(struct gt_session *s, uint64_t memory)
 {
 	uint64_t page = 4096, each;
 
@@ -50,7 +50,7 @@ static void lay_out(struct gt_session *s, uint64_t memory)
 	s->bytes = s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes;
 }
 
-static int check_room(uint64_t bytes, struct gt_err *err)
+static int check_headroom(uint64_t bytes, struct gt_err *err)
 {
 	char what[700];
 	uint64_t room = gt_memory_headroom(what, sizeof(what));
@@ -77,7 +77,7 @@ static int reserve(uint64_t bytes, struct gt_err *err)
 	return fd;
 }
 
-static void stack_up(struct gt_rings *r)
+static void push_all_chunks(struct gt_rings *r)
 {
 	for (uint32_t i = 0; i < r->s->nchunks; i++) {
 		gt_rings_chunk(r, i)->next = i + 1 < r->s->nchunks ? i + 1 : GT_RING_NIL;
@@ -106,9 +106,9 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->fd = -1;
 	if (code)
 		return code;
-	lay_out(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
+	compute_layout(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
 	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
-	code = check_room(plan.bytes, err);
+	code = check_headroom(plan.bytes, err);
 	if (code)
 		return code;
 	r->fd = reserve(plan.bytes, err);
@@ -133,7 +133,7 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->nchunks = plan.nchunks;
 	r->chunk_bytes = plan.chunk_bytes;
 	r->ring_max = plan.ring_max;
-	stack_up(r);
+	push_all_chunks(r);
 	return 0;
 }
 
@@ -149,17 +149,17 @@ void gt_rings_close(struct gt_rings *r)
 
 /* The kernel walks this list when the thread dies, in whatever way: it finds our one lock word, sees our thread id in it, and
  * sets FUTEX_OWNER_DIED there. It takes the place of the list that libc keeps for robust mutexes, of which we use none. */
-static struct robust_list only;
-static struct robust_list_head robust;
+static struct robust_list owner_entry;
+static struct robust_list_head owner_list;
 
 void gt_rings_take_ownership(struct gt_rings *r)
 {
 	__atomic_store_n(&r->s->owner, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
-	only.next = &robust.list;
-	robust.list.next = &only;
-	robust.futex_offset = (long)((uintptr_t)&r->s->owner - (uintptr_t)&only);
-	robust.list_op_pending = NULL;
-	syscall(SYS_set_robust_list, &robust, sizeof(robust));
+	owner_entry.next = &owner_list.list;
+	owner_list.list.next = &owner_entry;
+	owner_list.futex_offset = (long)((uintptr_t)&r->s->owner - (uintptr_t)&owner_entry);
+	owner_list.list_op_pending = NULL;
+	syscall(SYS_set_robust_list, &owner_list, sizeof(owner_list));
 }
 
 /* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
@@ -177,7 +177,7 @@ void gt_rings_give_up_ownership(struct gt_rings *r)
 {
 	gt_rings_set_recording(r, false);
 	__atomic_fetch_or(&r->s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
-	robust.list.next = &robust.list;
+	owner_list.list.next = &owner_list.list;
 	__atomic_fetch_add(&r->s->space, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &r->s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }

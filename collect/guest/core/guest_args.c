@@ -65,7 +65,7 @@ static void set_name(uint64_t handle, const char *text)
 }
 
 /* Asks the driver; its functions for that came with CUDA 12.3. */
-static const char *ask_name(uint64_t handle, bool kernel)
+static const char *query_name(uint64_t handle, bool kernel)
 {
 	static struct gt_driver_function of_kernel, of_function;
 	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))(kernel ?
@@ -87,7 +87,7 @@ uint64_t gt_kernel_name(uint64_t handle)
 
 	if (!handle || text > GT_NAME_QUERY)
 		return text;
-	set_name(handle, ask_name(handle, text == GT_NAME_QUERY));
+	set_name(handle, query_name(handle, text == GT_NAME_QUERY));
 	e = name_entry(handle, false);
 	text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
 	return text > GT_NAME_QUERY ? text : 0;
@@ -101,18 +101,18 @@ void gt_put_kernel_name(struct gt_tcb *t, uint64_t handle)
 	uint64_t stored;
 
 	if (t->names_epoch != epoch) {
-		memset(t->named, 0, sizeof(t->named));
+		memset(t->sent_names, 0, sizeof(t->sent_names));
 		t->names_epoch = epoch;
 	}
-	for (k = 0; k < 8 && t->named[(at + k) % GT_SENT_NAMES]; k++)
-		if (t->named[(at + k) % GT_SENT_NAMES] == handle)
+	for (k = 0; k < 8 && t->sent_names[(at + k) % GT_SENT_NAMES]; k++)
+		if (t->sent_names[(at + k) % GT_SENT_NAMES] == handle)
 			return;
-	t->named[(at + k % 8) % GT_SENT_NAMES] = handle;
+	t->sent_names[(at + k % 8) % GT_SENT_NAMES] = handle;
 	e = name_entry(handle, false);
 	stored = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
 	if (stored > GT_NAME_QUERY)
 		gt_ring_put_text(t, GT_REC_NAME, handle, gt_process_state->texts + (stored >> 32), (uint32_t)stored);
-	else if ((text = ask_name(handle, stored == GT_NAME_QUERY)))
+	else if ((text = query_name(handle, stored == GT_NAME_QUERY)))
 		gt_ring_put_text(t, GT_REC_NAME, handle, text, gt_ring_text_length(text));
 }
 
@@ -157,7 +157,7 @@ static bool uuid_of(uint64_t device, uint64_t uuid[2])
 }
 
 /* Something was allocated: where, unless it is where this thread's last allocation was. */
-static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
+static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
 {
 	bool was = gt_inside;
 	uint64_t device, now, words[3] = { 0 };
@@ -183,13 +183,13 @@ static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t add
 
 /* ---- what functions need done ---- */
 
-static bool attached(void) { return gt_process_state && gt_process_state->pid; }
+static bool is_attached(void) { return gt_process_state && gt_process_state->pid; }
 
 /* cuModuleGetFunction(CUfunction *, CUmodule, const char *) */
 void gt_after_get_function(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)caller;
-	if (!ret && w[0] && w[2] && attached())
+	if (!ret && w[0] && w[2] && is_attached())
 		set_name(*(const uint64_t *)w[0], (const char *)w[2]);
 }
 
@@ -207,7 +207,7 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 	const char *name;
 
 	(void)caller;
-	if (ret || !w[0] || !attached())
+	if (ret || !w[0] || !is_attached())
 		return;
 	kernel = name_entry(w[1], false);
 	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_QUERY;
@@ -217,7 +217,7 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 
 		if (old && old != text)
 			__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
-	} else if ((name = ask_name(w[1], true)))
+	} else if ((name = query_name(w[1], true)))
 		set_name(*(const uint64_t *)w[0], name);
 }
 
@@ -228,7 +228,7 @@ void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
 	uint32_t n = 0;
 
 	(void)caller;
-	if (ret || !w[0] || !attached() || !count || count(&n, w[2]))
+	if (ret || !w[0] || !is_attached() || !count || count(&n, w[2]))
 		return;
 	for (uint32_t i = 0; i < n && i < (uint32_t)w[1]; i++)
 		if (((const uint64_t *)w[0])[i] && !name_entry(((const uint64_t *)w[0])[i], false))
@@ -343,7 +343,7 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	return word && inputs_were_read(ret) ? from_struct(a, (const uint8_t *)word) : 0;
 }
 
-static bool wanted(const struct gt_tcb *t, const struct gt_arg *a) { return t->args == GT_ARGS_ALL || a->key; }
+static bool is_recorded(const struct gt_tcb *t, const struct gt_arg *a) { return t->args == GT_ARGS_ALL || a->key; }
 
 uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 {
@@ -353,7 +353,7 @@ uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {
 		const struct gt_arg *a = &gt_args[i];
 
-		if (!wanted(c->t, a))
+		if (!is_recorded(c->t, a))
 			continue;
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
 			break;		/* an output, or not to be touched before the driver has */
@@ -372,13 +372,13 @@ void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w
 		for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1]; i++) {
 			const struct gt_arg *a = &gt_args[i];
 
-			if (!wanted(t, a))
+			if (!is_recorded(t, a))
 				continue;
 			words[n] = gt_arg_value(t, a, w, ret);
 			if (a->role == GT_R_STREAM)
 				stream = words[n];
 			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)
-				tell_device(t, &gt_api[c->id], words[n]);
+				put_device(t, &gt_api[c->id], words[n]);
 			if (a->role == GT_R_FUNC && words[n] && !ret)
 				gt_put_kernel_name(t, words[n]);
 			n++;

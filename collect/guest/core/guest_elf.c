@@ -13,7 +13,7 @@
 #include "collect/ipc/cupti_paths.h"
 
 /* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */
-static const void *at(const struct gt_object *o, ElfW(Addr) value)
+static const void *relocated(const struct gt_object *o, ElfW(Addr) value)
 {
 	return (const void *)(value < o->base ? o->base + value : value);
 }
@@ -27,11 +27,11 @@ static bool read_dynamic(struct gt_object *o)
 		return false;
 	for (; d->d_tag != DT_NULL; d++)
 		switch (d->d_tag) {
-		case DT_SYMTAB: o->symbols = at(o, d->d_un.d_ptr); break;
-		case DT_STRTAB: o->strings = at(o, d->d_un.d_ptr); break;
-		case DT_GNU_HASH: o->gnu_hash = at(o, d->d_un.d_ptr); break;
-		case DT_HASH: o->hash = at(o, d->d_un.d_ptr); break;
-		case DT_VERSYM: o->versions = at(o, d->d_un.d_ptr); break;
+		case DT_SYMTAB: o->symbols = relocated(o, d->d_un.d_ptr); break;
+		case DT_STRTAB: o->strings = relocated(o, d->d_un.d_ptr); break;
+		case DT_GNU_HASH: o->gnu_hash = relocated(o, d->d_un.d_ptr); break;
+		case DT_HASH: o->hash = relocated(o, d->d_un.d_ptr); break;
+		case DT_VERSYM: o->versions = relocated(o, d->d_un.d_ptr); break;
 		case DT_SONAME: soname = d->d_un.d_val; break;
 		}
 	o->soname = soname && o->strings ? o->strings + soname : "";
@@ -146,20 +146,20 @@ struct search {
 	uintptr_t address;		/* wanted: the library that holds it */
 	const char *name, *prefix;	/* wanted: this symbol, from a library so named (NULL: behind ours) */
 	const char *soname;		/* wanted: the library of this soname or file name */
-	bool behind;
+	bool after_guest;
 	void *found;
 	struct gt_object object;
 };
 
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
+static int match_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
 	struct gt_object o;
 
 	if (!read_object(info, &o))
 		return 0;
-	o.behind = s->behind;
-	s->behind |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
+	o.after_guest = s->after_guest;
+	s->after_guest |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
 	if (s->address || s->soname) {
 		if (s->address ? s->address < o.low || s->address >= o.high :
 				 strcmp(o.soname, s->soname) && strcmp(file_name(o.path), s->soname))
@@ -168,7 +168,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 		s->found = (void *)o.base;
 		return 1;
 	}
-	if (s->prefix ? gt_object_named(&o, s->prefix) : o.behind)
+	if (s->prefix ? gt_object_named(&o, s->prefix) : o.after_guest)
 		s->found = gt_object_symbol(&o, s->name);
 	s->object = o;
 	return !!s->found;
@@ -178,7 +178,7 @@ bool gt_object_at(const void *address, struct gt_object *o)
 {
 	struct search s = { .address = (uintptr_t)address };
 
-	if (!address || !gt_for_each_object(look, &s))
+	if (!address || !gt_for_each_object(match_object, &s))
 		return false;
 	*o = s.object;
 	return true;
@@ -188,7 +188,7 @@ void *gt_find_next_definition(const char *name, struct gt_object *o)
 {
 	struct search s = { .name = name };
 
-	gt_for_each_object(look, &s);
+	gt_for_each_object(match_object, &s);
 	if (o)
 		*o = s.object;
 	return s.found;
@@ -204,7 +204,7 @@ void *gt_find_in_library(const char *library, const char *name)
 {
 	struct search s = { .name = name, .prefix = library };
 
-	gt_for_each_object(look, &s);
+	gt_for_each_object(match_object, &s);
 	return s.found;
 }
 
@@ -218,10 +218,10 @@ void *gt_find_libc_function(const char *name)
 	return found;
 }
 
-struct named { const char *prefix, *path; };
+struct named_search { const char *prefix, *path; };
 static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct named *n = arg;
+	struct named_search *n = arg;
 	struct gt_object o;
 
 	(void)size;
@@ -258,7 +258,7 @@ void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name)
 	int more = 1;
 
 	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
-		struct named n = { others[i], NULL };
+		struct named_search n = { others[i], NULL };
 
 		if (gt_for_each_object(is_named, &n))
 			loaded = load_near(load, n.path, name);
@@ -309,7 +309,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 			continue;
 		if (!strncmp(s.soname, prefix, strlen(prefix)))
 			return true;
-		if (depth < 12 && *budget && --*budget && gt_for_each_object(look, &s) &&
+		if (depth < 12 && *budget && --*budget && gt_for_each_object(match_object, &s) &&
 		    needs(&s.object, prefix, depth + 1, budget))
 			return true;
 	}

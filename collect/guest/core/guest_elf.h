@@ -9,7 +9,7 @@ struct gt_object {		/* a loaded library */
 	const void *dynamic, *symbols, *versions;
 	const char *strings;
 	const uint32_t *gnu_hash, *hash;
-	bool behind;		/* it was loaded after the guest library */
+	bool after_guest;		/* it was loaded after the guest library */
 };
 const struct gt_object *gt_own_object(void);	/* the guest library */
 void gt_own_object_find(void);

@@ -26,54 +26,54 @@ typedef void nothing(void);
 typedef void failed_assertion(const char *, const char *, unsigned, const char *);
 
 enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, ABORT, ASSERT_FAIL, FUNCTIONS };
-static void *real[FUNCTIONS];
+static void *real_functions[FUNCTIONS];
 
 void gt_exec_find_functions(void)
 {
 	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
 						       "__assert_fail" };
 
-	gt_find_next_definitions(names, real, FUNCTIONS);
+	gt_find_next_definitions(names, real_functions, FUNCTIONS);
 }
 
-static void *next(unsigned which)
+static void *real_function(unsigned which)
 {
 	int saved = errno;
 
-	if (!__atomic_load_n(&real[which], __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE))
 		gt_exec_find_functions();
 	errno = saved;
-	return __atomic_load_n(&real[which], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
 }
 
 /* What has come back from exec has failed. */
-#define GO(type, which, ...)						\
+#define CALL_REAL(type, which, ...)						\
 {									\
-	type *go = (type *)next(which);					\
+	type *real = (type *)real_function(which);					\
 	int ret;							\
 									\
-	if (!go) {							\
+	if (!real) {							\
 		errno = ENOSYS;						\
 		return -1;						\
 	}								\
 	gt_gpu_before_exec();						\
-	ret = go(__VA_ARGS__);						\
+	ret = real(__VA_ARGS__);						\
 	gt_gpu_after_failed_exec();							\
 	return ret;							\
 }
 
-GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp) GO(path_args_env, EXECVE, path, argv, envp)
-GT_EXPORT int NAME(execv)(const char *path, char *const *argv) GO(path_args, EXECV, path, argv)
-GT_EXPORT int NAME(execvp)(const char *file, char *const *argv) GO(path_args, EXECVP, file, argv)
-GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *envp) GO(path_args_env, EXECVPE, file, argv, envp)
-GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) GO(fd_args_env, FEXECVE, fd, argv, envp)
+GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp) CALL_REAL(path_args_env, EXECVE, path, argv, envp)
+GT_EXPORT int NAME(execv)(const char *path, char *const *argv) CALL_REAL(path_args, EXECV, path, argv)
+GT_EXPORT int NAME(execvp)(const char *file, char *const *argv) CALL_REAL(path_args, EXECVP, file, argv)
+GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *envp) CALL_REAL(path_args_env, EXECVPE, file, argv, envp)
+GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) CALL_REAL(fd_args_env, FEXECVE, fd, argv, envp)
 GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
-	GO(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
+	CALL_REAL(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
 
 /* ---- abort; assert, which calls it within libc ---- */
 
 /* Where there is no such function to be found. */
-static __attribute__((noreturn)) void die(void)
+static __attribute__((noreturn)) void raise_abort(void)
 {
 	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
 	for (;;)
@@ -85,12 +85,12 @@ GT_EXPORT void NAME(abort)(void);
 
 GT_EXPORT void NAME(abort)(void)
 {
-	nothing *go = (nothing *)next(ABORT);
+	nothing *real = (nothing *)real_function(ABORT);
 
 	gt_gpu_before_abort();
-	if (go)
-		go();
-	die();
+	if (real)
+		real();
+	raise_abort();
 }
 
 #ifndef GT_HOSTED
@@ -98,12 +98,12 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 
 GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
-	failed_assertion *go = (failed_assertion *)next(ASSERT_FAIL);
+	failed_assertion *real = (failed_assertion *)real_function(ASSERT_FAIL);
 
 	gt_gpu_before_abort();
-	if (go)
-		go(what, file, line, function);
-	die();
+	if (real)
+		real(what, file, line, function);
+	raise_abort();
 }
 #endif
 
@@ -141,7 +141,7 @@ GT_EXPORT int NAME(execl)(const char *path, const char *first, ...)
 	COUNT(first, n);
 	argv = __builtin_alloca((n + 1) * sizeof(*argv));
 	COLLECT(first, argv, n, NULL);
-	GO(path_args, EXECV, path, argv)
+	CALL_REAL(path_args, EXECV, path, argv)
 }
 
 GT_EXPORT int NAME(execlp)(const char *file, const char *first, ...)
@@ -152,7 +152,7 @@ GT_EXPORT int NAME(execlp)(const char *file, const char *first, ...)
 	COUNT(first, n);
 	argv = __builtin_alloca((n + 1) * sizeof(*argv));
 	COLLECT(first, argv, n, NULL);
-	GO(path_args, EXECVP, file, argv)
+	CALL_REAL(path_args, EXECVP, file, argv)
 }
 
 GT_EXPORT int NAME(execle)(const char *path, const char *first, ...)
@@ -164,5 +164,5 @@ GT_EXPORT int NAME(execle)(const char *path, const char *first, ...)
 	COUNT(first, n);
 	argv = __builtin_alloca((n + 1) * sizeof(*argv));
 	COLLECT(first, argv, n, &envp);
-	GO(path_args_env, EXECVE, path, argv, envp)
+	CALL_REAL(path_args_env, EXECVE, path, argv, envp)
 }

@@ -34,14 +34,14 @@ _Static_assert(offsetof(struct gt_ring_thread, word) == GT_RING_WORD && FROM_WOR
 	       FROM_WORD(id) == GT_WORD_ID && FROM_WORD(pass) == GT_WORD_PASS, "arch_*.h knows the ring");
 GT_ARCH_PLAIN_BODY(gt_fast_call, gt_self, gt_typed, gt_call_record_slow);
 #else
-typedef int32_t six(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+typedef int32_t six_words(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
 /* Out of the short way, and out of its cache lines. */
 static __attribute__((noinline, cold))
-int32_t typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
+int32_t call_typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
 	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* gt_fast_call's own: it jumps here */
-	return ((six *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
+	return ((six_words *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
 }
 
 /* Registers that a function has no parameters in are handed on as they came. */
@@ -49,14 +49,14 @@ __attribute__((noinline, aligned(64)))
 int32_t gt_fast_call(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
 	struct gt_tcb *t = gt_self;
-	six *real = (six *)t->fast[id];
+	six_words *real = (six_words *)t->fast[id];
 	uint32_t head = (uint32_t)id;
 	uint64_t start, end, at, *rec;
 	struct gt_ring_open *open;
 	int32_t ret;
 
 	if (gt_unlikely(!real || !gt_fast_path_allowed(t)))
-		return typed(a0, a1, a2, a3, a4, a5, id);
+		return call_typed(a0, a1, a2, a3, a4, a5, id);
 	open = gt_ring_claim_entry(t, 0, (uintptr_t)__builtin_frame_address(0));
 	memcpy(&open->id, &head, sizeof(head));
 	start = gt_ticks();

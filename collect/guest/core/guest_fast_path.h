@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) bool gt_fast_path_allowed(const str
 /* Enables the fast path of a function for this thread. Called by its typed wrapper after gt_call_enter returned true. */
 static inline void gt_fast_path_enable(struct gt_tcb *t, uint32_t id, void *real)
 {
-	if (gt_unlikely(!t->fast[id]) && t->plain && gt_shared->gate[id] == GT_GATE_ON && !__atomic_load_n(&gt_captures_active, __ATOMIC_RELAXED))
+	if (gt_unlikely(!t->fast[id]) && t->fast_path && gt_shared->gate[id] == GT_GATE_ON && !__atomic_load_n(&gt_captures_active, __ATOMIC_RELAXED))
 		t->fast[id] = real;
 }
 /* Disables the fast path of a function for all threads until it is enabled again. */

@@ -122,20 +122,20 @@ static uint64_t file_of(int fd)
 }
 
 #define MARKED 16384
-static uint64_t marks[MARKED / 64];
+static uint64_t marked_fds[MARKED / 64];
 
-static void mark(int fd)
+static void mark_fd(int fd)
 {
 	if (fd >= 0 && fd < MARKED)
-		__atomic_fetch_or(&marks[fd / 64], 1ULL << fd % 64, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&marked_fds[fd / 64], 1ULL << fd % 64, __ATOMIC_RELAXED);
 }
 
-static bool marked(int fd)
+static bool is_marked(int fd)
 {
-	return fd >= 0 && fd < MARKED && __atomic_load_n(&marks[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
+	return fd >= 0 && fd < MARKED && __atomic_load_n(&marked_fds[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
 }
 
-static bool watching(void)
+static bool is_recorded_now(void)
 {
 	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
 }
@@ -152,7 +152,7 @@ void gt_ioctl_find_functions(void)
 }
 
 /* Before our library's constructor another one's may call. */
-static void *next(unsigned which)
+static void *real_function(unsigned which)
 {
 	int saved = errno;
 
@@ -237,7 +237,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...);
 
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
-	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))next(IOCTL);
+	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))real_function(IOCTL);
 	uint64_t words[GT_IOCTL_ARGS] = { 0, number, 0, UINT64_MAX };
 	struct gt_call c;
 	va_list args;
@@ -247,7 +247,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	va_start(args, number);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (!may_be_ours(number) || !watching() || !(words[0] = file_of(fd)) || !gt_call_enter(&c, GT_ID_IOCTL))
+	if (!may_be_ours(number) || !is_recorded_now() || !(words[0] = file_of(fd)) || !gt_call_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
 	words[0] &= ~SIMULATED;
 	memcpy(gt_call_claim_entry(&c)->args, words, 2 * sizeof(*words));
@@ -271,7 +271,7 @@ static int opened(int fd, uint64_t start, const char *path)
 	uint64_t words[2] = { file_of(fd) & ~SIMULATED, (uint64_t)(int64_t)fd };
 
 	if (words[0])
-		mark(fd);
+		mark_fd(fd);
 	if (words[0] || (error && path && starts(path, "/dev/nvidia")))
 		gt_call_record_finished(GT_ID_OPEN, start, gt_now(gt_self), -error, words, 2);
 	if (error)
@@ -287,8 +287,8 @@ static mode_t mode_of(int flags, va_list args)
 #define DEFINE_OPEN(name, which)								\
 GT_EXPORT int name(const char *path, int flags, ...)						\
 {												\
-	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))next(which);	\
-	bool on = watching();									\
+	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))real_function(which);	\
+	bool on = is_recorded_now();									\
 	uint64_t start = on ? gt_now(gt_self) : 0;						\
 	va_list args;										\
 	mode_t mode;										\
@@ -301,8 +301,8 @@ GT_EXPORT int name(const char *path, int flags, ...)						\
 #define DEFINE_OPENAT(name, which)								\
 GT_EXPORT int name(int at, const char *path, int flags, ...)					\
 {												\
-	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))next(which);	\
-	bool on = watching();									\
+	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))real_function(which);	\
+	bool on = is_recorded_now();									\
 	uint64_t start = on ? gt_now(gt_self) : 0;						\
 	va_list args;										\
 	mode_t mode;										\
@@ -319,11 +319,11 @@ DEFINE_OPENAT(openat64, OPENAT64)
 
 GT_EXPORT int close(int fd)
 {
-	int (*real)(int) = (int (*)(int))next(CLOSE);
+	int (*real)(int) = (int (*)(int))real_function(CLOSE);
 	uint64_t words[2] = { 0, (uint64_t)(int64_t)fd }, start;
 	int rc, error;
 
-	if (!marked(fd) || !watching() || !(words[0] = file_of(fd) & ~SIMULATED))
+	if (!is_marked(fd) || !is_recorded_now() || !(words[0] = file_of(fd) & ~SIMULATED))
 		return real(fd);
 	start = gt_now(gt_self);
 	rc = real(fd);
@@ -338,12 +338,12 @@ GT_EXPORT int close(int fd)
 GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)	\
 {												\
 	void *(*real)(void *, size_t, int, int, int, offset_type) =					\
-		(void *(*)(void *, size_t, int, int, int, offset_type))next(which);		\
+		(void *(*)(void *, size_t, int, int, int, offset_type))real_function(which);		\
 	uint64_t words[2] = { 0, bytes }, start;						\
 	int saved;										\
 	void *p;										\
 												\
-	if (!marked(fd) || !watching() || !(words[0] = file_of(fd) & ~SIMULATED))		\
+	if (!is_marked(fd) || !is_recorded_now() || !(words[0] = file_of(fd) & ~SIMULATED))		\
 		return real(want, bytes, prot, flags, fd, offset);				\
 	start = gt_now(gt_self);								\
 	p = real(want, bytes, prot, flags, fd, offset);						\

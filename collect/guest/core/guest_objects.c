@@ -90,7 +90,7 @@ static bool describe(const struct link_map *m, struct dl_phdr_info *info)
 	return true;
 }
 
-static int walk(gt_object_visit *look, void *arg)
+static int walk(gt_object_visit *visit, void *arg)
 {
 	struct dl_phdr_info info;
 	int code = 0;
@@ -98,11 +98,11 @@ static int walk(gt_object_visit *look, void *arg)
 	gt_objects_verify();
 	for (const struct link_map *m = list->r_map; m && !code; m = m->l_next)
 		if (describe(m, &info))
-			code = look(&info, sizeof(info), arg);
+			code = visit(&info, sizeof(info), arg);
 	return code;
 }
 
-int gt_for_each_object(gt_object_visit *look, void *arg) { return forked() ? walk(look, arg) : dl_iterate_phdr(look, arg); }
+int gt_for_each_object(gt_object_visit *visit, void *arg) { return forked() ? walk(visit, arg) : dl_iterate_phdr(visit, arg); }
 
 void gt_objects_verify(void)
 {
@@ -115,14 +115,14 @@ void gt_objects_verify(void)
 
 /* ---- before something takes locks ---- */
 
-static int look_at_nothing(struct dl_phdr_info *info, size_t size, void *arg) { return (void)info, (void)size, (void)arg, 1; }
+static int stop_at_first(struct dl_phdr_info *info, size_t size, void *arg) { return (void)info, (void)size, (void)arg, 1; }
 static void do_nothing(void) { }
 
 /* Takes the locks that dlopen and atexit take, and says so. */
 static void *take_locks(void *free)
 {
 	gt_inside = true;
-	dl_iterate_phdr(look_at_nothing, NULL);
+	dl_iterate_phdr(stop_at_first, NULL);
 	atexit(do_nothing);
 	__atomic_store_n((uint32_t *)free, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, free, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -20,13 +20,13 @@ void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")
 
 /* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
  * gates say, and they are as they are from the moment we attach. */
-static bool in_vain(uint32_t id)
+static bool is_never_recorded(uint32_t id)
 {
 	return !gt_after_by_id[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
 }
 
 /* What to call from now on behind the wrapper of a function. Returns what the program gets. */
-static void *store(uint32_t id, void *real)
+static void *set_real(uint32_t id, void *real)
 {
 	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
 
@@ -34,7 +34,7 @@ static void *store(uint32_t id, void *real)
 		__atomic_fetch_add(&gt_driver_generation, 1, __ATOMIC_RELEASE);
 		gt_fast_path_disable(id);
 	}
-	return in_vain(id) ? real : gt_wrapper[id];
+	return is_never_recorded(id) ? real : gt_wrapper[id];
 }
 
 /* For a program that is linked with libcuda: the next definition behind ours is the one it would have got. */
@@ -44,7 +44,7 @@ void *gt_resolve_function(uint32_t id)
 	void *real = gt_find_next_definition(gt_api[id].name, NULL);
 
 	if (real)
-		store(id, real);
+		set_real(id, real);
 	errno = saved;
 	return real;
 }
@@ -73,12 +73,12 @@ static bool finds_only_ours(const char *name, const void *caller)
 {
 	struct gt_object o;
 
-	return gt_object_at(caller, &o) && !o.behind && !gt_real_dlsym(RTLD_NEXT, name);
+	return gt_object_at(caller, &o) && !o.after_guest && !gt_real_dlsym(RTLD_NEXT, name);
 }
 
 /* Libraries that watch or limit the driver, as we do, export its names too. Were they given our wrapper for the real function,
  * calls would go round in circles. */
-static bool stands_between(const void *caller, const char *name)
+static bool exports_too(const void *caller, const char *name)
 {
 	struct gt_object o;
 
@@ -90,7 +90,7 @@ static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = va
 /* What the caller gets for a function that the real look-up has found. */
 static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
 {
-	return answer(gt_is_driver_code(caller) || stands_between(caller, name) ? real : store(id, real));
+	return answer(gt_is_driver_code(caller) || exports_too(caller, name) ? real : set_real(id, real));
 }
 
 static struct gt_tail by_default(const char *name, uint32_t id, const void *caller)
@@ -173,7 +173,7 @@ GT_TAIL_JUMP(dlsym, gt_dlsym_hook, gt_real_dlsym);
 enum { PER_THREAD = 2 };
 
 /* Puts "base[_vN][suffix]" together; false when it does not fit. */
-static bool spell(char to[128], const char *base, size_t len, unsigned version, const char *suffix)
+static bool build_name(char to[128], const char *base, size_t len, unsigned version, const char *suffix)
 {
 	if (len + 12 > 128)
 		return false;
@@ -197,7 +197,7 @@ static uint32_t by_rule(const char *name, size_t len, int version, bool per_thre
 
 	for (unsigned s = per_thread ? 0 : 2; s < 3 && best == GT_NONE; s++)
 		for (unsigned v = 1; v <= 9; v++)
-			if (spell(full, name, len, v, suffixes[s]) && (id = gt_api_find(full)) != GT_NONE &&
+			if (build_name(full, name, len, v, suffixes[s]) && (id = gt_api_find(full)) != GT_NONE &&
 			    gt_api[id].since <= (uint32_t)version && (best == GT_NONE || gt_api[id].since >= gt_api[best].since))
 				best = id;
 	return best;
@@ -218,7 +218,7 @@ static uint32_t by_address(const struct gt_object *o, const char *name, size_t l
 	*exported = false;
 	for (unsigned s = 0; s < 3; s++)
 		for (unsigned v = 1; v <= 9; v++)
-			if (spell(full, name, len, v, suffixes[s]) && gt_object_symbol(o, full) == function) {
+			if (build_name(full, name, len, v, suffixes[s]) && gt_object_symbol(o, full) == function) {
 				*exported = true;
 				if (found == GT_NONE)
 					found = gt_api_find(full);
@@ -254,7 +254,7 @@ void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
 	id = identify(name, *function, (int)w[2], w[3]);
 	if (id == GT_NONE)
 		gt_record_unknown_function(name);
-	else if (!stands_between(caller, gt_api[id].name))
-		*function = store(id, *function);
+	else if (!exports_too(caller, gt_api[id].name))
+		*function = set_real(id, *function);
 	errno = saved;
 }

@@ -9,7 +9,7 @@
 
 #define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
 #define TEXT_MAX (30u << 10)
-#define DOUBTS 8		/* calls that we bear with an outer one of which we cannot tell */
+#define UNCERTAIN_MAX 8		/* calls that we bear with an outer one of which we cannot tell */
 
 /* ---- calls that get no record, whatever is free ---- */
 
@@ -30,11 +30,11 @@ void gt_ring_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 		uint64_t start;
 
 		if (outer > frame || frame - outer > STACK) {
-			t->doubts = 0;
+			t->uncertain_entries = 0;
 			return;
 		}
 		start = t->ring->open[depth - 1].start;
-		if (!start && !(t->depth & GT_COMMITTING) && t->doubts++ < DOUBTS)
+		if (!start && !(t->depth & GT_COMMITTING) && t->uncertain_entries++ < UNCERTAIN_MAX)
 			return;
 		if (start && (t->ring->word & 255) >= depth)
 			gt_ring_count_abandoned(t);
@@ -56,7 +56,7 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 	gt_ring_pop_abandoned(t, frame);
 	if (gt_shared->gate[c->id] == GT_GATE_OFF)
 		return false;
-	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
+	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->calls_seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
 		__atomic_store_n(&t->ring->sampled_out, t->ring->sampled_out + 1, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -314,10 +314,10 @@ bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, 
 uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text)
 {
 	uint32_t len = gt_ring_text_length(text);
-	uint64_t hash = gt_ring_hash(text, len), *told = &t->told[hash % GT_SENT_TEXTS];
+	uint64_t hash = gt_ring_hash(text, len), *sent = &t->sent_texts[hash % GT_SENT_TEXTS];
 
-	if (*told != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
-		*told = hash;
+	if (*sent != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
+		*sent = hash;
 	return hash;
 }
 
@@ -330,9 +330,9 @@ void gt_record_unknown_function(const char *name)
 		return;
 	c.t = gt_self;
 	hash = ~gt_ring_hash(name, gt_ring_text_length(name));	/* a set of its own among the texts told */
-	if (c.t->told[hash % GT_SENT_TEXTS] == hash)
+	if (c.t->sent_texts[hash % GT_SENT_TEXTS] == hash)
 		return;
 	gt_debug("not in the table:", name, 0);
 	if (gt_ring_put_text(c.t, GT_REC_UNKNOWN_FUNCTION, ~hash, name, gt_ring_text_length(name)))
-		c.t->told[hash % GT_SENT_TEXTS] = hash;
+		c.t->sent_texts[hash % GT_SENT_TEXTS] = hash;
 }

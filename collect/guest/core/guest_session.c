@@ -28,15 +28,15 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define DOOR_S 10			/* that we wait to be let in */
-#define SLOT_S 10			/* that a new thread waits for a slot under --lossless */
+#define CONNECT_S 10			/* that we wait to be let in */
+#define SLOT_WAIT_S 10			/* that a new thread waits for a slot under --lossless */
 
-static struct gt_tcb nobody;
+static struct gt_tcb unregistered;
 static const uint32_t one = 1, zero;
-__thread struct gt_tcb *gt_self GT_TLS = &nobody;
+__thread struct gt_tcb *gt_self GT_TLS = &unregistered;
 __thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
-static __thread uint32_t skip GT_TLS, patience GT_TLS;	/* after a failed registration: calls to let pass before the next try */
+static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;	/* after a failed registration: calls to let pass before the next try */
 
 struct gt_session *gt_shared;
 const uint32_t *gt_recording = &one;
@@ -207,10 +207,10 @@ static int receive_fd(int from)
 {
 	char byte;
 	struct iovec v = { &byte, 1 };
-	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
+	union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *c;
-	uint64_t until = gt_monotonic() + DOOR_S * 1000000000ull;
+	uint64_t until = gt_monotonic() + CONNECT_S * 1000000000ull;
 	int fd = -1;
 	long n;
 
@@ -225,9 +225,9 @@ static int receive_fd(int from)
 
 /* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Where gtcollect has died nobody waits; where it
  * has no time for us we wait for so long, as nothing of a process that was not let in is recorded. */
-static int knock_at(const struct address *at)
+static int connect_to(const struct address *at)
 {
-	struct timeval wait = { .tv_sec = DOOR_S };
+	struct timeval wait = { .tv_sec = CONNECT_S };
 	int s, fd = -1;
 
 	s = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -243,7 +243,7 @@ static int knock_at(const struct address *at)
 	return fd;
 }
 
-static int knock(void)
+static int connect_to_recorder(void)
 {
 	const char *session = gt_environment(GT_RING_SESSION);
 	struct address at;
@@ -254,18 +254,18 @@ static int knock(void)
 	session = gt_hosted_session;
 #endif
 	if (session && *session)
-		return session_address(&at, session) ? knock_at(&at) : -1;
+		return session_address(&at, session) ? connect_to(&at) : -1;
 	pid = (int32_t)syscall(SYS_getppid);
 	for (int i = 0; i < 64 && fd < 0 && pid > 0; i++, pid = parent_of(pid)) {
 		ancestor_address(&at, pid);
-		fd = knock_at(&at);
+		fd = connect_to(&at);
 	}
 	return fd;
 }
 
 /* ---- the process ---- */
 
-static bool fits(const struct gt_session *s, uint64_t bytes)
+static bool is_compatible(const struct gt_session *s, uint64_t bytes)
 {
 	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION &&
 	       s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
@@ -293,7 +293,7 @@ static bool map_session(int fd)
 	s = map((size_t)bytes, MAP_SHARED, fd);
 	if (!s)
 		return false;
-	if (!fits(s, (uint64_t)bytes)) {
+	if (!is_compatible(s, (uint64_t)bytes)) {
 		gt_debug("this session is of another build:", "version", s->version);
 		syscall(SYS_munmap, s, (size_t)bytes);
 		return false;
@@ -319,7 +319,7 @@ static bool map_own(void)
 	return p;
 }
 
-static bool claim(uint32_t *state)
+static bool claim_slot(uint32_t *state)
 {
 	uint32_t expected = GT_SLOT_FREE;
 
@@ -342,12 +342,12 @@ static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
 }
 
 /* Tells the recorder of slot i, which is LIVE now. */
-static void announce(enum gt_ring_bits which, uint32_t i)
+static void announce_slot(enum gt_ring_bits which, uint32_t i)
 {
 	__atomic_fetch_or(bits_of(which, i), 1ull << i % 64, __ATOMIC_RELEASE);
 }
 
-static bool in_use(enum gt_ring_bits which, uint32_t i)
+static bool is_in_use(enum gt_ring_bits which, uint32_t i)
 {
 	return __atomic_load_n(bits_of(which, i), __ATOMIC_ACQUIRE) >> i % 64 & 1;
 }
@@ -360,7 +360,7 @@ static uint32_t take_proc(int32_t pid)
 	for (uint32_t k = 0; k < gt_shared->nprocs; k++) {
 		i = (from + k) % gt_shared->nprocs;
 		p = &gt_procs()[i];
-		if (in_use(GT_BITS_USED_PROCS, i) || !claim(&p->state))
+		if (is_in_use(GT_BITS_USED_PROCS, i) || !claim_slot(&p->state))
 			continue;
 		p->pid = pid;
 		p->ppid = (int32_t)syscall(SYS_getppid);
@@ -370,7 +370,7 @@ static uint32_t take_proc(int32_t pid)
 		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
 		read_comm(p->comm);
 		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
-		announce(GT_BITS_NEW_PROCS, i);
+		announce_slot(GT_BITS_NEW_PROCS, i);
 		return i;
 	}
 	return GT_RING_NIL;
@@ -378,7 +378,7 @@ static uint32_t take_proc(int32_t pid)
 
 static bool attach(int32_t pid)
 {
-	int fd = knock();
+	int fd = connect_to_recorder();
 	bool ok = fd >= 0 || gt_shared;		/* a forked child that finds nobody still has the memory */
 
 	gt_objects_verify();
@@ -399,7 +399,7 @@ static bool attach(int32_t pid)
 	return true;
 }
 
-static bool attached(int32_t pid)
+static bool is_attached(int32_t pid)
 {
 	return gt_process_state && __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) == pid;
 }
@@ -411,10 +411,10 @@ static bool attach_once(int32_t pid)
 	struct timespec wait = { .tv_nsec = 50000000 };
 	uint32_t by;
 
-	for (int tries = 0; tries < (DOOR_S + 2) * 20; tries++) {
+	for (int tries = 0; tries < (CONNECT_S + 2) * 20; tries++) {
 		if (gt_passive)
 			return false;
-		if (attached(pid))
+		if (is_attached(pid))
 			return true;
 		if (gt_process_state && __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
 			return false;
@@ -425,7 +425,7 @@ static bool attach_once(int32_t pid)
 		}
 		if (!__atomic_compare_exchange_n(&attaching, &by, (uint32_t)pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
-		if (!attached(pid))
+		if (!is_attached(pid))
 			attach(pid);
 		__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &attaching, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
@@ -442,7 +442,7 @@ void gt_set_range_active(enum gt_range_mode mode, bool on)
 /* ---- the thread ---- */
 
 /* Its thread has ended: the recorder may have seen that, or cannot (the kernel has given its id to us), so tell. */
-static void bury(struct gt_tcb *t)
+static void release_slot(struct gt_tcb *t)
 {
 	uint32_t live = GT_SLOT_LIVE;
 
@@ -453,32 +453,32 @@ static void bury(struct gt_tcb *t)
 /* A control block: one whose thread has ended if the hand passes over such, else a fresh one. */
 static struct gt_tcb *take_tcb(int32_t tid)
 {
-	uint32_t used = __atomic_load_n(&gt_process_state->tcbs, __ATOMIC_ACQUIRE), n;
+	uint32_t used = __atomic_load_n(&gt_process_state->tcbs_used, __ATOMIC_ACQUIRE), n;
 
 	used = used < tcbs_max() ? used : tcbs_max();
 	for (uint32_t k = 0; k < 8 && k < used; k++) {
-		struct gt_tcb *t = &gt_process_state->tcb[__atomic_fetch_add(&gt_process_state->hand, 1, __ATOMIC_RELAXED) % used];
+		struct gt_tcb *t = &gt_process_state->tcb[__atomic_fetch_add(&gt_process_state->next_tcb, 1, __ATOMIC_RELAXED) % used];
 		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
 		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_process_state->pid, old, 0) || errno != ESRCH)))
 			continue;
 		if (!__atomic_compare_exchange_n(&t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
-		bury(t);
+		release_slot(t);
 		memset(t, 0, sizeof(*t));
 		t->tid = -1;
 		return t;
 	}
-	n = __atomic_fetch_add(&gt_process_state->tcbs, 1, __ATOMIC_ACQ_REL);
+	n = __atomic_fetch_add(&gt_process_state->tcbs_used, 1, __ATOMIC_ACQ_REL);
 	if (n < tcbs_max())
 		return &gt_process_state->tcb[n];
-	__atomic_fetch_sub(&gt_process_state->tcbs, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_sub(&gt_process_state->tcbs_used, 1, __ATOMIC_ACQ_REL);
 	return NULL;
 }
 
 void gt_fast_path_disable(uint32_t id)
 {
-	uint32_t n = gt_process_state ? __atomic_load_n(&gt_process_state->tcbs, __ATOMIC_ACQUIRE) : 0;
+	uint32_t n = gt_process_state ? __atomic_load_n(&gt_process_state->tcbs_used, __ATOMIC_ACQUIRE) : 0;
 
 	for (uint32_t i = 0; i < n && i < tcbs_max(); i++)
 		__atomic_store_n(&gt_process_state->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
@@ -492,8 +492,8 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		uint32_t i = (from + k) % gt_shared->nthreads;
 		struct gt_ring_thread *r = &gt_threads()[i];
 
-		if (in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
-		    !claim(&r->state))
+		if (is_in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
+		    !claim_slot(&r->state))
 			continue;
 		r->proc = gt_process_state->proc;
 		r->tid = tid;
@@ -512,7 +512,7 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 }
 
 /* The recorder changes `recording` first and every slot's `pass` afterwards, so one of us two sees what the other did. */
-static void look_whether_to_pass(struct gt_ring_thread *slot)
+static void set_initial_pass(struct gt_ring_thread *slot)
 {
 	uint32_t pass;
 
@@ -523,7 +523,7 @@ static void look_whether_to_pass(struct gt_ring_thread *slot)
 }
 
 /* The process' slot. If none was free before, one may be now; one thread at a time looks. */
-static uint32_t own_process(void)
+static uint32_t own_proc_slot(void)
 {
 	uint32_t pid = (uint32_t)gt_process_state->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
 
@@ -540,7 +540,7 @@ static uint32_t own_process(void)
 static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 {
 	int32_t tid = self_tid();
-	struct gt_ring_thread *slot = own_process() == GT_RING_NIL ? NULL : take_slot(tid, role);
+	struct gt_ring_thread *slot = own_proc_slot() == GT_RING_NIL ? NULL : take_slot(tid, role);
 	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
 
 	*full = !t;
@@ -552,7 +552,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	t->chunk = GT_RING_NIL;
 	t->ticks = (uint8_t)gt_shared->ticks;
 	t->args = (uint8_t)gt_shared->args;
-	t->plain = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
+	t->fast_path = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
 	t->generation = slot->generation;
 	t->ring = slot;
 	if (!gt_ring_take_chunk(t)) {
@@ -561,10 +561,10 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
 		return NULL;
 	}
-	look_whether_to_pass(slot);
+	set_initial_pass(slot);
 	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
-	announce(GT_BITS_NEW_THREADS, (uint32_t)(slot - gt_threads()));
+	announce_slot(GT_BITS_NEW_THREADS, (uint32_t)(slot - gt_threads()));
 	return t;
 }
 
@@ -573,7 +573,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
  * thread may wait for this one: so the wait for a slot has a limit. */
 static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
 {
-	uint64_t until = patience ? 0 : gt_monotonic() + SLOT_S * 1000000000ull;	/* once */
+	uint64_t until = skip_after_failure ? 0 : gt_monotonic() + SLOT_WAIT_S * 1000000000ull;	/* once */
 	struct timespec wait = { .tv_nsec = 50000000 };
 	struct gt_tcb *t = NULL;
 	bool full = false;
@@ -590,7 +590,7 @@ static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
 	return t;
 }
 
-static struct gt_tcb *enroll(enum gt_ring_role role)
+static struct gt_tcb *register_with_role(enum gt_ring_role role)
 {
 	int saved = errno;
 	struct gt_tcb *t = NULL;
@@ -598,8 +598,8 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 
 	if (gt_passive || gt_inside)
 		return NULL;
-	if (skip) {
-		skip--;
+	if (calls_to_skip) {
+		calls_to_skip--;
 		gt_count_untraced();
 		return NULL;
 	}
@@ -610,12 +610,12 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 			t = wait_for_ring(role);
 	}
 	if (t) {
-		first = !__atomic_exchange_n(&gt_process_state->known, 1, __ATOMIC_ACQ_REL);
+		first = !__atomic_exchange_n(&gt_process_state->has_thread, 1, __ATOMIC_ACQ_REL);
 		*(role == GT_RING_PRODUCER ? &gt_producer_self : &gt_self) = t;
 	} else if (!gt_passive) {	/* no room: try again, but not at every call */
 		gt_count_untraced();
-		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
-		skip = patience;
+		skip_after_failure = skip_after_failure ? skip_after_failure < 65536 ? skip_after_failure * 2 : skip_after_failure : 64;
+		calls_to_skip = skip_after_failure;
 	}
 	if (first)
 		gt_gpu_report_fork();
@@ -624,7 +624,7 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 	return t;
 }
 
-struct gt_tcb *gt_register_thread(void) { return enroll(GT_RING_CALLER); }
+struct gt_tcb *gt_register_thread(void) { return register_with_role(GT_RING_CALLER); }
 
 struct gt_tcb *gt_producer_ring(void)
 {
@@ -633,7 +633,7 @@ struct gt_tcb *gt_producer_ring(void)
 
 	gt_inside = false;
 	if (!t || !t->ring)
-		t = enroll(GT_RING_PRODUCER);
+		t = register_with_role(GT_RING_PRODUCER);
 	gt_inside = was;
 	return t;
 }

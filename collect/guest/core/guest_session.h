@@ -21,7 +21,7 @@ struct gt_tcb {
 	uint64_t position, limit;	/* limit: the position at which the current chunk ends */
 	uint32_t depth;			/* calls in progress, and GT_COMMITTING */
 	uint8_t ticks, args;		/* copied from the session */
-	uint8_t plain;			/* 1: calls may take the fast path */
+	uint8_t fast_path;			/* 1: calls may take the fast path */
 	uint32_t chunk;			/* index of the current chunk; GT_RING_NIL: none */
 	uint64_t number;		/* of that chunk in the chain */
 	uintptr_t frames[GT_RING_OPEN_MAX];	/* low ends of the stack frames of open calls; the first one is in that
@@ -31,15 +31,15 @@ struct gt_tcb {
 	 * expensive where the program fills the TLB. */
 	void *fast[GT_API_MAX];
 	/* the rest */
-	uint8_t doubts;			/* see gt_ring_pop_abandoned */
+	uint8_t uncertain_entries;			/* see gt_ring_pop_abandoned */
 	int32_t tid;			/* 0: never used */
 	uint32_t device;		/* device of the last allocation written to the ring, plus 2; 0: none yet */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
-	uint64_t named[GT_SENT_NAMES];
-	uint64_t told[GT_SENT_TEXTS];
-	uint64_t registered[GT_SENT_REGISTERED / 64];	/* one bit each, by number */
-	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
+	uint64_t sent_names[GT_SENT_NAMES];
+	uint64_t sent_texts[GT_SENT_TEXTS];
+	uint64_t sent_registered[GT_SENT_REGISTERED / 64];	/* one bit each, by number */
+	uint32_t calls_seen[GT_IDS];		/* calls by id, for --sample */
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs is in one cache line");
 extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: an empty control block until registered */
@@ -65,9 +65,9 @@ struct gt_interned_name {
 struct gt_process_state {
 	int32_t pid;			/* 0: not attached (yet, or in a forked child) */
 	uint32_t proc;			/* slot; GT_RING_NIL: none was free */
-	uint32_t known;			/* 1: a thread of the process has a ring */
-	uint32_t tcbs;			/* control blocks ever used */
-	uint32_t hand;			/* where the search for a control block of an ended thread goes on */
+	uint32_t has_thread;			/* 1: a thread of the process has a ring */
+	uint32_t tcbs_used;			/* control blocks ever used */
+	uint32_t next_tcb;			/* where the search for a control block of an ended thread goes on */
 	uint32_t names_epoch;		/* rises when a handle gets another name */
 	uint32_t texts_used;		/* bytes */
 	struct gt_interned_name names[GT_NAMES];

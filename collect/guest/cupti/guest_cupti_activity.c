@@ -42,7 +42,7 @@
 #define SLAB 512u			/* buffers that are mapped at a time */
 #define SLABS 64u
 #define BUFFERS (SLAB * SLABS)
-#define EVERYBODYS 0u			/* the buffer for when there is none */
+#define SHARED_BUFFER 0u			/* the buffer for when there is none */
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
 #define WATCH_NS 80000000		/* without a trace: so often guest_cupti_on_attach.c looks */
@@ -52,18 +52,18 @@ static struct gt_cupti cupti;
 
 /* Of this process alone: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_cupti_session {
-	uint32_t on;			/* GT_USE_OFF ends the flushing thread, whose futex this is */
+	uint32_t use;			/* GT_USE_OFF ends the flushing thread, whose futex this is */
 	uint64_t resume_at;		/* ns; 0: not to be resumed */
-	uint64_t out;			/* buffers that CUPTI has */
+	uint64_t buffers_out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
-	uint32_t dying;			/* the program waits for a last flush, to die */
-	uint32_t late;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
-	uint32_t away;			/* CUPTI has another clock than ours */
+	uint32_t abort_flush;			/* the program waits for a last flush, to die */
+	uint32_t late_start;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
+	uint32_t foreign_clock;			/* CUPTI has another clock than ours */
 	uint32_t watching;		/* there is no trace of it, only the probes */
-	uint32_t most;			/* records that a buffer may hold; 0: as many as fit */
-	uint32_t seen;			/* that came since the last look */
-	uint32_t used;			/* that were ever handed out */
+	uint32_t records_max;			/* records that a buffer may hold; 0: as many as fit */
+	uint32_t records_seen;			/* that came since the last look */
+	uint32_t buffers_used;			/* that were ever handed out */
 	uint32_t below[BUFFERS];
 	struct gt_gpu_names names;
 };
@@ -71,10 +71,10 @@ static struct gt_cupti_session *gpu;
 static int32_t gpu_pid;			/* whose that is */
 
 /* Is what the GPU did recorded? Else all is for the probes. */
-static bool asked_for(void) { return gt_shared && gt_shared->gpu; }
-static bool recorded(void) { return asked_for() && !gt_passive; }
+static bool needs_gpu(void) { return gt_shared && gt_shared->gpu; }
+static bool is_recording(void) { return needs_gpu() && !gt_passive; }
 
-static struct gt_cupti_session *ours(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
+static struct gt_cupti_session *own_session(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
 
 /* ---- buffers ---- */
 
@@ -122,9 +122,9 @@ static uint8_t *take_buffer(void)
 		if (__atomic_compare_exchange_n(&gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 			return buffer_at((uint32_t)head - 1);
 	}
-	if (__atomic_load_n(&gpu->used, __ATOMIC_RELAXED) >= BUFFERS)
+	if (__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) >= BUFFERS)
 		return NULL;
-	return buffer_at(__atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED));
+	return buffer_at(__atomic_fetch_add(&gpu->buffers_used, 1, __ATOMIC_RELAXED));
 }
 
 static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
@@ -140,39 +140,39 @@ static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
 	} while (!__atomic_compare_exchange_n(&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
-static void requested(uint8_t **buffer, size_t *size, size_t *most)
+static void requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
 	int saved = errno;
 
 	*buffer = take_buffer();
 	errno = saved;
 	if (!*buffer)
-		*buffer = buffer_at(EVERYBODYS);
-	__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
+		*buffer = buffer_at(SHARED_BUFFER);
+	__atomic_fetch_add(&gpu->buffers_out, 1, __ATOMIC_RELAXED);
 	*size = BUFFER_BYTES;
-	*most = __atomic_load_n(&gpu->most, __ATOMIC_RELAXED);
+	*records_max = __atomic_load_n(&gpu->records_max, __ATOMIC_RELAXED);
 }
 
 /* ---- filled ones ---- */
 
 /* Tells what is in it, and has it back among the empty ones. */
-static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
+static void take_records(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
 {
-	if (!gpu->away)
+	if (!gpu->foreign_clock)
 		gt_probes_fire_buffer(cupti.next, buffer, valid);
-	if (recorded())
-		gt_gpu_put_records(&gpu->names, t, &(struct gt_gpu_buffer){ buffer, valid, cupti.next, gpu->away });
-	__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
+	if (is_recording())
+		gt_gpu_put_records(&gpu->names, t, &(struct gt_gpu_buffer){ buffer, valid, cupti.next, gpu->foreign_clock });
+	__atomic_fetch_add(&gpu->records_seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);
 }
 
-static void tell_dropped(struct gt_tcb *t, void *context, uint32_t stream)
+static void put_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 {
 	const uint64_t now = gt_slow_clock();
 	size_t dropped = 0;
 	uint64_t n;
 
-	if (gpu->away || cupti.dropped(context, stream, &dropped) || !dropped)
+	if (gpu->foreign_clock || cupti.dropped(context, stream, &dropped) || !dropped)
 		return;
 	n = dropped;
 	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
@@ -180,7 +180,7 @@ static void tell_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 
 void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	uint32_t index = ours() ? index_of(buffer) : BUFFERS;
+	uint32_t index = own_session() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
 	struct gt_tcb *t = NULL;
 
@@ -188,13 +188,13 @@ void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
 		gt_cupti_forward_buffer(context, stream, buffer, size, valid);
 		return;
 	}
-	t = recorded() ? gt_producer_ring() : NULL;
-	if (index != EVERYBODYS)
-		use(t, buffer, index, valid);
-	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
-	if (t && index != EVERYBODYS)
-		tell_dropped(t, context, stream);
-	for (size_t n = t && index == EVERYBODYS ? valid / GT_K_BYTES : 0; n; n--)	/* others have written over them */
+	t = is_recording() ? gt_producer_ring() : NULL;
+	if (index != SHARED_BUFFER)
+		take_records(t, buffer, index, valid);
+	__atomic_fetch_sub(&gpu->buffers_out, 1, __ATOMIC_RELAXED);
+	if (t && index != SHARED_BUFFER)
+		put_dropped(t, context, stream);
+	for (size_t n = t && index == SHARED_BUFFER ? valid / GT_K_BYTES : 0; n; n--)	/* others have written over them */
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	errno = saved;
 }
@@ -208,25 +208,25 @@ static bool resume(void);
 /* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for one that was launched behind it, where somebody is
  * attached to a probe of what ran, a buffer may hold what half a look's time brings: where kernels are few, one. (For those that its thread
  * launched before it every one waits, see tests/gpu/cupti_held.c.) A trace by itself has time. */
-static void mind_the_rate(void)
+static void limit_buffer_fill(void)
 {
-	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
+	uint32_t n = __atomic_exchange_n(&gpu->records_seen, 0, __ATOMIC_RELAXED) / 2;
 
 	n = n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0;
-	__atomic_store_n(&gpu->most, gpu->watching || gt_probes_need_work() ? n : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&gpu->records_max, gpu->watching || gt_probes_need_work() ? n : 0, __ATOMIC_RELAXED);
 }
 
 /* What our thread does each time, while CUPTI is its alone. how: to flush. */
-static void take_turn(uint32_t how)
+static void fetch_round(uint32_t how)
 {
 	struct refusal r;
 	uint32_t on;
 
-	mind_the_rate();
-	buffer_at(__atomic_load_n(&gpu->used, __ATOMIC_RELAXED) + SLAB);	/* mapped before the program's threads need it */
+	limit_buffer_fill();
+	buffer_at(__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) + SLAB);	/* mapped before the program's threads need it */
 	if (gpu->watching)
-		gt_probes_poll(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
-	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
+		gt_probes_poll(__atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST));
+	on = __atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST);
 	gt_clock_update();
 	if (on == GT_USE_ON && gt_callbacks_follow_probe())
 		enable_kinds(&r);
@@ -236,15 +236,15 @@ static void take_turn(uint32_t how)
 		gt_cupti_run_if_unused(resume);
 }
 
-static void *flush(void *arg)
+static void *fetch_thread(void *arg)
 {
 	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS : FLUSH_NS };
 	bool locked;
 	uint32_t on, dying;
 
 	gt_inside = true;
-	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != GT_USE_OFF) {
-		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
+	while ((on = __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE)) != GT_USE_OFF) {
+		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
 		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet, and is to be free of CUPTI */
@@ -252,15 +252,15 @@ static void *flush(void *arg)
 			gt_cupti_unlock(locked);
 			break;
 		}
-		dying = __atomic_load_n(&gpu->dying, __ATOMIC_ACQUIRE);
-		take_turn(dying ? GT_CUPTI_FORCED : 0);
-		__atomic_compare_exchange_n(&gpu->dying, &dying, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		dying = __atomic_load_n(&gpu->abort_flush, __ATOMIC_ACQUIRE);
+		fetch_round(dying ? GT_CUPTI_FORCED : 0);
+		__atomic_compare_exchange_n(&gpu->abort_flush, &dying, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 		gt_cupti_unlock(locked);
 	}
 	return arg;
 }
 
-static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
+static void put_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
 /* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
  * and our thread must not be in it then. */
@@ -269,14 +269,14 @@ static void at_exit(void)
 	bool was = gt_inside, locked;
 	uint32_t on;
 
-	if (!ours())
+	if (!own_session())
 		return;
-	on = __atomic_exchange_n(&gpu->on, GT_USE_OFF, __ATOMIC_SEQ_CST);
+	on = __atomic_exchange_n(&gpu->use, GT_USE_OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
 	gt_cupti_lock(&locked);		/* our thread may be in CUPTI, or ending it, just now */
 	if (on == GT_USE_ON) {
 		cupti.flush(GT_CUPTI_FORCED);
-		tell_state(GT_GPU_OFF, "", 0);
+		put_state(GT_GPU_OFF, "", 0);
 	}
 	gt_cupti_unlock(locked);
 	gt_inside = was;
@@ -289,13 +289,13 @@ void gt_gpu_before_exec(void)
 	int saved = errno;
 
 	gt_events_before_exec();
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
 	gt_cupti_lock(&locked);
 	cupti.flush(GT_CUPTI_FORCED);
 	gt_cupti_unlock(locked);
-	tell_state(GT_GPU_OFF, "", 0);
+	put_state(GT_GPU_OFF, "", 0);
 	gt_inside = was;
 	errno = saved;
 }
@@ -305,11 +305,11 @@ void gt_gpu_before_abort(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
-	__atomic_store_n(&gpu->dying, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &gpu->on, FUTEX_WAKE, 1, NULL, NULL, 0);
-	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->dying, __ATOMIC_ACQUIRE); i++)
+	__atomic_store_n(&gpu->abort_flush, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &gpu->use, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->abort_flush, __ATOMIC_ACQUIRE); i++)
 		syscall(SYS_nanosleep, &moment, NULL);
 }
 
@@ -319,10 +319,10 @@ void gt_gpu_after_failed_exec(void)
 	int saved = errno;
 
 	gt_events_after_failed_exec();
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
-	tell_state(GT_GPU_CONTINUED, "", 0);
+	put_state(GT_GPU_CONTINUED, "", 0);
 	gt_inside = was;
 	errno = saved;
 }
@@ -411,9 +411,9 @@ static const uint16_t calls[] = {
 };
 
 /* Probes alone need kernels and no more. */
-static bool wanted(const struct kind *k)
+static bool is_kind_needed(const struct kind *k)
 {
-	return asked_for() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
+	return needs_gpu() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
 }
 
 /* Counters of managed memory must be named first. An older CUPTI does not know them all, and a machine may not have some. */
@@ -438,27 +438,27 @@ static bool enable_kind(const struct kind *k, struct refusal *r)
 	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) && !refused(r, k->what, cupti.enable(k->kind));
 }
 
-static bool all_calls_wanted(void) { return recorded() && !gt_shared->inject; }
-static bool calls_wanted(void) { return all_calls_wanted() || gt_callbacks_refused_since(); }
+static bool needs_all_calls(void) { return is_recording() && !gt_shared->inject; }
+static bool needs_calls(void) { return needs_all_calls() || gt_callbacks_refused_since(); }
 
-static bool call_wanted(uint32_t cbid)
+static bool needs_call(uint32_t cbid)
 {
-	for (size_t i = 0; calls_wanted() && i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; needs_calls() && i < sizeof(calls) / sizeof(*calls); i++)
 		if (calls[i] == cbid)
-			return all_calls_wanted() || gt_launch_name(cbid);
+			return needs_all_calls() || gt_launch_name(cbid);
 	return false;
 }
 
 /* Records of a few driver calls can be had only from the beginning, and only of a CUPTI that can tell calls apart. */
-static bool few_calls(void) { return cupti.enable_driver_call && !gpu->late; }
+static bool can_select_calls(void) { return cupti.enable_driver_call && !gpu->late_start; }
 
 /* It refuses those that it does not know. */
-static bool enable_few_calls(void)
+static bool enable_selected_calls(void)
 {
 	uint32_t on = 0;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		on += call_wanted(calls[i]) && !cupti.enable_driver_call(calls[i], 1);
+		on += needs_call(calls[i]) && !cupti.enable_driver_call(calls[i], 1);
 	return on;
 }
 
@@ -469,28 +469,28 @@ static void enable_all_calls(void)
 	if (cupti.enable(GT_CUPTI_DRIVER))
 		return;			/* the order of launches must do */
 	for (uint32_t cbid = 1; cupti.enable_driver_call && cbid < GT_CBID_MAX; cbid++)
-		if (!call_wanted(cbid))
+		if (!needs_call(cbid))
 			cupti.enable_driver_call(cbid, 0);
 	cupti.enable(GT_CUPTI_RUNTIME);
 }
 
 static void enable_calls(void)
 {
-	if (few_calls() && !enable_few_calls())
+	if (can_select_calls() && !enable_selected_calls())
 		cupti.enable_driver_call = NULL;
-	if (!few_calls())
+	if (!can_select_calls())
 		enable_all_calls();
 }
 
 static bool enable_kinds(struct refusal *r)
 {
-	if (calls_wanted())
+	if (needs_calls())
 		enable_calls();
 	for (size_t i = 0; i < KINDS; i++)
-		if (wanted(&kinds[i]) && !enable_kind(&kinds[i], r)) {
+		if (is_kind_needed(&kinds[i]) && !enable_kind(&kinds[i], r)) {
 			if (!kinds[i].more)
 				return false;
-			tell_state(GT_GPU_PARTIAL, r->what, r->code);
+			put_state(GT_GPU_PARTIAL, r->what, r->code);
 		}
 	return true;
 }
@@ -498,10 +498,10 @@ static bool enable_kinds(struct refusal *r)
 static void disable_kinds(void)
 {
 	for (size_t i = 0; i < KINDS; i++)
-		if (wanted(&kinds[i]))
+		if (is_kind_needed(&kinds[i]))
 			cupti.disable(kinds[i].kind);
 	cupti.disable(GT_CUPTI_DRIVER);
-	if (!few_calls())
+	if (!can_select_calls())
 		cupti.disable(GT_CUPTI_RUNTIME);
 }
 
@@ -521,14 +521,14 @@ static bool start_cupti(struct refusal *r)
 	return enable_kinds(r);
 }
 
-static bool make_room(void)
+static bool make_session(void)
 {
 	gpu = (struct gt_cupti_session *)(void *)map_bytes(sizeof(*gpu));
 	if (!gpu || !slab(0))
 		return false;
-	gpu->used = EVERYBODYS + 1;
-	gpu->on = GT_USE_YIELDED;	/* it is nobody's yet */
-	gpu->away = 1;
+	gpu->buffers_used = SHARED_BUFFER + 1;
+	gpu->use = GT_USE_YIELDED;	/* it is nobody's yet */
+	gpu->foreign_clock = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
 }
@@ -536,9 +536,9 @@ static bool make_room(void)
 static uint64_t ticks_now(void) { return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock(); }
 
 /* It came about between `from` and now. */
-static void tell_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
+static void put_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	struct gt_tcb *t = recorded() ? gt_producer_ring() : NULL;
+	struct gt_tcb *t = is_recording() ? gt_producer_ring() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
@@ -548,41 +548,41 @@ static void tell_state_since(uint64_t from, enum gt_gpu_state state, const char 
 	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
 }
 
-static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail) { tell_state_since(ticks_now(), state, text, detail); }
+static void put_state(enum gt_gpu_state state, const char *text, int64_t detail) { put_state_since(ticks_now(), state, text, detail); }
 
 /* ---- others ---- */
 
 void gt_gpu_report_state(enum gt_gpu_state state, const char *text)
 {
-	if (ours())
-		tell_state(state, text, 0);
+	if (own_session())
+		put_state(state, text, 0);
 }
 
 /* All buffers must be back before the other's callbacks are in place, which do not know them. */
-bool gt_gpu_yield(const char *whom)
+bool gt_gpu_yield(const char *user)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	uint32_t on = GT_USE_ON;
 	uint64_t from;
 
-	if (!ours())
+	if (!own_session())
 		return false;
 	__atomic_store_n(&gpu->resume_at, 0, __ATOMIC_RELEASE);
-	if (!__atomic_compare_exchange_n(&gpu->on, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&gpu->use, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	from = ticks_now();
 	disable_kinds();
 	cupti.flush(GT_CUPTI_FORCED);
-	for (int i = 0; i < 100 && __atomic_load_n(&gpu->out, __ATOMIC_ACQUIRE); i++)
+	for (int i = 0; i < 100 && __atomic_load_n(&gpu->buffers_out, __ATOMIC_ACQUIRE); i++)
 		syscall(SYS_nanosleep, &moment, NULL);
-	gpu->away = 1;
-	tell_state_since(from, GT_GPU_YIELDED, whom, (int64_t)gpu->out);
+	gpu->foreign_clock = 1;
+	put_state_since(from, GT_GPU_YIELDED, user, (int64_t)gpu->buffers_out);
 	return true;
 }
 
 void gt_gpu_schedule_resume(void)
 {
-	if (ours() && __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == GT_USE_YIELDED)
+	if (own_session() && __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) == GT_USE_YIELDED)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
@@ -591,7 +591,7 @@ bool gt_gpu_is_used(void)
 {
 	int32_t pid = gt_process_state ? __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) : 0;
 
-	return pid ? gpu && gpu_pid == pid : ours() != NULL;
+	return pid ? gpu && gpu_pid == pid : own_session() != NULL;
 }
 
 void gt_gpu_reenable(void)
@@ -599,7 +599,7 @@ void gt_gpu_reenable(void)
 	bool was = gt_inside;
 	struct refusal r;
 
-	if (!ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
 	enable_kinds(&r);
@@ -613,14 +613,14 @@ bool gt_gpu_start_cupti(void)
 {
 	uint32_t on = GT_USE_YIELDED;
 
-	gpu->away = 0;
+	gpu->foreign_clock = 0;
 	if (start_cupti(&refusal)) {
 		/* GT_USE_OFF: the program ends */
-		__atomic_compare_exchange_n(&gpu->on, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		__atomic_compare_exchange_n(&gpu->use, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return true;
 	}
 	disable_kinds();
-	gpu->away = 1;
+	gpu->foreign_clock = 1;
 	return false;
 }
 
@@ -632,12 +632,12 @@ static bool resume(void)
 	gpu->resume_at = 0;
 	cupti.flush(GT_CUPTI_FORCED);
 	from = ticks_now();
-	gpu->late = 1;
+	gpu->late_start = 1;
 	if (!gt_gpu_start_cupti()) {
-		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
+		put_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
 	}
-	tell_state_since(from, GT_GPU_RESUMED, "", 0);
+	put_state_since(from, GT_GPU_RESUMED, "", 0);
 	return true;
 }
 
@@ -646,24 +646,24 @@ static bool resume(void)
 /* But GT_USE_OFF stays. */
 bool gt_gpu_change_use(uint32_t from, uint32_t to)
 {
-	return __atomic_compare_exchange_n(&gpu->on, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return __atomic_compare_exchange_n(&gpu->use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 void gt_gpu_register_exit(void) { atexit(at_exit); }
 
 void gt_gpu_start_for_probes(void)
 {
-	if (gpu || !make_room())
+	if (gpu || !make_session())
 		return;
-	gpu->watching = gpu->late = 1;
-	gpu->on = GT_USE_IDLE;
-	gt_start_thread(flush, NULL);
+	gpu->watching = gpu->late_start = 1;
+	gpu->use = GT_USE_IDLE;
+	gt_start_thread(fetch_thread, NULL);
 }
 
 /* ---- the start ---- */
 
 /* There is no CUPTI for us: CUDA events will do, unless they are not wanted. */
-static void do_without(enum gt_gpu_state state, const char *what, int code)
+static void use_events_instead(enum gt_gpu_state state, const char *what, int code)
 {
 	const char *ending = state == GT_GPU_MISSING ? " was not found" : " failed: error ";
 	char why[200] = "", digits[12] = "", *end = why, *d = digits + sizeof(digits) - 1;
@@ -674,57 +674,57 @@ static void do_without(enum gt_gpu_state state, const char *what, int code)
 		for (const char *from = *p; *from && end < why + sizeof(why) - 1; from++)
 			*end++ = *from;
 	if (gt_shared->gpu_timing != GT_TIMING_AUTO || !gt_events_start(why))
-		tell_state(state, what, code);
+		put_state(state, what, code);
 }
 
 static void start(void)
 {
 	struct gt_object o = { .path = "" };
-	const char *whom;
+	const char *user;
 	uint32_t version = 0;
 
 	if (!gt_locks_are_free()) {
-		tell_state(GT_GPU_REFUSED, "dlopen in a forked child (a thread of its parent held the loader's lock)", EDEADLK);
+		put_state(GT_GPU_REFUSED, "dlopen in a forked child (a thread of its parent held the loader's lock)", EDEADLK);
 		return;
 	}
 	if (gt_shared->gpu_timing == GT_TIMING_EVENTS) {
 		if (!gt_events_start("as asked for"))
-			tell_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
+			put_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
 		return;
 	}
-	if (!gt_gpu_load_cupti() || !make_room()) {
-		do_without(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
+	if (!gt_gpu_load_cupti() || !make_session()) {
+		use_events_instead(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
 		return;
 	}
 	cupti.version(&version);
 	gt_clock_update();
-	whom = gt_cupti_run_if_unused(gt_gpu_start_cupti);
-	if (!whom && gpu->on != GT_USE_ON) {
-		gpu->on = GT_USE_OFF;
-		do_without(GT_GPU_REFUSED, refusal.what, refusal.code);
+	user = gt_cupti_run_if_unused(gt_gpu_start_cupti);
+	if (!user && gpu->use != GT_USE_ON) {
+		gpu->use = GT_USE_OFF;
+		use_events_instead(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return;
 	}
 	gt_gpu_register_exit();
-	gt_start_thread(flush, NULL);
+	gt_start_thread(fetch_thread, NULL);
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
-	tell_state(GT_GPU_ON, o.path, version);
-	if (whom)
-		tell_state(GT_GPU_YIELDED, whom, 0);
+	put_state(GT_GPU_ON, o.path, version);
+	if (user)
+		put_state(GT_GPU_YIELDED, user, 0);
 }
 
 void gt_gpu_report_fork(void)
 {
-	if ((gpu && !ours()) || gt_events_used_before_fork())
-		tell_state(GT_GPU_FORKED, "", 0);
+	if ((gpu && !own_session()) || gt_events_used_before_fork())
+		put_state(GT_GPU_FORKED, "", 0);
 }
 
 void gt_gpu_start(void)
 {
-	if (!ours())
+	if (!own_session())
 		start();
 }
 
-void gt_gpu_report_no_calls(int code) { tell_state(GT_GPU_NO_CALLS, "", code); }
+void gt_gpu_report_no_calls(int code) { put_state(GT_GPU_NO_CALLS, "", code); }
 
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)

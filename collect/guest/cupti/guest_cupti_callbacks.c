@@ -29,15 +29,15 @@ static struct {
 	int (*finalize)(void);
 } cupti;
 static void *subscriber;		/* taken and given by an exchange: another thread may want the place */
-static bool telling, tried;		/* launches are told to the probe; or it was tried, since somebody attached to it */
-static uint64_t refused;		/* ns; since when they cannot be; 0: they can */
-static gt_driver_callback *calls;		/* who wants all calls */
-static int32_t ending;			/* the thread whose next call ends CUPTI */
-static bool ended;
+static bool launches_on, launches_tried;		/* launches are told to the probe; or it was tried, since somebody attached to it */
+static uint64_t refused_since;		/* ns; since when they cannot be; 0: they can */
+static gt_driver_callback *calls_callback;		/* who wants all calls */
+static int32_t ending_tid;			/* the thread whose next call ends CUPTI */
+static bool cupti_ended;
 
 static bool is_launch(const char *name) { return !strncmp(name, "cuLaunch", 8) || !strncmp(name, "cuGraphLaunch", 13); }
 
-static const struct { uint32_t cbid; const char *name; } all[] = {
+static const struct { uint32_t cbid; const char *name; } driver_calls[] = {
 #define X(cbid, name) { cbid, #name },
 	GT_CBIDS(X)
 #undef X
@@ -45,9 +45,9 @@ static const struct { uint32_t cbid; const char *name; } all[] = {
 
 const char *gt_launch_name(uint32_t cbid)
 {
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i].cbid == cbid)
-			return is_launch(all[i].name) ? all[i].name : NULL;
+	for (size_t i = 0; i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
+		if (driver_calls[i].cbid == cbid)
+			return is_launch(driver_calls[i].name) ? driver_calls[i].name : NULL;
 	return NULL;
 }
 
@@ -67,13 +67,13 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 	(void)user;
 	if (domain != GT_CUPTI_DRIVER_CALLS)
 		return;
-	if (calls)
-		calls(cbid, c);
-	if (c->site == GT_CUPTI_EXIT && telling && gt_probes_need_calls() && gt_launch_name(cbid))
+	if (calls_callback)
+		calls_callback(cbid, c);
+	if (c->site == GT_CUPTI_EXIT && launches_on && gt_probes_need_calls() && gt_launch_name(cbid))
 		gt_probes_fire_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
-	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending) && ending == (int32_t)syscall(SYS_gettid)) {
-		ending = 0;
-		ended = !cupti.finalize();
+	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending_tid) && ending_tid == (int32_t)syscall(SYS_gettid)) {
+		ending_tid = 0;
+		cupti_ended = !cupti.finalize();
 	}
 	errno = saved;
 }
@@ -118,46 +118,46 @@ static void enable_launches(bool on)
 {
 	void *s = now_subscribed();
 
-	telling = on;
-	for (size_t i = 0; s && !calls && i < sizeof(all) / sizeof(*all); i++)
-		if (is_launch(all[i].name))
-			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, all[i].cbid);
+	launches_on = on;
+	for (size_t i = 0; s && !calls_callback && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
+		if (is_launch(driver_calls[i].name))
+			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, driver_calls[i].cbid);
 }
 
 void gt_callbacks_stop_probe(void)
 {
 	enable_launches(false);
-	tried = false;
-	refused = 0;
-	if (!calls)
+	launches_tried = false;
+	refused_since = 0;
+	if (!calls_callback)
 		unsubscribe();
 }
 
 bool gt_callbacks_follow_probe(void)
 {
-	bool want = gt_probes_need_calls(), before = refused;
+	bool want = gt_probes_need_calls(), before = refused_since;
 
-	if (want && !tried) {
-		tried = true;
+	if (want && !launches_tried) {
+		launches_tried = true;
 		if (!subscribe())
 			enable_launches(true);
 		else
-			__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
-	} else if (!want && tried) {
+			__atomic_store_n(&refused_since, gt_monotonic(), __ATOMIC_RELEASE);
+	} else if (!want && launches_tried) {
 		gt_callbacks_stop_probe();
 	}
-	return refused && !before;
+	return refused_since && !before;
 }
 
-uint64_t gt_callbacks_refused_since(void) { return __atomic_load_n(&refused, __ATOMIC_ACQUIRE); }
+uint64_t gt_callbacks_refused_since(void) { return __atomic_load_n(&refused_since, __ATOMIC_ACQUIRE); }
 
 void gt_callbacks_unsubscribe(void)
 {
-	if (calls || !now_subscribed())
+	if (calls_callback || !now_subscribed())
 		return;
-	if (telling)
-		__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
-	telling = false;
+	if (launches_on)
+		__atomic_store_n(&refused_since, gt_monotonic(), __ATOMIC_RELEASE);
+	launches_on = false;
 	unsubscribe();
 }
 
@@ -169,7 +169,7 @@ int gt_callbacks_subscribe_calls(gt_driver_callback *to, bool (*wanted)(uint32_t
 
 	if (code)
 		return code;
-	calls = to;
+	calls_callback = to;
 	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)
 		if (wanted(cbid))
 			cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, cbid);
@@ -186,15 +186,15 @@ bool gt_callbacks_finalize_cupti(void)
 	if (!call || subscribe())
 		return false;		/* somebody else uses CUPTI */
 	enable_launches(false);
-	tried = ended = false;
-	refused = 0;
+	launches_tried = cupti_ended = false;
+	refused_since = 0;
 	cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, DRIVER_GET_VERSION);
-	ending = (int32_t)syscall(SYS_gettid);
+	ending_tid = (int32_t)syscall(SYS_gettid);
 	call(&version);
-	ending = 0;
-	if (ended)
+	ending_tid = 0;
+	if (cupti_ended)
 		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);	/* it went with CUPTI */
 	else
 		unsubscribe();
-	return ended;
+	return cupti_ended;
 }

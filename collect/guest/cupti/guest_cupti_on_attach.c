@@ -11,16 +11,16 @@
 #include "collect/guest/cupti/guest_cupti_sharing.h"
 #include "collect/guest/cupti/guest_usdt.h"
 
-#define UNWANTED 3u			/* so many looks found nobody: CUPTI may go */
-#define PATIENCE 100u			/* looks to let pass after CUPTI could not be had */
+#define IDLE_ROUNDS_MAX 3u			/* so many looks found nobody: CUPTI may go */
+#define RETRY_ROUNDS 100u			/* looks to let pass after CUPTI could not be had */
 
 /* Of our thread alone. */
-static uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
+static uint32_t idle_rounds, rounds_to_skip;	/* looks in which nobody was attached; that are still to pass */
 static bool ends_with_program;
 
 static void attach(void)
 {
-	if (patience && patience--)
+	if (rounds_to_skip && rounds_to_skip--)
 		return;
 	if (!gt_gpu_load_cupti()) {
 		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
@@ -30,7 +30,7 @@ static void attach(void)
 	}
 	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {	/* it is not ours */
 		gt_callbacks_stop_probe();
-		patience = PATIENCE;
+		rounds_to_skip = RETRY_ROUNDS;
 	} else if (!ends_with_program) {
 		ends_with_program = true;
 		gt_gpu_register_exit();
@@ -49,11 +49,11 @@ void gt_probes_poll(uint32_t use)
 {
 	bool want = gt_probes_need_calls() || gt_probes_need_work();
 
-	unwanted = want ? 0 : unwanted + 1;
+	idle_rounds = want ? 0 : idle_rounds + 1;
 	if (use == GT_USE_IDLE && want)
 		attach();
-	else if (use == GT_USE_ON && unwanted >= UNWANTED)
+	else if (use == GT_USE_ON && idle_rounds >= IDLE_ROUNDS_MAX)
 		detach();
 	else if (!want)
-		patience = 0;
+		rounds_to_skip = 0;
 }

@@ -26,9 +26,9 @@ static uint64_t sum_of(const char *text, uint32_t len)
 }
 
 /* The hash of a kernel's name, told to the recorder. The address alone says nothing: a module may have gone, and another come. */
-static uint64_t tell_name(struct gt_gpu_names *names, struct gt_tcb *t, const char *name)
+static uint64_t put_name(struct gt_gpu_names *names, struct gt_tcb *t, const char *name)
 {
-	struct gt_gpu_sent_name *n = &names->told[((uintptr_t)name >> 3) * 0x9e3779b1u % GT_GPU_NAMES];
+	struct gt_gpu_sent_name *n = &names->sent[((uintptr_t)name >> 3) * 0x9e3779b1u % GT_GPU_NAMES];
 	uint32_t len;
 	uint64_t sum;
 
@@ -52,7 +52,7 @@ static bool read_kernel(struct gt_gpu_names *names, struct gt_tcb *t, const uint
 		two(u32(r + GT_K_CORRELATION), u32(r + GT_K_DEVICE)), two(u32(r + GT_K_CONTEXT), u32(r + GT_K_STREAM)),
 		two(u32(r + GT_K_GRAPH), u16(r + GT_K_REGISTERS)), u64(r + GT_K_NODE), u64(r + GT_K_GRID),
 		two(u32(r + GT_K_GRID + 8), u32(r + GT_K_BLOCK)), u64(r + GT_K_BLOCK + 4), u64(r + GT_K_SHARED),
-		tell_name(names, t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
+		put_name(names, t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
 	};
 
 	*e = (struct event){ .id = GT_EV_KERNEL, .start = u64(r + GT_K_START), .end = u64(r + GT_K_END), .n = 9 };
@@ -165,7 +165,7 @@ static void lock(struct gt_gpu_names *names)
 
 static void unlock(struct gt_gpu_names *names) { __atomic_store_n(&names->locked, 0, __ATOMIC_RELEASE); }
 
-static void tell_foreign(struct gt_tcb *t, uint64_t n)
+static void put_foreign_count(struct gt_tcb *t, uint64_t n)
 {
 	const uint64_t words[2] = { n, GT_GPU_LOST_FOREIGN }, now = gt_slow_clock();
 
@@ -185,11 +185,11 @@ void gt_gpu_put_records(struct gt_gpu_names *names, struct gt_tcb *t, const stru
 	while (!b->next(b->buffer, b->valid, &record)) {
 		if (!t)
 			gt_count_untraced();
-		else if (b->away)
+		else if (b->foreign_clock)
 			foreign++;
 		else if (read_record(names, t, record, &e) && !gt_ring_put_event(t, e.id, e.start, e.end, e.words, e.n))
 			gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	}
-	tell_foreign(t, foreign);
+	put_foreign_count(t, foreign);
 	unlock(names);
 }

@@ -10,14 +10,14 @@
 /* Of one process; all zeros at its beginning. */
 struct gt_gpu_names {
 	uint32_t locked;
-	struct gt_gpu_sent_name { const char *at; uint64_t sum, hash; } told[GT_GPU_NAMES];
+	struct gt_gpu_sent_name { const char *at; uint64_t sum, hash; } sent[GT_GPU_NAMES];
 };
 
 struct gt_gpu_buffer {		/* a buffer as CUPTI gave it back */
 	uint8_t *buffer;
 	size_t valid;		/* bytes */
 	int (*next)(uint8_t *buffer, size_t valid, uint8_t **record);	/* cuptiActivityGetNextRecord */
-	bool away;		/* the times in it are of another clock than ours: its records count as lost */
+	bool foreign_clock;		/* the times in it are of another clock than ours: its records count as lost */
 };
 
 struct gt_tcb;

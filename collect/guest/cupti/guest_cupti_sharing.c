@@ -28,8 +28,8 @@ static struct {
 	void *requested, *completed, *timestamp;
 	uint64_t kinds;			/* enabled ones */
 	uint32_t single[2];		/* calls of the driver, of the runtime enabled one by one */
-	bool here, finalized;		/* it has taken CUPTI over; and ended it */
-	const char *whom;		/* its library */
+	bool active, finalized;		/* it has taken CUPTI over; and ended it */
+	const char *library;		/* its library */
 } other;
 static int32_t holder;			/* lock: the thread that has it */
 static uint32_t flushing;		/* so many threads of others ask CUPTI for their records */
@@ -86,7 +86,7 @@ bool gt_cupti_lock(bool *locked)
 void gt_cupti_unlock(bool locked) { unlock(locked); }
 
 /* Is it us who call, or CUPTI itself? */
-static bool inner(const void *caller) { return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller); }
+static bool is_internal_call(const void *caller) { return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller); }
 
 static const char *library_of(const void *caller)
 {
@@ -104,10 +104,10 @@ static uint64_t realtime(void)
 }
 
 /* Buffers that are ours, should one be late, are not for it. */
-static void *gate(void *completed) { return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed; }
+static void *completed_callback(void *completed) { return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed; }
 
 /* CUPTI is as the other one left it. */
-static void give_back(void)
+static void restore_other(void)
 {
 	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterCallbacks");
 	int (*timestamps)(void *) = (int (*)(void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterTimestampCallback");
@@ -115,20 +115,20 @@ static void give_back(void)
 	if (timestamps)
 		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
 	if (callbacks && other.requested)
-		callbacks(other.requested, gate(other.completed));
+		callbacks(other.requested, completed_callback(other.completed));
 }
 
 /* Makes way. Under the lock. */
-static void make_way(const void *caller)
+static void yield_to(const void *caller)
 {
 	bool was = gt_inside;
 	int saved = errno;
 
 	gt_inside = true;
-	other.whom = library_of(caller);
-	if (gt_gpu_yield(other.whom))
-		give_back();
-	other.here = true;
+	other.library = library_of(caller);
+	if (gt_gpu_yield(other.library))
+		restore_other();
+	other.active = true;
 	gt_inside = was;
 	errno = saved;
 }
@@ -145,10 +145,10 @@ void gt_cupti_forward_buffer(void *context, uint32_t stream, uint8_t *buffer, si
 }
 
 /* Nothing of the other's is on any more: we may go on, a little later. */
-static void look_whether_it_ended(void)
+static void check_other_ended(void)
 {
-	if (other.here && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
-		other.here = false;
+	if (other.active && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
+		other.active = false;
 		gt_gpu_schedule_resume();
 	}
 }
@@ -156,12 +156,12 @@ static void look_whether_it_ended(void)
 const char *gt_cupti_run_if_unused(bool (*then)(void))
 {
 	bool locked = lock();
-	const char *whom = other.here ? other.whom : NULL;
+	const char *library = other.active ? other.library : NULL;
 
-	if (!other.here && !then() && (other.requested || other.timestamp))
-		give_back();
+	if (!other.active && !then() && (other.requested || other.timestamp))
+		restore_other();
 	unlock(locked);
-	return whom;
+	return library;
 }
 
 #define REAL(name, params)							\
@@ -177,16 +177,16 @@ GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed);
 GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
 {
 	REAL(cuptiActivityRegisterCallbacks, (void *, void *));
-	if (inner(caller))
+	if (is_internal_call(caller))
 		return real(requested, completed);
 	locked = lock();
-	make_way(caller);
-	ret = real(requested, gate(completed));
+	yield_to(caller);
+	ret = real(requested, completed_callback(completed));
 	if (!ret) {
 		other.requested = requested;
 		other.completed = completed;
 	}
-	look_whether_it_ended();	/* it may enable something in an hour, or never */
+	check_other_ended();	/* it may enable something in an hour, or never */
 	unlock(locked);
 	return ret;
 }
@@ -195,14 +195,14 @@ GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now);
 GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now)
 {
 	REAL(cuptiActivityRegisterTimestampCallback, (void *));
-	if (inner(caller))
+	if (is_internal_call(caller))
 		return real(now);
 	locked = lock();
-	make_way(caller);
+	yield_to(caller);
 	ret = real(now);
 	if (!ret)
 		other.timestamp = now;
-	look_whether_it_ended();
+	check_other_ended();
 	unlock(locked);
 	return ret;
 }
@@ -219,11 +219,11 @@ static void note_kind(uint32_t kind, bool on)
 }
 
 /* It may have disabled what is ours. */
-static void look_behind_it(void)
+static void reenable_ours(void)
 {
-	if (!other.here)
+	if (!other.active)
 		gt_gpu_reenable();
-	look_whether_it_ended();
+	check_other_ended();
 }
 
 #define ENABLES(name, params, args, kind, on)					\
@@ -231,15 +231,15 @@ GT_EXPORT int name params;							\
 GT_EXPORT int name params							\
 {										\
 	REAL(name, params);							\
-	if (inner(caller))							\
+	if (is_internal_call(caller))							\
 		return real args;						\
 	locked = lock();							\
 	if (on)									\
-		make_way(caller);						\
+		yield_to(caller);						\
 	ret = real args;							\
 	if (!ret)								\
 		note_kind(kind, on);						\
-	look_behind_it();							\
+	reenable_ours();							\
 	unlock(locked);								\
 	return ret;								\
 }
@@ -254,15 +254,15 @@ GT_EXPORT int name(uint32_t cbid, uint8_t on);					\
 GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
 {										\
 	REAL(name, (uint32_t, uint8_t));					\
-	if (inner(caller))							\
+	if (is_internal_call(caller))							\
 		return real(cbid, on);						\
 	locked = lock();							\
 	if (on)									\
-		make_way(caller);						\
+		yield_to(caller);						\
 	ret = real(cbid, on);							\
 	if (!ret && (on || other.single[api]))					\
 		other.single[api] += on ? 1 : UINT32_MAX;			\
-	look_behind_it();							\
+	reenable_ours();							\
 	unlock(locked);								\
 	return ret;								\
 }
@@ -274,7 +274,7 @@ GT_EXPORT int cuptiActivityFlushAll(uint32_t flag);
 GT_EXPORT int cuptiActivityFlushAll(uint32_t flag)
 {
 	REAL(cuptiActivityFlushAll, (uint32_t));
-	if (inner(caller))
+	if (is_internal_call(caller))
 		return real(flag);
 	locked = lock();
 	__atomic_fetch_add(&flushing, 1, __ATOMIC_ACQ_REL);
@@ -289,10 +289,10 @@ GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
 {
 	REAL(cuptiSubscribe, (void **, void *, void *));
 	(void)locked;
-	if (!inner(caller))
+	if (!is_internal_call(caller))
 		gt_callbacks_unsubscribe();
 	ret = real(subscriber, callback, data);
-	if (!inner(caller) && !ret)
+	if (!is_internal_call(caller) && !ret)
 		gt_gpu_report_state(GT_GPU_SUBSCRIBER, library_of(caller));
 	return ret;
 }
@@ -302,15 +302,15 @@ GT_EXPORT int cuptiFinalize(void);
 GT_EXPORT int cuptiFinalize(void)
 {
 	REAL(cuptiFinalize, (void));
-	if (inner(caller))
+	if (is_internal_call(caller))
 		return real();
 	locked = lock();
-	make_way(caller);
+	yield_to(caller);
 	other.finalized = true;
 	ret = real();
 	if (ret)
 		other.finalized = false;
-	look_whether_it_ended();
+	check_other_ended();
 	unlock(locked);
 	gt_gpu_report_state(GT_GPU_FINALIZED, library_of(caller));
 	return ret;

@@ -52,7 +52,7 @@ static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
 
 /* ---- telling ---- */
 
-static void tell_node(struct gt_tcb *t, uint64_t node, uint64_t start)
+static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
 	uint64_t number;
 
@@ -61,7 +61,7 @@ static void tell_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 }
 
 /* The call that this thread is in, if it is recorded and one of these. */
-static struct gt_ring_open *running(struct gt_tcb *t, bool (*one_of)(const char *))
+static struct gt_ring_open *running_call(struct gt_tcb *t, bool (*one_of)(const char *))
 {
 	uint32_t depth = t->depth & 255;
 	struct gt_ring_open *o = t->ring && depth ? &t->ring->open[depth - 1] : NULL;
@@ -76,10 +76,10 @@ void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running(gt_self, gt_api_makes_node)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_makes_node)))
 		return;
 	gt_inside = true;
-	tell_node(gt_self, *(const uint64_t *)w[0], o->start);
+	put_node(gt_self, *(const uint64_t *)w[0], o->start);
 	gt_inside = was;
 }
 
@@ -92,7 +92,7 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	uint64_t words[2];
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running(gt_self, gt_api_copies_graph)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_copies_graph)))
 		return;
 	gt_inside = true;
 	words[1] = *(const uint64_t *)w[0];
@@ -162,6 +162,6 @@ void gt_put_captured_node(const struct gt_call *c, uint64_t stream)
 		return;
 	gt_inside = true;
 	if (newest_node(!stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream, &node))
-		tell_node(c->t, node, c->start);
+		put_node(c->t, node, c->start);
 	gt_inside = was;
 }

@@ -73,7 +73,7 @@ static void read_parameters(const struct gt_api *api, const uint8_t *params, uin
 /* ---- calls ---- */
 
 /* The word that CUPTI keeps for us from a call's beginning to its end is the time of its beginning: not 0 if it is recorded. */
-static void begins(uint32_t id, const struct gt_cupti_call *c)
+static void call_begins(uint32_t id, const struct gt_cupti_call *c)
 {
 	uint64_t words[WORDS_MAX];
 	struct gt_call call;
@@ -105,7 +105,7 @@ static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 	return d;
 }
 
-static void tell_correlation(const struct gt_call *call, uint32_t cbid, uint32_t correlation)
+static void put_correlation(const struct gt_call *call, uint32_t cbid, uint32_t correlation)
 {
 	const uint64_t words[] = { correlation | (uint64_t)cbid << 32, (uint32_t)call->t->tid };
 
@@ -113,32 +113,32 @@ static void tell_correlation(const struct gt_call *call, uint32_t cbid, uint32_t
 		gt_ring_put_event(call->t, GT_EV_INJECTED_CALL, call->start, call->end, words, 2);
 }
 
-static void ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
+static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 {
 	gt_after *after = gt_after_by_id[id];
 	struct gt_call call = { .t = gt_self, .start = *c->ours, .id = (uint16_t)id };
-	bool mine = call.start && call.t->ring && find_open(call.t, call.start, &call.depth);
+	bool recorded = call.start && call.t->ring && find_open(call.t, call.start, &call.depth);
 	uint64_t words[WORDS_MAX];
 	int32_t ret;
 
-	if (!mine && !after)
+	if (!recorded && !after)
 		return;
 	memcpy(&ret, c->result, sizeof(ret));
-	if (mine)
+	if (recorded)
 		gt_call_stop(&call);
 	read_parameters(&gt_api[id], c->params, words);
 	if (after && after != gt_after_get_proc && after != gt_after_init)	/* these are for who has wrappers */
 		after(ret, words, NULL);
-	if (!mine)
+	if (!recorded)
 		return;
 	if (call.t->args >= GT_ARGS_KEY)
 		gt_call_record_args(&call, ret, words);
 	else
 		gt_call_record(&call, ret);
-	tell_correlation(&call, cbid, c->correlation);
+	put_correlation(&call, cbid, c->correlation);
 }
 
-static void called(uint32_t cbid, const struct gt_cupti_call *c)
+static void on_driver_call(uint32_t cbid, const struct gt_cupti_call *c)
 {
 	uint32_t id = cbid < GT_CBID_MAX ? ids[cbid] : UNKNOWN;
 
@@ -147,15 +147,15 @@ static void called(uint32_t cbid, const struct gt_cupti_call *c)
 	if (id == UNKNOWN && c->site == GT_CUPTI_ENTER)
 		gt_record_unknown_function(c->function);
 	else if (id != UNKNOWN && c->site == GT_CUPTI_ENTER)
-		begins(id, c);
+		call_begins(id, c);
 	else if (id != UNKNOWN)
-		ends(id, cbid, c);
+		call_ends(id, cbid, c);
 }
 
 /* ---- the start ---- */
 
 /* Is this call to be told? What nobody will record costs the program nothing. */
-static bool wanted(uint32_t cbid)
+static bool needs_callback(uint32_t cbid)
 {
 	static int (*name_of)(int, uint32_t, const char **);
 	const char *name = NULL;
@@ -179,7 +179,7 @@ static void begin(void)
 	int code;
 
 	gt_gpu_start();
-	code = gt_callbacks_subscribe_calls(called, wanted);
+	code = gt_callbacks_subscribe_calls(on_driver_call, needs_callback);
 	if (code)
 		gt_gpu_report_no_calls(code);
 }

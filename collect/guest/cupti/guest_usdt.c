@@ -51,42 +51,42 @@ HIDDEN void gt_probe_activity_batch(const void **records, uint32_t n);
 HIDDEN void gt_probe_kernel_launch(uint32_t correlation, uint64_t duration);
 HIDDEN void gt_probe_kernel_launch_old(uint32_t correlation, uint64_t duration);
 
-#define UP(symbol) __atomic_load_n(&gt_up_##symbol, __ATOMIC_RELAXED)
+#define IS_ATTACHED(symbol) __atomic_load_n(&gt_up_##symbol, __ATOMIC_RELAXED)
 
-bool gt_probes_need_calls(void) { return UP(cuda_correlation); }
+bool gt_probes_need_calls(void) { return IS_ATTACHED(cuda_correlation); }
 
 bool gt_probes_need_work(void)
 {
-	return UP(kernel_executed) || UP(activity_batch) || UP(kernel_launch) || UP(kernel_launch_old);
+	return IS_ATTACHED(kernel_executed) || IS_ATTACHED(activity_batch) || IS_ATTACHED(kernel_launch) || IS_ATTACHED(kernel_launch_old);
 }
 
 void gt_probes_fire_call(uint32_t correlation, int32_t cbid, const char *name)
 {
-	if (UP(cuda_correlation))
+	if (IS_ATTACHED(cuda_correlation))
 		gt_probe_cuda_correlation(correlation, cbid, name);
 }
 
 static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 
-static void kernel(const uint8_t *r)
+static void fire_kernel(const uint8_t *r)
 {
 	uint64_t start = u64(r + GT_K_START), end = u64(r + GT_K_END);
 	uint32_t correlation = u32(r + GT_K_CORRELATION);
 
 	if (!start || end < start)
 		return;
-	if (UP(kernel_executed))
+	if (IS_ATTACHED(kernel_executed))
 		gt_probe_kernel_executed(start, end, correlation, u32(r + GT_K_DEVICE), u32(r + GT_K_STREAM), u32(r + GT_K_GRAPH),
 					 u64(r + GT_K_NODE), (const char *)(uintptr_t)u64(r + GT_K_NAME));
-	if (UP(kernel_launch))
+	if (IS_ATTACHED(kernel_launch))
 		gt_probe_kernel_launch(correlation, end - start);
-	if (UP(kernel_launch_old))
+	if (IS_ATTACHED(kernel_launch_old))
 		gt_probe_kernel_launch_old(correlation, end - start);
 }
 
 /* In the place of a callback. What began before was told by one. */
-static void call(const uint8_t *r)
+static void fire_call(const uint8_t *r)
 {
 	bool driver = u32(r) == GT_CUPTI_DRIVER;
 	uint32_t cbid = u32(r + GT_A_CBID);
@@ -108,14 +108,14 @@ void gt_probes_fire_buffer(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *
 		return;
 	while (!next(buffer, valid, &record)) {
 		if (u32(record) == GT_CUPTI_KERNEL)
-			kernel(record);
+			fire_kernel(record);
 		if (calls && (u32(record) == GT_CUPTI_DRIVER || u32(record) == GT_CUPTI_RUNTIME))
-			call(record);
+			fire_call(record);
 		batch[n++] = record;
-		if (n == BATCH && UP(activity_batch))
+		if (n == BATCH && IS_ATTACHED(activity_batch))
 			gt_probe_activity_batch(batch, n);
 		n %= BATCH;
 	}
-	if (n && UP(activity_batch))
+	if (n && IS_ATTACHED(activity_batch))
 		gt_probe_activity_batch(batch, n);
 }

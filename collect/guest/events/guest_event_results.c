@@ -13,10 +13,10 @@
 /* A call does not wake our thread, as that takes a system call. So there must be brackets for this time. */
 #define LATER_NS 10000000
 #define REFERENCE_NS 1000000000ull	/* how old a reference may become */
-#define AGAIN_NS 5000000ull		/* between two tries, should the GPU be held up */
+#define RETRY_NS 5000000ull		/* between two tries, should the GPU be held up */
 #define FINE_NS 20000u			/* a pair of host times that needs no better one */
 #define WIDE_NS 200000u			/* one that should not be the first */
-#define GIVES 64u			/* brackets that a context gives up at a time, for others */
+#define RELEASE_MAX 64u			/* brackets that a context gives up at a time, for others */
 #define TRIES 8
 #define TRIES_FIRST 20
 
@@ -66,7 +66,7 @@ static bool try_reference(const struct gt_event_context *c, uint64_t event, int6
 	return !code;
 }
 
-static void tell_error(uint64_t error)
+static void put_error(uint64_t error)
 {
 	if (error <= gt_events->error + gt_events->error / 4)
 		return;
@@ -80,12 +80,12 @@ static void set_reference(struct gt_event_context *c, uint64_t event, int64_t fr
 	struct gt_event_reference r = { event, from + (to - from) / 2, 0 };
 	float ms = 0;
 
-	if (c->now.event && !gt_cu.elapsed(&ms, c->now.event, event))
-		r.host = clamp(r.host + (c->now.host + ns_of(ms) - r.host) / 2, from, to);
+	if (c->reference.event && !gt_cu.elapsed(&ms, c->reference.event, event))
+		r.host = clamp(r.host + (c->reference.host + ns_of(ms) - r.host) / 2, from, to);
 	r.error = abs_ns(r.host - from) > abs_ns(to - r.host) ? abs_ns(r.host - from) : abs_ns(to - r.host);
-	c->spare = c->now.event;
-	c->now = r;
-	tell_error(r.error);
+	c->spare = c->reference.event;
+	c->reference = r;
+	put_error(r.error);
 }
 
 static bool make_reference_events(struct gt_event_context *c, uint64_t made[2])
@@ -108,16 +108,16 @@ static bool make_reference_events(struct gt_event_context *c, uint64_t made[2])
  * first one should be good, but not be waited for for ever. */
 static int64_t wide_enough(struct gt_event_context *c)
 {
-	if (c->now.event)
-		return (int64_t)(2 * c->now.error + (gt_slow_clock() - (uint64_t)c->now.host) / 10000);
+	if (c->reference.event)
+		return (int64_t)(2 * c->reference.error + (gt_slow_clock() - (uint64_t)c->reference.host) / 10000);
 	return c->tries++ < TRIES_FIRST && gt_events->on == ON ? (int64_t)WIDE_NS : INT64_MAX;
 }
 
 /* The tightest of some tries. The context is current. */
-static void refer(struct gt_event_context *c)
+static void refresh_reference(struct gt_event_context *c)
 {
 	uint64_t made[2] = { 0, 0 }, tight;
-	int64_t from, to, best_from = 0, best = wide_enough(c), limit = c->now.event ? 1000000 : 8000000;
+	int64_t from, to, best_from = 0, best = wide_enough(c), limit = c->reference.event ? 1000000 : 8000000;
 	bool any = false;
 
 	if (make_reference_events(c, made)) {
@@ -151,11 +151,11 @@ static bool prepare(struct gt_event_context *c)
 			return false;
 		c->id = ++gt_events->contexts;
 	}
-	if ((!c->now.event || now - (uint64_t)c->now.host > REFERENCE_NS) && now >= c->again) {
-		c->again = now + AGAIN_NS;
-		refer(c);
+	if ((!c->reference.event || now - (uint64_t)c->reference.host > REFERENCE_NS) && now >= c->next_refresh) {
+		c->next_refresh = now + RETRY_NS;
+		refresh_reference(c);
 	}
-	return c->now.event;
+	return c->reference.event;
 }
 
 /* ---- telling ---- */
@@ -173,7 +173,7 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 	tid = stream == PER_THREAD ? tid : 0;
 	at += (uint32_t)tid;
 	for (uint32_t k = 0; k < 64; k++) {
-		p = &gt_events->places[(at + k) % PLACES];
+		p = &gt_events->streams_known[(at + k) % STREAMS];
 		if (!p->used)
 			*p = (struct gt_event_stream){ c->id, ++c->streams, stream, tid, true };
 		if (p->context == c->id && p->stream == stream && p->tid == tid)
@@ -197,33 +197,33 @@ static uint32_t copy_kinds(const struct gt_api *api)
 	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1, [GT_DIR_DTOH] = 2, [GT_DIR_DTOD] = 8, [GT_DIR_HTOH] = 9,
 					      [GT_DIR_PEER] = 10 };
 	const char *to = strstr(api->name, "to");
-	bool told = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
-	uint32_t src = told ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
-	uint32_t dst = told ? memory_of(to[2]) : src;
+	bool sent = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
+	uint32_t src = sent ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
+	uint32_t dst = sent ? memory_of(to[2]) : src;
 
 	return directions[api->direction] | src << 8 | dst << 16 | (strstr(api->name, "Async") ? 1u << 24 : 0);
 }
 
-static uint64_t tell_name(struct gt_tcb *t, const struct gt_event_pair *b)
+static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
 {
 	uint32_t len = (uint32_t)b->name;
 	const char *text = gt_process_state->texts + (b->name >> 32);
-	uint64_t hash, *told;
+	uint64_t hash, *sent;
 
 	if (!len)
 		return 0;
 	hash = gt_ring_hash(text, len);
-	told = &t->told[hash % GT_SENT_TEXTS];
-	if (*told != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
-		*told = hash;
+	sent = &t->sent_texts[hash % GT_SENT_TEXTS];
+	if (*sent != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
+		*sent = hash;
 	return hash;
 }
 
-static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b, int64_t start, int64_t end)
+static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b, int64_t start, int64_t end)
 {
 	const struct gt_api *api = &gt_api[b->id];
 	const uint32_t *g = b->grid, *k = b->block;
-	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start, two(++gt_events->works, (uint32_t)c->device),
+	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start, two(++gt_events->work_ids, (uint32_t)c->device),
 			   two(c->id, number_of(c, b->stream, b->tid)) };
 	enum gt_ring_event id = GT_EV_TIMED_GRAPH;
 	uint32_t n = 6;
@@ -235,7 +235,7 @@ static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct
 		if (b->nblock == 3)
 			w[7] = two((uint32_t)w[7], k[0]), w[8] = two(k[1], k[2]);
 		w[9] = two(0, b->shared);
-		w[10] = tell_name(t, b);
+		w[10] = put_name(t, b);
 	} else if (api->op == GT_OP_COPY) {
 		id = GT_EV_TIMED_COPY, n = 8;
 		w[4] = two(0, copy_kinds(api));
@@ -250,7 +250,7 @@ static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct
 	return gt_ring_put_event(t, id, (uint64_t)start, (uint64_t)end, w, n);
 }
 
-static void tell_untimed(void)
+static void put_untimed(void)
 {
 	uint64_t now = gt_slow_clock(), words[2];
 	struct gt_tcb *t = NULL;
@@ -258,19 +258,19 @@ static void tell_untimed(void)
 	for (uint32_t i = 0; i < GT_UNTIMED_COUNT; i++) {
 		uint64_t n = __atomic_load_n(&gt_events->untimed[i], __ATOMIC_RELAXED);
 
-		words[0] = n - gt_events->told[i];
+		words[0] = n - gt_events->reported[i];
 		words[1] = i;
 		if (words[0] && (t || (t = gt_producer_ring())) && gt_ring_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
-			gt_events->told[i] = n;
+			gt_events->reported[i] = n;
 	}
 }
 
 /* ---- the round ---- */
 
 /* Those handed over since the last time, in the order of their calls. */
-static void take_handed(void)
+static void take_submitted(void)
 {
-	uint32_t i = __atomic_exchange_n(&gt_events->handed, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
+	uint32_t i = __atomic_exchange_n(&gt_events->submitted, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
 
 	for (; i; i = next) {
 		next = gt_event_pair_at(i)->next;
@@ -320,7 +320,7 @@ static uint64_t key_of(const struct gt_event_pair *b)
 }
 
 /* True: we are through with it. The context is current. */
-static bool read_bracket(struct gt_event_context *c, const struct gt_event_pair *b)
+static bool read_pair(struct gt_event_context *c, const struct gt_event_pair *b)
 {
 	float since = 0, took = 0;
 	int32_t code = gt_cu.elapsed(&took, b->begin, b->end);
@@ -328,23 +328,23 @@ static bool read_bracket(struct gt_event_context *c, const struct gt_event_pair 
 	int64_t start;
 
 	if (!code)
-		code = gt_cu.elapsed(&since, c->now.event, b->begin);
+		code = gt_cu.elapsed(&since, c->reference.event, b->begin);
 	if (code == NOT_READY)
 		return false;
 	if (code) {
 		gt_events_count_untimed(code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 		return true;
 	}
-	start = c->now.host + ns_of(since);
+	start = c->reference.host + ns_of(since);
 	t = gt_producer_ring();
 	if (!t)
 		gt_count_untraced();
-	else if (!tell_work(t, c, b, start, start + ns_of(took)))
+	else if (!put_work(t, c, b, start, start + ns_of(took)))
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	return true;
 }
 
-static void unlink_bracket(struct gt_event_pair *b, struct gt_event_pair *before)
+static void unlink_pair(struct gt_event_pair *b, struct gt_event_pair *before)
 {
 	if (before)
 		before->next = b->next;
@@ -380,7 +380,7 @@ uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 	struct gt_event_context *at = NULL;
 	uint32_t done = 0;
 
-	take_handed();
+	take_submitted();
 	for (b = gt_event_pair_at(gt_events->first); b && budget; b = next) {
 		struct gt_event_context *c = gt_event_pair_context(b);
 		int may = only && c->handle != only ? 0 : ready(c, b, &s, &at);
@@ -390,8 +390,8 @@ uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 			budget--;
 		if (may < 0)
 			gt_events_count_untimed(GT_UNTIMED_CONTEXT);
-		if (may < 0 || (may && read_bracket(c, b))) {
-			unlink_bracket(b, before);
+		if (may < 0 || (may && read_pair(c, b))) {
+			unlink_pair(b, before);
 			gt_event_pair_release(b);
 			done++;
 			continue;
@@ -404,52 +404,52 @@ uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 }
 
 /* Contexts that are gone and of which nothing is out any more leave their brackets, without events, to others. */
-static void bury(void)
+static void recycle_dead_contexts(void)
 {
 	struct gt_event_pair *b;
 
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++) {
-		c->poor = 0;
+		c->create_failed = 0;
 		if (c->state != DEAD)
 			continue;
 		while ((b = gt_event_pair_pop(&c->free)))
-			gt_event_pair_push(&gt_events->raw, b);
-		if (__atomic_load_n(&c->out, __ATOMIC_ACQUIRE))
+			gt_event_pair_push(&gt_events->without_events, b);
+		if (__atomic_load_n(&c->in_use, __ATOMIC_ACQUIRE))
 			continue;
 		*c = (struct gt_event_context){ .state = TAKEN, .free = c->free };
 		__atomic_store_n(&c->state, FREE, __ATOMIC_RELEASE);
 	}
 }
 
-static void give_up(struct gt_event_context *c)
+static void release_pairs(struct gt_event_context *c)
 {
 	struct gt_event_pair *b;
 
-	for (uint32_t i = 0; i < GIVES && (i || !gt_cu.set(c->handle)) && (b = gt_event_pair_pop(&c->free)); i++) {
+	for (uint32_t i = 0; i < RELEASE_MAX && (i || !gt_cu.set(c->handle)) && (b = gt_event_pair_pop(&c->free)); i++) {
 		gt_cu.destroy(b->begin);
 		gt_cu.destroy(b->end);
-		gt_event_pair_push(&gt_events->raw, b);
+		gt_event_pair_push(&gt_events->without_events, b);
 	}
 }
 
 /* Some context found none, so those that want none give up some of what they do not use. */
-static void share(void)
+static void redistribute_pairs(void)
 {
 	struct gt_event_context *c;
 	bool wanted = false;
 
 	for (c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
-		wanted |= __atomic_load_n(&c->wanting, __ATOMIC_RELAXED);
+		wanted |= __atomic_load_n(&c->needs_pairs, __ATOMIC_RELAXED);
 	for (c = gt_events->context; wanted && c < gt_events->context + CONTEXTS; c++)
-		if (!__atomic_exchange_n(&c->wanting, 0, __ATOMIC_RELAXED) && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
+		if (!__atomic_exchange_n(&c->needs_pairs, 0, __ATOMIC_RELAXED) && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
 		    (uint32_t)__atomic_load_n(&c->free, __ATOMIC_RELAXED))
-			give_up(c);
+			release_pairs(c);
 	if (wanted)
 		gt_cu.set(0);
 }
 
 /* Returns how many are still waited for. */
-static uint32_t round_of_reading(void)
+static uint32_t read_round(void)
 {
 	uint32_t done;
 
@@ -460,38 +460,38 @@ static uint32_t round_of_reading(void)
 		if (gt_events->waiting || done)
 			gt_cu.set(0);		/* no context is kept from its end by being current here */
 		if (done < BUDGET) {
-			bury();
-			share();
+			recycle_dead_contexts();
+			redistribute_pairs();
 		}
-		tell_untimed();
+		put_untimed();
 		gt_events_unlock();
 	} while (done >= BUDGET);
 	return gt_events->waiting;
 }
 
-static void sleep_until_bell(uint32_t heard, bool soon)
+static void sleep_until_wakeup(uint32_t wakeups, bool soon)
 {
 	const struct timespec wait = { .tv_nsec = soon ? SOON_NS : LATER_NS };
 
-	__atomic_store_n(&gt_events->asleep, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &gt_events->bell, FUTEX_WAIT, heard, &wait, NULL, 0);
-	__atomic_store_n(&gt_events->asleep, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&gt_events->sleeping, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &gt_events->wakeups, FUTEX_WAIT, wakeups, &wait, NULL, 0);
+	__atomic_store_n(&gt_events->sleeping, 0, __ATOMIC_RELEASE);
 }
 
 /* The last round. What is over by now is read; what is not, is not waited for, and the recorder finds it missing. */
 static void end_reading(void)
 {
-	uint32_t left = round_of_reading();
+	uint32_t left = read_round();
 
 	for (int i = 0; i < 20 && left; i++) {		/* there may be no reference yet */
 		bool none = false;
 
 		for (uint32_t k = 0; k < CONTEXTS; k++)
-			none |= gt_events->context[k].state == LIVE && gt_events->context[k].out && !gt_events->context[k].now.event;
+			none |= gt_events->context[k].state == LIVE && gt_events->context[k].in_use && !gt_events->context[k].reference.event;
 		if (!none)
 			break;
 		gt_events_sleep(2000000);
-		left = round_of_reading();
+		left = read_round();
 	}
 	if (!left)
 		gt_events_report_state(GT_GPU_OFF, "", 0);
@@ -500,16 +500,16 @@ static void end_reading(void)
 static void *read_events(void *arg)
 {
 	int32_t mode = RELAXED;
-	uint32_t on, heard, left;
+	uint32_t on, wakeups, left;
 
 	gt_inside = true;
 	gt_cu.mode(&mode);
 	while ((on = __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE)) == ON) {
-		heard = __atomic_load_n(&gt_events->bell, __ATOMIC_ACQUIRE);
-		left = round_of_reading();
+		wakeups = __atomic_load_n(&gt_events->wakeups, __ATOMIC_ACQUIRE);
+		left = read_round();
 		if (gt_owner_died() || gt_passive)
 			break;
-		sleep_until_bell(heard, left);
+		sleep_until_wakeup(wakeups, left);
 	}
 	if (on == LAST)
 		end_reading();

@@ -46,7 +46,7 @@ struct gt_event_functions gt_cu;
 struct gt_events *gt_events;
 static int32_t events_pid;
 uint8_t gt_event_pairs_on;
-static __thread bool keeping GT_TLS;	/* this thread has the lock of reading, and is destroying a context */
+static __thread bool holds_read_lock GT_TLS;	/* this thread has the lock of reading, and is destroying a context */
 
 void gt_events_sleep(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
 
@@ -79,17 +79,17 @@ void gt_event_pair_release(struct gt_event_pair *b)
 {
 	struct gt_event_context *c = gt_event_pair_context(b);
 
-	gt_event_pair_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->raw, b);
-	__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
+	gt_event_pair_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->without_events, b);
+	__atomic_fetch_sub(&c->in_use, 1, __ATOMIC_RELEASE);
 }
 
 void gt_events_count_untimed(enum gt_untimed why) { __atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED); }
 
 void gt_events_wake(void)
 {
-	__atomic_fetch_add(&gt_events->bell, 1, __ATOMIC_RELEASE);
-	if (__atomic_load_n(&gt_events->asleep, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &gt_events->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+	__atomic_fetch_add(&gt_events->wakeups, 1, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&gt_events->sleeping, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &gt_events->wakeups, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* ---- on the program's threads ---- */
@@ -136,20 +136,20 @@ static bool make_events(struct gt_event_pair *b)
 }
 
 /* Gives some brackets events of this context. False: the driver refused, now or lately. */
-static bool refill(struct gt_event_context *c)
+static bool add_pairs(struct gt_event_context *c)
 {
 	int32_t mode = RELAXED;
 	uint64_t handle;
 	struct gt_event_pair *b;
 	bool refused = false;
 
-	if (__atomic_load_n(&c->poor, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
+	if (__atomic_load_n(&c->create_failed, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
 		return false;
 	gt_cu.mode(&mode);
-	for (uint32_t i = 0; i < REFILL && (b = gt_event_pair_pop(&gt_events->raw)); i++) {
+	for (uint32_t i = 0; i < REFILL && (b = gt_event_pair_pop(&gt_events->without_events)); i++) {
 		if (!make_events(b)) {
-			gt_event_pair_push(&gt_events->raw, b);
-			c->poor = 1;
+			gt_event_pair_push(&gt_events->without_events, b);
+			c->create_failed = 1;
 			refused = true;
 			break;
 		}
@@ -161,18 +161,18 @@ static bool refill(struct gt_event_context *c)
 	return !refused;
 }
 
-static struct gt_event_pair *take(struct gt_event_context *c, bool *refused)
+static struct gt_event_pair *take_pair(struct gt_event_context *c, bool *refused)
 {
 	struct gt_event_pair *b;
 
-	__atomic_fetch_add(&c->out, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
+	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
 	b = gt_event_pair_pop(&c->free);
 	if (!b) {
-		*refused = !refill(c);
+		*refused = !add_pairs(c);
 		b = gt_event_pair_pop(&c->free);
 	}
 	if (!b)
-		__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_sub(&c->in_use, 1, __ATOMIC_RELEASE);
 	return b;
 }
 
@@ -200,7 +200,7 @@ static uint64_t stream_of(const struct gt_event_call *y, const uint64_t *words)
 }
 
 /* A bracket of this context whose first event is in the stream. *code: the driver's, if it refused. */
-static struct gt_event_pair *begin(uint64_t handle, uint64_t stream, int32_t *code)
+static struct gt_event_pair *begin_in_context(uint64_t handle, uint64_t stream, int32_t *code)
 {
 	struct gt_event_context *c = gt_events_find_context(handle);
 	struct gt_event_pair *b;
@@ -208,11 +208,11 @@ static struct gt_event_pair *begin(uint64_t handle, uint64_t stream, int32_t *co
 
 	if (!c)
 		c = add_context(handle);
-	refused = !c && (uint32_t)gt_events->raw;
-	b = c ? take(c, &refused) : NULL;
+	refused = !c && (uint32_t)gt_events->without_events;
+	b = c ? take_pair(c, &refused) : NULL;
 	if (!b) {
 		if (c && !refused)
-			__atomic_store_n(&c->wanting, 1, __ATOMIC_RELAXED);
+			__atomic_store_n(&c->needs_pairs, 1, __ATOMIC_RELAXED);
 		gt_events_count_untimed(refused ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
 		return NULL;
 	}
@@ -224,7 +224,7 @@ static struct gt_event_pair *begin(uint64_t handle, uint64_t stream, int32_t *co
 	return NULL;
 }
 
-static struct gt_event_pair *open_bracket(uint64_t stream)
+static struct gt_event_pair *begin_pair(uint64_t stream)
 {
 	uint64_t handle = 0, other = 0;
 	struct gt_event_pair *b;
@@ -232,10 +232,10 @@ static struct gt_event_pair *open_bracket(uint64_t stream)
 
 	if (gt_cu.current(&handle) || !handle)
 		return NULL;
-	b = begin(handle, stream, &code);
+	b = begin_in_context(handle, stream, &code);
 	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD && !gt_cu.stream_context(stream, &other) && other &&
 	    other != handle)
-		b = begin(other, stream, &code);		/* a stream of another context than the current one */
+		b = begin_in_context(other, stream, &code);		/* a stream of another context than the current one */
 	if (!b && code && code != CAPTURING)
 		gt_events_count_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	return b;
@@ -246,10 +246,10 @@ struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
 	struct gt_event_pair *b;
 	int saved = errno;
 
-	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON || !gt_events->ways[id].work)
+	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON || !gt_events->calls[id].work)
 		return NULL;
 	gt_inside = true;
-	b = open_bracket(stream_of(&gt_events->ways[id], words));
+	b = begin_pair(stream_of(&gt_events->calls[id], words));
 	gt_inside = false;
 	errno = saved;
 	return b;
@@ -283,13 +283,13 @@ static void describe(struct gt_event_pair *b, const struct gt_call *c, const uin
 	}
 }
 
-static void hand_over(struct gt_event_pair *b)
+static void submit_pair(struct gt_event_pair *b)
 {
-	uint32_t head = __atomic_load_n(&gt_events->handed, __ATOMIC_ACQUIRE);
+	uint32_t head = __atomic_load_n(&gt_events->submitted, __ATOMIC_ACQUIRE);
 
 	do
 		b->next = head;
-	while (!__atomic_compare_exchange_n(&gt_events->handed, &head, gt_event_pair_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	while (!__atomic_compare_exchange_n(&gt_events->submitted, &head, gt_event_pair_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
 void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
@@ -303,7 +303,7 @@ void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t
 	code = ret ? CAPTURING : record(b->end, b->stream);
 	if (!code) {
 		describe(b, c, words);
-		hand_over(b);
+		submit_pair(b);
 	} else {
 		gt_event_pair_release(b);
 		if (!ret)
@@ -345,24 +345,24 @@ static uint64_t any_context(void)
 }
 
 /* handle: of the context that may end; 0: any. False: our thread could not be kept out. */
-static bool before_end(uint64_t handle)
+static bool before_context_end(uint64_t handle)
 {
 	bool was = gt_inside;
 	int saved = errno;
 	int32_t mode = RELAXED;
 	uint64_t top = 0;
 
-	if (!gt_event_pairs_on || gt_events->on != ON || keeping)
+	if (!gt_event_pairs_on || gt_events->on != ON || holds_read_lock)
 		return true;
 	if (!gt_events_lock(20000)) {
 		errno = saved;
 		return false;
 	}
-	gt_inside = keeping = true;
+	gt_inside = holds_read_lock = true;
 	top = handle && gt_events_find_context(handle) ? handle : any_context();
 	if (top && !gt_cu.push(top)) {
 		gt_cu.mode(&mode);
-		gt_events_read_finished(BRACKETS, handle);
+		gt_events_read_finished(PAIRS, handle);
 		gt_cu.mode(&mode);
 		gt_cu.pop(&top);
 	}
@@ -374,34 +374,34 @@ static bool before_end(uint64_t handle)
 static bool same_device(const struct gt_event_context *c, int32_t device) { return device < 0 || !c->id || c->device == device; }
 
 /* device: -1: any; -2: it is the context that counts. */
-static void forget(uint64_t handle, int32_t device)
+static void mark_contexts_dead(uint64_t handle, int32_t device)
 {
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
 		if (c->state == LIVE && (device == -2 ? c->handle == handle : same_device(c, device)))
 			__atomic_store_n(&c->state, DEAD, __ATOMIC_RELEASE);
 }
 
-static void after_end(bool ended, uint64_t handle, int32_t device)
+static void after_context_end(bool ended, uint64_t handle, int32_t device)
 {
-	if (!keeping)
+	if (!holds_read_lock)
 		return;
 	if (ended)
-		forget(handle, device);
-	keeping = false;
+		mark_contexts_dead(handle, device);
+	holds_read_lock = false;
 	gt_events_unlock();
 }
 
 /* cuCtxDestroy(CUcontext). Where our thread may come upon it in its end, it is given up before. */
 void gt_before_context_end(const uint64_t *words)
 {
-	if (!before_end(words[0]))
-		forget(words[0], -2);
+	if (!before_context_end(words[0]))
+		mark_contexts_dead(words[0], -2);
 }
 
 void gt_after_context_end(int32_t ret, const uint64_t *words, const void *caller)
 {
 	(void)caller;
-	after_end(!ret, words[0], -2);
+	after_context_end(!ret, words[0], -2);
 }
 
 static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int32_t)words[0] : -1; }
@@ -410,8 +410,8 @@ static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int3
  * do not know. One too many is given up: it is met again at its next launch. */
 void gt_before_device_end(const uint64_t *words)
 {
-	if (!before_end(0))
-		forget(0, device_in(words));
+	if (!before_context_end(0))
+		mark_contexts_dead(0, device_in(words));
 }
 
 void gt_after_device_end(int32_t ret, const uint64_t *words, const void *caller)
@@ -420,16 +420,16 @@ void gt_after_device_end(int32_t ret, const uint64_t *words, const void *caller)
 	uint32_t flags;
 
 	(void)caller;
-	if (!keeping)
+	if (!holds_read_lock)
 		return;
 	if (device >= 0 && !ret && gt_cu.primary(device, &flags, &active))
 		active = 0;
-	after_end(!ret && !active, 0, device);
+	after_context_end(!ret && !active, 0, device);
 }
 
 /* ---- exec ---- */
 
-static void tell_state(enum gt_gpu_state state)
+static void put_state(enum gt_gpu_state state)
 {
 	bool was = gt_inside;
 	int saved = errno;
@@ -443,20 +443,20 @@ static void tell_state(enum gt_gpu_state state)
 /* The program is about to be replaced. What is not over yet is not waited for. In a child of vfork none of this is ours. */
 void gt_events_before_exec(void)
 {
-	if (!gt_event_pairs_on || keeping || gt_events_used_before_fork())
+	if (!gt_event_pairs_on || holds_read_lock || gt_events_used_before_fork())
 		return;
-	before_end(0);
-	if (!keeping)
+	before_context_end(0);
+	if (!holds_read_lock)
 		return;
 	if (!gt_events->waiting)
-		tell_state(GT_GPU_OFF);
-	after_end(false, 0, -1);
+		put_state(GT_GPU_OFF);
+	after_context_end(false, 0, -1);
 }
 
 void gt_events_after_failed_exec(void)
 {
 	if (gt_event_pairs_on && !gt_events_used_before_fork())
-		tell_state(GT_GPU_CONTINUED);
+		put_state(GT_GPU_CONTINUED);
 }
 
 /* ---- start and end ---- */
@@ -483,11 +483,11 @@ static bool find_functions(void)
 }
 
 /* From the table: which calls get brackets, and where each says its stream. */
-static void find_ways(void)
+static void find_calls(void)
 {
 	for (uint32_t id = 0; id < gt_api_count; id++) {
 		const char *name = gt_api[id].name;
-		struct gt_event_call *y = &gt_events->ways[id];
+		struct gt_event_call *y = &gt_events->calls[id];
 
 		/* several streams at once, or a configuration that lies elsewhere */
 		y->work = gt_api_makes_work(gt_api[id].op) && !strstr(name, "MultiDevice");
@@ -502,23 +502,23 @@ static void find_ways(void)
 	}
 }
 
-static bool make_room(void)
+static bool map_state(void)
 {
 	long p = syscall(SYS_mmap, NULL, sizeof(*gt_events), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
 
 	if (p == -1 || syscall(SYS_madvise, p, sizeof(*gt_events), MADV_WIPEONFORK))
 		return false;
 	gt_events = (struct gt_events *)p;
-	for (uint32_t i = BRACKETS; i--;)
-		gt_event_pair_push(&gt_events->raw, &gt_events->bracket[i]);
-	find_ways();
+	for (uint32_t i = PAIRS; i--;)
+		gt_event_pair_push(&gt_events->without_events, &gt_events->pair[i]);
+	find_calls();
 	events_pid = (int32_t)syscall(SYS_getpid);
 	return true;
 }
 
 bool gt_events_start(const char *why)
 {
-	if (!find_functions() || !make_room())
+	if (!find_functions() || !map_state())
 		return false;
 	gt_events->on = ON;
 	if (!gt_events_start_thread()) {
@@ -527,7 +527,7 @@ bool gt_events_start(const char *why)
 	}
 	__atomic_store_n(&gt_event_pairs_on, 1, __ATOMIC_RELEASE);
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		if (gt_events->ways[id].work)
+		if (gt_events->calls[id].work)
 			gt_fast_path_disable(id);
 	atexit(gt_events_stop);
 	gt_events_report_state(GT_GPU_EVENTS, why, 0);

@@ -4,9 +4,9 @@
 #include "collect/guest/core/guest_ring.h"
 #include "collect/guest/events/guest_event_timing.h"
 
-#define BRACKETS 8192u
+#define PAIRS 8192u
 #define CONTEXTS 64u
-#define PLACES 4096u			/* streams with a number of their own */
+#define STREAMS 4096u			/* streams with a number of their own */
 
 enum { NOT_READY = 600, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, CAPTURED_EVENT = 907 };	/* CUresult */
 enum { CAPTURING = -1, BEGINNING = -2 };	/* ours: no event was recorded, as there is, or may be, a capture */
@@ -35,17 +35,17 @@ struct gt_event_pair {
 };
 struct gt_event_reference { uint64_t event; int64_t host; uint64_t error; };	/* when the GPU reached it, ns; how far off, ns */
 struct gt_event_context {
-	uint32_t state, poor;		/* poor: the driver gave no event, so do not ask too often */
-	uint32_t wanting;		/* it found no bracket, free or without events */
+	uint32_t state, create_failed;		/* poor: the driver gave no event, so do not ask too often */
+	uint32_t needs_pairs;		/* it found no bracket, free or without events */
 	uint64_t handle;
 	uint64_t free;			/* stack of brackets: tag << 32 | index + 1 */
-	uint32_t out;			/* brackets in use */
+	uint32_t in_use;			/* brackets in use */
 	/* our thread's */
 	uint32_t id, streams;
 	int32_t device;
 	uint64_t stream, spare;		/* a stream for references; an event for the next one */
-	struct gt_event_reference now;		/* event 0: none yet */
-	uint64_t again;			/* ns: not to be made anew before */
+	struct gt_event_reference reference;		/* event 0: none yet */
+	uint64_t next_refresh;			/* ns: not to be made anew before */
 	uint32_t tries;			/* for the first one */
 };
 struct gt_event_stream { uint32_t context, number; uint64_t stream; int32_t tid; bool used; };
@@ -55,25 +55,25 @@ struct gt_event_call { bool work, per_thread, in_struct; uint8_t param; uint16_t
 /* Of one process; a forked child finds it empty. */
 struct gt_events {
 	uint32_t on;
-	uint32_t bell, asleep;		/* futex; our thread may have to be woken */
-	uint64_t raw;			/* stack of brackets without events */
-	uint32_t handed;		/* stack for our thread */
+	uint32_t wakeups, sleeping;		/* futex; our thread may have to be woken */
+	uint64_t without_events;			/* stack of brackets without events */
+	uint32_t submitted;		/* stack for our thread */
 	uint32_t recording, beginning;	/* events on their way to legacy streams; captures that are being begun */
 	uint32_t adding, reading;	/* locks */
-	uint64_t untimed[GT_UNTIMED_COUNT], told[GT_UNTIMED_COUNT];
+	uint64_t untimed[GT_UNTIMED_COUNT], reported[GT_UNTIMED_COUNT];
 	/* under the lock of reading */
 	uint32_t first, last, waiting;	/* brackets, in the order of their calls; index + 1 */
-	uint32_t contexts, works;	/* numbers given */
+	uint32_t contexts, work_ids;	/* numbers given */
 	uint64_t error;			/* told */
 	struct gt_event_context context[CONTEXTS];
-	struct gt_event_stream places[PLACES];
-	struct gt_event_call ways[GT_API_MAX];
-	struct gt_event_pair bracket[BRACKETS];
+	struct gt_event_stream streams_known[STREAMS];
+	struct gt_event_call calls[GT_API_MAX];
+	struct gt_event_pair pair[PAIRS];
 };
 extern struct gt_events *gt_events;	/* NULL: they are not used */
 
-static inline uint32_t gt_event_pair_index(const struct gt_event_pair *b) { return (uint32_t)(b - gt_events->bracket) + 1; }
-static inline struct gt_event_pair *gt_event_pair_at(uint32_t i) { return i ? &gt_events->bracket[i - 1] : NULL; }
+static inline uint32_t gt_event_pair_index(const struct gt_event_pair *b) { return (uint32_t)(b - gt_events->pair) + 1; }
+static inline struct gt_event_pair *gt_event_pair_at(uint32_t i) { return i ? &gt_events->pair[i - 1] : NULL; }
 static inline struct gt_event_context *gt_event_pair_context(const struct gt_event_pair *b) { return &gt_events->context[b->context]; }
 
 /* ---- guest_event_timing.c ---- */

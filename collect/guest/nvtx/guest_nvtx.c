@@ -56,7 +56,7 @@ void *gt_nvtx_alloc(size_t size)
 	return a->bytes + at;
 }
 
-static struct gt_nvtx_handle *keep(const char *text, uint32_t len)
+static struct gt_nvtx_handle *make_handle(const char *text, uint32_t len)
 {
 	struct gt_nvtx_handle *n = gt_nvtx_alloc(sizeof(*n) + len + 1);
 	static uint32_t numbers;
@@ -74,7 +74,7 @@ static struct gt_nvtx_handle *keep(const char *text, uint32_t len)
 /* ---- texts ---- */
 
 /* wchar_t is UTF-32 here. Cut where `to` is full. */
-static uint32_t narrow(const wchar_t *from, char to[TEXT_MAX])
+static uint32_t utf32_to_utf8(const wchar_t *from, char to[TEXT_MAX])
 {
 	uint32_t n = 0, c;
 
@@ -97,19 +97,19 @@ static uint32_t narrow(const wchar_t *from, char to[TEXT_MAX])
 	return n;
 }
 
-static uint64_t tell_text(struct gt_tcb *t, const char *text) { return text ? gt_ring_put_string(t, text) : 0; }
+static uint64_t put_text(struct gt_tcb *t, const char *text) { return text ? gt_ring_put_string(t, text) : 0; }
 
-static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
+static uint64_t put_wide(struct gt_tcb *t, const wchar_t *text)
 {
 	char to[TEXT_MAX];
 
 	if (!text)
 		return 0;
-	narrow(text, to);
+	utf32_to_utf8(text, to);
 	return gt_ring_put_string(t, to);
 }
 
-static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_handle *n)
+static uint64_t put_handle_text(struct gt_tcb *t, const struct gt_nvtx_handle *n)
 {
 	uint64_t *word, bit;
 
@@ -117,26 +117,26 @@ static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_handle *n)
 		return 0;
 	if (n->number >= GT_SENT_REGISTERED)
 		return gt_ring_put_string(t, n->text);
-	word = &t->registered[n->number / 64];
+	word = &t->sent_registered[n->number / 64];
 	bit = 1ull << n->number % 64;
 	if (gt_unlikely(!(*word & bit)) && gt_ring_put_text(t, GT_REC_STRING, n->hash, n->text, n->len))
 		*word |= bit;
 	return n->hash;
 }
 
-static uint64_t tell_message(struct gt_tcb *t, const struct gt_nvtx_attributes *a)
+static uint64_t put_message(struct gt_tcb *t, const struct gt_nvtx_attributes *a)
 {
 	if (a->message_type == GT_MESSAGE_CHAR)
-		return tell_text(t, a->message);
+		return put_text(t, a->message);
 	if (a->message_type == GT_MESSAGE_WIDE)
-		return tell_wide(t, a->message);
-	return a->message_type == GT_MESSAGE_REGISTERED ? tell_named(t, a->message) : 0;
+		return put_wide(t, a->message);
+	return a->message_type == GT_MESSAGE_REGISTERED ? put_handle_text(t, a->message) : 0;
 }
 
 /* ---- an annotation ---- */
 
 /* This thread's ring if annotations are to be recorded now. */
-static struct gt_tcb *enter(int *saved)
+static struct gt_tcb *annotation_ring(int *saved)
 {
 	struct gt_tcb *t = gt_self;
 
@@ -163,14 +163,14 @@ static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, 
 static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	int saved;
-	struct gt_tcb *t = enter(&saved);
+	struct gt_tcb *t = annotation_ring(&saved);
 	uint64_t words[GT_NVTX_WORDS];
 
 	if (!t || !a)
 		return;
 	words[0] = range;
-	words[1] = tell_message(t, a);
-	words[2] = tell_named(t, domain);
+	words[1] = put_message(t, a);
+	words[2] = put_handle_text(t, domain);
 	words[3] = a->category | (uint64_t)(a->color_type == 1 ? a->color : 0) << 32;
 	words[4] = a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES ? (uint64_t)a->payload_type : 0;
 	words[5] = words[4] ? a->payload : 0;
@@ -194,70 +194,70 @@ static void annotate_wide(enum gt_ring_event id, uint64_t range, const wchar_t *
 static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain)
 {
 	int saved;
-	struct gt_tcb *t = enter(&saved);
+	struct gt_tcb *t = annotation_ring(&saved);
 	uint64_t words[2] = { range };
 
 	if (!t)
 		return;
-	words[1] = tell_named(t, domain);
+	words[1] = put_handle_text(t, domain);
 	put(t, id, words, 2, saved);
 }
 
 /* ---- --range nvtx:NAME ---- */
 
-static __thread uint32_t within GT_TLS, pushed GT_TLS;	/* pushes inside the range, its own included; pushes in all */
-static uint32_t threads_within;
+static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS;	/* pushes inside the range, its own included; pushes in all */
+static uint32_t threads_in_range;
 
-static bool is_the_range(const struct gt_nvtx_attributes *a)
+static bool matches_range(const struct gt_nvtx_attributes *a)
 {
 	char wide[TEXT_MAX];
 	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message :
 			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_handle *)a->message)->text : NULL;
 
 	if (a->message_type == GT_MESSAGE_WIDE && a->message) {
-		narrow(a->message, wide);
+		utf32_to_utf8(a->message, wide);
 		text = wide;
 	}
 	return text && !strcmp(text, gt_shared->range_name);
 }
 
-static bool by_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
+static bool uses_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
 
 /* Who changes the count may be overtaken before he says so; then what is so is said once more. */
-static void say_whether_within(void)
+static void update_range_active(void)
 {
 	bool on;
 
 	do {
-		on = __atomic_load_n(&threads_within, __ATOMIC_SEQ_CST);
+		on = __atomic_load_n(&threads_in_range, __ATOMIC_SEQ_CST);
 		gt_set_range_active(GT_RANGE_NVTX, on);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (on != (__atomic_load_n(&threads_within, __ATOMIC_SEQ_CST) != 0));
+	} while (on != (__atomic_load_n(&threads_in_range, __ATOMIC_SEQ_CST) != 0));
 }
 
 /* In a forked child there is this thread, and no other that might be inside. */
 void gt_nvtx_process_attached(void)
 {
-	if (!by_range())
+	if (!uses_range())
 		return;
-	__atomic_store_n(&threads_within, within != 0, __ATOMIC_SEQ_CST);
-	say_whether_within();
+	__atomic_store_n(&threads_in_range, pushes_in_range != 0, __ATOMIC_SEQ_CST);
+	update_range_active();
 }
 
-static void range_opens(const struct gt_nvtx_attributes *a)
+static void range_push(const struct gt_nvtx_attributes *a)
 {
 	if (!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
 		gt_register_thread();		/* what to look for is known only then */
-	if (!by_range() || (!within && !is_the_range(a)))
+	if (!uses_range() || (!pushes_in_range && !matches_range(a)))
 		return;
-	if (!within++ && !__atomic_fetch_add(&threads_within, 1, __ATOMIC_SEQ_CST))
-		say_whether_within();
+	if (!pushes_in_range++ && !__atomic_fetch_add(&threads_in_range, 1, __ATOMIC_SEQ_CST))
+		update_range_active();
 }
 
-static void range_closes(void)
+static void range_pop(void)
 {
-	if (by_range() && within && !--within && !__atomic_sub_fetch(&threads_within, 1, __ATOMIC_SEQ_CST))
-		say_whether_within();
+	if (uses_range() && pushes_in_range && !--pushes_in_range && !__atomic_sub_fetch(&threads_in_range, 1, __ATOMIC_SEQ_CST))
+		update_range_active();
 }
 
 /* ---- what NVTX is handed ---- */
@@ -265,7 +265,7 @@ static void range_closes(void)
 int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	if (a)
-		range_opens(a);
+		range_push(a);
 	annotate(GT_EV_PUSH, 0, domain, a);
 	return (int)pushed++;
 }
@@ -273,7 +273,7 @@ int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attri
 int gt_nvtx_pop(const struct gt_nvtx_handle *domain)
 {
 	end(GT_EV_POP, 0, domain);
-	range_closes();
+	range_pop();
 	return pushed ? (int)--pushed : NO_TRACKING;
 }
 
@@ -325,47 +325,47 @@ static uint64_t range_start_w(const wchar_t *s)
 	return id;
 }
 
-static const struct gt_nvtx_handle *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
-static const struct gt_nvtx_handle *keep_wide(const wchar_t *s)
+static const struct gt_nvtx_handle *make_text_handle(const char *s) { return s ? make_handle(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
+static const struct gt_nvtx_handle *make_wide_handle(const wchar_t *s)
 {
 	char to[TEXT_MAX];
 
-	return s ? keep(to, narrow(s, to)) : NULL;
+	return s ? make_handle(to, utf32_to_utf8(s, to)) : NULL;
 }
-static const struct gt_nvtx_handle *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
-static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
+static const struct gt_nvtx_handle *register_a(const void *domain, const char *s) { return (void)domain, make_text_handle(s); }
+static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s) { return (void)domain, make_wide_handle(s); }
 static void domain_destroy(const void *domain) { (void)domain; }
 
 /* Something has a name: a category of a domain, a thread, a stream. */
-static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain, const char *text, const wchar_t *wide)
+static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain, const char *text, const wchar_t *wide)
 {
 	int saved;
-	struct gt_tcb *t = enter(&saved);
+	struct gt_tcb *t = annotation_ring(&saved);
 	uint64_t words[3] = { what };
 
 	if (!t)
 		return;
-	words[1] = text ? tell_text(t, text) : tell_wide(t, wide);
-	words[2] = tell_named(t, domain);
+	words[1] = text ? put_text(t, text) : put_wide(t, wide);
+	words[2] = put_handle_text(t, domain);
 	put(t, id, words, 3, saved);
 }
 
-static void category_a(uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
-static void category_w(uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
-static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
-static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
-static void thread_a(uint32_t tid, const char *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
-static void thread_w(uint32_t tid, const wchar_t *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
+static void category_a(uint32_t c, const char *s) { put_name(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
+static void category_w(uint32_t c, const wchar_t *s) { put_name(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
+static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s) { put_name(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
+static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const wchar_t *s) { put_name(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
+static void thread_a(uint32_t tid, const char *s) { put_name(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
+static void thread_w(uint32_t tid, const wchar_t *s) { put_name(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
 
-static void stream_a(uint64_t handle, const char *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
-static void stream_w(uint64_t handle, const wchar_t *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
+static void stream_a(uint64_t handle, const char *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
+static void stream_w(uint64_t handle, const wchar_t *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
 
 /* ---- being injected ---- */
 
 enum { CORE = 1, CUDA, CUDART = 4, CORE2, CALLBACKS = 1 };
 struct callbacks { size_t size; int (*table)(int module, void ****functions, unsigned *n); };
 
-static const struct { uint8_t module, id; void *function; } handed_out[] = {
+static const struct { uint8_t module, id; void *function; } nvtx_functions[] = {
 #define F(module, id, f) { module, id, (void *)f }
 	F(CORE, 1, mark_ex), F(CORE, 2, mark_a), F(CORE, 3, mark_w), F(CORE, 4, range_start_ex), F(CORE, 5, range_start_a),
 	F(CORE, 6, range_start_w), F(CORE, 7, range_end), F(CORE, 8, push_ex), F(CORE, 9, push_a), F(CORE, 10, push_w),
@@ -374,7 +374,7 @@ static const struct { uint8_t module, id; void *function; } handed_out[] = {
 	F(CORE2, 4, gt_nvtx_push), F(CORE2, 5, gt_nvtx_pop),
 	F(CORE2, 8, domain_category_a), F(CORE2, 9, domain_category_w), F(CORE2, 10, register_a), F(CORE2, 11, register_w),
 	F(CUDA, 5, stream_a), F(CUDA, 6, stream_w), F(CUDART, 3, stream_a), F(CUDART, 4, stream_w),
-	F(CORE2, 12, keep_text), F(CORE2, 13, keep_wide), F(CORE2, 14, domain_destroy),
+	F(CORE2, 12, make_text_handle), F(CORE2, 13, make_wide_handle), F(CORE2, 14, domain_destroy),
 #undef F
 };
 
@@ -387,11 +387,11 @@ GT_EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id))
 
 	if (gt_passive || !c || c->size < sizeof(*c) || !c->table)
 		return 0;
-	for (size_t i = 0; i < sizeof(handed_out) / sizeof(*handed_out); i++) {
+	for (size_t i = 0; i < sizeof(nvtx_functions) / sizeof(*nvtx_functions); i++) {
 		table = NULL;
 		n = 0;
-		if (c->table(handed_out[i].module, &table, &n) && table && handed_out[i].id < n && table[handed_out[i].id])
-			*table[handed_out[i].id] = handed_out[i].function;
+		if (c->table(nvtx_functions[i].module, &table, &n) && table && nvtx_functions[i].id < n && table[nvtx_functions[i].id])
+			*table[nvtx_functions[i].id] = nvtx_functions[i].function;
 	}
 	return 1;
 }

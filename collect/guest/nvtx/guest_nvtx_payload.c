@@ -16,14 +16,14 @@
 #define NOWHERE UINT64_MAX
 
 enum shape { POINTER_TO_CHARS, POINTER_TO_WIDE, REGISTERED, CHARS_IN_PLACE };
-struct kept {
-	struct kept *next;
+struct schema_layout {
+	struct schema_layout *next;
 	const void *domain;		/* of an id that the program chose */
 	uint64_t id, message, category, color;	/* the latter: offsets, or NOWHERE */
 	uint64_t length;		/* of CHARS_IN_PLACE, at most */
 	enum shape shape;
 };
-static struct kept *chains[CHAINS];
+static struct schema_layout *chains[CHAINS];
 
 /* ---- ids ---- */
 
@@ -34,12 +34,12 @@ static uint64_t new_id(void)
 	return GT_NVTX_OWN_IDS + __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-static struct kept **chain_of(uint64_t id) { return &chains[(id ^ id >> 24) % CHAINS]; }
+static struct schema_layout **chain_of(uint64_t id) { return &chains[(id ^ id >> 24) % CHAINS]; }
 
 /* The latest of that id. */
-static const struct kept *find(const void *domain, uint64_t id)
+static const struct schema_layout *find_layout(const void *domain, uint64_t id)
 {
-	const struct kept *k = __atomic_load_n(chain_of(id), __ATOMIC_ACQUIRE);
+	const struct schema_layout *k = __atomic_load_n(chain_of(id), __ATOMIC_ACQUIRE);
 
 	while (k && (k->id != id || (id < GT_NVTX_OWN_IDS && k->domain != domain)))
 		k = k->next;
@@ -58,7 +58,7 @@ static const uint8_t size_of[GT_TYPES] = {
 static bool is_string(uint64_t type) { return type >= GT_TYPE_STRING && type <= GT_TYPE_UTF32; }
 
 /* How long it is; its alignment in *align. 0: that depends on the payload, or nobody knows. */
-static uint64_t extent(const struct gt_nvtx_entry *e, uint64_t *align)
+static uint64_t entry_size(const struct gt_nvtx_entry *e, uint64_t *align)
 {
 	uint64_t array = e->flags & GT_ENTRY_ARRAY, size = e->type < GT_TYPES ? size_of[e->type] : 0;
 
@@ -72,7 +72,7 @@ static uint64_t extent(const struct gt_nvtx_entry *e, uint64_t *align)
 	return array || (is_string(e->type) && e->detail) ? size * e->detail : size;
 }
 
-static void message_at(struct kept *k, const struct gt_nvtx_entry *e, uint64_t at)
+static void set_message(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
 {
 	uint64_t array = e->flags & GT_ENTRY_ARRAY;
 	bool chars = e->type == GT_TYPE_STRING || e->type == GT_TYPE_UTF8, pointer = e->flags & GT_ENTRY_POINTER;
@@ -94,12 +94,12 @@ static void message_at(struct kept *k, const struct gt_nvtx_entry *e, uint64_t a
 }
 
 /* at: where this entry is. */
-static void look_at(struct kept *k, const struct gt_nvtx_entry *e, uint64_t at)
+static void read_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
 {
 	bool plain = !(e->flags & (GT_ENTRY_POINTER | GT_ENTRY_ELSEWHERE | GT_ENTRY_ARRAY));
 
 	if (e->flags & GT_ENTRY_MESSAGE)
-		message_at(k, e, at);
+		set_message(k, e, at);
 	if (plain && e->type == GT_TYPE_CATEGORY && k->category == NOWHERE)
 		k->category = at;
 	if (plain && e->type == GT_TYPE_COLOR && k->color == NOWHERE)
@@ -107,12 +107,12 @@ static void look_at(struct kept *k, const struct gt_nvtx_entry *e, uint64_t at)
 }
 
 /* What is behind something of unknown length lies nowhere, unless its offset is given. */
-static void look_through(struct kept *k, const struct gt_nvtx_schema *s)
+static void read_schema(struct schema_layout *k, const struct gt_nvtx_schema *s)
 {
 	uint64_t pack = s->mask & GT_SCHEMA_HAS_PACK ? s->pack : 0, at = 0, align, size;
 
 	for (size_t i = 0; i < s->n && i < ENTRIES_MAX; i++) {
-		size = extent(&s->entries[i], &align);
+		size = entry_size(&s->entries[i], &align);
 		if (pack && align > pack)
 			align = pack;
 		if (i && s->entries[i].offset)
@@ -120,7 +120,7 @@ static void look_through(struct kept *k, const struct gt_nvtx_schema *s)
 		else if (at != NOWHERE && align)
 			at = (at + align - 1) / align * align;
 		if (at != NOWHERE)
-			look_at(k, &s->entries[i], at);
+			read_entry(k, &s->entries[i], at);
 		at = size && at < UINT32_MAX ? at + size : NOWHERE;
 	}
 }
@@ -128,13 +128,13 @@ static void look_through(struct kept *k, const struct gt_nvtx_schema *s)
 static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema *s)
 {
 	const uint64_t needed = GT_SCHEMA_HAS_ENTRIES | GT_SCHEMA_HAS_N;
-	struct kept found = { .domain = domain, .message = NOWHERE, .category = NOWHERE, .color = NOWHERE }, *k, **chain;
+	struct schema_layout found = { .domain = domain, .message = NOWHERE, .category = NOWHERE, .color = NOWHERE }, *k, **chain;
 
 	if (!s)
 		return 0;
 	found.id = s->mask & GT_SCHEMA_HAS_ID && s->id ? s->id : new_id();
 	if ((s->mask & needed) == needed && s->entries && (s->type == GT_SCHEMA_STATIC || s->type == GT_SCHEMA_DYNAMIC))
-		look_through(&found, s);
+		read_schema(&found, s);
 	if ((found.message & found.category & found.color) == NOWHERE || !(k = gt_nvtx_alloc(sizeof(*k))))
 		return found.id;
 	*k = found;
@@ -147,7 +147,7 @@ static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema 
 
 /* ---- payloads ---- */
 
-static bool within(const struct gt_nvtx_payload *p, uint64_t at, uint64_t bytes)
+static bool is_inside(const struct gt_nvtx_payload *p, uint64_t at, uint64_t bytes)
 {
 	return at != NOWHERE && p->bytes && at <= p->size && bytes <= p->size - at;
 }
@@ -156,7 +156,7 @@ static uint32_t word_at(const struct gt_nvtx_payload *p, uint64_t at)
 {
 	uint32_t w = 0;
 
-	if (within(p, at, sizeof(w)))
+	if (is_inside(p, at, sizeof(w)))
 		memcpy(&w, (const char *)p->bytes + at, sizeof(w));
 	return w;
 }
@@ -167,7 +167,7 @@ static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_pa
 	const char *from = (const char *)p->bytes + at;
 	uint64_t n;
 
-	if (!within(p, at, 1))
+	if (!is_inside(p, at, 1))
 		return;
 	n = p->size == SIZE_MAX || most < p->size - at ? most : p->size - at;
 	n = strnlen(from, n < TEXT_MAX - 1 ? n : TEXT_MAX - 1);
@@ -177,13 +177,13 @@ static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_pa
 	a->message = text;
 }
 
-static void take_message(struct gt_nvtx_attributes *a, const struct kept *k, const struct gt_nvtx_payload *p, char text[TEXT_MAX])
+static void take_message(struct gt_nvtx_attributes *a, const struct schema_layout *k, const struct gt_nvtx_payload *p, char text[TEXT_MAX])
 {
 	static const uint8_t types[] = { GT_MESSAGE_CHAR, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
 	if (k->shape == CHARS_IN_PLACE) {
 		chars_in_place(a, p, k->message, k->length, text);
-	} else if (within(p, k->message, sizeof(a->message))) {
+	} else if (is_inside(p, k->message, sizeof(a->message))) {
 		a->message_type = types[k->shape];
 		memcpy(&a->message, (const char *)p->bytes + k->message, sizeof(a->message));
 	}
@@ -193,18 +193,18 @@ static void take_message(struct gt_nvtx_attributes *a, const struct kept *k, con
 static void read_payloads(struct gt_nvtx_attributes *a, const void *domain, const struct gt_nvtx_payload *p, size_t n, char text[TEXT_MAX])
 {
 	const struct gt_nvtx_payload *string = NULL;
-	const struct kept *k;
+	const struct schema_layout *k;
 
 	for (size_t i = 0; p && i < n && i < ENTRIES_MAX; i++) {
 		if (!string && (p[i].schema == GT_TYPE_STRING || p[i].schema == GT_TYPE_UTF8))
 			string = &p[i];
-		if (p[i].schema < GT_TYPES || !(k = find(domain, p[i].schema)))
+		if (p[i].schema < GT_TYPES || !(k = find_layout(domain, p[i].schema)))
 			continue;
 		if (!a->message_type && k->message != NOWHERE)
 			take_message(a, k, &p[i], text);
 		if (!a->category)
 			a->category = word_at(&p[i], k->category);
-		if (!a->color_type && within(&p[i], k->color, sizeof(uint32_t))) {
+		if (!a->color_type && is_inside(&p[i], k->color, sizeof(uint32_t))) {
 			a->color_type = GT_COLOR_ARGB;
 			a->color = word_at(&p[i], k->color);
 		}
@@ -263,7 +263,7 @@ static int64_t timestamp(void) { return (int64_t)gt_monotonic(); }
 
 /* ---- being injected ---- */
 
-static const struct { uint8_t slot; void *function; } handed_out[] = {
+static const struct { uint8_t slot; void *function; } extension_functions[] = {
 	{ GT_SLOT_SCHEMA, (void *)schema_register }, { GT_SLOT_ENUM, (void *)enum_register }, { GT_SLOT_MARK, (void *)mark },
 	{ GT_SLOT_PUSH, (void *)push }, { GT_SLOT_POP, (void *)pop }, { GT_SLOT_START, (void *)start }, { GT_SLOT_END, (void *)end },
 	{ GT_SLOT_ENABLED, (void *)enabled }, { GT_SLOT_TIMESTAMP, (void *)timestamp }, { GT_SLOT_TIME_DOMAIN, (void *)time_register },
@@ -278,8 +278,8 @@ GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m)
 		return 0;
 	if (!m->nsegments || !m->segments || !m->segments->slots)
 		return 0;
-	for (size_t i = 0; i < sizeof(handed_out) / sizeof(*handed_out); i++)
-		if (handed_out[i].slot < m->segments->n)	/* earlier versions had fewer */
-			m->segments->slots[handed_out[i].slot] = (intptr_t)handed_out[i].function;
+	for (size_t i = 0; i < sizeof(extension_functions) / sizeof(*extension_functions); i++)
+		if (extension_functions[i].slot < m->segments->n)	/* earlier versions had fewer */
+			m->segments->slots[extension_functions[i].slot] = (intptr_t)extension_functions[i].function;
 	return 1;
 }

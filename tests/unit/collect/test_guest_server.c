@@ -77,7 +77,7 @@ static void many_at_one_name_do_not_delay_the_other(void)
 
 	CHECK(open_door(&r));
 	CHECK(!pipe(tell));
-	pthread_mutex_lock(&door.handing);	/* the usher answers nobody now */
+	pthread_mutex_lock(&door.accept_lock);	/* the usher answers nobody now */
 	for (int i = 0; i < MANY; i++)
 		CHECK((s[i] = connect_by_pid()) >= 0);
 	child = fork();
@@ -87,7 +87,7 @@ static void many_at_one_name_do_not_delay_the_other(void)
 		_exit(write(tell[1], "c", 1) != 1 || read(own, &c, 1) != 1);
 	}
 	CHECK_EQ(read(tell[0], &c, 1), 1);
-	pthread_mutex_unlock(&door.handing);
+	pthread_mutex_unlock(&door.accept_lock);
 	CHECK(waitpid(child, &(int){ 0 }, 0) == child);
 	pthread_mutex_lock(&door.lock);
 	while (at < door.nguests && door.guests[at].host_pid != child)

@@ -196,15 +196,15 @@ static void one_stream_too_many_is_none_of_the_others(void)
 	CHECK(started());
 	before = timed();
 	CHECK(gt_events_lock(TRIES_MOST));
-	for (uint32_t i = 0; i < PLACES; i++)
-		gt_events->places[i] = (struct gt_event_stream){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
+	for (uint32_t i = 0; i < STREAMS; i++)
+		gt_events->streams_known[i] = (struct gt_event_stream){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
 	gt_events_unlock();
 	CHECK(!launch(PER_THREAD) && !wait_for_all());
 	until_timed(before + 1);
 	e = last_timed();
 	CHECK(e && e->args[3] >> 32 == UINT32_MAX);
 	CHECK(gt_events_lock(TRIES_MOST));
-	memset(gt_events->places, 0, sizeof(gt_events->places));
+	memset(gt_events->streams_known, 0, sizeof(gt_events->streams_known));
 	gt_events_unlock();
 }
 
