@@ -63,13 +63,8 @@ bench: setup
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all benches
 	@tests/bench/run $(BUILD)
 
-# not the functions of C11's annex K, which no C library has
-TIDY     := '--checks=-clang-analyzer-security.insecureAPI.*'
 lint:
-	@if command -v cppcheck >/dev/null; then cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect viewer; \
-		else echo "cppcheck is not installed"; fi
-	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(TIDY) $(FORMATS) $(ANALYZE) $(COLLECT) $(VIEWER) -- -std=gnu11 -I. -I$(BUILD)/gen; \
-		else echo "clang-tidy is not installed"; fi
+	@tests/lint.sh
 
 .PHONY: check units benches replays have_fuzzer fuzz bench lint
 

@@ -50,7 +50,8 @@ static uint64_t make_instance(struct gt_gpu_waits_of *s)
 {
 	if (!s->instances && !(s->instances = calloc(INSTANCES, sizeof(*s->instances))))
 		return 0;
-	s->instances[++s->made % INSTANCES] = (struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
+	s->made++;
+	s->instances[s->made % INSTANCES] = (struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
 	return s->made;
 }
 

@@ -51,4 +51,5 @@ ci ci-adds-up '7 passed, 0 failed, 1 skipped' 0 'if [ "$SAN" ]; then echo "3 pas
 ci ci-fails-when-one-fails '8 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "4 passed, 1 failed, 0 skipped"; echo "make: Error 1"; exit 2'
 ci ci-counts-a-broken-build '4 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "error: no"; exit 2'
 ci ci-asks-for-strictness '2 passed, 0 failed, 0 skipped' 0 'echo "$1 $2 CI=$CI" >>made; echo "1 passed, 0 failed, 0 skipped"'
-check ci-is-strict sh -c '[ "$(sort -u ci/made)" = "check WERROR=1 CI=1" ]'
+check ci-is-strict sh -c '[ "$(sort -u ci/made | tr "\n" ,)" = "check WERROR=1 CI=1,setup lint CI=1," ]'
+ci ci-counts-a-failed-lint '2 passed, 1 failed, 0 skipped' 1 '[ "$2" != lint ] || exit 1; echo "1 passed, 0 failed, 0 skipped"'
