@@ -270,7 +270,7 @@ static int begin_capture(CUstream h, unsigned mode)
 
 /* True if every node of the capture is an ancestor of the dependencies of s. Nodes of a capture
  * come after their dependencies. */
-static bool joined(const struct sim_stream *s)
+static bool is_joined(const struct sim_stream *s)
 {
 	struct sim_graph *g = s->capture;
 
@@ -301,7 +301,7 @@ static int end_capture(CUstream h, CUgraph *out)
 		return sim_leave(s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNMATCHED :
 				 CUDA_ERROR_ILLEGAL_STATE);
 	g = s->capture;
-	rc = g->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : joined(s) ? CUDA_SUCCESS :
+	rc = g->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : is_joined(s) ? CUDA_SUCCESS :
 	     CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	s->origin = false;
 	for (struct sim_stream *t = sim_streams(); t; t = t->next)

@@ -66,7 +66,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags)
 
 /* Waits for the running launches of an instance, because they use the data that a change would
  * replace. */
-static bool idle(struct sim_graph *exec, struct sim_ctx *ctx)
+static bool wait_until_idle(struct sim_graph *exec, struct sim_ctx *ctx)
 {
 	if (exec->refs > 1)
 		sim_wait_ctx(ctx);
@@ -82,7 +82,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode origina
 	for (size_t i = 0; sim_is(exec, SIM_EXEC) && i < exec->n && !n; i++)
 		if (exec->nodes[i]->original == original)
 			n = exec->nodes[i];
-	return sim_leave(n && idle(exec, ctx) ? sim_set_kernel(n, p) : CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(n && wait_until_idle(exec, ctx) ? sim_set_kernel(n, p) :
+			 CUDA_ERROR_INVALID_VALUE);
 }
 
 struct update_result { int result; CUgraphNode node, from; };
@@ -97,7 +98,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	if ((rc = instantiate(&fresh, g)))
 		return sim_leave(rc);
-	if (!idle(exec, ctx)) {
+	if (!wait_until_idle(exec, ctx)) {
 		sim_graph_free(fresh);
 		return sim_leave(910);
 	}

@@ -181,7 +181,7 @@ static uint64_t cost_of(const struct sim_launch *l)
 }
 
 /* Copies the arguments to *out as the device sees them. NULL if there are none. */
-static int pack(const struct sim_function *f, void **params, void **extra, void **out)
+static int pack_arguments(const struct sim_function *f, void **params, void **extra, void **out)
 {
 	const char *buffer = NULL;
 	size_t size = 0;
@@ -225,7 +225,7 @@ int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	op->launch = (struct sim_launch){ .func = f, .grid = { grid[0], grid[1], grid[2] },
 					  .block = { block[0], block[1], block[2] },
 					  .shared = shared };
-	if ((rc = pack(f, params, extra, &op->launch.params)))
+	if ((rc = pack_arguments(f, params, extra, &op->launch.params)))
 		return rc;
 	op->staged = op->launch.params;
 	op->cost = cost_of(&op->launch);

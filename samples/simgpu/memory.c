@@ -50,7 +50,7 @@ int sim_arena(int dev, uint64_t addr, uint64_t *offset)
 }
 
 /* The first range at or above addr. */
-static size_t position(uint64_t addr)
+static size_t find_position(uint64_t addr)
 {
 	size_t lo = 0, hi = ranges.n, mid;
 
@@ -66,21 +66,21 @@ static size_t position(uint64_t addr)
 
 struct sim_range *sim_range_at(uint64_t addr)
 {
-	size_t i = position(addr);
+	size_t i = find_position(addr);
 
 	return i < ranges.n && ranges.v[i]->addr <= addr ? ranges.v[i] : NULL;
 }
 
 struct sim_range *sim_range_next(const struct sim_range *r)
 {
-	size_t i = r ? position(r->addr) + 1 : 0;
+	size_t i = r ? find_position(r->addr) + 1 : 0;
 
 	return i < ranges.n ? ranges.v[i] : NULL;
 }
 
 struct sim_range *sim_range_add(struct sim_range with)
 {
-	size_t at = position(with.addr), room = ranges.room ? 2 * ranges.room : 64;
+	size_t at = find_position(with.addr), room = ranges.room ? 2 * ranges.room : 64;
 	struct sim_range *r, **v;
 
 	if (ranges.n == ranges.room) {
@@ -100,9 +100,9 @@ struct sim_range *sim_range_add(struct sim_range with)
 	return r;
 }
 
-static void drop(struct sim_range *r)
+static void remove_range(struct sim_range *r)
 {
-	size_t at = position(r->addr);
+	size_t at = find_position(r->addr);
 
 	memmove(&ranges.v[at], &ranges.v[at + 1], (--ranges.n - at) * sizeof(*ranges.v));
 	free(r);
@@ -129,11 +129,11 @@ bool sim_pinned(uint64_t addr, uint64_t size)
 
 /* First fit: the offset of the lowest gap of the arena that is large enough; SIM_NEVER if there is
  * none. */
-static uint64_t gap(int dev, uint64_t size, uint64_t align)
+static uint64_t find_gap(int dev, uint64_t size, uint64_t align)
 {
 	uint64_t at = base_of(dev), end = at + sim_config.memory;
 
-	for (size_t i = position(at); i < ranges.n && ranges.v[i]->addr < end &&
+	for (size_t i = find_position(at); i < ranges.n && ranges.v[i]->addr < end &&
 	     ranges.v[i]->addr - at < size; i++)
 		at = (ranges.v[i]->addr + ranges.v[i]->size + align - 1) & ~(align - 1);
 	return at <= end && end - at >= size ? at : SIM_NEVER;
@@ -147,7 +147,7 @@ int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_r
 	if (size > sim_config.memory)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	size = (size + SMALL - 1) & ~(SMALL - 1ull);
-	at = gap(dev, size, align);
+	at = find_gap(dev, size, align);
 	if (at == SIM_NEVER)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*out = sim_range_add((struct sim_range){ .addr = at, .size = size,
@@ -175,7 +175,7 @@ void sim_range_end(struct sim_range *r)
 	} else if (r->mem == SIM_HOST || r->mem == SIM_MANAGED) {
 		munmap(r->host, r->size);
 	}
-	drop(r);
+	remove_range(r);
 }
 
 void sim_release_ctx(struct sim_ctx *ctx)
@@ -309,7 +309,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *at, size_t size, unsigned flags)
 }
 
 /* Frees a range of host memory that begins at p, after waiting for the work that uses it. */
-static int host_end(void *p, enum sim_mem mem, int missing)
+static int free_host_range(void *p, enum sim_mem mem, int missing)
 {
 	struct sim_range *r;
 	struct sim_ctx *ctx;
@@ -327,12 +327,12 @@ static int host_end(void *p, enum sim_mem mem, int missing)
 
 CUresult cuMemFreeHost(void *p)
 {
-	return host_end(p, SIM_HOST, CUDA_ERROR_INVALID_VALUE);
+	return free_host_range(p, SIM_HOST, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemHostUnregister(void *p)
 {
-	return host_end(p, SIM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	return free_host_range(p, SIM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
 CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
@@ -346,7 +346,7 @@ CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
 		return rc;
 	if (!p || !size || at + size < at || flags > 15)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	next = position(at);
+	next = find_position(at);
 	if (next < ranges.n && ranges.v[next]->addr < at + size)
 		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p,

@@ -43,7 +43,7 @@ static unsigned type_size(const char *p)
 
 /* A variable after ".param" or ".global": alignment, type, name, and elements in brackets. Returns
  * the end of the text it has read. */
-static const char *variable(const char *p, const char **name, size_t *len, uint32_t *size,
+static const char *parse_variable(const char *p, const char **name, size_t *len, uint32_t *size,
 			    uint32_t *align)
 {
 	unsigned element = 0;
@@ -114,7 +114,7 @@ static int read_entry(struct sim_module *m, const char *p)
 			p++;
 			continue;
 		}
-		p = variable(p + 6, &ignored, &len, &size, &align);
+		p = parse_variable(p + 6, &ignored, &len, &size, &align);
 		rc = add_param(f, size, align);
 	}
 	return rc;
@@ -129,7 +129,7 @@ static int read_global(struct sim_ctx *ctx, struct sim_module *m, const char *p)
 	size_t len;
 	int rc;
 
-	variable(p, &name, &len, &size, &align);
+	parse_variable(p, &name, &len, &size, &align);
 	if (!g || !len || !size || !(g->name = strndup(name, len))) {
 		free(g);
 		return CUDA_ERROR_INVALID_PTX;
@@ -227,7 +227,7 @@ static int load(struct sim_ctx *ctx, bool library, const void *image, struct sim
 }
 
 /* Reads a file and appends a zero byte; NULL if it cannot be read. */
-static char *slurp(const char *path)
+static char *read_file(const char *path)
 {
 	FILE *f = path ? fopen(path, "rb") : NULL;
 	long size = f && !fseek(f, 0, SEEK_END) ? ftell(f) : -1;
@@ -244,7 +244,7 @@ static char *slurp(const char *path)
 
 static int load_file(bool library, const char *path, struct sim_module **out)
 {
-	char *image = slurp(path);
+	char *image = read_file(path);
 	struct sim_ctx *ctx;
 	int rc = image ? sim_enter(&ctx) : CUDA_ERROR_FILE_NOT_FOUND;
 
@@ -277,7 +277,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
 	return cuModuleLoadData(out, image);
 }
 
-static int unload(struct sim_module *m, bool library)
+static int unload_module(struct sim_module *m, bool library)
 {
 	ENTER(ctx);
 
@@ -290,7 +290,7 @@ static int unload(struct sim_module *m, bool library)
 
 CUresult cuModuleUnload(CUmodule m)
 {
-	return unload(m, false);
+	return unload_module(m, false);
 }
 
 static int get_function(struct sim_module *m, const char *name, struct sim_function **out)
@@ -337,7 +337,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *at, size_t *size, CUmodule m, const c
 	return get_global(at, size, m, name);
 }
 
-static int count(unsigned *n, const struct sim_module *m)
+static int count_functions(unsigned *n, const struct sim_module *m)
 {
 	if (!n || !sim_is(m, SIM_MODULE))
 		return n ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
@@ -345,7 +345,7 @@ static int count(unsigned *n, const struct sim_module *m)
 	return CUDA_SUCCESS;
 }
 
-static int enumerate(struct sim_function **out, unsigned n, const struct sim_module *m)
+static int list_functions(struct sim_function **out, unsigned n, const struct sim_module *m)
 {
 	if (!out || !sim_is(m, SIM_MODULE))
 		return out ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
@@ -356,12 +356,12 @@ static int enumerate(struct sim_function **out, unsigned n, const struct sim_mod
 
 CUresult cuModuleGetFunctionCount(unsigned *n, CUmodule m)
 {
-	return count(n, m);
+	return count_functions(n, m);
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule m)
 {
-	return enumerate(out, n, m);
+	return list_functions(out, n, m);
 }
 
 CUresult cuModuleGetLoadingMode(int *mode)
@@ -393,7 +393,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *jit, void 
 
 CUresult cuLibraryUnload(CUlibrary m)
 {
-	return unload(m, true);
+	return unload_module(m, true);
 }
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary m, const char *name)
@@ -418,12 +418,12 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *at, size_t *size, CUlibrary m, const ch
 
 CUresult cuLibraryGetKernelCount(unsigned *n, CUlibrary m)
 {
-	return count(n, m);
+	return count_functions(n, m);
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary m)
 {
-	return enumerate(out, n, m);
+	return list_functions(out, n, m);
 }
 
 /* Functions and kernels. */

@@ -22,7 +22,8 @@ static bool has_per_thread(const char *name)
 	return i < sim_entries_n;
 }
 
-static const struct sim_entry *best(const char *name, int version, bool per_thread, int *status)
+static const struct sim_entry *find_newest(const char *name, int version, bool per_thread,
+					   int *status)
 {
 	const struct sim_entry *b = NULL;
 
@@ -39,7 +40,7 @@ static const struct sim_entry *best(const char *name, int version, bool per_thre
 	return b;
 }
 
-static bool valid(const char *name, void **fn, int version, uint64_t flags)
+static bool is_valid_query(const char *name, void **fn, int version, uint64_t flags)
 {
 	return name && fn && flags <= (LEGACY_STREAM | PER_THREAD_STREAM) &&
 	       version <= SIM_DRIVER_VERSION;
@@ -50,9 +51,9 @@ CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t 
 	const struct sim_entry *e;
 	int found;
 
-	if (!valid(name, fn, version, flags))
+	if (!is_valid_query(name, fn, version, flags))
 		return CUDA_ERROR_INVALID_VALUE;
-	e = best(name, version, flags & PER_THREAD_STREAM && has_per_thread(name), &found);
+	e = find_newest(name, version, flags & PER_THREAD_STREAM && has_per_thread(name), &found);
 	*fn = e ? (void *)e->at : NULL;
 	if (status)
 		*status = found;
@@ -63,7 +64,7 @@ CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t fla
 {
 	void *at;
 
-	if (!valid(name, fn, version, flags))
+	if (!is_valid_query(name, fn, version, flags))
 		return CUDA_ERROR_INVALID_VALUE;
 	cuGetProcAddress_v2(name, &at, version, flags, NULL);
 	if (at)

@@ -88,7 +88,7 @@ static void stream_free(struct sim_stream *s)
 
 /* True if op, the head of its stream, can start. *after is then the latest end of its
  * dependencies. */
-static bool startable(const struct sim_op *op, uint64_t *after)
+static bool can_start(const struct sim_op *op, uint64_t *after)
 {
 	const struct sim_stream *s = op->stream, *legacy = s->ctx->legacy, *t;
 
@@ -112,7 +112,7 @@ static bool startable(const struct sim_op *op, uint64_t *after)
 	return true;
 }
 
-static void start(struct sim_op *op, uint64_t after)
+static void start_op(struct sim_op *op, uint64_t after)
 {
 	uint64_t *engine = &engine_free[op->stream->ctx->dev][op->engine];
 	bool exclusive = op->engine == SIM_H2D || op->engine == SIM_D2H;
@@ -127,27 +127,27 @@ static void start(struct sim_op *op, uint64_t after)
 /* Starts all operations that can start. Returns the started operation that ends first. */
 static struct sim_op *next_to_end(void)
 {
-	struct sim_op *first = NULL, *startee;
-	uint64_t after, startee_after = 0;
+	struct sim_op *first = NULL, *next;
+	uint64_t after, next_after = 0;
 
 	/* in the order of queueing, so that engines serve operations first come, first served */
 	do {
-		startee = NULL;
+		next = NULL;
 		for (struct sim_stream *s = streams; s; s = s->next)
 			if (s->head && !s->head->started &&
-			    (!startee || s->head->seq < startee->seq) &&
-			    startable(s->head, &after))
-				startee = s->head, startee_after = after;
-		if (startee)
-			start(startee, startee_after);
-	} while (startee);
+			    (!next || s->head->seq < next->seq) &&
+			    can_start(s->head, &after))
+				next = s->head, next_after = after;
+		if (next)
+			start_op(next, next_after);
+	} while (next);
 	for (struct sim_stream *s = streams; s; s = s->next)
 		if (s->head && s->head->started && (!first || s->head->end < first->end))
 			first = s->head;
 	return first;
 }
 
-static void finish(struct sim_op *op)
+static void finish_op(struct sim_op *op)
 {
 	struct sim_stream *s = op->stream;
 
@@ -199,7 +199,7 @@ static void *worker(void *arg)
 		else if (op->end > sim_now())
 			sleep_until(op->end);
 		else if (!op->run || op->run(op))
-			finish(op);
+			finish_op(op);
 		else
 			op->end = sim_now() + (uint64_t)(POLL_NS * sim_config.speed) + 1;
 	}

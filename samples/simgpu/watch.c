@@ -52,8 +52,9 @@ static void read_environment(void)
 	set_path(misuse, getenv("SIMGPU_MISUSE"));
 }
 
-static void append(const char *path, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void append(const char *path, const char *fmt, ...)
+static void append_line(const char *path, const char *fmt,
+			...) __attribute__((format(printf, 2, 3)));
+static void append_line(const char *path, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;
@@ -83,7 +84,7 @@ void sim_report_misuse(const char *function, const char *how)
 {
 	pthread_once(&once, read_environment);
 	if (*misuse)
-		append(misuse, "%s: %s\n", function, how);
+		append_line(misuse, "%s: %s\n", function, how);
 }
 
 void sim_write_truth(const struct sim_op *op)
@@ -94,7 +95,7 @@ void sim_write_truth(const struct sim_op *op)
 
 	pthread_once(&once, read_environment);
 	if (*truth && kind)
-		append(truth, "%s %.500s %llu %llu\n", kind, op->run == sim_kernel_run ?
+		append_line(truth, "%s %.500s %llu %llu\n", kind, op->run == sim_kernel_run ?
 		       op->launch.func->name : "-",
 		       (unsigned long long)sim_real(op->start),
 		       (unsigned long long)sim_real(op->end));
