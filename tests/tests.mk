@@ -2,6 +2,8 @@
 # The folders of tests/unit are those of the sources; the programs of all of them are in BUILD/unit.
 UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c') tests/unit/collect/correlate/gpu_rows_prog.c)
 UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%),$(UNIT_SRC))
+# The tests themselves do little work: -O3 would take longer to compile than it saves.
+TEST_CFLAGS ?= -O1 -g1
 UNITS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -25,10 +27,10 @@ archives_of = $(foreach r,viewer analyze collect,$(if $(call includes,$(1),$(r)/
 define test_rule
 $(1): $(2) $(EXTRA_$(notdir $(1))) $(call archives_of,$(2)) $(LIBGT)
 	@mkdir -p $$(@D)
-	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
+	$$(CC) $$(GTFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
 endef
-$(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(SANFLAGS))))
-$(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),)))
+$(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
+$(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
