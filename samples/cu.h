@@ -75,7 +75,8 @@ static inline void cu_open(void)
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
 
 	if (!lib) {
-		fprintf(stderr, "no CUDA driver here: %s\n(for the simulated one: LD_LIBRARY_PATH=build/sim %s)\n", dlerror(),
+		fprintf(stderr, "no CUDA driver here: %s\n"
+			"(for the simulated one: LD_LIBRARY_PATH=build/sim %s)\n", dlerror(),
 			program_invocation_name);
 		exit(1);
 	}

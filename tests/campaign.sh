@@ -93,7 +93,7 @@ compare() {
 		wrong "gtcollect reports no losses, gtanalyze does"
 }
 
-# nothing_left SESSIONS: no file but the known ones, and at most so many sessions.
+# nothing_left SESSIONS: only the known files, and at most SESSIONS sessions.
 nothing_left() {
 	left=$(ls | grep -vE '^(command|verdict|truth2?|t\.zst|[a-z0-9]*\.(out|err)|s)$')
 	[ "$(ls "$TMPDIR" | wc -l)" -le "$1" ] || left="$left $(ls "$TMPDIR")"

@@ -91,7 +91,7 @@ static void note_work(const char *line)
 	works[i] = key;
 }
 
-/* Is it a call that makes the GPU work? The launches of a process's first thread are captured. */
+/* Is it a call that creates GPU work? The launches of a process's first thread are captured. */
 static int is_launch(const struct truth_thread *t, const char *name)
 {
 	return (!strncmp(name, "cuLaunchKernel\"", 15) && t->kind != TRUTH_MAIN) ||

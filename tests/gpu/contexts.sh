@@ -26,9 +26,9 @@ by_context() {
 
 look() {	# look HOW CONTEXTS WANTED-BY-CONTEXT
 	trace=$out/contexts-$1-$2.zst
-	gtcollect -q -f ${cupti:-} -e api,ioctl,gpu --gpu-timing "$1" -o "$trace" -- "$W/contexts" -c "$2" >"$W/said" 2>&1 || { tail -n 3 "$W/said"; broken="$broken $1-$2"; return; }
+	gtcollect -q -f ${cupti:-} -e api,ioctl,gpu --gpu-timing "$1" -o "$trace" -- "$W/contexts" -c "$2" >"$W/output" 2>&1 || { tail -n 3 "$W/output"; broken="$broken $1-$2"; return; }
 	echo "== $1, $2 contexts"
-	cat "$W/said"
+	cat "$W/output"
 	got=$(by_context "$trace") lanes=$(lanes "$trace")
 	echo "by context: $got"
 	echo "lanes: $lanes"

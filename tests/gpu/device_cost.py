@@ -47,12 +47,12 @@ def main(settings):
         out = subprocess.run([sys.executable, os.path.abspath(__file__), "--turns", str(n)], stdout=subprocess.PIPE, text=True, env=env).stdout
         ms = [float(line.split()[1]) / int(line.split()[0]) for line in out.splitlines()][2::2]
         ratios = [ms[k] / ms[k + 1] if k % 4 == 0 else ms[k + 1] / ms[k] for k in range(0, len(ms) - 1, 2)]
-        said = [line.split(": ", 1)[1] for line in open(log) if "in all" in line or "refused" in line]
+        lines = [line.split(": ", 1)[1] for line in open(log) if "in all" in line or "refused" in line]
         if not ratios:
             print(f"{setting}: no measurement", flush=True)
             continue
         print(f"{setting}: {statistics.median(ratios):.5f} ({min(ratios):.5f} to {max(ratios):.5f}), {min(ms):.3f} ms; "
-              + "; ".join(" ".join(s.split()[:4]) for s in said), flush=True)
+              + "; ".join(" ".join(s.split()[:4]) for s in lines), flush=True)
 
 
 if sys.argv[1:2] == ["--turns"]:

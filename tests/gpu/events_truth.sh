@@ -24,7 +24,7 @@ broken=
 
 collect() {	# collect HOW TRACE PROGRAM...
 	how=$1 trace=$2; shift 2
-	gtcollect -q -f ${cupti:-} -e api,ioctl,gpu --gpu-timing "$how" -o "$W/$trace.zst" -- "$@" >"$W/said" 2>&1 || { tail -n 3 "$W/said"; broken="$broken $trace"; }
+	gtcollect -q -f ${cupti:-} -e api,ioctl,gpu --gpu-timing "$how" -o "$W/$trace.zst" -- "$@" >"$W/output" 2>&1 || { tail -n 3 "$W/output"; broken="$broken $trace"; }
 }
 
 compare() {	# compare CUPTI EVENTS
@@ -67,15 +67,15 @@ driver() { for p in cost reference capture; do echo "-- $p"; "$W/truth" $p | gre
 medians() {
 	collect cupti work-cupti "$W/truth" work
 	collect events work-events "$W/truth" work
-	grep expect "$W/said"
+	grep expect "$W/output"
 	compare work-cupti work-events
 }
 
 waits() {
 	for how in nothing cupti events; do
-		if [ $how = nothing ]; then "$W/truth" waits >"$W/said"; else collect $how waits "$W/truth" waits; fi
-		grep -v '^device' "$W/said" | sed "s/^/$how: /"
-		[ "$(sed -n 's/.*150 launches took \([0-9]*\) ns.*/\1/p' "$W/said")" -lt 50000000 ] || broken="$broken waits-$how"
+		if [ $how = nothing ]; then "$W/truth" waits >"$W/output"; else collect $how waits "$W/truth" waits; fi
+		grep -v '^device' "$W/output" | sed "s/^/$how: /"
+		[ "$(sed -n 's/.*150 launches took \([0-9]*\) ns.*/\1/p' "$W/output")" -lt 50000000 ] || broken="$broken waits-$how"
 	done
 }
 

@@ -13,8 +13,8 @@ compare() {	# compare MODE: the trace with the program's counts
 	python3 - "$1" "$W/$1.txt" "$out/while-$1.zst" <<-'P'
 	import collections, json, re, subprocess, sys
 
-	mode, said, trace = sys.argv[1:]
-	text = open(said).read()
+	mode, output, trace = sys.argv[1:]
+	text = open(output).read()
 	counted = [int(x) for x in re.findall(r"^launch \d+ ops (\d+)$", text, re.M)]
 	kernels = int(re.search(r"expect (\d+) kernels", text).group(1))
 

@@ -38,7 +38,7 @@ client() {
 	while [ "$1" != -- ]; do settings+=("CUPTI_CLIENT_$1"); shift; done
 	shift
 	: >"$W/log"
-	env "${settings[@]}" "CUDA_INJECTION64_PATH=$client" timeout 100 "$@" </dev/null >"$W/said" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/said"; }
+	env "${settings[@]}" "CUDA_INJECTION64_PATH=$client" timeout 100 "$@" </dev/null >"$W/output" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/output"; }
 	{ echo "== ${settings[*]} $*"; cat "$W/log"; } >>"$out/clients.log"
 }
 client_line() { sed -n "s/^client [^ ]*: \($1.*\)/  \1/p" "$W/log"; }
@@ -97,7 +97,7 @@ profiler() {
 	for mode in bare api; do
 		echo "torch.profiler in a process with client $mode:"
 		client $mode FLUSH_MS=250 -- python3 "$here/torch_profiled.py"
-		grep -h saw "$W/said" | sed 's/^/  /'
+		grep -h saw "$W/output" | sed 's/^/  /'
 		client_line '' | grep -vE 'in all'
 	done
 	torch=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null)
@@ -124,16 +124,16 @@ record() {	# record NAME COMMAND...: a line of the table
 	name=$1
 	shift
 	for e in api,ioctl api,ioctl,gpu; do
-		timeout 100 gtcollect -q -f $cupti -e $e -o "$W/$name-${e##*,}.zst" -- "$@" </dev/null >"$W/said" 2>&1 || {
-			echo "$name: failed: $(tail -n 1 "$W/said")"
+		timeout 100 gtcollect -q -f $cupti -e $e -o "$W/$name-${e##*,}.zst" -- "$@" </dev/null >"$W/output" 2>&1 || {
+			echo "$name: failed: $(tail -n 1 "$W/output")"
 			return
 		}
 	done
 	[ -z "$KEEP" ] || cp "$W/$name-gpu.zst" "$out/"
-	python3 - "$name" "$W/$name-ioctl.zst" "$W/$name-gpu.zst" "$W/said" <<-'P'
+	python3 - "$name" "$W/$name-ioctl.zst" "$W/$name-gpu.zst" "$W/output" <<-'P'
 	import json, os, re, subprocess, sys
 
-	name, plain, gpu, said = sys.argv[1:]
+	name, plain, gpu, output = sys.argv[1:]
 
 
 	def metadata(trace):
@@ -149,7 +149,7 @@ record() {	# record NAME COMMAND...: a line of the table
 	if n["kernels"]:
 	    beyond = os.path.getsize(gpu) - os.path.getsize(plain) * int(g["calls"]) / int(p["calls"])
 	    line += f" {beyond / n['kernels']:7.2f} {beyond / work:7.2f} {n['joined_exact'] / work:8.2%}"
-	expected = re.search(r"expect (\d+) kernels (\d+) copies (\d+) sets", open(said).read())
+	expected = re.search(r"expect (\d+) kernels (\d+) copies (\d+) sets", open(output).read())
 	if expected:
 	    wanted, got = [int(x) for x in expected.groups()], [n[k] for k in ("kernels", "copies", "sets")]
 	    line += " as expected" if got == wanted else f" NOT AS EXPECTED: {wanted}"

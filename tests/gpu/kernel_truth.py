@@ -76,8 +76,8 @@ def under_gt(trace):
         name = demangled(r["name"])
         n, median = kernels[name]       # two mangled names of one text: the more frequent one's median
         kernels[name] = (n + r["count"], r["p50_ns"] if r["count"] > n else median)
-    said = {r["key"]: r["value"] for r in tables("metadata", trace)}
-    return dict(kernels), int(said.get("gpu_copies", 0)), int(said.get("gpu_sets", 0)), said
+    values = {r["key"]: r["value"] for r in tables("metadata", trace)}
+    return dict(kernels), int(values.get("gpu_copies", 0)), int(values.get("gpu_sets", 0)), values
 
 
 def compare(what, a, b, out):

@@ -34,7 +34,7 @@ client() {	# client KIND PROGRAM...: runs it with the client, whose lines are in
 	rm -f "$W/log"
 	env CUPTI_CLIENT=api CUPTI_CLIENT_JOIN="${join:-1}" $([ "$kind" = none ] || echo CUPTI_CLIENT_KINDS="$kind") CUPTI_CLIENT_THREADS=1 \
 		CUPTI_CLIENT_FLUSH_MS=250 CUPTI_CLIENT_BUFFER=65536 CUPTI_CLIENT_LOG="$W/log" CUDA_INJECTION64_PATH="$client" \
-		timeout 60 ${cpus:+taskset -c $cpus} "$@" >"$W/said" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/said"; }
+		timeout 60 ${cpus:+taskset -c $cpus} "$@" >"$W/output" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/output"; }
 	{ echo "== $kind $*"; cat "$W/log"; } >>"$out/kinds.log"
 }
 
@@ -50,7 +50,7 @@ echo "a launch, ns: median under the client, and beyond it with the kind"
 for round in $(seq "${ROUNDS:-3}"); do
 	for k in $kinds; do
 		join=0 client "$k" "$W/launch_cost" -n "${bursts:-8}" >/dev/null
-		awk -v k="$k" -v round="$round" '$1 ~ /^(launch_1t|launch_4t|memset|graph)_median$/ { print k, $1, round, $2 }' "$W/said"
+		awk -v k="$k" -v round="$round" '$1 ~ /^(launch_1t|launch_4t|memset|graph)_median$/ { print k, $1, round, $2 }' "$W/output"
 	done
 done >"$out/kinds.raw"
 python3 - "$out/kinds.raw" <<'P'

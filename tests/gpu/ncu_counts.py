@@ -21,13 +21,15 @@ def run(command, **more):
 
 
 def of_ncu(program, log):
-    """{name: count}; what ncu said is in the file log"""
-    said = run(["ncu", "--csv", "--page", "raw", "--metrics", "launch__grid_size", "--print-kernel-base", "mangled", "--target-processes", "all",
-                "-f", "--log-file", log] + program).stdout
+    """{name: count}; the output of ncu is in the file log"""
+    output = run(["ncu", "--csv", "--page", "raw", "--metrics", "launch__grid_size",
+                  "--print-kernel-base", "mangled", "--target-processes", "all",
+                  "-f", "--log-file", log] + program).stdout
     lines = open(log).read().splitlines()
     table = [line for line in lines if line.startswith('"')]
     if not table:
-        sys.exit("ncu has no kernels: " + " ".join([line for line in lines if "==" in line][-2:] + said.splitlines()[-2:]))
+        last = [line for line in lines if "==" in line][-2:] + output.splitlines()[-2:]
+        sys.exit("ncu has no kernels: " + " ".join(last))
     return collections.Counter(r["Kernel Name"] for r in csv.DictReader(table) if r["ID"])
 
 
