@@ -129,9 +129,9 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 }
 
 /* The options of a query are its own: without it, or beside other reports, it would not be plain what they are about. */
-static int check_query(const struct gt_chosen *c, struct gt_err *err)
+static int check_query(const struct gt_report_selection *c, struct gt_err *err)
 {
-	bool query = gt_is_chosen(c, "query"), histogram = gt_is_chosen(c, "histogram");
+	bool query = gt_is_selected(c, "query"), histogram = gt_is_selected(c, "histogram");
 	const struct { const char *option, *given; bool taken; const char *by; } rows[] = {
 		{ "--agg", opt.agg, query, "query" }, { "--order-by", opt.order_by, query, "query" }, { "--of", opt.of, histogram, "histogram" },
 		{ "--where", opt.where, query || histogram, "query" }, { "--by", opt.by, query || histogram, "query" },
@@ -150,7 +150,7 @@ static int check_query(const struct gt_chosen *c, struct gt_err *err)
 static bool of_gaps(void) { return opt.of && !strcmp(opt.of, "gap"); }
 
 /* Exit status. */
-static int read_gaps(struct gt_chosen *c)
+static int read_gaps(struct gt_report_selection *c)
 {
 	struct gt_err err = GT_ERR_INIT;
 
@@ -160,12 +160,12 @@ static int read_gaps(struct gt_chosen *c)
 	}
 	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
 		return fail_at("--by", opt.by, &err);
-	gt_choose_instead(c, "histogram", &gt_histogram_gaps_report);
+	gt_replace_report(c, "histogram", &gt_histogram_gaps_report);
 	return 0;
 }
 
 /* Exit status. */
-static int read_query(struct gt_chosen *c)
+static int read_query(struct gt_report_selection *c)
 {
 	const char *option = NULL, *text = NULL;
 	struct gt_err err = GT_ERR_INIT;
@@ -174,20 +174,20 @@ static int read_query(struct gt_chosen *c)
 		return fail(NULL, &err, 2);
 	if (of_gaps())
 		return read_gaps(c);
-	if (gt_is_chosen(c, "query"))
+	if (gt_is_selected(c, "query"))
 		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
-	if (!err.code && gt_is_chosen(c, "histogram"))
+	if (!err.code && gt_is_selected(c, "histogram"))
 		c->histogram = gt_query_new_hist(opt.where, opt.by, opt.of, &option, &text, &err);
 	if (err.code)
 		return err.code == -EINVAL ? fail_at(option, text, &err) : fail(NULL, &err, 1);
 	c->fitted_query = *gt_analysis_find("query");
 	c->fitted_histogram = *gt_analysis_find("histogram");
 	if (c->query)
-		gt_query_fit(c->query, &c->fitted_query);
+		gt_query_configure(c->query, &c->fitted_query);
 	if (c->histogram)
-		gt_query_fit(c->histogram, &c->fitted_histogram);
-	gt_choose_instead(c, "query", &c->fitted_query);
-	gt_choose_instead(c, "histogram", &c->fitted_histogram);
+		gt_query_configure(c->histogram, &c->fitted_histogram);
+	gt_replace_report(c, "query", &c->fitted_query);
+	gt_replace_report(c, "histogram", &c->fitted_histogram);
 	return 0;
 }
 
@@ -239,7 +239,7 @@ static int check_options(struct gt_err *err)
 }
 
 /* An option that a report would not look at is a mistake. */
-static int check_reports(const struct gt_chosen *c, struct gt_err *err)
+static int check_reports(const struct gt_report_selection *c, struct gt_err *err)
 {
 	const struct gt_analysis *critical = gt_analysis_find("critical");
 	bool other = false, asked = false;
@@ -281,7 +281,7 @@ static int put(struct gt_table *const *tables, unsigned n, const char *label, st
 }
 
 /* In csv and tsv a report that is asked for by name stands alone, fit for a spreadsheet: without the header. */
-static int print(const char *file, const struct gt_chosen *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
+static int print(const char *file, const struct gt_report_selection *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
 		 struct gt_err *err)
 {
 	bool rows_only = opt.format == GT_CSV || opt.format == GT_TSV;
@@ -299,9 +299,9 @@ static int print(const char *file, const struct gt_chosen *c, struct gt_table *c
 }
 
 /* What the command line says of a trace that is open; to be released, what *o points at goes with it. */
-struct asked { struct gt_buf restrictions; struct gt_asked_range range; struct gt_matched match; };
+struct asked { struct gt_buf restrictions; struct gt_time_ranges range; struct gt_matched match; };
 
-/* origins: NULL, or as in gt_ask_range. */
+/* origins: NULL, or as in gt_time_ranges_set. */
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct asked *a,
 		       struct gt_err *err)
 {
@@ -324,15 +324,15 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	if (opt.gap && !gt_parse_ns(opt.gap, &o->gap_ns) && o->gap_ns < 1)
 		o->gap_ns = 1;
 	put_restrictions(&a->restrictions);
-	o->restricted = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
-	return gt_ask_range(&a->range, o, r, opt.from, opt.to, origins, err);
+	o->restrictions = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
+	return gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
 }
 
 static void release_asked(struct asked *a)
 {
 	gt_buf_release(&a->restrictions);
 	gt_matched_release(&a->match);
-	gt_asked_range_release(&a->range);
+	gt_time_ranges_release(&a->range);
 }
 
 /* What reports that were asked for by name answer. */
@@ -380,20 +380,20 @@ static void tell_missing(const struct gt_ranks *ranks, struct gt_table *header)
 }
 
 /* Holds it against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
-static int hold_gates(const struct gt_chosen *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
+static int hold_gates(const struct gt_report_selection *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
 		      int *status, struct gt_err *err)
 {
-	struct gt_diff_asked read = { 0 };
+	struct gt_diff_request read = { 0 };
 	struct gt_side side = { 0 };
 	int rc;
 
 	if (!c->gates.n || *n >= GT_RUN_TABLES)
 		return 0;
-	gt_gates_ask(&c->gates, &read);
+	gt_gates_request(&c->gates, &read);
 	rc = gt_side_read(&side, s->reader, &read, &o, (unsigned)opt.threads, err);
 	tell_ranks(s->ranks, side.tables, side.n);
 	if (!rc)
-		rc = gt_gates_judge(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
+		rc = gt_gates_check(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
 	if (rc > 0)
 		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
 	gt_side_release(&side);
@@ -409,7 +409,7 @@ static bool is_damaged(struct gt_reader *r)
 }
 
 /* *status becomes worse where gates or damage say so. */
-static int report(const struct subject *s, const struct gt_chosen *c, struct gt_out *out, int *status, struct gt_err *err)
+static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_analysis_options o;
@@ -419,8 +419,8 @@ static int report(const struct subject *s, const struct gt_chosen *c, struct gt_
 
 	n = set_options(&o, s->reader, s->name, s->origins, &asked, err);
 	o.ranks = s->ranks ? s->ranks->names : NULL;
-	o.unasked = c->unasked;
-	if (c->unasked && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_screen_of(s->reader) == GT_SCREEN_GPU)
+	o.in_default_report = c->in_default_report;
+	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
 		o.top = SCREEN_TOP;
 	o.query = c->query;
 	o.histogram = c->histogram;
@@ -429,7 +429,7 @@ static int report(const struct subject *s, const struct gt_chosen *c, struct gt_
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
-	if (n >= 0 && !c->unasked)
+	if (n >= 0 && !c->in_default_report)
 		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
 	rc = n < 0 ? n : s->no_header ? 0 : hold_gates(c, s, o, tables, &n, status, err);
 	if (n > 0 && s->ranks) {
@@ -449,7 +449,7 @@ static int report(const struct subject *s, const struct gt_chosen *c, struct gt_
 }
 
 /* Each file in turn; one that cannot be read does not keep the others from being reported. */
-static int analyze_each(const struct gt_chosen *c, char **files, int n, struct gt_out *out)
+static int analyze_each(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
 	bool any = false;
@@ -471,12 +471,12 @@ static int analyze_each(const struct gt_chosen *c, char **files, int n, struct g
 /* ---- several files as ranks ---- */
 
 /* Reports that people read one rank after the other; programs get one table, whose rows say the rank. */
-static void split(const struct gt_chosen *c, struct gt_chosen *together, struct gt_chosen *apart)
+static void split(const struct gt_report_selection *c, struct gt_report_selection *together, struct gt_report_selection *apart)
 {
 	*together = *apart = *c;
 	together->n = apart->n = 0;
 	for (unsigned i = 0; i < c->n; i++) {
-		bool alone = opt.format == GT_TEXT && c->list[i]->apart;
+		bool alone = opt.format == GT_TEXT && c->list[i]->per_recording;
 
 		if (!alone || !i)
 			together->list[together->n++] = c->list[i];
@@ -485,12 +485,12 @@ static void split(const struct gt_chosen *c, struct gt_chosen *together, struct 
 	}
 }
 
-static int report_apart(const struct gt_ranks *ranks, const struct gt_chosen *c, struct gt_out *out, int *status)
+static int report_apart(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out, int *status)
 {
 	struct gt_analysis_options o = { .top = 0 };
-	struct gt_asked_range times;
+	struct gt_time_ranges times;
 	struct gt_err all = GT_ERR_INIT;
-	int rc = gt_ask_range(&times, &o, ranks->all, NULL, NULL, NULL, &all) ? fail(NULL, &all, GT_EXIT_FAILURE) : 0;
+	int rc = gt_time_ranges_set(&times, &o, ranks->all, NULL, NULL, NULL, &all) ? fail(NULL, &all, GT_EXIT_FAILURE) : 0;
 
 	for (size_t i = 0; times.origins && i < ranks->nread; i++) {
 		const struct gt_rank *r = &ranks->list[i];
@@ -505,14 +505,14 @@ static int report_apart(const struct gt_ranks *ranks, const struct gt_chosen *c,
 		if (report(&s, c, out, status, &err))
 			rc = fail(r->path, &err, GT_EXIT_FAILURE);
 	}
-	gt_asked_range_release(&times);
+	gt_time_ranges_release(&times);
 	return rc;
 }
 
-static int report_ranks(const struct gt_ranks *ranks, const struct gt_chosen *c, struct gt_out *out)
+static int report_ranks(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_chosen together, apart;
+	struct gt_report_selection together, apart;
 	char name[32];
 	struct subject s = { .name = name, .reader = ranks->all, .ranks = ranks };
 	int status = GT_EXIT_CLEAN;
@@ -527,7 +527,7 @@ static int report_ranks(const struct gt_ranks *ranks, const struct gt_chosen *c,
 }
 
 /* One that cannot be read keeps its exit status, and the others are answered. */
-static int analyze_ranks(const struct gt_chosen *c, char **files, int n, struct gt_out *out)
+static int analyze_ranks(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
@@ -546,7 +546,7 @@ static int analyze_ranks(const struct gt_chosen *c, char **files, int n, struct 
 
 /* ---- two files ---- */
 
-static int read_side(struct gt_side *side, const char *path, const struct gt_diff_asked *asked, int *status, struct gt_err *err)
+static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *asked, int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_analysis_options o;
@@ -565,9 +565,9 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 	return rc;
 }
 
-static int print_diff(const struct gt_chosen *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
+static int print_diff(const struct gt_report_selection *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
 {
-	struct gt_diff_asked asked = c->diff;
+	struct gt_diff_request asked = c->diff;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
 	int n, rc;
 
@@ -577,7 +577,7 @@ static int print_diff(const struct gt_chosen *c, const struct gt_side sides[2], 
 	if (n >= 0)
 		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
 	if (n >= 0 && c->gates.n) {
-		rc = gt_gates_judge(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
+		rc = gt_gates_check(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
 		if (rc > 0)
 			*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
 		n++;
@@ -593,14 +593,14 @@ static int print_diff(const struct gt_chosen *c, const struct gt_side sides[2], 
 	return rc < 0 ? rc : 0;
 }
 
-static int compare(const struct gt_chosen *c, char **files, struct gt_out *out)
+static int compare(const struct gt_report_selection *c, char **files, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_diff_asked read = c->diff;
+	struct gt_diff_request read = c->diff;
 	struct gt_side sides[2] = { 0 };
 	int status = GT_EXIT_CLEAN, rc = 0;
 
-	gt_gates_ask(&c->gates, &read);
+	gt_gates_request(&c->gates, &read);
 	for (unsigned i = 0; !rc && i < 2; i++) {
 		rc = read_side(&sides[i], files[i], &read, &status, &err);
 		if (rc)
@@ -614,7 +614,7 @@ static int compare(const struct gt_chosen *c, char **files, struct gt_out *out)
 }
 
 /* Which reports, files and gates: the first operand that is a file, or negative: bad use. */
-static int understand(struct gt_chosen *c, char **operands, int n, bool *diff, struct gt_err *err)
+static int understand(struct gt_report_selection *c, char **operands, int n, bool *diff, struct gt_err *err)
 {
 	int first;
 
@@ -623,7 +623,7 @@ static int understand(struct gt_chosen *c, char **operands, int n, bool *diff, s
 		return -EINVAL;
 	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
 		return -EINVAL;
-	first = *diff ? gt_choose_diff(c, operands, n, err) : gt_choose(c, operands, n);
+	first = *diff ? gt_select_diff(c, operands, n, err) : gt_select_reports(c, operands, n);
 	if (first < 0 || opt.list || opt.explain)
 		return first;
 	if (check_reports(c, err))
@@ -634,7 +634,7 @@ static int understand(struct gt_chosen *c, char **operands, int n, bool *diff, s
 }
 
 /* What was asked for, into the output. */
-static int answer(const struct gt_chosen *c, char **files, int n, bool diff)
+static int answer(const struct gt_report_selection *c, char **files, int n, bool diff)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_out out;
@@ -647,7 +647,7 @@ static int answer(const struct gt_chosen *c, char **files, int n, bool diff)
 		return fail(NULL, &err, GT_EXIT_FAILURE);
 	out.colours = gt_terminal_colours(gt_out_fd(&out), (enum gt_colour_when)opt.colour);
 	if (opt.explain)
-		gt_explain(c->list + 1, c->unasked ? 0 : c->n - 1, &out);
+		gt_explain(c->list + 1, c->in_default_report ? 0 : c->n - 1, &out);
 	else if (opt.list)
 		status = gt_list_reports((enum gt_table_format)opt.format, &out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
 	else
@@ -679,7 +679,7 @@ static int name_files(struct gt_files *files, char **operands, int n, bool diff)
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_chosen chosen = { .n = 0 };
+	struct gt_report_selection chosen = { .n = 0 };
 	struct gt_files files = { .n = 0 };
 	int n, first, status, rc;
 	bool diff;

@@ -40,7 +40,7 @@ static const char *const states[] = { "clean", "found", "cannot answer" };
 /* Whose the place is: tracks of its segment, each of them or GT_NONE. */
 struct whose { uint32_t process, device, thread; };
 
-static struct whose whose(const struct gt_idle *s, const struct gt_example *e)
+static struct whose whose(const struct gt_idle *s, const struct gt_evidence *e)
 {
 	uint32_t first = s->order.tracks[e->seg->index], device = e->device == GT_NONE ? GT_NONE : e->device - first;
 	struct whose w = { .device = device, .thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
@@ -52,7 +52,7 @@ static struct whose whose(const struct gt_idle *s, const struct gt_example *e)
 	return w;
 }
 
-static struct gt_cell id_of(const struct gt_example *e, uint32_t track)
+static struct gt_cell id_of(const struct gt_evidence *e, uint32_t track)
 {
 	return track == GT_NONE ? gt_cell_none() : gt_cell_i(e->seg->tracks[track].id);
 }
@@ -60,7 +60,7 @@ static struct gt_cell id_of(const struct gt_example *e, uint32_t track)
 static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
-	const struct gt_example *e = &a->f.at;
+	const struct gt_evidence *e = &a->f.at;
 	bool is = a->f.state == GT_FOUND, place = is && e->seg;
 	struct whose w = place ? whose(s, e) : (struct whose){ GT_NONE, GT_NONE, GT_NONE };
 
@@ -68,7 +68,7 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 		place ? gt_cell_u(e->seg->index) : gt_cell_none(), gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
 		gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
 		is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
-		place ? gt_cell_i(gt_since(s->asked.opt, s->asked.reader, e->seg, e->from)) : gt_cell_none(),
+		place ? gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from)) : gt_cell_none(),
 		place ? gt_cell_i(e->to - e->from) : gt_cell_none(),
 		id_of(e, w.process), id_of(e, w.device), id_of(e, w.thread),
 		gt_cell_text(a->f.text), gt_cell_text(a->rule->remedy) } + gt_where_skip(s->asked.reader));
@@ -99,7 +99,7 @@ static void say_words(const struct gt_idle *s, struct gt_table *t, const char *f
 }
 
 /* ", GPU 0 of process 617, thread 618": as much of it as tells it from others. */
-static void put_whose(const struct gt_idle *s, const struct gt_example *e, char *to, size_t size)
+static void put_whose(const struct gt_idle *s, const struct gt_evidence *e, char *to, size_t size)
 {
 	struct whose w = whose(s, e);
 	const struct gt_track *tracks = e->seg->tracks;
@@ -121,7 +121,7 @@ static void put_whose(const struct gt_idle *s, const struct gt_example *e, char 
 static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
-	const struct gt_example *e = &a->f.at;
+	const struct gt_evidence *e = &a->f.at;
 	char text[400], number[16];
 
 	gt_table_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
@@ -135,8 +135,8 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	say_words(s, t, "      ", text);
 	if (!e->seg)
 		return;
-	snprintf(text, sizeof(text), "see: %s%.9f s, for %s", gt_whose(&s->asked, e->seg).text,
-		 (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, told((uint64_t)(e->to - e->from)));
+	snprintf(text, sizeof(text), "see: %s%.9f s, for %s", gt_recording_prefix(&s->asked, e->seg).text,
+		 (double)gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, told((uint64_t)(e->to - e->from)));
 	put_whose(s, e, text + strlen(text), sizeof(text) - strlen(text));
 	say_words(s, t, "      ", text);
 }
@@ -229,7 +229,7 @@ const struct gt_analysis gt_advice_report = {
 	.wants      = GT_IDLE_WANTS,
 	.engine     = &gt_idle_engine,
 	.order      = GT_BY_TIME,
-	.screen     = GT_SCREEN_GPU,
+	.in_default = GT_DEFAULT_GPU,
 	.state_size = sizeof(struct gt_advice_facts),
 	.init       = advice_init,
 	.finish     = advice_finish,

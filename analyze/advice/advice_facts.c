@@ -16,17 +16,17 @@ static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
 
 static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slice, bool late)
 {
-	struct gt_example one = { slice->seg, slice->from, slice->to, slice->thread, slice->type, slice->device };
+	struct gt_evidence one = { slice->seg, slice->from, slice->to, slice->thread, slice->type, slice->device };
 	uint64_t ns = (uint64_t)(slice->to - slice->from);
 
 	c->ns = gt_sat_add(c->ns, ns);
 	c->slices++;
-	gt_example_keep_longest(&c->longest, &one);
+	gt_evidence_keep_longest(&c->longest, &one);
 	if (!late)
 		return;
 	c->late_ns = gt_sat_add(c->late_ns, ns);
 	c->late_slices++;
-	gt_example_keep_longest(&c->latest_longest, &one);
+	gt_evidence_keep_longest(&c->latest_longest, &one);
 }
 
 /* ---- gaps ---- */
@@ -40,7 +40,7 @@ static void count_gap(struct gt_advice_facts *f)
 {
 	f->gaps.n++;
 	f->gaps.ns = gt_sat_add(f->gaps.ns, (uint64_t)(f->gap.at.to - f->gap.at.from));
-	gt_example_keep_longest(&f->gaps.longest, &f->gap.at);
+	gt_evidence_keep_longest(&f->gaps.longest, &f->gap.at);
 	for (unsigned c = 0; f->gaps.longest.from == f->gap.at.from && c < GT_IDLE_CAUSE_COUNT; c++)
 		f->gaps.cause = !c || of_gap(f, c) > of_gap(f, f->gaps.cause) ? c : f->gaps.cause;
 }
@@ -54,7 +54,7 @@ static void close_gap(struct gt_advice_facts *f)
 
 static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *slice)
 {
-	struct gt_example *at = &f->gap.at;
+	struct gt_evidence *at = &f->gap.at;
 
 	if (at->seg && (at->device != slice->device || f->gap.nth != slice->gap || at->to != slice->from))
 		close_gap(f);
@@ -63,7 +63,7 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 		return;
 	}
 	if (!at->seg) {
-		*at = (struct gt_example){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
+		*at = (struct gt_evidence){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
 		f->gap.had = 0;
 	}
 	f->gap.nth = slice->gap;
@@ -96,12 +96,12 @@ static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle
 
 /* ---- copies and sets ---- */
 
-static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32_t row, uint64_t bytes, const struct gt_example *one)
+static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32_t row, uint64_t bytes, const struct gt_evidence *one)
 {
 	c->n++;
 	c->ns = gt_sat_add(c->ns, (uint64_t)cols->dur[row]);
 	c->bytes = gt_sat_add(c->bytes, bytes);
-	gt_example_keep_longest(&c->longest, one);
+	gt_evidence_keep_longest(&c->longest, one);
 }
 
 static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code, const struct gt_type *type)
@@ -109,13 +109,13 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 	bool pageable = strstr(gt_str(cols->seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
 	uint32_t known = 0;
 	const uint64_t *async = gt_cols_role(cols, code, GT_R_ASYNC, &known);
-	struct gt_pick p;
+	struct gt_column_cursor p;
 
-	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); ) {
-		struct gt_example one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
-					  gt_in_time_track(&f->idle->order, cols->seg, cols->track) };
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); ) {
+		struct gt_evidence one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
+					  gt_time_ordered_track(&f->idle->order, cols->seg, cols->track) };
 		uint64_t bytes = 0;
-		bool has_bytes = gt_pick_value(&p, 0, &bytes), waits = p.nth <= known && async && !async[p.nth - 1];
+		bool has_bytes = gt_column_cursor_value(&p, 0, &bytes), waits = p.nth <= known && async && !async[p.nth - 1];
 
 		if (type->op == GT_OP_SET) {
 			if (waits)
@@ -156,14 +156,14 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
-		struct gt_pick p;
+		struct gt_column_cursor p;
 
 		if (!type)
 			continue;
 		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
 			add_copies(f, cols, c, type);
 		else if (call && type->layer == GT_LAYER_API && type->op == GT_OP_SYNC)
-			for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+			for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
 				f->syncs++;
 	}
 	return call || cols->kind == GT_SPAN ? gt_serial_block(&f->serial, f->idle, cols, err) : 0;
@@ -210,7 +210,7 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	int rc;
 
 	close_gap(f);
-	if (f->idle->asked.opt->unasked)		/* the default report is to be quick */
+	if (f->idle->asked.opt->in_default_report)		/* the default report is to be quick */
 		return 0;
 	rc = gt_windowed_init(&f->windowed, f->idle, err);
 	if (!rc)

@@ -14,10 +14,10 @@
 
 #define GT_LARGE_GAP 500000000ll	/* ns: Nsight's, unless told */
 
-struct gt_cause_facts { uint64_t ns, late_ns, slices, late_slices; struct gt_example longest, latest_longest; };
-struct gt_copy_facts { uint64_t n, ns, bytes; struct gt_example longest; };
+struct gt_cause_facts { uint64_t ns, late_ns, slices, late_slices; struct gt_evidence longest, latest_longest; };
+struct gt_copy_facts { uint64_t n, ns, bytes; struct gt_evidence longest; };
 /* Gaps between two operations. What was lost, and what the profiler did, divides them and is no part. */
-struct gt_gap_facts { uint64_t n, ns; struct gt_example longest; uint32_t cause; /* of most of the longest */ };
+struct gt_gap_facts { uint64_t n, ns; struct gt_evidence longest; uint32_t cause; /* of most of the longest */ };
 
 struct gt_advice_facts {
 	struct gt_idle *idle;
@@ -33,7 +33,7 @@ struct gt_advice_facts {
 	struct gt_leaks_sum leak;		/* when it is finished */
 	int64_t least;				/* ns: gaps are not counted up to that */
 	/* the gap at hand, if at.seg is not NULL: up to `at.to`, and for how long it had which cause, of those in `had` (bits) */
-	struct { struct gt_example at; uint64_t nth, causes[GT_IDLE_CAUSE_COUNT]; uint32_t had; } gap;
+	struct { struct gt_evidence at; uint64_t nth, causes[GT_IDLE_CAUSE_COUNT]; uint32_t had; } gap;
 };
 
 void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt);	/* which have idle time; it listens from now on */

@@ -17,7 +17,7 @@ static bool worth(uint64_t ns, uint64_t window, unsigned hundredths)
 
 #define SAY(to, ...) snprintf((to)->text, sizeof((to)->text), __VA_ARGS__)
 
-static void found(struct gt_finding *to, uint64_t cost, uint64_t gain, const struct gt_example *at)
+static void found(struct gt_finding *to, uint64_t cost, uint64_t gain, const struct gt_evidence *at)
 {
 	to->state = GT_FOUND;
 	to->cost = cost;
@@ -25,7 +25,7 @@ static void found(struct gt_finding *to, uint64_t cost, uint64_t gain, const str
 	to->at = *at;
 }
 
-static const char *call_of(const struct gt_advice_facts *f, const struct gt_example *e)
+static const char *call_of(const struct gt_advice_facts *f, const struct gt_evidence *e)
 {
 	if (!e->seg || e->type == GT_NONE)
 		return "?";
@@ -140,22 +140,22 @@ static void driver_in_loop(const struct gt_advice_facts *f, uint64_t window, str
 }
 
 /* A stretch of a GPU. */
-static struct gt_example on_gpu(const struct gt_idle_device *d, struct gt_idle_time t)
+static struct gt_evidence on_gpu(const struct gt_idle_device *d, struct gt_idle_time t)
 {
-	return (struct gt_example){ t.to > t.from ? d->seg : NULL, t.from, t.to, GT_NONE, GT_NONE, d->number };
+	return (struct gt_evidence){ t.to > t.from ? d->seg : NULL, t.from, t.to, GT_NONE, GT_NONE, d->number };
 }
 
 static void exposed_communication(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	struct gt_example longest = { .seg = NULL };
+	struct gt_evidence longest = { .seg = NULL };
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++) {
-		struct gt_example one = on_gpu(&f->idle->devices[i], f->idle->devices[i].talk);
+		struct gt_evidence one = on_gpu(&f->idle->devices[i], f->idle->devices[i].talk);
 
 		ns = gt_sat_add(ns, f->idle->devices[i].kind[GT_WORK_COMMUNICATION]);
 		if (one.seg)
-			gt_example_keep_longest(&longest, &one);
+			gt_evidence_keep_longest(&longest, &one);
 	}
 	if (!worth(ns, window, FIND_MOST))
 		return;
@@ -167,7 +167,7 @@ static void exposed_communication(const struct gt_advice_facts *f, uint64_t wind
 static uint64_t own_work(const struct gt_idle_device *d) { return gt_sat_add(d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COPY]); }
 
 /* Where it waits for who has more: in communication, or with nothing to do. */
-static struct gt_example where_it_waits(const struct gt_idle_device *d)
+static struct gt_evidence where_it_waits(const struct gt_idle_device *d)
 {
 	return on_gpu(d, d->talk.to > d->talk.from ? d->talk : d->gap);
 }
@@ -175,7 +175,7 @@ static struct gt_example where_it_waits(const struct gt_idle_device *d)
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_idle_device *all = f->idle->devices, *most = all, *least = all;
-	struct gt_example at;
+	struct gt_evidence at;
 	uint64_t span = 0, more;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++) {
@@ -188,8 +188,8 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 		return;
 	at = where_it_waits(least);
 	found(to, more, more, &at);
-	SAY(to, "%s works for %s (communication apart) and %s for %s", gt_which_gpu(&f->idle->asked, most->seg, most->track).text,
-	    told(own_work(most)), gt_which_gpu(&f->idle->asked, least->seg, least->track).text, told(own_work(least)));
+	SAY(to, "%s works for %s (communication apart) and %s for %s", gt_gpu_label_of(&f->idle->asked, most->seg, most->track).text,
+	    told(own_work(most)), gt_gpu_label_of(&f->idle->asked, least->seg, least->track).text, told(own_work(least)));
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -228,7 +228,7 @@ static void large_gap(const struct gt_advice_facts *f, uint64_t window, struct g
 }
 
 /* Thirtieths of the window in which a GPU works for less than half of the time; neighbours are one region. */
-struct regions { uint64_t n, ns, busy, doubtful; struct gt_example at, worst; uint64_t at_idle, worst_idle, worst_busy, at_busy; };
+struct regions { uint64_t n, ns, busy, doubtful; struct gt_evidence at, worst; uint64_t at_idle, worst_idle, worst_busy, at_busy; };
 
 static void end_region(struct regions *r)
 {
@@ -250,7 +250,7 @@ static void add_chunk(struct regions *r, const struct gt_windowed_gpu *g, unsign
 		return;
 	}
 	if (!r->at.seg) {
-		r->at = (struct gt_example){ d->seg, g->edges[i], g->edges[i], GT_NONE, GT_NONE, d->number };
+		r->at = (struct gt_evidence){ d->seg, g->edges[i], g->edges[i], GT_NONE, GT_NONE, d->number };
 		r->at_idle = r->at_busy = 0;
 		r->n++;
 	}
@@ -334,7 +334,7 @@ struct throttled {
 	uint64_t samples, watched, held, lost, reasons, best;
 	unsigned __int128 weighed;
 	bool clockless, always, matched;
-	struct gt_example at;
+	struct gt_evidence at;
 };
 
 static void add_clocks(const struct gt_advice_facts *f, struct throttled *t)
@@ -353,7 +353,7 @@ static void add_clocks(const struct gt_advice_facts *f, struct throttled *t)
 			continue;
 		t->best = c->best > t->best ? c->best : t->best;
 		t->lost += c->best ? c->held - (uint64_t)(c->weighed / c->best) : 0;
-		gt_example_keep_longest(&t->at, &c->longest);
+		gt_evidence_keep_longest(&t->at, &c->longest);
 	}
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		t->matched |= f->windowed.gpus[i].clock > 0;
@@ -396,11 +396,11 @@ static const char *leak_untold(const struct gt_advice_facts *f)
 
 	if (a->opt->filter.match || a->opt->filter.tid)
 		return "--match and --tid leave allocations and frees out";
-	if (!gt_recorded(a->reader, GT_LAYER_API))
+	if (!gt_is_recorded(a->reader, GT_LAYER_API))
 		return "what the program allocates and frees was not recorded";
 	if (l->tracked < l->allocs)
 		return "sizes and addresses were not recorded (gtcollect --args key)";
-	if (gt_filtered(a->reader))
+	if (gt_has_name_filter(a->reader))
 		return "functions were left out while recording";
 	if (l->lost)
 		return "events were lost, and allocations or frees may be among them";
@@ -459,7 +459,7 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 		why = why ? why : "the time that was looked at is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->unasked) {
+	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->in_default_report) {
 		cannot(to, "it takes to read the trace once more: gtanalyze advice");
 		to->not_asked = true;
 	} else

@@ -12,7 +12,7 @@ struct gt_finding {
 	bool not_asked;			/* it cannot be answered, as nobody asked for what it takes: the other rules are an answer without it */
 	char text[400];			/* evidence, or why it cannot be answered */
 	uint64_t cost, gain;		/* ns of GPU time: what it takes, and what is won at most */
-	struct gt_example at;
+	struct gt_evidence at;
 };
 struct gt_rule {
 	const char *name, *remedy;

@@ -8,7 +8,7 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/gpu_rows.h"
 
-struct held { uint64_t n, ns, copies; struct gt_example longest; };		/* of a pair */
+struct held { uint64_t n, ns, copies; struct gt_evidence longest; };		/* of a pair */
 struct stream {
 	uint32_t track, type;
 	struct gt_union busy;
@@ -65,7 +65,7 @@ static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, 
 	const struct gt_union *own = &d->streams[i].busy;
 	int64_t ready = op->returned + GT_PROMPT_NS, end, wait, took = op->end - op->start;
 	const struct stream *other;
-	struct gt_example one;
+	struct gt_evidence one;
 	struct held *h;
 	size_t k;
 
@@ -85,8 +85,8 @@ static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, 
 	h->n++;
 	h->ns = gt_sat_add(h->ns, (uint64_t)wait);
 	h->copies += is_kernel(s, d->seg, op->type) != is_kernel(s, d->seg, other->type);
-	one = (struct gt_example){ d->seg, ready > other->start ? ready : other->start, op->end, op->thread, op->type, d->number };
-	gt_example_keep_longest(&h->longest, &one);
+	one = (struct gt_evidence){ d->seg, ready > other->start ? ready : other->start, op->end, op->thread, op->type, d->number };
+	gt_evidence_keep_longest(&h->longest, &one);
 }
 
 /* Stream i works from start to end: beside which others? Of its own time what lies behind its end is new, and what begins later comes later,
@@ -209,10 +209,10 @@ static enum watch watch(const struct gt_segment *seg, const struct gt_type *type
 
 static uint64_t rows_of(const struct gt_cols *cols, uint32_t code)
 {
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint64_t n = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
 		n++;
 	return n;
 }

@@ -31,7 +31,7 @@ struct gt_serial_sum {				/* of pairs that count */
 	uint64_t gain;				/* and together: no more than a GPU worked for longer than its busiest stream */
 	const struct gt_segment *seg;		/* the pair with the most */
 	int64_t a, b;				/* the ids of its streams */
-	struct gt_example longest;
+	struct gt_evidence longest;
 };
 
 /* Both return 0 or negative. Operations by their start; runs of calls and spans. */

@@ -114,10 +114,10 @@ static void settle(struct gt_windowed *w, struct gt_gpu_sample_clock *c, int64_t
 
 static void end_held(struct gt_gpu_sample_clock *c, int64_t at)
 {
-	struct gt_example one = { c->seg, c->since, at, GT_NONE, GT_NONE, GT_NONE };
+	struct gt_evidence one = { c->seg, c->since, at, GT_NONE, GT_NONE, GT_NONE };
 
 	if (c->knows_reasons && c->now & GT_HELD_DOWN)
-		gt_example_keep_longest(&c->longest, &one);
+		gt_evidence_keep_longest(&c->longest, &one);
 }
 
 static void sample(struct gt_windowed *w, struct gt_gpu_sample_clock *c, const struct gt_moment *m)
@@ -166,7 +166,7 @@ bool gt_windowed_wants(const struct gt_segment *seg, const struct gt_type *type)
 
 int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_moment *m = gt_in_time_run(&w->order, cols, err);
+	struct gt_moment *m = gt_time_ordered_run(&w->order, cols, err);
 
 	if (!m)
 		return err->code;
@@ -175,9 +175,9 @@ int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt
 		unsigned what = type ? counts_as(cols->seg, type) : WORK;
 		uint32_t n = 0, nth = 0;
 		const uint64_t *values = what == WORK ? NULL : gt_cols_args(cols, c, 0, &n);
-		struct gt_pick p;
+		struct gt_column_cursor p;
 
-		for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); values && gt_pick_next(&p) && nth < n; nth++) {
+		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); values && gt_column_cursor_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
 			m[p.row].addr = what;
 		}
@@ -190,7 +190,7 @@ int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt
 int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_err *err)
 {
 	size_t tracks = s->order.tracks[s->order.nsegs] + 1ul;
-	int rc = gt_in_time_init(&w->order, s->asked.reader, on_moment, w, err);
+	int rc = gt_time_ordered_init(&w->order, s->asked.reader, on_moment, w, err);
 
 	w->idle = s;
 	w->gpu = calloc(tracks, sizeof(*w->gpu));
@@ -215,7 +215,7 @@ int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_e
 
 int gt_windowed_finish(struct gt_windowed *w, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&w->order, err);
+	int rc = gt_time_ordered_flush(&w->order, err);
 
 	for (size_t i = 0; !rc && i < w->nclocks; i++) {
 		settle(w, &w->clocks[i], INT64_MAX);
@@ -226,7 +226,7 @@ int gt_windowed_finish(struct gt_windowed *w, struct gt_err *err)
 
 void gt_windowed_release(struct gt_windowed *w)
 {
-	gt_in_time_release(&w->order);
+	gt_time_ordered_release(&w->order);
 	free(w->gpu);
 	free(w->clock);
 	free(w->gpus);

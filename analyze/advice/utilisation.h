@@ -31,7 +31,7 @@ struct gt_gpu_sample_clock {			/* of a GPU of the machine */
 	uint64_t reasons;		/* bits there were while held down */
 	unsigned __int128 weighed;	/* ns held down, times MHz */
 	bool clockless;			/* some of it at a clock that is not known */
-	struct gt_example longest;	/* stretch in which it was held down */
+	struct gt_evidence longest;	/* stretch in which it was held down */
 	/* the rest is private */
 	bool knows_reasons, knows_mhz;
 	uint64_t now, mhz;
@@ -39,7 +39,7 @@ struct gt_gpu_sample_clock {			/* of a GPU of the machine */
 };
 struct gt_windowed {
 	const struct gt_idle *idle;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	uint32_t *gpu, *clock;		/* by the number of a track: 1 + place */
 	struct gt_windowed_gpu *gpus;
 	struct gt_gpu_sample_clock *clocks;	/* of those tracks that NVML may have written */

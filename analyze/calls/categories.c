@@ -24,7 +24,7 @@ static void gather(const struct gt_report_state *a, struct sum sums[], unsigned 
 			unsigned where = by_layer ? type->layer : type->category;
 
 			if (where < n && (by_layer || is_call(type)))
-				gt_stat_add(&sums[where].all, gt_fold_stat(a->opt->fold, i, t));
+				gt_stat_add(&sums[where].all, gt_aggregate_stat(a->opt->aggregate, i, t));
 		}
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 	gather(state, sums, GT_CATEGORY_COUNT, false);
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		parts[c] = sums[c].all.outer_total;
-	rc = gt_shares(parts, GT_CATEGORY_COUNT, shares, err);
+	rc = gt_compute_shares(parts, GT_CATEGORY_COUNT, shares, err);
 	if (rc)
 		return rc;
 	tables[0] = gt_table_new("categories", "Time by category (outermost calls)", category_columns, 6);
@@ -78,10 +78,10 @@ static void note_files(const struct gt_report_state *a, struct gt_table *t)
 
 		for (uint32_t k = 0; k < seg->ntypes; k++)
 			if (seg->types[k].layer == GT_LAYER_IOCTL && seg->types[k].category == GT_CAT_FILE)
-				gt_stat_add(&files, gt_fold_stat(a->opt->fold, i, k));
+				gt_stat_add(&files, gt_aggregate_stat(a->opt->aggregate, i, k));
 	}
 	if (files.count)
-		gt_note_many(t, files.count, "ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
+		gt_note_plural(t, files.count, "ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
 			     "others are ioctls, as in summary", (unsigned long long)files.count, gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
 }
 
@@ -97,7 +97,7 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 	gt_table_gives_way(tables[0], "instants open max_ns failed");
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++) {
 		const struct gt_stat *s = &sums[l].all;
-		bool known = gt_recorded(a->reader, l) && !gt_filtered_away(a, l, GT_OP_NONE);
+		bool known = gt_is_recorded(a->reader, l) && !gt_why_filtered_out(a, l, GT_OP_NONE);
 
 		gt_table_add(tables[0], (struct gt_cell[]){
 			gt_cell_text(gt_layer_word(l)), gt_cell_known(known, s->count), gt_cell_known(known, s->open),
@@ -115,11 +115,11 @@ const struct gt_analysis gt_categories_report = {
 	.help       = "time of outermost calls by category: init, memory, copy, launch, sync ...",
 	.wants      = ALL,
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED),
-	.folds      = GT_FOLD_TYPES,
+	.aggregates      = GT_AGGREGATE_TYPES,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_CALLS,
+	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = categories_finish,
 };
 
@@ -127,9 +127,9 @@ const struct gt_analysis gt_layers_report = {
 	.name       = "layers",
 	.help       = "rows and time by layer: API, ioctl, scheduler, GPU, user",
 	.wants      = ALL,
-	.folds      = GT_FOLD_TYPES,
+	.aggregates      = GT_AGGREGATE_TYPES,
 	.splits     = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = layers_finish,
 };

@@ -46,7 +46,7 @@ struct column {				/* of a code of the run at hand */
 };
 struct contexts {
 	struct gt_report_state asked;
-	struct gt_keep keep;
+	struct gt_top_n keep;
 	uint32_t *tracks;		/* by segment: how many tracks those before have */
 	struct stack **stacks;		/* by track, numbered over all segments; NULL: nothing is known of it */
 	struct column *columns;
@@ -61,7 +61,7 @@ static int contexts_init(void *state, struct gt_reader *r, const struct gt_analy
 	uint32_t n = gt_reader_segments(r);
 
 	c->asked = (struct gt_report_state){ r, opt };
-	gt_keep_init(&c->keep, opt->top);
+	gt_top_n_init(&c->keep, opt->top);
 	c->tracks = calloc(n + 1ul, sizeof(*c->tracks));
 	for (uint32_t i = 0; c->tracks && i < n; i++)
 		c->tracks[i + 1] = c->tracks[i] + gt_reader_segment(r, i)->ntracks;
@@ -109,7 +109,7 @@ static enum event change(struct stack *s, enum effect effect, uint64_t context)
 }
 
 /* What the row does to its thread. NEVENTS: no memory. */
-static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col, const struct gt_kept *one)
+static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col, const struct gt_top_entry *one)
 {
 	struct stack **s = cols->track < cols->seg->ntracks ? &c->stacks[c->tracks[cols->seg->index] + cols->track] : NULL;
 	enum event event = col->call < NCALLS ? (enum event)calls[col->call].event : OTHER, then;
@@ -157,7 +157,7 @@ static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct 
 
 static int add_row(struct contexts *c, const struct gt_cols *cols, struct column *col, uint32_t i, struct gt_err *err)
 {
-	struct gt_kept one = gt_kept_row(cols, i, ~cols->start[i]);	/* the earlier the better */
+	struct gt_top_entry one = gt_top_entry_of_row(cols, i, ~cols->start[i]);	/* the earlier the better */
 	uint64_t ns = cols->dur ? (uint64_t)cols->dur[i] : 0;
 	uint32_t nth = col->nth++;
 	enum event event;
@@ -170,7 +170,7 @@ static int add_row(struct contexts *c, const struct gt_cols *cols, struct column
 	c->sums[event].ns = gt_sat_add(c->sums[event].ns, ns);
 	c->sums[event].longest = ns > c->sums[event].longest ? ns : c->sums[event].longest;
 	one.b = (uint64_t)event << 32 | (nth < col->ndevice ? (uint32_t)col->device[nth] : GT_NONE);
-	return gt_keep_wants(&c->keep, one.score) && gt_keep_add(&c->keep, &one, err) ? -ENOMEM : 0;
+	return gt_top_n_offer(&c->keep, one.score) && gt_top_n_add(&c->keep, &one, err) ? -ENOMEM : 0;
 }
 
 static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -190,21 +190,21 @@ static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- the tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_KEPT_CALL_COLUMNS, { "event", "Event", GT_C_TEXT }, { "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
+	GT_CALL_LIST_COLUMNS, { "event", "Event", GT_C_TEXT }, { "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
 };
-#define NCOLUMNS (GT_KEPT_CALL_CELLS + 3u)
+#define NCOLUMNS (GT_CALL_LIST_CELLS + 3u)
 static const struct gt_column sum_columns[] = {
 	{ "event", "Event", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
 	{ "max_ns", "Longest", GT_C_NS },
 };
 
-static void add(const struct contexts *c, struct gt_table *t, const struct gt_kept *one)
+static void add(const struct contexts *c, struct gt_table *t, const struct gt_top_entry *one)
 {
 	struct gt_cell cells[NCOLUMNS];
 	char handle[24];
 
 	snprintf(handle, sizeof(handle), "0x%llx", (unsigned long long)one->a);
-	gt_kept_call_cells(cells, &c->asked, one);
+	gt_call_list_cells(cells, &c->asked, one);
 	cells[10] = gt_cell_text(words[one->b >> 32]);
 	cells[11] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
 	cells[12] = gt_cell_known((uint32_t)one->b != GT_NONE, (uint32_t)one->b);
@@ -221,10 +221,10 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "device process depth thread result tid pid context duration_ns");
-	gt_keep_sort(&c->keep);
+	gt_top_n_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i]);
-	gt_note_kept(tables[0], &c->keep);
+	gt_note_top_n(tables[0], &c->keep);
 	for (unsigned e = 0; e < NEVENTS; e++)
 		if (c->sums[e].count)
 			gt_table_add(tables[1], (struct gt_cell[]){ gt_cell_text(words[e]), gt_cell_u(c->sums[e].count),
@@ -244,12 +244,12 @@ static void contexts_release(void *state)
 	free(c->stacks);
 	free(c->tracks);
 	free(c->columns);
-	gt_keep_release(&c->keep);
+	gt_top_n_release(&c->keep);
 }
 
 const struct gt_analysis gt_contexts_report = {
 	.name       = "contexts",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "contexts created, bound, switched and destroyed, in order of time, and how often",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
 	.needs      = GT_LAYERS_OF_CALLS,

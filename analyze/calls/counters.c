@@ -11,7 +11,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define COUNTERS_MAX GT_KEEP_ALL	/* as many as a table has rows; in 32 MiB */
+#define COUNTERS_MAX GT_TOP_N_MAX	/* as many as a table has rows; in 32 MiB */
 
 struct number { __int128 whole; double real; };		/* one of the two, by the kind of the field */
 struct counter {
@@ -28,7 +28,7 @@ struct counter {
 };
 struct counters {
 	struct gt_report_state asked;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	struct counter *list;
 	size_t n, cap;
 	struct gt_map map;
@@ -94,7 +94,7 @@ enum { A_VALUE = 1, UNCERTAIN = 2 };	/* addr; 0 of a row without a value */
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct counters *c = arg;
-	const struct gt_segment *seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&c->order, c->asked.reader, m);
 	struct counter *one;
 	struct number v;
 
@@ -132,14 +132,14 @@ static int counters_init(void *state, struct gt_reader *r, const struct gt_analy
 	struct counters *c = state;
 
 	c->asked = (struct gt_report_state){ r, opt };
-	return gt_in_time_init(&c->order, r, on_sample, c, err);
+	return gt_time_ordered_init(&c->order, r, on_sample, c, err);
 }
 
 static int counters_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct counters *c = state;
-	struct gt_moment *m = gt_in_time_run(&c->order, cols, err);
-	struct gt_pick p;
+	struct gt_moment *m = gt_time_ordered_run(&c->order, cols, err);
+	struct gt_column_cursor p;
 
 	if (!m)
 		return err->code;
@@ -149,7 +149,7 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 		const uint64_t *doubts = gt_cols_role(cols, code, GT_R_UNCERTAIN, &ndoubts);
 		const uint64_t *values = type && type->nfields ? gt_cols_args(cols, code, 0, &n) : NULL;
 
-		for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_pick_next(&p) && nth < n; nth++) {
+		for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_column_cursor_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
 			m[p.row].addr = A_VALUE | (nth < ndoubts && doubts[nth] ? UNCERTAIN : 0);
 		}
@@ -195,8 +195,8 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 	cells[8] = c->kind == GT_F_HEX ? gt_cell_none() : (struct gt_cell){ .d = mean(c, a->opt) };
 	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
-	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
-	cells[12] = c->doubtful ? gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->doubt)) : gt_cell_none();
+	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->first));
+	cells[12] = c->doubtful ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->doubt)) : gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -214,12 +214,12 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 	int64_t first = INT64_MAX, at;
 
 	for (size_t i = 0; i < c->n; i++) {
-		at = gt_since(c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
+		at = gt_time_since_origin(c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
 		n += c->list[i].doubtful;
 		first = c->list[i].doubtful && at < first ? at : first;
 	}
 	if (n)
-		gt_note_many(t, n, "%zu of the counters {is|are} not certain, from %.6f s on: not each call that changes {it|them} was "
+		gt_note_plural(t, n, "%zu of the counters {is|are} not certain, from %.6f s on: not each call that changes {it|them} was "
 			     "recorded", n, (double)first / 1e9);
 }
 
@@ -227,9 +227,9 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	struct counters *c = state;
 	unsigned skip = gt_where_skip(c->asked.reader);
-	int rc = gt_in_time_flush(&c->order, err);
+	int rc = gt_time_ordered_flush(&c->order, err);
 	uint64_t rows = 0;
-	size_t shown = gt_shown(c->n, c->asked.opt->top);
+	size_t shown = gt_rows_shown(c->n, c->asked.opt->top);
 
 	tables[0] = gt_table_new("counters", "Counters", columns + skip, (unsigned)NCOLUMNS - skip);
 	if (rc || !tables[0])
@@ -241,10 +241,10 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
 	if (c->beyond)
-		gt_note_many(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of those that came later {is|are} left out",
+		gt_note_plural(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of those that came later {is|are} left out",
 			     COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
-	gt_note_late(tables[0], gt_in_time_late(&c->order), "means");
+	gt_note_unordered(tables[0], gt_time_ordered_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
 		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
 	if (rows && !c->n && c->asked.opt->filter.tid)
@@ -258,7 +258,7 @@ static void counters_release(void *state)
 {
 	struct counters *c = state;
 
-	gt_in_time_release(&c->order);
+	gt_time_ordered_release(&c->order);
 	free(c->list);
 	gt_map_release(&c->map);
 }

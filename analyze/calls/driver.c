@@ -30,7 +30,7 @@ struct thread {
 struct failure { const struct gt_segment *seg; uint32_t type, track; int32_t code; uint64_t count, ns; int64_t first; };
 struct driver {
 	struct gt_report_state asked;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	uint32_t *of;			/* by track, over all segments: the number of the track that stands for its thread */
 	uint32_t *slot;			/* likewise: 1 + its thread or 0 */
 	struct thread *threads;		/* the moments of each have its number for a place */
@@ -165,7 +165,7 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 /* The number of a track's thread, or GT_NONE: no memory. */
 static uint32_t thread_of(struct driver *d, const struct gt_segment *seg, uint32_t track, struct gt_err *err)
 {
-	uint32_t *slot = &d->slot[d->of[gt_in_time_track(&d->order, seg, track)]];
+	uint32_t *slot = &d->slot[d->of[gt_time_ordered_track(&d->order, seg, track)]];
 
 	if (!*slot) {
 		if (gt_grow(&d->threads, &d->threads_cap, d->nthreads + 1, sizeof(*d->threads))) {
@@ -211,7 +211,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 
 static int flush(struct driver *d, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&d->order, err);
+	int rc = gt_time_ordered_flush(&d->order, err);
 
 	for (size_t i = 0; !rc && i < d->nthreads; i++)
 		pass(d, &d->threads[i], INT64_MAX);
@@ -224,7 +224,7 @@ static int driver_init(void *state, struct gt_reader *r, const struct gt_analysi
 {
 	struct driver *d = state;
 	uint32_t n = gt_reader_segments(r);
-	int rc = gt_in_time_init(&d->order, r, on_row, d, err);
+	int rc = gt_time_ordered_init(&d->order, r, on_row, d, err);
 
 	d->asked = (struct gt_report_state){ r, opt };
 	if (rc)
@@ -243,10 +243,10 @@ static int driver_init(void *state, struct gt_reader *r, const struct gt_analysi
 
 		for (uint32_t t = 0; t < count; t++)
 			d->of[first + t] = t;
-		gt_doubles_threads(opt->doubles, i, d->of + first);
+		gt_source_dedup_map_threads(opt->source_dedup, i, d->of + first);
 		for (uint32_t t = 0; t < count; t++)
 			d->of[first + t] += first;
-		d->told[i] = gt_recorded_in(gt_reader_segment(r, i), GT_LAYER_IOCTL);
+		d->told[i] = gt_is_recorded_in(gt_reader_segment(r, i), GT_LAYER_IOCTL);
 	}
 	return 0;
 }
@@ -318,15 +318,15 @@ static int look_at_types(struct driver *d, const struct gt_cols *cols, struct gt
 static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct driver *d = state;
-	struct gt_timeline *line = &d->order.lines[cols->seg->index];
+	struct gt_time_merge *line = &d->order.lines[cols->seg->index];
 	uint32_t first = d->order.types[cols->seg->index], place;
 	struct gt_moment *to;
 	size_t n = 0;
 
 	if (!d->told[cols->seg->index] || cols->track >= cols->seg->ntracks)
 		return 0;
-	if (gt_in_time_block(&d->order, cols, err) || look_at_types(d, cols, err) ||
-	    (place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE || !(to = gt_timeline_room(line, cols->n, err)))
+	if (gt_time_ordered_block(&d->order, cols, err) || look_at_types(d, cols, err) ||
+	    (place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE || !(to = gt_time_merge_reserve(line, cols->n, err)))
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
@@ -338,7 +338,7 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 		if (kind == IOCTL)
 			d->rows[first + cols->types[code]]++;
 	}
-	gt_timeline_took(line, n);
+	gt_time_merge_commit(line, n);
 	return count_failures(d, cols, err);
 }
 
@@ -451,7 +451,7 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 
 	if (!list)
 		return gt_err_set(err, -ENOMEM, "no memory for the calls");
-	shown = gt_shown(n, d->asked.opt->top);
+	shown = gt_rows_shown(n, d->asked.opt->top);
 	for (size_t i = 0; i < shown; i++) {
 		const struct spent *s = &list[i].sum;
 
@@ -480,23 +480,23 @@ static int by_count(const void *pa, const void *pb)
 
 static void fill_failures(struct driver *d, struct gt_table *t)
 {
-	size_t shown = gt_shown(d->nfailures, d->asked.opt->top);
+	size_t shown = gt_rows_shown(d->nfailures, d->asked.opt->top);
 
 	if (d->nfailures)
 		qsort(d->failures, d->nfailures, sizeof(*d->failures), by_count);
 	for (size_t i = 0; i < shown; i++) {
 		const struct failure *f = &d->failures[i];
 		char buf[80];
-		const char *words = gt_code_words(GT_LAYER_IOCTL, f->code, buf, sizeof(buf));
+		const char *words = gt_return_code_text(GT_LAYER_IOCTL, f->code, buf, sizeof(buf));
 
 		gt_table_add(t, (struct gt_cell[NFAILURE]){
 			gt_cell_u(f->seg->index), gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code), gt_cell_text(words),
 			gt_cell_u(f->count), gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]), gt_cell_u(f->ns),
-			gt_cell_i(gt_since(d->asked.opt, d->asked.reader, f->seg, f->first)) } + gt_where_skip(d->asked.reader));
+			gt_cell_i(gt_time_since_origin(d->asked.opt, d->asked.reader, f->seg, f->first)) } + gt_where_skip(d->asked.reader));
 	}
 	gt_table_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
-		gt_note_many(t, d->beyond, "%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
+		gt_note_plural(t, d->beyond, "%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
 			     (unsigned long long)d->beyond, FAILURES_MAX);
 }
 
@@ -517,7 +517,7 @@ static void note_files(const struct driver *d, struct gt_table *t)
 	}
 	gt_table_note(t, "of outermost calls, with the ioctls within them; and the ioctls that are in no call");
 	if (files)
-		gt_note_many(t, files, "of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
+		gt_note_plural(t, files, "of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
 			     "{it|those} out", (unsigned long long)all, (unsigned long long)files);
 }
 
@@ -528,14 +528,14 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		without += !d->told[i];
 	if (without && without < d->order.nsegs)
-		gt_note_many(t, without, "%u {recording has|recordings have} no ioctls and {is|are} in no figure", without);
-	gt_note_late(t, gt_in_time_late(&d->order), "times in the driver");
+		gt_note_plural(t, without, "%u {recording has|recordings have} no ioctls and {is|are} in no figure", without);
+	gt_note_unordered(t, gt_time_ordered_late(&d->order), "times in the driver");
 }
 
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct driver *d = state;
-	const char *away = gt_filtered_away(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
+	const char *away = gt_why_filtered_out(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
 	bool any = false;
 	unsigned skip = gt_where_skip(d->asked.reader);
 	int rc = flush(d, err);
@@ -573,7 +573,7 @@ static void driver_release(void *state)
 
 	for (size_t i = 0; i < d->nthreads; i++)
 		free(d->threads[i].stack);
-	gt_in_time_release(&d->order);
+	gt_time_ordered_release(&d->order);
 	gt_map_release(&d->map);
 	free(d->of);
 	free(d->slot);

@@ -164,7 +164,7 @@ static int by_count(const void *pa, const void *pb)
 static void add(const struct errors *e, struct gt_table *t, const struct failure *f)
 {
 	char buf[80];
-	const char *words = gt_code_words(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
+	const char *words = gt_return_code_text(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
 	struct gt_cell process[3], cells[NCOLUMNS];
 
 	gt_where_process(process, f->seg, f->process);
@@ -176,8 +176,8 @@ static void add(const struct errors *e, struct gt_table *t, const struct failure
 	cells[5] = process[1];
 	cells[6] = process[2];
 	gt_where_thread(cells + 7, f->seg, f->track);
-	cells[9] = gt_cell_i(gt_since(e->asked.opt, e->asked.reader, f->seg, f->first));
-	cells[10] = gt_cell_i(gt_since(e->asked.opt, e->asked.reader, f->seg, f->last));
+	cells[9] = gt_cell_i(gt_time_since_origin(e->asked.opt, e->asked.reader, f->seg, f->first));
+	cells[10] = gt_cell_i(gt_time_since_origin(e->asked.opt, e->asked.reader, f->seg, f->last));
 	cells[11] = gt_cell_known(!f->more, f->threads);
 	gt_table_add(t, cells + gt_where_skip(e->asked.reader));
 }
@@ -185,7 +185,7 @@ static void add(const struct errors *e, struct gt_table *t, const struct failure
 static int errors_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct errors *e = state;
-	size_t shown = gt_shown(e->n, e->asked.opt->top);
+	size_t shown = gt_rows_shown(e->n, e->asked.opt->top);
 	unsigned skip = gt_where_skip(e->asked.reader);
 
 	tables[0] = gt_table_new("errors", "Failed calls", columns + skip, NCOLUMNS - skip);
@@ -198,7 +198,7 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 		add(e, tables[0], &e->list[i]);
 	gt_table_note_cut(tables[0], e->n, shown);
 	if (e->beyond)
-		gt_note_many(tables[0], e->beyond, "%llu failed {call is|calls are} beyond the first %d kinds of failure and not listed",
+		gt_note_plural(tables[0], e->beyond, "%llu failed {call is|calls are} beyond the first %d kinds of failure and not listed",
 			     (unsigned long long)e->beyond, ERRORS_MAX);
 	return 1;
 }
@@ -220,7 +220,7 @@ const struct gt_analysis gt_errors_report = {
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL),
 	.splits     = GT_BY_BLOCK,
 	.state_size = sizeof(struct errors),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.block      = errors_block,
 	.merge      = errors_merge,
 	.finish     = errors_finish,

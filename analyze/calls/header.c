@@ -149,7 +149,7 @@ static const struct gt_column columns[] = {
 static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		if (gt_recorded_in(seg, l))
+		if (gt_is_recorded_in(seg, l))
 			gt_buf_printf(b, "%s%s", b->len ? " " : "", gt_layer_word(l));
 	gt_buf_byte(b, 0);
 }
@@ -172,15 +172,15 @@ static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 	gt_buf_byte(b, 0);
 }
 
-static const struct gt_left_out *left_out(const struct header *h, const struct gt_segment *seg)
+static const struct gt_duplicate_counts *left_out(const struct header *h, const struct gt_segment *seg)
 {
-	return gt_doubles_of(h->asked.opt->doubles, seg->index);
+	return gt_source_dedup_counts(h->asked.opt->source_dedup, seg->index);
 }
 
 /* Processes or threads; one that two sources recorded has two tracks. */
 static uint64_t how_many(const struct header *h, const struct gt_segment *seg, unsigned kind)
 {
-	const struct gt_left_out *d = left_out(h, seg);
+	const struct gt_duplicate_counts *d = left_out(h, seg);
 	uint64_t n = 0;
 
 	for (uint32_t t = 0; t < seg->ntracks; t++)
@@ -211,7 +211,7 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 }
 
 /* A note on one recording. */
-#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_whose(&(h)->asked, seg).text, ##__VA_ARGS__)
+#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
 
 static const char *file_of(const struct header *h, const struct gt_segment *seg)
 {
@@ -310,7 +310,7 @@ static void note_doubt(const struct known *k, size_t i, const char *value)
 	struct gt_buf after = { 0 };
 
 	if (doubts[i].after)
-		gt_put_by_number(&after, doubts[i].after, strtoull(value, NULL, 10));
+		gt_put_plural(&after, doubts[i].after, strtoull(value, NULL, 10));
 	gt_buf_byte(&after, 0);
 	doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", after.failed ? "" : (char *)after.data);
 	gt_buf_release(&after);
@@ -415,7 +415,7 @@ static void say_size(struct gt_table *t, const struct header *h, const struct gt
 	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
-	bool ioctls = calls && gt_recorded_in(seg, GT_LAYER_IOCTL);
+	bool ioctls = calls && gt_is_recorded_in(seg, GT_LAYER_IOCTL);
 	const char *file = h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
 	char of[48] = "", open[48] = "", began[64] = "";
 
@@ -467,7 +467,7 @@ static int add_segment(struct header *h, struct gt_table *t, const struct gt_seg
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->asked.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
-	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
+	int64_t complete = gt_time_since_origin(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
 	struct known k = { .h = h, .seg = seg, .t = t };
 	int rc = gt_meta_each(seg, note_known, &k);
 
@@ -506,10 +506,10 @@ static int add_segment(struct header *h, struct gt_table *t, const struct gt_seg
 /* "12 calls recorded by ebpf as well are counted once, from preload" */
 static void note_doubles(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
-	const struct gt_left_out *d = left_out(h, seg);
+	const struct gt_duplicate_counts *d = left_out(h, seg);
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct gt_doubled *two = &d->list[i];
+		const struct gt_source_pair *two = &d->list[i];
 		uint64_t n = two->calls + two->others;
 
 		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
@@ -525,7 +525,7 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 
 	if (has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
-			 (double)gt_since(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
+			 (double)gt_time_since_origin(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
 			 seg->max_end > seg->complete_to ? ", of what came later there is a part" : "");
 	doubt(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
 			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
@@ -612,11 +612,11 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	if (!seg->index && n)
 		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists them",
 			      h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
-	if (!seg->index && h->asked.opt->restricted)
-		gt_table_note(t, "restricted to %s%s", h->asked.opt->restricted,
+	if (!seg->index && h->asked.opt->restrictions)
+		gt_table_note(t, "restricted to %s%s", h->asked.opt->restrictions,
 			      h->asked.opt->filter.ranged ? "; calls that lie partly in the range count whole" : "");
-	if (!seg->index && h->asked.opt->nothing)
-		gt_note_nothing(t, &h->asked);
+	if (!seg->index && h->asked.opt->nothing_selected)
+		gt_note_no_rows(t, &h->asked);
 }
 
 static const struct gt_column damage_columns[] = {
@@ -629,7 +629,7 @@ static struct gt_table *damage_table(const struct header *h)
 {
 	size_t n;
 	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
-	size_t shown = gt_shown(n, h->asked.opt->top);
+	size_t shown = gt_rows_shown(n, h->asked.opt->top);
 	unsigned skip = gt_where_skip(h->asked.reader);
 	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
 
@@ -639,8 +639,8 @@ static struct gt_table *damage_table(const struct header *h)
 
 		gt_table_add(t, (struct gt_cell[]){
 			gt_cell_u(d[i].segment), gt_cell_u(d[i].offset), gt_cell_u(d[i].rows),
-			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
-			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
+			timed ? gt_cell_i(gt_time_since_origin(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
+			timed ? gt_cell_i(gt_time_since_origin(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
 			gt_cell_text(d[i].text) } + skip);
 	}
 	if (t)
@@ -652,7 +652,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	struct header *h = state;
 	const struct gt_analysis_options *opt = h->asked.opt;
-	uint32_t shown = (uint32_t)gt_shown(h->nsegs, opt->top);
+	uint32_t shown = (uint32_t)gt_rows_shown(h->nsegs, opt->top);
 	int rc = 0;
 
 	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
@@ -687,11 +687,11 @@ static void header_release(void *state)
 const struct gt_analysis gt_header_report = {
 	.name       = "header",
 	.help       = "what was recorded and by whom, losses, damage",
-	.last       = true,
+	.runs_last  = true,
 	.wants      = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_ALWAYS,
+	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct header),
 	.init       = header_init,
 	.block      = header_block,
@@ -734,10 +734,10 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 
 const struct gt_analysis gt_metadata_report = {
 	.name       = "metadata",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "all that the recorder noted: machine, environment, options, totals",
 	.splits     = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = metadata_finish,
 };

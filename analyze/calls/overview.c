@@ -46,7 +46,7 @@ static void add(struct sums *u, const char *name, const struct gt_type *type, co
 static void note_unsized(struct gt_table *t, const char *what, uint64_t succeeded, uint64_t sized)
 {
 	if (sized && succeeded > sized)
-		gt_note_many(t, succeeded - sized, "%llu %s{ has|s have} no size and {is|are} not in the sum of bytes",
+		gt_note_plural(t, succeeded - sized, "%llu %s{ has|s have} no size and {is|are} not in the sum of bytes",
 			     (unsigned long long)(succeeded - sized), what);
 }
 
@@ -63,9 +63,9 @@ static const struct gt_column kernel_columns[] = {
 /* A figure is absent where it was not recorded, and where --match and its like left out all that it counts. */
 static struct gt_cell figure(const struct gt_report_state *a, unsigned layer, unsigned op, bool known, uint64_t v)
 {
-	const char *gone = known ? gt_filtered_away(a, layer, op) : NULL;
+	const char *gone = known ? gt_why_filtered_out(a, layer, op) : NULL;
 
-	return gone ? gt_cell_gone(gone) : gt_cell_known(known, v);
+	return gone ? gt_cell_missing(gone) : gt_cell_known(known, v);
 }
 
 /* all: every name was recorded, so that a 0 is one. */
@@ -87,7 +87,7 @@ static struct gt_table *userspace(const struct gt_report_state *a, const struct 
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copies, u->copies),
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copy_known, u->copy_bytes) });
 	if (u->runtime)
-		gt_note_many(t, u->runtime, "%llu of the calls {is|are} the CUDA runtime's (libcudart.so), which {is|are} recorded in place of "
+		gt_note_plural(t, u->runtime, "%llu of the calls {is|are} the CUDA runtime's (libcudart.so), which {is|are} recorded in place of "
 			     "the driver's", (unsigned long long)u->runtime);
 	note_unsized(t, "allocation", u->allocs - u->alloc_failed, u->alloc_sized);
 	note_unsized(t, "transfer", u->copies - u->copy_failed, u->copy_sized);
@@ -98,24 +98,24 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	const struct gt_report_state *a = state;
 	struct sums u = { 0 };
-	bool ioctl = gt_recorded(a->reader, GT_LAYER_IOCTL);
+	bool ioctl = gt_is_recorded(a->reader, GT_LAYER_IOCTL);
 
 	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			add(&u, gt_type_name(seg, t), &seg->types[t], gt_fold_stat(a->opt->fold, i, t));
+			add(&u, gt_type_name(seg, t), &seg->types[t], gt_aggregate_stat(a->opt->aggregate, i, t));
 	}
-	tables[0] = userspace(a, &u, gt_recorded(a->reader, GT_LAYER_API), !gt_filtered(a->reader));
+	tables[0] = userspace(a, &u, gt_is_recorded(a->reader, GT_LAYER_API), !gt_has_name_filter(a->reader));
 	tables[1] = gt_table_new("kernel_space", "KERNEL SPACE (nvidia.ko):", kernel_columns, 3);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for the summary");
 	gt_table_as_list(tables[1]);
 	gt_table_add(tables[1], (struct gt_cell[]){
 		figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctls), figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctl_ns),
-		figure(a, GT_LAYER_SCHED, GT_OP_NONE, gt_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
-	if (u.files && !a->opt->unasked)
-		gt_note_many(tables[1], u.files, "without %llu {call that opens, maps or closes|calls that open, map or close} the driver's "
+		figure(a, GT_LAYER_SCHED, GT_OP_NONE, gt_is_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
+	if (u.files && !a->opt->in_default_report)
+		gt_note_plural(tables[1], u.files, "without %llu {call that opens, maps or closes|calls that open, map or close} the driver's "
 			     "files", (unsigned long long)u.files);
 	return 2;
 }
@@ -125,10 +125,10 @@ const struct gt_analysis gt_summary_report = {
 	.help       = "calls, launches, bytes allocated and moved, ioctls, scheduler",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_INSTANT) | GT_BIT(GT_SPAN),
 	.wants_args = true,
-	.folds      = GT_FOLD_TYPES | GT_FOLD_BYTES,
+	.aggregates      = GT_AGGREGATE_TYPES | GT_AGGREGATE_BYTES,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_ALWAYS,
+	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = summary_finish,
 };

@@ -24,10 +24,10 @@ struct place {			/* of one process */
 };
 struct pauses {
 	struct gt_report_state asked;
-	struct gt_places where;
+	struct gt_process_slots where;
 	struct place *places;
-	struct gt_timeline *lines;	/* one per segment */
-	struct gt_keep longest;
+	struct gt_time_merge *lines;	/* one per segment */
+	struct gt_top_n longest;
 	uint8_t *launches;		/* one per code of the block at hand: 1 for launches and losses */
 	size_t codes_cap;
 	uint64_t block;
@@ -38,10 +38,10 @@ struct pauses {
 static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct pauses *g = state;
-	int rc = gt_places_init(&g->where, r, err);
+	int rc = gt_process_slots_init(&g->where, r, err);
 
 	g->asked = (struct gt_report_state){ r, opt };
-	gt_keep_init(&g->longest, opt->top);
+	gt_top_n_init(&g->longest, opt->top);
 	if (rc)
 		return rc;
 	g->places = calloc(g->where.n + 1, sizeof(*g->places));
@@ -51,16 +51,16 @@ static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysi
 
 static bool in_doubt(const struct pauses *g, const struct gt_moment *m, const struct place *p)
 {
-	const struct place *all = &g->places[g->where.places[m->place].seg->index];	/* losses of no one process */
+	const struct place *all = &g->places[g->where.list[m->place].seg->index];	/* losses of no one process */
 
 	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
 }
 
 static int add_pause(struct pauses *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
 {
-	const struct gt_place *where = &g->where.places[m->place];
+	const struct gt_process_slot *where = &g->where.list[m->place];
 	int64_t ns = gt_clamp((uint64_t)m->at - (uint64_t)p->last_end);
-	struct gt_kept one = { .start = p->last_end, .dur = ns, .seg = where->seg, .track = where->track, .score = ns,
+	struct gt_top_entry one = { .start = p->last_end, .dur = ns, .seg = where->seg, .track = where->track, .score = ns,
 			       .type = m->what, .a = p->last_type };
 
 	p->pauses++;
@@ -74,7 +74,7 @@ static int add_pause(struct pauses *g, const struct gt_moment *m, struct place *
 		p->doubtful_ns = gt_sat_add(p->doubtful_ns, (uint64_t)ns);
 		one.b = 1;
 	}
-	return gt_keep_wants(&g->longest, one.score) ? gt_keep_add(&g->longest, &one, err) : 0;
+	return gt_top_n_offer(&g->longest, one.score) ? gt_top_n_add(&g->longest, &one, err) : 0;
 }
 
 static int pauses_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -129,7 +129,7 @@ static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols
 /* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
 static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct gt_moment *m)
 {
-	uint32_t place = gt_places_slot(&g->where, cols->seg, cols->track), rows[PICKED];
+	uint32_t place = gt_process_slot_of(&g->where, cols->seg, cols->track), rows[PICKED];
 	size_t n = 0;
 
 	for (uint32_t from = 0, to; from < cols->n; from = to) {
@@ -150,23 +150,23 @@ static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct
 static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct pauses *g = state;
-	struct gt_timeline *line = &g->lines[cols->seg->index];
+	struct gt_time_merge *line = &g->lines[cols->seg->index];
 	struct gt_moment *to;
 	int rc = 0;
 
 	if (g->block_seg && g->block_seg != cols->seg)	/* that one is over */
-		rc = gt_timeline_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
+		rc = gt_time_merge_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
 	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
-		rc = gt_timeline_advance(line, cols->floor, pauses_moment, g, err);
+		rc = gt_time_merge_advance(line, cols->floor, pauses_moment, g, err);
 		if (!rc)
 			rc = look_at_types(g, cols, err);
 	}
 	if (rc || !g->any)
 		return rc;
-	to = gt_timeline_room(line, cols->n, err);
+	to = gt_time_merge_reserve(line, cols->n, err);
 	if (!to)
 		return -ENOMEM;
-	gt_timeline_took(line, collect(g, cols, to));
+	gt_time_merge_commit(line, collect(g, cols, to));
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static const struct gt_column largest_columns[] = {
 };
 #define NLARGEST 8
 
-static void add_process(const struct pauses *g, struct gt_table *t, const struct gt_place *where, const struct place *p)
+static void add_process(const struct pauses *g, struct gt_table *t, const struct gt_process_slot *where, const struct place *p)
 {
 	struct gt_cell cells[NCOLUMNS];
 
@@ -192,7 +192,7 @@ static void add_process(const struct pauses *g, struct gt_table *t, const struct
 	cells[5] = gt_cell_u(p->total);
 	cells[6] = gt_cell_known(p->pauses, p->pauses ? p->total / p->pauses : 0);
 	cells[7] = gt_cell_known(p->pauses, (uint64_t)p->longest);
-	cells[8] = p->pauses ? gt_cell_i(gt_since(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
+	cells[8] = p->pauses ? gt_cell_i(gt_time_since_origin(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
 	cells[9] = gt_cell_u(p->doubtful);
 	cells[10] = gt_cell_u(p->doubtful_ns);
 	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
@@ -203,12 +203,12 @@ static const char *type_name(const struct gt_segment *seg, uint64_t type)
 	return type < seg->ntypes ? gt_type_name(seg, (uint32_t)type) : "?";
 }
 
-static void add_largest(const struct pauses *g, struct gt_table *t, const struct gt_kept *one)
+static void add_largest(const struct pauses *g, struct gt_table *t, const struct gt_top_entry *one)
 {
 	struct gt_cell cells[NLARGEST];
 
 	gt_where_process(cells, one->seg, one->track);
-	cells[3] = gt_cell_i(gt_since(g->asked.opt, g->asked.reader, one->seg, one->start));
+	cells[3] = gt_cell_i(gt_time_since_origin(g->asked.opt, g->asked.reader, one->seg, one->start));
 	cells[4] = gt_cell_i(one->dur);
 	cells[5] = gt_cell_text(type_name(one->seg, one->a));
 	cells[6] = gt_cell_text(type_name(one->seg, one->type));
@@ -223,7 +223,7 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	uint64_t late = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
-		int rc = gt_timeline_flush(&g->lines[i], pauses_moment, g, err);
+		int rc = gt_time_merge_flush(&g->lines[i], pauses_moment, g, err);
 
 		if (rc)
 			return rc;
@@ -237,13 +237,13 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	gt_table_gives_way(tables[1], "doubtful process before after");
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
-			add_process(g, tables[0], &g->where.places[i], &g->places[i]);
+			add_process(g, tables[0], &g->where.list[i], &g->places[i]);
 	gt_table_sort(tables[0], 5 - skip, true, g->asked.opt->top);
-	gt_keep_sort(&g->longest);
+	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
-	gt_note_kept(tables[1], &g->longest);
-	gt_note_late(tables[0], late, "pauses");
+	gt_note_top_n(tables[1], &g->longest);
+	gt_note_unordered(tables[0], late, "pauses");
 	return 2;
 }
 
@@ -252,12 +252,12 @@ static void pauses_release(void *state)
 	struct pauses *g = state;
 
 	for (uint32_t i = 0; g->lines && i < g->where.nsegs; i++)
-		gt_timeline_release(&g->lines[i]);
+		gt_time_merge_release(&g->lines[i]);
 	free(g->lines);
 	free(g->places);
 	free(g->launches);
-	gt_keep_release(&g->longest);
-	gt_places_release(&g->where);
+	gt_top_n_release(&g->longest);
+	gt_process_slots_release(&g->where);
 }
 
 const struct gt_analysis gt_pauses_report = {
@@ -266,7 +266,7 @@ const struct gt_analysis gt_pauses_report = {
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
 	.needs      = GT_LAYERS_OF_CALLS,
 	.order      = GT_BY_TIME,
-	.screen     = GT_SCREEN_CALLS,
+	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct pauses),
 	.init       = pauses_init,
 	.block      = pauses_block,

@@ -6,8 +6,8 @@
 #include "formats/names/demangle.h"
 
 struct calls {
-	struct gt_report_state asked;	/* first: gt_asked_init fills it */
-	struct gt_keep keep;
+	struct gt_report_state asked;	/* first: gt_report_state_init fills it */
+	struct gt_top_n keep;
 };
 
 static int calls_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -15,31 +15,31 @@ static int calls_init(void *state, struct gt_reader *r, const struct gt_analysis
 	struct calls *c = state;
 
 	c->asked = (struct gt_report_state){ r, opt };
-	gt_keep_init(&c->keep, opt->top);
+	gt_top_n_init(&c->keep, opt->top);
 	return 0;
 }
 
 static int calls_merge(void *into, void *from, struct gt_err *err)
 {
-	return gt_keep_merge(&((struct calls *)into)->keep, &((struct calls *)from)->keep, err);
+	return gt_top_n_merge(&((struct calls *)into)->keep, &((struct calls *)from)->keep, err);
 }
 
 static void calls_release(void *state)
 {
-	gt_keep_release(&((struct calls *)state)->keep);
+	gt_top_n_release(&((struct calls *)state)->keep);
 }
 
 static int longest_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_keep *k = &((struct calls *)state)->keep;
+	struct gt_top_n *k = &((struct calls *)state)->keep;
 
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_kept one;
+		struct gt_top_entry one;
 
-		if (!gt_keep_wants(k, cols->dur[i]))
+		if (!gt_top_n_offer(k, cols->dur[i]))
 			continue;
-		one = gt_kept_row(cols, i, cols->dur[i]);
-		if (gt_keep_add(k, &one, err))
+		one = gt_top_entry_of_row(cols, i, cols->dur[i]);
+		if (gt_top_n_add(k, &one, err))
 			return -ENOMEM;
 	}
 	return 0;
@@ -50,26 +50,26 @@ static int longest_block(void *state, const struct gt_cols *cols, struct gt_err 
 /* Calls that are open, and the begins whose end never came: ranges of the program that it did not close, calls of a foreign file. */
 static int open_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_keep *k = &((struct calls *)state)->keep;
+	struct gt_top_n *k = &((struct calls *)state)->keep;
 
 	if (cols->kind == GT_OPEN)
 		return longest_block(state, cols, err);
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_kept one = gt_kept_row(cols, i, NEVER_ENDED);
+		struct gt_top_entry one = gt_top_entry_of_row(cols, i, NEVER_ENDED);
 
-		if (!one.ret && gt_keep_wants(k, NEVER_ENDED) && gt_keep_add(k, &one, err))
+		if (!one.ret && gt_top_n_offer(k, NEVER_ENDED) && gt_top_n_add(k, &one, err))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static const struct gt_column columns[] = { GT_KEPT_CALL_COLUMNS };
+static const struct gt_column columns[] = { GT_CALL_LIST_COLUMNS };
 
-static void add(const struct calls *c, struct gt_table *t, const struct gt_kept *one, bool open)
+static void add(const struct calls *c, struct gt_table *t, const struct gt_top_entry *one, bool open)
 {
-	struct gt_cell cells[GT_KEPT_CALL_CELLS];
+	struct gt_cell cells[GT_CALL_LIST_CELLS];
 
-	gt_kept_call_cells(cells, &c->asked, one);
+	gt_call_list_cells(cells, &c->asked, one);
 	if (open && one->score == NEVER_ENDED)
 		cells[6] = gt_cell_none();
 	if (open)
@@ -81,14 +81,14 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 {
 	unsigned skip = gt_where_skip(c->asked.reader);
 
-	tables[0] = gt_table_new(name, title, columns + skip, GT_KEPT_CALL_CELLS - skip);
+	tables[0] = gt_table_new(name, title, columns + skip, GT_CALL_LIST_CELLS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "process depth thread result tid pid");
-	gt_keep_sort(&c->keep);
+	gt_top_n_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
-	gt_note_kept(tables[0], &c->keep);
+	gt_note_top_n(tables[0], &c->keep);
 	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
 		gt_table_note(tables[0], "those without a duration began, and no end of theirs was recorded");
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
@@ -96,7 +96,7 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 
 		if (!seg->closed && seg->max_end > seg->complete_to)
 			gt_table_note(tables[0], "as of %.6f s: the file goes on after that, and calls listed here may have ended since",
-				      (double)gt_since(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
+				      (double)gt_time_since_origin(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
 	}
 	return 1;
 }
@@ -110,7 +110,7 @@ static int open_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	const struct calls *m = state;
 
-	if (m->asked.opt->unasked && !m->keep.n)
+	if (m->asked.opt->in_default_report && !m->keep.n)
 		return 0;
 	return finish(state, "open", "Calls still open at the end", true, tables, err);
 }
@@ -119,23 +119,23 @@ static int open_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 static int unseen_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_keep *keep = &((struct calls *)state)->keep;
-	struct gt_pick p;
+	struct gt_top_n *keep = &((struct calls *)state)->keep;
+	struct gt_column_cursor p;
 
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
 		if (!type || type->layer != GT_LAYER_GPU)
 			continue;
-		for (gt_pick_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE); gt_pick_next(&p); ) {
-			struct gt_kept one;
+		for (gt_column_cursor_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE); gt_column_cursor_next(&p); ) {
+			struct gt_top_entry one;
 
-			if (!gt_keep_wants(keep, ~cols->start[p.row]))	/* the earlier the better */
+			if (!gt_top_n_offer(keep, ~cols->start[p.row]))	/* the earlier the better */
 				continue;
-			one = gt_kept_row(cols, p.row, ~cols->start[p.row]);
+			one = gt_top_entry_of_row(cols, p.row, ~cols->start[p.row]);
 			one.a = GT_NONE;
-			gt_pick_value(&p, 0, &one.a);
-			if (gt_keep_add(keep, &one, err))
+			gt_column_cursor_value(&p, 0, &one.a);
+			if (gt_top_n_add(keep, &one, err))
 				return -ENOMEM;
 		}
 	}
@@ -147,7 +147,7 @@ static const struct gt_column unseen_columns[] = {
 	{ "kernel", "Kernel", GT_C_TEXT },
 };
 
-static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
+static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_top_entry *one, struct gt_kernel_names *names)
 {
 	const char *what = gt_type_name(one->seg, one->type), *colon = strstr(what, ": ");
 	const char *kernel = one->a < one->seg->nstrings ? gt_kernel_names_get(names, one->seg->strings[one->a].ptr) : NULL;
@@ -155,7 +155,7 @@ static void add_unseen(const struct calls *m, struct gt_table *t, const struct g
 
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
-	cells[5] = gt_cell_i(gt_since(m->asked.opt, m->asked.reader, one->seg, one->start));
+	cells[5] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, one->seg, one->start));
 	cells[6] = gt_cell_text(colon ? colon + 2 : what);
 	cells[7] = kernel ? gt_cell_text(kernel) : gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(m->asked.reader));
@@ -170,10 +170,10 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record", unseen_columns + skip, 8 - skip);
 	if (tables[0] && names) {
 		gt_table_gives_way(tables[0], "process thread tid pid");
-		gt_keep_sort(&m->keep);
+		gt_top_n_sort(&m->keep);
 		for (size_t i = 0; i < m->keep.n; i++)
 			add_unseen(m, tables[0], &m->keep.list[i], names);
-		gt_note_kept(tables[0], &m->keep);
+		gt_note_top_n(tables[0], &m->keep);
 	}
 	gt_kernel_names_free(names);
 	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -199,7 +199,7 @@ const struct gt_analysis gt_open_report = {
 	.wants      = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_ALWAYS,
+	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct calls),
 	.init       = calls_init,
 	.block      = open_block,
@@ -210,7 +210,7 @@ const struct gt_analysis gt_open_report = {
 
 const struct gt_analysis gt_unseen_report = {
 	.name       = "unseen",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "launches, copies and sets of which no GPU record came",
 	.wants      = GT_BIT(GT_INSTANT),
 	.needs      = GT_BIT(GT_LAYER_GPU),

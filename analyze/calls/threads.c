@@ -33,7 +33,7 @@ static struct busy *collect(const struct gt_report_state *a, size_t *n)
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
 		for (uint32_t t = 0; t < seg->ntracks; t++) {
-			const struct gt_track_sum *lane = gt_fold_lane(a->opt->fold, i, t);
+			const struct gt_track_sum *lane = gt_aggregate_track(a->opt->aggregate, i, t);
 
 			if (lane->calls || lane->open)
 				list[(*n)++] = (struct busy){ seg, lane, t };
@@ -78,13 +78,13 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 		return gt_err_set(err, -ENOMEM, "no memory for the threads");
 	}
 	gt_table_gives_way(tables[0], "max_depth process open calls thread");
-	shown = gt_shown(n, a->opt->top);
+	shown = gt_rows_shown(n, a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(a, tables[0], &list[i]);
 	for (size_t i = 0; i < n; i++)
 		doubtful += is_doubtful(a, &list[i]);
 	if (doubtful)
-		gt_note_many(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their time is not certain",
+		gt_note_plural(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their time is not certain",
 			     doubtful);
 	gt_table_note_cut(tables[0], n, shown);
 	free(list);
@@ -96,10 +96,10 @@ const struct gt_analysis gt_threads_report = {
 	.help       = "calls, busy time and nesting depth of each thread",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
-	.folds      = GT_FOLD_TRACKS,
+	.aggregates      = GT_AGGREGATE_TRACKS,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_CALLS,
+	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = threads_finish,
 };

@@ -14,19 +14,19 @@
 #define STRIPS_MAX 32768u	/* 16 MiB */
 
 struct segment {
-	struct gt_strip_window window;
-	struct gt_strip **strips;	/* one per track; NULL: no calls */
+	struct gt_busy_strip_window window;
+	struct gt_busy_strip **strips;	/* one per track; NULL: no calls */
 };
 struct state {
 	struct gt_report_state asked;
 	struct segment *segments;
 	uint32_t nsegments;
-	struct gt_timeline line;	/* of the segment at hand */
+	struct gt_time_merge line;	/* of the segment at hand */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	uint32_t nstrips;
 	uint64_t undrawn;		/* calls of threads that have no strip */
-	struct gt_keep calls;		/* .a: 1 when still open */
+	struct gt_top_n calls;		/* .a: 1 when still open */
 };
 
 static int timeline_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -35,13 +35,13 @@ static int timeline_init(void *state, struct gt_reader *r, const struct gt_analy
 	uint32_t n = gt_reader_segments(r);
 
 	s->asked = (struct gt_report_state){ r, opt };
-	gt_keep_init(&s->calls, opt->top);
+	gt_top_n_init(&s->calls, opt->top);
 	s->segments = calloc(n + 1ul, sizeof(*s->segments));
 	for (; s->segments && s->nsegments < n; s->nsegments++) {
 		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
 		struct segment *own = &s->segments[s->nsegments];
 
-		own->window = gt_strip_window(opt, seg);
+		own->window = gt_busy_strip_window(opt, seg);
 		own->strips = calloc(seg->ntracks + 1ul, sizeof(*own->strips));
 		if (!own->strips)
 			break;
@@ -55,7 +55,7 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 {
 	struct state *s = arg;
 	struct segment *own = &s->segments[s->seg->index];
-	struct gt_strip **strip = &own->strips[m->place];
+	struct gt_busy_strip **strip = &own->strips[m->place];
 
 	if (!*strip && s->nstrips == STRIPS_MAX) {
 		s->undrawn++;
@@ -64,33 +64,33 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 	s->nstrips += !*strip;
 	if (!*strip && !(*strip = calloc(1, sizeof(**strip))))
 		return gt_err_set(err, -ENOMEM, "no memory for the timeline of a thread");
-	gt_strip_add(*strip, &own->window, m->at, m->end);
+	gt_busy_strip_add(*strip, &own->window, m->at, m->end);
 	return 0;
 }
 
 /* The segment at hand is over. */
 static int flush(struct state *s, struct gt_err *err)
 {
-	int rc = gt_timeline_flush(&s->line, add_to_strip, s, err);
+	int rc = gt_time_merge_flush(&s->line, add_to_strip, s, err);
 
 	s->late += s->line.late;
-	gt_timeline_release(&s->line);
+	gt_time_merge_release(&s->line);
 	return rc;
 }
 
 static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
-		int64_t score = ~gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);	/* the earlier the better */
-		struct gt_kept one;
+		int64_t score = ~gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);	/* the earlier the better */
+		struct gt_top_entry one;
 
-		if (!gt_keep_wants(&s->calls, score)) {
-			gt_keep_skip(&s->calls, cols->n - i - 1);	/* they are later */
+		if (!gt_top_n_offer(&s->calls, score)) {
+			gt_top_n_skip(&s->calls, cols->n - i - 1);	/* they are later */
 			break;
 		}
-		one = gt_kept_row(cols, i, score);
+		one = gt_top_entry_of_row(cols, i, score);
 		one.a = cols->kind == GT_OPEN;
-		if (gt_keep_add(&s->calls, &one, err))
+		if (gt_top_n_add(&s->calls, &one, err))
 			return -ENOMEM;
 	}
 	return 0;
@@ -107,17 +107,17 @@ static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err
 	if (!rc && (s->seg != cols->seg || s->block != cols->block)) {
 		s->seg = cols->seg;
 		s->block = cols->block;
-		rc = gt_timeline_advance(&s->line, cols->floor, add_to_strip, s, err);
+		rc = gt_time_merge_advance(&s->line, cols->floor, add_to_strip, s, err);
 	}
 	if (rc)
 		return rc;
 	s->line.by_place = true;
-	to = gt_timeline_room(&s->line, cols->n, err);
+	to = gt_time_merge_reserve(&s->line, cols->n, err);
 	if (!to)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cols->n; i++)
 		to[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = cols->track };
-	gt_timeline_took(&s->line, cols->n);
+	gt_time_merge_commit(&s->line, cols->n);
 	return list_calls(s, cols, err);
 }
 
@@ -140,18 +140,18 @@ static const struct gt_column call_columns[] = {
 static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
 {
 	const struct segment *own = &s->segments[seg->index];
-	const struct gt_strip *strip = own->strips[track];
-	char text[GT_STRIP_CELLS + 1];
+	const struct gt_busy_strip *strip = own->strips[track];
+	char text[GT_BUSY_STRIP_CELLS + 1];
 	struct gt_cell cells[NCOLUMNS];
 	int64_t to = (int64_t)((uint64_t)own->window.from + own->window.width);
 
-	gt_strip_text(strip, &own->window, gt_strip_cells(s->asked.opt, BESIDE), text);
+	gt_busy_strip_text(strip, &own->window, gt_busy_strip_cells(s->asked.opt, BESIDE), text);
 	gt_where_process(cells, seg, gt_track_process(seg, track));
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
-	cells[6] = gt_cell_share(gt_strip_busy(strip), own->window.width);
-	cells[7] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, own->window.from));
-	cells[8] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, to));
+	cells[6] = gt_cell_share(gt_busy_strip_total(strip), own->window.width);
+	cells[7] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, seg, own->window.from));
+	cells[8] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, seg, to));
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 }
 
@@ -167,19 +167,19 @@ static void add_threads(const struct state *s, struct gt_table *t)
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				gt_strip_note(t, &s->asked, seg, &s->segments[i].window, gt_strip_cells(s->asked.opt, BESIDE));
+				gt_busy_strip_note(t, &s->asked, seg, &s->segments[i].window, gt_busy_strip_cells(s->asked.opt, BESIDE));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
 	}
-	gt_table_note_cut(t, n, gt_shown(n, s->asked.opt->top));
+	gt_table_note_cut(t, n, gt_rows_shown(n, s->asked.opt->top));
 	if (s->undrawn)
-		gt_note_many(t, s->undrawn, "more than %u threads: those that came later are not drawn, they made %llu {call|calls}",
+		gt_note_plural(t, s->undrawn, "more than %u threads: those that came later are not drawn, they made %llu {call|calls}",
 			     STRIPS_MAX, (unsigned long long)s->undrawn);
-	gt_note_late(t, s->late, "busy times");
+	gt_note_unordered(t, s->late, "busy times");
 }
 
-static void add_call(const struct state *s, struct gt_table *t, const struct gt_kept *one)
+static void add_call(const struct state *s, struct gt_table *t, const struct gt_top_entry *one)
 {
 	struct gt_cell process[3], thread[2], cells[NCALL];
 
@@ -200,12 +200,12 @@ static void add_call(const struct state *s, struct gt_table *t, const struct gt_
 
 static void add_calls(struct state *s, struct gt_table *t)
 {
-	const struct gt_keep *k = &s->calls;
+	const struct gt_top_n *k = &s->calls;
 
-	gt_keep_sort(&s->calls);
+	gt_top_n_sort(&s->calls);
 	for (size_t i = 0; i < k->n; i++)
 		add_call(s, t, &k->list[i]);
-	gt_note_kept(t, k);
+	gt_note_top_n(t, k);
 }
 
 static int timeline_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -237,13 +237,13 @@ static void timeline_release(void *state)
 		free(s->segments[i].strips);
 	}
 	free(s->segments);
-	gt_timeline_release(&s->line);
-	gt_keep_release(&s->calls);
+	gt_time_merge_release(&s->line);
+	gt_top_n_release(&s->calls);
 }
 
 const struct gt_analysis gt_timeline_report = {
 	.name       = "timeline",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "when each thread was busy, as a line of text, and the first calls in order of time",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),

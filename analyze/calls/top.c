@@ -14,20 +14,20 @@ static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CA
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* The histogram of a name as a line; with `text` NULL it is only seen, for the scale. */
-static int spark(const struct gt_names *names, const struct gt_name_total *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
+static int spark(const struct gt_name_totals *names, const struct gt_name_total *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
-	int rc = gt_names_hist(names, name, &hist, err);
+	int rc = gt_name_totals_hist(names, name, &hist, err);
 
 	if (!rc && text)
 		gt_spark(text, scale, &hist, gt_bars_utf8());
 	else if (!rc)
-		gt_spark_see(scale, &hist);
+		gt_spark_scale_add(scale, &hist);
 	gt_hist_release(&hist);
 	return rc;
 }
 
-static int add_name(struct gt_table *t, const struct gt_names *names, const struct gt_name_total *name, const char *text, int64_t share,
+static int add_name(struct gt_table *t, const struct gt_name_totals *names, const struct gt_name_total *name, const char *text, int64_t share,
 		    struct gt_spark_scale *scale, struct gt_err *err)
 {
 	char line[3 * GT_SPARK_CELLS + 1] = "";
@@ -36,21 +36,21 @@ static int add_name(struct gt_table *t, const struct gt_names *names, const stru
 	int rc = scale ? spark(names, name, scale, line, err) : 0;
 
 	if (scale)
-		cells[n++] = gt_names_sum(names, name).coarse ? gt_cell_none() : gt_cell_text(line);
+		cells[n++] = gt_name_totals_sum(names, name).coarse ? gt_cell_none() : gt_cell_text(line);
 	cells[n++] = gt_cell_text(gt_category_word(name->category));
 	if (!rc)
-		rc = gt_names_cells(names, name, share, cells + n, err);
+		rc = gt_name_totals_cells(names, name, share, cells + n, err);
 	gt_table_add(t, cells);
 	return rc;
 }
 
-static int list(struct gt_table *t, const struct gt_names *names, const struct gt_report_state *a, struct gt_err *err)
+static int list(struct gt_table *t, const struct gt_name_totals *names, const struct gt_report_state *a, struct gt_err *err)
 {
 	const struct gt_analysis_options *opt = a->opt;
 	bool sparks = opt->spark;
 	struct gt_spark_scale scale = { 0 };
-	int64_t *shares = gt_names_shares(names, err);
-	size_t shown = gt_shown(names->n, opt->top);
+	int64_t *shares = gt_name_totals_shares(names, err);
+	size_t shown = gt_rows_shown(names->n, opt->top);
 	struct gt_kernel_names *kernels = gt_kernel_names_of(a->reader, opt->names);
 	bool coarse = false, sides = false;
 	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -63,7 +63,7 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 		const char *shown_as = kernel ? gt_kernel_names_shown(kernels, name->text) : name->text;
 
 		rc = add_name(t, names, name, shown_as, shares[i], sparks ? &scale : NULL, err);
-		coarse |= gt_names_sum(names, name).coarse;
+		coarse |= gt_name_totals_sum(names, name).coarse;
 	}
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
@@ -80,11 +80,11 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 	return rc;
 }
 
-static int finish(const struct gt_report_state *a, const char *name, const char *title, gt_names_want *want,
+static int finish(const struct gt_report_state *a, const char *name, const char *title, gt_name_totals_want *want,
 		  struct gt_table **tables, struct gt_err *err)
 {
-	struct gt_names names = { 0 };
-	int rc = gt_names_collect(&names, a->opt->fold, want, err);
+	struct gt_name_totals names = { 0 };
+	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, err);
 
 	tables[0] = gt_table_new(name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
 	if (!rc && !tables[0])
@@ -93,7 +93,7 @@ static int finish(const struct gt_report_state *a, const char *name, const char 
 		gt_table_gives_way(tables[0], "p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
-	gt_names_release(&names);
+	gt_name_totals_release(&names);
 	return rc ? rc : 1;
 }
 
@@ -124,11 +124,11 @@ const struct gt_analysis gt_top_report = {
 	.help       = "operations by total time: count, failed, total, mean, p50, p99, max, share",
 	.wants      = TIMED,
 	.needs      = ~GT_BIT(GT_LAYER_IOCTL),
-	.folds      = GT_FOLD_TYPES,
+	.aggregates      = GT_AGGREGATE_TYPES,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_ALWAYS,
+	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = top_finish,
 };
 
@@ -137,10 +137,10 @@ const struct gt_analysis gt_ioctls_report = {
 	.help       = "time in the driver's ioctls by decoded name",
 	.wants      = TIMED,
 	.needs      = GT_BIT(GT_LAYER_IOCTL),
-	.folds      = GT_FOLD_TYPES,
+	.aggregates      = GT_AGGREGATE_TYPES,
 	.splits     = GT_BY_BLOCK,
-	.screen     = GT_SCREEN_CALLS,
+	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_asked_init,
+	.init       = gt_report_state_init,
 	.finish     = ioctls_finish,
 };

@@ -8,13 +8,13 @@ static struct gt_table *list_family(const char *family, bool all)
 	static const struct gt_column columns[] = {
 		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
 	};
-	static const char *const words[] = { [GT_SCREEN_NEVER] = "no", [GT_SCREEN_ALWAYS] = "yes", [GT_SCREEN_GPU] = "of a GPU",
-					     [GT_SCREEN_CALLS] = "of calls alone" };
+	static const char *const words[] = { [GT_DEFAULT_NEVER] = "no", [GT_DEFAULT_ALWAYS] = "yes", [GT_DEFAULT_GPU] = "of a GPU",
+					     [GT_DEFAULT_CALLS] = "of calls alone" };
 	struct gt_table *t = gt_table_new("reports", family, columns, 3);
 
 	for (unsigned i = 0; t && gt_analyses[i]; i++)
 		if (all || gt_analyses[i]->family == family)
-			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = words[gt_analyses[i]->screen] },
+			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = words[gt_analyses[i]->in_default] },
 							     { .s = gt_analyses[i]->help } });
 	if (t)
 		gt_table_gives_way(t, "default");

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "formats/cmdline/did_you_mean.h"
 
-static void choose(struct gt_chosen *c, const struct gt_analysis *a)
+static void choose(struct gt_report_selection *c, const struct gt_analysis *a)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->list[i] == a)
@@ -19,7 +19,7 @@ static void choose(struct gt_chosen *c, const struct gt_analysis *a)
 		c->list[c->n++] = a;
 }
 
-int gt_choose(struct gt_chosen *c, char **operands, int n)
+int gt_select_reports(struct gt_report_selection *c, char **operands, int n)
 {
 	int first = 0;
 
@@ -28,10 +28,10 @@ int gt_choose(struct gt_chosen *c, char **operands, int n)
 		c->header |= gt_analysis_find(operands[first]) == gt_analyses[0];
 		choose(c, gt_analysis_find(operands[first++]));
 	}
-	c->unasked = !first;
-	c->header |= c->unasked;
+	c->in_default_report = !first;
+	c->header |= c->in_default_report;
 	for (unsigned i = 0; !first && gt_analyses[i]; i++)
-		if (gt_analyses[i]->screen)
+		if (gt_analyses[i]->in_default)
 			choose(c, gt_analyses[i]);
 	return first;
 }
@@ -47,16 +47,16 @@ static const char *nearest_report(const char *word)
 	return n.best;
 }
 
-int gt_choose_diff(struct gt_chosen *c, char **operands, int n, struct gt_err *err)
+int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct gt_err *err)
 {
 	int first = 1;
 
 	for (; first < n && gt_analysis_find(operands[first]); first++)
-		if (!gt_diff_ask(&c->diff, operands[first]))
+		if (!gt_diff_request_report(&c->diff, operands[first]))
 			return gt_err_set(err, -EINVAL, "of the report '%s' nothing can be compared: its rows are single events, or texts",
 					  operands[first]);
 	if (first == 1)
-		gt_diff_ask(&c->diff, NULL);
+		gt_diff_request_report(&c->diff, NULL);
 	if (n - first != 2)
 		return gt_err_set(err, -EINVAL, "diff compares two files, not %d: gtanalyze diff [REPORT...] A B", n - first);
 	if (!strcmp(operands[first], "-") && !strcmp(operands[first + 1], "-"))
@@ -87,7 +87,7 @@ int gt_check_files(char **files, int n, struct gt_err *err)
 	return 0;
 }
 
-bool gt_is_chosen(const struct gt_chosen *c, const char *report)
+bool gt_is_selected(const struct gt_report_selection *c, const char *report)
 {
 	for (unsigned i = 1; i < c->n; i++)
 		if (!strcmp(c->list[i]->name, report))
@@ -95,7 +95,7 @@ bool gt_is_chosen(const struct gt_chosen *c, const char *report)
 	return false;
 }
 
-void gt_choose_instead(struct gt_chosen *c, const char *report, const struct gt_analysis *by)
+void gt_replace_report(struct gt_report_selection *c, const char *report, const struct gt_analysis *by)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		if (!strcmp(c->list[i]->name, report))

@@ -1,6 +1,6 @@
 /* Which reports are asked for, of which files. */
-#ifndef GT_CHOSEN_H
-#define GT_CHOSEN_H
+#ifndef GT_REPORT_SELECTION_H
+#define GT_REPORT_SELECTION_H
 #include "analyze/diff/diff.h"
 #include "analyze/diff/gate.h"
 #include "analyze/query/histogram_gaps.h"
@@ -8,12 +8,12 @@
 #include "analyze/core/run.h"
 
 /* Zero-initialised. gates, query and histogram are its owner's to release. */
-struct gt_chosen {
+struct gt_report_selection {
 	const struct gt_analysis *list[GT_RUN_REPORTS];
 	unsigned n;
 	bool header;	/* it was asked for, and not only put in front */
-	bool unasked;	/* no report was named */
-	struct gt_diff_asked diff;	/* instead of all that, if it compares */
+	bool in_default_report;	/* no report was named */
+	struct gt_diff_request diff;	/* instead of all that, if it compares */
 	struct gt_gates gates;
 	/* What these reports are asked, and how they go about it; NULL: they are not among them. */
 	struct gt_query *query, *histogram;
@@ -22,12 +22,12 @@ struct gt_chosen {
 };
 
 /* Reports stand before the files; none named: those of the screen. The header heads everything. Returns the first operand that is a file. */
-int gt_choose(struct gt_chosen *c, char **operands, int n);
+int gt_select_reports(struct gt_report_selection *c, char **operands, int n);
 /* "diff REPORT... A B": likewise. Negative: bad use. */
-int gt_choose_diff(struct gt_chosen *c, char **operands, int n, struct gt_err *err);
+int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct gt_err *err);
 /* A report at the wrong place, or written wrong, would be taken for a file that is not there: negative. */
 int gt_check_files(char **files, int n, struct gt_err *err);
-bool gt_is_chosen(const struct gt_chosen *c, const char *report);	/* the header apart */
+bool gt_is_selected(const struct gt_report_selection *c, const char *report);	/* the header apart */
 /* `by` in its place, if it is among them. Borrowed. */
-void gt_choose_instead(struct gt_chosen *c, const char *report, const struct gt_analysis *by);
+void gt_replace_report(struct gt_report_selection *c, const char *report, const struct gt_analysis *by);
 #endif

@@ -17,7 +17,7 @@ static int by_clock(const void *pa, const void *pb)
 	return a->min_start != b->min_start ? (a->min_start < b->min_start ? -1 : 1) : (a->index > b->index) - (a->index < b->index);
 }
 
-static int find_origins(struct gt_asked_range *a, struct gt_reader *r)
+static int find_origins(struct gt_time_ranges *a, struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
 	const struct gt_segment **list = calloc(n + 1ul, sizeof(*list));
@@ -45,7 +45,7 @@ static struct gt_range range_behind(int64_t origin, const char *from, const char
 	return r;
 }
 
-static int find_ranges(struct gt_asked_range *a, uint32_t n, const char *from, const char *to)
+static int find_ranges(struct gt_time_ranges *a, uint32_t n, const char *from, const char *to)
 {
 	a->ranges = calloc(n + 1ul, sizeof(*a->ranges));
 	for (uint32_t i = 0; a->ranges && i < n; i++)
@@ -53,13 +53,13 @@ static int find_ranges(struct gt_asked_range *a, uint32_t n, const char *from, c
 	return a->ranges ? 0 : -ENOMEM;
 }
 
-int gt_ask_range(struct gt_asked_range *a, struct gt_analysis_options *o, struct gt_reader *r, const char *from, const char *to,
+int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, struct gt_reader *r, const char *from, const char *to,
 		 const int64_t *as, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 	int rc;
 
-	*a = (struct gt_asked_range){ .ranges = NULL };
+	*a = (struct gt_time_ranges){ .ranges = NULL };
 	rc = find_origins(a, r);
 	if (!rc && as)
 		memcpy(a->origins, as, n * sizeof(*as));
@@ -76,7 +76,7 @@ int gt_ask_range(struct gt_asked_range *a, struct gt_analysis_options *o, struct
 	return 0;
 }
 
-void gt_asked_range_release(struct gt_asked_range *a)
+void gt_time_ranges_release(struct gt_time_ranges *a)
 {
 	free(a->origins);
 	free(a->ranges);

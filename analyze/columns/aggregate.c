@@ -31,7 +31,7 @@ struct seg {
 	struct gt_stat *stats;	/* one per type */
 	struct gt_track_sum *lanes;	/* one per track */
 };
-struct gt_fold {
+struct gt_aggregate {
 	struct gt_reader *reader;
 	unsigned parts;
 	struct gt_filter filter;
@@ -41,7 +41,7 @@ struct gt_fold {
 	size_t naccs, cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	struct gt_name_ids names;	/* that have a histogram: */
+	struct gt_name_interner names;	/* that have a histogram: */
 	struct gt_hist **hists;
 	size_t nhists, hists_cap;
 	size_t hist_bytes;
@@ -53,21 +53,21 @@ static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts,
 {
 	s->seg = seg;
 	s->stats = calloc(seg->ntypes + 1ul, sizeof(*s->stats));
-	s->lanes = parts & GT_FOLD_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->lanes)) : NULL;
-	if (!s->stats || (parts & GT_FOLD_TRACKS && !s->lanes))
+	s->lanes = parts & GT_AGGREGATE_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->lanes)) : NULL;
+	if (!s->stats || (parts & GT_AGGREGATE_TRACKS && !s->lanes))
 		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks", seg->ntypes, seg->ntracks);
 	return 0;
 }
 
-struct gt_fold *gt_fold_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err)
+struct gt_aggregate *gt_aggregate_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err)
 {
-	struct gt_fold *f = calloc(1, sizeof(*f));
+	struct gt_aggregate *f = calloc(1, sizeof(*f));
 
 	if (f)
 		f->segs = calloc(gt_reader_segments(r) + 1ul, sizeof(*f->segs));
 	if (!f || !f->segs) {
 		gt_err_set(err, -ENOMEM, "no memory for sums");
-		gt_fold_free(f);
+		gt_aggregate_free(f);
 		return NULL;
 	}
 	f->reader = r;
@@ -78,7 +78,7 @@ struct gt_fold *gt_fold_new(struct gt_reader *r, unsigned parts, const struct gt
 		f->spill.octave[o] = f->spilled;
 	for (uint32_t i = 0; i < f->nsegs; i++)
 		if (seg_init(&f->segs[i], gt_reader_segment(r, i), parts, err)) {
-			gt_fold_free(f);
+			gt_aggregate_free(f);
 			return NULL;
 		}
 	return f;
@@ -93,7 +93,7 @@ static void extremes(struct gt_stat *s, uint64_t shortest, uint64_t longest)
 	s->longest = longest > s->longest ? longest : s->longest;
 }
 
-static void pour(struct gt_fold *f)
+static void pour(struct gt_aggregate *f)
 {
 	for (size_t i = 0; i < f->naccs; i++) {
 		struct acc *a = &f->accs[i];
@@ -115,9 +115,9 @@ static void pour(struct gt_fold *f)
 }
 
 /* The histogram of a name, made if need be; NULL: no memory. */
-static struct gt_hist *name_hist(struct gt_fold *f, struct gt_string name, uint32_t tag)
+static struct gt_hist *name_hist(struct gt_aggregate *f, struct gt_string name, uint32_t tag)
 {
-	uint32_t i = gt_name_ids_get(&f->names, name, tag);
+	uint32_t i = gt_name_interner_get(&f->names, name, tag);
 	struct gt_hist *new;
 
 	if (i != GT_NONE)
@@ -125,7 +125,7 @@ static struct gt_hist *name_hist(struct gt_fold *f, struct gt_string name, uint3
 	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(*f->hists)) ||
 	    !(new = calloc(1, sizeof(*new))))
 		return NULL;
-	if (gt_name_ids_find(&f->names, name, tag, NULL) == GT_NONE) {
+	if (gt_name_interner_find(&f->names, name, tag, NULL) == GT_NONE) {
 		free(new);
 		return NULL;
 	}
@@ -134,12 +134,12 @@ static struct gt_hist *name_hist(struct gt_fold *f, struct gt_string name, uint3
 	return new;
 }
 
-static struct gt_hist *type_hist(struct gt_fold *f, const struct gt_segment *seg, uint32_t type)
+static struct gt_hist *type_hist(struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type)
 {
 	return name_hist(f, gt_name_text(seg, seg->types[type].name), gt_name_tag(&seg->types[type]));
 }
 
-static struct gt_hist *hist_of(struct gt_fold *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
+static struct gt_hist *hist_of(struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
 {
 	if (!s->hist)
 		s->hist = type_hist(f, seg, type);
@@ -147,7 +147,7 @@ static struct gt_hist *hist_of(struct gt_fold *f, const struct gt_segment *seg, 
 	return s->hist ? s->hist : &f->spill;
 }
 
-static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err)
+static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct seg *seg = &f->segs[cols->seg->index];
 
@@ -175,7 +175,7 @@ static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err 
 /* ---- the rows ---- */
 
 /* Counts one duration where its octave has no memory yet. */
-static __attribute__((noinline)) void count_in_new_octave(struct gt_fold *f, struct acc *a, unsigned bucket, int64_t dur)
+static __attribute__((noinline)) void count_in_new_octave(struct gt_aggregate *f, struct acc *a, unsigned bucket, int64_t dur)
 {
 	if (f->hist_bytes < HIST_MEMORY && gt_hist_grow(a->hist, bucket / GT_HIST_OCTAVE)) {
 		f->hist_bytes += GT_HIST_OCTAVE_BYTES;
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void count_in_new_octave(struct gt_fold *f, str
 }
 
 static inline __attribute__((always_inline)) void
-count_rows(struct gt_fold *f, const struct gt_cols *cols, bool coded, bool nested)
+count_rows(struct gt_aggregate *f, const struct gt_cols *cols, bool coded, bool nested)
 {
 	struct acc *accs = f->accs;
 	const int64_t *durs = cols->dur;
@@ -213,7 +213,7 @@ count_rows(struct gt_fold *f, const struct gt_cols *cols, bool coded, bool neste
 	}
 }
 
-static void count_timed(struct gt_fold *f, const struct gt_cols *cols)
+static void count_timed(struct gt_aggregate *f, const struct gt_cols *cols)
 {
 	if (cols->code && cols->depth)
 		count_rows(f, cols, true, true);
@@ -229,7 +229,7 @@ static void count_timed(struct gt_fold *f, const struct gt_cols *cols)
 	}
 }
 
-static void count_moments(struct gt_fold *f, const struct gt_cols *cols)
+static void count_moments(struct gt_aggregate *f, const struct gt_cols *cols)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
 		struct gt_stat *s = f->accs[cols->code ? cols->code[i] : 0].stat;
@@ -289,7 +289,7 @@ static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
 	return ns;
 }
 
-static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
+static void count_lane(struct gt_aggregate *f, const struct gt_cols *cols)
 {
 	struct gt_track_sum *lane = &f->segs[cols->seg->index].lanes[cols->track];
 	struct gt_range in = gt_range_of(&f->filter, cols->seg);
@@ -331,17 +331,17 @@ static uint64_t sum_of(const uint64_t *values, uint32_t n)
 /* What failed calls asked for did not happen. Few runs have failures, so this walk is rare. */
 static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t code)
 {
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint64_t bytes;
 
-	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); )
-		if (p.ret && gt_pick_value(&p, 0, &bytes)) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); )
+		if (p.ret && gt_column_cursor_value(&p, 0, &bytes)) {
 			a->stat->bytes -= a->stat->bytes == UINT64_MAX ? 0 : bytes;
 			a->stat->sized--;
 		}
 }
 
-static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
+static void sum_bytes(struct gt_aggregate *f, const struct gt_cols *cols)
 {
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		struct acc *a = &f->accs[c];
@@ -357,7 +357,7 @@ static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
 	}
 }
 
-int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err)
+int gt_aggregate_add_block(struct gt_aggregate *f, const struct gt_cols *cols, struct gt_err *err)
 {
 	uint32_t bit = GT_BIT(cols->kind);
 	bool timed = bit & (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU));
@@ -366,9 +366,9 @@ int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *
 
 	if ((!timed && !moment) || !cols->n || !cols->ntypes)
 		return 0;
-	if (f->parts & GT_FOLD_TRACKS && bit & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)))
+	if (f->parts & GT_AGGREGATE_TRACKS && bit & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)))
 		count_lane(f, cols);
-	if (!(f->parts & (GT_FOLD_TYPES | GT_FOLD_BYTES)))
+	if (!(f->parts & (GT_AGGREGATE_TYPES | GT_AGGREGATE_BYTES)))
 		return 0;
 	if (f->block_seg != cols->seg || f->block != cols->block || f->naccs != cols->ntypes) {
 		pour(f);
@@ -380,7 +380,7 @@ int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *
 		count_timed(f, cols);
 	else
 		count_moments(f, cols);
-	if (f->parts & GT_FOLD_BYTES && cols->kind != GT_OPEN)
+	if (f->parts & GT_AGGREGATE_BYTES && cols->kind != GT_OPEN)
 		sum_bytes(f, cols);
 	return 0;
 }
@@ -404,7 +404,7 @@ void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 }
 
 /* Each name's once, whoever of its types met it. */
-static int merge_hists(struct gt_fold *into, const struct gt_fold *from)
+static int merge_hists(struct gt_aggregate *into, const struct gt_aggregate *from)
 {
 	for (size_t i = 0; i < from->nhists; i++) {
 		const struct gt_name_id *name = &from->names.list[i];
@@ -428,7 +428,7 @@ static void merge_lane(struct gt_track_sum *into, const struct gt_track_sum *fro
 		into->max_depth = from->max_depth;
 }
 
-int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err)
+int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, struct gt_err *err)
 {
 	pour(into);
 	pour(from);
@@ -448,12 +448,12 @@ int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err
 	return 0;
 }
 
-void gt_fold_finish(struct gt_fold *f)
+void gt_aggregate_finish(struct gt_aggregate *f)
 {
 	pour(f);
 }
 
-void gt_fold_free(struct gt_fold *f)
+void gt_aggregate_free(struct gt_aggregate *f)
 {
 	if (!f)
 		return;
@@ -466,23 +466,23 @@ void gt_fold_free(struct gt_fold *f)
 		free(f->hists[f->nhists]);
 	}
 	free(f->hists);
-	gt_name_ids_release(&f->names);
+	gt_name_interner_release(&f->names);
 	free(f->segs);
 	free(f->accs);
 	free(f);
 }
 
-struct gt_reader *gt_fold_reader(const struct gt_fold *f)
+struct gt_reader *gt_aggregate_reader(const struct gt_aggregate *f)
 {
 	return f->reader;
 }
 
-const struct gt_stat *gt_fold_stat(const struct gt_fold *f, uint32_t segment, uint32_t type)
+const struct gt_stat *gt_aggregate_stat(const struct gt_aggregate *f, uint32_t segment, uint32_t type)
 {
 	return &f->segs[segment].stats[type];
 }
 
-const struct gt_track_sum *gt_fold_lane(const struct gt_fold *f, uint32_t segment, uint32_t track)
+const struct gt_track_sum *gt_aggregate_track(const struct gt_aggregate *f, uint32_t segment, uint32_t track)
 {
 	return &f->segs[segment].lanes[track];
 }

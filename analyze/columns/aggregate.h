@@ -3,15 +3,15 @@
  * Types and tracks keep their ids, per segment. Everything here is a sum, a maximum or a histogram, so two folds over
  * different blocks merge into what one fold over both would have been, in any order.
  */
-#ifndef GT_FOLD_H
-#define GT_FOLD_H
+#ifndef GT_AGGREGATE_H
+#define GT_AGGREGATE_H
 #include "analyze/stats/hist.h"
 #include "formats/trace/read/reader.h"
 
-enum gt_fold_part {
-	GT_FOLD_TYPES = 1,	/* gt_stat, all but bytes and sized */
-	GT_FOLD_BYTES = 2,	/* gt_stat.bytes and sized: needs argument columns */
-	GT_FOLD_TRACKS = 4,	/* gt_lane */
+enum gt_aggregate_part {
+	GT_AGGREGATE_TYPES = 1,	/* gt_stat, all but bytes and sized */
+	GT_AGGREGATE_BYTES = 2,	/* gt_stat.bytes and sized: needs argument columns */
+	GT_AGGREGATE_TRACKS = 4,	/* gt_lane */
 };
 
 /* Of one type. Times in ns; sums stop at UINT64_MAX instead of wrapping. */
@@ -39,18 +39,18 @@ struct gt_track_sum {
 	unsigned max_depth;	/* 1 where calls stand alone, 2 for a call within a call ...; 0 without calls */
 };
 
-struct gt_fold;
-/* parts: enum gt_fold_part. filter: the one used for the scan. new: free it. */
-struct gt_fold *gt_fold_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err);
-int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err);
+struct gt_aggregate;
+/* parts: enum gt_aggregate_part. filter: the one used for the scan. new: free it. */
+struct gt_aggregate *gt_aggregate_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err);
+int gt_aggregate_add_block(struct gt_aggregate *f, const struct gt_cols *cols, struct gt_err *err);
 /* Both folds must be of the same reader and parts; from is left as it was. */
-int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err);
-void gt_fold_finish(struct gt_fold *f);				/* no more blocks: figures may be read */
-void gt_fold_free(struct gt_fold *f);				/* NULL is fine */
+int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, struct gt_err *err);
+void gt_aggregate_finish(struct gt_aggregate *f);				/* no more blocks: figures may be read */
+void gt_aggregate_free(struct gt_aggregate *f);				/* NULL is fine */
 
-struct gt_reader *gt_fold_reader(const struct gt_fold *f);
-const struct gt_stat *gt_fold_stat(const struct gt_fold *f, uint32_t segment, uint32_t type);
-const struct gt_track_sum *gt_fold_lane(const struct gt_fold *f, uint32_t segment, uint32_t track);
+struct gt_reader *gt_aggregate_reader(const struct gt_aggregate *f);
+const struct gt_stat *gt_aggregate_stat(const struct gt_aggregate *f, uint32_t segment, uint32_t type);
+const struct gt_track_sum *gt_aggregate_track(const struct gt_aggregate *f, uint32_t segment, uint32_t track);
 
 void gt_stat_add(struct gt_stat *into, const struct gt_stat *from);	/* all but the histogram */
 static inline uint64_t gt_sat_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }

@@ -33,7 +33,7 @@ int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i)
 	return low < cols->nret && cols->ret_row[low] == i ? cols->ret[low] : 0;
 }
 
-void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
+void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
 	const unsigned roles[2] = { role0, role1 };
@@ -67,7 +67,7 @@ static uint32_t find_code(const uint16_t *codes, uint32_t i, uint32_t n, uint16_
 	return i;
 }
 
-bool gt_pick_next(struct gt_pick *p)
+bool gt_column_cursor_next(struct gt_column_cursor *p)
 {
 	const struct gt_cols *c = p->cols;
 

@@ -1,15 +1,15 @@
 /* Walks those rows of a run that have one code, with their arguments and whether they failed: for the few types whose
  * arguments a report reads. A walk costs one look at each row's code, and less where many codes are walked.
  *
- *	struct gt_pick p;
- *	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
- *		... p.row, p.failed, gt_pick_value(&p, 0, &bytes)
+ *	struct gt_column_cursor p;
+ *	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_column_cursor_next(&p); )
+ *		... p.row, p.failed, gt_column_cursor_value(&p, 0, &bytes)
  */
-#ifndef GT_PICK_H
-#define GT_PICK_H
+#ifndef GT_COLUMN_CURSOR_H
+#define GT_COLUMN_CURSOR_H
 #include "formats/trace/read/reader.h"
 
-struct gt_pick {
+struct gt_column_cursor {
 	const struct gt_cols *cols;
 	uint32_t code;
 	uint32_t row;			/* index into the columns */
@@ -20,10 +20,10 @@ struct gt_pick {
 	uint32_t nvalues[2], nrows, nth, next, next_ret;
 };
 
-void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
-bool gt_pick_next(struct gt_pick *p);
+void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
+bool gt_column_cursor_next(struct gt_column_cursor *p);
 /* The field with the first (0) or second (1) role; false: not recorded. */
-static inline bool gt_pick_value(const struct gt_pick *p, unsigned which, uint64_t *value)
+static inline bool gt_column_cursor_value(const struct gt_column_cursor *p, unsigned which, uint64_t *value)
 {
 	if (p->nth > p->nvalues[which])
 		return false;

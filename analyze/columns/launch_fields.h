@@ -1,21 +1,21 @@
 /* The call that launched a row of the GPU, as the row itself has it (formats/cuda/gpu_rows.h), for who takes columns.
  *
- *	struct gt_launch_cols l;
+ *	struct gt_launch_fields l;
  *	struct gt_launch_call call;
- *	gt_launch_cols(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
- *	... of the nth row of this code: if (gt_launch_of(&l, cols->seg, nth, &call)) ... call.start, call.end
+ *	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
+ *	... of the nth row of this code: if (gt_launch_fields_call(&l, cols->seg, nth, &call)) ... call.start, call.end
  *
  * A column costs its unpacking, so only those that are asked for are read; how row and call were joined always is. What a file says is not
  * believed before it was looked at: a row whose launch has no time that could be, or lacks a column, is joined to none. */
-#ifndef GT_LAUNCH_COLS_H
-#define GT_LAUNCH_COLS_H
+#ifndef GT_LAUNCH_FIELDS_H
+#define GT_LAUNCH_FIELDS_H
 #include "formats/trace/read/reader.h"
 
 enum gt_launch_column { GT_LAUNCH_TRACK = 1, GT_LAUNCH_START = 2, GT_LAUNCH_NS = 4, GT_LAUNCH_NAME = 8, GT_LAUNCH_CORRELATION = 16,
 			GT_LAUNCH_JOIN = 32 };
 
 /* Of one code of a run; borrowed for the callback, as its columns are. */
-struct gt_launch_cols {
+struct gt_launch_fields {
 	const uint64_t *track, *start, *ns, *name, *correlation, *join;	/* NULL: not asked for, or there is none */
 	uint32_t n;			/* rows that have all that was asked for */
 };
@@ -27,7 +27,7 @@ struct gt_launch_call {
 	bool by_order;			/* it was told by its place in the stream: likely, not certain */
 };
 /* columns: enum gt_launch_column | ... */
-void gt_launch_cols(struct gt_launch_cols *l, const struct gt_cols *cols, uint32_t code, unsigned columns);
+void gt_launch_fields_read(struct gt_launch_fields *l, const struct gt_cols *cols, uint32_t code, unsigned columns);
 
 /* When a call that began then and took so long, as a row says, was over. false: there is no such time. */
 static inline bool gt_launch_end(int64_t start, uint64_t ns, int64_t *end)
@@ -39,7 +39,7 @@ static inline bool gt_launch_end(int64_t start, uint64_t ns, int64_t *end)
 }
 
 /* Row `nth` of the code. false: its call is not known, and *call is not to be looked at. */
-static inline bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
+static inline bool gt_launch_fields_call(const struct gt_launch_fields *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
 {
 	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
 		return false;

@@ -4,16 +4,16 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-static int add(struct gt_places *p, const struct gt_segment *seg, uint32_t track)
+static int add(struct gt_process_slots *p, const struct gt_segment *seg, uint32_t track)
 {
-	if (gt_grow(&p->places, &p->cap, p->n + 1, sizeof(*p->places)))
+	if (gt_grow(&p->list, &p->cap, p->n + 1, sizeof(*p->list)))
 		return -ENOMEM;
-	p->places[p->n++] = (struct gt_place){ seg, track };
+	p->list[p->n++] = (struct gt_process_slot){ seg, track };
 	return 0;
 }
 
 /* A parent stands before its children, so one walk finds every track's process however deep the tree is. */
-static int place_tracks(struct gt_places *p, const struct gt_segment *seg)
+static int place_tracks(struct gt_process_slots *p, const struct gt_segment *seg)
 {
 	uint32_t *slot = p->slots[seg->index] = calloc(seg->ntracks + 1ul, sizeof(*slot));
 
@@ -32,7 +32,7 @@ static int place_tracks(struct gt_places *p, const struct gt_segment *seg)
 	return 0;
 }
 
-int gt_places_init(struct gt_places *p, struct gt_reader *r, struct gt_err *err)
+int gt_process_slots_init(struct gt_process_slots *p, struct gt_reader *r, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -47,11 +47,11 @@ int gt_places_init(struct gt_places *p, struct gt_reader *r, struct gt_err *err)
 	return rc ? gt_err_set(err, rc, "no memory for the processes") : 0;
 }
 
-void gt_places_release(struct gt_places *p)
+void gt_process_slots_release(struct gt_process_slots *p)
 {
 	for (uint32_t i = 0; p->slots && i < p->nsegs; i++)
 		free(p->slots[i]);
 	free(p->slots);
-	free(p->places);
+	free(p->list);
 	memset(p, 0, sizeof(*p));
 }

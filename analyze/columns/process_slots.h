@@ -1,21 +1,21 @@
 /* Which process a track belongs to, for reports that keep something per process. Slots are dense over all segments; the
  * first of each segment is for tracks that belong to no process. */
-#ifndef GT_PLACES_H
-#define GT_PLACES_H
+#ifndef GT_PROCESS_SLOTS_H
+#define GT_PROCESS_SLOTS_H
 #include "formats/trace/read/reader.h"
 
-struct gt_place { const struct gt_segment *seg; uint32_t track; /* the process, or GT_NONE */ };
-struct gt_places {
+struct gt_process_slot { const struct gt_segment *seg; uint32_t track; /* the process, or GT_NONE */ };
+struct gt_process_slots {
 	uint32_t **slots;	/* [segment][track] */
 	uint32_t nsegs;
-	struct gt_place *places;
+	struct gt_process_slot *list;
 	size_t n, cap;
 };
 
-int gt_places_init(struct gt_places *p, struct gt_reader *r, struct gt_err *err);
-void gt_places_release(struct gt_places *p);
+int gt_process_slots_init(struct gt_process_slots *p, struct gt_reader *r, struct gt_err *err);
+void gt_process_slots_release(struct gt_process_slots *p);
 /* Any track id, GT_NONE too. */
-static inline uint32_t gt_places_slot(const struct gt_places *p, const struct gt_segment *seg, uint32_t track)
+static inline uint32_t gt_process_slot_of(const struct gt_process_slots *p, const struct gt_segment *seg, uint32_t track)
 {
 	return track < seg->ntracks ? p->slots[seg->index][track] : seg->index;
 }

@@ -73,7 +73,7 @@ static const char *status_name(int32_t code)
 	return code == 0xffff ? "NV_ERR_GENERIC" : (size_t)code < sizeof(statuses) / sizeof(*statuses) ? statuses[code] : NULL;
 }
 
-const char *gt_code_words(unsigned layer, int32_t code, char *buf, size_t size)
+const char *gt_return_code_text(unsigned layer, int32_t code, char *buf, size_t size)
 {
 	const char *name = layer == GT_LAYER_IOCTL && code > 0 ? status_name(code) : NULL;
 

@@ -39,10 +39,10 @@ struct part {				/* one segment */
 	struct seat *seats;		/* those of one thread are neighbours, the best first */
 	size_t nseats;
 	struct mark *marks;		/* one per track; NULL: nobody has a rival */
-	struct gt_doubled pairs[PAIRS_MAX];
-	struct gt_left_out out;
+	struct gt_source_pair pairs[PAIRS_MAX];
+	struct gt_duplicate_counts out;
 };
-struct gt_doubles {
+struct gt_source_dedup {
 	struct part *parts;
 	uint32_t nparts;
 };
@@ -167,9 +167,9 @@ static uint8_t pair_of(struct part *p, uint32_t from, uint32_t by)
 		i++;
 	if (i == p->out.n) {
 		p->out.n++;
-		p->pairs[i] = (struct gt_doubled){ GT_NONE, GT_NONE, 0, 0 };
+		p->pairs[i] = (struct gt_source_pair){ GT_NONE, GT_NONE, 0, 0 };
 		if (i < PAIRS_MAX - 1)
-			p->pairs[i] = (struct gt_doubled){ from, by, 0, 0 };
+			p->pairs[i] = (struct gt_source_pair){ from, by, 0, 0 };
 	}
 	return (uint8_t)i;
 }
@@ -211,7 +211,7 @@ static void settle(struct part *p, const struct gt_segment *seg)
 
 static uint32_t hide_all_but_rivals(const struct gt_segment *seg, uint32_t track, void *arg)
 {
-	const struct part *p = &((const struct gt_doubles *)arg)->parts[seg->index];
+	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
 
 	return p->nseats && p->marks[track].rival ? 0 : ALL_LAYERS;
 }
@@ -223,7 +223,7 @@ static unsigned layer_of(const struct gt_cols *c, uint32_t row)
 
 static int note_layers(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct mark *m = &((struct gt_doubles *)arg)->parts[c->seg->index].marks[c->track];
+	struct mark *m = &((struct gt_source_dedup *)arg)->parts[c->seg->index].marks[c->track];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		m->has |= (uint8_t)GT_BIT(layer_of(c, i));
@@ -232,7 +232,7 @@ static int note_layers(void *arg, unsigned worker, const struct gt_cols *c)
 
 static uint32_t hide_doubles(const struct gt_segment *seg, uint32_t track, void *arg)
 {
-	const struct part *p = &((const struct gt_doubles *)arg)->parts[seg->index];
+	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
 
 	return p->nseats ? p->marks[track].hidden : 0;
 }
@@ -244,12 +244,12 @@ static uint32_t hide_all_but_doubles(const struct gt_segment *seg, uint32_t trac
 
 static int count_doubles(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct part *p = &((struct gt_doubles *)arg)->parts[c->seg->index];
+	struct part *p = &((struct gt_source_dedup *)arg)->parts[c->seg->index];
 	bool calls = c->kind == GT_CALL || c->kind == GT_OPEN;
 
 	p->out.rows[c->kind] += c->n;
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct gt_doubled *two = &p->pairs[p->marks[c->track].pair[layer_of(c, i)]];
+		struct gt_source_pair *two = &p->pairs[p->marks[c->track].pair[layer_of(c, i)]];
 
 		*(calls ? &two->calls : &two->others) += 1;
 	}
@@ -257,7 +257,7 @@ static int count_doubles(void *arg, unsigned worker, const struct gt_cols *c)
 }
 
 /* Reads all there is to know: first who has what, then how much of it is double. */
-static int look(struct gt_doubles *s, struct gt_reader *r, struct gt_err *err)
+static int look(struct gt_source_dedup *s, struct gt_reader *r, struct gt_err *err)
 {
 	struct gt_filter filter = { .kinds = KINDS, .hide = hide_all_but_rivals, .hide_arg = s };
 	bool rivals = false, doubles = false;
@@ -277,9 +277,9 @@ static int look(struct gt_doubles *s, struct gt_reader *r, struct gt_err *err)
 	return code || !doubles ? code : gt_scan(r, &filter, GT_ANY_ORDER, 1, count_doubles, s, err);
 }
 
-struct gt_doubles *gt_doubles_new(struct gt_reader *r, struct gt_err *err)
+struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *err)
 {
-	struct gt_doubles *s = calloc(1, sizeof(*s));
+	struct gt_source_dedup *s = calloc(1, sizeof(*s));
 
 	if (s && (s->parts = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->parts)))) {
 		s->nparts = gt_reader_segments(r);
@@ -291,11 +291,11 @@ struct gt_doubles *gt_doubles_new(struct gt_reader *r, struct gt_err *err)
 	} else {
 		gt_err_set(err, -ENOMEM, "no memory for the sources of tracks");
 	}
-	gt_doubles_free(s);
+	gt_source_dedup_free(s);
 	return NULL;
 }
 
-void gt_doubles_free(struct gt_doubles *s)
+void gt_source_dedup_free(struct gt_source_dedup *s)
 {
 	for (uint32_t i = 0; s && i < s->nparts; i++) {
 		free(s->parts[i].seats);
@@ -306,7 +306,7 @@ void gt_doubles_free(struct gt_doubles *s)
 	free(s);
 }
 
-void gt_doubles_hide(const struct gt_doubles *s, struct gt_filter *filter)
+void gt_source_dedup_hide(const struct gt_source_dedup *s, struct gt_filter *filter)
 {
 	filter->hide = NULL;
 	for (uint32_t i = 0; i < s->nparts; i++)
@@ -315,12 +315,12 @@ void gt_doubles_hide(const struct gt_doubles *s, struct gt_filter *filter)
 	filter->hide_arg = (void *)(uintptr_t)s;
 }
 
-const struct gt_left_out *gt_doubles_of(const struct gt_doubles *s, uint32_t segment)
+const struct gt_duplicate_counts *gt_source_dedup_counts(const struct gt_source_dedup *s, uint32_t segment)
 {
 	return &s->parts[segment].out;
 }
 
-void gt_doubles_threads(const struct gt_doubles *s, uint32_t segment, uint32_t *of)
+void gt_source_dedup_map_threads(const struct gt_source_dedup *s, uint32_t segment, uint32_t *of)
 {
 	const struct part *p = &s->parts[segment];
 

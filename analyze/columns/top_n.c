@@ -10,7 +10,7 @@
 /* < 0: a is better. Only rows that nobody can tell apart are equal: which of two comes first must not depend on who met it first. */
 static int compare(const void *pa, const void *pb)
 {
-	const struct gt_kept *a = pa, *b = pb;
+	const struct gt_top_entry *a = pa, *b = pb;
 
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
@@ -26,14 +26,14 @@ static int compare(const void *pa, const void *pb)
 	return 0;
 }
 
-static void sift_up(struct gt_keep *k, size_t i, const struct gt_kept *one)
+static void sift_up(struct gt_top_n *k, size_t i, const struct gt_top_entry *one)
 {
 	for (; i && compare(&k->list[(i - 1) / 2], one) < 0; i = (i - 1) / 2)
 		k->list[i] = k->list[(i - 1) / 2];
 	k->list[i] = *one;
 }
 
-static void replace_worst(struct gt_keep *k, const struct gt_kept *one)
+static void replace_worst(struct gt_top_n *k, const struct gt_top_entry *one)
 {
 	size_t i = 0;
 
@@ -47,7 +47,7 @@ static void replace_worst(struct gt_keep *k, const struct gt_kept *one)
 	k->list[i] = *one;
 }
 
-int gt_keep_add(struct gt_keep *k, const struct gt_kept *one, struct gt_err *err)
+int gt_top_n_add(struct gt_top_n *k, const struct gt_top_entry *one, struct gt_err *err)
 {
 	if (k->n == k->max) {
 		if (compare(one, &k->list[0]) < 0)
@@ -60,30 +60,30 @@ int gt_keep_add(struct gt_keep *k, const struct gt_kept *one, struct gt_err *err
 	return 0;
 }
 
-int gt_keep_merge(struct gt_keep *into, const struct gt_keep *from, struct gt_err *err)
+int gt_top_n_merge(struct gt_top_n *into, const struct gt_top_n *from, struct gt_err *err)
 {
 	into->offered += from->offered;
 	for (size_t i = 0; i < from->n; i++)
-		if (gt_keep_add(into, &from->list[i], err))
+		if (gt_top_n_add(into, &from->list[i], err))
 			return -ENOMEM;
 	return 0;
 }
 
-void gt_keep_sort(struct gt_keep *k)
+void gt_top_n_sort(struct gt_top_n *k)
 {
 	if (k->n)
 		qsort(k->list, k->n, sizeof(*k->list), compare);
 }
 
-void gt_keep_release(struct gt_keep *k)
+void gt_top_n_release(struct gt_top_n *k)
 {
 	free(k->list);
 	memset(k, 0, sizeof(*k));
 }
 
-struct gt_kept gt_kept_row(const struct gt_cols *cols, uint32_t i, int64_t score)
+struct gt_top_entry gt_top_entry_of_row(const struct gt_cols *cols, uint32_t i, int64_t score)
 {
-	return (struct gt_kept){
+	return (struct gt_top_entry){
 		.score = score, .start = cols->start[i], .dur = cols->dur[i], .seg = cols->seg, .track = cols->track,
 		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = gt_cols_ret(cols, i),
 		.depth = cols->depth ? cols->depth[i] : 0,

@@ -6,7 +6,7 @@
 typedef unsigned __int128 u128;
 
 /* ns from the window's start, within the window. */
-static uint64_t offset(const struct gt_strip_window *w, int64_t at)
+static uint64_t offset(const struct gt_busy_strip_window *w, int64_t at)
 {
 	uint64_t since = at > w->from ? (uint64_t)at - (uint64_t)w->from : 0;
 
@@ -14,28 +14,28 @@ static uint64_t offset(const struct gt_strip_window *w, int64_t at)
 }
 
 /* The cell that holds this place (in 1/60 ns from the window's start); the last one for the window's end. */
-static unsigned cell_of(const struct gt_strip_window *w, u128 place)
+static unsigned cell_of(const struct gt_busy_strip_window *w, u128 place)
 {
 	u128 cell = 0;
 
 	if (w->width)		/* a year is less than 64 bits hold, and they are divided in a fraction of the time */
 		cell = place <= UINT64_MAX ? (uint64_t)place / w->width : place / w->width;
-	return cell < GT_STRIP_CELLS ? (unsigned)cell : GT_STRIP_CELLS - 1;
+	return cell < GT_BUSY_STRIP_CELLS ? (unsigned)cell : GT_BUSY_STRIP_CELLS - 1;
 }
 
 /* Something reaches from cell `first` to cell `last`, and ends there. */
-static void touch(struct gt_strip *s, const struct gt_strip_window *w, unsigned first, unsigned last)
+static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned first, unsigned last)
 {
-	bool wide = w->width > UINT64_MAX / GT_STRIP_CELLS;	/* ten years: products overflow */
+	bool wide = w->width > UINT64_MAX / GT_BUSY_STRIP_CELLS;	/* ten years: products overflow */
 
 	s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
 	s->last = last;
-	s->from = wide ? 0 : (last * w->width + GT_STRIP_CELLS - 1) / GT_STRIP_CELLS;
-	s->to = wide ? 0 : (last + 1) * w->width / GT_STRIP_CELLS;
+	s->from = wide ? 0 : (last * w->width + GT_BUSY_STRIP_CELLS - 1) / GT_BUSY_STRIP_CELLS;
+	s->to = wide ? 0 : (last + 1) * w->width / GT_BUSY_STRIP_CELLS;
 }
 
 /* From `place` in cell `first` to `stop`, in 1/60 ns. */
-static void spread(struct gt_strip *s, const struct gt_strip_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
+static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
 {
 	for (unsigned i = first; place < stop; i++) {
 		u128 edge = (u128)(i + 1) * w->width, until = stop < edge ? stop : edge;
@@ -49,35 +49,35 @@ static void spread(struct gt_strip *s, const struct gt_strip_window *w, u128 pla
 }
 
 /* Most calls lie in the cell in which the one before ended: these take no division. ns from the window's start. */
-static inline bool in_last(const struct gt_strip *s, uint64_t from, uint64_t to) { return from < to && from >= s->from && to <= s->to; }
+static inline bool in_last(const struct gt_busy_strip *s, uint64_t from, uint64_t to) { return from < to && from >= s->from && to <= s->to; }
 
-static void add_to_last(struct gt_strip *s, uint64_t ns, uint64_t weight)
+static void add_to_last(struct gt_busy_strip *s, uint64_t ns, uint64_t weight)
 {
 	uint64_t more;
 
-	if (__builtin_mul_overflow(ns * GT_STRIP_CELLS, weight, &more))
+	if (__builtin_mul_overflow(ns * GT_BUSY_STRIP_CELLS, weight, &more))
 		more = UINT64_MAX;
 	s->busy[s->last] = gt_sat_add(s->busy[s->last], more);
 }
 
-static __attribute__((noinline)) void add_anywhere(struct gt_strip *s, const struct gt_strip_window *w, int64_t start, int64_t end)
+static __attribute__((noinline)) void add_anywhere(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
-	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
+	u128 place = (u128)from * GT_BUSY_STRIP_CELLS, stop = (u128)to * GT_BUSY_STRIP_CELLS;
 	unsigned first = cell_of(w, place);
 
 	touch(s, w, first, stop > place ? cell_of(w, stop - 1) : first);
 	if (to <= s->covered)
 		return;
 	if (from < s->covered) {
-		place = (u128)s->covered * GT_STRIP_CELLS;
+		place = (u128)s->covered * GT_BUSY_STRIP_CELLS;
 		first = cell_of(w, place);
 	}
 	s->covered = to;
 	spread(s, w, place, stop, first, 1);
 }
 
-void gt_strip_add(struct gt_strip *s, const struct gt_strip_window *w, int64_t start, int64_t end)
+void gt_busy_strip_add(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = (uint64_t)start - (uint64_t)w->from, to = (uint64_t)end - (uint64_t)w->from;
 
@@ -89,10 +89,10 @@ void gt_strip_add(struct gt_strip *s, const struct gt_strip_window *w, int64_t s
 	s->covered = to;
 }
 
-void gt_strip_weigh(struct gt_strip *s, const struct gt_strip_window *w, int64_t start, int64_t end, uint64_t weight)
+void gt_busy_strip_add_weighted(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end, uint64_t weight)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
-	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
+	u128 place = (u128)from * GT_BUSY_STRIP_CELLS, stop = (u128)to * GT_BUSY_STRIP_CELLS;
 	unsigned first;
 
 	if (to <= from || !weight)
@@ -107,9 +107,9 @@ void gt_strip_weigh(struct gt_strip *s, const struct gt_strip_window *w, int64_t
 }
 
 /* What cell i of `cells` holds, in 1/60 ns. */
-static u128 sum_of(const struct gt_strip *s, unsigned cells, unsigned i, bool *touched)
+static u128 sum_of(const struct gt_busy_strip *s, unsigned cells, unsigned i, bool *touched)
 {
-	const unsigned each = GT_STRIP_CELLS / cells;
+	const unsigned each = GT_BUSY_STRIP_CELLS / cells;
 	u128 sum = 0;
 
 	for (unsigned k = 0; k < each; k++)
@@ -118,17 +118,17 @@ static u128 sum_of(const struct gt_strip *s, unsigned cells, unsigned i, bool *t
 	return sum;
 }
 
-uint64_t gt_strip_mean(const struct gt_strip *s, const struct gt_strip_window *w, unsigned cells, unsigned i, bool *touched)
+uint64_t gt_busy_strip_mean(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned cells, unsigned i, bool *touched)
 {
 	u128 sum = sum_of(s, cells, i, touched);
 
-	return w->width ? (uint64_t)(sum / ((u128)w->width * (GT_STRIP_CELLS / cells))) : 0;
+	return w->width ? (uint64_t)(sum / ((u128)w->width * (GT_BUSY_STRIP_CELLS / cells))) : 0;
 }
 
-void gt_strip_text(const struct gt_strip *s, const struct gt_strip_window *w, unsigned cells, char text[GT_STRIP_CELLS + 1])
+void gt_busy_strip_text(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
 {
 	static const char levels[] = " .:-=+*#%@";
-	const unsigned each = GT_STRIP_CELLS / cells;
+	const unsigned each = GT_BUSY_STRIP_CELLS / cells;
 
 	for (unsigned i = 0; i < cells; i++) {
 		bool touched;
@@ -140,25 +140,25 @@ void gt_strip_text(const struct gt_strip *s, const struct gt_strip_window *w, un
 	text[cells] = '\0';
 }
 
-uint64_t gt_strip_busy(const struct gt_strip *s)
+uint64_t gt_busy_strip_total(const struct gt_busy_strip *s)
 {
 	u128 sum = 0;
 
-	for (unsigned i = 0; i < GT_STRIP_CELLS; i++)
+	for (unsigned i = 0; i < GT_BUSY_STRIP_CELLS; i++)
 		sum += s->busy[i];
-	return (uint64_t)(sum / GT_STRIP_CELLS);
+	return (uint64_t)(sum / GT_BUSY_STRIP_CELLS);
 }
 
-struct gt_strip_window gt_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+struct gt_busy_strip_window gt_busy_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	int64_t from = gt_range_of(&opt->filter, seg).from;
 
-	return (struct gt_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
+	return (struct gt_busy_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
 }
 
-unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
+unsigned gt_busy_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
 {
-	static const unsigned some[] = { GT_STRIP_CELLS, 30, 20, 15 };
+	static const unsigned some[] = { GT_BUSY_STRIP_CELLS, 30, 20, 15 };
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
 		if (!opt->width || opt->width >= some[i] + beside)
@@ -166,7 +166,7 @@ unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
 	return 12;
 }
 
-void gt_strip_note(struct gt_table *t, const struct gt_report_state *a, const struct gt_segment *seg, const struct gt_strip_window *w, unsigned cells)
+void gt_busy_strip_note(struct gt_table *t, const struct gt_report_state *a, const struct gt_segment *seg, const struct gt_busy_strip_window *w, unsigned cells)
 {
 	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
 	double ns = (double)w->width / cells;
@@ -174,5 +174,5 @@ void gt_strip_note(struct gt_table *t, const struct gt_report_state *a, const st
 
 	while (u < 3 && ns < units[u].by)
 		u++;
-	gt_table_note(t, "%s%u cells of %.4g %s each", gt_whose(a, seg).text, cells, ns / units[u].by, units[u].unit);
+	gt_table_note(t, "%s%u cells of %.4g %s each", gt_recording_prefix(a, seg).text, cells, ns / units[u].by, units[u].unit);
 }

@@ -1,7 +1,7 @@
 /* What gtanalyze exits with. Where several hold, what stands first here wins: bad use, then a failure (its figures are not to
  * be relied on), then a finding or a gate that failed, then what cannot be answered. */
-#ifndef GT_EXITS_H
-#define GT_EXITS_H
+#ifndef GT_EXIT_STATUS_H
+#define GT_EXIT_STATUS_H
 enum gt_exit {
 	GT_EXIT_USAGE = 2,	/* wrong use: nothing was read */
 	GT_EXIT_FAILURE = 1,	/* a file cannot be read or written, or is damaged */

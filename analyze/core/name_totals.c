@@ -7,11 +7,11 @@
 #include "formats/base/buf.h"
 
 /* That of a type; NULL: no memory. */
-static struct gt_name_total *name_of(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids, const struct gt_segment *seg, const struct gt_type *type,
 			       struct gt_err *err)
 {
 	struct gt_string text = gt_name_text(seg, type->name);
-	uint32_t i = gt_name_ids_find(ids, text, gt_name_tag(type), err);
+	uint32_t i = gt_name_interner_find(ids, text, gt_name_tag(type), err);
 
 	if (i == GT_NONE || gt_grow(&names->list, &names->cap, ids->n, sizeof(*names->list)))
 		return NULL;
@@ -21,20 +21,20 @@ static struct gt_name_total *name_of(struct gt_names *names, struct gt_name_ids 
 	return &names->list[i];
 }
 
-static int add_type(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids, const struct gt_segment *seg, const struct gt_type *type,
 		    const struct gt_stat *s, struct gt_err *err)
 {
 	struct gt_name_total *name = name_of(names, ids, seg, type, err);
 
 	if (!name || gt_grow(&names->members, &names->members_cap, names->nmembers + 1, sizeof(*names->members)))
 		return gt_err_set(err, -ENOMEM, "no memory for the names");
-	names->members[names->nmembers] = (struct member){ s, name->first };
+	names->members[names->nmembers] = (struct gt_name_member){ s, name->first };
 	name->first = (uint32_t)names->nmembers++;
 	name->total = gt_sat_add(name->total, s->total);
 	return 0;
 }
 
-struct gt_stat gt_names_sum(const struct gt_names *names, const struct gt_name_total *name)
+struct gt_stat gt_name_totals_sum(const struct gt_name_totals *names, const struct gt_name_total *name)
 {
 	struct gt_stat sum = { 0 };
 
@@ -55,32 +55,32 @@ static int by_total(const void *a, const void *b)
 }
 
 /* No more are added. What stays as large as it was is no fault. */
-static void trim(struct gt_names *names)
+static void trim(struct gt_name_totals *names)
 {
 	struct gt_name_total *list = realloc(names->list, names->n * sizeof(*list));
-	struct member *members = realloc(names->members, names->nmembers * sizeof(*members));
+	struct gt_name_member *members = realloc(names->members, names->nmembers * sizeof(*members));
 
 	names->list = list ? list : names->list;
 	names->members = members ? members : names->members;
 }
 
-int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err)
+int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggregate *fold, gt_name_totals_want *want, struct gt_err *err)
 {
-	struct gt_reader *r = gt_fold_reader(fold);
-	struct gt_name_ids ids = { 0 };
+	struct gt_reader *r = gt_aggregate_reader(fold);
+	struct gt_name_interner ids = { 0 };
 	int rc = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		for (uint32_t t = 0; !rc && t < seg->ntypes; t++) {
-			const struct gt_stat *s = gt_fold_stat(fold, i, t);
+			const struct gt_stat *s = gt_aggregate_stat(fold, i, t);
 
 			if (s->count && (!want || want(&seg->types[t])))
 				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
 		}
 	}
-	gt_name_ids_release(&ids);	/* its numbers are those before sorting */
+	gt_name_interner_release(&ids);	/* its numbers are those before sorting */
 	if (names->n) {
 		trim(names);
 		qsort(names->list, names->n, sizeof(*names->list), by_total);
@@ -88,7 +88,7 @@ int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_name
 	return rc;
 }
 
-int gt_names_hist(const struct gt_names *names, const struct gt_name_total *name, struct gt_hist *into, struct gt_err *err)
+int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name_total *name, struct gt_hist *into, struct gt_err *err)
 {
 	uint32_t m = name->first;
 
@@ -100,7 +100,7 @@ int gt_names_hist(const struct gt_names *names, const struct gt_name_total *name
 }
 
 /* p50 and p99 of its durations, as cells: absent when there are none or the histogram is coarse. */
-static int quantiles(const struct gt_names *names, const struct gt_name_total *name, const struct gt_stat *s, struct gt_cell *p50,
+static int quantiles(const struct gt_name_totals *names, const struct gt_name_total *name, const struct gt_stat *s, struct gt_cell *p50,
 		     struct gt_cell *p99, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
@@ -109,7 +109,7 @@ static int quantiles(const struct gt_names *names, const struct gt_name_total *n
 	*p50 = *p99 = gt_cell_none();
 	if (!s->count || s->coarse)
 		return 0;
-	rc = gt_names_hist(names, name, &hist, err);
+	rc = gt_name_totals_hist(names, name, &hist, err);
 	if (!rc) {
 		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(s->shortest), gt_clamp(s->longest)));
 		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(s->shortest), gt_clamp(s->longest)));
@@ -118,10 +118,10 @@ static int quantiles(const struct gt_names *names, const struct gt_name_total *n
 	return rc;
 }
 
-int gt_names_cells(const struct gt_names *names, const struct gt_name_total *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
+int gt_name_totals_cells(const struct gt_name_totals *names, const struct gt_name_total *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
 		   struct gt_err *err)
 {
-	const struct gt_stat sum = gt_names_sum(names, name), *s = &sum;
+	const struct gt_stat sum = gt_name_totals_sum(names, name), *s = &sum;
 
 	cells[0] = gt_cell_u(s->count);
 	cells[1] = gt_cell_faults(s->failed);
@@ -140,7 +140,7 @@ enum gt_side gt_name_side(const struct gt_name_total *name)
 	       name->layer == GT_LAYER_OVERHEAD ? GT_SIDE_OVERHEAD : GT_SIDE_CALLS;
 }
 
-int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
+int64_t *gt_name_totals_shares(const struct gt_name_totals *names, struct gt_err *err)
 {
 	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
 	int64_t *shares = calloc(names->n + 1, sizeof(*shares)), *of_side = calloc(names->n + 1, sizeof(*of_side));
@@ -149,7 +149,7 @@ int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
 	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {
 		for (size_t i = 0; i < names->n; i++)
 			parts[i] = gt_name_side(&names->list[i]) == side ? names->list[i].total : 0;
-		rc = gt_shares(parts, names->n, of_side, err);
+		rc = gt_compute_shares(parts, names->n, of_side, err);
 		for (size_t i = 0; !rc && i < names->n; i++)
 			shares[i] += of_side[i];
 	}
@@ -161,7 +161,7 @@ int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
 	return NULL;
 }
 
-void gt_names_release(struct gt_names *names)
+void gt_name_totals_release(struct gt_name_totals *names)
 {
 	free(names->list);
 	free(names->members);

@@ -47,7 +47,7 @@ static void note_names(struct gt_table *t, const struct gt_report_state *a)
 	gt_buf_release(&b);
 }
 
-void gt_note_nothing(struct gt_table *t, const struct gt_report_state *a)
+void gt_note_no_rows(struct gt_table *t, const struct gt_report_state *a)
 {
 	const struct gt_filter *f = &a->opt->filter;
 	int64_t to = 0;
@@ -55,7 +55,7 @@ void gt_note_nothing(struct gt_table *t, const struct gt_report_state *a)
 	gt_table_note(t, "nothing matched");
 	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
-		int64_t end = gt_since(a->opt, a->reader, seg, seg->max_end);
+		int64_t end = gt_time_since_origin(a->opt, a->reader, seg, seg->max_end);
 
 		to = end > to ? end : to;
 	}

@@ -9,15 +9,15 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	*(struct gt_report_state *)state = (struct gt_report_state){ r, opt };
 	return 0;
 }
 
-struct gt_whose gt_whose(const struct gt_report_state *a, const struct gt_segment *seg)
+struct gt_recording_prefix gt_recording_prefix(const struct gt_report_state *a, const struct gt_segment *seg)
 {
-	struct gt_whose w = { "" };
+	struct gt_recording_prefix w = { "" };
 
 	if (a->opt->ranks)
 		snprintf(w.text, sizeof(w.text), "%.150s: ", a->opt->ranks[seg->index].called);
@@ -26,11 +26,11 @@ struct gt_whose gt_whose(const struct gt_report_state *a, const struct gt_segmen
 	return w;
 }
 
-struct gt_gpu_words gt_which_gpu(const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track)
+struct gt_gpu_label gt_gpu_label_of(const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t process = gt_track_process(seg, track);
-	struct gt_whose whose = gt_whose(a, seg);
-	struct gt_gpu_words w;
+	struct gt_recording_prefix whose = gt_recording_prefix(a, seg);
+	struct gt_gpu_label w;
 
 	if (*whose.text)
 		whose.text[strlen(whose.text) - 2] = 0;		/* its colon */
@@ -41,7 +41,7 @@ struct gt_gpu_words gt_which_gpu(const struct gt_report_state *a, const struct g
 	return w;
 }
 
-void gt_put_by_number(struct gt_buf *to, const char *text, uint64_t n)
+void gt_put_plural(struct gt_buf *to, const char *text, uint64_t n)
 {
 	for (const char *open; (open = strchr(text, '{')); ) {
 		const char *bar = strchr(open, '|'), *close = strchr(bar, '}');
@@ -53,13 +53,13 @@ void gt_put_by_number(struct gt_buf *to, const char *text, uint64_t n)
 	gt_buf_str(to, text);
 }
 
-void gt_note_many(struct gt_table *t, uint64_t n, const char *fmt, ...)
+void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
 {
 	struct gt_buf words = { 0 };
 	char *text = NULL;
 	va_list ap;
 
-	gt_put_by_number(&words, fmt, n);
+	gt_put_plural(&words, fmt, n);
 	gt_buf_byte(&words, 0);
 	va_start(ap, fmt);
 	if (!words.failed && vasprintf(&text, (const char *)words.data, ap) < 0)
@@ -73,34 +73,34 @@ void gt_note_many(struct gt_table *t, uint64_t n, const char *fmt, ...)
 void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order)
 {
 	if (unjoined)
-		gt_note_many(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s", (unsigned long long)unjoined,
+		gt_note_plural(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s", (unsigned long long)unjoined,
 			     (unsigned long long)all, what, figures);
 	if (by_order)
-		gt_note_many(t, by_order, "%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
+		gt_note_plural(t, by_order, "%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
 			     "certain", (unsigned long long)by_order, (unsigned long long)all, what);
 }
 
-void gt_note_late(struct gt_table *t, uint64_t late, const char *what)
+void gt_note_unordered(struct gt_table *t, uint64_t late, const char *what)
 {
 	if (late)
-		gt_note_many(t, late, "%llu {row|rows} came too late to be put in order, which makes %s approximate",
+		gt_note_plural(t, late, "%llu {row|rows} came too late to be put in order, which makes %s approximate",
 			     (unsigned long long)late, what);
 }
 
-void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
+void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)
 {
 	uint64_t more = keep->offered - keep->n;
 
 	if (more)
 		gt_table_lacks_rows(t);
-	if (keep->offered <= GT_KEEP_ALL || !more)
+	if (keep->offered <= GT_TOP_N_MAX || !more)
 		gt_table_note_cut(t, keep->offered, keep->n);
-	else if (keep->max < GT_KEEP_ALL)
+	else if (keep->max < GT_TOP_N_MAX)
 		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
-			      GT_KEEP_ALL - (int)keep->n);
+			      GT_TOP_N_MAX - (int)keep->n);
 	else
-		gt_note_many(t, more, "%llu more {row|rows} left out: this list holds %d at most, gtexport --jsonl writes all",
-			     (unsigned long long)more, GT_KEEP_ALL);
+		gt_note_plural(t, more, "%llu more {row|rows} left out: this list holds %d at most, gtexport --jsonl writes all",
+			     (unsigned long long)more, GT_TOP_N_MAX);
 }
 
 struct rest { uint64_t remainder; size_t i; };
@@ -114,7 +114,7 @@ static int larger_rest(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
-int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err)
+int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err)
 {
 	struct rest *rests = calloc(n + 1, sizeof(*rests));
 	unsigned __int128 sum = 0;
@@ -154,9 +154,9 @@ int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, co
 	return gt_same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
 }
 
-int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
+int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
 {
-	return gt_from_origin(at, gt_origin(opt, r, seg));
+	return gt_subtract_origin(at, gt_origin(opt, r, seg));
 }
 
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
@@ -200,7 +200,7 @@ static bool counts(const struct gt_type *type)
 	return type->layer == GT_LAYER_GPU && type->nfields == 1 && type->fields[0].role == GT_R_VALUE;
 }
 
-bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
+bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer)
 {
 	struct told told = { .layer = gt_layer_word(layer) };
 	bool somebody = false;
@@ -213,15 +213,15 @@ bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
 	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered && !told.refused;
 }
 
-bool gt_recorded(struct gt_reader *r, unsigned layer)
+bool gt_is_recorded(struct gt_reader *r, unsigned layer)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		if (gt_recorded_in(gt_reader_segment(r, i), layer))
+		if (gt_is_recorded_in(gt_reader_segment(r, i), layer))
 			return true;
 	return false;
 }
 
-bool gt_filtered(struct gt_reader *r)
+bool gt_has_name_filter(struct gt_reader *r)
 {
 	struct told told = { .layer = "" };
 
@@ -236,7 +236,7 @@ static int note_imported(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-bool gt_imported(struct gt_reader *r)
+bool gt_is_imported(struct gt_reader *r)
 {
 	bool imported = false;
 
@@ -268,13 +268,13 @@ static bool idle(const struct gt_report_state *a)
 	return f->ranged && within && !f->pid && !f->tid && !f->match;
 }
 
-bool gt_nothing_chosen(const struct gt_report_state *a) { return a->opt->nothing && !idle(a); }
+bool gt_is_selection_empty(const struct gt_report_state *a) { return a->opt->nothing_selected && !idle(a); }
 
-const char *gt_filtered_away(const struct gt_report_state *a, unsigned layer, unsigned op)
+const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer, unsigned op)
 {
 	const struct gt_filter *f = &a->opt->filter;
 
-	if (gt_nothing_chosen(a))
+	if (gt_is_selection_empty(a))
 		return "nothing matched";
 	for (uint32_t i = 0; f->match && i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
@@ -327,7 +327,7 @@ void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint
 void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track)
 {
 	gt_where_device(cells, seg, track);
-	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(seg->tracks[track].id);
+	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_missing("all") : gt_cell_i(seg->tracks[track].id);
 }
 
 void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track)

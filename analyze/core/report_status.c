@@ -37,18 +37,18 @@ bool gt_work_lost(struct gt_reader *r)
 const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		if (wanted & GT_BIT(l) && gt_recorded(r, l)) {
+		if (wanted & GT_BIT(l) && gt_is_recorded(r, l)) {
 			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_work_lost(r))
 				return "events were lost, and there is no record of what GPUs did";
-			return gt_filtered(r) ? "none was recorded, and names were left out while recording" : NULL;
+			return gt_has_name_filter(r) ? "none was recorded, and names were left out while recording" : NULL;
 		}
 	for (unsigned i = 0; i < sizeof(layers) / sizeof(*layers) && ~wanted; i++)
 		if (wanted & GT_BIT(layers[i].layer))
-			return gt_imported(r) ? layers[i].imported : layers[i].missing;
+			return gt_is_imported(r) ? layers[i].imported : layers[i].missing;
 	return "nothing was recorded";
 }
 
-void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned wanted)
+void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned wanted)
 {
 	const char *why = gt_table_rows(t) ? NULL : gt_why_unrecorded(r, wanted);
 
@@ -58,7 +58,7 @@ void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned want
 
 const char *gt_why_tid(const struct gt_report_state *a)
 {
-	if (!a->opt->filter.tid || !gt_recorded(a->reader, GT_LAYER_GPU))
+	if (!a->opt->filter.tid || !gt_is_recorded(a->reader, GT_LAYER_GPU))
 		return NULL;
 	return "--tid leaves out what GPUs did, as no thread did that";
 }
@@ -71,7 +71,7 @@ const char *gt_why_no_work(const struct gt_report_state *a)
 
 	if (!why)
 		why = gt_why_tid(a);
-	if (!why && a->opt->restricted)
+	if (!why && a->opt->restrictions)
 		why = is_time_alone(&a->opt->filter) ? "no GPU operation is in the time that is chosen" :
 						       "no GPU operation is in what the options choose";
 	return why ? why : "no GPU did anything";
@@ -101,9 +101,9 @@ bool gt_ends_early(const struct gt_report_state *a)
 	return early;
 }
 
-bool gt_is_blinded(const struct gt_analysis *a, const struct gt_analysis_options *opt)
+bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysis_options *opt)
 {
-	return a->sees_all && opt->filter.match;
+	return a->needs_unfiltered && opt->filter.match;
 }
 
 /* Why the report cannot answer, or NULL. */
@@ -111,16 +111,16 @@ static const char *why_not(const struct gt_analysis *of, const struct gt_report_
 {
 	const char *why = empty && of->needs ? gt_why_unrecorded(a->reader, of->needs) : NULL;
 
-	if (!why && gt_is_blinded(of, a->opt))
+	if (!why && gt_is_blocked_by_match(of, a->opt))
 		why = "--match leaves work of the GPUs out, and without that the figures would be wrong";
-	if (!why && gt_nothing_chosen(a))
+	if (!why && gt_is_selection_empty(a))
 		why = "nothing matched";
 	if (!why && empty && !(of->wants & ~(GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))
 		why = gt_why_tid(a);
 	return why;
 }
 
-void gt_settle(const struct gt_analysis *of, const struct gt_report_state *a, struct gt_table *const *tables, unsigned n)
+void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a, struct gt_table *const *tables, unsigned n)
 {
 	bool empty = true;
 	const char *why;
@@ -135,8 +135,8 @@ void gt_settle(const struct gt_analysis *of, const struct gt_report_state *a, st
 	for (unsigned i = 0; i < n; i++) {
 		if (i && empty)
 			gt_table_follows(tables[i], tables[0]);
-		else if (!gt_table_rows(tables[i]) && a->opt->restricted && gt_table_answer(tables[i]) == GT_ANSWERED)
-			gt_table_say(tables[i], a->opt->nothing ? "  nothing matched" : "  none that matches");
+		else if (!gt_table_rows(tables[i]) && a->opt->restrictions && gt_table_answer(tables[i]) == GT_ANSWERED)
+			gt_table_say(tables[i], a->opt->nothing_selected ? "  nothing matched" : "  none that matches");
 		if (gt_table_answer(tables[0]) == GT_ANSWERED)
 			gt_table_is_part(tables[i]);
 	}

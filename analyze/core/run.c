@@ -5,7 +5,7 @@
 #include "analyze/core/report_status.h"
 
 struct worker {
-	struct gt_fold *fold;
+	struct gt_aggregate *aggregate;
 	void **states;			/* one per chosen analysis; NULL where it has none */
 	bool any;			/* a row came by that is no loss */
 	struct gt_err err;
@@ -82,7 +82,7 @@ static void free_states(struct run *run)
 			free(worker->states[i]);
 		}
 		free(worker->states);
-		gt_fold_free(worker->fold);
+		gt_aggregate_free(worker->aggregate);
 	}
 	free(run->workers);
 }
@@ -93,16 +93,16 @@ static int new_workers(struct run *run, struct gt_err *err)
 	int rc = 0;
 
 	for (unsigned i = 0; i < run->n; i++)
-		parts |= run->chosen[i]->folds;
+		parts |= run->chosen[i]->aggregates;
 	run->workers = calloc(run->nworkers, sizeof(*run->workers));
 	if (!run->workers)
 		return gt_err_set(err, -ENOMEM, "no memory for %u threads", run->nworkers);
 	for (unsigned w = 0; parts && w < run->nworkers; w++) {
-		run->workers[w].fold = gt_fold_new(run->reader, parts, &run->opt->filter, err);
-		if (!run->workers[w].fold)
+		run->workers[w].aggregate = gt_aggregate_new(run->reader, parts, &run->opt->filter, err);
+		if (!run->workers[w].aggregate)
 			return -ENOMEM;
 	}
-	run->opt->fold = run->workers[0].fold;
+	run->opt->aggregate = run->workers[0].aggregate;
 	for (unsigned w = 0; !rc && w < run->nworkers; w++)
 		rc = new_states(run, w, err);
 	return rc;
@@ -114,7 +114,7 @@ static int new_workers(struct run *run, struct gt_err *err)
  * in the first scan. */
 static bool takes_part(const struct pass *pass, const struct gt_analysis *a, bool in_order)
 {
-	if (!a->block || gt_is_blinded(a, pass->run->opt) || in_order == splits(a))
+	if (!a->block || gt_is_blocked_by_match(a, pass->run->opt) || in_order == splits(a))
 		return false;
 	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
 }
@@ -124,7 +124,7 @@ static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
 	const struct pass *pass = arg;
 	struct run *run = pass->run;
 	struct worker *worker = &run->workers[w];
-	int rc = worker->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+	int rc = worker->aggregate ? gt_aggregate_add_block(worker->aggregate, cols, &worker->err) : 0;
 
 	worker->any |= cols->kind != GT_LOST;
 	for (unsigned i = 0; !rc && i < run->n; i++) {
@@ -150,7 +150,7 @@ static int in_order(void *arg, unsigned i, const struct gt_cols *cols)
 static bool gather(struct pass *pass, struct gt_filter *filter)
 {
 	const struct run *run = pass->run;
-	bool each = pass->first && run->workers[0].fold;
+	bool each = pass->first && run->workers[0].aggregate;
 
 	*filter = run->opt->filter;
 	filter->kinds = 0;
@@ -162,7 +162,7 @@ static bool gather(struct pass *pass, struct gt_filter *filter)
 		if (ordered)
 			pass->lanes[pass->nlanes++] = (struct lane){ .analysis = i, .err = GT_ERR_INIT };
 		each |= as_they_come;
-		if (!as_they_come && !ordered && !(pass->first && a->folds))
+		if (!as_they_come && !ordered && !(pass->first && a->aggregates))
 			continue;
 		filter->kinds |= a->wants;
 		filter->args |= a->wants_args;
@@ -223,14 +223,14 @@ static int merge_workers(struct run *run, struct gt_err *err)
 	for (unsigned w = 1; !rc && w < run->nworkers; w++) {
 		struct worker *from = &run->workers[w];
 
-		if (into->fold)
-			rc = gt_fold_merge(into->fold, from->fold, err);
+		if (into->aggregate)
+			rc = gt_aggregate_merge(into->aggregate, from->aggregate, err);
 		for (unsigned i = 0; !rc && i < run->n; i++)
 			if (from->states[i] && run->chosen[i]->merge)
 				rc = run->chosen[i]->merge(into->states[i], from->states[i], err);
 	}
-	if (into->fold)
-		gt_fold_finish(into->fold);
+	if (into->aggregate)
+		gt_aggregate_finish(into->aggregate);
 	return rc;
 }
 
@@ -240,7 +240,7 @@ static int found(void *arg, unsigned w, const struct gt_cols *cols) { return 1; 
 static int look_for_any(struct run *run, struct gt_err *err)
 {
 	struct gt_filter filter = run->opt->filter;
-	bool any = !run->opt->restricted || run->any;
+	bool any = !run->opt->restrictions || run->any;
 	int rc = 0;
 
 	for (unsigned w = 0; w < run->nworkers; w++)
@@ -249,7 +249,7 @@ static int look_for_any(struct run *run, struct gt_err *err)
 	filter.args = false;
 	if (!any)
 		rc = gt_scan(run->reader, &filter, GT_ANY_ORDER, 1, found, NULL, err);
-	run->opt->nothing = !any && !rc;
+	run->opt->nothing_selected = !any && !rc;
 	return rc < 0 ? rc : 0;
 }
 
@@ -272,7 +272,7 @@ static int finish(struct run *run, struct gt_err *err)
 
 	for (unsigned pass = 0; n >= 0 && pass < 2; pass++)
 		for (unsigned i = 0, at = 0; n >= 0 && i < run->n; at += count[i++]) {
-			if (run->chosen[i]->last != (pass == 1))
+			if (run->chosen[i]->runs_last != (pass == 1))
 				continue;
 			if (GT_RUN_TABLES - made < GT_REPORT_TABLES) {
 				n = gt_err_set(err, -EOVERFLOW, "more than %u tables at a time: ask for fewer reports", made);
@@ -281,7 +281,7 @@ static int finish(struct run *run, struct gt_err *err)
 			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
 			if (n < 0)
 				break;
-			gt_settle(run->chosen[i], &(struct gt_report_state){ run->reader, run->opt }, run->tables + made, (unsigned)n);
+			gt_explain_empty_tables(run->chosen[i], &(struct gt_report_state){ run->reader, run->opt }, run->tables + made, (unsigned)n);
 			move_up(run->tables + at, (unsigned)n, made - at);
 			count[i] = (unsigned)n;
 			made += (unsigned)n;
@@ -308,22 +308,22 @@ static int run_all(struct run *run, struct gt_err *err)
 
 /* ---- the default report ---- */
 
-enum gt_on_screen gt_screen_of(const struct gt_reader *r)
+enum gt_default_use gt_default_use_of(const struct gt_reader *r)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		if (gt_reader_segment(r, i)->rows[GT_GPU])
-			return GT_SCREEN_GPU;
-	return GT_SCREEN_CALLS;
+			return GT_DEFAULT_GPU;
+	return GT_DEFAULT_CALLS;
 }
 
 /* Those of `chosen` that the default report of this trace has. */
 static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
 {
-	enum gt_on_screen screen = gt_screen_of(r);
+	enum gt_default_use screen = gt_default_use_of(r);
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		if (chosen[i]->screen == GT_SCREEN_ALWAYS || chosen[i]->screen == screen)
+		if (chosen[i]->in_default == GT_DEFAULT_ALWAYS || chosen[i]->in_default == screen)
 			to[kept++] = chosen[i];
 	return kept;
 }
@@ -372,9 +372,9 @@ static const struct gt_analysis **gather_all(const struct gt_reader *r, const st
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
-	const struct gt_analysis *engine, **all = gather_all(r, chosen, &n, opt->unasked, &engine);
+	const struct gt_analysis *engine, **all = gather_all(r, chosen, &n, opt->in_default_report, &engine);
 	struct run run = { .reader = r, .chosen = all, .n = n, .engine = engine, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
-	struct gt_doubles *doubles = all ? gt_doubles_new(r, err) : NULL;
+	struct gt_source_dedup *doubles = all ? gt_source_dedup_new(r, err) : NULL;
 	int rc;
 
 	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
@@ -382,11 +382,11 @@ int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigne
 		free(all);
 		return err->code ? err->code : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
 	}
-	opt->doubles = doubles;
-	gt_doubles_hide(doubles, &opt->filter);
+	opt->source_dedup = doubles;
+	gt_source_dedup_hide(doubles, &opt->filter);
 	rc = run_all(&run, err);
-	gt_doubles_free(doubles);
-	opt->doubles = NULL;
+	gt_source_dedup_free(doubles);
+	opt->source_dedup = NULL;
 	opt->idle = NULL;
 	opt->filter.hide = NULL;
 	free(all);

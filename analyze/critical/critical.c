@@ -26,7 +26,7 @@ struct critical {
 	uint64_t *sums;			/* by type number */
 	struct gt_matched without;
 	bool *gone;			/* by type number: --without */
-	struct gt_keep longest;
+	struct gt_top_n longest;
 	size_t most;			/* of a process: together they keep to what lists hold */
 	uint64_t shorter;		/* pieces that are not among the longest, of all processes */
 	const struct gt_chain_process *p;
@@ -67,10 +67,10 @@ static inline void count(struct tally *t, uint64_t ns) { count_many(t, ns, 1); }
 static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err *err)
 {
 	struct critical *s = arg;
-	const struct gt_in_time *order = &s->chain.order;
+	const struct gt_time_ordered *order = &s->chain.order;
 	uint32_t segment = s->p->seg->index;
 	uint64_t ns = (uint64_t)piece->end - (uint64_t)piece->start;
-	struct gt_kept one;
+	struct gt_top_entry one;
 
 	count(&s->kinds[piece->kind], ns);
 	if (piece->likely)
@@ -79,12 +79,12 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 		count(&s->lines[s->chain.slot[piece->track] - 1], ns);
 	else if (piece->kind <= GT_CHAIN_CALL && piece->type != GT_NONE)
 		count(&s->types[piece->type], ns);
-	if (!gt_keep_wants(&s->longest, (int64_t)ns))
+	if (!gt_top_n_offer(&s->longest, (int64_t)ns))
 		return 0;
-	one = (struct gt_kept){ .score = (int64_t)ns, .start = piece->start, .dur = (int64_t)ns, .seg = s->p->seg,
+	one = (struct gt_top_entry){ .score = (int64_t)ns, .start = piece->start, .dur = (int64_t)ns, .seg = s->p->seg,
 				.track = piece->track - order->tracks[segment], .a = piece->kind, .b = piece->likely,
 				.type = piece->type == GT_NONE ? GT_NONE : piece->type - order->types[segment] };
-	return gt_keep_add(&s->longest, &one, err);
+	return gt_top_n_add(&s->longest, &one, err);
 }
 
 /* Where none of them is among the longest it does not matter how time is shared out among them. */
@@ -92,7 +92,7 @@ static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
 {
 	struct critical *s = arg;
 
-	if (gt_keep_would(&s->longest, (int64_t)calls->longest) || gt_keep_would(&s->longest, (int64_t)calls->longest_gap))
+	if (gt_top_n_would_enter(&s->longest, (int64_t)calls->longest) || gt_top_n_would_enter(&s->longest, (int64_t)calls->longest_gap))
 		return false;
 	for (uint32_t i = 0; i < calls->ntypes; i++) {
 		const struct gt_link_gist_type *of = &calls->types[i];
@@ -100,11 +100,11 @@ static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
 		if (of->type != GT_NONE)
 			count_many(&s->types[of->type], of->ns, of->n);
 		count_many(&s->kinds[GT_CHAIN_CALL], of->ns, of->n);
-		gt_keep_skip(&s->longest, of->n);
+		gt_top_n_skip(&s->longest, of->n);
 	}
 	count_many(&s->lines[s->chain.slot[track] - 1], calls->between, calls->gaps);
 	count_many(&s->kinds[GT_CHAIN_OUTSIDE], calls->between, calls->gaps);
-	gt_keep_skip(&s->longest, calls->gaps);
+	gt_top_n_skip(&s->longest, calls->gaps);
 	return true;
 }
 
@@ -119,8 +119,8 @@ static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_
 	memset(s->types, 0, ntypes * sizeof(*s->types));
 	memset(s->lines, 0, s->chain.nlines * sizeof(*s->lines));
 	memset(s->sums, 0, ntypes * sizeof(*s->sums));
-	gt_keep_release(&s->longest);
-	gt_keep_init(&s->longest, s->chain.asked.opt->top);
+	gt_top_n_release(&s->longest);
+	gt_top_n_init(&s->longest, s->chain.asked.opt->top);
 	s->longest.max = s->longest.max < s->most ? s->longest.max : s->most;
 	rc = gt_chain_walk(&s->chain, p, on_piece, on_many, s, err);
 	return rc ? rc : gt_chain_sums(&s->chain, p, s->sums, err);
@@ -169,7 +169,7 @@ static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 
 	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
 		ns[i] = s->kinds[i].ns;
-	if (gt_shares(ns, GT_CHAIN_KINDS, shares, err))
+	if (gt_compute_shares(ns, GT_CHAIN_KINDS, shares, err))
 		return err->code;
 	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++) {
 		struct gt_cell cells[N(kind_columns)];
@@ -180,8 +180,8 @@ static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 		cells[5] = p->to > p->from ? gt_cell_i(shares[i]) : gt_cell_none();
 		cells[6] = gt_cell_u(s->kinds[i].pieces);
 		cells[7] = gt_cell_u((uint64_t)p->to - (uint64_t)p->from);
-		cells[8] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->from));
-		cells[9] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->to));
+		cells[8] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->from));
+		cells[9] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->to));
 		gt_table_add(t, cells + gt_where_skip(a->reader));
 	}
 	return 0;
@@ -307,8 +307,8 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 	for (size_t i = 0; ns && i < l.n; i++)
 		ns[i] = l.all[i].path.ns;
 	if (!rc)
-		rc = ns && shares ? gt_shares(ns, l.n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
-	for (size_t i = 0; !rc && i < gt_shown(l.n, a->opt->top); i++) {
+		rc = ns && shares ? gt_compute_shares(ns, l.n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+	for (size_t i = 0; !rc && i < gt_rows_shown(l.n, a->opt->top); i++) {
 		const struct named *one = &l.all[i];
 		struct gt_cell cells[N(name_columns)];
 
@@ -322,7 +322,7 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 		cells[9] = one->full ? gt_cell_text(one->full) : gt_cell_none();
 		gt_table_add(t, cells + gt_where_skip(a->reader));
 	}
-	*left_out += l.n - gt_shown(l.n, a->opt->top);
+	*left_out += l.n - gt_rows_shown(l.n, a->opt->top);
 	free(l.all);
 	free(ns);
 	free(shares);
@@ -331,7 +331,7 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 
 static int in_order(const void *pa, const void *pb)
 {
-	const struct gt_kept *a = pa, *b = pb;
+	const struct gt_top_entry *a = pa, *b = pb;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
@@ -351,7 +351,7 @@ static void add_longest(struct critical *s, struct gt_table *t)
 	if (s->longest.n)
 		qsort(s->longest.list, s->longest.n, sizeof(*s->longest.list), in_order);
 	for (size_t i = 0; i < s->longest.n; i++) {
-		const struct gt_kept *one = &s->longest.list[i];
+		const struct gt_top_entry *one = &s->longest.list[i];
 		bool thread = one->track < one->seg->ntracks && one->seg->tracks[one->track].kind == GT_TRACK_THREAD;
 		struct gt_cell cells[N(longest_columns)];
 		struct gt_buf b = { 0 };
@@ -359,7 +359,7 @@ static void add_longest(struct critical *s, struct gt_table *t)
 		gt_buf_printf(&b, "%s%s", one->a >= GT_CHAIN_QUEUE ? "before " : "", name_of(s, one->seg, one->type));
 		gt_buf_byte(&b, 0);
 		gt_where_process(cells, s->p->seg, s->p->track);
-		cells[3] = gt_cell_i(gt_since(a->opt, a->reader, one->seg, one->start));
+		cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->start));
 		cells[4] = gt_cell_i(one->dur);
 		cells[5] = gt_cell_text(words[one->a]);
 		cells[6] = gt_cell_text(b.failed ? "?" : (const char *)b.data);
@@ -410,8 +410,8 @@ static void note_path(const struct critical *s, struct gt_table *t)
 	gt_table_note(t, "process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
 		      p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
 		      gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
-		      (double)gt_since(a->opt, a->reader, p->seg, p->from) / 1e9,
-		      (double)gt_since(a->opt, a->reader, p->seg, p->to) / 1e9,
+		      (double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,
+		      (double)gt_time_since_origin(a->opt, a->reader, p->seg, p->to) / 1e9,
 		      a->opt->whole ? "call or GPU operation" : "GPU operation");
 	if (s->likely.pieces)
 		gt_table_note(t, "%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
@@ -424,7 +424,7 @@ static void note_path(const struct critical *s, struct gt_table *t)
 
 static void note_rows(const struct critical *s, struct gt_table *t)
 {
-	gt_note_late(t, s->chain.late, "the path");
+	gt_note_unordered(t, s->chain.late, "the path");
 	if (s->chain.crossing)
 		gt_table_note(t, "%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
 			      (unsigned long long)s->chain.crossing);
@@ -522,7 +522,7 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 			list[n++] = &s->chain.processes[i];
 	if (n)
 		qsort(list, n, sizeof(*list), longer);
-	s->most = n < GT_KEEP_ALL ? GT_KEEP_ALL / (n + !n) : 1;
+	s->most = n < GT_TOP_N_MAX ? GT_TOP_N_MAX / (n + !n) : 1;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_process(s, list[i], tables, &left_out, err);
 	if (!rc && !n)
@@ -588,7 +588,7 @@ static void critical_release(void *state)
 
 	gt_chain_release(&s->chain);
 	gt_kernel_names_free(s->names);
-	gt_keep_release(&s->longest);
+	gt_top_n_release(&s->longest);
 	free(s->types);
 	free(s->lines);
 	free(s->sums);
@@ -598,7 +598,7 @@ static void critical_release(void *state)
 
 const struct gt_analysis gt_critical_report = {
 	.name       = "critical",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
 	.wants      = GT_CHAIN_WANTS,
 	.wants_args = true,

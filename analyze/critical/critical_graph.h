@@ -19,7 +19,7 @@ enum gt_chain_kind {
 struct gt_chain_piece {
 	enum gt_chain_kind kind;
 	bool likely;		/* that it is part of the chain is likely, not certain */
-	uint32_t track, type;	/* numbers of gt_in_time: a thread or stream; the call or work, or, where it is neither, what came next */
+	uint32_t track, type;	/* numbers of gt_time_ordered: a thread or stream; the call or work, or, where it is neither, what came next */
 	int64_t start, end;	/* ns; end > start */
 };
 typedef int gt_chain_fn(void *arg, const struct gt_chain_piece *piece, struct gt_err *err);
@@ -51,8 +51,8 @@ struct gt_chain_process {
 };
 struct gt_chain {
 	struct gt_report_state asked;
-	struct gt_in_time order;
-	struct gt_places where;
+	struct gt_time_ordered order;
+	struct gt_process_slots where;
 	struct gt_link_store store;
 	struct gt_chain_process *processes;	/* one for each of where's places */
 	struct gt_chain_line *lines;

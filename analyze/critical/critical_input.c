@@ -72,14 +72,14 @@ static struct gt_chain_line *new_line(struct gt_chain *c, const struct gt_segmen
 	}
 	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
 		device = seg->tracks[device].parent;
-	p = &c->processes[gt_places_slot(&c->where, seg, track)];
+	p = &c->processes[gt_process_slot_of(&c->where, seg, track)];
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
 	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
 		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
 		return NULL;
 	}
 	c->lines[c->nlines] = (struct gt_chain_line){ .track = number, .device = device == GT_NONE ? number : first + device,
-						      .place = gt_places_slot(&c->where, seg, track),
+						      .place = gt_process_slot_of(&c->where, seg, track),
 						      .last = INT64_MIN, .cover = INT64_MIN };
 	p->lines[p->nlines++] = (uint32_t)c->nlines++;
 	c->slot[number] = (uint32_t)c->nlines;
@@ -234,7 +234,7 @@ static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 
 	if (need <= h->cap)
 		return 0;
-	if (c->held_room + need > GT_TIMELINE_MAX / 4 * 5 && hold_no_more_than_needed(c))
+	if (c->held_room + need > GT_TIME_MERGE_MAX / 4 * 5 && hold_no_more_than_needed(c))
 		return -ENOMEM;
 	c->held_room -= h->cap;
 	if (resize_held(h, need + need / 2))
@@ -282,7 +282,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 
 	if (what == IGNORED)
 		return 0;
-	seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	seg = gt_time_ordered_segment(&c->order, c->asked.reader, m);
 	one.by = BY_NONE;
 	one.launch = m->at;
 	if (track != NO_TRACK) {
@@ -451,12 +451,12 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 	struct gt_chain_line *l;
 	size_t before;
 
-	if (c->nheld + cols->n > GT_TIMELINE_MAX)	/* threads that are over hold some, too */
+	if (c->nheld + cols->n > GT_TIME_MERGE_MAX)	/* threads that are over hold some, too */
 		let_all_go(c, cols->floor);
-	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
+	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIME_MERGE_MAX)
 		let_all_go(c, INT64_MAX);
 	c->held_of = cols->seg;
-	l = codes ? line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err) : NULL;
+	l = codes ? line_of(c, cols->seg, gt_time_ordered_track(&c->order, cols->seg, cols->track), err) : NULL;
 	if (!l)
 		return err->code;
 	let_go(c, l, cols->floor);
@@ -501,7 +501,7 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 		return 0;
 	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
 		return hold_calls(c, cols, err);
-	m = gt_in_time_run(&c->order, cols, err);
+	m = gt_time_ordered_run(&c->order, cols, err);
 	if (!m || mark_rows(c, cols, m, err))
 		return err->code;
 	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
@@ -514,9 +514,9 @@ int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analy
 	int rc;
 
 	c->asked = (struct gt_report_state){ r, opt };
-	rc = gt_in_time_init(&c->order, r, on_row, c, err);
+	rc = gt_time_ordered_init(&c->order, r, on_row, c, err);
 	if (!rc)
-		rc = gt_places_init(&c->where, r, err);
+		rc = gt_process_slots_init(&c->where, r, err);
 	if (rc)
 		return rc;
 	gt_link_store_init(&c->store, without, c->order.tracks[c->order.nsegs]);
@@ -526,8 +526,8 @@ int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analy
 	if (!c->processes || !c->slot || !c->roles)
 		return gt_err_set(err, -ENOMEM, "no memory for the chain of calls and work");
 	for (size_t i = 0; i < c->where.n; i++) {
-		c->processes[i].seg = c->where.places[i].seg;
-		c->processes[i].track = c->where.places[i].track;
+		c->processes[i].seg = c->where.list[i].seg;
+		c->processes[i].track = c->where.list[i].track;
 	}
 	return 0;
 }
@@ -543,7 +543,7 @@ static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
 
 int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&c->order, err);
+	int rc = gt_time_ordered_flush(&c->order, err);
 
 	let_all_go(c, INT64_MAX);
 	gt_chain_sort_lost(c);
@@ -573,8 +573,8 @@ void gt_chain_release(struct gt_chain *c)
 		free(c->processes[i].lines);
 	}
 	gt_link_store_release(&c->store);
-	gt_in_time_release(&c->order);
-	gt_places_release(&c->where);
+	gt_time_ordered_release(&c->order);
+	gt_process_slots_release(&c->where);
 	free(c->processes);
 	free(c->lines);
 	free(c->slot);

@@ -173,7 +173,7 @@ static bool recorded(const struct gt_side *s, const char *layer)
 static void judge(struct name *one, const struct gt_side *a, const struct gt_side *b)
 {
 	if (one->has_a && one->has_b)
-		one->verdict = gt_diff_judge(&one->a, &one->b);
+		one->verdict = gt_diff_verdict(&one->a, &one->b);
 	else if (!recorded(one->has_a ? b : a, one->layer))
 		one->verdict = GT_VERDICT_UNRECORDED;
 	else
@@ -334,12 +334,12 @@ static void note_left_out(struct gt_table *t, const struct gt_side *a, const str
 					     : "added or gone");
 }
 
-static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked)
+static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked)
 {
 	struct gt_table *t = gt_table_new("names", "By name, what changed the time most first", name_columns, NNAME);
 	struct gt_kernel_names *kernels = name_kernels(c, asked->form);
 	unsigned top = asked->top;
-	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_shown(n, top);
+	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_rows_shown(n, top);
 
 	if (!t || !kernels) {
 		gt_kernel_names_free(kernels);
@@ -355,7 +355,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
 	gt_table_note_cut(t, n, shown);
 	if (top && c->verdicts[GT_VERDICT_SAME])
-		gt_note_many(t, c->verdicts[GT_VERDICT_SAME], "%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
+		gt_note_plural(t, c->verdicts[GT_VERDICT_SAME], "%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
 			     (unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
 	note_left_out(t, a, b);
 	return t;
@@ -523,7 +523,7 @@ static int put_figure(struct gt_table *t, const struct figure *f)
 static struct gt_table *figures(struct figures *fs, unsigned top)
 {
 	struct gt_table *t = gt_table_new("figures", "Figures of reports", figure_columns, NFIGURE);
-	size_t n = top ? fs->n - fs->same : fs->n, shown = gt_shown(n, top);
+	size_t n = top ? fs->n - fs->same : fs->n, shown = gt_rows_shown(n, top);
 
 	if (!t)
 		return NULL;
@@ -539,18 +539,18 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 	gt_table_gives_way(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
-		gt_note_many(t, fs->same, "%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}", fs->same, fs->n);
+		gt_note_plural(t, fs->same, "%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}", fs->same, fs->n);
 	return t;
 }
 
-static int compare_figures(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table **table,
+static int compare_figures(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table **table,
 			   struct gt_err *err)
 {
 	struct figures fs = { 0 };
 	int rc = 0;
 
 	for (const struct gt_diff_rule *rule = gt_diff_rules; !rc && rule->table; rule++)
-		if (gt_diff_wants(asked, rule))
+		if (gt_diff_is_requested(asked, rule))
 			rc = compare_table(&fs, rule, a, b, err);
 	if (!rc && !(*table = figures(&fs, asked->top)))
 		rc = gt_err_set(err, -ENOMEM, "no memory to compare figures");
@@ -563,14 +563,14 @@ static int compare_figures(const struct gt_side *a, const struct gt_side *b, con
 static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) < GT_CANNOT; }
 
 /* NULL: a table of those that are asked for answers in both files. Else the first one that does not; *side: in which. */
-static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, char *side)
+static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, char *side)
 {
 	const struct gt_table *first = NULL;
 
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++) {
 		const struct gt_table *ta = gt_side_table(a, rule->table), *tb = gt_side_table(b, rule->table);
 
-		if (!gt_diff_wants(asked, rule))
+		if (!gt_diff_is_requested(asked, rule))
 			continue;
 		if (answers(ta) && answers(tb))
 			return NULL;
@@ -583,7 +583,7 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 }
 
 /* Tables behind the first, which tells what the files are. */
-static void settle(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table **tables, int n)
+static void settle(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table **tables, int n)
 {
 	static const char said[] = "cannot answer: ";
 	char side = '?';
@@ -597,7 +597,7 @@ static void settle(const struct gt_side *a, const struct gt_side *b, const struc
 		gt_table_follows(tables[i], tables[1]);
 }
 
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table *tables[GT_DIFF_TABLES],
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table *tables[GT_DIFF_TABLES],
 	    struct gt_err *err)
 {
 	struct compared c = { 0 };

@@ -38,7 +38,7 @@ enum gt_verdict {
 };
 /* Of a name that is in both. MORE and FEWER: it takes as long as before, as far as can be told, but happened more or less
  * often. */
-enum gt_verdict gt_diff_judge(const struct gt_sample *a, const struct gt_sample *b);
+enum gt_verdict gt_diff_verdict(const struct gt_sample *a, const struct gt_sample *b);
 
 /* ---- one file ---- */
 
@@ -47,28 +47,28 @@ struct gt_side {
 	unsigned n;
 	uint32_t layers;		/* GT_BIT(enum gt_layer): recorded in one of its recordings at least */
 	bool filtered;			/* names were left out while recording */
-	bool nothing;			/* the options leave no row */
+	bool nothing_selected;			/* the options leave no row */
 };
 /* What is to be read of a file, and compared. */
-struct gt_diff_asked {
+struct gt_diff_request {
 	bool wanted[GT_DIFF_RULES_MOST];	/* as in gt_diff_rules */
 	unsigned names;			/* enum gt_diff_names: 0 compares no names */
 	unsigned top;			/* rows that are shown; 0: all, also those that are the same */
 	enum gt_name_form form;		/* how kernels are called */
 };
 /* Adds the tables of a report (NULL: the default). false: none of them can be compared. */
-bool gt_diff_ask(struct gt_diff_asked *asked, const char *report);
-static inline bool gt_diff_wants(const struct gt_diff_asked *asked, const struct gt_diff_rule *rule)
+bool gt_diff_request_report(struct gt_diff_request *asked, const char *report);
+static inline bool gt_diff_is_requested(const struct gt_diff_request *asked, const struct gt_diff_rule *rule)
 {
 	return asked->wanted[rule - gt_diff_rules];
 }
-static inline void gt_diff_want(struct gt_diff_asked *asked, const struct gt_diff_rule *rule)
+static inline void gt_diff_request_table(struct gt_diff_request *asked, const struct gt_diff_rule *rule)
 {
 	asked->wanted[rule - gt_diff_rules] = true;
 }
 /* Runs the reports of what is asked, and the header, over a file. opt as for gt_run, but all rows are read whatever opt->top
  * says. */
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_asked *asked, struct gt_analysis_options *opt,
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
 		 unsigned threads, struct gt_err *err);
 const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);	/* borrowed; NULL: it was not made */
 /* Was what this table tells of looked at? */
@@ -93,7 +93,7 @@ long double gt_change(long double a, long double b);
 /* The tables "files", "verdicts", "names" (both only where names were asked for) and "figures", the caller's. Returns how many,
  * or negative. */
 #define GT_DIFF_TABLES 4
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table *tables[GT_DIFF_TABLES],
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table *tables[GT_DIFF_TABLES],
 	    struct gt_err *err);
 
 extern const struct gt_analysis gt_diff_names_report;	/* "names": operations with their scatter; not in gt_analyses */

@@ -21,7 +21,7 @@ struct names {
 	uint32_t *first;	/* by segment: the number of its first type */
 	struct sum *sums;	/* by type, numbered over all segments */
 	size_t nsums;
-	struct gt_name_ids ids;
+	struct gt_name_interner ids;
 	struct by_name { uint8_t category, layer; struct sum sum; } *list;
 	size_t n, cap;
 };
@@ -164,7 +164,7 @@ static int names_merge(void *into, void *from, struct gt_err *err)
 
 static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type, const struct sum *sum, struct gt_err *err)
 {
-	uint32_t i = gt_name_ids_find(&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
+	uint32_t i = gt_name_interner_find(&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
 
 	if (i == GT_NONE || gt_grow(&s->list, &s->cap, s->ids.n, sizeof(*s->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for the names");
@@ -250,7 +250,7 @@ static void names_release(void *state)
 	free(s->first);
 	free(s->sums);
 	free(s->list);
-	gt_name_ids_release(&s->ids);
+	gt_name_interner_release(&s->ids);
 }
 
 const struct gt_analysis gt_diff_names_report = {

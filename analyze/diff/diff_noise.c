@@ -60,7 +60,7 @@ static bool by_more_than_floor(double a, double b)
 	return fabs(b - a) > GT_DIFF_FLOOR * a;
 }
 
-enum gt_verdict gt_diff_judge(const struct gt_sample *a, const struct gt_sample *b)
+enum gt_verdict gt_diff_verdict(const struct gt_sample *a, const struct gt_sample *b)
 {
 	double noise = gt_diff_noise(a, b);
 	bool changed = by_more_than_floor(a->mean, b->mean), real = noise >= 0 && fabs(b->mean - a->mean) > noise;

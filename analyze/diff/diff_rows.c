@@ -10,13 +10,13 @@
 
 /* ---- one file ---- */
 
-bool gt_diff_ask(struct gt_diff_asked *asked, const char *report)
+bool gt_diff_request_report(struct gt_diff_request *asked, const char *report)
 {
 	bool any = false;
 
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++)
 		if (report ? r->report && !strcmp(r->report, report) : r->in_default) {
-			gt_diff_want(asked, r);
+			gt_diff_request_table(asked, r);
 			asked->names |= r->names;
 			any = true;
 		}
@@ -32,7 +32,7 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 	return n + 1;
 }
 
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_asked *asked, struct gt_analysis_options *opt,
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
 		 unsigned threads, struct gt_err *err)
 {
 	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];	/* the header, names, and one for each rule at most */
@@ -42,17 +42,17 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_as
 	if (asked->names)
 		nchosen = choose(chosen, nchosen, &gt_diff_names_report);
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++)
-		if (gt_diff_wants(asked, rule) && rule->report)
+		if (gt_diff_is_requested(asked, rule) && rule->report)
 			nchosen = choose(chosen, nchosen, gt_diff_report(rule));
 	opt->top = 0;
 	opt->width = 0;
-	opt->unasked = false;
+	opt->in_default_report = false;
 	rc = gt_run(r, chosen, nchosen, opt, threads, s->tables, err);
 	s->n = rc < 0 ? 0 : (unsigned)rc;
-	s->filtered = gt_filtered(r);
-	s->nothing = opt->nothing;
+	s->filtered = gt_has_name_filter(r);
+	s->nothing_selected = opt->nothing_selected;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		s->layers |= gt_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r)) ? GT_BIT(l) : 0;
+		s->layers |= gt_is_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r)) ? GT_BIT(l) : 0;
 	return rc < 0 ? rc : 0;
 }
 
@@ -97,7 +97,7 @@ static char *join(const char *list, const char *between, bool people, const stru
 	struct gt_buf b = { 0 };
 	size_t len, owed = 0;
 
-	for (const char *w = list; (w = gt_word(w, &len)); w += len) {
+	for (const char *w = list; (w = gt_next_word(w, &len)); w += len) {
 		char key[64];
 		int column;
 

@@ -148,7 +148,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	{ .table = NULL }
 };
 
-_Static_assert(sizeof(gt_diff_rules) / sizeof(*gt_diff_rules) <= GT_DIFF_RULES_MOST, "room in struct gt_diff_asked");
+_Static_assert(sizeof(gt_diff_rules) / sizeof(*gt_diff_rules) <= GT_DIFF_RULES_MOST, "room in struct gt_diff_request");
 
 const struct gt_diff_rule *gt_diff_rule(const char *table)
 {
@@ -166,18 +166,18 @@ const struct gt_analysis *gt_diff_report(const struct gt_diff_rule *rule)
 	return strcmp(rule->report, gt_diff_names_report.name) ? gt_analysis_find(rule->report) : &gt_diff_names_report;
 }
 
-const char *gt_word(const char *list, size_t *len)
+const char *gt_next_word(const char *list, size_t *len)
 {
 	list = list ? list + strspn(list, " ") : "";
 	*len = strcspn(list, " ");
 	return *len ? list : NULL;
 }
 
-bool gt_listed(const char *list, const char *word)
+bool gt_list_has(const char *list, const char *word)
 {
 	size_t len;
 
-	for (const char *w = list; (w = gt_word(w, &len)); w += len)
+	for (const char *w = list; (w = gt_next_word(w, &len)); w += len)
 		if (strlen(word) == len && !memcmp(w, word, len))
 			return true;
 	return false;
@@ -191,7 +191,7 @@ enum gt_diff_role gt_diff_role(const struct gt_diff_rule *r, const char *column)
 	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		if (gt_listed(lists[i].list, column))
+		if (gt_list_has(lists[i].list, column))
 			return lists[i].role;
 	return GT_DIFF_NONE;
 }

@@ -41,7 +41,7 @@ const struct gt_analysis *gt_diff_report(const struct gt_diff_rule *rule);	/* NU
 enum gt_diff_role gt_diff_role(const struct gt_diff_rule *rule, const char *column);
 static inline bool gt_diff_is_figure(enum gt_diff_role role) { return role >= GT_DIFF_LESS; }
 
-/* Walks the words of a list: for (const char *w = list; (w = gt_word(w, &len)); w += len). */
-const char *gt_word(const char *list, size_t *len);
-bool gt_listed(const char *list, const char *word);	/* list may be NULL */
+/* Walks the words of a list: for (const char *w = list; (w = gt_next_word(w, &len)); w += len). */
+const char *gt_next_word(const char *list, size_t *len);
+bool gt_list_has(const char *list, const char *word);	/* list may be NULL */
 #endif

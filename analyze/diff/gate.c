@@ -49,7 +49,7 @@ static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsig
 	for (size_t i = 0; !matches && i < 3; i++) {
 		size_t len;
 
-		for (const char *w = lists[i]; (w = gt_word(w, &len)); w += len) {
+		for (const char *w = lists[i]; (w = gt_next_word(w, &len)); w += len) {
 			char key[48];
 			int column;
 
@@ -70,7 +70,7 @@ static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsig
 /* Somebody looked: no finding is an answer. */
 static bool looked(const struct gt_side *s, const struct gt_diff_rule *rule)
 {
-	return gt_side_recorded(s, rule) && !s->nothing;
+	return gt_side_recorded(s, rule) && !s->nothing_selected;
 }
 
 /* A row that is not there tells of nothing that happened, if it would tell of something that did. */
@@ -167,7 +167,7 @@ static void why_unknown(const struct judged *j, char *to, size_t size)
 		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered, plural(j->unanswered), rule->table);
 	else if (j->half)
 		snprintf(to, size, "not recorded in %c", j->half);
-	else if (j->b->nothing || (j->gate->change && j->a->nothing))
+	else if (j->b->nothing_selected || (j->gate->change && j->a->nothing_selected))
 		snprintf(to, size, "nothing matched the options");
 	else if (!rule->report && !j->tb)
 		snprintf(to, size, "no names were compared: name kernels, copies, top or ioctls, or no report");
@@ -264,7 +264,7 @@ static const struct gt_table *made_table(struct gt_table *const *made, unsigned 
 	return NULL;
 }
 
-int gt_gates_judge(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
+int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
 		   unsigned nmade, struct gt_table **table, struct gt_err *err)
 {
 	enum gt_exit status = GT_EXIT_CLEAN;

@@ -29,11 +29,11 @@ int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *
 struct gt_gates { struct gt_gate *list; size_t n; };
 /* Release also on error. */
 int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err);
-void gt_gates_ask(const struct gt_gates *gates, struct gt_diff_asked *asked);	/* adds what must be read for them */
+void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked);	/* adds what must be read for them */
 void gt_gates_release(struct gt_gates *gates);
 
 /* Made by the comparison: the tables that gates may name beside those of reports ("verdicts"), or NULL. a NULL: there is one
- * file, b. The table "gates", the caller's, in *table. Returns GT_EXIT_CLEAN, _FOUND or _UNKNOWN (exits.h), or negative. */
-int gt_gates_judge(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
+ * file, b. The table "gates", the caller's, in *table. Returns GT_EXIT_CLEAN, _FOUND or _UNKNOWN (exit_status.h), or negative. */
+int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
 		   unsigned nmade, struct gt_table **table, struct gt_err *err);
 #endif

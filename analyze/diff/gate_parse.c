@@ -106,7 +106,7 @@ static void search_list(struct search *s, const char *list)
 {
 	size_t len, typed = strlen(s->typed);
 
-	for (const char *w = list; (w = gt_word(w, &len)); w += len) {
+	for (const char *w = list; (w = gt_next_word(w, &len)); w += len) {
 		size_t plain = plain_length(w, len);
 		bool exact = len == typed && !memcmp(w, s->typed, len);
 
@@ -141,7 +141,7 @@ static int parse_column(struct parse *p, struct gt_gate *g)
 		snprintf(g->column, sizeof(g->column), "%s", s.found[0]);
 	else if (s.n)
 		rc = wrong(p, p->at, "'%s' may be %s or %s", typed, s.found[0], s.found[1]);
-	else if (n && (gt_diff_role(r, typed) != GT_DIFF_NONE || gt_listed(r->none, typed)))
+	else if (n && (gt_diff_role(r, typed) != GT_DIFF_NONE || gt_list_has(r->none, typed)))
 		rc = wrong(p, p->at, "'%.30s' is no figure of %s; figures are: %.*s", typed, r->table, (int)s.all.len,
 			   (const char *)s.all.data);
 	else
@@ -298,10 +298,10 @@ int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool
 	return rc;
 }
 
-void gt_gates_ask(const struct gt_gates *gates, struct gt_diff_asked *asked)
+void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked)
 {
 	for (size_t i = 0; i < gates->n; i++)
-		gt_diff_want(asked, gates->list[i].rule);
+		gt_diff_request_table(asked, gates->list[i].rule);
 }
 
 void gt_gates_release(struct gt_gates *gates)

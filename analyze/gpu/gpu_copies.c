@@ -112,7 +112,7 @@ static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for the devices");
 	if (!s->n)
 		s->at = row->start;
-	gt_sweep_to(s, row->start > s->at ? row->start : s->at, on_stretch, c);
+	gt_sweep_advance(s, row->start > s->at ? row->start : s->at, on_stretch, c);
 	return gt_sweep_add(s, row->end, moves ? MOVE : COMPUTE, moves ? (uint32_t)row->m->addr - 1 : 0, err);
 }
 
@@ -204,11 +204,11 @@ static int copies_of_code(struct copies *c, const struct gt_cols *cols, uint32_t
 	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
 	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
 	struct kind want = { .what = gt_gpu_what(gt_cols_type(cols, code)) };
-	struct gt_pick p;
+	struct gt_column_cursor p;
 
-	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
 		uint64_t bytes = 0;
-		bool sized = gt_pick_value(&p, 0, &bytes);
+		bool sized = gt_column_cursor_value(&p, 0, &bytes);
 		uint32_t at;
 
 		want.direction = nth < ndirection ? direction[nth] : GT_DIR_UNKNOWN;
@@ -344,7 +344,7 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_note_many(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
+			gt_note_plural(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
 				     "(or, of 1 MiB and more, down to a quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
 	}
 	gt_table_gives_way(t, "pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
@@ -367,7 +367,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 	else if (!kernels && c->n)
 		gt_table_note(t, "cannot answer what is hidden under kernels: --match leaves work of the GPU out");
 	if (unsized)
-		gt_note_many(t, unsized, "%llu {row has|rows have} no size and {is|are} in no figure of bytes", (unsigned long long)unsized);
+		gt_note_plural(t, unsized, "%llu {row has|rows have} no size and {is|are} in no figure of bytes", (unsigned long long)unsized);
 	gt_gpu_time_notes(&c->time, t, "transfers");
 }
 
@@ -385,7 +385,7 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 	}
 	for (size_t i = 0; i < c->nsweeps; i++)
 		if (c->sweeps[i])
-			gt_sweep_out(c->sweeps[i], on_stretch, c);
+			gt_sweep_finish(c->sweeps[i], on_stretch, c);
 	gt_gpu_time_marked(&c->time, busy, c->n);
 	fill_kinds(c, tables[0], busy);
 	fill_pinning(c, tables[1]);

@@ -33,7 +33,7 @@ struct kernel {
 };
 struct kernels {
 	struct gt_gpu_time time;	/* first: gt_asked is its head */
-	struct gt_name_ids names;
+	struct gt_name_interner names;
 	struct kernel *list;		/* by name */
 	size_t n, cap, hist_bytes;
 };
@@ -43,7 +43,7 @@ static int kernels_init(void *state, struct gt_reader *r, const struct gt_analys
 	struct kernels *k = state;
 	int rc = gt_gpu_time_init(&k->time, r, opt, err);
 
-	return rc ? rc : gt_name_ids_init(&k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
+	return rc ? rc : gt_name_interner_init(&k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
 }
 
 /* ---- rows ---- */
@@ -51,7 +51,7 @@ static int kernels_init(void *state, struct gt_reader *r, const struct gt_analys
 /* 1 + the kernel of a type; 0 with err filled in. */
 static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	uint32_t i = gt_name_ids_type(&k->names, gt_in_time_type(&k->time.order, seg, type), seg, type, 0, err);
+	uint32_t i = gt_name_interner_type(&k->names, gt_time_ordered_type(&k->time.order, seg, type), seg, type, 0, err);
 
 	if (i == GT_NONE)
 		return 0;
@@ -77,20 +77,20 @@ static void add_launch(struct kernel *to, const struct gt_launch_call *call, int
 
 static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
 {
-	struct gt_launch_cols l = { .n = 0 };
+	struct gt_launch_fields l = { .n = 0 };
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint32_t at = 0, nth = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
 		if (!at) {	/* the first one here: most types of a block are not in each of its runs */
 			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
 				return err->code;
-			gt_launch_cols(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
+			gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
 		}
 		m[p.row].addr = at;
 		gt_durations_add(&k->list[at - 1].ran, (uint64_t)cols->dur[p.row], &k->hist_bytes);
-		if (gt_launch_of(&l, cols->seg, nth, &call))
+		if (gt_launch_fields_call(&l, cols->seg, nth, &call))
 			add_launch(&k->list[at - 1], &call, cols->start[p.row]);
 	}
 	return 0;
@@ -203,7 +203,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	struct kernels *k = state;
 	struct gt_kernel_names *names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
-	size_t shown = gt_shown(k->n, k->time.asked.opt->top);
+	size_t shown = gt_rows_shown(k->n, k->time.asked.opt->top);
 	bool sparks = k->time.asked.opt->spark;
 	struct gt_spark_scale scale = { 0 };
 	uint64_t busy;
@@ -217,7 +217,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	busy = all_busy(k);
 	for (size_t i = 0; sparks && i < shown; i++)
 		if (k->list[i].ran.hist && !k->list[i].ran.coarse)
-			gt_spark_see(&scale, k->list[i].ran.hist);
+			gt_spark_scale_add(&scale, k->list[i].ran.hist);
 	for (size_t i = 0; i < shown; i++)
 		add_kernel(tables[0], &k->list[i], gt_kernel_names_shown(names, k->list[i].name), busy, k->time.crowded, sparks ? &scale : NULL);
 	gt_table_gives_way(tables[0],
@@ -227,7 +227,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (k->n)
 		note_busy(k, tables[0], busy);
 	note_limits(k, tables[0]);
-	gt_name_ids_note(&k->names, tables[0], "kernels");
+	gt_name_interner_note(&k->names, tables[0], "kernels");
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
 	return 1;
@@ -266,7 +266,7 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const st
 static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_names *names)
 {
 	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP ? k->time.asked.opt->top : OVERVIEW_TOP;
-	size_t shown = gt_shown(k->n, top);
+	size_t shown = gt_rows_shown(k->n, top);
 	uint64_t busy = all_busy(k);
 
 	for (size_t i = 0; i < shown; i++) {
@@ -283,7 +283,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 	}
 	if (k->n)
 		note_busy(k, t, busy);
-	gt_name_ids_note(&k->names, t, "kernels");
+	gt_name_interner_note(&k->names, t, "kernels");
 }
 
 static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -307,10 +307,10 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_gives_way(tables[0], "sets process copies kernels name");
 	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
 	for (size_t i = 0; i < k->time.nplaces; i++)
-		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_KEEP_ALL)
+		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_TOP_N_MAX)
 			add_device(&k->time, tables[0], &k->time.places[i], &namer);
 	gt_gpu_namer_release(&namer);
-	gt_table_note_cut(tables[0], devices, gt_shown(devices, 0));
+	gt_table_note_cut(tables[0], devices, gt_rows_shown(devices, 0));
 	add_top(k, tables[1], names);
 	gt_gpu_time_note_window(&k->time, tables[0]);
 	gt_shared_gpus_note(tables[0], &k->time.asked);
@@ -326,7 +326,7 @@ static void kernels_release(void *state)
 	for (size_t i = 0; i < k->n; i++)
 		gt_durations_release(&k->list[i].ran);
 	free(k->list);
-	gt_name_ids_release(&k->names);
+	gt_name_interner_release(&k->names);
 	gt_gpu_time_release(&k->time);
 }
 

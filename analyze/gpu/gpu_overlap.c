@@ -1,7 +1,7 @@
 /* What a GPU did at the same time: how much of the communication and of the copies was hidden under other work, and which streams
  * never worked side by side.
  *
- * The GPU's time is cut where anything begins or ends (sweep.h), and each piece counts for the set of kinds of work (work_kind.h) that run
+ * The GPU's time is cut where anything begins or ends (concurrency_sweep.h), and each piece counts for the set of kinds of work (work_kind.h) that run
  * in it. All figures are sums over such sets, so each is an exact union or intersection of unions. Whether two kernels run at once
  * is one more member of the set.
  */
@@ -28,7 +28,7 @@ struct device {
 };
 struct overlap {
 	struct gt_report_state asked;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	uint32_t *device_of;		/* by track, numbered over all segments */
 	uint32_t *device_slot;		/* likewise, of a device's track: 1 + its place in devices; 0 not met yet */
 	uint32_t *stream_slot;		/* likewise, of the track that rows lie on: 1 + its place among its device's streams */
@@ -68,7 +68,7 @@ static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct overlap *o = arg;
-	const struct gt_segment *seg = gt_in_time_segment(&o->order, o->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&o->order, o->asked.reader, m);
 	struct gt_range in = gt_range_of(&o->asked.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t *slot = &o->device_slot[o->device_of[m->place]], *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
@@ -82,7 +82,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return err->code;
 	d = &o->devices[*slot - 1];
 	if (start > d->sweep.at)
-		gt_sweep_to(&d->sweep, start, on_stretch, d);
+		gt_sweep_advance(&d->sweep, start, on_stretch, d);
 	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
 		return err->code;
 	d->rows[m->addr]++;
@@ -99,7 +99,7 @@ static int overlap_init(void *state, struct gt_reader *r, const struct gt_analys
 	struct overlap *o = state;
 
 	o->asked = (struct gt_report_state){ r, opt };
-	return gt_in_time_init(&o->order, r, on_row, o, err);
+	return gt_time_ordered_init(&o->order, r, on_row, o, err);
 }
 
 /* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
@@ -123,7 +123,7 @@ static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err 
 
 	if (!o->kind && make_room(o, err))
 		return err->code;
-	m = gt_in_time_run(&o->order, cols, err);
+	m = gt_time_ordered_run(&o->order, cols, err);
 	for (uint32_t i = 0; m && i < cols->n; i++) {
 		uint32_t type = m[i].what;
 
@@ -172,7 +172,7 @@ static const struct gt_column pair_columns[] = {
 static void where(struct gt_cell cells[4], const struct device *d)
 {
 	cells[0] = cells[1] = cells[2] = gt_cell_none();
-	cells[3] = gt_cell_gone("all");
+	cells[3] = gt_cell_missing("all");
 	if (d->seg)
 		gt_where_device(cells, d->seg, d->track);
 }
@@ -289,7 +289,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 			}
 	}
 	qsort(list, n, sizeof(*list), by_gain);
-	shown = gt_shown(n, o->asked.opt->top);
+	shown = gt_rows_shown(n, o->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_pair(o, t, &list[i]);
 	free(list);
@@ -297,14 +297,14 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	if (!n && o->n)
 		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
 	if (unpaired)
-		gt_note_many(t, unpaired, "%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
+		gt_note_plural(t, unpaired, "%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
 			     (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
 
 static void add_devices(const struct overlap *o, struct gt_table *kinds, struct gt_table *kernels)
 {
-	size_t shown = gt_shown(o->n, o->asked.opt->top);
+	size_t shown = gt_rows_shown(o->n, o->asked.opt->top);
 	struct device all = in_all(o);
 
 	for (size_t i = 0; i <= shown; i++) {
@@ -329,16 +329,16 @@ static int by_track(const void *pa, const void *pb)
 static void add_notes(const struct overlap *o, struct gt_table *t)
 {
 	if (o->beyond)
-		gt_note_many(t, o->beyond, "more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure", DEVICES_MAX,
+		gt_note_plural(t, o->beyond, "more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure", DEVICES_MAX,
 			     (unsigned long long)o->beyond);
-	gt_note_late(t, gt_in_time_late(&o->order), "times");
+	gt_note_unordered(t, gt_time_ordered_late(&o->order), "times");
 }
 
 static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct overlap *o = state;
 	unsigned skip = gt_where_skip(o->asked.reader);
-	int rc = gt_in_time_flush(&o->order, err);
+	int rc = gt_time_ordered_flush(&o->order, err);
 
 	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time", columns + skip, (unsigned)NCOLUMNS - skip);
 	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time", kernel_columns + skip, (unsigned)NKERNEL - skip);
@@ -349,7 +349,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->n; i++)
-		gt_sweep_out(&o->devices[i].sweep, on_stretch, &o->devices[i]);
+		gt_sweep_finish(&o->devices[i].sweep, on_stretch, &o->devices[i]);
 	if (o->n)
 		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
 	gt_table_gives_way(tables[0], "process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
@@ -375,7 +375,7 @@ static void overlap_release(void *state)
 	free(o->device_slot);
 	free(o->stream_slot);
 	free(o->kind);
-	gt_in_time_release(&o->order);
+	gt_time_ordered_release(&o->order);
 }
 
 const struct gt_analysis gt_overlap_report = {
@@ -383,7 +383,7 @@ const struct gt_analysis gt_overlap_report = {
 	.help       = "what GPUs did at the same time: communication and copies hidden, streams side by side",
 	.wants      = GT_BIT(GT_GPU),
 	.needs      = GT_BIT(GT_LAYER_GPU),
-	.sees_all   = true,
+	.needs_unfiltered   = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct overlap),
 	.init       = overlap_init,

@@ -78,8 +78,8 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 	cells[8] = gt_cell_u(p->sets);
 	cells[9] = gt_cell_u(p->busy.ns);
 	cells[10] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
-	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->first));
-	cells[12] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->last));
+	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->first));
+	cells[12] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, p->seg, p->last));
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -89,7 +89,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 	unsigned skip = gt_where_skip(g->asked.reader);
 	struct namer namer = { .seg = NULL };
 	int rc = gt_gpu_time_finish(g, err);
-	size_t shown = gt_shown(g->nplaces, g->asked.opt->top);
+	size_t shown = gt_rows_shown(g->nplaces, g->asked.opt->top);
 
 	tables[0] = gt_table_new("streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
 	if (rc || !tables[0])

@@ -70,7 +70,7 @@ static struct gt_gpu_place *place_of(struct gt_gpu_time *t, const struct gt_segm
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_gpu_time *t = arg;
-	const struct gt_segment *seg = gt_in_time_segment(&t->order, t->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&t->order, t->asked.reader, m);
 	const struct gt_type *type = m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
 	struct gt_range in = gt_range_of(&t->asked.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
@@ -99,10 +99,10 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	t->asked = (struct gt_report_state){ r, opt };
-	return gt_in_time_init(&t->order, r, on_row, t, err);
+	return gt_time_ordered_init(&t->order, r, on_row, t, err);
 }
 
-uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *r)
+uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_reader *r)
 {
 	uint32_t *all = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*all));
 
@@ -121,7 +121,7 @@ uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *
 	return all;
 }
 
-uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
+uint32_t *gt_gpu_devices(const struct gt_time_ordered *order, struct gt_reader *r)
 {
 	uint32_t *all = gt_gpu_devices_seen(order, r);
 
@@ -149,7 +149,7 @@ struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *c
 {
 	if (!t->device && find_devices(t, err))
 		return NULL;
-	return gt_in_time_run(&t->order, cols, err);
+	return gt_time_ordered_run(&t->order, cols, err);
 }
 
 static int by_track(const void *pa, const void *pb)
@@ -161,7 +161,7 @@ static int by_track(const void *pa, const void *pb)
 
 int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&t->order, err);
+	int rc = gt_time_ordered_flush(&t->order, err);
 
 	if (t->nplaces)
 		qsort(t->places, t->nplaces, sizeof(*t->places), by_track);
@@ -192,10 +192,10 @@ void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
 
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls)
 {
-	gt_note_late(table, gt_in_time_late(&t->order), "busy times");
+	gt_note_unordered(table, gt_time_ordered_late(&t->order), "busy times");
 	if (t->crowded)
 		gt_table_note(table, "more than %u names by GPU: how long GPUs were busy with each is not known", MARKED_MAX);
-	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))
+	if (calls && !gt_table_rows(table) && !gt_is_recorded(t->asked.reader, GT_LAYER_GPU))
 		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
 }
 
@@ -218,7 +218,7 @@ void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table
 
 void gt_gpu_time_release(struct gt_gpu_time *t)
 {
-	gt_in_time_release(&t->order);
+	gt_time_ordered_release(&t->order);
 	free(t->places);
 	free(t->slot);
 	free(t->device);

@@ -45,7 +45,7 @@ struct gt_gpu_time {
 	/* the caller's, set after init: gets all rows by start */
 	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);
 	void *each_arg;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	struct gt_gpu_place *places;	/* those with rows, in no order */
 	size_t nplaces, places_cap;
 	/* By track, numbered over all segments: 1 + its place or 0, its device's number; made by the first run. */
@@ -71,8 +71,8 @@ uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
 /* For each track, by number, that of the device that it belongs to, or its own: as a process sees devices; or GPUs, of which several
  * processes may have a device each (shared_gpus.h). new: free it. NULL: no memory. */
-uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *r);
-uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
+uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_reader *r);
+uint32_t *gt_gpu_devices(const struct gt_time_ordered *order, struct gt_reader *r);
 /* Under a table of GPU work: rows that came too late, and, if it is empty because nothing was recorded, what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table);	/* what its busy % is of */

@@ -87,7 +87,7 @@ static int find_gpus(struct gpus *g, struct gt_reader *r)
 
 static bool same_gpu(const struct gpu *a, const struct gpu *b) { return !strcmp(a->uuid, b->uuid); }
 
-int gt_shared_gpus_join(uint32_t *devices, const struct gt_in_time *order, struct gt_reader *r)
+int gt_shared_gpus_join(uint32_t *devices, const struct gt_time_ordered *order, struct gt_reader *r)
 {
 	struct gpus g = { .list = NULL };
 	uint32_t *joined = NULL;
@@ -111,9 +111,9 @@ int gt_shared_gpus_join(uint32_t *devices, const struct gt_in_time *order, struc
 }
 
 /* "GPU 0 of process 617" */
-static struct gt_gpu_words words_of(const struct gpu *g)
+static struct gt_gpu_label words_of(const struct gpu *g)
 {
-	struct gt_gpu_words w;
+	struct gt_gpu_label w;
 
 	snprintf(w.text, sizeof(w.text), "GPU %lld of process %lld", (long long)g->seg->tracks[g->track].id,
 		 (long long)g->seg->tracks[gt_track_process(g->seg, g->track)].id);
@@ -127,7 +127,7 @@ static void note_joined(struct gt_table *t, const struct gt_report_state *a, con
 
 	if (n > 2)
 		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2, n == 3 ? "" : "es");
-	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all", gt_whose(a, g->seg).text, words_of(g).text, words_of(g + 1).text,
+	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all", gt_recording_prefix(a, g->seg).text, words_of(g).text, words_of(g + 1).text,
 		      more);
 }
 
@@ -135,7 +135,7 @@ static void note_joined(struct gt_table *t, const struct gt_report_state *a, con
 static void note_apart(struct gt_table *t, const struct gt_report_state *a, const struct gpu *one, const struct gpu *two)
 {
 	gt_table_note(t, "%s is %s, too, recorded apart: it counts as two, and where one is idle the other may work",
-		      gt_which_gpu(a, one->seg, one->track).text, gt_which_gpu(a, two->seg, two->track).text);
+		      gt_gpu_label_of(a, one->seg, one->track).text, gt_gpu_label_of(a, two->seg, two->track).text);
 }
 
 void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a)
@@ -156,6 +156,6 @@ void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a)
 			note_joined(t, a, &g.list[i], end - i);
 	}
 	if (n > NOTES_MOST)
-		gt_note_many(t, n - NOTES_MOST, "%zu more such {GPU|GPUs}", n - NOTES_MOST);
+		gt_note_plural(t, n - NOTES_MOST, "%zu more such {GPU|GPUs}", n - NOTES_MOST);
 	free(g.list);
 }

@@ -10,7 +10,7 @@
 #include "analyze/core/report.h"
 
 /* devices: by the number of a track that of its device, likewise of the first of those that are one GPU from now on. 0 or -ENOMEM. */
-int gt_shared_gpus_join(uint32_t *devices, const struct gt_in_time *order, struct gt_reader *r);
+int gt_shared_gpus_join(uint32_t *devices, const struct gt_time_ordered *order, struct gt_reader *r);
 /* Under a table that tells of GPUs: which of them are one. */
 void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a);
 #endif

@@ -124,7 +124,7 @@ static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *e
 	}
 	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
 		h->idle = gt_sat_add(h->idle, h->parts[c]);
-	if (gt_shares(h->parts, PARTS, h->shares, err))
+	if (gt_compute_shares(h->parts, PARTS, h->shares, err))
 		return err->code;
 	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
 		h->idle_share += h->shares[c];
@@ -191,7 +191,7 @@ static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_
 	unsigned most = 0;
 	int64_t shares[4];
 
-	if (gt_shares(parts, 4, shares, err))
+	if (gt_compute_shares(parts, 4, shares, err))
 		return err->code;
 	for (unsigned c = 1; c < GT_IDLE_CAUSE_COUNT; c++)
 		most = d->cause[c] > d->cause[most] ? c : most;
@@ -222,8 +222,8 @@ static void note_extremes(const struct gt_idle *s, struct gt_table *t)
 		least = computes(&s->devices[i]) < computes(least) ? &s->devices[i] : least;
 	}
 	if (s->ndevices > 1 && computes(most) > computes(least))
-		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)", gt_which_gpu(&s->asked, most->seg, most->track).text,
-			      (double)computes(most) / 100, gt_which_gpu(&s->asked, least->seg, least->track).text,
+		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)", gt_gpu_label_of(&s->asked, most->seg, most->track).text,
+			      (double)computes(most) / 100, gt_gpu_label_of(&s->asked, least->seg, least->track).text,
 			      (double)computes(least) / 100);
 }
 
@@ -233,12 +233,12 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 	struct gt_table *t = gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
 	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "no memory for a table");
 
-	for (size_t i = 0; !rc && i < gt_shown(s->ndevices, s->asked.opt->top); i++)
+	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->asked.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
 	if (!rc)
 		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns pid");
 	if (!rc)
-		gt_table_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
+		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->asked.opt->top));
 	if (!rc)
 		note_extremes(s, t);
 	if (!rc)
@@ -267,7 +267,7 @@ static int by_exposed(const void *pa, const void *pb)
 static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
 {
 	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
-	size_t shown = gt_shown(s->nnames, s->asked.opt->top);
+	size_t shown = gt_rows_shown(s->nnames, s->asked.opt->top);
 
 	*to = gt_table_new("exposed", "Time in which only this ran on its GPU", name_columns, 7);
 	if (!names || !*to) {
@@ -323,9 +323,9 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	note_window(s, tables[0]);
 	gt_table_gives_way(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
-		gt_note_many(tables[0], s->unjoined, "%llu {operation is|operations are} joined to no call",
+		gt_note_plural(tables[0], s->unjoined, "%llu {operation is|operations are} joined to no call",
 			     (unsigned long long)s->unjoined);
-	if (s->asked.opt->unasked && s->ndevices == 1)	/* the first table says it all */
+	if (s->asked.opt->in_default_report && s->ndevices == 1)	/* the first table says it all */
 		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);
 	if (!rc)
@@ -339,7 +339,7 @@ const struct gt_analysis gt_budget_report = {
 	.wants      = GT_IDLE_WANTS,
 	.engine     = &gt_idle_engine,
 	.order      = GT_BY_TIME,
-	.screen     = GT_SCREEN_GPU,
+	.in_default = GT_DEFAULT_GPU,
 	.state_size = sizeof(struct budget),
 	.init       = budget_init,
 	.finish     = budget_finish,

@@ -7,31 +7,31 @@
 
 struct gaps {
 	struct gt_idle *idle;
-	struct gt_keep longest;
+	struct gt_top_n longest;
 	struct gt_awaited awaited;
 };
 
-/* A gap in a gt_kept: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
+/* A gap in a gt_top_entry: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
  * segments) `type` is the next operation, a the one before and, in the upper half, what the slice was; b is the thread. */
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct gaps *g = arg;
 	int64_t ns = gap->to - gap->from;
-	struct gt_kept one = { .score = ns, .start = gap->from, .dur = ns, .seg = gap->seg, .track = gap->device, .type = gap->next.type,
+	struct gt_top_entry one = { .score = ns, .start = gap->from, .dur = ns, .seg = gap->seg, .track = gap->device, .type = gap->next.type,
 			       .depth = (uint8_t)gap->cause, .ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
 			       .a = (uint64_t)gap->type << 32 | gap->before, .b = gap->next.thread };
 
 	if (gap->cause == GT_IDLE_SHORT)
 		return 0;	/* nobody looked into it */
-	return gt_keep_wants(&g->longest, ns) ? gt_keep_add(&g->longest, &one, err) : 0;
+	return gt_top_n_offer(&g->longest, ns) ? gt_top_n_add(&g->longest, &one, err) : 0;
 }
 
 static void on_again(void *arg)
 {
 	struct gaps *g = arg;
 
-	gt_keep_release(&g->longest);
-	gt_keep_init(&g->longest, g->idle->asked.opt->top);
+	gt_top_n_release(&g->longest);
+	gt_top_n_init(&g->longest, g->idle->asked.opt->top);
 	gt_awaited_again(&g->awaited);
 }
 
@@ -56,7 +56,7 @@ static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_
 
 	g->idle = opt->idle;
 	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .slice = on_slice, .rows = on_rows, .again = on_again, .arg = g });
-	gt_keep_init(&g->longest, opt->top);
+	gt_top_n_init(&g->longest, opt->top);
 	return 0;
 }
 
@@ -119,8 +119,8 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
 	for (size_t i = 0; parts && i < s->nsums; i++)
 		parts[i] = s->sums[i].ns;
-	rc = parts && shares ? gt_shares(parts, s->nsums, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
-	shown = gt_shown(s->nsums, s->asked.opt->top);
+	rc = parts && shares ? gt_compute_shares(parts, s->nsums, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+	shown = gt_rows_shown(s->nsums, s->asked.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_idle_sum *one = &s->sums[i];
 
@@ -143,13 +143,13 @@ static const struct gt_column longest_columns[] = {
 };
 #define NLONGEST 13
 
-static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
+static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one, struct gt_kernel_names *names)
 {
 	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
 	struct gt_cell cells[NLONGEST];
 
 	gt_where_device(cells, one->seg, one->track - first);
-	cells[4] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, one->seg, one->start));
+	cells[4] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, one->seg, one->start));
 	cells[5] = gt_cell_i(one->dur);
 	cells[6] = gt_cell_text(gt_idle_words(one->depth));
 	cells[7] = gt_cell_i(one->ret);
@@ -185,12 +185,12 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}
-	gt_keep_sort(&g->longest);
+	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
 		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
 		gt_table_gives_way(tables[1], "process tid cause_percent pid before after what device");
-		gt_note_kept(tables[1], &g->longest);
+		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_awaited_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;
 	}
@@ -202,7 +202,7 @@ static void gaps_release(void *state)
 {
 	struct gaps *g = state;
 
-	gt_keep_release(&g->longest);
+	gt_top_n_release(&g->longest);
 	gt_awaited_release(&g->awaited);
 }
 

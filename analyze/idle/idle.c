@@ -1,6 +1,6 @@
 /* Moments into windows, devices and gaps.
  *
- * GPU operations go through a timeline (in_time.h), so that they come here in order of their start. When one begins, all that may run
+ * GPU operations go through a timeline (time_ordered.h), so that they come here in order of their start. When one begins, all that may run
  * by then have begun, so what their device did since the operation before follows from how far each kind of work reaches, and of the names
  * the one that reaches furthest and the rest: no list of what runs is needed. What threads do needs no such order: a thread's calls come in
  * order anyway, and they are kept from where the oldest gap that may still be cut begins. When an operation starts, all calls that began
@@ -26,7 +26,7 @@
 static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
 {
 	struct gt_string text = gt_name_text(seg, type->name);
-	uint32_t i = gt_name_ids_find(&s->ids, text, 0, &(struct gt_err)GT_ERR_INIT);
+	uint32_t i = gt_name_interner_find(&s->ids, text, 0, &(struct gt_err)GT_ERR_INIT);
 
 	if (i == GT_NONE || gt_grow(&s->names, &s->names_cap, i + 1ul, sizeof(*s->names)))
 		return GT_NONE;
@@ -127,7 +127,7 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 		return NULL;
 	d = &s->devices[s->ndevices];
 	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
-				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window->from,
+				      .process = gt_process_slot_of(&s->places, s->seg, track), .busy_to = s->window->from,
 				      .running = { start, { start, start, start }, start, start, GT_NONE } };
 	d->first = !s->processes[d->process].works;
 	s->processes[d->process].works = true;
@@ -138,7 +138,7 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 /* A stream's first operation: which device is it of, and which process? */
 static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start, struct gt_err *err)
 {
-	uint32_t process = gt_places_slot(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
+	uint32_t process = gt_process_slot_of(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
 	struct gt_idle_device *d = find_device(s, number, start);
 
 	if (!d)
@@ -209,9 +209,9 @@ static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_i
 
 	if (!m->addr)
 		return;
-	l = gt_timeline_record(s->timeline, m->addr - 1);
+	l = gt_time_merge_record(s->timeline, m->addr - 1);
 	op->joined = true;
-	op->thread = gt_in_time_track(&s->order, s->seg, l->track);
+	op->thread = gt_time_ordered_track(&s->order, s->seg, l->track);
 	op->launched = l->start;
 	op->returned = l->end;
 }
@@ -307,7 +307,7 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 {
 	s->seg = seg;
 	s->first_device = s->ndevices;
-	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
+	s->calls = gt_is_recorded_in(seg, GT_LAYER_API) || gt_is_recorded_in(seg, GT_LAYER_RUNTIME);
 	s->window = &s->windows[seg->index];
 	s->timeline = &s->order.lines[seg->index];
 	gt_extent_open(s->window, s->asked.opt, seg);
@@ -345,7 +345,7 @@ static void forget_lines(struct gt_idle *s)
 
 static int close_segment(struct gt_idle *s, struct gt_err *err)
 {
-	int rc = s->seg ? gt_timeline_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
+	int rc = s->seg ? gt_time_merge_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
 
 	if (!s->seg)
 		return 0;
@@ -387,7 +387,7 @@ static void forget(struct gt_idle *s, int64_t floor)
 
 		if (!*line)
 			continue;
-		gt_host_forget(*line, s->processes[gt_places_slot(&s->places, s->seg, i)].needed, &s->kept);
+		gt_host_forget(*line, s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed, &s->kept);
 		if (gt_host_empty(*line)) {	/* there may be a hundred thousand threads, each with a call or two */
 			gt_host_release(*line);
 			free(*line);
@@ -407,7 +407,7 @@ static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct g
 		const struct gt_type *type = gt_cols_type(cols, c);
 		unsigned level = type ? gt_idle_level(type, cols->kind) : GT_HOST_LEVELS;
 
-		s->numbers[c] = gt_in_time_type(&s->order, cols->seg, cols->types[c]);
+		s->numbers[c] = gt_time_ordered_type(&s->order, cols->seg, cols->types[c]);
 		s->levels[c] = (uint8_t)level;
 		s->present |= 1u << level;
 	}
@@ -423,7 +423,7 @@ static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_
 		open_segment(s, cols->seg);
 	}
 	if (!rc)
-		rc = gt_in_time_block(&s->order, cols, err);
+		rc = gt_time_ordered_block(&s->order, cols, err);
 	s->block = cols->block;
 	if (rc)
 		return rc;
@@ -465,13 +465,13 @@ static bool is_crowded(struct gt_reader *r)
 
 int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	int rc = gt_in_time_init(&s->order, r, on_moment, s, err);
+	int rc = gt_time_ordered_init(&s->order, r, on_moment, s, err);
 	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
 
 	s->asked = (struct gt_report_state){ r, opt };
 	s->crowded = is_crowded(r);
 	if (!rc)
-		rc = gt_places_init(&s->places, r, err);
+		rc = gt_process_slots_init(&s->places, r, err);
 	if (rc)
 		return rc;
 	s->device_of = gt_gpu_devices(&s->order, r);
@@ -577,7 +577,7 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
 {
-	gt_note_late(t, gt_in_time_late(&s->order), "times");
+	gt_note_unordered(t, gt_time_ordered_late(&s->order), "times");
 }
 
 void gt_idle_release(struct gt_idle *s)
@@ -589,13 +589,13 @@ void gt_idle_release(struct gt_idle *s)
 		free_stream(s->streams[i]);
 	}
 	gt_map_release(&s->sums_map);
-	gt_name_ids_release(&s->ids);
+	gt_name_interner_release(&s->ids);
 	gt_full_release(&s->full);
-	gt_places_release(&s->places);
+	gt_process_slots_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
 	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);
 	free(s->losses), free(s->parts), free(s->windows);
-	gt_in_time_release(&s->order);
+	gt_time_ordered_release(&s->order);
 }
 
 void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
@@ -607,7 +607,7 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 		idle = gt_sat_add(idle, s->devices[i].idle);
 		window = gt_sat_add(window, s->devices[i].window);
 	}
-	gt_note_many(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
+	gt_note_plural(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
 		     gt_scaled(GT_C_NS, gt_clamp(window)).text, s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);
 }

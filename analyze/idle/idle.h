@@ -120,8 +120,8 @@ struct gt_idle_listener {
 
 struct gt_idle {
 	struct gt_report_state asked;			/* first */
-	struct gt_in_time order;
-	struct gt_places places;
+	struct gt_time_ordered order;
+	struct gt_process_slots places;
 	struct gt_idle_device *devices;		/* those with work; in order of the file when it is finished */
 	size_t ndevices, devices_cap;
 	struct gt_idle_sum *sums;		/* by cause and type, in no order */
@@ -138,7 +138,7 @@ struct gt_idle {
 	/* the rest is private */
 	struct gt_map sums_map;
 	uint32_t last_sum[GT_IDLE_CAUSE_COUNT];	/* in sums; to look at first */
-	struct gt_name_ids ids;			/* of names */
+	struct gt_name_interner ids;			/* of names */
 	uint32_t *device_of, *slot_of_device;	/* by track number: its device's; 1 + index into devices */
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
@@ -150,7 +150,7 @@ struct gt_idle {
 	uint32_t *numbers;
 	size_t levels_cap, numbers_cap, kept, forget_at;
 	struct gt_idle_columns {	/* by code of the run at hand */
-		struct gt_launch_cols launch;
+		struct gt_launch_fields launch;
 		const uint64_t *tids;	/* overhead: the threads that it held up */
 		uint32_t ntids, nth;
 	} *columns;
@@ -167,7 +167,7 @@ struct gt_idle {
 	uint64_t block;
 	size_t first_device;			/* of the segment at hand */
 	struct gt_gpu_window *window;		/* its own, among all */
-	const struct gt_timeline *timeline;	/* likewise */
+	const struct gt_time_merge *timeline;	/* likewise */
 	/* the gap at hand */
 	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
 	size_t nparts, parts_cap;

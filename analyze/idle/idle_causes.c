@@ -97,7 +97,7 @@ static bool concerns(const struct gt_idle *s, const struct gt_idle_loss *l, cons
 	if (l->scope == GT_SCOPE_ALL || l->track == GT_NONE)
 		return true;
 	return s->device_of[l->track] == d->number || l->track == first + d->track ||
-	       (l->scope == GT_SCOPE_PROCESS && (d->shared || gt_places_slot(&s->places, d->seg, l->track - first) == d->process));
+	       (l->scope == GT_SCOPE_PROCESS && (d->shared || gt_process_slot_of(&s->places, d->seg, l->track - first) == d->process));
 }
 
 static int by_start(const void *pa, const void *pb)

@@ -25,7 +25,7 @@ static bool is_thread(const struct gt_segment *seg, uint32_t track)
 /* What a thread lost leaves its time untold; other losses leave untold whether GPUs worked. */
 static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	uint32_t n = 0, track = gt_in_time_track(&s->order, cols->seg, cols->track);
+	uint32_t n = 0, track = gt_time_ordered_track(&s->order, cols->seg, cols->track);
 	const uint64_t *scopes = gt_cols_args(cols, 0, 1, &n);
 
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -110,7 +110,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 
 		if (!(s->present & 1u << level))
 			continue;
-		l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track));
+		l = line_of(s, gt_time_ordered_track(&s->order, cols->seg, cols->track));
 		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
 			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
 	}
@@ -127,7 +127,7 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
-		gt_launch_cols(&s->columns[c].launch, cols, c, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+		gt_launch_fields_read(&s->columns[c].launch, cols, c, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
 		s->columns[c].nth = 0;
 	}
 	return 0;
@@ -136,13 +136,13 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
 	uint64_t first;
-	struct gt_idle_launch *to = gt_timeline_records(&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
+	struct gt_idle_launch *to = gt_time_merge_reserve_records(&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
 
 	for (uint32_t i = 0; to && i < cols->n; i++) {
 		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
 		struct gt_launch_call call;
 
-		if (!gt_launch_of(&in->launch, cols->seg, in->nth++, &call))
+		if (!gt_launch_fields_call(&in->launch, cols->seg, in->nth++, &call))
 			continue;
 		to[i] = (struct gt_idle_launch){ call.start, call.end, call.track };
 		m[i].addr = first + i + 1;
@@ -157,13 +157,13 @@ static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_er
 
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
-		struct gt_pick p;
+		struct gt_column_cursor p;
 
 		if (!type || gt_gpu_wait_of_row(gt_str(cols->seg, type->name)) != GT_GPU_WAIT_STREAM_EVENT)
 			continue;
-		if (!m && !(m = gt_in_time_run(&s->order, cols, err)))
+		if (!m && !(m = gt_time_ordered_run(&s->order, cols, err)))
 			return err->code;
-		for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
 			m[p.row].what = GT_NONE;
 	}
 	for (uint32_t i = 0; m && i < cols->n; i++)
@@ -173,7 +173,7 @@ static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_er
 
 static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_moment *m = gt_in_time_run(&s->order, cols, err);
+	struct gt_moment *m = gt_time_ordered_run(&s->order, cols, err);
 	int rc = m ? find_columns(s, cols, err) : err->code;
 
 	return rc ? rc : add_launches(s, cols, m, err);

@@ -25,12 +25,12 @@ static struct gt_awaited_call *place_of(const struct gt_awaited *a, uint32_t thr
 
 static void add_calls(struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols, uint32_t code)
 {
-	uint32_t n = 0, nstarts = 0, stream = gt_in_time_track(&s->order, cols->seg, cols->track);
+	uint32_t n = 0, nstarts = 0, stream = gt_time_ordered_track(&s->order, cols->seg, cols->track);
 	const uint64_t *tracks = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &n);
 	const uint64_t *starts = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstarts);
 
 	for (uint32_t i = 0; i < n && i < nstarts; i++) {
-		uint32_t thread = tracks[i] < GT_NONE ? gt_in_time_track(&s->order, cols->seg, (uint32_t)tracks[i]) : GT_NONE;
+		uint32_t thread = tracks[i] < GT_NONE ? gt_time_ordered_track(&s->order, cols->seg, (uint32_t)tracks[i]) : GT_NONE;
 
 		if (thread != GT_NONE)
 			*place_of(a, thread, (int64_t)starts[i]) = (struct gt_awaited_call){ thread, stream + 1, (int64_t)starts[i] };
@@ -155,7 +155,7 @@ struct gt_table *gt_awaited_table(struct gt_awaited *a, const struct gt_idle *s,
 	struct gt_table *t = gt_table_new("gaps_waits", "Idle while synchronising, by what was waited for", columns + skip, NCOLUMNS - skip);
 	uint64_t *parts = calloc(a->n + 1, sizeof(*parts));
 	int64_t *shares = calloc(a->n + 1, sizeof(*shares));
-	size_t shown = gt_shown(a->n, s->asked.opt->top);
+	size_t shown = gt_rows_shown(a->n, s->asked.opt->top);
 	int rc = t && parts && shares && !a->no_memory ? 0 : gt_err_set(err, -ENOMEM, "no memory for what was waited for");
 
 	if (!rc && a->n)
@@ -163,7 +163,7 @@ struct gt_table *gt_awaited_table(struct gt_awaited *a, const struct gt_idle *s,
 	for (size_t i = 0; !rc && i < a->n; i++)
 		parts[i] = a->list[i].ns;
 	if (!rc)
-		rc = gt_shares(parts, a->n, shares, err);
+		rc = gt_compute_shares(parts, a->n, shares, err);
 	for (size_t i = 0; !rc && i < shown; i++)
 		add(s, t, &a->list[i], shares[i]);
 	free(parts);

@@ -56,17 +56,17 @@ struct reading { struct gt_call_copies *copies; struct gt_err *err; };
 
 static int copies_of_code(const struct reading *to, const struct gt_cols *cols, uint32_t code)
 {
-	struct gt_launch_cols l;
+	struct gt_launch_fields l;
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint64_t direction, bytes;
 	uint32_t nth = 0;
 	int rc = 0;
 
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); nth++) {
-		if (!gt_launch_of(&l, cols->seg, nth, &call) || call.track == GT_NONE || !gt_pick_value(&p, 0, &direction) ||
-		    !gt_pick_value(&p, 1, &bytes))
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); nth++) {
+		if (!gt_launch_fields_call(&l, cols->seg, nth, &call) || call.track == GT_NONE || !gt_column_cursor_value(&p, 0, &direction) ||
+		    !gt_column_cursor_value(&p, 1, &bytes))
 			continue;
 		rc = add(to->copies, &(struct gt_call_copy){ call.start, bytes, cols->seg->index, call.track,
 			 direction <= GT_DIR_PEER ? (uint8_t)direction : GT_DIR_UNKNOWN, call.by_order }, to->err);

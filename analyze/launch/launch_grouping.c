@@ -36,14 +36,14 @@ static uint32_t hash_of(const struct gt_launched_slot *s)
 }
 
 /* Of a type's rows in a run: their columns, and how many of them were met. */
-struct gt_launched_from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph, met; uint8_t what; bool in_graph; };
+struct gt_launched_from { struct gt_launch_fields launch; const uint64_t *graph; uint32_t ngraph, met; uint8_t what; bool in_graph; };
 
 static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
 	struct gt_launched_from f = { .what = (uint8_t)gt_gpu_what(type) };
 
-	gt_launch_cols(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
+	gt_launch_fields_read(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
 	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
 	f.in_graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
 	return f;
@@ -55,12 +55,12 @@ static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const s
 
 	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met] : 0, .track = GT_NONE,
 					.what = from->what, .in_graph = from->in_graph };
-	if (!gt_launch_of(&from->launch, cols->seg, from->met, &call))
+	if (!gt_launch_fields_call(&from->launch, cols->seg, from->met, &call))
 		return;
 	s->start = call.start;
 	s->end = call.end;
 	s->correlation = call.correlation;
-	s->track = gt_in_time_track(&l->order, cols->seg, call.track);
+	s->track = gt_time_ordered_track(&l->order, cols->seg, call.track);
 	s->by_order = call.by_order;
 	s->hash = hash_of(s);
 }
@@ -91,8 +91,8 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 
 	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
-	m = gt_in_time_run(&l->order, cols, err);
-	slots = m ? gt_timeline_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;
+	m = gt_time_ordered_run(&l->order, cols, err);
+	slots = m ? gt_time_merge_reserve_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;
 	if (!slots)
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
@@ -190,9 +190,9 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 /* ---- rows out, in order ---- */
 
 /* A row that comes soon: where its launch is, or will be, is fetched while others are looked at. */
-static void look_ahead(const struct gt_launched *l, const struct gt_timeline *line, uint64_t number)
+static void look_ahead(const struct gt_launched *l, const struct gt_time_merge *line, uint64_t number)
 {
-	const struct gt_launched_slot *slot = number < line->nrecords ? gt_timeline_record(line, number) : NULL;
+	const struct gt_launched_slot *slot = number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
 
 	if (slot)
 		__builtin_prefetch(&l->seats[slot->hash % SEATS]);
@@ -201,9 +201,9 @@ static void look_ahead(const struct gt_launched *l, const struct gt_timeline *li
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launched *l = arg;
-	const struct gt_segment *seg = gt_in_time_segment(&l->order, l->asked.reader, m);
-	const struct gt_timeline *line = &l->order.lines[seg->index];
-	const struct gt_launched_slot *slot = gt_timeline_record(line, m->addr);
+	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->asked.reader, m);
+	const struct gt_time_merge *line = &l->order.lines[seg->index];
+	const struct gt_launched_slot *slot = gt_time_merge_record(line, m->addr);
 	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
 				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
 				     .start = m->at, .end = m->end, .what = slot->what, .in_graph = slot->in_graph,
@@ -230,7 +230,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt_analysis_options *opt, gt_launched_fn *fn,
 		     gt_launch_done_fn *done, struct gt_err *err)
 {
-	int rc = gt_in_time_init(&l->order, r, on_row, l, err);
+	int rc = gt_time_ordered_init(&l->order, r, on_row, l, err);
 
 	l->asked = (struct gt_report_state){ r, opt };
 	l->fn = fn;
@@ -248,7 +248,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt
 
 int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&l->order, err);
+	int rc = gt_time_ordered_flush(&l->order, err);
 
 	for (uint32_t i = l->oldest; !rc && l->done && i != GT_NONE; i = l->known[i].newer)
 		rc = l->done(l, &l->known[i].launch, err);
@@ -274,14 +274,14 @@ static bool lost_some(struct gt_reader *r)
 void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
 {
 	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
-	gt_note_late(t, gt_in_time_late(&l->order), "idle times");
+	gt_note_unordered(t, gt_time_ordered_late(&l->order), "idle times");
 	if (lost_some(l->asked.reader))
 		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");
 }
 
 void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
 {
-	if (!gt_table_rows(t) && !gt_recorded(l->asked.reader, GT_LAYER_GPU))
+	if (!gt_table_rows(t) && !gt_is_recorded(l->asked.reader, GT_LAYER_GPU))
 		gt_table_note(t, "what the calls tell: gtanalyze launches");
 }
 
@@ -295,7 +295,7 @@ bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const c
 
 void gt_launched_release(struct gt_launched *l)
 {
-	gt_in_time_release(&l->order);
+	gt_time_ordered_release(&l->order);
 	free(l->device);
 	free(l->from);
 	free(l->known);

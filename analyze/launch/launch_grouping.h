@@ -36,7 +36,7 @@ typedef int gt_launch_done_fn(void *arg, const struct gt_launch *launch, struct 
 
 struct gt_launched {			/* the head of a report's state: gt_asked is its head */
 	struct gt_report_state asked;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	uint32_t *device;		/* of each track; NULL: no row so far */
 	gt_launched_fn *fn;
 	gt_launch_done_fn *done;	/* NULL: nobody asks */

@@ -196,7 +196,7 @@ static int add_group(struct gt_table *t, const struct group *g, const char *text
 
 	if (g->all == UINT64_MAX)	/* parts of what is known to be more do not add up */
 		memset(parts, 0, sizeof(parts));
-	if (gt_shares(parts, 3, shares, err))
+	if (gt_compute_shares(parts, 3, shares, err))
 		return -ENOMEM;
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
 		gt_cell_text(text), gt_cell_u(g->launches), gt_cell_u(g->call), gt_cell_mean(g->call, g->launches),
@@ -253,7 +253,7 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	}
 	if (!s->n)
 		return;
-	gt_note_many(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
+	gt_note_plural(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
 		     "time than in the call", (unsigned long long)all.launches, (unsigned long long)graphs,
 		     gt_scaled(GT_C_NS, gt_clamp(all.call)).text, (unsigned long long)all.brief);
 	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
@@ -267,12 +267,12 @@ static void note_silent(const struct launches *s, struct gt_table *t)
 	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.asked.reader); i++)
 		if (s->gpu.windows[i].last == INT64_MIN)
 			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
-				      gt_whose(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
+				      gt_recording_prefix(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
 }
 
 static int launches_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
-	size_t shown = gt_shown(s->n, s->gpu.asked.opt->top);
+	size_t shown = gt_rows_shown(s->n, s->gpu.asked.opt->top);
 	char text[96];
 	int rc = 0;
 
@@ -308,8 +308,8 @@ static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_
 	for (size_t i = 0; parts && i < n; i++)
 		parts[i] = excess(&s->list[i]);
 	if (parts && shares)
-		rc = gt_shares(parts, n, shares, err);
-	shown = gt_shown(n, s->gpu.asked.opt->top);
+		rc = gt_compute_shares(parts, n, shares, err);
+	shown = gt_rows_shown(n, s->gpu.asked.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct group *g = &s->list[i];
 
@@ -331,7 +331,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	struct gt_kernel_names *names;
 	int rc = gt_launched_finish(&s->gpu, err), more;
 
-	if (!rc && gt_screen_of(s->gpu.asked.reader) != GT_SCREEN_GPU)	/* not: options leave out what the GPU did */
+	if (!rc && gt_default_use_of(s->gpu.asked.reader) != GT_DEFAULT_GPU)	/* not: options leave out what the GPU did */
 		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;

@@ -22,13 +22,13 @@ int gt_called_init(void *state, struct gt_reader *r, const struct gt_analysis_op
 	struct gt_called *g = state;
 
 	g->asked = (struct gt_report_state){ r, opt };
-	return gt_name_ids_init(&g->ids, 0, GROUPS_MAX, err);
+	return gt_name_interner_init(&g->ids, 0, GROUPS_MAX, err);
 }
 
 static int count(struct gt_called *g, const struct gt_called_group *one, struct gt_err *err)
 {
 	struct gt_string text = { one->name ? one->name : "", one->len };
-	uint32_t i = gt_name_ids_find(&g->ids, text, one->name ? NAMED : NAMELESS, err);
+	uint32_t i = gt_name_interner_find(&g->ids, text, one->name ? NAMED : NAMELESS, err);
 	struct gt_called_group *to;
 
 	if (i == GT_NONE || gt_grow(&g->list, &g->cap, g->ids.n, sizeof(*g->list)))
@@ -50,7 +50,7 @@ static int count(struct gt_called *g, const struct gt_called_group *one, struct 
 	return 0;
 }
 
-static struct gt_called_group one_call(const struct gt_pick *p)
+static struct gt_called_group one_call(const struct gt_column_cursor *p)
 {
 	uint64_t dur = (uint64_t)p->cols->dur[p->row];
 
@@ -59,14 +59,14 @@ static struct gt_called_group one_call(const struct gt_pick *p)
 
 static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE); !rc && gt_pick_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE); !rc && gt_column_cursor_next(&p); ) {
 		struct gt_called_group one = one_call(&p);
 		uint64_t string;
 
-		if (gt_pick_value(&p, 0, &string) && string < cols->seg->nstrings) {
+		if (gt_column_cursor_value(&p, 0, &string) && string < cols->seg->nstrings) {
 			one.name = cols->seg->strings[string].ptr;
 			one.len = cols->seg->strings[string].len;
 		}
@@ -76,17 +76,17 @@ static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uin
 }
 
 /* What the call's row tells of a copy. false: there is more to know, and its GPU's row may have it. */
-static bool copy_as_called(const struct gt_pick *p, uint64_t by_name, uint64_t *direction, struct gt_called_group *one)
+static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, uint64_t *direction, struct gt_called_group *one)
 {
 	*one = one_call(p);
 	*direction = by_name;
-	gt_pick_value(p, 0, direction);
-	one->sized = !p->ret && gt_pick_value(p, 1, &one->bytes);
+	gt_column_cursor_value(p, 0, direction);
+	one->sized = !p->ret && gt_column_cursor_value(p, 1, &one->bytes);
 	return p->ret || (one->sized && *direction != GT_DIR_UNKNOWN);
 }
 
 /* The rest of it, from what the GPU copied for the call. */
-static void as_copied(struct gt_called *g, const struct gt_pick *p, uint64_t *direction, struct gt_called_group *one)
+static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uint64_t *direction, struct gt_called_group *one)
 {
 	const struct gt_cols *cols = p->cols;
 	const struct gt_call_copy *c = gt_call_copies_find(&g->copies, cols->seg->index, cols->track, cols->start[p->row]);
@@ -104,10 +104,10 @@ static void as_copied(struct gt_called *g, const struct gt_pick *p, uint64_t *di
 static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); ) {
 		struct gt_called_group one;
 		uint64_t direction;
 		bool whole = copy_as_called(&p, by_name, &direction, &one);
@@ -177,7 +177,7 @@ static int64_t *sorted_shares(struct gt_called *g, struct gt_err *err)
 		qsort(g->list, g->n, sizeof(*g->list), by_total);
 	for (size_t i = 0; parts && i < g->n; i++)
 		parts[i] = g->list[i].total;
-	if (!parts || !shares || gt_shares(parts, g->n, shares, err)) {
+	if (!parts || !shares || gt_compute_shares(parts, g->n, shares, err)) {
 		free(shares);
 		shares = NULL;
 		gt_err_set(err, -ENOMEM, "no memory for shares");
@@ -197,7 +197,7 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 	int64_t *shares = sorted_shares(g, err);
 	struct gt_kernel_names *names = gt_kernel_names_of(g->asked.reader, g->asked.opt->names);
 	struct gt_table *t = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
-	size_t shown = gt_shown(g->n, g->asked.opt->top);
+	size_t shown = gt_rows_shown(g->n, g->asked.opt->top);
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
 		const struct gt_called_group *k = &g->list[i];
@@ -210,7 +210,7 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 	if (t) {
 		gt_table_gives_way(t, "max_ns mean_ns failed share_percent");
 		gt_table_note_cut(t, g->n, shown);
-		gt_name_ids_note(&g->ids, t, "kernels");
+		gt_name_interner_note(&g->ids, t, "kernels");
 	}
 	if (!shares || !names)
 		gt_table_free(t), t = NULL;
@@ -262,16 +262,16 @@ static void note_bare(const struct gt_called *g, struct gt_table *t)
 	for (size_t i = 0; i < g->n; i++)
 		bare += g->list[i].count - g->list[i].failed - g->list[i].sized;
 	if (g->as_copied)
-		gt_note_many(t, g->as_copied, "of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
+		gt_note_plural(t, g->as_copied, "of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
 			     "of} what the GPU copied", (unsigned long long)g->as_copied);
 	if (g->likely)
-		gt_note_many(t, g->likely, "of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
+		gt_note_plural(t, g->likely, "of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
 			     (unsigned long long)g->likely);
 	if (g->copies.crowded)
 		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at", GT_CALL_COPIES_MOST);
 	if (bare)
-		gt_note_many(t, bare, "the arguments of %llu {copy|copies} were not recorded%s", (unsigned long long)bare,
-			     gt_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
+		gt_note_plural(t, bare, "the arguments of %llu {copy|copies} were not recorded%s", (unsigned long long)bare,
+			     gt_is_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
 }
 
 static void add_direction(struct gt_table *t, const struct gt_called_group *k, int64_t share)
@@ -304,7 +304,7 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 void gt_called_release(struct gt_called *g)
 {
 	free(g->list);
-	gt_name_ids_release(&g->ids);
+	gt_name_interner_release(&g->ids);
 	gt_call_copies_release(&g->copies);
 }
 

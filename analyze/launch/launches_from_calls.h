@@ -6,7 +6,7 @@
 
 struct gt_called {
 	struct gt_report_state asked;
-	struct gt_name_ids ids;
+	struct gt_name_interner ids;
 	struct gt_called_group *list;
 	size_t n, cap;
 	bool bare, again;		/* a call does not tell all of its copy; these are counted, with what the GPU copied for them */

@@ -99,13 +99,13 @@ static int feed(struct gt_queues *q, struct gt_err *err)
 
 		if (!q->nfed[i])
 			continue;
-		to = gt_timeline_room(&q->line, q->nfed[i], err);
+		to = gt_time_merge_reserve(&q->line, q->nfed[i], err);
 		if (!to)
 			return -ENOMEM;
 		memcpy(to, q->fed[i], q->nfed[i] * sizeof(*to));
-		gt_timeline_took(&q->line, q->nfed[i]);
+		gt_time_merge_commit(&q->line, q->nfed[i]);
 		q->nfed[i] = 0;
-		rc = gt_timeline_advance(&q->line, INT64_MIN, on_moment, q, err);
+		rc = gt_time_merge_advance(&q->line, INT64_MIN, on_moment, q, err);
 	}
 	return rc;
 }
@@ -114,9 +114,9 @@ static int flush(struct gt_queues *q, struct gt_err *err)
 {
 	int rc = feed(q, err);
 
-	rc = rc ? rc : gt_timeline_flush(&q->line, on_moment, q, err);
+	rc = rc ? rc : gt_time_merge_flush(&q->line, on_moment, q, err);
 	q->late += q->line.late;
-	gt_timeline_release(&q->line);
+	gt_time_merge_release(&q->line);
 	return rc;
 }
 
@@ -185,6 +185,6 @@ void gt_queues_release(struct gt_queues *q)
 		free(q->fed[i]);
 	free(q->list);
 	free(q->number);
-	gt_timeline_release(&q->line);
+	gt_time_merge_release(&q->line);
 	gt_launched_release(&q->gpu);
 }

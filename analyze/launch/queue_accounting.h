@@ -40,7 +40,7 @@ struct gt_queues {			/* the head of its owner's state: gt_launched is its head *
 	struct gt_moment *fed[3];	/* calls that begin, calls that return, work that starts */
 	size_t nfed[3];
 	const struct gt_segment *seg;	/* of those */
-	struct gt_timeline line;
+	struct gt_time_merge line;
 };
 
 /* stood and work are set before. 0 or negative; to be released in both cases. */

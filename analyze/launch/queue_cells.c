@@ -104,7 +104,7 @@ static void judge(const struct cells *c, struct gt_reader *r)
 {
 	size_t ndamage;
 	const struct gt_damage *damage = gt_reader_damage(r, &ndamage);
-	bool late = c->all.late || gt_in_time_late(&c->all.gpu.order) || c->all.beyond;
+	bool late = c->all.late || gt_time_ordered_late(&c->all.gpu.order) || c->all.beyond;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		c->reach[i].some |= late || gt_reader_segment(r, i)->rows[GT_LOST] || !gt_reader_segment(r, i)->closed;
@@ -249,7 +249,7 @@ static int read_rows(struct cells *c, struct gt_reader *r, struct gt_range *rang
 	for (uint32_t i = 0; c->ask->near && i < gt_reader_segments(r); i++)
 		ranges[i] = near(c->ask, i);
 	if (c->ask->doubles)
-		gt_doubles_hide(c->ask->doubles, &filter);
+		gt_source_dedup_hide(c->ask->doubles, &filter);
 	rc = gt_filed_blocks(r, count_rows, &count, err);
 	c->expected = count.rows;
 	rc = rc ? rc : gt_scan(r, &filter, GT_BY_TIME, 2, on_run, c, err);

@@ -32,7 +32,7 @@ struct gt_queue_ask {
 	unsigned shift, cells;		/* of each; shift below 63 */
 	const int64_t *first;		/* by segment: the first cell is [first << shift, ...) of its clock */
 	const struct gt_queue_reach *near;	/* what is known of the trace; NULL: nothing, and everything is to be read */
-	const struct gt_doubles *doubles;	/* rows that are left out (doubles.h); NULL: none */
+	const struct gt_source_dedup *doubles;	/* rows that are left out (source_dedup.h); NULL: none */
 	const atomic_bool *unwanted;	/* set from elsewhere: -ECANCELED soon; or NULL */
 	atomic_uint *percent;		/* how far it is; or NULL */
 };

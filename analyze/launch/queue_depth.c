@@ -24,14 +24,14 @@ struct tally {				/* of a queue */
 	uint64_t most, ns[CLASSES], blocked;
 	int64_t most_at;
 	unsigned __int128 sum;		/* depth by time, ns */
-	struct gt_strip *strip;
+	struct gt_busy_strip *strip;
 };
 struct queues {
 	struct gt_queues all;		/* first: gt_asked is its head */
 	struct tally *tallies;		/* as all.list */
 	size_t n, cap, nstrips;
 	const struct gt_segment *seg;	/* whose pictures show: */
-	struct gt_strip_window picture;
+	struct gt_busy_strip_window picture;
 };
 
 static unsigned class_of(const struct gt_queue *l)
@@ -63,11 +63,11 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 		t->most_at = from;
 	}
 	if (q->seg != l->seg) {
-		q->picture = gt_strip_window(all->gpu.asked.opt, l->seg);
+		q->picture = gt_busy_strip_window(all->gpu.asked.opt, l->seg);
 		q->seg = l->seg;
 	}
 	if (t->strip)
-		gt_strip_weigh(t->strip, &q->picture, from, to, l->depth);
+		gt_busy_strip_add_weighted(t->strip, &q->picture, from, to, l->depth);
 }
 
 /* From the start of its call to the end of it, or to the start of its work: does any of that lie in the range? */
@@ -173,7 +173,7 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct tal
 	ns[0] = window;		/* before its first launch and behind its last one it was empty, too */
 	for (unsigned i = 1; i < CLASSES; i++)
 		ns[0] -= ns[i];
-	if (gt_shares(ns, CLASSES, shares, err))
+	if (gt_compute_shares(ns, CLASSES, shares, err))
 		return -ENOMEM;
 	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_u(l->launches);
@@ -184,7 +184,7 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct tal
 		cells[17 + i] = gt_cell_u(ns[i]);
 	}
 	cells[13] = gt_cell_u(l->blocked);
-	cells[14] = l->most ? gt_cell_i(gt_since(a->opt, a->reader, l->seg, l->most_at)) : gt_cell_none();
+	cells[14] = l->most ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, l->most_at)) : gt_cell_none();
 	cells[15] = gt_cell_u(l->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)l->sum);
 	cells[16] = gt_cell_u(window);
 	gt_table_add(t, cells + gt_where_skip(a->reader));
@@ -206,39 +206,39 @@ static char letter(uint64_t mean, bool touched)
 static void add_picture(const struct queues *q, struct gt_table *t, const struct tally *l)
 {
 	const struct gt_report_state *a = &q->all.gpu.asked;
-	struct gt_strip_window w = gt_strip_window(a->opt, l->seg);
-	unsigned n = gt_strip_cells(a->opt, BESIDE);
-	char text[GT_STRIP_CELLS + 1] = "";
+	struct gt_busy_strip_window w = gt_busy_strip_window(a->opt, l->seg);
+	unsigned n = gt_busy_strip_cells(a->opt, BESIDE);
+	char text[GT_BUSY_STRIP_CELLS + 1] = "";
 	struct gt_cell cells[NPICTURE];
 
 	for (unsigned i = 0; i < n; i++) {
 		bool touched;
-		uint64_t mean = gt_strip_mean(l->strip, &w, n, i, &touched);
+		uint64_t mean = gt_busy_strip_mean(l->strip, &w, n, i, &touched);
 
 		text[i] = letter(mean, touched);
 	}
 	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_u(l->most);
-	cells[7] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, w.from));
-	cells[8] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
+	cells[7] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, w.from));
+	cells[8] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
 static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 {
-	size_t shown = gt_shown(q->n, q->all.gpu.asked.opt->top);
-	unsigned n = gt_strip_cells(q->all.gpu.asked.opt, BESIDE);
+	size_t shown = gt_rows_shown(q->n, q->all.gpu.asked.opt->top);
+	unsigned n = gt_busy_strip_cells(q->all.gpu.asked.opt, BESIDE);
 	int rc = 0;
 
 	if (q->n)
 		qsort(q->tallies, q->n, sizeof(*q->tallies), by_device);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct tally *l = &q->tallies[i];
-		struct gt_strip_window w = gt_strip_window(q->all.gpu.asked.opt, l->seg);
+		struct gt_busy_strip_window w = gt_busy_strip_window(q->all.gpu.asked.opt, l->seg);
 
 		if (!i || l->seg != q->tallies[i - 1].seg)
-			gt_strip_note(tables[1], &q->all.gpu.asked, l->seg, &w, n);
+			gt_busy_strip_note(tables[1], &q->all.gpu.asked, l->seg, &w, n);
 		rc = add_lane(q, tables[0], l, err);
 		if (l->strip)
 			add_picture(q, tables[1], l);
@@ -265,9 +265,9 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 		gt_table_note(tables[0], "more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
 					 "which cannot tell whether they were full", GT_QUEUES_MOST);
 	if (q->all.beyond)
-		gt_note_many(tables[0], q->all.beyond, "%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
+		gt_note_plural(tables[0], q->all.beyond, "%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
 			     (unsigned long long)q->all.beyond);
-	gt_note_late(tables[0], q->all.late, "depths");
+	gt_note_unordered(tables[0], q->all.late, "depths");
 	gt_launched_unrecorded(&q->all.gpu, tables[0]);
 	gt_launched_unrecorded(&q->all.gpu, tables[1]);
 }

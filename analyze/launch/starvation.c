@@ -31,12 +31,12 @@ struct gt_stretch_lane {
 void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l)
 {
 	s->launched = l;
-	gt_keep_init(&s->longest, l->asked.opt->top);
+	gt_top_n_init(&s->longest, l->asked.opt->top);
 }
 
 static struct gt_stretch_lane *lane_of(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
 {
-	const struct gt_in_time *order = &s->launched->order;
+	const struct gt_time_ordered *order = &s->launched->order;
 
 	if (!s->lane && !(s->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*s->lane)))) {
 		gt_err_set(err, -ENOMEM, "no memory for the devices");
@@ -64,8 +64,8 @@ static int close_stretch(struct gt_stretches *s, struct gt_stretch_lane *l, stru
 	if (!n->any)
 		return 0;
 	l->stretches++;
-	if (gt_keep_wants(&s->longest, gt_clamp(n->unqueued)))
-		rc = gt_keep_add(&s->longest, &(struct gt_kept){ .score = gt_clamp(n->unqueued), .start = n->from, .dur = n->to - n->from,
+	if (gt_top_n_offer(&s->longest, gt_clamp(n->unqueued)))
+		rc = gt_top_n_add(&s->longest, &(struct gt_top_entry){ .score = gt_clamp(n->unqueued), .start = n->from, .dur = n->to - n->from,
 				 .seg = l->seg, .track = l->track, .type = n->type, .a = n->launches, .b = n->idle }, err);
 	n->any = false;
 	return rc;
@@ -197,7 +197,7 @@ static void add_device(const struct gt_stretches *s, struct gt_table *t, const s
 	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
 }
 
-static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct gt_kernel_names *names, const struct gt_kept *k)
+static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct gt_kernel_names *names, const struct gt_top_entry *k)
 {
 	const struct gt_report_state *a = &s->launched->asked;
 	uint32_t type = k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
@@ -207,7 +207,7 @@ static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct
 	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)
 		name = gt_kernel_names_shown(names, name);
 	gt_where_device(cells, k->seg, k->track);
-	cells[4] = gt_cell_i(gt_since(a->opt, a->reader, k->seg, k->start));
+	cells[4] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, k->seg, k->start));
 	cells[5] = gt_cell_i(k->dur);
 	cells[6] = gt_cell_u(k->a);
 	cells[7] = gt_cell_i(k->score);
@@ -226,7 +226,7 @@ static int by_track(const void *pa, const void *pb)
 
 static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_kernel_names *names)
 {
-	size_t shown = gt_shown(s->nlanes, s->launched->asked.opt->top);
+	size_t shown = gt_rows_shown(s->nlanes, s->launched->asked.opt->top);
 
 	if (s->nlanes)
 		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_track);
@@ -239,10 +239,10 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 		gt_table_note(tables[0], "gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
 					 "and did not start");
 	}
-	gt_keep_sort(&s->longest);
+	gt_top_n_sort(&s->longest);
 	for (size_t i = 0; i < s->longest.n; i++)
 		add_stretch(s, tables[1], names, &s->longest.list[i]);
-	gt_note_kept(tables[1], &s->longest);
+	gt_note_top_n(tables[1], &s->longest);
 }
 
 int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct gt_err *err)
@@ -277,5 +277,5 @@ void gt_stretches_release(struct gt_stretches *s)
 {
 	free(s->lanes);
 	free(s->lane);
-	gt_keep_release(&s->longest);
+	gt_top_n_release(&s->longest);
 }

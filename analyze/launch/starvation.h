@@ -25,7 +25,7 @@ struct gt_stretches {
 	struct gt_stretch_lane *lanes;	/* one per device */
 	size_t nlanes, cap;
 	uint32_t *lane;			/* by device, numbered as tracks over all segments: 1 + index; NULL: none so far */
-	struct gt_keep longest;		/* those with the most time in unqueued gaps */
+	struct gt_top_n longest;		/* those with the most time in unqueued gaps */
 };
 void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l);
 int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err);	/* in order of start */

@@ -138,7 +138,7 @@ static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const st
 	cells[0] = gt_cell_u(u->count);
 	cells[1] = gt_cell_u(u->total);
 	cells[2] = gt_cell_u(u->longest);
-	cells[3] = gt_cell_i(gt_since(a->opt, a->reader, g->seg, u->longest_at));
+	cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, g->seg, u->longest_at));
 	cells[4] = gt_cell_known(told, u->busy);
 	cells[5] = gt_cell_known(told, u->waited - u->busy);
 	cells[6] = gt_cell_known(told, u->needless);
@@ -229,7 +229,7 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	}
 	if (n)
 		qsort(s->groups, n, sizeof(*s->groups), by_total);
-	shown = gt_shown(n, s->waits.asked.opt->top);
+	shown = gt_rows_shown(n, s->waits.asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_thread(s, t, &s->groups[i]);
 	gt_table_note_cut(t, n, shown);
@@ -250,7 +250,7 @@ static void note_aimless(const struct sync *s, struct gt_table *t)
 		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
 	}
 	if (n)
-		gt_note_many(t, n, "of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s", (unsigned long long)n,
+		gt_note_plural(t, n, "of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s", (unsigned long long)n,
 			     kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
 }
 
@@ -271,12 +271,12 @@ static void note_untold(const struct sync *s, struct gt_table *t)
 	if (lost)
 		gt_table_note(t, "events were lost: no wait is called needless");
 	if (s->waits.frees_untold)
-		gt_note_many(t, s->waits.frees_untold, "%llu {free is left out: it|frees are left out: they} may have waited for one of several "
+		gt_note_plural(t, s->waits.frees_untold, "%llu {free is left out: it|frees are left out: they} may have waited for one of several "
 			     "devices", (unsigned long long)s->waits.frees_untold);
 	if (s->beyond)
-		gt_note_many(t, s->beyond, "%llu {wait is|waits are} beyond the first %u kinds and in no row", (unsigned long long)s->beyond,
+		gt_note_plural(t, s->beyond, "%llu {wait is|waits are} beyond the first %u kinds and in no row", (unsigned long long)s->beyond,
 			     GROUPS_MAX);
-	gt_note_late(t, gt_in_time_late(&s->waits.order), "times of the GPU");
+	gt_note_unordered(t, gt_time_ordered_late(&s->waits.order), "times of the GPU");
 }
 
 static int sync_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -284,7 +284,7 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	struct sync *s = state;
 	unsigned skip = gt_where_skip(s->waits.asked.reader);
 	int rc = gt_waits_finish(&s->waits, err);
-	size_t shown = gt_shown(s->n, s->waits.asked.opt->top);
+	size_t shown = gt_rows_shown(s->n, s->waits.asked.opt->top);
 
 	if (rc)
 		return rc;

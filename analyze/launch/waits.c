@@ -463,7 +463,7 @@ static int on_work(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_waits *w = arg;
-	const struct gt_segment *seg = gt_in_time_segment(&w->order, w->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&w->order, w->asked.reader, m);
 	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);	/* another recording's times may be others */
 
 	w->seg = seg;
@@ -495,7 +495,7 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 		  struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
-	int rc = gt_in_time_init(&w->order, r, on_moment, w, err);
+	int rc = gt_time_ordered_init(&w->order, r, on_moment, w, err);
 
 	w->asked = (struct gt_report_state){ r, opt };
 	w->fn = fn;
@@ -515,7 +515,7 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		count_devices(w, seg);
-		w->segs[i].told = gt_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match && !opt->filter.tid;
+		w->segs[i].told = gt_is_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match && !opt->filter.tid;
 		w->segs[i].runtime = runtime_tells(seg);
 	}
 	return 0;
@@ -555,14 +555,14 @@ static struct gt_moment call_moment(struct gt_waits *w, const struct gt_cols *co
 		how = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH ? SURE : direction == GT_DIR_UNKNOWN ? IF_COPIED : NOT;
 	}
 	return (struct gt_moment){
-		.at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = gt_in_time_track(&w->order, cols->seg, cols->track),
-		.what = CALL | gt_in_time_type(&w->order, cols->seg, cols->types[code]),
+		.at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = gt_time_ordered_track(&w->order, cols->seg, cols->track),
+		.what = CALL | gt_time_ordered_type(&w->order, cols->seg, cols->types[code]),
 		.addr = (cols->depth ? cols->depth[i] : 0) | (cols->kind == GT_OPEN ? OPEN : 0) | (watched->async ? ASYNC : 0) |
 			how << HOW_SHIFT | (uint64_t)watched->what << WHAT_SHIFT,
 	};
 }
 
-static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
 {
 	struct gt_moment *to;
 	bool any = false;
@@ -572,7 +572,7 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 		any |= w->watches[c].how != NOT;
 	if (!any)
 		return 0;
-	if (!(to = gt_timeline_room(line, cols->n, err)))
+	if (!(to = gt_time_merge_reserve(line, cols->n, err)))
 		return err->code;
 	memset(w->nth, 0, cols->ntypes * sizeof(*w->nth));
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -583,34 +583,34 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 		to[n] = call_moment(w, cols, i, code, w->nth[code]++);
 		n += (to[n].addr >> HOW_SHIFT & 15) != NOT;
 	}
-	gt_timeline_took(line, n);
+	gt_time_merge_commit(line, n);
 	return 0;
 }
 
 static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise) { return i < n ? values[i] : otherwise; }
 
 /* The row of a wait: who called, and on which stream's track it lies. */
-static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
+static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_time_merge *line, struct gt_err *err)
 {
-	uint32_t number = gt_in_time_track(&w->order, cols->seg, cols->track);
-	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
-	struct gt_launch_cols l;
+	uint32_t number = gt_time_ordered_track(&w->order, cols->seg, cols->track);
+	struct gt_moment *to = gt_time_merge_reserve(line, cols->n, err);
+	struct gt_launch_fields l;
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	size_t n = 0;
 
 	if (!to)
 		return err->code;
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
-		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call) && call.track != GT_NONE && call.start == cols->start[p.row])
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
+		if (gt_launch_fields_call(&l, cols->seg, p.nth - 1, &call) && call.track != GT_NONE && call.start == cols->start[p.row])
 			to[n++] = (struct gt_moment){ .at = call.start, .end = call.start + cols->dur[p.row], .addr = number,
-						      .place = gt_in_time_track(&w->order, cols->seg, call.track), .what = TARGET };
-	gt_timeline_took(line, n);
+						      .place = gt_time_ordered_track(&w->order, cols->seg, call.track), .what = TARGET };
+	gt_time_merge_commit(line, n);
 	return 0;
 }
 
-static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
 {
 	bool known = cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
 	int rc = 0;
@@ -630,51 +630,51 @@ static bool pageable(const struct gt_segment *seg, uint64_t memory)
 }
 
 /* Copies between host and device, for the calls that may have waited for them. */
-static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
+static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_time_merge *line, struct gt_err *err)
 {
 	uint32_t nsrc, ndst, ndirection;
 	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
 	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
-	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
-	struct gt_launch_cols l;
+	struct gt_moment *to = gt_time_merge_reserve(line, cols->n, err);
+	struct gt_launch_fields l;
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	size_t n = 0;
 
 	if (!to)
 		return err->code;
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); ) {
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); ) {
 		uint32_t i = p.nth - 1;
 		uint64_t way = nth_of(direction, ndirection, i, GT_DIR_UNKNOWN);
 		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) || pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
 
-		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) && gt_launch_of(&l, cols->seg, i, &call) && call.track != GT_NONE)
+		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) && gt_launch_fields_call(&l, cols->seg, i, &call) && call.track != GT_NONE)
 			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
-						      .addr = (uint64_t)call.start, .place = gt_in_time_track(&w->order, cols->seg, call.track),
+						      .addr = (uint64_t)call.start, .place = gt_time_ordered_track(&w->order, cols->seg, call.track),
 						      .what = COPIED | (pages ? PAGEABLE : 0) };
 	}
-	gt_timeline_took(line, n);
+	gt_time_merge_commit(line, n);
 	return 0;
 }
 
 /* When the call that launched each row began, into the moments of all rows. */
 static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct gt_moment *m)
 {
-	struct gt_launch_cols l;
+	struct gt_launch_fields l;
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_START);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
-		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call))
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
+		if (gt_launch_fields_call(&l, cols->seg, p.nth - 1, &call))
 			m[p.row].addr = (uint64_t)call.start;
 }
 
-static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
 {
-	uint32_t place = gt_in_time_track(&w->order, cols->seg, cols->track);
-	struct gt_moment *m = place == GT_NONE ? NULL : gt_timeline_room(line, cols->n, err);
+	uint32_t place = gt_time_ordered_track(&w->order, cols->seg, cols->track);
+	struct gt_moment *m = place == GT_NONE ? NULL : gt_time_merge_reserve(line, cols->n, err);
 	int rc = 0;
 
 	if (!m)
@@ -684,7 +684,7 @@ static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt
 					   .what = WORK };
 	for (uint32_t c = 0; c < cols->ntypes; c++)
 		launches_of_code(cols, c, m);
-	gt_timeline_took(line, cols->n);
+	gt_time_merge_commit(line, cols->n);
 	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
 		if (gt_gpu_what(gt_cols_type(cols, c)) == GT_GPU_COPY)
 			rc = copied_of_code(w, cols, c, line, err);
@@ -693,8 +693,8 @@ static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt
 
 int gt_waits_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_timeline *line = &w->order.lines[cols->seg->index];
-	int rc = gt_in_time_block(&w->order, cols, err);
+	struct gt_time_merge *line = &w->order.lines[cols->seg->index];
+	int rc = gt_time_ordered_block(&w->order, cols, err);
 
 	if (!rc)
 		rc = look_at_types(w, cols, err);
@@ -708,7 +708,7 @@ int gt_waits_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *
 
 int gt_waits_finish(struct gt_waits *w, struct gt_err *err)
 {
-	int rc = gt_in_time_flush(&w->order, err);
+	int rc = gt_time_ordered_flush(&w->order, err);
 
 	return rc ? rc : close_until(w, INT64_MAX, err);
 }
@@ -723,7 +723,7 @@ bool gt_waits_told(const struct gt_waits *w, const struct gt_segment *seg, uint3
 
 void gt_waits_release(struct gt_waits *w)
 {
-	gt_in_time_release(&w->order);
+	gt_time_ordered_release(&w->order);
 	free(w->segs);
 	free(w->slot);
 	free(w->device);

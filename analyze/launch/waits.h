@@ -36,7 +36,7 @@ typedef int gt_waits_fn(void *arg, const struct gt_wait *w, struct gt_err *err);
 
 struct gt_waits {
 	struct gt_report_state asked;
-	struct gt_in_time order;
+	struct gt_time_ordered order;
 	gt_waits_fn *fn;
 	void *arg;
 	uint64_t frees_untold;		/* frees with work pending on one of several devices: they may have waited */

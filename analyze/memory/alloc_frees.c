@@ -24,7 +24,7 @@ static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 
 	if (w->what != GT_WAIT_FREE)
 		return 0;
-	one = find(f, gt_places_slot(f->where, w->seg, w->track), w->seg->types[w->type].name, err);
+	one = find(f, gt_process_slot_of(f->where, w->seg, w->track), w->seg->types[w->type].name, err);
 	if (!one)
 		return err->code;
 	one->waited++;
@@ -33,7 +33,7 @@ static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 	return 0;
 }
 
-int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r, const struct gt_analysis_options *opt, const struct gt_places *where,
+int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r, const struct gt_analysis_options *opt, const struct gt_process_slots *where,
 			struct gt_err *err)
 {
 	f->where = where;
@@ -74,7 +74,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		const struct gt_alloc_free *one = &f->list[i];
-		const struct gt_place *p = &f->where->places[one->place];
+		const struct gt_process_slot *p = &f->where->list[one->place];
 		bool told = p->track != GT_NONE && gt_waits_told(&f->waits, p->seg, p->track);
 		struct gt_cell cells[NCOLUMNS];
 
@@ -94,7 +94,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	if (untold)
 		gt_table_note(t, "cannot answer where the GPU's work was not recorded or is left out whether frees waited");
 	if (f->waits.frees_untold)
-		gt_note_many(t, f->waits.frees_untold,
+		gt_note_plural(t, f->waits.frees_untold,
 			     "%llu {free|frees} may have waited for one of several devices, and {is|are} not among those that did",
 			     (unsigned long long)f->waits.frees_untold);
 	return t;

@@ -6,13 +6,13 @@
 
 struct gt_alloc_frees {
 	struct gt_waits waits;
-	const struct gt_places *where;
+	const struct gt_process_slots *where;
 	struct gt_alloc_free { uint32_t place, name; uint64_t count, ns, longest, waited, wait_ns, busy; } *list;
 	size_t n, cap;
 	uint32_t last;
 };
 /* where is borrowed until release. */
-int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r, const struct gt_analysis_options *opt, const struct gt_places *where,
+int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r, const struct gt_analysis_options *opt, const struct gt_process_slots *where,
 			struct gt_err *err);
 /* One free of a process, ns long. name: string id of the function. */
 int gt_alloc_frees_count(struct gt_alloc_frees *f, uint32_t place, uint32_t name, uint64_t ns, struct gt_err *err);

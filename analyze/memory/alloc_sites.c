@@ -129,7 +129,7 @@ static int share_out(struct ranked *list, size_t n, struct gt_err *err)
 	for (size_t from = 0, to; !rc && from < n; from = to) {
 		for (to = from; to < n && list[to].g->place == list[from].g->place; to++)
 			parts[to - from] = list[to].weight;
-		rc = gt_shares(parts, to - from, shares, err);
+		rc = gt_compute_shares(parts, to - from, shares, err);
 		for (size_t i = from; !rc && i < to; i++)
 			list[i].share = shares[i - from];
 	}
@@ -161,12 +161,12 @@ static struct ranked rank(const struct gt_alloc_groups *g, const struct gt_alloc
 struct filling {
 	struct gt_alloc_groups *g;
 	const struct gt_report_state *a;
-	const struct gt_places *where;
+	const struct gt_process_slots *where;
 };
 
 static void cells_of(const struct filling *f, const struct gt_alloc_group *one, struct gt_cell cells[NGROUP])
 {
-	const struct gt_place *p = &f->where->places[one->place];
+	const struct gt_process_slot *p = &f->where->list[one->place];
 
 	gt_where_process(cells, p->seg, p->track);
 	cells[3] = gt_cell_text(gt_str(p->seg, one->name));
@@ -176,7 +176,7 @@ static void cells_of(const struct filling *f, const struct gt_alloc_group *one, 
 
 static void add(const struct filling *f, struct gt_table *t, const struct ranked *r, enum which which)
 {
-	uint64_t span = gt_span_of(f->a->opt, f->where->places[r->g->place].seg);
+	uint64_t span = gt_span_of(f->a->opt, f->where->list[r->g->place].seg);
 	struct gt_cell cells[NGROUP + 7];
 
 	cells_of(f, r->g, cells);
@@ -223,20 +223,20 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), by_weight);
-	shown = gt_shown(n, f->a->opt->top);
+	shown = gt_rows_shown(n, f->a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(f, t, &list[i], which);
 	gt_table_note_cut(t, n, shown);
 	if (which == CHURN)
 		note_steps(f, t, list, n);
 	if (f->g->beyond)
-		gt_note_many(t, f->g->beyond, "%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
+		gt_note_plural(t, f->g->beyond, "%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
 			     (unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
 	free(list);
 	return 0;
 }
 
-int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_places *where, struct gt_table **tables,
+int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_process_slots *where, struct gt_table **tables,
 			   struct gt_err *err)
 {
 	struct filling f = { g, a, where };

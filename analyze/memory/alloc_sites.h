@@ -9,7 +9,7 @@
 #define GT_ALLOC_GROUPS_MAX 65536u	/* in 8 MiB */
 
 struct gt_alloc_group {
-	uint32_t place, name;		/* of the process (places.h), string id of the function in its segment */
+	uint32_t place, name;		/* of the process (process_slots.h), string id of the function in its segment */
 	uint8_t kind;			/* enum gt_memkind */
 	uint64_t bytes;			/* of each */
 	uint64_t live;			/* how many are */
@@ -37,7 +37,7 @@ void gt_alloc_group_went(struct gt_alloc_groups *g, uint32_t group, bool freed, 
 /* The process has its peak now, which the last allocation made. */
 static inline void gt_alloc_groups_peak(struct gt_alloc_groups *g, uint32_t place) { g->peaks[place]++; }
 /* Three tables: what made the peak, what was never freed, what was asked for again. 3 or negative. */
-int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_places *where, struct gt_table **tables,
+int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_process_slots *where, struct gt_table **tables,
 			   struct gt_err *err);
 void gt_alloc_groups_release(struct gt_alloc_groups *g);
 #endif

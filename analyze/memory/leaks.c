@@ -39,7 +39,7 @@ static int64_t part_at(const struct gt_gpu_window *e, unsigned part)
 /* What was alive until then was so from some time of each part that had begun. */
 static void settle(const struct gt_leaks *l, uint32_t group, int64_t until)
 {
-	const struct gt_segment *seg = l->held.where.places[l->held.groups.list[group].place].seg;
+	const struct gt_segment *seg = l->held.where.list[l->held.groups.list[group].place].seg;
 	const struct gt_gpu_window e = window_of(l, seg);
 	struct gt_leak *one = &l->list[group];
 
@@ -112,11 +112,11 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 	*most = bytes;
 	to->most = g;
 	to->most_blocks = blocks;
-	to->seg = l->held.where.places[g->place].seg;
+	to->seg = l->held.where.list[g->place].seg;
 	to->parts = grew;
 	e = window_of(l, to->seg);
 	to->window = gt_extent_ns(&e);
-	to->last = (struct gt_example){ to->seg, one->last - one->last_ns, one->last, l->idle->order.tracks[to->seg->index] + one->track,
+	to->last = (struct gt_evidence){ to->seg, one->last - one->last_ns, one->last, l->idle->order.tracks[to->seg->index] + one->track,
 					GT_NONE, GT_NONE };
 }
 

@@ -24,7 +24,7 @@ struct gt_leaks_sum {
 	const struct gt_segment *seg;	/* its */
 	uint64_t most_blocks, window;	/* of that; window: ns */
 	unsigned parts;			/* in which it grew */
-	struct gt_example last;		/* the call that allocated the last of them; its type is GT_NONE */
+	struct gt_evidence last;		/* the call that allocated the last of them; its type is GT_NONE */
 	uint64_t allocs, tracked, not_followed, lost;	/* allocations; of known size and address; not followed; losses of any rows */
 };
 

@@ -44,17 +44,17 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 {
 	for (uint32_t code = 0; code < cols->ntypes; code++) {
 		struct gt_live_counter *one = NULL;
-		struct gt_pick p;
+		struct gt_column_cursor p;
 		uint64_t value, uncertain;
 
 		if (!counts_memory(gt_cols_type(cols, code)))
 			continue;
-		for (gt_pick_start(&p, cols, code, GT_R_VALUE, GT_R_UNCERTAIN); gt_pick_next(&p); ) {
-			if (!gt_pick_value(&p, 0, &value))
+		for (gt_column_cursor_start(&p, cols, code, GT_R_VALUE, GT_R_UNCERTAIN); gt_column_cursor_next(&p); ) {
+			if (!gt_column_cursor_value(&p, 0, &value))
 				continue;
 			if (!one && !(one = find(c, cols->seg, cols->track, cols->types[code])))
 				return gt_err_set(err, -ENOMEM, "no memory for so many counters of memory");
-			if (!gt_pick_value(&p, 1, &uncertain))
+			if (!gt_column_cursor_value(&p, 1, &uncertain))
 				uncertain = 0;
 			sample(one, cols->start[p.row], value, uncertain != 0);
 		}
@@ -87,13 +87,13 @@ static struct gt_cell held_at_the_end(const struct gt_live_counter *one, const s
 	return gt_cell_known(one->changed && !a->opt->filter.match, one->before);
 }
 
-struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a, const struct gt_places *where,
+struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a, const struct gt_process_slots *where,
 					const int64_t *ended)
 {
 	unsigned skip = gt_where_skip(a->reader);
 	struct gt_table *t = gt_table_new("memory_devices", "Memory by device, as the recorder counted it", columns + skip,
 					  (unsigned)NCOLUMNS - skip);
-	size_t shown = gt_shown(c->n, a->opt->top);
+	size_t shown = gt_rows_shown(c->n, a->opt->top);
 	bool uncertain = false;
 
 	if (!t)
@@ -108,15 +108,15 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		gt_where_device(cells, one->seg, one->track);
 		cells[4] = gt_cell_text(gt_memkind_word(type->memkind));
 		cells[5] = gt_cell_u(one->peak);
-		cells[6] = gt_cell_i(gt_since(a->opt, a->reader, one->seg, one->peak_at));
-		cells[7] = held_at_the_end(one, a, ended[gt_places_slot(where, one->seg, one->track)]);
+		cells[6] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->peak_at));
+		cells[7] = held_at_the_end(one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
 		gt_table_add(t, cells + skip);
 		uncertain |= one->uncertain;
 	}
 	gt_table_note_cut(t, c->n, shown);
 	if (uncertain)
 		gt_table_note(t, "not all that changes these figures was seen: gtanalyze counters tells from when on");
-	if (!c->n && !a->opt->restricted)
+	if (!c->n && !a->opt->restrictions)
 		gt_table_cannot(t, "counters were not recorded");
 	gt_table_gives_way(t, "process peak_at_ns live_bytes pid device");
 	return t;

@@ -18,7 +18,7 @@ struct gt_live_counters {		/* zero-initialised is empty */
 };
 int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols, struct gt_err *err);	/* of GT_COUNTER, with arguments */
 /* new, or NULL: no memory. ended: by place, when the last call of the process that changes what is allocated was over. */
-struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a, const struct gt_places *where,
+struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a, const struct gt_process_slots *where,
 					const int64_t *ended);
 void gt_live_counters_release(struct gt_live_counters *c);
 #endif

@@ -28,7 +28,7 @@ static int draw(void *arg, int64_t at, const struct gt_held_event *e, uint32_t p
 	struct memory *m = arg;
 	struct gt_live_strip **strip = &m->strips[place];
 
-	if (!*strip && !(*strip = gt_live_strip_new(m->asked.opt, m->held.where.places[place].seg)))
+	if (!*strip && !(*strip = gt_live_strip_new(m->asked.opt, m->held.where.list[place].seg)))
 		return gt_err_set(err, -ENOMEM, "no memory for the memory along time");
 	gt_live_strip_set(*strip, at, m->held.places[place].live);
 	return 0;
@@ -42,10 +42,10 @@ static int count_free(void *arg, const struct gt_held_event *e, struct gt_err *e
 static int memory_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct memory *m = state;
-	int rc = gt_held_init(&m->held, r, !opt->unasked, err);
+	int rc = gt_held_init(&m->held, r, !opt->in_default_report, err);
 
 	m->asked = (struct gt_report_state){ r, opt };
-	if (rc || opt->unasked)
+	if (rc || opt->in_default_report)
 		return rc;
 	m->held.changed = draw;
 	m->held.freeing = count_free;
@@ -61,9 +61,9 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct memory *m = state;
 	int rc = 0;
 
-	if (!m->asked.opt->unasked && cols->kind == GT_COUNTER)
+	if (!m->asked.opt->in_default_report && cols->kind == GT_COUNTER)
 		rc = gt_live_counters_run(&m->counters, cols, err);
-	if (!m->asked.opt->unasked && GT_BIT(cols->kind) & GT_WAITS_KINDS)
+	if (!m->asked.opt->in_default_report && GT_BIT(cols->kind) & GT_WAITS_KINDS)
 		rc = gt_waits_run(&m->frees.waits, cols, err);
 	if (!rc && (cols->kind == GT_CALL || cols->kind == GT_INSTANT))
 		rc = gt_held_run(&m->held, cols, err);
@@ -126,26 +126,26 @@ static void note_doubts(const struct memory *m, struct gt_table *t)
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
 		add_held(&all, &m->held.kinds[i][ALL]);
 	if (all.null_frees)
-		gt_note_many(t, all.null_frees, "%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
+		gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
 			     (unsigned long long)all.null_frees);
 	if (all.references)
-		gt_note_many(t, all.references, "%llu {release|releases} gave back a hold on physical memory that had another "
+		gt_note_plural(t, all.references, "%llu {release|releases} gave back a hold on physical memory that had another "
 			     "(cuMemRetainAllocationHandle): not among the frees", (unsigned long long)all.references);
 	if (all.imported)
-		gt_note_many(t, all.imported, "%llu {release was|releases were} of memory that was imported, or allocated before the "
+		gt_note_plural(t, all.imported, "%llu {release was|releases were} of memory that was imported, or allocated before the "
 			     "recording: not among the frees", (unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
 	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->asked))
 		gt_table_note(t, "what was allocated before the time that is chosen is in no figure, however long it lived");
 	if (m->held.missed_frees && !m->partial)
-		gt_note_many(t, m->held.missed_frees, "%llu {free was missed: its address was|frees were missed: their addresses were} "
+		gt_note_plural(t, m->held.missed_frees, "%llu {free was missed: its address was|frees were missed: their addresses were} "
 			     "handed out again", (unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
-		gt_note_many(t, m->held.not_followed,
+		gt_note_plural(t, m->held.not_followed,
 			     "%llu {allocation was|allocations were} beyond the %u that can be followed: freed, peak and live are too small",
 			     (unsigned long long)m->held.not_followed, GT_LIVE_MAX);
-	gt_note_late(t, m->held.late, "the peak");
+	gt_note_unordered(t, m->held.late, "the peak");
 }
 
 static void fill_kinds(struct memory *m, struct gt_table *t)
@@ -163,17 +163,17 @@ static void fill_processes(struct memory *m, struct gt_table *t)
 {
 	for (size_t i = 0; i < m->held.where.n; i++) {
 		const struct gt_account *h = &m->held.places[i];
-		const struct gt_segment *seg = m->held.where.places[i].seg;
+		const struct gt_segment *seg = m->held.where.list[i].seg;
 		bool tracked = h->tracked && h->sized && !m->partial;
 		struct gt_cell cells[9];
 
 		if (!h->allocs)
 			continue;
-		gt_where_process(cells, seg, m->held.where.places[i].track);
+		gt_where_process(cells, seg, m->held.where.list[i].track);
 		cells[3] = gt_cell_known(h->sized, h->allocated);
 		cells[4] = gt_cell_known(tracked, h->freed);
 		cells[5] = gt_cell_known(tracked, h->peak);
-		cells[6] = tracked ? gt_cell_i(gt_since(m->asked.opt, m->asked.reader, seg, h->peak_at)) : gt_cell_none();
+		cells[6] = tracked ? gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, h->peak_at)) : gt_cell_none();
 		cells[7] = gt_cell_known(tracked, h->live);
 		cells[8] = gt_cell_known(tracked, h->live_count);
 		gt_table_add(t, cells + gt_where_skip(m->asked.reader));
@@ -193,17 +193,17 @@ static struct gt_table *strips(struct memory *m)
 	struct gt_table *t = gt_table_new("memory_over_time", "Memory over time", strip_columns + skip, 7 - skip);
 
 	for (size_t i = 0; t && i < m->held.where.n; i++) {
-		const struct gt_segment *seg = m->held.where.places[i].seg;
-		char text[GT_STRIP_CELLS + 1];
+		const struct gt_segment *seg = m->held.where.list[i].seg;
+		char text[GT_BUSY_STRIP_CELLS + 1];
 		struct gt_cell cells[7];
 
 		if (!m->strips[i])
 			continue;
-		gt_where_process(cells, seg, m->held.where.places[i].track);
+		gt_where_process(cells, seg, m->held.where.list[i].track);
 		cells[3] = gt_cell_text(gt_live_strip_text(m->strips[i], gt_live_strip_cells(m->asked.opt->width), text));
 		cells[4] = gt_cell_u(m->strips[i]->peak);
-		cells[5] = gt_cell_i(gt_since(m->asked.opt, m->asked.reader, seg, m->strips[i]->window.from));
-		cells[6] = gt_cell_i(gt_since(m->asked.opt, m->asked.reader, seg, gt_live_strip_end(m->strips[i])));
+		cells[5] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, m->strips[i]->window.from));
+		cells[6] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, gt_live_strip_end(m->strips[i])));
 		gt_table_add(t, cells + skip);
 	}
 	if (t) {
@@ -253,7 +253,7 @@ static const char *why_unknown(const struct memory *m)
 	}
 	if (!allocs || tracked)
 		return allocs ? m->partial : NULL;
-	return gt_imported(m->asked.reader) ? "sizes and addresses were not recorded" :
+	return gt_is_imported(m->asked.reader) ? "sizes and addresses were not recorded" :
 					      "sizes and addresses were not recorded (gtcollect --args key)";
 }
 
@@ -299,7 +299,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
 	note_doubts(m, tables[0]);
-	if (m->asked.opt->unasked) {
+	if (m->asked.opt->in_default_report) {
 		gt_table_note(tables[1], "what made the peak, what is never freed, and more: gtanalyze memory");
 		return 2;
 	}
@@ -326,7 +326,7 @@ const struct gt_analysis gt_memory_report = {
 	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.order      = GT_BY_TIME,
-	.screen     = GT_SCREEN_CALLS,
+	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct memory),
 	.init       = memory_init,
 	.block      = memory_block,

@@ -9,7 +9,7 @@ struct gt_live_strip *gt_live_strip_new(const struct gt_analysis_options *opt, c
 	int64_t from = gt_range_of(&opt->filter, seg).from;
 
 	if (s) {
-		s->window = (struct gt_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
+		s->window = (struct gt_busy_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
 		s->since = s->window.from;
 	}
 	return s;
@@ -18,9 +18,9 @@ struct gt_live_strip *gt_live_strip_new(const struct gt_analysis_options *opt, c
 static unsigned cell_of(const struct gt_live_strip *s, int64_t at)
 {
 	uint64_t since = at > s->window.from ? (uint64_t)at - (uint64_t)s->window.from : 0;
-	unsigned __int128 cell = s->window.width ? (unsigned __int128)since * GT_STRIP_CELLS / s->window.width : 0;
+	unsigned __int128 cell = s->window.width ? (unsigned __int128)since * GT_BUSY_STRIP_CELLS / s->window.width : 0;
 
-	return cell < GT_STRIP_CELLS ? (unsigned)cell : GT_STRIP_CELLS - 1;
+	return cell < GT_BUSY_STRIP_CELLS ? (unsigned)cell : GT_BUSY_STRIP_CELLS - 1;
 }
 
 static void most(struct gt_live_strip *s, unsigned cell)
@@ -35,7 +35,7 @@ void gt_live_strip_set(struct gt_live_strip *s, int64_t at, uint64_t value)
 
 	for (unsigned i = cell_of(s, s->since); i < to; i++)
 		most(s, i);
-	if (at > s->since && at > s->window.from + (int64_t)((unsigned __int128)s->window.width * to / GT_STRIP_CELLS))
+	if (at > s->since && at > s->window.from + (int64_t)((unsigned __int128)s->window.width * to / GT_BUSY_STRIP_CELLS))
 		most(s, to);	/* it held into this cell */
 	s->since = at > s->since ? at : s->since;
 	s->value = value;
@@ -43,10 +43,10 @@ void gt_live_strip_set(struct gt_live_strip *s, int64_t at, uint64_t value)
 	most(s, to);
 }
 
-const char *gt_live_strip_text(struct gt_live_strip *s, unsigned cells, char text[GT_STRIP_CELLS + 1])
+const char *gt_live_strip_text(struct gt_live_strip *s, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
 {
 	static const char levels[] = " .:-=+*#%@";
-	const unsigned each = GT_STRIP_CELLS / cells;
+	const unsigned each = GT_BUSY_STRIP_CELLS / cells;
 
 	gt_live_strip_set(s, gt_live_strip_end(s), s->value);
 	for (unsigned i = 0; i < cells; i++) {

@@ -9,7 +9,7 @@
 
 int gt_held_init(struct gt_memory_tracker *m, struct gt_reader *r, bool grouped, struct gt_err *err)
 {
-	int rc = gt_places_init(&m->where, r, err);
+	int rc = gt_process_slots_init(&m->where, r, err);
 
 	m->grouped = grouped;
 	if (rc)
@@ -29,7 +29,7 @@ int gt_held_init(struct gt_memory_tracker *m, struct gt_reader *r, bool grouped,
 struct accounts { struct gt_account *of[3]; };
 static struct accounts accounts_of(struct gt_memory_tracker *m, uint32_t place, unsigned kind)
 {
-	struct gt_account *kinds = m->kinds[m->where.places[place].seg->index];
+	struct gt_account *kinds = m->kinds[m->where.list[place].seg->index];
 
 	return (struct accounts){ { &kinds[kind], &kinds[ALL], &m->places[place] } };
 }
@@ -196,18 +196,18 @@ static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_held_even
 }
 
 /* Counts one row, and makes a moment of it if it can be followed: 1; 0: it cannot; or negative. */
-static int count_row(struct gt_memory_tracker *m, const struct gt_pick *p, const struct gt_held_what *w, uint32_t place, struct gt_moment *to,
+static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor *p, const struct gt_held_what *w, uint32_t place, struct gt_moment *to,
 		     struct gt_err *err)
 {
 	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
 	struct gt_held_event e = { .place = place, .name = w->name, .op = w->op, .kind = w->kind, .track = p->cols->track,
 				   .ns = (uint64_t)p->cols->dur[p->row] };
-	bool known = gt_pick_value(p, 1, &e.addr), null = known && !e.addr && a_free && !p->ret;
+	bool known = gt_column_cursor_value(p, 1, &e.addr), null = known && !e.addr && a_free && !p->ret;
 	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
 	uint32_t event;
 
 	m->ended[place] = end > m->ended[place] ? end : m->ended[place];
-	e.sized = gt_pick_value(p, 0, &e.bytes);
+	e.sized = gt_column_cursor_value(p, 0, &e.bytes);
 	EACH_ACCOUNT(h, m, place, w->kind) {
 		h->allocs += alloc;
 		h->frees += a_free && !null;
@@ -229,38 +229,38 @@ static int count_row(struct gt_memory_tracker *m, const struct gt_pick *p, const
 static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols, const struct gt_held_what *w, struct gt_moment *to, size_t *n,
 		      struct gt_err *err)
 {
-	uint32_t place = gt_places_slot(&m->where, cols->seg, cols->track);
-	struct gt_pick p;
+	uint32_t place = gt_process_slot_of(&m->where, cols->seg, cols->track);
+	struct gt_column_cursor p;
 	int one = 0;
 
-	gt_pick_start(&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
-	for (; one >= 0 && gt_pick_next(&p); *n += one > 0)
+	gt_column_cursor_start(&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
+	for (; one >= 0 && gt_column_cursor_next(&p); *n += one > 0)
 		one = count_row(m, &p, w, place, &to[*n], err);
 	return one < 0 ? one : 0;
 }
 
 int gt_held_run(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_timeline *line = &m->lines[cols->seg->index];
+	struct gt_time_merge *line = &m->lines[cols->seg->index];
 	struct gt_moment *to;
 	size_t n = 0;
 	int rc = 0;
 
 	if (m->block_seg && m->block_seg != cols->seg)	/* that one is over */
-		rc = gt_timeline_flush(&m->lines[m->block_seg->index], on_moment, m, err);
+		rc = gt_time_merge_flush(&m->lines[m->block_seg->index], on_moment, m, err);
 	if (!rc && (m->block_seg != cols->seg || m->block != cols->block)) {
-		rc = gt_timeline_advance(line, cols->floor, on_moment, m, err);
+		rc = gt_time_merge_advance(line, cols->floor, on_moment, m, err);
 		if (!rc)
 			rc = look_at_types(m, cols, err);
 	}
 	if (rc || !m->nwhats)
 		return rc;
-	to = gt_timeline_room(line, cols->n, err);
+	to = gt_time_merge_reserve(line, cols->n, err);
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; !rc && i < m->nwhats; i++)
 		rc = count_rows(m, cols, &m->whats[i], to, &n, err);
-	gt_timeline_took(line, n);
+	gt_time_merge_commit(line, n);
 	return rc;
 }
 
@@ -269,7 +269,7 @@ int gt_held_finish(struct gt_memory_tracker *m, struct gt_err *err)
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < m->where.nsegs; i++) {
-		rc = gt_timeline_flush(&m->lines[i], on_moment, m, err);
+		rc = gt_time_merge_flush(&m->lines[i], on_moment, m, err);
 		m->late += m->lines[i].late;
 	}
 	return rc;
@@ -278,7 +278,7 @@ int gt_held_finish(struct gt_memory_tracker *m, struct gt_err *err)
 void gt_held_release(struct gt_memory_tracker *m)
 {
 	for (uint32_t i = 0; m->lines && i < m->where.nsegs; i++)
-		gt_timeline_release(&m->lines[i]);
+		gt_time_merge_release(&m->lines[i]);
 	free(m->events);
 	gt_alloc_groups_release(&m->groups);
 	free(m->lines);
@@ -287,5 +287,5 @@ void gt_held_release(struct gt_memory_tracker *m)
 	free(m->ended);
 	free(m->whats);
 	gt_live_release(&m->live);
-	gt_places_release(&m->where);
+	gt_process_slots_release(&m->where);
 }

@@ -32,7 +32,7 @@ struct gt_memory_tracker {
 	gt_held_free_fn *freeing;	/* likewise: each call that frees, in any order */
 	void *arg;
 	bool grouped;			/* groups are wanted */
-	struct gt_places where;
+	struct gt_process_slots where;
 	struct gt_live live;
 	struct gt_account (*kinds)[GT_HELD_ALL + 1];	/* per segment */
 	struct gt_account *places;	/* per process */
@@ -41,7 +41,7 @@ struct gt_memory_tracker {
 	struct gt_held_event *events;	/* those that are in the line of time, and free ones */
 	size_t nevents, events_cap;
 	uint32_t free_event;		/* 1 + the first of the free ones, or 0 */
-	struct gt_timeline *lines;
+	struct gt_time_merge *lines;
 	struct gt_held_what *whats;
 	size_t nwhats, whats_cap;
 	uint64_t block, missed_frees, not_followed, late;

@@ -17,9 +17,9 @@ struct churn {
 	struct gt_err *err;
 };
 
-static const struct gt_loop *loop_of(const struct churn *c, const struct gt_places *where, uint32_t place)
+static const struct gt_loop *loop_of(const struct churn *c, const struct gt_process_slots *where, uint32_t place)
 {
-	const struct gt_place *p = &where->places[place];
+	const struct gt_process_slot *p = &where->list[place];
 
 	for (size_t i = 0; i < c->nloops; i++)
 		if (c->loops[i].seg == p->seg && c->loops[i].process == p->track)
@@ -76,7 +76,7 @@ static int follow(struct churn *c, const struct gt_report_state *a, struct gt_er
 }
 
 /* What the second time said, into the groups of the first. */
-static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct gt_places *where, struct gt_err *err)
+static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct gt_process_slots *where, struct gt_err *err)
 {
 	uint64_t beyond = g->beyond;
 
@@ -99,7 +99,7 @@ static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct g
 	return 0;
 }
 
-int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_places *where, struct gt_err *err)
+int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_process_slots *where, struct gt_err *err)
 {
 	struct churn c = { .nloops = 0 };
 	uint64_t again = 0;

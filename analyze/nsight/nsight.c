@@ -17,7 +17,7 @@ int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt
 	for (uint32_t i = 0; i < nsegs; i++)
 		if (__builtin_add_overflow(n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))
 			return gt_err_set(err, -EOVERFLOW, "too many types");
-	return gt_name_ids_init(&n->ids, n->first[nsegs], 0, err);
+	return gt_name_interner_init(&n->ids, n->first[nsegs], 0, err);
 }
 
 void gt_nsight_names_release(struct gt_nsight_names *n)
@@ -26,19 +26,19 @@ void gt_nsight_names_release(struct gt_nsight_names *n)
 		if (n->forms[i].full != n->ids.list[i].text)
 			free(n->forms[i].full);
 	gt_kernel_names_free(n->kernels);
-	gt_name_ids_release(&n->ids);
+	gt_name_interner_release(&n->ids);
 	free(n->forms);
 	free(n->first);
 }
 
 uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err)
 {
-	return gt_name_ids_find(&n->ids, gt_name_text(seg, string), 0, err);
+	return gt_name_interner_find(&n->ids, gt_name_text(seg, string), 0, err);
 }
 
 uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	return gt_name_ids_type(&n->ids, gt_nsight_slot(n, seg, type), seg, type, 0, err);
+	return gt_name_interner_type(&n->ids, gt_nsight_slot(n, seg, type), seg, type, 0, err);
 }
 
 /* NULL: no memory. */

@@ -24,7 +24,7 @@ extern const char gt_nsight_family[];	/* what --list puts them under */
 struct gt_nsight_names {
 	struct gt_reader *reader;
 	enum gt_name_form form;
-	struct gt_name_ids ids;
+	struct gt_name_interner ids;
 	struct gt_nsight_forms { const char *brief; char *full; } *forms;	/* of the first nforms names; NULL: not asked for yet */
 	size_t nforms, forms_cap;
 	struct gt_kernel_names *kernels;

@@ -19,7 +19,7 @@ struct exec { struct exec_key key; struct gt_durations d[TIMES]; };
 struct execs {
 	struct gt_report_state asked;		/* first */
 	struct gt_nsight_names names;
-	struct gt_groups groups;
+	struct gt_group_table groups;
 	size_t held;
 	uint64_t kernels, joined, by_order;
 };
@@ -29,7 +29,7 @@ static int execs_init(void *state, struct gt_reader *r, const struct gt_analysis
 	struct execs *e = state;
 
 	e->asked = (struct gt_report_state){ r, opt };
-	gt_groups_init(&e->groups, sizeof(struct exec), sizeof(struct exec_key), GROUPS_MOST);
+	gt_group_table_init(&e->groups, sizeof(struct exec), sizeof(struct exec_key), GROUPS_MOST);
 	return gt_nsight_names_init(&e->names, r, opt->names, err);
 }
 
@@ -51,29 +51,29 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 	struct exec_key key = { .segment = cols->seg->index, .device = gt_track_device(cols->seg, cols->track),
 				.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
 	uint64_t name = UINT64_MAX;	/* the one that key.call is the number of */
-	struct gt_launch_cols l;
+	struct gt_launch_fields l;
 	struct gt_launch_call call;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint32_t nth = 0;
 
 	if (key.kernel == GT_NONE)
 		return err->code;
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_NAME);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_NAME);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
 		uint32_t at;
 
 		e->kernels++;
-		if (!gt_launch_of(&l, cols->seg, nth, &call))
+		if (!gt_launch_fields_call(&l, cols->seg, nth, &call))
 			continue;
 		e->joined++;
 		e->by_order += call.by_order;
 		key.thread = call.track;
 		if (call.name != name && (key.call = gt_nsight_name(&e->names, cols->seg, name = call.name, err)) == GT_NONE)
 			return err->code;
-		at = gt_groups_find(&e->groups, &key, err);
-		if (at == GT_GROUPS_NONE)
+		at = gt_group_table_find(&e->groups, &key, err);
+		if (at == GT_GROUP_TABLE_NONE)
 			return err->code;
-		add_times(e, gt_groups_at(&e->groups, at), &call, cols->start[p.row], cols->start[p.row] + cols->dur[p.row]);
+		add_times(e, gt_group_table_at(&e->groups, at), &call, cols->start[p.row], cols->start[p.row] + cols->dur[p.row]);
 	}
 	return 0;
 }
@@ -124,7 +124,7 @@ static void where_cells(const struct execs *e, const struct exec_key *key, struc
 static void add_row(struct execs *e, struct gt_table *t, const struct exec *x)
 {
 	struct gt_cell cells[NCOLUMNS];
-	bool rest = gt_groups_is_rest(&e->groups, x);
+	bool rest = gt_group_table_is_rest(&e->groups, x);
 	unsigned n = NWHERE;
 
 	if (rest)
@@ -148,7 +148,7 @@ static void note_limits(const struct execs *e, struct gt_table *t)
 
 	for (size_t i = 0; i < e->groups.n; i++)
 		for (unsigned k = 0; k < TIMES; k++)
-			coarse |= ((const struct exec *)gt_groups_at(&e->groups, i))->d[k].coarse;
+			coarse |= ((const struct exec *)gt_group_table_at(&e->groups, i))->d[k].coarse;
 	gt_note_joins(t, e->kernels, "kernels", e->kernels - e->joined, "in no row", e->by_order);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
@@ -158,15 +158,15 @@ static int execs_finish(void *state, struct gt_table **tables, unsigned max, str
 {
 	struct execs *e = state;
 	unsigned skip = gt_where_skip(e->asked.reader);
-	size_t shown = gt_shown(e->groups.n, e->asked.opt->top);
+	size_t shown = gt_rows_shown(e->groups.n, e->asked.opt->top);
 
 	tables[0] = gt_table_new("cuda_kern_exec_sum", "CUDA kernel launch and execution: T total, A call, Q queue, K kernel",
 				 columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_groups_sort(&e->groups, by_mean);
+	gt_group_table_sort(&e->groups, by_mean);
 	for (size_t i = 0; i < shown; i++)
-		add_row(e, tables[0], gt_groups_at(&e->groups, i));
+		add_row(e, tables[0], gt_group_table_at(&e->groups, i));
 	gt_table_gives_way(tables[0], "tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
 			   "tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count");
 	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
@@ -181,8 +181,8 @@ static void execs_release(void *state)
 
 	for (size_t i = 0; i < e->groups.n; i++)
 		for (unsigned k = 0; k < TIMES; k++)
-			gt_durations_release(&((struct exec *)gt_groups_at(&e->groups, i))->d[k]);
-	gt_groups_release(&e->groups);
+			gt_durations_release(&((struct exec *)gt_group_table_at(&e->groups, i))->d[k]);
+	gt_group_table_release(&e->groups);
 	gt_nsight_names_release(&e->names);
 }
 

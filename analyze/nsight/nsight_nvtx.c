@@ -40,7 +40,7 @@ struct nvtx {
 	struct gt_report_state asked;		/* first */
 	bool kernels;			/* kernels by range; else projections */
 	struct gt_nsight_names names;
-	struct gt_groups groups;
+	struct gt_group_table groups;
 	size_t held;
 	const struct gt_segment *seg;	/* at hand */
 	struct range *ranges, *spare;	/* room for WINDOW */
@@ -168,12 +168,12 @@ static bool add_pair(struct pairs *p, uint32_t id, uint32_t group)
 static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, uint64_t ns, struct gt_err *err)
 {
 	struct kern_key key = { v->seg->index, r->track, r->name, kernel };
-	uint32_t at = gt_groups_find(&v->groups, &key, err);
+	uint32_t at = gt_group_table_find(&v->groups, &key, err);
 	struct kern *k;
 
-	if (at == GT_GROUPS_NONE)
+	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
-	k = gt_groups_at(&v->groups, at);
+	k = gt_group_table_at(&v->groups, at);
 	gt_durations_add(&k->d, ns, &v->held);
 	k->instances += add_pair(&v->pairs, r->id, at);
 	return 0;
@@ -208,18 +208,18 @@ struct work { struct nvtx *v; struct gt_err *err; bool counted; };	/* counted: b
 static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32_t code)
 {
 	struct nvtx *v = w->v;
-	struct gt_launch_cols l;
-	struct gt_pick p;
+	struct gt_launch_fields l;
+	struct gt_column_cursor p;
 	uint32_t nth = 0, kernel = gt_nsight_type_name(&v->names, cols->seg, cols->types[code], w->err);
 	int rc = kernel == GT_NONE ? w->err->code : 0;
 
-	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
+	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_column_cursor_next(&p); nth++) {
 		int64_t start = cols->start[p.row];
 		struct gt_launch_call call;
 
 		v->work += !w->counted;
-		if (!gt_launch_of(&l, cols->seg, nth, &call) || call.track == GT_NONE)
+		if (!gt_launch_fields_call(&l, cols->seg, nth, &call) || call.track == GT_NONE)
 			v->unjoined += !w->counted;
 		else if (call.start >= v->from && (call.start < v->to || v->to == INT64_MAX))
 			rc = add_work(v, &call, start, start + cols->dur[p.row], kernel, w->err);
@@ -266,10 +266,10 @@ static int close_range(struct nvtx *v, const struct range *r, struct gt_err *err
 		v->idle++;
 	if (v->kernels || !r->ops)
 		return 0;
-	at = gt_groups_find(&v->groups, &r->name, err);
-	if (at == GT_GROUPS_NONE)
+	at = gt_group_table_find(&v->groups, &r->name, err);
+	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
-	p = gt_groups_at(&v->groups, at);
+	p = gt_group_table_at(&v->groups, at);
 	gt_durations_add(&p->d, (uint64_t)(r->last - r->first), &v->held);
 	p->ranges_ns = gt_sat_add(p->ranges_ns, (uint64_t)(r->end - r->start));
 	p->ops += r->ops;
@@ -440,20 +440,20 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 		gt_table_cannot(t, "%s", v->crowded);
 	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
 	if (v->outside)
-		gt_note_many(t, v->outside, "%llu of %llu %s {was|were} launched in no range", (unsigned long long)v->outside,
+		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range", (unsigned long long)v->outside,
 			     (unsigned long long)v->work, work);
 	if (v->idle && v->kernels)
-		gt_note_many(t, v->idle, "%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
+		gt_note_plural(t, v->idle, "%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
 			     "{it|them} launched stands there", (unsigned long long)v->idle);
 	else if (v->idle)
-		gt_note_many(t, v->idle, "%llu {range|ranges} launched no GPU work", (unsigned long long)v->idle);
+		gt_note_plural(t, v->idle, "%llu {range|ranges} launched no GPU work", (unsigned long long)v->idle);
 	if (v->unended)
-		gt_note_many(t, v->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
+		gt_note_plural(t, v->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
 			     (unsigned long long)v->unended);
 	if (v->pairs.overrun)
 		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
-	if (gt_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */
-		gt_cannot_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
+	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */
+		gt_note_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
 }
 
 static const struct gt_column proj_columns[] = {
@@ -474,7 +474,7 @@ static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
 {
 	struct gt_cell cells[NPROJ];
 
-	cells[0] = gt_cell_text(gt_groups_is_rest(&v->groups, p) ? "(all others)" : gt_nsight_text(&v->names, p->name));
+	cells[0] = gt_cell_text(gt_group_table_is_rest(&v->groups, p) ? "(all others)" : gt_nsight_text(&v->names, p->name));
 	cells[1] = gt_cell_u(p->d.total);
 	cells[2] = gt_cell_u(p->ranges_ns);
 	cells[3] = gt_cell_u(p->d.count);
@@ -505,10 +505,10 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[0] = gt_table_new("nvtx_gpu_proj_sum", "NVTX ranges projected onto the GPU", proj_columns, NPROJ);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_groups_sort(&v->groups, by_proj);
-	shown = v->crowded ? 0 : gt_shown(v->groups.n, v->asked.opt->top);
+	gt_group_table_sort(&v->groups, by_proj);
+	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
-		add_proj(v, tables[0], gt_groups_at(&v->groups, i));
+		add_proj(v, tables[0], gt_group_table_at(&v->groups, i));
 	gt_table_gives_way(tables[0], "avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
 			   "proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
 	if (!v->crowded)
@@ -527,7 +527,7 @@ static const struct gt_column kern_columns[] = {
 
 static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
 {
-	bool rest = gt_groups_is_rest(&v->groups, k);
+	bool rest = gt_group_table_is_rest(&v->groups, k);
 	const struct gt_segment *seg = rest ? NULL : gt_reader_segment(v->asked.reader, k->key.segment);
 	uint32_t process = rest ? GT_NONE : gt_track_process(seg, k->key.track);
 	struct gt_cell cells[NKERN];
@@ -566,10 +566,10 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 				 NKERN - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_groups_sort(&v->groups, by_total);
-	shown = v->crowded ? 0 : gt_shown(v->groups.n, v->asked.opt->top);
+	gt_group_table_sort(&v->groups, by_total);
+	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
-		add_kern(v, tables[0], gt_groups_at(&v->groups, i));
+		add_kern(v, tables[0], gt_group_table_at(&v->groups, i));
 	gt_table_gives_way(tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
 	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
@@ -585,9 +585,9 @@ static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analys
 	v->asked = (struct gt_report_state){ r, opt };
 	v->kernels = kernels;
 	if (kernels)
-		gt_groups_init(&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
+		gt_group_table_init(&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
 	else
-		gt_groups_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
+		gt_group_table_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
 	return gt_nsight_names_init(&v->names, r, opt->names, err);
 }
 
@@ -606,11 +606,11 @@ static void nvtx_release(void *state)
 	struct nvtx *v = state;
 
 	for (size_t i = 0; i < v->groups.n; i++) {
-		void *group = gt_groups_at(&v->groups, i);
+		void *group = gt_group_table_at(&v->groups, i);
 
 		gt_durations_release(v->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
 	}
-	gt_groups_release(&v->groups);
+	gt_group_table_release(&v->groups);
 	gt_nsight_names_release(&v->names);
 	free(v->ranges);
 	free(v->spare);

@@ -25,7 +25,7 @@ struct sums {
 	struct gt_report_state asked;		/* first */
 	const struct sum_spec *spec;
 	struct gt_nsight_names names;
-	struct gt_groups groups;
+	struct gt_group_table groups;
 	uint32_t *of_slot;		/* by type: 1 + group, where the type says it all; 0 not met yet */
 	uint32_t *of_code;		/* of the run at hand: likewise, 0 where the rows are not counted by type */
 	size_t codes_cap, held;
@@ -40,7 +40,7 @@ static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_
 
 	s->asked = (struct gt_report_state){ r, opt };
 	s->spec = spec;
-	gt_groups_init(&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
+	gt_group_table_init(&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
 	rc = gt_nsight_names_init(&s->names, r, opt->names, err);
 	if (rc)
 		return rc;
@@ -72,25 +72,25 @@ static const char *memory_text(uint32_t kind) { return gt_nsight_operation(kind 
 
 static int add_one(struct sums *s, const struct sum_key *key, uint64_t v, struct gt_err *err)
 {
-	uint32_t at = gt_groups_find(&s->groups, key, err);
+	uint32_t at = gt_group_table_find(&s->groups, key, err);
 
-	if (at == GT_GROUPS_NONE)
+	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
-	gt_durations_add(&((struct sum *)gt_groups_at(&s->groups, at))->d, v, &s->held);
+	gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at))->d, v, &s->held);
 	return 0;
 }
 
 static int add_memory(struct sums *s, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); ) {
 		uint64_t direction = GT_DIR_UNKNOWN, v = (uint64_t)cols->dur[p.row];
 
-		gt_pick_value(&p, 0, &direction);
-		if (s->spec->sizes && !gt_pick_value(&p, 1, &v))
+		gt_column_cursor_value(&p, 0, &direction);
+		if (s->spec->sizes && !gt_column_cursor_value(&p, 1, &v))
 			s->unsized++;
 		else
 			rc = add_one(s, &(struct sum_key){ .name = memory_kind(type, direction), .part = MEMORY }, v, err);
@@ -104,13 +104,13 @@ static int add_geometry(struct sums *s, const struct gt_cols *cols, uint32_t cod
 	struct sum_key key = { .name = gt_nsight_type_name(&s->names, cols->seg, cols->types[code], err), .part = KERNELS };
 	const uint64_t *v[6] = { NULL };
 	uint32_t n[6] = { 0 }, grid, block, nth = 0;
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	int rc = key.name == GT_NONE ? err->code : 0;
 
 	if (gt_nsight_three_fields(type, GT_R_GRID, &grid) && gt_nsight_three_fields(type, GT_R_BLOCK, &block))
 		for (uint32_t i = 0; i < 6; i++)
 			v[i] = gt_cols_args(cols, code, i < 3 ? grid + i : block + i - 3, &n[i]);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_column_cursor_next(&p); nth++) {
 		for (uint32_t i = 0; i < 3; i++) {
 			key.grid[i] = v[i] && nth < n[i] ? (uint32_t)v[i][nth] : 0;
 			key.block[i] = v[i + 3] && nth < n[i + 3] ? (uint32_t)v[i + 3][nth] : 0;
@@ -129,9 +129,9 @@ static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32
 	if (*known)
 		return *known;
 	key.name = gt_nsight_type_name(&s->names, cols->seg, cols->types[code], err);
-	*known = key.name == GT_NONE ? 0 : 1 + gt_groups_find(&s->groups, &key, err);
+	*known = key.name == GT_NONE ? 0 : 1 + gt_group_table_find(&s->groups, &key, err);
 	if (*known)
-		((struct sum *)gt_groups_at(&s->groups, *known - 1))->runtime = gt_cols_type(cols, code)->layer == GT_LAYER_RUNTIME;
+		((struct sum *)gt_group_table_at(&s->groups, *known - 1))->runtime = gt_cols_type(cols, code)->layer == GT_LAYER_RUNTIME;
 	return *known;
 }
 
@@ -142,7 +142,7 @@ static void add_by_type(struct sums *s, const struct gt_cols *cols)
 		uint32_t at = s->of_code[cols->code ? cols->code[i] : 0];
 
 		if (at)
-			gt_durations_add(&((struct sum *)gt_groups_at(&s->groups, at - 1))->d, (uint64_t)cols->dur[i], &s->held);
+			gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at - 1))->d, (uint64_t)cols->dur[i], &s->held);
 	}
 }
 
@@ -208,24 +208,24 @@ static int put_in_order(struct sums *s, struct gt_err *err)
 	int rc;
 
 	for (size_t i = 0; i < s->groups.n; i++) {
-		struct sum *one = gt_groups_at(&s->groups, i);
+		struct sum *one = gt_group_table_at(&s->groups, i);
 
-		one->text = gt_groups_is_rest(&s->groups, one) ? "(all others)" : one->key.part == MEMORY ? memory_text(one->key.name) :
+		one->text = gt_group_table_is_rest(&s->groups, one) ? "(all others)" : one->key.part == MEMORY ? memory_text(one->key.name) :
 			    gt_nsight_text(&s->names, one->key.name);
 		if (one->d.count)
-			memmove(gt_groups_at(&s->groups, n++), one, sizeof(*one));
+			memmove(gt_group_table_at(&s->groups, n++), one, sizeof(*one));
 		else
 			gt_durations_release(&one->d);
 	}
 	s->groups.n = n;
-	gt_groups_sort(&s->groups, by_total);
+	gt_group_table_sort(&s->groups, by_total);
 	totals = calloc(n + 1, sizeof(*totals));
 	shares = calloc(n + 1, sizeof(*shares));
 	for (size_t i = 0; totals && i < n; i++)
-		totals[i] = ((struct sum *)gt_groups_at(&s->groups, i))->d.total;
-	rc = totals && shares ? gt_shares(totals, n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+		totals[i] = ((struct sum *)gt_group_table_at(&s->groups, i))->d.total;
+	rc = totals && shares ? gt_compute_shares(totals, n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
 	for (size_t i = 0; !rc && i < n; i++)
-		((struct sum *)gt_groups_at(&s->groups, i))->share = shares[i];
+		((struct sum *)gt_group_table_at(&s->groups, i))->share = shares[i];
 	free(totals);
 	free(shares);
 	return rc;
@@ -252,7 +252,7 @@ static unsigned size_cells(const struct gt_durations *d, struct gt_cell *cells)
 static void add_row(struct sums *s, struct gt_table *t, const struct sum *one)
 {
 	static const char *const categories[] = { "", "CUDA_API", "CUDA_KERNEL", "MEMORY_OPER", "CUDA_GRAPH", "" };
-	bool rest = gt_groups_is_rest(&s->groups, one), geometry = s->spec->geometry && !rest && one->key.grid[0];
+	bool rest = gt_group_table_is_rest(&s->groups, one), geometry = s->spec->geometry && !rest && one->key.grid[0];
 	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
 	struct gt_cell cells[16];
 	unsigned n = GT_NSIGHT_NTIMES;
@@ -280,7 +280,7 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 	bool coarse = false, runtime = false, driver = false;
 
 	for (size_t i = 0; i < s->groups.n; i++) {
-		const struct sum *one = gt_groups_at(&s->groups, i);
+		const struct sum *one = gt_group_table_at(&s->groups, i);
 
 		coarse |= one->d.coarse;
 		runtime |= one->key.part == CALLS && one->runtime;
@@ -289,13 +289,13 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 	if (runtime && driver)
 		gt_table_note(t, "calls of the runtime are listed, and the driver's calls within them, too");
 	if (s->open)
-		gt_note_many(t, s->open, "%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
+		gt_note_plural(t, s->open, "%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
 			     (unsigned long long)s->open);
 	if (s->unended)
-		gt_note_many(t, s->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
+		gt_note_plural(t, s->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
 			     (unsigned long long)s->unended);
 	if (s->unsized)
-		gt_note_many(t, s->unsized, "%llu {row has|rows have} no size and {is|are} not counted", (unsigned long long)s->unsized);
+		gt_note_plural(t, s->unsized, "%llu {row has|rows have} no size and {is|are} not counted", (unsigned long long)s->unsized);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
 }
@@ -306,7 +306,7 @@ static void note_layers(const struct sums *s, struct gt_table *t)
 
 	if (!(parts & PART(CALLS) && parts & PART(KERNELS)))
 		return;
-	if (!gt_recorded(s->asked.reader, GT_LAYER_GPU))
+	if (!gt_is_recorded(s->asked.reader, GT_LAYER_GPU))
 		gt_table_note(t, "work of the GPU was not recorded: only calls are listed");
 	else if (gt_why_tid(&s->asked))
 		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->asked));
@@ -324,9 +324,9 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[0] = gt_table_new(spec->name, spec->title, spec->columns, spec->ncolumns);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	shown = gt_shown(s->groups.n, s->asked.opt->top);
+	shown = gt_rows_shown(s->groups.n, s->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
-		add_row(s, tables[0], gt_groups_at(&s->groups, i));
+		add_row(s, tables[0], gt_group_table_at(&s->groups, i));
 	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&s->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&s->names, tables[0], "short_operation", "operation");
@@ -343,8 +343,8 @@ static void sums_release(void *state)
 	struct sums *s = state;
 
 	for (size_t i = 0; i < s->groups.n; i++)
-		gt_durations_release(&((struct sum *)gt_groups_at(&s->groups, i))->d);
-	gt_groups_release(&s->groups);
+		gt_durations_release(&((struct sum *)gt_group_table_at(&s->groups, i))->d);
+	gt_group_table_release(&s->groups);
 	gt_nsight_names_release(&s->names);
 	free(s->of_slot);
 	free(s->of_code);

@@ -224,7 +224,7 @@ static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t
 		put_other_three(t, ev->args + at, has, text, to);
 }
 
-static inline int64_t since(const struct place *p, int64_t at) { return gt_from_origin(at, p->origin); }
+static inline int64_t since(const struct place *p, int64_t at) { return gt_subtract_origin(at, p->origin); }
 
 static inline void put_id(const struct gt_segment *seg, uint64_t track, struct gt_cell *to)
 {
@@ -503,11 +503,11 @@ static int count_rows(struct counted *c, const struct trace_spec *spec, const st
 {
 	c->rows += cols->n;
 	for (uint32_t k = 0; k < cols->ntypes; k++) {
-		struct gt_pick p;
+		struct gt_column_cursor p;
 
 		if (gt_cols_type(cols, k) && spec->wants(gt_cols_type(cols, k)))
 			continue;
-		for (gt_pick_start(&p, cols, k, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		for (gt_column_cursor_start(&p, cols, k, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
 			c->rows--;
 	}
 	return 0;
@@ -579,9 +579,9 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 		.wants      = rows, \
 		.needs      = layers, \
 		.order      = GT_ANY_ORDER, \
-		.apart      = true, \
+		.per_recording = true, \
 		.state_size = sizeof(struct counted), \
-		.init       = gt_asked_init, \
+		.init       = gt_report_state_init, \
 		.block      = report##_block, \
 		.finish     = report##_finish, \
 	}

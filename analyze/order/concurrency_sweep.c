@@ -176,7 +176,7 @@ static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 	s->at = at > s->at ? at : s->at;
 }
 
-void gt_sweep_to(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
+void gt_sweep_advance(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 {
 	while (s->n && first_end(s) <= at) {
 		go(s, first_end(s), fn, arg);
@@ -201,7 +201,7 @@ int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, 
 	return 0;
 }
 
-void gt_sweep_out(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
+void gt_sweep_finish(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
 {
 	while (s->n) {
 		go(s, first_end(s), fn, arg);

@@ -9,22 +9,22 @@
 #define MANY UINT32_MAX		/* places */
 #define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
 
-struct gt_timeline_run {	/* the moments of a block */
+struct gt_time_merge_run {	/* the moments of a block */
 	struct gt_moment *m;
 	const struct gt_moment *next, *end;	/* those that wait, once it is sealed */
 	uint8_t *records;
 	size_t n, cap, nrecords, records_cap;
 	uint32_t place;			/* by_place: of all of them, or MANY */
-	struct gt_timeline_run *spare;
+	struct gt_time_merge_run *spare;
 };
 
-static inline bool before(const struct gt_timeline_place *a, const struct gt_timeline_place *b)
+static inline bool before(const struct gt_time_merge_place *a, const struct gt_time_merge_place *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
 /* The first of the two below place i of n; 0: there is none. */
-static inline size_t first_below(const struct gt_timeline_place *heap, size_t n, size_t i)
+static inline size_t first_below(const struct gt_time_merge_place *heap, size_t n, size_t i)
 {
 	size_t child = 2 * i + 1;
 
@@ -33,9 +33,9 @@ static inline size_t first_below(const struct gt_timeline_place *heap, size_t n,
 	return child + 1 < n && before(&heap[child + 1], &heap[child]) ? child + 1 : child;
 }
 
-static inline void sift_down(struct gt_timeline_place *heap, size_t n)
+static inline void sift_down(struct gt_time_merge_place *heap, size_t n)
 {
-	struct gt_timeline_place one = heap[0];
+	struct gt_time_merge_place one = heap[0];
 	size_t i = 0;
 
 	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one); i = child)
@@ -43,9 +43,9 @@ static inline void sift_down(struct gt_timeline_place *heap, size_t n)
 	heap[i] = one;
 }
 
-static void sift_up(struct gt_timeline *t, size_t i)
+static void sift_up(struct gt_time_merge *t, size_t i)
 {
-	struct gt_timeline_place one = t->heap[i];
+	struct gt_time_merge_place one = t->heap[i];
 
 	for (; i && before(&one, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		t->heap[i] = t->heap[(i - 1) / 2];
@@ -81,7 +81,7 @@ static void sort(struct gt_moment *m, size_t n)
 
 /* ---- runs ---- */
 
-static void free_run(struct gt_timeline_run *run)
+static void free_run(struct gt_time_merge_run *run)
 {
 	if (!run)
 		return;
@@ -90,7 +90,7 @@ static void free_run(struct gt_timeline_run *run)
 	free(run);
 }
 
-static struct gt_timeline_run *batch_of(struct gt_timeline *t)
+static struct gt_time_merge_run *batch_of(struct gt_time_merge *t)
 {
 	if (!t->batch && t->spare) {
 		t->batch = t->spare;
@@ -102,7 +102,7 @@ static struct gt_timeline_run *batch_of(struct gt_timeline *t)
 	return t->batch;
 }
 
-static void done_with(struct gt_timeline *t, struct gt_timeline_run *run)
+static void done_with(struct gt_time_merge *t, struct gt_time_merge_run *run)
 {
 	if (t->nspare == SPARE) {
 		free_run(run);
@@ -114,9 +114,9 @@ static void done_with(struct gt_timeline *t, struct gt_timeline_run *run)
 	t->nspare++;
 }
 
-struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err)
+struct gt_moment *gt_time_merge_reserve(struct gt_time_merge *t, size_t n, struct gt_err *err)
 {
-	struct gt_timeline_run *run = batch_of(t);
+	struct gt_time_merge_run *run = batch_of(t);
 
 	if (run && !gt_grow(&run->m, &run->cap, run->n + n, sizeof(*run->m)))
 		return run->m + run->n;
@@ -124,9 +124,9 @@ struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_er
 	return NULL;
 }
 
-void gt_timeline_took(struct gt_timeline *t, size_t n)
+void gt_time_merge_commit(struct gt_time_merge *t, size_t n)
 {
-	struct gt_timeline_run *run = t->batch;
+	struct gt_time_merge_run *run = t->batch;
 
 	if (t->by_place && n)
 		run->place = !run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
@@ -134,9 +134,9 @@ void gt_timeline_took(struct gt_timeline *t, size_t n)
 	t->held += n;
 }
 
-void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
+void *gt_time_merge_reserve_records(struct gt_time_merge *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
 {
-	struct gt_timeline_run *run = batch_of(t);
+	struct gt_time_merge_run *run = batch_of(t);
 
 	t->record_size = size;
 	if (!run || gt_grow(&run->records, &run->records_cap, (run->nrecords + n) * size, 1)) {
@@ -149,7 +149,7 @@ void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t
 }
 
 /* Of a block with many rows few may be moments: then it waits in no more memory than those need, where more than a few blocks wait. */
-static int shrink(const struct gt_timeline *t, struct gt_timeline_run *run)
+static int shrink(const struct gt_time_merge *t, struct gt_time_merge_run *run)
 {
 	struct gt_moment *m;
 
@@ -164,9 +164,9 @@ static int shrink(const struct gt_timeline *t, struct gt_timeline_run *run)
 }
 
 /* The block at hand is complete: it joins the heap. */
-static int seal(struct gt_timeline *t, struct gt_err *err)
+static int seal(struct gt_time_merge *t, struct gt_err *err)
 {
-	struct gt_timeline_run *run = t->batch;
+	struct gt_time_merge_run *run = t->batch;
 
 	if (!run || !run->n)
 		return 0;
@@ -176,12 +176,12 @@ static int seal(struct gt_timeline *t, struct gt_err *err)
 	sort(run->m, run->n);
 	run->next = run->m;
 	run->end = run->m + run->n;
-	t->heap[t->nheap++] = (struct gt_timeline_place){ run->m[0].at, t->seq++, run };
+	t->heap[t->nheap++] = (struct gt_time_merge_place){ run->m[0].at, t->seq++, run };
 	sift_up(t, t->nheap - 1);
 	return 0;
 }
 
-static void drop_first(struct gt_timeline *t)
+static void drop_first(struct gt_time_merge *t)
 {
 	done_with(t, t->heap[0].run);
 	t->heap[0] = t->heap[--t->nheap];
@@ -189,13 +189,13 @@ static void drop_first(struct gt_timeline *t)
 		sift_down(t->heap, t->nheap);
 }
 
-static bool same_place(const struct gt_timeline_run *a, const struct gt_timeline_run *b)
+static bool same_place(const struct gt_time_merge_run *a, const struct gt_time_merge_run *b)
 {
 	return a->place == MANY || b->place == MANY || a->place == b->place;
 }
 
 /* Up to when the first run is handed out: at most the floor, or what another one has must come first. */
-static inline int64_t limit_of(const struct gt_timeline *t, int64_t floor)
+static inline int64_t limit_of(const struct gt_time_merge *t, int64_t floor)
 {
 	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
 	size_t second = by_place ? 0 : first_below(t->heap, t->nheap, 0);
@@ -208,9 +208,9 @@ static inline int64_t limit_of(const struct gt_timeline *t, int64_t floor)
 }
 
 /* Hands out the first run as far as no other run has something earlier. */
-static inline int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+static inline int hand_out(struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
-	struct gt_timeline_run *run = t->heap[0].run;
+	struct gt_time_merge_run *run = t->heap[0].run;
 	const struct gt_moment *m = run->next, *end = run->end;
 	int64_t limit = limit_of(t, floor);
 	int rc;
@@ -236,7 +236,7 @@ static inline int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn 
 }
 
 /* Runs take turns after a moment or two, so that all of it is one loop. */
-static int hand_out_all(struct gt_timeline *t, int64_t floor, size_t most, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	int rc = seal(t, err);
 
@@ -249,21 +249,21 @@ static int hand_out_all(struct gt_timeline *t, int64_t floor, size_t most, gt_ti
 	return rc;
 }
 
-int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+int gt_time_merge_advance(struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
-	return hand_out_all(t, floor, GT_TIMELINE_MAX, fn, arg, err);
+	return hand_out_all(t, floor, GT_TIME_MERGE_MAX, fn, arg, err);
 }
 
-int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+int gt_time_merge_flush(struct gt_time_merge *t, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	return hand_out_all(t, INT64_MAX, 0, fn, arg, err);
 }
 
-void gt_timeline_release(struct gt_timeline *t)
+void gt_time_merge_release(struct gt_time_merge *t)
 {
 	for (size_t i = 0; i < t->nheap; i++)
 		free_run(t->heap[i].run);
-	for (struct gt_timeline_run *run = t->spare, *next; run; run = next) {
+	for (struct gt_time_merge_run *run = t->spare, *next; run; run = next) {
 		next = run->spare;
 		free_run(run);
 	}

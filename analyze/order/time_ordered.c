@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gt_in_time_init(struct gt_in_time *t, struct gt_reader *r, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 
-	*t = (struct gt_in_time){ .nsegs = n, .fn = fn, .arg = arg };
+	*t = (struct gt_time_ordered){ .nsegs = n, .fn = fn, .arg = arg };
 	t->lines = calloc(n + 1ul, sizeof(*t->lines));
 	t->tracks = calloc(n + 1ul, sizeof(*t->tracks));
 	t->types = calloc(n + 1ul, sizeof(*t->types));
@@ -23,34 +23,34 @@ int gt_in_time_init(struct gt_in_time *t, struct gt_reader *r, gt_timeline_fn *f
 	return 0;
 }
 
-int gt_in_time_block(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err)
+int gt_time_ordered_block(struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err)
 {
 	int rc = 0;
 
 	if (t->seg && t->seg != cols->seg)	/* that one is over */
-		rc = gt_timeline_flush(&t->lines[t->seg->index], t->fn, t->arg, err);
+		rc = gt_time_merge_flush(&t->lines[t->seg->index], t->fn, t->arg, err);
 	if (!rc && (t->seg != cols->seg || t->block != cols->block))
-		rc = gt_timeline_advance(&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);
+		rc = gt_time_merge_advance(&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);
 	t->seg = cols->seg;
 	t->block = cols->block;
 	return rc;
 }
 
-struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err)
+struct gt_moment *gt_time_ordered_run(struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_timeline *line = &t->lines[cols->seg->index];
-	uint32_t place = gt_in_time_track(t, cols->seg, cols->track);
-	struct gt_moment *m = gt_in_time_block(t, cols, err) ? NULL : gt_timeline_room(line, cols->n, err);
+	struct gt_time_merge *line = &t->lines[cols->seg->index];
+	uint32_t place = gt_time_ordered_track(t, cols->seg, cols->track);
+	struct gt_moment *m = gt_time_ordered_block(t, cols, err) ? NULL : gt_time_merge_reserve(line, cols->n, err);
 
 	for (uint32_t i = 0; m && i < cols->n; i++)
 		m[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
-					   .what = gt_in_time_type(t, cols->seg, cols->types[cols->code ? cols->code[i] : 0]) };
+					   .what = gt_time_ordered_type(t, cols->seg, cols->types[cols->code ? cols->code[i] : 0]) };
 	if (m)
-		gt_timeline_took(line, cols->n);
+		gt_time_merge_commit(line, cols->n);
 	return m;
 }
 
-const struct gt_segment *gt_in_time_segment(struct gt_in_time *t, struct gt_reader *r, const struct gt_moment *m)
+const struct gt_segment *gt_time_ordered_segment(struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m)
 {
 	if (m->place < t->tracks[t->handed])
 		t->handed = 0;
@@ -59,16 +59,16 @@ const struct gt_segment *gt_in_time_segment(struct gt_in_time *t, struct gt_read
 	return gt_reader_segment(r, t->handed);
 }
 
-int gt_in_time_flush(struct gt_in_time *t, struct gt_err *err)
+int gt_time_ordered_flush(struct gt_time_ordered *t, struct gt_err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < t->nsegs; i++)
-		rc = gt_timeline_flush(&t->lines[i], t->fn, t->arg, err);
+		rc = gt_time_merge_flush(&t->lines[i], t->fn, t->arg, err);
 	return rc;
 }
 
-uint64_t gt_in_time_late(const struct gt_in_time *t)
+uint64_t gt_time_ordered_late(const struct gt_time_ordered *t)
 {
 	uint64_t late = 0;
 
@@ -77,10 +77,10 @@ uint64_t gt_in_time_late(const struct gt_in_time *t)
 	return late;
 }
 
-void gt_in_time_again(struct gt_in_time *t, gt_timeline_fn *fn, void *arg)
+void gt_time_ordered_rewind(struct gt_time_ordered *t, gt_time_merge_fn *fn, void *arg)
 {
 	for (uint32_t i = 0; i < t->nsegs; i++)
-		gt_timeline_release(&t->lines[i]);
+		gt_time_merge_release(&t->lines[i]);
 	t->fn = fn;
 	t->arg = arg;
 	t->handed = 0;
@@ -88,10 +88,10 @@ void gt_in_time_again(struct gt_in_time *t, gt_timeline_fn *fn, void *arg)
 	t->seg = NULL;
 }
 
-void gt_in_time_release(struct gt_in_time *t)
+void gt_time_ordered_release(struct gt_time_ordered *t)
 {
 	for (uint32_t i = 0; t->lines && i < t->nsegs; i++)
-		gt_timeline_release(&t->lines[i]);
+		gt_time_merge_release(&t->lines[i]);
 	free(t->lines);
 	free(t->tracks);
 	free(t->types);

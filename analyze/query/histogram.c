@@ -15,24 +15,24 @@ static int histogram_init(void *state, struct gt_reader *r, const struct gt_anal
 	return gt_query_init(state, opt->histogram, r, opt, err);
 }
 
-static bool begin_group(struct gt_drawn *d, const struct gt_query_groups *g, size_t group)
+static bool begin_group(struct gt_histogram *d, const struct gt_query_groups *g, size_t group)
 {
 	const struct gt_query_sums *sums = gt_query_sums_of(g, group, 0);
 
-	*d = (struct gt_drawn){ .of = "row", .kind = g->q->columns[g->q->nby].kind };
+	*d = (struct gt_histogram){ .of = "row", .kind = g->q->columns[g->q->nby].kind };
 	if (!sums->hist || sums->coarse)
 		return false;
-	gt_drawn_make(d, sums->hist, sums->min.whole, sums->max.whole);
+	gt_histogram_make(d, sums->hist, sums->min.whole, sums->max.whole);
 	return true;
 }
 
-static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t group, const struct gt_drawn *d, struct gt_err *err)
+static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t group, const struct gt_histogram *d, struct gt_err *err)
 {
-	struct gt_cell cells[GT_QUERY_BY + GT_DRAWN_COLUMNS];
+	struct gt_cell cells[GT_QUERY_BY + GT_HISTOGRAM_COLUMNS];
 
 	for (unsigned i = 0; i < g->q->nby; i++)
 		cells[i] = gt_query_key_cell(g, group, i);
-	return gt_drawn_rows(t, d, cells, g->q->nby, err);
+	return gt_histogram_add_rows(t, d, cells, g->q->nby, err);
 }
 
 /* ---- labels ---- */
@@ -73,7 +73,7 @@ static char **labels_of(const struct gt_query_groups *g, const struct gt_query_s
 
 	for (size_t i = 0; !failed && i < n; i++)
 		failed = !(labels[i] = label_of(g, list[i].group));
-	if (!failed && !gt_drawn_clip(labels, n, width))
+	if (!failed && !gt_histogram_clip_labels(labels, n, width))
 		return labels;
 	free_labels(labels, n);
 	return gt_err_set(err, -ENOMEM, "no memory for the names"), NULL;
@@ -94,12 +94,12 @@ static uint64_t most_rows(const struct gt_query_groups *g, const struct gt_query
 static int add_groups(struct gt_query_state *s, struct gt_table *t, const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
 {
 	size_t width = s->asked.opt->width;	/* 0: no text is printed */
-	struct gt_drawn_layout l = gt_drawn_layout(width, most_rows(&s->groups, list, shown), false);
+	struct gt_histogram_layout l = gt_histogram_layout(width, most_rows(&s->groups, list, shown), false);
 	char **labels = width ? labels_of(&s->groups, list, shown, width, err) : NULL;
 	int rc = width && !labels ? err->code : 0;
 
 	for (size_t i = 0; !rc && i < shown; i++) {
-		struct gt_drawn d;
+		struct gt_histogram d;
 
 		if (!begin_group(&d, &s->groups, list[i].group))
 			continue;
@@ -107,7 +107,7 @@ static int add_groups(struct gt_query_state *s, struct gt_table *t, const struct
 		if (!rc && labels) {
 			if (i)
 				gt_table_say(t, "%s", "");
-			rc = gt_drawn_draw(t, &d, &l, labels[i], err);
+			rc = gt_histogram_draw(t, &d, &l, labels[i], err);
 		}
 	}
 	free_labels(labels, shown);
@@ -132,26 +132,26 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	list = gt_query_in_order(&s->groups);
 	while (list && n < s->groups.n && !list[n].cell.absent)	/* those without a value stand last */
 		n++;
-	shown = gt_shown(n, s->asked.opt->top);
+	shown = gt_rows_shown(n, s->asked.opt->top);
 	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
 	free(list);
 	if (rc)
 		return rc;
 	if (n > shown) {
 		gt_table_lacks_rows(tables[0]);
-		gt_note_many(tables[0], n - shown, "%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
+		gt_note_plural(tables[0], n - shown, "%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
 	}
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_cannot_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
+		gt_note_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
 	return 1;
 }
 
 const struct gt_analysis gt_histogram_report = {
 	.name       = "histogram",
 	.help       = "how durations, or what --of says, are spread, as bars: by name, or what --by says",
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_fit says what of it is needed, of arguments and of order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_configure says what of it is needed, of arguments and of order */
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,

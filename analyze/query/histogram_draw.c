@@ -16,24 +16,24 @@
 #define WIDEST 60u
 #define MARKS_WIDTH 12u
 
-static const struct { const char *name; double q; } marks[GT_DRAWN_MARKS] = { { "p50", 0.50 }, { "p90", 0.90 }, { "p99", 0.99 } };
+static const struct { const char *name; double q; } marks[GT_HISTOGRAM_MARKS] = { { "p50", 0.50 }, { "p90", 0.90 }, { "p99", 0.99 } };
 
-void gt_drawn_make(struct gt_drawn *d, const struct gt_hist *h, int64_t least, int64_t most)
+void gt_histogram_make(struct gt_histogram *d, const struct gt_hist *h, int64_t least, int64_t most)
 {
-	gt_steps_make(&d->steps, h, LINES);
+	gt_bar_scale_make(&d->steps, h, LINES);
 	d->most = most;
-	for (unsigned i = 0; i < GT_DRAWN_MARKS; i++)
+	for (unsigned i = 0; i < GT_HISTOGRAM_MARKS; i++)
 		d->at[i] = gt_hist_quantile(h, marks[i].q, least, most);
 }
 
-void gt_drawn_sum(struct gt_drawn *d, const struct gt_hist *amounts)
+void gt_histogram_add_amounts(struct gt_histogram *d, const struct gt_hist *amounts)
 {
 	d->summed = true;
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
 		const struct gt_hist_bucket *octave = amounts->octave[b / GT_HIST_OCTAVE];
 
 		if (octave && octave[b % GT_HIST_OCTAVE].count) {
-			uint64_t *to = &d->amounts[gt_step_of(&d->steps, gt_hist_low(b)) - d->steps.first];
+			uint64_t *to = &d->amounts[gt_bar_step_of(&d->steps, gt_hist_low(b)) - d->steps.first];
 
 			*to = gt_sat_add(*to, octave[b % GT_HIST_OCTAVE].count);
 		}
@@ -42,18 +42,18 @@ void gt_drawn_sum(struct gt_drawn *d, const struct gt_hist *amounts)
 
 /* ---- for programs ---- */
 
-int gt_drawn_rows(struct gt_table *t, const struct gt_drawn *d, struct gt_cell *cells, unsigned nby, struct gt_err *err)
+int gt_histogram_add_rows(struct gt_table *t, const struct gt_histogram *d, struct gt_cell *cells, unsigned nby, struct gt_err *err)
 {
-	int64_t shares[GT_STEPS_MAX];
-	int rc = gt_shares(d->steps.counts, d->steps.n, shares, err);
+	int64_t shares[GT_BAR_STEPS_MAX];
+	int rc = gt_compute_shares(d->steps.counts, d->steps.n, shares, err);
 
 	for (unsigned i = 0; !rc && i < d->steps.n; i++) {
 		struct gt_cell *c = cells + nby;
 
 		if (!d->steps.counts[i])
 			continue;
-		c[0] = gt_cell_u(gt_step_low(&d->steps, d->steps.first + i));
-		c[1] = gt_cell_u(gt_step_low(&d->steps, d->steps.first + i + 1));
+		c[0] = gt_cell_u(gt_bar_step_low(&d->steps, d->steps.first + i));
+		c[1] = gt_cell_u(gt_bar_step_low(&d->steps, d->steps.first + i + 1));
 		c[2] = gt_cell_u(d->steps.counts[i]);
 		c[3] = gt_cell_i(shares[i]);
 		if (d->summed)
@@ -65,9 +65,9 @@ int gt_drawn_rows(struct gt_table *t, const struct gt_drawn *d, struct gt_cell *
 
 /* ---- for people ---- */
 
-struct gt_drawn_layout gt_drawn_layout(size_t width, uint64_t most, bool summed)
+struct gt_histogram_layout gt_histogram_layout(size_t width, uint64_t most, bool summed)
 {
-	struct gt_drawn_layout l = { .count = (unsigned)snprintf(NULL, 0, "%llu", (unsigned long long)most), .utf8 = gt_bars_utf8() };
+	struct gt_histogram_layout l = { .count = (unsigned)snprintf(NULL, 0, "%llu", (unsigned long long)most), .utf8 = gt_bars_utf8() };
 	unsigned beside = FROM_WIDTH + l.count + 2 + MARKS_WIDTH;
 
 	l.summed = summed && width >= beside + SUM_WIDTH + NARROW;
@@ -78,35 +78,35 @@ struct gt_drawn_layout gt_drawn_layout(size_t width, uint64_t most, bool summed)
 	return l;
 }
 
-int gt_drawn_clip(char **labels, size_t n, size_t width)
+int gt_histogram_clip_labels(char **labels, size_t n, size_t width)
 {
 	return width < SIZE_MAX ? gt_clip(labels, 1, n, width > GT_CLIP_MIN + 2 ? width - 2 : GT_CLIP_MIN) : 0;
 }
 
 /* How many there are, and where the quantiles are. */
-static void say_figures(struct gt_table *t, const struct gt_drawn *d)
+static void say_figures(struct gt_table *t, const struct gt_histogram *d)
 {
-	char values[GT_DRAWN_MARKS + 1][40];
+	char values[GT_HISTOGRAM_MARKS + 1][40];
 
-	for (unsigned i = 0; i < GT_DRAWN_MARKS; i++)
+	for (unsigned i = 0; i < GT_HISTOGRAM_MARKS; i++)
 		gt_put_scaled(values[i], sizeof(values[i]), d->kind, d->at[i]);
-	gt_put_scaled(values[GT_DRAWN_MARKS], sizeof(*values), d->kind, d->most);
+	gt_put_scaled(values[GT_HISTOGRAM_MARKS], sizeof(*values), d->kind, d->most);
 	gt_table_say(t, "    %llu %s%s, p50 %s, p90 %s, p99 %s, max %s", (unsigned long long)d->steps.total, d->of,
 		     d->steps.total == 1 ? "" : "s", values[0], values[1], values[2], values[3]);
 }
 
-static void say_bar(struct gt_table *t, const struct gt_drawn *d, const struct gt_drawn_layout *l, unsigned i, int64_t share)
+static void say_bar(struct gt_table *t, const struct gt_histogram *d, const struct gt_histogram_layout *l, unsigned i, int64_t share)
 {
 	char bar[WIDEST * 3 + 1], from[40], percent[20] = "", sum[40], behind[MARKS_WIDTH + 1] = "";
 	unsigned step = d->steps.first + i;
 
 	gt_bar(bar, d->steps.counts[i], d->steps.most, l->cells, l->utf8);
-	gt_put_scaled(from, sizeof(from), d->kind, gt_clamp(gt_step_low(&d->steps, step)));
+	gt_put_scaled(from, sizeof(from), d->kind, gt_clamp(gt_bar_step_low(&d->steps, step)));
 	gt_put_scaled(sum, sizeof(sum), GT_C_NS, d->summed ? gt_clamp(d->amounts[i]) : 0);
 	if (l->share)
 		snprintf(percent, sizeof(percent), "%5d.%02d %%", (int)(share / 100), (int)(share % 100));
-	for (unsigned m = 0; m < GT_DRAWN_MARKS; m++)
-		if (gt_step_of(&d->steps, (uint64_t)d->at[m]) == step)
+	for (unsigned m = 0; m < GT_HISTOGRAM_MARKS; m++)
+		if (gt_bar_step_of(&d->steps, (uint64_t)d->at[m]) == step)
 			sprintf(behind + strlen(behind), " %s", marks[m].name);
 	gt_table_say(t, "    %*s  %*llu%s%*s%s%s%s", (int)FROM_WIDTH - 6, from, (int)l->count,
 		     (unsigned long long)d->steps.counts[i], percent, l->summed ? (int)SUM_WIDTH : 0,
@@ -122,10 +122,10 @@ static unsigned empty_from(const struct gt_bar_scale *s, unsigned i)
 	return n;
 }
 
-int gt_drawn_draw(struct gt_table *t, const struct gt_drawn *d, const struct gt_drawn_layout *l, const char *label, struct gt_err *err)
+int gt_histogram_draw(struct gt_table *t, const struct gt_histogram *d, const struct gt_histogram_layout *l, const char *label, struct gt_err *err)
 {
-	int64_t shares[GT_STEPS_MAX];
-	int rc = gt_shares(d->steps.counts, d->steps.n, shares, err);
+	int64_t shares[GT_BAR_STEPS_MAX];
+	int rc = gt_compute_shares(d->steps.counts, d->steps.n, shares, err);
 
 	if (rc)
 		return rc;

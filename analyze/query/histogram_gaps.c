@@ -23,7 +23,7 @@ struct gap_group { struct gap_key key; struct gt_durations d; struct gt_hist ns;
 struct histogram_gaps {
 	struct gt_idle *idle;
 	const struct gt_gap_by *by;	/* NULL: nothing was asked */
-	struct gt_groups groups;
+	struct gt_group_table groups;
 	size_t held;
 };
 
@@ -70,7 +70,7 @@ static int read_list(struct gt_gap_by *b, const char *by, struct gt_err *err)
 
 int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err)
 {
-	static const struct gt_column figures[GT_DRAWN_COLUMNS] = {
+	static const struct gt_column figures[GT_HISTOGRAM_COLUMNS] = {
 		{ "from_ns", "From", GT_C_NS }, { "to_ns", "Below", GT_C_NS }, { "count", "Count", GT_C_COUNT },
 		{ "share_percent", "Share %", GT_C_PERCENT }, { "total_ns", "Total", GT_C_NS },
 	};
@@ -107,10 +107,10 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 
 	for (unsigned i = 0; i < h->by->n; i++)
 		key.of[h->by->list[i]] = all[h->by->list[i]];
-	group = gt_groups_find(&h->groups, &key, err);
-	if (group == GT_GROUPS_NONE)
+	group = gt_group_table_find(&h->groups, &key, err);
+	if (group == GT_GROUP_TABLE_NONE)
 		return err->code;
-	to = gt_groups_at(&h->groups, group);
+	to = gt_group_table_at(&h->groups, group);
 	gt_durations_add(&to->d, (uint64_t)ns, &h->held);
 	octave = to->d.coarse ? NULL : gt_hist_grow(&to->ns, gt_hist_bucket(ns) / GT_HIST_OCTAVE);
 	if (octave) {
@@ -123,12 +123,12 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 static void forget(struct histogram_gaps *h)
 {
 	for (size_t i = 0; i < h->groups.n; i++) {
-		struct gap_group *g = gt_groups_at(&h->groups, i);
+		struct gap_group *g = gt_group_table_at(&h->groups, i);
 
 		gt_durations_release(&g->d);
 		gt_hist_release(&g->ns);
 	}
-	gt_groups_release(&h->groups);
+	gt_group_table_release(&h->groups);
 }
 
 static void on_again(void *arg)
@@ -136,7 +136,7 @@ static void on_again(void *arg)
 	struct histogram_gaps *h = arg;
 
 	forget(h);
-	gt_groups_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
+	gt_group_table_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 }
 
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -146,7 +146,7 @@ static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_
 	h->by = opt->gaps_by;
 	h->idle = opt->idle;
 	gt_idle_listen(h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_again, .arg = h });
-	gt_groups_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
+	gt_group_table_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static struct gt_cell key_cell(const struct histogram_gaps *h, const struct gap_
 {
 	int64_t v = g->key.of[field];
 
-	if (gt_groups_is_rest(&h->groups, g) || (field == GT_GAP_DEVICE && v == NO_DEVICE) || (field == GT_GAP_PID && v < 0))
+	if (gt_group_table_is_rest(&h->groups, g) || (field == GT_GAP_DEVICE && v == NO_DEVICE) || (field == GT_GAP_PID && v < 0))
 		return gt_cell_none();
 	return field == GT_GAP_CAUSE ? gt_cell_text(gt_idle_words((unsigned)v)) : gt_cell_i(v);
 }
@@ -188,47 +188,47 @@ static char *label_of(const struct gt_gap_by *by, const struct gt_cell *cells, u
 }
 
 static int add_group(const struct histogram_gaps *h, struct gt_table *t, const struct gap_group *g, unsigned skip,
-		     const struct gt_drawn_layout *l, struct gt_err *err)
+		     const struct gt_histogram_layout *l, struct gt_err *err)
 {
-	struct gt_cell cells[GT_GAP_FIELDS + GT_DRAWN_COLUMNS], *from = cells + skip;
-	struct gt_drawn d = { .of = "gap", .kind = GT_C_NS };
+	struct gt_cell cells[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS], *from = cells + skip;
+	struct gt_histogram d = { .of = "gap", .kind = GT_C_NS };
 	size_t width = h->idle->asked.opt->width;
 	char *label;
 	int rc;
 
 	for (unsigned i = 0; i < h->by->n; i++)
 		cells[i] = key_cell(h, g, h->by->list[i]);
-	gt_drawn_make(&d, g->d.hist, (int64_t)g->d.shortest, gt_clamp(g->d.longest));
-	gt_drawn_sum(&d, &g->ns);
-	rc = gt_drawn_rows(t, &d, from, h->by->n - skip, err);
+	gt_histogram_make(&d, g->d.hist, (int64_t)g->d.shortest, gt_clamp(g->d.longest));
+	gt_histogram_add_amounts(&d, &g->ns);
+	rc = gt_histogram_add_rows(t, &d, from, h->by->n - skip, err);
 	if (rc || !width)
 		return rc;
-	label = label_of(h->by, cells, skip, gt_groups_is_rest(&h->groups, g));
-	if (!label || gt_drawn_clip(&label, 1, width))
+	label = label_of(h->by, cells, skip, gt_group_table_is_rest(&h->groups, g));
+	if (!label || gt_histogram_clip_labels(&label, 1, width))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the names");
 	if (!rc)
-		rc = gt_drawn_draw(t, &d, l, label, err);
+		rc = gt_histogram_draw(t, &d, l, label, err);
 	free(label);
 	return rc;
 }
 
 static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned skip, struct gt_err *err)
 {
-	size_t shown = gt_shown(h->groups.n, h->idle->asked.opt->top);
+	size_t shown = gt_rows_shown(h->groups.n, h->idle->asked.opt->top);
 	uint64_t most = 0, coarse = 0;
-	struct gt_drawn_layout l;
+	struct gt_histogram_layout l;
 	int rc = 0;
 
-	gt_groups_sort(&h->groups, by_total);
+	gt_group_table_sort(&h->groups, by_total);
 	for (size_t i = 0; i < shown; i++) {
-		const struct gap_group *g = gt_groups_at(&h->groups, i);
+		const struct gap_group *g = gt_group_table_at(&h->groups, i);
 
 		most = g->d.count > most ? g->d.count : most;
 		coarse += g->d.coarse;
 	}
-	l = gt_drawn_layout(h->idle->asked.opt->width, most, true);
+	l = gt_histogram_layout(h->idle->asked.opt->width, most, true);
 	for (size_t i = 0; !rc && i < shown; i++) {
-		const struct gap_group *g = gt_groups_at(&h->groups, i);
+		const struct gap_group *g = gt_group_table_at(&h->groups, i);
 
 		if (i && h->idle->asked.opt->width)
 			gt_table_say(t, "%s", "");
@@ -247,7 +247,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	const char *cannot = gt_idle_cannot(h->idle);
 	int rc;
 
-	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip, h->by->n + GT_DRAWN_COLUMNS - skip);
+	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip, h->by->n + GT_HISTOGRAM_COLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (cannot) {

@@ -8,7 +8,7 @@ struct gt_gap_by {
 	uint8_t list[GT_GAP_FIELDS];
 	unsigned n;
 	bool told;			/* in the user's own words; else the first, the recording, is left out where there is one only */
-	struct gt_column columns[GT_GAP_FIELDS + GT_DRAWN_COLUMNS];
+	struct gt_column columns[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS];
 	char title[100];
 };
 /* by: --by, or NULL. 0, or -EINVAL with err->offset the byte at which it is wrong. */

@@ -42,10 +42,10 @@ static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err
 /* No more rows of the segment at hand: another one's times have nothing to do with this one's. */
 static int flush(struct gt_query_state *s, struct gt_err *err)
 {
-	int rc = gt_timeline_flush(&s->line, add_to_union, s, err);
+	int rc = gt_time_merge_flush(&s->line, add_to_union, s, err);
 
 	s->late += s->line.late;
-	gt_timeline_release(&s->line);
+	gt_time_merge_release(&s->line);
 	for (size_t i = 0; i < s->groups.n; i++)
 		s->groups.list[i].busy = (struct gt_union){ .ns = s->groups.list[i].busy.ns };
 	return rc;
@@ -56,7 +56,7 @@ static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, str
 	int rc = s->seg && s->seg != cols->seg ? flush(s, err) : 0;
 
 	if (!rc && (s->seg != cols->seg || s->block != cols->block))
-		rc = gt_timeline_advance(&s->line, cols->floor, add_to_union, s, err);
+		rc = gt_time_merge_advance(&s->line, cols->floor, add_to_union, s, err);
 	s->seg = cols->seg;
 	s->block = cols->block;
 	return rc;
@@ -70,7 +70,7 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 
 	if (!(GT_BIT(cols->kind) & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))
 		return 0;
-	to = gt_timeline_room(&s->line, n, err);
+	to = gt_time_merge_reserve(&s->line, n, err);
 	if (!to)
 		return err->code;
 	for (uint32_t i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 		to[i] = (struct gt_moment){ .at = start < in.from ? in.from : start, .end = end > in.to ? in.to : end,
 					    .what = s->groups.at[i] };
 	}
-	gt_timeline_took(&s->line, n);
+	gt_time_merge_commit(&s->line, n);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t)
 int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_query_state *s = state;
-	int64_t origin = cols->seg->min_start - gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
+	int64_t origin = cols->seg->min_start - gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
 	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
 	if (!s->q || s->groups.full)
@@ -178,7 +178,7 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 	const struct gt_query *q = s->q;
 
 	if (q->nby && s->matched)
-		gt_note_many(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first", (unsigned long long)s->matched,
+		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first", (unsigned long long)s->matched,
 			     s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
@@ -211,7 +211,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		if (!n && s->matched)
 			gt_table_note(t, "no row has %s%s", use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 		else if (n < s->matched)
-			gt_note_many(t, s->matched - n, "%llu of %llu rows {has|have} no %s%s and {is|are} in no figure of it",
+			gt_note_plural(t, s->matched - n, "%llu of %llu rows {has|have} no %s%s and {is|are} in no figure of it",
 				     (unsigned long long)(s->matched - n), (unsigned long long)s->matched,
 				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 	}
@@ -219,7 +219,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		gt_table_cannot(t, "there are more than %u different values: --where fewer rows, or --by fewer fields", GT_DISTINCT_MOST);
 	if (coarse)
 		gt_table_note(t, "too many groups: some have no quantiles");
-	gt_note_late(t, s->late, "union(dur)");
+	gt_note_unordered(t, s->late, "union(dur)");
 }
 
 unsigned gt_query_unrecorded(const struct gt_query_state *s)
@@ -242,7 +242,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	struct gt_query_state *s = state;
 	const struct gt_query *q = s->q;
 	struct gt_query_sorted *list;
-	size_t shown = gt_shown(s->groups.n, s->asked.opt->top);
+	size_t shown = gt_rows_shown(s->groups.n, s->asked.opt->top);
 	unsigned layer = q ? gt_query_unrecorded(s) : GT_LAYER_COUNT;
 	int rc = flush(s, err);
 
@@ -267,7 +267,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_cannot_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
+		gt_note_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
 	return 1;
 }
 
@@ -277,13 +277,13 @@ void gt_query_release(void *state)
 
 	gt_query_groups_release(&s->groups);
 	gt_query_rows_free(s->rows);
-	gt_timeline_release(&s->line);
+	gt_time_merge_release(&s->line);
 }
 
 const struct gt_analysis gt_query_report = {
 	.name       = "query",
 	.help       = "rows that match --where, grouped --by fields, with the figures of --agg",
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_fit says what of it is needed, of arguments and of order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_configure says what of it is needed, of arguments and of order */
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,

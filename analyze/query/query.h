@@ -11,7 +11,7 @@
 
 enum gt_query_class {
 	GT_Q_TIME,	/* a duration, ns */
-	GT_Q_MOMENT,	/* ns since the report's origin (gt_since) */
+	GT_Q_MOMENT,	/* ns since the report's origin (gt_time_since_origin) */
 	GT_Q_BYTES,
 	GT_Q_COUNT,	/* a whole number */
 	GT_Q_REAL,
@@ -146,12 +146,12 @@ struct gt_query *gt_query_new_hist(const char *where, const char *by, const char
 void gt_query_free(struct gt_query *q);		/* NULL is fine */
 uint32_t gt_query_kinds(const struct gt_query *q);	/* GT_BIT(enum gt_query_kind) of all for which the expression may hold */
 /* Of the report's descriptor, what depends on the question: kinds of rows, arguments, order. */
-void gt_query_fit(const struct gt_query *q, struct gt_analysis *report);
+void gt_query_configure(const struct gt_query *q, struct gt_analysis *report);
 /* The field called name, len bytes, or arg.NAME, as an index into q->uses; negative with err filled in. For query_*.c. */
 int gt_query_use(struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err);
 int gt_query_where(struct gt_query *q, const char *where, struct gt_err *err);
 void gt_query_release_node(struct gt_query_node *n);
-bool gt_query_fits(const struct gt_query_node *n, const char *text);	/* GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX; not negated */
+bool gt_query_text_matches(const struct gt_query_node *n, const char *text);	/* GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX; not negated */
 
 /* ---- rows ---- */
 

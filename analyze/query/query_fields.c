@@ -105,7 +105,7 @@ uint32_t gt_query_kinds(const struct gt_query *q)
 	return kinds;
 }
 
-void gt_query_fit(const struct gt_query *q, struct gt_analysis *report)
+void gt_query_configure(const struct gt_query *q, struct gt_analysis *report)
 {
 	report->wants = 0;
 	for (unsigned kind = GT_CALL; kind < GT_KINDS; kind++)

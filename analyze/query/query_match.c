@@ -17,7 +17,7 @@
 
 /* ---- a value ---- */
 
-bool gt_query_fits(const struct gt_query_node *n, const char *text)
+bool gt_query_text_matches(const struct gt_query_node *n, const char *text)
 {
 	if (n->test == GT_Q_REGEX)
 		return !regexec(n->regex, text, 0, NULL, 0);
@@ -45,7 +45,7 @@ static bool string_fits(struct gt_query_rows *e, unsigned node, uint64_t id)
 	}
 	one = &(*known)[id];
 	if (!*one)
-		*one = 1 + (n->test == GT_Q_THERE ? seg->strings[id].len > 0 : gt_query_fits(n, seg->strings[id].ptr));
+		*one = 1 + (n->test == GT_Q_THERE ? seg->strings[id].len > 0 : gt_query_text_matches(n, seg->strings[id].ptr));
 	return *one == 2;
 }
 
@@ -56,7 +56,7 @@ static bool fits(struct gt_query_rows *e, unsigned node, const struct gt_query_v
 	if (v->is == GT_Q_STRING)
 		return n->test != GT_Q_RANGE && string_fits(e, node, v->u);
 	if (v->is == GT_Q_CHARS)
-		return n->test == GT_Q_THERE ? *v->s : gt_query_fits(n, v->s);
+		return n->test == GT_Q_THERE ? *v->s : gt_query_text_matches(n, v->s);
 	if (n->test == GT_Q_THERE)
 		return gt_query_field(e->q->uses[n->use].id)->class == GT_Q_WORD || (v->is == GT_Q_DOUBLE ? v->d != 0 : v->u != 0);
 	if (n->test == GT_Q_WORDS)
@@ -282,7 +282,7 @@ void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t)
 		const struct gt_query_use *use = &e->q->uses[n->use];
 
 		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE && e->absent[i])
-			gt_note_many(t, e->absent[i], "%llu {row|rows} held against %.*s {has|have} no %s%s: it is false of {it|them}",
+			gt_note_plural(t, e->absent[i], "%llu {row|rows} held against %.*s {has|have} no %s%s: it is false of {it|them}",
 				     (unsigned long long)e->absent[i], (int)n->length, e->q->where + n->column,
 				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 	}

@@ -205,7 +205,7 @@ static int set_words(struct parse *p, struct gt_query_node *n, enum operator ope
 	bool like = operator == LIKE || operator == NOT_LIKE;
 
 	for (unsigned i = 0; words[i]; i++)
-		if (like ? gt_query_fits(n, words[i]) : !strcasecmp(words[i], n->text))
+		if (like ? gt_query_text_matches(n, words[i]) : !strcasecmp(words[i], n->text))
 			n->words |= GT_BIT(i);
 	if (!n->words && !like)
 		return no_such_word(p, column, id, n->text);

@@ -11,7 +11,7 @@ struct gt_query_state {
 	struct gt_query_groups groups;
 	uint64_t matched;
 	/* for unions */
-	struct gt_timeline line;	/* of the segment at hand */
+	struct gt_time_merge line;	/* of the segment at hand */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	bool unions;

@@ -1,6 +1,6 @@
 /* The files that operands name: a folder stands for the traces in it. */
-#ifndef GT_FOLDERS_H
-#define GT_FOLDERS_H
+#ifndef GT_TRACE_FOLDERS_H
+#define GT_TRACE_FOLDERS_H
 #include <stddef.h>
 #include "formats/base/err.h"
 

@@ -8,44 +8,44 @@
 
 static bool same(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(gt_groups_at(arg, value), key, len);
+	return !memcmp(gt_group_table_at(arg, value), key, len);
 }
 
-uint32_t gt_groups_find(struct gt_groups *g, const void *key, struct gt_err *err)
+uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct gt_err *err)
 {
 	unsigned char rest[KEY_MOST];
 	uint64_t hash = gt_hash(key, g->key);
 	uint32_t i = gt_map_get(&g->map, hash, same, g, key, g->key);
 
-	if (i != GT_GROUPS_NONE)
+	if (i != GT_GROUP_TABLE_NONE)
 		return i;
 	if (g->n > g->most)
 		return g->most;		/* the rest is the last one */
 	if (g->n == g->most)
 		key = memset(rest, 0xff, g->key);
 	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) || gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"), GT_GROUPS_NONE;
-	memset(gt_groups_at(g, g->n), 0, g->size);
-	memcpy(gt_groups_at(g, g->n), key, g->key);
+		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"), GT_GROUP_TABLE_NONE;
+	memset(gt_group_table_at(g, g->n), 0, g->size);
+	memcpy(gt_group_table_at(g, g->n), key, g->key);
 	return (uint32_t)g->n++;
 }
 
-bool gt_groups_is_rest(const struct gt_groups *g, const void *group)
+bool gt_group_table_is_rest(const struct gt_group_table *g, const void *group)
 {
 	unsigned char rest[KEY_MOST];
 
 	return g->n > g->most && !memcmp(group, memset(rest, 0xff, g->key), g->key);
 }
 
-void gt_groups_sort(struct gt_groups *g, int (*compare)(const void *a, const void *b))
+void gt_group_table_sort(struct gt_group_table *g, int (*compare)(const void *a, const void *b))
 {
 	if (g->n)
 		qsort(g->list, g->n, g->size, compare);
 }
 
-void gt_groups_release(struct gt_groups *g)
+void gt_group_table_release(struct gt_group_table *g)
 {
 	free(g->list);
 	gt_map_release(&g->map);
-	*g = (struct gt_groups){ .list = NULL };
+	*g = (struct gt_group_table){ .list = NULL };
 }

@@ -1,26 +1,26 @@
 /* Rows counted by a key of a few numbers: each key has a group, which begins with the key. Beyond `most` groups all further
  * keys share one more, the rest, whose key is all ones: sums stay true, and memory bounded. */
-#ifndef GT_GROUPS_H
-#define GT_GROUPS_H
+#ifndef GT_GROUP_TABLE_H
+#define GT_GROUP_TABLE_H
 #include "formats/base/err.h"
 #include "formats/base/map.h"
 
-struct gt_groups {
+struct gt_group_table {
 	unsigned char *list;	/* n of `size` bytes */
 	size_t n, cap, size, key;	/* key: its bytes, without padding between them */
 	uint32_t most;
 	struct gt_map map;
 };
-static inline void gt_groups_init(struct gt_groups *g, size_t size, size_t key, uint32_t most)
+static inline void gt_group_table_init(struct gt_group_table *g, size_t size, size_t key, uint32_t most)
 {
-	*g = (struct gt_groups){ .size = size, .key = key, .most = most };
+	*g = (struct gt_group_table){ .size = size, .key = key, .most = most };
 }
-/* The number of the key's group, made and zeroed but for the key if need be; GT_GROUPS_NONE with err filled in. */
-#define GT_GROUPS_NONE UINT32_MAX
-uint32_t gt_groups_find(struct gt_groups *g, const void *key, struct gt_err *err);
-static inline void *gt_groups_at(const struct gt_groups *g, size_t i) { return g->list + i * g->size; }	/* until the next find */
-bool gt_groups_is_rest(const struct gt_groups *g, const void *group);
+/* The number of the key's group, made and zeroed but for the key if need be; GT_GROUP_TABLE_NONE with err filled in. */
+#define GT_GROUP_TABLE_NONE UINT32_MAX
+uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct gt_err *err);
+static inline void *gt_group_table_at(const struct gt_group_table *g, size_t i) { return g->list + i * g->size; }	/* until the next find */
+bool gt_group_table_is_rest(const struct gt_group_table *g, const void *group);
 /* No more finding after this. */
-void gt_groups_sort(struct gt_groups *g, int (*compare)(const void *a, const void *b));
-void gt_groups_release(struct gt_groups *g);
+void gt_group_table_sort(struct gt_group_table *g, int (*compare)(const void *a, const void *b));
+void gt_group_table_release(struct gt_group_table *g);
 #endif

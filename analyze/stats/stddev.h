@@ -1,7 +1,7 @@
 /* The standard deviation of durations from their count, sum and sum of squares: exact up to the last division, so that nothing
  * cancels where durations are long and much alike. */
-#ifndef GT_DEVIATION_H
-#define GT_DEVIATION_H
+#ifndef GT_STDDEV_H
+#define GT_STDDEV_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -24,14 +24,14 @@ bool gt_bars_utf8(void)
 
 static unsigned power_of(uint64_t v) { return 63 - (unsigned)__builtin_clzll(v); }
 
-unsigned gt_step_of(const struct gt_bar_scale *s, uint64_t v)
+unsigned gt_bar_step_of(const struct gt_bar_scale *s, uint64_t v)
 {
 	unsigned power = v ? power_of(v) : 0;
 
 	return v ? 1 + (power << s->cut) + (unsigned)((v - (1ull << power)) >> (power - s->cut)) : 0;
 }
 
-uint64_t gt_step_low(const struct gt_bar_scale *s, unsigned step)
+uint64_t gt_bar_step_low(const struct gt_bar_scale *s, unsigned step)
 {
 	unsigned power = step ? (step - 1) >> s->cut : 0, within = step ? (step - 1) & ((1u << s->cut) - 1) : 0;
 
@@ -66,7 +66,7 @@ static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *last)
 	return any;
 }
 
-void gt_steps_make(struct gt_bar_scale *s, const struct gt_hist *h, unsigned lines)
+void gt_bar_scale_make(struct gt_bar_scale *s, const struct gt_hist *h, unsigned lines)
 {
 	uint64_t first = 0, last = 0;
 
@@ -75,13 +75,13 @@ void gt_steps_make(struct gt_bar_scale *s, const struct gt_hist *h, unsigned lin
 		return;
 	s->cut = first ? power_of(first) : 0;	/* steps are whole numbers */
 	s->cut = s->cut < FINEST ? s->cut : FINEST;
-	while (s->cut && gt_step_of(s, last) - gt_step_of(s, first) >= lines)
+	while (s->cut && gt_bar_step_of(s, last) - gt_bar_step_of(s, first) >= lines)
 		s->cut--;
-	s->first = gt_step_of(s, first);
-	s->n = gt_step_of(s, last) - s->first + 1;
+	s->first = gt_bar_step_of(s, first);
+	s->n = gt_bar_step_of(s, last) - s->first + 1;
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
 		if (count_of(h, b)) {
-			uint64_t *to = &s->counts[gt_step_of(s, gt_hist_low(b)) - s->first];
+			uint64_t *to = &s->counts[gt_bar_step_of(s, gt_hist_low(b)) - s->first];
 
 			*to += count_of(h, b);
 			s->total += count_of(h, b);
@@ -113,7 +113,7 @@ void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8)
 
 /* ---- lines ---- */
 
-void gt_spark_see(struct gt_spark_scale *scale, const struct gt_hist *h)
+void gt_spark_scale_add(struct gt_spark_scale *scale, const struct gt_hist *h)
 {
 	uint64_t first = 0, last = 0;
 
@@ -132,10 +132,10 @@ static struct cells cells_of(const struct gt_spark_scale *scale)
 	unsigned span;
 
 	c.steps.cut = c.steps.cut < 3 ? c.steps.cut : 3;
-	while (c.steps.cut && gt_step_of(&c.steps, scale->high) - gt_step_of(&c.steps, scale->low) >= GT_SPARK_CELLS)
+	while (c.steps.cut && gt_bar_step_of(&c.steps, scale->high) - gt_bar_step_of(&c.steps, scale->low) >= GT_SPARK_CELLS)
 		c.steps.cut--;
-	c.steps.first = gt_step_of(&c.steps, scale->low);
-	span = gt_step_of(&c.steps, scale->high) - c.steps.first + 1;
+	c.steps.first = gt_bar_step_of(&c.steps, scale->low);
+	span = gt_bar_step_of(&c.steps, scale->high) - c.steps.first + 1;
 	c.each = (span + GT_SPARK_CELLS - 1) / GT_SPARK_CELLS;
 	c.n = scale->any ? (span + c.each - 1) / c.each : 0;
 	return c;
@@ -150,7 +150,7 @@ void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *sc
 
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
 		if (count_of(h, b)) {
-			uint64_t *to = &counts[(gt_step_of(&c.steps, gt_hist_low(b)) - c.steps.first) / c.each];
+			uint64_t *to = &counts[(gt_bar_step_of(&c.steps, gt_hist_low(b)) - c.steps.first) / c.each];
 
 			*to += count_of(h, b);
 			most = *to > most ? *to : most;
@@ -167,11 +167,11 @@ void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 {
 	struct cells c = cells_of(scale);
 	char from[40], to[40], width[40] = "one to each power of two";
-	uint64_t end = gt_step_low(&c.steps, c.steps.first + c.n * c.each);
+	uint64_t end = gt_bar_step_low(&c.steps, c.steps.first + c.n * c.each);
 
 	if (!scale->any)
 		return;
-	gt_put_scaled(from, sizeof(from), GT_C_NS, (int64_t)gt_step_low(&c.steps, c.steps.first));
+	gt_put_scaled(from, sizeof(from), GT_C_NS, (int64_t)gt_bar_step_low(&c.steps, c.steps.first));
 	gt_put_scaled(to, sizeof(to), GT_C_NS, end > INT64_MAX ? INT64_MAX : (int64_t)end);
 	if (c.each > 1 || c.steps.cut)
 		snprintf(width, sizeof(width), c.each > 1 ? "each %u powers of two" : "%u to each power of two", c.each > 1 ? c.each : 1u << c.steps.cut);

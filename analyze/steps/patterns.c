@@ -36,7 +36,7 @@ struct lane {				/* a stream */
 };
 struct patterns {
 	struct gt_launched gpu;		/* first: gt_asked is its head */
-	struct gt_name_ids ids;
+	struct gt_name_interner ids;
 	struct name *names;		/* by number */
 	struct lane *lanes;
 	size_t nnames, names_cap, nlanes, lanes_cap;
@@ -52,7 +52,7 @@ static uint32_t name_of(struct patterns *p, const struct gt_launched_op *op, str
 {
 	bool kernel = op->what == GT_GPU_KERNEL;
 	uint32_t type = op->type_number - p->gpu.order.types[op->seg->index];
-	uint32_t i = gt_name_ids_type(&p->ids, op->type_number, op->seg, type, kernel, err);
+	uint32_t i = gt_name_interner_type(&p->ids, op->type_number, op->seg, type, kernel, err);
 
 	if (i == GT_NONE)
 		return 0;
@@ -161,14 +161,14 @@ static int patterns_init(void *state, struct gt_reader *r, const struct gt_analy
 {
 	struct patterns *p = state;
 	int rc = gt_launched_init(&p->gpu, r, opt, on_op, NULL, err);
-	const struct gt_in_time *order = &p->gpu.order;
+	const struct gt_time_ordered *order = &p->gpu.order;
 
 	if (rc)
 		return rc;
 	p->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*p->lane));
 	if (!p->lane)
 		return gt_err_set(err, -ENOMEM, "no memory for the streams");
-	return gt_name_ids_init(&p->ids, order->types[order->nsegs], NAMES_MAX, err);
+	return gt_name_interner_init(&p->ids, order->types[order->nsegs], NAMES_MAX, err);
 }
 
 static int patterns_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -230,7 +230,7 @@ static int by_stream(const void *pa, const void *pb)
 static int streams_table(const struct patterns *p, struct gt_table *t, struct gt_err *err)
 {
 	const struct lane **list = calloc(p->nlanes + 1, sizeof(*list));	/* sequences know streams by where they stand now */
-	size_t shown = gt_shown(p->nlanes, p->gpu.asked.opt->top);
+	size_t shown = gt_rows_shown(p->nlanes, p->gpu.asked.opt->top);
 
 	if (!list)
 		return gt_err_set(err, -ENOMEM, "no memory for the streams");
@@ -262,7 +262,7 @@ static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_
 	gt_table_add(t, (struct gt_cell[NRUN]){
 		gt_cell_text(gt_kernel_names_shown(names, n->text)), gt_cell_u(n->launches), gt_cell_u(n->in_runs),
 		gt_cell_share(n->in_runs, n->launches), gt_cell_u(n->runs), gt_cell_u(n->longest), gt_cell_u(n->longest_ns),
-		gt_cell_i(gt_since(a->opt, a->reader, n->longest_seg, n->longest_at)), stream_id(n->longest_seg, n->longest_track),
+		gt_cell_i(gt_time_since_origin(a->opt, a->reader, n->longest_seg, n->longest_at)), stream_id(n->longest_seg, n->longest_track),
 		gt_cell_text(n->text) });
 }
 
@@ -278,7 +278,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 		if (p->names[i].runs)
 			list[n++] = &p->names[i];
 	qsort(list, n, sizeof(*list), by_runs);
-	shown = gt_shown(n, p->gpu.asked.opt->top);
+	shown = gt_rows_shown(n, p->gpu.asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
 	gt_table_gives_way(t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
@@ -333,7 +333,7 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	cells[8] = gt_cell_share(s->count * s->n, l->tail.n);
 	cells[9] = gt_cell_u(s->call_ns);
 	cells[10] = gt_cell_text(failed ? "?" : (const char *)some.data);
-	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, s->first_at));
+	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, s->first_at));
 	cells[12] = gt_cell_text(failed ? "?" : (const char *)all.data);
 	if (!failed)
 		gt_table_add(t, cells + gt_where_skip(a->reader));
@@ -347,7 +347,7 @@ static int sequences_table(struct patterns *p, struct gt_table *t, struct gt_ker
 	size_t shown;
 	int rc = gt_sequences_select(&p->sequences, err);
 
-	shown = gt_shown(p->sequences.n, p->gpu.asked.opt->top);
+	shown = gt_rows_shown(p->sequences.n, p->gpu.asked.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the sequences");
@@ -371,14 +371,14 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	gt_table_note(tables[1], "a repetition counts where it does not overlap the one before; of sequences with three launches in a "
 				 "row in common only the first in this list is shown");
 	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined, "what is not known of a call takes no time here", 0);
-	gt_note_late(tables[0], gt_in_time_late(&l->order), "runs and sequences");
+	gt_note_unordered(tables[0], gt_time_ordered_late(&l->order), "runs and sequences");
 	if (p->beyond)
-		gt_note_many(tables[0], p->beyond, "more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
+		gt_note_plural(tables[0], p->beyond, "more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
 			     "out", LANES_MAX, (unsigned long long)p->beyond);
-	if (gt_name_ids_crowded(&p->ids))
+	if (gt_name_interner_has_rest(&p->ids))
 		gt_table_note(tables[1], "more than %u different operations: those that came later are in no run and no sequence", NAMES_MAX);
 	if (p->sequences.forgotten)
-		gt_note_many(tables[1], p->sequences.forgotten, "too many different sequences: %llu that had been met once {was forgotten, "
+		gt_note_plural(tables[1], p->sequences.forgotten, "too many different sequences: %llu that had been met once {was forgotten, "
 			     "and counts once less if it|were forgotten, and count once less if they} came again",
 			     (unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
@@ -424,7 +424,7 @@ static void patterns_release(void *state)
 	free(p->names);
 	free(p->lanes);
 	free(p->lane);
-	gt_name_ids_release(&p->ids);
+	gt_name_interner_release(&p->ids);
 	gt_sequences_release(&p->sequences);
 	gt_launched_release(&p->gpu);
 }

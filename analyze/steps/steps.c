@@ -36,7 +36,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_steps_stream *to;
 	uint32_t *slot = &s->slot[m->place];
 
-	if (gt_steps_early(s, gt_in_time_segment(&s->order, s->asked.reader, m), m->at))
+	if (gt_steps_early(s, gt_time_ordered_segment(&s->order, s->asked.reader, m), m->at))
 		return 0;
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
@@ -61,7 +61,7 @@ static int steps_init(void *state, struct gt_reader *r, const struct gt_analysis
 	struct gt_steps *s = state;
 
 	s->asked = (struct gt_report_state){ r, opt };
-	return gt_in_time_init(&s->order, r, on_row, s, err);
+	return gt_time_ordered_init(&s->order, r, on_row, s, err);
 }
 
 /* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
@@ -71,7 +71,7 @@ static int make_room(struct gt_steps *s, struct gt_err *err)
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
 	if (!s->device_of || !s->slot)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
-	return gt_name_ids_init(&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
+	return gt_name_interner_init(&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
 }
 
 static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -83,7 +83,7 @@ static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *e
 	for (uint32_t i = 0; i < cols->n; i++)
 		if (!gt_steps_name(s, cols->seg, cols->types[cols->code ? cols->code[i] : 0], err))
 			return err->code;
-	return gt_in_time_run(&s->order, cols, err) ? 0 : err->code;
+	return gt_time_ordered_run(&s->order, cols, err) ? 0 : err->code;
 }
 
 /* ---- figures ---- */
@@ -447,7 +447,7 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 /* Were calls of this layer recorded, and not left out? */
 static bool has_calls(const struct gt_steps *s, const struct gt_steps_lane *l, unsigned layer)
 {
-	return gt_recorded_in(l->seg, layer) && !gt_filtered_away(&s->asked, layer, GT_OP_NONE);
+	return gt_is_recorded_in(l->seg, layer) && !gt_why_filtered_out(&s->asked, layer, GT_OP_NONE);
 }
 
 static void add_step(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, size_t i, bool calls, bool runtime)
@@ -459,7 +459,7 @@ static void add_step(const struct gt_steps *s, struct gt_table *t, const struct 
 
 	where(cells, s, l);
 	cells[4] = gt_cell_u(i + 1);
-	cells[5] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, step->at));
+	cells[5] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, step->at));
 	cells[6] = gt_cell_u(ns);
 	cells[7] = gt_cell_u(step->busy);
 	cells[8] = gt_cell_u(ns - step->busy);
@@ -570,7 +570,7 @@ static void add_steps(const struct gt_steps *s, struct gt_table *t)
 
 	for (uint32_t i = 0; i < s->nlanes; i++)
 		total += s->lanes[i].n;
-	left = gt_shown(total, s->asked.opt->top);
+	left = gt_rows_shown(total, s->asked.opt->top);
 	gt_table_note_cut(t, total, left);
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		const struct gt_steps_lane *l = &s->lanes[i];
@@ -606,7 +606,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		gt_table_note(t, "there are more than %u GPUs: those with the least work are left out", GT_STEPS_LANES);
 	if (s->steps_left_out)
 		gt_table_note(t, "there are more than %u steps: later ones are left out", GT_STEPS_MAX);
-	gt_note_late(t, s->late, "sequences and busy times");
+	gt_note_unordered(t, s->late, "sequences and busy times");
 	if (sampled)
 		gt_table_note(t, "the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up", sampled);
 }
@@ -635,11 +635,11 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 {
 	struct gt_steps *s = state;
 	unsigned skip = gt_where_skip(s->asked.reader);
-	int rc = gt_in_time_flush(&s->order, err);
+	int rc = gt_time_ordered_flush(&s->order, err);
 
-	s->late = gt_in_time_late(&s->order);
+	s->late = gt_time_ordered_late(&s->order);
 	s->nsigns = s->names.n;
-	s->crowded = gt_name_ids_crowded(&s->names);
+	s->crowded = gt_name_interner_has_rest(&s->names);
 	tables[0] = gt_table_new("steps", "Steps", columns + skip, (unsigned)NCOLUMNS - skip);
 	tables[1] = gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
 	tables[2] = gt_table_new("slow_steps", "The slowest steps, and what differs from the median step", slow_columns + skip,
@@ -672,8 +672,8 @@ static void steps_release(void *state)
 	free(s->device_of);
 	free(s->slot);
 	free(s->times);
-	gt_name_ids_release(&s->names);
-	gt_in_time_release(&s->order);
+	gt_name_interner_release(&s->names);
+	gt_time_ordered_release(&s->order);
 }
 
 /* ---- for others ---- */
@@ -689,9 +689,9 @@ static int find_loops(struct gt_steps *s, struct gt_err *err)
 	filter.args = false;
 	rc = gt_steps_scan(s, &filter, on_run, s, err);
 	if (!rc)
-		rc = gt_in_time_flush(&s->order, err);
+		rc = gt_time_ordered_flush(&s->order, err);
 	s->nsigns = s->names.n;
-	return rc || !s->names.of_type || gt_name_ids_crowded(&s->names) ? rc : work_out(s, err);
+	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names) ? rc : work_out(s, err);
 }
 
 static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)
@@ -729,11 +729,11 @@ int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct 
 
 const struct gt_analysis gt_steps_report = {
 	.name       = "steps",
-	.apart      = true,
+	.per_recording = true,
 	.help       = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
 	.wants      = GT_BIT(GT_GPU),
 	.needs      = GT_BIT(GT_LAYER_GPU),
-	.sees_all   = true,
+	.needs_unfiltered   = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct gt_steps),
 	.init       = steps_init,

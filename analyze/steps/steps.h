@@ -52,12 +52,12 @@ struct gt_steps_stream {		/* rows on one track */
 };
 struct gt_steps {
 	struct gt_report_state asked;
-	struct gt_in_time order;	/* of the scan at hand */
+	struct gt_time_ordered order;	/* of the scan at hand */
 	uint32_t *device_of;		/* by track, numbered over all segments */
 	uint32_t *slot;			/* likewise: 1 + its place in streams */
 	struct gt_steps_stream *streams;
 	size_t nstreams, streams_cap, listed;
-	struct gt_name_ids names;	/* symbols, by text and layer; what calls are named follows behind those of the GPU */
+	struct gt_name_interner names;	/* symbols, by text and layer; what calls are named follows behind those of the GPU */
 	bool crowded;			/* the GPU's operations have more than GT_STEPS_SYMBOLS names: no sequence can be told */
 	size_t nsigns;			/* names of the GPU's operations, which come first */
 	struct gt_steps_lane *lanes;
@@ -73,7 +73,7 @@ struct gt_steps {
 struct gt_steps_code {
 	uint32_t stamp, nth, name;
 	enum gt_gpu_what what;
-	struct gt_launch_cols launch;
+	struct gt_launch_fields launch;
 	const uint64_t *bytes;
 	uint32_t nbytes;
 };
@@ -91,7 +91,7 @@ static inline bool gt_steps_early(const struct gt_steps *s, const struct gt_segm
 /* 1 + the number of a type's name. 0 with err filled in. */
 static inline uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	return 1 + gt_name_ids_type(&s->names, gt_in_time_type(&s->order, seg, type), seg, type, seg->types[type].layer, err);
+	return 1 + gt_name_interner_type(&s->names, gt_time_ordered_type(&s->order, seg, type), seg, type, seg->types[type].layer, err);
 }
 /* A scan of its own, as the options have it. kinds: GT_BIT(enum gt_kind). fn gets runs by time. */
 typedef int gt_steps_fn(void *arg, const struct gt_cols *cols, struct gt_err *err);

@@ -69,14 +69,14 @@ static void count_row(struct gt_steps *s, struct gt_step *step, const struct gt_
 static int gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct fill *f = arg;
-	uint32_t number = gt_in_time_track(&f->s->order, cols->seg, cols->track), i = f->lane_of[f->s->device_of[number]];
+	uint32_t number = gt_time_ordered_track(&f->s->order, cols->seg, cols->track), i = f->lane_of[f->s->device_of[number]];
 	struct gt_steps_lane *lane = i ? &f->s->lanes[i - 1] : NULL;
 	struct gt_steps_row row;
 	struct gt_moment *m;
 
 	if (!lane || !lane->n)
 		return 0;
-	m = gt_in_time_run(&f->s->order, cols, err);
+	m = gt_time_ordered_run(&f->s->order, cols, err);
 	if (!m || gt_steps_walk_run(&f->walk, cols, err))
 		return err->code;
 	for (uint32_t k = 0; k < cols->n; k++) {
@@ -195,7 +195,7 @@ static int call_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	int rc = 0;
 
 	if (process != GT_NONE)
-		lane = f->first_lane[gt_in_time_track(&f->s->order, cols->seg, process)] - 1;
+		lane = f->first_lane[gt_time_ordered_track(&f->s->order, cols->seg, process)] - 1;
 	for (; !rc && lane != GT_NONE; lane = f->s->lanes[lane].next)
 		if (f->s->lanes[lane].n)
 			rc = calls_of_lane(f->s, &f->s->lanes[lane], cols, err);
@@ -222,7 +222,7 @@ static int prepare(struct fill *f, struct gt_err *err)
 			lane->steps[k] = (struct gt_step){ lane->steps[k].host, lane->steps[k].at, .picked = lane->steps[k].picked };
 		if (lane->process == GT_NONE)
 			continue;
-		first = &f->first_lane[gt_in_time_track(&s->order, lane->seg, lane->process)];
+		first = &f->first_lane[gt_time_ordered_track(&s->order, lane->seg, lane->process)];
 		lane->next = *first - 1;
 		*first = i + 1;
 	}
@@ -259,19 +259,19 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 	if (!f)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
 	f->s = s;
-	gt_in_time_again(&s->order, on_row, f);
+	gt_time_ordered_rewind(&s->order, on_row, f);
 	rc = prepare(f, err);
 	if (!rc)
 		rc = gt_steps_scan(s, &filter, gpu_run, f, err);
 	if (!rc)
-		rc = gt_in_time_flush(&s->order, err);
+		rc = gt_time_ordered_flush(&s->order, err);
 	filter.kinds = GT_BIT(GT_CALL);
 	filter.args = false;		/* which are most of the bytes */
 	if (!rc)
 		rc = gt_steps_scan(s, &filter, call_run, f, err);
 	if (!rc)
 		close_orders(f);
-	s->late += gt_in_time_late(&s->order);
+	s->late += gt_time_ordered_late(&s->order);
 	free(f->walk.codes);
 	free(f->lane_of);
 	free(f->first_lane);

@@ -29,7 +29,7 @@ static int begin_code(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 
 	*c = (struct gt_steps_code){ .stamp = w->stamp, .what = gt_gpu_what(gt_cols_type(cols, code)) };
 	c->name = gt_steps_name(s, cols->seg, cols->types[code], err);
-	gt_launch_cols(&c->launch, cols, code, GT_LAUNCH_START);
+	gt_launch_fields_read(&c->launch, cols, code, GT_LAUNCH_START);
 	c->bytes = gt_cols_role(cols, code, GT_R_BYTES, &c->nbytes);
 	return c->name ? 0 : err->code;
 }
@@ -46,7 +46,7 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 	nth = c->nth++;
 	row->name = c->name - 1;
 	row->what = c->what;
-	row->joined = gt_launch_of(&c->launch, cols->seg, nth, &call);
+	row->joined = gt_launch_fields_call(&c->launch, cols->seg, nth, &call);
 	row->launch = row->joined ? call.start : 0;
 	row->bytes = nth < c->nbytes ? c->bytes[nth] : 0;
 	return 0;
@@ -224,9 +224,9 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	struct gt_steps_row row;
 	struct gt_moment *m;
 
-	if (!p->lane[gt_in_time_track(&p->s->order, cols->seg, cols->track)])
+	if (!p->lane[gt_time_ordered_track(&p->s->order, cols->seg, cols->track)])
 		return 0;
-	m = gt_in_time_run(&p->s->order, cols, err);
+	m = gt_time_ordered_run(&p->s->order, cols, err);
 	if (!m || gt_steps_walk_run(&p->walk, cols, err))
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -245,7 +245,7 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
-	gt_in_time_again(&s->order, on_place, &p);
+	gt_time_ordered_rewind(&s->order, on_place, &p);
 	p.lane = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*p.lane));
 	p.last = calloc(s->nlanes * (GT_PERIOD_BEFORE + 1ul) + 1, sizeof(*p.last));
 	p.seen = calloc(s->nlanes + 1ul, sizeof(*p.seen));
@@ -257,8 +257,8 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 	if (!rc)
 		rc = gt_steps_scan(s, &filter, place_run, &p, err);
 	if (!rc)
-		rc = gt_in_time_flush(&s->order, err);
-	s->late += gt_in_time_late(&s->order);
+		rc = gt_time_ordered_flush(&s->order, err);
+	s->late += gt_time_ordered_late(&s->order);
 	free(p.walk.codes);
 	free(p.lane);
 	free(p.last);

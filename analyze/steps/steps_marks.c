@@ -70,7 +70,7 @@ static bool same_template(const void *arg, uint32_t value, const void *key, size
 /* NULL: no memory with err filled in, or (no error) there are too many. */
 static struct template *find_template(struct marks *m, const struct gt_cols *cols, const char *name, uint64_t *number, struct gt_err *err)
 {
-	uint64_t key = gt_hash_u64(template_of(name, number) + gt_in_time_track(&m->s->order, cols->seg, cols->track));
+	uint64_t key = gt_hash_u64(template_of(name, number) + gt_time_ordered_track(&m->s->order, cols->seg, cols->track));
 	uint32_t i = gt_map_get(&m->map, key, same_template, m, &key, sizeof(key));
 
 	if (i != UINT32_MAX)

@@ -135,7 +135,7 @@ static int compare(const char *path, double *decode, double *report, struct gt_e
 	unsigned n = 0;
 
 	for (unsigned i = 0; gt_analyses[i]; i++)
-		if (gt_analyses[i]->screen)
+		if (gt_analyses[i]->in_default)
 			chosen[n++] = gt_analyses[i];
 	*decode = *report = 1e18;
 	for (int run = 0; run < RUNS; run++) {

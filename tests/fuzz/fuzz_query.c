@@ -16,7 +16,7 @@ static void check_query(const struct gt_query *q)
 {
 	struct gt_analysis report = { .order = GT_ANY_ORDER };
 
-	gt_query_fit(q, &report);
+	gt_query_configure(q, &report);
 	for (unsigned i = 0; i < q->nnodes; i++) {
 		const struct gt_query_node *n = &q->nodes[i];
 
@@ -24,7 +24,7 @@ static void check_query(const struct gt_query *q)
 		    n->column + n->length > strlen(q->where) || n->use >= q->nuses)
 			abort();
 		if (n->op == GT_Q_TEST && n->text && n->test != GT_Q_WORDS)
-			gt_query_fits(n, "cuLaunchKernel");
+			gt_query_text_matches(n, "cuLaunchKernel");
 	}
 	for (unsigned i = 0; i < q->nby + q->naggs; i++)
 		if (!q->columns[i].key || !q->columns[i].title)

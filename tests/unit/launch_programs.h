@@ -288,7 +288,7 @@ static inline json_t *reported_of_some(const char *name)
 
 	known_program();
 	o.filter.match = only_add;
-	o.restricted = "--match add";
+	o.restrictions = "--match add";
 	return reported((const char *[]){ name, NULL }, 1, &o, &origin);
 }
 

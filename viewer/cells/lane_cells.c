@@ -9,7 +9,7 @@
 #include "viewer/cells/lane_cells.h"
 
 #define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
-#define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIMELINE_MAX is 24 blocks' rows */
+#define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIME_MERGE_MAX is 24 blocks' rows */
 
 struct strip {
 	struct gt_strip_of of;
@@ -39,7 +39,7 @@ struct gt_strips {
 	size_t from, to;		/* those of these strips whose turn it is */
 	struct gt_visits visits;
 	size_t at;			/* the block of these to go through next */
-	struct gt_timeline line;	/* rows that must come in order */
+	struct gt_time_merge line;	/* rows that must come in order */
 	int64_t portion;		/* ns of these that are handed out at a time */
 	uint64_t gone, all;		/* blocks, of all segments */
 };
@@ -103,7 +103,7 @@ static void put_aside(struct gt_strips *s)
 		s->strips_cap = 0;
 	}
 	s->nstrips = 0;
-	gt_timeline_release(&s->line);
+	gt_time_merge_release(&s->line);
 	gt_visits_clear(&s->visits);
 	s->at = s->from = s->to = 0;
 	s->segment = 0;
@@ -357,7 +357,7 @@ static int add_run(struct gt_strips *s, const struct gt_open_block *r, const str
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
 	struct gt_range range = { from_of(s, strip), range_in(s, s->segment).to };
 	bool calls = strip->of.aspect == GT_ASPECT_CALLS && !strip->of.derived;
-	struct gt_moment *to = calls ? NULL : gt_timeline_room(&s->line, run->n, err);
+	struct gt_moment *to = calls ? NULL : gt_time_merge_reserve(&s->line, run->n, err);
 	size_t n = 0;
 	unsigned depth;
 
@@ -377,7 +377,7 @@ static int add_run(struct gt_strips *s, const struct gt_open_block *r, const str
 			return gt_err_set(err, -ENOMEM, "out of memory");
 	}
 	if (!calls)
-		gt_timeline_took(&s->line, n);
+		gt_time_merge_commit(&s->line, n);
 	return 0;
 }
 
@@ -442,7 +442,7 @@ static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_er
  * tracks are busy, and nobody waits that long for a picture. 1: there are more; 0; negative. */
 static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct gt_err *err)
 {
-	int code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
+	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
 
 	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
 		size_t before = s->line.held;
@@ -452,7 +452,7 @@ static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct g
 			return 1;
 		if (__builtin_add_overflow(s->line.heap[0].at, s->portion, &to) || to > floor)
 			to = floor;
-		code = gt_timeline_advance(&s->line, to, add_moment, s, err);
+		code = gt_time_merge_advance(&s->line, to, add_moment, s, err);
 		before -= s->line.held;
 		if (before > 2 * AT_A_TIME && s->portion > 1)
 			s->portion /= 2;
@@ -524,10 +524,10 @@ static int begin_segment(struct gt_strips *s)
 
 static int end_segment(struct gt_strips *s, struct gt_err *err)
 {
-	int code = gt_timeline_flush(&s->line, add_moment, s, err);
+	int code = gt_time_merge_flush(&s->line, add_moment, s, err);
 
 	note_late(s);
-	gt_timeline_release(&s->line);
+	gt_time_merge_release(&s->line);
 	note_until(s, INT64_MAX);
 	for (size_t i = s->from; i < s->to; i++)		/* strips that no track has rows for */
 		s->strips[i].complete |= is_due(s, &s->strips[i]);
@@ -563,7 +563,7 @@ int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
 		s->gone += !last;
 	}
 	if (code >= 0 && s->begun) {
-		code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* what waits is where reached() sees it */
+		code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* what waits is where reached() sees it */
 		note_until(s, reached(s));
 	}
 	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;

@@ -27,7 +27,7 @@ struct gt_flame {
 	enum gt_flame_of of;
 	struct gt_filter filter;
 	struct gt_range *ranges;	/* by segment */
-	struct gt_doubles *doubles;
+	struct gt_source_dedup *doubles;
 	struct gt_iter *iter;		/* NULL: all was gone through */
 	struct gt_flame_node *nodes;
 	uint32_t n;
@@ -73,11 +73,11 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = set_ranges(f, range, err);
-	if (!rc && !(f->doubles = gt_doubles_new(f->reader, err)))
+	if (!rc && !(f->doubles = gt_source_dedup_new(f->reader, err)))
 		rc = err->code;
 	if (rc)
 		return rc;
-	gt_doubles_hide(f->doubles, &f->filter);
+	gt_source_dedup_hide(f->doubles, &f->filter);
 	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
 	f->iter = gt_iter_open(f->reader, &f->filter, err);
 	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
@@ -129,7 +129,7 @@ void gt_flame_free(struct gt_flame *f)
 		free(f->stacks[i]);
 	free(f->stacks);
 	gt_iter_close(f->iter);
-	gt_doubles_free(f->doubles);
+	gt_source_dedup_free(f->doubles);
 	gt_map_release(&f->map);
 	free(f->ranges);
 	free(f->nodes);

@@ -140,7 +140,7 @@ static const char *kind_word(enum gt_kind kind)
 static int tell_return(struct telling *t, const struct gt_type *type)
 {
 	char room[80];
-	const char *words = t->row->ret ? gt_code_words(type->layer, t->row->ret, room, sizeof(room)) : "success";
+	const char *words = t->row->ret ? gt_return_code_text(type->layer, t->row->ret, room, sizeof(room)) : "success";
 	int rc;
 
 	if (t->row->kind != GT_CALL)

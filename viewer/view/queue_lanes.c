@@ -49,7 +49,7 @@ struct gt_queue_rows {
 	struct gt_background_thread thread;
 	unsigned grown;			/* how many times the trace has */
 	struct gt_reader *reader;	/* the thread's, opened by jobs that read everything, as is: */
-	struct gt_doubles *doubles;
+	struct gt_source_dedup *doubles;
 	struct job *job;		/* at work */
 	unsigned percent;		/* of it, when it was looked at last: two frames with nothing between them are one */
 	struct gt_queue_reach *reach;	/* of the whole run, once it was read: */
@@ -238,7 +238,7 @@ void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of
 /* The trace as it is now. Who else reads it may be behind, but not by a whole recording. */
 static bool open_it(struct gt_queue_rows *q, struct job *job)
 {
-	gt_doubles_free(q->doubles);
+	gt_source_dedup_free(q->doubles);
 	gt_reader_close(q->reader);
 	q->doubles = NULL;
 	q->reader = job->file < 0 ? NULL : gt_reader_open_from(job->file, job->from, &job->err);
@@ -257,7 +257,7 @@ static void work(void *arg)
 	job->rc = -ENOMEM;
 	if (job->reach && !open_it(q, job))
 		return;
-	if (!q->doubles && !(q->doubles = gt_doubles_new(q->reader, &job->err)))
+	if (!q->doubles && !(q->doubles = gt_source_dedup_new(q->reader, &job->err)))
 		return;
 	ask.doubles = q->doubles;
 	job->rc = gt_queue_cells(q->reader, &ask, c->cells, c->known, job->reach, &job->err);
@@ -509,7 +509,7 @@ void gt_queue_rows_free(struct gt_queue_rows *q)
 	gt_queue_rows_rest(q);
 	forget(q);
 	forget_reach(q);
-	gt_doubles_free(q->doubles);
+	gt_source_dedup_free(q->doubles);
 	gt_reader_close(q->reader);
 	gt_thread_release(&q->thread);
 	free(q->offsets);

@@ -89,7 +89,7 @@ static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_T
 					   .state_size = sizeof(struct job *), .init = watch_init, .block = watch_block,
 					   .merge = watch_merge, .finish = watch_finish };
 		for (unsigned i = 0; i < 3; i++)
-			if (parts[i] && parts[i]->order == (enum gt_order)order && (parts[i]->block || parts[i]->folds))
+			if (parts[i] && parts[i]->order == (enum gt_order)order && (parts[i]->block || parts[i]->aggregates))
 				w->wants |= parts[i]->wants;
 		if (w->wants)
 			chosen[n++] = w;
@@ -128,7 +128,7 @@ static int set_ranges(struct job *job, struct gt_reader *r, struct gt_err *err)
 	job->options.filter.from = n ? job->ranges[0].from : all.from;
 	job->options.filter.to = n ? job->ranges[0].to : all.to;
 	job->options.filter.ranges = job->ranges;
-	job->options.restricted = "what is seen";
+	job->options.restrictions = "what is seen";
 	return 0;
 }
 
@@ -136,10 +136,10 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 {
 	const struct gt_analysis *chosen[GT_BY_TIME + 3];
 	struct gt_reported *to = job->reported;
-	struct gt_asked_range asked;
+	struct gt_time_ranges asked;
 	struct count count = { &job->options.filter, r, job, 0 };
 	unsigned n = choose(job, chosen);
-	int rc = gt_ask_range(&asked, &job->options, r, NULL, NULL, NULL, err);
+	int rc = gt_time_ranges_set(&asked, &job->options, r, NULL, NULL, NULL, err);
 
 	if (!rc)
 		rc = set_ranges(job, r, err);
@@ -151,7 +151,7 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 	to->n = rc > 0 ? (unsigned)rc : 0;
 	to->origins = asked.origins;
 	asked.origins = NULL;
-	gt_asked_range_release(&asked);
+	gt_time_ranges_release(&asked);
 	return rc < 0 ? rc : 0;
 }
 

@@ -49,7 +49,7 @@ static char *by_hand(struct stage *st, const struct gt_analysis *what, struct gt
 	}
 	o.origin = origins[0];
 	o.filter = (struct gt_filter){ .ranged = !all, .from = ranges[0].from, .to = ranges[0].to, .ranges = all ? NULL : ranges };
-	o.restricted = all ? NULL : "what is seen";
+	o.restrictions = all ? NULL : "what is seen";
 	n = gt_run(st->reader, chosen, 2, &o, 1, tables, &st->err);
 	text = n < 0 ? NULL : as_json(tables, (unsigned)n);
 	for (int i = 0; i < n; i++)

@@ -228,7 +228,7 @@ static void a_range_cuts(void)
 
 	known(&t, true);
 	o.filter = (struct gt_filter){ .ranged = true, .from = 2200, .to = 3050 };
-	o.restricted = "--from";
+	o.restrictions = "--from";
 	j = report(end(&t), NULL, &o);
 	CHECK_EQ(num(row(j, "userspace", 0), "api_calls"), 5);		/* whole calls that overlap */
 	CHECK(num(row_named(j, "threads", "thread", "main"), "busy_ns") == 200 + 100 + 10);	/* busy time is cut */

@@ -116,7 +116,7 @@ static void what_is_filtered_away_is_no_zero(void)
 	char *text;
 
 	o.filter.match = launches_only;
-	o.restricted = "--match x";
+	o.restrictions = "--match x";
 	known(&t, true);
 	j = report(end(&t), names, &o);
 	CHECK(num(row(j, "userspace", 0), "api_calls") == 4 && num(row(j, "userspace", 0), "kernel_launches") == 4);
@@ -144,7 +144,7 @@ static void nothing_matched(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (size_t k = 0; k < sizeof(sets) / sizeof(*sets); k++) {
-			struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restricted = "--something" };
+			struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restrictions = "--something" };
 			const char *names[4] = { "header", sets[k][0], k == 2 ? NULL : sets[k][1], NULL };
 			struct trace t;
 			char *text;
@@ -161,7 +161,7 @@ static void nothing_matched(void)
 static void an_idle_time_is_told_as_such(void)
 {
 	static const char *const names[] = { "header", "summary", "top", NULL };
-	struct gt_analysis_options o = { .file = "x", .filter = { .ranged = true, .from = 1200, .to = 1900 }, .restricted = "--from" };
+	struct gt_analysis_options o = { .file = "x", .filter = { .ranged = true, .from = 1200, .to = 1900 }, .restrictions = "--from" };
 	struct trace t;
 	char *text;
 
@@ -176,7 +176,7 @@ static void an_idle_time_is_told_as_such(void)
 static void no_row_of_a_kind_is_not_nothing(void)
 {
 	static const char *const names[] = { "header", "open", NULL };
-	struct gt_analysis_options o = { .file = "x", .filter = { .tid = 101 }, .restricted = "--tid 101" };
+	struct gt_analysis_options o = { .file = "x", .filter = { .tid = 101 }, .restrictions = "--tid 101" };
 	struct trace t;
 	char *text;
 
@@ -252,7 +252,7 @@ static void words_go_by_number(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct gt_buf b = { 0 };
 
-		gt_put_by_number(&b, cases[i].text, cases[i].n);
+		gt_put_plural(&b, cases[i].text, cases[i].n);
 		gt_buf_byte(&b, 0);
 		CHECK(!b.failed && !strcmp((char *)b.data, cases[i].words));
 		gt_buf_release(&b);

@@ -105,10 +105,10 @@ static void shares_add_up(void)
 	int64_t s[3];
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(!gt_shares(thirds, 3, s, &err) && s[0] == 3334 && s[1] == 3333 && s[2] == 3333);
-	CHECK(!gt_shares(none, 2, s, &err) && s[0] == 0 && s[1] == 0);
-	CHECK(!gt_shares(huge, 3, s, &err) && s[0] == 5000 && s[1] == 5000 && s[2] == 0);
-	CHECK(!gt_shares(NULL, 0, NULL, &err));
+	CHECK(!gt_compute_shares(thirds, 3, s, &err) && s[0] == 3334 && s[1] == 3333 && s[2] == 3333);
+	CHECK(!gt_compute_shares(none, 2, s, &err) && s[0] == 0 && s[1] == 0);
+	CHECK(!gt_compute_shares(huge, 3, s, &err) && s[0] == 5000 && s[1] == 5000 && s[2] == 0);
+	CHECK(!gt_compute_shares(NULL, 0, NULL, &err));
 }
 
 struct seen { int64_t last; size_t n; bool ordered; };
@@ -126,7 +126,7 @@ static int see(void *arg, const struct gt_moment *m, struct gt_err *err)
 /* k tracks, blocks that overlap, floors as a reader would give them. */
 static void timeline_orders(void)
 {
-	struct gt_timeline t = { 0 };
+	struct gt_time_merge t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = -1, .ordered = true };
 	size_t most = 0;
@@ -136,19 +136,19 @@ static void timeline_orders(void)
 
 		struct gt_moment *m;
 
-		CHECK(!gt_timeline_advance(&t, floor, see, &s, &err));
+		CHECK(!gt_time_merge_advance(&t, floor, see, &s, &err));
 		for (int run = 0; run < 2; run++) {	/* two tracks a block */
-			CHECK((m = gt_timeline_room(&t, 25, &err)) != NULL);
+			CHECK((m = gt_time_merge_reserve(&t, 25, &err)) != NULL);
 			for (int i = 0; i < 25; i++)
 				m[i] = (struct gt_moment){ .at = floor + 2 * i * (block % 7 + 1) + (i % 5 == 4 ? -3 : 0) + 3 };
-			gt_timeline_took(&t, 25);
+			gt_time_merge_commit(&t, 25);
 		}
 		most = t.held > most ? t.held : most;
 	}
-	CHECK(!gt_timeline_flush(&t, see, &s, &err));
+	CHECK(!gt_time_merge_flush(&t, see, &s, &err));
 	CHECK(s.n == 400 * 50 && s.ordered && !t.late && !t.held);
 	CHECK(most < 400);
-	gt_timeline_release(&t);
+	gt_time_merge_release(&t);
 }
 
 #define PLACES 24u
@@ -172,7 +172,7 @@ static void timeline_orders_by_place(void)
 	struct gt_err err = GT_ERR_INIT;
 
 	for (uint32_t places = 3; places <= PLACES; places += PLACES - 3) {
-		struct gt_timeline t[2] = { { 0 }, { .by_place = true } };
+		struct gt_time_merge t[2] = { { 0 }, { .by_place = true } };
 		uint32_t id = 0;
 
 		memset(seen, 0, sizeof(seen));
@@ -181,7 +181,7 @@ static void timeline_orders_by_place(void)
 			int64_t floor = block * 40;
 
 			for (int k = 0; k < 2; k++)
-				CHECK(!gt_timeline_advance(&t[k], floor, see_place, &seen[k], &err));
+				CHECK(!gt_time_merge_advance(&t[k], floor, see_place, &seen[k], &err));
 			CHECK(!memcmp(seen[0].n, seen[1].n, sizeof(seen[0].n)));
 			for (int run = rand() % 8 != 0; run < 2; run++) {
 				struct gt_moment m[20];
@@ -190,132 +190,132 @@ static void timeline_orders_by_place(void)
 				for (int i = 0; i < 20; i++)
 					m[i] = (struct gt_moment){ .at = (i ? m[i - 1].at : floor) + rand() % (int)(4 * places), .place = place, .what = id++ };
 				for (int k = 0; k < 2; k++) {
-					struct gt_moment *to = gt_timeline_room(&t[k], 20, &err);
+					struct gt_moment *to = gt_time_merge_reserve(&t[k], 20, &err);
 
 					CHECK(to);
 					memcpy(to, m, sizeof(m));
-					gt_timeline_took(&t[k], 20);
+					gt_time_merge_commit(&t[k], 20);
 				}
 			}
 		}
 		for (int k = 0; k < 2; k++)
-			CHECK(!gt_timeline_flush(&t[k], see_place, &seen[k], &err) && !t[k].held);
+			CHECK(!gt_time_merge_flush(&t[k], see_place, &seen[k], &err) && !t[k].held);
 		CHECK(!memcmp(seen[0].n, seen[1].n, sizeof(seen[0].n)) && !memcmp(seen[0].ids, seen[1].ids, sizeof(seen[0].ids)));
 		CHECK(!t[0].late && !t[1].late && (places > 3 || seen[1].switches < seen[0].switches / 2));
 		for (int k = 0; k < 2; k++)
-			gt_timeline_release(&t[k]);
+			gt_time_merge_release(&t[k]);
 	}
 }
 
 /* A block's floor may lie before its first moment, and the next block have earlier ones: nothing is late before something was handed out. */
 static void timeline_waits_for_the_first(void)
 {
-	struct gt_timeline t = { 0 };
+	struct gt_time_merge t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = INT64_MIN, .ordered = true };
 
 	for (int block = 0; block < 3; block++) {
 		struct gt_moment *m;
 
-		CHECK(!gt_timeline_advance(&t, -1000 + block, see, &s, &err) && (m = gt_timeline_room(&t, 10, &err)) != NULL);
+		CHECK(!gt_time_merge_advance(&t, -1000 + block, see, &s, &err) && (m = gt_time_merge_reserve(&t, 10, &err)) != NULL);
 		for (int i = 0; i < 10; i++)
 			m[i].at = -100 * block + i;
-		gt_timeline_took(&t, 10);
+		gt_time_merge_commit(&t, 10);
 	}
-	CHECK(!s.n && !gt_timeline_flush(&t, see, &s, &err));
+	CHECK(!s.n && !gt_time_merge_flush(&t, see, &s, &err));
 	CHECK(s.n == 30 && s.ordered && !t.late);
-	gt_timeline_release(&t);
+	gt_time_merge_release(&t);
 }
 
 static void timeline_is_bounded(void)
 {
-	struct gt_timeline t = { 0 };
+	struct gt_time_merge t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = -1, .ordered = true };
 	for (int block = 0; block < 500; block++) {
 		struct gt_moment *m;
 
-		CHECK(!gt_timeline_advance(&t, 0, see, &s, &err) && (m = gt_timeline_room(&t, 1000, &err)) != NULL);
+		CHECK(!gt_time_merge_advance(&t, 0, see, &s, &err) && (m = gt_time_merge_reserve(&t, 1000, &err)) != NULL);
 		for (int i = 0; i < 1000; i++)
 			m[i].at = i ? i * 1000 + block : 0;	/* each block starts at 0: nothing is ever certain */
-		gt_timeline_took(&t, 1000);
-		CHECK(t.held <= GT_TIMELINE_MAX + 1000);
+		gt_time_merge_commit(&t, 1000);
+		CHECK(t.held <= GT_TIME_MERGE_MAX + 1000);
 	}
-	CHECK(!gt_timeline_flush(&t, see, &s, &err));
+	CHECK(!gt_time_merge_flush(&t, see, &s, &err));
 	CHECK(s.n == 500000 && t.late > 0);
-	gt_timeline_release(&t);
+	gt_time_merge_release(&t);
 }
 
 static void timeline_sorts_what_is_not(void)
 {
-	struct gt_timeline t = { 0 };
+	struct gt_time_merge t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = INT64_MIN, .ordered = true };
-	struct gt_moment *m = gt_timeline_room(&t, 5000, &err);
+	struct gt_moment *m = gt_time_merge_reserve(&t, 5000, &err);
 
 	CHECK(m);
 	for (int i = 0; i < 5000; i++)
 		m[i].at = 2500 - i;
-	gt_timeline_took(&t, 5000);
-	CHECK(!gt_timeline_flush(&t, see, &s, &err));
+	gt_time_merge_commit(&t, 5000);
+	CHECK(!gt_time_merge_flush(&t, see, &s, &err));
 	CHECK(s.n == 5000 && s.ordered && !t.late);
-	gt_timeline_release(&t);
+	gt_time_merge_release(&t);
 }
 
 static void best_few_do_not_depend_on_order(void)
 {
 	struct gt_segment seg = { 0 };
-	struct gt_keep one = { 0 }, a = { 0 }, b = { 0 };
+	struct gt_top_n one = { 0 }, a = { 0 }, b = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 
-	gt_keep_init(&one, 10);
-	gt_keep_init(&a, 10);
-	gt_keep_init(&b, 10);
+	gt_top_n_init(&one, 10);
+	gt_top_n_init(&a, 10);
+	gt_top_n_init(&b, 10);
 	for (int i = 0; i < 1000; i++) {
-		struct gt_kept k = { .score = (int64_t)(rnd() % 40), .start = (int64_t)(i * 7919 % 1000), .seg = &seg };
+		struct gt_top_entry k = { .score = (int64_t)(rnd() % 40), .start = (int64_t)(i * 7919 % 1000), .seg = &seg };
 
-		CHECK(!gt_keep_wants(&one, k.score) || !gt_keep_add(&one, &k, &err));
-		CHECK(!gt_keep_wants(i % 2 ? &a : &b, k.score) || !gt_keep_add(i % 2 ? &a : &b, &k, &err));
+		CHECK(!gt_top_n_offer(&one, k.score) || !gt_top_n_add(&one, &k, &err));
+		CHECK(!gt_top_n_offer(i % 2 ? &a : &b, k.score) || !gt_top_n_add(i % 2 ? &a : &b, &k, &err));
 	}
-	CHECK(!gt_keep_merge(&a, &b, &err));
-	gt_keep_sort(&one);
-	gt_keep_sort(&a);
+	CHECK(!gt_top_n_merge(&a, &b, &err));
+	gt_top_n_sort(&one);
+	gt_top_n_sort(&a);
 	CHECK(one.n == 10 && a.n == 10 && a.offered == 1000 && one.offered == 1000);
 	for (int i = 0; i < 10; i++) {
 		CHECK(one.list[i].score == a.list[i].score && one.list[i].start == a.list[i].start);
 		CHECK_EQ(one.list[i].score, 39);
 		CHECK(!i || one.list[i - 1].start < one.list[i].start);
 	}
-	gt_keep_release(&one);
-	gt_keep_release(&a);
-	gt_keep_release(&b);
+	gt_top_n_release(&one);
+	gt_top_n_release(&a);
+	gt_top_n_release(&b);
 }
 
 /* Against one flag per ns of the window: a cell's width is the window's in 1/60 ns. */
-static void check_strip(const struct gt_strip *s, const struct gt_strip_window *w, const bool *covered, uint64_t touched)
+static void check_strip(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w, const bool *covered, uint64_t touched)
 {
-	char text[GT_STRIP_CELLS + 1];
+	char text[GT_BUSY_STRIP_CELLS + 1];
 	uint64_t sum = 0;
 
-	gt_strip_text(s, w, 60, text);
-	for (uint64_t i = 0; i < GT_STRIP_CELLS; i++) {
+	gt_busy_strip_text(s, w, 60, text);
+	for (uint64_t i = 0; i < GT_BUSY_STRIP_CELLS; i++) {
 		uint64_t busy = 0;
 
 		for (uint64_t u = i * w->width; u < (i + 1) * w->width; u++)
-			busy += covered[u / GT_STRIP_CELLS];
+			busy += covered[u / GT_BUSY_STRIP_CELLS];
 		CHECK(s->busy[i] == busy && text[i] != '\0' && (text[i] == '@') == (busy * 10 >= w->width * 9));
 		CHECK((text[i] != ' ') == (touched >> i & 1) && (!busy || touched >> i & 1));
 	}
 	for (uint64_t ns = 0; ns < w->width; ns++)
 		sum += covered[ns];
-	CHECK(gt_strip_busy(s) == sum && text[GT_STRIP_CELLS] == '\0');
+	CHECK(gt_busy_strip_total(s) == sum && text[GT_BUSY_STRIP_CELLS] == '\0');
 }
 
 static void strips_are_unions(void)
 {
 	for (int trial = 0; trial < 300; trial++) {
-		struct gt_strip_window w = { (int64_t)(rnd() % 1000) - 500, rnd() % 400 + 1 };
-		struct gt_strip s = { 0 };
+		struct gt_busy_strip_window w = { (int64_t)(rnd() % 1000) - 500, rnd() % 400 + 1 };
+		struct gt_busy_strip s = { 0 };
 		bool covered[400] = { false };
 		uint64_t touched = 0;
 		int64_t to = w.from + (int64_t)w.width;
@@ -325,7 +325,7 @@ static void strips_are_unions(void)
 
 			if (end < w.from)
 				continue;	/* the reader leaves out what is not in the window */
-			gt_strip_add(&s, &w, start, end);
+			gt_busy_strip_add(&s, &w, start, end);
 			first = start < w.from ? 0 : start - w.from;
 			last = (end > to ? to : end) - w.from;
 			for (int64_t ns = first; ns < last; ns++)
@@ -340,63 +340,63 @@ static void strips_are_unions(void)
 
 static void strips_of_all_time_and_none(void)
 {
-	static const struct gt_strip_window all = { INT64_MIN, UINT64_MAX }, none = { 7, 0 };
-	struct gt_strip s = { 0 }, t = { 0 };
-	char text[GT_STRIP_CELLS + 1];
+	static const struct gt_busy_strip_window all = { INT64_MIN, UINT64_MAX }, none = { 7, 0 };
+	struct gt_busy_strip s = { 0 }, t = { 0 };
+	char text[GT_BUSY_STRIP_CELLS + 1];
 
-	gt_strip_add(&s, &all, INT64_MIN, INT64_MAX);
-	gt_strip_text(&s, &all, 60, text);
-	CHECK(gt_strip_busy(&s) == UINT64_MAX && strspn(text, "@") == GT_STRIP_CELLS);
-	gt_strip_add(&t, &none, 7, 7);
-	gt_strip_text(&t, &none, 60, text);
-	CHECK(!gt_strip_busy(&t) && !strncmp(text, ".  ", 3) && strlen(text) == GT_STRIP_CELLS);
+	gt_busy_strip_add(&s, &all, INT64_MIN, INT64_MAX);
+	gt_busy_strip_text(&s, &all, 60, text);
+	CHECK(gt_busy_strip_total(&s) == UINT64_MAX && strspn(text, "@") == GT_BUSY_STRIP_CELLS);
+	gt_busy_strip_add(&t, &none, 7, 7);
+	gt_busy_strip_text(&t, &none, 60, text);
+	CHECK(!gt_busy_strip_total(&t) && !strncmp(text, ".  ", 3) && strlen(text) == GT_BUSY_STRIP_CELLS);
 }
 
 static void strips_have_ten_levels(void)
 {
-	static const struct gt_strip_window w = { 0, 6000 };
-	struct gt_strip s = { 0 };
-	char text[GT_STRIP_CELLS + 1];
+	static const struct gt_busy_strip_window w = { 0, 6000 };
+	struct gt_busy_strip s = { 0 };
+	char text[GT_BUSY_STRIP_CELLS + 1];
 
 	for (int64_t i = 0; i <= 10; i++)
-		gt_strip_add(&s, &w, i * 100, i * 100 + i * 10);
-	gt_strip_add(&s, &w, 6000, 6000);	/* at the very end: in the last cell */
-	gt_strip_text(&s, &w, 60, text);
+		gt_busy_strip_add(&s, &w, i * 100, i * 100 + i * 10);
+	gt_busy_strip_add(&s, &w, 6000, 6000);	/* at the very end: in the last cell */
+	gt_busy_strip_text(&s, &w, 60, text);
 	CHECK(!strncmp(text, "..:-=+*#%@@ ", 12) && text[58] == ' ' && text[59] == '.');
 }
 
-static uint32_t named(struct gt_name_ids *ids, const char *text, uint32_t tag)
+static uint32_t named(struct gt_name_interner *ids, const char *text, uint32_t tag)
 {
-	return gt_name_ids_find(ids, (struct gt_string){ text, (uint32_t)strlen(text) }, tag, NULL);
+	return gt_name_interner_find(ids, (struct gt_string){ text, (uint32_t)strlen(text) }, tag, NULL);
 }
 
 /* One number for each pair of text and tag, in the order in which they came; whoever asks again gets the same. */
 static void names_are_numbered(void)
 {
-	struct gt_name_ids ids = { 0 };
+	struct gt_name_interner ids = { 0 };
 	char again[] = "add", text[1000][8];
 
-	CHECK_EQ(gt_name_ids_get(&ids, (struct gt_string){ "add", 3 }, 0), GT_NONE);
+	CHECK_EQ(gt_name_interner_get(&ids, (struct gt_string){ "add", 3 }, 0), GT_NONE);
 	CHECK(named(&ids, "add", 0) == 0 && named(&ids, "mul", 0) == 1 && named(&ids, "add", 7) == 2 && named(&ids, "", 0) == 3);
 	CHECK(named(&ids, again, 0) == 0 && named(&ids, again, 7) == 2 && ids.n == 4);
-	CHECK(gt_name_ids_get(&ids, (struct gt_string){ again, 3 }, 7) == 2 && gt_name_ids_get(&ids, (struct gt_string){ again, 2 }, 7) == GT_NONE);
+	CHECK(gt_name_interner_get(&ids, (struct gt_string){ again, 3 }, 7) == 2 && gt_name_interner_get(&ids, (struct gt_string){ again, 2 }, 7) == GT_NONE);
 	for (uint32_t i = 0; i < 1000; i++) {
 		snprintf(text[i], sizeof(text[i]), "n%u", i);
 		CHECK(named(&ids, text[i], 0) == 4 + i);
 	}
-	CHECK(!gt_name_ids_crowded(&ids) && ids.n == 1004 && named(&ids, "n500", 0) == 504);
-	gt_name_ids_release(&ids);
+	CHECK(!gt_name_interner_has_rest(&ids) && ids.n == 1004 && named(&ids, "n500", 0) == 504);
+	gt_name_interner_release(&ids);
 }
 
 static void names_beyond_the_most_are_one(void)
 {
-	struct gt_name_ids ids;
+	struct gt_name_interner ids;
 
-	CHECK(!gt_name_ids_init(&ids, 0, 2, NULL));
-	CHECK(named(&ids, "a", 5) == 0 && named(&ids, "b", 5) == 1 && !gt_name_ids_crowded(&ids));
+	CHECK(!gt_name_interner_init(&ids, 0, 2, NULL));
+	CHECK(named(&ids, "a", 5) == 0 && named(&ids, "b", 5) == 1 && !gt_name_interner_has_rest(&ids));
 	CHECK(named(&ids, "c", 5) == 2 && named(&ids, "d", 5) == 2 && named(&ids, "a", 6) == 2 && named(&ids, "a", 5) == 0);
-	CHECK(gt_name_ids_crowded(&ids) && ids.n == 3 && !strcmp(ids.list[2].text, "(all others)") && !ids.list[2].tag);
-	gt_name_ids_release(&ids);
+	CHECK(gt_name_interner_has_rest(&ids) && ids.n == 3 && !strcmp(ids.list[2].text, "(all others)") && !ids.list[2].tag);
+	gt_name_interner_release(&ids);
 }
 
 static void late_rows_are_told(void)
@@ -404,10 +404,10 @@ static void late_rows_are_told(void)
 	static const struct gt_column column = { "a_ns", "A", GT_C_NS };
 	struct gt_table *t = gt_table_new("t", "T", &column, 1);
 
-	gt_note_late(t, 0, "busy times");
+	gt_note_unordered(t, 0, "busy times");
 	CHECK(t && !gt_table_get_note(t, 0));
-	gt_note_late(t, 1, "the peak");
-	gt_note_late(t, 2, "busy times");
+	gt_note_unordered(t, 1, "the peak");
+	gt_note_unordered(t, 2, "busy times");
 	CHECK_STR(gt_table_get_note(t, 0), "1 row came too late to be put in order, which makes the peak approximate");
 	CHECK_STR(gt_table_get_note(t, 1), "2 rows came too late to be put in order, which makes busy times approximate");
 	gt_table_free(t);

@@ -361,13 +361,13 @@ static void looked_at(const int *fds, size_t n, const char *from, const char *to
 	struct gt_reader *readers[RANKS] = { NULL }, *all;
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_asked_range asked;
+	struct gt_time_ranges asked;
 	json_t *j;
 
 	for (size_t i = 0; i < n; i++)
 		readers[i] = reader_of(dup(fds[i]));
 	all = gt_reader_join(readers, n, &err);
-	CHECK(!gt_ask_range(&asked, &o, all, from, to, NULL, &err));
+	CHECK(!gt_time_ranges_set(&asked, &o, all, from, to, NULL, &err));
 	j = report(all, names, &o);
 	memset(counts, 0, n + 1);
 	for (size_t i = 0; i < n; i++) {
@@ -382,7 +382,7 @@ static void looked_at(const int *fds, size_t n, const char *from, const char *to
 		*first = at < *first ? at : *first;
 	}
 	json_decref(j);
-	gt_asked_range_release(&asked);
+	gt_time_ranges_release(&asked);
 	for (size_t i = 0; i < n; i++)
 		gt_reader_close(readers[i]);
 }

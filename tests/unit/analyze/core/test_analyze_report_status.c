@@ -144,12 +144,12 @@ static bool nothing(const struct gt_segment *seg, const struct gt_type *type, vo
 
 static void options_that_hide_what_is_needed(void)
 {
-	const struct gt_analysis_options tid = { .file = "x", .filter = { .tid = 100 }, .restricted = "--tid 100" },
-		nobody = { .file = "x", .filter = { .pid = 9999 }, .restricted = "--pid 9999" },
-		late = { .file = "x", .filter = { .ranged = true, .from = 5000, .to = INT64_MAX }, .restricted = "--from" },
-		idle = { .file = "x", .filter = { .ranged = true, .from = 1060, .to = 1090 }, .restricted = "--from" },
-		misspelt = { .file = "x", .filter = { .match = nothing }, .restricted = "-m x" },
-		some = { .file = "x", .filter = { .match = adds }, .restricted = "-m add" };
+	const struct gt_analysis_options tid = { .file = "x", .filter = { .tid = 100 }, .restrictions = "--tid 100" },
+		nobody = { .file = "x", .filter = { .pid = 9999 }, .restrictions = "--pid 9999" },
+		late = { .file = "x", .filter = { .ranged = true, .from = 5000, .to = INT64_MAX }, .restrictions = "--from" },
+		idle = { .file = "x", .filter = { .ranged = true, .from = 1060, .to = 1090 }, .restrictions = "--from" },
+		misspelt = { .file = "x", .filter = { .match = nothing }, .restrictions = "-m x" },
+		some = { .file = "x", .filter = { .match = adds }, .restrictions = "-m add" };
 	static const char *const all[] = { GPU_REPORTS, "launches", "top", "summary", "errors", "memory", "layers", "unseen", NULL };
 	static const char *const need_all[] = { "overlap", "steps", "queues", "patterns", "budget", "gaps", "critical" };
 	static const char *const lists[] = { "kernels", "gpu", "copies", "streams", "cuda_gpu_trace", "errors" };
@@ -174,7 +174,7 @@ static void options_that_hide_what_is_needed(void)
 /* A report whose first table answers is no failure; one that does not says so once. */
 static void parts_and_followers(void)
 {
-	struct gt_analysis_options o = { .file = "x", .filter = { .match = adds }, .restricted = "-m add" };
+	struct gt_analysis_options o = { .file = "x", .filter = { .match = adds }, .restrictions = "-m add" };
 	struct trace t;
 	json_t *j;
 	char *text;
@@ -207,7 +207,7 @@ static void what_is_alive_is_known_with_all_frees_only(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restricted = "--it" };
+		struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restrictions = "--it" };
 		json_t *j = report(calls_only(), (const char *[]){ "memory", NULL }, &o);
 		const json_t *all = row_named(j, "memory", "kind", "all");
 		bool alive = num(all, "live_bytes") == 500 && num(all, "peak_bytes") == 1500 && num(all, "unknown_frees") == 1;

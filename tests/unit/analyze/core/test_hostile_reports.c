@@ -259,14 +259,14 @@ static void a_sweep_knows_which_names_run(void)
 			uint32_t name = (uint32_t)(rand() % 40) * (seed % 3 ? 1 : 128);	/* now and then many of one place in the table */
 
 			at += i % 50 ? rand() % 5 : 100;		/* by then nothing runs */
-			gt_sweep_to(&s, at, on_stretch, &v);
+			gt_sweep_advance(&s, at, on_stretch, &v);
 			v.end[v.n] = at + rand() % 60;
 			v.name[v.n] = name;
 			v.kind[v.n] = (uint32_t)rand() % GT_SWEEP_KINDS;
 			CHECK(!gt_sweep_add(&s, v.end[v.n], v.kind[v.n], name, &err));
 			v.n++;
 		}
-		gt_sweep_out(&s, on_stretch, &v);
+		gt_sweep_finish(&s, on_stretch, &v);
 		gt_sweep_release(&s);
 		CHECK(!v.wrong);
 	}

@@ -8,11 +8,11 @@ static void steps_have_edges(void)
 	for (unsigned cut = 0; cut <= 6; cut++) {
 		struct gt_bar_scale s = { .cut = cut };
 
-		CHECK(gt_step_of(&s, 0) == 0 && gt_step_low(&s, 0) == 0);
+		CHECK(gt_bar_step_of(&s, 0) == 0 && gt_bar_step_low(&s, 0) == 0);
 		for (unsigned step = 1 + (cut << cut); step < 1 + (62u << cut); step++) {
-			uint64_t low = gt_step_low(&s, step), next = gt_step_low(&s, step + 1);
+			uint64_t low = gt_bar_step_low(&s, step), next = gt_bar_step_low(&s, step + 1);
 
-			CHECK(low < next && gt_step_of(&s, low) == step && gt_step_of(&s, next - 1) == step);
+			CHECK(low < next && gt_bar_step_of(&s, low) == step && gt_bar_step_of(&s, next - 1) == step);
 		}
 	}
 }
@@ -22,24 +22,24 @@ static void steps_are_fine_where_values_are_close(void)
 	struct gt_hist h = { 0 };
 	struct gt_bar_scale s;
 
-	gt_steps_make(&s, &h, 16);
+	gt_bar_scale_make(&s, &h, 16);
 	CHECK(!s.n);
 	for (int i = 0; i < 100; i++)
 		gt_hist_add(&h, 33000 + i * 20);
-	gt_steps_make(&s, &h, 16);
+	gt_bar_scale_make(&s, &h, 16);
 	CHECK(s.cut == 6 && s.n == 5 && s.total == 100);
 	gt_hist_add(&h, 50000);
-	gt_steps_make(&s, &h, 16);
+	gt_bar_scale_make(&s, &h, 16);
 	CHECK(s.cut == 4 && s.total == 101);
 	gt_hist_add(&h, INT64_MAX);
 	gt_hist_add(&h, 0);
-	gt_steps_make(&s, &h, 16);
+	gt_bar_scale_make(&s, &h, 16);
 	CHECK(s.cut == 0 && s.first == 0 && s.n == 64 && s.total == 103 && s.counts[0] == 1 && s.counts[16] == 101 && s.most == 101);
 	gt_hist_release(&h);
 	gt_hist_add(&h, 0);
 	gt_hist_add(&h, 2);
-	gt_steps_make(&s, &h, 16);	/* 0, 1 and 2 to 3: nothing is finer than a whole number */
-	CHECK(s.cut == 0 && s.n == 3 && gt_step_low(&s, 1) == 1 && gt_step_low(&s, 2) == 2 && s.counts[2] == 1);
+	gt_bar_scale_make(&s, &h, 16);	/* 0, 1 and 2 to 3: nothing is finer than a whole number */
+	CHECK(s.cut == 0 && s.n == 3 && gt_bar_step_low(&s, 1) == 1 && gt_bar_step_low(&s, 2) == 2 && s.counts[2] == 1);
 	gt_hist_release(&h);
 }
 
@@ -73,15 +73,15 @@ static void lines_share_a_scale(void)
 		gt_hist_add(&a, 100);
 	gt_hist_add(&a, 5000);
 	gt_hist_add(&b, 3000000);
-	gt_spark_see(&scale, &a);
-	gt_spark_see(&scale, &b);
+	gt_spark_scale_add(&scale, &a);
+	gt_spark_scale_add(&scale, &b);
 	gt_spark(text, &scale, &a, false);
 	CHECK_STR(text, "@     .         ");	/* 64 to 128 first, 2^21 to 2^22 last */
 	gt_spark(text, &scale, &b, true);
 	CHECK_STR(text, "               █");
 	gt_hist_add(&b, 0);
 	gt_hist_add(&b, INT64_MAX);
-	gt_spark_see(&scale, &b);
+	gt_spark_scale_add(&scale, &b);
 	gt_spark(text, &scale, &b, false);
 	CHECK_STR(text, "@      @             @");	/* three powers of two to a cell: 0, 22 and 63 bits */
 	gt_hist_release(&a);
@@ -98,7 +98,7 @@ static void close_values_have_finer_cells(void)
 	gt_hist_add(&h, 1300);
 	gt_hist_add(&h, 1300);
 	gt_hist_add(&h, 3000);
-	gt_spark_see(&scale, &h);
+	gt_spark_scale_add(&scale, &h);
 	gt_spark(text, &scale, &h, false);
 	CHECK_STR(text, "= @        =");	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
 	gt_hist_release(&h);

@@ -6,7 +6,7 @@
 #include "tests/unit/reports.h"
 
 /* Closes the reader. */
-static inline bool read_side(struct gt_side *s, struct gt_reader *r, const struct gt_diff_asked *asked, unsigned threads)
+static inline bool read_side(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, unsigned threads)
 {
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
@@ -40,7 +40,7 @@ static inline json_t *tables_as_json(struct gt_table **tables, unsigned n)
 static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const char *const *reports, const char *const *gates,
 			       int *status)
 {
-	struct gt_diff_asked asked = { 0 }, read;
+	struct gt_diff_request asked = { 0 }, read;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
 	struct gt_opt_list texts = { 0 };
 	struct gt_err err = GT_ERR_INIT;
@@ -54,17 +54,17 @@ static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const c
 		;
 	texts.items = (const char **)gates;
 	for (size_t i = 0; reports && reports[i]; i++)
-		gt_diff_ask(&asked, reports[i]);
+		gt_diff_request_report(&asked, reports[i]);
 	if (!reports)
-		gt_diff_ask(&asked, NULL);
+		gt_diff_request_report(&asked, NULL);
 	read = asked;
 	if (!gt_gates_parse(&g, &texts, true, &err))
-		gt_gates_ask(&g, &read);
+		gt_gates_request(&g, &read);
 	both = read_side(&sides[0], a, &read, 1) & read_side(&sides[1], b, &read, 3);
 	if (both && !err.code)
 		n = gt_diff(&sides[0], &sides[1], &asked, tables, &err);
 	if (n > 0 && gates)
-		*status = gt_gates_judge(&g, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], &err), n++;
+		*status = gt_gates_check(&g, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], &err), n++;
 	if (err.code)
 		gt_err_print("test", NULL, &err);
 	else if (n > 0)

@@ -15,8 +15,8 @@ static unsigned listed(const struct gt_diff_rule *r, const char *key)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		n += gt_listed(lists[i], key);
-	return n ? n : gt_listed(r->label, key);
+		n += gt_list_has(lists[i], key);
+	return n ? n : gt_list_has(r->label, key);
 }
 
 /* Only a file with several recordings has the column that tells them apart. */
@@ -24,7 +24,7 @@ static bool words_are_columns(const struct gt_diff_rule *r, const struct gt_tabl
 {
 	size_t len;
 
-	for (const char *w = list; (w = gt_word(w, &len)); w += len) {
+	for (const char *w = list; (w = gt_next_word(w, &len)); w += len) {
 		char key[64];
 
 		snprintf(key, sizeof(key), "%.*s", (int)len, w);
@@ -59,13 +59,13 @@ static bool fits(const struct gt_diff_rule *r, const struct gt_table *t)
 static void every_column_has_a_role(void)
 {
 	struct rp *p = malloc(sizeof(*p));
-	struct gt_diff_asked all = { .names = GT_NAMES_CALLS };
+	struct gt_diff_request all = { .names = GT_NAMES_CALLS };
 	struct gt_side side, calls;
 	struct trace alone;
 	bool read, fine = true;
 
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++)
-		gt_diff_want(&all, r);
+		gt_diff_request_table(&all, r);
 	known(&alone, true);
 	read = read_side(&side, rp_make(p, 3), &all, 1) & read_side(&calls, end(&alone), &all, 1);
 	for (const struct gt_diff_rule *r = gt_diff_rules; read && r->table; r++) {
@@ -142,7 +142,7 @@ static void chance_is_no_change(void)
 			for (int i = 0; i < 1000; i++) {
 				struct gt_sample a = drawn(kind, counts[c], 1), b = drawn(kind, counts[c], 1);
 
-				wrong += told_apart(gt_diff_judge(&a, &b));
+				wrong += told_apart(gt_diff_verdict(&a, &b));
 			}
 			CHECK(wrong <= 10);
 		}
@@ -158,8 +158,8 @@ static void a_change_is_found(void)
 		for (int i = 0; i < 100; i++) {
 			struct gt_sample a = drawn(kind, 2000, 1), b = drawn(kind, 2000, times);
 
-			found += gt_diff_judge(&a, &b) == GT_VERDICT_SLOWER;
-			back += gt_diff_judge(&b, &a) == GT_VERDICT_FASTER;
+			found += gt_diff_verdict(&a, &b) == GT_VERDICT_SLOWER;
+			back += gt_diff_verdict(&b, &a) == GT_VERDICT_FASTER;
 		}
 		CHECK(found >= 99 && back >= 99);
 	}
@@ -193,7 +193,7 @@ static void drift_is_noise(void)
 	for (int i = 0; i < 2000; i++) {
 		struct gt_sample a = wave(i % 2), b = wave(i % 2);
 
-		wrong[i % 2] += told_apart(gt_diff_judge(&a, &b));
+		wrong[i % 2] += told_apart(gt_diff_verdict(&a, &b));
 	}
 	CHECK(wrong[0] > 100);		/* of 1000: what the deviation alone makes of it */
 	CHECK(wrong[1] <= 10);
@@ -203,7 +203,7 @@ static struct gt_sample of(uint64_t count, double mean, double deviation)
 {
 	return (struct gt_sample){ .count = count, .mean = mean, .deviation = deviation, .scatters = count > 1 };
 }
-static enum gt_verdict judged(struct gt_sample a, struct gt_sample b) { return gt_diff_judge(&a, &b); }
+static enum gt_verdict judged(struct gt_sample a, struct gt_sample b) { return gt_diff_verdict(&a, &b); }
 
 static void verdicts_at_their_bounds(void)
 {
@@ -333,7 +333,7 @@ static void scatter_is_that_of_a_plain_count(void)
 {
 	struct rp *p = malloc(sizeof(*p));
 	struct plain_name *names = malloc(32 * sizeof(*names));
-	struct gt_diff_asked asked = { .names = GT_NAMES_CALLS };
+	struct gt_diff_request asked = { .names = GT_NAMES_CALLS };
 	unsigned wrong = 0, compared_names = 0;
 
 	for (unsigned seed = 0; seed < 40; seed++)

@@ -91,8 +91,8 @@ static struct gt_reader *file(unsigned seed, bool b)
 /* The column with the list it stands in: 'l' less, 'm' more, 'e' either, 't' tail, 'g' gates; 0: it is no figure. */
 static char list_of(const struct gt_diff_rule *r, const char *column)
 {
-	return gt_listed(r->less, column) ? 'l' : gt_listed(r->more, column) ? 'm' : gt_listed(r->either, column) ? 'e' :
-	       gt_listed(r->tail, column) ? 't' : gt_listed(r->gates, column) ? 'g' : 0;
+	return gt_list_has(r->less, column) ? 'l' : gt_list_has(r->more, column) ? 'm' : gt_list_has(r->either, column) ? 'e' :
+	       gt_list_has(r->tail, column) ? 't' : gt_list_has(r->gates, column) ? 'g' : 0;
 }
 
 static double sum_of(const json_t *report, const char *table, const char *column, double *most, int *numbers)
@@ -218,7 +218,7 @@ static const char *gate_says(const char *report_name, const char *gate, unsigned
 {
 	static char state[40];
 	struct gt_opt_list texts = { .items = (const char **)&gate, .n = 1 };
-	struct gt_diff_asked asked = { .names = 0 };
+	struct gt_diff_request asked = { .names = 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_table *table = NULL;
 	struct gt_gates g = { 0 };
@@ -226,8 +226,8 @@ static const char *gate_says(const char *report_name, const char *gate, unsigned
 	json_t *j = NULL;
 
 	if (!gt_gates_parse(&g, &texts, false, &err)) {
-		gt_gates_ask(&g, &asked);
-		if (read_side(&side, file(seed, false), &asked, 1) && gt_gates_judge(&g, NULL, &side, NULL, 0, &table, &err) >= 0)
+		gt_gates_request(&g, &asked);
+		if (read_side(&side, file(seed, false), &asked, 1) && gt_gates_check(&g, NULL, &side, NULL, 0, &table, &err) >= 0)
 			j = tables_as_json(&table, 1);
 		gt_side_release(&side);
 	} else

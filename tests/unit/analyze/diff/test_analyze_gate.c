@@ -294,7 +294,7 @@ static int advice_status(const char *gate, struct gt_side a, struct gt_side b)
 	int status = gt_gates_parse(&g, &list, true, NULL);
 
 	if (!status)
-		status = gt_gates_judge(&g, &a, &b, NULL, 0, &table, NULL);
+		status = gt_gates_check(&g, &a, &b, NULL, 0, &table, NULL);
 	gt_table_free(table);
 	gt_gates_release(&g);
 	gt_side_release(&a);

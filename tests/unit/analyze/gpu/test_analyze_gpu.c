@@ -215,7 +215,7 @@ static void a_range_cuts_busy_time(void)
 
 	known_work(&g);
 	o.filter = (struct gt_filter){ .ranged = true, .from = 1050, .to = 1450 };
-	o.restricted = "--from";
+	o.restrictions = "--from";
 	j = report(gpus_end(&g), (const char *[]){ "streams", "kernels", "copies", NULL }, &o);
 	CHECK(num(row(j, "streams", 0), "busy_ns") == 300 && num(row(j, "streams", 0), "busy_percent") == 75);
 	CHECK(num(row(j, "kernels", 0), "total_ns") == 300 && num(row(j, "kernels", 0), "busy_ns") == 250);
@@ -361,7 +361,7 @@ static void not_recorded_is_not_0(void)
 		json_decref(j);
 	}
 	known(&t, true);
-	unasked.unasked = true;
+	unasked.in_default_report = true;
 	j = report(end(&t), (const char *[]){ "header", "gpu", NULL }, &unasked);
 	CHECK(j && !json_object_get(j, "gpu") && !json_object_get(j, "gpu_kernels") && rows(j, "header") == 1);
 	json_decref(j);

@@ -245,7 +245,7 @@ static void random_programs_in_a_range(void)
 		json_t *j;
 
 		o.filter = (struct gt_filter){ .ranged = true, .from = 1000 + 37 * seed, .to = 3000 + 41 * seed };
-		o.restricted = "--from";
+		o.restrictions = "--from";
 		for (int i = 0; i < p.nops; i++)
 			touched |= p.ops[i].end == o.filter.from || (p.ops[i].start == p.ops[i].end && p.ops[i].start == o.filter.from);
 		j = report(r, overlap, &o);

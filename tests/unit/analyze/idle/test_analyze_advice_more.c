@@ -668,7 +668,7 @@ static void among_others(void)
 	struct gt_analysis_options o = plain;
 	json_t *j;
 
-	o.unasked = true;
+	o.in_default_report = true;
 	plain_turns();
 	nblocks = 0;
 	j = advice_of(put_turns(&(struct gpus){ 0 }), &o);

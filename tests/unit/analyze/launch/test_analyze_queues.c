@@ -106,7 +106,7 @@ static void a_range_cuts_queues(void)
 		o.filter.ranged = true;
 		o.filter.from = prog.ops[prog.nops / 4].start + 3;
 		o.filter.to = prog.ops[prog.nops / 2].start + 5;
-		o.restricted = "--from";
+		o.restrictions = "--from";
 		j = reported((const char *[]){ "queues", NULL }, 4, &o, &origin);
 		good = j && same_queues(j, o.filter.from, o.filter.to);
 		json_decref(j);

@@ -106,7 +106,7 @@ static void only_when_asked(void)
 	json_t *j;
 
 	known(&t, true);
-	o.unasked = true;
+	o.in_default_report = true;
 	j = report(end(&t), memory_only, &o);
 	CHECK(rows(j, "memory") == 2 && rows(j, "memory_processes") == 1 && !json_object_get(j, "memory_peak"));
 	CHECK(noted(j, "memory_processes", "gtanalyze memory"));

@@ -18,7 +18,7 @@ static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *
 
 	if (!q)
 		return gt_reader_close(r), NULL;
-	gt_query_fit(q, &report);
+	gt_query_configure(q, &report);
 	o.origin = gt_reader_segment(r, 0)->min_start;
 	o.query = o.histogram = q;
 	made = gt_run(r, chosen, 1, &o, threads, tables, &err);

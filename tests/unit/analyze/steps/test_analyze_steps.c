@@ -559,7 +559,7 @@ static void random_loops_in_a_range(void)
 		make_program(&p, seed);
 		first = 1 + (int)(seed % 3), last = p.nbegins[0] - 2;
 		o.filter = (struct gt_filter){ .ranged = true, .from = p.begins[0][first].at, .to = p.begins[0][last].at };
-		o.restricted = "--from";
+		o.restrictions = "--from";
 		j = report(write_program(&p), steps, &o);
 		CHECK(!rows(j, "step_list") || noted(j, "steps", "steps are found, and numbered, in the time that is chosen alone"));
 		CHECK(last - first < 5 || agrees(j, &p, &first, &(int){ last - 1 }, o.filter.from, o.filter.to));

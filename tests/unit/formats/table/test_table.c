@@ -524,10 +524,10 @@ static void places_stay_where_rows_are_missing(void)
 {
 	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
 						 { "k", "K", GT_C_COUNT } };
-	static const struct { struct gt_keep keep; bool some; const char *says; } all[] = {
+	static const struct { struct gt_top_n keep; bool some; const char *says; } all[] = {
 		{ { .n = 2, .max = 2, .offered = 2 }, false, "" }, { { .n = 2, .max = 2, .offered = 3 }, true, "1 more row" },
-		{ { .n = 2, .max = 2, .offered = GT_KEEP_ALL + 1 }, true, "gtexport --jsonl" },
-		{ { .n = 2, .max = GT_KEEP_ALL, .offered = GT_KEEP_ALL + 1 }, true, "holds 100000" } };
+		{ { .n = 2, .max = 2, .offered = GT_TOP_N_MAX + 1 }, true, "gtexport --jsonl" },
+		{ { .n = 2, .max = GT_TOP_N_MAX, .offered = GT_TOP_N_MAX + 1 }, true, "holds 100000" } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct gt_table *t = gt_table_new("x", NULL, cols, 4);
@@ -536,7 +536,7 @@ static void places_stay_where_rows_are_missing(void)
 		for (int k = 1; k <= 2; k++)
 			gt_table_add(t, (struct gt_cell[]){ { .i = 7 }, { .i = k }, { .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .i = k } });
 		gt_table_gives_way(t, "n pid");
-		gt_note_kept(t, &all[i].keep);
+		gt_note_top_n(t, &all[i].keep);
 		note = gt_table_get_note(t, 0);
 		CHECK(!note == !all[i].some && (!note || strstr(note, all[i].says)));
 		if (!on_terminal(t, 24))

@@ -43,14 +43,14 @@ struct watch { struct seen lanes[LANES], workers[8]; atomic_ulong each_runs; boo
 /* A figure that another order, or another row, would change. */
 static void add_rows(struct seen *s, const struct gt_cols *c)
 {
-	struct gt_pick p;
+	struct gt_column_cursor p;
 	uint64_t bytes;
 
 	for (uint32_t i = 0; i < c->n; i++, s->rows++)
 		s->sum = s->sum * 31 + (uint64_t)c->start[i];
 	for (uint32_t code = 0; code < c->ntypes; code++)
-		for (gt_pick_start(&p, c, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); )
-			s->sum = s->sum * 31 + (gt_pick_value(&p, 0, &bytes) ? bytes : UINT64_MAX);
+		for (gt_column_cursor_start(&p, c, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); )
+			s->sum = s->sum * 31 + (gt_column_cursor_value(&p, 0, &bytes) ? bytes : UINT64_MAX);
 }
 
 static int on_lane(void *arg, unsigned lane, const struct gt_cols *c)
@@ -136,7 +136,7 @@ static int rows_of_types(void *arg, unsigned worker, const struct gt_cols *c)
 		uint32_t n = 0, at = 0, next = 0;
 		const uint32_t *rows = gt_cols_rows(c, code, &n);
 		const uint64_t *bytes, *addr;
-		struct gt_pick p;
+		struct gt_column_cursor p;
 
 		t->sorted += rows != NULL;
 		for (uint32_t i = 0; rows && i < c->n; i++)
@@ -145,7 +145,7 @@ static int rows_of_types(void *arg, unsigned worker, const struct gt_cols *c)
 		t->wrong += at != n;
 		bytes = gt_cols_args(c, code, 1, &n);
 		addr = gt_cols_args(c, code, 2, &n);
-		for (gt_pick_start(&p, c, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); all++) {
+		for (gt_column_cursor_start(&p, c, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); all++) {
 			uint64_t row = (uint64_t)c->start[p.row] / 10;
 
 			t->wrong += p.row < next || (c->code ? c->code[p.row] : 0) != code || (p.ret != 0) != (row % 97 == 0);
