@@ -20,11 +20,11 @@
 #include "collect/cli/child_process.h"
 #include "collect/recorder/losses.h"
 #include "collect/cli/metadata.h"
-#include "collect/source/nvml.h"
 #include "collect/cli/output.h"
 #include "collect/recorder/poll_interval.h"
 #include "collect/recorder/recorder.h"
 #include "collect/ipc/shared_memory.h"
+#include "collect/source/nvml.h"
 #include "collect/source/source.h"
 #include "formats/base/alloc_failure.h"
 #include "formats/text/printable.h"
@@ -112,7 +112,6 @@ static struct {
 	struct gt_guest_server door;
 	struct gt_writer *w;
 	struct gt_recorder *r;
-	struct gt_nvml *nvml;
 	struct gt_child launch;
 	struct gt_err lost;		/* why recording stopped early */
 	int64_t start, stopped, told;	/* stopped: when recording ended */
@@ -189,7 +188,7 @@ static int check_use(const char *program, struct gt_err *err)
 	if (o.inject && !o.quiet)
 		gt_message(stderr, TOOL, "note: --inject sees no ioctls, and no calls before cuInit has returned");
 	run.gates = gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless);
-	if (!run.gates && !run.own.nvml && (!run.wanted.nvtx || o.filter.n))
+	if (!run.gates && !run.own.n && (!run.wanted.nvtx || o.filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
@@ -253,13 +252,6 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 	return 0;
 }
 
-static int open_counters(struct gt_err *err)
-{
-	if (run.own.nvml)
-		run.nvml = gt_nvml_open(NULL, err);
-	return run.own.nvml && !run.nvml ? err->code : 0;
-}
-
 static int open_trace(char *const *argv, struct gt_err *err)
 {
 	struct gt_metadata_settings s = { .argv = argv, .events = o.events, .args = args_words[o.args], .range = o.range,
@@ -283,8 +275,7 @@ static int open_trace(char *const *argv, struct gt_err *err)
 static void stop_recording(struct gt_err *why)
 {
 	gt_rings_give_up_ownership(&run.rings);
-	if (run.nvml)
-		gt_nvml_stop(run.nvml);
+	gt_sources_stop(&run.own);
 	run.lost = *why;
 	if (!run.stopped)
 		run.stopped = gt_clock_monotonic();
@@ -293,7 +284,7 @@ static void stop_recording(struct gt_err *why)
 /* Said in the file as soon as it is known, should we not live to write the end. */
 static int say_simulated(struct gt_err *err)
 {
-	if (run.simulated || !(gt_recorder_totals(run.r)->simulated || gt_nvml_simulated(run.nvml)))
+	if (run.simulated || !(gt_recorder_totals(run.r)->simulated || gt_sources_simulated(&run.own)))
 		return 0;
 	run.simulated = true;
 	return gt_writer_meta(run.w, "{\"simulated\":true}", err);
@@ -307,15 +298,13 @@ static int put_meta(char *json, struct gt_err *err)
 	return code;
 }
 
-/* What was sampled since the last time. */
-static int take_counters(struct gt_err *err)
+/* What gtcollect's own sources have. last: with their metadata. */
+static int drain_sources(bool last, struct gt_err *err)
 {
-	int64_t n = run.nvml ? gt_nvml_write(run.nvml, run.w, err) : 0;
+	int64_t n = gt_sources_drain(&run.own, run.w, last, err);
 
 	if (n > 0)
 		gt_recorder_stir(run.r);
-	if (n >= 0 && gt_nvml_news(run.nvml))
-		n = put_meta(gt_nvml_metadata(run.nvml), err);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -330,12 +319,21 @@ static char *human(char *to, size_t size, uint64_t bytes)
 	return to;
 }
 
-static struct gt_nvml_totals counters(void)
+/* ", 12 counter values" of each source of gtcollect's own. Returns how many rows that are. */
+static uint64_t own_rows(char *to, size_t size)
 {
-	struct gt_nvml_totals t;
+	struct gt_source_totals t;
+	uint64_t rows = 0;
+	size_t n = 0;
 
-	gt_nvml_totals(run.nvml, &t);
-	return t;
+	to[0] = 0;
+	for (unsigned i = 0; i < run.own.n && n < size; i++) {
+		gt_sources_totals(&run.own.active[i], &t);
+		rows += t.rows;
+		n += (size_t)snprintf(to + n, size - n, "%" PRIu64 " %s%s, ", t.rows, run.own.active[i].source->unit,
+				      t.rows == 1 ? "" : "s");
+	}
+	return rows;
 }
 
 static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
@@ -344,7 +342,7 @@ static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" :
 
 static struct gt_losses losses(void)
 {
-	return (struct gt_losses){ .totals = gt_recorder_totals(run.r), .counters = counters(), .verbose = o.verbose,
+	return (struct gt_losses){ .totals = gt_recorder_totals(run.r), .sources = &run.own, .verbose = o.verbose,
 				   .cupti_only = timing() == GT_TIMING_CUPTI };
 }
 
@@ -400,10 +398,10 @@ static void show_status(int64_t now)
 
 static void sleep_or_signal(int64_t ns)
 {
-	struct pollfd p = { .fd = run.launch.signals, .events = POLLIN };
+	struct pollfd p[1 + GT_SOURCES_OWN] = { { .fd = run.launch.signals, .events = POLLIN } };
 	struct timespec t = { ns / GT_SECOND, ns % GT_SECOND };
 
-	ppoll(&p, 1, &t, NULL);
+	ppoll(p, 1 + (run.lost.code ? 0 : gt_sources_poll(&run.own, p + 1)), &t, NULL);
 	gt_launch_look(&run.launch);
 }
 
@@ -418,7 +416,7 @@ static int64_t round_of_recorder(int64_t now)
 	mind_the_time(now);
 	taken = say_simulated(&err);
 	if (!taken)
-		taken = take_counters(&err);
+		taken = drain_sources(false, &err);
 	if (!taken)
 		taken = gt_recorder_pass(run.r, &err);
 	if (taken < 0 || say_simulated(&err)) {
@@ -468,18 +466,15 @@ static void close_trace(void)
 	struct gt_err err = GT_ERR_INIT;
 	int code = run.lost.code;
 
-	if (run.nvml)
-		gt_nvml_stop(run.nvml);
+	gt_sources_stop(&run.own);
 	if (!code)
-		code = take_counters(&err);
+		code = drain_sources(true, &err);
 	if (!code)
 		code = gt_recorder_finish(run.r, &err);
 	run.stats = *gt_writer_stats(run.w);
 	gt_rings_give_up_ownership(&run.rings);
 	if (!code)
 		code = say_simulated(&err);
-	if (!code && run.nvml)
-		code = put_meta(gt_nvml_metadata(run.nvml), &err);
 	if (!code)
 		code = put_meta(gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, run.stopped - run.start,
 						run.simulated), &err);
@@ -562,7 +557,7 @@ static void say_file(bool empty)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	static char name[5 * sizeof(run.name)];
-	char size[32], lost[48] = "no losses", ending[320], values[48] = "", work[48] = "";
+	char size[32], lost[48] = "no losses", ending[320], values[160], work[48] = "";
 	struct stat st;
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 	unsigned missing = t->unrecorded.n[GT_UNRECORDED_LATE] + t->unrecorded.n[GT_UNRECORDED_USER];
@@ -577,8 +572,7 @@ static void say_file(bool empty)
 		snprintf(lost, sizeof(lost), "%u process%s MISSING", missing, plural(missing, "es"));
 	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields || t->gpu->without_record))
 		strcpy(lost, "no calls lost");
-	if (run.nvml)
-		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
+	own_rows(values, sizeof(values));
 	if (t->gpu && t->processes)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ", run.stats.rows[GT_GPU], plural(run.stats.rows[GT_GPU], "s"));
 	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
@@ -595,6 +589,7 @@ static void say_end(const char *program)
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	bool empty = !run.stats.rows[GT_CALL] && !t->open;
 	struct gt_losses all = losses();
+	char text[160];
 
 	if (!takes_text())
 		gt_launch_restore_signals();	/* so that they end us, should that last */
@@ -604,11 +599,11 @@ static void say_end(const char *program)
 	if (run.lost.code || o.quiet)
 		return;
 	gt_losses_print(&all, TOOL, stderr);
-	say_file(empty && !counters().values);
-	if (empty && (run.gates || !run.own.nvml))
+	say_file(empty && !own_rows(text, sizeof(text)));
+	if (empty && (run.gates || !run.own.n))
 		say_nothing_seen(program);
 	if (o.verbose)
-		gt_nvml_tell(run.nvml, TOOL, stderr);
+		gt_sources_report(&run.own, TOOL, stderr);
 	if (o.verbose)
 		gt_message(stderr, TOOL, "%u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns", t->threads,
 			plural(t->threads, "s"), t->sampled_out, plural(t->sampled_out, "s"), t->clock_error);
@@ -622,7 +617,7 @@ static int finish(int status, bool keep)
 	}
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
-	gt_nvml_close(run.nvml);
+	gt_sources_close(&run.own);
 	gt_guest_server_close(&run.door);
 	gt_rings_close(&run.rings);
 	if (run.out.fd >= 0)
@@ -636,14 +631,15 @@ static int finish(int status, bool keep)
 
 static int64_t later(int64_t t, int64_t by) { return by < GT_TIME_MAX - t ? t + by : GT_TIME_MAX; }
 
-/* After the program has begun, so that it can have inherited nothing of what NVML opens. False, after a message: the
- * trace will have no counters. */
-static bool start_counters(void)
+/* After the program has started, so that it inherits nothing that a source opens. False, after a message: the trace lacks
+ * a source. */
+static bool start_sources(void)
 {
 	struct gt_err err = GT_ERR_INIT;
-	int64_t from = later(run.start, o.delay);
+	struct gt_source_times times = { .interval = o.nvml_interval, .from = later(run.start, o.delay) };
 
-	if (!run.nvml || !gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? later(from, o.duration) : 0, &err))
+	times.until = o.duration ? later(times.from, o.duration) : 0;
+	if (!gt_sources_start(&run.own, &times, &err))
 		return true;
 	gt_err_print(TOOL, NULL, &err);
 	return false;
@@ -665,7 +661,7 @@ static int run_program(char **argv)
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	counted = start_counters();
+	counted = start_sources();
 	run.terminal = !o.quiet && isatty(2) && can_clear_a_line();
 	watch();
 	close_trace();
@@ -750,7 +746,7 @@ int main(int argc, char **argv)
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) || open_counters(&err)) {
+	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) || gt_sources_open(&run.own, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(GT_EXIT_OWN, false);
 	}

@@ -32,6 +32,14 @@ endef
 $(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
+# A gtcollect with one source more, for tests/cli/collect/source.sh. The row is known to all files that include source.h.
+HEARTBEAT := $(BUILD)/heartbeat/gtcollect
+HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
+$(HEARTBEAT): $(HEARTBEAT_SRC) $(BUILD)/libgtcollect.a $(LIBGT)
+	@mkdir -p $(@D)
+	$(CC) $(GTFLAGS) '-DGT_SOURCES_MORE(X)=X(heartbeat)' $(TEST_CFLAGS) $(SANFLAGS) $(WRAPS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -ldl -o $@
+units: $(HEARTBEAT)
+
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
 $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(LIBGT)

@@ -24,7 +24,7 @@
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/memory_headroom.h"
 #include "collect/cli/metadata.h"
-#include "collect/source/nvml.h"
+#include "collect/source/source.h"
 #include "formats/arch/arch.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
@@ -93,17 +93,7 @@ static bool start_cuda(const char *library, FILE *to)
 	return !code && n;
 }
 
-static bool start_nvml(const char *library, FILE *to)
-{
-	struct gt_err err = GT_ERR_INIT;
-	struct gt_nvml *n = gt_nvml_open(library, &err);
-
-	if (n)
-		gt_nvml_describe(n, to);
-	else
-		fputs(err.text, to);
-	return n;
-}
+static bool check_source(const char *name, FILE *to) { return gt_source_find(name, strlen(name))->doctor(to); }
 
 static bool try(attempt *what, const char *library, char *said, size_t size)
 {
@@ -319,13 +309,6 @@ static void check_events(struct finding *f)
 		    *said ? " is missing" : "");
 }
 
-static void check_nvml(struct finding *f)
-{
-	char said[300];
-	bool works = try(start_nvml, NULL, said, sizeof(said));
-
-	say(f, works ? FINE : NOTE, works ? "-e nvml can record the counters of %s" : "%s; all else can be recorded", said);
-}
 
 static void check_lockdown(struct finding *f)
 {
@@ -340,11 +323,20 @@ static void check_lockdown(struct finding *f)
 	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s", line[0] ? "; lockdown: " : "", line);
 }
 
+static void look_at_source(const struct gt_source *source, struct finding *f)
+{
+	char text[300];
+
+	if (try(check_source, source->name, text, sizeof(text)))
+		say(f, FINE, "-e %s can record %s", source->name, text);
+	else
+		say(f, NOTE, "%s; all else can be recorded", text);
+}
+
 static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
 	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
 	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
 	{ "cupti", check_cupti }, { "events", check_events },
-	{ "nvml", check_nvml },
 };
 
 /* A simulated driver is built beside us, but not installed. */
@@ -383,19 +375,34 @@ static void tell_the_end(FILE *to, bool bad)
 		tell_of_simulator(to);
 }
 
-int gt_doctor(FILE *to)
+/* Returns whether it is a failure. */
+static bool print_finding(FILE *to, const char *name, const struct finding *f)
 {
 	static const char *const words[] = { "ok", "note", "FAIL" };
+
+	fprintf(to, "%-5s %-8s ", words[f->verdict], name);
+	gt_printable_write(to, f->text);
+	fputc('\n', to);
+	return f->verdict == BAD;
+}
+
+int gt_doctor(FILE *to)
+{
 	bool bad = false;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		struct finding f = { FINE, "" };
 
 		checks[i].look(&f);
-		fprintf(to, "%-5s %-8s ", words[f.verdict], checks[i].name);
-		gt_printable_write(to, f.text);
-		fputc('\n', to);
-		bad |= f.verdict == BAD;
+		bad |= print_finding(to, checks[i].name, &f);
+	}
+	for (const struct gt_source *const *s = gt_source_table; *s; s++) {
+		struct finding f = { FINE, "" };
+
+		if (!(*s)->doctor)
+			continue;
+		look_at_source(*s, &f);
+		bad |= print_finding(to, (*s)->name, &f);
 	}
 	tell_the_end(to, bad);
 	return bad;

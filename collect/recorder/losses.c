@@ -24,12 +24,24 @@ static uint64_t gpu_losses(const struct gt_recorder_totals *t)
 	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
 }
 
+static uint64_t sources_count(const struct gt_sources *own)
+{
+	struct gt_source_totals t;
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < own->n; i++) {
+		gt_sources_totals(&own->active[i], &t);
+		n += t.lost + t.failed;
+	}
+	return n;
+}
+
 uint64_t gt_losses_count(const struct gt_losses *l)
 {
 	const struct gt_recorder_totals *t = l->totals;
 
-	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler + t->nameless + l->counters.lost +
-	       l->counters.failed + gpu_losses(t);
+	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler + t->nameless + gpu_losses(t) +
+	       sources_count(l->sources);
 }
 
 static void print_gpu_records(const struct gt_recorder_totals *t, const char *program, FILE *to)
@@ -124,6 +136,21 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 			plural(t->broken, "s"));
 }
 
+static void print_sources(const struct gt_losses *l, const char *program, FILE *to)
+{
+	for (unsigned i = 0; i < l->sources->n; i++) {
+		const char *unit = l->sources->active[i].source->unit;
+		struct gt_source_totals t;
+
+		gt_sources_totals(&l->sources->active[i], &t);
+		if (t.lost)
+			gt_message(to, program, "%" PRIu64 " %s%s lost on the way to the file", t.lost, unit, plural(t.lost, "s"));
+		if (t.failed && !l->verbose)
+			gt_message(to, program, "%" PRIu64 " %s%s could not be read; -v says why", t.failed, unit,
+				   plural(t.failed, "s"));
+	}
+}
+
 void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 {
 	const struct gt_recorder_totals *t = l->totals;
@@ -132,12 +159,7 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 		print_gpu(l, program, to);
 	print_processes(&t->unrecorded, program, to);
 	print_calls(t, program, to);
-	if (l->counters.lost)
-		gt_message(to, program, "%" PRIu64 " counter value%s lost on the way to the file", l->counters.lost,
-			plural(l->counters.lost, "s"));
-	if (l->counters.failed && !l->verbose)
-		gt_message(to, program, "%" PRIu64 " counter value%s could not be read; -v says why", l->counters.failed,
-			plural(l->counters.failed, "s"));
+	print_sources(l, program, to);
 	if (t->nmissing && l->verbose)
 		for (size_t i = 0; i < t->nmissing; i++)
 			gt_message(to, program, "newer than our table, untraced: %s", t->missing[i].name);

@@ -2,12 +2,12 @@
 #ifndef GT_LOSSES_H
 #define GT_LOSSES_H
 #include <stdio.h>
-#include "collect/source/nvml.h"
+#include "collect/source/source.h"
 #include "collect/recorder/recorder.h"
 
 struct gt_losses {
 	const struct gt_recorder_totals *totals;
-	struct gt_nvml_totals counters;
+	const struct gt_sources *sources;	/* gtcollect's own; after all others, with their losses */
 	bool verbose;		/* names each function that is newer than the table */
 	bool cupti_only;	/* --gpu-timing cupti: the user can still choose events */
 };

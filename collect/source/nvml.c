@@ -12,6 +12,7 @@
  * nvml.h is not needed: the few functions stand below by hand. They stay as they are, for NVML gives a new signature a new name (_v2). */
 #define _GNU_SOURCE
 #include "collect/source/nvml.h"
+#include "collect/source/source.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -701,3 +702,48 @@ void gt_nvml_describe(const struct gt_nvml *n, FILE *to)
 	fprintf(to, "%u device%s, %s; driver %s", n->ndevices, n->ndevices == 1 ? "" : "s",
 		n->devices[0].name[0] ? n->devices[0].name : "without a name", n->driver[0] ? n->driver : "unknown");
 }
+
+/* ---- as a source of events ---- */
+
+static void *source_open(struct gt_err *err) { return gt_nvml_open(NULL, err); }
+static int source_start(void *state, const struct gt_source_times *t, struct gt_err *err)
+{
+	return gt_nvml_start(state, t->interval, t->from, t->until, err);
+}
+static int64_t source_drain(void *state, struct gt_writer *w, struct gt_err *err) { return gt_nvml_write(state, w, err); }
+static void source_stop(void *state) { gt_nvml_stop(state); }
+static char *source_metadata(void *state) { return gt_nvml_metadata(state); }
+static bool source_metadata_changed(void *state) { return gt_nvml_news(state); }
+static void source_report(void *state, const char *program, FILE *to) { gt_nvml_tell(state, program, to); }
+static void source_close(void *state) { gt_nvml_close(state); }
+
+static void source_totals(void *state, struct gt_source_totals *t)
+{
+	struct gt_nvml_totals totals;
+
+	gt_nvml_totals(state, &totals);
+	*t = (struct gt_source_totals){ .rows = totals.values, .lost = totals.lost, .failed = totals.failed,
+					.simulated = gt_nvml_simulated(state) };
+}
+
+static bool source_doctor(FILE *to)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_nvml *n = gt_nvml_open(NULL, &err);
+
+	if (!n) {
+		fputs(err.text, to);
+		return false;
+	}
+	fputs("the counters of ", to);
+	gt_nvml_describe(n, to);
+	return true;
+}
+
+const struct gt_source gt_source_nvml = {
+	.name = "nvml", .records = "counters of every GPU; needs NVML, which comes with the driver", .with_inject = true,
+	.unit = "counter value",
+	.open = source_open, .start = source_start, .drain = source_drain, .stop = source_stop,
+	.metadata = source_metadata, .metadata_changed = source_metadata_changed, .totals = source_totals,
+	.report = source_report, .doctor = source_doctor, .close = source_close,
+};
