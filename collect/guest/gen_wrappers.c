@@ -38,14 +38,17 @@ static unsigned type_of(char kind)
 	return i;
 }
 
-static const char *after(const char *name)
+static const char *after(const char *name, unsigned role)
 {
+	static const char *const by_role[] = {
+		[GT_API_CAPTURE_BEGIN] = "gt_after_begin_capture", [GT_API_CAPTURE_END] = "gt_after_end_capture",
+		[GT_API_GRAPH_NODE] = "gt_after_node", [GT_API_GRAPH_COPY] = "gt_after_graph",
+	};
+
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
 		if (!strcmp(specials[i].name, name))
 			return specials[i].after;
-	if (gt_api_begins_capture(name) || gt_api_ends_capture(name))
-		return gt_api_begins_capture(name) ? "gt_after_begin_capture" : "gt_after_end_capture";
-	return gt_api_makes_node(name) ? "gt_after_node" : gt_api_copies_graph(name) ? "gt_after_graph" : NULL;
+	return role < sizeof(by_role) / sizeof(*by_role) ? by_role[role] : NULL;
 }
 
 static const char *before(const char *name)
@@ -79,7 +82,7 @@ static bool plain(const struct gt_api *api)
 	for (const char *p = api->params; *p; n++, p += strcspn(p, " "), p += *p == ' ')
 		if (strchr("FS", types[type_of(*p)].word))
 			return false;
-	return n <= 6 && !after(api->name);
+	return n <= 6 && !after(api->name, api->role);
 }
 
 /* The words of its key arguments, where they all are values that it was handed: "(N(a1), N(a4))"; func as in struct gt_keyed_call.
@@ -101,13 +104,13 @@ static bool key_words(const struct gt_api *api, const char words[][24], char *li
 		sprintf(list + strlen(list), f[i].how == GT_FROM_I32 ? "%sI(%s)" : "%s%s", used++ ? ", " : "", words[f[i].param]);
 	}
 	strcat(list, ")");
-	return used && !after(api->name);
+	return used && !after(api->name, api->role);
 }
 
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
-	const char *then = after(api->name), *first = before(api->name), *work = gt_api_makes_work(api->op) ? "_WORK" : "";
+	const char *then = after(api->name, api->role), *first = before(api->name), *work = gt_api_makes_work(api->op) ? "_WORK" : "";
 	char params[2048] = "", args[512] = "", words[64][24], list[1024], all[1024] = "";
 	unsigned n = 0;
 	int func;
@@ -162,7 +165,7 @@ int main(void)
 		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
 	printf("};\ngt_after *const gt_after_by_id[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		printf("\t%s,\n", after(gt_api[id].name) ? after(gt_api[id].name) : "0");
+		printf("\t%s,\n", after(gt_api[id].name, gt_api[id].role) ? after(gt_api[id].name, gt_api[id].role) : "0");
 	printf("\n};\n");
 	print_args();
 	return ferror(stdout) || fflush(stdout);

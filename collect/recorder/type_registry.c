@@ -35,9 +35,9 @@ static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
 {
 	c->wait = gt_gpu_wait_of_call(api->name);
 	c->per_thread = gt_api_per_thread(api->name);
-	c->does = c->wait ? GT_GPU_CALL_WAITS : gt_api_begins_capture(api->name) ? GT_GPU_CALL_CAPTURES :
-		  gt_api_ends_capture(api->name) ? GT_GPU_CALL_HAS_CAPTURED : gt_api_ends_stream(api->name) ? GT_GPU_CALL_ENDS_STREAM :
-		  GT_GPU_CALL_WORKS;
+	c->does = c->wait ? GT_GPU_CALL_WAITS : api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_CAPTURES :
+		  api->role == GT_API_CAPTURE_END ? GT_GPU_CALL_HAS_CAPTURED :
+		  api->role == GT_API_STREAM_END ? GT_GPU_CALL_ENDS_STREAM : GT_GPU_CALL_WORKS;
 	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
 }
 
@@ -56,7 +56,7 @@ static void look_for_memory(struct gt_call_type *c, const struct gt_api *api, co
 	c->addr = word_of(fields, n, GT_R_ADDR);
 	c->bytes = word_of(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
 	c->device = word_of(fields, n, GT_R_DEVICE);
-	c->memory = gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : gt_api_ends_context(api->name);
+	c->memory = gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : api->role == GT_API_CONTEXT_END;
 }
 
 /* The fields that the mode records, in the guest's order; a launch whose function is among them also gets its kernel's name. */
@@ -96,7 +96,7 @@ static void make(struct gt_types *t, uint32_t id)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
 	c->causes = t->causes && has_to_do(c, api);
-	c->nodes = t->causes && gt_api_makes_node(api->name);
+	c->nodes = t->causes && api->role == GT_API_GRAPH_NODE;
 	look_for_memory(c, api, fields, n);
 	c->memory &= t->memory;
 	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->nodes && !c->memory;

@@ -20,9 +20,7 @@ static void enable_gpu(struct gt_session *s)
 	s->gpu = 1;
 	s->gpu_more |= GT_GPU_MORE_OVERHEAD;		/* a record or two a buffer */
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		if (gt_api_makes_work(gt_api[id].op) || gt_api_begins_capture(gt_api[id].name) || gt_api_ends_capture(gt_api[id].name) ||
-		    gt_api_ends_stream(gt_api[id].name) || gt_api_makes_node(gt_api[id].name) || gt_api_copies_graph(gt_api[id].name) ||
-		    gt_gpu_wait_of_call(gt_api[id].name))
+		if (gt_api_makes_work(gt_api[id].op) || gt_api[id].role >= GT_API_STREAM_END || gt_gpu_wait_of_call(gt_api[id].name))
 			s->gate[id] = GT_GATE_ON;
 }
 

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define GT_API(name, since, category, op, memkind, direction, params) \
-	{ #name, since, GT_CAT_##category, GT_OP_##op, GT_MEM_##memkind, GT_DIR_##direction, params },
+#define GT_API(name, since, category, op, memkind, direction, role, params) \
+	{ #name, since, GT_CAT_##category, GT_OP_##op, GT_MEM_##memkind, GT_DIR_##direction, GT_API_##role, params },
 const struct gt_api gt_api[] = {
 #include "formats/cuda/cuda_api.def"
 };
@@ -64,26 +64,12 @@ static uint32_t find(const char *name, size_t len)
 	}
 }
 
-bool gt_api_ends_context(const char *name) { return !strncmp(name, "cuCtxDestroy", 12) || !strncmp(name, "cuDevicePrimaryCtxReset", 23); }
 bool gt_api_changes_context(const char *name)
 {
-	static const char *const changes[] = {
-		"cuCtxAttach", "cuCtxCreate", "cuCtxDestroy", "cuCtxDetach", "cuCtxFromGreenCtx", "cuCtxPopCurrent", "cuCtxPushCurrent",
-		"cuCtxSetCurrent", "cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRetain", "cuGreenCtxCreate",
-		"cuGreenCtxDestroy",
-	};
+	uint32_t id = gt_api_find(name);
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
-		if (!strncmp(name, changes[i], strlen(changes[i])))
-			return true;
-	return gt_api_find(name) == GT_NONE;
+	return id == GT_NONE || gt_api[id].role == GT_API_CONTEXT_END || gt_api[id].role == GT_API_CONTEXT_CHANGE;
 }
-
-bool gt_api_makes_node(const char *name) { return !strncmp(name, "cuGraphAdd", 10) && strstr(name, "Node"); }
-bool gt_api_copies_graph(const char *name) { return !strncmp(name, "cuGraphInstantiate", 18) || !strcmp(name, "cuGraphClone"); }
-bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }
-bool gt_api_ends_capture(const char *name) { return !strncmp(name, "cuStreamEndCapture", 18); }
-bool gt_api_ends_stream(const char *name) { return !strncmp(name, "cuStreamDestroy", 15); }
 
 bool gt_api_per_thread(const char *name)
 {

@@ -22,11 +22,23 @@
 #include <stdint.h>
 #include "formats/trace/record.h"
 
+/* What a call means for the recorder, beside its op. */
+enum gt_api_role {
+	GT_API_NONE,
+	GT_API_CONTEXT_CHANGE,	/* it creates, binds or releases a context */
+	GT_API_CONTEXT_END,	/* it destroys a context, and with it what was allocated there */
+	GT_API_STREAM_END,	/* it destroys a stream */
+	GT_API_CAPTURE_BEGIN,	/* from here to CAPTURE_END launches of the stream become nodes of a graph, and nothing runs */
+	GT_API_CAPTURE_END,
+	GT_API_GRAPH_NODE,	/* it adds a node to a graph; its first parameter is where the node's handle goes */
+	GT_API_GRAPH_COPY	/* it clones or instantiates its second parameter to where its first one points */
+};
 struct gt_api {
 	const char *name;	/* as libcuda exports it: cuMemAlloc_v2, cuLaunchKernel_ptsz */
 	uint32_t since;		/* CUDA version cuGetProcAddress knows it from, 3020 for 3.2; 0 unknown */
 	uint8_t category, op, memkind;	/* enums of record.h */
 	uint8_t direction;	/* enum gt_direction of copies whose name says it */
+	uint8_t role;		/* enum gt_api_role */
 	const char *params;	/* "" when it has none */
 };
 /* Ids are indices into this table and mean something only in one build; files carry names. */
@@ -43,14 +55,8 @@ static inline bool gt_api_is_memory(unsigned op)	/* does it change what is alloc
 	return op == GT_OP_ALLOC || op == GT_OP_FREE || op == GT_OP_MAP || op == GT_OP_UNMAP || op == GT_OP_RETAIN ||
 	       op == GT_OP_IMPORT;
 }
-bool gt_api_ends_context(const char *name);	/* and what was allocated in it */
-bool gt_api_changes_context(const char *name); /* does a call of category context create, bind or destroy one? true of names not in the table */
-bool gt_api_makes_node(const char *name);	/* of a graph: its first parameter is where the node's handle goes */
-bool gt_api_copies_graph(const char *name);	/* to where its first parameter says, from its second: a clone, or an instance */
-/* Between these two, launches become nodes of a graph and nothing runs. */
-bool gt_api_begins_capture(const char *name);
-bool gt_api_ends_capture(const char *name);
-bool gt_api_ends_stream(const char *name);
+/* Does a call of category context create, bind or destroy one? True for names that are not in the table. */
+bool gt_api_changes_context(const char *name);
 bool gt_api_per_thread(const char *name);		/* its default stream is the calling thread's own */
 uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
 size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _spt, _v2, _v3020 and the like */
