@@ -25,9 +25,10 @@
 #include "formats/import/importers.h"
 
 #define NOT_GIVEN UINT64_MAX
-#define THREADS_TOP 8	/* more gain little: unpacking is what they share */
-#define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
-#define SCREEN_TOP 8	/* and of those that say at a glance what limits a program */
+#define THREADS_MAX 8	/* more threads gain little: all share the unpacking of blocks */
+#define TEXT_TOP 20	/* default rows of a table in text; other formats print all rows */
+#define SCREEN_TOP 8	/* the same for the default report of a trace with GPU rows: it shows at
+			 * a glance what limits a program */
 
 static struct {
 	bool list, explain, force, whole, spark, per_rank;
@@ -42,54 +43,54 @@ static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* 
 static const char *const name_forms[] = { "short", "full", "mangled", NULL };	/* as in enum gt_name_form */
 static const char *const colour_words[] = { "auto", "always", "never", NULL };	/* as in enum gt_colour_when */
 static const struct gt_opt options[] = {
-	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
-	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "say what words mean in all reports, and leave", NULL },
-	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
-	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
-							       "other formats all", NULL },
-	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "how kernels are called", name_forms },
-	{ 0,   "color",  GT_OPT_WORD, &opt.colour,  "WHEN",    "colour text; auto: on a terminal, unless NO_COLOR is set", colour_words },
+	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and exit", NULL },
+	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "explain the terms of all reports, and exit", NULL },
+	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "output format", formats },
+	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0: all; default: 20 in text, all in the "
+							       "other formats", NULL },
+	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "kernel name style", name_forms },
+	{ 0,   "color",  GT_OPT_WORD, &opt.colour,  "WHEN",    "colour text output; auto: on a terminal, unless NO_COLOR is set", colour_words },
 	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
-	  "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
+	  "draw the spread of durations beside each name of top, ioctls and kernels", NULL },
 	{ 0,   "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
-	  "report each of several files by itself, not all as the ranks of one run", NULL },
-	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
+	  "report on each file separately, not on all files as ranks of one run", NULL },
+	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write to FILE instead of standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
-	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
+	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "use N threads; default: one for each processor, 8 at most", NULL },
 	{ 0,   "fail-if", GT_OPT_LIST, &opt.fail_if, "GATE",
-	  "exit with 3 if a figure is beyond a limit ('kernels.p99 > 5ms'), or, with diff, has changed by more ('kernels.p99 > +5%'); "
-	  "may be given several times", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
-	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier (1.5s, 250ms after the start)", NULL },
-	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
-	{ 0,   "whole",  GT_OPT_FLAG, &opt.whole,   NULL,      "look at GPUs for as long as the recording lasts, not only from their first to "
+	  "exit with 3 if a figure passes a limit ('kernels.p99 > 5ms'), or, with diff, changes by more than a limit ('kernels.p99 > +5%'); "
+	  "repeatable", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to analyze", NULL },
+	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out rows that end before TIME (1.5s, 250ms after the start)", NULL },
+	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out rows that begin at TIME or later", NULL },
+	{ 0,   "whole",  GT_OPT_FLAG, &opt.whole,   NULL,      "analyze GPUs over the whole recording, not only from their first to "
 							       "their last operation", NULL },
-	{ 0,   "min",    GT_OPT_STR,  &opt.min,     "TIME",    "do not ask why a GPU was idle for less than that", NULL },
-	{ 0,   "gap",    GT_OPT_STR,  &opt.gap,     "TIME",    "advice has a word on each gap of a GPU longer than that (500ms)", NULL },
-	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
-	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
+	{ 0,   "min",    GT_OPT_STR,  &opt.min,     "TIME",    "ignore GPU gaps shorter than TIME", NULL },
+	{ 0,   "gap",    GT_OPT_STR,  &opt.gap,     "TIME",    "advice reports each GPU gap longer than TIME (default 500ms)", NULL },
+	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "only this process", NULL },
+	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "only this thread", NULL },
 	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
-	  "only operations whose name matches, or @CATEGORY; may be given several times", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Of the report critical", NULL },
+	  "only operations whose full name matches, or @CATEGORY; repeatable", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Option of the report critical", NULL },
 	{ 0,   "without", GT_OPT_LIST, &opt.without, "GLOB",
-	  "how much shorter the run could be at most if what matches took no time; may be given several times", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "What the reports query and histogram are asked", NULL },
-	{ 0,   "where",  GT_OPT_STR,  &opt.where,   "EXPR",    "rows for which it holds: 'kind==kernel && dur>1ms && name~/gemm/'", NULL },
-	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "a line for each value of these: name,stream", NULL },
-	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "what of them: 'count,sum(dur),p99(dur)'; unless told, count,sum(dur)", NULL },
-	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "the one of them that is largest on top", NULL },
+	  "estimate how much time the run would save at most if matching operations took no time; repeatable", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Options of query and histogram", NULL },
+	{ 0,   "where",  GT_OPT_STR,  &opt.where,   "EXPR",    "/gemm/'~only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'~/gemm/'", NULL },
+	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "one row for each combination of values of these fields: name,stream", NULL },
+	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "figures of each row: 'count,sum(dur),p99(dur)'; default: count,sum(dur)", NULL },
+	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "sort by this figure, largest first", NULL },
 	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",
-	  "histogram, which takes --where and --by as well: dur unless told, queue, bytes ..., or gap: idle time of GPUs by length", NULL },
+	  "field of histogram, which also takes --where and --by: dur (default), queue, bytes ...; or gap: GPU idle time by gap length", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
 	.usage = "[options] [REPORT...] FILE...\n       gtanalyze [options] diff [REPORT...] A B",
-	.about = "Answers questions about traces: what was called, how long it took, what was waited for.",
+	.about = "Analyzes traces: which calls and GPU operations ran, how long they took, what the program waited for.",
 	.options = options,
 	.noptions = sizeof(options) / sizeof(*options),
-	.after = "Without REPORT the default report is printed; --list says what it consists of.\n"
-		 "diff says what is slower, faster, new or gone in B, beside A.\n"
-		 "Words that name a report come before the files; a file of such a name needs a\n"
+	.after = "Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
+		 "diff compares B with A: what is slower, faster, added or gone.\n"
+		 "Reports come before the files. To open a file that has the name of a report, give a\n"
 		 "path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
 		 "2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",
 };
@@ -102,7 +103,7 @@ static int fail(const char *file, const struct gt_err *err, int status)
 
 /* ---- a query ---- */
 
-/* Columns, not bytes, up to this byte. */
+/* The width in terminal columns of the first `bytes` bytes of s. */
 static unsigned columns_up_to(const char *s, uint64_t bytes)
 {
 	struct gt_letter l;
@@ -113,7 +114,7 @@ static unsigned columns_up_to(const char *s, uint64_t bytes)
 	return n;
 }
 
-/* The message, then what was typed and under it a mark at the place. */
+/* Prints the message, then the user's text and a mark under the wrong place. */
 static int fail_at(const char *option, const char *text, const struct gt_err *at)
 {
 	struct gt_err err = *at;
@@ -128,7 +129,8 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	return 2;
 }
 
-/* The options of a query are its own: without it, or beside other reports, it would not be plain what they are about. */
+/* Options of a query need the report query or histogram, and no other report beside it:
+ * otherwise it is unclear which report they apply to. */
 static int check_query(const struct gt_report_selection *c, struct gt_err *err)
 {
 	bool query = gt_is_selected(c, "query"), histogram = gt_is_selected(c, "histogram");
@@ -142,20 +144,20 @@ static int check_query(const struct gt_report_selection *c, struct gt_err *err)
 			return gt_err_set(err, -EINVAL, "%s is for the report %s: gtanalyze %s %s ... FILE", rows[i].option, rows[i].by, rows[i].by,
 					  rows[i].option);
 		if (rows[i].given && c->n > 2)
-			return gt_err_set(err, -EINVAL, "with %s the report %s stands alone", rows[i].option, query ? "query" : "histogram");
+			return gt_err_set(err, -EINVAL, "with %s no other report can be given beside %s", rows[i].option, query ? "query" : "histogram");
 	}
 	return 0;
 }
 
-static bool of_gaps(void) { return opt.of && !strcmp(opt.of, "gap"); }
+static bool is_gap_histogram(void) { return opt.of && !strcmp(opt.of, "gap"); }
 
-/* Exit status. */
+/* Returns the exit status. */
 static int read_gaps(struct gt_report_selection *c)
 {
 	struct gt_err err = GT_ERR_INIT;
 
 	if (opt.where) {
-		gt_err_set(&err, -EINVAL, "gaps are of no rows that --where could choose; --from and --to choose a time");
+		gt_err_set(&err, -EINVAL, "--where selects rows, and gaps have none; use --from and --to to select a time range");
 		return fail(NULL, &err, GT_EXIT_USAGE);
 	}
 	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
@@ -164,7 +166,7 @@ static int read_gaps(struct gt_report_selection *c)
 	return 0;
 }
 
-/* Exit status. */
+/* Returns the exit status. */
 static int read_query(struct gt_report_selection *c)
 {
 	const char *option = NULL, *text = NULL;
@@ -172,7 +174,7 @@ static int read_query(struct gt_report_selection *c)
 
 	if (check_query(c, &err))
 		return fail(NULL, &err, 2);
-	if (of_gaps())
+	if (is_gap_histogram())
 		return read_gaps(c);
 	if (gt_is_selected(c, "query"))
 		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
@@ -193,7 +195,7 @@ static int read_query(struct gt_report_selection *c)
 
 /* ---- what to look at ---- */
 
-/* The options above as one line, for the header. */
+/* Writes the options that leave rows out as one line, for the header. */
 static void put_restrictions(struct gt_buf *b)
 {
 	const char *sep = "";
@@ -210,13 +212,13 @@ static void put_restrictions(struct gt_buf *b)
 		gt_buf_byte(b, 0);
 }
 
-/* Those that this process may run on, THREADS_TOP at most. */
+/* Processors that this process may run on, at most THREADS_MAX. */
 static unsigned processors(void)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 
-	return n < 1 ? 1 : n > THREADS_TOP ? THREADS_TOP : (unsigned)n;
+	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
 static int check_options(struct gt_err *err)
@@ -226,7 +228,7 @@ static int check_options(struct gt_err *err)
 
 	for (unsigned i = 0; i < 4; i++)
 		if (times[i] && gt_parse_ns(times[i], &ns[i]))
-			return gt_err_set(err, -EINVAL, "'%s' is no time: 1.5s, 250ms, 10us, 80ns", times[i]);
+			return gt_err_set(err, -EINVAL, "invalid time '%s' (examples: 1.5s, 250ms, 10us, 80ns)", times[i]);
 	if (ns[0] >= ns[1])
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	if (opt.threads == NOT_GIVEN)
@@ -238,7 +240,7 @@ static int check_options(struct gt_err *err)
 	return gt_globs_check(&opt.match, "--match", err) || gt_globs_check(&opt.without, "--without", err) ? err->code : 0;
 }
 
-/* An option that a report would not look at is a mistake. */
+/* An option that no selected report uses is an error. */
 static int check_reports(const struct gt_report_selection *c, struct gt_err *err)
 {
 	const struct gt_analysis *critical = gt_analysis_find("critical");
@@ -255,24 +257,26 @@ static int check_reports(const struct gt_report_selection *c, struct gt_err *err
 
 /* ---- one file ---- */
 
-static bool of_header(const struct gt_table *t)
+static bool is_header(const struct gt_table *t)
 {
 	return !strcmp(gt_table_name(t), "header") || !strcmp(gt_table_name(t), "damage");
 }
 
-/* csv and tsv have no place for what stands beside rows. Nobody shall take a figure for more than it is, so it goes to stderr. */
-static void tell_notes(const char *file, struct gt_table *const *tables, unsigned n)
+/* csv and tsv cannot hold notes. A figure must not be read without its limits, so notes go to
+ * stderr. */
+static void print_notes(const char *file, struct gt_table *const *tables, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		const char *table = of_header(tables[i]) ? "" : gt_table_name(tables[i]), *note;
+		const char *table = is_header(tables[i]) ? "" : gt_table_name(tables[i]), *note;
 
 		for (size_t k = 0; (note = gt_table_get_note(tables[i], k)); k++)
 			gt_message(stderr, "gtanalyze", "%s: %s%s%s", file, table, *table ? ": " : "", note);
 	}
 }
 
-/* Whatever comes of it: what is said next may go to the same place, and comes behind it. */
-static int put(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, struct gt_err *err)
+/* Flushes also after an error: later messages may go to the same place, and must come after the
+ * tables. */
+static int print_tables(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, struct gt_err *err)
 {
 	int rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, label, out, err);
 
@@ -280,7 +284,8 @@ static int put(struct gt_table *const *tables, unsigned n, const char *label, st
 	return rc;
 }
 
-/* In csv and tsv a report that is asked for by name stands alone, fit for a spreadsheet: without the header. */
+/* In csv and tsv the header is printed only when the user names it: a spreadsheet then gets the
+ * table of the report alone. */
 static int print(const char *file, const struct gt_report_selection *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
 		 struct gt_err *err)
 {
@@ -290,19 +295,20 @@ static int print(const char *file, const struct gt_report_selection *c, struct g
 
 	for (unsigned i = 0; i < n && opt.names != GT_NAME_SHORT; i++)
 		gt_table_names_matter(tables[i]);
-	while (rows_only && !c->header && skip < n && of_header(tables[skip]))
+	while (rows_only && !c->header && skip < n && is_header(tables[skip]))
 		skip++;
-	rc = put(tables + skip, n - skip, several ? file : NULL, out, err);
+	rc = print_tables(tables + skip, n - skip, several ? file : NULL, out, err);
 	if (!rc && rows_only)
-		tell_notes(file, tables, n);
+		print_notes(file, tables, n);
 	return rc;
 }
 
-/* What the command line says of a trace that is open; to be released, what *o points at goes with it. */
-struct asked { struct gt_buf restrictions; struct gt_time_ranges range; struct gt_matched match; };
+/* The options of the command line, applied to one open trace. Release it after *o: *o borrows
+ * from it. */
+struct trace_options { struct gt_buf restrictions; struct gt_time_ranges range; struct gt_matched match; };
 
 /* origins: NULL, or as in gt_time_ranges_set. */
-static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct asked *a,
+static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct trace_options *a,
 		       struct gt_err *err)
 {
 	memset(a, 0, sizeof(*a));
@@ -328,15 +334,15 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	return gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
 }
 
-static void release_asked(struct asked *a)
+static void release_trace_options(struct trace_options *a)
 {
 	gt_buf_release(&a->restrictions);
 	gt_matched_release(&a->match);
 	gt_time_ranges_release(&a->range);
 }
 
-/* What reports that were asked for by name answer. */
-static int answers(struct gt_table *const *tables, int n)
+/* The exit status that the tables of reports named by the user lead to. */
+static int exit_status_of(struct gt_table *const *tables, int n)
 {
 	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN, [GT_FOUND] = GT_EXIT_FOUND, [GT_CANNOT] = GT_EXIT_UNKNOWN,
 					      [GT_CANNOT_PART] = GT_EXIT_CLEAN };
@@ -347,18 +353,18 @@ static int answers(struct gt_table *const *tables, int n)
 	return status;
 }
 
-/* What is reported on, and how: one file, several as one, or one of several. */
+/* What a report is run on: one file, several files as one, or one of several files. */
 struct subject {
 	const char *name;			/* in messages */
 	struct gt_reader *reader;
-	const struct gt_ranks *ranks;		/* several as one; NULL: not so */
-	const int64_t *origins;			/* of times, which it shares with others; NULL: its own */
-	bool several;				/* tables of csv and tsv tell the name */
-	bool no_header;				/* it was printed before */
+	const struct gt_ranks *ranks;		/* several files read as one; NULL: one file */
+	const int64_t *origins; /* of times, shared with other files; NULL: the file's own */
+	bool several; /* tables in csv and tsv have a column with the file name */
+	bool no_header;				/* the header was printed before */
 };
 
-/* Rows say whose they are. */
-static void tell_ranks(const struct gt_ranks *ranks, struct gt_table *const *tables, unsigned n)
+/* Replaces the recording number of each row by the label of its rank. */
+static void label_ranks(const struct gt_ranks *ranks, struct gt_table *const *tables, unsigned n)
 {
 	static const struct gt_column column = { "rank", "Rank", GT_C_TEXT };
 
@@ -366,21 +372,22 @@ static void tell_ranks(const struct gt_ranks *ranks, struct gt_table *const *tab
 		gt_table_relabel(tables[i], "recording", &column, ranks->labels, gt_reader_segments(ranks->all));
 }
 
-/* And the header what is not in any. */
-static void tell_missing(const struct gt_ranks *ranks, struct gt_table *header)
+/* Notes in the header the files that no table includes. */
+static void note_missing_files(const struct gt_ranks *ranks, struct gt_table *header)
 {
 	for (size_t i = ranks->nread; i < ranks->n; i++) {
 		const struct gt_rank *r = &ranks->list[i];
 
 		if (r->same)
-			gt_table_note(header, "%s is the same recording as %s, which counts once", r->path, r->same);
+			gt_table_note(header, "%s is the same recording as %s: it is counted once", r->path, r->same);
 		else
-			gt_table_note(header, "%s could not be read, and is in no figure", r->path);
+			gt_table_note(header, "%s could not be read: no figure includes it", r->path);
 	}
 }
 
-/* Holds it against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
-static int hold_gates(const struct gt_report_selection *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
+/* Checks the gates on a trace. Gates need all rows of their tables, whatever --top prints. Adds
+ * the table "gates". */
+static int check_gates(const struct gt_report_selection *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
 		      int *status, struct gt_err *err)
 {
 	struct gt_diff_request read = { 0 };
@@ -391,7 +398,7 @@ static int hold_gates(const struct gt_report_selection *c, const struct subject 
 		return 0;
 	gt_gates_request(&c->gates, &read);
 	rc = gt_side_read(&side, s->reader, &read, &o, (unsigned)opt.threads, err);
-	tell_ranks(s->ranks, side.tables, side.n);
+	label_ranks(s->ranks, side.tables, side.n);
 	if (!rc)
 		rc = gt_gates_check(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
 	if (rc > 0)
@@ -408,16 +415,16 @@ static bool is_damaged(struct gt_reader *r)
 	return n;
 }
 
-/* *status becomes worse where gates or damage say so. */
+/* *status becomes worse if gates or damage require it. */
 static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_analysis_options o;
-	struct asked asked;
+	struct trace_options given;
 	unsigned skip = 0;
 	int n, rc;
 
-	n = set_options(&o, s->reader, s->name, s->origins, &asked, err);
+	n = set_options(&o, s->reader, s->name, s->origins, &given, err);
 	o.ranks = s->ranks ? s->ranks->names : NULL;
 	o.in_default_report = c->in_default_report;
 	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
@@ -430,11 +437,11 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	if (n >= 0 && !c->in_default_report)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
-	rc = n < 0 ? n : s->no_header ? 0 : hold_gates(c, s, o, tables, &n, status, err);
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)exit_status_of(tables, n));
+	rc = n < 0 ? n : s->no_header ? 0 : check_gates(c, s, o, tables, &n, status, err);
 	if (n > 0 && s->ranks) {
-		tell_ranks(s->ranks, tables, (unsigned)n);
-		tell_missing(s->ranks, tables[0]);
+		label_ranks(s->ranks, tables, (unsigned)n);
+		note_missing_files(s->ranks, tables[0]);
 	}
 	while (s->no_header && (int)skip < n && !strcmp(gt_table_name(tables[skip]), "header"))
 		skip++;
@@ -444,11 +451,11 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 		gt_table_free(tables[i]);
 	if (is_damaged(s->reader))
 		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
-	release_asked(&asked);
+	release_trace_options(&given);
 	return rc;
 }
 
-/* Each file in turn; one that cannot be read does not keep the others from being reported. */
+/* Reports on each file in turn. A file that cannot be read does not stop the others. */
 static int analyze_each(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
@@ -470,7 +477,8 @@ static int analyze_each(const struct gt_report_selection *c, char **files, int n
 
 /* ---- several files as ranks ---- */
 
-/* Reports that people read one rank after the other; programs get one table, whose rows say the rank. */
+/* Splits the reports: text prints those with per_recording one rank after the other. Other
+ * formats have one table, whose rows name the rank. */
 static void split(const struct gt_report_selection *c, struct gt_report_selection *together, struct gt_report_selection *apart)
 {
 	*together = *apart = *c;
@@ -480,12 +488,12 @@ static void split(const struct gt_report_selection *c, struct gt_report_selectio
 
 		if (!alone || !i)
 			together->list[together->n++] = c->list[i];
-		if (alone || !i)	/* the header heads everything */
+		if (alone || !i)	/* the header comes first in both lists */
 			apart->list[apart->n++] = c->list[i];
 	}
 }
 
-static int report_apart(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out, int *status)
+static int report_each_rank(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out, int *status)
 {
 	struct gt_analysis_options o = { .top = 0 };
 	struct gt_time_ranges times;
@@ -521,12 +529,12 @@ static int report_ranks(const struct gt_ranks *ranks, const struct gt_report_sel
 	snprintf(name, sizeof(name), "%zu file%s", ranks->nread, ranks->nread == 1 ? "" : "s");
 	if (report(&s, &together, out, &status, &err))
 		return fail(name, &err, GT_EXIT_FAILURE);
-	if (apart.n > 1 && report_apart(ranks, &apart, out, &status))
+	if (apart.n > 1 && report_each_rank(ranks, &apart, out, &status))
 		status = GT_EXIT_FAILURE;
 	return status;
 }
 
-/* One that cannot be read keeps its exit status, and the others are answered. */
+/* Files that cannot be read set the exit status; the reports cover the other files. */
 static int analyze_ranks(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -550,7 +558,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_analysis_options o;
-	struct asked given;
+	struct trace_options given;
 	int rc;
 
 	if (!r)
@@ -560,7 +568,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 		rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
 	if (is_damaged(r))
 		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
-	release_asked(&given);
+	release_trace_options(&given);
 	gt_reader_close(r);
 	return rc;
 }
@@ -575,7 +583,7 @@ static int print_diff(const struct gt_report_selection *c, const struct gt_side 
 	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
 	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
 	if (n >= 0)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)exit_status_of(tables, n));
 	if (n >= 0 && c->gates.n) {
 		rc = gt_gates_check(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
 		if (rc > 0)
@@ -585,9 +593,9 @@ static int print_diff(const struct gt_report_selection *c, const struct gt_side 
 	for (int i = 0; rc >= 0 && i < n && opt.names != GT_NAME_SHORT; i++)
 		gt_table_names_matter(tables[i]);
 	if (rc >= 0)
-		rc = put(tables, (unsigned)n, NULL, out, err);
+		rc = print_tables(tables, (unsigned)n, NULL, out, err);
 	if (rc >= 0 && (opt.format == GT_CSV || opt.format == GT_TSV))
-		tell_notes("diff", tables, (unsigned)n);
+		print_notes("diff", tables, (unsigned)n);
 	for (unsigned i = 0; i < GT_DIFF_TABLES + 1; i++)
 		gt_table_free(tables[i]);
 	return rc < 0 ? rc : 0;
@@ -613,8 +621,9 @@ static int compare(const struct gt_report_selection *c, char **files, struct gt_
 	return rc ? GT_EXIT_FAILURE : status;
 }
 
-/* Which reports, files and gates: the first operand that is a file, or negative: bad use. */
-static int understand(struct gt_report_selection *c, char **operands, int n, bool *diff, struct gt_err *err)
+/* Reads the options and operands: reports, files, gates. Returns the index of the first file, or
+ * a negative number for wrong use. */
+static int read_command_line(struct gt_report_selection *c, char **operands, int n, bool *diff, struct gt_err *err)
 {
 	int first;
 
@@ -633,8 +642,8 @@ static int understand(struct gt_report_selection *c, char **operands, int n, boo
 	return gt_check_files(operands + first, n - first, err) ? -EINVAL : first;
 }
 
-/* What was asked for, into the output. */
-static int answer(const struct gt_report_selection *c, char **files, int n, bool diff)
+/* Runs what the command line asks for and writes it to the output. */
+static int run_command(const struct gt_report_selection *c, char **files, int n, bool diff)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_out out;
@@ -661,7 +670,7 @@ static int answer(const struct gt_report_selection *c, char **files, int n, bool
 	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
 }
 
-/* diff compares two files; everything else takes folders, too. */
+/* diff needs two files; all other commands also take folders. */
 static int name_files(struct gt_files *files, char **operands, int n, bool diff)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -670,9 +679,9 @@ static int name_files(struct gt_files *files, char **operands, int n, bool diff)
 	if (!opt.list && !opt.explain && gt_files_expand(files, operands, n, &folder, &err))
 		return fail(folder, &err, GT_EXIT_FAILURE);
 	if (diff && files->n != 2)
-		return fail(NULL, (gt_err_set(&err, -EINVAL, "diff compares two files; a folder has %zu", files->n - 1), &err), GT_EXIT_USAGE);
+		return fail(NULL, (gt_err_set(&err, -EINVAL, "diff compares two files; the folder has %zu", files->n - 1), &err), GT_EXIT_USAGE);
 	if (files->left_out)
-		gt_message(stderr, "gtanalyze", "files in the folder that are no traces, and are left out: %zu", files->left_out);
+		gt_message(stderr, "gtanalyze", "files in the folder that are not traces, and are skipped: %zu", files->left_out);
 	return GT_EXIT_CLEAN;
 }
 
@@ -685,16 +694,17 @@ int main(int argc, char **argv)
 	bool diff;
 
 	gt_streams_guard();
-	mallopt(M_ARENA_MAX, 1);	/* reports ask for memory seldom, and each thread would map an arena of 64 MiB */
+	mallopt(M_ARENA_MAX, 1);	/* reports allocate rarely, and each thread would map an
+					 * arena of 64 MiB */
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
 		return rc > 0 ? GT_EXIT_CLEAN : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
-	first = understand(&chosen, argv + 1, n, &diff, &err);
+	first = read_command_line(&chosen, argv + 1, n, &diff, &err);
 	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : diff ? GT_EXIT_CLEAN : read_query(&chosen);
 	if (!status)
 		status = name_files(&files, argv + 1 + first, n - first, diff);
 	if (!status)
-		status = answer(&chosen, files.list, (int)files.n, diff);
+		status = run_command(&chosen, files.list, (int)files.n, diff);
 	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);

@@ -2,14 +2,14 @@
 
 #include "analyze/core/run.h"
 
-/* Those of a family; NULL: those of none, or all. */
+/* The reports of a family. NULL: those without one, or all. */
 static struct gt_table *list_family(const char *family, bool all)
 {
 	static const struct gt_column columns[] = {
 		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
 	};
-	static const char *const words[] = { [GT_DEFAULT_NEVER] = "no", [GT_DEFAULT_ALWAYS] = "yes", [GT_DEFAULT_GPU] = "of a GPU",
-					     [GT_DEFAULT_CALLS] = "of calls alone" };
+	static const char *const words[] = { [GT_DEFAULT_NEVER] = "no", [GT_DEFAULT_ALWAYS] = "yes", [GT_DEFAULT_GPU] = "with GPU",
+					     [GT_DEFAULT_CALLS] = "without GPU" };
 	struct gt_table *t = gt_table_new("reports", family, columns, 3);
 
 	for (unsigned i = 0; t && gt_analyses[i]; i++)
@@ -21,7 +21,8 @@ static struct gt_table *list_family(const char *family, bool all)
 	return t;
 }
 
-/* One table for programs; for people the reports that go by others' names stand behind, under a heading. */
+/* Programs get one table. Text shows the reports with names of other tools last, under a
+ * heading. */
 int gt_list_reports(enum gt_table_format format, struct gt_out *out, struct gt_err *err)
 {
 	bool apart = format == GT_TEXT;

@@ -1,4 +1,4 @@
-/* What --list prints: the reports there are. */
+/* Prints the list of reports: --list. */
 #ifndef GT_REPORT_LIST_H
 #define GT_REPORT_LIST_H
 #include "formats/table/table.h"

@@ -1,9 +1,9 @@
-/* The operands of gtanalyze: words first, then files.
+/* Parses the operands of gtanalyze: reports first, then files.
  *
- * Nothing but its place and its name tells a report from a file: the words that are names of reports are those, and the first other one is a
- * file. So a name that is written wrong would be one, too, and people would read that it cannot be opened. Each file that is not there is
- * looked at once more, therefore, before any is read: a report that is spelled nearly so, or stands behind the files, is what was
- * meant. */
+ * An operand is a report if it is the name of one and no file came before it; the first other
+ * operand is a file. A misspelt report would be taken for a file, and the user would read that
+ * it cannot be opened. So before any file is read, each missing file is checked: is its name
+ * close to that of a report, or is it a report behind the files? */
 #include "analyze/cli/report_selection.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct
 
 	for (; first < n && gt_analysis_find(operands[first]); first++)
 		if (!gt_diff_request_report(&c->diff, operands[first]))
-			return gt_err_set(err, -EINVAL, "of the report '%s' nothing can be compared: its rows are single events, or texts",
+			return gt_err_set(err, -EINVAL, "the report '%s' cannot be compared: its rows are single events or texts",
 					  operands[first]);
 	if (first == 1)
 		gt_diff_request_report(&c->diff, NULL);
@@ -66,7 +66,7 @@ int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct
 
 int gt_check_files(char **files, int n, struct gt_err *err)
 {
-	bool before = true;	/* no file was seen yet */
+	bool before = true;	/* no existing file yet */
 
 	for (int i = 0; i < n; i++) {
 		const char *word = files[i], *meant = nearest_report(word);
@@ -78,10 +78,10 @@ int gt_check_files(char **files, int n, struct gt_err *err)
 			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
 					  word, word);
 		if (missing && meant)
-			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports",
+			return gt_err_set(err, -EINVAL, "'%s' is neither a report nor a file; did you mean '%s'? --list lists the reports",
 					  word, meant);
 		if (missing && plain && before && i + 1 < n)
-			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; --list lists the reports", word);
+			return gt_err_set(err, -EINVAL, "'%s' is neither a report nor a file; --list lists the reports", word);
 		before &= missing;
 	}
 	return 0;

@@ -1,4 +1,4 @@
-/* Which reports are asked for, of which files. */
+/* The reports and files that the command line selects. */
 #ifndef GT_REPORT_SELECTION_H
 #define GT_REPORT_SELECTION_H
 #include "analyze/diff/diff.h"
@@ -7,27 +7,30 @@
 #include "analyze/query/query.h"
 #include "analyze/core/run.h"
 
-/* Zero-initialised. gates, query and histogram are its owner's to release. */
+/* Zero-initialised: empty. The owner releases gates, query and histogram. */
 struct gt_report_selection {
 	const struct gt_analysis *list[GT_RUN_REPORTS];
 	unsigned n;
-	bool header;	/* it was asked for, and not only put in front */
+	bool header;	/* the user named it; it is in the list in any case */
 	bool in_default_report;	/* no report was named */
-	struct gt_diff_request diff;	/* instead of all that, if it compares */
+	struct gt_diff_request diff;	/* for `diff`, instead of list */
 	struct gt_gates gates;
-	/* What these reports are asked, and how they go about it; NULL: they are not among them. */
+	/* Queries of these reports, and descriptors adapted to them. NULL: the report is not
+	 * selected. */
 	struct gt_query *query, *histogram;
 	struct gt_analysis fitted_query, fitted_histogram;
-	struct gt_gap_by gaps_by;	/* of a histogram of gaps, which is no query */
+	struct gt_gap_by gaps_by;	/* of a histogram of gaps, which is not a query */
 };
 
-/* Reports stand before the files; none named: those of the screen. The header heads everything. Returns the first operand that is a file. */
+/* Reports come before the files; if none is named, those of the default report are selected. The
+ * header is always first. Returns the index of the first file. */
 int gt_select_reports(struct gt_report_selection *c, char **operands, int n);
-/* "diff REPORT... A B": likewise. Negative: bad use. */
+/* The same for "diff REPORT... A B". Negative: wrong use. */
 int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct gt_err *err);
-/* A report at the wrong place, or written wrong, would be taken for a file that is not there: negative. */
+/* Fails if a missing file looks like a misspelt or misplaced report. Returns 0 or negative. */
 int gt_check_files(char **files, int n, struct gt_err *err);
-bool gt_is_selected(const struct gt_report_selection *c, const char *report);	/* the header apart */
-/* `by` in its place, if it is among them. Borrowed. */
+/* not for the header */
+bool gt_is_selected(const struct gt_report_selection *c, const char *report);
+/* Replaces a report by `by`, if it is selected. Borrowed. */
 void gt_replace_report(struct gt_report_selection *c, const char *report, const struct gt_analysis *by);
 #endif

@@ -1,5 +1,6 @@
-/* Times that are printed, and --from and --to, count from the earliest start of all recordings that share a clock: ranks of one machine
- * stand on one line of time, and those of another machine on a line of their own, for times of different clocks are never compared. */
+/* Printed times, --from and --to count from the earliest start of all recordings that share a
+ * clock. So ranks of one machine share one time axis; those of another machine have their own,
+ * because times of different clocks cannot be compared. */
 #include "analyze/cli/time_range_option.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-/* One pass over every row, for everybody.
+/* Counts every row of a trace once, for all reports.
  *
- * This loop decides how fast gtanalyze is, so it does per row only what cannot be done per block. A row is told apart by two
- * small numbers, its code (index into its block's types) and whether it is nested, and is added to the accumulator those two
- * choose: no branch looks at what a type means. Accumulators live in the first cache level, are prepared when a block begins
- * and poured into the sums per type when it ends; a block of a thousand quiet tracks prepares them once, not a thousand times.
- * What needs to be known of few rows only (failures, bytes) is looked up for those.
+ * This loop decides how fast gtanalyze is, so it does as little as possible per row. Two small
+ * numbers select the accumulator of a row: its code (index into the types of its block) and
+ * whether it is nested. No branch depends on the meaning of a type. The accumulators fit into
+ * the first cache level. They are prepared when a block begins, and added to the sums per type
+ * when it ends. A block of a thousand quiet tracks prepares them once, not a thousand times.
+ * Failures and bytes, which few rows have, are looked up for those rows only.
  *
- * Histograms are large, and readers think in names: types of one name, which many recordings have each, share one.
- */
+ * Histograms are large, and users think in names: all types of one name share one histogram. */
 #include "analyze/columns/aggregate.h"
 
 #include <stdlib.h>
@@ -18,18 +18,18 @@
 
 #define HIST_MEMORY (8u << 20)
 
-struct acc {			/* one code of the block at hand; [1] for the nested rows */
+struct acc {			/* one code of the current block; [1]: the nested rows */
 	uint64_t total[2];
 	uint32_t count[2];
 	int64_t longest, shortest;
 	struct gt_stat *stat;
-	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
-	uint32_t bytes_field;	/* GT_NONE: has none */
+	struct gt_hist *hist;	/* that of `stat`, or `spill` if there is no memory for one */
+	uint32_t bytes_field;	/* GT_NONE: the type has no such field */
 };
 struct seg {
 	const struct gt_segment *seg;
 	struct gt_stat *stats;	/* one per type */
-	struct gt_track_sum *lanes;	/* one per track */
+	struct gt_track_sum *track_sums;	/* one per track */
 };
 struct gt_aggregate {
 	struct gt_reader *reader;
@@ -37,15 +37,16 @@ struct gt_aggregate {
 	struct gt_filter filter;
 	struct seg *segs;
 	uint32_t nsegs;
-	struct acc *accs;	/* one per code of the block at hand */
+	struct acc *accs;	/* one per code of the current block */
 	size_t naccs, cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	struct gt_name_interner names;	/* that have a histogram: */
+	struct gt_name_interner names;	/* names that have a histogram: */
 	struct gt_hist **hists;
 	size_t nhists, hists_cap;
 	size_t hist_bytes;
-	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
+	struct gt_hist spill;	/* takes the counts of rows without a histogram of their own;
+				 * needs no memory */
 	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
 };
 
@@ -53,8 +54,8 @@ static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts,
 {
 	s->seg = seg;
 	s->stats = calloc(seg->ntypes + 1ul, sizeof(*s->stats));
-	s->lanes = parts & GT_AGGREGATE_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->lanes)) : NULL;
-	if (!s->stats || (parts & GT_AGGREGATE_TRACKS && !s->lanes))
+	s->track_sums = parts & GT_AGGREGATE_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->track_sums)) : NULL;
+	if (!s->stats || (parts & GT_AGGREGATE_TRACKS && !s->track_sums))
 		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks", seg->ntypes, seg->ntracks);
 	return 0;
 }
@@ -86,14 +87,14 @@ struct gt_aggregate *gt_aggregate_new(struct gt_reader *r, unsigned parts, const
 
 /* ---- a block's accumulators ---- */
 
-/* Of rows that are about to be added to its count. */
+/* Updates the extremes. Call it before the rows are added to s->count. */
 static void extremes(struct gt_stat *s, uint64_t shortest, uint64_t longest)
 {
 	s->shortest = !s->count || shortest < s->shortest ? shortest : s->shortest;
 	s->longest = longest > s->longest ? longest : s->longest;
 }
 
-static void pour(struct gt_aggregate *f)
+static void commit_block(struct gt_aggregate *f)
 {
 	for (size_t i = 0; i < f->naccs; i++) {
 		struct acc *a = &f->accs[i];
@@ -102,7 +103,7 @@ static void pour(struct gt_aggregate *f)
 
 		if (!s || !count)
 			continue;
-		if ((uint64_t)a->longest > UINT64_MAX / 2 / count)	/* may have wrapped */
+		if ((uint64_t)a->longest > UINT64_MAX / 2 / count) /* the sum may have wrapped */
 			s->total = s->outer_total = UINT64_MAX;
 		s->outer += a->count[0];
 		s->total = gt_sat_add(s->total, gt_sat_add(a->total[0], a->total[1]));
@@ -114,7 +115,7 @@ static void pour(struct gt_aggregate *f)
 	f->block_seg = NULL;
 }
 
-/* The histogram of a name, made if need be; NULL: no memory. */
+/* The histogram of a name, created if needed. NULL: no memory. */
 static struct gt_hist *name_hist(struct gt_aggregate *f, struct gt_string name, uint32_t tag)
 {
 	uint32_t i = gt_name_interner_get(&f->names, name, tag);
@@ -161,7 +162,7 @@ static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt
 		a->shortest = INT64_MAX;
 		a->bytes_field = GT_NONE;
 		if (cols->types[i] >= seg->seg->ntypes)
-			continue;	/* losses have none */
+			continue;	/* losses have no type */
 		a->stat = &seg->stats[cols->types[i]];
 		a->hist = hist_of(f, cols->seg, cols->types[i], a->stat);
 		a->bytes_field = gt_type_field(&seg->seg->types[cols->types[i]], GT_R_BYTES);
@@ -174,7 +175,7 @@ static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt
 
 /* ---- the rows ---- */
 
-/* Counts one duration where its octave has no memory yet. */
+/* Counts one duration whose octave has no memory yet. */
 static __attribute__((noinline)) void count_in_new_octave(struct gt_aggregate *f, struct acc *a, unsigned bucket, int64_t dur)
 {
 	if (f->hist_bytes < HIST_MEMORY && gt_hist_grow(a->hist, bucket / GT_HIST_OCTAVE)) {
@@ -243,8 +244,8 @@ static void count_moments(struct gt_aggregate *f, const struct gt_cols *cols)
 	}
 }
 
-/* What the rows before and after the range have of a call's time is not in the range. */
-static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
+/* The part of a call's time that is outside of the range. */
+static uint64_t outside_range(struct gt_range in, int64_t start, int64_t dur)
 {
 	uint64_t over = 0;
 
@@ -255,8 +256,9 @@ static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
 	return over < (uint64_t)dur ? over : (uint64_t)dur;
 }
 
-/* Do calls that are not nested overlap? Those of a recorder never do; where a clock went back, or a file says so, they may. */
-static bool overlap(const struct gt_cols *cols)
+/* Do calls at depth 0 overlap? Calls that gtcollect recorded never do. They can after a clock
+ * went back, and in imported files. */
+static bool has_overlap(const struct gt_cols *cols)
 {
 	int64_t end = INT64_MIN;
 	bool any = false;
@@ -271,7 +273,7 @@ static bool overlap(const struct gt_cols *cols)
 	return any;
 }
 
-/* The time in calls of a run that are not nested, as their union. */
+/* The union of the calls of a run at depth 0. */
 static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
 {
 	int64_t covered = in.from, last = in.to;
@@ -289,9 +291,9 @@ static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
 	return ns;
 }
 
-static void count_lane(struct gt_aggregate *f, const struct gt_cols *cols)
+static void count_track(struct gt_aggregate *f, const struct gt_cols *cols)
 {
-	struct gt_track_sum *lane = &f->segs[cols->seg->index].lanes[cols->track];
+	struct gt_track_sum *sum = &f->segs[cols->seg->index].track_sums[cols->track];
 	struct gt_range in = gt_range_of(&f->filter, cols->seg);
 	uint64_t busy = 0;
 	unsigned deepest = 0;
@@ -306,15 +308,15 @@ static void count_lane(struct gt_aggregate *f, const struct gt_cols *cols)
 	}
 	for (uint32_t i = 0; f->filter.ranged && i < cols->n; i++)
 		if (!cols->depth || !cols->depth[i])
-			busy -= overhang(in, cols->start[i], cols->dur[i]);
-	if (overlap(cols)) {
-		lane->overlaps = true;
+			busy -= outside_range(in, cols->start[i], cols->dur[i]);
+	if (has_overlap(cols)) {
+		sum->overlaps = true;
 		busy = union_of(in, cols);
 	}
-	lane->busy = gt_sat_add(lane->busy, busy);
-	if (deepest >= lane->max_depth && cols->n)
-		lane->max_depth = deepest + 1;
-	*(cols->kind == GT_OPEN ? &lane->open : &lane->calls) += cols->n;
+	sum->busy = gt_sat_add(sum->busy, busy);
+	if (deepest >= sum->max_depth && cols->n)
+		sum->max_depth = deepest + 1;
+	*(cols->kind == GT_OPEN ? &sum->open : &sum->calls) += cols->n;
 }
 
 /* ---- bytes ---- */
@@ -328,8 +330,8 @@ static uint64_t sum_of(const uint64_t *values, uint32_t n)
 	return sum;
 }
 
-/* What failed calls asked for did not happen. Few runs have failures, so this walk is rare. */
-static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t code)
+/* A failed call moved no bytes. Few runs have failures, so this loop rarely runs. */
+static void subtract_failed(struct acc *a, const struct gt_cols *cols, uint32_t code)
 {
 	struct gt_column_cursor p;
 	uint64_t bytes;
@@ -353,7 +355,7 @@ static void sum_bytes(struct gt_aggregate *f, const struct gt_cols *cols)
 		a->stat->bytes = gt_sat_add(a->stat->bytes, sum_of(values, n));
 		a->stat->sized += n;
 		if (cols->nret)
-			take_out_failed(a, cols, c);
+			subtract_failed(a, cols, c);
 	}
 }
 
@@ -367,11 +369,11 @@ int gt_aggregate_add_block(struct gt_aggregate *f, const struct gt_cols *cols, s
 	if ((!timed && !moment) || !cols->n || !cols->ntypes)
 		return 0;
 	if (f->parts & GT_AGGREGATE_TRACKS && bit & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)))
-		count_lane(f, cols);
+		count_track(f, cols);
 	if (!(f->parts & (GT_AGGREGATE_TYPES | GT_AGGREGATE_BYTES)))
 		return 0;
 	if (f->block_seg != cols->seg || f->block != cols->block || f->naccs != cols->ntypes) {
-		pour(f);
+		commit_block(f);
 		rc = prepare(f, cols, err);
 		if (rc)
 			return rc;
@@ -403,14 +405,15 @@ void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 	into->coarse |= from->coarse;
 }
 
-/* Each name's once, whoever of its types met it. */
+/* Merges the histogram of each name once, not once for each of its types. */
 static int merge_hists(struct gt_aggregate *into, const struct gt_aggregate *from)
 {
 	for (size_t i = 0; i < from->nhists; i++) {
 		const struct gt_name_id *name = &from->names.list[i];
 		struct gt_hist *to;
 
-		into->hist_bytes = 0;	/* what the workers may hold, one may */
+		into->hist_bytes = 0;	/* one aggregate may now hold as much as all workers
+					 * together */
 		to = name_hist(into, (struct gt_string){ name->text, name->len }, name->tag);
 		if (!to || gt_hist_merge(to, from->hists[i]))
 			return -ENOMEM;
@@ -418,7 +421,7 @@ static int merge_hists(struct gt_aggregate *into, const struct gt_aggregate *fro
 	return 0;
 }
 
-static void merge_lane(struct gt_track_sum *into, const struct gt_track_sum *from)
+static void merge_track(struct gt_track_sum *into, const struct gt_track_sum *from)
 {
 	into->calls += from->calls;
 	into->open += from->open;
@@ -430,8 +433,8 @@ static void merge_lane(struct gt_track_sum *into, const struct gt_track_sum *fro
 
 int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, struct gt_err *err)
 {
-	pour(into);
-	pour(from);
+	commit_block(into);
+	commit_block(from);
 	if (merge_hists(into, from))
 		return gt_err_set(err, -ENOMEM, "no memory for histograms");
 	for (uint32_t i = 0; i < into->nsegs; i++) {
@@ -442,15 +445,15 @@ int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, str
 			if (b->stats[t].hist && !a->stats[t].hist)
 				a->stats[t].hist = type_hist(into, a->seg, t);
 		}
-		for (uint32_t t = 0; a->lanes && t < a->seg->ntracks; t++)
-			merge_lane(&a->lanes[t], &b->lanes[t]);
+		for (uint32_t t = 0; a->track_sums && t < a->seg->ntracks; t++)
+			merge_track(&a->track_sums[t], &b->track_sums[t]);
 	}
 	return 0;
 }
 
 void gt_aggregate_finish(struct gt_aggregate *f)
 {
-	pour(f);
+	commit_block(f);
 }
 
 void gt_aggregate_free(struct gt_aggregate *f)
@@ -459,7 +462,7 @@ void gt_aggregate_free(struct gt_aggregate *f)
 		return;
 	for (uint32_t i = 0; f->segs && i < f->nsegs; i++) {
 		free(f->segs[i].stats);
-		free(f->segs[i].lanes);
+		free(f->segs[i].track_sums);
 	}
 	while (f->nhists) {
 		gt_hist_release(f->hists[--f->nhists]);
@@ -484,5 +487,5 @@ const struct gt_stat *gt_aggregate_stat(const struct gt_aggregate *f, uint32_t s
 
 const struct gt_track_sum *gt_aggregate_track(const struct gt_aggregate *f, uint32_t segment, uint32_t track)
 {
-	return &f->segs[segment].lanes[track];
+	return &f->segs[segment].track_sums[track];
 }

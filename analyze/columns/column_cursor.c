@@ -50,7 +50,8 @@ void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *co
 	}
 }
 
-/* The next row with this code, or n: four codes at a time, for most rows are others'. */
+/* The next row with this code, or n. It compares four codes at a time: most rows have another
+ * code. */
 static uint32_t find_code(const uint16_t *codes, uint32_t i, uint32_t n, uint16_t code)
 {
 	const uint64_t each = 0x0001000100010001ULL;

@@ -1,5 +1,5 @@
-/* Walks those rows of a run that have one code, with their arguments and whether they failed: for the few types whose
- * arguments a report reads. A walk costs one look at each row's code, and less where many codes are walked.
+/* Iterates over the rows of a run that have one code, with their arguments and return codes. For the few types whose
+ * arguments a report reads. One iteration reads the code of each row once.
  *
  *	struct gt_column_cursor p;
  *	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_column_cursor_next(&p); )
@@ -14,15 +14,15 @@ struct gt_column_cursor {
 	uint32_t code;
 	uint32_t row;			/* index into the columns */
 	int32_t ret;
-	/* the rest is private */
+	/* private from here on */
 	const uint64_t *values[2];
-	const uint32_t *rows;		/* all of them, or NULL */
+	const uint32_t *rows;		/* NULL: all rows */
 	uint32_t nvalues[2], nrows, nth, next, next_ret;
 };
 
 void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
 bool gt_column_cursor_next(struct gt_column_cursor *p);
-/* The field with the first (0) or second (1) role; false: not recorded. */
+/* The field with the first (0) or second (1) role. false: not recorded. */
 static inline bool gt_column_cursor_value(const struct gt_column_cursor *p, unsigned which, uint64_t *value)
 {
 	if (p->nth > p->nvalues[which])
@@ -31,13 +31,15 @@ static inline bool gt_column_cursor_value(const struct gt_column_cursor *p, unsi
 	return true;
 }
 
-/* The type of a code, or NULL (losses have none). */
+/* The type of a code. NULL: losses have none. */
 static inline const struct gt_type *gt_cols_type(const struct gt_cols *cols, uint32_t code)
 {
 	return cols->types[code] < cols->seg->ntypes ? &cols->seg->types[cols->types[code]] : NULL;
 }
-uint32_t gt_type_field(const struct gt_type *type, unsigned role);	/* the first field with this role, or GT_NONE */
-/* The values of the first field with this role, as gt_cols_args has them; NULL and 0 where there is none. */
+/* first field with this role, or GT_NONE */
+uint32_t gt_type_field(const struct gt_type *type, unsigned role);
+/* The values of the first field with this role, as from gt_cols_args. NULL and 0: no such field. */
 const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n);
-int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i);	/* ret of row i, found by bisection */
+/* return value of row i; binary search */
+int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i);
 #endif

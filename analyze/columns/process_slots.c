@@ -12,7 +12,7 @@ static int add(struct gt_process_slots *p, const struct gt_segment *seg, uint32_
 	return 0;
 }
 
-/* A parent stands before its children, so one walk finds every track's process however deep the tree is. */
+/* A parent comes before its children, so one pass finds the process of every track at any depth. */
 static int place_tracks(struct gt_process_slots *p, const struct gt_segment *seg)
 {
 	uint32_t *slot = p->slots[seg->index] = calloc(seg->ntracks + 1ul, sizeof(*slot));

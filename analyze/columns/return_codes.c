@@ -36,7 +36,7 @@ static const struct { int code; const char *name; } cuda_errors[] = {
 #undef E
 };
 
-/* Of the driver, from 1 on. */
+/* Status codes of the driver, from 1 on. */
 static const char *const statuses[] = { NULL,
 #define E(name) "NV_ERR_" #name,
 	E(BROKEN_FB) E(BUFFER_TOO_SMALL) E(BUSY_RETRY) E(CALLBACK_NOT_SCHEDULED) E(CARD_NOT_PRESENT) E(CYCLE_DETECTED)

@@ -1,44 +1,48 @@
-/* One call is counted from one source.
+/* Counts each call from one source only.
  *
- * A preloaded library, CUPTI and eBPF may all see the same thread, each on a track of its own; what they saw is the same calls.
- * Which of them counts is decided per thread (process id, thread id) and per layer: the best source that recorded anything of
- * that layer there, in the order of `ranked`, then others by their first track. Rows of the layer on the thread's other tracks
- * are hidden from all analyses, by the reader. What the best source has nothing of (the scheduler, say) comes from the next one.
+ * The preloaded library, CUPTI and eBPF may all see the same thread, each on its own track: the
+ * same calls are then recorded several times. For each thread (process id, thread id) and layer
+ * one source counts: the best source that recorded anything of that layer, in the order of
+ * `ranked`, then other sources by their first track. The reader hides rows of that layer on the
+ * other tracks of the thread from all analyses. A layer that the best source did not record (the
+ * scheduler, for example) comes from the next source.
  *
- * It is decided by the whole file, so that a range or a name asked for does not change who is believed. Tracks of one source
- * are never doubles: thread ids are used again. Nor are processes that began at different times.
+ * The decision uses the whole file, so a time range or a name filter does not change it. Tracks
+ * of one source are never duplicates: thread ids are reused. Processes that began at different
+ * times are different processes.
  *
- * Tracks tell who could be a double. Only if some could, their blocks are read: once for the layers they have, once to count
- * what is hidden.
- */
+ * Tracks show which threads may have duplicates. Only then their blocks are read: once for their
+ * layers, once to count the hidden rows. */
 #include "analyze/columns/source_dedup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_MAX 8			/* of sources that are told apart in a segment; the last one takes all others */
-#define SAME_START 1000000000ull	/* ns: sources read a process's start from clocks that are coarse */
+#define PAIRS_MAX 8			/* pairs of sources that a segment tells apart; the last
+					 * entry takes all others */
+#define SAME_START 1000000000ull /* ns: sources read the start of a process from coarse clocks */
 #define ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
 #define KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER))
 
 static const char *const ranked[] = { "preload", "injection", "cupti", "ebpf" };
 #define NRANKED (sizeof(ranked) / sizeof(*ranked))
 
-struct seat {				/* a track, and whose it is */
-	int64_t pid, tid, start;	/* start: the process's */
-	bool thread;			/* or the process itself, whose tid is 0 */
+struct track_owner {				/* a track of a thread or process */
+	int64_t pid, tid, start;	/* start: of the process */
+	bool thread;			/* false: the process itself; tid is 0 */
 	uint64_t rank;			/* of its source; the lowest is the best */
 	uint32_t track;
-	uint32_t group;			/* the same for all of a thread */
+	uint32_t group;			/* the same for all tracks of a thread */
 };
-struct mark {				/* of a track */
-	uint8_t rival, has, hidden;	/* has, hidden: layers */
-	uint8_t pair[GT_LAYER_COUNT];	/* by layer that is hidden: number in pairs */
+struct track_layers {				/* of a track */
+	uint8_t duplicated, has, hidden;	/* duplicated: another source has this thread. has,
+					 * hidden: bits of layers */
+	uint8_t pair[GT_LAYER_COUNT];	/* by hidden layer: index in pairs */
 };
-struct part {				/* one segment */
-	struct seat *seats;		/* those of one thread are neighbours, the best first */
-	size_t nseats;
-	struct mark *marks;		/* one per track; NULL: nobody has a rival */
+struct part {				/* of one segment */
+	struct track_owner *owners; /* owners of one thread are adjacent, the best source first */
+	size_t nowners;
+	struct track_layers *marks;		/* one per track; NULL: no thread has two sources */
 	struct gt_source_pair pairs[PAIRS_MAX];
 	struct gt_duplicate_counts out;
 };
@@ -47,11 +51,11 @@ struct gt_source_dedup {
 	uint32_t nparts;
 };
 
-/* ---- seats ---- */
+/* ---- owners of tracks ---- */
 
-static int by_seat(const void *pa, const void *pb)
+static int by_thread(const void *pa, const void *pb)
 {
-	const struct seat *a = pa, *b = pb;
+	const struct track_owner *a = pa, *b = pb;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -66,17 +70,17 @@ static int by_seat(const void *pa, const void *pb)
 
 static int by_rank(const void *pa, const void *pb)
 {
-	const struct seat *a = pa, *b = pb;
+	const struct track_owner *a = pa, *b = pb;
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-/* The end of the neighbours that are one thread. A start of 0 is unknown, and comes first. */
-static struct seat *end_of(struct seat *from, const struct seat *end)
+/* The end of the adjacent owners that are one thread. A start of 0 is unknown, and comes first. */
+static struct track_owner *end_of(struct track_owner *from, const struct track_owner *end)
 {
-	struct seat *s = from + 1;
+	struct track_owner *s = from + 1;
 
 	while (s < end && s->pid == from->pid && s->thread == from->thread && s->tid == from->tid &&
 	       (!s[-1].start || (uint64_t)s->start - (uint64_t)s[-1].start <= SAME_START))
@@ -92,7 +96,7 @@ static bool one_source(const struct gt_segment *seg)
 	return true;
 }
 
-/* first: by source, the first track that names it. */
+/* first: by source, the first track that has it. */
 static uint64_t rank_of(const struct gt_segment *seg, uint32_t source, const uint32_t *first)
 {
 	for (size_t i = 0; i < NRANKED; i++)
@@ -101,12 +105,12 @@ static uint64_t rank_of(const struct gt_segment *seg, uint32_t source, const uin
 	return NRANKED + first[source < seg->nstrings ? source : seg->nstrings];
 }
 
-static int take_seats(struct part *p, const struct gt_segment *seg)
+static int collect_owners(struct part *p, const struct gt_segment *seg)
 {
 	uint32_t *first = malloc((seg->nstrings + 1ul) * sizeof(*first));
 
-	p->seats = calloc(seg->ntracks + 1ul, sizeof(*p->seats));
-	if (!first || !p->seats) {
+	p->owners = calloc(seg->ntracks + 1ul, sizeof(*p->owners));
+	if (!first || !p->owners) {
 		free(first);
 		return -ENOMEM;
 	}
@@ -118,27 +122,27 @@ static int take_seats(struct part *p, const struct gt_segment *seg)
 		bool thread = track->kind == GT_TRACK_THREAD;
 
 		if (process != GT_NONE && (thread || track->kind == GT_TRACK_PROCESS))
-			p->seats[p->nseats++] = (struct seat){
+			p->owners[p->nowners++] = (struct track_owner){
 				.pid = seg->tracks[process].id, .tid = thread ? track->id : 0, .start = seg->tracks[process].start,
 				.thread = thread, .rank = rank_of(seg, track->source, first), .track = t };
 	}
 	free(first);
-	qsort(p->seats, p->nseats, sizeof(*p->seats), by_seat);
+	qsort(p->owners, p->nowners, sizeof(*p->owners), by_thread);
 	return 0;
 }
 
-/* Marks threads that have tracks of two sources, and keeps no seats but theirs. */
-static int find_rivals(struct part *p, const struct gt_segment *seg)
+/* Marks threads that have tracks of two sources, and removes all other owners. */
+static int find_duplicates(struct part *p, const struct gt_segment *seg)
 {
-	struct seat *end, *last;
+	struct track_owner *end, *last;
 	size_t kept = 0;
 
 	if (one_source(seg))
 		return 0;
-	if (take_seats(p, seg) || !(p->marks = calloc(seg->ntracks + 1ul, sizeof(*p->marks))))
+	if (collect_owners(p, seg) || !(p->marks = calloc(seg->ntracks + 1ul, sizeof(*p->marks))))
 		return -ENOMEM;
-	last = p->seats + p->nseats;
-	for (struct seat *s = p->seats; s < last; s = end) {
+	last = p->owners + p->nowners;
+	for (struct track_owner *s = p->owners; s < last; s = end) {
 		uint64_t best;
 
 		end = end_of(s, last);
@@ -146,19 +150,19 @@ static int find_rivals(struct part *p, const struct gt_segment *seg)
 		best = s->rank;
 		for (uint32_t group = s->track; best != end[-1].rank && s < end; s++) {
 			*(s->thread ? &p->out.threads : &p->out.processes) += s->rank != best;
-			p->marks[s->track].rival = s->thread;
+			p->marks[s->track].duplicated = s->thread;
 			s->group = group;
 			if (s->thread)
-				p->seats[kept++] = *s;
+				p->owners[kept++] = *s;
 		}
 	}
-	p->nseats = kept;
+	p->nowners = kept;
 	return 0;
 }
 
-/* ---- who counts ---- */
+/* ---- choice of sources ---- */
 
-/* The number of a pair of sources. */
+/* The index of a pair of sources. */
 static uint8_t pair_of(struct part *p, uint32_t from, uint32_t by)
 {
 	uint32_t i = 0;
@@ -174,15 +178,15 @@ static uint8_t pair_of(struct part *p, uint32_t from, uint32_t by)
 	return (uint8_t)i;
 }
 
-/* The tracks of one thread, the best source first. */
-static void settle_thread(struct part *p, const struct gt_segment *seg, const struct seat *s, const struct seat *end)
+/* Decides the layers of one thread. Its tracks come with the best source first. */
+static void choose_sources_of_thread(struct part *p, const struct gt_segment *seg, const struct track_owner *s, const struct track_owner *end)
 {
 	uint32_t by[GT_LAYER_COUNT] = { 0 }, taken = 0, next;
 
-	for (const struct seat *same; s < end; taken = next) {
+	for (const struct track_owner *same; s < end; taken = next) {
 		next = taken;
 		for (same = s; s < end && s->rank == same->rank; s++) {
-			struct mark *m = &p->marks[s->track];
+			struct track_layers *m = &p->marks[s->track];
 
 			m->hidden = (uint8_t)(m->has & taken);
 			next |= m->has;
@@ -196,53 +200,54 @@ static void settle_thread(struct part *p, const struct gt_segment *seg, const st
 	}
 }
 
-static void settle(struct part *p, const struct gt_segment *seg)
+static void choose_sources(struct part *p, const struct gt_segment *seg)
 {
 	size_t end;
 
-	for (size_t i = 0; i < p->nseats; i = end) {
-		for (end = i; end < p->nseats && p->seats[end].group == p->seats[i].group; )
+	for (size_t i = 0; i < p->nowners; i = end) {
+		for (end = i; end < p->nowners && p->owners[end].group == p->owners[i].group; )
 			end++;
-		settle_thread(p, seg, p->seats + i, p->seats + end);
+		choose_sources_of_thread(p, seg, p->owners + i, p->owners + end);
 	}
 }
 
-/* ---- what there is ---- */
+/* ---- scans ---- */
 
-static uint32_t hide_all_but_rivals(const struct gt_segment *seg, uint32_t track, void *arg)
+static uint32_t hide_all_but_duplicated(const struct gt_segment *seg, uint32_t track, void *arg)
 {
 	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
 
-	return p->nseats && p->marks[track].rival ? 0 : ALL_LAYERS;
+	return p->nowners && p->marks[track].duplicated ? 0 : ALL_LAYERS;
 }
 
 static unsigned layer_of(const struct gt_cols *c, uint32_t row)
 {
-	return c->seg->types[c->types[c->code ? c->code[row] : 0]].layer;	/* of all kinds losses alone have no type */
+	/* only losses have no type, and losses are not scanned */
+	return c->seg->types[c->types[c->code ? c->code[row] : 0]].layer;
 }
 
 static int note_layers(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct mark *m = &((struct gt_source_dedup *)arg)->parts[c->seg->index].marks[c->track];
+	struct track_layers *m = &((struct gt_source_dedup *)arg)->parts[c->seg->index].marks[c->track];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		m->has |= (uint8_t)GT_BIT(layer_of(c, i));
 	return 0;
 }
 
-static uint32_t hide_doubles(const struct gt_segment *seg, uint32_t track, void *arg)
+static uint32_t hide_duplicates(const struct gt_segment *seg, uint32_t track, void *arg)
 {
 	const struct part *p = &((const struct gt_source_dedup *)arg)->parts[seg->index];
 
-	return p->nseats ? p->marks[track].hidden : 0;
+	return p->nowners ? p->marks[track].hidden : 0;
 }
 
-static uint32_t hide_all_but_doubles(const struct gt_segment *seg, uint32_t track, void *arg)
+static uint32_t hide_all_but_duplicates(const struct gt_segment *seg, uint32_t track, void *arg)
 {
-	return ALL_LAYERS & ~hide_doubles(seg, track, arg);
+	return ALL_LAYERS & ~hide_duplicates(seg, track, arg);
 }
 
-static int count_doubles(void *arg, unsigned worker, const struct gt_cols *c)
+static int count_duplicates(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	struct part *p = &((struct gt_source_dedup *)arg)->parts[c->seg->index];
 	bool calls = c->kind == GT_CALL || c->kind == GT_OPEN;
@@ -256,25 +261,25 @@ static int count_doubles(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* Reads all there is to know: first who has what, then how much of it is double. */
-static int look(struct gt_source_dedup *s, struct gt_reader *r, struct gt_err *err)
+/* Reads the file: first the layers that each track has, then the number of hidden rows. */
+static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct gt_err *err)
 {
-	struct gt_filter filter = { .kinds = KINDS, .hide = hide_all_but_rivals, .hide_arg = s };
-	bool rivals = false, doubles = false;
+	struct gt_filter filter = { .kinds = KINDS, .hide = hide_all_but_duplicated, .hide_arg = s };
+	bool duplicated = false, duplicates = false;
 	int code;
 
 	for (uint32_t i = 0; i < s->nparts; i++) {
-		if (find_rivals(&s->parts[i], gt_reader_segment(r, i)))
+		if (find_duplicates(&s->parts[i], gt_reader_segment(r, i)))
 			return gt_err_set(err, -ENOMEM, "no memory for the sources of tracks");
-		rivals |= s->parts[i].nseats > 0;
+		duplicated |= s->parts[i].nowners > 0;
 	}
-	code = rivals ? gt_scan(r, &filter, GT_ANY_ORDER, 1, note_layers, s, err) : 0;
+	code = duplicated ? gt_scan(r, &filter, GT_ANY_ORDER, 1, note_layers, s, err) : 0;
 	for (uint32_t i = 0; !code && i < s->nparts; i++) {
-		settle(&s->parts[i], gt_reader_segment(r, i));
-		doubles |= s->parts[i].out.n > 0;
+		choose_sources(&s->parts[i], gt_reader_segment(r, i));
+		duplicates |= s->parts[i].out.n > 0;
 	}
-	filter.hide = hide_all_but_doubles;
-	return code || !doubles ? code : gt_scan(r, &filter, GT_ANY_ORDER, 1, count_doubles, s, err);
+	filter.hide = hide_all_but_duplicates;
+	return code || !duplicates ? code : gt_scan(r, &filter, GT_ANY_ORDER, 1, count_duplicates, s, err);
 }
 
 struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *err)
@@ -283,7 +288,7 @@ struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *
 
 	if (s && (s->parts = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->parts)))) {
 		s->nparts = gt_reader_segments(r);
-		if (!look(s, r, err)) {
+		if (!read_sources(s, r, err)) {
 			for (uint32_t i = 0; i < s->nparts; i++)
 				s->parts[i].out.list = s->parts[i].pairs;
 			return s;
@@ -298,7 +303,7 @@ struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *
 void gt_source_dedup_free(struct gt_source_dedup *s)
 {
 	for (uint32_t i = 0; s && i < s->nparts; i++) {
-		free(s->parts[i].seats);
+		free(s->parts[i].owners);
 		free(s->parts[i].marks);
 	}
 	if (s)
@@ -311,7 +316,7 @@ void gt_source_dedup_hide(const struct gt_source_dedup *s, struct gt_filter *fil
 	filter->hide = NULL;
 	for (uint32_t i = 0; i < s->nparts; i++)
 		if (s->parts[i].out.n)
-			filter->hide = hide_doubles;
+			filter->hide = hide_duplicates;
 	filter->hide_arg = (void *)(uintptr_t)s;
 }
 
@@ -324,6 +329,6 @@ void gt_source_dedup_map_threads(const struct gt_source_dedup *s, uint32_t segme
 {
 	const struct part *p = &s->parts[segment];
 
-	for (size_t i = 0; i < p->nseats; i++)
-		of[p->seats[i].track] = p->seats[i].group;
+	for (size_t i = 0; i < p->nowners; i++)
+		of[p->owners[i].track] = p->owners[i].group;
 }

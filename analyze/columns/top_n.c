@@ -7,7 +7,8 @@
 
 #define DIFFER(x) if (a->x != b->x) return a->x < b->x ? -1 : 1
 
-/* < 0: a is better. Only rows that nobody can tell apart are equal: which of two comes first must not depend on who met it first. */
+/* < 0: a is better. Only rows that are equal in all fields compare equal: the order must not
+ * depend on which row came first. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct gt_top_entry *a = pa, *b = pb;

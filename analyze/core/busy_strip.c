@@ -5,7 +5,7 @@
 
 typedef unsigned __int128 u128;
 
-/* ns from the window's start, within the window. */
+/* ns from the window's start, clamped to the window. */
 static uint64_t offset(const struct gt_busy_strip_window *w, int64_t at)
 {
 	uint64_t since = at > w->from ? (uint64_t)at - (uint64_t)w->from : 0;
@@ -13,20 +13,21 @@ static uint64_t offset(const struct gt_busy_strip_window *w, int64_t at)
 	return since < w->width ? since : w->width;
 }
 
-/* The cell that holds this place (in 1/60 ns from the window's start); the last one for the window's end. */
+/* The cell of a position in 1/60 ns from the window's start; the last cell for the window's end. */
 static unsigned cell_of(const struct gt_busy_strip_window *w, u128 place)
 {
 	u128 cell = 0;
 
-	if (w->width)		/* a year is less than 64 bits hold, and they are divided in a fraction of the time */
+	if (w->width)		/* 64 bits hold a year, and their division is much faster */
 		cell = place <= UINT64_MAX ? (uint64_t)place / w->width : place / w->width;
 	return cell < GT_BUSY_STRIP_CELLS ? (unsigned)cell : GT_BUSY_STRIP_CELLS - 1;
 }
 
-/* Something reaches from cell `first` to cell `last`, and ends there. */
+/* Marks cells `first` to `last`, and remembers the bounds of `last`. */
 static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned first, unsigned last)
 {
-	bool wide = w->width > UINT64_MAX / GT_BUSY_STRIP_CELLS;	/* ten years: products overflow */
+	/* more than ten years: products overflow */
+	bool wide = w->width > UINT64_MAX / GT_BUSY_STRIP_CELLS;
 
 	s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
 	s->last = last;
@@ -34,7 +35,7 @@ static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
 	s->to = wide ? 0 : (last + 1) * w->width / GT_BUSY_STRIP_CELLS;
 }
 
-/* From `place` in cell `first` to `stop`, in 1/60 ns. */
+/* Adds a span from `place` in cell `first` to `stop`, in 1/60 ns, to its cells. */
 static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
 {
 	for (unsigned i = first; place < stop; i++) {
@@ -48,7 +49,8 @@ static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w
 	}
 }
 
-/* Most calls lie in the cell in which the one before ended: these take no division. ns from the window's start. */
+/* Most calls lie in the cell in which the previous one ended: they need no division. ns from the
+ * window's start. */
 static inline bool in_last(const struct gt_busy_strip *s, uint64_t from, uint64_t to) { return from < to && from >= s->from && to <= s->to; }
 
 static void add_to_last(struct gt_busy_strip *s, uint64_t ns, uint64_t weight)
@@ -81,7 +83,8 @@ void gt_busy_strip_add(struct gt_busy_strip *s, const struct gt_busy_strip_windo
 {
 	uint64_t from = (uint64_t)start - (uint64_t)w->from, to = (uint64_t)end - (uint64_t)w->from;
 
-	if (from < s->covered || !in_last(s, from, to)) {	/* as is what begins before the window */
+	/* also true for calls that begin before the window */
+	if (from < s->covered || !in_last(s, from, to)) {
 		add_anywhere(s, w, start, end);
 		return;
 	}
@@ -106,7 +109,7 @@ void gt_busy_strip_add_weighted(struct gt_busy_strip *s, const struct gt_busy_st
 	spread(s, w, place, stop, first, weight);
 }
 
-/* What cell i of `cells` holds, in 1/60 ns. */
+/* The sum of cell i of `cells`, in 1/60 ns. */
 static u128 sum_of(const struct gt_busy_strip *s, unsigned cells, unsigned i, bool *touched)
 {
 	const unsigned each = GT_BUSY_STRIP_CELLS / cells;

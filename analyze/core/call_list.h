@@ -1,4 +1,4 @@
-/* Calls that were kept (top_n.h), as rows: what the lists of single calls have in common. */
+/* Rows of the reports that list single calls, from entries of top_n.h. */
 #ifndef GT_CALL_LIST_H
 #define GT_CALL_LIST_H
 #include "analyze/columns/top_n.h"

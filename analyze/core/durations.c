@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* An octave of the histogram that is not there yet, or the first of all. */
+/* Allocates an octave of the histogram, and the histogram itself for its first value. */
 static bool make_room(struct gt_durations *d, unsigned octave, size_t *held)
 {
 	size_t need = (d->hist ? 0 : sizeof(*d->hist)) + GT_HIST_OCTAVE_BYTES;

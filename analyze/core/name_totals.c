@@ -6,7 +6,7 @@
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 
-/* That of a type; NULL: no memory. */
+/* The total of a type's name, created if needed. NULL: no memory. */
 static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids, const struct gt_segment *seg, const struct gt_type *type,
 			       struct gt_err *err)
 {
@@ -54,7 +54,7 @@ static int by_total(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* No more are added. What stays as large as it was is no fault. */
+/* Releases unused memory. If realloc fails, the list stays as it is. */
 static void trim(struct gt_name_totals *names)
 {
 	struct gt_name_total *list = realloc(names->list, names->n * sizeof(*list));
@@ -80,7 +80,7 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
 		}
 	}
-	gt_name_interner_release(&ids);	/* its numbers are those before sorting */
+	gt_name_interner_release(&ids);	/* its ids are indices before sorting */
 	if (names->n) {
 		trim(names);
 		qsort(names->list, names->n, sizeof(*names->list), by_total);
@@ -94,12 +94,13 @@ int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name
 
 	while (m != GT_NONE && !names->members[m].stat->hist)
 		m = names->members[m].next;
-	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))	/* all of them share it */
+	/* all types of a name share one */
+	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))
 		return gt_err_set(err, -ENOMEM, "no memory for a histogram");
 	return 0;
 }
 
-/* p50 and p99 of its durations, as cells: absent when there are none or the histogram is coarse. */
+/* p50 and p99 of its durations as cells. Absent: no durations, or the histogram lacks values. */
 static int quantiles(const struct gt_name_totals *names, const struct gt_name_total *name, const struct gt_stat *s, struct gt_cell *p50,
 		     struct gt_cell *p99, struct gt_err *err)
 {

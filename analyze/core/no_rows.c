@@ -1,4 +1,5 @@
-/* What a report says whose options leave no row: somebody mistook a name, an id or a time, and wants to know what there is. */
+/* The notes of a report whose options leave no row. A wrong name, id or time is the usual cause,
+ * so the notes list what the file has. */
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 
@@ -42,7 +43,7 @@ static void note_names(struct gt_table *t, const struct gt_report_state *a)
 			gt_buf_printf(&b, "%s%s", n ? ", " : "", gt_type_name(seg, k));
 	}
 	gt_buf_byte(&b, 0);
-	gt_table_note(t, "a pattern stands for a whole name (*Launch*), and names are such as %s",
+	gt_table_note(t, "patterns match the full name (*Launch*); the file has names such as %s",
 		      b.failed ? "?" : n ? (char *)b.data : "none");
 	gt_buf_release(&b);
 }

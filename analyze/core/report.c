@@ -33,7 +33,7 @@ struct gt_gpu_label gt_gpu_label_of(const struct gt_report_state *a, const struc
 	struct gt_gpu_label w;
 
 	if (*whose.text)
-		whose.text[strlen(whose.text) - 2] = 0;		/* its colon */
+		whose.text[strlen(whose.text) - 2] = 0;		/* removes the colon */
 	else
 		snprintf(whose.text, sizeof(whose.text), "process %lld", process == GT_NONE ? 0 : (long long)seg->tracks[process].id);
 	snprintf(w.text, sizeof(w.text), "%s %lld of %.80s", seg->tracks[track].kind == GT_TRACK_DEVICE ? "GPU" : "stream",
@@ -83,7 +83,7 @@ void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t 
 void gt_note_unordered(struct gt_table *t, uint64_t late, const char *what)
 {
 	if (late)
-		gt_note_plural(t, late, "%llu {row|rows} came too late to be put in order, which makes %s approximate",
+		gt_note_plural(t, late, "%llu {row|rows} came too late to be sorted by time, which makes %s approximate",
 			     (unsigned long long)late, what);
 }
 
@@ -99,7 +99,7 @@ void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)
 		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
 			      GT_TOP_N_MAX - (int)keep->n);
 	else
-		gt_note_plural(t, more, "%llu more {row|rows} left out: this list holds %d at most, gtexport --jsonl writes all",
+		gt_note_plural(t, more, "%llu more {row|rows} left out: this list holds at most %d, gtexport --jsonl writes all",
 			     (unsigned long long)more, GT_TOP_N_MAX);
 }
 
@@ -128,7 +128,7 @@ int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct g
 		unsigned __int128 scaled = (unsigned __int128)parts[i] * 10000;
 
 		shares[i] = sum ? (int64_t)(scaled / sum) : 0;
-		/* compared with one another only: the low bits of a remainder beyond 2^64 do not matter */
+		/* only compared: the low bits of a remainder beyond 2^64 are irrelevant */
 		rests[i] = (struct rest){ sum ? (uint64_t)(scaled % sum >> (sum >> 64 ? 32 : 0)) : 0, i };
 		left -= shares[i];
 	}
@@ -167,7 +167,7 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
 	return to > from ? (uint64_t)to - (uint64_t)from : 0;
 }
 
-/* Is `word` one of the words of a list with commas? */
+/* Is `word` in a comma-separated list? */
 static bool listed(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -178,7 +178,7 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-/* Do its times come from CUDA events? */
+/* Do the times of its GPU operations come from CUDA events? */
 static bool by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
 bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value); }
 
@@ -194,7 +194,7 @@ static int note_told(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* Counters of a GPU tell how it fared, but not what it did. */
+/* Counters of a GPU (utilization, power) are no GPU operations. */
 static bool counts(const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_GPU && type->nfields == 1 && type->fields[0].role == GT_R_VALUE;
@@ -252,7 +252,8 @@ const char *gt_direction_text(uint64_t direction)
 	return words[direction < sizeof(words) / sizeof(*words) ? direction : GT_DIR_UNKNOWN];
 }
 
-/* A time of the recording in which there was nothing: that is an answer, other than a process that there is not. */
+/* Is the selected time range free of rows? That is an answer, unlike a process id that does not
+ * exist. */
 static bool idle(const struct gt_report_state *a)
 {
 	const struct gt_filter *f = &a->opt->filter;

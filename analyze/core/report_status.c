@@ -1,21 +1,23 @@
-/* An empty table may mean that nothing happened, or that nobody looked. The first is an answer, the second is none, and whoever
- * asked by a report's name has to be able to tell them apart, in the text as well as by the exit status. So no report decides that by
- * itself. It declares what it lives on, in its descriptor, and when all reports are finished their tables come by here:
+/* Explains tables without rows.
  *
- * - what it needs was not recorded, or may all be lost: cannot answer;
- * - the options leave out what it must see to be right (gaps between kernels of one name are no gaps): cannot answer, and it was
- *   given no rows in the first place;
- * - the options leave no row at all (a process that there is not, a misspelt name), or --tid asks for the thread of what no thread
- *   did: cannot answer;
- * - the options leave rows, and none of those that it is about: "none that matches", an answer, or, where the time they choose was idle
- *   altogether, "nothing matched";
- * - nothing was left out: "none", an answer.
- *
- * The first table of a report decides. If it has no rows and neither have the others, they have nothing to add; if it answers, another
- * one that cannot is a part of the report and not the whole. */
+ * An empty table means either that nothing happened (an answer), or that nothing was recorded
+ * (no answer). A user who named the report must be able to tell them apart, in text and by exit
+ * status. Reports do not decide this themselves. Their descriptor says what they need, and after
+ * finish() their tables are checked here:
+ * - the data that the report needs was not recorded, or all of it may be lost: cannot answer;
+ * - the options leave out rows that the report needs to be correct (gaps between kernels of one
+ * name are not GPU gaps): cannot answer, and it got no rows;
+ * - the options leave no row at all (no such process, a misspelt name), or --tid selects a
+ * thread for data that no thread has: cannot answer;
+ * - the options leave rows, but none for this report: "none that matches", an answer; or
+ * "nothing matched" if the selected time range is idle;
+ * - no option leaves rows out: "none", an answer.
+ * The first table of a report decides. If neither it nor the others have rows, the others are
+ * not explained. If the first one answers, another table that cannot is only a part of the
+ * report. */
 #include "analyze/core/report_status.h"
 
-/* Of a file that another tool wrote, gtcollect's options are no remedy. */
+/* For a file of another tool, gtcollect's options do not help. */
 static const struct { unsigned layer; const char *imported, *missing; } layers[] = {
 #define MISSING(layer, what, option) { layer, what " not recorded", what " not recorded (gtcollect -e " option ")" }
 	MISSING(GT_LAYER_API, "calls were", "api"), MISSING(GT_LAYER_GPU, "what GPUs did was", "gpu"),
@@ -39,8 +41,8 @@ const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
 		if (wanted & GT_BIT(l) && gt_is_recorded(r, l)) {
 			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_work_lost(r))
-				return "events were lost, and there is no record of what GPUs did";
-			return gt_has_name_filter(r) ? "none was recorded, and names were left out while recording" : NULL;
+				return "events were lost, and no GPU record is left";
+			return gt_has_name_filter(r) ? "none was recorded, and a filter left out names while recording" : NULL;
 		}
 	for (unsigned i = 0; i < sizeof(layers) / sizeof(*layers) && ~wanted; i++)
 		if (wanted & GT_BIT(layers[i].layer))
@@ -60,7 +62,7 @@ const char *gt_why_tid(const struct gt_report_state *a)
 {
 	if (!a->opt->filter.tid || !gt_is_recorded(a->reader, GT_LAYER_GPU))
 		return NULL;
-	return "--tid leaves out what GPUs did, as no thread did that";
+	return "--tid leaves out all GPU operations: they belong to no thread";
 }
 
 static bool is_time_alone(const struct gt_filter *f) { return f->ranged && !f->pid && !f->tid && !f->segment && !f->match; }
@@ -72,9 +74,9 @@ const char *gt_why_no_work(const struct gt_report_state *a)
 	if (!why)
 		why = gt_why_tid(a);
 	if (!why && a->opt->restrictions)
-		why = is_time_alone(&a->opt->filter) ? "no GPU operation is in the time that is chosen" :
-						       "no GPU operation is in what the options choose";
-	return why ? why : "no GPU did anything";
+		why = is_time_alone(&a->opt->filter) ? "no GPU operation is in the selected time range" :
+						       "no GPU operation matches the options";
+	return why ? why : "no GPU operation was recorded";
 }
 
 bool gt_begins_late(const struct gt_report_state *a)
@@ -106,13 +108,13 @@ bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysi
 	return a->needs_unfiltered && opt->filter.match;
 }
 
-/* Why the report cannot answer, or NULL. */
+/* The reason why the report cannot answer, or NULL. */
 static const char *why_not(const struct gt_analysis *of, const struct gt_report_state *a, bool empty)
 {
 	const char *why = empty && of->needs ? gt_why_unrecorded(a->reader, of->needs) : NULL;
 
 	if (!why && gt_is_blocked_by_match(of, a->opt))
-		why = "--match leaves work of the GPUs out, and without that the figures would be wrong";
+		why = "--match leaves out GPU operations, and this report needs all of them";
 	if (!why && gt_is_selection_empty(a))
 		why = "nothing matched";
 	if (!why && empty && !(of->wants & ~(GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))

@@ -6,10 +6,10 @@
 
 struct worker {
 	struct gt_aggregate *aggregate;
-	void **states;			/* one per chosen analysis; NULL where it has none */
-	bool any;			/* a row came by that is no loss */
+	void **states;			/* one per selected analysis; NULL: this worker has none */
+	bool any;			/* a row was seen that is not a loss */
 	struct gt_err err;
-	char pad[64];			/* no two workers in one cache line */
+	char pad[64];			/* keeps two workers out of one cache line */
 };
 struct run {
 	struct gt_reader *reader;
@@ -17,17 +17,18 @@ struct run {
 	unsigned n, nworkers;
 	struct gt_analysis_options *opt;
 	struct worker *workers;
-	const struct gt_analysis *engine;	/* chosen[0], when a report names it; or NULL */
+	const struct gt_analysis *engine;	/* chosen[0], if a report names one; else NULL */
 	struct gt_table **tables;
-	bool any;			/* as in a worker, of all lanes */
+	bool any;			/* as in a worker, of all ordered reports */
 };
-struct lane { unsigned analysis; bool any; struct gt_err err; };	/* a report that sees blocks in order; any: as above */
-struct pass {				/* one scan */
+/* a report that sees blocks in order; any: as above */
+struct ordered_report { unsigned analysis; bool any; struct gt_err err; };
+struct pass {				/* one scan of the file */
 	struct run *run;
 	enum gt_order order;
-	bool first;			/* that of what needs no order, too */
-	struct lane *lanes;
-	unsigned nlanes;
+	bool first;			/* also serves the analyses that need no order */
+	struct ordered_report *ordered;
+	unsigned nordered;
 };
 
 const struct gt_analysis *gt_analysis_find(const char *name)
@@ -62,7 +63,8 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 		worker->states[i] = calloc(1, a->state_size + 1);
 		if (!worker->states[i])
 			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
-		if (i == 0 && run->engine)	/* it is first, so that it sees each block before the reports */
+		if (i == 0 && run->engine)	/* the engine is first: it sees each block before
+						 * the reports */
 			run->opt->idle = worker->states[i];
 		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
 		if (rc)
@@ -110,8 +112,8 @@ static int new_workers(struct run *run, struct gt_err *err)
 
 /* ---- one scan ---- */
 
-/* Does a report see the blocks of a scan as they come, on all threads, or (`in_order`) one after the other? What needs no order takes part
- * in the first scan. */
+/* Does a report see the blocks of a scan on all threads, unordered, or (`in_order`) one after
+ * the other? Reports that need no order take part in the first scan. */
 static bool takes_part(const struct pass *pass, const struct gt_analysis *a, bool in_order)
 {
 	if (!a->block || gt_is_blocked_by_match(a, pass->run->opt) || in_order == splits(a))
@@ -119,7 +121,7 @@ static bool takes_part(const struct pass *pass, const struct gt_analysis *a, boo
 	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
 }
 
-static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
+static int block_unordered(void *arg, unsigned w, const struct gt_cols *cols)
 {
 	const struct pass *pass = arg;
 	struct run *run = pass->run;
@@ -136,31 +138,32 @@ static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
 	return rc;
 }
 
-static int in_order(void *arg, unsigned i, const struct gt_cols *cols)
+static int block_ordered(void *arg, unsigned i, const struct gt_cols *cols)
 {
 	const struct pass *pass = arg;
-	struct lane *lane = &pass->lanes[i];
-	const struct gt_analysis *a = pass->run->chosen[lane->analysis];
+	struct ordered_report *one = &pass->ordered[i];
+	const struct gt_analysis *a = pass->run->chosen[one->analysis];
 
-	lane->any |= cols->kind != GT_LOST;
-	return a->wants & GT_BIT(cols->kind) ? a->block(pass->run->workers[0].states[lane->analysis], cols, &lane->err) : 0;
+	one->any |= cols->kind != GT_LOST;
+	return a->wants & GT_BIT(cols->kind) ? a->block(pass->run->workers[0].states[one->analysis], cols, &one->err) : 0;
 }
 
-/* Who takes part in a scan, and what it must read for them. Returns whether somebody sees blocks as they come. */
-static bool gather(struct pass *pass, struct gt_filter *filter)
+/* Finds the reports that take part in a scan, and the rows and columns it must read. Returns
+ * whether any report takes unordered blocks. */
+static bool select_reports(struct pass *pass, struct gt_filter *filter)
 {
 	const struct run *run = pass->run;
 	bool each = pass->first && run->workers[0].aggregate;
 
 	*filter = run->opt->filter;
 	filter->kinds = 0;
-	pass->nlanes = 0;
+	pass->nordered = 0;
 	for (unsigned i = 0; i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
 		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
 
 		if (ordered)
-			pass->lanes[pass->nlanes++] = (struct lane){ .analysis = i, .err = GT_ERR_INIT };
+			pass->ordered[pass->nordered++] = (struct ordered_report){ .analysis = i, .err = GT_ERR_INIT };
 		each |= as_they_come;
 		if (!as_they_come && !ordered && !(pass->first && a->aggregates))
 			continue;
@@ -174,31 +177,31 @@ static int scan(struct pass *pass, struct gt_err *err)
 {
 	struct run *run = pass->run;
 	struct gt_filter filter;
-	bool each = gather(pass, &filter);
+	bool each = select_reports(pass, &filter);
 	int rc;
 
 	if (!filter.kinds)
 		return 0;
-	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers, each ? as_it_comes : NULL, in_order, pass->nlanes, pass, err);
+	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers, each ? block_unordered : NULL, block_ordered, pass->nordered, pass, err);
 	for (unsigned w = 0; rc && w < run->nworkers; w++)
 		if (run->workers[w].err.code && !err->code)
 			*err = run->workers[w].err;
-	for (unsigned i = 0; i < pass->nlanes; i++) {
-		run->any |= pass->lanes[i].any;
-		if (rc && pass->lanes[i].err.code && !err->code)
-			*err = pass->lanes[i].err;
+	for (unsigned i = 0; i < pass->nordered; i++) {
+		run->any |= pass->ordered[i].any;
+		if (rc && pass->ordered[i].err.code && !err->code)
+			*err = pass->ordered[i].err;
 	}
 	return rc;
 }
 
 /* ---- all scans ---- */
 
-/* One for each order that somebody needs; without one, a scan in any. */
+/* One scan for each order that a report needs; if none needs any, one unordered scan. */
 static int scan_all(struct run *run, struct gt_err *err)
 {
-	struct pass pass = { .run = run, .first = true, .lanes = calloc(run->n + 1ul, sizeof(*pass.lanes)) };
+	struct pass pass = { .run = run, .first = true, .ordered = calloc(run->n + 1ul, sizeof(*pass.ordered)) };
 	bool needed[GT_BY_TIME + 1] = { false };
-	int rc = pass.lanes ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	int rc = pass.ordered ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
 
 	for (unsigned i = 0; i < run->n; i++)
 		if (run->chosen[i]->block)
@@ -211,7 +214,7 @@ static int scan_all(struct run *run, struct gt_err *err)
 		}
 	if (!rc && pass.first)
 		rc = scan(&pass, err);
-	free(pass.lanes);
+	free(pass.ordered);
 	return rc;
 }
 
@@ -234,10 +237,11 @@ static int merge_workers(struct run *run, struct gt_err *err)
 	return rc;
 }
 
-static int found(void *arg, unsigned w, const struct gt_cols *cols) { return 1; }
+static int stop_at_first(void *arg, unsigned w, const struct gt_cols *cols) { return 1; }
 
-/* Do the options that leave rows out leave none? The reports at hand may have wanted kinds of which there are none anyway. */
-static int look_for_any(struct run *run, struct gt_err *err)
+/* Do the options leave no row at all? Other kinds are scanned too: the reports may need kinds
+ * that the file does not have. */
+static int check_any_row(struct run *run, struct gt_err *err)
 {
 	struct gt_filter filter = run->opt->filter;
 	bool any = !run->opt->restrictions || run->any;
@@ -248,12 +252,12 @@ static int look_for_any(struct run *run, struct gt_err *err)
 	filter.kinds = ~GT_BIT(GT_LOST) & (GT_BIT(GT_KINDS) - 1);
 	filter.args = false;
 	if (!any)
-		rc = gt_scan(run->reader, &filter, GT_ANY_ORDER, 1, found, NULL, err);
+		rc = gt_scan(run->reader, &filter, GT_ANY_ORDER, 1, stop_at_first, NULL, err);
 	run->opt->nothing_selected = !any && !rc;
 	return rc < 0 ? rc : 0;
 }
 
-/* The last n tables go in front of `before` others. */
+/* Moves the last n tables in front of `before` others. */
 static void move_up(struct gt_table **tables, unsigned n, unsigned before)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -264,7 +268,7 @@ static void move_up(struct gt_table **tables, unsigned n, unsigned before)
 	}
 }
 
-/* Tables stand in the order of the reports, whoever is done last. */
+/* Tables are in the order of the reports, also those of reports that finish last. */
 static int finish(struct run *run, struct gt_err *err)
 {
 	unsigned made = 0, *count = calloc(run->n + 1ul, sizeof(*count));
@@ -299,7 +303,7 @@ static int run_all(struct run *run, struct gt_err *err)
 	if (!rc)
 		rc = merge_workers(run, err);
 	if (!rc)
-		rc = look_for_any(run, err);
+		rc = check_any_row(run, err);
 	if (!rc)
 		rc = finish(run, err);
 	free_states(run);
@@ -316,8 +320,8 @@ enum gt_default_use gt_default_use_of(const struct gt_reader *r)
 	return GT_DEFAULT_CALLS;
 }
 
-/* Those of `chosen` that the default report of this trace has. */
-static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
+/* The analyses of `chosen` that belong to the default report of this trace. */
+static unsigned select_default(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
 {
 	enum gt_default_use screen = gt_default_use_of(r);
 	unsigned kept = 0;
@@ -328,7 +332,7 @@ static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *c
 	return kept;
 }
 
-/* Each worker has sums of its own for each type and track: as many workers as have room for theirs. */
+/* Each worker has its own sums for each type and track: memory limits the number of workers. */
 static unsigned workers(struct gt_reader *r, unsigned threads)
 {
 	const uint64_t most = 32u << 20;
@@ -343,8 +347,9 @@ static unsigned workers(struct gt_reader *r, unsigned threads)
 	return threads ? threads : 1;
 }
 
-/* What takes part: all that was chosen, behind what works something out for several of them. NULL: no memory. */
-static const struct gt_analysis **gather_all(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
+/* All analyses to run: the engine, if any report names it, then the selected ones. NULL: no
+ * memory. */
+static const struct gt_analysis **list_analyses(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
 					      const struct gt_analysis **engine)
 {
 	const struct gt_analysis **all = malloc((*n + 1ul) * sizeof(*all));
@@ -354,7 +359,7 @@ static const struct gt_analysis **gather_all(const struct gt_reader *r, const st
 	if (!all)
 		return NULL;
 	if (unasked)
-		*n = on_screen(r, chosen, *n, all + 1);
+		*n = select_default(r, chosen, *n, all + 1);
 	else
 		memcpy(all + 1, chosen, *n * sizeof(*all));
 	for (unsigned i = 1; i <= *n; i++)
@@ -368,11 +373,11 @@ static const struct gt_analysis **gather_all(const struct gt_reader *r, const st
 	return all;
 }
 
-/* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
+/* Duplicates of source_dedup.h are hidden from every scan, so no analysis counts a call twice. */
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
-	const struct gt_analysis *engine, **all = gather_all(r, chosen, &n, opt->in_default_report, &engine);
+	const struct gt_analysis *engine, **all = list_analyses(r, chosen, &n, opt->in_default_report, &engine);
 	struct run run = { .reader = r, .chosen = all, .n = n, .engine = engine, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
 	struct gt_source_dedup *doubles = all ? gt_source_dedup_new(r, err) : NULL;
 	int rc;

@@ -1,5 +1,6 @@
-/* Mostly few operations run at once: those stand in order of their ends, the first to end last, and whether a name runs is seen by looking
- * at them. From the moment when there are more until nothing runs they are a heap, and names are counted in a hash table. */
+/* Usually few operations run at once. They are kept sorted by end, latest first, and a scan
+ * finds whether a name runs. When more run, they become a heap, and a hash table counts names,
+ * until nothing runs. */
 #include "analyze/order/concurrency_sweep.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 static uint32_t home(const struct gt_sweep *s, uint32_t name) { return (name * 0x9e3779b1u >> 7) & (s->room - 1); }
 
-/* Where the name is, or would be. */
+/* The slot of a name, or the free slot where it belongs. */
 static uint32_t place_of(const struct gt_sweep *s, uint32_t name)
 {
 	uint32_t at = home(s, name);
@@ -41,8 +42,9 @@ static int make_room(struct gt_sweep *s, struct gt_err *err)
 	return 0;
 }
 
-/* It runs no more: those behind that would now be looked for in vain move up. */
-static void forget_name(struct gt_sweep *s, uint32_t at)
+/* Deletes a name. Backward-shift deletion: entries after the freed slot move back, so that
+ * probing never meets a hole. */
+static void remove_name(struct gt_sweep *s, uint32_t at)
 {
 	for (uint32_t next = at; ; ) {
 		next = (next + 1) & (s->room - 1);
@@ -58,7 +60,7 @@ static void forget_name(struct gt_sweep *s, uint32_t at)
 
 /* ---- few ---- */
 
-static bool runs(const struct gt_sweep *s, uint32_t name)
+static bool is_running(const struct gt_sweep *s, uint32_t name)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->ops[i].name == name)
@@ -66,22 +68,22 @@ static bool runs(const struct gt_sweep *s, uint32_t name)
 	return false;
 }
 
-static void drop_of_few(struct gt_sweep *s)
+static void few_remove_first(struct gt_sweep *s)
 {
 	uint32_t name = s->ops[--s->n].name;
 
 	s->active[s->ops[s->n].kind]--;
-	if (!runs(s, name)) {
+	if (!is_running(s, name)) {
 		s->distinct--;
 		s->ids -= name;
 	}
 }
 
-static void add_to_few(struct gt_sweep *s, struct gt_sweep_op op)
+static void few_add(struct gt_sweep *s, struct gt_sweep_op op)
 {
 	size_t i;
 
-	if (!runs(s, op.name)) {
+	if (!is_running(s, op.name)) {
 		s->distinct++;
 		s->ids += op.name;
 	}
@@ -101,7 +103,7 @@ static void swap(struct gt_sweep *s, size_t a, size_t b)
 	s->ops[b] = one;
 }
 
-static void drop_of_many(struct gt_sweep *s)
+static void heap_remove_first(struct gt_sweep *s)
 {
 	struct gt_sweep_op gone = s->ops[0];
 	uint32_t at = place_of(s, gone.name);
@@ -115,14 +117,14 @@ static void drop_of_many(struct gt_sweep *s)
 	}
 	s->active[gone.kind]--;
 	if (!--s->names[at].n) {
-		forget_name(s, at);
+		remove_name(s, at);
 		s->distinct--;
 		s->ids -= gone.name;
 	}
 	s->many = s->n;
 }
 
-static int add_to_many(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *err)
+static int heap_add(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *err)
 {
 	uint32_t at;
 
@@ -141,8 +143,8 @@ static int add_to_many(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err 
 	return 0;
 }
 
-/* Those that run are put in one after the other. */
-static int become_many(struct gt_sweep *s, struct gt_err *err)
+/* Inserts the running operations one by one. */
+static int switch_to_heap(struct gt_sweep *s, struct gt_err *err)
 {
 	struct gt_sweep_op few[FEW];
 	int rc = 0;
@@ -152,7 +154,7 @@ static int become_many(struct gt_sweep *s, struct gt_err *err)
 	s->n = s->distinct = s->ids = 0;
 	s->many = true;
 	for (unsigned i = 0; !rc && i < FEW; i++)
-		rc = add_to_many(s, few[i], err);
+		rc = heap_add(s, few[i], err);
 	return rc;
 }
 
@@ -160,16 +162,16 @@ static int become_many(struct gt_sweep *s, struct gt_err *err)
 
 static int64_t first_end(const struct gt_sweep *s) { return s->ops[s->many ? 0 : s->n - 1].end; }
 
-/* The one that ends first ends. */
-static void drop_first(struct gt_sweep *s)
+/* Removes the operation that ends first. */
+static void remove_first(struct gt_sweep *s)
 {
 	if (s->many)
-		drop_of_many(s);
+		heap_remove_first(s);
 	else
-		drop_of_few(s);
+		few_remove_first(s);
 }
 
-static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
+static void advance(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 {
 	if (at > s->at)
 		fn(arg, s, s->at, at);
@@ -179,10 +181,10 @@ static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 void gt_sweep_advance(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 {
 	while (s->n && first_end(s) <= at) {
-		go(s, first_end(s), fn, arg);
-		drop_first(s);
+		advance(s, first_end(s), fn, arg);
+		remove_first(s);
 	}
-	go(s, at, fn, arg);
+	advance(s, at, fn, arg);
 }
 
 int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, struct gt_err *err)
@@ -193,19 +195,19 @@ int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, 
 		return 0;
 	if (s->n == s->cap && gt_grow(&s->ops, &s->cap, s->n + FEW, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
-	if (!s->many && s->n == FEW && become_many(s, err))
+	if (!s->many && s->n == FEW && switch_to_heap(s, err))
 		return err->code;
 	if (s->many)
-		return add_to_many(s, op, err);
-	add_to_few(s, op);
+		return heap_add(s, op, err);
+	few_add(s, op);
 	return 0;
 }
 
 void gt_sweep_finish(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
 {
 	while (s->n) {
-		go(s, first_end(s), fn, arg);
-		drop_first(s);
+		advance(s, first_end(s), fn, arg);
+		remove_first(s);
 	}
 }
 

@@ -5,16 +5,16 @@
 #include "formats/base/buf.h"
 
 #define NEAR 16			/* moments ahead */
-#define FEW 16			/* runs that are looked at one by one */
-#define MANY UINT32_MAX		/* places */
-#define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
+#define FEW 16			/* up to this many runs are compared one by one */
+#define MANY UINT32_MAX		/* several places */
+#define SPARE 4			/* runs kept for later blocks, which reuse their memory */
 
-struct gt_time_merge_run {	/* the moments of a block */
+struct gt_time_merge_run {	/* the sorted moments of a block */
 	struct gt_moment *m;
-	const struct gt_moment *next, *end;	/* those that wait, once it is sealed */
+	const struct gt_moment *next, *end;	/* moments not yet handed out; valid after seal() */
 	uint8_t *records;
 	size_t n, cap, nrecords, records_cap;
-	uint32_t place;			/* by_place: of all of them, or MANY */
+	uint32_t place;			/* by_place: the place of all its moments, or MANY */
 	struct gt_time_merge_run *spare;
 };
 
@@ -23,7 +23,7 @@ static inline bool before(const struct gt_time_merge_place *a, const struct gt_t
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-/* The first of the two below place i of n; 0: there is none. */
+/* The smaller child of heap entry i of n; 0: it has none. */
 static inline size_t first_below(const struct gt_time_merge_place *heap, size_t n, size_t i)
 {
 	size_t child = 2 * i + 1;
@@ -59,7 +59,8 @@ static int by_at(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moments of one busy track come sorted but for calls nested in one another; those of many quiet tracks do not. */
+/* Sorts moments. Those of one busy track are sorted except for nested calls; those of many quiet
+ * tracks are not. */
 static void sort(struct gt_moment *m, size_t n)
 {
 	size_t steps = 0;
@@ -102,7 +103,7 @@ static struct gt_time_merge_run *batch_of(struct gt_time_merge *t)
 	return t->batch;
 }
 
-static void done_with(struct gt_time_merge *t, struct gt_time_merge_run *run)
+static void recycle_run(struct gt_time_merge *t, struct gt_time_merge_run *run)
 {
 	if (t->nspare == SPARE) {
 		free_run(run);
@@ -148,7 +149,7 @@ void *gt_time_merge_reserve_records(struct gt_time_merge *t, size_t n, size_t si
 	return run->records + *first * size;
 }
 
-/* Of a block with many rows few may be moments: then it waits in no more memory than those need, where more than a few blocks wait. */
+/* Shrinks a run that is much larger than its moments need, if more than a few runs wait. */
 static int shrink(const struct gt_time_merge *t, struct gt_time_merge_run *run)
 {
 	struct gt_moment *m;
@@ -163,7 +164,7 @@ static int shrink(const struct gt_time_merge *t, struct gt_time_merge_run *run)
 	return 0;
 }
 
-/* The block at hand is complete: it joins the heap. */
+/* The current block is complete: sorts it and adds it to the heap. */
 static int seal(struct gt_time_merge *t, struct gt_err *err)
 {
 	struct gt_time_merge_run *run = t->batch;
@@ -183,7 +184,7 @@ static int seal(struct gt_time_merge *t, struct gt_err *err)
 
 static void drop_first(struct gt_time_merge *t)
 {
-	done_with(t, t->heap[0].run);
+	recycle_run(t, t->heap[0].run);
 	t->heap[0] = t->heap[--t->nheap];
 	if (t->nheap)
 		sift_down(t->heap, t->nheap);
@@ -194,7 +195,8 @@ static bool same_place(const struct gt_time_merge_run *a, const struct gt_time_m
 	return a->place == MANY || b->place == MANY || a->place == b->place;
 }
 
-/* Up to when the first run is handed out: at most the floor, or what another one has must come first. */
+/* The time up to which the first run can be handed out: the floor, or an earlier moment of
+ * another run. */
 static inline int64_t limit_of(const struct gt_time_merge *t, int64_t floor)
 {
 	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
@@ -207,7 +209,7 @@ static inline int64_t limit_of(const struct gt_time_merge *t, int64_t floor)
 	return limit;
 }
 
-/* Hands out the first run as far as no other run has something earlier. */
+/* Hands out the first run up to that time. */
 static inline int hand_out(struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	struct gt_time_merge_run *run = t->heap[0].run;
@@ -235,7 +237,7 @@ static inline int hand_out(struct gt_time_merge *t, int64_t floor, gt_time_merge
 	return rc;
 }
 
-/* Runs take turns after a moment or two, so that all of it is one loop. */
+/* Runs alternate after one or two moments, so all of this is one loop. */
 static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	int rc = seal(t, err);

@@ -27,7 +27,7 @@ int gt_time_ordered_block(struct gt_time_ordered *t, const struct gt_cols *cols,
 {
 	int rc = 0;
 
-	if (t->seg && t->seg != cols->seg)	/* that one is over */
+	if (t->seg && t->seg != cols->seg)	/* that segment is complete */
 		rc = gt_time_merge_flush(&t->lines[t->seg->index], t->fn, t->arg, err);
 	if (!rc && (t->seg != cols->seg || t->block != cols->block))
 		rc = gt_time_merge_advance(&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);

@@ -1,11 +1,15 @@
-/* One program on many GPUs is one process for each, often one file for each, often on machines of their own. What they did together is
- * a question to all files at once: a joined reader shows their recordings as those of one file, so every report that knows several
- * recordings knows ranks. Reports never put times of different clocks side by side.
+/* Reads several files as ranks of one run.
  *
- * A rank goes by the number that its recording tells (the environment that launchers set, or what PyTorch's profiler wrote), if each
- * file has one and no two the same. Otherwise it goes by its file's name, and where those are alike by the folders that differ.
+ * A program on many GPUs often has one process and one file per GPU, on several machines. A
+ * joined reader presents all recordings as those of one file, so every report that supports
+ * several recordings supports ranks. Reports never compare times of different clocks.
  *
- * The same recording given twice would count twice, and look like two ranks that agree. It is left out, and said. */
+ * The name of a rank is the number in its recording (environment variables of launchers, or a
+ * value that PyTorch's profiler wrote), if each file has one and all differ. Otherwise it is the
+ * file name; if file names are equal, the folders that differ.
+ *
+ * The same recording given twice would count twice, and look like two equal ranks. One of them
+ * is left out, with a note. */
 #define _GNU_SOURCE	/* vasprintf */
 #include "analyze/ranks/ranks.h"
 
@@ -20,7 +24,7 @@
 #include "formats/import/importers.h"
 #include "formats/trace/meta.h"
 
-#define OPENERS 4u	/* at a time: what imports a file needs some 100 MiB */
+#define OPENERS 4u	/* files opened at the same time: an import needs about 100 MiB */
 
 /* ---- opening ---- */
 
@@ -96,7 +100,7 @@ static int find_same_files(struct gt_ranks *ranks)
 	return 0;
 }
 
-/* Copies have the ids of what they are copies of, also where one is cut short. */
+/* Copies have the recording ids of the original, also if a copy is truncated. */
 static bool same_recordings(const struct gt_reader *a, const struct gt_reader *b)
 {
 	uint32_t n = gt_reader_segments(a);
@@ -119,7 +123,7 @@ static uint64_t rows_of(const struct gt_reader *r)
 	return n;
 }
 
-/* Of two that are the same the one that has more of it stays. */
+/* Of two copies of a recording, keeps the one with more rows. */
 static void find_copies(struct gt_ranks *ranks)
 {
 	for (size_t i = 1; i < ranks->n; i++)
@@ -138,9 +142,9 @@ static void find_copies(struct gt_ranks *ranks)
 		}
 }
 
-/* ---- who is which ---- */
+/* ---- names of ranks ---- */
 
-/* new; NULL: no memory. */
+/* The caller frees the result. NULL: no memory. */
 static __attribute__((format(printf, 1, 2))) char *text_of(const char *fmt, ...)
 {
 	char *text = NULL;
@@ -153,14 +157,15 @@ static __attribute__((format(printf, 1, 2))) char *text_of(const char *fmt, ...)
 	return n < 0 ? NULL : text;
 }
 
-struct told { size_t best; long long number; };
+struct rank_number { size_t best; long long number; };
 
-/* The first of these that is there. Within one machine ranks count anew, so local ones tell nothing. */
+/* Takes the first of these keys that exists. Local ranks are not used: they repeat on each
+ * machine. */
 static int note_number(void *arg, const char *key, const char *value)
 {
 	static const char *const keys[] = { "kineto.distributedInfo.rank", "environment.RANK", "environment.OMPI_COMM_WORLD_RANK",
 					    "environment.PMI_RANK", "environment.SLURM_PROCID" };
-	struct told *t = arg;
+	struct rank_number *t = arg;
 	char *end;
 
 	for (size_t i = 0; i < t->best; i++)
@@ -169,14 +174,14 @@ static int note_number(void *arg, const char *key, const char *value)
 
 			if (end == value || *end || n < 0)
 				continue;
-			*t = (struct told){ i, n };
+			*t = (struct rank_number){ i, n };
 		}
 	return 0;
 }
 
 static int find_number(struct gt_rank *rank)
 {
-	struct told t = { 1000, -1 };
+	struct rank_number t = { 1000, -1 };
 	int rc = rank->reader && gt_reader_segments(rank->reader) ? gt_meta_each(gt_reader_segment(rank->reader, 0), note_number, &t) : 0;
 
 	rank->number = t.number;
@@ -202,7 +207,7 @@ static int by_number(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Those that are read to the front; the order is kept. */
+/* Moves the files that are read to the front; their order stays. */
 static int gather(struct gt_ranks *ranks)
 {
 	struct gt_rank *sorted = calloc(ranks->n + 1, sizeof(*sorted));
@@ -231,7 +236,7 @@ static const char *base_of(const char *path)
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* Do the files' names alone tell them apart? 1, 0, or -ENOMEM. */
+/* Are the file names unique without their folders? 1, 0, or -ENOMEM. */
 static int names_differ(const struct gt_ranks *ranks)
 {
 	const char **names = calloc(ranks->nread + 1, sizeof(*names));
@@ -247,8 +252,8 @@ static int names_differ(const struct gt_ranks *ranks)
 	return names ? differ : -ENOMEM;
 }
 
-/* How much of the paths all have in common: whole folders from the left, and what follows the last slash from the right where that is the
- * same ("rank0/trace.zst", "rank1/trace.zst"). */
+/* Finds the common parts of all paths: on the left whole folders; on the right the file name if
+ * it is the same everywhere ("rank0/trace.zst", "rank1/trace.zst"). */
 static void common_parts(const struct gt_ranks *ranks, size_t *left, size_t *right)
 {
 	const char *first = ranks->list[0].path, *base = base_of(first);
@@ -309,7 +314,7 @@ static int name_ranks(struct gt_ranks *ranks)
 
 /* ---- recordings ---- */
 
-/* "3 (1)": the second recording of rank 3. Owned. */
+/* "3 (1)": the second recording of rank 3. Owned by ranks. */
 static const char *numbered_text(struct gt_ranks *ranks, const char *of, uint32_t nth)
 {
 	char *text;

@@ -10,7 +10,7 @@
 #include "formats/base/buf.h"
 #include "formats/import/importers.h"
 
-/* Takes path over. */
+/* Takes ownership of path. */
 static int add(struct gt_files *to, char *path, struct gt_err *err)
 {
 	if (!path || gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list))) {
@@ -56,7 +56,7 @@ static int add_folder(struct gt_files *to, const char *folder, struct gt_err *er
 		free(found[i]);
 	}
 	free(found);
-	return e || to->n > before ? e : gt_err_set(err, -ENOENT, "no trace is in this folder");
+	return e || to->n > before ? e : gt_err_set(err, -ENOENT, "this folder contains no trace");
 }
 
 int gt_files_expand(struct gt_files *to, char **operands, int n, const char **bad, struct gt_err *err)

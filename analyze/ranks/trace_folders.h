@@ -1,17 +1,18 @@
-/* The files that operands name: a folder stands for the traces in it. */
+/* The files that the operands name. A folder stands for the traces in it. */
 #ifndef GT_TRACE_FOLDERS_H
 #define GT_TRACE_FOLDERS_H
 #include <stddef.h>
 #include "formats/base/err.h"
 
 struct gt_files {
-	char **list;		/* owned, each of them, too */
+	char **list;		/* owned, each element too */
 	size_t n, cap;
-	size_t left_out;	/* files of folders that are no traces */
+	size_t left_out;	/* files in folders that are not traces */
 };
 
-/* In the order of the operands; the traces of a folder in the order of their names, numbers by value. Folders in it are not looked into.
- * 0 or negative, with the folder in *bad when it is of one. Release it in any case. to: zero-initialised. */
+/* Files come in the order of the operands; the traces of a folder in order of their names,
+ * numbers by value. Subfolders are not read. Returns 0 or negative; *bad is then the folder, if
+ * it is about one. Release in both cases. to: zero-initialised. */
 int gt_files_expand(struct gt_files *to, char **operands, int n, const char **bad, struct gt_err *err);
 void gt_files_release(struct gt_files *f);
 #endif

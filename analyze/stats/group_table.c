@@ -20,7 +20,7 @@ uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct g
 	if (i != GT_GROUP_TABLE_NONE)
 		return i;
 	if (g->n > g->most)
-		return g->most;		/* the rest is the last one */
+		return g->most;		/* the last group holds the rest */
 	if (g->n == g->most)
 		key = memset(rest, 0xff, g->key);
 	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) || gt_map_add(&g->map, hash, (uint32_t)g->n))

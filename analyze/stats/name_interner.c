@@ -62,7 +62,7 @@ uint32_t gt_name_interner_new_type(struct gt_name_interner *ids, uint32_t number
 void gt_name_interner_note(const struct gt_name_interner *ids, struct gt_table *t, const char *what)
 {
 	if (gt_name_interner_has_rest(ids))
-		gt_table_note(t, "more than %u different %s: those that came later are counted together, as (all others)", ids->most, what);
+		gt_table_note(t, "more than %u different %s: further ones are counted together as (all others)", ids->most, what);
 }
 
 void gt_name_interner_release(struct gt_name_interner *ids)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINEST 6u	/* 64 steps to a power of two: as fine as a histogram is */
+#define FINEST 6u	/* 64 steps per power of two: the resolution of a histogram */
 
 bool gt_bars_utf8(void)
 {
@@ -47,7 +47,7 @@ static uint64_t count_of(const struct gt_hist *h, unsigned bucket)
 	return octave ? octave[bucket % GT_HIST_OCTAVE].count : 0;
 }
 
-/* The lowest values of the first bucket that has any and of the last one. False: there is none at all. */
+/* The lowest values of the first and last bucket with a value. false: no values. */
 static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *last)
 {
 	bool any = false;
@@ -124,7 +124,7 @@ void gt_spark_scale_add(struct gt_spark_scale *scale, const struct gt_hist *h)
 	scale->any = true;
 }
 
-struct cells { struct gt_bar_scale steps; unsigned each, n; };	/* each cell is that many steps */
+struct cells { struct gt_bar_scale steps; unsigned each, n; };	/* each cell is `each` steps */
 
 static struct cells cells_of(const struct gt_spark_scale *scale)
 {
@@ -175,5 +175,5 @@ void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 	gt_put_scaled(to, sizeof(to), GT_C_NS, end > INT64_MAX ? INT64_MAX : (int64_t)end);
 	if (c.each > 1 || c.steps.cut)
 		snprintf(width, sizeof(width), c.each > 1 ? "each %u powers of two" : "%u to each power of two", c.each > 1 ? c.each : 1u << c.steps.cut);
-	gt_table_note(t, "spread: %u cell%s from %s to %s, %s, as high as rows are many", c.n, c.n == 1 ? "" : "s", from, to, width);
+	gt_table_note(t, "spread: %u cell%s from %s to %s, %s; height: number of rows", c.n, c.n == 1 ? "" : "s", from, to, width);
 }

@@ -56,9 +56,9 @@ done
 
 want analyze-explain 0 $A --explain
 check analyze-explain-window says "GPU operation of a"
-for word in "in the order computing, communicating" "It is cut along the timeline of the thread that issues its next" "each slice" \
-	"exact; beyond 2^63 - 1 they stay there. Shares add up to 100.00" "so within 1 %, and exact where" "Absent (- or null), never 0" \
-	"exits with 4" "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot" "whole makes it all of the recording"; do
+for word in "in the order computing, communicating" "It is divided along the timeline of the thread that issues the next" "Each part has its own cause" \
+	"exact; a sum beyond 2^63 - 1 stays at that value. Shares add up to 100.00" "so within 1 %; exact if" "Absent (- or null), never 0" \
+	"exits with 4" "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot" "whole makes it the whole recording"; do
 	check "analyze-explain: $word" sh -c 'tr "\n" " " <want.out | sed "s/  */ /g" | grep -qF -- "$1"' - "$word"
 done
 want analyze-explain-report 0 $A --explain gaps
@@ -142,17 +142,17 @@ hinted() { want "analyze-$1" 2 $A $2; is "analyze-$1-says" "gtanalyze: $3" "$(ca
 rm top
 hinted report-after-file "t.jsonl summary" "reports come before the files: gtanalyze summary FILE (./summary if the file is meant)"
 hinted report-after-report-and-file "top t.jsonl gaps" "reports come before the files: gtanalyze gaps FILE (./gaps if the file is meant)"
-hinted swapped-letters "tpo t.jsonl" "there is no report 'tpo', and no file; is 'top' meant? --list lists the reports"
-hinted first-letters "t.jsonl mem" "there is no report 'mem', and no file; is 'memory' meant? --list lists the reports"
-hinted wrong-letters "summary histogrom t.jsonl" "there is no report 'histogrom', and no file; is 'histogram' meant? --list lists the reports"
-hinted long-names "cuda_gpu_mem_time_smu t.jsonl" "there is no report 'cuda_gpu_mem_time_smu', and no file; is 'cuda_gpu_mem_time_sum' meant? --list lists the reports"
-hinted no-such-report "frobnicate t.jsonl" "there is no report 'frobnicate', and no file; --list lists the reports"
+hinted swapped-letters "tpo t.jsonl" "'tpo' is neither a report nor a file; did you mean 'top'? --list lists the reports"
+hinted first-letters "t.jsonl mem" "'mem' is neither a report nor a file; did you mean 'memory'? --list lists the reports"
+hinted wrong-letters "summary histogrom t.jsonl" "'histogrom' is neither a report nor a file; did you mean 'histogram'? --list lists the reports"
+hinted long-names "cuda_gpu_mem_time_smu t.jsonl" "'cuda_gpu_mem_time_smu' is neither a report nor a file; did you mean 'cuda_gpu_mem_time_sum'? --list lists the reports"
+hinted no-such-report "frobnicate t.jsonl" "'frobnicate' is neither a report nor a file; --list lists the reports"
 cp t.jsonl tpo
 want analyze-file-named-like-a-mistake 0 $A tpo
 want analyze-no-file 2 $A
 want analyze-unknown-option 2 $A --frobnicate t.jsonl
 want analyze-bad-time 2 $A --from soon t.jsonl
-check analyze-bad-time-says told "'soon' is no time"
+check analyze-bad-time-says told "invalid time 'soon'"
 want analyze-bad-format 2 $A --format xml t.jsonl
 want analyze-no-threads 2 $A -j 0 t.jsonl
 want analyze-missing 1 $A absent.zst

@@ -43,7 +43,7 @@ for r in gpu launches steps budget gaps memory top errors summary; do
 done
 for r in overlap steps queues patterns budget gaps critical; do cannot "match-$r" $r --match 'nccl*' "$R/h200x2-nccl.zst"; done
 want budget-of-nobody 4 $A budget --pid 9999 "$R/h200-train.zst"
-check budget-of-nobody-blames-the-choice says "(cannot answer: no GPU operation is in what the options choose)"
+check budget-of-nobody-blames-the-choice says "(cannot answer: no GPU operation matches the options)"
 answers match-kernels kernels --match 'nope*' --match 'cuInit' "$R/h200-train.zst"
 check match-kernels-none says "none that matches"
 

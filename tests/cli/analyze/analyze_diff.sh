@@ -68,11 +68,11 @@ want diff-one-file 2 $A diff a.jsonl
 want diff-three-files 2 $A diff a.jsonl b.jsonl a.jsonl
 want diff-no-such-report 2 $A diff kernles a.jsonl b.jsonl
 want diff-report-of-events 2 $A diff timeline a.jsonl b.jsonl
-check diff-report-of-events-says told "of the report 'timeline' nothing can be compared"
+check diff-report-of-events-says told "the report 'timeline' cannot be compared"
 want diff-behind-a-report 2 $A kernels diff a.jsonl b.jsonl
 check diff-behind-a-report-says told "diff comes first"
 want diff-mistyped 2 $A dif a.jsonl b.jsonl
-check diff-mistyped-says told "is 'diff' meant?"
+check diff-mistyped-says told "did you mean 'diff'?"
 want diff-stdin-twice 2 $A diff - -
 want diff-missing 1 $A diff a.jsonl absent.zst
 check diff-missing-says told "gtanalyze: absent.zst: "

@@ -48,7 +48,7 @@ want query-without 2 $A --where failed $R/h200-streams.zst
 check query-without-says told "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
 want query-top-by 2 $A top --by name $R/h200-streams.zst
 want query-beside 2 $A query top --where failed $R/h200-streams.zst
-check query-beside-says told "gtanalyze: with --where the report query stands alone"
+check query-beside-says told "gtanalyze: with --where no other report can be given beside query"
 want query-plain-beside 0 $A query top $R/h200-streams.zst
 
 want histogram 0 $A histogram --of queue --where 'kind==kernel && name==reduce*' $R/h200-train.zst
@@ -64,7 +64,7 @@ want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
 check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"
 
 want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
-check spark-kernels-note says "(spread: 14 cells from 15.36 us to 53.25 us, 8 to each power of two, as high as rows are many)"
+check spark-kernels-note says "(spread: 14 cells from 15.36 us to 53.25 us, 8 to each power of two; height: number of rows)"
 check spark-kernels-line says "█       1760  59.37 ms"
 want spark-top 0 env LC_ALL=C $A top --spark --top 4 $R/h200-train.zst
 check spark-top-line says "cuDevicePrimaryCtxRetain  @@                @  context"
@@ -80,7 +80,7 @@ is histogram-gaps "15677 6430710025" "$(gaps $R/h200-train.zst)"
 is histogram-gaps-by-cause "15677 6430710025" "$(gaps --by cause $R/h200-train.zst)"
 check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6.431 s of 6.626 s"
 want histogram-gaps-where 2 $A histogram --of gap --where failed $R/h200-train.zst
-check histogram-gaps-where-says told "gtanalyze: gaps are of no rows that --where could choose"
+check histogram-gaps-where-says told "gtanalyze: --where selects rows, and gaps have none"
 want histogram-gaps-by 2 $A histogram --of gap --by pid,devce $R/h200-train.zst
 check histogram-gaps-by-says told "gtanalyze: --by: gaps have no field 'devce'; is 'device' meant?"
 want histogram-gaps-cannot 4 $A histogram --of gap $R/h200-mlp-calls.zst

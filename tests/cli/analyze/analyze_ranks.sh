@@ -30,7 +30,7 @@ cp "$R/h200-streams.zst" folder/rank2.zst
 cp "$R/h200-graphs.zst" folder/rank10.zst
 echo notes >folder/notes.txt; echo hidden >folder/.hidden; mkdir folder/sub; cp "$R/h200-streams.zst" folder/sub/rank3.zst
 want ranks-folder 0 "$A" kernels --format csv folder; cp want.out folder.csv
-check ranks-folder-tells-others told 'gtanalyze: files in the folder that are no traces, and are left out: 1'
+check ranks-folder-tells-others told 'gtanalyze: files in the folder that are not traces, and are skipped: 1'
 want ranks-files 0 "$A" kernels --format csv folder/rank2.zst folder/rank10.zst
 same ranks-folder-is-its-files want.out folder.csv
 want ranks-folder-order 0 "$A" header folder/
@@ -38,7 +38,7 @@ is ranks-folder-by-number 'rank2.zst rank10.zst' "$(sed -n 's/^\(rank[0-9]*.zst\
 want ranks-folder-one 0 "$A" header folder/sub
 check ranks-folder-one-is-a-file says 'folder/sub/rank3.zst: '
 want ranks-nothing 1 "$A" nothing
-check ranks-nothing-told told 'gtanalyze: nothing: no trace is in this folder'
+check ranks-nothing-told told 'gtanalyze: nothing: this folder contains no trace'
 want ranks-folder-export 1 "$X" --jsonl -o - folder
 check ranks-folder-export-told told 'gtexport: folder: is a folder: name one of the traces in it'
 
@@ -109,18 +109,18 @@ cp rank0/trace.zst copy.zst
 want ranks-broken 1 "$A" top rank0/trace.zst broken.zst none.zst rank1/trace.zst
 check ranks-broken-told told "gtanalyze: broken.zst: byte 0: not a gt trace: it looks like something else"
 check ranks-missing-told told "gtanalyze: none.zst: cannot open: No such file or directory"
-check ranks-broken-says says "(broken.zst could not be read, and is in no figure)"
+check ranks-broken-says says "(broken.zst could not be read: no figure includes it)"
 check ranks-broken-others says "2 files, read as the ranks of one run"
 want ranks-all-broken 1 "$A" top broken.zst none.zst
 check ranks-all-broken-nothing test ! -s want.out
 want ranks-twice 0 "$A" top --format csv rank0/trace.zst ./rank0/trace.zst copy.zst rank1/trace.zst
-is ranks-twice-told 2 "$(grep -c "the same recording as rank0/trace.zst, which counts once" want.err)"
+is ranks-twice-told 2 "$(grep -c "the same recording as rank0/trace.zst: it is counted once" want.err)"
 sed 1,1d want.out >twice; "$A" top --format csv rank0/trace.zst rank1/trace.zst 2>/dev/null | sed 1,1d >once
 same ranks-twice-counts-once once twice
 want ranks-cut 0 "$A" top cut.zst rank1/trace.zst
 check ranks-cut-says says "(cut.zst: NOT CLOSED: complete to "
 want ranks-cut-and-whole 0 "$A" top --format csv cut.zst rank1/trace.zst rank0/trace.zst
-check ranks-cut-is-known told "cut.zst is the same recording as rank0/trace.zst, which counts once"
+check ranks-cut-is-known told "cut.zst is the same recording as rank0/trace.zst: it is counted once"
 want ranks-no-gpu 0 "$A" kernels "$R/h200-mlp-calls.zst" rank1/trace.zst
 check ranks-no-gpu-says says "(h200-mlp-calls.zst: no work of a GPU in it: reports about GPUs are of the others)"
 want ranks-stdin 0 sh -c "\"$A\" gpu --format csv - rank1/trace.zst <rank0/trace.zst"

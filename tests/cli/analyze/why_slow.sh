@@ -57,7 +57,7 @@ for f in hang crash; do
 	is $f-never-returned cuStreamSynchronize "$(never_returned $f)"
 done
 want crash-budget 4 "$A" budget crash.zst
-check crash-budget-says-why grep -q "cannot answer: events were lost, and there is no record of what GPUs did" want.out
+check crash-budget-says-why grep -q "cannot answer: events were lost, and no GPU record is left" want.out
 is crash-unseen 20 "$("$A" unseen --format csv crash.zst 2>/dev/null | grep -c cuLaunchKernel)"
 
 record many_threads

@@ -139,7 +139,7 @@ static void nothing_matched(void)
 		{ { .pid = 7 }, "processes of the file: 100 train" },
 		{ { .tid = 7 }, "threads of the file: 100 main, 101, 102, 103, 104, 105, 106, 107" },
 		{ { .ranged = true, .from = 20000, .to = INT64_MAX }, "the file goes from 0 s to 0.000009000 s" },
-		{ { .match = none }, "names are such as cuInit, cuMemAlloc_v2, cuMemFree_v2" },
+		{ { .match = none }, "the file has names such as cuInit, cuMemAlloc_v2, cuMemFree_v2" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)

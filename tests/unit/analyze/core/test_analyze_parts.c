@@ -408,8 +408,8 @@ static void late_rows_are_told(void)
 	CHECK(t && !gt_table_get_note(t, 0));
 	gt_note_unordered(t, 1, "the peak");
 	gt_note_unordered(t, 2, "busy times");
-	CHECK_STR(gt_table_get_note(t, 0), "1 row came too late to be put in order, which makes the peak approximate");
-	CHECK_STR(gt_table_get_note(t, 1), "2 rows came too late to be put in order, which makes busy times approximate");
+	CHECK_STR(gt_table_get_note(t, 0), "1 row came too late to be sorted by time, which makes the peak approximate");
+	CHECK_STR(gt_table_get_note(t, 1), "2 rows came too late to be sorted by time, which makes busy times approximate");
 	gt_table_free(t);
 }
 

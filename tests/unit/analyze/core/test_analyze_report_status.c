@@ -131,7 +131,7 @@ static void what_was_lost_is_not_none(void)
 			gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
 			both[n] = gpus_end(&g);
 		}
-		CHECK(answers(both[0], both[1], gpu_reports[i], &plain, "cannot answer", "events were lost, and there is no record of what GPUs did"));
+		CHECK(answers(both[0], both[1], gpu_reports[i], &plain, "cannot answer", "events were lost, and no GPU record is left"));
 	}
 }
 
@@ -156,14 +156,14 @@ static void options_that_hide_what_is_needed(void)
 
 	for (size_t i = 0; gpu_reports[i]; i++)
 		CHECK(answers(with_work(), with_work(), gpu_reports[i], &tid, "cannot answer", "--tid leaves"));
-	CHECK(answers(with_work(), with_work(), "launches", &tid, "cannot answer", "--tid leaves out what GPUs did"));
+	CHECK(answers(with_work(), with_work(), "launches", &tid, "cannot answer", "--tid leaves out all GPU operations"));
 	for (size_t i = 0; all[i]; i++) {
 		CHECK(answers(with_work(), with_work(), all[i], &nobody, "cannot answer", NULL));
 		CHECK(answers(with_work(), with_work(), all[i], &late, "cannot answer", NULL));
 		CHECK(answers(with_work(), with_work(), all[i], &misspelt, "cannot answer", NULL));
 	}
-	CHECK(answers(with_work(), with_work(), "budget", &nobody, "cannot answer", "no GPU operation is in what the options choose"));
-	CHECK(answers(with_work(), with_work(), "critical", &late, "cannot answer", "no GPU operation is in the time that is chosen"));
+	CHECK(answers(with_work(), with_work(), "budget", &nobody, "cannot answer", "no GPU operation matches the options"));
+	CHECK(answers(with_work(), with_work(), "critical", &late, "cannot answer", "no GPU operation is in the selected time range"));
 	for (size_t i = 0; i < sizeof(need_all) / sizeof(*need_all); i++)
 		CHECK(answers(with_work(), with_work(), need_all[i], &some, "cannot answer", "--match leaves"));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)	/* the time was recorded, and nothing was done in it */

@@ -362,7 +362,7 @@ static void where_there_is_no_answer_it_says_so(void)
 	known(&t, true);
 	CHECK(refuses(end(&t), &plain, "cannot answer: what GPUs did was not recorded"));
 	gpus_begin(&h.g, "{\"events\":\"api,gpu\"}");
-	CHECK(refuses(gpus_end(&h.g), &plain, "cannot answer: no GPU did anything"));
+	CHECK(refuses(gpus_end(&h.g), &plain, "cannot answer: no GPU operation was recorded"));
 	queues_and_waits(&h);
 	o.filter.match = any;
 	CHECK(refuses(gpus_end(&h.g), &o, "cannot answer: --match"));
