@@ -11,11 +11,11 @@
 #include "viewer/term/screen.h"
 
 #define EMULATED_RGB 0x1000000		/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_OWN */
-struct emulated { uint32_t ch; struct gt_look look; uint16_t marks[GT_LETTER_MARKS]; };	/* ch: GT_RIGHT_HALF */
+struct emulated { uint32_t ch; struct gt_shown look; uint16_t marks[GT_LETTER_MARKS]; };	/* ch: GT_RIGHT_HALF */
 struct emulator {
 	int w, h, x, y;
 	bool wrap;			/* the last column was written: the next character goes to the next line */
-	struct gt_look pen;
+	struct gt_shown pen;
 	struct emulated *cells;
 	bool alternate, hidden, mouse, sgr_mouse, application, graphics;
 	bool lf_is_crlf;
@@ -24,7 +24,7 @@ struct emulator {
 	size_t nseq;
 	char unknown[200];		/* the first that it did not understand */
 };
-static const struct gt_look emulator_plain = { GT_OWN, GT_OWN, 0 };
+static const struct gt_shown emulator_plain = { GT_OWN, GT_OWN, 0 };
 
 static inline void emulator_resize(struct emulator *e, int w, int h, uint32_t ch)
 {
@@ -349,7 +349,7 @@ static inline bool emulator_has(const struct emulator *e, const char *text)
 }
 
 /* Does the cell look like that? Of a space only what can be seen of one counts. styles: those that the terminal has. */
-static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot, struct gt_look look, enum gt_colours depth,
+static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot, struct gt_shown look, enum gt_colours depth,
 				  uint8_t styles)
 {
 	uint32_t ch = spot->ch;
