@@ -1,7 +1,8 @@
-/* gtcollect: runs a program and leaves a trace of what it asked of the GPU.
+/* gtcollect runs a program and records its calls to the CUDA driver into a trace.
  *
- * This file is the order of things: options, file, session, program, rounds of the recorder until the program is through, the
- * last line. Each step is a function; finish() undoes whatever was done so far, so every failure takes one way out. */
+ * This file has the order of steps: options, file, session, program, passes of the recorder
+ * until the program has ended, the last line. Each step is a function. finish() undoes all
+ * completed steps, so every failure leaves through it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -68,7 +69,7 @@ static const struct gt_opt options[] = {
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
-	  "what tells when the GPU worked for -e gpu: CUPTI, CUDA events, or (auto) the second where the first is not to be had; "
+	  "source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI is missing; "
 	  "cupti is the default, auto with -e", timing_words },
 	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE", "the libcupti to use for -e gpu, if the program has none loaded", NULL },
 	{ 0, "nvml-interval", GT_OPT_NS, &o.nvml_interval, "TIME", "so often are the counters of -e nvml read (100ms)", NULL },
@@ -84,7 +85,7 @@ static const struct gt_opt options[] = {
 	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (three quarters)", NULL },
 	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL, "a thread whose ring is full waits instead of losing calls", NULL },
 	{ 0, "inject", GT_OPT_FLAG, &o.inject, NULL,
-	  "have the CUDA driver load the library, not LD_PRELOAD; calls are then told by CUPTI, and ioctls are not seen", NULL },
+	  "let the CUDA driver load the library instead of LD_PRELOAD; CUPTI then reports the calls, and ioctls are not recorded", NULL },
 	{ 0, "probes-only", GT_OPT_FLAG, &o.probes, NULL,
 	  "no trace: only have the library in COMMAND, for bpftrace, perf and others to attach to its USDT probes", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "say nothing but errors", NULL },
@@ -106,7 +107,7 @@ static struct {
 	struct gt_output out;
 	struct gt_session wanted;	/* what the options open of its gates */
 	struct gt_sources own;
-	char events[GT_SOURCES_LIST];	/* what is recorded with --inject */
+	char events[GT_SOURCES_LIST];	/* the sources that --inject records */
 	unsigned gates;			/* how many of them are open */
 	struct gt_rings rings;
 	struct gt_guest_server door;
@@ -121,7 +122,8 @@ static struct {
 } run = { .rings.fd = -1, .lost = GT_ERR_INIT,
 	  .door = { .dir.fd = -1, .listen_fd = -1, .by_pid_fd = -1, .stop = { -1, -1 } } };
 
-/* CUDA events cost the program some us a launch, so they come in only where somebody asked for GPU work, one way or the other. */
+/* CUDA events cost the program some us a launch, so they are used only where -e or --gpu-timing
+ * asks for GPU work. */
 static int timing(void)
 {
 	if (o.gpu_timing > GT_TIMING_AUTO)
@@ -244,7 +246,7 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 		if (l->ends[0] - with >= 2 || l->ends[1] != without ||
 		    (without && gt_clock_monotonic() - run.stalled > READER_TIMEOUT))
 			return gt_err_set(err, -ECANCELED,
-					  "nobody read it for %.1f s until a signal came",
+					  "no process read it for %.1f s until a signal came",
 					  (double)(gt_clock_monotonic() - run.stalled) / GT_SECOND);
 		if (l->pid > 0 && !l->ended)
 			mind_the_time(gt_clock_monotonic());
@@ -360,8 +362,8 @@ static bool can_clear_a_line(void)
 	return term && *term && strcmp(term, "dumb");
 }
 
-/* Would a line on standard error not block? A terminal that was stopped (Ctrl-S) takes none, nor
- * does a pipe that nobody reads. */
+/* Would a line on standard error be written at once? A terminal that was stopped (Ctrl-S) takes
+ * none, nor does a pipe without a reader. */
 static bool takes_text(void)
 {
 	struct pollfd p = { .fd = 2, .events = POLLOUT };
@@ -460,7 +462,7 @@ static void watch(void)
 
 /* ---- the end ---- */
 
-/* Takes what is left, writes the last words, closes the file. */
+/* Drains all that is left, writes the final metadata, closes the file. */
 static void close_trace(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -496,7 +498,7 @@ static void say_nothing_seen(const char *program)
 		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)"
 				   : "the program did not call cuProfilerStart (see --range)";
 	else if (!why && m->n[GT_UNRECORDED_LATE])
-		why = "gtcollect stood still when the program came to the driver";
+		why = "gtcollect did not respond when the program called the driver";
 	else if (!why && m->n[GT_UNRECORDED_USER]) {
 		snprintf(text, sizeof(text),
 			 "%s ran as user %u; gtcollect records programs of its own user, %u, only",
@@ -504,9 +506,9 @@ static void say_nothing_seen(const char *program)
 		why = text;
 	}
 	else if (!why && run.rings.s->untraced)
-		why = "there was no room in the rings for its threads; try a larger --ring-memory";
+		why = "the rings were too small for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
-		why = "it came to the driver only outside of what was asked for (see -e, --filter, --delay)";
+		why = "its calls to the driver were outside the selection (see -e, --filter, --delay)";
 	else if (!why && o.inject && gt_doctor_libcuda())
 		why = "it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out of its environment";
 	else if (!why && !gt_doctor_libcuda())
@@ -517,8 +519,8 @@ static void say_nothing_seen(const char *program)
 	gt_message(stderr, TOOL, "no CUDA call was seen: %s", why);
 }
 
-/* A file's name as one word to paste. Where it holds what a line cannot, '?' stands for it, which matches it. `to` has room for
- * five times the name. */
+/* A file's name as one word to paste into a shell. '?' replaces a character that a line cannot
+ * hold, and matches it. `to` holds five times the name. */
 static void for_the_shell(const char *name, char *to)
 {
 	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
@@ -543,7 +545,7 @@ static void say_stopped(void)
 
 	gt_err_print(TOOL, run.name, &run.lost);
 	if (run.lost.code == -ECANCELED)
-		gt_message(stderr, TOOL, "%s were written; what came after %.2f s is missing, "
+		gt_message(stderr, TOOL, "%s were written; everything after %.2f s is missing, "
 			   "and perhaps a part of the second before",
 			   human(size, sizeof(size), run.stats.bytes),
 			   (double)(run.stalled - run.start) / GT_SECOND);
@@ -552,7 +554,8 @@ static void say_stopped(void)
 			(double)(run.stopped - run.start) / GT_SECOND);
 }
 
-/* The one line: file, size, events, processes, losses, duration, how the program ended, what to run next if that is of use. */
+/* The last line: file, size, events, processes, losses, duration, how the program ended, and the
+ * next command if there is something to analyze. */
 static void say_file(bool empty)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
@@ -675,7 +678,7 @@ static int doctor(void)
 	int status = gt_doctor(stdout);
 
 	if (gt_alloc_failed()) {
-		gt_message(stderr, TOOL, "out of memory: what is printed may be incomplete");
+		gt_message(stderr, TOOL, "out of memory: the output may be incomplete");
 		status = GT_EXIT_OWN;
 	}
 	if (!fflush(stdout) && !ferror(stdout))
@@ -684,7 +687,7 @@ static int doctor(void)
 	return GT_EXIT_OWN;
 }
 
-/* No trace, and nobody beside the program: it becomes what we were. */
+/* Without a trace and without other processes: the program replaces gtcollect. */
 static int probes_only(char *const *argv, struct gt_err *err)
 {
 	char library[PATH_MAX], real[PATH_MAX];
@@ -730,7 +733,7 @@ int main(int argc, char **argv)
 	if (!code && o.doctor)
 		return doctor();
 	if (!code && operands < 1)
-		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
+		code = gt_err_set(&err, -EINVAL, "no command given (gtcollect [options] [--] COMMAND [ARGS])");
 	if (!code && o.probes) {
 		code = probes_only(argv + 1, &err);
 		gt_err_print(TOOL, NULL, &err);

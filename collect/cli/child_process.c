@@ -1,10 +1,12 @@
-/* Signals. The program stays in our process group, so the terminal's Ctrl-C, Ctrl-\ and Ctrl-Z reach it without us; we survive
- * the first two in order to finish the file, and stop and go on with the third. What a person or a batch system sends to our
- * process id was meant for the program and is forwarded. A signal says which of the two it is: the kernel's own (SI_KERNEL)
- * or somebody's.
+/* Signals and waiting. The program stays in gtcollect's process group, so the terminal's Ctrl-C,
+ * Ctrl-\ and Ctrl-Z reach it directly. gtcollect survives the first two in order to finish the
+ * file, and stops and continues with the third. A signal that a person or a batch system sends
+ * to gtcollect's process id is meant for the program and is forwarded. The signal's code says
+ * which case it is: SI_KERNEL for the terminal, another code for a process.
  *
- * To wait for a whole tree we become its subreaper: who loses a parent becomes our child, so when no child is left all are gone,
- * those that never made a call we could see among them. */
+ * To wait for a whole tree, gtcollect becomes its subreaper: a process that loses its parent
+ * becomes a child of gtcollect. When no child is left, all processes of the tree have exited,
+ * including those that made no call that gtcollect could see. */
 #define _GNU_SOURCE
 #include "collect/cli/child_process.h"
 

@@ -1,4 +1,5 @@
-/* Starts the program and stays out of its way: what the terminal or anybody sends reaches it, and how it ends is how we end. */
+/* Starts the program, forwards the signals that are sent to gtcollect, and exits as the program
+ * exits. */
 #ifndef GT_LAUNCH_H
 #define GT_LAUNCH_H
 #include <signal.h>
@@ -13,7 +14,7 @@ struct gt_child {
 	int signals;		/* signalfd: readable when gt_launch_look has something to do */
 	bool ended;
 	bool adopts;		/* orphans of the tree become our children, so that all can be waited for */
-	bool alone;		/* no child is left; with adopts: nobody of the tree */
+	bool alone;		/* no child is left; with adopts: no process of the tree is left */
 	unsigned ends[2];	/* HUP, INT, QUIT, TERM seen: [0] as the program ran, [1] without */
 	int status;		/* exit status to pass on, once ended */
 	int signal;		/* that killed it, or 0 */
@@ -38,7 +39,7 @@ int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launc
 int gt_launch_may_inject(struct gt_err *err);
 /* Makes this process the program. Returns the exit status, if at all. */
 int gt_launch_instead(char *const *argv, const struct gt_launch_settings *s, struct gt_err *err);
-/* Forwards what was sent to us and notices the end. */
+/* Forwards the signals that were sent to gtcollect, and notices the program's end. */
 void gt_launch_look(struct gt_child *l);
 /* Signals have their effect on us again, as before gt_launch_init. */
 void gt_launch_restore_signals(void);

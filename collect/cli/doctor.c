@@ -1,6 +1,7 @@
-/* A check is a function that looks at one thing and says what it found; the table at the end is what --doctor prints. Checks
- * that fail say what to do. What is merely absent here (no GPU on a login node) is a note: recording works all the same, and so
- * it is said of both, in the end, whether gtcollect can record and whether a CUDA program can run. */
+/* Each check is a function that looks at one thing and reports its finding; --doctor prints the
+ * table at the end. A failed check says what to do. An absent thing (no GPU on a login node) is
+ * a note, because recording still works. The last lines say whether gtcollect can record and
+ * whether a CUDA program can run. */
 #define _GNU_SOURCE
 #include "collect/cli/doctor.h"
 
@@ -49,7 +50,7 @@ static void say(struct finding *f, enum verdict v, const char *fmt, ...)
 
 #define PATIENCE 30	/* s: a driver that hangs is a finding, too */
 
-/* Does something, says in words what came of it (to the file), and returns whether it went well. */
+/* Does something, writes the result in words to the file, and returns whether it succeeded. */
 typedef bool attempt(const char *library, FILE *to);
 
 static bool load(const char *library, FILE *to)
@@ -237,7 +238,7 @@ static void check_libcuda(struct finding *f)
 
 static const char *environment(const char *name) { return getenv(name); }
 
-/* Names in `path` what it has loaded. */
+/* Writes into `path` the libraries that it has loaded. */
 static void *open_cupti(const char *name, char *path, size_t size)
 {
 	void *l = dlopen(name, RTLD_NOW);
@@ -360,7 +361,7 @@ static void tell_of_simulator(FILE *to)
 static void tell_the_end(FILE *to, bool bad)
 {
 	static const char *const programs[] = {
-		[CUDA_ABSENT] = "What is missing is a CUDA driver: CUDA programs find no " LIBCUDA " and do not run here.",
+		[CUDA_ABSENT] = "A CUDA driver is missing: CUDA programs find no " LIBCUDA " and do not run here.",
 		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA ", but cannot start it.",
 		[CUDA_SIMULATED] = "CUDA programs find the simulated driver here, which runs the sample programs and their like.",
 		[CUDA_THERE] = "CUDA programs find a driver and devices.",

@@ -1,6 +1,7 @@
-/* The trace is asked which calls were open, as gtanalyze will ask it: the recorder only counts them, nested ones too, and what
- * counts for a person is the call of the driver, not the ioctl inside it. Which thread a signal struck nobody tells us; with
- * one call open in the program that died, that call is the place to look at. */
+/* The trace is read to find the open calls, as gtanalyze reads it. The recorder only counts
+ * them, and its count includes nested calls; a person wants the driver call, not the ioctl
+ * inside it. The thread that a signal hit is not known. If one call was open in the program that
+ * died, that call is the place to look at. */
 #include "collect/cli/exit_summary.h"
 
 #include <inttypes.h>

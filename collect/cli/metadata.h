@@ -9,7 +9,7 @@ struct gt_metadata_settings {
 	char *const *argv;	/* the program's, NULL-terminated */
 	const char *events, *args, *range;
 	const char *gpu_timing;	/* NULL: GPU work was not asked for */
-	bool gpu_untimed;	/* nothing is to tell of it */
+	bool gpu_untimed;	/* there is nothing to report about it */
 	const struct gt_opt_list *filter, *exclude;
 	uint64_t sample, ring_bytes;
 	int64_t delay, duration;

@@ -156,7 +156,7 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 		return gt_err_set(err, -errno, "its directory does not exist");
 	if (errno != EEXIST)
 		return gt_err_set(err, -errno, "%s", strerror(errno));
-	if (!stat(path, &st) && S_ISFIFO(st.st_mode))	/* to open it for reading, too, or to wait for a reader: nobody would hear us */
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode))	/* to open it for reading, too, or to wait for a reader: no signal would be noticed */
 		flags = O_WRONLY | O_NONBLOCK;
 	o->fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0 && flags == O_RDWR)

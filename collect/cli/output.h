@@ -6,15 +6,15 @@
 #include <sys/types.h>
 #include "formats/base/err.h"
 
-/* Expands %h host, %p our process id, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment variable, %% in a pattern; NULL is
- * gt-COMMAND-TIME-PID.zst. What is put in for %h and %q has its slashes made '_'. "-" is refused: the
- * standard output is the program's. 0 or -EINVAL. */
+/* Expands %h host, %p process id of gtcollect, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment
+ * variable, %% in a pattern. NULL is gt-COMMAND-TIME-PID.zst. Slashes in the values of %h and %q
+ * become '_'. "-" is refused, because the standard output is the program's. 0 or -EINVAL. */
 int gt_output_name(const char *pattern, const char *command, char *to, size_t size, struct gt_err *err);
 
 struct gt_output {
 	int fd;
-	bool created;		/* by us: may be removed if nothing comes of it */
-	dev_t dev;		/* what is behind fd; ino 0: no regular file */
+	bool created;		/* by gtcollect: it may be removed if recording fails */
+	dev_t dev;		/* the file behind fd; ino 0: not a regular file */
 	ino_t ino;
 	char path[4096];
 };

@@ -1,8 +1,11 @@
-/* What CUPTI was to us, as the traced process says it: ours, another's, refused; and when it was another's.
+/* Who uses CUPTI in the traced process, as the process reports it: gtcollect's library, another
+ * profiler, or none because CUPTI refused; and when it was another profiler's.
  *
- * Who gives CUPTI up and who takes it back are different threads, and the rings of threads are read one after another. So of a day's
- * turns the returns may come first, or two departures in a row, however well the program kept to their order. What has come is put in the
- * order of time, and a state that does not fit what we know then waits for the one that belongs before it, for GT_GPU_PATIENCE. */
+ * Different threads give CUPTI up and take it back, and the rings of threads are read one after
+ * another. So returns may be read before the departures they belong to, or two departures in a
+ * row, even if the program kept their order. The reports are sorted by time. A state that does
+ * not follow from the known state waits up to JOIN_TIMEOUT_NS for the one that belongs before
+ * it. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
@@ -161,7 +164,8 @@ int gt_gpu_state_in(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 	return 0;
 }
 
-/* Does it follow from what is known? A return, or one that failed, is of the absence that there is. */
+/* Does it follow from the known state? A return, or a failed return, needs a departure before
+ * it. */
 static bool fits(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	switch (e->words[0]) {

@@ -1,5 +1,6 @@
-/* Joining: what comes in, and when it is settled. Whatever comes too early waits (gpu_causes.c says for what); work that has waited for
- * GT_GPU_PATIENCE is written as it is: with the call that fits best, marked as inferred, or with none. */
+/* Joins records of GPU work to calls, and decides when a record is complete. A record that comes
+ * too early waits (gpu_match_calls.c says for what). Work that has waited for GT_GPU_PATIENCE is
+ * written as it is: with the call that fits best, marked as inferred, or without a call. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *
 	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR && e->end < now + FAR;
 }
 
-/* What was lost is counted so, and nowhere else. */
+/* Lost records are counted here, and nowhere else. */
 static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
 {
 	*(e->id == GT_EV_KERNEL ? &t->kernels : e->id == GT_EV_COPY ? &t->copies : e->id == GT_EV_SET ? &t->sets : &t->graphs) += 1;
@@ -104,7 +105,7 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p, const 
 	if (code)
 		return code;
 	code = w.track == GT_NONE ? -ENOMEM : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
-	if (code == -ENOMEM) {		/* there may be memory, but no room in the dictionary */
+	if (code == -ENOMEM) {		/* there may be memory, but the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
 	} else if (!code) {
@@ -113,7 +114,8 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p, const 
 	return code ? code : 1;
 }
 
-/* What is no work of the program, and has no call. Where not all is recorded, it must lie between recorded calls. */
+/* Records that are not the program's work have no call. If only a part of the run is recorded,
+ * they must lie between recorded calls. */
 static int put_other(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
 {
 	struct gt_gpu_event own = *e;
@@ -129,7 +131,7 @@ static int put_other(struct gt_correlator *g, struct gt_gpu_process *p, const st
 	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err) : gt_gpu_row_overhead(g, p, &own, err);
 }
 
-/* ---- what comes in ---- */
+/* ---- incoming records ---- */
 
 static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e)
 {
@@ -229,7 +231,7 @@ static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int
 	return 0;
 }
 
-/* What is in the bodies of conditional nodes, or all the rest. */
+/* Writes the work in the bodies of conditional nodes, or all other work. */
 static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies, int64_t now, bool last, gt_gpu_string *string, void *arg,
 		       struct gt_err *err)
 {

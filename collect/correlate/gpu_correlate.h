@@ -1,17 +1,20 @@
-/* What the GPU did: from CUPTI's records, as the guest passes them on, to rows that say which call launched them.
+/* From CUPTI's records of GPU work, as the guest passes them on, to rows that name the call that
+ * launched them.
  *
- * Three things come by three ways, in any order: our own record of a launching call (the thread's ring, when it has returned);
- * CUPTI's record of the same call, which gives it a correlation id; CUPTI's records of what it made the GPU do, with that id. The
- * first two are one call when they are of one thread and lie over one another in time.
+ * Three records come by three ways, in any order: the guest's record of a launching call (in the
+ * thread's ring, when the call has returned); CUPTI's record of the same call, which gives it a
+ * correlation id; and CUPTI's records of the GPU work, with that id. The first two describe one
+ * call when they are of one thread and overlap in time.
  *
- * What was timed by CUDA events tells by itself which call it is of: the guest put them around it. */
+ * Work that CUDA events timed names its call itself, because the guest records the events around
+ * that call. */
 #ifndef GT_GPU_JOIN_H
 #define GT_GPU_JOIN_H
 #include "collect/ipc/ring.h"
 #include "formats/cuda/gpu_rows.h"
 
 struct gt_correlator;			/* of one recorder */
-struct gt_gpu_process;		/* of one process, NULL: it has told nothing of a GPU */
+struct gt_gpu_process;		/* of one process; NULL: it has reported no GPU */
 
 struct gt_gpu_totals {
 	uint64_t kernels, copies, sets, waits;	/* rows */
@@ -37,7 +40,7 @@ struct gt_gpu_totals {
 	uint64_t runtime;		/* rows of calls of the CUDA runtime */
 	uint64_t managed, migrated;	/* rows of what managed memory did; bytes that migrated */
 	uint64_t overheads, overhead_ns;	/* rows; ns that recording itself took */
-	char without[200];		/* what of that which was asked for there is not, and why; empty: nothing */
+	char without[200];		/* the kinds of records that were requested and are not available, and why; empty: none */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
 
@@ -68,9 +71,10 @@ struct gt_gpu_call {
 #define GT_GPU_WORDS 11
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[GT_GPU_WORDS]; };
 
-/* new: close it. NULL: out of memory. The writer stays the caller's. partly: not all the time, or not everything, is recorded, so work
- * without a call is none that was asked for. runtime_rows: calls of the runtime are to be in the trace; else CUPTI's records of them only say
- * what they launched. */
+/* new: close it. NULL: out of memory. The writer stays the caller's. partly: only a part of the
+ * time or of the calls is recorded, so work without a call was not requested. runtime_rows:
+ * calls of the runtime become rows; otherwise CUPTI's records of them only say which work they
+ * launched. */
 struct gt_correlator *gt_gpu_open(struct gt_writer *w, bool partly, bool runtime_rows);
 void gt_gpu_close(struct gt_correlator *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
@@ -86,8 +90,9 @@ uint32_t gt_gpu_device(struct gt_correlator *g, struct gt_gpu_process **p, uint3
 /* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */
 int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, int64_t when, uint32_t name,
 		       struct gt_err *err);
-/* Writes the rows of all work whose call is known by now, or that has waited for it too long. string: what a hash stands for in
- * this process, GT_NONE when it has not been told (yet). last: nothing more will come. 0 or negative. */
+/* Writes the rows of all work whose call is known by now, or that has waited too long for it.
+ * string: the string that a hash stands for in this process, GT_NONE while it is unknown. last:
+ * there will be no more records. 0 or negative. */
 typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);
 int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err);
 void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p);	/* NULL is fine */

@@ -1,4 +1,4 @@
-/* What the files of the joining share. Nobody else includes this. */
+/* Shared by the files of this folder, and private to them. */
 #ifndef GT_GPU_INSIDE_H
 #define GT_GPU_INSIDE_H
 #include "collect/correlate/gpu_correlate.h"
@@ -15,17 +15,17 @@ struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
 	uint64_t made;
 	struct gt_gpu_held *held;
 	size_t nheld, held_cap;
-	int64_t told;			/* up to when the GPU has told of work */
+	int64_t told;			/* the GPU has reported all work up to this time */
 };
 
-/* What is known of the process's work, for those waits whose stream says nothing. */
-struct gt_gpu_around { uint32_t track /* of the process */, context /* the only one, or 0 */; bool on /* it has told of work, or may */; };
+/* The state of the process's work, for waits on streams that are unknown. */
+struct gt_gpu_around { uint32_t track /* of the process */, context /* the only one, or 0 */; bool on /* it has reported work, or may */; };
 
 /* The stream that a call means by its handle, as a number: one of its own for each stream that was called so. 0: none is known. To be
  * asked when all calls that ended before that one have come. */
 uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);
 int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);	/* 0 or -ENOMEM */
-/* What was launched into it has run on this track. 0 or negative. */
+/* Work that was launched into it ran on this track. 0 or negative. */
 int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream, uint32_t track, uint32_t context,
 		      struct gt_err *err);
 uint32_t gt_gpu_stream_track(const struct gt_gpu_waits_of *s, uint64_t stream);		/* or GT_NONE */
@@ -76,7 +76,8 @@ bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, b
 void gt_gpu_bodies_release(struct gt_gpu_bodies *b);
 
 /* ---- gpu_missing.c ---- */
-/* Nothing came of this call. It is counted now, and written with the next gt_gpu_missing_write: 0 or negative. */
+/* The call caused no GPU work. It is counted now, and the next gt_gpu_missing_write writes it: 0
+ * or negative. */
 void gt_gpu_missing_note(struct gt_correlator *g, const struct gt_gpu_call *c);
 int gt_gpu_missing_write(struct gt_correlator *g, struct gt_err *err);
 
@@ -108,7 +109,8 @@ struct gt_gpu_lane {
 	size_t first, n, cap;
 	int64_t used;			/* when it was last empty and looked at */
 };
-/* One of several calls that have one correlation id, for the CUDA runtime's is all that CUPTI tells of them. */
+/* One of several calls with one correlation id: CUPTI gives them only the id of the runtime call
+ * around them. */
 struct gt_gpu_inner { struct gt_gpu_call c; uint32_t records; };
 struct gt_gpu_known {
 	uint32_t correlation;
@@ -125,7 +127,7 @@ struct gt_gpu_track { uint32_t kind /* enum gt_track_kind */, device, context, s
 
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
-	bool on, ever_on, flushed;	/* flushed: at its end it told all */
+	bool on, ever_on, flushed;	/* flushed: it delivered all records at its end */
 	bool by_events;			/* CUDA events are used, not CUPTI */
 	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
 	struct gt_gpu_captures captures;
@@ -133,7 +135,7 @@ struct gt_gpu_process {
 	int64_t mute;			/* since when its calls cannot be recorded; 0: they can */
 	struct gt_gpu_nodes nodes;
 	struct gt_gpu_bodies bodies;
-	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
+	int64_t yielded;		/* since when another profiler has CUPTI; 0: none has */
 	int64_t gone;			/* since when it surely was */
 	/* When that was so before. Between gone and back nothing was recorded, for sure; nearer to the ends some was and some was not. */
 	struct absence { int64_t from, gone, back, to; } *absences; size_t nabsences, absences_cap;
@@ -151,7 +153,7 @@ struct gt_correlator {
 	struct gt_gpu_types types;
 	uint32_t source, source_events;
 	bool partly;
-	bool runtime_rows;		/* calls of the runtime are wanted, not only known for what they launched */
+	bool runtime_rows;		/* calls of the runtime become rows, and are not only known for their launches */
 	uint32_t runtime[GT_GPU_RUNTIME_CBIDS];	/* types of runtime calls, and 1; [0]: of all that have no name */
 	uint32_t tracks;		/* made */
 	size_t calls;			/* that wait */
@@ -172,7 +174,7 @@ int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p, con
 /* Finds what launched it. False: that may still become known. */
 bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
-/* It is no more; if nothing came of it, that is counted. */
+/* Removes the call. If it caused no GPU work, that is counted. */
 void gt_gpu_cause_forget(struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_known *c);
 /* What CUDA events were put around tells its call by thread and ticks, which is known when its record has come. False: it may still. */
 bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w,
@@ -189,7 +191,7 @@ int gt_gpu_states_settle(struct gt_correlator *g, struct gt_gpu_process *p, int6
 			 struct gt_err *err);
 /* CUPTI came back between `back` and `to`. What the GPU did while another one had it is not known: written as lost. 0 or negative. */
 int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_t back, int64_t to, struct gt_err *err);
-/* Was CUPTI somebody else's at any time of the call? Surely, all the time? */
+/* Did another profiler have CUPTI at any time of the call? Certainly, all the time? */
 bool gt_gpu_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
 bool gt_gpu_far_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
 

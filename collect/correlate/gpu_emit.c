@@ -1,6 +1,8 @@
-/* Rows of work, and the tracks they stand on: a device below its process, a context below its device, a stream below its context, for
- * CUPTI's numbers of streams hold within one. Nearly always a device has one context, and nobody sees it; but as a parent is written
- * before its children, it could not be put in between when a second one comes. */
+/* Rows of work, and the tracks that they are on: a device below its process, a context below its
+ * device, a stream below its context, because CUPTI's stream numbers are unique within one
+ * context. A device usually has one context, and reports leave it out. The track exists
+ * nevertheless: a parent is written before its children, so it could not be inserted when a
+ * second context appears. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stddef.h>
@@ -122,7 +124,7 @@ int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const u
 	return gt_gpu_put_set(&g->types, w, &s, err);
 }
 
-/* ---- what is no work ---- */
+/* ---- records that are not the program's work ---- */
 
 /* The device that it happened on; of the CPU's faults, and where there may be several, it is the process. */
 static uint32_t managed_track(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_managed *m)

@@ -1,12 +1,15 @@
-/* Which call it was. Calls wait in lanes, one a thread, in order of time; CUPTI's records of calls find theirs by thread and time, and
- * then the call is known by its correlation id; work looks its call up by that id. Without such records the earliest call that fits
- * must do. What was timed by CUDA events says itself in which thread and at which ticks its call began.
+/* Finds the call that launched a piece of work. Calls wait in queues, one for each thread, in
+ * order of time. CUPTI's record of a call finds the call by thread and time, and gives it a
+ * correlation id. A record of work finds its call by that id. If CUPTI delivers no records of
+ * calls, the earliest call that is compatible is taken. Work that CUDA events timed names the
+ * thread and the start of its call.
  *
- * A call and CUPTI's record of it: ours begins before and ends after, but the clocks are read at different places and converted, so
- * the middle of CUPTI's is looked for, and must lie in ours. Calls on one thread do not overlap.
+ * Matching a call with CUPTI's record of it: the guest's record begins before CUPTI's and ends
+ * after it. But the clocks are read at different places and converted, so the middle of CUPTI's
+ * record must lie in the guest's. Calls of one thread do not overlap.
  *
- * A join is believed only if what ran has the name and the shape that the call asked for. Times are no test of it: the GPU's clock is
- * set to ours now and then only. */
+ * A join is accepted only if the work has the name and the shape that the call asked for. Times
+ * are no test, because the GPU's clock is adjusted to the host's only from time to time. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -17,8 +20,8 @@
 
 #define CALLS_MAX 65536u		/* that wait in a lane when all that came is settled */
 #define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes, at any time */
-#define CAUSES_USUAL (1u << 18)		/* places for calls known by correlation; with more, what nothing came of for a while goes first, */
-#define CAUSES_MAX (1u << 20)		/* and here all: as many as come at once when the recorder stood still (a ring has room for less) */
+#define CAUSES_USUAL (1u << 18)		/* places for calls with a known correlation id; beyond it, calls without new work for a while are removed first, */
+#define CAUSES_MAX (1u << 20)		/* and for all of them: the most that arrive at once when the recorder did not run for a while (a ring holds fewer) */
 #define CAUSES_MIN 1024u
 #define UNHEARD (300 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
 #define BETWEEN_NODES (60 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
@@ -49,7 +52,7 @@ static void forget_first(struct gt_correlator *g, struct gt_gpu_lane *l)
 	}
 }
 
-/* Nothing came of this call: it was captured, or it is missing. */
+/* The call caused no work: it was captured, or its record is missing. */
 static void count_call(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
 	if (gt_gpu_captured(&p->captures, c))
@@ -58,7 +61,7 @@ static void count_call(struct gt_correlator *g, const struct gt_gpu_process *p, 
 		gt_gpu_missing_note(g, c);
 }
 
-/* No record will come for this call. There was none to come while CUPTI was somebody else's. */
+/* No record will come for this call. None can come while another profiler had CUPTI. */
 static void count_without_record(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
 {
 	bool never = !p->on && !p->nabsences && !p->yielded;
@@ -149,7 +152,7 @@ static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
 	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
 		i = (i + 1) & p->mask;
 	if (p->causes[i].used)
-		free(p->causes[i].inner);	/* numbers began anew */
+		free(p->causes[i].inner);	/* numbers restarted */
 	else
 		p->ncauses++;
 	p->causes[i] = *c;
@@ -174,13 +177,15 @@ void gt_gpu_cause_forget(struct gt_correlator *g, const struct gt_gpu_process *p
 	c->used = false;
 }
 
-/* May more come of it? A copy's records come together; the nodes of a graph one after another, as they end. */
+/* May it cause more work? The records of a copy come together; those of a graph's nodes one by
+ * one, as they end. */
 static bool may_go_on(const struct gt_gpu_known *c, int64_t now)
 {
 	return now - c->since < (!c->records ? UNHEARD : gt_api[c->c.id].op == GT_OP_GRAPH_LAUNCH ? BETWEEN_NODES : GT_GPU_PATIENCE);
 }
 
-/* Into a table of so many places, less those of which nothing more comes, and those that nothing came of since `since`. */
+/* Rebuilds the table with so many places, without calls that are complete, and without calls
+ * that caused no work since `since`. */
 static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t places, int64_t since, int64_t now)
 {
 	struct gt_gpu_known *old = p->causes, *new = calloc(places, sizeof(*new));
@@ -213,12 +218,12 @@ static int room_for_cause(struct gt_correlator *g, struct gt_gpu_process *p, int
 		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
 	if (rebuild(g, p, places, now - GT_GPU_PATIENCE, now))
 		return -ENOMEM;
-	if (2 * p->ncauses < places - places / 4)	/* else it would be built anew for each of the next */
+	if (2 * p->ncauses < places - places / 4)	/* otherwise it would be rebuilt for each of the next */
 		return 0;
 	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now) : rebuild(g, p, places, INT64_MAX, now);
 }
 
-/* Now and then: those that are through go, and what room they took. */
+/* From time to time: removes completed calls and frees their memory. */
 static int tidy_causes(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now)
 {
 	uint32_t places = p->causes ? p->mask + 1 : 0, most = 0;
@@ -282,7 +287,8 @@ static const char *function_of(uint32_t cbid)
 	return NULL;
 }
 
-/* Calls of the driver within one of the runtime share its number, when CUPTI's callbacks tell of them one by one. Is this such a one? */
+/* Calls of the driver inside one of the runtime share its number if CUPTI's callbacks report
+ * them one by one. Is this such a call? */
 static bool of_the_same(const struct gt_gpu_known *k, const struct gt_gpu_call *c)
 {
 	return k && k->c.tid == c->tid && c->start >= k->c.start && c->start - k->c.end < GT_GPU_PATIENCE;
@@ -423,8 +429,8 @@ static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_joi
 	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
 }
 
-/* Of several calls the one that made this: that nothing has come of yet, and of as many bytes. More than one: the first, and it is likely
- * and no more. */
+/* Of several calls, the one that caused this work: a call without work so far, and of as many
+ * bytes. If there are several, the first is taken, and the join is only likely. */
 static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, enum gt_join *how)
 {
 	struct gt_gpu_inner *best = NULL;
@@ -446,7 +452,7 @@ static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt
 	return best;
 }
 
-/* Work of this cause. True: nothing more will come of it. */
+/* Work of this call. True: the call causes no more work. */
 static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
 		       struct gt_gpu_call *by)
 {
@@ -466,7 +472,8 @@ static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k, const st
 	return !k->ninner && gt_api[c->id].op == GT_OP_LAUNCH;
 }
 
-/* Something came of this call, which is known by its correlation id, or waits for CUPTI's record. */
+/* Work of this call has arrived. The call is known by its correlation id, or waits for CUPTI's
+ * record. */
 static void count_work(struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
 {
 	struct gt_gpu_known *k = launch->correlation ? find_cause(p, launch->correlation) : NULL;
@@ -548,7 +555,7 @@ bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p, const
 	return true;
 }
 
-/* ---- what is over ---- */
+/* ---- completed calls ---- */
 
 void gt_gpu_lane_drop(struct gt_correlator *g, struct gt_gpu_process *p, size_t i)
 {
@@ -561,7 +568,8 @@ void gt_gpu_lane_drop(struct gt_correlator *g, struct gt_gpu_process *p, size_t 
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last)
 {
-	/* where nobody tells records they are not waited for; those of before were told before that */
+	/* where no records are delivered, they are not waited for; earlier ones were delivered
+	 * before that */
 	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_PATIENCE;
 
 	tidy_causes(g, p, now);

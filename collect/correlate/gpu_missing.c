@@ -1,5 +1,6 @@
-/* Launches, copies and sets that no record came of, by the end: a row each, at the call, so that an analysis can list them. They failed on
- * the GPU, or their records were lost; those that the header counts as launches without a record are these. */
+/* Launches, copies and sets that have no record by the end: one row for each, at the call, so
+ * that an analysis can list them. They failed on the GPU, or their records were lost. They are
+ * the launches that the header counts as being without a record. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Calls of the CUDA runtime, as CUPTI tells of them, to rows: spans of the layer "runtime", on a track of their own for each thread. The
- * driver's calls within them are recorded by us, and are what counts, so these have no op: nothing adds up what both layers say. */
+/* From CUPTI's records of CUDA runtime calls to rows: spans of the layer "runtime", on a track
+ * of their own for each thread. The guest records the driver calls inside them, and reports
+ * count those. So these rows have no op, and no sum counts both layers. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>

@@ -1,14 +1,18 @@
-/* Streams by the program's handles, and who waited for them.
+/* Streams by the program's handles, and the calls that waited for them.
  *
- * A handle is used again as soon as its stream is destroyed, perhaps by another thread, whose calls may come here before the call that
- * destroyed it. So each stream gets a number of its own, which is found by the handle and the time of the call, and not before all that
- * ended by then has come; and a launch's track is learned for that number. Two kinds of handle stand for more than one stream: that of the
- * default stream, of which each context has one, and that of the per-thread one. The second is told apart by its thread; of the
- * first, as of every other number that turns out to mean two tracks, nothing is said any more.
+ * A handle is reused as soon as its stream is destroyed, perhaps by another thread, whose calls
+ * may be read before the call that destroyed the stream. So each stream gets a number of its
+ * own. The number is found by the handle and the time of the call, after all earlier calls have
+ * been read; and a launch's track is learned for that number. Two kinds of handle stand for
+ * several streams: the default stream, of which each context has one, and the per-thread default
+ * stream. The thread identifies the second. For the first, and for any other number that turns
+ * out to mean two tracks, no stream is reported.
  *
- * A wait is the recorded call itself, for CUPTI's record of it costs too much (guest_cupti_activity.c). It is held until something launched into
- * its stream has shown where that is: as a rule the next flush of CUPTI's buffers, which on a machine with too much to do may take its time.
- * So it is not given up before the GPU has told what it did since, or has been silent for long. */
+ * A wait is the recorded call itself, because CUPTI's record of it costs too much
+ * (guest_cupti_activity.c). It is kept until something launched into its stream has shown the
+ * stream's track: usually the next flush of CUPTI's buffers, which may come late on a busy
+ * machine. So it is given up only after the GPU has reported later work, or has reported nothing
+ * for a long time. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -19,7 +23,7 @@
 #define HANDLES_MAX 4096u	/* streams at a time */
 #define INSTANCES 8192u		/* the last ones, whose tracks are remembered */
 #define GONE_MAX 4096u		/* streams that were destroyed, the last ones */
-#define HOLD 1000000000ll	/* ns that a wait is held where the GPU has told of later work */
+#define HOLD 1000000000ll	/* ns that a wait is kept after the GPU has reported later work */
 #define SILENT 10000000000ll	/* ns, where it has not */
 #define HELD_MAX 65536u
 #define DEFAULT 1u		/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */

@@ -1,6 +1,7 @@
-/* Which launches ran nothing, because they were captured into a graph: those that lay between the beginning and the end of a capture of
- * their process, whatever thread made them, and that no work came of. They are asked about late, for the calls of other threads may come
- * in behind the end of the capture that they were in. */
+/* Finds the launches that ran nothing because they were captured into a graph: launches between
+ * the beginning and the end of a capture of their process, by any thread, without GPU work. The
+ * question is answered late, because calls of other threads may be read after the end of the
+ * capture that contains them. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <string.h>

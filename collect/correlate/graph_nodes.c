@@ -1,10 +1,12 @@
-/* Which call created a node of a graph. What a GPU did for a graph's launch says which node it was for, by a number that CUPTI gives it;
- * the guest asks for the number when a node is created, or a launch captured as one. An instance of a graph, as a clone, has a number of
- * its own, in the upper half of those of its nodes; the lower half is the node's in the graph that it was made from. So one looks
- * there, and where that was made from, and so on.
+/* Finds the call that created a node of a graph. A record of GPU work of a graph launch names
+ * its node by a number of CUPTI's. The guest asks for the number when a node is created, or when
+ * a launch is captured as one. An instance or a clone of a graph has a number of its own, in the
+ * upper half of the numbers of its nodes; the lower half is the node's number in the graph that
+ * it was made from. So the search looks in this graph, then in the graph that it was made from,
+ * and so on.
  *
- * Numbers are never used again. Who creates graphs without end: when the tables are full they are begun anew, and work of nodes that
- * were forgotten has no such call. */
+ * Numbers are never reused. If a program creates graphs without end, the tables are cleared when
+ * they are full, and work of forgotten nodes has no creating call. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>

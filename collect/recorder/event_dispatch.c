@@ -132,7 +132,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t, co
 
 #define UUIDS_MOST 4096u		/* of all processes: what the metadata may grow by */
 
-/* Which GPU a process' device is, so that those who share one are told from those who each have their own first one. */
+/* Which physical GPU a device of a process is: two processes may share a GPU, or each may have
+ * its own device 0. */
 static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device, const uint64_t uuid[2], struct gt_err *err)
 {
 	const uint8_t *b = (const uint8_t *)uuid;

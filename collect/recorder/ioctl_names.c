@@ -1,8 +1,10 @@
-/* The numbers are those of NVIDIA's published kernel modules (nv_escape.h, nv-ioctl-numbers.h, ctrl/, class/, uvm_ioctl.h).
+/* The numbers are those of NVIDIA's published kernel modules (nv_escape.h, nv-ioctl-numbers.h,
+ * ctrl/, class/, uvm_ioctl.h).
  *
- * A request on /dev/nvidiactl and /dev/nvidiaN is an escape number in its lowest byte. Two of them are doors to a world of
- * their own: RM_CONTROL carries a command whose upper half is the class it is meant for, RM_ALLOC carries a class. UVM uses
- * bare numbers. Tables are small and asked once per distinct request, so a walk is as good as a hash. */
+ * A request on /dev/nvidiactl and /dev/nvidiaN is an escape number in its lowest byte. Two
+ * escapes carry further commands: RM_CONTROL carries a command whose upper half is the class
+ * that it is meant for, and RM_ALLOC carries a class. UVM uses bare numbers. The tables are
+ * small and searched once for each distinct request, so a linear search is fast enough. */
 #include "collect/recorder/ioctl_names.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Names of what is asked of the NVIDIA kernel driver: escapes, resource manager controls and classes, UVM commands. */
+/* Names of requests to the NVIDIA kernel driver: escapes, resource manager controls and classes,
+ * UVM commands. */
 #ifndef GT_IOCTL_NAMES_H
 #define GT_IOCTL_NAMES_H
 #include <stddef.h>

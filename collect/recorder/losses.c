@@ -48,7 +48,7 @@ static void print_gpu_records(const struct gt_recorder_totals *t, const char *pr
 {
 	const struct gt_gpu_totals *g = t->gpu;
 	const struct { uint64_t n; const char *how; } lost[] = {
-		{ g->dropped, "dropped by CUPTI" }, { t->gpu_lost, "without room on their way here" },
+		{ g->dropped, "dropped by CUPTI" }, { t->gpu_lost, "dropped because a ring was full" },
 		{ g->foreign, "in another profiler's clock" }, { g->impossible, "with impossible times" },
 	};
 	const char *before = ": records of GPU work lost:";
@@ -69,8 +69,8 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 
 	if (!g->processes && l->totals->processes)
 		gt_message(to, program, "-e gpu: what the GPU did was not recorded: %s%s",
-			*g->state ? g->state : "nothing was told of a GPU",
-			*g->state && l->cupti_only ? "; --gpu-timing events does without CUPTI" : "");
+			*g->state ? g->state : "no GPU was reported",
+			*g->state && l->cupti_only ? "; --gpu-timing events needs no CUPTI" : "");
 	else if (g->refused)
 		gt_message(to, program, "-e gpu: in %u process%s what the GPU did was not recorded, "
 			"as there was no CUPTI or it refused",
@@ -104,7 +104,7 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 static void print_processes(const struct gt_unrecorded_processes *m, const char *program, FILE *to)
 {
 	if (m->n[GT_UNRECORDED_LATE])
-		gt_message(to, program, "%u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came",
+		gt_message(to, program, "%u process%s not recorded: gtcollect did not respond for 10 s when %s started",
 			m->n[GT_UNRECORDED_LATE], plural(m->n[GT_UNRECORDED_LATE], "es"),
 			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
 	if (m->n[GT_UNRECORDED_USER])
@@ -120,10 +120,10 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 		gt_message(to, program, "%" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless",
 			t->dropped, plural(t->dropped, "s"));
 	if (t->untraced)
-		gt_message(to, program, "%" PRIu64 " call%s passed untraced, as threads found no room: try a larger --ring-memory",
+		gt_message(to, program, "%" PRIu64 " call%s not recorded, because threads got no ring: try a larger --ring-memory",
 			t->untraced, plural(t->untraced, "s"));
 	if (t->deep + t->nameless)
-		gt_message(to, program, "%" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary",
+		gt_message(to, program, "%" PRIu64 " call%s nested too deep, %" PRIu64 " beyond the limit of the trace's dictionary",
 			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->abandoned)
 		gt_message(to, program, "%" PRIu64 " call%s left by longjmp or an exception: without a record",

@@ -1,12 +1,16 @@
-/* Calls come thread by thread, and late: a free counts from its start (as in the memory report, whose figures these are), but is told
- * when it has returned. So calls wait in a queue until all that lie before them are known, and are then played in the order of time
- * against a table of what is live.
+/* Calls arrive thread by thread, and late: a free counts from its start (as in the memory
+ * report, which has the same figures), but is recorded when it has returned. So calls wait in a
+ * queue until all calls before them are known. They are then applied in order of time to a table
+ * of live allocations.
  *
- * Programs allocate and free a million times a second, and a row for each would be a trace of its own. A counter is written when it
- * changes, and then not again for INTERVAL; of what happens meanwhile its greatest and its smallest value are written afterwards, each
- * with its own time, and the last. So there are at most four rows an INTERVAL, and the peak is exact, and so is its time.
+ * Programs allocate and free a million times a second, and a row for each would fill a trace of
+ * its own. A counter is written when it changes, and then not again for INTERVAL. For the
+ * changes in between, the largest and the smallest value are written afterwards, each with its
+ * own time, and the last value. So there are at most four rows per INTERVAL, and the peak and
+ * its time are exact.
  *
- * Memory on a device is on the track of the device. Managed memory, which moves, and host memory are on the process'. */
+ * Memory on a device is on the device's track. Managed memory, which moves, and host memory are
+ * on the process's track. */
 #include "collect/recorder/memory_counters.h"
 
 #include <errno.h>
@@ -34,7 +38,7 @@ struct gt_memory_process {
 	uint32_t seq;
 	struct gt_live live;
 	struct counter *counters; size_t ncounters, counters_cap;
-	bool doubtful, told;		/* told: as rows */
+	bool doubtful, told;		/* the values that were written as rows */
 };
 struct gt_memory {
 	struct gt_writer *w;
@@ -80,7 +84,7 @@ static int write_sample(struct settling *s, struct counter *c, struct sample v)
 	return gt_writer_row(s->m->w, GT_COUNTER, c->track, &row, (const uint64_t[]){ v.value, s->p->doubtful }, s->err);
 }
 
-/* What was not written meanwhile. */
+/* Values that were not written in between. */
 static int catch_up(struct settling *s, struct counter *c)
 {
 	struct sample some[3];
@@ -204,7 +208,7 @@ static int play_unmap(struct settling *s, const struct gt_memory_call *c)
 	return code;
 }
 
-/* What was in it nobody tells, and nobody frees. */
+/* The memory that was allocated in it is not known, and no call frees it. */
 static void context_ends(struct gt_memory_process *p)
 {
 	for (size_t i = 0; i < p->ncounters; i++)
@@ -284,7 +288,7 @@ static void sort(struct gt_memory_process *p)
 		}
 }
 
-/* Who sees no more changes is to see the doubt. */
+/* A reader that sees no more changes must see the doubt. */
 static int tell_doubt(struct settling *s, int64_t now)
 {
 	struct gt_memory_process *p = s->p;

@@ -7,7 +7,8 @@
 struct gt_memory;			/* of one recorder */
 struct gt_memory_process;		/* of one process, NULL: it has not allocated */
 
-/* A call that succeeded, of the ops that gt_api_is_memory() knows; or GT_OP_NONE: a context has gone, and what was in it. */
+/* A call that succeeded, of the ops that gt_api_is_memory() knows; or GT_OP_NONE: a context was
+ * destroyed with all its memory. */
 struct gt_memory_call {
 	uint8_t op, kind;		/* enum gt_op, enum gt_memkind */
 	uint8_t device;			/* of memory on a GPU; GT_LIVE_NO_DEVICE: not known, or none */
@@ -25,10 +26,11 @@ int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool doubtful, 
 /* Its figures are not certain any more: calls of it were lost, or not to be recorded. */
 void gt_memory_doubt(struct gt_memory_process *p);
 bool gt_memory_waits(const struct gt_memory_process *p);	/* are there calls that were not played, or values not written yet? */
-/* Writes what is known: no call at a time before `until` will come any more. 0 or negative; *wrote: were there rows? */
+/* Writes the known values: no call before `until` will arrive any more. 0 or negative; *wrote:
+ * were there rows? */
 int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t until, gt_memory_track *track_of, void *arg, bool *wrote,
 		     struct gt_err *err);
-/* Nothing more will come of it. gone: it has ended, and holds nothing any more. */
+/* No more calls will arrive for it. gone: the process has ended, and holds no memory any more. */
 int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool gone, gt_memory_track *track_of, void *arg,
 		  struct gt_err *err);
 void gt_memory_process_close(struct gt_memory_process *p);	/* NULL is fine */

@@ -91,7 +91,7 @@ static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 	return key->type;
 }
 
-/* The type of what e annotates, and its arguments. GT_NONE: no room for another one. */
+/* The type for the annotation e, and its arguments. GT_NONE: the table of types is full. */
 static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, uint64_t args[4])
 {
 	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color,
@@ -106,7 +106,7 @@ static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, co
 		args[k++] = e->color;
 	if (e->payload_type)
 		args[k++] = payload_value(e->payload_type, e->payload);
-	key.domain = key.category = key.color = 0;	/* they are arguments; what they look like is in the shape */
+	key.domain = key.category = key.color = 0;	/* they are arguments; the shape has their names and kinds */
 	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same, n, &key, sizeof(key));
 	return i == GT_NONE ? make(n, &key) : n->types[i].type;
 }

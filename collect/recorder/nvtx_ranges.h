@@ -1,6 +1,8 @@
-/* The program's own annotations: from NVTX events to rows. Ranges are GT_SPAN rows of category user on the track of the thread that
- * made them (depth: how many of the thread's pushes are around), marks GT_INSTANT rows. A row's type has the message for its name,
- * and fields for what was given: domain, category, color (ARGB), payload. What was pushed and never popped is a GT_UNMATCHED row. */
+/* The program's own annotations: from NVTX events to rows. Ranges are GT_SPAN rows of category
+ * user on the track of the thread that made them (depth: how many of the thread's pushes enclose
+ * them), marks are GT_INSTANT rows. A row's type has the message as its name, and fields for the
+ * given attributes: domain, category, color (ARGB), payload. A range that is pushed and never
+ * popped is a GT_UNMATCHED row. */
 #ifndef GT_COLLECT_NVTX_H
 #define GT_COLLECT_NVTX_H
 #include "collect/ipc/ring.h"
@@ -24,7 +26,8 @@ struct gt_nvtx_open {
 	int64_t start;
 	uint64_t args[4];
 };
-/* Of one thread (what it pushed), or of one process (ranges with an id, which any thread may end). */
+/* Of one thread (its pushed ranges), or of one process (ranges with an id, which any thread may
+ * end). */
 struct gt_nvtx_stack { struct gt_nvtx_open *open; size_t n, cap; };
 /* Names of categories, of one process. */
 struct gt_nvtx_names { struct gt_nvtx_name { uint32_t category, domain, name; } *items; size_t n, cap; };
@@ -34,7 +37,7 @@ struct gt_nvtx_event {
 	enum gt_ring_event id;
 	int64_t when;			/* ns */
 	uint32_t track;			/* of the thread */
-	uint64_t what;			/* range id, or what is named */
+	uint64_t what;			/* range id, or the id of the named object */
 	uint32_t text, domain;
 	uint32_t category, color;
 	unsigned payload_type;
@@ -43,7 +46,7 @@ struct gt_nvtx_event {
 /* Of threads' names it takes no care. 0 or negative. */
 int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process, struct gt_nvtx_names *names,
 		  const struct gt_nvtx_event *e, struct gt_err *err);
-/* The thread or process is gone: what it left open. 0 or negative. */
+/* The thread or process has ended: writes its open ranges. 0 or negative. */
 int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err);
 void gt_nvtx_stack_release(struct gt_nvtx_stack *s);
 void gt_nvtx_names_release(struct gt_nvtx_names *names);

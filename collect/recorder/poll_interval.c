@@ -1,6 +1,7 @@
-/* A pass disturbs the program: it takes a processor, and the cache lines that threads write to. So there are as few as losing
- * nothing allows: one whenever a small part of the free room has filled at the pace of late. Should a quiet program awake, what
- * comes at first is bounded by the longest pause, in which a byte a ns fills but an eighth of the room. */
+/* A pass disturbs the program: it takes a processor, and the cache lines that threads write to.
+ * So there are as few passes as possible without losses: one whenever a small part of the free
+ * memory has filled at the recent pace. If a quiet program becomes busy, the longest interval
+ * limits its first burst: at one byte per ns, that interval fills only an eighth of the memory. */
 #include "collect/recorder/poll_interval.h"
 
 #define PARTS 64

@@ -1,5 +1,7 @@
-/* The roll: who came, who is gone, what they lost. A slot belongs to its guest until the guest is through or dead; then its last
- * records are taken, the call it died in is kept as open for ever, and the slot and its chunks are free again. */
+/* Attach, liveness checks and reaping of process and thread slots; reports their losses. A slot
+ * belongs to its guest until the guest detaches or dies. Then its last records are read, the
+ * call in which it died stays in the file as an open call, and the slot and its chunks are
+ * freed. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
 
@@ -59,8 +61,9 @@ static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, cons
 			      more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
-/* A guest counts what it lets pass for the session, and for its process when it has a slot. What is told of processes is taken
- * off; a little may be told in the next epoch, as the two are not read at one moment. */
+/* A guest counts the calls that it does not record in the session, and in its process's slot
+ * when it has one. Counts reported for processes are subtracted. A few may be reported in the
+ * next epoch, because the two are not read at one moment. */
 int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 {
 	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
@@ -81,9 +84,10 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
 }
 
-/* ---- who comes ---- */
+/* ---- attach ---- */
 
-/* A process as it knocked; or, where nobody saw it knock (a fork that uses its parent's mapping), as /proc knows it. */
+/* A process as it connected; or, if no connection was seen (a fork that uses its parent's
+ * mapping), as /proc describes it. */
 static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
 {
 	if (r->door && gt_guest_server_take_guest(r->door, slot->pid, &p->guest))
@@ -236,7 +240,7 @@ void gt_roll_scan(struct gt_recorder *r)
 		look_at_thread(r, i);
 }
 
-/* ---- who goes ---- */
+/* ---- detach ---- */
 
 static bool thread_gone(const struct gt_process *p, int32_t tid)
 {
@@ -296,8 +300,9 @@ static int read_name(struct gt_recorder *r, struct gt_traced_thread *t, uint64_t
 	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
 }
 
-/* A thread may rename itself at any time. The guest does not ask for the name, as that takes a system call. The names of threads that
- * made calls since the last time are read at once, those of others each second; of many threads in turn. */
+/* A thread may rename itself at any time. The guest does not read the name, because that takes a
+ * system call. The names of threads that made calls since the last time are read at once, those
+ * of others each second; if there are many threads, a part of them each time. */
 static int read_names(struct gt_recorder *r, struct gt_err *err)
 {
 	uint32_t reads = 0, n = r->nlive;

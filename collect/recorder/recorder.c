@@ -22,7 +22,7 @@
 #define LEVEL 3		/* of zstd */
 #define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
-#define ROLL_CALL (GT_SECOND / 10)		/* how often we ask who is still alive */
+#define ROLL_CALL (GT_SECOND / 10)		/* the interval of liveness checks */
 #define SCAN (10 * GT_SECOND)			/* how often all slots are looked at */
 #define FAR (3600 * GT_SECOND)		/* no call began so long before the recorder was opened */
 
@@ -32,9 +32,9 @@ static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_ro
 	return gt_writer_open_call(r->w, track, row, args, err);
 }
 
-/* Packing gets cheaper as the rings fill up, and better again when there is time. What counts is the fuller of two: the thread that
- * has most, of what one may have, and all of the rings. At the last level almost nothing is compressed, which takes three times
- * the bytes and half the time. */
+/* Compression gets cheaper as the rings fill up, and better again when there is time. The fuller
+ * of two decides: the fullest ring compared with its limit, and all rings together. At the last
+ * level almost nothing is compressed, which takes three times the bytes and half the time. */
 static void choose_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 {
 	static const int levels[] = { LEVEL, 1, -1000, -1000 };
@@ -225,7 +225,8 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	return &r->totals;
 }
 
-/* Counters of memory are made when each call that changes it is recorded, with what it was about. */
+/* Counters of memory are updated when a call that changes memory is recorded, from its
+ * arguments. */
 static bool tells_memory(const struct gt_session *s)
 {
 	bool all = s->args != GT_ARGS_NONE;

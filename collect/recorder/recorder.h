@@ -1,4 +1,4 @@
-/* The recorder: follows the rings of every traced thread and hands what it finds to the writer as rows. */
+/* The recorder reads the rings of every traced thread and passes rows to the writer. */
 #ifndef GT_RECORDER_H
 #define GT_RECORDER_H
 #include "collect/ipc/guest_server.h"
@@ -32,13 +32,15 @@ struct gt_recorder_totals {
 	const struct gt_gpu_totals *gpu;	/* NULL: was not asked for */
 };
 
-/* Both stay the caller's, as does the writer; door is NULL where nobody knocks (tests). new: close it. */
+/* Both stay the caller's, as does the writer; door is NULL where no process connects (tests).
+ * new: close it. */
 struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door, struct gt_writer *w, struct gt_err *err);
 /* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or negative: the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);
 /* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come. */
 void gt_recorder_stir(struct gt_recorder *r);
-/* The last rounds: takes what is committed, closes an epoch with the calls still open. 0 or negative. */
+/* The last passes: takes all committed records, closes an epoch with the open calls. 0 or
+ * negative. */
 int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err);
 /* Processes that came and have not gone, looked at afresh. */
 unsigned gt_recorder_alive(struct gt_recorder *r);

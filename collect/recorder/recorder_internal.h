@@ -1,5 +1,6 @@
-/* What the recorder's files share: recorder.c makes the passes, follow.c walks rings and makes rows, roll.c keeps the roll of
- * processes and threads. Nobody else includes this. */
+/* Shared by the files of the recorder, and private to them: recorder.c makes the passes,
+ * ring_reader.c reads rings and makes rows, process_registry.c attaches and reaps processes and
+ * threads. */
 #ifndef GT_RECORDER_INSIDE_H
 #define GT_RECORDER_INSIDE_H
 #include "collect/correlate/gpu_correlate.h"
@@ -16,11 +17,11 @@ struct gt_process {
 	uint32_t generation, track;
 	struct gt_guest guest;
 	struct gt_known known;
-	struct gt_gpu_process *gpu;	/* what its GPUs did; NULL: nothing was told */
-	struct gt_memory_process *memory;	/* what it has allocated; NULL: nothing yet */
-	bool unseen;			/* calls of it were lost or not recorded: what it holds is not certain */
-	int64_t played;			/* ns: what it allocates is played until then */
-	struct gt_place_of { uint32_t device, track; } *places;	/* tracks of devices where nobody else makes them */
+	struct gt_gpu_process *gpu;	/* the work of its GPUs; NULL: none was reported */
+	struct gt_memory_process *memory;	/* its allocations; NULL: none so far */
+	bool unseen;			/* calls of it were lost or not recorded: its live bytes are not certain */
+	int64_t played;			/* ns: its allocations are applied up to this time */
+	struct gt_place_of { uint32_t device, track; } *places;	/* tracks of devices that no other module makes */
 	size_t nplaces, places_cap;
 	uint64_t uuids;			/* bits: the devices below 64 whose UUID is in the file */
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
@@ -38,7 +39,7 @@ struct gt_traced_thread {
 	bool teller;			/* makes no calls; track is its process' */
 	uint8_t nopen;
 	uint64_t node, node_call;	/* that its call of this start has created; 0: none */
-	uint8_t device;			/* what it allocates on, and one; 0: not known */
+	uint8_t device;			/* the device that it allocates on, plus one; 0: unknown */
 	uint64_t unseen;		/* calls of it that were not recorded, as of the last look for memory */
 	uint32_t generation, proc, track;
 	int32_t tid, host_tid;		/* host_tid: in /proc; 0: not known */
@@ -156,14 +157,14 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uin
 int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err);
 /* Writes the rows that can be written by now. */
 int gt_events_settle(struct gt_recorder *r, struct gt_err *err);
-/* Nothing more will come: of this thread, of this process, of anybody. Writes all the rest. */
+/* No more records will come: of this thread, of this process, of any. Writes all the rest. */
 int gt_events_end_thread(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err);
 int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err);
 int gt_events_end(struct gt_recorder *r, struct gt_err *err);
 void gt_events_forget(struct gt_recorder *r, struct gt_process *p);
 
 /* ---- holdings.c ---- */
-/* A call that changes what is allocated has become this row. */
+/* A call that changes memory became this row. */
 int gt_holdings_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
 		     struct gt_err *err);
 int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err);	/* looked: this pass did, with closing */
@@ -174,7 +175,7 @@ void gt_holdings_forget(struct gt_process *p);
 /* ---- roll.c ---- */
 void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */
 void gt_roll_scan(struct gt_recorder *r);	/* also of those whose bit is missing; slow */
-int gt_roll_call(struct gt_recorder *r, struct gt_err *err);	/* asks who is still alive, and for the names of threads */
+int gt_roll_call(struct gt_recorder *r, struct gt_err *err);	/* checks which processes are alive, and reads the names of threads */
 int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);	/* frees slots whose owner is through and whose records are taken */
-int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* what was lost since the last time, as rows */
+int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* writes the losses since the last time, as rows */
 #endif

@@ -35,7 +35,7 @@ static inline uint64_t read_word(const void *p)
 	return __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
 }
 
-/* The record at p, of which `room` bytes lie in its chunk. False when it is damaged. */
+/* The record at p; `room` bytes of it are in its chunk. False when it is damaged. */
 static inline bool read_record(const uint8_t *p, uint64_t room, struct record *rec)
 {
 	uint64_t head = read_word(p + 16);
@@ -148,10 +148,12 @@ bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks)
 	return ns >= r->earliest && (ns <= r->now.monotonic || ns < gt_clock_monotonic() + AHEAD);
 }
 
-/* Makes a row fit what its track already holds, should clocks or rounding have it off by a few ns. Rows come in the order of
- * their ends. floor[d] is the latest end at depth d or above, below which nothing at depth d may begin; child[d] is the start
- * of the first call at depth d since something above it ended: its parent, still to come, begins no later. A parent that was left
- * by longjmp, or found no room, never comes: who begins well behind that call, or when all that is here had ended, is another. */
+/* Clamps start and end by the clock error of a few ns so that rows nest. Rows come in the order
+ * of their ends. floor[d] is the latest end at depth d or above, and no row at depth d begins
+ * before it. child[d] is the start of the first call at depth d since something above it ended:
+ * its parent, which comes later, begins no later. A parent that was left by longjmp, or that was
+ * dropped, never comes. So a call that begins well after that child, or after all rows that are
+ * here had ended, is not its parent. */
 static inline void fit(struct gt_traced_thread *t, unsigned depth, int64_t *start, int64_t *end)
 {
 	int64_t low = t->floor[depth < t->deepest ? depth : t->deepest];
@@ -211,7 +213,7 @@ static int64_t ns_of_start(struct gt_recorder *r, const struct gt_traced_thread 
 
 enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* CUresult, of a capture that has ended with no graph */
 
-/* Did it do what it does? A wait may end in what went wrong on the GPU meanwhile. */
+/* Did the call do its work? A wait may return an error of earlier GPU work. */
 static inline bool counts(const struct gt_call_type *c, int32_t ret)
 {
 	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
@@ -282,8 +284,9 @@ static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 	r->nmissing += r->missing[r->nmissing].name != NULL;
 }
 
-/* What a text is known by from now on. A program that makes up texts without end fills neither the dictionary, which new threads need,
- * too, nor what we know of it: what comes then has no name. */
+/* The name of a text from now on. A program that creates texts without end fills neither the
+ * dictionary, which new threads need, too, nor the table of known texts: texts beyond the limit
+ * have no name. */
 static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, uint64_t key,
 		  const char *text, size_t len, bool replace)
 {
@@ -350,10 +353,11 @@ static uint64_t easy_ticks(const struct gt_recorder *r, const struct gt_knot *k,
 	return stop > *first ? stop - *first : 0;
 }
 
-/* Most records by far are calls of functions whose words go into the row as they are. This puts as many of them as follow one
- * another in the chunk where the writer holds its rows, and leaves the first that is anything else, or suspicious, to the careful
- * way. After a row of its own depth a row need not begin before that one's end, and that is all that fit() would see to; `low`
- * stands for what it would keep in memory. */
+/* Most records are calls of functions whose words go into the row unchanged. This puts as many
+ * consecutive records of the chunk as possible where the writer keeps its rows. It stops at the
+ * first record that is different, or suspicious, and leaves it to the general path. A row that
+ * follows a row of its own depth need not begin before that row's end, and clamp_nesting() would
+ * check nothing else; `low` replaces its state in memory. */
 static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 {
 	const struct gt_knot k = r->clock.knot[r->clock.hint];
@@ -511,7 +515,8 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 	return row->type != GT_NONE;
 }
 
-/* Collects by depth what was running at the moment of the epoch: the stack, and finished calls that are held back. */
+/* Collects by depth the calls that were running at the moment of the epoch: the stack, and
+ * finished calls that are not written yet. */
 static unsigned find_running(struct gt_recorder *r, const struct gt_traced_thread *t, struct running *by_depth)
 {
 	struct gt_cursor c = t->c;

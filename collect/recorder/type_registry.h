@@ -13,13 +13,13 @@ struct gt_call_type {
 	uint8_t nfields;		/* nwords, and the kernel's name for launches */
 	uint8_t func;			/* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
-	bool causes;			/* has to do with a GPU's work, and is to be told of */
+	bool causes;			/* it concerns GPU work, and is passed to the correlation */
 	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
 	uint8_t stream, event, graph;	/* the word with it, or GT_NO_WORD; graph: that is launched */
 	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
 	bool per_thread;		/* its default stream is the thread's */
 	bool nodes;			/* creates nodes of graphs */
-	bool memory;			/* changes what is allocated: is to be told of, and these are words, or GT_NO_WORD */
+	bool memory;			/* it changes memory: it is passed to the memory counters, and these are words, or GT_NO_WORD */
 	uint8_t addr, bytes, device;	/* bytes: of a mapping its handle */
 	uint32_t name;			/* of the function */
 	uint64_t strings;		/* bit i: word i is a string's hash */
@@ -30,7 +30,7 @@ struct gt_types {
 	struct gt_writer *w;
 	unsigned args;			/* enum gt_args_mode */
 	bool causes;			/* such calls are marked */
-	bool memory;			/* those that change what is allocated, too */
+	bool memory;			/* the calls that change memory, too */
 	struct gt_call_type calls[GT_API_MAX];
 	struct gt_map files;		/* ioctls and device files by file, request, command */
 	struct gt_file_type { uint64_t file, request, command; uint16_t id; bool status; uint32_t type; } *file;
@@ -40,24 +40,25 @@ void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args);
 void gt_types_release(struct gt_types *t);
 /* id < gt_api_count. type is GT_NONE when memory is out. */
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id);
-/* A record of GT_ID_IOCTL and its like: its type; args (room for 2) and *nargs are the row's, *ret may be mended. GT_NONE when
- * memory is out. */
+/* A record of GT_ID_IOCTL and the like: returns its type; args (two words) and *nargs are the
+ * row's, *ret may be corrected. GT_NONE when memory is exhausted. */
 uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords, uint64_t *args, uint8_t *nargs,
 		       int32_t *ret);
 
-/* Names that a process told us: functions by handle, strings by hash. Zero-initialised is empty. */
+/* Names that a process reported: functions by handle, strings by hash. Zero-initialised is
+ * empty. */
 struct gt_known {
 	struct gt_map map;
 	struct gt_known_item { uint64_t key; uint32_t kind, string; } *items;
 	size_t n, cap;
-	uint64_t forgotten;		/* that found no room */
+	uint64_t forgotten;		/* names beyond the limit */
 };
 #define GT_KNOWN_MAX (256u << 10)	/* per process */
 enum gt_known_kind { GT_KNOWN_FUNC, GT_KNOWN_STRING };
 /* replace: a handle may be used again for another function. */
 void gt_known_add(struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace);
 uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);	/* string id or GT_NONE */
-bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);	/* was told, or given up on */
+bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);	/* it was reported, or given up */
 void gt_known_copy(struct gt_known *to, const struct gt_known *from);	/* a forked child knows what its parent knew */
 void gt_known_release(struct gt_known *k);
 #endif

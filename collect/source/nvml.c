@@ -1,15 +1,19 @@
-/* Device counters, sampled. NVML is loaded here, in gtcollect, and never in the program that is traced: the counters are those of
- * the machine's GPUs, whoever uses them.
+/* Device counters, sampled. NVML is loaded in gtcollect, and never in the traced program: the
+ * counters are those of the machine's GPUs, whichever process uses them.
  *
- * A question to NVML takes from microseconds to tens of milliseconds, at times much longer, and the recorder must not wait so long.
- * So a thread asks, and puts what it hears in a bounded queue, from which the recorder's thread makes rows at its passes. A queue
- * that is full loses the newest values and counts them. Each value has the middle of its own question as its time.
+ * A question to NVML takes from microseconds to tens of milliseconds, at times much longer, and
+ * the recorder must not wait so long. So a thread asks, and puts the answers in a bounded queue,
+ * from which the recorder's thread makes rows at its passes. A full queue drops the newest
+ * values and counts them. The time of a value is the middle of its question.
  *
- * A value is written when it changed, and once a second all the same, so that whoever reads an epoch need not read those before.
- * What a device does not have it refuses (NVML_ERROR_NOT_SUPPORTED and the like) and is not asked again; any other error may pass,
- * so the value is missing this once, which is a loss, and is asked for at the next round.
+ * A value is written when it changed, and once a second in any case, so that a reader of one
+ * epoch need not read the epochs before. A counter that a device does not have is refused
+ * (NVML_ERROR_NOT_SUPPORTED and the like) and not asked for again. Any other error may be
+ * temporary: the value is missing in this round, which is a loss, and is asked for in the next
+ * round.
  *
- * nvml.h is not needed: the few functions stand below by hand. They stay as they are, for NVML gives a new signature a new name (_v2). */
+ * nvml.h is not needed: the few functions are declared below. They do not change, because NVML
+ * gives a new signature a new name (_v2). */
 #define _GNU_SOURCE
 #include "collect/source/nvml.h"
 #include "collect/source/source.h"
@@ -90,14 +94,14 @@ struct gt_nvml {
 	uint32_t ndevices;
 	struct device *devices;
 	int64_t interval, from, until;
-	/* the thread and what it shares, all under the lock */
+	/* the thread and its shared state, all under the lock */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t turn;			/* something that is waited for has come */
 	bool stop, done;
 	struct value queue[QUEUE];
 	uint64_t head, tail;			/* values taken, values put */
-	struct loss missing;			/* not yet told; lost or failed */
+	struct loss missing;			/* not yet reported; lost or failed */
 	uint64_t lost, failed, rounds, skipped, refusals;
 	int last_failure;
 	/* the writer's */
@@ -371,7 +375,7 @@ static void offer(struct gt_nvml *n, uint32_t device, unsigned counter, int64_t 
 	*s = (struct seen){ room, value, time };
 }
 
-/* An error. What was known of the value is not any more. */
+/* An error. The last known value is not valid any more. */
 static void refuse(struct gt_nvml *n, struct device *d, const struct question *q, int code, int64_t time)
 {
 	pthread_mutex_lock(&n->lock);
@@ -592,7 +596,7 @@ int64_t gt_nvml_write(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err
 	return code ? code : (int64_t)(n->values - before);
 }
 
-/* ---- what is said ---- */
+/* ---- reports ---- */
 
 void gt_nvml_totals(struct gt_nvml *n, struct gt_nvml_totals *t)
 {

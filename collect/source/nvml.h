@@ -24,23 +24,24 @@ enum gt_nvml_counter {
 
 struct gt_nvml;
 
-/* Loads the library (NULL: libnvidia-ml.so.1 as dlopen finds it), starts it, and lists the devices; takes as long as the driver
- * takes. What it opens is closed on exec. new: close it. NULL where counters cannot be had. */
+/* Loads the library (NULL: libnvidia-ml.so.1 as dlopen finds it), starts it, and lists the
+ * devices; takes as long as the driver takes. The files that it opens are closed on exec. new:
+ * close it. NULL if there are no counters. */
 struct gt_nvml *gt_nvml_open(const char *library, struct gt_err *err);
 /* Samples from a thread of its own: at `from` (CLOCK_MONOTONIC ns; the past means now) and every interval from there, until
  * `until` (0: until stopped). 0 or negative. */
 int gt_nvml_start(struct gt_nvml *n, int64_t interval, int64_t from, int64_t until, struct gt_err *err);
-/* Writes what was sampled since the last time: rows, and what was lost. From one thread only, the writer's. How many rows, or
- * negative. */
+/* Writes the values sampled since the last time: rows, and losses. From one thread only, the
+ * writer's. Returns the number of rows, or negative. */
 int64_t gt_nvml_write(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err);
-/* Ends the thread; the first sample, if it was begun or due, is finished. A driver that does not come back is left behind after
- * some seconds. What it sampled is still to be written. */
+/* Ends the thread; the first sample, if it was begun or due, is finished. A driver that does not
+ * return is abandoned after some seconds. Its samples are still to be written. */
 void gt_nvml_stop(struct gt_nvml *n);
 void gt_nvml_close(struct gt_nvml *n);		/* NULL is fine */
 
 struct gt_nvml_totals {
 	uint64_t values;	/* rows written */
-	uint64_t lost;		/* values that found no room on their way to the file */
+	uint64_t lost;		/* values that were dropped because the queue was full */
 	uint64_t failed;	/* readings that went wrong once, and may go well the next time; in values */
 	uint64_t rounds;	/* how often all devices were asked */
 	uint64_t skipped;	/* how often not, as the round before took too long */
@@ -55,7 +56,7 @@ bool gt_nvml_simulated(const struct gt_nvml *n);
 char *gt_nvml_metadata(struct gt_nvml *n);
 /* Has something been refused that the last gt_nvml_metadata did not have? */
 bool gt_nvml_news(struct gt_nvml *n);
-/* Lines for -v, each with `program` in front: what was refused and what failed. */
+/* Lines for -v, each with `program` in front: refused counters and failed reads. */
 void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to);
 /* In words, for --doctor: "2 devices, NVIDIA H200; driver 580.159.04". */
 void gt_nvml_describe(const struct gt_nvml *n, FILE *to);

@@ -36,7 +36,7 @@ struct gt_source_totals {
 
 struct gt_source {
 	const char *name;	/* as in -e */
-	const char *records;	/* what it records, and what it needs; one line for people */
+	const char *records;	/* its rows, and its needs; one line for people */
 	bool with_inject;	/* --inject can record it */
 	bool always_injected;	/* --inject records it even if -e does not name it */
 	/* Opens its gates. NULL: it has none. */
@@ -50,9 +50,9 @@ struct gt_source {
 	int (*start)(void *state, const struct gt_source_times *times, struct gt_err *err);
 	/* A file descriptor that becomes readable when there is something to drain; -1: drain it at every pass. NULL: -1. */
 	int (*fd)(void *state);
-	/* Writes what it has. Returns the number of rows, or negative. */
+	/* Writes its pending rows. Returns the number of rows, or negative. */
 	int64_t (*drain)(void *state, struct gt_writer *w, struct gt_err *err);
-	/* No more events. What it has is still to be drained. */
+	/* No more events. Its pending rows are still to be drained. */
 	void (*stop)(void *state);
 	/* One JSON object. new: free it. NULL: no memory. */
 	char *(*metadata)(void *state);
