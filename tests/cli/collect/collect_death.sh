@@ -76,7 +76,7 @@ until_it_is T stopped; echo >still
 until_it_is yes there status
 kill -CONT "$(cat collector)"; wait
 is shut_out_programs_are_unharmed "0 40" "$(cat status) $(grep -c 'calls,' out)"
-says shut_out_is_said '^gtcollect: 40 processes ran without being recorded: gtcollect stood still for 10 s and more when they came$'
+says shut_out_is_said '^gtcollect: 40 processes not recorded: gtcollect did not respond for 10 s when they started$'
 says shut_out_is_a_loss ', 40 processes MISSING, '
 "$A" header shut.zst >r.txt 2>&1
 check shut_out_is_in_the_report grep -q '40 processes are missing: gtcollect stood still for 10 s and more when they came' r.txt

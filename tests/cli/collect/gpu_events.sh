@@ -81,7 +81,7 @@ is missing-has-rows 100 "$(meta gpu_joined_exact missing.zst)"
 want there 0 run there "$B/samples/leak"
 is there-is-used 'CUPTI' "$(meta gpu_source there.zst)"
 want unasked 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -o unasked.zst -- "$B/samples/leak"
-says unasked-is-not-done 'what the GPU did was not recorded: cuptiActivityEnable failed: error 999; --gpu-timing events does without CUPTI'
+says unasked-is-not-done 'what the GPU did was not recorded: cuptiActivityEnable failed: error 999; --gpu-timing events needs no CUPTI'
 is there-says-nothing-of-events "" "$(meta gpu_processes_by_events there.zst)"
 unset timing
 

@@ -97,8 +97,8 @@ check full-pipe-signal-reaches-the-program test -e told
 until_it_is yes ended "$(cat began)"
 kill -TERM $collector 2>/dev/null; unstuck
 is full-pipe-status-is-the-program-s 7 $got_status
-says full-pipe-says 'pipe: nobody read it for [0-9.]* s until a signal came$'
-says full-pipe-says-what-is-missing ' were written; what came after [0-9.]* s is missing, '
+says full-pipe-says 'pipe: no process read it for [0-9.]* s until a signal came$'
+says full-pipe-says-what-is-missing ' were written; everything after [0-9.]* s is missing, '
 stuck '[ -e go ]'
 for n in $(seq 40); do	# the first ones may come before gtcollect, once a second, has something to write
 	kill -TERM $collector; until_it_is $n sh -c 'grep -c TERM told'
