@@ -13,3 +13,66 @@ s|files in the folder that are no traces, and are left out:|files in the folder 
 s|no trace is in this folder|this folder contains no trace|g
 s|, as high as rows are many|; height: number of rows|g
 s|: those that came later are counted together, as (all others)|: further ones are counted together as (all others)|g
+s|calls that lie partly in the range count whole|calls that overlap the range count in full|g
+s|calls, the runtime's around them, work of the GPU, waits for it and ranges of the program go on at the same time: share % is of its own kind|groups (calls, runtime calls, GPU operations, waits, ranges) overlap in time: shares add up within each group only|g
+s|copied from a recording that was not closed: its end, with \([0-9]*\) \(bytes\{0,1\}\), is not in it|copied from an unfinished recording, without its last \1 \2|g
+s|the imported file was cut short: its end is not in it|the imported file is truncated: its end is missing|g
+s|1 event has no time that can be, so it is in no figure|1 event has an invalid time and is ignored|g
+s|events have no time that can be, so they are in no figure|events have an invalid time and are ignored|g
+s|event ends before it begins: it counts as|event ends before it begins and counts as|g
+s|events end before they begin: they count as|events end before they begin and count as|g
+s|ends after it: it is a span here, and in no figure of calls|ends after it: it counts as a span, not as a call|g
+s|end after it: they are spans here, and in no figure of calls|end after it: they count as spans, not as calls|g
+s|name found no room: it has that of others|name did not fit into memory: it has a common name|g
+s|names found no room: they are one|names did not fit into memory: they share a common name|g
+s|event is none that can be understood|event has an unknown form and was skipped|g
+s|events are none that can be understood|events have an unknown form and were skipped|g
+s|work and calls of an accelerator that is neither CUDA's nor HIP's are ranges, and in no figure of GPUs: |operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: |g
+s|1 line went back in time|1 line has an earlier time than the line before|g
+s|lines went back in time|lines have an earlier time than the line before|g
+s|\(arguments\{0,1\}\) found no room|\1 did not fit into memory|g
+s|process is missing: gtcollect stood still for 10 s and more when it came|process was not recorded: gtcollect did not respond for 10 s|g
+s|processes are missing: gtcollect stood still for 10 s and more when they came|processes were not recorded: gtcollect did not respond for 10 s|g
+s|process is missing: it ran as another user than gtcollect, which does not share the rings with it|process was not recorded: it ran as another user than gtcollect, and rings are not shared with other users|g
+s|processes are missing: they ran as another user than gtcollect, which does not share the rings with it|processes were not recorded: they ran as another user than gtcollect, and rings are not shared with other users|g
+s|the program left \(it\|them\) by longjmp or an exception|longjmp or an exception ended \1|g
+s|no record: another one was being written|no record: the handler interrupted the recording of another call|g
+s|\(it was\|they were\) within more than 16 others|\1 nested in more than 16 other calls|g
+s|calls: in \([0-9]*\) of the processes none were recorded, as CUPTI's callbacks could not be had|calls: \1 of the processes have none: CUPTI refused to subscribe callbacks|g
+s|GPU: in \([0-9]*\) of the processes what it did was not recorded, as there was no CUPTI or it refused|GPU: \1 of the processes have no GPU records: CUPTI was missing or refused|g
+s|of the processes its times are those of CUDA events around each call: durations are upper bounds, and some queueing is in them|of the processes times come from CUDA events around each call: durations are upper bounds and include some queue time|g
+s|launch, copy or set has no time, as no CUDA event could be put around it or read|launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read|g
+s|launches, copies and sets have no time, as no CUDA event could be put around them or read|launches, copies and sets have no time: no CUDA event could be recorded around them, or the event could not be read|g
+s|record: what it told is missing from every figure of the GPU|record: GPU figures do not include it|g
+s|records: what they told is missing from every figure of the GPU|records: GPU figures do not include them|g
+s|record came back while another profiler had CUPTI, with times of its clock: what it told is missing from every figure of the GPU|record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it|g
+s|records came back while another profiler had CUPTI, with times of its clock: what they told is missing from every figure of the GPU|records have times of another profiler's clock, which used CUPTI at the time: GPU figures do not include them|g
+s|record found no room on its way here: what it told is missing from every figure of the GPU|record was dropped because a buffer was full: GPU figures do not include it|g
+s|records found no room on their way here: what they told is missing from every figure of the GPU|records were dropped because a buffer was full: GPU figures do not include them|g
+s|record had impossible times: what it told is missing from every figure of the GPU|record has invalid times: GPU figures do not include it|g
+s|records had impossible times: what they told is missing from every figure of the GPU|records have invalid times: GPU figures do not include them|g
+s|GPU: of \([0-9]*\) launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report|GPU: \1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report|g
+s|GPU: of \([0-9]*\) launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report|GPU: \1 launches, copies or sets have no GPU record (they failed, or CUPTI delivered none); the report|g
+s|GPU: \([0-9]*\) \(waits\{0,1\}\) for a stream, it is not known for which (--args none)|GPU: \1 \2 for an unknown stream (--args none)|g
+s|GPU: what it did was not recorded: |GPU: not recorded: |g
+s|no CUDA call was seen: the program never loaded libcuda.so.1 or never called it, or what called it had LD_PRELOAD taken out of its environment, or the options it was recorded with left out all there was; gtcollect --doctor tells more|no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between removed LD_PRELOAD from its environment, or the options left out all calls; run gtcollect --doctor|g
+s|newer than the recorder passed untraced; the metadata|newer than the recorder: calls were not recorded; the metadata|g
+s|, of what came later there is a part|, later events are incomplete|g
+s|\(LOST on .*\): what \([0-9]*\) \(launch[es]*\) did since|\1: GPU records of \2 \3 since|g
+s|without an end, in no report but open|without an end, only in the report open|g
+s|the GPU was simulated: times say nothing about a real one|the GPU was simulated: its times do not match a real GPU|g
+s|; what was lost is missing from counts and sums, and gaps may be no gaps|; counts and sums lack the lost rows, and gaps may contain lost operations|g
+s|no work of a GPU in it: reports about GPUs are of the others|it has no GPU operations: GPU reports cover the others|g
+s|every report; the header report lists them|every report; the header report lists the places|g
+s|(--per-rank: each by itself)|(--per-rank: each separately)|g
+s|which calls switch, and which bind what was bound already, is not told: --match may leave others out|switches and repeated binds are unknown: --match may leave out calls|g
+s|which calls switch, and which bind what was bound already, is not told where the context was not recorded|switches and repeated binds are unknown if the context was not recorded|g
+s|\(of the counters [isare]*\) not certain, from \([0-9.]* s\) on: not each call that changes \(it\|them\) was |\1 uncertain from \2 on: some calls that change \3 were not |g
+s|of those that came later \(is\|are\) left out|of further counters \1 left out|g
+s|--tid leaves out counters, which are of no thread|--tid leaves out counters: they belong to no thread|g
+s|beyond the first \([0-9]*\) kinds of failure and not listed|of further kinds than the first \1, and not listed|g
+s|those without a duration began, and no end of theirs was recorded|rows without a duration have a begin, but no recorded end|g
+s|: the file goes on after that, and calls listed here may have ended since|: the file continues after that, and listed calls may have ended since|g
+s|overlap without being nested: their time is not certain|overlap without being nested: their busy time is uncertain|g
+s|: those that came later are not drawn, they made |: further threads have no strip; they made |g
+s|\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)|\1 tested with \2 \3 no \4: the test is false for \5|g

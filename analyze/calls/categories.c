@@ -1,10 +1,10 @@
 /* Time by category and by layer.
  *
- * Categories divide the time the program's threads spent in calls: only outermost calls count (depth 0), so a call or an
- * ioctl made inside another one is part of it and no time counts twice; the column adds up to the threads' busy time. What
- * was nested is shown beside it and is in no share. Ranges of the program (NVTX) and the CUDA
- * runtime's calls lie around calls and are none. Layers list
- * all rows of each kind at its full time, nested or not. */
+ * Categories divide the time that threads spent in calls. Only outermost calls count (depth 0):
+ * a call or ioctl inside another call is part of it, so no time counts twice, and the column
+ * adds up to the busy time of the threads. Nested time has its own column and is in no share.
+ * Ranges of the program (NVTX) and calls of the CUDA runtime contain other calls, and are not
+ * counted. Layers list all rows of each kind with their full time, nested or not. */
 #include "analyze/core/report.h"
 
 struct sum { struct gt_stat all; uint64_t nested; };
@@ -68,7 +68,7 @@ static const struct gt_column layer_columns[] = {
 	{ "max_ns", "Max", GT_C_NS },
 };
 
-/* The layer has more than ioctls. */
+/* The layer also has rows other than ioctls. */
 static void note_files(const struct gt_report_state *a, struct gt_table *t)
 {
 	struct gt_stat files = { 0 };

@@ -1,9 +1,10 @@
-/* What happens to contexts, and to which context each thread is bound.
+/* Events of contexts, and the context of each thread.
  *
- * A thread has a stack of contexts, of which the top one is current. Calls that bind say what it becomes, so what it was is known
- * from the one before, and whether a call binds another context (a switch, which costs time), the same one again (which costs a call
- * for nothing), or the first that is known of the thread. What a thread was bound to before the recording, or before the time that is
- * looked at, is not known: its first call binds, whatever it changes. */
+ * A thread has a stack of contexts; the top one is current. Calls that bind a context say which
+ * one becomes current. The previous call tells the context before. So the report knows whether a
+ * call binds another context (a switch, which costs time), the same one again (a useless call),
+ * or the first known one of the thread. The context of a thread before the recording, or before
+ * the selected range, is unknown: its first call counts as a bind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static const char *const words[] = {
 #undef X
 };
 
-enum effect { NONE, SET, PUSH, POP, GONE };	/* on the thread's stack */
+enum effect { NONE, SET, PUSH, POP, GONE };	/* change of the thread's stack */
 static const struct { const char *name; uint8_t event, effect; } calls[] = {
 	{ "cuCtxCreate", CREATE, PUSH }, { "cuGreenCtxCreate", CREATE, NONE }, { "cuCtxFromGreenCtx", CREATE, NONE },
 	{ "cuDevicePrimaryCtxRetain", RETAIN, NONE }, { "cuCtxAttach", RETAIN, NONE }, { "cuCtxSetCurrent", BIND, SET },
@@ -37,22 +38,22 @@ static const struct { const char *name; uint8_t event, effect; } calls[] = {
 };
 #define NCALLS (sizeof(calls) / sizeof(*calls))
 
-#define DEEPEST 16u			/* contexts on a thread's stack; nobody has more than two */
+#define DEEPEST 16u			/* depth of a thread's stack; programs use up to two */
 struct stack { uint64_t contexts[DEEPEST]; uint32_t n; };
-struct column {				/* of a code of the run at hand */
-	uint32_t call;			/* index into calls, NCALLS: some other one; GT_NONE: no call about contexts */
+struct column {				/* of a code of the current run */
+	uint32_t call; /* index into calls; NCALLS: another call; GT_NONE: not about contexts */
 	const uint64_t *context, *device;
 	uint32_t ncontext, ndevice, nth;
 };
 struct contexts {
 	struct gt_report_state asked;
 	struct gt_top_n keep;
-	uint32_t *tracks;		/* by segment: how many tracks those before have */
-	struct stack **stacks;		/* by track, numbered over all segments; NULL: nothing is known of it */
+	uint32_t *tracks;		/* by segment: number of tracks in earlier segments */
+	struct stack **stacks;		/* by track, numbered over all segments; NULL: unknown */
 	struct column *columns;
 	size_t columns_cap;
 	struct { uint64_t count, ns, longest; } sums[NEVENTS];
-	bool untold;			/* a call binds, and it is not known what */
+	bool unknown;			/* a call binds an unknown context */
 };
 
 static int contexts_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -71,7 +72,7 @@ static int contexts_init(void *state, struct gt_reader *r, const struct gt_analy
 
 /* ---- what a call does ---- */
 
-/* NCALLS: it is none of them. */
+/* NCALLS: another call. */
 static uint32_t call_of(const char *name)
 {
 	uint32_t i = 0;
@@ -101,14 +102,14 @@ static enum event change(struct stack *s, enum effect effect, uint64_t context)
 			break;
 		/* fall through */
 	default:
-		if (s->n == DEEPEST)		/* the lowest is forgotten */
+		if (s->n == DEEPEST)		/* drops the lowest context */
 			memmove(s->contexts, s->contexts + 1, --s->n * sizeof(*s->contexts));
 		s->contexts[s->n++] = context;
 	}
 	return bound(before, s->n ? s->contexts[s->n - 1] : 0);
 }
 
-/* What the row does to its thread. NEVENTS: no memory. */
+/* The event that a row is for its thread. NEVENTS: no memory. */
 static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col, const struct gt_top_entry *one)
 {
 	struct stack **s = cols->track < cols->seg->ntracks ? &c->stacks[c->tracks[cols->seg->index] + cols->track] : NULL;
@@ -117,7 +118,7 @@ static enum event event_of(struct contexts *c, const struct gt_cols *cols, const
 
 	if (one->ret)
 		return FAILED;
-	c->untold |= event == BIND && (one->a == UINT64_MAX || c->asked.opt->filter.match);
+	c->unknown |= event == BIND && (one->a == UINT64_MAX || c->asked.opt->filter.match);
 	if (effect == NONE || !s || cols->kind != GT_CALL || c->asked.opt->filter.match)
 		return event;
 	if (!*s && !(*s = calloc(1, sizeof(**s))))
@@ -132,7 +133,7 @@ static enum event event_of(struct contexts *c, const struct gt_cols *cols, const
 
 /* ---- rows ---- */
 
-/* Are there calls about contexts in this run? Negative: err. */
+/* Does this run have calls about contexts? Negative: err. */
 static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	bool any = false;
@@ -157,7 +158,8 @@ static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct 
 
 static int add_row(struct contexts *c, const struct gt_cols *cols, struct column *col, uint32_t i, struct gt_err *err)
 {
-	struct gt_top_entry one = gt_top_entry_of_row(cols, i, ~cols->start[i]);	/* the earlier the better */
+	/* earlier is better */
+	struct gt_top_entry one = gt_top_entry_of_row(cols, i, ~cols->start[i]);
 	uint64_t ns = cols->dur ? (uint64_t)cols->dur[i] : 0;
 	uint32_t nth = col->nth++;
 	enum event event;
@@ -229,9 +231,9 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 		if (c->sums[e].count)
 			gt_table_add(tables[1], (struct gt_cell[]){ gt_cell_text(words[e]), gt_cell_u(c->sums[e].count),
 							gt_cell_u(c->sums[e].ns), gt_cell_u(c->sums[e].longest) });
-	if (c->untold)
-		gt_table_note(tables[1], "which calls switch, and which bind what was bound already, is not told%s",
-			      c->asked.opt->filter.match ? ": --match may leave others out" : " where the context was not recorded");
+	if (c->unknown)
+		gt_table_note(tables[1], "switches and repeated binds are unknown%s",
+			      c->asked.opt->filter.match ? ": --match may leave out calls" : " if the context was not recorded");
 	return 2;
 }
 

@@ -1,7 +1,8 @@
-/* Counters: what was sampled along the run. A value holds from its sample until the next one of the same counter on the same track,
- * the last one until the end of the time that was looked at; the mean is over that time, so that samples which lie close together
- * weigh no more than they last. Of bits there is no mean; their smallest value is those that were always set, their largest those that
- * ever were. What it was before the first sample is not known, and in no figure. */
+/* Sampled counters. A value is valid from its sample to the next one of the same counter on the
+ * same track, or to the end of the selected range. The mean is weighted by that time, so samples
+ * that lie close together do not count more. Bit masks have no mean; their smallest value is the
+ * bits that were always set, the largest the bits that were ever set. The value before the first
+ * sample is unknown and not counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,16 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define COUNTERS_MAX GT_TOP_N_MAX	/* as many as a table has rows; in 32 MiB */
+#define COUNTERS_MAX GT_TOP_N_MAX	/* as many as a table has rows; 32 MiB */
 
-struct number { __int128 whole; double real; };		/* one of the two, by the kind of the field */
+struct number { __int128 whole; double real; }; /* one of the two, by the kind of the field */
 struct counter {
 	const struct gt_segment *seg;
 	uint32_t track, type;
 	uint8_t kind;			/* enum gt_field_kind */
 	uint64_t samples;
-	int64_t first, since;		/* of its first and its last sample */
-	int64_t doubt;			/* of its first that is not certain */
+	int64_t first, since;		/* time of its first and last sample */
+	int64_t doubt;			/* time of its first uncertain sample */
 	bool doubtful;
 	struct number min, max, last;
 	__int128 sum;			/* value times ns, up to `since`: less than 2^126 */
@@ -32,7 +33,7 @@ struct counters {
 	struct counter *list;
 	size_t n, cap;
 	struct gt_map map;
-	uint64_t beyond;		/* samples of counters that came later */
+	uint64_t beyond;		/* samples of counters beyond the limit */
 };
 
 static struct number number_of(uint8_t kind, uint64_t bits)
@@ -50,7 +51,7 @@ static double as_double(uint8_t kind, struct number v) { return kind == GT_F_F64
 
 static bool less(struct number a, struct number b) { return a.whole != b.whole ? a.whole < b.whole : a.real < b.real; }
 
-/* Its last value held until then. */
+/* Adds the last value, which is valid until then. */
 static void hold(struct counter *c, int64_t until)
 {
 	if (until <= c->since)
@@ -70,7 +71,7 @@ static bool same_counter(const void *arg, uint32_t value, const void *key, size_
 	return have->seg->index == want->segment && have->track == want->track && have->type == want->type;
 }
 
-/* NULL: it has no room, or err is filled in. */
+/* NULL: too many counters, or err is filled in. */
 static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type, struct gt_err *err)
 {
 	struct counter_key key = { c, seg->index, track, type };
@@ -89,7 +90,7 @@ static struct counter *find(struct counters *c, const struct gt_segment *seg, ui
 	return &c->list[c->n++];
 }
 
-enum { A_VALUE = 1, UNCERTAIN = 2 };	/* addr; 0 of a row without a value */
+enum { A_VALUE = 1, UNCERTAIN = 2 };	/* stored in addr; 0: a row without a value */
 
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
@@ -219,7 +220,7 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 		first = c->list[i].doubtful && at < first ? at : first;
 	}
 	if (n)
-		gt_note_plural(t, n, "%zu of the counters {is|are} not certain, from %.6f s on: not each call that changes {it|them} was "
+		gt_note_plural(t, n, "%zu of the counters {is|are} uncertain from %.6f s on: some calls that change {it|them} were not "
 			     "recorded", n, (double)first / 1e9);
 }
 
@@ -241,14 +242,14 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
 	if (c->beyond)
-		gt_note_plural(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of those that came later {is|are} left out",
+		gt_note_plural(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
 			     COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
 		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
 	if (rows && !c->n && c->asked.opt->filter.tid)
-		gt_table_cannot(tables[0], "--tid leaves out counters, which are of no thread");
+		gt_table_cannot(tables[0], "--tid leaves out counters: they belong to no thread");
 	if (!rows)
 		gt_table_cannot(tables[0], "counters were not recorded");
 	return 1;
@@ -265,7 +266,7 @@ static void counters_release(void *state)
 
 const struct gt_analysis gt_counters_report = {
 	.name       = "counters",
-	.help       = "counters: samples, smallest, mean over time, largest and last value",
+	.help       = "counters: number of samples, minimum, mean over time, maximum and last value",
 	.wants      = GT_BIT(GT_COUNTER),
 	.wants_args = true,
 	.order      = GT_BY_TIME,

@@ -1,30 +1,30 @@
-/* Calls that failed, by process, name and code: how often, when and on which thread for the first time, when for the last time, and on how
- * many threads. CUDA_ERROR_NOT_READY is what polling returns. */
+/* Failed calls by process, name and code: number, time and thread of the first one, time of the
+ * last one, and number of threads. CUDA_ERROR_NOT_READY is the normal result of polling. */
 #include <stdlib.h>
 #include "analyze/columns/return_codes.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define ERRORS_MAX 65536	/* different ones; a file with more is not worth more memory */
-#define PLACES_MAX 262144	/* likewise: threads that each was on, of all, in 4 MiB */
+#define ERRORS_MAX 65536	/* limit of kinds of failure */
+#define PLACES_MAX 262144	/* limit of pairs of failure and thread; 4 MiB */
 
 struct failure {
-	const struct gt_segment *seg;	/* of the first */
+	const struct gt_segment *seg;	/* of the first call */
 	uint32_t type, process, track;
 	int32_t code;
 	uint64_t count;
 	int64_t first, last;
-	uint32_t threads, latest;	/* how many; the one that was counted last */
-	bool more;			/* than were counted */
+	uint32_t threads, latest;	/* number of threads; the one counted last */
+	bool more;			/* more threads than counted */
 };
 struct errors {
 	struct gt_report_state asked;
 	struct failure *list;
 	size_t n, cap;
 	struct gt_map map;		/* by segment, process, type and code */
-	uint64_t beyond;		/* failed calls that found no room */
-	struct place { uint32_t failure, track; } *places;	/* each thread that each was on */
+	uint64_t beyond;		/* failed calls beyond the limit */
+	struct place { uint32_t failure, track; } *places; /* each pair of failure and thread */
 	size_t nplaces, places_cap;
 	struct gt_map places_map;
 };
@@ -70,7 +70,7 @@ static bool earlier(const struct failure *a, const struct failure *b)
 	return a->first != b->first ? a->first < b->first : a->track < b->track;
 }
 
-/* The number of its like; UINT32_MAX: there is no room for it. Negative: err. */
+/* The index of the failure of this kind. UINT32_MAX: beyond the limit. Negative: err. */
 static int64_t find(struct errors *e, const struct failure *f, struct gt_err *err)
 {
 	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20 ^ (uint64_t)f->process << 44);
@@ -85,7 +85,7 @@ static int64_t find(struct errors *e, const struct failure *f, struct gt_err *er
 	return (int64_t)e->n++;
 }
 
-/* Its number, as find() has it. */
+/* Its index, as from find(). */
 static int64_t count(struct errors *e, const struct failure *f, struct gt_err *err)
 {
 	int64_t i = find(e, f, err);
@@ -123,7 +123,8 @@ static int errors_block(void *state, const struct gt_cols *cols, struct gt_err *
 static int errors_merge(void *into, void *from, struct gt_err *err)
 {
 	struct errors *a = into, *b = from;
-	uint32_t *numbers = malloc((b->n + 1) * sizeof(*numbers));	/* of b's, in a */
+	/* index in a of each failure of b */
+	uint32_t *numbers = malloc((b->n + 1) * sizeof(*numbers));
 	int64_t rc = numbers ? 0 : gt_err_set(err, -ENOMEM, "no memory for the errors");
 
 	a->beyond += b->beyond;
@@ -198,7 +199,7 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 		add(e, tables[0], &e->list[i]);
 	gt_table_note_cut(tables[0], e->n, shown);
 	if (e->beyond)
-		gt_note_plural(tables[0], e->beyond, "%llu failed {call is|calls are} beyond the first %d kinds of failure and not listed",
+		gt_note_plural(tables[0], e->beyond, "%llu failed {call is|calls are} of further kinds than the first %d, and not listed",
 			     (unsigned long long)e->beyond, ERRORS_MAX);
 	return 1;
 }

@@ -1,5 +1,5 @@
-/* What was recorded, and how far it can be trusted: stands above every report. Counts are of the whole file, whatever was
- * filtered, except lost rows, which are those of the range. */
+/* The header of every report: what was recorded, and how reliable it is. Counts are of the whole
+ * file, whatever the options leave out. Only lost rows are those of the selected range. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,21 +10,21 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-#define STREAMS_MAX 8		/* told one by one */
-#define HALVES_NAMED 4		/* names of begins without an end and the like */
+#define STREAMS_MAX 8		/* streams with losses that have a note of their own */
+#define HALVES_NAMED 4		/* names that a note on unmatched begins and ends gives */
 struct losses {
 	uint64_t rows, count, unknown;
-	/* Of GPUs: work that was not told. */
+	/* A GPU stream whose records were lost. */
 	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];
-	uint32_t nstreams;		/* there may be more than are kept */
+	uint32_t nstreams;		/* may exceed the number of stored streams */
 	/* Begins without an end, and ends without a begin. */
-	struct half { uint64_t begins, ends; } *half;	/* by type; NULL: none were met */
+	struct unmatched { uint64_t begins, ends; } *half;	/* by type; NULL: none */
 };
 struct header {
 	struct gt_report_state asked;
 	struct losses *losses;	/* per segment */
 	uint32_t nsegs;
-	char *command, *machine;	/* as last said; NULL: nothing was */
+	char *command, *machine;	/* as last printed; NULL: not printed yet */
 };
 
 static int header_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -52,16 +52,16 @@ static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t
 	l->streams[i].from = from < l->streams[i].from ? from : l->streams[i].from;
 }
 
-static struct half *halves_of(struct losses *l, const struct gt_segment *seg, struct gt_err *err)
+static struct unmatched *unmatched_of(struct losses *l, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!l->half && !(l->half = calloc(seg->ntypes + 1ul, sizeof(*l->half))))
 		gt_err_set(err, -ENOMEM, "no memory for the header");
 	return l->half;
 }
 
-static int count_halves(struct losses *l, const struct gt_cols *cols, struct gt_err *err)
+static int count_unmatched(struct losses *l, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct half *half = halves_of(l, cols->seg, err);
+	struct unmatched *half = unmatched_of(l, cols->seg, err);
 
 	for (uint32_t i = 0; half && i < cols->n; i++) {
 		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
@@ -77,7 +77,7 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct losses *l = &((struct header *)state)->losses[cols->seg->index];
 
 	if (cols->kind == GT_UNMATCHED)
-		return count_halves(l, cols, err);
+		return count_unmatched(l, cols, err);
 	l->rows += cols->n;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		uint32_t n = 0;
@@ -96,9 +96,9 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 	return 0;
 }
 
-static int merge_halves(struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
+static int merge_unmatched(struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
 {
-	struct half *half = b->half ? halves_of(a, seg, err) : NULL;
+	struct unmatched *half = b->half ? unmatched_of(a, seg, err) : NULL;
 
 	if (b->half && !half)
 		return err->code;
@@ -114,7 +114,7 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 	struct header *a = into, *b = from;
 
 	for (uint32_t i = 0; i < a->nsegs; i++) {
-		if (merge_halves(&a->losses[i], &b->losses[i], gt_reader_segment(a->asked.reader, i), err))
+		if (merge_unmatched(&a->losses[i], &b->losses[i], gt_reader_segment(a->asked.reader, i), err))
 			return err->code;
 		a->losses[i].rows += b->losses[i].rows;
 		a->losses[i].unknown += b->losses[i].unknown;
@@ -145,7 +145,7 @@ static const struct gt_column columns[] = {
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* "api ioctl" */
+/* The layers of a segment as text: "api ioctl". */
 static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
@@ -154,7 +154,7 @@ static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
 	gt_buf_byte(b, 0);
 }
 
-/* The sources of its tracks, each once; a file has a handful. */
+/* The sources of its tracks, each once. */
 static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 {
 	uint32_t seen[16], n = 0;
@@ -177,7 +177,8 @@ static const struct gt_duplicate_counts *left_out(const struct header *h, const 
 	return gt_source_dedup_counts(h->asked.opt->source_dedup, seg->index);
 }
 
-/* Processes or threads; one that two sources recorded has two tracks. */
+/* The number of processes or threads. A process that two sources recorded has two tracks, and
+ * counts once. */
 static uint64_t how_many(const struct header *h, const struct gt_segment *seg, unsigned kind)
 {
 	const struct gt_duplicate_counts *d = left_out(h, seg);
@@ -188,7 +189,7 @@ static uint64_t how_many(const struct header *h, const struct gt_segment *seg, u
 	return n - (kind == GT_TRACK_THREAD ? d->threads : d->processes);
 }
 
-/* Rows of a kind, each counted once. */
+/* Rows of a kind, without duplicates. */
 static uint64_t rows_of(const struct header *h, const struct gt_segment *seg, unsigned kind)
 {
 	uint64_t all = seg->rows[kind], twice = left_out(h, seg)->rows[kind];
@@ -211,14 +212,14 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 }
 
 /* A note on one recording. */
-#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
+#define note_unreliable(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
 
 static const char *file_of(const struct header *h, const struct gt_segment *seg)
 {
 	return h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].file : h->asked.opt->file;
 }
 
-/* What the header shows of the metadata: keys as the recorder writes them. */
+/* The metadata that the header shows, with the recorder's keys. */
 enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
 static const char *const known[NKNOWN] = {
 	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
@@ -231,14 +232,14 @@ struct known {
 	struct gt_table *t;
 	char *values[NKNOWN];
 	unsigned newer;
-	bool part;		/* of a recording */
-	bool gpu_missing;	/* some of what the GPU did, or all of it */
-	bool no_gpu;		/* all of it, which is said once */
+	bool part;		/* the file is only a part of a recording */
+	bool gpu_missing;	/* some GPU records are missing */
+	bool no_gpu;		/* all of them; noted once */
 };
 
-/* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after: words by number
- * (report.h); NULL: the value is no part of the sentence. */
-static const struct { const char *key, *usual, *before, *after; } doubts[] = {
+/* Metadata values that make figures unreliable. usual: the harmless value; NULL: none is. after:
+ * text with plural forms (report.h); NULL: the note does not print the value. */
+static const struct { const char *key, *usual, *before, *after; } unreliable[] = {
 	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
 	{ "filter", "", "filtered while recording: only ", "" },
 	{ "exclude", "", "filtered while recording: without ", "" },
@@ -250,56 +251,56 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
-	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " {byte|bytes}, is not in it" },
-	{ "truncated", "false", "the imported file was cut short: its end is not in it", NULL },
+	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ", " {byte|bytes}" },
+	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },
 	{ "events_without_time", "0", "of the imported file ",
-	  " {event has no time that can be, so it is|events have no time that can be, so they are} in no figure" },
+	  " {event has an invalid time and is|events have an invalid time and are} ignored" },
 	{ "negative_durations", "0", "of the imported file ",
-	  " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
+	  " {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
 	{ "calls_not_nested", "0", "of the imported file ",
 	  " {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
-	  "{it is a span|they are spans} here, and in no figure of calls" },
-	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
-	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
-	{ "accelerator_events", "", "work and calls of an accelerator that is neither CUDA's nor HIP's are ranges, and in no figure of GPUs: ", "" },
+	  "{it counts as a span|they count as spans}, not as {a call|calls}" },
+	{ "names_left_out", "0", "of the imported file ", " {name|names} did not fit into memory: {it has|they share} a common name" },
+	{ "events_not_understood", "0", "of the imported file ", " {event has|events have} an unknown form and {was|were} skipped" },
+	{ "accelerator_events", "", "operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ", "" },
 	{ "events_damaged", "0", "of the imported file ", " {event is|events are} not JSON and {was|were} skipped" },
 	{ "values_no_number", "0", "of the imported file ", " {value is|values are} not a number (inf, nan) and {was|were} left out" },
-	{ "lines_back_in_time", "0", "of the imported file ", " {line|lines} went back in time" },
-	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} found no room" },
-	{ "processes_shut_out", "0", "", " {process is|processes are} missing: gtcollect stood still for 10 s and more when {it|they} came" },
+	{ "lines_back_in_time", "0", "of the imported file ", " {line has|lines have} an earlier time than the line before" },
+	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} did not fit into memory" },
+	{ "processes_shut_out", "0", "", " {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
 	{ "processes_of_other_users", "0", "",
-	  " {process is missing: it|processes are missing: they} ran as another user than gtcollect, "
-	  "which does not share the rings with it" },
-	{ "abandoned_calls", "0", "", " {call has|calls have} no record: the program left {it|them} by longjmp or an exception" },
-	{ "handler_calls", "0", "", " {call|calls} of signal handlers {has|have} no record: another one was being written" },
-	{ "too_deep_calls", "0", "", " {call has|calls have} no record: {it was|they were} within more than 16 others" },
-	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
-	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
+	  " {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
+	  "and rings are not shared with other users" },
+	{ "abandoned_calls", "0", "", " {call has|calls have} no record: longjmp or an exception ended {it|them}" },
+	{ "handler_calls", "0", "", " {call|calls} of signal handlers {has|have} no record: the handler interrupted the recording of another call" },
+	{ "too_deep_calls", "0", "", " {call has|calls have} no record: {it was|they were} nested in more than 16 other calls" },
+	{ "inject_processes_refused", "0", "calls: ", " of the processes have none: CUPTI refused to subscribe callbacks" },
+	{ "gpu_processes_refused", "0", "GPU: ", " of the processes have no GPU records: CUPTI was missing or refused" },
 	{ "gpu_processes_by_events", "0", "GPU: in ",
-	  " of the processes its times are those of CUDA events around each call: durations are upper "
-	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
+	  " of the processes times come from CUDA events around each call: durations are upper "
+	  "bounds and include some queue time (gtcollect(1), GPU times without CUPTI)" },
 	{ "gpu_untimed", "0", "GPU: ",
-	  " {launch, copy or set has no time, as no CUDA event could be put around it|launches, copies and sets have no time, as no CUDA "
-	  "event could be put around them} or read" },
+	  " {launch, copy or set has|launches, copies and sets have} no time: no CUDA event could be recorded around {it|them}, "
+	  "or the event could not be read" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
-	  " {record: what it|records: what they} told is missing from every figure of the GPU" },
+	  " {record|records}: GPU figures do not include {it|them}" },
 	{ "gpu_records_foreign", "0", "GPU: ",
-	  " {record|records} came back while another profiler had CUPTI, with times of its clock: what {it|they} told is missing from every "
-	  "figure of the GPU" },
+	  " {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
+	  "{it|them}" },
 	{ "gpu_records_lost", "0", "GPU: ",
-	  " {record found no room on its way here: what it|records found no room on their way here: what they} told is missing from "
-	  "every figure of the GPU" },
+	  " {record was|records were} dropped because a buffer was full: "
+	  "GPU figures do not include {it|them}" },
 	{ "gpu_records_impossible", "0", "GPU: ",
-	  " {record had impossible times: what it|records had impossible times: what they} told is missing from every figure of the GPU" },
-	{ "gpu_launches_without_record", "0", "GPU: of ",
-	  " {launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it|"
-	  "launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists "
-	  "them}" },
+	  " {record has|records have} invalid times: GPU figures do not include {it|them}" },
+	{ "gpu_launches_without_record", "0", "GPU: ",
+	  " {launch, copy or set has|launches, copies or sets have} no GPU record "
+	  "({it|they} failed, or CUPTI delivered none); the report unseen lists "
+	  "{it|them}" },
 	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
-	{ "waits_without_stream", "0", "GPU: ", " {wait|waits} for a stream, it is not known for which (--args none)" },
+	{ "waits_without_stream", "0", "GPU: ", " {wait|waits} for an unknown stream (--args none)" },
 };
 
-/* Of a recording's time, in percent. */
+/* ns as a percentage of a recording's time. */
 static double share_of(const char *ns, const struct gt_segment *seg)
 {
 	return seg->max_end > seg->min_start ? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start) : 0;
@@ -309,10 +310,10 @@ static void note_doubt(const struct known *k, size_t i, const char *value)
 {
 	struct gt_buf after = { 0 };
 
-	if (doubts[i].after)
-		gt_put_plural(&after, doubts[i].after, strtoull(value, NULL, 10));
+	if (unreliable[i].after)
+		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
 	gt_buf_byte(&after, 0);
-	doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", after.failed ? "" : (char *)after.data);
+	note_unreliable(k->h, k->t, k->seg, "%s%s%s", unreliable[i].before, unreliable[i].after ? value : "", after.failed ? "" : (char *)after.data);
 	gt_buf_release(&after);
 }
 
@@ -325,17 +326,17 @@ static int note_known(void *arg, const char *key, const char *value)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
 	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
-		doubt(k->h, k->t, k->seg, "GPU: what it did was not recorded: %s", value);
+		note_unreliable(k->h, k->t, k->seg, "GPU: not recorded: %s", value);
 		k->gpu_missing = k->no_gpu = true;
 	}
-	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
-		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
-		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
+	for (size_t i = 0; i < sizeof(unreliable) / sizeof(*unreliable); i++)
+		if (!strcmp(key, unreliable[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
+		    (!unreliable[i].usual || strcmp(value, unreliable[i].usual))) {
 			note_doubt(k, i, value);
 			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
-		doubt(k->h, k->t, k->seg, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)", share);
+		note_unreliable(k->h, k->t, k->seg, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)", share);
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
@@ -348,7 +349,7 @@ static struct gt_cell text_or_none(const char *s)
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
-/* The third line: whatever is known of the machine and of how it was looked at. */
+/* The third line: the machine, and how the program was traced. */
 static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources, bool all)
 {
 #define ITEM(sep, word, value) \
@@ -367,7 +368,8 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	gt_buf_byte(b, 0);
 }
 
-/* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
+/* A foreign file does not say what its tool lost; nor is a part of a recording, or a damaged
+ * one, known to be complete. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
 	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows &&
@@ -375,7 +377,7 @@ static bool lossless(const struct header *h, const struct gt_segment *seg, const
 	       !damage_of(h->asked.reader, seg->index).count;
 }
 
-/* -1: no such number. */
+/* -1: not a number. */
 static int64_t number(const char *text)
 {
 	char *end;
@@ -384,7 +386,7 @@ static int64_t number(const char *text)
 	return n >= 0 && !*end ? n : -1;
 }
 
-/* How long the recorder says it recorded, ns: of its whole run, what --delay and --duration left. -1: it does not. */
+/* ns: how long the recorder recorded of the run, after --delay and --duration. -1: unknown. */
 static int64_t recorded_ns(const struct known *k)
 {
 	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]), limit = number(k->values[LIMIT]);
@@ -410,7 +412,7 @@ static bool has_rows(const struct gt_segment *seg)
 }
 
 /* "234971 calls and ioctls in 1 process, 2 threads, over 4.655 s of 6.806 s recorded" */
-static void say_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
+static void put_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
 	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
@@ -435,9 +437,9 @@ static void say_size(struct gt_table *t, const struct header *h, const struct gt
 		gt_table_say(t, "%s: an EMPTY recording", file);
 }
 
-/* In text the header is a few lines, of what there is to say only. Ranks are mostly alike: what was said of the one before is not said
- * again, but for when it began. */
-static void say(struct gt_table *t, struct header *h, const struct gt_segment *seg, struct known *k, const char *layers, const char *sources)
+/* Text shows the header as a few lines, without empty figures. Ranks are mostly alike: a line
+ * equal to that of the rank before is left out, but for the start time. */
+static void put_header_lines(struct gt_table *t, struct header *h, const struct gt_segment *seg, struct known *k, const char *layers, const char *sources)
 {
 	const char *command = k->values[COMMAND] ? k->values[COMMAND] : "", *began = k->values[START];
 	struct gt_buf b = { 0 };
@@ -450,7 +452,7 @@ static void say(struct gt_table *t, struct header *h, const struct gt_segment *s
 	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
 	gt_table_tone(t, GT_TONE_HEADING);
-	say_size(t, h, seg, k);
+	put_size(t, h, seg, k);
 	gt_table_tone(t, GT_TONE_NONE);
 	if (*command && !(h->asked.opt->ranks && h->command && !strcmp(h->command, command)))
 		gt_table_say(t, "  %s", command);
@@ -488,14 +490,14 @@ static int add_segment(struct header *h, struct gt_table *t, const struct gt_seg
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows), gt_cell_i(100) });
 	if (!has_rows(seg) && seg->closed && k.values[TOOL])
-		doubt(h, t, seg, "no CUDA call was seen: the program never loaded libcuda.so.1 or never called it, or what called it had "
-				 "LD_PRELOAD taken out of its environment, or the options it was recorded with left out all there was; "
-				 "gtcollect --doctor tells more");
+		note_unreliable(h, t, seg, "no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "
+				 "removed LD_PRELOAD from its environment, or the options left out all calls; "
+				 "run gtcollect --doctor");
 	if (k.newer)
-		doubt(h, t, seg, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer,
+		note_unreliable(h, t, seg, "%u driver function%s newer than the recorder: calls were not recorded; the metadata report names them", k.newer,
 		      plural(k.newer));
 	if (in_text)
-		say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+		put_header_lines(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)
@@ -512,13 +514,13 @@ static void note_doubles(const struct header *h, struct gt_table *t, const struc
 		const struct gt_source_pair *two = &d->list[i];
 		uint64_t n = two->calls + two->others;
 
-		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
+		note_unreliable(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
 			      plural(n), two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
 			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
 	}
 }
 
-/* What a reader of any report has to know of a file that its recorder did not close. */
+/* The limits of a file that its recorder did not close. */
 static void note_unclosed(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	char complete[64] = "nothing can be read yet";
@@ -526,25 +528,25 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 	if (has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
 			 (double)gt_time_since_origin(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
-			 seg->max_end > seg->complete_to ? ", of what came later there is a part" : "");
-	doubt(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
+			 seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
+	note_unreliable(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
 			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
 }
 
-/* Of a program that was killed CUPTI had not told everything. */
+/* Operations whose records CUPTI had not delivered when the program was killed. */
 static void note_lost_streams(const struct header *h, struct gt_table *t, const struct gt_segment *seg, const struct losses *l)
 {
 	for (uint32_t i = 0; i < l->nstreams && i < STREAMS_MAX; i++) {
 		const struct lost_stream *s = &l->streams[i];
 		uint32_t device = gt_track_device(seg, s->track);
 
-		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s",
+		note_unreliable(h, t, seg, "LOST on %.40s%s%.40s: GPU records of %" PRIu64 " launch%s since %.6f s",
 		      gt_str(seg, seg->tracks[s->track].name),
 		      device == GT_NONE ? "" : " of ", device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
 		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
 	}
 	if (l->nstreams > STREAMS_MAX)
-		doubt(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX, plural(l->nstreams - STREAMS_MAX));
+		note_unreliable(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX, plural(l->nstreams - STREAMS_MAX));
 }
 
 static bool any_gpu(const struct header *h)
@@ -555,8 +557,9 @@ static bool any_gpu(const struct header *h)
 	return false;
 }
 
-/* "4 begins without an end: ncclCommFinalize (2), ncclCommInitRankConfig (2)". Those that the options leave out have no name here. */
-static void note_halves(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+/* "4 begins without an end: ncclCommFinalize (2), ncclCommInitRankConfig (2)". Rows that the
+ * options leave out have no name here. */
+static void note_unmatched(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
 	uint64_t all = seg->rows[GT_UNMATCHED], begins = 0;
@@ -574,10 +577,10 @@ static void note_halves(const struct header *h, struct gt_table *t, const struct
 		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED, plural(n - HALVES_NAMED));
 	gt_buf_byte(&names, 0);
 	if (begins && begins == all)
-		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, in no report but open%s", all, plural(all),
+		note_unreliable(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, only in the report open%s", all, plural(all),
 		      names.failed ? "" : (char *)names.data);
 	else
-		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half (the report open has such begins)%s", all,
+		note_unreliable(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half (the report open has such begins)%s", all,
 		      plural(all), plural(all), names.failed ? "" : (char *)names.data);
 	gt_buf_release(&names);
 }
@@ -599,22 +602,22 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	gt_reader_damage(h->asked.reader, &n);
 	note_doubles(h, t, seg);
 	if (seg->simulated)
-		doubt(h, t, seg, "the GPU was simulated: times say nothing about a real one");
+		note_unreliable(h, t, seg, "the GPU was simulated: its times do not match a real GPU");
 	if (l->rows)
-		doubt(h, t, seg, "LOST: %s; what was lost is missing from counts and sums, and gaps may be no gaps", lost_words(l, words));
+		note_unreliable(h, t, seg, "LOST: %s; counts and sums lack the lost rows, and gaps may contain lost operations", lost_words(l, words));
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
-		note_halves(h, t, seg);
+		note_unmatched(h, t, seg);
 	if (!seg->closed)
 		note_unclosed(h, t, seg);
 	if (!seg->rows[GT_GPU] && has_rows(seg) && any_gpu(h))
-		doubt(h, t, seg, "no work of a GPU in it: reports about GPUs are of the others");
+		note_unreliable(h, t, seg, "it has no GPU operations: GPU reports cover the others");
 	if (!seg->index && n)
-		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists them",
+		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
 			      h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
 	if (!seg->index && h->asked.opt->restrictions)
 		gt_table_note(t, "restricted to %s%s", h->asked.opt->restrictions,
-			      h->asked.opt->filter.ranged ? "; calls that lie partly in the range count whole" : "");
+			      h->asked.opt->filter.ranged ? "; calls that overlap the range count in full" : "");
 	if (!seg->index && h->asked.opt->nothing_selected)
 		gt_note_no_rows(t, &h->asked);
 }
@@ -624,7 +627,7 @@ static const struct gt_column damage_columns[] = {
 	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_WHOLE },
 };
 
-/* NULL when nothing is damaged, or memory is out. */
+/* NULL: nothing is damaged, or no memory. */
 static struct gt_table *damage_table(const struct header *h)
 {
 	size_t n;
@@ -659,7 +662,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
 	if (opt->ranks)
-		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each by itself)", opt->file);
+		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each separately)", opt->file);
 	gt_table_warns(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
@@ -686,7 +689,7 @@ static void header_release(void *state)
 
 const struct gt_analysis gt_header_report = {
 	.name       = "header",
-	.help       = "what was recorded and by whom, losses, damage",
+	.help       = "what was recorded by which source, losses, damage",
 	.runs_last  = true,
 	.wants      = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
@@ -711,7 +714,7 @@ static int add_meta(void *arg, const char *key, const char *value)
 {
 	struct meta *m = arg;
 
-	if (*value)	/* a filter that was not given has none */
+	if (*value)	/* an option that was not given has no value */
 		gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
 	return 0;
 }
@@ -735,7 +738,7 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 const struct gt_analysis gt_metadata_report = {
 	.name       = "metadata",
 	.per_recording = true,
-	.help       = "all that the recorder noted: machine, environment, options, totals",
+	.help       = "metadata of the recorder: machine, environment, options, totals",
 	.splits     = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_report_state),
 	.init       = gt_report_state_init,

@@ -1,11 +1,13 @@
-/* The figures of a whole run at a glance, under the words that eBPF tracers print at the end of theirs. Calls still open
- * when the recording ended were made, so they count; bytes are those of calls that succeeded. */
+/* Figures of a whole run, with the labels that eBPF tracers print at the end of theirs. Calls
+ * still open at the end count as made. Bytes are those of calls that succeeded. */
 #include <string.h>
 #include "analyze/core/report.h"
 
 struct sums {
-	uint64_t calls, runtime, launches, ioctls, ioctl_ns, files, sched;	/* runtime: those of the calls that are the CUDA runtime's */
-	uint64_t allocs, alloc_bytes, alloc_sized, alloc_failed;	/* sized: that bytes is the sum of */
+	/* runtime: of `calls`, those of the CUDA runtime */
+	uint64_t calls, runtime, launches, ioctls, ioctl_ns, files, sched;
+	/* sized: rows that bytes sums up */
+	uint64_t allocs, alloc_bytes, alloc_sized, alloc_failed;
 	uint64_t copies, copy_bytes, copy_sized, copy_failed;
 };
 
@@ -26,7 +28,7 @@ static void add(struct sums *u, const char *name, const struct gt_type *type, co
 	if (type->layer == GT_LAYER_SCHED)
 		u->sched += made + s->instants;
 	if (type->layer == GT_LAYER_GPU)
-		return;			/* what was launched, not the launch */
+		return;			/* a GPU operation, not a launch call */
 	if (type->op == GT_OP_LAUNCH)
 		u->launches += made;
 	if (type->op == GT_OP_ALLOC) {
@@ -60,7 +62,8 @@ static const struct gt_column kernel_columns[] = {
 	{ "scheduler_calls", "Scheduler calls", GT_C_COUNT },
 };
 
-/* A figure is absent where it was not recorded, and where --match and its like left out all that it counts. */
+/* A figure is absent if its layer was not recorded, or if --match and similar options leave out
+ * all its rows. */
 static struct gt_cell figure(const struct gt_report_state *a, unsigned layer, unsigned op, bool known, uint64_t v)
 {
 	const char *gone = known ? gt_why_filtered_out(a, layer, op) : NULL;
@@ -68,7 +71,7 @@ static struct gt_cell figure(const struct gt_report_state *a, unsigned layer, un
 	return gone ? gt_cell_missing(gone) : gt_cell_known(known, v);
 }
 
-/* all: every name was recorded, so that a 0 is one. */
+/* all: every name was recorded, so 0 is certain. */
 static struct gt_table *userspace(const struct gt_report_state *a, const struct sums *u, bool api, bool all)
 {
 	struct gt_table *t = gt_table_new("userspace", "=== TRACE SUMMARY ===\n\nUSERSPACE (libcuda.so):", user_columns, 6);

@@ -1,10 +1,8 @@
-/* When nothing was being launched.
- *
- * A pause is the time between the end of one launch call and the start of the next one in the same process, over all its
- * threads: launches are taken in order of their start, and where one starts after every earlier one has ended, the time in
- * between is a pause. Launches that overlap or touch leave none. A pause in which rows were lost may not have been one: it is
- * counted, and how many of those there are, and their time, stands beside it.
- */
+/* Pauses: times without a launch. A pause is the time from the end of one launch call to the
+ * start of the next in the same process, over all its threads. Launches are taken in order of
+ * their start; if one starts after all earlier ones ended, the time between is a pause. A pause
+ * during which rows were lost may have contained launches: it counts, and the number and time of
+ * such pauses are shown beside it. */
 #include <stdlib.h>
 #include "analyze/columns/top_n.h"
 #include "analyze/columns/column_cursor.h"
@@ -13,13 +11,13 @@
 #include "analyze/order/time_merge.h"
 #include "formats/base/buf.h"
 
-#define LOSS GT_NONE		/* what a moment is: a loss has no type; else the type of a launch */
-#define PICKED 256		/* rows looked at before the launches among them are copied */
+#define LOSS GT_NONE		/* the type of a moment: a loss has none */
+#define PICKED 256		/* rows scanned before their launches are copied */
 
 struct place {			/* of one process */
 	uint64_t launches, pauses, total, doubtful, doubtful_ns;
 	int64_t last_end, longest, longest_at, lost_to;
-	uint32_t last_type;	/* of the launch that ended last */
+	uint32_t last_type;	/* type of the launch that ended last */
 	bool lost;
 };
 struct pauses {
@@ -28,11 +26,11 @@ struct pauses {
 	struct place *places;
 	struct gt_time_merge *lines;	/* one per segment */
 	struct gt_top_n longest;
-	uint8_t *launches;		/* one per code of the block at hand: 1 for launches and losses */
+	uint8_t *launches; /* one per code of the current block; 1: launches and losses */
 	size_t codes_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	bool any;			/* the block at hand has a type that launches */
+	bool any;			/* the current block has a type that launches */
 };
 
 static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -51,7 +49,8 @@ static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysi
 
 static bool in_doubt(const struct pauses *g, const struct gt_moment *m, const struct place *p)
 {
-	const struct place *all = &g->places[g->where.list[m->place].seg->index];	/* losses of no one process */
+	/* losses that belong to no process */
+	const struct place *all = &g->places[g->where.list[m->place].seg->index];
 
 	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
 }
@@ -97,7 +96,7 @@ static int pauses_moment(void *arg, const struct gt_moment *m, struct gt_err *er
 	return rc;
 }
 
-/* Which codes of the block launch. */
+/* Marks the codes of the block that are launches. */
 static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&g->launches, &g->codes_cap, cols->ntypes, 1))
@@ -114,7 +113,8 @@ static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt
 	return 0;
 }
 
-/* Numbers of the rows in [from, to) that launch. Which ones do is hard to predict, so this asks without a branch. */
+/* Indices of the launches among the rows [from, to). Launches are unpredictable, so this has no
+ * branch. */
 static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols, uint32_t from, uint32_t to, uint32_t *rows)
 {
 	uint32_t n = 0;
@@ -126,7 +126,7 @@ static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols
 	return n;
 }
 
-/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
+/* The launches of a run as moments; for losses, every row. Returns their number. */
 static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct gt_moment *m)
 {
 	uint32_t place = gt_process_slot_of(&g->where, cols->seg, cols->track), rows[PICKED];
@@ -154,7 +154,7 @@ static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct gt_moment *to;
 	int rc = 0;
 
-	if (g->block_seg && g->block_seg != cols->seg)	/* that one is over */
+	if (g->block_seg && g->block_seg != cols->seg)	/* that segment is complete */
 		rc = gt_time_merge_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
 	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
 		rc = gt_time_merge_advance(line, cols->floor, pauses_moment, g, err);
@@ -262,7 +262,7 @@ static void pauses_release(void *state)
 
 const struct gt_analysis gt_pauses_report = {
 	.name       = "pauses",
-	.help       = "time between launches of a process, as the calls tell: count, total, mean, largest and when",
+	.help       = "time between launch calls of a process: count, total, mean, largest and when",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
 	.needs      = GT_LAYERS_OF_CALLS,
 	.order      = GT_BY_TIME,

@@ -1,12 +1,12 @@
-/* Lists of single calls: the slowest ones, those still open at the end, and launches that no GPU record came of. All keep the best few
- * rows by some score; the first two print them alike. */
+/* Lists of single calls: the slowest ones, those still open at the end, and launches without a
+ * GPU record. Each list keeps the best rows by a score; the first two have the same columns. */
 #include <string.h>
 #include "analyze/core/call_list.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/names/demangle.h"
 
 struct calls {
-	struct gt_report_state asked;	/* first: gt_report_state_init fills it */
+	struct gt_report_state asked;	/* must be first: gt_report_state_init fills it */
 	struct gt_top_n keep;
 };
 
@@ -45,9 +45,10 @@ static int longest_block(void *state, const struct gt_cols *cols, struct gt_err 
 	return 0;
 }
 
-#define NEVER_ENDED (-1)	/* score of a begin that came without an end: below all calls whose time is known */
+#define NEVER_ENDED (-1) /* score of a begin without an end: below all calls with a known time */
 
-/* Calls that are open, and the begins whose end never came: ranges of the program that it did not close, calls of a foreign file. */
+/* Open calls, and begins without an end: ranges that the program did not close, calls of a
+ * foreign file. */
 static int open_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_top_n *k = &((struct calls *)state)->keep;
@@ -90,12 +91,12 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_top_n(tables[0], &c->keep);
 	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
-		gt_table_note(tables[0], "those without a duration began, and no end of theirs was recorded");
+		gt_table_note(tables[0], "rows without a duration have a begin, but no recorded end");
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
 		if (!seg->closed && seg->max_end > seg->complete_to)
-			gt_table_note(tables[0], "as of %.6f s: the file goes on after that, and calls listed here may have ended since",
+			gt_table_note(tables[0], "as of %.6f s: the file continues after that, and listed calls may have ended since",
 				      (double)gt_time_since_origin(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
 	}
 	return 1;
@@ -130,7 +131,7 @@ static int unseen_block(void *state, const struct gt_cols *cols, struct gt_err *
 		for (gt_column_cursor_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE); gt_column_cursor_next(&p); ) {
 			struct gt_top_entry one;
 
-			if (!gt_top_n_offer(keep, ~cols->start[p.row]))	/* the earlier the better */
+			if (!gt_top_n_offer(keep, ~cols->start[p.row]))	/* earlier is better */
 				continue;
 			one = gt_top_entry_of_row(cols, p.row, ~cols->start[p.row]);
 			one.a = GT_NONE;
@@ -211,7 +212,7 @@ const struct gt_analysis gt_open_report = {
 const struct gt_analysis gt_unseen_report = {
 	.name       = "unseen",
 	.per_recording = true,
-	.help       = "launches, copies and sets of which no GPU record came",
+	.help       = "launches, copies and sets without a GPU record",
 	.wants      = GT_BIT(GT_INSTANT),
 	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

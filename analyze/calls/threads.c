@@ -1,5 +1,5 @@
-/* Who was busy: per thread, the union of its calls. The share is of the time that was looked at (the extent of the
- * recording, cut to --from and --to; so is the busy time), the depth how far calls nest: 1 where they stand alone. */
+/* Busy threads: per thread, the union of its calls. The share is of the selected time (the
+ * recording, cut to --from and --to). The depth says how far calls nest: 1 is no nesting. */
 #include <stdlib.h>
 #include "analyze/core/report.h"
 
@@ -19,7 +19,7 @@ static int by_busy(const void *pa, const void *pb)
 	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
-/* new: free it */
+/* The caller frees the result. */
 static struct busy *collect(const struct gt_report_state *a, size_t *n)
 {
 	struct busy *list;
@@ -44,7 +44,7 @@ static struct busy *collect(const struct gt_report_state *a, size_t *n)
 	return list;
 }
 
-/* A thread is in a call for no longer than the recording lasts, whatever its clock did. */
+/* A thread cannot be in calls for longer than the recording lasts, even if its clock was wrong. */
 static bool is_doubtful(const struct gt_report_state *a, const struct busy *b)
 {
 	return b->lane->overlaps || b->lane->busy > gt_span_of(a->opt, b->seg);
@@ -84,7 +84,7 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; i < n; i++)
 		doubtful += is_doubtful(a, &list[i]);
 	if (doubtful)
-		gt_note_plural(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their time is not certain",
+		gt_note_plural(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their busy time is uncertain",
 			     doubtful);
 	gt_table_note_cut(tables[0], n, shown);
 	free(list);

@@ -1,10 +1,8 @@
-/* What happened when, to be read in a terminal: a strip per thread that shows when it was busy, and the first calls in order
- * of time, indented by how deep they nest.
- *
- * Strips count the union of the calls that were asked for, also where --match or a loss took the outer call of a nested one
- * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB, and the first STRIPS_MAX threads
- * have one; the list is bounded by --top. On a narrow terminal several cells become one.
- */
+/* A timeline for a terminal: one strip per thread that shows when it was busy, and the first
+ * calls in order of time, indented by depth. Strips count the union of the selected calls, also
+ * if --match or a loss removed the outer call of a nested one. This needs calls in order of
+ * their start, so they go through time_merge. A strip takes 0.5 KiB, and the first STRIPS_MAX
+ * threads have one; --top limits the list. On a narrow terminal a character shows several cells. */
 #include <stdlib.h>
 #include "analyze/columns/top_n.h"
 #include "analyze/core/report.h"
@@ -21,12 +19,12 @@ struct state {
 	struct gt_report_state asked;
 	struct segment *segments;
 	uint32_t nsegments;
-	struct gt_time_merge line;	/* of the segment at hand */
+	struct gt_time_merge line;	/* of the current segment */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	uint32_t nstrips;
-	uint64_t undrawn;		/* calls of threads that have no strip */
-	struct gt_top_n calls;		/* .a: 1 when still open */
+	uint64_t undrawn;		/* calls of threads without a strip */
+	struct gt_top_n calls;		/* .a: 1 if still open */
 };
 
 static int timeline_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -68,7 +66,7 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 	return 0;
 }
 
-/* The segment at hand is over. */
+/* The current segment is complete. */
 static int flush(struct state *s, struct gt_err *err)
 {
 	int rc = gt_time_merge_flush(&s->line, add_to_strip, s, err);
@@ -81,11 +79,13 @@ static int flush(struct state *s, struct gt_err *err)
 static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
-		int64_t score = ~gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);	/* the earlier the better */
+		/* earlier is better */
+		int64_t score = ~gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);
 		struct gt_top_entry one;
 
 		if (!gt_top_n_offer(&s->calls, score)) {
-			gt_top_n_skip(&s->calls, cols->n - i - 1);	/* they are later */
+			/* the following rows are later */
+			gt_top_n_skip(&s->calls, cols->n - i - 1);
 			break;
 		}
 		one = gt_top_entry_of_row(cols, i, score);
@@ -135,7 +135,7 @@ static const struct gt_column call_columns[] = {
 };
 #define NCALL 9
 
-#define BESIDE 44u	/* columns that stand beside a strip */
+#define BESIDE 44u	/* columns beside a strip */
 
 static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
 {
@@ -174,7 +174,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 	}
 	gt_table_note_cut(t, n, gt_rows_shown(n, s->asked.opt->top));
 	if (s->undrawn)
-		gt_note_plural(t, s->undrawn, "more than %u threads: those that came later are not drawn, they made %llu {call|calls}",
+		gt_note_plural(t, s->undrawn, "more than %u threads: further threads have no strip; they made %llu {call|calls}",
 			     STRIPS_MAX, (unsigned long long)s->undrawn);
 	gt_note_unordered(t, s->late, "busy times");
 }

@@ -1,6 +1,6 @@
-/* Where the time went, by operation. Every row of the trace that took time counts under its name, whatever it is nested in:
- * a share is of the sum of its side (calls, work of the GPU, ...) in this table, not of the time that passed. ioctls have a table of
- * their own. */
+/* Time by operation. Every row with a duration counts under its name, however it is nested. A
+ * share is of the total of its side (calls, GPU operations, ...) in this table, not of the
+ * elapsed time. ioctls have their own table. */
 #include <stdlib.h>
 #include "analyze/stats/text_bars.h"
 #include "analyze/core/name_totals.h"
@@ -13,7 +13,7 @@ static const struct gt_column columns[] = { OPERATION, CATEGORY, GT_OPERATION_CO
 static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CATEGORY, GT_OPERATION_COLUMNS };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* The histogram of a name as a line; with `text` NULL it is only seen, for the scale. */
+/* Draws the histogram of a name as a line. text NULL: only adds it to the scale. */
 static int spark(const struct gt_name_totals *names, const struct gt_name_total *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
@@ -68,9 +68,8 @@ static int list(struct gt_table *t, const struct gt_name_totals *names, const st
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides)
-		gt_table_note(t, "calls, the runtime's around them, work of the GPU, waits for it and ranges of the program "
-		"go on at the same time: "
-			      "share %% is of its own kind");
+		gt_table_note(t, "groups (calls, runtime calls, GPU operations, waits, ranges) overlap in time: "
+			      "shares add up within each group only");
 	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)

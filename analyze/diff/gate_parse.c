@@ -33,7 +33,7 @@ static size_t word(const char *s)
 /* The nearest, and all there are, as far as there is room. */
 static int no_such(struct parse *p, const char *where, const char *what, const char *typed, const char *nearest, const struct gt_buf *all)
 {
-	int rc = nearest ? wrong(p, where, "there is no %s '%.30s'; is '%s' meant? There are: ", what, typed, nearest)
+	int rc = nearest ? wrong(p, where, "there is no %s '%.30s'; did you mean '%s'? There are: ", what, typed, nearest)
 			 : wrong(p, where, "there is no %s '%.30s'; there are: ", what, typed);
 	size_t len = p->err ? strlen(p->err->text) : 0, room = p->err ? sizeof(p->err->text) - 1 - len : 0, n = all->len;
 

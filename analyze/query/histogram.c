@@ -1,8 +1,7 @@
-/* How a quantity is spread: for each group of rows a bar for each power of two, or finer where all values are close together.
- *
- * It is a query (query.h) that is told in another way: any duration or size, of any rows, by any fields. histogram_draw.c draws it.
- * Gaps between the work of a GPU are no rows: histogram_gaps.c.
- */
+/* The distribution of a quantity: for each group of rows a bar per power of two, or finer steps
+ * if all values are close together. It is a query (query.h) with another output: any duration or
+ * size, of any rows, grouped by any fields. histogram_draw.c draws it. Gaps of a GPU are not
+ * rows; see histogram_gaps.c. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
@@ -37,7 +36,7 @@ static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t 
 
 /* ---- labels ---- */
 
-/* What a group is of: new; NULL: no memory. */
+/* The label of a group. The caller frees it. NULL: no memory. */
 static char *label_of(const struct gt_query_groups *g, size_t group)
 {
 	struct gt_buf b = { 0 };
@@ -65,7 +64,7 @@ static void free_labels(char **labels, size_t n)
 	free(labels);
 }
 
-/* Of n groups. new. */
+/* The labels of n groups. The caller frees them. */
 static char **labels_of(const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n, size_t width, struct gt_err *err)
 {
 	char **labels = calloc(n + 1, sizeof(*labels));
@@ -93,7 +92,7 @@ static uint64_t most_rows(const struct gt_query_groups *g, const struct gt_query
 
 static int add_groups(struct gt_query_state *s, struct gt_table *t, const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
 {
-	size_t width = s->asked.opt->width;	/* 0: no text is printed */
+	size_t width = s->asked.opt->width;	/* 0: the output is not text */
 	struct gt_histogram_layout l = gt_histogram_layout(width, most_rows(&s->groups, list, shown), false);
 	char **labels = width ? labels_of(&s->groups, list, shown, width, err) : NULL;
 	int rc = width && !labels ? err->code : 0;
@@ -130,7 +129,8 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	if (tables[0] && gt_query_cannot(s, tables[0]))
 		return 1;
 	list = gt_query_in_order(&s->groups);
-	while (list && n < s->groups.n && !list[n].cell.absent)	/* those without a value stand last */
+	/* groups without a value come last */
+	while (list && n < s->groups.n && !list[n].cell.absent)
 		n++;
 	shown = gt_rows_shown(n, s->asked.opt->top);
 	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -150,8 +150,9 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 
 const struct gt_analysis gt_histogram_report = {
 	.name       = "histogram",
-	.help       = "how durations, or what --of says, are spread, as bars: by name, or what --by says",
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_configure says what of it is needed, of arguments and of order */
+	.help       = "the distribution of durations, or of the field of --of, as bars: by name, or by the fields of --by",
+	/* gt_query_configure reduces this to what the query needs, and sets arguments and order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,

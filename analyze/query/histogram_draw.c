@@ -1,18 +1,20 @@
-/* The longest bar of a group has the full width; p50, p90 and p99 stand beside the bars that they are in, with their values under the
- * group's name. Three empty lines and more are one. */
+/* Draws histograms as text. The longest bar of a group has the full width. p50, p90 and p99 are
+ * marked beside the bars that contain them; their values are in the line under the group's name.
+ * Three or more empty lines become one. */
 #include "analyze/query/histogram_draw.h"
 
 #include <stdio.h>
 #include <string.h>
 #include "formats/table/name_ellipsis.h"
 
-#define LINES 16u	/* of a group, where values are close together */
-/* Columns of a line: the least value of a step with what stands before and behind it, a share, a sum, a bar, the marks behind it. */
+#define LINES 16u	/* steps of a group, if its values are close together */
+/* Widths of the columns of a line: the lower bound of a step with the text around it, a share, a
+ * sum, a bar, the marks behind it. */
 #define FROM_WIDTH 16u
 #define SHARE_WIDTH 10u
 #define SUM_WIDTH 11u
 #define NARROWEST 4u
-#define NARROW 12u	/* sums and shares give way to bars that are not as wide */
+#define NARROW 12u	/* below this width of a bar, sums and shares are left out */
 #define WIDEST 60u
 #define MARKS_WIDTH 12u
 
@@ -83,7 +85,7 @@ int gt_histogram_clip_labels(char **labels, size_t n, size_t width)
 	return width < SIZE_MAX ? gt_clip(labels, 1, n, width > GT_CLIP_MIN + 2 ? width - 2 : GT_CLIP_MIN) : 0;
 }
 
-/* How many there are, and where the quantiles are. */
+/* Prints the number of values and the quantiles. */
 static void say_figures(struct gt_table *t, const struct gt_histogram *d)
 {
 	char values[GT_HISTOGRAM_MARKS + 1][40];

@@ -1,9 +1,8 @@
-/* How long the gaps are in which a GPU has nothing to do, one histogram for each GPU or whatever --by says: thousands of gaps of a few
- * microseconds want other remedies than a few long ones, and what both take in time stands beside their number.
- *
- * Gaps are those of `gaps` and `budget` (idle.h): each counts once, in full, under the cause of its longest slice. Numbers and
- * sums are exact: a histogram of the lengths, and one in which each gap weighs what it lasts.
- */
+/* Histograms of the lengths of gaps, in which a GPU runs no operation; one per GPU, or per group
+ * of --by. Thousands of gaps of a few microseconds need other remedies than a few long ones, so
+ * the total time stands beside the number. Gaps are those of `gaps` and `budget` (idle.h): each
+ * counts once, in full, under the cause of its longest part. Numbers and sums are exact: one
+ * histogram counts gaps, another one weights each gap by its length. */
 #include "analyze/query/histogram_gaps.h"
 
 #include <stdio.h>
@@ -18,11 +17,11 @@
 #define GROUPS_MOST 4096u
 #define NO_DEVICE INT64_MIN
 
-struct gap_key { int64_t of[GT_GAP_FIELDS]; };		/* by enum gt_gap_field; 0 where it is not asked for */
+struct gap_key { int64_t of[GT_GAP_FIELDS]; }; /* by enum gt_gap_field; 0: not grouped by it */
 struct gap_group { struct gap_key key; struct gt_durations d; struct gt_hist ns; };
 struct histogram_gaps {
 	struct gt_idle *idle;
-	const struct gt_gap_by *by;	/* NULL: nothing was asked */
+	const struct gt_gap_by *by;	/* NULL: nothing to do */
 	struct gt_group_table groups;
 	size_t held;
 };
@@ -47,7 +46,7 @@ static int field_called(const char *s, size_t len, unsigned at, struct gt_err *e
 		gt_nearest_try(&near, fields[i].name);
 	}
 	if (near.best)
-		return gt_err_at(err, at, -EINVAL, "gaps have no field '%s'; is '%s' meant?", name, near.best);
+		return gt_err_at(err, at, -EINVAL, "gaps have no field '%s'; did you mean '%s'?", name, near.best);
 	return gt_err_at(err, at, -EINVAL, "gaps are grouped by recording, pid, device, cause");
 }
 
@@ -61,7 +60,7 @@ static int read_list(struct gt_gap_by *b, const char *by, struct gt_err *err)
 		if (field < 0)
 			return field;
 		if (memchr(b->list, field, b->n))
-			return gt_err_at(err, at, -EINVAL, "this field stands twice");
+			return gt_err_at(err, at, -EINVAL, "this field occurs twice");
 		b->list[b->n++] = (uint8_t)field;
 		if (!s[strcspn(s, ",")])
 			return 0;
@@ -115,7 +114,8 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	octave = to->d.coarse ? NULL : gt_hist_grow(&to->ns, gt_hist_bucket(ns) / GT_HIST_OCTAVE);
 	if (octave) {
 		bucket = &octave[gt_hist_bucket(ns) % GT_HIST_OCTAVE];
-		bucket->count = gt_sat_add(bucket->count, (uint64_t)ns);	/* an amount, not a number of rows */
+		/* an amount, not a number of rows */
+		bucket->count = gt_sat_add(bucket->count, (uint64_t)ns);
 	}
 	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "no memory for a histogram");
 }
@@ -131,7 +131,7 @@ static void forget(struct histogram_gaps *h)
 	gt_group_table_release(&h->groups);
 }
 
-static void on_again(void *arg)
+static void on_rewind(void *arg)
 {
 	struct histogram_gaps *h = arg;
 
@@ -145,7 +145,7 @@ static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_
 
 	h->by = opt->gaps_by;
 	h->idle = opt->idle;
-	gt_idle_listen(h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_again, .arg = h });
+	gt_idle_listen(h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_rewind, .arg = h });
 	gt_group_table_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 	return 0;
 }
@@ -263,7 +263,7 @@ static void gaps_release(void *state) { forget(state); }
 
 const struct gt_analysis gt_histogram_gaps_report = {
 	.name       = "histogram",
-	.help       = "how long the gaps are in which GPUs were idle",
+	.help       = "the lengths of the gaps in which GPUs were idle",
 	.wants      = GT_IDLE_WANTS,
 	.engine     = &gt_idle_engine,
 	.order      = GT_BY_TIME,

@@ -1,8 +1,7 @@
-/* Rows that match an expression, in groups, and what they come to: one table.
- *
- * Rows come in runs, are matched by the chunk (query_match.c) and added to their groups (query_groups.c). Only for union(dur) they are
- * put in order of time first, as unions are; everything else is the same in any order, and on several threads.
- */
+/* The report `query`: groups the rows that match an expression, and computes figures per group.
+ * Rows come in runs, are matched in chunks (query_match.c) and added to their groups
+ * (query_groups.c). Only union(dur) needs rows in order of time; all other figures are
+ * independent of the order, so several threads may compute them. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
@@ -39,7 +38,7 @@ static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err
 	return 0;
 }
 
-/* No more rows of the segment at hand: another one's times have nothing to do with this one's. */
+/* The current segment is complete: times of the next one are unrelated. */
 static int flush(struct gt_query_state *s, struct gt_err *err)
 {
 	int rc = gt_time_merge_flush(&s->line, add_to_union, s, err);
@@ -62,7 +61,7 @@ static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, str
 	return rc;
 }
 
-/* The rows that were just added to their groups, cut to the time that was asked for. */
+/* The rows just added to their groups, cut to the selected range. */
 static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	struct gt_range in = gt_range_of(&s->asked.opt->filter, cols->seg);
@@ -83,7 +82,8 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 	return 0;
 }
 
-/* Too many groups are no failure: other reports go on, and this one says in the end that it cannot answer. */
+/* Too many groups are not an error: other reports continue, and this one says at the end that it
+ * cannot answer. */
 static int unless_full(const struct gt_query_state *s, int rc, struct gt_err *err)
 {
 	if (!rc || !s->groups.full)
@@ -182,7 +182,7 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 			     s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
-/* Of all groups. Is it known already from the same field in other figures? */
+/* Over all groups. Did another figure of the same field already note it? */
 static bool is_known(const struct gt_query_groups *g, const uint64_t *have, unsigned f)
 {
 	for (unsigned i = 0; i < f; i++)
@@ -283,7 +283,8 @@ void gt_query_release(void *state)
 const struct gt_analysis gt_query_report = {
 	.name       = "query",
 	.help       = "rows that match --where, grouped --by fields, with the figures of --agg",
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_configure says what of it is needed, of arguments and of order */
+	/* gt_query_configure reduces this to what the query needs, and sets arguments and order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,

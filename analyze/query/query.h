@@ -1,7 +1,8 @@
-/* A question in the user's own words, as --where, --by, --agg and --order-by put it: what it may say (fields), what it says once it is
- * read (struct gt_query), and how rows are held against it.
+/* Queries: --where, --by, --agg and --order-by. This header has the fields that a query can use,
+ * the parsed query (struct gt_query), and the evaluation of rows.
  *
- * A query is read once, before any file is opened, and never changes after; each thread that looks at rows has an evaluation of its own. */
+ * A query is parsed once, before any file is opened, and never changes. Each thread evaluates
+ * rows with its own struct gt_query_rows. */
 #ifndef GT_QUERY_H
 #define GT_QUERY_H
 #include <regex.h>
@@ -18,15 +19,16 @@ enum gt_query_class {
 	GT_Q_TEXT,
 	GT_Q_WORD,	/* one of a few words */
 	GT_Q_YES,	/* 0 or 1 */
-	GT_Q_ANY,	/* what the type of the row says: a number or a text */
+	GT_Q_ANY,	/* a number or a text, depending on the row's type */
 };
-enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };	/* what it takes to know a value: the same for all rows of one */
+/* a value is the same for all rows of one type or track, or differs by row */
+enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };
 
 #define GT_Q_BY 1u	/* may be grouped by */
-#define GT_Q_SUM 2u	/* may be added up */
-#define GT_Q_HIST 4u	/* and has quantiles: whole numbers from 0 on */
-#define GT_Q_ARGS 8u	/* stands in argument columns */
-#define GT_QUERY_FIELDS(X)	/* enum, as written and as key, title, class, level, flags */ \
+#define GT_Q_SUM 2u	/* may be summed */
+#define GT_Q_HIST 4u	/* has quantiles: whole numbers from 0 on */
+#define GT_Q_ARGS 8u	/* is in argument columns */
+#define GT_QUERY_FIELDS(X)	/* enum, name and JSON key, title, class, level, flags */ \
 	X(KIND, kind, "Kind", WORD, TYPE, GT_Q_BY) \
 	X(NAME, name, "Name", TEXT, TYPE, GT_Q_BY) \
 	X(FULLNAME, fullname, "Full name", TEXT, TYPE, GT_Q_BY) \
@@ -98,23 +100,23 @@ enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *typ
 #define GT_QUERY_BY 8
 #define GT_QUERY_AGGS 24
 
-struct gt_query_use { enum gt_query_id id; char *arg; /* GT_Q_ARG: the name of the call's field; else NULL */ };
+struct gt_query_use { enum gt_query_id id; char *arg; /* GT_Q_ARG: the name of the call's argument; else NULL */ };
 
-enum gt_query_test { GT_Q_RANGE, GT_Q_WORDS, GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX, GT_Q_THERE /* and not 0 */ };
+enum gt_query_test { GT_Q_RANGE, GT_Q_WORDS, GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX, GT_Q_THERE /* present and not 0 */ };
 struct gt_query_node {
 	enum { GT_Q_TEST, GT_Q_AND, GT_Q_OR, GT_Q_NOT } op;
 	uint8_t left, right;		/* nodes; of GT_Q_NOT left only */
 	uint8_t use;			/* the field that is tested */
 	enum gt_query_test test;
-	bool negated;			/* != and !~ */
+	bool negated;			/* != or !~ */
 	bool has_number, low_open, high_open;
-	long double low, high;		/* GT_Q_RANGE: within, the ends included but where they are open */
-	int64_t ilow, ihigh;		/* the same in whole numbers; none where ilow > ihigh */
+	long double low, high;		/* GT_Q_RANGE: the bounds; included unless open */
+	int64_t ilow, ihigh;		/* the same as integers; no value matches if ilow > ihigh */
 	uint64_t ulow, uhigh;
-	uint32_t words;			/* GT_Q_WORDS: GT_BIT of each that fits */
+	uint32_t words;			/* GT_Q_WORDS: GT_BIT of each matching word */
 	char *text;			/* GT_Q_IS, GT_Q_GLOB, and GT_Q_REGEX */
 	regex_t *regex;
-	unsigned column, length;	/* where it stands in the expression */
+	unsigned column, length;	/* position in the expression */
 };
 enum gt_query_fn { GT_Q_FN_COUNT, GT_Q_FN_SUM, GT_Q_FN_MIN, GT_Q_FN_MAX, GT_Q_FN_MEAN, GT_Q_FN_STDDEV, GT_Q_FN_QUANTILE, GT_Q_FN_UNION,
 		   GT_Q_FN_FIRST, GT_Q_FN_LAST, GT_Q_FN_DISTINCT };
@@ -129,25 +131,32 @@ struct gt_query {
 	uint8_t by[GT_QUERY_BY];	/* uses */
 	unsigned nby;
 	struct gt_query_agg aggs[GT_QUERY_AGGS];
-	unsigned naggs, order;		/* order: the aggregate that rows are sorted by */
-	bool hist;			/* it is for a histogram of the field that the last aggregate is of, and columns are those of one */
-	/* Of the table: one column for each of by and aggs. */
+	unsigned naggs, order;		/* order: index of the aggregate to sort by */
+	bool hist;			/* for a histogram of the last aggregate's field; columns
+					 * are those of a histogram */
+	/* Columns of the table: one for each of by and aggs. */
 	struct gt_column columns[GT_QUERY_BY + GT_QUERY_AGGS];
 	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *gives_way, *title;
 };
 
-/* What the options say; each may be NULL. new: free it. NULL with err filled in: err->offset is the byte of *wrong (one of the four
- * strings) at which it is wrong, *option the option's name. */
+/* Parses the options; each may be NULL. The caller frees the result. NULL with err filled in:
+ * *option is the name of the wrong option, *wrong its text, and err->offset the byte of the
+ * mistake. */
 struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
 			      const char **wrong, struct gt_err *err);
-/* Likewise, for a histogram of the field `of` (NULL: dur): by name unless told, and without --where of all rows that have ended. */
+/* The same for a histogram of the field `of` (NULL: dur). by NULL: by name; where NULL: all rows
+ * that have ended. */
 struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of, const char **option, const char **wrong,
 				   struct gt_err *err);
-void gt_query_free(struct gt_query *q);		/* NULL is fine */
-uint32_t gt_query_kinds(const struct gt_query *q);	/* GT_BIT(enum gt_query_kind) of all for which the expression may hold */
-/* Of the report's descriptor, what depends on the question: kinds of rows, arguments, order. */
+void gt_query_free(struct gt_query *q);		/* NULL is allowed */
+uint32_t gt_query_kinds(const struct gt_query *q);	/* GT_BIT(enum gt_query_kind) of all
+							 * kinds for which the expression can be
+							 * true */
+/* Sets the fields of the report's descriptor that depend on the query: kinds of rows, arguments,
+ * order. */
 void gt_query_configure(const struct gt_query *q, struct gt_analysis *report);
-/* The field called name, len bytes, or arg.NAME, as an index into q->uses; negative with err filled in. For query_*.c. */
+/* The index in q->uses of the field `name` (len bytes) or arg.NAME. Negative with err filled in.
+ * For query_*.c. */
 int gt_query_use(struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err);
 int gt_query_where(struct gt_query *q, const char *where, struct gt_err *err);
 void gt_query_release_node(struct gt_query_node *n);
@@ -159,22 +168,25 @@ bool gt_query_text_matches(const struct gt_query_node *n, const char *text);	/* 
 
 struct gt_query_value {
 	enum { GT_Q_ABSENT, GT_Q_INT, GT_Q_UINT, GT_Q_DOUBLE, GT_Q_STRING /* id in the segment: u */, GT_Q_CHARS } is;
-	bool hex;			/* a number that people write that way */
+	bool hex;			/* people read it as a hexadecimal number */
 	union { int64_t i; uint64_t u; double d; const char *s; };
 };
 
 struct gt_query_rows;
-/* new: free it. Names are computed here, so that every thread calls a kernel by the same short one. */
+/* The caller frees the result. Names are computed here, so that all threads use the same short
+ * names of kernels. */
 struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
 					struct gt_err *err);
 void gt_query_rows_free(struct gt_query_rows *e);
-/* A run begins; its rows follow in chunks of at most GT_QUERY_CHUNK: returns how many rows of the one that begins at row `from`
- * match, and which (numbers of rows in the run) in *rows, borrowed until the next call. Negative with err filled in. */
+/* A run begins. Its rows follow in chunks of at most GT_QUERY_CHUNK. gt_query_match returns how
+ * many rows of the chunk from row `from` on match, and their indices in the run in *rows,
+ * borrowed until the next call. Negative with err filled in. */
 int gt_query_run(struct gt_query_rows *e, const struct gt_cols *cols, struct gt_err *err);
 int gt_query_match(struct gt_query_rows *e, uint32_t from, const uint32_t **rows, struct gt_err *err);
-/* A field of a row of the chunk at hand. Texts are borrowed from e. */
+/* A field of a row of the current chunk. Texts are borrowed from e. */
 struct gt_query_value gt_query_get(struct gt_query_rows *e, unsigned use, uint32_t row);
-void gt_query_rows_merge(struct gt_query_rows *into, const struct gt_query_rows *from);	/* what was counted */
-/* Notes how many rows were held against a field that they do not have. */
+/* adds the counts of missing fields */
+void gt_query_rows_merge(struct gt_query_rows *into, const struct gt_query_rows *from);
+/* Notes how many rows were tested for a field that they do not have. */
 void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t);
 #endif

@@ -1,9 +1,8 @@
-/* A table that holds each value of a group and field once, with open addressing. Whoever adds counts what is new.
+/* A hash table (open addressing) that stores each value of a group and field once.
  *
- * An estimate would need less, but nobody could tell whether 1,000 of 1,000 is one too many. So it is exact up to a bound on memory, and
- * beyond it there is no figure for any group: which values came too late depends on the order of rows, and a count of which one cannot
- * say whether it is complete is worth nothing.
- */
+ * An estimate would need less memory, but a user could not tell whether 1,000 of 1,000 is off by
+ * one. So counts are exact up to a memory limit. Beyond it no group has a figure: the values
+ * that came too late depend on the order of rows, and an incomplete count is useless. */
 #include "analyze/query/query_distinct.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@ static struct gt_distinct_value *place_of(const struct gt_distinct *d, const str
 	return &d->slots[at];
 }
 
-/* Room for one more: a quarter is free. */
+/* Grows the table for one more value: a quarter of the slots stays free. */
 static int make_room(struct gt_distinct *d)
 {
 	uint32_t n = d->slots ? d->mask + 1 : 0, more = n ? n * 2 : 1024;

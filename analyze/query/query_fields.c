@@ -1,5 +1,5 @@
-/* What a query may ask about, and which rows it cannot be about: those of kinds for which the expression is false whatever else they
- * are. They are not even decoded. */
+/* The fields of queries, and the kinds of rows that a query needs. Kinds for which the
+ * expression is always false are not even decoded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +73,14 @@ static uint32_t kinds_of(unsigned kind)
 		[GT_SPAN] = GT_BIT(GT_Q_KIND_RANGE) | GT_BIT(GT_Q_KIND_OVERHEAD) | GT_BIT(GT_Q_KIND_WAIT) | GT_BIT(GT_Q_KIND_SPAN),
 		[GT_GPU] = GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH),
 		[GT_INSTANT] = GT_BIT(GT_Q_KIND_INSTANT), [GT_COUNTER] = GT_BIT(GT_Q_KIND_COUNTER),
-		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST), /* halves of calls (GT_UNMATCHED) are in no report */
+		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST), /* begins and ends without a partner
+						     * (GT_UNMATCHED) are in no report */
 	};
 
 	return of[kind];
 }
 
-/* What an expression may come to for a row of this kind of which nothing else is known: bit 0 false, bit 1 true. */
+/* The possible results of an expression for a row of this kind: bit 0 false, bit 1 true. */
 static unsigned may_be(const struct gt_query *q, unsigned node, enum gt_query_kind kind)
 {
 	static const unsigned swapped[] = { 0, 2, 1, 3 };
@@ -118,7 +119,8 @@ void gt_query_configure(const struct gt_query *q, struct gt_analysis *report)
 		if (q->aggs[i].fn == GT_Q_FN_UNION)
 			report->order = GT_BY_TIME;
 		if (q->aggs[i].fn == GT_Q_FN_UNION || q->aggs[i].fn == GT_Q_FN_DISTINCT)
-			report->splits = 0;	/* a set for each thread would be as large, and what is too much depend on them */
+			report->splits = 0;	/* each thread would need its own set, and the
+						 * limit would depend on the number of threads */
 	}
 }
 
@@ -132,7 +134,7 @@ static int unknown_field(const char *name, unsigned column, struct gt_err *err)
 	const char *meant = gt_nearest_of(name, all);
 
 	if (meant)
-		return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; is '%s' meant?", name, meant);
+		return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; did you mean '%s'?", name, meant);
 	return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; the fields are kind name dur bytes stream tid ..., "
 			 "see Queries in gtanalyze(1)", name);
 }

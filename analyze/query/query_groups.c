@@ -1,11 +1,14 @@
-/* A group is known by its key: a word for each field of --by, and one that says which of them its rows have. Texts are numbered as they
- * are met, so that keys of different threads differ, and merging says them anew.
+/* Finds the group of each row. The key of a group has a word for each field of --by, and one
+ * that says which fields its rows have. Texts are numbered in the order of their occurrence, so
+ * keys of different threads differ, and merging renumbers them.
  *
- * Where no field of --by differs between the rows of one type on one track, the group of a code is looked up once for a run, and a row
- * costs a look into a table; where some do, a row adds those to the code's key. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer
- * where they are large) make the question one that cannot be answered, for a table that lacks some would be wrong; histograms beyond
- * HISTS_MAX have no quantiles.
- */
+ * If no field of --by differs between rows of one type on one track, the group of a code is
+ * looked up once per run, and a row costs one table access. Otherwise a row adds its own fields
+ * to the key of its code.
+ *
+ * Memory is bounded. More groups than GT_QUERY_GROUPS (fewer if they are large) make the query
+ * unanswerable, because a table without some groups would be wrong. Histograms beyond HISTS_MAX
+ * have no quantiles. */
 #include "analyze/stats/stddev.h"
 #include "analyze/query/query_groups.h"
 
@@ -26,7 +29,7 @@ static bool same_text(const void *arg, uint32_t value, const void *key, size_t l
 	return !strcmp(((const struct gt_query_groups *)arg)->texts[value], key);
 }
 
-/* The number of a text; GT_NONE with err filled in. */
+/* The index of a text; GT_NONE with err filled in. */
 static uint32_t number_of(struct gt_query_groups *g, const char *text, struct gt_err *err)
 {
 	uint64_t hash = gt_hash(text, strlen(text));
@@ -51,11 +54,11 @@ static uint32_t number_of_string(struct gt_query_groups *g, const struct gt_segm
 	if ((*known)[id])
 		return (*known)[id] - 1;
 	one = number_of(g, seg->strings[id].ptr, err);
-	(*known)[id] = one + 1;		/* 0 again for GT_NONE */
+	(*known)[id] = one + 1;		/* GT_NONE + 1 is 0: unknown */
 	return one;
 }
 
-/* A number among texts: an argument may be either. */
+/* A number among texts: an argument can be either. */
 static uint32_t number_of_digits(struct gt_query_groups *g, const struct gt_query_value *v, struct gt_err *err)
 {
 	char digits[40];
@@ -78,7 +81,7 @@ static bool is_text(const struct gt_query *q, unsigned use)
 	return class == GT_Q_TEXT || class == GT_Q_ANY;
 }
 
-/* Puts the field `i` of --by into a key. */
+/* Writes field `i` of --by into a key. */
 static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, unsigned i, uint64_t *key, struct gt_err *err)
 {
 	struct gt_query_value v = gt_query_get(g->rows, g->q->by[i], row);
@@ -147,7 +150,7 @@ static int add_group(struct gt_query_groups *g, const uint64_t *key, uint64_t ha
 	return 0;
 }
 
-/* The group of a key; GT_NONE with err filled in. */
+/* The index of the group of a key; GT_NONE with err filled in. */
 static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struct gt_err *err)
 {
 	uint64_t hash = hash_of(g, key);
@@ -158,7 +161,8 @@ static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struc
 	return add_group(g, key, hash, err) ? GT_NONE : (uint32_t)g->n - 1;
 }
 
-/* What a code's rows have in common, found for the first of them: part of their key, and their group if that is all of it. */
+/* The data that all rows of a code share, computed at the first row: part of their key, or the
+ * whole key and the group. */
 static struct gt_query_known *know_code(struct gt_query_groups *g, const struct gt_cols *cols, uint32_t row, struct gt_err *err)
 {
 	uint32_t code = cols->code ? cols->code[row] : 0;
@@ -177,7 +181,7 @@ static struct gt_query_known *know_code(struct gt_query_groups *g, const struct 
 	return known;
 }
 
-/* Where only type and track tell. */
+/* The groups of rows if the key depends on type and track only. */
 static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -201,7 +205,8 @@ static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, co
 		memcpy(key, &g->code_keys[(size_t)(known - g->known) * g->width], g->width * sizeof(*key));
 		if (put_fields(g, cols->seg, rows[i], &g->by_row, key, err))
 			return err->code;
-		if (known->group >= g->n || !same_key(g, known->group, key, 0))	/* most rows are like the code's last one */
+		/* most rows have the same key as the previous row of their code */
+		if (known->group >= g->n || !same_key(g, known->group, key, 0))
 			known->group = find_group(g, key, err);
 		if (known->group == GT_NONE)
 			return err->code;
@@ -252,7 +257,7 @@ static void square(struct gt_query_sums *s, int64_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 
-	s->wild |= __builtin_add_overflow(s->squares.whole, (unsigned __int128)u * u, &s->squares.whole);
+	s->overflow |= __builtin_add_overflow(s->squares.whole, (unsigned __int128)u * u, &s->squares.whole);
 }
 
 static inline void add_whole(struct gt_query_groups *g, const struct gt_query_sum *f, struct gt_query_sums *s, int64_t v)
@@ -288,7 +293,7 @@ static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f, s
 		add_whole(g, f, s, v->is == GT_Q_INT ? v->i : gt_clamp(v->u));
 }
 
-/* The number of a type's name, of which there are few: they are compared by where they are first. */
+/* The index of a type's name. There are few names, so a cache compares addresses first. */
 static uint32_t number_of_name(struct gt_query_groups *g, const char *name, struct gt_err *err)
 {
 	struct gt_query_recent *r = &g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
@@ -398,7 +403,7 @@ static int merge_sums(const struct gt_query_sum *f, struct gt_query_sums *to, co
 		to->min.whole = to->n && to->min.whole < from->min.whole ? to->min.whole : from->min.whole;
 		to->max.whole = to->n && to->max.whole > from->max.whole ? to->max.whole : from->max.whole;
 		to->sum.whole += from->sum.whole;
-		to->wild |= __builtin_add_overflow(to->squares.whole, from->squares.whole, &to->squares.whole) || from->wild;
+		to->overflow |= __builtin_add_overflow(to->squares.whole, from->squares.whole, &to->squares.whole) || from->overflow;
 	}
 	to->n += from->n;
 	to->coarse |= from->coarse;
@@ -448,7 +453,7 @@ int gt_query_groups_merge(struct gt_query_groups *into, const struct gt_query_gr
 
 /* ---- figures ---- */
 
-/* Numbers that may be below 0. */
+/* Can the numbers be negative? */
 static bool is_signed(const struct gt_query_field *f, enum gt_query_id id)
 {
 	return f->level == GT_Q_OF_TRACK || id == GT_Q_RET || id == GT_Q_LAUNCH_TID;
@@ -500,10 +505,10 @@ static struct gt_cell real_deviation(const struct gt_query_sums *s, bool is_real
 	long double squares = is_real ? s->squares.real : (long double)s->squares.whole, n = (long double)s->n;
 	long double all = squares - sum * sum / n;
 
-	return s->n < 2 || s->wild ? gt_cell_none() : real(all > 0 ? sqrtl(all / (n - 1)) : 0);
+	return s->n < 2 || s->overflow ? gt_cell_none() : real(all > 0 ? sqrtl(all / (n - 1)) : 0);
 }
 
-/* Of whole numbers; `decimals`: a mean of them is not rounded. */
+/* For integers. `decimals`: means are not rounded. */
 static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_query_agg *agg, bool decimals)
 {
 	long double v;
@@ -518,7 +523,7 @@ static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_
 	}
 	if (decimals)
 		return real_deviation(s, false);
-	return gt_deviation(s->n, (unsigned __int128)s->sum.whole, &(struct gt_squares){ s->squares.whole, s->wild }, &v) ?
+	return gt_deviation(s->n, (unsigned __int128)s->sum.whole, &(struct gt_squares){ s->squares.whole, s->overflow }, &v) ?
 	       gt_cell_u((uint64_t)(v + 0.5L)) : gt_cell_none();
 }
 
@@ -595,7 +600,8 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q, st
 		to->list[to->n++] = (uint8_t)i;
 		g->of_tracks |= level == GT_Q_OF_TRACK;
 	}
-	return !q->nby && find_group(g, empty, err) == GT_NONE ? err->code : 0;	/* all rows are one group, also when there are none */
+	/* all rows form one group, which exists without rows too */
+	return !q->nby && find_group(g, empty, err) == GT_NONE ? err->code : 0;
 }
 
 void gt_query_groups_release(struct gt_query_groups *g)

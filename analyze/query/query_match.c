@@ -1,13 +1,15 @@
-/* Holds rows against an expression, a chunk of them at a time.
+/* Evaluates an expression for the rows of a chunk.
  *
- * A mask has a byte for each row of the chunk, 1 for those still in the running. A test takes those it does not hold for out of the
- * mask; && hands what is left to its right side, || what its left side left over. So a row meets just the tests that it would meet if
- * it was looked at alone, left to right, and "has no such field" is counted for those.
+ * A mask has a byte per row of the chunk: 1 if the row may still match. A test clears the rows
+ * for which it is false. The right side of && gets the rows that its left side left, the right
+ * side of
+ * those that its left side cleared. So a row meets exactly the tests that it would meet if it
+ * were evaluated alone from left to right, and "has no such field" is counted for those tests
+ * only.
  *
- * What depends on a row's type alone (kind, name, category, layer) is decided once for each code of a block, and names once for each
- * type: rows then cost a look into a table. Texts in columns are ids, and are decided once for each id. A regular expression never
- * runs for a row.
- */
+ * Tests that depend on a row's type only (kind, name, category, layer) are evaluated once per
+ * code of a block, and names once per type: a row then costs one table access. Texts in columns
+ * are ids, and are evaluated once per id. A regular expression never runs for a row. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,7 @@ static unsigned holds(struct gt_query_rows *e, unsigned node, const struct gt_qu
 
 /* ---- a block's codes ---- */
 
-/* A name is held against an expression once for each type. */
+/* Evaluates an expression for a name once per type. */
 static unsigned name_holds(struct gt_query_rows *e, unsigned node, uint32_t type, const struct gt_query_value *v)
 {
 	uint8_t **known = &e->seg->of_type[node];
@@ -144,7 +146,7 @@ int gt_query_run(struct gt_query_rows *e, const struct gt_cols *cols, struct gt_
 
 static bool any(const uint8_t *mask, uint32_t n) { return memchr(mask, 1, n) != NULL; }
 
-/* out = in, where a row's code holds. */
+/* out = in, for rows whose code matches. */
 static void test_codes(struct gt_query_rows *e, unsigned node, const uint8_t *in, uint8_t *out)
 {
 	const uint8_t *of = &e->of_code[(size_t)node * e->cap];
@@ -170,7 +172,7 @@ static void test_track(struct gt_query_rows *e, unsigned node, const uint8_t *in
 		out[i] = come == GT_Q_HOLDS ? in[i] : 0;
 }
 
-/* Durations are asked for most, and by every row. */
+/* Tests durations, the most frequent test, which every row has. */
 static void test_durations(struct gt_query_rows *e, const struct gt_query_node *n, const uint8_t *in, uint8_t *out)
 {
 	const int64_t *dur = e->cols->dur + e->from, low = n->ilow, high = n->ihigh;
@@ -216,7 +218,7 @@ static void test(struct gt_query_rows *e, unsigned node, const uint8_t *in, uint
 		test_rows(e, node, in, out);
 }
 
-/* out = in, where the node holds. out and in may be the same. */
+/* out = in, for rows that match the node. out and in may be the same. */
 static void evaluate(struct gt_query_rows *e, unsigned node, const uint8_t *in, uint8_t *out)
 {
 	const struct gt_query_node *n = &e->q->nodes[node];
@@ -282,7 +284,7 @@ void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t)
 		const struct gt_query_use *use = &e->q->uses[n->use];
 
 		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE && e->absent[i])
-			gt_note_plural(t, e->absent[i], "%llu {row|rows} held against %.*s {has|have} no %s%s: it is false of {it|them}",
+			gt_note_plural(t, e->absent[i], "%llu {row|rows} tested with %.*s {has|have} no %s%s: the test is false for {it|them}",
 				     (unsigned long long)e->absent[i], (int)n->length, e->q->where + n->column,
 				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 	}

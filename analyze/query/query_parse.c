@@ -6,8 +6,8 @@
  *	field = FIELD | "arg." TEXT IN QUOTES
  *	test  = field [ "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" literal ]
  *
- * A literal is read once its field is known, for the field says what it can be: 1.5ms of a duration, 4KiB of a size, one of a few
- * words of a kind, a text in quotes or bare, /a regular expression/ behind "~", else a shell pattern. Whatever is wrong is said with
+ * The field decides the form of its literal: 1.5ms for a duration, 4KiB for a size, one of a few
+ * words of a kind, a text in quotes or bare, /a regular expression/ ", else a shell pattern. Whatever is wrong is said with~after "~", else a shell pattern. Each error names~", else a shell pattern. Whatever is wrong is said with
  * the place where it stands. Nesting, nodes and what a regular expression may repeat are bounded, so no input makes this expensive.
  */
 #define _GNU_SOURCE	/* asprintf */
@@ -57,7 +57,7 @@ static int add_node(struct parse *p, const struct gt_query_node *node)
 
 /* ---- literals ---- */
 
-/* The length of what stands there up to a blank or a sign of the grammar. */
+/* The length of the text up to a blank or an operator. */
 static unsigned word_length(const char *s)
 {
 	unsigned n = 0;
@@ -67,7 +67,8 @@ static unsigned word_length(const char *s)
 	return n;
 }
 
-/* A text in quotes or up to its closing slash, `close` within it behind a backslash; or bare. new; NULL with err filled in. */
+/* Reads a text: in quotes, or up to the closing slash; `close` within it needs a backslash; or
+ * an unquoted word. The caller frees it. NULL with err filled in. */
 static char *read_text(struct parse *p, char close)
 {
 	const char *s = p->text + p->at;
@@ -86,7 +87,7 @@ static char *read_text(struct parse *p, char close)
 	text[n] = '\0';
 	if (close && !s[len]) {
 		free(text);
-		return gt_err_at(p->err, p->at, -EINVAL, "what begins here has no closing %c", close), NULL;
+		return gt_err_at(p->err, p->at, -EINVAL, "the closing %c is missing", close), NULL;
 	}
 	p->at += (unsigned)len + !!close;
 	return text;
@@ -107,7 +108,8 @@ static const struct unit *find_unit(const struct unit *units, const char *s, siz
 	return NULL;
 }
 
-/* What is as good as whole is whole: 0.3s is 300,000,000 ns, whatever 0.3 is in binary. */
+/* Values that are almost whole become whole: 0.3s is 300,000,000 ns, although 0.3 is not exact
+ * in binary. */
 static long double whole(long double v)
 {
 	long double near = roundl(v);
@@ -124,14 +126,14 @@ static int wrong_unit(struct parse *p, enum gt_query_class class, const char *un
 	if (is_time(class) && !len)
 		return gt_err_at(p->err, column, -EINVAL, "a time needs a unit: ns us ms s min");
 	if (is_time(class))
-		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is no unit of time: ns us ms s min", (int)(len < 20 ? len : 20), unit);
+		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is not a unit of time: ns us ms s min", (int)(len < 20 ? len : 20), unit);
 	if (class == GT_Q_BYTES)
-		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is no unit of size: B KiB MiB GiB TiB kB MB GB TB", (int)(len < 20 ? len : 20),
+		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is not a unit of size: B KiB MiB GiB TiB kB MB GB TB", (int)(len < 20 ? len : 20),
 				 unit);
-	return gt_err_at(p->err, column, -EINVAL, "this is a number without a unit; '%.*s' is no part of it", (int)(len < 20 ? len : 20), unit);
+	return gt_err_at(p->err, column, -EINVAL, "this number takes no unit, but '%.*s' follows", (int)(len < 20 ? len : 20), unit);
 }
 
-/* The number with its unit that stands here. 0 or negative. */
+/* Reads a number with its unit. Returns 0 or negative. */
 static int read_number(struct parse *p, enum gt_query_class class, long double *number)
 {
 	const char *s = p->text + p->at;
@@ -141,7 +143,7 @@ static int read_number(struct parse *p, enum gt_query_class class, long double *
 
 	*number = strtold(s, &end);
 	if (end == s || !isfinite(*number) || isspace((unsigned char)*s))
-		return gt_err_at(p->err, p->at, -EINVAL, "a number should stand here%s",
+		return gt_err_at(p->err, p->at, -EINVAL, "expected a number%s",
 				 is_time(class) ? ", such as 1.5ms" : class == GT_Q_BYTES ? ", such as 4KiB" : "");
 	len = word_length(end);
 	if (len && (is_time(class) || class == GT_Q_ANY))
@@ -191,13 +193,13 @@ static int no_such_word(struct parse *p, unsigned column, enum gt_query_id id, c
 	char list[160] = "";
 
 	if (meant)
-		return gt_err_at(p->err, column, -EINVAL, "no %s is called '%.40s'; is '%s' meant?", gt_query_field(id)->name, word, meant);
+		return gt_err_at(p->err, column, -EINVAL, "there is no %s '%.40s'; did you mean '%s'?", gt_query_field(id)->name, word, meant);
 	for (size_t n = 0; *words; words++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, " %s", *words);
-	return gt_err_at(p->err, column, -EINVAL, "'%.20s' is none of%s", word, list);
+	return gt_err_at(p->err, column, -EINVAL, "invalid value '%.20s'; choose one of%s", word, list);
 }
 
-/* The words that fit what was read, as bits. */
+/* The words that match, as bits. */
 static int set_words(struct parse *p, struct gt_query_node *n, enum operator operator, unsigned column)
 {
 	enum gt_query_id id = p->q->uses[n->use].id;
@@ -223,7 +225,7 @@ static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 	int rc;
 
 	if (refusal)
-		return gt_err_at(p->err, column, -EINVAL, "this regular expression is not taken: %s", refusal);
+		return gt_err_at(p->err, column, -EINVAL, "this regular expression is not supported: %s", refusal);
 	n->regex = calloc(1, sizeof(*n->regex));
 	if (!n->regex)
 		return gt_err_set(p->err, -ENOMEM, "no memory for a query");
@@ -233,7 +235,7 @@ static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 	regerror(rc, n->regex, why, sizeof(why));
 	free(n->regex);
 	n->regex = NULL;
-	return gt_err_at(p->err, column, -EINVAL, "this is no regular expression: %s", why);
+	return gt_err_at(p->err, column, -EINVAL, "invalid regular expression: %s", why);
 }
 
 static int set_text(struct parse *p, struct gt_query_node *n, enum operator operator)
@@ -249,7 +251,7 @@ static int set_text(struct parse *p, struct gt_query_node *n, enum operator oper
 	if (!n->text)
 		return p->err->code;
 	if (!close && !*n->text)
-		return gt_err_at(p->err, column, -EINVAL, "a %s should stand here, '~' takes /a regular expression/ or a pattern*",
+		return gt_err_at(p->err, column, -EINVAL, "expected a %s: '~' takes /a regular expression/ or a pattern*",
 				 class == GT_Q_WORD ? "word" : "text");
 	n->negated = operator == IS_NOT || operator == NOT_LIKE;
 	n->test = like ? close == '/' ? GT_Q_REGEX : GT_Q_GLOB : GT_Q_IS;
@@ -258,7 +260,7 @@ static int set_text(struct parse *p, struct gt_query_node *n, enum operator oper
 	return class == GT_Q_WORD ? set_words(p, n, operator, column) : 0;
 }
 
-/* A field that may be a number or a text: what stands there decides, and then both are tried. */
+/* A field that may be a number or a text. The literal decides; a number is tested as both. */
 static int set_any(struct parse *p, struct gt_query_node *n, enum operator operator)
 {
 	unsigned at = p->at;
@@ -290,7 +292,7 @@ static int set_yes(struct parse *p, struct gt_query_node *n, enum operator opera
 			set_range(n, operator, i & 1);
 			return 0;
 		}
-	return gt_err_at(p->err, p->at, -EINVAL, "yes or no should stand here");
+	return gt_err_at(p->err, p->at, -EINVAL, "expected yes or no");
 }
 
 static int set_literal(struct parse *p, struct gt_query_node *n, enum operator operator)
@@ -312,7 +314,7 @@ static int set_literal(struct parse *p, struct gt_query_node *n, enum operator o
 	return rc;
 }
 
-/* May this field be compared like that? */
+/* Does this field support that operator? */
 static int check_operator(struct parse *p, const struct gt_query_node *n, enum operator operator, unsigned column)
 {
 	const struct gt_query_field *f = gt_query_field(p->q->uses[n->use].id);
@@ -323,7 +325,7 @@ static int check_operator(struct parse *p, const struct gt_query_node *n, enum o
 	if (!text && operator >= LIKE && f->class != GT_Q_ANY)
 		return gt_err_at(p->err, column, -EINVAL, "%s is a number: it takes == != < <= > >=", f->name);
 	if (f->class == GT_Q_YES && operator != IS && operator != IS_NOT)
-		return gt_err_at(p->err, column, -EINVAL, "%s is yes or no: it stands alone, or takes == !=", f->name);
+		return gt_err_at(p->err, column, -EINVAL, "%s is yes or no: it is used alone, or with == !=", f->name);
 	return 0;
 }
 
@@ -348,7 +350,8 @@ void gt_query_release_node(struct gt_query_node *n)
 	free(n->regex);
 }
 
-/* arg."NAME": the name of an argument may have blanks and signs. The number of its use, or negative. */
+/* arg."NAME": the name of an argument may contain blanks and operators. Returns the index of its
+ * use, or negative. */
 static int read_quoted_arg(struct parse *p)
 {
 	unsigned column = p->at;
@@ -368,7 +371,7 @@ static int read_quoted_arg(struct parse *p)
 	return rc;
 }
 
-/* The number of the field's use, or negative. */
+/* Returns the index of the field's use, or negative. */
 static int read_field(struct parse *p)
 {
 	const char *s = p->text + p->at;
@@ -376,7 +379,7 @@ static int read_field(struct parse *p)
 	int rc;
 
 	if (!len)
-		return gt_err_at(p->err, p->at, -EINVAL, *s ? "a field should stand here" : "the expression ends too early");
+		return gt_err_at(p->err, p->at, -EINVAL, *s ? "expected a field" : "the expression is incomplete");
 	if (len == 4 && !strncmp(s, "arg.", 4) && (s[4] == '"' || s[4] == '\''))
 		return read_quoted_arg(p);
 	rc = gt_query_use(p->q, s, len, p->at, p->err);
@@ -424,8 +427,8 @@ static int parse_not(struct parse *p)
 
 		rc = parse_any(p);
 		if (rc >= 0 && !take(p, ")"))
-			rc = p->text[p->at] ? gt_err_at(p->err, p->at, -EINVAL, "&& or || or ) should stand here")
-					    : gt_err_at(p->err, open, -EINVAL, "this ( is not closed");
+			rc = p->text[p->at] ? gt_err_at(p->err, p->at, -EINVAL, "expected && or || or )")
+					    : gt_err_at(p->err, open, -EINVAL, "this ( has no closing )");
 	} else {
 		rc = parse_test(p);
 	}
@@ -457,17 +460,17 @@ static int parse_any(struct parse *p)
 	return rc;
 }
 
-/* What stands behind a whole expression does not belong there; some of it is a slip that can be named. */
+/* Text after a complete expression is an error. Frequent mistakes get their own message. */
 static int trailing(struct parse *p)
 {
 	char c = p->text[p->at];
 	const char *meant = c == '=' ? "==" : c == '&' ? "&&" : c == '|' ? "||" : NULL;
 
 	if (meant)
-		return gt_err_at(p->err, p->at, -EINVAL, "is '%s' meant?", meant);
+		return gt_err_at(p->err, p->at, -EINVAL, "did you mean '%s'?", meant);
 	if (c == ')')
-		return gt_err_at(p->err, p->at, -EINVAL, "this ) closes nothing");
-	return gt_err_at(p->err, p->at, -EINVAL, "&& or || should stand here");
+		return gt_err_at(p->err, p->at, -EINVAL, "this ) has no opening (");
+	return gt_err_at(p->err, p->at, -EINVAL, "expected && or ||");
 }
 
 int gt_query_where(struct gt_query *q, const char *where, struct gt_err *err)

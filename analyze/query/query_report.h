@@ -1,4 +1,4 @@
-/* The reports that answer a query: what they share. */
+/* Shared by the reports that evaluate a query: query and histogram. */
 #ifndef GT_QUERY_REPORT_H
 #define GT_QUERY_REPORT_H
 #include "analyze/query/query_groups.h"
@@ -6,12 +6,12 @@
 
 struct gt_query_state {
 	struct gt_report_state asked;
-	const struct gt_query *q;	/* NULL: nothing was asked */
+	const struct gt_query *q;	/* NULL: no query */
 	struct gt_query_rows *rows;
 	struct gt_query_groups groups;
 	uint64_t matched;
 	/* for unions */
-	struct gt_time_merge line;	/* of the segment at hand */
+	struct gt_time_merge line;	/* of the current segment */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	bool unions;
@@ -23,12 +23,14 @@ int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err);
 int gt_query_merge(void *into, void *from, struct gt_err *err);
 void gt_query_release(void *state);
 
-/* There were too many groups: says so, and returns true. */
+/* If there were too many groups: notes it and returns true. */
 bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t);
 struct gt_query_sorted { const struct gt_query_groups *groups; struct gt_cell cell; size_t group; bool real; };
-struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);	/* as the table has them. new; NULL: no memory */
-/* Notes of how many rows that matched there is no figure, because they do not have its field. */
+/* in the order of the table. The caller frees it. NULL: no memory */
+struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);
+/* Notes, per figure, how many matching rows lack its field. */
 void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t);
-/* The layer that all rows which could match are of, of which nothing was recorded, or is left; or GT_LAYER_COUNT. */
+/* The layer of all rows that could match, if none of it was recorded, or none is left. Else
+ * GT_LAYER_COUNT. */
 unsigned gt_query_unrecorded(const struct gt_query_state *s);
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE	/* asprintf */
-/* Reads --by, --agg and --order-by, and makes the columns of the table that they ask for. */
+/* Parses --by, --agg and --order-by, and makes the columns of the table. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,11 @@
 
 /* ---- lists ---- */
 
-struct part { const char *s; unsigned column, len; };	/* of a list with commas, without the blanks around it */
+struct part { const char *s; unsigned column, len; };	/* of a comma-separated list, without
+							 * surrounding blanks */
 
-/* The part that begins at *at, which moves behind the comma. Commas within parentheses separate nothing. */
+/* The part that begins at *at; *at moves behind the comma. Commas within parentheses do not
+ * separate. */
 static struct part next_part(const char *list, unsigned *at)
 {
 	struct part part;
@@ -38,7 +40,7 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 	for (unsigned at = 0; by[at] || !at; ) {
 		struct part part = next_part(by, &at);
 		int use = part.len ? gt_query_use(q, part.s, part.len, part.column, err)
-				   : gt_err_at(err, part.column, -EINVAL, "a field should stand here");
+				   : gt_err_at(err, part.column, -EINVAL, "expected a field");
 
 		if (use < 0)
 			return use;
@@ -49,7 +51,7 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 			return gt_err_at(err, part.column, -EINVAL, "more than %u fields to group by", GT_QUERY_BY);
 		for (unsigned i = 0; i < q->nby; i++)
 			if (q->by[i] == use)
-				return gt_err_at(err, part.column, -EINVAL, "this field stands twice");
+				return gt_err_at(err, part.column, -EINVAL, "this field occurs twice");
 		q->by[q->nby++] = (uint8_t)use;
 		if (!by[at])
 			break;
@@ -62,7 +64,7 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", "distinct",
 					 NULL };
 
-/* p50, p99.9: a quantile. */
+/* Parses p50 or p99.9 as a quantile. */
 static bool is_quantile(const char *name, double *q)
 {
 	char *end;
@@ -87,29 +89,29 @@ static int read_function(const char *name, unsigned column, struct gt_query_agg 
 			return 0;
 		}
 	if (meant)
-		return gt_err_at(err, column, -EINVAL, "there is no aggregate '%.30s'; is '%s' meant?", name, meant);
+		return gt_err_at(err, column, -EINVAL, "unknown function '%.30s'; did you mean '%s'?", name, meant);
 	return gt_err_at(err, column, -EINVAL,
-			 "'%.30s' is none of count sum min max mean stddev p50 (any pNN) union first last distinct", name);
+			 "unknown function '%.30s'; use count sum min max mean stddev p50 (any pNN) union first last distinct", name);
 }
 
-/* May this be said of that field? */
+/* Does the function support that field? */
 static int check_field(const struct gt_query *q, const struct gt_query_agg *agg, unsigned column, struct gt_err *err)
 {
 	const struct gt_query_field *f = gt_query_field(q->uses[agg->use].id);
 
 	if (agg->fn == GT_Q_FN_DISTINCT)
-		return 0;	/* whatever it is, it has values */
+		return 0;	/* any field */
 	if (agg->fn == GT_Q_FN_UNION && q->uses[agg->use].id != GT_Q_DUR)
 		return gt_err_at(err, column, -EINVAL, "union takes dur: the time in which at least one was running");
 	if (agg->fn == GT_Q_FN_QUANTILE && !(f->flags & GT_Q_HIST))
 		return gt_err_at(err, column, -EINVAL, "quantiles are of dur queue launch_dur bytes grid block registers shared depth");
 	if (!(f->flags & GT_Q_SUM))
-		return gt_err_at(err, column, -EINVAL, "%s is no quantity: dur queue launch_dur bytes grid block registers shared depth failed "
+		return gt_err_at(err, column, -EINVAL, "%s is not a quantity: dur queue launch_dur bytes grid block registers shared depth failed "
 				 "value arg.NAME are", f->name);
 	return 0;
 }
 
-/* FUNCTION(FIELD) or count, first, last. */
+/* Parses FUNCTION(FIELD), or count, first, last. */
 static int read_agg(struct gt_query *q, const struct part *part, struct gt_query_agg *agg, struct gt_err *err)
 {
 	unsigned n = 0, from, to = part->len;
@@ -129,7 +131,7 @@ static int read_agg(struct gt_query *q, const struct part *part, struct gt_query
 	if (agg->fn == GT_Q_FN_COUNT || agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
 		return n == part->len ? 0 : gt_err_at(err, part->column + n, -EINVAL, "%s is of rows and takes no field", name);
 	if (n == part->len || part->s[part->len - 1] != ')')
-		return gt_err_at(err, part->column + part->len, -EINVAL, n == part->len ? "%s takes a field, such as %s(dur)" : "a ) should stand here",
+		return gt_err_at(err, part->column + part->len, -EINVAL, n == part->len ? "%s takes a field, such as %s(dur)" : "expected )",
 				 name, name);
 	for (to--; to > from && isspace((unsigned char)part->s[to - 1]); to--)
 		;
@@ -147,7 +149,7 @@ static bool same_agg(const struct gt_query_agg *a, const struct gt_query_agg *b)
 	return a->fn == b->fn && a->use == b->use && a->q == b->q;
 }
 
-/* As one would write it: "p99(dur)". new. */
+/* The aggregate as text: "p99(dur)". The caller frees it. */
 static char *agg_text(const struct gt_query *q, const struct gt_query_agg *agg)
 {
 	const struct gt_query_use *use = agg->use == NO_USE ? NULL : &q->uses[agg->use];
@@ -172,7 +174,7 @@ static int read_aggs(struct gt_query *q, const char *aggs, struct gt_err *err)
 
 		for (unsigned i = 0; !rc && i < q->naggs; i++)
 			if (same_agg(&q->aggs[i], &agg))
-				rc = gt_err_at(err, part.column, -EINVAL, "this aggregate stands twice");
+				rc = gt_err_at(err, part.column, -EINVAL, "this aggregate occurs twice");
 		if (!rc && q->naggs == GT_QUERY_AGGS)
 			rc = gt_err_at(err, part.column, -EINVAL, "more than %u aggregates", GT_QUERY_AGGS);
 		if (!rc && !(agg.text = agg_text(q, &agg)))
@@ -186,7 +188,8 @@ static int read_aggs(struct gt_query *q, const char *aggs, struct gt_err *err)
 	return 0;
 }
 
-/* Rows are sorted by the sum of their durations, as other reports are, unless told, or by what comes first. */
+/* Rows are sorted by the sum of their durations by default, as in other reports, or else by the
+ * first aggregate. */
 static int read_order(struct gt_query *q, const char *order, struct gt_err *err)
 {
 	struct gt_query_agg want;
@@ -230,11 +233,12 @@ static enum gt_cell_kind cell_of_agg(const struct gt_query *q, const struct gt_q
 	if (agg->fn == GT_Q_FN_DISTINCT)
 		return GT_C_COUNT;
 	if (kind == GT_C_TEXT || (kind == GT_C_COUNT && (agg->fn == GT_Q_FN_MEAN || agg->fn == GT_Q_FN_STDDEV)))
-		return GT_C_REAL;	/* a mean of registers has decimals, one of ns needs none */
+		return GT_C_REAL;	/* a mean of registers has decimals, one of ns does not */
 	return kind;
 }
 
-/* "p99_dur_ns", "sum_bytes", "distinct_dur", "count": programs find the unit in the key. new. */
+/* "p99_dur_ns", "sum_bytes", "distinct_dur", "count": the key contains the unit, for programs.
+ * The caller frees it. */
 static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg)
 {
 	enum gt_cell_kind kind = cell_of_agg(q, agg);
@@ -245,9 +249,9 @@ static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg
 	if (n == len)
 		return asprintf(&key, "%s%s", agg->text, unit) < 0 ? NULL : key;
 	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE && agg->fn == GT_Q_FN_DISTINCT)
-		return strdup("distinct_sizes");	/* it is no size */
+		return strdup("distinct_sizes");	/* a number of sizes is not a size */
 	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE)
-		unit = "";	/* the field is called so */
+		unit = "";	/* the field's name is the unit */
 	return asprintf(&key, "%.*s_%.*s%s", (int)n, agg->text, (int)(len - n - 2), agg->text + n + 1, unit) < 0 ? NULL : key;
 }
 
@@ -260,7 +264,8 @@ static char *key_of_use(const struct gt_query_use *use)
 	return asprintf(&key, "arg.%s", use->arg) < 0 ? NULL : key;
 }
 
-/* On a narrow terminal aggregates go, the last one first; not the one that rows are sorted by. */
+/* On a narrow terminal aggregates are left out, the last one first; not the one that rows are
+ * sorted by. */
 static void give_way(struct gt_query *q, struct gt_buf *b)
 {
 	for (unsigned i = q->naggs; i-- > 0; )
@@ -296,7 +301,7 @@ static bool columns_of_aggs(struct gt_query *q)
 	return failed;
 }
 
-/* A range of values, and how many there are. */
+/* Columns of a range of values and the number of values. */
 static void columns_of_hist(struct gt_query *q)
 {
 	enum gt_cell_kind kind = cell_kind(gt_query_field(q->uses[q->aggs[q->naggs - 1].use].id)->class);
@@ -321,7 +326,7 @@ static int make_columns(struct gt_query *q, struct gt_err *err)
 	return failed || b.failed ? gt_err_set(err, -ENOMEM, "no memory for a query") : 0;
 }
 
-/* "Rows where kind==kernel, by name, stream", on one line whatever the expression holds. `what`: in place of "Rows". */
+/* "Rows where kind==kernel, by name, stream", on one line. `what` replaces "Rows". */
 static int make_title(struct gt_query *q, const char *what, bool where, struct gt_err *err)
 {
 	struct gt_buf b = { 0 };
@@ -360,7 +365,7 @@ void gt_query_free(struct gt_query *q)
 typedef int read_fn(struct gt_query *q, const char *text, struct gt_err *err);
 struct spec { const char *option, *text; read_fn *read; };
 
-/* Reads what the options say, in their order. new. */
+/* Parses the options in their order. The caller frees the result. */
 static struct gt_query *read_all(const struct spec *specs, unsigned n, const char **option, const char **wrong, struct gt_err *err)
 {
 	struct gt_query *q = calloc(1, sizeof(*q));
@@ -399,7 +404,7 @@ static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
 	return read_aggs(q, aggs, err);
 }
 
-/* The columns and the title. q, or NULL. */
+/* Makes columns and title. Returns q, or NULL. */
 static struct gt_query *complete(struct gt_query *q, const char *what, bool where, struct gt_err *err)
 {
 	if (q && !make_columns(q, err) && !make_title(q, what, where, err))

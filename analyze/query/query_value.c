@@ -1,6 +1,6 @@
-/* What a field of a row is. Some are the same for all rows of a type, some for all of a track, the rest stands in columns: one value
- * for each row of a code, so a row's place there is the number of rows of its code before it, which is counted when it is first
- * asked for. */
+/* Values of the fields of a row. Some are the same for all rows of a type, others for all rows
+ * of a track. The rest are in columns with one value per row of a code: the index of a row is
+ * the number of rows of its code before it, which is counted on first use. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static int make_names(struct gt_query_rows *e, enum gt_query_id id, struct gt_er
 
 /* ---- of a track ---- */
 
-/* The first track of a kind from here upwards, or GT_NONE. */
+/* The first track of a kind from this one upwards, or GT_NONE. */
 static uint32_t above(const struct gt_segment *seg, uint32_t track, enum gt_track_kind kind)
 {
 	while (track < seg->ntracks && seg->tracks[track].kind != kind)
@@ -104,7 +104,7 @@ static struct gt_query_value of_track(const struct gt_segment *seg, uint32_t tra
 /* ---- of a row ---- */
 
 #define ROLES 3
-static const struct { uint8_t roles[ROLES]; bool all; /* fields of the first role, not just the first */ } stored[GT_QUERY_FIELD_COUNT] = {
+static const struct { uint8_t roles[ROLES]; bool all; /* all fields with the first role, not only one */ } stored[GT_QUERY_FIELD_COUNT] = {
 	[GT_Q_SIZE] = { { GT_R_BYTES }, false }, [GT_Q_GRID] = { { GT_R_GRID }, true }, [GT_Q_BLOCK] = { { GT_R_BLOCK }, true },
 	[GT_Q_REGISTERS] = { { GT_R_REGISTERS }, false }, [GT_Q_SHARED] = { { GT_R_SHARED }, true },
 	[GT_Q_GRAPH] = { { GT_R_GRAPH }, false }, [GT_Q_NODE] = { { GT_R_NODE }, false },
@@ -116,7 +116,7 @@ static const struct { uint8_t roles[ROLES]; bool all; /* fields of the first rol
 	[GT_Q_DST] = { { GT_R_DST_MEMORY }, false }, [GT_Q_VALUE] = { { GT_R_VALUE }, false },
 };
 
-/* A column more. False: there is none, or it is of another length. */
+/* Adds a column. false: it is missing, or its length differs. */
 static bool add_column(struct gt_query_source *s, const struct gt_cols *cols, uint32_t code, uint32_t field)
 {
 	uint32_t n;
@@ -154,7 +154,7 @@ static void find_columns(struct gt_query_source *s, const struct gt_cols *cols, 
 			add_column(s, cols, code, i);
 	for (unsigned i = 0; !stored[use->id].all && i < ROLES && stored[use->id].roles[i]; i++)
 		if (!add_column(s, cols, code, gt_type_field(type, stored[use->id].roles[i]))) {
-			s->nv = 0;	/* one without the other says nothing */
+			s->nv = 0;	/* one without the other is meaningless */
 			return;
 		}
 }
@@ -183,7 +183,7 @@ static uint32_t count_row(struct gt_query_rows *e, uint32_t row)
 	return c->n++;
 }
 
-/* The chunk's rows' places in argument columns; rows that nobody asked about are counted now. */
+/* Computes the indices of the chunk's rows in argument columns; skipped rows are counted now. */
 static void rank_chunk(struct gt_query_rows *e)
 {
 	e->has_ranks = true;
@@ -217,7 +217,8 @@ static struct gt_query_value sum(const struct gt_query_source *s, uint32_t at)
 	return of_uint(u);
 }
 
-/* Between the end of the launch and the start of the work; work that began before the call returned did not queue. */
+/* From the end of the launch call to the start of the operation; an operation that began before
+ * the call returned did not queue. */
 static struct gt_query_value queue(const struct gt_query_source *s, uint32_t at, int64_t start)
 {
 	int64_t returned;
@@ -270,7 +271,8 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	if (!e->has_ranks)
 		rank_chunk(e);
 	at = e->rank[row - e->from];
-	if (at >= s->n || (e->cols->kind == GT_OPEN && !s->v[0][at]))	/* what an open call will have is not known yet, and reads 0 */
+	/* results of an open call are unknown, and stored as 0 */
+	if (at >= s->n || (e->cols->kind == GT_OPEN && !s->v[0][at]))
 		return none();
 	switch (e->q->uses[use].id) {
 	case GT_Q_GRID: case GT_Q_BLOCK: return product(s, at);
@@ -286,7 +288,8 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	}
 }
 
-/* Its track says it where contexts have tracks. Elsewhere the row does, with 0 for what is not known; what calls have are handles. */
+/* From the track, if contexts have tracks. Otherwise from the row: 0 is unknown, and calls have
+ * handles. */
 static struct gt_query_value context(struct gt_query_rows *e, unsigned use, uint32_t row)
 {
 	struct gt_query_value v = e->of_track[use];

@@ -114,7 +114,7 @@ want gate-real 3 $A --fail-if 'gpu.busy_percent < 50%' "$GPU"
 want gate-several-files 3 $A --per-rank header --fail-if 'errors.count > 0' a.jsonl b.jsonl
 is gate-several-files-each "passed failed" "$(sed -n 's/^  \(passed\|failed\) .*/\1/p' want.out | tr '\n' ' ' | sed 's/ $//')"
 want gate-usage 2 $A --fail-if 'kernels.p98 > 5ms' a.jsonl
-check gate-usage-points told "gtanalyze: --fail-if 'kernels.p98 > 5ms', column 9: there is no figure 'p98'; is 'p90' meant?"
+check gate-usage-points told "gtanalyze: --fail-if 'kernels.p98 > 5ms', column 9: there is no figure 'p98'; did you mean 'p90'?"
 check gate-usage-prints-nothing test ! -s want.out
 want gate-change-of-one 2 $A --fail-if 'kernels.p99 > +5%' a.jsonl
 want gate-missing-file 1 $A header --fail-if 'header.lost > 0' absent.zst

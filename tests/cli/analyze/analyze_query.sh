@@ -36,10 +36,10 @@ points() {	# points NAME OPTION TEXT COLUMN MESSAGE
 	is "query-$1-shows" "  $3" "$(sed -n 2p want.err)"
 	is "query-$1-points" "$(printf '  %*s^' "$4" '')" "$(sed -n 3p want.err)"
 }
-points field --where 'dur>1ms && knid==kernel' 11 "there is no field 'knid'; is 'kind' meant?"
-points word --where 'kind==kernle' 6 "no kind is called 'kernle'; is 'kernel' meant?"
+points field --where 'dur>1ms && knid==kernel' 11 "there is no field 'knid'; did you mean 'kind'?"
+points word --where 'kind==kernle' 6 "there is no kind 'kernle'; did you mean 'kernel'?"
 points unit --where 'dur>5' 5 "a time needs a unit"
-points wide --where 'name=="größer" & x' 15 "is '&&' meant?"
+points wide --where 'name=="größer" & x' 15 "did you mean '&&'?"
 points by --by 'name,dur' 5 "dur has too many values to group by"
 points agg --agg 'count,sum(name)' 10 "name is no quantity"
 points order --order-by 'p99(dur)' 0 "rows are sorted by one of the aggregates of --agg"
@@ -82,7 +82,7 @@ check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6.431 s o
 want histogram-gaps-where 2 $A histogram --of gap --where failed $R/h200-train.zst
 check histogram-gaps-where-says told "gtanalyze: --where selects rows, and gaps have none"
 want histogram-gaps-by 2 $A histogram --of gap --by pid,devce $R/h200-train.zst
-check histogram-gaps-by-says told "gtanalyze: --by: gaps have no field 'devce'; is 'device' meant?"
+check histogram-gaps-by-says told "gtanalyze: --by: gaps have no field 'devce'; did you mean 'device'?"
 want histogram-gaps-cannot 4 $A histogram --of gap $R/h200-mlp-calls.zst
 
 # As many as sort -u counts.

@@ -19,7 +19,7 @@ for format in json csv; do
 	same ranks-as-one-file-$format one two
 done
 want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
-check ranks-text-header says "2 files, read as the ranks of one run (--per-rank: each by itself)"
+check ranks-text-header says "2 files, read as the ranks of one run (--per-rank: each separately)"
 check ranks-text-column grep -Eq '^  Rank +PID +Process' want.out
 check ranks-text-row grep -Eq '^  rank1 +564' want.out
 is ranks-same-machine-said-once 1 "$(grep -c 'NVIDIA H200, driver' want.out)"
@@ -122,7 +122,7 @@ check ranks-cut-says says "(cut.zst: NOT CLOSED: complete to "
 want ranks-cut-and-whole 0 "$A" top --format csv cut.zst rank1/trace.zst rank0/trace.zst
 check ranks-cut-is-known told "cut.zst is the same recording as rank0/trace.zst: it is counted once"
 want ranks-no-gpu 0 "$A" kernels "$R/h200-mlp-calls.zst" rank1/trace.zst
-check ranks-no-gpu-says says "(h200-mlp-calls.zst: no work of a GPU in it: reports about GPUs are of the others)"
+check ranks-no-gpu-says says "(h200-mlp-calls.zst: it has no GPU operations: GPU reports cover the others)"
 want ranks-stdin 0 sh -c "\"$A\" gpu --format csv - rank1/trace.zst <rank0/trace.zst"
 is ranks-stdin-names "-,trace.zst" "$(rows gpu | cut -d, -f1 | paste -s -d,)"
 

@@ -116,7 +116,7 @@ want waits-argless 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --args n
 is waits-argless '1 4294967295 0,1 4294967295 0,3 4294967295 0,3 4294967295 0,' "$(cut -d ' ' -f 1,2,8 argless.waits | sort | tr '\n' ,)"
 is waits-argless-are-counted '4 2' "$(meta gpu_waits argless.zst) $(meta waits_without_stream argless.zst)"
 want waits-argless-header 0 "$A" header argless.zst
-check waits-argless-is-said grep -q '2 waits for a stream, it is not known for which (--args none)' want.out
+check waits-argless-is-said grep -q '2 waits for an unknown stream (--args none)' want.out
 
 # -e runtime: CUPTI's numbers are the runtime's then, and all is joined all the same; the runtime's calls are rows, that nothing adds up
 events=api,ioctl,gpu,runtime

@@ -142,7 +142,7 @@ want drop-partly 0 $T "$open/gtcollect" -f -o drop.zst env LD_LIBRARY_PATH="$ope
 says drop-partly-says '1 process (spin_calls) ran as user 65534 and was not recorded'
 says drop-partly-is-in-the-last-line '1 process MISSING'
 is drop-partly-has-the-rest 500 "$(calls cuCtxGetCurrent drop.zst)"
-check drop-partly-is-in-the-trace sh -c '"$0/gtanalyze" header drop.zst | grep -q "1 process is missing: it ran as another user"' "$B"
+check drop-partly-is-in-the-trace sh -c '"$0/gtanalyze" header drop.zst | grep -q "1 process was not recorded: it ran as another user"' "$B"
 chmod 777 "$open"
 $drop env TMPDIR=/tmp LD_LIBRARY_PATH="$open" "$open/gtcollect" -q -o /dev/null sh -c 'cd "$0"; env >env; while [ ! -e go ]; do sleep 0.05; done' "$open" 2>/dev/null &
 until_it_is yes there "$open/env"

@@ -36,10 +36,10 @@ check files-are-files grep -q '^  file  *2 ' want.out
 
 head -c -30 b.jsonl >cut.jsonl
 want cut 0 "$B/gtanalyze" cut.jsonl
-check cut-is-told grep -q "was cut short: its end is not in it)" want.out
+check cut-is-told grep -q "is truncated: its end is missing)" want.out
 { line 2000 0 B cuInit ""; line 1000 1 B cuInit ""; } >back.jsonl
 want back 0 "$B/gtanalyze" header back.jsonl
-check back-is-told grep -q "of the imported file 1 line went back in time" want.out
+check back-is-told grep -q "of the imported file 1 line has an earlier time than the line before" want.out
 
 for f in "$SRC"/tests/broken/json/*.message; do
 	file=${f%.message}
@@ -72,7 +72,7 @@ cat "$K" | "$B/gtanalyze" top --format csv - >pipe.csv 2>pipe.err; same kineto-t
 "$B/gtanalyze" top --format csv kineto.zst >native.csv 2>native.err; same kineto-kept whole.csv native.csv
 head -c 1000000 kineto.json >cut.json
 want kineto-cut 0 "$B/gtanalyze" cut.json
-check kineto-cut-is-told grep -q "was cut short: its end is not in it)" want.out
+check kineto-cut-is-told grep -q "is truncated: its end is missing)" want.out
 
 # What gtexport --chrome writes comes back: the same calls, the same work, joined to the same calls.
 for f in h200-streams h200-graphs; do

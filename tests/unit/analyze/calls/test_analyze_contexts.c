@@ -90,7 +90,7 @@ static void what_is_not_told(void)
 		j = contexts_of(&p, &o);
 		CHECK(rows(j, "contexts") == (how ? 2 : 3) && num(sum(j, "bind"), "count") == (how ? 2 : 3));
 		CHECK_EQ(rows(j, "context_events"), 1);
-		CHECK(noted(j, "context_events", how ? "not told: --match" : "not told where the context was not recorded"));
+		CHECK(noted(j, "context_events", how ? "unknown: --match" : "unknown if the context was not recorded"));
 		json_decref(j);
 	}
 	{	/* what is current is not known from the push on */
@@ -105,7 +105,7 @@ static void what_is_not_told(void)
 		calls(&p, 0, SET, 1, 0);
 		j = contexts_of(&p, &plain);
 		CHECK(num(sum(j, "bind"), "count") == 3 && num(sum(j, "bound already"), "count") == 1);
-		CHECK(noted(j, "context_events", "not told where"));
+		CHECK(noted(j, "context_events", "unknown if"));
 		json_decref(j);
 	}
 }

@@ -18,7 +18,7 @@ static void losses_are_told(void)
 	g = row(j, "pauses", 0);
 	CHECK(num(g, "pauses") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);
 	CHECK(num(row(j, "header", 0), "lost") == 12 && num(row(j, "header", 0), "lost_unknown") == 1);
-	CHECK(noted(j, "header", "LOST: 12 events and an unknown number more; what was lost is missing"));
+	CHECK(noted(j, "header", "LOST: 12 events and an unknown number more; counts and sums lack the lost rows"));
 	CHECK(noted(j, "header", "sampled: one call in 10"));
 	CHECK(is(row_named(j, "metadata", "key", "gpus.0.model"), "value", "H200"));
 	json_decref(j);
@@ -58,7 +58,7 @@ static void nothing_at_all(void)
 	gt_writer_meta(t.w, "{\"tool\":\"gtcollect\",\"duration_ns\":1500000000}", &t.err);
 	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
 	CHECK(text && strstr(text, "trace: an EMPTY recording of 1.500 s\n"));
-	CHECK(strstr(text, "(no CUDA call was seen: the program never"));
+	CHECK(strstr(text, "(no CUDA call was recorded: the program never"));
 	free(text);
 	begin(&t, true);
 	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
@@ -263,13 +263,13 @@ static void words_go_by_number(void)
 static void one_is_told_as_one(void)
 {
 	static const char *const notes[] = {
-		"its end, with 1 byte, is not in it", "1 event has no time that can be, so it is in no figure", "1 event ends before it begins: it counts as",
-		"1 call begins within another call of the same thread and ends after it: it is a span", "1 name found no room: it has", "1 event is none", "1 line went",
-		"1 argument found", "GPU: 1 launch, copy or set has no time, as no CUDA event could be put around it or read",
-		"CUPTI dropped 1 record: what it told", "GPU: 1 record came back while another profiler had CUPTI, with times of its clock: what it told",
-		"GPU: 1 record found no room on its way here: what it told", "GPU: 1 record had impossible times: what it told is missing",
-		"of 1 launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it",
-		"GPU: 1 wait for a stream, it is not known for which",
+		"without its last 1 byte", "1 event has an invalid time and is ignored", "1 event ends before it begins and counts as",
+		"1 call begins within another call of the same thread and ends after it: it counts as a span", "1 name did not fit into memory: it has", "1 event has an unknown form", "1 line has an earlier time",
+		"1 argument did not fit", "GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
+		"CUPTI dropped 1 record: GPU figures do not include it", "GPU: 1 record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it",
+		"GPU: 1 record was dropped because a buffer was full: GPU figures do not include it", "GPU: 1 record has invalid times: GPU figures do not include it",
+		"GPU: 1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report unseen lists it",
+		"GPU: 1 wait for an unknown stream",
 	};
 	struct trace t;
 	json_t *j;

@@ -61,12 +61,12 @@ static bool refused(const char *text, bool two, int column, const char *words)
 static void errors_point_at_the_place(void)
 {
 	CHECK(refused("", true, 1, "a gate begins with TABLE.COLUMN") && refused("  > 5", true, 3, "a gate begins with TABLE.COLUMN"));
-	CHECK(refused("kernel.p99 > 5ms", true, 1, "no table 'kernel'; is 'kernels' meant? There are: userspace kernel_space gpu"));
+	CHECK(refused("kernel.p99 > 5ms", true, 1, "no table 'kernel'; did you mean 'kernels'? There are: userspace kernel_space gpu"));
 	CHECK(refused("zzz.p99 > 5ms", true, 1, "no table 'zzz'; there are: userspace"));
 	CHECK(refused("kernels", true, 8, "a . and a figure of kernels") &&
 	      refused("kernels > 5", true, 8, "a . and a figure of kernels"));
-	CHECK(refused("kernels.p98 > 5ms", true, 9, "no figure 'p98'; is 'p90' meant? There are: count total_ns"));
-	CHECK(refused("kernels.totla > 5ms", true, 9, "is 'total' meant?") &&
+	CHECK(refused("kernels.p98 > 5ms", true, 9, "no figure 'p98'; did you mean 'p90'? There are: count total_ns"));
+	CHECK(refused("kernels.totla > 5ms", true, 9, "did you mean 'total'?") &&
 	      refused("kernels.zzz > 5", true, 9, "no figure 'zzz'; there are: count"));
 	CHECK(refused("kernels. > 5", true, 9, "no figure ''"));
 	CHECK(refused("kernels.busy > 5ms", true, 9, "'busy' may be busy_percent or busy_ns"));

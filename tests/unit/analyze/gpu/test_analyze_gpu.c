@@ -120,7 +120,7 @@ static void shares_are_of_what_can_be_added(void)
 	CHECK_EQ(num(row_named(j, "top", "operation", "cuLaunchKernel"), "share_percent"), 100);
 	CHECK_EQ(num(row_named(j, "top", "operation", "stream waits for event"), "share_percent"), 100);
 	CHECK(num(row_named(j, "top", "operation", "add"), "share_percent") == 48.39);	/* of add 300, mul 210, copy 100, set 10 */
-	CHECK(noted(j, "top", "share % is of its own kind"));
+	CHECK(noted(j, "top", "shares add up within each group only"));
 	CHECK(rows(j, "categories") == 1 && num(row_named(j, "categories", "category", "launch"), "share_percent") == 100);
 	json_decref(j);
 }
@@ -302,19 +302,19 @@ static void what_is_missing_is_told(void)
 		       "\"gpu_records_lost\":0,\"gpu_records_impossible\":0,\"gpu_launches_without_record\":2}");
 	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
 	text = report_text(gpus_end(&g), (const char *[]){ "header", "kernels", NULL }, &plain, 1, GT_TEXT);
-	CHECK(text && strstr(text, "GPU: CUPTI dropped 3 records: what they told is missing") && !strstr(text, "no losses"));
-	CHECK(strstr(text, "GPU: of 2 launches, copies and sets it is not known what the GPU did") && !strstr(text, "impossible"));
+	CHECK(text && strstr(text, "GPU: CUPTI dropped 3 records: GPU figures do not include them") && !strstr(text, "no losses"));
+	CHECK(strstr(text, "GPU: 2 launches, copies or sets have no GPU record") && !strstr(text, "invalid times"));
 	free(text);
 	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"CUDA events (as asked for)\",\"gpu_untimed\":7,"
 		       "\"gpu_processes_by_events\":1}");
 	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
 	text = report_text(gpus_end(&g), (const char *[]){ "header", "kernels", NULL }, &plain, 1, GT_TEXT);
-	CHECK(text && strstr(text, "GPU: in 1 of the processes its times are those of CUDA events") && !strstr(text, "not recorded"));
+	CHECK(text && strstr(text, "GPU: in 1 of the processes times come from CUDA events") && !strstr(text, "not recorded"));
 	CHECK(strstr(text, "GPU: 7 launches, copies and sets have no time") && !strstr(text, "no losses"));
 	free(text);
 	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"cuptiX failed: error 999\"}");
 	j = report(gpus_end(&g), (const char *[]){ "header", "gpu", NULL }, &plain);
-	CHECK(noted(j, "header", "GPU: what it did was not recorded: cuptiX failed: error 999") && noted(j, "gpu", "not recorded"));
+	CHECK(noted(j, "header", "GPU: not recorded: cuptiX failed: error 999") && noted(j, "gpu", "not recorded"));
 	CHECK(!strstr(json_string_value(json_object_get(row(j, "header", 0), "layers")), "gpu"));
 	json_decref(j);
 }

@@ -35,12 +35,12 @@ static void begins_without_an_end_are_named_and_listed(void)
 		half(&t, range_type(&t, "ncclCommInitRankConfig"), 3000 + i, 0);
 	half(&t, range_type(&t, "ncclCommFinalize"), 4000, 0);
 	j = report(end(&t), reports, &plain);
-	CHECK(noted(j, "header", "UNMATCHED: 3 begins without an end, in no report but open: ncclCommInitRankConfig (2), ncclCommFinalize (1)"));
+	CHECK(noted(j, "header", "UNMATCHED: 3 begins without an end, only in the report open: ncclCommInitRankConfig (2), ncclCommFinalize (1)"));
 	CHECK(rows(j, "open") == 4 && is(row(j, "open", 0), "operation", "cuStreamSynchronize") && !absent(row(j, "open", 0), "duration_ns"));
 	for (size_t i = 1; i < 4; i++)
 		CHECK(absent(row(j, "open", i), "duration_ns") && num(row(j, "open", i), "start_ns") >= 1999);
 	CHECK(is(row(j, "open", 1), "operation", "ncclCommInitRankConfig") && is(row(j, "open", 3), "operation", "ncclCommFinalize"));
-	CHECK(noted(j, "open", "no end of theirs"));
+	CHECK(noted(j, "open", "no recorded end"));
 	json_decref(j);
 }
 

@@ -188,8 +188,8 @@ static void gaps_are_drawn(void)
 static void what_may_be_asked(void)
 {
 	static const struct { const char *by; uint64_t at; const char *says; } bads[] = {
-		{ "name", 0, "grouped by recording, pid, device, cause" }, { "device,devcie", 7, "is 'device' meant?" }, { "device, device", 8, "stands twice" },
-		{ "", 0, "grouped by" }, { "pid,", 4, "grouped by" }, { "pid,recording,device,cause,pid", 27, "stands twice" },
+		{ "name", 0, "grouped by recording, pid, device, cause" }, { "device,devcie", 7, "did you mean 'device'?" }, { "device, device", 8, "occurs twice" },
+		{ "", 0, "grouped by" }, { "pid,", 4, "grouped by" }, { "pid,recording,device,cause,pid", 27, "occurs twice" },
 	};
 	struct gt_gap_by by;
 

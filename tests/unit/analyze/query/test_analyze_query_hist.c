@@ -80,7 +80,7 @@ static void histograms_are_of_quantities(void)
 
 	CHECK(!gt_query_new_hist(NULL, NULL, "name", &option, &wrong, &err) && !strcmp(option, "--of") && err.offset == 0);
 	err = (struct gt_err)GT_ERR_INIT;
-	CHECK(!gt_query_new_hist(NULL, NULL, "quue", &option, &wrong, &err) && strstr(err.text, "is 'queue' meant?"));
+	CHECK(!gt_query_new_hist(NULL, NULL, "quue", &option, &wrong, &err) && strstr(err.text, "did you mean 'queue'?"));
 }
 
 T_MAIN(T(histograms_count), T(histograms_are_drawn), T(histograms_are_of_quantities))
