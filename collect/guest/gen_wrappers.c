@@ -1,10 +1,11 @@
-/* Prints wrappers.c, at build time: a line for each function of the driver API, and the fields of its arguments. */
+/* Prints wrappers.c at build time: a line for each function of the driver API, and the fields of
+ * its arguments. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "formats/cuda/cuda_api.h"
 
-/* Kinds of parameters (cuda_api.h) by what they are to a compiler. What is not here is a pointer. */
+/* C types of the kinds of parameters (cuda_api.h). All other kinds are pointers. */
 static const struct { const char *kinds, *type; char word; } types[] = {
 	{ "i", "int32_t", 'N' }, { "u", "uint32_t", 'N' }, { "w", "uint16_t", 'N' }, { "b", "uint8_t", 'N' },
 	{ "f", "float", 'F' },
@@ -12,7 +13,7 @@ static const struct { const char *kinds, *type; char word; } types[] = {
 };
 #define TYPES (sizeof(types) / sizeof(*types))
 
-/* What has to be done after some functions, and before. */
+/* Hooks of single functions, after and before the call. */
 static const struct { const char *name, *after, *before; } specials[] = {
 	{ "cuGetProcAddress", "gt_after_get_proc", NULL }, { "cuGetProcAddress_v2", "gt_after_get_proc", NULL },
 	{ "cuModuleGetFunction", "gt_after_get_function", NULL }, { "cuLibraryGetKernel", "gt_after_get_kernel", NULL },
@@ -59,7 +60,8 @@ static const char *before(const char *name)
 	return NULL;
 }
 
-/* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or one that never comes. */
+/* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or a mode
+ * that does not exist. */
 static const char *least_mode(const struct gt_api *api)
 {
 	struct gt_api_field f[GT_FIELDS_MAX];
@@ -70,7 +72,7 @@ static const char *least_mode(const struct gt_api *api)
 	return i < n ? "GT_ARGS_KEY" : n ? "GT_ARGS_ALL" : "GT_ARGS_ALL + 1";
 }
 
-/* May it share guest_fast_path.c's body? */
+/* True: it may share the body in guest_fast_path.c. */
 static bool plain(const struct gt_api *api)
 {
 	struct gt_api_field f[GT_FIELDS_MAX];
@@ -85,8 +87,8 @@ static bool plain(const struct gt_api *api)
 	return n <= 6 && !after(api->name, api->role);
 }
 
-/* The words of its key arguments, where they all are values that it was handed: "(N(a1), N(a4))"; func as in struct gt_keyed_call.
- * False when some have to be fetched, or there are none. */
+/* Builds the list of the words of its key arguments if all are parameter values: "(N(a1),
+ * N(a4))"; func as in struct gt_keyed_call. False: some must be fetched, or there are none. */
 static bool key_words(const struct gt_api *api, const char words[][24], char *list, int *func)
 {
 	struct gt_api_field f[GT_FIELDS_MAX];

@@ -1,10 +1,13 @@
-/* From a call's parameters to the words of its record, by the table (gt_api_fields says what each field is).
+/* Converts a call's parameters to the argument words of its record, by the table of fields
+ * (gt_api_fields).
  *
- * Inputs are read after the call, and only where its return code says that the driver itself has read them: a pointer the
- * driver refused to follow must not crash the program in our hands. Outputs are read after success.
+ * Inputs are read after the call, and only if its return code shows that the driver itself has
+ * read them: if the driver refused to follow a pointer, the guest must not follow it either.
+ * Outputs are read after success.
  *
- * NAMES OF KERNELS. A launch tells a handle; the name came earlier, often from another thread. Names are kept per process when
- * the program asks for handles, and each thread tells a handle's name in its own ring before it first mentions the handle. */
+ * NAMES OF KERNELS. A launch has only a handle. The kernel's name is known earlier, often from
+ * another thread: when the program gets the handle. The names are stored per process. Each thread
+ * writes a handle's name to its own ring before the first record with that handle. */
 #include "collect/guest/core/guest_args.h"
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_hooks.h"
@@ -14,7 +17,8 @@
 
 static uint32_t hash_handle(uint64_t handle) { return (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40); }
 
-/* The entry of a handle, new if there is none; NULL when the table is full. */
+/* Returns the entry of a handle, and with `add` creates a missing one. NULL: there is none, or
+ * the table is full. */
 static struct gt_interned_name *name_entry(uint64_t handle, bool add)
 {
 	uint32_t hash = hash_handle(handle);
@@ -64,7 +68,7 @@ static void set_name(uint64_t handle, const char *text)
 		__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
 }
 
-/* Asks the driver; its functions for that came with CUDA 12.3. */
+/* Queries the driver. Its functions for that exist since CUDA 12.3. */
 static const char *query_name(uint64_t handle, bool kernel)
 {
 	static struct gt_driver_function of_kernel, of_function;
@@ -131,7 +135,7 @@ void *gt_driver_function_address(struct gt_driver_function *a, const char *name)
 	return __atomic_load_n(&a->function, __ATOMIC_ACQUIRE);
 }
 
-/* Memory is on the device of the current context, but that of a pool is where the pool is. */
+/* Memory is on the device of the current context, but memory of a pool is on the pool's device. */
 static uint64_t device_of(uint64_t address, bool of_pool)
 {
 	static struct gt_driver_function context, pointer;
@@ -145,7 +149,7 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 	return of_context && !of_context(&device) && device >= 0 ? (uint64_t)device : UINT64_MAX;
 }
 
-/* Which of the machine's GPUs that is: processes number theirs as they like. */
+/* The UUID identifies the GPU in the machine: each process may number its devices differently. */
 static bool uuid_of(uint64_t device, uint64_t uuid[2])
 {
 	static struct gt_driver_function newer, older;
@@ -156,7 +160,8 @@ static bool uuid_of(uint64_t device, uint64_t uuid[2])
 	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
 }
 
-/* Something was allocated: where, unless it is where this thread's last allocation was. */
+/* Writes the device of an allocation to the ring, unless the thread's last allocation was on the
+ * same device. */
 static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
 {
 	bool was = gt_inside;
@@ -181,7 +186,7 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 		gt_ring_count_drop(t, now, now);
 }
 
-/* ---- what functions need done ---- */
+/* ---- hooks of single functions ---- */
 
 static bool is_attached(void) { return gt_process_state && gt_process_state->pid; }
 
@@ -221,7 +226,8 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 		set_name(*(const uint64_t *)w[0], name);
 }
 
-/* cuLibraryEnumerateKernels(CUkernel *, unsigned, CUlibrary): remember that these are kernels; names when they are used */
+/* cuLibraryEnumerateKernels(CUkernel *, unsigned, CUlibrary): notes that these handles are
+ * kernels; their names are queried at first use */
 void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
 {
 	int32_t (*count)(uint32_t *, uint64_t) = (int32_t (*)(uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
@@ -252,7 +258,7 @@ void gt_after_profiler_stop(int32_t ret, const uint64_t *w, const void *caller)
 
 enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, LAUNCH_ERRORS = 700, LAUNCH_ERRORS_END = 720 };
 
-/* Errors a driver can only give after it has looked at its inputs. */
+/* True: the driver has read its inputs, as it returns these codes only after that. */
 static bool inputs_were_read(int32_t ret)
 {
 	return !ret || ret == OUT_OF_MEMORY || ret == NOT_FOUND || (ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
@@ -283,7 +289,8 @@ static uint64_t copy_direction(uint32_t src, uint32_t dst)
 	return directions[(src != 1) * 2 + (dst != 1)];
 }
 
-/* { CUarray_format, channels }: bytes of an element; 0: compressed or planar, has no such size */
+/* { CUarray_format, channels }: bytes of an element; 0: the format is compressed or planar and
+ * has no such size */
 static uint64_t element_bytes(const uint8_t *format)
 {
 	uint64_t channels = u32(format + 4);
@@ -296,7 +303,8 @@ static uint64_t element_bytes(const uint8_t *format)
 	return 0;
 }
 
-/* Of n sizes. More than any program copies at once are no sizes. */
+/* Sum of n sizes; 0 if n is greater than any program uses, as the array is then not an array of
+ * sizes. */
 static uint64_t sum(const uint8_t *sizes, uint64_t n)
 {
 	uint64_t total = 0;
@@ -356,7 +364,8 @@ uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 		if (!is_recorded(c->t, a))
 			continue;
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
-			break;		/* an output, or not to be touched before the driver has */
+			break;		/* an output, or memory that must not be read before the
+					 * driver has read it */
 		to[n++] = gt_arg_value(c->t, a, w, 0);
 	}
 	return n;

@@ -1,8 +1,9 @@
-/* Which libraries are loaded, and what they export.
+/* Symbols of the loaded libraries.
  *
- * dlsym cannot be asked: it is what we stand before, it may call malloc (which may be the very program's, and not ready), and a
- * failed look-up leaves a message that the program would find in dlerror. So we read what the loader reads: each library's
- * dynamic section, symbol table and hash. guest_objects.c lists the libraries in the order in which they were loaded. */
+ * dlsym cannot be used: the guest library replaces it, it may call malloc (possibly the program's
+ * own, not yet initialized), and a failed lookup leaves a message that the program would find in
+ * dlerror. So this file reads the tables that the loader reads: each library's dynamic section,
+ * symbol table and hash. guest_objects.c lists the libraries in load order. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_elf.h"
 
@@ -12,7 +13,8 @@
 #include "collect/guest/core/guest_session.h"
 #include "collect/ipc/cupti_paths.h"
 
-/* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */
+/* glibc has relocated the addresses in a dynamic section, except in the vdso. Some other loaders
+ * leave them unrelocated. */
 static const void *relocated(const struct gt_object *o, ElfW(Addr) value)
 {
 	return (const void *)(value < o->base ? o->base + value : value);
@@ -57,7 +59,8 @@ static bool read_object(const struct dl_phdr_info *info, struct gt_object *o)
 
 /* ---- symbols ---- */
 
-/* A usable definition of `name` at index i? Hidden versions are there for old programs only, but better than nothing. */
+/* Returns the address of symbol i if it is a usable definition of `name`. A hidden version, which
+ * exists for old programs only, goes to *hidden: it is used if there is no other. */
 static void *definition(const struct gt_object *o, uint32_t i, const char *name, void **hidden)
 {
 	const ElfW(Sym) *s = (const ElfW(Sym) *)o->symbols + i;
@@ -143,9 +146,10 @@ bool gt_object_named(const struct gt_object *o, const char *prefix)
 }
 
 struct search {
-	uintptr_t address;		/* wanted: the library that holds it */
-	const char *name, *prefix;	/* wanted: this symbol, from a library so named (NULL: behind ours) */
-	const char *soname;		/* wanted: the library of this soname or file name */
+	uintptr_t address;		/* searched: the library that contains this address */
+	const char *name, *prefix;	/* searched: this symbol in a library with this prefix
+					 * (NULL: after the guest library) */
+	const char *soname;		/* searched: the library with this soname or file name */
 	bool after_guest;
 	void *found;
 	struct gt_object object;
@@ -231,7 +235,8 @@ static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* One library is in the folder of another, or lies from there where NVIDIA's packages put CUPTI. */
+/* Loads `name` from the folder of another library, or from where NVIDIA's packages put CUPTI
+ * relative to that folder. */
 static void *load_near(void *(*load)(const char *, int), const char *other, const char *name)
 {
 	static const char *const ways[] = { NULL, "../../cuda_cupti/lib", "../extras/CUPTI/lib64" };
@@ -269,7 +274,7 @@ void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name)
 	return loaded;
 }
 
-static struct gt_object own = { .path = "" };	/* our library */
+static struct gt_object own = { .path = "" };	/* the guest library */
 
 void gt_own_object_find(void) { gt_object_at(&gt_api[0], &own); }
 
@@ -318,7 +323,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 
 bool gt_object_needs(const struct gt_object *o, const char *prefix)
 {
-	unsigned budget = 2000;		/* libraries to look at, some of them several times */
+	unsigned budget = 2000;		/* lookups of libraries; some are looked up several times */
 
 	return needs(o, prefix, 0, &budget);
 }

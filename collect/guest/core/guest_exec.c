@@ -1,7 +1,9 @@
-/* exec and abort. The program that calls them ends as surely as by exit, but no handler runs: what CUPTI has not given back by then is gone.
- * So each function of these families has it given back first. Should exec find nothing to run, the program goes on.
+/* exec and abort. They end the program, but no exit handler runs: records that CUPTI has not
+ * delivered by then are lost. So the wrappers of these functions fetch them first. If exec fails,
+ * the program continues.
  *
- * A child of vfork is in our memory, but is not the process that CUPTI is in; a child of fork has no CUPTI. Both pass. */
+ * A child of vfork runs in our memory, but CUPTI belongs to its parent; a child of fork has no
+ * CUPTI. Neither fetches anything. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_exec.h"
 
@@ -46,7 +48,7 @@ static void *real_function(unsigned which)
 	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
 }
 
-/* What has come back from exec has failed. */
+/* A return from exec means that it failed. */
 #define CALL_REAL(type, which, ...)						\
 {									\
 	type *real = (type *)real_function(which);					\
@@ -70,9 +72,9 @@ GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) CALL_R
 GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
 	CALL_REAL(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
 
-/* ---- abort; assert, which calls it within libc ---- */
+/* ---- abort, and assert, which calls abort inside libc ---- */
 
-/* Where there is no such function to be found. */
+/* Aborts if the real function was not found. */
 static __attribute__((noreturn)) void raise_abort(void)
 {
 	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
@@ -109,7 +111,7 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 
 /* ---- exec with a list ---- */
 
-/* How many arguments there are, the NULL behind them included. */
+/* Counts the arguments, including the NULL after them. */
 #define COUNT(first, n) do {						\
 	va_list ap;							\
 									\
@@ -119,7 +121,7 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 	va_end(ap);							\
 } while (0)
 
-/* Into argv, and what stands behind the NULL into *envp. */
+/* Copies the arguments into argv, and the argument after the NULL into *envp. */
 #define COLLECT(first, argv, n, envp) do {				\
 	char *const **env_ = (envp);					\
 	va_list ap;							\

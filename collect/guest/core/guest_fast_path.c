@@ -1,17 +1,20 @@
-/* The way of most calls, as short as it can be.
+/* The fast path: the code path of most calls, as short as possible.
  *
- * Nine calls in ten of a PyTorch program are getters that take some 20 ns and have no arguments worth recording. Between two of
- * them the program runs through more code than the first-level cache holds, so what a wrapper costs there is less its
- * instructions than the cache lines and pages they stand on, and those they touch. All such functions (integers and pointers
- * only, at most six, no key arguments) therefore share one body, which stays warm; what is each one's own is a stub that loads
- * its id. What they read and write: the thread's control block (one line, and one for the function's address, mostly of the
- * same page), the line of the ring with the word and the open call, and the record.
+ * Nine of ten calls of a PyTorch program are getters that take some 20 ns and have no arguments
+ * worth recording. Between two of them the program executes more code than the first-level cache
+ * holds. So the cost of a wrapper there is less its instructions than the cache lines and pages
+ * of its code and data. Therefore all such functions (integers and pointers only, at most six, no
+ * key arguments) share one body, which stays in the cache; each has only a stub that loads its
+ * id. The body reads and writes the thread's control block (one line, and one for the function's
+ * address, mostly in the same page), the ring's line with the word and the open call, and the
+ * record.
  *
- * Functions with key arguments that lie in registers or on the stack (launches, copies, frees) hand these to gt_keyed_call_begin and gt_keyed_call_end,
- * which are shared likewise; only where something has to be fetched or computed does guest_args.c work by its table.
+ * Functions whose key arguments are in registers or on the stack (launches, copies, frees) pass
+ * them to gt_keyed_call_begin and gt_keyed_call_end, which are shared likewise. Only arguments
+ * that must be fetched or computed need the table in guest_args.c.
  *
- * Whatever is not the usual case goes to the function's own, typed wrapper: a first call, a call inside another one, a filter, a
- * pause, a range, --args all, a clock that is not the tick counter. */
+ * All other cases go to the function's own typed wrapper: a first call, a nested call, a filter,
+ * a pause, a range, --args all, a clock that is not the tick counter. */
 #include "collect/guest/core/guest_fast_path.h"
 #include "collect/guest/core/guest_args.h"
 
@@ -36,15 +39,18 @@ GT_ARCH_PLAIN_BODY(gt_fast_call, gt_self, gt_typed, gt_call_record_slow);
 #else
 typedef int32_t six_words(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
-/* Out of the short way, and out of its cache lines. */
+/* The code of the exit from the fast path is in other cache lines. */
 static __attribute__((noinline, cold))
 int32_t call_typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
-	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* gt_fast_call's own: it jumps here */
+	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* frame of
+										 * gt_fast_call,
+										 * which jumps
+										 * here */
 	return ((six_words *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
 }
 
-/* Registers that a function has no parameters in are handed on as they came. */
+/* Registers without a parameter of the function are passed on unchanged. */
 __attribute__((noinline, aligned(64)))
 int32_t gt_fast_call(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
@@ -93,8 +99,9 @@ void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
 	gt_ring_publish_depth(t->ring, 1);
 }
 
-/* The lines of the next record come from the recorder's processor, which has read what was there before. A launch waits for its
- * writes before it rings the GPU's bell, so these are not to be under way then. */
+/* The cache lines of the next record are in the cache of the recorder's processor, which has read
+ * the previous contents. A launch waits for its writes before it notifies the GPU, so these lines
+ * must be here before. */
 static inline void prefetch_next(const uint64_t *rec)
 {
 	for (int line = 0; line < 3; line++)

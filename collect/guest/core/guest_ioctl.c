@@ -1,11 +1,13 @@
-/* The driver's files: /dev/nvidiactl, /dev/nvidia0 ..., nvidia-uvm, caps. What libcuda wants of the kernel goes through ioctl.
+/* Calls on the driver's files: /dev/nvidiactl, /dev/nvidia0 ..., nvidia-uvm, caps. libcuda calls
+ * the kernel through ioctl.
  *
- * A file is told by its device number, at each use: an fstat costs little beside an ioctl, needs no table of descriptors that
- * dup, fork or another thread could make wrong, and requests that are none of the driver's are let pass without it. For close
- * and mmap, which programs call on everything, a bitmap of descriptors that open has seen says where a look is worth while.
- * The simulated driver's files are memory files of known names.
+ * Each call identifies the file by its device number. An fstat costs little compared with an
+ * ioctl, and it needs no table of descriptors, which dup, fork or another thread could make
+ * wrong. Requests that cannot be the driver's pass without fstat. Programs call close and mmap on
+ * all files, so a bitmap of descriptors that open has seen says for which of them fstat is
+ * needed. The simulated driver's files are memory files of known names.
  *
- * Launches do not show here: a running channel is fed through memory, not by ioctl. */
+ * Launches are not visible here: a running channel gets its work through memory, not by ioctl. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_ioctl.h"
 
@@ -31,15 +33,15 @@
 #endif
 
 #define NVIDIA_MAJOR 195
-#define SIMULATED (1ULL << 63)	/* kept to ourselves */
+#define SIMULATED (1ULL << 63)	/* internal, not recorded */
 
-/* ---- whose file is it? ---- */
+/* ---- identification of a file ---- */
 
-static int32_t uvm_major, caps_major;	/* 0: not read yet; -1: there is none */
+static int32_t uvm_major, caps_major;	/* 0: not read yet; -1: there is no such device */
 
 static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
-/* "236 nvidia-uvm" in /proc/devices; the numbers are given out anew at each boot. */
+/* "236 nvidia-uvm" in /proc/devices. The numbers may change at each boot. */
 static void read_majors(void)
 {
 	int32_t uvm = -1, caps = -1, major = 0;
@@ -104,7 +106,7 @@ static uint64_t simulated_file(int fd)
 	return SIMULATED | file(GT_DEV_GPU, number);
 }
 
-/* minor number | GT_DEV_* << 32, or 0. errno is kept. */
+/* Returns minor number | GT_DEV_* << 32, or 0. Preserves errno. */
 static uint64_t file_of(int fd)
 {
 	int saved = errno;
@@ -140,7 +142,7 @@ static bool is_recorded_now(void)
 	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
 }
 
-/* The next functions of these names in line: libc's, or another preloaded library's. */
+/* The next definitions of these functions: libc's, or another preloaded library's. */
 enum { IOCTL, OPEN, OPEN64, OPENAT, OPENAT64, CLOSE, MMAP, MMAP64, FUNCTIONS };
 static void *real_functions[FUNCTIONS];
 
@@ -151,7 +153,7 @@ void gt_ioctl_find_functions(void)
 	gt_find_next_definitions(names, real_functions, FUNCTIONS);
 }
 
-/* Before our library's constructor another one's may call. */
+/* Another library's constructor may call before the guest library's constructor has run. */
 static void *real_function(unsigned which)
 {
 	int saved = errno;
@@ -164,16 +166,18 @@ static void *real_function(unsigned which)
 
 /* ---- ioctl ---- */
 
-/* Where a request's struct holds what it is about and how it went. Layouts of NVIDIA's published kernel modules: NVOS54 is
- * control, NVOS21 and NVOS64 are alloc (told apart by size), NVOS00 free, ... A size of 0 goes with any. */
+/* Offsets of the command and of the status in a request's struct, from NVIDIA's published kernel
+ * modules: NVOS54 is control, NVOS21 and NVOS64 are alloc (they differ in size), NVOS00 is free,
+ * ... Size 0 matches any size. */
 #define NOWHERE 0xffff
 static const struct layout { uint32_t nr; uint16_t size, command, status; bool uvm; } layouts[] = {
 	{ 0x2a, 32, 8, 28, false },		/* control: the command */
 	{ 0x2b, 32, 12, 28, false }, { 0x2b, 48, 12, 40, false },	/* alloc: the class */
-	{ 0x27, 0, 12, 40, false },		/* alloc memory: likewise */
+	{ 0x27, 0, 12, 40, false },		/* alloc memory: the class */
 	{ 0x29, 16, NOWHERE, 12, false }, { 0x34, 28, NOWHERE, 24, false },
 	{ 0x4e, 0, NOWHERE, 40, false }, { 0x4f, 0, NOWHERE, 24, false },
-	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their groups; ... */
+	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their
+	 * groups; ... */
 	{ 0x30000001, 0, NOWHERE, 8, true }, { 23, 0, NOWHERE, 8, true }, { 24, 0, NOWHERE, 8, true },
 	{ 25, 0, NOWHERE, 28, true }, { 26, 0, NOWHERE, 16, true }, { 27, 0, NOWHERE, 48, true }, { 28, 0, NOWHERE, 24, true },
 	{ 29, 0, NOWHERE, 32, true }, { 30, 0, NOWHERE, 32, true }, { 31, 0, NOWHERE, 24, true }, { 34, 0, NOWHERE, 16, true },
@@ -183,7 +187,8 @@ static const struct layout { uint32_t nr; uint16_t size, command, status; bool u
 
 struct request { uint32_t nr, size; const uint8_t *body; bool uvm; };
 
-#define NV_XFER 211		/* { u32 nr, u32 size, u64 pointer }: for structs too large for a request number */
+/* { u32 nr, u32 size, u64 pointer }: for structs too large for a request number */
+#define NV_XFER 211
 
 static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
 {
@@ -203,7 +208,7 @@ static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
 	return r;
 }
 
-/* Reads what the kernel has just read and written, so it can be touched. */
+/* The kernel has just read and written this memory, so it is safe to read. */
 static void decode(uint64_t f, unsigned long number, const void *arg, uint64_t *command, uint64_t *status)
 {
 	struct request r = unwrap(f, number, arg);
@@ -224,7 +229,8 @@ static void decode(uint64_t f, unsigned long number, const void *arg, uint64_t *
 	}
 }
 
-/* Requests of the RM ('F'), of modesetting ('m'), and of UVM, which does not follow the usual coding. */
+/* True for requests of the RM ('F'), of modesetting ('m'), and of UVM, which does not use the
+ * usual encoding. */
 static bool may_be_ours(unsigned long number)
 {
 	unsigned type = number >> 8 & 0xff;
@@ -232,7 +238,7 @@ static bool may_be_ours(unsigned long number)
 	return type == 'F' || type == 'm' || number < 256 || (number & ~3UL) == 0x30000000;
 }
 
-/* As sys/ioctl.h declares it, whose macros are not wanted here. */
+/* Declared as in sys/ioctl.h, whose macros are not wanted here. */
 GT_EXPORT int ioctl(int fd, unsigned long number, ...);
 
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
@@ -256,7 +262,8 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	gt_call_stop(&c);
 	error = rc < 0 ? errno : 0;
 	if (error == ENOTTY && file_of(fd) & SIMULATED)
-		error = 0;	/* the simulator has answered; the kernel does not know its file */
+		error = 0;	/* the simulator has answered the request; the kernel does not
+				 * know its file */
 	if (!error)
 		decode(words[0], number, arg, &words[2], &words[3]);
 	gt_call_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);

@@ -1,14 +1,18 @@
-/* The libraries that are loaded in this process, one after the other, in the order in which they were loaded.
+/* Lists the loaded libraries of this process in load order.
  *
- * dl_iterate_phdr takes the loader's lock. glibc does not free that lock in a forked child: if another thread of the parent held it
- * at the fork (it was loading, closing or listing libraries), a child that asks for it waits for ever. So a forked child reads the
- * loader's list (struct link_map, through DT_DEBUG) without the lock. Since the fork only the child itself changes the list.
- * The list may be as a dlclose left it half-way: glibc unmaps a library before it takes it out of the list. Such entries are found
- * once, before anything else is looked for (gt_objects_verify), and skipped from then on.
+ * dl_iterate_phdr takes the loader's lock. glibc does not release that lock in a forked child: if
+ * another thread of the parent held it at the fork (to load, close or list libraries), a child
+ * that takes it waits for ever. So a forked child reads the loader's list (struct link_map, found
+ * by DT_DEBUG) without the lock. After the fork only the child itself changes the list. An
+ * interrupted dlclose may have left the list inconsistent: glibc unmaps a library before it
+ * removes it from the list. gt_objects_verify finds such entries once, before the first lookup;
+ * later listings skip them.
  *
- * One race remains: a thread of the child closes a library while another thread looks for a function.
+ * One race remains: a thread of the child closes a library while another thread looks for a
+ * function.
  *
- * What every process needs is looked for when our library is loaded (gt_objects_begin): the program may fork before its first call. */
+ * The constructor of the guest library looks up everything that each process needs, as the
+ * program may fork before its first call. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_objects.h"
 
@@ -32,12 +36,14 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define UNMAPPED 64		/* entries of libraries that are unmapped: those that one dlclose unloads */
+#define UNMAPPED 64		/* entries of unmapped libraries: at most those that one dlclose
+				 * unloads */
 
 struct list_state { uint32_t same_process, verified; };
-static struct list_state *list_state;	/* the kernel empties it in a forked child; NULL: not known yet */
-static const struct r_debug *list;	/* NULL: the loader keeps none */
-static struct dl_phdr_info program;	/* the list lacks its program headers */
+static struct list_state *list_state;	/* the kernel clears it in a forked child; NULL: not
+					 * allocated yet */
+static const struct r_debug *list;	/* NULL: this loader has no list */
+static struct dl_phdr_info program;	/* the list has no program headers of the program */
 static const struct link_map *unmapped[UNMAPPED];
 static uintptr_t page_bytes;
 
@@ -53,7 +59,7 @@ static bool is_mapped(uintptr_t address)
 	return page && !syscall(SYS_mincore, page, (size_t)1, &resident);
 }
 
-/* One munmap takes a library's whole range away. */
+/* One munmap removes a library's whole range. */
 static void verify(void)
 {
 	const struct link_map *found[UNMAPPED] = { NULL };
@@ -74,7 +80,8 @@ static bool is_unmapped(const struct link_map *m)
 	return false;
 }
 
-/* The ELF header lies where a library's first segment is mapped, which is the library's base. False: it does not. */
+/* The ELF header is at the library's base, where its first segment is mapped. False: it is not
+ * there. */
 static bool describe(const struct link_map *m, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)m->l_addr;
@@ -113,12 +120,12 @@ void gt_objects_verify(void)
 	errno = saved;
 }
 
-/* ---- before something takes locks ---- */
+/* ---- locks of the loader ---- */
 
 static int stop_at_first(struct dl_phdr_info *info, size_t size, void *arg) { return (void)info, (void)size, (void)arg, 1; }
 static void do_nothing(void) { }
 
-/* Takes the locks that dlopen and atexit take, and says so. */
+/* Takes the locks that dlopen and atexit take, then sets *free and wakes the waiter. */
 static void *take_locks(void *free)
 {
 	gt_inside = true;
@@ -148,7 +155,8 @@ bool gt_start_thread(void *(*run)(void *), void *arg)
 
 bool gt_locks_are_free(void)
 {
-	static uint32_t free;		/* not on the stack: a thread that waits for ever has its address */
+	static uint32_t free;		/* not on the stack: a thread that waits for ever has its
+					 * address */
 	const struct timespec wait = { .tv_nsec = 50000000 };
 
 	if (!forked())
@@ -161,9 +169,9 @@ bool gt_locks_are_free(void)
 	return __atomic_load_n(&free, __ATOMIC_ACQUIRE);
 }
 
-/* ---- when our library is loaded ---- */
+/* ---- load of the guest library ---- */
 
-/* The first one is the program. */
+/* The first object is the program. */
 static int note_program(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size, (void)arg;
@@ -181,7 +189,7 @@ static void make_state(void)
 	long p = syscall(SYS_mmap, NULL, sizeof(*list_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 
 	if (p == -1 || syscall(SYS_madvise, p, sizeof(*list_state), MADV_WIPEONFORK))
-		return;		/* before Linux 4.14, where nothing is traced */
+		return;		/* before Linux 4.14; nothing is traced there */
 	((struct list_state *)p)->same_process = 1;
 	__atomic_store_n(&list_state, (struct list_state *)p, __ATOMIC_RELEASE);
 }

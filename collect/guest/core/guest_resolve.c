@@ -1,11 +1,13 @@
-/* dlsym and cuGetProcAddress: when a program asks for a driver function it gets a wrapper.
+/* dlsym and cuGetProcAddress return a wrapper where the program asks for a driver function.
  *
- * The real look-up always runs first and its answer decides; what it does not find stays not found, and what it finds beyond
- * the table is handed on as it is and told by name. The driver's own look-ups, and those of NVIDIA's tools that watch it, are
- * never answered: they would see themselves.
+ * The real lookup always runs first, and its result decides. A function that it does not find
+ * stays not found. A function that the table lacks is returned unchanged, and its name is
+ * recorded. Lookups by the driver itself, and by NVIDIA's tools that intercept it, never get a
+ * wrapper: otherwise they would call themselves.
  *
- * glibc's dlsym tells its caller by the return address (RTLD_NEXT, and RTLD_DEFAULT in a library loaded RTLD_LOCAL). So our
- * dlsym has no frame: it asks gt_dlsym_hook, and jumps to the real one with everything as it came (GT_TAIL_JUMP). */
+ * glibc's dlsym identifies its caller by the return address (RTLD_NEXT, and RTLD_DEFAULT in a
+ * library loaded RTLD_LOCAL). So our dlsym has no frame: it calls gt_dlsym_hook and jumps to the
+ * real dlsym with all registers unchanged (GT_TAIL_JUMP). */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_resolve.h"
 
@@ -18,14 +20,15 @@ void *gt_real[GT_API_MAX];
 uint32_t gt_driver_generation = 1;
 void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
 
-/* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
- * gates say, and they are as they are from the moment we attach. */
+/* Calls of a function that is never recorded need no wrapper: the program gets the real function,
+ * and its calls cost nothing extra. The gates, which say this, are constant after the attach. */
 static bool is_never_recorded(uint32_t id)
 {
 	return !gt_after_by_id[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
 }
 
-/* What to call from now on behind the wrapper of a function. Returns what the program gets. */
+/* Stores the real function behind a wrapper. Returns the address for the program: the wrapper, or
+ * the real function if calls are never recorded. */
 static void *set_real(uint32_t id, void *real)
 {
 	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
@@ -37,7 +40,8 @@ static void *set_real(uint32_t id, void *real)
 	return is_never_recorded(id) ? real : gt_wrapper[id];
 }
 
-/* For a program that is linked with libcuda: the next definition behind ours is the one it would have got. */
+/* For a program that is linked with libcuda: without the guest it would use the next definition
+ * after ours. */
 void *gt_resolve_function(uint32_t id)
 {
 	int saved = errno;
@@ -56,8 +60,9 @@ static bool is_driver_name(const char *name)
 	return name && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-/* RTLD_DEFAULT finds our own export first. What would it find without us: something global, or in the libraries that the
- * caller's own library was loaded with? */
+/* RTLD_DEFAULT finds our own export first. Returns the definition that the caller would find
+ * without us: a global one, or one in the libraries that the caller's own library was loaded
+ * with. */
 static void *find_default(const char *name, const void *caller)
 {
 	struct gt_object o;
@@ -68,7 +73,8 @@ static void *find_default(const char *name, const void *caller)
 	return real;
 }
 
-/* RTLD_NEXT finds what comes behind the caller, which is our export only when the caller comes before us. */
+/* RTLD_NEXT searches the libraries after the caller. It finds our export only if the caller is
+ * before us in load order. */
 static bool finds_only_ours(const char *name, const void *caller)
 {
 	struct gt_object o;
@@ -76,8 +82,8 @@ static bool finds_only_ours(const char *name, const void *caller)
 	return gt_object_at(caller, &o) && !o.after_guest && !gt_real_dlsym(RTLD_NEXT, name);
 }
 
-/* Libraries that watch or limit the driver, as we do, export its names too. Were they given our wrapper for the real function,
- * calls would go round in circles. */
+/* Other libraries that intercept the driver export its names, too. If they got our wrapper as the
+ * real function, calls would loop between them and us. */
 static bool exports_too(const void *caller, const char *name)
 {
 	struct gt_object o;
@@ -87,7 +93,7 @@ static bool exports_too(const void *caller, const char *name)
 
 static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = value, .answered = 1 }; }
 
-/* What the caller gets for a function that the real look-up has found. */
+/* Returns the result for a function that the real lookup has found. */
 static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
 {
 	return answer(gt_is_driver_code(caller) || exports_too(caller, name) ? real : set_real(id, real));
@@ -117,8 +123,8 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 
 static bool is_cupti_name(const char *name) { return name && !strncmp(name, "cupti", 5); }
 
-/* CUPTI's functions that we stand before (guest_cupti_sharing.c). By default our exports are found first; they are none where there is no
- * CUPTI behind them. */
+/* CUPTI's functions that have a wrapper (guest_cupti_sharing.c). A lookup by RTLD_DEFAULT finds
+ * our exports first; it must find nothing if CUPTI is not loaded. */
 static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 {
 	static const struct gt_tail go_on = { NULL, 0 };
@@ -140,7 +146,7 @@ void gt_dlsym_find_function(void)
 		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next_definition("dlsym", NULL);
 }
 
-/* Called by the jump below, with dlsym's arguments and its return address. */
+/* The jump below calls it with dlsym's arguments and return address. */
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 {
@@ -172,7 +178,7 @@ GT_TAIL_JUMP(dlsym, gt_dlsym_hook, gt_real_dlsym);
 #define NEWEST 13000		/* the table's CUDA version */
 enum { PER_THREAD = 2 };
 
-/* Puts "base[_vN][suffix]" together; false when it does not fit. */
+/* Builds "base[_vN][suffix]"; false: it does not fit. */
 static bool build_name(char to[128], const char *base, size_t len, unsigned version, const char *suffix)
 {
 	if (len + 12 > 128)
@@ -187,8 +193,8 @@ static bool build_name(char to[128], const char *base, size_t len, unsigned vers
 	return true;
 }
 
-/* The entry that the driver's rules say was meant: the newest version not newer than the one asked for, and the twin for
- * per-thread default streams if that was asked for and exists. */
+/* The entry that the driver's rules select: the newest version that is not newer than the
+ * requested one, and the variant for per-thread default streams if that is requested and exists. */
 static uint32_t by_rule(const char *name, size_t len, int version, bool per_thread)
 {
 	static const char *const suffixes[] = { "_ptsz", "_ptds", "" };
@@ -203,8 +209,9 @@ static uint32_t by_rule(const char *name, size_t len, int version, bool per_thre
 	return best;
 }
 
-/* Which exported function is it that the driver handed out? By its address there is no doubt. Several names may share one
- * (then they are one function): what the rule says goes first. *exported tells that some name has this address. */
+/* The exported function at this address. If several names share the address, they are one
+ * function: the entry `first`, found by rule, has priority. *exported: at least one name has this
+ * address. */
 static uint32_t by_address(const struct gt_object *o, const char *name, size_t len, const void *function, uint32_t first,
 			   bool *exported)
 {
@@ -238,7 +245,8 @@ static uint32_t identify(const char *name, void *function, int version, uint64_t
 	found = by_address(&o, name, len, function, id, &exported);
 	if (exported)
 		return found;
-	return version <= NEWEST ? id : GT_NONE;	/* newer than the table: it may be a version we have never seen */
+	return version <= NEWEST ? id : GT_NONE;	/* newer than the table: possibly a
+							 * version that the table lacks */
 }
 
 /* cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags, ...) */

@@ -1,4 +1,5 @@
-/* The slow ways in and out of a call: a first call, a nested one, a full chunk, losses; and records that are no calls. */
+/* The slow path of a call's entry and exit: a first call, a nested call, a full chunk, losses.
+ * Also records other than calls. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_ring.h"
 
@@ -7,21 +8,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
+#define STACK (16u << 20)	/* bytes; addresses further apart are on two different stacks */
 #define TEXT_MAX (30u << 10)
-#define UNCERTAIN_MAX 8		/* calls that we bear with an outer one of which we cannot tell */
+#define UNCERTAIN_MAX 8		/* calls during which an entry without a start is tolerated */
 
-/* ---- calls that get no record, whatever is free ---- */
+/* ---- counts of calls without a record ---- */
 
 void gt_ring_count_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
 void gt_ring_count_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
 
-/* ---- in ---- */
+/* ---- entry ---- */
 
-/* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back.
+/* Removes open calls that longjmp or an exception has left: a call whose frame ends below the new
+ * wrapper's frame will not return.
  *
- * Unless it has taken its place and not yet written there, when we are a signal handler's call and the frame is another call's.
- * Who left just then looks the same but does not come back however long we wait. That is no loss, as nothing was called. */
+ * Exception: an entry without a start, while the new call may come from a signal handler that has
+ * interrupted the wrapper between claiming the entry and storing its start. A call left at that
+ * moment looks the same, so such an entry is removed after UNCERTAIN_MAX further calls. That is
+ * no loss, as its function was not called. */
 void gt_ring_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
@@ -82,8 +86,8 @@ static struct gt_ring_chunk *chunk(uint32_t i)
 
 static uint64_t payload(void) { return gt_shared->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
-/* The tag in the head rises whenever a chunk is put back, so `next` of a chunk that was taken and given back in between is
- * never believed. */
+/* The tag in the head rises whenever a chunk is put back. So a chunk that was taken and put back
+ * in between makes the exchange fail, and its stale `next` is not used. */
 static uint32_t pop(void)
 {
 	uint64_t head = __atomic_load_n(&gt_shared->free_head, __ATOMIC_ACQUIRE), below;
@@ -97,13 +101,15 @@ static uint32_t pop(void)
 	return (uint32_t)head;
 }
 
-/* The recorder drains this ring no more. Then the ring gets no chunk, as it would never give it back. */
+/* The recorder does not drain this ring any more. The ring gets no further chunk, as no chunk
+ * would come back. */
 static bool is_given_up(const struct gt_tcb *t)
 {
 	return __atomic_load_n(&t->ring->given_up, __ATOMIC_ACQUIRE);
 }
 
-/* A thread may hold ring_max bytes of chunks; those it has filled are its own until the recorder has drained them. */
+/* A thread may have ring_max bytes of chunks, including full chunks that the recorder has not
+ * drained yet. */
 static bool may_hold_more(const struct gt_tcb *t)
 {
 	uint64_t drained = __atomic_load_n(&t->ring->consumed, __ATOMIC_ACQUIRE) / payload();
@@ -139,14 +145,15 @@ bool gt_ring_take_chunk(struct gt_tcb *t)
 	return true;
 }
 
-/* False: the slot was overwritten, and is perhaps another thread's. */
+/* False: the slot was overwritten, and may belong to another thread. */
 static bool owns_slot(const struct gt_tcb *t)
 {
 	return __atomic_load_n(&t->ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_LIVE &&
 	       __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation;
 }
 
-/* --lossless: waits until there is a chunk, or the recorder has died or drains this ring no more. */
+/* --lossless: waits until a chunk is free. False: the recorder has died or does not drain this
+ * ring any more. */
 static bool wait_for_chunk(struct gt_tcb *t)
 {
 	struct timespec wait = { .tv_nsec = 50000000 };
@@ -174,7 +181,7 @@ static bool wait_for_chunk(struct gt_tcb *t)
 
 uint8_t *gt_ring_reserve(struct gt_tcb *t, uint32_t bytes)
 {
-	if (!t->ring)		/* wiped: we are in a child that was forked inside this call */
+	if (!t->ring)		/* cleared: this is a child that was forked inside this call */
 		return NULL;
 	if (t->position + bytes > t->limit) {
 		if (bytes > payload())
@@ -199,7 +206,7 @@ void gt_ring_count_drop(struct gt_tcb *t, uint64_t from, uint64_t to)
 	__atomic_store_n(&t->ring->dropped, t->ring->dropped + 1, __ATOMIC_RELEASE);
 }
 
-/* ---- out ---- */
+/* ---- exit ---- */
 
 static void put_call(struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
 {
@@ -233,7 +240,8 @@ void gt_call_record_words(const struct gt_call *c, int32_t ret, const uint64_t *
 
 void gt_call_record_finished(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
 {
-	bool known = gt_self->ring;	/* else the times were read before we knew which clock to read */
+	bool known = gt_self->ring;	/* false: the times were read before the session's clock
+					 * was known */
 	struct gt_call c;
 
 	if (!gt_call_enter(&c, id))
@@ -253,7 +261,7 @@ uint32_t gt_ring_text_length(const char *text)
 	return (uint32_t)strnlen(text, most < TEXT_MAX ? most : TEXT_MAX);
 }
 
-/* A record that is no call, with room for its words; NULL: there is none. */
+/* Begins a record other than a call, with space for its words; NULL: there is no space. */
 static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t words)
 {
 	uint32_t depth = t->depth;
@@ -272,7 +280,7 @@ static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t wo
 	return rec;
 }
 
-/* depth: as it was before begin(). */
+/* depth: its value before begin(). */
 static bool publish(struct gt_tcb *t, uint32_t words, uint32_t depth)
 {
 	t->position += sizeof(struct gt_rec) + 8 * (uint64_t)words;
@@ -310,7 +318,8 @@ bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, 
 	return publish(t, n, depth);
 }
 
-/* Each thread tells its own texts, so that a ring explains itself in whatever order the rings are read. */
+/* Each thread writes its own texts, so that a ring is complete in whatever order the rings are
+ * read. */
 uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text)
 {
 	uint32_t len = gt_ring_text_length(text);
@@ -329,7 +338,8 @@ void gt_record_unknown_function(const char *name)
 	if (!__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || gt_inside || (!c.t->ring && !gt_register_thread()))
 		return;
 	c.t = gt_self;
-	hash = ~gt_ring_hash(name, gt_ring_text_length(name));	/* a set of its own among the texts told */
+	hash = ~gt_ring_hash(name, gt_ring_text_length(name));	/* the complement is a separate
+								 * key in sent_texts */
 	if (c.t->sent_texts[hash % GT_SENT_TEXTS] == hash)
 		return;
 	gt_debug("not in the table:", name, 0);

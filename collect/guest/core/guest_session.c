@@ -1,12 +1,11 @@
-/* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread
- * slot once per thread.
+/* Connects to gtcollect and takes slots in its memory: one for the process, one for each thread.
  *
- * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_recording points at
- * a zero for good, and each wrapper costs one test.
+ * GT_SESSION in the environment names the socket (ring.h). If no gtcollect listens there,
+ * gt_recording points to a zero for the rest of the process, and each wrapper costs one test.
  *
- * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork
- * may come between any two lines; what decides is always the process id beside which the state was
- * stored. */
+ * All of this happens at a first traced call, with gt_inside set and errno preserved. A fork or a
+ * vfork may happen between any two lines, so the state is valid only for the process id that is
+ * stored with it. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_session.h"
 
@@ -28,27 +27,32 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define CONNECT_S 10			/* that we wait to be let in */
-#define SLOT_WAIT_S 10			/* that a new thread waits for a slot under --lossless */
+#define CONNECT_S 10			/* seconds to wait for the connection and its answer */
+#define SLOT_WAIT_S 10			/* seconds that a new thread waits for a slot under
+					 * --lossless */
 
 static struct gt_tcb unregistered;
 static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &unregistered;
 __thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
-static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;	/* after a failed registration: calls to let pass before the next try */
+static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;	/* after a failed
+										 * registration:
+										 * calls that pass
+										 * before the next
+										 * attempt */
 
 struct gt_session *gt_shared;
 const uint32_t *gt_recording = &one;
 struct gt_process_state *gt_process_state;
-static uint32_t attaching;	/* futex: the process id of who is at it */
+static uint32_t attaching;	/* futex: the process id of the thread that attaches */
 bool gt_passive;
 
 #ifdef GT_HOSTED
 const char *gt_hosted_session = "";	/* FOLDER: */
 #endif
 
-/* ---- small things ---- */
+/* ---- small functions ---- */
 
 static int32_t self_pid(void) { return (int32_t)syscall(SYS_getpid); }
 static int32_t self_tid(void) { return (int32_t)syscall(SYS_gettid); }
@@ -107,7 +111,7 @@ void gt_stop_recording(void)
 {
 	gt_passive = true;
 	__atomic_store_n(&gt_recording, &zero, __ATOMIC_RELEASE);
-	if (gt_self->ring)	/* other threads find out at the end of their chunks */
+	if (gt_self->ring)	/* other threads notice it at the end of their chunks */
 		__atomic_store_n(&gt_self->ring->open[0].pass, 1, __ATOMIC_RELAXED);
 }
 
@@ -122,15 +126,15 @@ void gt_count_untraced(void)
 
 /* ---- the socket ---- */
 
-/* Where gtcollect waits, and under which process id; 0: any. */
+/* Address of gtcollect's socket, and the process id that must own it; 0: any. */
 struct address {
 	struct sockaddr_un name;
 	size_t bytes;
 	int32_t pid;
 };
 
-/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. The library of an outer gtcollect finds another one's
- * name there, and keeps out. */
+/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. If LIBRARY is not this library, another gtcollect
+ * is meant: returns false. */
 static bool session_address(struct address *to, const char *session)
 {
 	const char *colon = strchr(session, ':');
@@ -161,7 +165,7 @@ static void ancestor_address(struct address *to, int32_t pid)
 	to->bytes = (size_t)(end + sizeof(digits) - n - (char *)&to->name);
 }
 
-/* 0: none that can be seen. */
+/* 0: the parent is not visible. */
 static int32_t parent_of(int32_t pid)
 {
 	char path[32] = "/proc/", stat[256], *end = path + 6;
@@ -187,8 +191,8 @@ static int32_t parent_of(int32_t pid)
 	return parent;
 }
 
-/* Is this the gtcollect that is meant, and is it root or this user? Who gives the memory could make
- * this process do anything by what is there. */
+/* Is the peer the expected gtcollect, and does it run as root or as this user? The owner of the
+ * shared memory can make this process do anything through its contents. */
 static bool is_trusted(int s, int32_t pid)
 {
 	struct ucred who = { .uid = (uid_t)-1 };
@@ -223,8 +227,10 @@ static int receive_fd(int from)
 	return fd;
 }
 
-/* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Where gtcollect has died nobody waits; where it
- * has no time for us we wait for so long, as nothing of a process that was not let in is recorded. */
+/* Connects to gtcollect, which identifies this process by the socket's credentials and sends the
+ * memory's descriptor. Returns the descriptor or -1. If gtcollect has died it returns at once. If
+ * gtcollect does not answer it waits CONNECT_S seconds, as nothing of this process is recorded
+ * without the memory. */
 static int connect_to(const struct address *at)
 {
 	struct timeval wait = { .tv_sec = CONNECT_S };
@@ -302,7 +308,8 @@ static bool map_session(int fd)
 	return true;
 }
 
-/* A process may trace so many threads at a time. Address space only: a control block costs memory when it is used. */
+/* The number of threads that a process may trace at a time. This reserves address space only: a
+ * control block uses memory when it is used. */
 static uint32_t tcbs_max(void) { return gt_shared->nthreads < 16384 ? gt_shared->nthreads : 16384; }
 
 static bool map_own(void)
@@ -310,7 +317,9 @@ static bool map_own(void)
 	size_t bytes = sizeof(struct gt_process_state) + tcbs_max() * sizeof(struct gt_tcb);
 	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
-	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a fork would share our rings */
+	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a
+									 * forked child would
+									 * share our rings */
 		gt_debug("cannot trace:", "madvise(MADV_WIPEONFORK)", errno);
 		syscall(SYS_munmap, p, bytes);
 		p = NULL;
@@ -341,7 +350,7 @@ static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
 	return (uint64_t *)((uint8_t *)gt_shared + gt_shared->bits_at + which * gt_shared->bits_bytes) + i / 64;
 }
 
-/* Tells the recorder of slot i, which is LIVE now. */
+/* Sets the bit that makes the recorder look at slot i, which is LIVE now. */
 static void announce_slot(enum gt_ring_bits which, uint32_t i)
 {
 	__atomic_fetch_or(bits_of(which, i), 1ull << i % 64, __ATOMIC_RELEASE);
@@ -379,7 +388,8 @@ static uint32_t take_proc(int32_t pid)
 static bool attach(int32_t pid)
 {
 	int fd = connect_to_recorder();
-	bool ok = fd >= 0 || gt_shared;		/* a forked child that finds nobody still has the memory */
+	bool ok = fd >= 0 || gt_shared;		/* a forked child without a connection still has
+						 * the memory */
 
 	gt_objects_verify();
 	if (ok && !gt_shared)
@@ -404,8 +414,9 @@ static bool is_attached(int32_t pid)
 	return gt_process_state && __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) == pid;
 }
 
-/* One thread attaches, the others wait for it. A child forked while its parent was at it does not wait for a thread it lacks;
- * one that shares our memory (vfork) is not traced: it will call exec. */
+/* One thread attaches, the other threads wait for it. A child forked during the attach does not
+ * wait, as it lacks the attaching thread. A child that shares our memory (vfork) is not traced:
+ * it will call exec. */
 static bool attach_once(int32_t pid)
 {
 	struct timespec wait = { .tv_nsec = 50000000 };
@@ -441,7 +452,8 @@ void gt_set_range_active(enum gt_range_mode mode, bool on)
 
 /* ---- the thread ---- */
 
-/* Its thread has ended: the recorder may have seen that, or cannot (the kernel has given its id to us), so tell. */
+/* Marks the slot as done, as its thread has ended. The recorder cannot always see that: the
+ * kernel may have given the thread id to a new thread. */
 static void release_slot(struct gt_tcb *t)
 {
 	uint32_t live = GT_SLOT_LIVE;
@@ -450,7 +462,8 @@ static void release_slot(struct gt_tcb *t)
 		__atomic_compare_exchange_n(&t->ring->state, &live, GT_SLOT_DONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* A control block: one whose thread has ended if the hand passes over such, else a fresh one. */
+/* Returns the control block of an ended thread if one is among the next 8 blocks, else an unused
+ * one. */
 static struct gt_tcb *take_tcb(int32_t tid)
 {
 	uint32_t used = __atomic_load_n(&gt_process_state->tcbs_used, __ATOMIC_ACQUIRE), n;
@@ -511,7 +524,8 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 	return NULL;
 }
 
-/* The recorder changes `recording` first and every slot's `pass` afterwards, so one of us two sees what the other did. */
+/* The recorder changes `recording` first and every slot's `pass` afterwards. So either this
+ * thread sees the new `recording`, or the recorder sees this slot. */
 static void set_initial_pass(struct gt_ring_thread *slot)
 {
 	uint32_t pass;
@@ -522,7 +536,7 @@ static void set_initial_pass(struct gt_ring_thread *slot)
 	} while (pass == __atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST));
 }
 
-/* The process' slot. If none was free before, one may be now; one thread at a time looks. */
+/* Returns the process's slot. If none was free at the attach, one thread at a time tries again. */
 static uint32_t own_proc_slot(void)
 {
 	uint32_t pid = (uint32_t)gt_process_state->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
@@ -536,7 +550,7 @@ static uint32_t own_proc_slot(void)
 	return gt_process_state->proc;
 }
 
-/* *full: there is no slot. Else, if it returns NULL, there is no chunk. */
+/* *full: there is no free slot. NULL without *full: there is no free chunk. */
 static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 {
 	int32_t tid = self_tid();
@@ -558,7 +572,10 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	if (!gt_ring_take_chunk(t)) {
 		t->ring = NULL;
 		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
-		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
+		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* the id of no
+										 * thread:
+										 * take_tcb reuses
+										 * the block */
 		return NULL;
 	}
 	set_initial_pass(slot);
@@ -568,12 +585,14 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	return t;
 }
 
-/* --lossless: tries again when the recorder has freed something, and holds nothing meanwhile. A chunk
- * is always freed, as there are more chunks than slots. A slot is freed when a thread ends, and that
- * thread may wait for this one: so the wait for a slot has a limit. */
+/* --lossless: tries again whenever the recorder has freed something, and holds no slot or chunk
+ * while it waits. A chunk is freed eventually, as there are more chunks than slots. A slot is
+ * freed when a thread ends, but that thread may wait for this one: so the wait for a slot has a
+ * limit. */
 static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
 {
-	uint64_t until = skip_after_failure ? 0 : gt_monotonic() + SLOT_WAIT_S * 1000000000ull;	/* once */
+	/* only the first wait; after a failed one a thread does not wait for a slot */
+	uint64_t until = skip_after_failure ? 0 : gt_monotonic() + SLOT_WAIT_S * 1000000000ull;
 	struct timespec wait = { .tv_nsec = 50000000 };
 	struct gt_tcb *t = NULL;
 	bool full = false;
@@ -612,7 +631,8 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 	if (t) {
 		first = !__atomic_exchange_n(&gt_process_state->has_thread, 1, __ATOMIC_ACQ_REL);
 		*(role == GT_RING_PRODUCER ? &gt_producer_self : &gt_self) = t;
-	} else if (!gt_passive) {	/* no room: try again, but not at every call */
+	} else if (!gt_passive) {	/* no slot or chunk is free: try again, but not at every
+					 * call */
 		gt_count_untraced();
 		skip_after_failure = skip_after_failure ? skip_after_failure < 65536 ? skip_after_failure * 2 : skip_after_failure : 64;
 		calls_to_skip = skip_after_failure;

@@ -1,10 +1,12 @@
-/* What a wrapper is; gen_wrappers writes one line for each driver function:
+/* Macros that a wrapper consists of. gen_wrappers writes one line for each driver function:
  *
- *	WRAP(id, name, least argument mode that records something, (parameters), (arguments), words...)
+ *	WRAP(id, name, least argument mode that records something, (parameters), (arguments),
+ *	     words...)
  *
- * or one of its relatives: PLAIN and KEYED, which have a short way for the usual case (guest_fast_path.c), and WRAP_THEN.
- * The words are the parameters as 64-bit values, for guest_args.c; they are put together only when that mode is on. Parameters
- * have the sizes and classes of the true prototypes, which is all that a calling convention looks at. */
+ * or one of its variants: PLAIN and KEYED, which have a fast path (guest_fast_path.c), and
+ * WRAP_THEN. The words are the parameters as 64-bit values, for guest_args.c; they are computed
+ * only in an argument mode that needs them. Parameters have the sizes and classes of the real
+ * prototypes, which is all that a calling convention depends on. */
 #ifndef GT_GUEST_WRAP_H
 #define GT_GUEST_WRAP_H
 #include "collect/guest/core/guest_args.h"
@@ -16,7 +18,7 @@ struct gt_64 { uint64_t words[8]; };	/* CUipcMemHandle and the like, passed by v
 
 #define P(x) (uint64_t)(uintptr_t)(x)	/* pointer */
 #define N(x) (uint64_t)(x)		/* number */
-#define I(x) (uint64_t)(int64_t)(int32_t)(x)	/* a signed one of 32 bits */
+#define I(x) (uint64_t)(int64_t)(int32_t)(x)	/* a signed number of 32 bits */
 #define S(x) (uint64_t)(uintptr_t)&(x)	/* struct */
 #define F(x) gt_float_word(x)
 static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, sizeof(w)); return w; }
@@ -29,7 +31,7 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	if (gt_unlikely(!real) && !(real = (int32_t (*) params)gt_resolve_function(id)))			\
 		return GT_NO_DRIVER
 
-/* The way that fits all cases. */
+/* The general wrapper. */
 #define GENERAL(id, mode, params, arguments, ...)						\
 {												\
 	GT_REAL(id, params);									\
@@ -52,8 +54,8 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	gt_call_record(&c, ret);									\
 	return ret;										\
 }
-/* The same for a function that makes a GPU work: there may be a bracket of CUDA events to put around the call (guest_event_timing.c). While
- * there are such, no function of this kind is offered to the short way. */
+/* The same for a function that makes a GPU work: the call may be put between two CUDA events
+ * (guest_event_timing.c). While that is so, the fast path is not enabled for these functions. */
 #define WORK(id, mode, params, arguments, ...)							\
 {												\
 	const uint64_t words[] = { __VA_ARGS__ };						\
@@ -80,13 +82,14 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 GT_EXPORT int32_t name params GENERAL(id, mode, params, arguments, __VA_ARGS__)
 #define WRAP_WORK(id, name, mode, params, arguments, ...)					\
 GT_EXPORT int32_t name params WORK(id, mode, params, arguments, __VA_ARGS__)
-/* The same behind a short way. */
+/* The typed wrapper behind a fast path. */
 #define TYPED(id, name, mode, params, arguments, ...)						\
 static __attribute__((noinline)) int32_t name##_typed params GENERAL(id, mode, params, arguments, __VA_ARGS__)
 #define TYPED_WORK(id, name, mode, params, arguments, ...)					\
 static __attribute__((noinline)) int32_t name##_typed params WORK(id, mode, params, arguments, __VA_ARGS__)
 
-/* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_fast_path.c. */
+/* Without key arguments, and with integers and pointers only: the exported function is a stub,
+ * see guest_fast_path.c. */
 #define PLAIN(id, name, mode, params, arguments, ...)						\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
 PLAIN_STUB(id, name)
@@ -102,7 +105,8 @@ GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint6
 }
 #endif
 
-/* With key arguments that are values: key is the list of their words, func as in struct gt_keyed_call. */
+/* With key arguments that are values: key is the list of their words, func as in struct
+ * gt_keyed_call. */
 #define LIST(...) { __VA_ARGS__ }
 #define KEYED(id, name, mode, func, key, params, arguments, ...)				\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
@@ -126,10 +130,10 @@ GT_EXPORT int32_t name params									\
 	return gt_keyed_call_end(t, &k, real arguments);							\
 }
 
-/* With something to be done when the function has returned, recorded or not. */
+/* With a hook that runs when the function has returned, whether the call is recorded or not. */
 #define WRAP_THEN(id, name, mode, params, arguments, after, ...)				\
 	WRAP_AROUND(id, name, mode, params, arguments, (void), after, __VA_ARGS__)
-/* And with something to be done before it is called. */
+/* With another hook that runs before the call. */
 #define WRAP_AROUND(id, name, mode, params, arguments, before, after, ...)			\
 GT_EXPORT int32_t name params									\
 {												\

@@ -1,7 +1,8 @@
-/* What we use of CUPTI: its functions' types, and where in its records the fields lie that all versions from CUDA 11.8 to 13.x
- * share. Records only ever grew at the end, and CUPTI itself steps from one to the next, so one build reads them all. Facts from
- * cupti_activity.h; tests/unit/collect/guest/test_guest_cupti.c holds them against the simulated CUPTI's records, and these are held
- * against the header where there is one. */
+/* CUPTI's functions and record layouts, as far as we use them: types of functions, and offsets of
+ * the fields that all versions from CUDA 11.8 to 13.x share. Newer versions only append fields,
+ * and CUPTI itself steps from one record to the next, so one build reads all versions. The facts
+ * are from cupti_activity.h. tests/unit/collect/guest/test_guest_cupti.c compares them with the
+ * simulated CUPTI's records, and these with the header if it is installed. */
 #ifndef GT_CUPTI_LAYOUT_H
 #define GT_CUPTI_LAYOUT_H
 #include <stddef.h>
@@ -12,10 +13,10 @@ enum {				/* CUpti_ActivityKind */
 	GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_OVERHEAD = 17, GT_CUPTI_MEMCPY_PEER = 22,
 	GT_CUPTI_MANAGED = 25,
 };
-enum { GT_CUPTI_ZEROED_BUFFERS = 5 };	/* CUpti_ActivityAttribute: the buffers we hand out are all zeros */
+enum { GT_CUPTI_ZEROED_BUFFERS = 5 };	/* CUpti_ActivityAttribute: our buffers are all zeros */
 enum { GT_CUPTI_SYSTEM_TID = 1 };	/* CUpti_ActivityThreadIdType: gettid() */
 enum { GT_CUPTI_NOT_SUPPORTED = 27 };	/* CUptiResult */
-enum { GT_CUPTI_FORCED = 1 };		/* CUpti_ActivityFlag: flush what is not complete, too */
+enum { GT_CUPTI_FORCED = 1 };		/* CUpti_ActivityFlag: flush incomplete buffers, too */
 
 enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_K_REGISTERS = 6 /* u16 */, GT_K_START = 16, GT_K_END = 24, GT_K_DEVICE = 40, GT_K_CONTEXT = 44, GT_K_STREAM = 48,
@@ -37,22 +38,24 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 #define GT_CUPTI_LIBRARY "libcupti.so"
 enum { GT_CUPTI_DRIVER_CALLS = 1 };	/* CUpti_CallbackDomain */
 enum { GT_CUPTI_ENTER, GT_CUPTI_EXIT };	/* CUpti_ApiCallbackSite */
-#define GT_CBID_MAX 2048u		/* no number of a call is as high yet */
+#define GT_CBID_MAX 2048u		/* greater than any callback id so far */
 
 struct gt_cupti_call {			/* CUpti_CallbackData */
 	uint32_t site;
 	const char *function;
-	const void *params;		/* a struct with all of them, each of its own size */
-	const void *result;		/* at its end */
-	const char *symbol;		/* of a launch: the kernel's name; or NULL */
+	const void *params;		/* a struct with all parameters, each of its own size */
+	const void *result;		/* of the result's own size */
+	const char *symbol;		/* of a launch: the kernel's name, or NULL */
 	const void *context;
 	uint32_t context_id;
-	uint64_t *ours;			/* a word that lasts from its beginning to its end */
+	uint64_t *ours;			/* a word that CUPTI keeps from the call's begin to its
+					 * end */
 	uint32_t correlation;
 };
 
 enum { GT_CUPTI_ALL_DEVICES = 2, GT_CUPTI_COUNTERS = 9 };	/* scope of counters of managed memory; their kinds are 1 to 8 */
-enum { GT_CUPTI_COMMANDS_FULL = 6 << 16 };	/* an overhead; GT_O_DATA points at more, which is the client's to free */
+enum { GT_CUPTI_COMMANDS_FULL = 6 << 16 };	/* an overhead; GT_O_DATA points to more data,
+						 * which the client frees */
 struct gt_cupti_counter { uint32_t scope, kind, device, enable; };
 
 struct gt_cupti {

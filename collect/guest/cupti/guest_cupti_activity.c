@@ -1,19 +1,24 @@
-/* What the GPU did, as CUPTI tells it. After the program's first cuInit we load CUPTI, or use the copy that is loaded already, and
- * ask for records of kernels, copies and sets; and of those driver calls that make such work, for a record of a call and that
- * of the work carry one correlation id, and the call's time and thread say which of our calls it is. The recorder joins them.
+/* GPU work from CUPTI's activity records. After the program's first cuInit this file loads CUPTI,
+ * or uses the copy that is loaded already, and enables records of kernels, copies and sets, and
+ * of those driver calls that make such work. The record of a call and that of its work have the
+ * same correlation id; the call's time and thread identify the call that a wrapper has recorded.
+ * The recorder joins them.
  *
- * Waits are not asked for. On an H200 (driver 580, CUPTI 13.0) the synchronization kind was seen to switch on CUPTI's tracing of the
- * runtime API, and with that on a driver call made from within a runtime call has no record of its own, while its work carries the
- * number of the runtime call: 100 % of the work of all programs joined without the kind, and none of a runtime program's with it. Nor
- * would CUPTI say more than the waiting call does, which we record anyway: the recorder makes the wait from it.
+ * The synchronization kind is not enabled. On an H200 (driver 580, CUPTI 13.0) it switched on
+ * CUPTI's tracing of the runtime API. With that, a driver call inside a runtime call has no
+ * record of its own, and its work has the number of the runtime call: without the kind 100 % of
+ * the work of all programs was joined, with it none of a runtime program's. CUPTI's record of a
+ * wait also says no more than the recorded call, from which the recorder makes the wait.
  *
- * CUPTI asks for empty buffers on the program's threads, and gives them back filled on one of its own. The first takes a buffer
- * from a stack and nothing more; the second turns records into events (guest_cupti_records.c) on a ring of that thread's own, where they
- * survive the program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
+ * CUPTI requests empty buffers on the program's threads, and delivers full ones on a thread of
+ * its own. The request only takes a buffer from a stack. The delivery converts records to events
+ * (guest_cupti_records.c) on a ring of CUPTI's thread, where they survive the program. CUPTI
+ * delivers full buffers by itself; a thread of ours makes it deliver the others every 250 ms.
  *
- * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB; and whoever finds none
- * then gets one that is everybody's, in which records are overwritten: they are lost, and counted. A buffer that is none of them is
- * another user's of CUPTI (guest_cupti_sharing.c). */
+ * A request is never refused, as CUPTI before CUDA 12.9 crashes on that. If all buffers are in
+ * use, more are mapped, up to 2 GiB. After that each request gets one shared buffer, in which
+ * records overwrite each other: they are lost, and counted. A buffer that is not ours belongs to
+ * another user of CUPTI (guest_cupti_sharing.c). */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_activity.h"
 
@@ -39,38 +44,44 @@
 #include "formats/cuda/cuda_api_cbid.h"
 
 #define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
-#define SLAB 512u			/* buffers that are mapped at a time */
+#define SLAB 512u			/* buffers mapped at a time */
 #define SLABS 64u
 #define BUFFERS (SLAB * SLABS)
-#define SHARED_BUFFER 0u			/* the buffer for when there is none */
-#define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
+#define SHARED_BUFFER 0u			/* index of the buffer for requests when none is
+						 * free */
+#define NAMES 4096u			/* kernels whose names were written; a further name may be
+					 * written again */
 #define FLUSH_NS 250000000
-#define WATCH_NS 80000000		/* without a trace: so often guest_cupti_on_attach.c looks */
-#define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
+#define WATCH_NS 80000000		/* round of the thread without a session */
+#define RESUME_NS 400000000ull		/* from the end of another user's activity to our
+					 * resumption */
 
 static struct gt_cupti cupti;
 
-/* Of this process alone: a forked child finds it empty, and CUPTI does not work there. */
+/* State of one process: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_cupti_session {
-	uint32_t use;			/* GT_USE_OFF ends the flushing thread, whose futex this is */
-	uint64_t resume_at;		/* ns; 0: not to be resumed */
+	uint32_t use;			/* enum gt_cupti_use; futex of the fetching thread, which
+					 * ends at GT_USE_OFF */
+	uint64_t resume_at;		/* ns; 0: no resumption is scheduled */
 	uint64_t buffers_out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
-	uint32_t abort_flush;			/* the program waits for a last flush, to die */
-	uint32_t late_start;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
-	uint32_t foreign_clock;			/* CUPTI has another clock than ours */
-	uint32_t watching;		/* there is no trace of it, only the probes */
-	uint32_t records_max;			/* records that a buffer may hold; 0: as many as fit */
-	uint32_t records_seen;			/* that came since the last look */
-	uint32_t buffers_used;			/* that were ever handed out */
+	uint32_t abort_flush;			/* 1: abort waits for a last flush */
+	uint32_t late_start;			/* 1: another user had CUPTI first, so call
+						 * records cannot be selected */
+	uint32_t foreign_clock;			/* 1: CUPTI uses another clock than ours */
+	uint32_t watching;		/* 1: there is no session, only the probes */
+	uint32_t records_max;			/* maximum number of records in a buffer; 0: as
+						 * many as fit */
+	uint32_t records_seen;			/* since the last round */
+	uint32_t buffers_used;			/* number of buffers ever requested */
 	uint32_t below[BUFFERS];
 	struct gt_gpu_names names;
 };
 static struct gt_cupti_session *gpu;
-static int32_t gpu_pid;			/* whose that is */
+static int32_t gpu_pid;			/* the process that the state belongs to */
 
-/* Is what the GPU did recorded? Else all is for the probes. */
+/* Is GPU work recorded? Otherwise CUPTI serves the probes only. */
 static bool needs_gpu(void) { return gt_shared && gt_shared->gpu; }
 static bool is_recording(void) { return needs_gpu() && !gt_passive; }
 
@@ -104,7 +115,7 @@ static uint8_t *buffer_at(uint32_t i)
 	return s ? s + (size_t)(i % SLAB) * BUFFER_BYTES : NULL;
 }
 
-/* Which of ours it is; BUFFERS: none. */
+/* Index of our buffer; BUFFERS: it is not ours. */
 static uint32_t index_of(const uint8_t *buffer)
 {
 	for (uint32_t k = 0; k < SLABS && gpu->slabs[k]; k++)
@@ -131,7 +142,8 @@ static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
 {
 	uint64_t head, with;
 
-	if (index < SLAB || syscall(SYS_madvise, buffer, (size_t)BUFFER_BYTES, MADV_DONTNEED))	/* so many are seldom needed */
+	/* buffers of further slabs are seldom needed */
+	if (index < SLAB || syscall(SYS_madvise, buffer, (size_t)BUFFER_BYTES, MADV_DONTNEED))
 		memset(buffer, 0, dirty < BUFFER_BYTES ? dirty : BUFFER_BYTES);
 	head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE);
 	do {
@@ -153,9 +165,9 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records_max)
 	*records_max = __atomic_load_n(&gpu->records_max, __ATOMIC_RELAXED);
 }
 
-/* ---- filled ones ---- */
+/* ---- full buffers ---- */
 
-/* Tells what is in it, and has it back among the empty ones. */
+/* Writes the buffer's records to the ring and puts the buffer back on the stack. */
 static void take_records(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
 {
 	if (!gpu->foreign_clock)
@@ -194,20 +206,22 @@ void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
 	__atomic_fetch_sub(&gpu->buffers_out, 1, __ATOMIC_RELAXED);
 	if (t && index != SHARED_BUFFER)
 		put_dropped(t, context, stream);
-	for (size_t n = t && index == SHARED_BUFFER ? valid / GT_K_BYTES : 0; n; n--)	/* others have written over them */
+	/* they may be overwritten */
+	for (size_t n = t && index == SHARED_BUFFER ? valid / GT_K_BYTES : 0; n; n--)
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	errno = saved;
 }
 
-/* ---- the thread that asks for what is complete ---- */
+/* ---- the thread that fetches completed records ---- */
 
-struct refusal { const char *what; int code; };		/* a call that failed, and how */
+struct refusal { const char *what; int code; };		/* a call that failed, and its error */
 static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 
-/* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for one that was launched behind it, where somebody is
- * attached to a probe of what ran, a buffer may hold what half a look's time brings: where kernels are few, one. (For those that its thread
- * launched before it every one waits, see tests/gpu/cupti_held.c.) A trace by itself has time. */
+/* CUPTI keeps a buffer while one of its kernels runs. While a tracer is attached to a probe of
+ * GPU work, a record should not wait long for a kernel launched before it. So a buffer may hold
+ * the records of half a round: one record if kernels are rare. (tests/gpu/cupti_held.c shows that
+ * a record always waits for earlier launches of its thread.) A session alone needs no such limit. */
 static void limit_buffer_fill(void)
 {
 	uint32_t n = __atomic_exchange_n(&gpu->records_seen, 0, __ATOMIC_RELAXED) / 2;
@@ -216,14 +230,20 @@ static void limit_buffer_fill(void)
 	__atomic_store_n(&gpu->records_max, gpu->watching || gt_probes_need_work() ? n : 0, __ATOMIC_RELAXED);
 }
 
-/* What our thread does each time, while CUPTI is its alone. how: to flush. */
+/* One round of our thread, with CUPTI locked. how: flag of the flush. */
 static void fetch_round(uint32_t how)
 {
 	struct refusal r;
 	uint32_t on;
 
 	limit_buffer_fill();
-	buffer_at(__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) + SLAB);	/* mapped before the program's threads need it */
+	buffer_at(__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) + SLAB);	/* maps a
+											 * slab
+											 * before
+											 * the
+											 * program's
+											 * threads
+											 * need it */
 	if (gpu->watching)
 		gt_probes_poll(__atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST);
@@ -247,7 +267,8 @@ static void *fetch_thread(void *arg)
 		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
-		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet, and is to be free of CUPTI */
+		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days:
+								 * it does not keep CUPTI */
 			gt_gpu_yield("gtcollect has died");
 			gt_cupti_unlock(locked);
 			break;
@@ -262,8 +283,8 @@ static void *fetch_thread(void *arg)
 
 static void put_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
-/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
- * and our thread must not be in it then. */
+/* Fetches the last records. They may be of work that still runs. CUPTI's own exit handler may
+ * follow, and our thread must not be in CUPTI then. */
 static void at_exit(void)
 {
 	bool was = gt_inside, locked;
@@ -273,7 +294,7 @@ static void at_exit(void)
 		return;
 	on = __atomic_exchange_n(&gpu->use, GT_USE_OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
-	gt_cupti_lock(&locked);		/* our thread may be in CUPTI, or ending it, just now */
+	gt_cupti_lock(&locked);		/* our thread may be using CUPTI, or ending it */
 	if (on == GT_USE_ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		put_state(GT_GPU_OFF, "", 0);
@@ -282,7 +303,7 @@ static void at_exit(void)
 	gt_inside = was;
 }
 
-/* As at exit, but that it may yet go on. In a child of vfork none of this is ours. */
+/* As at exit, but the program may continue. A child of vfork does nothing here. */
 void gt_gpu_before_exec(void)
 {
 	bool was = gt_inside, locked;
@@ -300,7 +321,7 @@ void gt_gpu_before_exec(void)
 	errno = saved;
 }
 
-/* Whoever aborts may have been anywhere, with any lock held; so this thread asks nothing of CUPTI, but has ours do it. */
+/* The aborting thread may hold any lock, so it does not call CUPTI: our thread flushes instead. */
 void gt_gpu_before_abort(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -327,7 +348,7 @@ void gt_gpu_after_failed_exec(void)
 	errno = saved;
 }
 
-/* ---- finding it ---- */
+/* ---- loading CUPTI ---- */
 
 static bool find_functions(void)
 {
@@ -354,8 +375,9 @@ static bool find_functions(void)
 	return true;
 }
 
-/* The copy that is mapped already; else the one that was named; else by name, that of the driver's own CUDA first: one that is
- * newer than its driver refuses. First as the loader finds it, then where it does not look. */
+/* Uses the copy that is mapped already, else the one that the user named, else searches by name.
+ * The name of the driver's own CUDA version comes first, as the driver refuses a newer CUPTI.
+ * Each name is tried as the loader finds it, then in places that the loader does not search. */
 bool gt_gpu_load_cupti(void)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
@@ -367,7 +389,7 @@ bool gt_gpu_load_cupti(void)
 	char library[PATH_MAX];
 	int version = 0, first;
 
-	if (find_functions()) {		/* its owner may close it; we go on using it */
+	if (find_functions()) {		/* its owner may close it: this reference keeps it loaded */
 		if (load && gt_object_at((const void *)(uintptr_t)cupti.flush, &o) && *o.path)
 			load(o.path, RTLD_NOW | RTLD_NOLOAD);
 		return true;
@@ -385,7 +407,7 @@ bool gt_gpu_load_cupti(void)
 	return false;
 }
 
-/* ---- starting ---- */
+/* ---- enabling ---- */
 
 static bool refused(struct refusal *r, const char *what, int code)
 {
@@ -394,7 +416,8 @@ static bool refused(struct refusal *r, const char *what, int code)
 	return code;
 }
 
-/* more: what it takes to ask for it, of enum gt_gpu_more; without those of 0 there is no point in the rest. */
+/* more: the bit of enum gt_gpu_more that enables the kind; 0: required, CUPTI is not used without
+ * it */
 static const struct kind { int kind; uint32_t more; const char *what; } kinds[] = {
 	{ GT_CUPTI_KERNEL, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMCPY, 0, "cuptiActivityEnable" },
 	{ GT_CUPTI_MEMCPY_PEER, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMSET, 0, "cuptiActivityEnable" },
@@ -410,13 +433,14 @@ static const uint16_t calls[] = {
 #undef X
 };
 
-/* Probes alone need kernels and no more. */
+/* Probes alone need kernels only. */
 static bool is_kind_needed(const struct kind *k)
 {
 	return needs_gpu() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
 }
 
-/* Counters of managed memory must be named first. An older CUPTI does not know them all, and a machine may not have some. */
+/* Counters of managed memory must be configured first. An older CUPTI does not know them all, and
+ * a machine may lack some. */
 static bool choose_counters(struct refusal *r)
 {
 	struct gt_cupti_counter c = { .scope = GT_CUPTI_ALL_DEVICES, .enable = 1 };
@@ -449,10 +473,10 @@ static bool needs_call(uint32_t cbid)
 	return false;
 }
 
-/* Records of a few driver calls can be had only from the beginning, and only of a CUPTI that can tell calls apart. */
+/* Single driver calls can be selected only from the start, and only if CUPTI has the function. */
 static bool can_select_calls(void) { return cupti.enable_driver_call && !gpu->late_start; }
 
-/* It refuses those that it does not know. */
+/* CUPTI refuses callback ids that it does not know. */
 static bool enable_selected_calls(void)
 {
 	uint32_t on = 0;
@@ -462,12 +486,13 @@ static bool enable_selected_calls(void)
 	return on;
 }
 
-/* Else the kind can, less the others as far as that goes; but with it a driver call within one of the runtime has no record, and its work the
- * runtime's number, so these are asked for, too (all as tests/gpu/cupti_late.c shows). */
+/* Enables the kind for all driver calls and disables the unneeded ones if CUPTI can. With this
+ * kind a driver call inside a runtime call has no record, and its work has the number of the
+ * runtime call. So records of runtime calls are enabled, too (tests/gpu/cupti_late.c shows this). */
 static void enable_all_calls(void)
 {
 	if (cupti.enable(GT_CUPTI_DRIVER))
-		return;			/* the order of launches must do */
+		return;			/* the recorder then matches by the order of launches */
 	for (uint32_t cbid = 1; cupti.enable_driver_call && cbid < GT_CBID_MAX; cbid++)
 		if (!needs_call(cbid))
 			cupti.enable_driver_call(cbid, 0);
@@ -505,7 +530,7 @@ static void disable_kinds(void)
 		cupti.disable(GT_CUPTI_RUNTIME);
 }
 
-/* The clock comes first: records made before it is registered would have another. */
+/* The clock comes first: earlier records would have another clock. */
 static bool start_cupti(struct refusal *r)
 {
 	uint8_t yes = 1;
@@ -516,7 +541,8 @@ static bool start_cupti(struct refusal *r)
 	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_buffer_completed)))
 		return false;
 	if (!cupti.which_thread_ids || cupti.which_thread_ids(&ids) || ids != GT_CUPTI_SYSTEM_TID)
-		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);	/* not in the midst of work, if it can be helped */
+		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);	/* avoided if already set, as work may be
+							 * in progress */
 	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
 	return enable_kinds(r);
 }
@@ -527,7 +553,7 @@ static bool make_session(void)
 	if (!gpu || !slab(0))
 		return false;
 	gpu->buffers_used = SHARED_BUFFER + 1;
-	gpu->use = GT_USE_YIELDED;	/* it is nobody's yet */
+	gpu->use = GT_USE_YIELDED;	/* not in use yet */
 	gpu->foreign_clock = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
@@ -535,7 +561,7 @@ static bool make_session(void)
 
 static uint64_t ticks_now(void) { return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock(); }
 
-/* It came about between `from` and now. */
+/* from: when the change of state began, in ticks. */
 static void put_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
 	struct gt_tcb *t = is_recording() ? gt_producer_ring() : NULL;
@@ -558,7 +584,8 @@ void gt_gpu_report_state(enum gt_gpu_state state, const char *text)
 		put_state(state, text, 0);
 }
 
-/* All buffers must be back before the other's callbacks are in place, which do not know them. */
+/* All our buffers must be back before the other user registers its callbacks, which do not know
+ * them. */
 bool gt_gpu_yield(const char *user)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -586,7 +613,7 @@ void gt_gpu_schedule_resume(void)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
-/* Without a system call where a session knows this process. */
+/* Makes no system call if a session knows this process. */
 bool gt_gpu_is_used(void)
 {
 	int32_t pid = gt_process_state ? __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) : 0;
@@ -608,14 +635,15 @@ void gt_gpu_reenable(void)
 
 static struct refusal refusal;		/* the last one */
 
-/* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_cupti_sharing.c. */
+/* Starts CUPTI; on failure everything is as before. The caller holds the lock of
+ * guest_cupti_sharing.c. */
 bool gt_gpu_start_cupti(void)
 {
 	uint32_t on = GT_USE_YIELDED;
 
 	gpu->foreign_clock = 0;
 	if (start_cupti(&refusal)) {
-		/* GT_USE_OFF: the program ends */
+		/* unless it is GT_USE_OFF: the program ends */
 		__atomic_compare_exchange_n(&gpu->use, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return true;
 	}
@@ -624,7 +652,7 @@ bool gt_gpu_start_cupti(void)
 	return false;
 }
 
-/* What is in the other's buffers goes to it, before records of ours may come there. */
+/* Flushes first: records in the other user's buffers go to that user before ours arrive there. */
 static bool resume(void)
 {
 	uint64_t from;
@@ -641,9 +669,9 @@ static bool resume(void)
 	return true;
 }
 
-/* ---- without a trace ---- */
+/* ---- without a session ---- */
 
-/* But GT_USE_OFF stays. */
+/* GT_USE_OFF never changes. */
 bool gt_gpu_change_use(uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&gpu->use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -660,9 +688,9 @@ void gt_gpu_start_for_probes(void)
 	gt_start_thread(fetch_thread, NULL);
 }
 
-/* ---- the start ---- */
+/* ---- start ---- */
 
-/* There is no CUPTI for us: CUDA events will do, unless they are not wanted. */
+/* CUPTI is not available: uses CUDA events unless the user has excluded them. */
 static void use_events_instead(enum gt_gpu_state state, const char *what, int code)
 {
 	const char *ending = state == GT_GPU_MISSING ? " was not found" : " failed: error ";
@@ -729,7 +757,7 @@ void gt_gpu_report_no_calls(int code) { put_state(GT_GPU_NO_CALLS, "", code); }
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 {
-	static int32_t started;		/* by which process */
+	static int32_t started;		/* the process that has started it */
 	int32_t pid = (int32_t)syscall(SYS_getpid), saved = errno;
 	bool was = gt_inside;
 
@@ -737,7 +765,8 @@ void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 	if (ret || !gt_shared || !gt_shared->gpu || gt_passive || __atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return;
 	if (!gt_self->ring)
-		gt_register_thread();		/* what comes of it is told, whether this call is recorded or not */
+		gt_register_thread();		/* the ring for states and records, even if this
+						 * call is not recorded */
 	gt_inside = true;
 	gt_gpu_start();
 	gt_inside = was;

@@ -22,8 +22,8 @@ void gt_gpu_register_exit(void);		/* registers an exit handler that ends the use
 /* ---- in use ---- */
 bool gt_gpu_is_used(void);			/* this process uses CUPTI */
 void gt_gpu_reenable(void);		/* enables our record kinds once more while CUPTI is in use */
-/* Takes our records out of CUPTI and disables what we enabled; whom: the other user's library. False: it was not in use. */
-bool gt_gpu_yield(const char *whom);
+/* Takes our records out of CUPTI and disables what we enabled; user: its library. False: it was not in use. */
+bool gt_gpu_yield(const char *user);
 void gt_gpu_schedule_resume(void);		/* the other user seems to have finished: resumes 0.4 s later */
 void gt_gpu_report_state(enum gt_gpu_state state, const char *text);	/* records a state if this process uses or used CUPTI */
 void gt_gpu_report_no_calls(int code);		/* records that CUPTI refused callbacks with this error: no calls are recorded */

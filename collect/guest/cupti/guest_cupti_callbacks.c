@@ -1,11 +1,14 @@
-/* CUPTI's callbacks. CUPTI has one subscriber in a process, so we are it only while there is a need, and step back when another wants
- * to be:
+/* CUPTI's callbacks. CUPTI allows one subscriber in a process. So we subscribe only in these
+ * cases, and unsubscribe when another client subscribes:
  *
- *   - while a tracer is attached to parcagpu:cuda_correlation, whose place is on the launching thread (guest_usdt.c). The driver
- *     API's callbacks do for all launches: one of the runtime API ends in a driver call, and that has the number which the kernel's record
- *     will have. Where the place is taken, the probe fires late and from CUPTI's thread, by records of the same calls;
- *   - in a program that our library was injected into (guest_inject.c): they tell the calls;
- *   - for a moment, to end CUPTI: cuptiFinalize is safe only in a callback at a call's end. The call is one of our own. */
+ *   - While a tracer is attached to parcagpu:cuda_correlation, which fires on the launching
+ *     thread (guest_usdt.c). The driver API's callbacks cover all launches: a runtime launch
+ *     makes a driver call, which has the number that the kernel's record will have. If another
+ *     client has subscribed, the probe fires late and on CUPTI's thread, from call records.
+ *   - In a program that has loaded our library by injection (guest_inject.c): callbacks report
+ *     the calls.
+ *   - For a moment, to end CUPTI: cuptiFinalize is safe only in a callback at the end of a call.
+ *     That call is one of our own. */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
@@ -19,7 +22,7 @@
 #include "formats/cuda/cuda_api_cbid.h"
 
 #define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
-#define DRIVER_GET_VERSION 2		/* its cbid: a call that does nothing */
+#define DRIVER_GET_VERSION 2		/* callback id of a call that has no effect */
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
 static struct {
@@ -28,10 +31,11 @@ static struct {
 	int (*enable)(uint32_t on, void *subscriber, int domain, uint32_t cbid);
 	int (*finalize)(void);
 } cupti;
-static void *subscriber;		/* taken and given by an exchange: another thread may want the place */
-static bool launches_on, launches_tried;		/* launches are told to the probe; or it was tried, since somebody attached to it */
-static uint64_t refused_since;		/* ns; since when they cannot be; 0: they can */
-static gt_driver_callback *calls_callback;		/* who wants all calls */
+static void *subscriber;		/* exchanged atomically: another thread may unsubscribe */
+static bool launches_on, launches_tried;		/* callbacks fire the probe; or that was
+							 * tried for the current tracer */
+static uint64_t refused_since;		/* ns; since when CUPTI refuses; 0: it does not */
+static gt_driver_callback *calls_callback;		/* receives all calls; NULL: none */
 static int32_t ending_tid;			/* the thread whose next call ends CUPTI */
 static bool cupti_ended;
 
@@ -184,7 +188,7 @@ bool gt_callbacks_finalize_cupti(void)
 	int version;
 
 	if (!call || subscribe())
-		return false;		/* somebody else uses CUPTI */
+		return false;		/* another client uses CUPTI */
 	enable_launches(false);
 	launches_tried = cupti_ended = false;
 	refused_since = 0;
@@ -193,7 +197,7 @@ bool gt_callbacks_finalize_cupti(void)
 	call(&version);
 	ending_tid = 0;
 	if (cupti_ended)
-		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);	/* it went with CUPTI */
+		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);	/* CUPTI has removed it */
 	else
 		unsubscribe();
 	return cupti_ended;

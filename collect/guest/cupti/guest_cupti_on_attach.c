@@ -1,9 +1,10 @@
-/* Without a trace. Who attaches to one of our probes (perf, bpftrace) sees what the GPU did in a program that nobody records. CUPTI costs the
- * program something, so it is in use only while somebody is attached: a thread of ours looks some times a second, asks for CUPTI's
- * records when somebody is there, and ends CUPTI when for some looks nobody was.
+/* GPU work without a session. A tracer that attaches to one of our probes (perf, bpftrace) sees
+ * the GPU work of a program that gtcollect does not record. CUPTI slows the program, so it is in
+ * use only while a tracer is attached: a thread checks the probes every 80 ms, starts CUPTI when
+ * one is attached, and ends CUPTI after some rounds without one.
  *
- * It may be that CUPTI cannot be had, because it is not installed or another has it. Then some looks pass before it is tried again, unless
- * whoever was attached went away meanwhile. */
+ * If CUPTI is not installed, or another client uses it, the thread tries again after RETRY_ROUNDS
+ * rounds, or as soon as a tracer attaches anew. */
 #include "collect/guest/cupti/guest_cupti_on_attach.h"
 #include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/cupti/guest_cupti_activity.h"
@@ -11,11 +12,13 @@
 #include "collect/guest/cupti/guest_cupti_sharing.h"
 #include "collect/guest/cupti/guest_usdt.h"
 
-#define IDLE_ROUNDS_MAX 3u			/* so many looks found nobody: CUPTI may go */
-#define RETRY_ROUNDS 100u			/* looks to let pass after CUPTI could not be had */
+#define IDLE_ROUNDS_MAX 3u			/* rounds without a tracer after which CUPTI ends */
+#define RETRY_ROUNDS 100u			/* rounds until the next attempt after a failed
+						 * start */
 
-/* Of our thread alone. */
-static uint32_t idle_rounds, rounds_to_skip;	/* looks in which nobody was attached; that are still to pass */
+/* Used by our thread only. */
+static uint32_t idle_rounds, rounds_to_skip;	/* rounds without a tracer; rounds until the next
+						 * attempt */
 static bool ends_with_program;
 
 static void attach(void)
@@ -25,10 +28,12 @@ static void attach(void)
 	if (!gt_gpu_load_cupti()) {
 		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
 	} else if (gt_gpu_change_use(GT_USE_IDLE, GT_USE_YIELDED)) {
-		gt_callbacks_follow_probe();		/* first, so that every kernel's launch is told */
+		gt_callbacks_follow_probe();		/* first, so that the launch of each
+							 * kernel is reported */
 		gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	}
-	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {	/* it is not ours */
+	/* the start has failed */
+	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {
 		gt_callbacks_stop_probe();
 		rounds_to_skip = RETRY_ROUNDS;
 	} else if (!ends_with_program) {

@@ -1,5 +1,5 @@
-/* What a record of CUPTI's says, as an event on a ring (collect/ipc/ring.h lists them and their words). guest_cupti_activity.c gets the records;
- * cupti_layout.h knows where their fields lie. */
+/* Converts CUPTI's records to events on a ring (collect/ipc/ring.h lists them and their words).
+ * cupti_layout.h has the offsets of the records' fields. */
 #include "collect/guest/cupti/guest_cupti_records.h"
 
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; 
 static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
 
-/* A sum over a text, eight bytes at a step: is this what we have told for this address before? */
+/* A checksum of a text, eight bytes per step: shows whether the name at this address has changed. */
 static uint64_t sum_of(const char *text, uint32_t len)
 {
 	uint64_t sum = len, word = 0;
@@ -25,7 +25,8 @@ static uint64_t sum_of(const char *text, uint32_t len)
 	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
 }
 
-/* The hash of a kernel's name, told to the recorder. The address alone says nothing: a module may have gone, and another come. */
+/* Returns the hash of a kernel's name, and writes the name to the ring if needed. The address
+ * does not identify a name: a module may be unloaded and another loaded in its place. */
 static uint64_t put_name(struct gt_gpu_names *names, struct gt_tcb *t, const char *name)
 {
 	struct gt_gpu_sent_name *n = &names->sent[((uintptr_t)name >> 3) * 0x9e3779b1u % GT_GPU_NAMES];
@@ -89,7 +90,7 @@ static bool read_set(const uint8_t *r, struct event *e)
 	return true;
 }
 
-/* An older CUPTI has records of all driver calls or of none. */
+/* An older CUPTI records all driver calls or none, so others are skipped here. */
 static const bool makes_work[GT_CBID_MAX] = {
 #define X(cbid, name) [cbid] = true,
 	GT_CBIDS(X)
@@ -153,10 +154,10 @@ static bool read_record(struct gt_gpu_names *names, struct gt_tcb *t, const uint
 	case GT_CUPTI_OVERHEAD:
 		return read_overhead(r, e);
 	}
-	return false;		/* of a kind that somebody else asked for */
+	return false;		/* a kind that another client has enabled */
 }
 
-/* Two threads at a time may have buffers back. */
+/* Two threads may receive buffers at the same time. */
 static void lock(struct gt_gpu_names *names)
 {
 	while (__atomic_exchange_n(&names->locked, 1, __ATOMIC_ACQUIRE))

@@ -1,12 +1,15 @@
-/* Other users of CUPTI in the same process: torch.profiler, a debugger's library, the program itself. CUPTI has one pair of buffer
- * callbacks and one clock for everybody, so there can be one of us at a time, and the other one was asked for by name.
+/* Other users of CUPTI in the same process: torch.profiler, a debugger's library, the program
+ * itself. CUPTI has one pair of buffer callbacks and one clock per process, so one user at a time
+ * gets records. Another user was chosen by the program, so it has priority.
  *
- * We stand before CUPTI's functions by which somebody takes it over. When one does, we take our records out, disable what we enabled
- * and give CUPTI its own clock back before the call goes through, so that no record has a clock that is not its owner's. What the
- * other registered we remember: when nothing of its is enabled any more for a while, we go on; and when it enables something again
- * (torch.profiler registers once, and enables at each start) it finds what it had registered.
+ * The wrappers here replace CUPTI's functions by which a user takes CUPTI over. Before such a
+ * call goes through, we fetch our records, disable what we enabled, and restore CUPTI's own
+ * clock, so that all records have their owner's clock. We store what the other user registers.
+ * When it has had nothing enabled for a while, we resume. When it enables something again
+ * (torch.profiler registers once, and enables at each start), we restore what it had registered.
  *
- * A mere subscriber is in nobody's way: we use no subscription. It is noted. After cuptiFinalize we do not go on. */
+ * A client that only subscribes does not conflict with us; its presence is recorded. After
+ * cuptiFinalize we do not resume. */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_sharing.h"
 
@@ -23,23 +26,24 @@
 #define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
 #define KINDS 64
 
-/* What the other one has. */
+/* State of the other user. */
 static struct {
 	void *requested, *completed, *timestamp;
-	uint64_t kinds;			/* enabled ones */
-	uint32_t single[2];		/* calls of the driver, of the runtime enabled one by one */
-	bool active, finalized;		/* it has taken CUPTI over; and ended it */
-	const char *library;		/* its library */
+	uint64_t kinds;			/* bits of the kinds that it has enabled */
+	uint32_t single[2];		/* numbers of calls enabled one by one: driver, runtime */
+	bool active, finalized;		/* it has taken CUPTI over; it has finalized CUPTI */
+	const char *library;		/* path of its library */
 } other;
-static int32_t holder;			/* lock: the thread that has it */
-static uint32_t flushing;		/* so many threads of others ask CUPTI for their records */
+static int32_t holder;			/* lock: id of the thread that holds it; 0: none */
+static uint32_t flushing;		/* number of other users' threads that flush CUPTI */
 
-/* Whoever changes what CUPTI records, or has it hand its records over, does so alone: it is not ours to find out how
- * well CUPTI bears more than one at a time.
+/* Locks CUPTI against concurrent changes and flushes by several users, as CUPTI may not support
+ * these.
  *
- * False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
- * this thread, or on another that this one waits for. Who held it may not exist here, in a forked child. So it is no lock to wait
- * at for ever: what it keeps in order is worth less than the program. */
+ * Returns false if there is nothing to unlock. CUPTI may call the other user back inside a call,
+ * and that user may call CUPTI again, on this thread or on another that this thread waits for. In
+ * a forked child the holder may not exist. So a thread never waits here for ever: after two
+ * seconds it goes on without the lock. */
 static bool lock(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -85,7 +89,7 @@ bool gt_cupti_lock(bool *locked)
 
 void gt_cupti_unlock(bool locked) { unlock(locked); }
 
-/* Is it us who call, or CUPTI itself? */
+/* True: the caller is the guest or CUPTI itself. */
 static bool is_internal_call(const void *caller) { return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller); }
 
 static const char *library_of(const void *caller)
@@ -103,10 +107,10 @@ static uint64_t realtime(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Buffers that are ours, should one be late, are not for it. */
+/* Our callback comes first, so that late buffers of ours do not go to the other user. */
 static void *completed_callback(void *completed) { return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed; }
 
-/* CUPTI is as the other one left it. */
+/* Restores the other user's callbacks and clock. */
 static void restore_other(void)
 {
 	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterCallbacks");
@@ -118,7 +122,7 @@ static void restore_other(void)
 		callbacks(other.requested, completed_callback(other.completed));
 }
 
-/* Makes way. Under the lock. */
+/* Yields CUPTI to the caller's library. The caller holds the lock. */
 static void yield_to(const void *caller)
 {
 	bool was = gt_inside;
@@ -144,7 +148,7 @@ void gt_cupti_forward_buffer(void *context, uint32_t stream, uint8_t *buffer, si
 	gt_inside = was;
 }
 
-/* Nothing of the other's is on any more: we may go on, a little later. */
+/* Schedules the resumption if the other user has nothing enabled any more. */
 static void check_other_ended(void)
 {
 	if (other.active && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
@@ -186,7 +190,7 @@ GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
 		other.requested = requested;
 		other.completed = completed;
 	}
-	check_other_ended();	/* it may enable something in an hour, or never */
+	check_other_ended();	/* it may enable something much later, or never */
 	unlock(locked);
 	return ret;
 }
@@ -207,7 +211,7 @@ GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now)
 	return ret;
 }
 
-/* kind: that is enabled or disabled; whether it was is `on`. */
+/* Notes that the other user has enabled or disabled a kind. */
 static void note_kind(uint32_t kind, bool on)
 {
 	if (kind < KINDS && on)
@@ -218,7 +222,7 @@ static void note_kind(uint32_t kind, bool on)
 		other.single[kind == GT_CUPTI_RUNTIME] = 0;
 }
 
-/* It may have disabled what is ours. */
+/* The other user may have disabled kinds that we need. */
 static void reenable_ours(void)
 {
 	if (!other.active)
@@ -269,7 +273,8 @@ GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
 ENABLES_ONE(cuptiActivityEnableDriverApi, 0)
 ENABLES_ONE(cuptiActivityEnableRuntimeApi, 1)
 
-/* Not under the lock: CUPTI calls its client back meanwhile, on another thread, and the client may enable and disable there. */
+/* Not under the lock: CUPTI calls its client back on another thread, and the client may enable
+ * and disable there. */
 GT_EXPORT int cuptiActivityFlushAll(uint32_t flag);
 GT_EXPORT int cuptiActivityFlushAll(uint32_t flag)
 {
@@ -297,7 +302,7 @@ GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
 	return ret;
 }
 
-/* Ends CUPTI for everybody. */
+/* Ends CUPTI for all users. */
 GT_EXPORT int cuptiFinalize(void);
 GT_EXPORT int cuptiFinalize(void)
 {

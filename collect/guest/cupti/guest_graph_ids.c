@@ -1,8 +1,10 @@
-/* Which call makes what node of a graph. CUPTI numbers nodes, and says in the record of a graph's work which node it was for; so when a
- * node has been created, by a call of its own or by a call that was captured as one, CUPTI is asked for its number, and the recorder
- * told, before the record of the call. The same where a graph is cloned or instantiated, for the copy's numbers are others.
+/* CUPTI's numbers of graph nodes. CUPTI's record of a graph's work has the number of its node. So
+ * when a call, explicit or captured, has created a node, this file gets the node's number from
+ * CUPTI and writes it to the ring before the record of the call. The same is done when a graph is
+ * cloned or instantiated, as the copy's numbers differ.
  *
- * Nothing of this is on the way of a launch outside captures: while one is on, no call that makes work goes the short way. */
+ * A launch outside captures does none of this. During a capture no call that makes GPU work takes
+ * the fast path. */
 #include "collect/guest/cupti/guest_cupti_activity.h"
 
 #include <stdlib.h>
@@ -20,7 +22,7 @@ uint32_t gt_captures_active;
 
 /* ---- CUPTI's numbers ---- */
 
-/* CUPTI stays where it is once we use it. */
+/* CUPTI stays loaded once we use it, so the address stays valid. */
 static void *cupti(void **cache, const char *name)
 {
 	void *f = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
@@ -50,7 +52,7 @@ static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
 	return ask && graph && !ask(graph, number);
 }
 
-/* ---- telling ---- */
+/* ---- events ---- */
 
 static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
@@ -60,13 +62,13 @@ static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 		gt_ring_count_drop(t, start, start);
 }
 
-/* The call that this thread is in, if it is recorded and has this role. */
-static struct gt_ring_open *running_call(struct gt_tcb *t, enum gt_api_role role)
+/* The call that this thread is in, if it is recorded and one_of accepts its name. */
+static struct gt_ring_open *running_call(struct gt_tcb *t, bool (*one_of)(const char *))
 {
 	uint32_t depth = t->depth & 255;
 	struct gt_ring_open *o = t->ring && depth ? &t->ring->open[depth - 1] : NULL;
 
-	return o && o->id < gt_api_count && gt_api[o->id].role == role ? o : NULL;
+	return o && o->id < gt_api_count && one_of(gt_api[o->id].name) ? o : NULL;
 }
 
 /* cuGraphAdd...Node(CUgraphNode *, CUgraph, ...) */
@@ -76,7 +78,7 @@ void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_NODE)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_makes_node)))
 		return;
 	gt_inside = true;
 	put_node(gt_self, *(const uint64_t *)w[0], o->start);
@@ -92,7 +94,7 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	uint64_t words[2];
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_COPY)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_copies_graph)))
 		return;
 	gt_inside = true;
 	words[1] = *(const uint64_t *)w[0];
@@ -128,7 +130,7 @@ void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
 		;
 }
 
-/* What the stream's next node is to follow is its newest node, right behind a call that was captured. */
+/* Directly after a captured call, the stream's capture dependency is the node of that call. */
 static bool newest_node(uint64_t stream, uint64_t *node)
 {
 	static struct gt_driver_function three, two;

@@ -1,13 +1,14 @@
-/* Injected. A CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection, in the midst of cuInit. No
- * call of the program comes to us then as calls come to a preloaded library.
+/* --inject. A CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls
+ * InitializeInjection inside cuInit. There the program's calls do not pass through our wrappers.
  *
- * With a session (gtcollect --inject) CUPTI's callbacks tell of the calls instead: at the beginning and at the end of each, on its own
- * thread, with its parameters in a struct of the toolkit's; so a record comes to be as a wrapper makes it. And with the number that CUPTI's
- * records of what the call makes the GPU do will carry, so nothing has to be found out by times. What we cannot see so: calls before
- * that moment and cuInit itself, functions that CUPTI has no number for, and what the driver asks of the kernel.
+ * With a session (gtcollect --inject) CUPTI's callbacks report the calls: at the begin and the
+ * end of each call, on its own thread, with its parameters in a struct of the toolkit. So this
+ * file writes the same records as a wrapper. A callback also has the correlation id of the call's
+ * GPU work, so no match by time is needed. Not visible: calls before that moment and cuInit
+ * itself, functions without a CUPTI number, and the driver's ioctl calls.
  *
- * Where no gtcollect is, we are there for the probes (guest_usdt.c): a thread looks every 80 ms whether somebody is attached to one.
- * Until then CUPTI is not even loaded, and nothing stands in the way of any call. */
+ * Without gtcollect this file serves the probes (guest_usdt.c): a thread checks every 80 ms
+ * whether a tracer is attached. Until then CUPTI is not loaded, and calls are not intercepted. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_args.h"
 
@@ -20,12 +21,12 @@
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 #define UNKNOWN 0xffffu			/* a function that is not in the table */
-static uint16_t ids[GT_CBID_MAX];	/* by CUPTI's number; 0xffff or the table's id */
+static uint16_t ids[GT_CBID_MAX];	/* by CUPTI's callback id: the table's id, or UNKNOWN */
 #define WORDS_MAX 32
 
 /* ---- parameters ---- */
 
-/* One after the other in their own sizes, as C lays them out. Kinds: cuda_api.h. */
+/* Parameters follow each other in their own sizes, as C lays them out. Kinds: cuda_api.h. */
 static uint64_t parameter(char kind, const uint8_t *at)
 {
 	int32_t i;
@@ -72,7 +73,8 @@ static void read_parameters(const struct gt_api *api, const uint8_t *params, uin
 
 /* ---- calls ---- */
 
-/* The word that CUPTI keeps for us from a call's beginning to its end is the time of its beginning: not 0 if it is recorded. */
+/* CUPTI keeps one word for us from a call's begin to its end. It holds the begin's time, or 0 if
+ * the call is not recorded. */
 static void call_begins(uint32_t id, const struct gt_cupti_call *c)
 {
 	uint64_t words[WORDS_MAX];
@@ -90,7 +92,7 @@ static void call_begins(uint32_t id, const struct gt_cupti_call *c)
 	*c->ours = call.start;
 }
 
-/* Those that were begun within it and never ended, by longjmp, end with it. */
+/* Finds the open call with this start. Inner calls that longjmp has left are closed with it. */
 static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 {
 	uint32_t d = t->depth & 255;
@@ -127,7 +129,8 @@ static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 	if (recorded)
 		gt_call_stop(&call);
 	read_parameters(&gt_api[id], c->params, words);
-	if (after && after != gt_after_get_proc && after != gt_after_init)	/* these are for who has wrappers */
+	if (after && after != gt_after_get_proc && after != gt_after_init)	/* only wrappers
+										 * need these two */
 		after(ret, words, NULL);
 	if (!recorded)
 		return;
@@ -154,7 +157,7 @@ static void on_driver_call(uint32_t cbid, const struct gt_cupti_call *c)
 
 /* ---- the start ---- */
 
-/* Is this call to be told? What nobody will record costs the program nothing. */
+/* True: the call needs a callback. Calls that are never recorded get none, so they cost nothing. */
 static bool needs_callback(uint32_t cbid)
 {
 	static int (*name_of)(int, uint32_t, const char **);
@@ -187,7 +190,7 @@ static void begin(void)
 GT_EXPORT int InitializeInjection(void);
 GT_EXPORT int InitializeInjection(void)
 {
-	static int32_t started;		/* by which process */
+	static int32_t started;		/* the process that has started it */
 	int32_t pid = (int32_t)syscall(SYS_getpid);
 	bool was = gt_inside;
 	int saved = errno;
@@ -195,7 +198,7 @@ GT_EXPORT int InitializeInjection(void)
 	if (__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return 1;
 	if (!gt_self->ring)
-		gt_register_thread();		/* with a session, if our library came from one */
+		gt_register_thread();		/* with a session, if one has set the library */
 	gt_inside = true;
 	if (gt_shared && gt_shared->inject)
 		begin();

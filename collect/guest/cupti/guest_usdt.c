@@ -1,26 +1,35 @@
-/* USDT out: probes that bpftrace, perf, SystemTap and everything on libbpf attach to, with no agent of ours.
+/* USDT probes: bpftrace, perf, SystemTap and all tools on libbpf can attach to them without an
+ * agent.
  *
- *	parcagpu:cuda_correlation: on the launching thread, as its launch returns: u32 correlation, int cbid (negative: of the driver
- *		API), the kernel's name, or the function's where CUPTI tells none
- *	parcagpu:kernel_executed: a kernel has run: u64 start, u64 end, u32 correlation, u32 device, u32 stream, u32 graph, u64 node, name
- *	parcagpu:activity_batch: CUPTI's records as they are, at most 128 at a time: const void **records, u32 how many
- *	parcagpu:kernel_launch, parcagpu_provider:kernel_launch: a kernel has run: u32 its launch's correlation, u64 ns that it took
+ * 	parcagpu:cuda_correlation: fires on the launching thread when its launch returns:
+ * 		u32 correlation, int cbid (negative: driver API), the kernel's name, or the
+ * 		function's if CUPTI has no kernel name
+ * 	parcagpu:kernel_executed: a kernel has run: u64 start, u64 end, u32 correlation,
+ * 		u32 device, u32 stream, u32 graph, u64 node, name
+ * 	parcagpu:activity_batch: CUPTI's unmodified records, at most 128 at a time:
+ * 		const void **records, u32 number of records
+ * 	parcagpu:kernel_launch, parcagpu_provider:kernel_launch: a kernel has run:
+ * 		u32 correlation of its launch, u64 duration in ns
  *
- * Times are CLOCK_MONOTONIC in ns. All but the first fire on CUPTI's thread, when it hands back a buffer; strings and records are there
- * as long as the probe lasts. Kernels with impossible times fire nothing but activity_batch.
+ * Times are CLOCK_MONOTONIC in ns. All probes except the first fire on CUPTI's thread when it
+ * delivers a buffer. Strings and records are valid while the probe fires. Kernels with impossible
+ * times fire only activity_batch.
  *
- * A probe is an ELF note, a counter, and a place to put a breakpoint. The note (.note.stapsdt) says where the other two are and in which
- * registers the arguments; the tracer adds one to the counter while it is attached, and nothing is done for a probe whose counter is
- * zero. sys/sdt.h would make all three, but needs SystemTap's headers, leaves the registers to the compiler, and has no place for the
- * fast kind of nop (arch_*.h). So they are written by hand, each place a function of its own. */
+ * A probe consists of an ELF note, a counter, and a place for a breakpoint. The note
+ * (.note.stapsdt) has the addresses of the other two and the registers of the arguments. The
+ * tracer increments the counter while it is attached; a probe whose counter is zero does nothing.
+ * sys/sdt.h would generate all three, but it needs SystemTap's headers, leaves the registers to
+ * the compiler, and has no place for the fast kind of nop (arch_*.h). So they are written here,
+ * each place as a function of its own. */
 #include "collect/guest/cupti/guest_usdt.h"
 
 #include "collect/guest/core/guest_session.h"
 #include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
-/* An object of the symbol gt_probe_SYMBOL: the function; gt_up_SYMBOL: the counter. Names in notes are NUL-terminated, and notes are of
- * no section that is loaded. What the base's address is when the note is read tells how far a file was moved since it was linked. */
+/* gt_probe_SYMBOL is the function, gt_up_SYMBOL the counter. Names in notes are NUL-terminated;
+ * the section of the notes is not loaded. The base's address in the note shows how far the file
+ * was moved since it was linked. */
 #define PROBE(symbol, provider, name, arguments)							\
 	__asm__(".pushsection .probes,\"aw\",%progbits\n\t.p2align 1\n\t"				\
 		".globl gt_up_" #symbol "\n\t.hidden gt_up_" #symbol "\n\t.type gt_up_" #symbol ",%object\n"	\
@@ -85,7 +94,7 @@ static void fire_kernel(const uint8_t *r)
 		gt_probe_kernel_launch_old(correlation, end - start);
 }
 
-/* In the place of a callback. What began before was told by one. */
+/* Replaces a callback, which has reported the calls that began earlier. */
 static void fire_call(const uint8_t *r)
 {
 	bool driver = u32(r) == GT_CUPTI_DRIVER;
