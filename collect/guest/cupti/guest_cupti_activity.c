@@ -237,13 +237,8 @@ static void fetch_round(uint32_t how)
 	uint32_t on;
 
 	limit_buffer_fill();
-	buffer_at(__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) + SLAB);	/* maps a
-											 * slab
-											 * before
-											 * the
-											 * program's
-											 * threads
-											 * need it */
+	/* maps a slab before the threads of the program need it */
+	buffer_at(__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) + SLAB);
 	if (gpu->watching)
 		gt_probes_poll(__atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->use, __ATOMIC_SEQ_CST);

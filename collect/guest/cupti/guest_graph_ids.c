@@ -62,13 +62,13 @@ static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 		gt_ring_count_drop(t, start, start);
 }
 
-/* The call that this thread is in, if it is recorded and one_of accepts its name. */
-static struct gt_ring_open *running_call(struct gt_tcb *t, bool (*one_of)(const char *))
+/* The call that this thread is in, if it is recorded and has this role. */
+static struct gt_ring_open *running_call(struct gt_tcb *t, enum gt_api_role role)
 {
 	uint32_t depth = t->depth & 255;
 	struct gt_ring_open *o = t->ring && depth ? &t->ring->open[depth - 1] : NULL;
 
-	return o && o->id < gt_api_count && one_of(gt_api[o->id].name) ? o : NULL;
+	return o && o->id < gt_api_count && gt_api[o->id].role == role ? o : NULL;
 }
 
 /* cuGraphAdd...Node(CUgraphNode *, CUgraph, ...) */
@@ -78,7 +78,7 @@ void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_makes_node)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_NODE)))
 		return;
 	gt_inside = true;
 	put_node(gt_self, *(const uint64_t *)w[0], o->start);
@@ -94,7 +94,7 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	uint64_t words[2];
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, gt_api_copies_graph)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_COPY)))
 		return;
 	gt_inside = true;
 	words[1] = *(const uint64_t *)w[0];
