@@ -152,7 +152,8 @@ static void the_peak_is_exact_however_many_there_are(void)
 	CHECK(value_of("live_device_bytes", 0) == live);
 }
 
-/* A free counts from its start, which is told when it has returned: what others do meanwhile waits for it. */
+/* A free counts from its start, but is reported when it has returned: calls of other threads in
+ * between wait for it. */
 static void a_free_that_runs_is_waited_for(void)
 {
 	struct pen a, b;
@@ -278,7 +279,7 @@ static void after_a_loss_it_is_not_certain(void)
 	      value_of("live_device_bytes", 0) == 200);
 }
 
-/* Nothing more is allocated: the doubt is told all the same. */
+/* No further allocation follows: the uncertainty is reported nevertheless. */
 static void a_loss_is_told_where_nothing_follows(void)
 {
 	struct pen p;
@@ -326,7 +327,8 @@ static void what_a_context_takes_with_it(void)
 	CHECK(!samples[2].uncertain && samples[2].value == 100 && samples[3].uncertain);
 }
 
-/* A forked child holds nothing of its parent's, and frees nothing of it; who is gone holds nothing. */
+/* A forked child holds no memory of its parent and frees none of it; a process that has ended
+ * holds no memory. */
 static void processes_hold_their_own(void)
 {
 	struct pen a, b;
@@ -370,7 +372,8 @@ static void who_is_gone_holds_nothing(void)
 	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 0 && samples[1].at == t + 50 * MS);
 }
 
-/* As many as come at once where the recorder stood still, none of which has to wait. */
+/* The largest number of calls that one pass can deliver after the recorder was stopped: none of
+ * them has to wait. */
 static void many_at_once_are_certain(void)
 {
 	struct gt_memory_process *q = NULL;
@@ -436,7 +439,7 @@ static void ranges_are_not_certain(void)
 	CHECK(take_samples(end()) && nsamples >= 1 && samples[0].uncertain);
 }
 
-/* --delay: what was allocated before is not in it. */
+/* --delay: earlier allocations are not included. */
 static void behind_a_delay_it_is_not_certain(void)
 {
 	struct pen p;

@@ -1,4 +1,5 @@
-/* Counters from the simulated NVML: what is read, when, what is refused, what fails, what is lost. */
+/* Counters from the simulated NVML: which are read and when, which the device refuses, which
+ * fail, which are lost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -147,7 +148,7 @@ static size_t count(int device, int counter)
 	return c;
 }
 
-/* ---- what is read ---- */
+/* ---- readings ---- */
 
 /* They are written once, unless nearly a second went by, in which there were rounds or should have been. */
 static void values_are_the_simulators(void)
@@ -225,7 +226,7 @@ static void what_does_not_change_is_written_once_a_second(void)
 	size_t constant;
 
 	CHECK(begin("PHASE=3", 20 * MS));
-	until_rounds(115);		/* 2.3 s, and longer where the machine stands still */
+	until_rounds(115);		/* 2.3 s, and longer if the machine is suspended */
 	CHECK(end());
 	constant = count(0, GT_NVML_MEMORY_CLOCK);
 	CHECK(constant >= 3 && (int64_t)constant <= (gt_clock_monotonic() - begun) / (900 * MS) + 2);
@@ -269,7 +270,7 @@ static void samples_begin_and_end_when_told(void)
 	CHECK(totals.rounds);
 }
 
-/* ---- what is refused, what fails ---- */
+/* ---- refusals and failures ---- */
 
 static void what_a_device_refuses_is_left_out(void)
 {
@@ -380,7 +381,7 @@ static void a_full_queue_loses_and_counts(void)
 	CHECK(strstr(said, "\"lost_values\":") && !strstr(said, "\"lost_values\":0"));
 }
 
-/* ---- what is said ---- */
+/* ---- metadata and messages ---- */
 
 static void metadata_names_what_there_is(void)
 {

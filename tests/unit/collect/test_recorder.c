@@ -156,7 +156,7 @@ static void names_are_found_in_other_rings(void)
 	b = new_thread(5, 0);
 	text(&b, GT_REC_NAME, 0x1234, "_Z4saxpyPf");
 	leave(&a, id, t, t + 10, 0, words, n);
-	words[0] = 0x9999;	/* nobody ever names this one */
+	words[0] = 0x9999;	/* this one never gets a name */
 	leave(&a, id, t + 20, t + 30, 0, words, n);
 	leave(&a, id, t + 40, t + 50, 0, words, n);
 	CHECK(gt_recorder_pass(r, &err) > 0);
@@ -372,12 +372,12 @@ static void passes_are_as_rare_as_the_rings_allow(void)
 
 	CHECK(quiet > 4000000 && quiet <= GT_PACE_MOST);
 	CHECK(gt_pace(room, 7000 * 8, 8000000) == quiet);			/* 7 MB/s: a training program */
-	CHECK(gt_pace(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));	/* 1.5 GB/s: 1/64 of the room at a time */
+	CHECK(gt_pace(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));	/* 1.5 GB/s: 1/64 of the ring per pass */
 	CHECK_EQ(gt_pace(room, 1 << 30, 1000000), GT_PACE_LEAST);
 	CHECK(gt_pace(room >> 3, 150000, 1000000) < gt_pace(room, 150000, 1000000));	/* fuller rings, more passes */
 	CHECK(gt_pace(0, 0, 0) == GT_PACE_LEAST && gt_pace(0, 1, INT64_MAX) == GT_PACE_LEAST);
 	CHECK(gt_pace(UINT64_MAX, 0, 0) == GT_PACE_MOST && gt_pace(UINT64_MAX, INT64_MAX, INT64_MAX) == GT_PACE_MOST);
-	for (uint64_t part = 4 << 20; part < 1ull << 36; part += part / 3)	/* whatever comes at a byte a ns, most of the room stays */
+	for (uint64_t part = 4 << 20; part < 1ull << 36; part += part / 3)	/* at 1 byte per ns, most stays free */
 		for (int64_t per_ms = 0; per_ms <= 1000000; per_ms += 9973)
 			CHECK((uint64_t)gt_pace(part, per_ms, 1000000) <= part / 8);
 }
@@ -455,7 +455,8 @@ static size_t in_use(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* An hour and more of epochs: what is kept of each is its blocks' place in the index, in a buffer that doubles. */
+/* More than an hour of epochs: of each, only the index entries of its blocks stay in memory, in
+ * a buffer that doubles. */
 static void long_runs_keep_only_the_index(void)
 {
 	struct gt_track track = { .parent = GT_NONE, .source = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_THREAD };

@@ -1,4 +1,5 @@
-/* Events in rings that lie, and annotations and GPU work without end: the recording goes on, and what had no room is counted. */
+/* Rings with invalid events, and unlimited annotations and GPU work: the recording continues,
+ * and events without space are counted. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/rings.h"
@@ -52,7 +53,7 @@ static void messages_that_are_no_two_alike(void)
 	}
 	CHECK(fine && gt_recorder_pass(r, &err) >= 0);
 	CHECK(gt_recorder_totals(r)->nameless > 0);
-	late = new_thread(1, 0);		/* there is room for it */
+	late = new_thread(1, 0);		/* there is space for it */
 	call(&late, "cuCtxGetCurrent", t + 10, t + 20);
 	CHECK(gt_recorder_pass(r, &err) >= 0);
 	reader = end();

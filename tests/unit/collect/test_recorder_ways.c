@@ -94,7 +94,7 @@ static void an_end_yet_to_come_waits(void)
 	call(&p, "cuCtxGetCurrent", t + 200, later);
 	wait_until(t + 300);
 	CHECK(gt_recorder_pass(r, &err) > 0);
-	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 10 || gt_clock_monotonic() > later);	/* the machine may have stood still */
+	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 10 || gt_clock_monotonic() > later);	/* or the machine was suspended */
 	wait_until(later);
 	CHECK(gt_recorder_pass(r, &err) >= 0 && gt_writer_stats(w)->rows[GT_CALL] == 11);
 	reader = end();
@@ -207,7 +207,8 @@ static unsigned rnd(unsigned n)
 	return (unsigned)(seed >> 20) % n;
 }
 
-/* A call at this depth and what it calls, from *at on. Clocks are off by some ns; some calls were left, and have no record. */
+/* A call at this depth and the calls inside it, from *at on. Clocks differ by some ns; some
+ * calls were left by a jump and have no record. */
 static void put_some_call(struct pen *p, unsigned depth, int64_t *at)
 {
 	static const char *const names[] = { "cuCtxGetCurrent", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuMemAlloc_v2", "cuStreamSynchronize",
@@ -230,7 +231,8 @@ static void put_some_call(struct pen *p, unsigned depth, int64_t *at)
 	*at += rnd(10);
 }
 
-/* The same calls each time, at times from t on; sums says what came of them. Returns how many came. */
+/* The same calls each time, at times from t on. sum receives their totals; returns the number of
+ * recorded calls. */
 static uint64_t sum_of_some_calls(bool recent, uint64_t with, uint64_t *sum)
 {
 	struct gt_filter all = { 0 };
@@ -273,7 +275,7 @@ static uint64_t sum_of_some_calls(bool recent, uint64_t with, uint64_t *sum)
 	return n;
 }
 
-/* What lies before the last epoch goes the long way, what comes after it the short one. */
+/* Calls before the last epoch take the long path, later calls the short path. */
 static void both_ways_say_the_same(void)
 {
 	for (uint64_t with = 1; with <= 5; with++) {

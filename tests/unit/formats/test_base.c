@@ -61,7 +61,8 @@ static void printing_is_one_safe_line(void)
 	CHECK_STR(text, "tool: No such file or directory\n");
 }
 
-/* What a terminal obeys, what hides or turns text around, and what is no UTF-8; at every border between two pieces. */
+/* Characters that control a terminal, characters that hide or reverse text, and bytes that are
+ * not UTF-8; at every border between two pieces. */
 static void printable_is_harmless(void)
 {
 	static const char text[] = "a\x1b[2J\r\n\t\x7f\xc2\x9b\xe2\x80\xae\xff\xe2\x82 \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";

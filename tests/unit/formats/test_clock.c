@@ -68,7 +68,7 @@ static void clock_forgets_the_past_only(void)
 	CHECK_EQ(c.n, 50);
 	CHECK(gt_clock_ns(&c, at(60).ticks + 1234) == ns);
 	CHECK(gt_clock_ns(&c, at(50).ticks) == at(50).monotonic);
-	CHECK(rises(at(10).ticks, at(99).ticks, 1009));		/* the first piece serves what lies before it */
+	CHECK(rises(at(10).ticks, at(99).ticks, 1009));		/* the first piece serves earlier times, too */
 }
 
 static void clock_thins_out_and_still_rises(void)

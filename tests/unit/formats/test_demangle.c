@@ -50,7 +50,8 @@ static void templates(void)
 	CHECK(is("_Z5applyIZ4mainEUlfE_EvT_", "void apply<main::{lambda(float)#1}>(main::{lambda(float)#1})"));
 }
 
-/* What stands for T_ within one function means another's T_ where that one is read: a lambda of a function template as argument. */
+/* The argument for T_ within one function can contain another function's T_, which means that
+ * function's parameter: for example a lambda of a function template as argument. */
 static void whose_template_parameter(void)
 {
 	CHECK(is("_Z6kernelILi4EZ4implIffEvT0_EUlfE_EviS1_", "void kernel<4, impl<float, float>(float)::{lambda(float)#1}>"
@@ -86,7 +87,7 @@ static void cut_anywhere(void)
 	}
 }
 
-/* Each substitution doubles what came before: 2^34 copies if nobody counted. */
+/* Each substitution doubles the text before it: without a limit there are 2^34 copies. */
 static void a_bomb_is_refused(void)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -262,7 +263,7 @@ static void whole_names(void)
 	gt_kernel_names_free(mangled);
 }
 
-/* Names that somebody made to hurt. new. */
+/* Names that are made to harm the demangler. The caller frees the result. */
 static char *hostile(int which, int n)
 {
 	static const struct { const char *head, *again; } shapes[] = {

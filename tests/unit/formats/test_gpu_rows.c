@@ -88,7 +88,8 @@ static void graphs_have_a_type_of_their_own(void)
 	gt_reader_close(r);
 }
 
-/* What is not known about the call must not look like one: no track, no name, and a start that is the row's. */
+/* If the call is unknown, the row must not look as if it were known: no track, no name, and the
+ * row's own start. */
 static void an_unknown_cause_names_nobody(void)
 {
 	struct gt_gpu_work w;
@@ -173,7 +174,7 @@ static void sets_and_waits(void)
 	gt_reader_close(r);
 }
 
-/* What managed memory does, and what recording takes: rows that nobody takes for work. */
+/* Operations of managed memory, and the overhead of recording: rows that do not count as work. */
 static void managed_memory_and_overhead(void)
 {
 	static const struct { uint32_t kind, why; bool instant; const char *name, *said; } wanted[] = {
@@ -221,7 +222,8 @@ static void managed_memory_and_overhead(void)
 	gt_reader_close(r);
 }
 
-/* A copy of a recording numbers tracks and strings anew: launches must follow, also those of threads that come late. */
+/* A copy of a recording assigns new numbers to tracks and strings: launches must use the new
+ * numbers, also on threads that appear late. */
 static void a_copy_keeps_launches(void)
 {
 	const struct gt_export_options opt = { .filter = { .ranged = true, .from = 4000, .to = 100000 } };

@@ -1,4 +1,5 @@
-/* Traces made by hand to hurt: what stands beside a trace in its file, little bytes that unpack to much, counts that lie. */
+/* Traces that are made to harm the reader: other data beside a trace in its file, few bytes that
+ * unpack to many, false counts. */
 #include <limits.h>
 #include <jansson.h>
 #include <zstd.h>
@@ -98,7 +99,7 @@ static uint64_t rows_of(struct gt_reader *r)
 	return n;
 }
 
-/* ---- what stands beside a trace ---- */
+/* ---- other data beside a trace ---- */
 
 static void other_bytes_beside_a_trace_are_told(void)
 {
@@ -108,7 +109,7 @@ static void other_bytes_beside_a_trace_are_told(void)
 
 	CHECK(good);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		for (int c = 0; c < 256; c += 0x57) {		/* 0x57: the first byte of what is looked for */
+		for (int c = 0; c < 256; c += 0x57) {		/* 0x57: the first byte of the magic number */
 			struct gt_buf b = { 0 };
 			struct gt_err err;
 			struct gt_reader *r;
@@ -271,12 +272,12 @@ static void ids_that_lie_are_refused(void)
 		{ GT_W_STRINGS, 1, UINT_MAX, "\1y", 2 },	/* an absurd count */
 		{ GT_W_STRINGS, 1, 1, "\xff\xff\xff\xff\x0f", 5 },	/* an absurd length */
 		{ GT_W_TRACKS, 0, 1, "\0\1\0\0\0\0\0", 7 },	/* its own parent */
-		{ GT_W_TRACKS, 0, 1, "\0\2\0\0\0\0\0", 7 },	/* a child of what comes later */
-		{ GT_W_TRACKS, 0, 1, "\0\0\x7f\0\0\0\0", 7 },	/* a name nobody gave */
+		{ GT_W_TRACKS, 0, 1, "\0\2\0\0\0\0\0", 7 },	/* its parent comes later */
+		{ GT_W_TRACKS, 0, 1, "\0\0\x7f\0\0\0\0", 7 },	/* a name without a definition */
 		{ GT_W_TYPES, 0, 1, "\0\0\0\0\0\xff", 6 },	/* too many fields */
 		{ GT_W_STACKS, 0, 1, "\xff\xff\xff\x7f", 4 },	/* too deep */
-		{ GT_W_STACKS, 0, 1, "\1\x7f", 2 },		/* a frame nobody named */
-		{ GT_W_NAMES, 0, 1, "\5\1", 2 },		/* a track nobody made */
+		{ GT_W_STACKS, 0, 1, "\1\x7f", 2 },		/* a frame without a name */
+		{ GT_W_NAMES, 0, 1, "\5\1", 2 },		/* a track without a definition */
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -302,7 +303,8 @@ static int ask_args(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* One row whose times are fine and whose argument column is of no kind there is: whoever asks for it is told, on both paths. */
+/* One row with valid times and an argument column of an unknown kind: on both paths every reader
+ * of the column gets an error. */
 static void arguments_that_lie_are_damage(void)
 {
 	static const char row[] = "\0\1\1\1\1\1\0" "\0\5" "\0\5" "\0" "\2\x7f\0";	/* base, run, type, flags; gap; dur; rets; args */

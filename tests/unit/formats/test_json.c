@@ -1,5 +1,6 @@
-/* The scanner against jansson: both must agree on what is JSON and on every element of it. The corpus is small; every
- * document is also broken in many ways, always the same ones. */
+/* Compares the scanner with jansson: both must agree whether a text is JSON, and on every
+ * element of it. The corpus is small; every document is also damaged in many ways, always in the
+ * same ones. */
 #include <jansson.h>
 #include "formats/base/buf.h"
 #include "formats/io/stream_in.h"
@@ -23,7 +24,7 @@ static const char *const corpus[] = {
 };
 #define CORPUS (sizeof(corpus) / sizeof(*corpus))
 
-static struct gt_err *why;	/* where the scanner says what it does not like */
+static struct gt_err *why;	/* the scanner's error */
 static json_t *take(struct gt_json *j, int t);
 
 static json_t *take_members(struct gt_json *j, int end)

@@ -1,4 +1,4 @@
-/* What a map is told after a key was added. */
+/* Updates to the values of a map after a key was added. */
 #include "formats/base/map.h"
 #include "tests/unit/t.h"
 

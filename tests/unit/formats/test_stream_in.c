@@ -1,4 +1,5 @@
-/* The input stream: packings told by content, parts joined by cat, and packed data that stops or rots. */
+/* The input stream: compression is detected by content, parts can be joined by cat, and
+ * compressed data can be truncated or damaged. */
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -96,7 +97,8 @@ static void frames_of_zst(void)
 	CHECK(reads_text(1));
 }
 
-/* Every proper prefix must say where it stops (or, before the packing can be told, be plain bytes). */
+/* For every proper prefix the stream must report where it ends. If the prefix is too short to
+ * detect the compression, it is plain bytes. */
 static void cut_anywhere(void (*add)(const char *, size_t), size_t told)
 {
 	make_text(3000);

@@ -200,16 +200,16 @@ static void states_that_were_lost_are_not_waited_for(void)
 
 	begin(&j);
 	state(&j, GT_GPU_ON, SECOND, SECOND);
-	for (int i = 0; i < 2000; i++)				/* there is no room for so many that wait */
+	for (int i = 0; i < 2000; i++)				/* more calls than the queue holds */
 		state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
 	state(&j, GT_GPU_YIELDED, 6 * SECOND, 6 * SECOND);
 	settle(&j, 7 * SECOND, false);
 	settle(&j, 9 * SECOND, false);
-	state(&j, GT_GPU_YIELDED, 8 * SECOND, 8 * SECOND);	/* CUPTI came back before it, and nobody said so */
+	state(&j, GT_GPU_YIELDED, 8 * SECOND, 8 * SECOND);	/* CUPTI's return was not reported */
 	state(&j, GT_GPU_RESUMED, 9 * SECOND, 9 * SECOND);
 	settle(&j, 10 * SECOND, false);
 	call(&j, 0, 14 * SECOND, 14 * SECOND + 100, 1, 10);
-	settle(&j, 20 * SECOND, false);				/* it is ours: what it tells may come late */
+	settle(&j, 20 * SECOND, false);				/* CUPTI is ours: records may come late */
 	record(&j, 0, 14 * SECOND + 10, 14 * SECOND + 90, 5, LAUNCH_CBID);
 	kernel(&j, 14 * SECOND + 1000, 14 * SECOND + 2000, 5, 1, 10);
 	gt_reader_close(finish(&j, 90 * SECOND, &t));
@@ -350,7 +350,7 @@ static void many_of_many_threads(void)
 
 /* ---- much ---- */
 
-/* A launch, and the kernel that came of it in this stream; the i-th of them, a us behind the one before. */
+/* A launch and its kernel in this stream. Launch i begins i us after the first one. */
 static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context, uint32_t stream)
 {
 	int64_t at = SECOND + i * 1000ll;
@@ -363,7 +363,8 @@ static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-/* A stream is told by its context as well as by its number; where no context is told it stands on the device itself. */
+/* A stream is identified by its context and its number. If the record has no context, the
+ * stream's parent is the device itself. */
 static void contexts_have_streams_of_their_own(void)
 {
 	static const struct { uint32_t device, context, stream; } on[] = {
@@ -394,7 +395,8 @@ static void contexts_have_streams_of_their_own(void)
 	gt_reader_close(r);
 }
 
-/* The file has room for so many tracks. What has no place is lost, and is in no other count. */
+/* A file holds a limited number of tracks. Work without a track counts as lost, and in no other
+ * count. */
 static void streams_without_end(void)
 {
 	enum { N = 65600 };
@@ -445,7 +447,8 @@ static void calls_that_are_through_are_forgotten(void)
 	CHECK(t.copies == 100000 && t.exact == 100000 && !t.without_record);
 }
 
-/* What came while the recorder stood still, all in one pass: the calls first, or what CUPTI said of them. */
+/* The recorder was stopped for a while: one pass delivers all calls first, then all of CUPTI's
+ * records. */
 static void much_at_once_is_joined(void)
 {
 	enum { N = 300000 };
@@ -472,7 +475,8 @@ static void much_at_once_is_joined(void)
 	}
 }
 
-/* Launches so fast that there is no room to remember all of two seconds: those that have their work are forgotten first. */
+/* The launches are so fast that the table cannot hold two seconds of them: launches that already
+ * have their work are dropped first. */
 static void launches_without_a_break_are_joined(void)
 {
 	enum { N = 1000000, PASS = 1000 };
@@ -602,7 +606,7 @@ static int add_missing(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* What is missing is listed; a copy of no bytes is not. */
+/* Missing GPU work is listed; a copy of 0 bytes is not. */
 static void what_is_missing_is_listed(void)
 {
 	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .name = GT_NONE, .kernel = GT_NONE,
@@ -628,7 +632,8 @@ static void what_is_missing_is_listed(void)
 	gt_reader_close(r);
 }
 
-/* Of a copy of a copy, by the number within its graph; of a node of which nothing was told; and of who makes graphs without end. */
+/* The origin of a node: of a copied copy, found by the node's number within its graph; of a node
+ * without a creation record; and in a program that creates graphs without end. */
 static void nodes_have_their_creation(void)
 {
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
@@ -653,7 +658,7 @@ static void nodes_have_their_creation(void)
 	kernel_of(&j, SECOND + 600, SECOND + 700, 9, 1, 10, 6, 6ull << 32 | 1);
 	kernel_of(&j, SECOND + 800, SECOND + 900, 9, 2, 10, 6, 6ull << 32 | 2);
 	kernel_of(&j, SECOND + 1000, SECOND + 1100, 9, 3, 10, 6, 6ull << 32 | 3);
-	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);	/* told in a circle */
+	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);	/* the records form a cycle */
 	settle(&j, 2 * SECOND, false);
 	for (uint64_t i = 0; i < 300000; i++)
 		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) &&

@@ -1,4 +1,5 @@
-/* Calls of the CUDA runtime: rows of their own, and causes of work where CUPTI tells of them alone. */
+/* Calls of the CUDA runtime: they have rows of their own, and are the cause of GPU work when
+ * CUPTI reports only them. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"

@@ -19,7 +19,7 @@ static void gpu_is_on(struct join *j)
 	gt_gpu_event(j->g, &j->p, j->process, &on);
 }
 
-/* What was launched at `start` ran on stream `stream` of context `context`. */
+/* Work that was launched at `start` ran on stream `stream` of context `context`. */
 static void worked(struct join *j, int64_t start, unsigned t, uint32_t correlation, uint32_t context, uint32_t stream)
 {
 	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = start + 1000, .end = start + 2000, .n = 9,
@@ -56,7 +56,8 @@ static size_t waited(struct gt_reader *r, long long *on, size_t most)
 	return n;
 }
 
-/* A handle means another stream as soon as the first is destroyed, and work is told of long after the calls. */
+/* A handle can mean another stream as soon as the first stream is destroyed, and records of GPU
+ * work come long after the calls. */
 static void a_wait_is_on_the_stream_that_was_meant(void)
 {
 	struct gt_gpu_totals t;
@@ -82,7 +83,8 @@ static void a_wait_is_on_the_stream_that_was_meant(void)
 	gt_reader_close(r);
 }
 
-/* Calls of two threads come one thread after the other: a stream's end may come behind what was done with the next one of its handle. */
+/* The recorder reads the calls of two threads one thread after the other: it may read the end of
+ * a stream after the calls on the next stream with the same handle. */
 static void a_handle_goes_from_thread_to_thread(void)
 {
 	struct gt_gpu_totals t;
@@ -97,7 +99,7 @@ static void a_handle_goes_from_thread_to_thread(void)
 	on_stream(&j, "cuStreamDestroy_v2", GT_GPU_CALL_ENDS_STREAM, 0x100, SECOND + 2000, 1);
 	ran(&j, 0x100, SECOND + 5000, 1, 3, 1, 11);	/* the third */
 	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 6000, 1);
-	on_stream(&j, "cuLaunchKernel", GT_GPU_CALL_WORKS, 0x100, SECOND + 2500, 0);	/* the second, which is told of last */
+	on_stream(&j, "cuLaunchKernel", GT_GPU_CALL_WORKS, 0x100, SECOND + 2500, 0);	/* the second stream; comes last */
 	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 3000, 0);
 	on_stream(&j, "cuStreamDestroy_v2", GT_GPU_CALL_ENDS_STREAM, 0x100, SECOND + 4000, 0);
 	settle(&j, SECOND + 8000, false);
@@ -135,8 +137,9 @@ static void the_default_stream_is_many(void)
 	gt_reader_close(r);
 }
 
-/* On a machine with too much to do CUPTI's buffers may come seconds late: as long as nothing comes at all, the waits are held. One whose
- * stream says nothing is let go when later work has been told of, or in the end. */
+/* On a machine with high load CUPTI's buffers may come seconds late. Waits are kept as long as
+ * no buffer comes. A wait whose stream has no records is written when records of later work have
+ * come, or at the end. */
 static void the_gpu_tells_late(void)
 {
 	struct gt_gpu_totals t;
@@ -164,7 +167,8 @@ static void the_gpu_tells_late(void)
 	gt_reader_close(r);
 }
 
-/* Where CUPTI never was there, -e gpu tells of nothing, and waits without end take no memory. */
+/* If CUPTI was never loaded, -e gpu has no records, and an unlimited number of waits takes no
+ * memory. */
 static void waits_without_a_gpu(void)
 {
 	struct gt_gpu_totals t;

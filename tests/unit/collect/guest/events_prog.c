@@ -1,16 +1,23 @@
-/* What CUDA events have to cope with, one argument each, for tests/cli/collect/gpu_events.sh; and gpu.sh has CUPTI tell of some of it:
- *	streams		legacy and per-thread default streams, streams of both kinds, on four threads, each kernel 25 times on each
- *	capture		a stream is being captured, on this thread and then on another, while work goes on in another stream; graphs
- *	legacy		a capture begins on one thread whenever a launch on the legacy stream has returned on the other, 300 times
+/* Programs that are difficult to time with CUDA events, one per argument, for tests/cli/collect/gpu_events.sh;
+ * in gpu.sh CUPTI records some of them:
+ *	streams		legacy and per-thread default streams, streams of both kinds, on four threads,
+ *			each kernel 25 times on each
+ *	capture		a stream is captured, on this thread and then on another, while another stream
+ *			works; graphs
+ *	legacy		300 times, one thread begins a capture when a launch of the other thread on the
+ *			legacy stream has returned
  *	pool		9600 launches before any of them can run
- *	share		as pool, and then another context, 100 launches one after the other
- *	contexts	contexts are destroyed, released and reset behind launches, and made anew; a stream of another context than the current
- *	spoilt N	a capture that fails (1), or that ends with its stream (2); then is killed while a kernel runs that takes 5 s
- *	long		exits while a kernel runs that takes 5 s
+ *	share		as pool, then another context with 100 launches one after the other
+ *	contexts	contexts are destroyed, released and reset after launches, and created again;
+ *			a stream of a context other than the current one
+ *	spoilt N	a capture that fails (1), or that ends with its stream (2); then the program is
+ *			killed while a kernel of 5 s runs
+ *	long		exits while a kernel of 5 s runs
  *	times N		N launches; prints the longest one, ns
- *	kinds		copies, sets and kernels of every kind, by themselves and as nodes of a graph; needs two devices
- *	together	four threads launch into one stream at the same time, each another grid
- * What goes wrong in the program itself is an exit status. */
+ *	kinds		copies, sets and kernels of every kind, alone and as nodes of a graph; needs
+ *			two devices
+ *	together	four threads launch into one stream at the same time, each with its own grid
+ * The exit status reports errors of the program itself. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -149,7 +156,7 @@ static void legacy(void)
 	OK(cuCtxSynchronize());
 }
 
-/* What has ended so takes in nothing that comes later. */
+/* A capture that ended this way records nothing that is launched later. */
 static void spoilt(int how)
 {
 	CUstream s = stream(1);

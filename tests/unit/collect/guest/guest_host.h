@@ -39,7 +39,7 @@ struct host {
 	struct gt_session *s;
 	pthread_t usher;
 	unsigned knocks;
-	unsigned late_us;	/* who knocks waits for so long */
+	unsigned late_us;	/* a connecting process waits this long */
 	struct host_cursor *cursors;
 	struct seen *seen;
 	size_t nseen, cap;
@@ -164,7 +164,7 @@ __attribute__((unused)) static pid_t host_spawn(struct host *h, char *const argv
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that failed leaves nobody behind */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the child ends with a failed test */
 	snprintf(session, sizeof(session), "%s:%s", h->dir, h->library);
 	setenv(GT_RING_SESSION, session, 1);
 	setenv("LD_PRELOAD", h->library, 1);

@@ -1,5 +1,6 @@
-/* A traced program for tests of the guest: each mode takes another way to the driver, and checks that what it reaches is the
- * right function. Exit status: 0, or the number of the line that found something wrong. */
+/* A traced program for tests of the guest. Each mode reaches the driver in another way and
+ * checks that it gets the right function. Exit status: 0, or the number of the line that found a
+ * fault. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -174,7 +175,7 @@ static void forked_under_locks(const char *how, const char *library)
 	MUST(!pipe(held) && !pthread_create(&holder, NULL, hold_the_loaders_lock, &held[1]) && read(held[0], &c, 1) == 1);
 	child = fork();
 	if (!child) {
-		alarm(20);	/* who waits for ever dies */
+		alarm(20);	/* ends the process if it hangs */
 		MUST(!r.high || !munmap((void *)r.low, r.high - r.low));
 		first_calls();
 	}
@@ -268,9 +269,11 @@ static void interrupted(long n)
 }
 
 #ifdef __x86_64__
-/* A handler comes between any two instructions of a call's way in (or out), and calls the driver: `at` one place, then the next,
- * and so on; and in the end at every place. Each time a call has been entered, by the handler or by what it interrupted, our
- * parent is asked to look at the open calls. Or it leaves the call by a jump, never to come back. */
+/* A handler interrupts a call between any two instructions of its entry (or exit) and calls the
+ * driver: first at instruction `at`, then at the next, and so on; at the end at every
+ * instruction. Each time a call has been entered, by the handler or by the interrupted code, the
+ * parent process is asked to read the open calls. With `leave`, the handler leaves the call by a
+ * jump and never returns to it. */
 static struct { bool on, out, every, leave; long n, at, handled; jmp_buf away; } steps;
 
 #define TRAP_FLAG 0x100

@@ -1,5 +1,5 @@
-/* Libraries that ask dlsym and dlopen in ways that depend on who asks. WHICH 3: asks; 4: stands behind it; 5: only 3's RUNPATH
- * leads to it. */
+/* Libraries that call dlsym and dlopen where the result depends on the calling library. WHICH 3:
+ * calls; 4: is loaded after it; 5: is found only by the RUNPATH of 3. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -1,5 +1,6 @@
-/* A program that allocates of each kind, on two devices, from two threads, and gives some of it back. For tests/cli/collect/memory.sh, which
- * knows what it holds at its greatest and in the end. "many": a hundred thousand pairs instead. */
+/* A program that makes allocations of each kind, on two devices, from two threads, and frees
+ * some of them. tests/cli/collect/memory.sh knows how much it holds at its peak and at its end.
+ * "many": makes a hundred thousand pairs instead. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "samples/cu.h"

@@ -1,5 +1,7 @@
-/* A program with annotations, for tests/cli/collect/nvtx.sh. It does by hand what the NVTX header does in a program: at the first use it loads
- * the library that NVTX_INJECTION64_PATH names, calls InitializeInjectionNvtx2 in it, and from then on calls what it was given.
+/* A program with annotations, for tests/cli/collect/nvtx.sh. It does the work of the NVTX header
+ * itself: at the first use it loads the library named by NVTX_INJECTION64_PATH, calls
+ * InitializeInjectionNvtx2 in it, and then calls the functions that the library has set.
+ *
  * "die": aborts at the end; "stream": names a stream and launches on it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

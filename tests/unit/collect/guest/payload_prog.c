@@ -1,6 +1,6 @@
-/* A program with NVTX's payload extension, for tests/cli/collect/nvtx_payload.sh: against the real header where there is one, which also holds
- * our idea of its structures against it; with -DBY_HAND it does itself what that header does in a program. What it is told wrongly
- * it exits with. */
+/* A program with NVTX's payload extension, for tests/cli/collect/nvtx_payload.sh. If the real header is
+ * installed, the program uses it and compares our structures with it; with -DBY_HAND it does the work of
+ * that header itself. If a result is wrong, it prints the line to stderr and exits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -147,7 +147,7 @@ enum { MASK = GT_SCHEMA_HAS_ENTRIES | GT_SCHEMA_HAS_N | 1 << 2 };
 #define ENTRY(flags, type, detail, offset) { flags, type, "name", NULL, detail, offset, NULL, NULL }
 #define ONE(id, size, bytes) &(nvtxPayloadData_t){ id, size, bytes }, 1
 
-/* What has its message, its category and its colour from a registered schema. */
+/* Events whose message, category and colour come from a registered schema. */
 static void by_schema(nvtxDomainHandle_t d, nvtxDomainHandle_t other)
 {
 	struct { const void *text; uint8_t byte; uint32_t cat; uint16_t odd[3]; uint32_t argb; } all = { NULL, 0, 7, { 0 }, 0xff00ff00 };
@@ -174,7 +174,7 @@ static void by_schema(nvtxDomainHandle_t d, nvtxDomainHandle_t other)
 	id = nvtxPayloadSchemaRegister(d, SCHEMA(2, ended, 0));
 	nvtxMarkPayload(d, ONE(id, SIZE_MAX, "with an end"));
 	nvtxMarkPayload(d, ONE(GT_TYPE_STRING, SIZE_MAX, "a mere string"));
-	nvtxMarkPayload(d, ONE((1 << 24) + 99, 4, "what?"));			/* of a schema that nobody registered */
+	nvtxMarkPayload(d, ONE((1 << 24) + 99, 4, "what?"));			/* of an unregistered schema */
 }
 
 static void registrations(nvtxDomainHandle_t d)
@@ -189,7 +189,7 @@ static void registrations(nvtxDomainHandle_t d)
 	EXPECT(nvtxPayloadEnumRegister(d, &e) == 77);
 	EXPECT(nvtxTimeDomainRegister(d, &t) >= GT_NVTX_OWN_IDS && nvtxScopeRegister(d, &s) >= GT_NVTX_OWN_IDS);
 	EXPECT(nvtxDomainIsEnabled(d) == 1 && before > 0 && nvtxTimestampGet() >= before);
-	nvtxEventSubmit(d, ONE(GT_TYPE_STRING, 4, "no!"));			/* a deferred one, which nobody records */
+	nvtxEventSubmit(d, ONE(GT_TYPE_STRING, 4, "no!"));			/* a deferred event, which is never recorded */
 }
 
 int main(void)

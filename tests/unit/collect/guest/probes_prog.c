@@ -1,26 +1,31 @@
-/* A program that attaches to the probes of the library in it by itself, as a tracer does from outside, and without the kernel's help: it
- * reads the notes in the library's file, adds to a probe's counter, puts a breakpoint in its place, and when that is hit, prints the
- * arguments from where the note says that they are:
+/* A program that attaches to the probes of the library in its own process, as an external tracer does, but
+ * without the kernel's help: it reads the notes in the library's file, increments a probe's counter and
+ * sets a breakpoint at its place. When the breakpoint is hit, it prints the arguments from the places that
+ * the note gives:
  *
- *	PROVIDER:NAME @THREAD ARGUMENT...	strings as they are; of activity_batch for each record KIND/CORRELATION instead
+ *	PROVIDER:NAME @THREAD ARGUMENT...	strings as text; for activity_batch, KIND/CORRELATION of
+ *						each record instead
  *
- * @THREAD is "main" for the main thread and "other" for others. What it does stands on its command line, in order:
- *	up, down PROVIDER:NAME	attaches, lets go
- *	launch N, graph N	so many kernels, or graphs of 20, and waits for them
- *	runtime N		so many kernels by the runtime, and waits for them
- *	fires PROVIDER:NAME	launches until it does
- *	caught 1		a kernel of another name, and waits until it has fired kernel_executed: what ran before has fired, too
- *	held N			likewise so many, beside one that another thread launched before them and that does not end before they have fired;
- *				and again so many, with one that does not, launched behind them
- *	pile N			so many behind others in their streams, of which none ends before all are launched
- *	quiet FILE		launches until no line is added there, where SIM_CUPTI_TRUTH puts its lines
- *	lines FILE		prints "lines" and how many there are
+ * @THREAD is "main" for the main thread and "other" for others. The command line lists its actions, in order:
+ *	up, down PROVIDER:NAME	attaches, detaches
+ *	launch N, graph N	N kernels, or N graphs of 20, and waits for them
+ *	runtime N		N kernels by the runtime, and waits for them
+ *	fires PROVIDER:NAME	launches until the probe fires
+ *	caught 1		a kernel of another name; waits until it has fired kernel_executed:
+ *				the probes of earlier work have then fired, too
+ *	held N			N kernels and waits as above, while a kernel that another thread launched
+ *				before them runs until they have fired; then N again, with such a kernel
+ *				launched after them
+ *	pile N			N kernels behind others in their streams, none of which ends before all
+ *				are launched
+ *	quiet FILE		launches until FILE gets no more lines (SIM_CUPTI_TRUTH writes them there)
+ *	lines FILE		prints "lines" and the number of lines
  *	wait MS, say TEXT
- *	launching FILE		launches until it is there and not empty
- *	subscribe 1		to CUPTI, as another tool
- *	whose 1			prints the library of the function that launches, and whether CUPTI is loaded
- * Where PROBES_JUMP is set the places get a jump instead of a breakpoint, as a real CUPTI's threads may block SIGTRAP; arguments are then
- * those of the calling convention.
+ *	launching FILE		launches until FILE exists and is not empty
+ *	subscribe 1		subscribes to CUPTI, as another tool
+ *	whose 1			prints the library of the launch function, and whether CUPTI is loaded
+ * If PROBES_JUMP is set, the places get a jump instead of a breakpoint, because a real CUPTI's threads may
+ * block SIGTRAP; arguments are then those of the calling convention.
  * For tests/gpu/probes.sh, tests/cli/collect/probes.sh and probes_tools.sh. */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -36,7 +41,7 @@
 static struct probe probes[PROBES_MAX];
 static int probes_n;
 
-/* ---- what was hit ---- */
+/* ---- hits ---- */
 
 #define HITS 65536
 struct hit { const struct probe *probe; bool main; unsigned n; uint64_t values[8]; char text[64]; unsigned records; uint32_t pairs[128][2]; };
@@ -241,7 +246,7 @@ static void attach(const char *name, bool up)
 
 /* ---- what to do ---- */
 
-static CUfunction busy, relu, wait_flag;	/* found at the start: a driver may load what is asked for later only when all kernels have ended */
+static CUfunction busy, relu, wait_flag;	/* a later look-up may wait until all kernels have ended */
 
 static void launch(int n)
 {
@@ -304,8 +309,9 @@ static bool have_fired(const char *name, const char *text, unsigned n, int tries
 	return fired(name, text) >= n;
 }
 
-/* Of each kernel kernel_executed fires first and activity_batch last: so all has fired of the last kernel of that name if a batch came
- * behind it. Where nobody is attached to batches there is nothing to wait for. */
+/* For each kernel, kernel_executed fires first and activity_batch last. So if a batch came after
+ * the last kernel of that name, all its probes have fired. If no tracer is attached to
+ * activity_batch, there is nothing to wait for. */
 static bool has_fired_all(const char *text)
 {
 	unsigned last = 0;

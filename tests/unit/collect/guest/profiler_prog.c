@@ -21,8 +21,8 @@
 
 static void *library;
 
-/* Until who watches has seen that we are through with CUPTI, and has enabled kernels itself; or so long. Alone there is nobody, and
- * PAUSE_MS=0. */
+/* Waits until the profiler has seen that we have finished with CUPTI and has enabled kernels
+ * itself, or until the time is over. Without a profiler, set PAUSE_MS=0. */
 static void pause_long(void)
 {
 	int (*enabled)(unsigned) = (int (*)(unsigned))dlsym(library, "cuptiSimulatedKind");

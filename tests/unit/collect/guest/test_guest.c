@@ -285,8 +285,9 @@ static void forked_under_locks(void)
 	}
 }
 
-/* A sandbox that kills at any system call but write and exit_group, once a thread has made its first call: while the ring
- * has room, and when it is full; by the counter of ticks, and by the kernel's clock; in a forked child. */
+/* A sandbox that kills the process at any system call but write and exit_group, once a thread
+ * has made its first call. Tested with free space in the ring and with a full ring; with the
+ * tick counter and with the kernel's clock; and in a forked child. */
 static void no_system_calls_in_steady_state(void)
 {
 	struct host h;
@@ -476,7 +477,7 @@ static void threads_come_and_go(void)
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	CHECK(calls == 12800 && h.s->untraced == 0);
 	host_close(&h);
-	open_host(&h, 4);	/* room for four threads */
+	open_host(&h, 4);	/* space for four threads */
 	CHECK_EQ(run(&h, LINKED, "threads", "64"), 0);
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	for (unsigned i = 0; i < 4; i++)
@@ -533,7 +534,7 @@ static void signal_handlers(void)
 }
 
 #ifdef __x86_64__
-/* One look at what is open: a call that says 'o' or, in a handler, 'h'. */
+/* Reads the open calls once, at a call that sends 'o' or, in a handler, 'h'. */
 static void look_at_open(struct host *h, char who, const char *outer, uint64_t *newest)
 {
 	size_t first = h->nseen;
@@ -593,7 +594,7 @@ static void step_through(const char *outer, const char *mode, uint32_t args)
 		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 + 16 * said[1]);
 		for (size_t i = 0; i < h.nseen; i++)
 			nested += h.seen[i].id == gt_api_find("cuCtxGetCurrent") && h.seen[i].depth;
-		CHECK(nested < 50);	/* what was left is given up soon */
+		CHECK(nested < 50);	/* the reader soon gives up abandoned calls */
 	} else {
 		CHECK(on_the_way_out || !dropped);
 		CHECK(host_count(&h, outer, NULL) == said[0] && host_count(&h, "cuDeviceGetCount", NULL) == said[0]);
@@ -637,8 +638,8 @@ static void ask_whose(struct host *h, const char *expected)
 	host_drain(h);
 }
 
-/* What is not to be recorded is the driver's own function for those who look it up, and so is everything when nobody records;
- * not so functions whose wrappers have something else to do. */
+/* A lookup of a function that is not to be recorded returns the driver's own function. If there
+ * is no recorder, this holds for all functions, except those whose wrappers have another task. */
 static void closed_gates_are_not_in_the_way(void)
 {
 	struct host h;

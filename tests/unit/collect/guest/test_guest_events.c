@@ -1,5 +1,6 @@
-/* CUDA events of the guest (collect/guest/events/guest_event_timing.c) inside this program, on the simulated driver, where a moment can be held: a
- * capture that begins just as an event is on its way to the legacy stream, and the other way round. */
+/* CUDA events of the guest (collect/guest/events/guest_event_timing.c) inside this program, on
+ * the simulated driver, where a test can stop at any moment: for example, a capture begins while
+ * an event is being recorded on the legacy stream, and the reverse. */
 #include "tests/unit/collect/guest/guest_host.h"
 #include "collect/guest/core/guest_resolve.h"
 #include "collect/guest/events/guest_events_internal.h"
@@ -137,7 +138,7 @@ static const struct seen *next_of(unsigned kind, unsigned id, size_t *i)
 	return NULL;
 }
 
-/* How many times of kernels were told, of all those of this program. */
+/* The number of times that were reported for kernels of this program. */
 static size_t timed(void)
 {
 	size_t n = 0, i = 0;
@@ -154,7 +155,8 @@ static void until_timed(size_t n)
 		usleep(1000);
 }
 
-/* Each event names the thread, the function and the start of the call that it was put around, and says what was asked for. */
+/* Each event names the thread, the function and the start of the call that it was recorded
+ * around, and the arguments of the launch. */
 static void each_names_its_call(void)
 {
 	const struct seen *call, *event;
@@ -187,7 +189,7 @@ static const struct seen *last_timed(void)
 	return last;
 }
 
-/* Where streams have no more room, one more is none of those that have. */
+/* If the table of streams is full, work of one more stream is not assigned to another stream. */
 static void one_stream_too_many_is_none_of_the_others(void)
 {
 	const struct seen *e;

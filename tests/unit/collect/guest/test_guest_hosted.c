@@ -39,7 +39,8 @@ static void attach(void)
 static int stub(void) { return 0; }
 static int failing_stub(void) { return 700; }
 
-/* Any function can be called so: what it reads as numbers is an address cut short, what it follows is memory of ours. */
+/* Any function can be called this way: a number that it reads is a truncated address, and a
+ * pointer that it follows leads to our own memory. */
 static int call(uint32_t id, void *p)
 {
 	int (*f)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
@@ -158,7 +159,7 @@ static int table(int module, void ****functions, unsigned *n)
 static const struct { size_t size; int (*table)(int, void ****, unsigned *); } callbacks = { sizeof(callbacks), table };
 static const void *export_table(uint32_t id) { return id == 1 ? &callbacks : NULL; }
 
-/* However many strings are registered and in whatever order they are used, each is told once. */
+/* Each registered string is reported once, for any number of strings and any order of use. */
 static void registered_strings_are_told_once(void)
 {
 	struct { uint16_t version, size; uint32_t rest[5]; uint64_t payload; int type, pad; const void *message; } a = { .version = 3, .size = sizeof(a), .type = 3 };
@@ -226,7 +227,7 @@ static void payloads_are_read_within_their_bounds(void)
 		p.schema = ((uint64_t (*)(void *, struct gt_nvtx_schema *))slots[GT_SLOT_SCHEMA])(NULL, &s);
 		for (p.size = 0; p.size <= 17; p.size++) {
 			memset(bytes, e[1].type == GT_TYPE_STRING || e[1].type == GT_TYPE_UTF8 ? 0 : 'x', 17);
-			p.bytes = p.size ? bytes + 17 - p.size : NULL;	/* up to the end of what is ours */
+			p.bytes = p.size ? bytes + 17 - p.size : NULL;	/* up to the end of our memory */
 			((void (*)(void *, struct gt_nvtx_payload *, size_t))slots[GT_SLOT_MARK])(NULL, &p, 1);
 			made++;
 		}

@@ -1,4 +1,5 @@
-/* What the tests of exporters share: small traces with everything in them, and ways to look at what was exported. */
+/* Shared by the tests of exporters: small traces that contain every kind of row, and functions
+ * that inspect the exported file. */
 #ifndef EXPORTED_H
 #define EXPORTED_H
 #define _GNU_SOURCE

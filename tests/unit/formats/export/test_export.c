@@ -77,7 +77,7 @@ static void folded_ranges(void)
 	put(&m, GT_SPAN, m.thread, COPY, 120, 160, 0, 0, NULL);
 	put(&m, GT_CALL, m.thread, PLAIN, 130, 140, 0, 0, NULL);
 	put(&m, GT_CALL, m.thread, PLAIN, 150, 150, 0, 0, NULL);
-	put(&m, GT_SPAN, m.thread, GAUGE, 180, 250, 0, 0, NULL);	/* ends behind what it began in */
+	put(&m, GT_SPAN, m.thread, GAUGE, 180, 250, 0, 0, NULL);	/* outlasts its parent */
 	put(&m, GT_CALL, m.thread, PLAIN, 240, 245, 0, 0, NULL);
 	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &five);
 	put(&m, GT_GPU, m.gpu, KERNEL, 350, 450, 0, 0, &five);		/* beside the one before */
@@ -186,7 +186,7 @@ static struct gt_reader *repack(struct gt_reader *r)
 	return gt_reader_open_fd(fd, &err);
 }
 
-/* Row by row: names, values, places, and what is beside the rows. */
+/* Compares row by row: names, values, places, and the data outside the rows. */
 static bool same_rows(struct gt_reader *ra, struct gt_reader *rb)
 {
 	struct gt_filter f = { 0 };
@@ -310,7 +310,7 @@ static void native_tells_what_was_damaged(void)
 	close(fd);
 }
 
-/* ---- what they share ---- */
+/* ---- code that all exporters share ---- */
 
 static void values(void)
 {

@@ -327,7 +327,8 @@ static void chrome_flows_are_in_slices(void)
 	gt_reader_close(r);
 }
 
-/* What lies in no slice has no arrow: beyond all lanes a call is a pair of async events. */
+/* A row without a slice has no arrow: when all lanes are in use, a call is a pair of async
+ * events. */
 static void chrome_flows_beyond_all_lanes(void)
 {
 	enum { N = 300 };
@@ -346,7 +347,8 @@ static void chrome_flows_beyond_all_lanes(void)
 	gt_reader_close(r);
 }
 
-/* GPU work that carries its launch needs nobody who knows correlation ids: not the call, not a table. */
+/* A GPU row that contains its launch needs neither the call's row nor a table of correlation
+ * ids. */
 static void chrome_flows_of_the_row_itself(void)
 {
 	struct made m = make();

@@ -1,4 +1,5 @@
-/* GPU work in a Chrome trace: where it stands, what it is called, what it says, and which call it points back to. */
+/* GPU work in a Chrome trace: its place, its name, its arguments, and the call that its arrow
+ * comes from. */
 #include "tests/unit/formats/export/exported.h"
 
 #include "tests/unit/random_program.h"
@@ -83,7 +84,8 @@ static void devices_are_processes(void)
 	gt_reader_close(r);
 }
 
-/* Two programs on one GPU are told apart, and a device's ordinal takes no process's id. */
+/* Two programs on one GPU stay separate, and the ordinal of a device does not become the id of a
+ * process. */
 static void a_device_belongs_to_its_process(void)
 {
 	uint32_t second, device, stream;
@@ -146,7 +148,7 @@ static char *of_random(unsigned seed, unsigned contexts, const char *how)
 	return gpus_without_contexts(text);
 }
 
-/* Contexts change nothing in what is exported, but for these names. */
+/* Contexts change nothing in the export except for these names. */
 static void contexts_change_nothing(void)
 {
 	static const char *const some[] = { "chrome", "jsonl", "folded" };
@@ -283,7 +285,7 @@ static void fields_are_those_of_the_list(void)
 	gt_reader_close(r);
 }
 
-/* What is not known is not there, and is no 0. */
+/* An unknown value is omitted; it is not written as 0. */
 static void what_is_not_known_is_left_out(void)
 {
 	struct gt_gpu_work w;
@@ -500,7 +502,8 @@ static void counters_of_a_device(void)
 	gt_reader_close(r);
 }
 
-/* In JSON lines a stream says which GPU it is of, times are those of the lines, and what is not known is not there. */
+/* In JSON lines a stream names its GPU, times are those of the lines, and unknown values are
+ * omitted. */
 static void json_lines(void)
 {
 	struct gt_reader *r;

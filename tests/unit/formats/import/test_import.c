@@ -125,7 +125,8 @@ static void threads_without_ids_get_lanes(void)
 		   E("0.000050000", "0", "cuInit", ",\"details\":{\"status\":0}")
 static const char sample[] = FIRST_CALL B("0.000060000", "1", "cu\\u00e9", "") E("0.000070000", "1", "cu\\u00e9", "");
 
-/* Cut at every byte: never an error once the format can be told, and always said, except where a line just ended. */
+/* The file is cut at every byte. Once the format is recognised there is never an error, and a
+ * note always reports the cut, except when the cut is at the end of a line. */
 static void cut_at_every_byte(void)
 {
 	const size_t told = sizeof("{\"ts\":0.000001000,\"op_id\"") - 1;

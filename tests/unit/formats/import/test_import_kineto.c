@@ -1,4 +1,5 @@
-/* PyTorch's Chrome JSON: what each kind of event becomes, what is joined to what, and what odd files do. */
+/* PyTorch's Chrome JSON: which row each kind of event becomes, which events are joined, and how
+ * unusual files are handled. */
 #define _GNU_SOURCE
 #include <jansson.h>
 #include <math.h>
@@ -331,7 +332,8 @@ static void work_belongs_to_its_calls_process(void)
 	gt_reader_close(r);
 }
 
-/* Two contexts' streams of one number are two; work whose context is not told stands on the device's. */
+/* Streams with one number in two contexts are two streams; work without a context is on the
+ * device's own stream. */
 static void contexts_have_streams_of_their_own(void)
 {
 #define IN(context, ts) X("kernel", "k", "0", "7", ts, "1", "\"device\":0," context "\"stream\":7")
@@ -381,7 +383,8 @@ static struct gt_reader *many(unsigned kernels, bool calls_first, bool same_id)
 	return r;
 }
 
-/* However far apart, nothing is lost, and what is not joined is said. The tables hold 65,536 works and 524,288 calls. */
+/* At any distance no event is lost, and unjoined events are reported. The tables hold 65,536 GPU
+ * operations and 524,288 calls. */
 static void far_apart(void)
 {
 	struct gt_reader *r = many(70000, false, false);
@@ -393,7 +396,7 @@ static void far_apart(void)
 	CHECK(r && gt_reader_segment(r, 0)->rows[GT_GPU] == 70000 && gt_reader_segment(r, 0)->rows[GT_CALL] == 70000);
 	gt_reader_close(r);
 	CHECK(meta_says("\"gpu_joined_exact\":70000,") && meta_says("\"gpu_unjoined\":0,"));
-	r = many(30000, false, true);	/* one id for all, which is no file of anybody's, costs no more time */
+	r = many(30000, false, true);	/* one id for all events, as in no real file, takes no more time */
 	CHECK(r && gt_reader_segment(r, 0)->rows[GT_GPU] == 30000);
 	gt_reader_close(r);
 }
@@ -467,7 +470,7 @@ static void odd_events(void)
 static const char sample[] = "{\"traceEvents\":[\n" RUNTIME("cudaLaunchKernel", "5", "2000", "1.5") ",\n" KERNEL("gemm", "5", "4000.001", "0.991")
 	",\n" X("cpu_op", "aten::mm", "10", "11", "1", "1", "\"Input Dims\":[[1]]") "\n],\"traceName\":\"x\"}";
 
-/* Cut at every byte: what is whole is there, and it is said. */
+/* The file is cut at every byte: the complete events are imported, and a note reports the cut. */
 static void cut_at_every_byte(void)
 {
 	const size_t told = strlen("{\"traceEvents\"");

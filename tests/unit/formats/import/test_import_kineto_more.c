@@ -57,7 +57,7 @@ static void unknown_figures_are_left_out(void)
 	      strstr((const char *)listing.data, "launch_join=0\n"));
 }
 
-/* ---- what is no JSON ---- */
+/* ---- invalid JSON ---- */
 
 #define OP(name, ts) X("cpu_op", name, "10", "11", ts, "1", "")
 
@@ -187,7 +187,7 @@ static void metrics_are_counters(void)
 		    "S 10/11 gemm 1000+5000 d0 r0 category='cuda_profiler_range'\n"));
 }
 
-/* ---- what is no work of a GPU of CUDA or HIP ---- */
+/* ---- GPU work that is neither CUDA's nor HIP's ---- */
 
 static void other_accelerators_are_named(void)
 {

@@ -87,7 +87,7 @@ static void characters_are_not_cut(void)
 	CHECK(!strcmp(got[0], "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\xc3\xb6\xc3\xb6\xc3\xb6") && gt_utf8_width(got[0]) == 10);
 }
 
-/* By columns, of which some take two; marks stay with what they are on. */
+/* Widths are in columns; some characters take two. Combining marks stay with their characters. */
 static void wide_characters_are_not_cut(void)
 {
 	static const char *const one[] = { "学習学習学習学習" }, *const marked[] = { "abcde\u0301fghijklmno" };

@@ -381,7 +381,8 @@ static void narrow_terminal(void)
 	gt_table_free(t);
 }
 
-/* What is narrower still costs columns, those without a figure first, and text says which; programs get all. */
+/* In a narrower window columns are removed, those without figures first, and the text names
+ * them; programs get all columns. */
 static void columns_give_way(void)
 {
 	struct gt_table *t = gt_table_new("x", NULL, columns, N);
@@ -401,7 +402,7 @@ static void columns_give_way(void)
 	gt_table_free(t);
 }
 
-/* A note on rows that are not shown says which --top shows them, and no more than that one does. */
+/* A note about hidden rows names the smallest --top that shows them. */
 static void more_rows(void)
 {
 	static const struct gt_column one[] = { { "n", "N", GT_C_COUNT } };
@@ -482,7 +483,7 @@ static void columns_become_narrower_first(void)
 	gt_table_free(t);
 }
 
-/* A wide column had to go: a narrow one that went before it has room again. */
+/* A wide column was removed: a narrow column that was removed before it fits again. */
 static void what_finds_room_comes_back(void)
 {
 	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "n", "Narrow", GT_C_COUNT }, { "w", "Waiting", GT_C_WHOLE },
@@ -499,8 +500,9 @@ static void what_finds_room_comes_back(void)
 	gt_table_free(t);
 }
 
-/* A process that is the same everywhere goes before a name becomes shorter than can be read, and so does what is empty; where there
- * are more rows than these it may not be the same. */
+/* A process column with one value, or an empty column, is removed before a name becomes too
+ * short to read. If there are more rows than these, the process column stays: it may have other
+ * values. */
 static void what_tells_nothing_goes_before_names(void)
 {
 	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
@@ -519,7 +521,8 @@ static void what_tells_nothing_goes_before_names(void)
 	gt_table_free(t);
 }
 
-/* A place is no place that all rows have in common where some rows are not here, however that is said. */
+/* If some rows are missing, a place is not reported as the place of all rows, in any way of
+ * writing it. */
 static void places_stay_where_rows_are_missing(void)
 {
 	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
@@ -562,7 +565,8 @@ static void long_words_are_broken(void)
 	gt_table_free(t);
 }
 
-/* Columns of the last line but for what is behind the name, which has no two spaces in it. */
+/* The columns of the last line except for the text after the name; the name contains no two
+ * consecutive spaces. */
 static size_t name_width(const char *text)
 {
 	const char *last = text, *end;
@@ -634,7 +638,7 @@ static void words_and_drawings_stay_whole(void)
 	gt_table_free(t);
 }
 
-/* One table stands alone; several, and those of several files, are told apart. */
+/* One table has no title; several tables, and tables of several files, have titles. */
 static void tables_of_programs_have_names(void)
 {
 	struct gt_table *t = gt_table_new("calls", "Calls", columns, 2), *two[2] = { t, t };

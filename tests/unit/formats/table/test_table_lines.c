@@ -22,7 +22,7 @@ struct random_table {
 	struct gt_cell cells[ROWS][COLUMNS];
 	unsigned form[ROWS];
 	char texts[ROWS][COLUMNS][24], *longest;
-	struct gt_cell given[COLUMNS];		/* the row at hand, */
+	struct gt_cell given[COLUMNS];		/* the current row, */
 	char passing[COLUMNS][24];		/* and its texts that do not last */
 };
 
@@ -185,7 +185,7 @@ static void print_plainly(const struct random_table *r, struct gt_out *out)
 			for (unsigned i = 0; i < COLUMNS; i++) {
 				size_t n = width_of(text_of(r, row, i));
 
-				n = n < 1000 ? n : 1000;	/* what is wider runs over */
+				n = n < 1000 ? n : 1000;	/* longer text exceeds its column */
 				widths[i] = n > widths[i] ? n : widths[i];
 			}
 		if (!from)
@@ -266,7 +266,8 @@ static bool put_plain(char *end, size_t width, enum gt_cell_kind kind, int64_t v
 	       kind == GT_C_COUNT && gt_put_plain_count(end, width, &c);
 }
 
-/* What is below 0, bytes, too many seconds, and durations that are too long or in the middle between two of four digits. */
+/* Values below 0, bytes, too many seconds, and durations that are too long or exactly between
+ * two values of four digits. */
 static bool is_left_to_others(enum gt_cell_kind kind, int64_t v)
 {
 	int64_t digits = v;

@@ -77,7 +77,7 @@ static void a_source_may_have_no_rows(void)
 	gt_table_free(t);
 }
 
-/* Columns grow with what comes later, and no title stands between. */
+/* Columns grow with later rows, and no title is printed between rows. */
 static void long_sources_are_aligned_by_the_thousand(void)
 {
 	struct counting c;
@@ -109,13 +109,13 @@ static void a_source_may_break(void)
 	}
 }
 
-/* Rows of forms, with texts that last, print like the same rows told one by one. */
+/* Rows that use forms, with texts that stay valid, print like the same rows added one by one. */
 struct formed { unsigned next, n, nforms; bool forms; struct gt_cell cells[6000][4]; char text[16], lasting[300][64], *longest; };
 
 static const struct gt_column four[] = { { "name", "Name", GT_C_TEXT }, { "n", "N", GT_C_COUNT }, { "time_ns", "Time", GT_C_NS },
 					 { "rate", NULL, GT_C_REAL } };
 
-/* Of form i, all but what is a row's own. */
+/* The cells of form i, except for those that differ from row to row. */
 static void fill_form(const struct formed *f, unsigned i, struct gt_cell cells[4])
 {
 	cells[0] = i % 7 == 6 ? (struct gt_cell){ .absent = true, .fixed = true } :
@@ -169,7 +169,7 @@ static void rows_of_forms_are_rows(void)
 	static const enum gt_table_format all[] = { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
 	struct formed *f = calloc(1, sizeof(*f));
 
-	f->longest = malloc(70001);		/* more than a row has room for */
+	f->longest = malloc(70001);		/* longer than a row's buffer */
 	memset(memset(f->longest, '"', 70001), 'x', 69900);
 	f->longest[70000] = '\0';
 	for (unsigned i = 0; i < 300; i++)
@@ -192,7 +192,7 @@ static void rows_of_forms_are_rows(void)
 	free(f);
 }
 
-/* Nobody reads on: the rest is not asked for. */
+/* The reader has closed the pipe: the source is not asked for the remaining rows. */
 static void a_closed_output_ends_a_source(void)
 {
 	struct counting c;

@@ -1,4 +1,5 @@
-/* Pairing: what belongs together, what is given up, how deep and on which lane. Each delivery is written down as a word:
+/* Pairing: which begin and end belong together, which stay unmatched, and the depth and lane of each call.
+ * Each delivery is written as one of:
  *	call KEY@START-END dDEPTH lLANE	   unmatched begin KEY@TIME    unmatched end KEY@TIME    open KEY@TIME dDEPTH */
 #include <inttypes.h>
 #include "formats/trace/read/begin_end_pairing.h"
@@ -37,7 +38,8 @@ static int on_open(void *arg, const struct gt_half *h, uint8_t depth, struct gt_
 }
 static const struct gt_pair_sink sink = { on_call, on_unmatched, on_open };
 
-/* Plays "B KEY TIME" and "E KEY TIME" words ("B1@5 E1@9"; a name other than 0 stands behind a '/') and compares what came. */
+/* Plays "B KEY TIME" and "E KEY TIME" words ("B1@5 E1@9"; a name other than 0 follows a '/') and
+ * compares the deliveries. */
 static bool play(enum gt_pair_mode mode, const char *script, const char *expected)
 {
 	struct gt_pairing *p = gt_pair_new(mode, &sink, NULL, NULL);

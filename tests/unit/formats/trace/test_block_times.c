@@ -1,4 +1,5 @@
-/* The times of a block: packed and unpacked they are what they were, whichever way they are added up, and columns that lie are told. */
+/* The times of a block: they are unchanged after packing and unpacking, all ways to sum them
+ * agree, and invalid columns are detected. */
 #include "formats/trace/block.h"
 #include "tests/unit/t.h"
 
@@ -103,7 +104,7 @@ static void times_come_back(void)
 		last = &r.held[r.nslices - 1][r.slices[r.nslices - 1].n - 1];
 		if (last->depth)
 			continue;
-		last->end = last->start + (1ll << (45 + rnd(10)));	/* too long for sums that nobody looks at */
+		last->end = last->start + (1ll << (45 + rnd(10)));	/* too long for sums, which no code needs */
 		CHECK(comes_back(&r, GT_CALL));
 		last->start = last->end = GT_TIME_MAX - 1;
 		CHECK(comes_back(&r, GT_CALL));

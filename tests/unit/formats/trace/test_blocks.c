@@ -289,7 +289,7 @@ static void an_index_that_changes_while_it_is_read(void)
 	close(h.fd);
 }
 
-/* Of so many blocks that a frame has no room for it. */
+/* So many blocks that their index does not fit into a frame. */
 static void a_recording_too_long_for_an_index(void)
 {
 	int fd = gt_temporary(NULL);
@@ -305,7 +305,7 @@ static void a_recording_too_long_for_an_index(void)
 	gt_reader_close(r);
 }
 
-/* Why it failed is told, and what there is is whole. */
+/* The error gives its reason, and the file that was written is valid. */
 static void a_full_disk_within_the_index(void)
 {
 	struct rlimit least, most;

@@ -355,7 +355,8 @@ static void every_kind_comes_back_under_every_filter(void)
 	}
 }
 
-/* Calls that took no time: who is in whom shows in the order alone, and mixing tracks must not disturb it. */
+/* Calls of 0 ns: only their order shows which call contains which, and merging the tracks must
+ * keep that order. */
 static void the_order_within_a_track_stays(void)
 {
 	static const uint8_t depth[] = { 0, 1, 2, 1, 0, 1, 0 };

@@ -93,7 +93,8 @@ static void physical_memory_lives_while_it_is_held(void)
 	gt_live_release(&l);
 }
 
-/* Another process' handle is not ours, nor what is mapped of it; an address that was mapped again must have been unmapped. */
+/* A handle of another process is not ours, nor is a mapping of it. An address that is mapped
+ * again must have been unmapped. */
 static void mappings_of_others_and_missed_unmaps(void)
 {
 	struct gt_live l = { 0 };
@@ -110,14 +111,15 @@ static void mappings_of_others_and_missed_unmaps(void)
 	gt_live_release(&l);
 }
 
-/* What was allocated elsewhere is released as often as it was held, and nothing is freed by that. */
+/* A handle that another process allocated is released as often as it was retained, and this
+ * frees no memory. */
 static void handles_of_others_are_held(void)
 {
 	struct gt_live l = { 0 };
 	struct gt_live_item a = handle(9), old;
 
 	CHECK(!gt_live_retain(&l, 0, 7, true) && !gt_live_retain(&l, 0, 7, false));	/* imported, and held once more */
-	CHECK(!gt_live_retain(&l, 0, 8, false));		/* it came before the recording: somebody held it */
+	CHECK(!gt_live_retain(&l, 0, 8, false));		/* from before the recording, retained at least once */
 	CHECK(!gt_live_map(&l, 0, 0x10000, 7));
 	for (uint64_t h = 7; h <= 8; h++) {
 		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_HELD);

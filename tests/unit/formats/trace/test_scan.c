@@ -1,4 +1,5 @@
-/* Scans with lanes: every lane sees what a plain scan in order sees, whoever unpacked it; and rows by their type, sorted or looked for. */
+/* Scans with lanes: every lane sees the same rows as a plain scan in order, no matter which
+ * thread unpacked the block. Also rows by type, sorted and searched. */
 #include <stdatomic.h>
 #include "analyze/columns/column_cursor.h"
 #include "tests/unit/t.h"

@@ -1,4 +1,5 @@
-/* Summaries of rows that last for many buckets: what they cover is in each of these, whatever way it was added up. */
+/* Summaries of rows that span many buckets: each bucket contains its part of the row, for every
+ * order of summing. */
 #define _GNU_SOURCE
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"

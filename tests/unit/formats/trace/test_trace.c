@@ -1,4 +1,5 @@
-/* The trace format: what goes in comes out, whatever is cut off or flipped is noticed. */
+/* The trace format: the reader returns the data that was written, and detects every truncation
+ * and every flipped bit. */
 #include <limits.h>
 #include <zstd.h>
 
@@ -572,7 +573,7 @@ static int add_summary(void *arg, const struct gt_summary *s)
 	return 0;
 }
 
-/* Busy time of the union of what is wanted, by brute force. */
+/* Busy time of the union of the selected rows, computed by brute force. */
 static uint64_t union_of(bool (*pick)(const struct seen *))
 {
 	int64_t end = INT64_MIN;
