@@ -231,8 +231,8 @@ static int drop_page_cache(const char *path)
 struct view {			/* a view of a trace */
 	struct gt_reader *reader;
 	struct gt_archive *archive;
-	struct gt_strips *strips;
-	struct gt_strip_of of[LANES];
+	struct gt_lane_cells *strips;
+	struct gt_strip_key of[LANES];
 	size_t n;
 	struct gt_cell_sums cells[WIDTH];
 	struct gt_err err;
@@ -241,7 +241,7 @@ struct view {			/* a view of a trace */
 static void add(struct view *l, uint32_t segment, uint32_t t, enum gt_aspect aspect, bool derived)
 {
 	if (l->n < LANES)
-		l->of[l->n++] = (struct gt_strip_of){ segment, t, aspect, derived };
+		l->of[l->n++] = (struct gt_strip_key){ segment, t, aspect, derived };
 }
 
 static void choose_lanes(struct view *l)
@@ -262,17 +262,17 @@ static void choose_lanes(struct view *l)
 static void read_cells(struct view *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		gt_strips_cells(l->strips, i, 0, l->cells);
+		gt_lane_cells_get(l->strips, i, 0, l->cells);
 }
 
 /* Draws a frame of a window, as exact as it is known at once. Returns 1 if it can become more
  * exact, 0, or a negative number. */
 static int draw_frame(struct view *l, const struct gt_cell_window *w)
 {
-	int more = gt_strips_want(l->strips, w, l->of, l->n, &l->err);
+	int more = gt_lane_cells_request(l->strips, w, l->of, l->n, &l->err);
 
 	if (!more)
-		more = gt_strips_step(l->strips, GT_VIEWING_STEP_US, &l->err);
+		more = gt_lane_cells_step(l->strips, GT_VIEWING_STEP_US, &l->err);
 	read_cells(l);
 	return more;
 }
@@ -296,7 +296,7 @@ static int open_view(struct view *l, const char *path)
 	l->err = (struct gt_err)GT_ERR_INIT;
 	l->reader = gt_reader_open(path, &l->err);
 	l->archive = l->reader ? gt_archive_open(l->reader, &l->err) : NULL;
-	l->strips = l->archive ? gt_strips_new(l->archive) : NULL;
+	l->strips = l->archive ? gt_lane_cells_new(l->archive) : NULL;
 	if (!l->strips)
 		return -1;
 	choose_lanes(l);
@@ -329,7 +329,7 @@ static int draw_until_exact(struct view *l, const struct gt_cell_window *w, stru
 		add_frame(f, now - before, w->shift);
 		if (more <= 0 || i == FRAMES)
 			break;
-		more = gt_strips_step(l->strips, GT_VIEWING_STEP_US, &l->err);
+		more = gt_lane_cells_step(l->strips, GT_VIEWING_STEP_US, &l->err);
 		read_cells(l);
 	}
 	return more;

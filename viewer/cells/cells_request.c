@@ -4,13 +4,13 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-void gt_asked_release(struct gt_cells_request *a)
+void gt_cells_request_release(struct gt_cells_request *a)
 {
 	free(a->of);
 	*a = (struct gt_cells_request){ .n = 0 };
 }
 
-bool gt_same_strip(const struct gt_strip_of *a, const struct gt_strip_of *b)
+bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b)
 {
 	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived;
 }
@@ -20,7 +20,7 @@ bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window 
 	return a->first == b->first && a->shift == b->shift && a->cells == b->cells;
 }
 
-int gt_ask(struct gt_strips *s, struct gt_cells_request *a, const struct gt_cell_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
+int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
 	bool same = a->n == n && gt_same_window(&a->window, w);
 	int rc;
@@ -34,6 +34,6 @@ int gt_ask(struct gt_strips *s, struct gt_cells_request *a, const struct gt_cell
 	memcpy(a->of, of, n * sizeof(*of));
 	a->n = n;
 	a->window = *w;
-	rc = gt_strips_want(s, w, of, n, err);
+	rc = gt_lane_cells_request(s, w, of, n, err);
 	return rc ? rc : 1;
 }

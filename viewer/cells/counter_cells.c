@@ -9,7 +9,7 @@
 
 struct cell { bool any; double low, high, last; int64_t first_at, last_at; };
 struct gauge {
-	struct gt_gauge_of of;
+	struct gt_counter_key of;
 	int64_t first;			/* cell of the window's first one on the segment's grid */
 	struct cell *cells;
 	unsigned taken;			/* so many of them, the first ones, and what it stood at before them, are known from before */
@@ -18,7 +18,7 @@ struct gauge {
 	int64_t lead_at;
 };
 struct job { const struct gt_block *block; uint32_t segment; bool lead; };
-struct gt_gauges {
+struct gt_counter_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
 	struct gauge *gauges, **sorted;
@@ -28,30 +28,30 @@ struct gt_gauges {
 	struct gauge *was;		/* what was wanted before, all of it known: while that is taken over, and between two archives */
 	size_t nwas;
 	struct gt_cell_window was_window;
-	struct gt_since since;		/* two archives: what has changed in between */
+	struct gt_unchanged_until since;		/* two archives: what has changed in between */
 };
 
-struct gt_gauges *gt_gauges_new(struct gt_archive *a)
+struct gt_counter_cells *gt_counter_cells_new(struct gt_archive *a)
 {
-	struct gt_gauges *g = calloc(1, sizeof(*g));
+	struct gt_counter_cells *g = calloc(1, sizeof(*g));
 
 	if (g)
 		g->archive = a;
 	return g;
 }
 
-static void release_was(struct gt_gauges *g)
+static void release_was(struct gt_counter_cells *g)
 {
 	for (size_t i = 0; i < g->nwas; i++)
 		free(g->was[i].cells);
 	free(g->was);
 	g->was = NULL;
 	g->nwas = 0;
-	gt_since_release(&g->since);
+	gt_unchanged_until_release(&g->since);
 }
 
 /* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
-static void put_aside(struct gt_gauges *g)
+static void put_aside(struct gt_counter_cells *g)
 {
 	if (g->n) {
 		release_was(g);
@@ -66,7 +66,7 @@ static void put_aside(struct gt_gauges *g)
 	g->n = g->njobs = g->done = 0;
 }
 
-void gt_gauges_free(struct gt_gauges *g)
+void gt_counter_cells_free(struct gt_counter_cells *g)
 {
 	if (!g)
 		return;
@@ -80,11 +80,11 @@ void gt_gauges_free(struct gt_gauges *g)
 
 /* ---- which there are ---- */
 
-struct listing { struct gt_archive *archive; struct gt_gauge_of *list; size_t n, cap; };
+struct listing { struct gt_archive *archive; struct gt_counter_key *list; size_t n, cap; };
 
 static int compare(const void *pa, const void *pb)
 {
-	const struct gt_gauge_of *a = pa, *b = pb;
+	const struct gt_counter_key *a = pa, *b = pb;
 
 	if (a->segment != b->segment)
 		return a->segment < b->segment ? -1 : 1;
@@ -93,12 +93,12 @@ static int compare(const void *pa, const void *pb)
 	return a->type < b->type ? -1 : a->type > b->type;
 }
 
-static int list_one(struct listing *l, struct gt_gauge_of one)
+static int list_one(struct listing *l, struct gt_counter_key one)
 {
 	for (size_t i = l->n; i-- > 0;)
 		if (!compare(&l->list[i], &one))
 			return 0;
-	if (l->n == GT_GAUGES_MOST)
+	if (l->n == GT_COUNTERS_MAX)
 		return 0;
 	if (gt_grow(&l->list, &l->cap, l->n + 1, sizeof(*l->list)))
 		return -ENOMEM;
@@ -114,7 +114,7 @@ static int list_block(struct listing *l, uint32_t segment, const struct gt_block
 	for (uint32_t k = 0; r && k < r->nruns; k++)
 		for (uint32_t i = r->runs[k].first; !code && r->runs[k].track != GT_NONE && i < r->runs[k].first + r->runs[k].n; i++)
 			if (r->type[i] != GT_NONE)
-				code = list_one(l, (struct gt_gauge_of){ segment, r->runs[k].track, r->type[i] });
+				code = list_one(l, (struct gt_counter_key){ segment, r->runs[k].track, r->type[i] });
 	return code;
 }
 
@@ -134,7 +134,7 @@ static int list_track(struct listing *l, uint32_t segment, uint32_t track, struc
 	return !code && last != first ? list_block(l, segment, last, err) : code;
 }
 
-int gt_gauges_list(struct gt_archive *a, struct gt_gauge_of **list, size_t *n, struct gt_err *err)
+int gt_list_counters(struct gt_archive *a, struct gt_counter_key **list, size_t *n, struct gt_err *err)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 	struct listing l = { .archive = a };
@@ -158,7 +158,7 @@ int gt_gauges_list(struct gt_archive *a, struct gt_gauge_of **list, size_t *n, s
 
 /* ---- which blocks ---- */
 
-static int add_job(struct gt_gauges *g, const struct gt_block *b, uint32_t segment, bool lead)
+static int add_job(struct gt_counter_cells *g, const struct gt_block *b, uint32_t segment, bool lead)
 {
 	if (gt_grow(&g->jobs, &g->jobs_cap, g->njobs + 1, sizeof(*g->jobs)))
 		return -ENOMEM;
@@ -167,7 +167,7 @@ static int add_job(struct gt_gauges *g, const struct gt_block *b, uint32_t segme
 }
 
 /* In which cell of the window what is to be gone through of a track begins; track GT_NONE: of any. */
-static unsigned first_cell(const struct gt_gauges *g, uint32_t segment, uint32_t track)
+static unsigned first_cell(const struct gt_counter_cells *g, uint32_t segment, uint32_t track)
 {
 	unsigned first = g->window.cells;
 
@@ -178,7 +178,7 @@ static unsigned first_cell(const struct gt_gauges *g, uint32_t segment, uint32_t
 }
 
 /* Those in the window; and before it, the nearest first, which will do when all that is wanted has been found in them. */
-static int add_list(struct gt_gauges *g, uint32_t segment, uint32_t track)
+static int add_list(struct gt_counter_cells *g, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(g->archive, segment, track);
 	int64_t offset = gt_archive_offset(g->archive, segment);
@@ -199,12 +199,12 @@ static int add_list(struct gt_gauges *g, uint32_t segment, uint32_t track)
 }
 
 /* Each list once. */
-static int find_jobs(struct gt_gauges *g)
+static int find_jobs(struct gt_counter_cells *g)
 {
 	int code = 0;
 
 	for (size_t i = 0; !code && i < g->n; i++) {
-		const struct gt_gauge_of *of = &g->sorted[i]->of, *before = i ? &g->sorted[i - 1]->of : NULL;
+		const struct gt_counter_key *of = &g->sorted[i]->of, *before = i ? &g->sorted[i - 1]->of : NULL;
 
 		if (!before || before->segment != of->segment)
 			code = add_list(g, of->segment, GT_NONE);
@@ -227,7 +227,7 @@ static double value_of(const struct gt_segment *seg, uint32_t type, uint64_t bit
 	return v;
 }
 
-static void add_sample(const struct gt_gauges *g, struct gauge *to, int64_t at, double value)
+static void add_sample(const struct gt_counter_cells *g, struct gauge *to, int64_t at, double value)
 {
 	int64_t i = (at >> g->window.shift) - to->first;
 	struct cell *c;
@@ -257,20 +257,20 @@ static int by_place(const void *pa, const void *pb)
 	return compare(&(*a)->of, &(*b)->of);
 }
 
-static struct gauge *find_gauge(const struct gt_gauges *g, const struct gt_gauge_of *of)
+static struct gauge *find_gauge(const struct gt_counter_cells *g, const struct gt_counter_key *of)
 {
 	struct gauge key = { .of = *of }, *pkey = &key, **found = bsearch(&pkey, g->sorted, g->n, sizeof(*g->sorted), by_place);
 
 	return found ? *found : NULL;
 }
 
-static void add_rows(struct gt_gauges *g, const struct gt_open_block *r)
+static void add_rows(struct gt_counter_cells *g, const struct gt_open_block *r)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(g->archive), r->segment);
 
 	for (uint32_t k = 0; r->bytes && k < r->nruns; k++)
 		for (uint32_t i = r->runs[k].first; i < r->runs[k].first + r->runs[k].n; i++) {
-			struct gt_gauge_of of = { r->segment, r->runs[k].track, r->type[i] };
+			struct gt_counter_key of = { r->segment, r->runs[k].track, r->type[i] };
 			struct gauge *to = find_gauge(g, &of);
 
 			if (to)
@@ -278,7 +278,7 @@ static void add_rows(struct gt_gauges *g, const struct gt_open_block *r)
 		}
 }
 
-static bool wants_lead(const struct gt_gauges *g, uint32_t segment)
+static bool wants_lead(const struct gt_counter_cells *g, uint32_t segment)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->gauges[i].of.segment == segment && !g->gauges[i].lead && !g->gauges[i].taken)
@@ -286,7 +286,7 @@ static bool wants_lead(const struct gt_gauges *g, uint32_t segment)
 	return false;
 }
 
-int gt_gauges_step(struct gt_gauges *g, uint64_t us, struct gt_err *err)
+int gt_counter_cells_step(struct gt_counter_cells *g, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 
@@ -320,13 +320,13 @@ static void fold(struct cell *to, const struct cell *from)
 }
 
 /* How many of its cells, from the first one on, are what they were; what is before the first row of all was nothing. */
-static unsigned count_taken(const struct gt_gauges *g, const struct gauge *one, const struct gauge *was)
+static unsigned count_taken(const struct gt_counter_cells *g, const struct gauge *one, const struct gauge *was)
 {
-	const struct gt_gauge_of *of = &one->of;
+	const struct gt_counter_key *of = &one->of;
 	bool grown = g->since.n;
-	int64_t low = grown ? gt_since_from(&g->since, of->segment) :
+	int64_t low = grown ? gt_unchanged_until_start(&g->since, of->segment) :
 		      gt_reader_segment(gt_archive_reader(g->archive), of->segment)->min_start;
-	int64_t floor = grown ? gt_since_floor(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER)) : INT64_MAX;
+	int64_t floor = grown ? gt_unchanged_until_time(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER)) : INT64_MAX;
 	unsigned shift = g->window.shift, was_shift = g->was_window.shift;
 	int64_t from = (int64_t)((uint64_t)one->first << shift), was_from = (int64_t)((uint64_t)was->first << was_shift), n;
 	int64_t to = (int64_t)((uint64_t)(was->first + g->was_window.cells) << was_shift);
@@ -338,7 +338,7 @@ static unsigned count_taken(const struct gt_gauges *g, const struct gauge *one, 
 	return n < g->window.cells ? (unsigned)n : g->window.cells;
 }
 
-static void take_over(struct gt_gauges *g, struct gauge *one)
+static void take_over(struct gt_counter_cells *g, struct gauge *one)
 {
 	const struct gauge *was = g->was, *end = was + g->nwas;
 	unsigned wider = g->window.shift - g->was_window.shift;
@@ -365,27 +365,27 @@ static void take_over(struct gt_gauges *g, struct gauge *one)
 	}
 }
 
-void gt_gauges_let_go(struct gt_gauges *g)
+void gt_counter_cells_detach(struct gt_counter_cells *g)
 {
 	if (!g || !g->archive)
 		return;
 	put_aside(g);
 	if (g->nwas && !g->since.n)
-		gt_since_keep(&g->since, g->archive);
+		gt_unchanged_until_save(&g->since, g->archive);
 	if (!g->since.n)
 		release_was(g);
 	g->archive = NULL;
 }
 
-void gt_gauges_again(struct gt_gauges *g, struct gt_archive *a) { g->archive = a; }
+void gt_counter_cells_reopen(struct gt_counter_cells *g, struct gt_archive *a) { g->archive = a; }
 
-int gt_gauges_want(struct gt_gauges *g, const struct gt_cell_window *w, const struct gt_gauge_of *of, size_t n, struct gt_err *err)
+int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_window *w, const struct gt_counter_key *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
 	put_aside(g);
 	if (g->since.n)
-		gt_since_look(&g->since, g->archive);
+		gt_unchanged_until_compare(&g->since, g->archive);
 	if (gt_grow(&g->gauges, &g->gauges_cap, n, sizeof(*g->gauges)) || gt_grow(&g->sorted, &g->sorted_cap, n, sizeof(*g->sorted)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	g->window = *w;
@@ -408,7 +408,7 @@ int gt_gauges_want(struct gt_gauges *g, const struct gt_cell_window *w, const st
 	return code ? gt_err_set(err, code, "out of memory") : 0;
 }
 
-void gt_gauges_cells(const struct gt_gauges *g, size_t i, struct gt_gauge_cell *to)
+void gt_counter_cells_get(const struct gt_counter_cells *g, size_t i, struct gt_counter_cell *to)
 {
 	const struct gauge *of = &g->gauges[i];
 	bool known = of->lead;
@@ -417,7 +417,7 @@ void gt_gauges_cells(const struct gt_gauges *g, size_t i, struct gt_gauge_cell *
 	for (unsigned c = 0; c < g->window.cells; c++) {
 		const struct cell *cell = &of->cells[c];
 
-		to[c] = (struct gt_gauge_cell){ .known = known || cell->any, .low = held, .high = held, .last = held };
+		to[c] = (struct gt_counter_cell){ .known = known || cell->any, .low = held, .high = held, .last = held };
 		if (!cell->any)
 			continue;
 		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);	/* or it held for no time of the cell */

@@ -12,7 +12,7 @@
 #define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIME_MERGE_MAX is 24 blocks' rows */
 
 struct strip {
-	struct gt_strip_of of;
+	struct gt_strip_key of;
 	int64_t first;			/* cell of the window's first one on the segment's own grid */
 	unsigned taken;			/* so many cells, the first ones, are known from before: */
 	struct gt_grid before;
@@ -23,7 +23,7 @@ struct strip {
 	int64_t until;			/* segment's time */
 	uint8_t *holes;			/* by cell; NULL: there are none */
 };
-struct gt_strips {
+struct gt_lane_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
 	struct strip *strips;
@@ -31,26 +31,26 @@ struct gt_strips {
 	struct strip *was;		/* what was wanted before, in cells of 2^was_shift ns: while that is taken over, and between two archives */
 	size_t nwas;
 	unsigned was_shift, was_cells;
-	struct gt_since since;		/* two archives: what has changed in between */
+	struct gt_unchanged_until since;		/* two archives: what has changed in between */
 	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
 	 * which need the rows, and may take their time */
 	uint32_t segment;
 	bool unions, begun, over;
 	size_t from, to;		/* those of these strips whose turn it is */
-	struct gt_visits visits;
+	struct gt_block_schedule visits;
 	size_t at;			/* the block of these to go through next */
 	struct gt_time_merge line;	/* rows that must come in order */
 	int64_t portion;		/* ns of these that are handed out at a time */
 	uint64_t gone, all;		/* blocks, of all segments */
 };
 
-struct gt_strips *gt_strips_new(struct gt_archive *a)
+struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
 {
-	struct gt_strips *s = calloc(1, sizeof(*s));
+	struct gt_lane_cells *s = calloc(1, sizeof(*s));
 
 	if (s) {
 		s->archive = a;
-		s->visits.without = GT_BIT(GT_OPEN);	/* which summaries know nothing of: gt_open_calls_cover */
+		s->visits.without = GT_BIT(GT_OPEN);	/* which summaries know nothing of: gt_unfinished_calls_cover */
 	}
 	return s;
 }
@@ -74,23 +74,23 @@ static void release_strips(struct strip *strips, size_t n)
 	free(strips);
 }
 
-static void release_was(struct gt_strips *s)
+static void release_was(struct gt_lane_cells *s)
 {
 	release_strips(s->was, s->nwas);
 	s->was = NULL;
 	s->nwas = 0;
-	gt_since_release(&s->since);
+	gt_unchanged_until_release(&s->since);
 }
 
 /* Rows that came too late for their place: then no cell of these strips is certain. */
-static void note_late(struct gt_strips *s)
+static void note_late(struct gt_lane_cells *s)
 {
 	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
 		s->strips[s->visits.targets[i].strip].unsure = true;
 }
 
 /* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
-static void put_aside(struct gt_strips *s)
+static void put_aside(struct gt_lane_cells *s)
 {
 	note_late(s);
 	if (s->strips && s->nstrips) {
@@ -104,7 +104,7 @@ static void put_aside(struct gt_strips *s)
 	}
 	s->nstrips = 0;
 	gt_time_merge_release(&s->line);
-	gt_visits_clear(&s->visits);
+	gt_block_schedule_clear(&s->visits);
 	s->at = s->from = s->to = 0;
 	s->segment = 0;
 	s->unions = s->begun = s->over = false;
@@ -112,24 +112,24 @@ static void put_aside(struct gt_strips *s)
 }
 
 /* Is its turn now? */
-static bool is_due(const struct gt_strips *s, const struct strip *strip)
+static bool is_due(const struct gt_lane_cells *s, const struct strip *strip)
 {
 	return strip->of.segment == s->segment && strip->of.derived == s->unions;
 }
 
-void gt_strips_free(struct gt_strips *s)
+void gt_lane_cells_free(struct gt_lane_cells *s)
 {
 	if (!s)
 		return;
 	put_aside(s);
 	release_was(s);
 	free(s->strips);
-	gt_visits_release(&s->visits);
+	gt_block_schedule_release(&s->visits);
 	free(s);
 }
 
 /* The window in the time of a segment. */
-static struct gt_range range_in(const struct gt_strips *s, uint32_t segment)
+static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 {
 	int64_t offset = gt_archive_offset(s->archive, segment);
 
@@ -195,7 +195,7 @@ static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip,
 	}
 }
 
-static int spread_level(const struct gt_strips *s, struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
 {
 	struct gt_cell_sums *cells = strip->rough[depth] = calloc(s->window.cells, sizeof(*cells));
 
@@ -208,7 +208,7 @@ static int spread_level(const struct gt_strips *s, struct strip *strip, unsigned
 	return 0;
 }
 
-static int from_uppers(const struct gt_strips *s, struct strip *strip)
+static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 {
 	struct gt_range range = range_in(s, strip->of.segment);
 	bool any = false, all = true, fits;
@@ -235,7 +235,7 @@ static int from_uppers(const struct gt_strips *s, struct strip *strip)
 /* ---- what was certain before ---- */
 
 /* Before which time nothing has come for a strip since it was wanted last; segment's time. */
-static int64_t floor_of(const struct gt_strips *s, const struct gt_strip_of *of)
+static int64_t floor_of(const struct gt_lane_cells *s, const struct gt_strip_key *of)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), of->segment);
 	uint32_t kinds = gt_strip_kinds(of) & ~s->visits.without;
@@ -244,20 +244,20 @@ static int64_t floor_of(const struct gt_strips *s, const struct gt_strip_of *of)
 	if (!s->since.n)
 		return INT64_MAX;
 	if (!of->derived)
-		return gt_since_floor(&s->since, of->segment, of->track, kinds);
+		return gt_unchanged_until_time(&s->since, of->segment, of->track, kinds);
 	for (uint32_t t = 0; t < seg->ntracks; t++)
 		if (gt_archive_joins(s->archive, of->segment, t, of->track)) {
-			one = gt_since_floor(&s->since, of->segment, t, kinds);
+			one = gt_unchanged_until_time(&s->since, of->segment, t, kinds);
 			floor = one < floor ? one : floor;
 		}
 	return floor;
 }
 
 /* From when until when all was certain; segment's time. Before the first row there was nothing. */
-static struct gt_range certain(const struct gt_strips *s, const struct strip *was)
+static struct gt_range certain(const struct gt_lane_cells *s, const struct strip *was)
 {
 	uint32_t segment = was->of.segment;
-	int64_t low = s->since.n ? gt_since_from(&s->since, segment) :
+	int64_t low = s->since.n ? gt_unchanged_until_start(&s->since, segment) :
 		      gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
 	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift), end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
 	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift), to = was->until > taken ? was->until : taken;
@@ -266,7 +266,7 @@ static struct gt_range certain(const struct gt_strips *s, const struct strip *wa
 }
 
 /* How many of a strip's cells, from the first one on, are what they were. */
-static unsigned count_taken(const struct gt_strips *s, const struct strip *strip, const struct strip *was)
+static unsigned count_taken(const struct gt_lane_cells *s, const struct strip *strip, const struct strip *was)
 {
 	struct gt_range known = certain(s, was);
 	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
@@ -278,7 +278,7 @@ static unsigned count_taken(const struct gt_strips *s, const struct strip *strip
 	return n < s->window.cells ? (unsigned)n : s->window.cells;
 }
 
-static int take_holes(const struct gt_strips *s, struct strip *strip, const struct strip *was)
+static int take_holes(const struct gt_lane_cells *s, struct strip *strip, const struct strip *was)
 {
 	unsigned wider = s->window.shift - s->was_shift;
 
@@ -294,7 +294,7 @@ static int take_holes(const struct gt_strips *s, struct strip *strip, const stru
 }
 
 /* Takes over what is certain of the same strip. */
-static int take_over(struct gt_strips *s, struct strip *strip)
+static int take_over(struct gt_lane_cells *s, struct strip *strip)
 {
 	const struct strip *was = s->was, *end = was + s->nwas;
 	int code;
@@ -317,7 +317,7 @@ static int take_over(struct gt_strips *s, struct strip *strip)
 	return code;
 }
 
-void gt_strips_let_go(struct gt_strips *s)
+void gt_lane_cells_detach(struct gt_lane_cells *s)
 {
 	if (!s || !s->archive)
 		return;
@@ -325,33 +325,33 @@ void gt_strips_let_go(struct gt_strips *s)
 	for (size_t i = 0; i < s->nwas; i++)
 		release_rough(&s->was[i]);
 	if (s->nwas && !s->since.n)
-		gt_since_keep(&s->since, s->archive);
+		gt_unchanged_until_save(&s->since, s->archive);
 	if (!s->since.n)
 		release_was(s);
 	s->archive = NULL;
 	s->over = true;
 }
 
-void gt_strips_again(struct gt_strips *s, struct gt_archive *a) { s->archive = a; }
+void gt_lane_cells_reopen(struct gt_lane_cells *s, struct gt_archive *a) { s->archive = a; }
 
 /* ---- going through a block ---- */
 
 static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
-	struct gt_strips *s = arg;
+	struct gt_lane_cells *s = arg;
 
 	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255, m->addr, true) ?
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 /* Where what is to be gone through begins; segment's time. */
-static int64_t from_of(const struct gt_strips *s, const struct strip *strip)
+static int64_t from_of(const struct gt_lane_cells *s, const struct strip *strip)
 {
 	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
 }
 
 /* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
-static int add_run(struct gt_strips *s, const struct gt_open_block *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
+static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
 {
 	struct strip *strip = &s->strips[at];
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
@@ -382,7 +382,7 @@ static int add_run(struct gt_strips *s, const struct gt_open_block *r, const str
 }
 
 /* What a block that cannot be read would have told of. */
-static int note_hole(struct gt_strips *s, const struct gt_todo *t)
+static int note_hole(struct gt_lane_cells *s, const struct gt_planned_block *t)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
@@ -398,7 +398,7 @@ static int note_hole(struct gt_strips *s, const struct gt_todo *t)
 	return 0;
 }
 
-static int by_rows(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+static int by_rows(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
 	const struct gt_open_block *r = gt_archive_rows(s->archive, s->segment, t->block, err);
 	int code = r ? 0 : -ENOMEM;
@@ -413,15 +413,15 @@ static int by_rows(struct gt_strips *s, const struct gt_todo *t, struct gt_err *
 }
 
 /* 1: done; 0: there is no such summary, or it is too coarse; negative. */
-static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
-	const struct gt_of_block *all;
+	const struct gt_block_summary *all;
 	size_t n, low;
-	int code = gt_archive_of_blocks(s->archive, s->segment, t->block->epoch, &all, &n, err);
+	int code = gt_archive_block_summaries(s->archive, s->segment, t->block->epoch, &all, &n, err);
 
 	if (code)
 		return code;
-	low = gt_of_block_first(all, n, t->block->number);
+	low = gt_block_summary_first(all, n, t->block->number);
 	if (low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (; !code && low < n && all[low].number == t->block->number; low++)
@@ -431,7 +431,7 @@ static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_er
 	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
 
-static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+static int go_through(struct gt_lane_cells *s, const struct gt_planned_block *t, struct gt_err *err)
 {
 	int code = t->summed ? by_summary(s, t, err) : 0;
 
@@ -440,7 +440,7 @@ static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_er
 
 /* Rows that wait for their place, those before `floor`, go to their cells: a few thousand at a time, as half a million may wait when thirty
  * tracks are busy, and nobody waits that long for a picture. 1: there are more; 0; negative. */
-static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct gt_err *err)
+static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, struct gt_err *err)
 {
 	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
 
@@ -465,7 +465,7 @@ static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct g
 /* ---- from outside ---- */
 
 /* Up to which time all blocks of the segment were gone through. */
-static void note_until(struct gt_strips *s, int64_t until)
+static void note_until(struct gt_lane_cells *s, int64_t until)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
@@ -477,7 +477,7 @@ static void note_until(struct gt_strips *s, int64_t until)
 }
 
 /* Before the next block, and before the rows that wait. */
-static int64_t reached(const struct gt_strips *s)
+static int64_t reached(const struct gt_lane_cells *s)
 {
 	int64_t until = s->at < s->visits.ntodo ? s->visits.todo[s->at].block->start : INT64_MAX - 1;
 
@@ -485,7 +485,7 @@ static int64_t reached(const struct gt_strips *s)
 }
 
 /* How many tracks below that of a union may have a block each whose rows wait at the same time. */
-static size_t busy_tracks(const struct gt_strips *s, const struct gt_strip_of *of)
+static size_t busy_tracks(const struct gt_lane_cells *s, const struct gt_strip_key *of)
 {
 	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), of->segment)->ntracks;
 	size_t n = 0;
@@ -496,12 +496,12 @@ static size_t busy_tracks(const struct gt_strips *s, const struct gt_strip_of *o
 }
 
 /* Turns to the next strips of a segment, and finds what is to be done there. Only so many unions at a time as a timeline has room for. */
-static int begin_segment(struct gt_strips *s)
+static int begin_segment(struct gt_lane_cells *s)
 {
 	size_t busy = 0;
 	int code = 0;
 
-	gt_visits_clear(&s->visits);
+	gt_block_schedule_clear(&s->visits);
 	for (s->to = s->from; !code && s->to < s->nstrips; s->to++) {
 		struct strip *strip = &s->strips[s->to];
 
@@ -510,19 +510,19 @@ static int begin_segment(struct gt_strips *s)
 		busy += s->unions ? busy_tracks(s, &strip->of) : 0;
 		if (busy > TOGETHER && s->visits.ntargets)
 			break;
-		code = gt_visits_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
+		code = gt_block_schedule_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
 		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to; )
 			s->visits.targets[i].from = from_of(s, strip);
 	}
 	if (!code)
-		code = gt_visits_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
+		code = gt_block_schedule_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
 	s->begun = true;
 	s->at = 0;
 	s->all += s->visits.ntodo;
 	return code;
 }
 
-static int end_segment(struct gt_strips *s, struct gt_err *err)
+static int end_segment(struct gt_lane_cells *s, struct gt_err *err)
 {
 	int code = gt_time_merge_flush(&s->line, add_moment, s, err);
 
@@ -544,7 +544,7 @@ static int end_segment(struct gt_strips *s, struct gt_err *err)
 	return code;
 }
 
-int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
+int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
@@ -569,13 +569,13 @@ int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
 	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;
 }
 
-int gt_strips_want(struct gt_strips *s, const struct gt_cell_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
+int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
 	put_aside(s);
 	if (s->since.n)
-		gt_since_look(&s->since, s->archive);
+		gt_unchanged_until_compare(&s->since, s->archive);
 	s->window = *w;
 	s->portion = (int64_t)1 << (w->shift > 4 ? w->shift - 4 : 0);
 	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
@@ -595,7 +595,7 @@ int gt_strips_want(struct gt_strips *s, const struct gt_cell_window *w, const st
 	return code ? gt_err_set(err, code, "out of memory") : 0;
 }
 
-unsigned gt_strips_percent(const struct gt_strips *s)
+unsigned gt_lane_cells_percent(const struct gt_lane_cells *s)
 {
 	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
 }
@@ -606,7 +606,7 @@ static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
 				      t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t), 0 };
 }
 
-void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to)
+void gt_lane_cells_get(const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to)
 {
 	const struct strip *strip = &s->strips[i];
 	const uint64_t width = 1ull << s->window.shift;
@@ -623,7 +623,7 @@ void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct
 		if (strip->unsure && to[c].busy)
 			to[c].sureness = GT_CELL_ROUGH;
 		if (strip->holes && strip->holes[c])
-			to[c].sureness = GT_CELL_HOLE;
+			to[c].sureness = GT_CELL_DAMAGED;
 	}
-	gt_open_calls_cover(s->archive, &s->window, &strip->of, depth, to);
+	gt_unfinished_calls_cover(s->archive, &s->window, &strip->of, depth, to);
 }

@@ -11,8 +11,8 @@
 
 struct piece { int64_t cell; unsigned shift; };
 struct gt_measure {
-	struct gt_strips *strips;
-	struct gt_strip_of *of;
+	struct gt_lane_cells *strips;
+	struct gt_strip_key *of;
 	struct gt_measured (*sums)[GT_SUMMARY_DEPTHS];	/* by strip */
 	size_t n;
 	struct piece *pieces;
@@ -63,7 +63,7 @@ static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t fro
 	to = to > high + 1 ? high + 1 : to;
 	for (size_t i = 0; !rc && i < m->n; i++)
 		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
-			n += gt_open_calls_begin(a, &m->of[i], d, &at[n]) && at[n] > from && at[n] < to;
+			n += gt_unfinished_calls_first_start(a, &m->of[i], d, &at[n]) && at[n] > from && at[n] < to;
 	if (!rc) {
 		qsort(at, n, sizeof(*at), by_time);
 		at[n++] = to;
@@ -74,13 +74,13 @@ static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t fro
 	return rc;
 }
 
-struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_of *of, size_t n, int64_t one, int64_t other, struct gt_err *err)
+struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other, struct gt_err *err)
 {
 	struct gt_measure *m = calloc(1, sizeof(*m));
 	int rc = -ENOMEM;
 
 	if (m) {
-		m->strips = gt_strips_new(a);
+		m->strips = gt_lane_cells_new(a);
 		m->of = malloc((n + 1) * sizeof(*m->of));
 		m->sums = calloc(n + 1, sizeof(*m->sums));
 	}
@@ -100,7 +100,7 @@ void gt_measure_free(struct gt_measure *m)
 {
 	if (!m)
 		return;
-	gt_strips_free(m->strips);
+	gt_lane_cells_free(m->strips);
 	free(m->of);
 	free(m->sums);
 	free(m->pieces);
@@ -114,13 +114,13 @@ static void take_piece(struct gt_measure *m)
 			struct gt_measured *to = &m->sums[i][d];
 			struct gt_cell_sums cell;
 
-			gt_strips_cells(m->strips, i, d, &cell);
+			gt_lane_cells_get(m->strips, i, d, &cell);
 			to->busy += cell.busy;
 			to->count += cell.count;
 			to->bytes += cell.bytes;
 			to->longest = cell.longest > to->longest ? cell.longest : to->longest;
 			to->rough |= cell.sureness == GT_CELL_ROUGH;
-			to->holes |= cell.sureness == GT_CELL_HOLE;
+			to->holes |= cell.sureness == GT_CELL_DAMAGED;
 		}
 }
 
@@ -133,10 +133,10 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 		struct gt_cell_window w = { m->pieces[m->done].cell, m->pieces[m->done].shift, 1 };
 
 		if (!m->begun)
-			code = gt_strips_want(m->strips, &w, m->of, m->n, err);
+			code = gt_lane_cells_request(m->strips, &w, m->of, m->n, err);
 		m->begun = true;
 		if (!code)
-			code = gt_strips_step(m->strips, us, err);
+			code = gt_lane_cells_step(m->strips, us, err);
 		if (code > 0)
 			return 1;
 		if (!code) {

@@ -12,7 +12,7 @@ struct gt_measured {
 };
 struct gt_measure;
 /* Between two moments of the viewer's time, in either order. Strips are copied. new: free it; NULL: no memory. */
-struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_of *of, size_t n, int64_t one, int64_t other, struct gt_err *err);
+struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other, struct gt_err *err);
 void gt_measure_free(struct gt_measure *m);			/* NULL is fine */
 /* Goes on for some us at most (0: until it is done). 1: there is more to do, 0: figures are exact, negative. */
 int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err);

@@ -1,7 +1,7 @@
 /* What is open lasts until the recording ends, so those of a lane cover one stretch of time together: from when the first of them began.
  * Cells that it covers wholly were busy, whatever else was in them. In the cell where it begins calls that had returned before are busy
  * time of their own, if the lane is one depth of one thread; of a union the cell does not know how much of both is the same time, and
- * says so. That is found out afterwards, by measuring how busy it was before (open_heads.h). */
+ * says so. That is found out afterwards, by measuring how busy it was before (unfinished_edges.h). */
 #include "viewer/cells/unfinished_calls.h"
 
 #define TRACKS_MOST 4096u	/* that are looked through for such as have calls */
@@ -14,7 +14,7 @@ struct stretch {
 };
 
 /* The first call of a segment's track, or of those behind it. */
-static size_t first_of(const struct gt_open_call *calls, size_t n, uint32_t segment, uint32_t track)
+static size_t first_of(const struct gt_unfinished_call *calls, size_t n, uint32_t segment, uint32_t track)
 {
 	size_t low = 0, high = n;
 
@@ -29,7 +29,7 @@ static size_t first_of(const struct gt_open_call *calls, size_t n, uint32_t segm
 	return low;
 }
 
-static bool is_shown(const struct gt_open_call *c, const struct gt_strip_of *of, unsigned depth)
+static bool is_shown(const struct gt_unfinished_call *c, const struct gt_strip_key *of, unsigned depth)
 {
 	unsigned at;
 
@@ -46,7 +46,7 @@ static struct gt_cell_sums *cell_at(const struct gt_cell_window *w, struct gt_ce
 }
 
 /* What is told of single calls: where it begins, and where it is open. */
-static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells, const struct gt_open_call *c, int64_t offset)
+static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells, const struct gt_unfinished_call *c, int64_t offset)
 {
 	int64_t start = c->start - offset, end = c->end - offset;
 	struct gt_cell_sums *first = cell_at(w, cells, start), *last = cell_at(w, cells, end > start ? end - 1 : end);
@@ -99,7 +99,7 @@ static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, u
 }
 
 /* Is there but one thread in the union? */
-static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_of *of)
+static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of)
 {
 	unsigned threads = 0;
 
@@ -110,20 +110,20 @@ static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, c
 
 /* Do rows of the lane never cover the same time? Deeper ones than have a lane count in the last one; and in a recording that was not closed
  * what was open when last that was told may stand as a call that did return, too. */
-static bool nests(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_of *of, unsigned depth)
+static bool nests(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of, unsigned depth)
 {
 	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
 }
 
 /* What is open in a strip at a depth, together; from and to are the same where nothing is. cells: where single calls are noted, or NULL. */
-static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, const struct gt_cell_window *w,
+static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, const struct gt_cell_window *w,
 				 struct gt_cell_sums *cells)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader((struct gt_archive *)a), of->segment);
 	int64_t offset = gt_archive_offset(a, of->segment);
 	struct stretch s = { .from = INT64_MAX, .to = INT64_MIN, .end = gt_archive_calls_end(a, of->segment) - offset };
 	size_t n;
-	const struct gt_open_call *calls = gt_archive_open_calls(a, &n);
+	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(a, &n);
 
 	for (size_t i = first_of(calls, n, of->segment, of->derived ? 0 : of->track); i < n && calls[i].segment == of->segment; i++) {
 		if (!of->derived && calls[i].track != of->track)
@@ -145,7 +145,7 @@ static struct stretch stretch_of(const struct gt_archive *a, const struct gt_str
 	return s;
 }
 
-void gt_open_calls_cover(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned depth,
+void gt_unfinished_calls_cover(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned depth,
 			 struct gt_cell_sums *cells)
 {
 	struct stretch s = stretch_of(a, of, depth, w, cells);
@@ -154,7 +154,7 @@ void gt_open_calls_cover(const struct gt_archive *a, const struct gt_cell_window
 		cover(w, &s, cells);
 }
 
-bool gt_open_calls_begin(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, int64_t *from)
+bool gt_unfinished_calls_first_start(const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, int64_t *from)
 {
 	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
 
@@ -163,7 +163,7 @@ bool gt_open_calls_begin(const struct gt_archive *a, const struct gt_strip_of *o
 }
 
 /* Where the recording ended in that cell already, what returned behind that is not known apart: it stays as it is. */
-void gt_open_calls_settle(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned depth,
+void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned depth,
 			  uint64_t before, struct gt_cell_sums *cells)
 {
 	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
@@ -181,18 +181,18 @@ void gt_open_calls_settle(const struct gt_archive *a, const struct gt_cell_windo
 /* ---- one after the other ---- */
 
 /* Is a before b: by how long it was open, then by where it is, outermost first? */
-static bool is_before(const struct gt_open_call *a, const struct gt_open_call *b)
+static bool is_before(const struct gt_unfinished_call *a, const struct gt_unfinished_call *b)
 {
 	int64_t had = a->end - a->start, has = b->end - b->start;
 
 	return had != has ? had > has : a < b;
 }
 
-const struct gt_open_call *gt_open_calls_next(const struct gt_archive *a, const struct gt_open_call *last)
+const struct gt_unfinished_call *gt_unfinished_calls_next(const struct gt_archive *a, const struct gt_unfinished_call *last)
 {
-	const struct gt_open_call *first = NULL, *next = NULL;
+	const struct gt_unfinished_call *first = NULL, *next = NULL;
 	size_t n;
-	const struct gt_open_call *calls = gt_archive_open_calls(a, &n);
+	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(a, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!first || is_before(&calls[i], first))

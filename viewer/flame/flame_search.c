@@ -10,7 +10,7 @@
 enum { FOUND = 1, WITHIN = 2 };	/* WITHIN: it or a frame around it was found */
 
 struct gt_flame_finds {
-	struct gt_expression expression;
+	struct gt_search_regex expression;
 	uint8_t *has;			/* by node */
 	size_t cap;
 	uint32_t done, n;		/* nodes that were looked at, and those that were found */
@@ -21,7 +21,7 @@ struct gt_flame_finds *gt_flame_finds_new(const char *expression, struct gt_err 
 {
 	struct gt_flame_finds *f = calloc(1, sizeof(*f));
 
-	if (f && !gt_expression_init(&f->expression, expression, err))
+	if (f && !gt_search_regex_init(&f->expression, expression, err))
 		return f;
 	gt_err_set(err, -ENOMEM, "out of memory");
 	free(f);
@@ -32,7 +32,7 @@ void gt_flame_finds_free(struct gt_flame_finds *f)
 {
 	if (!f)
 		return;
-	gt_expression_release(&f->expression);
+	gt_search_regex_release(&f->expression);
 	free(f->has);
 	free(f);
 }
@@ -64,7 +64,7 @@ int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, g
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	while (f->done < n && (f->done % AT_ONCE || !gt_is_over(until))) {
 		const struct gt_flame_node *node = &nodes[f->done];
-		bool found = gt_expression_is_in(&f->expression, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
+		bool found = gt_search_regex_matches(&f->expression, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
 
 		f->has[f->done++] = (uint8_t)((found ? FOUND : 0) | (found || within ? WITHIN : 0));
 		f->n += found;

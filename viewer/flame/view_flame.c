@@ -323,7 +323,7 @@ static void go_to_longest(struct gt_view *v)
 	struct flame *f = v->state;
 	const struct gt_flame_node *n = gt_flame_longest(f->tree, f->selected);
 	enum gt_aspect aspect = f->made == GT_FLAME_GPU ? GT_ASPECT_WORK : GT_ASPECT_CALLS;
-	struct gt_lane_of lane;
+	struct gt_lane_key lane;
 
 	if (n && n->kind == GT_FLAME_RANGE)
 		aspect = GT_ASPECT_RANGES;
@@ -332,7 +332,7 @@ static void go_to_longest(struct gt_view *v)
 		v->scene->message = "there is nothing in it to go to";
 		return;
 	}
-	lane = (struct gt_lane_of){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
+	lane = (struct gt_lane_key){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
 	gt_scene_pick(v->scene, &lane, n->start, n->dur);
 	if (gt_flame_percent(f->tree) < 100)
 		v->scene->message = "the longest one so far: not all of the time that is seen was read";
@@ -473,11 +473,11 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 	uint64_t ns;
 	uint32_t n = gt_flame_finds_count(f->finds, &ns);
 	const char *expression = gt_flame_finds_expression(f->finds);
-	char text[GT_EXPRESSION + 80], share[GT_BRIEF];
+	char text[GT_SEARCH_REGEX_SIZE + 80], share[GT_BRIEF];
 	int width;
 
 	gt_brief_share(share, ns, node_at(f, 0)->ns);
-	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ", gt_expression_brief(expression), expression, share, n,
+	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ", gt_search_regex_brief(expression), expression, share, n,
 		 n == 1 ? "" : "s", gt_flame_percent(f->tree) < 100 ? " so far" : "");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-struct piece { int64_t from, to; uint64_t rows; struct gt_hole_block block; };	/* the viewer's time */
+struct piece { int64_t from, to; uint64_t rows; struct gt_damaged_block block; };	/* the viewer's time */
 struct pieces { struct piece *list; size_t n, cap; };
 
 /* The block of a list that it is, or NULL. */
@@ -19,7 +19,7 @@ static const struct gt_block *block_of(struct gt_block_list l, uint32_t kinds, c
 }
 
 /* Is it of one of the tracks? Blocks of several tracks count as blocks of each. */
-static const struct gt_block *find_block(struct gt_archive *a, const struct gt_visits *v, const struct gt_damage *d, bool *shared)
+static const struct gt_block *find_block(struct gt_archive *a, const struct gt_block_schedule *v, const struct gt_damage *d, bool *shared)
 {
 	const struct gt_block *b = NULL;
 	uint32_t kinds = 0;
@@ -32,13 +32,13 @@ static const struct gt_block *find_block(struct gt_archive *a, const struct gt_v
 	return b ? b : block_of(gt_archive_blocks(a, d->segment, GT_NONE), kinds, d);
 }
 
-static int find_pieces(struct gt_archive *a, const struct gt_strip_of *of, struct pieces *p)
+static int find_pieces(struct gt_archive *a, const struct gt_strip_key *of, struct pieces *p)
 {
 	size_t n;
 	const struct gt_damage *damage = gt_reader_damage(gt_archive_reader(a), &n);
 	int64_t offset = gt_archive_offset(a, of->segment);
-	struct gt_visits v = { .without = GT_BIT(GT_OPEN) };	/* as strips see it */
-	int code = gt_visits_add(&v, a, of, 0);
+	struct gt_block_schedule v = { .without = GT_BIT(GT_OPEN) };	/* as strips see it */
+	int code = gt_block_schedule_add(&v, a, of, 0);
 
 	for (size_t i = 0; !code && i < n; i++) {
 		bool shared;
@@ -51,7 +51,7 @@ static int find_pieces(struct gt_archive *a, const struct gt_strip_of *of, struc
 			p->list[p->n++] = (struct piece){ b->start - offset, b->end - offset + 1, b->rows,
 							  { (uint32_t)i, b->number, (enum gt_kind)b->kind, shared } };
 	}
-	gt_visits_release(&v);
+	gt_block_schedule_release(&v);
 	return code;
 }
 
@@ -62,21 +62,21 @@ static int by_start(const void *pa, const void *pb)
 	return a->from != b->from ? (a->from < b->from ? -1 : 1) : (a->block.number > b->block.number) - (a->block.number < b->block.number);
 }
 
-static void begin(struct gt_hole *h, const struct piece *p, int64_t apart)
+static void begin(struct gt_damaged_range *h, const struct piece *p, int64_t apart)
 {
-	*h = (struct gt_hole){ .from = p->from, .to = p->to, .apart = apart };
+	*h = (struct gt_damaged_range){ .from = p->from, .to = p->to, .apart = apart };
 }
 
-static void add(struct gt_hole *h, const struct piece *p)
+static void add(struct gt_damaged_range *h, const struct piece *p)
 {
 	h->to = p->to > h->to ? p->to : h->to;
 	h->blocks++;
 	h->rows += p->rows;
-	if (h->n < GT_HOLE_BLOCKS)
+	if (h->n < GT_DAMAGED_BLOCKS)
 		h->list[h->n++] = p->block;
 }
 
-int gt_hole_at(struct gt_archive *a, const struct gt_strip_of *of, int64_t from, int64_t to, int64_t apart, struct gt_hole *hole,
+int gt_damaged_range_at(struct gt_archive *a, const struct gt_strip_key *of, int64_t from, int64_t to, int64_t apart, struct gt_damaged_range *hole,
 	       struct gt_err *err)
 {
 	struct pieces p = { .n = 0 };

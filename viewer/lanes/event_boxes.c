@@ -14,38 +14,38 @@
 #include "viewer/cells/cells_request.h"
 #include "viewer/util/deadline.h"
 
-#define BLOCKS_MOST GT_BOXES_BLOCKS	/* of a cell that are gone through */
+#define BLOCKS_MOST GT_EVENT_BOX_BLOCKS	/* of a cell that are gone through */
 #define LOOKS_MOST 256u		/* at blocks of a lane that has many */
 #define BOXES_MOST 16384u	/* of such a lane: an end to what its rows may take, where thousands overlap */
 
 struct lane {
-	struct gt_lane_of of;
+	struct gt_lane_key of;
 	uint32_t strip;
-	struct gt_box *boxes;
+	struct gt_event_box *boxes;
 	size_t n, cap;
 };
-struct gt_boxes {
+struct gt_event_boxes {
 	struct gt_archive *archive;
-	struct gt_spell *spell;
+	struct gt_display_name *spell;
 	struct gt_cell_window window;
 	struct lane *lanes;
 	size_t n, cap, done, most;
-	const struct gt_strips *strips;
+	const struct gt_lane_cells *strips;
 	/* the lane at hand */
 	bool begun, busy;		/* busy: cells are asked */
 	struct gt_range range, starts;	/* segment's time: of the window, and where the rows start that are looked for now */
-	struct gt_visits visits;
+	struct gt_block_schedule visits;
 	size_t at;			/* the block of these to be looked at next */
 	struct gt_cell_sums *cells;
 	size_t cells_cap;
 	unsigned cell, looks;		/* the cell to be asked next; so many blocks were looked at */
 };
 
-static uint64_t least(const struct gt_boxes *b) { return (uint64_t)GT_BOX_CELLS << b->window.shift; }
+static uint64_t least(const struct gt_event_boxes *b) { return (uint64_t)GT_EVENT_BOX_CELLS << b->window.shift; }
 
-struct gt_boxes *gt_boxes_new(struct gt_archive *a, struct gt_spell *spell, size_t most)
+struct gt_event_boxes *gt_event_boxes_new(struct gt_archive *a, struct gt_display_name *spell, size_t most)
 {
-	struct gt_boxes *b = calloc(1, sizeof(*b));
+	struct gt_event_boxes *b = calloc(1, sizeof(*b));
 
 	if (b) {
 		b->archive = a;
@@ -55,31 +55,31 @@ struct gt_boxes *gt_boxes_new(struct gt_archive *a, struct gt_spell *spell, size
 	return b;
 }
 
-void gt_boxes_free(struct gt_boxes *b)
+void gt_event_boxes_free(struct gt_event_boxes *b)
 {
 	for (size_t i = 0; b && i < b->cap; i++)
 		free(b->lanes[i].boxes);
 	if (b) {
 		free(b->lanes);
 		free(b->cells);
-		gt_visits_release(&b->visits);
+		gt_block_schedule_release(&b->visits);
 	}
 	free(b);
 }
 
-static bool same(const struct gt_boxes *b, const struct gt_cell_window *w, const struct gt_boxes_for *what, size_t n)
+static bool same(const struct gt_event_boxes *b, const struct gt_cell_window *w, const struct gt_event_box_lanes *what, size_t n)
 {
 	bool is = b->n == n && gt_same_window(&b->window, w);
 
 	for (size_t i = 0; is && i < n; i++) {
-		const struct gt_lane_of *have = &b->lanes[i].of, *wanted = &what->lanes[i];
+		const struct gt_lane_key *have = &b->lanes[i].of, *wanted = &what->lanes[i];
 
 		is = have->depth == wanted->depth && gt_same_strip(&have->strip, &wanted->strip);
 	}
 	return is;
 }
 
-int gt_boxes_want(struct gt_boxes *b, const struct gt_cell_window *w, const struct gt_boxes_for *what, size_t n, struct gt_err *err)
+int gt_event_boxes_request(struct gt_event_boxes *b, const struct gt_cell_window *w, const struct gt_event_box_lanes *what, size_t n, struct gt_err *err)
 {
 	size_t had = b->cap;
 
@@ -104,7 +104,7 @@ int gt_boxes_want(struct gt_boxes *b, const struct gt_cell_window *w, const stru
 	return 0;
 }
 
-void gt_box_cells(const struct gt_box *box, const struct gt_cell_window *w, unsigned *from, unsigned *to)
+void gt_event_box_cells(const struct gt_event_box *box, const struct gt_cell_window *w, unsigned *from, unsigned *to)
 {
 	int64_t first = ((box->start + (int64_t)((1ull << w->shift) - 1)) >> w->shift) - w->first, end = (box->end >> w->shift) - w->first;
 
@@ -114,19 +114,19 @@ void gt_box_cells(const struct gt_box *box, const struct gt_cell_window *w, unsi
 	*to = (unsigned)(first < end ? end : 0);
 }
 
-static int add(struct gt_boxes *b, struct lane *l, const struct gt_open_block *r, uint32_t i)
+static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r, uint32_t i)
 {
 	int64_t start = r->start[i] - gt_archive_offset(b->archive, r->segment);
-	struct gt_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i],
+	struct gt_event_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i],
 			      r->kind == GT_OPEN };
 	unsigned from, to;
 
-	gt_box_cells(&box, &b->window, &from, &to);
-	if (to - from < GT_BOX_CELLS)
+	gt_event_box_cells(&box, &b->window, &from, &to);
+	if (to - from < GT_EVENT_BOX_CELLS)
 		return 0;
 	if (gt_grow(&l->boxes, &l->cap, l->n + 1, sizeof(*l->boxes)))
 		return -ENOMEM;
-	box.name = gt_spell_type(b->spell, gt_reader_segment(gt_archive_reader(b->archive), r->segment), r->type[i]);
+	box.name = gt_display_name_of_type(b->spell, gt_reader_segment(gt_archive_reader(b->archive), r->segment), r->type[i]);
 	l->boxes[l->n++] = box;
 	return 0;
 }
@@ -149,7 +149,7 @@ static uint32_t first_from(const struct gt_open_block *r, const struct gt_rows_r
 	return low;
 }
 
-static int add_rows(struct gt_boxes *b, struct lane *l, const struct gt_open_block *r, const struct gt_rows_run *run)
+static int add_rows(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r, const struct gt_rows_run *run)
 {
 	unsigned depth;
 	int code = 0;
@@ -161,7 +161,7 @@ static int add_rows(struct gt_boxes *b, struct lane *l, const struct gt_open_blo
 	return code;
 }
 
-static int look_at(struct gt_boxes *b, struct lane *l, const struct gt_todo *t, struct gt_err *err)
+static int look_at(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
 {
 	const struct gt_open_block *r = gt_archive_rows(b->archive, l->of.strip.segment, t->block, err);
 	int code = r ? 0 : -ENOMEM;
@@ -176,19 +176,19 @@ static int look_at(struct gt_boxes *b, struct lane *l, const struct gt_todo *t, 
 /* ---- which blocks, where there are many ---- */
 
 /* 1: it may have rows as long as a box; 0: its summary says that it has none; negative. */
-static int may_have(struct gt_boxes *b, const struct lane *l, const struct gt_todo *t, struct gt_err *err)
+static int may_have(struct gt_event_boxes *b, const struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
 {
 	enum gt_aspect aspect = l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
-	const struct gt_of_block *all;
+	const struct gt_block_summary *all;
 	size_t n, i;
 	int code;
 
 	if (t->track == GT_NONE || t->block->rows < GT_SUMMARY_ROWS || t->block->kind == GT_OPEN || l->of.depth + 1 >= GT_SUMMARY_DEPTHS)
 		return 1;
-	code = gt_archive_of_blocks(b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
+	code = gt_archive_block_summaries(b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
 	if (code)
 		return code;
-	i = gt_of_block_first(all, n, t->block->number);
+	i = gt_block_summary_first(all, n, t->block->number);
 	if (i == n || all[i].number != t->block->number)
 		return 1;
 	for (; i < n && all[i].number == t->block->number; i++)
@@ -199,17 +199,17 @@ static int may_have(struct gt_boxes *b, const struct lane *l, const struct gt_to
 }
 
 /* Blocks with rows in a stretch of time are next, and of their rows those that start in `starts`. */
-static int turn_to(struct gt_boxes *b, const struct lane *l, struct gt_range where, struct gt_range starts)
+static int turn_to(struct gt_event_boxes *b, const struct lane *l, struct gt_range where, struct gt_range starts)
 {
 	b->starts = starts;
 	b->at = 0;
-	return gt_visits_find(&b->visits, b->archive, l->of.strip.segment, where);
+	return gt_block_schedule_find(&b->visits, b->archive, l->of.strip.segment, where);
 }
 
-static bool is_enough(const struct gt_boxes *b, const struct lane *l) { return b->busy && (b->looks >= LOOKS_MOST || l->n >= BOXES_MOST); }
+static bool is_enough(const struct gt_event_boxes *b, const struct lane *l) { return b->busy && (b->looks >= LOOKS_MOST || l->n >= BOXES_MOST); }
 
 /* The next cell in which a row begins that is long enough. 1: there was one; 0; negative. */
-static int turn_to_cell(struct gt_boxes *b, const struct lane *l)
+static int turn_to_cell(struct gt_event_boxes *b, const struct lane *l)
 {
 	int64_t offset = gt_archive_offset(b->archive, l->of.strip.segment);
 	const struct gt_cell_sums *c;
@@ -233,14 +233,14 @@ static int turn_to_cell(struct gt_boxes *b, const struct lane *l)
 
 static int by_start(const void *pa, const void *pb)
 {
-	const struct gt_box *a = pa, *b = pb;
+	const struct gt_event_box *a = pa, *b = pb;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return a->end != b->end ? (a->end > b->end ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
 }
 
-static int begin(struct gt_boxes *b, struct lane *l)
+static int begin(struct gt_event_boxes *b, struct lane *l)
 {
 	int64_t offset = gt_archive_offset(b->archive, l->of.strip.segment);
 	int code;
@@ -250,8 +250,8 @@ static int begin(struct gt_boxes *b, struct lane *l)
 	b->busy = false;
 	b->cell = b->window.cells;
 	b->looks = 0;
-	gt_visits_clear(&b->visits);
-	code = gt_visits_add(&b->visits, b->archive, &l->of.strip, 0);
+	gt_block_schedule_clear(&b->visits);
+	code = gt_block_schedule_add(&b->visits, b->archive, &l->of.strip, 0);
 	if (!code)
 		code = turn_to(b, l, b->range, (struct gt_range){ INT64_MIN, b->range.to });
 	if (code || b->visits.ntodo <= b->most)
@@ -260,11 +260,11 @@ static int begin(struct gt_boxes *b, struct lane *l)
 		return -ENOMEM;
 	b->busy = true;
 	b->cell = 0;
-	gt_strips_cells(b->strips, l->strip, l->of.depth, b->cells);
+	gt_lane_cells_get(b->strips, l->strip, l->of.depth, b->cells);
 	return turn_to(b, l, (struct gt_range){ b->range.from, b->range.from + 1 }, (struct gt_range){ INT64_MIN, b->range.from });
 }
 
-static int go_through(struct gt_boxes *b, struct lane *l, const struct gt_todo *t, struct gt_err *err)
+static int go_through(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
 {
 	int code = b->busy ? may_have(b, l, t, err) : 1;
 
@@ -273,7 +273,7 @@ static int go_through(struct gt_boxes *b, struct lane *l, const struct gt_todo *
 }
 
 /* A block, or what comes behind the last one. */
-static int step_lane(struct gt_boxes *b, struct lane *l, struct gt_err *err)
+static int step_lane(struct gt_event_boxes *b, struct lane *l, struct gt_err *err)
 {
 	int code = 0;
 
@@ -292,7 +292,7 @@ static int step_lane(struct gt_boxes *b, struct lane *l, struct gt_err *err)
 	return 0;
 }
 
-int gt_boxes_step(struct gt_boxes *b, uint64_t us, struct gt_err *err)
+int gt_event_boxes_step(struct gt_event_boxes *b, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
@@ -302,7 +302,7 @@ int gt_boxes_step(struct gt_boxes *b, uint64_t us, struct gt_err *err)
 	return code ? gt_err_set(err, code, "out of memory") : b->done < b->n;
 }
 
-const struct gt_box *gt_boxes_of(const struct gt_boxes *b, size_t lane, size_t *n)
+const struct gt_event_box *gt_event_boxes_get(const struct gt_event_boxes *b, size_t lane, size_t *n)
 {
 	*n = lane < b->done ? b->lanes[lane].n : 0;
 	return *n ? b->lanes[lane].boxes : NULL;

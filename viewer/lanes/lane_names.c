@@ -118,7 +118,7 @@ static bool is_plain(const struct gt_lanes *l, const struct gt_lanes_of *o, uint
 /* Does it stand beneath the line of its track? */
 static bool is_beneath(const struct gt_lane_line *what)
 {
-	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || gt_lane_is_gauge(what);
+	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || gt_lane_is_counter(what);
 }
 
 void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room)

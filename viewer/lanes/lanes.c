@@ -43,17 +43,17 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 }
 
 /* It is alone no more: its streams have moved from beneath the GPU's line to beneath its own. */
-static bool has_come_out(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t track)
+static bool is_new_track(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t track)
 {
 	return track < was->n && was->flags[track] & ~o->flags[track] & GT_LANES_LONE;
 }
 
 static bool is_another_list(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t of)
 {
-	bool another = of != GT_NONE && has_come_out(o, was, of);
+	bool another = of != GT_NONE && is_new_track(o, was, of);
 
 	for (uint32_t i = o->first[of + 1u]; !another && i < o->first[of + 2u]; i++)
-		another = has_come_out(o, was, o->order[i]);
+		another = is_new_track(o, was, o->order[i]);
 	return another;
 }
 
@@ -77,14 +77,14 @@ static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 	const uint32_t chosen = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
 
 	for (uint32_t t = 0; t < was->n; t++)
-		o->flags[t] |= (was->flags[t] & chosen) | (has_come_out(o, was, t) ? GT_LANES_OPEN : 0);	/* what was seen still is */
+		o->flags[t] |= (was->flags[t] & chosen) | (is_new_track(o, was, t) ? GT_LANES_OPEN : 0);	/* what was seen still is */
 	if (was->moved)
 		keep_order(o, was);
 	o->moved = was->moved;
 	o->open = was->open;
 }
 
-int gt_lanes_again(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
 {
 	struct gt_lanes was = *l;
 	int rc = gt_lanes_init(l, r, known, err);
@@ -189,7 +189,7 @@ static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, ui
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct gt_gauge_of *c = &k->counters[mid];
+		const struct gt_counter_key *c = &k->counters[mid];
 
 		if (c->segment < segment || (c->segment == segment && c->track < track))
 			low = mid + 1;
@@ -494,7 +494,7 @@ bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fol
 		o->open = !fold;
 		return changes;
 	}
-	if (what->kind == GT_LANE_PART || gt_lane_is_gauge(what))
+	if (what->kind == GT_LANE_PART || gt_lane_is_counter(what))
 		return false;
 	was = o->flags[what->track];
 	o->flags[what->track] = fold ? was & ~bit : was | bit;
@@ -531,7 +531,7 @@ void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
 
 static enum part part_of(const struct gt_lane_line *what)
 {
-	if (gt_lane_is_gauge(what))
+	if (gt_lane_is_counter(what))
 		return what->kind == GT_LANE_QUEUE ? QUEUE : COUNTERS;
 	if (what->kind != GT_LANE_PART)
 		return what->kind == GT_LANE_RANGES ? RANGES : TRACK;

@@ -12,8 +12,8 @@ enum gt_lane_kind {
 	GT_LANE_TRACK,		/* stands for a track: a process, GPU, stream, thread ... */
 	GT_LANE_RANGES,		/* the outermost ranges of a thread that makes calls, too; stands above it */
 	GT_LANE_MORE,		/* the threads of a process that do little beside its others; nothing is drawn in it */
-	GT_LANE_COUNTER,	/* of a track, beneath its own line: what it stood at (gauges.h) */
-	GT_LANE_QUEUE,		/* of a GPU, or of one of its streams, beneath its own line: how many launches waited (queue_rows.h) */
+	GT_LANE_COUNTER,	/* of a track, beneath its own line: what it stood at (counter_cells.h) */
+	GT_LANE_QUEUE,		/* of a GPU, or of one of its streams, beneath its own line: how many launches waited (queue_lanes.h) */
 	GT_LANE_PART		/* something of a track beneath its own line: deeper calls or ranges, ioctls, copies, waits ... */
 };
 /* Which lane it is: kind, segment, track, type, aspect, derived and depth. These stay the same whatever is folded, hidden or moved. */
@@ -27,7 +27,7 @@ struct gt_lane_line {
 	bool folds, folded;		/* has lines beneath it; and does not show them */
 };
 /* Does the line show what something stood at? */
-static inline bool gt_lane_is_gauge(const struct gt_lane_line *line)
+static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
 {
 	return line->kind == GT_LANE_COUNTER || line->kind == GT_LANE_QUEUE;
 }
@@ -39,7 +39,7 @@ struct gt_lanes_known {
 	void *arg;
 	bool (*queues)(void *queues_arg, uint32_t segment);	/* have its GPUs launches that wait? NULL: nobody knows of any */
 	void *queues_arg;
-	const struct gt_gauge_of *counters;	/* as listed by gt_gauges_list; borrowed */
+	const struct gt_counter_key *counters;	/* as listed by gt_list_counters; borrowed */
 	size_t ncounters;
 };
 
@@ -65,7 +65,7 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 void gt_lanes_release(struct gt_lanes *l);
 /* The same trace with more in it, read anew: what is folded, hidden, moved and filtered stays so; nothing is listed. Nothing of the reader
  * before is looked at. As gt_lanes_init otherwise. */
-int gt_lanes_again(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
 /* Makes the list anew: after something was changed, or more is known. 0 or -ENOMEM. */
 int gt_lanes_list(struct gt_lanes *l);
 /* Unfolds what matters most, as long as all fits into so many lines: processes, GPUs, then threads, the busiest first. What is alone is

@@ -1,6 +1,6 @@
 /* What lanes.c, lane_order.c and lane_names.c know of each other. */
-#ifndef GT_LANES_INSIDE_H
-#define GT_LANES_INSIDE_H
+#ifndef GT_LANES_INTERNAL_H
+#define GT_LANES_INTERNAL_H
 #include "viewer/lanes/lanes.h"
 
 enum {		/* of a track */

@@ -6,20 +6,20 @@
 
 #define WIDER_MOST 8u
 
-void gt_before_release(struct gt_before *b)
+void gt_stale_cells_release(struct gt_stale_cells *b)
 {
 	free(b->lines);
 	free(b->cells);
 	free(b->gauges);
-	*b = (struct gt_before){ .n = 0 };
+	*b = (struct gt_stale_cells){ .n = 0 };
 }
 
-void gt_before_keep(struct gt_before *b, const struct gt_cell_window *w, int64_t end, const struct gt_lane_line *lines, size_t n,
-		    const struct gt_cell_sums *cells, const struct gt_gauge_cell *gauges)
+void gt_stale_cells_save(struct gt_stale_cells *b, const struct gt_cell_window *w, int64_t end, const struct gt_lane_line *lines, size_t n,
+		    const struct gt_cell_sums *cells, const struct gt_counter_cell *gauges)
 {
 	int64_t column = gt_window_column(w, end);
 
-	gt_before_release(b);
+	gt_stale_cells_release(b);
 	b->lines = malloc((n + 1) * sizeof(*lines));
 	b->cells = malloc((n * w->cells + 1) * sizeof(*cells));
 	b->gauges = malloc((n * w->cells + 1) * sizeof(*gauges));
@@ -39,10 +39,10 @@ static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 	       a->derived == b->derived && a->depth == b->depth;
 }
 
-static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_HOLE; }
+static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED; }
 
 /* What was in a cell that is as wide as 2^wider of those before, as far as it was known. false: nothing was. */
-static bool put_together(const struct gt_before *b, size_t line, int64_t at, unsigned wider, struct gt_cell_sums *to)
+static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider, struct gt_cell_sums *to)
 {
 	const struct gt_cell_sums *was = b->cells + line * b->window.cells;
 	uint64_t most = 0;
@@ -66,9 +66,9 @@ static bool put_together(const struct gt_before *b, size_t line, int64_t at, uns
 }
 
 /* The same of a counter: it may have been more. */
-static bool stood_at(const struct gt_before *b, size_t line, int64_t at, unsigned wider, struct gt_gauge_cell *to)
+static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider, struct gt_counter_cell *to)
 {
-	const struct gt_gauge_cell *was = b->gauges + line * b->window.cells;
+	const struct gt_counter_cell *was = b->gauges + line * b->window.cells;
 	bool any = false;
 
 	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
@@ -85,7 +85,7 @@ static bool stood_at(const struct gt_before *b, size_t line, int64_t at, unsigne
 }
 
 /* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or finer. */
-static bool find(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, size_t *i, unsigned *wider)
+static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, size_t *i, unsigned *wider)
 {
 	*wider = w->shift - b->window.shift;
 	for (*i = 0; *i < b->n && !same(&b->lines[*i], line); )
@@ -93,12 +93,12 @@ static bool find(const struct gt_before *b, const struct gt_cell_window *w, cons
 	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
 }
 
-static int64_t cell_before(const struct gt_before *b, const struct gt_cell_window *w, unsigned cell, unsigned wider)
+static int64_t cell_before(const struct gt_stale_cells *b, const struct gt_cell_window *w, unsigned cell, unsigned wider)
 {
 	return (w->first + cell) * (1ll << wider) - b->window.first;	/* negative numbers are not shifted */
 }
 
-void gt_before_fill(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
+void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
 {
 	struct gt_cell_sums one;
 	unsigned wider;
@@ -111,15 +111,15 @@ void gt_before_fill(const struct gt_before *b, const struct gt_cell_window *w, c
 			cells[k] = one;
 }
 
-void gt_before_fill_gauge(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_gauge_cell *cells)
+void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_counter_cell *cells)
 {
-	struct gt_gauge_cell one;
+	struct gt_counter_cell one;
 	unsigned wider;
 	size_t i;
 
 	if (!find(b, w, line, &i, &wider))
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
-		if (!cells[k].known && stood_at(b, i, cell_before(b, w, k, wider), wider, &one))
+		if (!cells[k].known && cached_value_at(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
 }

@@ -175,7 +175,7 @@ static bool has_room(const struct gt_cell_window *w, const struct gt_time_shown 
 	return step >> w->shift >= columns;
 }
 
-unsigned gt_axis(const struct gt_cell_window *w, const struct gt_time_shown *how, struct gt_tick *to, unsigned most)
+unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown *how, struct gt_tick *to, unsigned most)
 {
 	int64_t zero = how->by_wall ? -(how->to_wall % DAY) : how->start, step = 1, from = gt_cell_start(w, 0), end = gt_window_end(w);
 	unsigned n = 0;

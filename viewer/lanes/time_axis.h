@@ -1,6 +1,6 @@
 /* Times as they are shown: on the axis above the lanes, at round moments, and in words. */
-#ifndef GT_AXIS_H
-#define GT_AXIS_H
+#ifndef GT_TIME_AXIS_H
+#define GT_TIME_AXIS_H
 #include "viewer/lanes/window.h"
 
 struct gt_time_shown {
@@ -24,5 +24,5 @@ int gt_time_parse(const struct gt_time_shown *how, const char *text, int64_t *t)
 struct gt_tick { unsigned column; char label[GT_TIME_ROOM]; };
 /* Round moments within the window (1, 2 or 5 times a power of ten; from 20 s on parts of minutes and hours), as close together as leaves
  * two columns or more behind each label. A label stands right of its column; none reaches over the edge. Returns how many. */
-unsigned gt_axis(const struct gt_cell_window *w, const struct gt_time_shown *how, struct gt_tick *to, unsigned most);
+unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown *how, struct gt_tick *to, unsigned most);
 #endif

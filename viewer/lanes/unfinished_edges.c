@@ -7,35 +7,35 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/lanes/window.h"
 
-void gt_open_heads_release(struct gt_open_heads *h)
+void gt_unfinished_edges_release(struct gt_unfinished_edges *h)
 {
 	gt_measure_free(h->measure);
 	free(h->heads);
-	*h = (struct gt_open_heads){ .n = 0 };
+	*h = (struct gt_unfinished_edges){ .n = 0 };
 }
 
-static bool is_of(const struct gt_open_head *head, const struct gt_lane_of *lane)
+static bool is_of(const struct gt_unfinished_edge *head, const struct gt_lane_key *lane)
 {
 	return head->lane.depth == lane->depth && gt_same_strip(&head->lane.strip, &lane->strip);
 }
 
 /* False: a lane has none, because what is open begins outside of the window, or at the edge of a cell, or nothing is. */
-static bool find(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_of *lane, struct gt_open_head *to)
+static bool find(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lane, struct gt_unfinished_edge *to)
 {
 	int64_t column;
 
-	*to = (struct gt_open_head){ .lane = *lane };
-	if (!lane->strip.aspect || !gt_open_calls_begin(a, &lane->strip, lane->depth, &to->from))
+	*to = (struct gt_unfinished_edge){ .lane = *lane };
+	if (!lane->strip.aspect || !gt_unfinished_calls_first_start(a, &lane->strip, lane->depth, &to->from))
 		return false;
 	column = gt_window_column(w, to->from);
 	return column >= 0 && column < (int64_t)w->cells && to->from > gt_cell_start(w, column);
 }
 
-int gt_open_heads_want(struct gt_open_heads *h, struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_of *lanes, size_t n,
+int gt_unfinished_edges_request(struct gt_unfinished_edges *h, struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lanes, size_t n,
 		       struct gt_err *err)
 {
 	bool same = h->archive == a && gt_same_window(&h->window, w);
-	struct gt_open_head head;
+	struct gt_unfinished_edge head;
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -57,13 +57,13 @@ int gt_open_heads_want(struct gt_open_heads *h, struct gt_archive *a, const stru
 	return 0;
 }
 
-int gt_open_heads_step(struct gt_open_heads *h, uint64_t us, struct gt_err *err)
+int gt_unfinished_edges_step(struct gt_unfinished_edges *h, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 	int rc = 0;
 
 	while (!rc && h->done < h->n && !gt_is_over(deadline)) {
-		struct gt_open_head *head = &h->heads[h->done];
+		struct gt_unfinished_edge *head = &h->heads[h->done];
 		int64_t begin = gt_cell_start(&h->window, gt_window_column(&h->window, head->from));
 
 		if (!h->measure && !(h->measure = gt_measure_new(h->archive, &head->lane.strip, 1, begin, head->from, err)))
@@ -79,9 +79,9 @@ int gt_open_heads_step(struct gt_open_heads *h, uint64_t us, struct gt_err *err)
 	return rc < 0 ? rc : h->done < h->n;
 }
 
-void gt_open_heads_fill(const struct gt_open_heads *h, const struct gt_lane_of *lane, struct gt_cell_sums *cells)
+void gt_unfinished_edges_fill(const struct gt_unfinished_edges *h, const struct gt_lane_key *lane, struct gt_cell_sums *cells)
 {
 	for (size_t i = 0; i < h->done; i++)
 		if (is_of(&h->heads[i], lane) && !h->heads[i].before.rough && !h->heads[i].before.holes)
-			gt_open_calls_settle(h->archive, &h->window, &lane->strip, lane->depth, h->heads[i].before.busy, cells);
+			gt_unfinished_calls_finish(h->archive, &h->window, &lane->strip, lane->depth, h->heads[i].before.busy, cells);
 }

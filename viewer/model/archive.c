@@ -192,7 +192,7 @@ struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err)
 	if (!code)
 		code = gt_archive_read_uppers(a, err);
 	if (!code)
-		code = gt_archive_read_open(a, err);
+		code = gt_archive_read_unfinished(a, err);
 	if (!code)
 		return a;
 	gt_err_set(err, code, "out of memory");
@@ -287,7 +287,7 @@ bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t tra
 	return gt_summary_joins(a->segs[segment].pub, track, in);
 }
 
-void gt_archive_saw(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth)
+void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth)
 {
 	a->segs[segment].depths[track][aspect] |= (uint8_t)(1u << (depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1));
 }

@@ -24,7 +24,7 @@ struct gt_upper {			/* of one depth of one aspect of a track; finest level first
 	unsigned nlevels;
 	struct gt_level levels[GT_LEVELS];
 };
-struct gt_of_block {			/* a level-0 summary */
+struct gt_block_summary {			/* a level-0 summary */
 	uint32_t number, track, n;
 	uint8_t aspect, depth;
 	const struct gt_bucket *buckets;
@@ -70,25 +70,25 @@ const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t seg
 /* Has the segment upper summaries at all? Then a track without has few rows, or there was no room for it. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
 /* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
-int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n,
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_block_summary **all, size_t *n,
 			 struct gt_err *err);
 /* The first of them that is of this block, or of a later one; n: there is none. */
-size_t gt_of_block_first(const struct gt_of_block *all, size_t n, uint32_t number);
+size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number);
 /* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
 const struct gt_open_block *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
 
 /* A call that had not returned when the recording ended: by then its thread was still in it. */
-struct gt_open_call {
+struct gt_unfinished_call {
 	int64_t start, end;		/* segment's time; end: when the recording ended */
 	uint32_t segment, track, type;
 	uint32_t above;			/* gt_archive_above of the track */
 	uint8_t depth, aspect;		/* as in gt_rows */
 };
-#define GT_OPEN_KEPT 65536u
-/* By segment and track, of a track the outermost first: at most GT_OPEN_KEPT, and none that cannot be read. Borrowed for good. */
-const struct gt_open_call *gt_archive_open_calls(const struct gt_archive *a, size_t *n);
-uint64_t gt_archive_open_count(const struct gt_archive *a);	/* how many there are, as the index says */
+#define GT_UNFINISHED_MAX 65536u
+/* By segment and track, of a track the outermost first: at most GT_UNFINISHED_MAX, and none that cannot be read. Borrowed for good. */
+const struct gt_unfinished_call *gt_archive_unfinished_calls(const struct gt_archive *a, size_t *n);
+uint64_t gt_archive_unfinished_count(const struct gt_archive *a);	/* how many there are, as the index says */
 /* Of a segment with such calls, when the last call ended that did return; segment's time. */
 int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
 

@@ -1,7 +1,7 @@
 /* What the archive's files share: archive.c knows the segments and their blocks, archive_sums.c the summaries, archive_rows.c blocks that were
  * opened, archive_open.c calls that were still open at the end. Nobody else includes this. */
-#ifndef GT_ARCHIVE_INSIDE_H
-#define GT_ARCHIVE_INSIDE_H
+#ifndef GT_ARCHIVE_INTERNAL_H
+#define GT_ARCHIVE_INTERNAL_H
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 #include "formats/trace/summary.h"
@@ -32,13 +32,13 @@ struct gt_sums {
 struct gt_epoch {
 	uint32_t segment, epoch;
 	uint64_t used;			/* when: the least was needed longest ago */
-	struct gt_of_block *all;
+	struct gt_block_summary *all;
 	size_t n, cap;
 	struct gt_bucket *buckets;
 	size_t nbuckets, buckets_cap;
 	bool held;
 };
-struct gt_opened {			/* a block; what rows point at is in `room` */
+struct gt_block_slot {			/* a block; what rows point at is in `room` */
 	struct gt_open_block rows;
 	uint64_t used;
 	struct gt_buf room;
@@ -55,18 +55,18 @@ struct gt_archive {
 	int64_t from, to;
 	struct gt_sums sums;
 	struct gt_epoch epochs[GT_EPOCHS_KEPT];
-	struct gt_opened opened[GT_ROWS_SLOTS];
+	struct gt_block_slot opened[GT_ROWS_SLOTS];
 	size_t opened_bytes;
 	uint64_t now;
-	struct gt_open_call *open_calls;
+	struct gt_unfinished_call *open_calls;
 	size_t nopen, open_cap;
 };
 
 /* Reads all upper summaries. */
 int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err);
 /* Reads all calls that were open at the end. */
-int gt_archive_read_open(struct gt_archive *a, struct gt_err *err);
+int gt_archive_read_unfinished(struct gt_archive *a, struct gt_err *err);
 void gt_archive_release_sums(struct gt_archive *a);
 void gt_archive_release_rows(struct gt_archive *a);
-void gt_archive_saw(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth);
+void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth);
 #endif

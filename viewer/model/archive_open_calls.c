@@ -9,12 +9,12 @@ static int take_rows(struct gt_archive *a, uint32_t segment, const struct gt_ope
 	for (uint32_t k = 0; k < r->nruns; k++) {
 		uint32_t track = r->runs[k].track, above = track != GT_NONE ? gt_archive_above(a, segment, track) : GT_NONE;
 
-		for (uint32_t i = r->runs[k].first; track != GT_NONE && i < r->runs[k].first + r->runs[k].n && a->nopen < GT_OPEN_KEPT; i++) {
+		for (uint32_t i = r->runs[k].first; track != GT_NONE && i < r->runs[k].first + r->runs[k].n && a->nopen < GT_UNFINISHED_MAX; i++) {
 			if (!r->aspect[i])
 				continue;
 			if (gt_grow(&a->open_calls, &a->open_cap, a->nopen + 1, sizeof(*a->open_calls)))
 				return -ENOMEM;
-			a->open_calls[a->nopen++] = (struct gt_open_call){ r->start[i], r->start[i] + r->dur[i], segment, track, r->type[i],
+			a->open_calls[a->nopen++] = (struct gt_unfinished_call){ r->start[i], r->start[i] + r->dur[i], segment, track, r->type[i],
 									   above, r->depth[i], r->aspect[i] };
 		}
 	}
@@ -23,7 +23,7 @@ static int take_rows(struct gt_archive *a, uint32_t segment, const struct gt_ope
 
 static int by_place(const void *pa, const void *pb)
 {
-	const struct gt_open_call *a = pa, *b = pb;
+	const struct gt_unfinished_call *a = pa, *b = pb;
 
 	if (a->segment != b->segment)
 		return a->segment < b->segment ? -1 : 1;
@@ -44,7 +44,7 @@ static int read_segment(struct gt_archive *a, uint32_t segment, struct gt_err *e
 
 		if (b->kind == GT_CALL && b->end > seg->calls_end)
 			seg->calls_end = b->end;
-		if (b->kind != GT_OPEN || a->nopen == GT_OPEN_KEPT)
+		if (b->kind != GT_OPEN || a->nopen == GT_UNFINISHED_MAX)
 			continue;
 		r = gt_archive_rows(a, segment, b, err);
 		code = r ? take_rows(a, segment, r) : -ENOMEM;
@@ -52,7 +52,7 @@ static int read_segment(struct gt_archive *a, uint32_t segment, struct gt_err *e
 	return code;
 }
 
-int gt_archive_read_open(struct gt_archive *a, struct gt_err *err)
+int gt_archive_read_unfinished(struct gt_archive *a, struct gt_err *err)
 {
 	int code = 0;
 
@@ -64,13 +64,13 @@ int gt_archive_read_open(struct gt_archive *a, struct gt_err *err)
 	return code;
 }
 
-const struct gt_open_call *gt_archive_open_calls(const struct gt_archive *a, size_t *n)
+const struct gt_unfinished_call *gt_archive_unfinished_calls(const struct gt_archive *a, size_t *n)
 {
 	*n = a->nopen;
 	return a->open_calls;
 }
 
-uint64_t gt_archive_open_count(const struct gt_archive *a)
+uint64_t gt_archive_unfinished_count(const struct gt_archive *a)
 {
 	uint64_t n = 0;
 

@@ -8,7 +8,7 @@
 
 struct opening {
 	struct gt_archive *archive;
-	struct gt_opened *to;
+	struct gt_block_slot *to;
 	struct gt_rows_run *runs;
 	int64_t *start, *dur;
 	uint64_t *bytes;
@@ -136,16 +136,16 @@ static void note_depths(struct gt_archive *a, const struct gt_open_block *r)
 			enum gt_aspect aspect = own_aspect(r->aspect[i]);
 
 			if (aspect == GT_ASPECT_IOCTLS)
-				gt_archive_saw(a, r->segment, r->runs[k].track, GT_ASPECT_CALLS,
+				gt_archive_note_depth(a, r->segment, r->runs[k].track, GT_ASPECT_CALLS,
 					       gt_aspect_depth(GT_ASPECT_CALLS, r->depth[i]));
 			if (aspect)
-				gt_archive_saw(a, r->segment, r->runs[k].track, aspect, gt_aspect_depth(aspect, r->depth[i]));
+				gt_archive_note_depth(a, r->segment, r->runs[k].track, aspect, gt_aspect_depth(aspect, r->depth[i]));
 			if (r->aspect[i] != aspect)	/* a copy is work, and one of its direction */
-				gt_archive_saw(a, r->segment, r->runs[k].track, (enum gt_aspect)r->aspect[i], 0);
+				gt_archive_note_depth(a, r->segment, r->runs[k].track, (enum gt_aspect)r->aspect[i], 0);
 		}
 }
 
-static int open_block(struct gt_archive *a, struct gt_opened *to, uint32_t segment, const struct gt_block *block, struct gt_err *err)
+static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t segment, const struct gt_block *block, struct gt_err *err)
 {
 	struct gt_filter one = { .segment = segment + 1, .entries = &block->entry, .nentries = 1, .args = true };
 	struct opening o = { .archive = a, .to = to };
@@ -175,12 +175,12 @@ static int open_block(struct gt_archive *a, struct gt_opened *to, uint32_t segme
 }
 
 /* The slot to use next: a free one while there is memory for it, or that which was used longest ago. */
-static struct gt_opened *slot_for(struct gt_archive *a)
+static struct gt_block_slot *slot_for(struct gt_archive *a)
 {
-	struct gt_opened *oldest = NULL;
+	struct gt_block_slot *oldest = NULL;
 
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++) {
-		struct gt_opened *o = &a->opened[i];
+		struct gt_block_slot *o = &a->opened[i];
 
 		if (!o->held && (a->opened_bytes < GT_ROWS_BYTES || !oldest))
 			return o;
@@ -190,17 +190,17 @@ static struct gt_opened *slot_for(struct gt_archive *a)
 	return oldest;
 }
 
-static struct gt_opened *find_opened(const struct gt_archive *a, uint32_t segment, uint32_t entry)
+static struct gt_block_slot *find_opened(const struct gt_archive *a, uint32_t segment, uint32_t entry)
 {
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++)
 		if (a->opened[i].held && a->opened[i].rows.entry == entry && a->opened[i].rows.segment == segment)
-			return (struct gt_opened *)&a->opened[i];
+			return (struct gt_block_slot *)&a->opened[i];
 	return NULL;
 }
 
 const struct gt_open_block *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err)
 {
-	struct gt_opened *o = find_opened(a, segment, block->entry);
+	struct gt_block_slot *o = find_opened(a, segment, block->entry);
 
 	if (!o) {
 		o = slot_for(a);

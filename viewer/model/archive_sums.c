@@ -61,7 +61,7 @@ static int add_upper(void *arg, const struct gt_summary *s)
 	if (!s->level || s->level > GT_LEVELS)
 		return 0;
 	if (!s->derived)
-		gt_archive_saw(a, s->segment, s->track, s->aspect, s->depth);
+		gt_archive_note_depth(a, s->segment, s->track, s->aspect, s->depth);
 	if (!(u = upper_of(&a->sums, key_of(s->segment, s->track, s->aspect, s->derived, s->depth))))
 		return -ENOMEM;
 	if (s->level == 1 && a->sums.held > FINEST_MOST)
@@ -104,7 +104,7 @@ static int add_of_block(void *arg, const struct gt_summary *s)
 	    gt_grow(&e->buckets, &e->buckets_cap, e->nbuckets + s->n, sizeof(*e->buckets)))
 		return -ENOMEM;
 	/* where its buckets are is known when all are there */
-	e->all[e->n++] = (struct gt_of_block){ .number = s->block, .track = s->track, .n = s->n, .aspect = s->aspect, .depth = s->depth };
+	e->all[e->n++] = (struct gt_block_summary){ .number = s->block, .track = s->track, .n = s->n, .aspect = s->aspect, .depth = s->depth };
 	memcpy(e->buckets + e->nbuckets, s->buckets, s->n * sizeof(*e->buckets));
 	e->nbuckets += s->n;
 	return 0;
@@ -112,7 +112,7 @@ static int add_of_block(void *arg, const struct gt_summary *s)
 
 static int by_block(const void *pa, const void *pb)
 {
-	const struct gt_of_block *a = pa, *b = pb;
+	const struct gt_block_summary *a = pa, *b = pb;
 
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
@@ -143,7 +143,7 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	return code;
 }
 
-int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n, struct gt_err *err)
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_block_summary **all, size_t *n, struct gt_err *err)
 {
 	struct gt_epoch *e = &a->epochs[0];
 	int code = 0;
@@ -182,7 +182,7 @@ void gt_archive_release_sums(struct gt_archive *a)
 	}
 }
 
-size_t gt_of_block_first(const struct gt_of_block *all, size_t n, uint32_t number)
+size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number)
 {
 	size_t low = 0, high = n;
 

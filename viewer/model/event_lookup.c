@@ -11,16 +11,16 @@
 /* One look at the rows of a lane in a stretch of time. */
 struct look {
 	struct gt_archive *archive;
-	const struct gt_lane_of *lane;
-	struct gt_visits visits;
-	struct gt_found best;
+	const struct gt_lane_key *lane;
+	struct gt_block_schedule visits;
+	struct gt_event_ref best;
 	bool any;
 };
 /* Is this row better than the best so far (NULL: there is none)? */
-typedef bool better_fn(const void *arg, const struct gt_found *row, const struct gt_found *best);
+typedef bool better_fn(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best);
 
 /* In one order: by start, then as filed. */
-static int compare(const struct gt_found *a, const struct gt_found *b)
+static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
@@ -29,16 +29,16 @@ static int compare(const struct gt_found *a, const struct gt_found *b)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-struct gt_found gt_found_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
+struct gt_event_ref gt_event_ref_of_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
 {
 	unsigned aspect = r->aspect[i] >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : r->aspect[i] == GT_ASPECT_IOCTLS ? GT_ASPECT_CALLS : r->aspect[i];
 
-	return (struct gt_found){ .lane = { { r->segment, track, aspect, false }, gt_aspect_depth(aspect, r->depth[i]) }, .block = block,
+	return (struct gt_event_ref){ .lane = { { r->segment, track, aspect, false }, gt_aspect_depth(aspect, r->depth[i]) }, .block = block,
 				  .row = i, .kind = r->kind, .start = r->start[i], .dur = r->dur[i], .type = r->type[i],
 				  .ret = r->ret ? r->ret[i] : 0, .bytes = r->bytes ? r->bytes[i] : 0 };
 }
 
-static bool on_lane(const struct gt_lane_of *lane, const struct gt_open_block *r, uint32_t i)
+static bool on_lane(const struct gt_lane_key *lane, const struct gt_open_block *r, uint32_t i)
 {
 	unsigned depth;
 
@@ -50,11 +50,11 @@ static void look_at_run(struct look *l, const struct gt_open_block *r, const str
 			struct gt_range range, better_fn *better, const void *arg)
 {
 	for (uint32_t i = run->first; i < run->first + run->n && r->start[i] < range.to; i++) {
-		struct gt_found row;
+		struct gt_event_ref row;
 
 		if ((r->start[i] < range.from && r->start[i] + r->dur[i] <= range.from) || !on_lane(l->lane, r, i))
 			continue;
-		row = gt_found_row(r, block, run->track, i);
+		row = gt_event_ref_of_row(r, block, run->track, i);
 		if (better(arg, &row, l->any ? &l->best : NULL)) {
 			l->best = row;
 			l->any = true;
@@ -69,10 +69,10 @@ static int look_in(struct look *l, struct gt_range range, better_fn *better, con
 	int code;
 
 	l->any = false;
-	gt_visits_clear(&l->visits);
-	code = gt_visits_add(&l->visits, l->archive, &l->lane->strip, 0);
+	gt_block_schedule_clear(&l->visits);
+	code = gt_block_schedule_add(&l->visits, l->archive, &l->lane->strip, 0);
 	if (!code)
-		code = gt_visits_find(&l->visits, l->archive, segment, range);
+		code = gt_block_schedule_find(&l->visits, l->archive, segment, range);
 	for (size_t i = 0; !code && i < l->visits.ntodo; i++) {
 		const struct gt_block *block = l->visits.todo[i].block;
 		const struct gt_open_block *r = gt_archive_rows(l->archive, segment, block, err);
@@ -87,13 +87,13 @@ static int look_in(struct look *l, struct gt_range range, better_fn *better, con
 	return code ? gt_err_set(err, code, "out of memory") : l->any;
 }
 
-static int look(struct gt_archive *a, const struct gt_lane_of *lane, struct gt_range range, better_fn *better, const void *arg,
-		struct gt_found *found, struct gt_err *err)
+static int look(struct gt_archive *a, const struct gt_lane_key *lane, struct gt_range range, better_fn *better, const void *arg,
+		struct gt_event_ref *found, struct gt_err *err)
 {
 	struct look l = { .archive = a, .lane = lane };
 	int code = look_in(&l, range, better, arg, err);
 
-	gt_visits_release(&l.visits);
+	gt_block_schedule_release(&l.visits);
 	if (code > 0)
 		*found = l.best;
 	return code;
@@ -101,19 +101,19 @@ static int look(struct gt_archive *a, const struct gt_lane_of *lane, struct gt_r
 
 /* ---- where the cursor is ---- */
 
-static bool covers(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool covers(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	int64_t at = *(const int64_t *)arg;
 
-	return row->start <= at && (row->start == at || gt_found_end(row) > at) && (!best || compare(row, best) > 0);
+	return row->start <= at && (row->start == at || gt_event_ref_end(row) > at) && (!best || compare(row, best) > 0);
 }
 
-static bool first_from(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool first_from(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return row->start >= *(const int64_t *)arg && (!best || compare(row, best) < 0);
 }
 
-int gt_event_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, int64_t to, struct gt_found *found, struct gt_err *err)
+int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to, struct gt_event_ref *found, struct gt_err *err)
 {
 	int code = look(a, lane, (struct gt_range){ at, at + 1 }, covers, &at, found, err);
 
@@ -122,18 +122,18 @@ int gt_event_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at,
 
 /* ---- neighbours ---- */
 
-static bool first_behind(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool first_behind(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return compare(row, arg) > 0 && (!best || compare(row, best) < 0);
 }
 
-static bool last_before(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool last_before(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return compare(row, arg) < 0 && (!best || compare(row, best) > 0);
 }
 
 /* Looks near first, then ever farther: how far away the next one is nobody knows. */
-static int look_farther(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, bool forward, struct gt_found *found,
+static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
 			struct gt_err *err)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(a), lane->strip.segment);
@@ -156,34 +156,34 @@ static int look_farther(struct gt_archive *a, const struct gt_lane_of *lane, con
 	return code;
 }
 
-int gt_event_next(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found, struct gt_err *err)
+int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
 {
 	return look_farther(a, lane, from, true, found, err);
 }
 
-int gt_event_before(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found, struct gt_err *err)
+int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
 {
 	return look_farther(a, lane, from, false, found, err);
 }
 
 /* ---- gaps ---- */
 
-static bool ends_last(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool ends_last(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
-	return row->start < *(const int64_t *)arg && (!best || gt_found_end(row) > gt_found_end(best));
+	return row->start < *(const int64_t *)arg && (!best || gt_event_ref_end(row) > gt_event_ref_end(best));
 }
 
 /* What ends before the last row before it starts does not end last. */
-int gt_gap_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, struct gt_found *before, struct gt_found *behind,
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, struct gt_event_ref *before, struct gt_event_ref *behind,
 	      struct gt_err *err)
 {
 	static const struct gt_block first = { .entry = 0 };
-	struct gt_found here = { .block = &first, .start = at }, last;
+	struct gt_event_ref here = { .block = &first, .start = at }, last;
 	int code = look_farther(a, lane, &here, false, &last, err);
 
 	if (code > 0)
 		code = look(a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
-	if (code > 0 && gt_found_end(before) > at)
+	if (code > 0 && gt_event_ref_end(before) > at)
 		return 0;
 	here.start = at - 1;
 	here.block = &(const struct gt_block){ .entry = UINT32_MAX };
@@ -195,7 +195,7 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, s
 
 typedef int value_fn(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);
 struct values {
-	const struct gt_found *of;
+	const struct gt_event_ref *of;
 	uint32_t row;			/* the first one of the run at hand */
 	value_fn *fn;
 	void *arg;
@@ -228,7 +228,7 @@ static int find_row(void *arg, unsigned worker, const struct gt_cols *c)
 	return v->of->row >= first && v->of->row < v->row ? tell_row(v, c, v->of->row - first) : 0;
 }
 
-static int each_value(struct gt_archive *a, const struct gt_found *of, value_fn *fn, void *arg, struct gt_err *err)
+static int each_value(struct gt_archive *a, const struct gt_event_ref *of, value_fn *fn, void *arg, struct gt_err *err)
 {
 	struct gt_filter one = { .segment = of->lane.strip.segment + 1, .entries = &of->block->entry, .nentries = 1, .args = true };
 	struct values v = { .of = of, .fn = fn, .arg = arg };
@@ -257,12 +257,12 @@ static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *
 	return to->fn(to->arg, name, text + 1);
 }
 
-int gt_event_fields(struct gt_archive *a, const struct gt_found *of, gt_field_fn *fn, void *arg, struct gt_err *err)
+int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *of, gt_field_fn *fn, void *arg, struct gt_err *err)
 {
 	return each_value(a, of, tell, &(struct teller){ fn, arg, of->kind == GT_OPEN }, err);
 }
 
-const char *gt_event_name(struct gt_archive *a, const struct gt_found *f)
+const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f)
 {
 	return gt_type_name(gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
 }
@@ -285,12 +285,12 @@ static int note_launch(void *arg, const struct gt_segment *seg, const struct gt_
 }
 
 /* Of calls that start there the innermost: what a call of the runtime launches the driver's call in it does. */
-static bool starts_there(const void *arg, const struct gt_found *row, const struct gt_found *best)
+static bool starts_there(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return row->start == *(const int64_t *)arg && (!best || row->lane.depth > best->lane.depth);
 }
 
-int gt_event_launch(struct gt_archive *a, const struct gt_found *work, struct gt_found *call, struct gt_err *err)
+int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work, struct gt_event_ref *call, struct gt_err *err)
 {
 	uint32_t segment = work->lane.strip.segment;
 	struct launch l = { .track = GT_NONE };
@@ -299,6 +299,6 @@ int gt_event_launch(struct gt_archive *a, const struct gt_found *work, struct gt
 
 	if (code || !l.join || l.track >= gt_reader_segment(gt_archive_reader(a), segment)->ntracks)
 		return code;
-	return look(a, &(struct gt_lane_of){ { segment, (uint32_t)l.track, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
+	return look(a, &(struct gt_lane_key){ { segment, (uint32_t)l.track, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
 		    (struct gt_range){ start, start + 1 }, starts_there, &start, call, err);
 }

@@ -18,15 +18,15 @@ static uint64_t sum_of(const struct gt_block *b, uint64_t list)
 	return gt_hash_u64(gt_hash_u64(h ^ (uint64_t)b->start) ^ (uint64_t)b->end);
 }
 
-static void count(struct gt_since_seg *s, const struct gt_block *b, uint64_t list)
+static void count(struct gt_unchanged_segment *s, const struct gt_block *b, uint64_t list)
 {
 	s->blocks++;
 	s->sum += sum_of(b, list);
 }
 
-static struct gt_since_seg sum_up(const struct gt_archive *a, const struct gt_segment *seg)
+static struct gt_unchanged_segment sum_up(const struct gt_archive *a, const struct gt_segment *seg)
 {
-	struct gt_since_seg s = { .id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks };
+	struct gt_unchanged_segment s = { .id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks };
 
 	for (uint64_t l = 0; l <= seg->ntracks; l++) {
 		struct gt_block_list list = list_of(a, seg->index, l);
@@ -43,20 +43,20 @@ static struct gt_since_seg sum_up(const struct gt_archive *a, const struct gt_se
 	return s;
 }
 
-void gt_since_release(struct gt_since *s)
+void gt_unchanged_until_release(struct gt_unchanged_until *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		free(s->segs[i].floor);
 	free(s->segs);
-	*s = (struct gt_since){ .n = 0 };
+	*s = (struct gt_unchanged_until){ .n = 0 };
 }
 
-void gt_since_keep(struct gt_since *s, const struct gt_archive *a)
+void gt_unchanged_until_save(struct gt_unchanged_until *s, const struct gt_archive *a)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 	uint32_t n = gt_reader_segments(r);
 
-	gt_since_release(s);
+	gt_unchanged_until_release(s);
 	s->segs = calloc(n + 1ul, sizeof(*s->segs));
 	for (; s->segs && s->n < n; s->n++)
 		s->segs[s->n] = sum_up(a, gt_reader_segment(r, s->n));
@@ -74,9 +74,9 @@ static int64_t (*new_floors(uint64_t ntracks))[GT_KINDS]
 	return floor;
 }
 
-static void look_at(struct gt_since_seg *s, const struct gt_archive *a, const struct gt_segment *seg)
+static void look_at(struct gt_unchanged_segment *s, const struct gt_archive *a, const struct gt_segment *seg)
 {
-	struct gt_since_seg now = { .sum = 0 };
+	struct gt_unchanged_segment now = { .sum = 0 };
 
 	s->floor = seg->id == s->id && s->blocks && seg->ntracks >= s->ntracks ? new_floors(seg->ntracks) : NULL;
 	for (uint64_t l = 0; s->floor && l <= seg->ntracks; l++) {
@@ -98,7 +98,7 @@ static void look_at(struct gt_since_seg *s, const struct gt_archive *a, const st
 	s->floor = NULL;
 }
 
-void gt_since_look(struct gt_since *s, const struct gt_archive *a)
+void gt_unchanged_until_compare(struct gt_unchanged_until *s, const struct gt_archive *a)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 
@@ -110,9 +110,9 @@ void gt_since_look(struct gt_since *s, const struct gt_archive *a)
 	}
 }
 
-int64_t gt_since_floor(const struct gt_since *s, uint32_t segment, uint32_t track, uint32_t kinds)
+int64_t gt_unchanged_until_time(const struct gt_unchanged_until *s, uint32_t segment, uint32_t track, uint32_t kinds)
 {
-	const struct gt_since_seg *seg = &s->segs[segment];
+	const struct gt_unchanged_segment *seg = &s->segs[segment];
 	int64_t least = INT64_MAX;
 
 	if (segment >= s->n || !seg->floor || (track != GT_NONE && track >= seg->ntracks))
@@ -126,4 +126,4 @@ int64_t gt_since_floor(const struct gt_since *s, uint32_t segment, uint32_t trac
 	return least;
 }
 
-int64_t gt_since_from(const struct gt_since *s, uint32_t segment) { return segment < s->n ? s->segs[segment].from : INT64_MAX; }
+int64_t gt_unchanged_until_start(const struct gt_unchanged_until *s, uint32_t segment) { return segment < s->n ? s->segs[segment].from : INT64_MAX; }

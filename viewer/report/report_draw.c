@@ -120,7 +120,7 @@ static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, i
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	const char *expression = gt_row_finds_expression(p->finds);
-	int len = gt_expression_brief(expression);
+	int len = gt_search_regex_brief(expression);
 	size_t rank, n = gt_row_finds_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
 
 	if (!gt_row_finds_all(p->finds))

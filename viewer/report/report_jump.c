@@ -124,13 +124,13 @@ bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t r
 
 static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t, struct gt_range *to, struct gt_err *err)
 {
-	const struct gt_lane_of lane = { { segment, device, GT_ASPECT_WORK, true }, 0 };
+	const struct gt_lane_key lane = { { segment, device, GT_ASPECT_WORK, true }, 0 };
 	int64_t offset = gt_archive_offset(s->archive, segment);
-	struct gt_found before, behind;
+	struct gt_event_ref before, behind;
 	int code = gt_gap_at(s->archive, &lane, t + offset, &before, &behind, err);
 
 	if (code > 0)
-		*to = (struct gt_range){ gt_found_end(&before) - offset, behind.start - offset };
+		*to = (struct gt_range){ gt_event_ref_end(&before) - offset, behind.start - offset };
 	return code;
 }
 
@@ -179,7 +179,7 @@ struct gt_jump {
 	struct gt_scene *scene;
 	struct gt_kernel_names *names;
 	char *name;
-	struct gt_hunt *hunt;
+	struct gt_event_search *hunt;
 };
 
 static bool is_called(const struct gt_segment *seg, const struct gt_type *type, void *arg)
@@ -197,7 +197,7 @@ struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err 
 	const struct gt_time_extent *e = &s->extent;
 	struct gt_range range = gt_scene_range(s);
 	struct gt_jump *j = calloc(1, sizeof(*j));
-	struct gt_hunt_for what = { .what = GT_HUNT_TYPE, .wants = is_called, .arg = j,
+	struct gt_search_spec what = { .what = GT_SEARCH_TYPE, .wants = is_called, .arg = j,
 				    .from = range.from > e->from ? range.from : e->from, .to = range.to < e->to ? range.to : e->to };
 
 	if (!j) {
@@ -208,7 +208,7 @@ struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err 
 	j->name = strdup(name);
 	j->names = gt_kernel_names_of(s->reader, GT_NAME_SHORT);
 	if (j->name && j->names)
-		j->hunt = gt_hunt_new(s->archive, &what, err);
+		j->hunt = gt_event_search_new(s->archive, &what, err);
 	if (j->hunt)
 		return j;
 	gt_jump_free(j);
@@ -220,13 +220,13 @@ void gt_jump_free(struct gt_jump *j)
 {
 	if (!j)
 		return;
-	gt_hunt_free(j->hunt);
+	gt_event_search_free(j->hunt);
 	gt_kernel_names_free(j->names);
 	free(j->name);
 	free(j);
 }
 
-int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err) { return gt_hunt_step(j->hunt, us, err); }
-unsigned gt_jump_percent(const struct gt_jump *j) { return gt_hunt_percent(j->hunt); }
+int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err) { return gt_event_search_step(j->hunt, us, err); }
+unsigned gt_jump_percent(const struct gt_jump *j) { return gt_event_search_percent(j->hunt); }
 
-bool gt_jump_found(const struct gt_jump *j, struct gt_found *to) { return gt_hunt_found(j->hunt, to); }
+bool gt_jump_found(const struct gt_jump *j, struct gt_event_ref *to) { return gt_event_search_result(j->hunt, to); }

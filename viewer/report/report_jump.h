@@ -22,5 +22,5 @@ struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err 
 void gt_jump_free(struct gt_jump *j);					/* NULL is fine */
 int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err);	/* as of a hunt */
 unsigned gt_jump_percent(const struct gt_jump *j);
-bool gt_jump_found(const struct gt_jump *j, struct gt_found *to);	/* when it is over */
+bool gt_jump_found(const struct gt_jump *j, struct gt_event_ref *to);	/* when it is over */
 #endif

@@ -9,7 +9,7 @@
 #define AT_ONCE 32u		/* rows between two looks at the clock */
 
 struct gt_row_finds {
-	struct gt_expression expression;
+	struct gt_search_regex expression;
 	uint8_t **has;			/* by table and row; a table without rows has NULL */
 	unsigned ntables, table;	/* table, row: the next to be looked at */
 	unsigned row;
@@ -20,7 +20,7 @@ struct gt_row_finds *gt_row_finds_new(const char *expression, struct gt_err *err
 {
 	struct gt_row_finds *f = calloc(1, sizeof(*f));
 
-	if (f && !gt_expression_init(&f->expression, expression, err))
+	if (f && !gt_search_regex_init(&f->expression, expression, err))
 		return f;
 	gt_err_set(err, -ENOMEM, "out of memory");
 	free(f);
@@ -42,7 +42,7 @@ void gt_row_finds_free(struct gt_row_finds *f)
 	if (!f)
 		return;
 	forget(f);
-	gt_expression_release(&f->expression);
+	gt_search_regex_release(&f->expression);
 	free(f);
 }
 
@@ -73,7 +73,7 @@ static int is_found(const struct gt_row_finds *f, const struct gt_table *t, unsi
 		char *text = columns[i].title ? gt_table_cell_text(t, row, i) : NULL;
 
 		if (columns[i].title)
-			found = !text ? -ENOMEM : gt_expression_is_in(&f->expression, text);
+			found = !text ? -ENOMEM : gt_search_regex_matches(&f->expression, text);
 		free(text);
 	}
 	return found;
@@ -103,7 +103,7 @@ int gt_row_finds_step(struct gt_row_finds *f, const struct gt_page *p, uint64_t 
 }
 
 bool gt_row_finds_all(const struct gt_row_finds *f) { return f->table >= f->ntables; }
-bool gt_row_finds_is_in(const struct gt_row_finds *f, const char *text) { return gt_expression_is_in(&f->expression, text); }
+bool gt_row_finds_is_in(const struct gt_row_finds *f, const char *text) { return gt_search_regex_matches(&f->expression, text); }
 const char *gt_row_finds_expression(const struct gt_row_finds *f) { return f->expression.text; }
 
 bool gt_row_finds_has(const struct gt_row_finds *f, const struct gt_page *p, size_t line)

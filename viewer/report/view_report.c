@@ -167,7 +167,7 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
-	struct gt_found found;
+	struct gt_event_ref found;
 	int rc = gt_jump_step(r->jump, us, err);
 
 	if (rc)

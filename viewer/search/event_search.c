@@ -7,10 +7,10 @@
 #include "viewer/search/event_search.h"
 
 struct place { const struct gt_block *block; int64_t start, reach; uint32_t segment; };	/* the viewer's time; reach: and of all before it */
-struct gt_hunt {
+struct gt_event_search {
 	struct gt_archive *archive;
-	struct gt_hunt_for what;
-	struct gt_found call;
+	struct gt_search_spec what;
+	struct gt_event_ref call;
 	struct place *places;		/* by start */
 	size_t n, cap, done;
 	uint8_t **wanted;		/* by segment: a byte per type, 2: not asked yet */
@@ -25,13 +25,13 @@ struct gt_hunt {
 
 /* ---- which blocks ---- */
 
-static uint32_t kinds_for(enum gt_hunt_what what)
+static uint32_t kinds_for(enum gt_search_kind what)
 {
-	return what == GT_HUNT_ERROR ? GT_BIT(GT_CALL) : what == GT_HUNT_LAUNCHED ? GT_BIT(GT_GPU) :
+	return what == GT_SEARCH_ERROR ? GT_BIT(GT_CALL) : what == GT_SEARCH_LAUNCHED ? GT_BIT(GT_GPU) :
 	       GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 }
 
-static int add_place(struct gt_hunt *h, uint32_t segment, const struct gt_block *b)
+static int add_place(struct gt_event_search *h, uint32_t segment, const struct gt_block *b)
 {
 	int64_t offset = gt_archive_offset(h->archive, segment);
 
@@ -43,7 +43,7 @@ static int add_place(struct gt_hunt *h, uint32_t segment, const struct gt_block 
 	return 0;
 }
 
-static int add_list(struct gt_hunt *h, uint32_t segment, uint32_t track)
+static int add_list(struct gt_event_search *h, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(h->archive, segment, track);
 	int code = 0;
@@ -53,7 +53,7 @@ static int add_list(struct gt_hunt *h, uint32_t segment, uint32_t track)
 	return code;
 }
 
-static int add_segment(struct gt_hunt *h, uint32_t segment)
+static int add_segment(struct gt_event_search *h, uint32_t segment)
 {
 	uint32_t ntracks = gt_reader_segment(gt_archive_reader(h->archive), segment)->ntracks;
 	int code = add_list(h, segment, GT_NONE);
@@ -63,16 +63,16 @@ static int add_segment(struct gt_hunt *h, uint32_t segment)
 	return code;
 }
 
-static int add_strip(struct gt_hunt *h, const struct gt_strip_of *strip)
+static int add_strip(struct gt_event_search *h, const struct gt_strip_key *strip)
 {
-	struct gt_visits v = { 0 };
-	int code = gt_visits_add(&v, h->archive, strip, 0);
+	struct gt_block_schedule v = { 0 };
+	int code = gt_block_schedule_add(&v, h->archive, strip, 0);
 
 	if (!code)
-		code = gt_visits_find(&v, h->archive, strip->segment, (struct gt_range){ INT64_MIN, INT64_MAX });
+		code = gt_block_schedule_find(&v, h->archive, strip->segment, (struct gt_range){ INT64_MIN, INT64_MAX });
 	for (size_t i = 0; !code && i < v.ntodo; i++)
 		code = add_place(h, strip->segment, v.todo[i].block);
-	gt_visits_release(&v);
+	gt_block_schedule_release(&v);
 	return code;
 }
 
@@ -87,7 +87,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
 }
 
-static int find_places(struct gt_hunt *h)
+static int find_places(struct gt_event_search *h)
 {
 	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
 	int code = h->what.strip ? add_strip(h, h->what.strip) : 0;
@@ -105,7 +105,7 @@ static int find_places(struct gt_hunt *h)
 
 /* ---- which types ---- */
 
-static int make_wanted(struct gt_hunt *h)
+static int make_wanted(struct gt_event_search *h)
 {
 	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
 
@@ -120,7 +120,7 @@ static int make_wanted(struct gt_hunt *h)
 	return h->wanted ? 0 : -ENOMEM;
 }
 
-static bool is_wanted(struct gt_hunt *h, const struct gt_segment *seg, uint32_t type)
+static bool is_wanted(struct gt_event_search *h, const struct gt_segment *seg, uint32_t type)
 {
 	uint8_t *w = type == GT_NONE ? NULL : &h->wanted[seg->index][type];
 
@@ -129,25 +129,25 @@ static bool is_wanted(struct gt_hunt *h, const struct gt_segment *seg, uint32_t 
 	return w && *w;
 }
 
-struct gt_hunt *gt_hunt_new(struct gt_archive *a, const struct gt_hunt_for *what, struct gt_err *err)
+struct gt_event_search *gt_event_search_new(struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err)
 {
-	struct gt_hunt *h = calloc(1, sizeof(*h));
+	struct gt_event_search *h = calloc(1, sizeof(*h));
 
 	if (h) {
 		h->archive = a;
 		h->what = *what;
-		h->what.backward &= what->what != GT_HUNT_LAUNCHED;
+		h->what.backward &= what->what != GT_SEARCH_LAUNCHED;
 		if (what->call)
 			h->call = *what->call;
 		if (!find_places(h) && !make_wanted(h))
 			return h;
-		gt_hunt_free(h);
+		gt_event_search_free(h);
 	}
 	gt_err_set(err, -ENOMEM, "out of memory");
 	return NULL;
 }
 
-void gt_hunt_free(struct gt_hunt *h)
+void gt_event_search_free(struct gt_event_search *h)
 {
 	if (!h)
 		return;
@@ -161,7 +161,7 @@ void gt_hunt_free(struct gt_hunt *h)
 /* ---- looking ---- */
 
 /* Row i of the run at hand is one. Of two that start at one time the first in the file is the first. */
-static void note(struct gt_hunt *h, const struct gt_cols *c, uint32_t i)
+static void note(struct gt_event_search *h, const struct gt_cols *c, uint32_t i)
 {
 	int64_t start = c->start[i] - gt_archive_offset(h->archive, c->seg->index);
 
@@ -174,7 +174,7 @@ static void note(struct gt_hunt *h, const struct gt_cols *c, uint32_t i)
 	h->best_start = start;
 }
 
-static void note_types(struct gt_hunt *h, const struct gt_cols *c)
+static void note_types(struct gt_event_search *h, const struct gt_cols *c)
 {
 	bool any = false;
 
@@ -185,7 +185,7 @@ static void note_types(struct gt_hunt *h, const struct gt_cols *c)
 			note(h, c, i);
 }
 
-static void note_launched(struct gt_hunt *h, const struct gt_cols *c, uint32_t code)
+static void note_launched(struct gt_event_search *h, const struct gt_cols *c, uint32_t code)
 {
 	const struct gt_type *type = &c->seg->types[c->types[code]];
 	const uint64_t *track = NULL, *start = NULL, *join = NULL;
@@ -208,24 +208,24 @@ static void note_launched(struct gt_hunt *h, const struct gt_cols *c, uint32_t c
 	}
 }
 
-static bool is_of_strip(const struct gt_hunt *h, const struct gt_cols *c)
+static bool is_of_strip(const struct gt_event_search *h, const struct gt_cols *c)
 {
-	const struct gt_strip_of *of = h->what.strip;
+	const struct gt_strip_key *of = h->what.strip;
 
 	return !of || (of->derived ? gt_archive_joins(h->archive, of->segment, c->track, of->track) : c->track == of->track);
 }
 
 static int look(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct gt_hunt *h = arg;
+	struct gt_event_search *h = arg;
 
 	if (is_of_strip(h, c)) {
-		for (uint32_t i = 0; h->what.what == GT_HUNT_ERROR && i < c->nret; i++)
+		for (uint32_t i = 0; h->what.what == GT_SEARCH_ERROR && i < c->nret; i++)
 			note(h, c, c->ret_row[i]);
-		for (uint32_t code = 0; h->what.what == GT_HUNT_LAUNCHED && code < c->ntypes; code++)
+		for (uint32_t code = 0; h->what.what == GT_SEARCH_LAUNCHED && code < c->ntypes; code++)
 			if (c->types[code] != GT_NONE)
 				note_launched(h, c, code);
-		if (h->what.what == GT_HUNT_TYPE)
+		if (h->what.what == GT_SEARCH_TYPE)
 			note_types(h, c);
 	}
 	h->row += c->n;
@@ -233,20 +233,20 @@ static int look(void *arg, unsigned worker, const struct gt_cols *c)
 }
 
 /* Can no block that is left have a better one? */
-static bool is_over(const struct gt_hunt *h)
+static bool is_over(const struct gt_event_search *h)
 {
 	if (h->done == h->n || !h->best)
 		return h->done == h->n;
 	return h->what.backward ? h->places[h->n - 1 - h->done].reach < h->best_start : h->places[h->done].start >= h->best_start;
 }
 
-int gt_hunt_step(struct gt_hunt *h, uint64_t us, struct gt_err *err)
+int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
 	while (!code && !is_over(h) && !gt_is_over(deadline)) {
-		struct gt_filter one = { .nentries = 1, .args = h->what.what == GT_HUNT_LAUNCHED };
+		struct gt_filter one = { .nentries = 1, .args = h->what.what == GT_SEARCH_LAUNCHED };
 
 		h->at = &h->places[h->what.backward ? h->n - 1 - h->done : h->done];
 		h->row = 0;
@@ -258,16 +258,16 @@ int gt_hunt_step(struct gt_hunt *h, uint64_t us, struct gt_err *err)
 	return code ? code : !is_over(h);
 }
 
-bool gt_hunt_found(const struct gt_hunt *h, struct gt_found *found)
+bool gt_event_search_result(const struct gt_event_search *h, struct gt_event_ref *found)
 {
 	const struct gt_open_block *r = h->best ? gt_archive_rows(h->archive, h->best->segment, h->best->block, NULL) : NULL;
 
 	for (uint32_t k = 0; r && k < r->nruns; k++)
 		if (h->best_row - r->runs[k].first < r->runs[k].n) {
-			*found = gt_found_row(r, h->best->block, r->runs[k].track, h->best_row);
+			*found = gt_event_ref_of_row(r, h->best->block, r->runs[k].track, h->best_row);
 			return true;
 		}
 	return false;
 }
 
-unsigned gt_hunt_percent(const struct gt_hunt *h) { return is_over(h) || !h->n ? 100 : (unsigned)(h->done * 99 / h->n); }
+unsigned gt_event_search_percent(const struct gt_event_search *h) { return is_over(h) || !h->n ? 100 : (unsigned)(h->done * 99 / h->n); }

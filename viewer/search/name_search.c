@@ -9,9 +9,9 @@
 #include "viewer/search/search_regex.h"
 
 struct place { uint32_t segment, entry; };
-struct gt_finds {
+struct gt_name_search {
 	struct gt_archive *archive;
-	struct gt_expression expression;
+	struct gt_search_regex expression;
 	uint8_t **has;			/* by segment and type */
 	uint32_t *ntypes;		/* that there were */
 	uint32_t nsegments;
@@ -25,14 +25,14 @@ static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN
 
 /* ---- names ---- */
 
-static bool matches(const struct gt_expression *e, struct gt_spell *spell, const struct gt_segment *seg, uint32_t type)
+static bool matches(const struct gt_search_regex *e, struct gt_display_name *spell, const struct gt_segment *seg, uint32_t type)
 {
-	const char *name = gt_type_name(seg, type), *shown = gt_spell_type(spell, seg, type);
+	const char *name = gt_type_name(seg, type), *shown = gt_display_name_of_type(spell, seg, type);
 
-	return gt_expression_is_in(e, shown) || (shown != name && gt_expression_is_in(e, name));
+	return gt_search_regex_matches(e, shown) || (shown != name && gt_search_regex_matches(e, name));
 }
 
-static int try_names(struct gt_finds *f, struct gt_spell *spell)
+static int try_names(struct gt_name_search *f, struct gt_display_name *spell)
 {
 	f->has = calloc(f->nsegments + 1ul, sizeof(*f->has));
 	f->ntypes = calloc(f->nsegments + 1ul, sizeof(*f->ntypes));
@@ -51,7 +51,7 @@ static int try_names(struct gt_finds *f, struct gt_spell *spell)
 
 /* ---- blocks ---- */
 
-static int add_list(struct gt_finds *f, uint32_t segment, uint32_t track)
+static int add_list(struct gt_name_search *f, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(f->archive, segment, track);
 
@@ -63,7 +63,7 @@ static int add_list(struct gt_finds *f, uint32_t segment, uint32_t track)
 	return 0;
 }
 
-static int find_places(struct gt_finds *f)
+static int find_places(struct gt_name_search *f)
 {
 	int rc = 0;
 
@@ -77,10 +77,10 @@ static int find_places(struct gt_finds *f)
 
 /* ---- open and free ---- */
 
-struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, const char *expression, struct gt_err *err)
+struct gt_name_search *gt_name_search_new(struct gt_archive *a, struct gt_display_name *spell, const char *expression, struct gt_err *err)
 {
-	struct gt_finds *f = calloc(1, sizeof(*f));
-	int rc = f ? gt_expression_init(&f->expression, expression, err) : 0;
+	struct gt_name_search *f = calloc(1, sizeof(*f));
+	int rc = f ? gt_search_regex_init(&f->expression, expression, err) : 0;
 
 	if (rc) {
 		free(f);
@@ -93,18 +93,18 @@ struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, cons
 	}
 	if (!f || rc || find_places(f)) {
 		gt_err_set(err, -ENOMEM, "out of memory");
-		gt_finds_free(f);
+		gt_name_search_free(f);
 		return NULL;
 	}
 	return f;
 }
 
-void gt_finds_free(struct gt_finds *f)
+void gt_name_search_free(struct gt_name_search *f)
 {
 	for (uint32_t s = 0; f && f->has && s < f->nsegments; s++)
 		free(f->has[s]);
 	if (f) {
-		gt_expression_release(&f->expression);
+		gt_search_regex_release(&f->expression);
 		free(f->has);
 		free(f->ntypes);
 		free(f->places);
@@ -112,42 +112,42 @@ void gt_finds_free(struct gt_finds *f)
 	free(f);
 }
 
-const char *gt_finds_expression(const struct gt_finds *f) { return f->expression.text; }
-bool gt_finds_any(const struct gt_finds *f) { return f->any; }
+const char *gt_name_search_regex(const struct gt_name_search *f) { return f->expression.text; }
+bool gt_name_search_has_names(const struct gt_name_search *f) { return f->any; }
 
-bool gt_finds_has(const struct gt_finds *f, uint32_t segment, uint32_t type)
+bool gt_name_search_matches(const struct gt_name_search *f, uint32_t segment, uint32_t type)
 {
 	return segment < f->nsegments && type < f->ntypes[segment] && f->has[segment][type];
 }
 
-bool gt_finds_wants(const struct gt_segment *seg, const struct gt_type *type, void *finds)
+bool gt_name_search_matches_type(const struct gt_segment *seg, const struct gt_type *type, void *finds)
 {
-	return gt_finds_has(finds, seg->index, (uint32_t)(type - seg->types));
+	return gt_name_search_matches(finds, seg->index, (uint32_t)(type - seg->types));
 }
 
 /* ---- counting ---- */
 
 static int count(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct gt_finds *f = arg;
+	struct gt_name_search *f = arg;
 	uint64_t n = 0;
 	bool any = false, all = true;
 
 	for (uint32_t code = 0; code < c->ntypes; code++) {
-		bool has = gt_finds_has(f, c->seg->index, c->types[code]);
+		bool has = gt_name_search_matches(f, c->seg->index, c->types[code]);
 
 		any |= has;
 		all &= has;
 	}
 	for (uint32_t i = 0; any && !all && c->code && i < c->n; i++)
-		n += gt_finds_has(f, c->seg->index, c->types[c->code[i]]);
+		n += gt_name_search_matches(f, c->seg->index, c->types[c->code[i]]);
 	if (any && !c->code)
-		all = gt_finds_has(f, c->seg->index, c->types[0]);
+		all = gt_name_search_matches(f, c->seg->index, c->types[0]);
 	f->count += all && any ? c->n : n;
 	return 0;
 }
 
-int gt_finds_step(struct gt_finds *f, uint64_t us, struct gt_err *err)
+int gt_name_search_step(struct gt_name_search *f, uint64_t us, struct gt_err *err)
 {
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
@@ -161,7 +161,7 @@ int gt_finds_step(struct gt_finds *f, uint64_t us, struct gt_err *err)
 	return code ? code : f->done < f->n;
 }
 
-uint64_t gt_finds_count(const struct gt_finds *f, bool *complete)
+uint64_t gt_name_search_count(const struct gt_name_search *f, bool *complete)
 {
 	*complete = f->done == f->n;
 	return f->count;

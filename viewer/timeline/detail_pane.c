@@ -18,7 +18,7 @@
 
 /* ---- lines ---- */
 
-static void clear(struct gt_detail *d)
+static void clear(struct gt_detail_pane *d)
 {
 	for (size_t i = 0; i < d->n; i++)
 		free(d->lines[i].value);
@@ -26,14 +26,14 @@ static void clear(struct gt_detail *d)
 	d->title[0] = 0;
 }
 
-void gt_detail_release(struct gt_detail *d)
+void gt_detail_pane_release(struct gt_detail_pane *d)
 {
 	clear(d);
 	free(d->lines);
-	*d = (struct gt_detail){ .n = 0 };
+	*d = (struct gt_detail_pane){ .n = 0 };
 }
 
-static int add(struct gt_detail *d, const char *name, const char *value)
+static int add(struct gt_detail_pane *d, const char *name, const char *value)
 {
 	char *copy = strdup(value);
 
@@ -46,8 +46,8 @@ static int add(struct gt_detail *d, const char *name, const char *value)
 	return 0;
 }
 
-static int add_f(struct gt_detail *d, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int add_f(struct gt_detail *d, const char *name, const char *fmt, ...)
+static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -61,11 +61,11 @@ static int add_f(struct gt_detail *d, const char *name, const char *fmt, ...)
 /* ---- of a row ---- */
 
 struct telling {
-	struct gt_detail *to;
-	const struct gt_detail_from *from;
-	const struct gt_choice *pick;
+	struct gt_detail_pane *to;
+	const struct gt_detail_source *from;
+	const struct gt_selection *pick;
 	const struct gt_segment *seg;
-	const struct gt_found *row;
+	const struct gt_event_ref *row;
 	/* the call that launched it, as its fields say */
 	bool launched, by_order;
 	uint32_t track;
@@ -92,7 +92,7 @@ static void put_path(const struct telling *t, uint32_t track, char *to, size_t r
 		snprintf(to, room, "?");
 }
 
-static int add_duration(struct gt_detail *d, const char *name, int64_t ns)
+static int add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
 {
 	char said[GT_SAID];
 
@@ -100,7 +100,7 @@ static int add_duration(struct gt_detail *d, const char *name, int64_t ns)
 	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
 }
 
-static void warn_of_last(struct gt_detail *d)
+static void warn_of_last(struct gt_detail_pane *d)
 {
 	d->lines[d->n - 1].ink = GT_INK_ERROR;
 }
@@ -122,7 +122,7 @@ static int tell_times(struct telling *t)
 	int rc;
 
 	put_time(t, t->row->start, from);
-	put_time(t, gt_found_end(t->row), to);
+	put_time(t, gt_event_ref_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
 	rc = add(t->to, "start", from);
 	rc = rc ? rc : add_f(t->to, "end", !open ? "%s" : t->from->scene->growing ? "none yet: it was open at %s" :
@@ -162,7 +162,7 @@ static enum gt_role role_of(const struct telling *t, const char *field)
 }
 
 /* "grid_x", "grid_y", "grid_z" are told as one line: "256 x 1 x 1". */
-static int add_dimension(struct gt_detail *d, enum gt_role role, const char *value)
+static int add_dimension(struct gt_detail_pane *d, enum gt_role role, const char *value)
 {
 	const char *name = role == GT_R_GRID ? "grid" : "block";
 	struct gt_detail_line *last = d->n ? &d->lines[d->n - 1] : NULL;
@@ -200,7 +200,7 @@ static int tell_field(void *arg, const char *name, const char *value)
 		return 0;
 	case GT_R_GRID:
 	case GT_R_BLOCK: return add_dimension(t->to, role, value);
-	case GT_R_KERNEL: return *value ? add(t->to, name, gt_spell_kernel(t->from->spell, value)) : 0;
+	case GT_R_KERNEL: return *value ? add(t->to, name, gt_display_name_of_kernel(t->from->spell, value)) : 0;
 	case GT_R_BYTES: return add_f(t->to, name, "%s (%s)", value, gt_said_bytes(bytes, strtoull(value, NULL, 10)));
 	default: return add(t->to, name, *value ? value : "not known");
 	}
@@ -228,7 +228,7 @@ static int tell_launch(struct telling *t)
 }
 
 /* Lines from `from` on come to stand before those from `to` on: what matters most is seen where there is little room. */
-static void move_up(struct gt_detail *d, size_t to, size_t from)
+static void move_up(struct gt_detail_pane *d, size_t to, size_t from)
 {
 	for (; from < d->n; from++, to++) {
 		struct gt_detail_line line = d->lines[from];
@@ -257,7 +257,7 @@ static int tell_row(struct telling *t, struct gt_err *err)
 	size_t times, launch;
 	int rc;
 
-	snprintf(t->to->title, sizeof(t->to->title), "%s", gt_spell_type(t->from->spell, t->seg, t->row->type));
+	snprintf(t->to->title, sizeof(t->to->title), "%s", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
 	rc = tell_duration(t);
 	rc = rc || !type ? rc : tell_return(t, type);
 	times = t->to->n;
@@ -290,9 +290,9 @@ static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
 	return true;
 }
 
-static int tell_gap(struct telling *t, const struct gt_found *behind)
+static int tell_gap(struct telling *t, const struct gt_event_ref *behind)
 {
-	int64_t from = gt_found_end(t->row), to = behind->start;
+	int64_t from = gt_event_ref_end(t->row), to = behind->start;
 	char at[GT_TIME_ROOM], lasts[GT_SAID], path[300];
 	const char *name;
 	int rc;
@@ -305,15 +305,15 @@ static int tell_gap(struct telling *t, const struct gt_found *behind)
 	rc = rc ? rc : add(t->to, "end", at);
 	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
 	rc = rc ? rc : add(t->to, "on", path);
-	gt_choice_range(t->pick, &from, &to);
+	gt_selection_range(t->pick, &from, &to);
 	if (!rc && !is_known(t->from->scene, from, to)) {
 		rc = add(t->to, "but", "not all of this time was recorded, or can be read");
 		if (!rc)
 			warn_of_last(t->to);
 	}
-	name = gt_spell_type(t->from->spell, t->seg, t->row->type);
+	name = gt_display_name_of_type(t->from->spell, t->seg, t->row->type);
 	rc = rc ? rc : add(t->to, "behind", name);
-	return rc ? rc : add(t->to, "before", gt_spell_type(t->from->spell, t->seg, behind->type));
+	return rc ? rc : add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
 }
 
 /* ---- of a hole ---- */
@@ -324,7 +324,7 @@ static const char *rows_word(enum gt_kind kind)
 }
 
 /* Which block it is, what the index says that it has, and what the reader said when it tried. */
-static int tell_block(struct telling *t, const struct gt_hole_block *b)
+static int tell_block(struct telling *t, const struct gt_damaged_block *b)
 {
 	size_t n;
 	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n), *d = b->damage < n ? &all[b->damage] : NULL;
@@ -345,7 +345,7 @@ static int tell_block(struct telling *t, const struct gt_hole_block *b)
 
 static int tell_hole(struct telling *t)
 {
-	const struct gt_hole *h = &t->pick->hole;
+	const struct gt_damaged_range *h = &t->pick->hole;
 	int64_t offset = gt_archive_offset(t->from->scene->archive, t->seg->index);
 	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
 	int rc;
@@ -367,16 +367,16 @@ static int tell_hole(struct telling *t)
 	return rc ? rc : add(t->to, "what helps", "gtexport --native writes all that can be read into a new file, in which this is a loss");
 }
 
-int gt_detail_tell(struct gt_detail *d, const struct gt_detail_from *from, const struct gt_choice *p, struct gt_err *err)
+int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from, const struct gt_selection *p, struct gt_err *err)
 {
 	struct telling t = { .to = d, .from = from, .pick = p, .row = &p->row };
 	int rc = 0;
 
 	clear(d);
-	if (p->what == GT_PICKED_NOTHING)
+	if (p->what == GT_SELECTION_NONE)
 		return 0;
 	t.seg = gt_reader_segment(from->scene->reader, p->row.lane.strip.segment);
-	rc = p->what == GT_PICKED_HOLE ? tell_hole(&t) : p->what == GT_PICKED_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
+	rc = p->what == GT_SELECTION_DAMAGED ? tell_hole(&t) : p->what == GT_SELECTION_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 
@@ -403,7 +403,7 @@ struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 }
 
 /* Lines go down, and on in the next column where there is room for several. */
-void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_screen *to)
+void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to)
 {
 	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 }, title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
 			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };

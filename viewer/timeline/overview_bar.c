@@ -7,24 +7,24 @@
 #define FINER 2u		/* its cells: so much finer (log2) than would do for its columns */
 #define ROWS_MOST 5000000u	/* of more it stays as rough as summaries have it */
 
-int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a)
+int gt_overview_bar_init(struct gt_overview_bar *m, struct gt_archive *a)
 {
-	*m = (struct gt_minimap){ .archive = a, .strips = gt_strips_new(a) };
+	*m = (struct gt_overview_bar){ .archive = a, .strips = gt_lane_cells_new(a) };
 	return m->strips ? 0 : -ENOMEM;
 }
 
-void gt_minimap_release(struct gt_minimap *m)
+void gt_overview_bar_release(struct gt_overview_bar *m)
 {
-	gt_strips_free(m->strips);
-	gt_asked_release(&m->asked);
+	gt_lane_cells_free(m->strips);
+	gt_cells_request_release(&m->asked);
 	free(m->cells);
-	*m = (struct gt_minimap){ .strips = NULL };
+	*m = (struct gt_overview_bar){ .strips = NULL };
 }
 
-void gt_minimap_let_go(struct gt_minimap *m)
+void gt_overview_bar_detach(struct gt_overview_bar *m)
 {
-	gt_strips_let_go(m->strips);
-	gt_asked_release(&m->asked);
+	gt_lane_cells_detach(m->strips);
+	gt_cells_request_release(&m->asked);
 	free(m->cells);
 	m->cells = NULL;
 	m->cap = 0;
@@ -32,10 +32,10 @@ void gt_minimap_let_go(struct gt_minimap *m)
 	m->more = false;
 }
 
-void gt_minimap_again(struct gt_minimap *m, struct gt_archive *a)
+void gt_overview_bar_reopen(struct gt_overview_bar *m, struct gt_archive *a)
 {
 	m->archive = a;
-	gt_strips_again(m->strips, a);
+	gt_lane_cells_reopen(m->strips, a);
 }
 
 static uint64_t all_rows(struct gt_reader *r)
@@ -48,12 +48,12 @@ static uint64_t all_rows(struct gt_reader *r)
 }
 
 /* Are sums of what is beneath a track there, or soon worked out? */
-static bool has_unions(const struct gt_minimap *m, const struct gt_segment *seg)
+static bool has_unions(const struct gt_overview_bar *m, const struct gt_segment *seg)
 {
 	return gt_archive_has_uppers(m->archive, seg->index) || all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;
 }
 
-static size_t choose(const struct gt_minimap *m, const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_MOST])
+static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lanes, struct gt_strip_key of[STRIPS_MOST])
 {
 	static const struct { uint8_t kind, part, aspect; } choices[] = {
 		{ GT_TRACK_DEVICE, GT_TRACK_STREAM, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_TRACK_THREAD, GT_ASPECT_CALLS },
@@ -68,19 +68,19 @@ static size_t choose(const struct gt_minimap *m, const struct gt_lanes *lanes, s
 
 			for (uint32_t k = 0; n < STRIPS_MOST && k < seg->ntracks; k++)
 				if (seg->tracks[k].kind == (unions ? choices[c].kind : choices[c].part) && (c || seg->rows[GT_GPU]))
-					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, unions };
+					of[n++] = (struct gt_strip_key){ i, k, (enum gt_aspect)choices[c].aspect, unions };
 		}
 	for (size_t i = 0; !n && i < lanes->n; i++)
 		if (lanes->lines[i].aspect)
-			of[n++] = (struct gt_strip_of){ lanes->lines[i].segment, lanes->lines[i].track,
+			of[n++] = (struct gt_strip_key){ lanes->lines[i].segment, lanes->lines[i].track,
 							(enum gt_aspect)lanes->lines[i].aspect, lanes->lines[i].derived };
 	return n;
 }
 
-int gt_minimap_want(struct gt_minimap *m, const struct gt_time_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
+int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
 {
 	struct gt_cell_window w = { .cells = columns };
-	struct gt_strip_of of[STRIPS_MOST];
+	struct gt_strip_key of[STRIPS_MOST];
 	unsigned finer;
 	bool few;
 	size_t n;
@@ -96,24 +96,24 @@ int gt_minimap_want(struct gt_minimap *m, const struct gt_time_extent *e, const 
 	w.shift -= w.shift < finer ? w.shift : finer;
 	w.first = e->from >> w.shift;
 	w.cells = columns << finer;
-	rc = gt_ask(m->strips, &m->asked, &w, of, n, err);
+	rc = gt_cells_request_update(m->strips, &m->asked, &w, of, n, err);
 	m->more = rc > 0 && (few || !finer);
 	return rc < 0 ? rc : 0;
 }
 
-int gt_minimap_step(struct gt_minimap *m, uint64_t us, struct gt_err *err)
+int gt_overview_bar_step(struct gt_overview_bar *m, uint64_t us, struct gt_err *err)
 {
 	int rc;
 
 	if (!m->more || !m->asked.n)
 		return 0;
-	rc = gt_strips_step(m->strips, us, err);
+	rc = gt_lane_cells_step(m->strips, us, err);
 	m->more = rc > 0;
 	return rc;
 }
 
 /* Of each cell the mean; its category is that of what lasts longest. */
-int gt_minimap_refresh(struct gt_minimap *m)
+int gt_overview_bar_refresh(struct gt_overview_bar *m)
 {
 	size_t n = m->asked.window.cells;
 	struct gt_cell_sums *one, *to;
@@ -124,9 +124,9 @@ int gt_minimap_refresh(struct gt_minimap *m)
 		return -ENOMEM;
 	to = m->cells;
 	one = m->cells + n;
-	gt_strips_cells(m->strips, 0, 0, to);
+	gt_lane_cells_get(m->strips, 0, 0, to);
 	for (size_t k = 1; k < m->asked.n; k++) {
-		gt_strips_cells(m->strips, k, 0, one);
+		gt_lane_cells_get(m->strips, k, 0, one);
 		for (size_t i = 0; i < n; i++) {
 			if (one[i].longest > to[i].longest || !to[i].busy)
 				to[i].category = one[i].category;

@@ -13,55 +13,55 @@
 
 #define GAP_CELLS 512u		/* that are looked at in one go */
 
-struct gt_choice_job {
+struct gt_selection_job {
 	const char *what;		/* that is searched, in words */
-	struct gt_lane_of lane;		/* GAP: on which; else on which it is picked, if it is there */
+	struct gt_lane_key lane;		/* GAP: on which; else on which it is picked, if it is there */
 	bool backward;
 	/* rows of some kind */
-	struct gt_hunt *hunt;
-	struct gt_hunt_for wanted;
+	struct gt_event_search *hunt;
+	struct gt_search_spec wanted;
 	char name[400];			/* of rows of the same name */
 	int64_t from;			/* where it began, the viewer's time */
 	bool again;			/* from the other end of the trace */
-	struct gt_found call;
+	struct gt_event_ref call;
 	unsigned below;			/* calls in it that were tried instead of it */
 	/* gaps */
-	struct gt_strips *strips;
+	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
 	bool asked;
 };
 
 /* ---- what is picked ---- */
 
-int64_t gt_choice_time(const struct gt_choice *p, const struct gt_found *row)
+int64_t gt_selection_time(const struct gt_selection *p, const struct gt_event_ref *row)
 {
 	return row->start - gt_archive_offset(p->archive, row->lane.strip.segment);
 }
 
-void gt_choice_range(const struct gt_choice *p, int64_t *from, int64_t *to)
+void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to)
 {
-	if (p->what == GT_PICKED_HOLE) {
+	if (p->what == GT_SELECTION_DAMAGED) {
 		*from = p->hole.from;
 		*to = p->hole.to;
 		return;
 	}
-	*from = gt_choice_time(p, &p->row);
+	*from = gt_selection_time(p, &p->row);
 	*to = *from + p->row.dur;
-	if (p->what == GT_PICKED_GAP) {
+	if (p->what == GT_SELECTION_GAP) {
 		*from = *to;
-		*to = gt_choice_time(p, &p->behind);
+		*to = gt_selection_time(p, &p->behind);
 	}
 }
 
-void gt_choice_nothing(struct gt_choice *p)
+void gt_select_nothing(struct gt_selection *p)
 {
-	p->what = GT_PICKED_NOTHING;
+	p->what = GT_SELECTION_NONE;
 	p->said[0] = 0;
 }
 
-int gt_choice_row(struct gt_choice *p, const struct gt_lane_of *lane, const struct gt_found *row)
+int gt_select_row(struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row)
 {
-	p->what = GT_PICKED_ROW;
+	p->what = GT_SELECTION_ROW;
 	p->lane = *lane;
 	p->row = *row;
 	p->go = true;
@@ -69,46 +69,46 @@ int gt_choice_row(struct gt_choice *p, const struct gt_lane_of *lane, const stru
 }
 
 /* Before each jump. */
-static void begin_anew(struct gt_choice *p)
+static void begin_anew(struct gt_selection *p)
 {
-	gt_choice_stop(p);
+	gt_selection_stop(p);
 	p->said[0] = 0;
 }
 
-static int say(struct gt_choice *p, const char *what)
+static int say(struct gt_selection *p, const char *what)
 {
 	snprintf(p->said, sizeof(p->said), "%s", what);
 	return 0;
 }
 
 /* Takes over what a look at a lane returned. */
-static int pick_or_say(struct gt_choice *p, const struct gt_lane_of *lane, int code, const struct gt_found *row, const char *none)
+static int pick_or_say(struct gt_selection *p, const struct gt_lane_key *lane, int code, const struct gt_event_ref *row, const char *none)
 {
 	if (code > 0)
-		return gt_choice_row(p, lane, row);
+		return gt_select_row(p, lane, row);
 	return code ? code : say(p, none);
 }
 
 /* ---- near by ---- */
 
-static int64_t segment_time(const struct gt_choice *p, const struct gt_lane_of *lane, int64_t t)
+static int64_t segment_time(const struct gt_selection *p, const struct gt_lane_key *lane, int64_t t)
 {
 	return t + gt_archive_offset(p->archive, lane->strip.segment);
 }
 
 /* Neighbours of a moment: of a row that nobody has, before all or behind all that start then. */
-static struct gt_found moment(int64_t t, bool before_all)
+static struct gt_event_ref moment(int64_t t, bool before_all)
 {
 	static const struct gt_block first = { .entry = 0 }, last = { .entry = UINT32_MAX };
 
-	return (struct gt_found){ .block = before_all ? &first : &last, .row = before_all ? 0 : UINT32_MAX, .start = before_all ? t : t - 1 };
+	return (struct gt_event_ref){ .block = before_all ? &first : &last, .row = before_all ? 0 : UINT32_MAX, .start = before_all ? t : t - 1 };
 }
 
 /* What starts next may be far away, and is looked for near by first. */
-int gt_choice_here(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int64_t from = segment_time(p, &at->lane, at->from), to = segment_time(p, &at->lane, at->to);
-	struct gt_found row, none = moment(from, false);
+	struct gt_event_ref row, none = moment(from, false);
 	int code;
 
 	begin_anew(p);
@@ -120,48 +120,48 @@ int gt_choice_here(struct gt_choice *p, const struct gt_choice_at *at, struct gt
 	return pick_or_say(p, &at->lane, code, &row, "nothing is here: Tab goes to what comes next");
 }
 
-int gt_choice_hole(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	struct gt_hole hole;
+	struct gt_damaged_range hole;
 	int code;
 
-	if (p->what == GT_PICKED_HOLE && at->on_it)
-		return gt_choice_here(p, at, err);
+	if (p->what == GT_SELECTION_DAMAGED && at->on_it)
+		return gt_select_at(p, at, err);
 	begin_anew(p);
-	code = gt_hole_at(p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
+	code = gt_damaged_range_at(p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
 	if (code <= 0)
-		return code ? code : gt_choice_here(p, at, err);
-	p->what = GT_PICKED_HOLE;
+		return code ? code : gt_select_at(p, at, err);
+	p->what = GT_SELECTION_DAMAGED;
 	p->lane = at->lane;
-	p->row = (struct gt_found){ .lane = at->lane };
+	p->row = (struct gt_event_ref){ .lane = at->lane };
 	p->hole = hole;
 	p->go = true;
 	return 0;
 }
 
 /* For jumps that lead from a row, the one here or else the one that is picked: 1; 0: there is none, and that was said; negative. */
-static int be_on_row(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+static int select_row(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int code = 0;
 
 	begin_anew(p);
-	if (p->what != GT_PICKED_ROW || !at->on_it)
-		code = gt_choice_here(p, at, err);
-	if (p->what == GT_PICKED_ROW)
+	if (p->what != GT_SELECTION_ROW || !at->on_it)
+		code = gt_select_at(p, at, err);
+	if (p->what == GT_SELECTION_ROW)
 		p->said[0] = 0;
 	return code ? code : !p->said[0];
 }
 
-int gt_choice_beside(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err)
+int gt_select_neighbour(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	bool own = at->on_it && p->what != GT_PICKED_NOTHING;
-	struct gt_found row, from = moment(segment_time(p, &at->lane, at->from), by < 0);
+	bool own = at->on_it && p->what != GT_SELECTION_NONE;
+	struct gt_event_ref row, from = moment(segment_time(p, &at->lane, at->from), by < 0);
 	int code;
 
 	begin_anew(p);
-	if (own && p->what == GT_PICKED_GAP)
-		return gt_choice_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
-	if (own && p->what == GT_PICKED_HOLE)
+	if (own && p->what == GT_SELECTION_GAP)
+		return gt_select_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
+	if (own && p->what == GT_SELECTION_DAMAGED)
 		from = moment(segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by < 0);
 	else if (own)
 		from = p->row;
@@ -170,9 +170,9 @@ int gt_choice_beside(struct gt_choice *p, const struct gt_choice_at *at, int by,
 			   by < 0 ? "there is nothing before it on this lane" : "there is nothing behind it on this lane");
 }
 
-int gt_choice_exactly(struct gt_choice *p, const struct gt_lane_of *lane, int64_t start, uint64_t dur, struct gt_err *err)
+int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start, uint64_t dur, struct gt_err *err)
 {
-	struct gt_found row, at = moment(start, false);
+	struct gt_event_ref row, at = moment(start, false);
 	int code;
 
 	begin_anew(p);
@@ -187,7 +187,7 @@ int gt_choice_exactly(struct gt_choice *p, const struct gt_lane_of *lane, int64_
 
 /* ---- searches of all of the trace ---- */
 
-static struct gt_choice_job *new_job(struct gt_choice *p, const struct gt_choice_at *at, const char *what, bool backward,
+static struct gt_selection_job *new_job(struct gt_selection *p, const struct gt_selection_origin *at, const char *what, bool backward,
 				     struct gt_err *err)
 {
 	begin_anew(p);
@@ -202,26 +202,26 @@ static struct gt_choice_job *new_job(struct gt_choice *p, const struct gt_choice
 	return p->job;
 }
 
-static int begin_hunt(struct gt_choice *p, int64_t from, int64_t to, struct gt_err *err)
+static int begin_hunt(struct gt_selection *p, int64_t from, int64_t to, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 
-	gt_hunt_free(j->hunt);
+	gt_event_search_free(j->hunt);
 	j->wanted.from = from;
 	j->wanted.to = to;
-	j->hunt = gt_hunt_new(p->archive, &j->wanted, err);
+	j->hunt = gt_event_search_new(p->archive, &j->wanted, err);
 	return j->hunt ? 0 : err->code;
 }
 
 /* Behind what is picked, or behind the cell's beginning; backwards before these. */
-static int begin_from(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+static int begin_from(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 	int64_t picked, end;
 
 	j->from = j->backward ? at->from : at->from - 1;
-	if (at->on_it && p->what != GT_PICKED_NOTHING) {
-		gt_choice_range(p, &picked, &end);
+	if (at->on_it && p->what != GT_SELECTION_NONE) {
+		gt_selection_range(p, &picked, &end);
 		j->from = picked;
 	}
 	return j->backward ? begin_hunt(p, INT64_MIN, j->from, err) : begin_hunt(p, j->from + 1, INT64_MAX, err);
@@ -229,28 +229,28 @@ static int begin_from(struct gt_choice *p, const struct gt_choice_at *at, struct
 
 static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct gt_choice_job *j = arg;
+	const struct gt_selection_job *j = arg;
 
 	return !strcmp(gt_str(seg, type->name), j->name);
 }
 
-int gt_choice_of_types(struct gt_choice *p, const struct gt_choice_at *at, const struct gt_choice_types *types, int by, struct gt_err *err)
+int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at, const struct gt_selection_types *types, int by, struct gt_err *err)
 {
-	struct gt_choice_job *j = new_job(p, at, types->what, by < 0, err);
+	struct gt_selection_job *j = new_job(p, at, types->what, by < 0, err);
 
 	if (!j)
 		return err->code;
-	j->wanted.what = GT_HUNT_TYPE;
+	j->wanted.what = GT_SEARCH_TYPE;
 	j->wanted.wants = types->wants;
 	j->wanted.arg = types->arg;
 	return begin_from(p, at, err);
 }
 
-int gt_choice_same(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err)
+int gt_select_same_name(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	struct gt_choice_job *j;
+	struct gt_selection_job *j;
 	const char *name;
-	int code = be_on_row(p, at, err);
+	int code = select_row(p, at, err);
 
 	if (code <= 0)
 		return code;
@@ -259,38 +259,38 @@ int gt_choice_same(struct gt_choice *p, const struct gt_choice_at *at, int by, s
 	if (!j)
 		return err->code;
 	if (strlen(name) >= sizeof(j->name)) {
-		gt_choice_stop(p);
+		gt_selection_stop(p);
 		return say(p, "its name is too long for that");
 	}
 	strcpy(j->name, name);
-	j->wanted.what = GT_HUNT_TYPE;
+	j->wanted.what = GT_SEARCH_TYPE;
 	j->wanted.wants = has_name;
 	j->wanted.arg = j;
-	return begin_from(p, &(struct gt_choice_at){ .on_it = true }, err);
+	return begin_from(p, &(struct gt_selection_origin){ .on_it = true }, err);
 }
 
-int gt_choice_failure(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err)
+int gt_select_failure(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	struct gt_choice_job *j = new_job(p, at, "failed call", by < 0, err);
+	struct gt_selection_job *j = new_job(p, at, "failed call", by < 0, err);
 
 	if (!j)
 		return err->code;
-	j->wanted.what = GT_HUNT_ERROR;
+	j->wanted.what = GT_SEARCH_ERROR;
 	return begin_from(p, at, err);
 }
 
-static int hunt_launched(struct gt_choice *p, const struct gt_found *call, struct gt_err *err)
+static int hunt_launched(struct gt_selection *p, const struct gt_event_ref *call, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 
 	j->call = *call;
-	j->wanted.what = GT_HUNT_LAUNCHED;
+	j->wanted.what = GT_SEARCH_LAUNCHED;
 	j->wanted.call = &j->call;
-	return begin_hunt(p, gt_choice_time(p, call), INT64_MAX, err);
+	return begin_hunt(p, gt_selection_time(p, call), INT64_MAX, err);
 }
 
 /* Work is searched for only where a call may have launched some: else all of the trace would be gone through for nothing. */
-static bool may_launch(const struct gt_choice *p, const struct gt_found *row)
+static bool may_launch(const struct gt_selection *p, const struct gt_event_ref *row)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(p->archive), row->lane.strip.segment);
 	unsigned op = row->type < seg->ntypes ? seg->types[row->type].op : GT_OP_NONE;
@@ -299,25 +299,25 @@ static bool may_launch(const struct gt_choice *p, const struct gt_found *row)
 }
 
 /* The call within a call, or -1: what the runtime's does is done by the driver's in it. */
-static int call_within(struct gt_choice *p, const struct gt_found *call, struct gt_found *within, struct gt_err *err)
+static int call_within(struct gt_selection *p, const struct gt_event_ref *call, struct gt_event_ref *within, struct gt_err *err)
 {
-	struct gt_lane_of lane = call->lane;
-	struct gt_found from = moment(call->start, false);
+	struct gt_lane_key lane = call->lane;
+	struct gt_event_ref from = moment(call->start, false);
 	int code;
 
 	lane.depth++;
 	code = gt_event_next(p->archive, &lane, &from, within, err);
-	while (code > 0 && gt_found_end(within) <= gt_found_end(call) && !may_launch(p, within)) {
+	while (code > 0 && gt_event_ref_end(within) <= gt_event_ref_end(call) && !may_launch(p, within)) {
 		from = *within;
 		code = gt_event_next(p->archive, &lane, &from, within, err);
 	}
-	return code > 0 ? gt_found_end(within) <= gt_found_end(call) : code;
+	return code > 0 ? gt_event_ref_end(within) <= gt_event_ref_end(call) : code;
 }
 
 /* The innermost call that launches is the one that work knows of. */
-static int launched_by(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+static int launched_by(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	struct gt_found call = p->row, within;
+	struct gt_event_ref call = p->row, within;
 	int code = 1;
 
 	for (unsigned i = 0; code > 0 && i < 4; i++) {
@@ -332,10 +332,10 @@ static int launched_by(struct gt_choice *p, const struct gt_choice_at *at, struc
 	return new_job(p, at, "what it launched", false, err) ? hunt_launched(p, &call, err) : err->code;
 }
 
-int gt_choice_partner(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	struct gt_found call;
-	int code = be_on_row(p, at, err);
+	struct gt_event_ref call;
+	int code = select_row(p, at, err);
 
 	if (code <= 0)
 		return code;
@@ -350,20 +350,20 @@ int gt_choice_partner(struct gt_choice *p, const struct gt_choice_at *at, struct
 /* ---- gaps ---- */
 
 /* The window of cells that comes next: up to where the last one began, or from where it ended. */
-static void next_cells(struct gt_choice_job *j) { j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS; }
+static void next_cells(struct gt_selection_job *j) { j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS; }
 
-int gt_choice_gap(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err)
+int gt_select_gap(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
-	struct gt_choice_job *j = new_job(p, at, "gap on this lane", by < 0, err);
+	struct gt_selection_job *j = new_job(p, at, "gap on this lane", by < 0, err);
 	int64_t begin = j && j->backward ? at->from - 1 : at->from, from, to;
 
 	if (!j)
 		return err->code;
-	if (at->on_it && p->what != GT_PICKED_NOTHING) {
-		gt_choice_range(p, &from, &to);
+	if (at->on_it && p->what != GT_SELECTION_NONE) {
+		gt_selection_range(p, &from, &to);
 		begin = j->backward ? from - 1 : to;
 	}
-	j->strips = gt_strips_new(p->archive);
+	j->strips = gt_lane_cells_new(p->archive);
 	if (!j->strips)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	/* going on: the first whole cell behind it, of which the window begins with; going back: the last one before it ends it */
@@ -375,9 +375,9 @@ int gt_choice_gap(struct gt_choice *p, const struct gt_choice_at *at, int by, st
 	return 0;
 }
 
-static void pick_gap(struct gt_choice *p, const struct gt_found *before, const struct gt_found *behind)
+static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before, const struct gt_event_ref *behind)
 {
-	p->what = GT_PICKED_GAP;
+	p->what = GT_SELECTION_GAP;
 	p->lane = p->job->lane;
 	p->row = *before;
 	p->behind = *behind;
@@ -385,10 +385,10 @@ static void pick_gap(struct gt_choice *p, const struct gt_found *before, const s
 }
 
 /* An idle cell is in a gap if there are rows on both of its sides. 1: it was picked, 0: it is none, negative. */
-static int try_cell(struct gt_choice *p, int64_t t, struct gt_err *err)
+static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
 {
-	const struct gt_lane_of *lane = &p->job->lane;
-	struct gt_found before, behind;
+	const struct gt_lane_key *lane = &p->job->lane;
+	struct gt_event_ref before, behind;
 	int code = gt_gap_at(p->archive, lane, segment_time(p, lane, t), &before, &behind, err);
 
 	if (code > 0)
@@ -396,15 +396,15 @@ static int try_cell(struct gt_choice *p, int64_t t, struct gt_err *err)
 	return code;
 }
 
-static int look_at_cells(struct gt_choice *p, struct gt_err *err)
+static int look_at_cells(struct gt_selection *p, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 	struct gt_cell_sums cells[GAP_CELLS];
 	int64_t low, high;
 	int code = 0;
 
 	gt_archive_extent(p->archive, &low, &high);
-	gt_strips_cells(j->strips, 0, j->lane.depth, cells);
+	gt_lane_cells_get(j->strips, 0, j->lane.depth, cells);
 	for (unsigned k = 0; !code && k < GAP_CELLS; k++) {
 		unsigned i = j->backward ? GAP_CELLS - 1 - k : k;
 		int64_t t = gt_cell_start(&j->window, i);
@@ -417,29 +417,29 @@ static int look_at_cells(struct gt_choice *p, struct gt_err *err)
 }
 
 /* 1: there is more to do. */
-static int step_gap(struct gt_choice *p, uint64_t us, struct gt_err *err)
+static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 	int64_t low, high;
 	int code;
 
 	gt_archive_extent(p->archive, &low, &high);
 	if (!j->asked) {
 		if (j->backward ? gt_window_end(&j->window) < low : gt_cell_start(&j->window, 0) > high) {
-			gt_choice_stop(p);
+			gt_selection_stop(p);
 			return say(p, "there is no further gap as wide as a cell: zoom in for shorter ones");
 		}
 		j->asked = true;
-		code = gt_strips_want(j->strips, &j->window, &j->lane.strip, 1, err);
+		code = gt_lane_cells_request(j->strips, &j->window, &j->lane.strip, 1, err);
 		if (code)
 			return code;
 	}
-	code = gt_strips_step(j->strips, us, err);
+	code = gt_lane_cells_step(j->strips, us, err);
 	if (code)
 		return code;
 	code = look_at_cells(p, err);
 	if (code > 0)
-		gt_choice_stop(p);
+		gt_selection_stop(p);
 	if (code)
 		return code < 0 ? code : 0;
 	next_cells(j);
@@ -449,7 +449,7 @@ static int step_gap(struct gt_choice *p, uint64_t us, struct gt_err *err)
 
 /* ---- going on ---- */
 
-static const struct gt_lane_of *lane_for(const struct gt_choice_job *j, const struct gt_found *row)
+static const struct gt_lane_key *lane_for(const struct gt_selection_job *j, const struct gt_event_ref *row)
 {
 	unsigned depth;
 
@@ -457,29 +457,29 @@ static const struct gt_lane_of *lane_for(const struct gt_choice_job *j, const st
 	       gt_strip_shows(&j->lane.strip, row->lane.strip.aspect, row->lane.depth, &depth) && depth == j->lane.depth ? &j->lane : &row->lane;
 }
 
-static int end_hunt(struct gt_choice *p, struct gt_err *err)
+static int end_hunt(struct gt_selection *p, struct gt_err *err)
 {
-	struct gt_choice_job *j = p->job;
-	struct gt_found row;
+	struct gt_selection_job *j = p->job;
+	struct gt_event_ref row;
 	char text[120];
 	int code = 0;
 
-	if (gt_hunt_found(j->hunt, &row)) {
-		code = gt_choice_row(p, lane_for(j, &row), &row);
+	if (gt_event_search_result(j->hunt, &row)) {
+		code = gt_select_row(p, lane_for(j, &row), &row);
 		if (j->again && !code)
 			say(p, j->backward ? "from the end again" : "from the start again");
-	} else if (j->again || j->wanted.what == GT_HUNT_LAUNCHED) {
-		snprintf(text, sizeof(text), j->wanted.what == GT_HUNT_LAUNCHED ? "%s is not recorded" : "there is no %s", j->what);
+	} else if (j->again || j->wanted.what == GT_SEARCH_LAUNCHED) {
+		snprintf(text, sizeof(text), j->wanted.what == GT_SEARCH_LAUNCHED ? "%s is not recorded" : "there is no %s", j->what);
 		say(p, text);
 	} else {
 		j->again = true;
 		return begin_hunt(p, j->backward ? j->from : INT64_MIN, j->backward ? INT64_MAX : j->from + 1, err) ? err->code : 1;
 	}
-	gt_choice_stop(p);
+	gt_selection_stop(p);
 	return code;
 }
 
-int gt_choice_step(struct gt_choice *p, uint64_t us, struct gt_err *err)
+int gt_selection_step(struct gt_selection *p, uint64_t us, struct gt_err *err)
 {
 	int code = 1;
 
@@ -487,7 +487,7 @@ int gt_choice_step(struct gt_choice *p, uint64_t us, struct gt_err *err)
 		if (!p->job->hunt) {
 			code = step_gap(p, us, err);
 		} else {
-			code = gt_hunt_step(p->job->hunt, us, err);
+			code = gt_event_search_step(p->job->hunt, us, err);
 			if (!code)
 				code = end_hunt(p, err);
 		}
@@ -497,37 +497,37 @@ int gt_choice_step(struct gt_choice *p, uint64_t us, struct gt_err *err)
 	return p->job ? code : code < 0 ? code : 0;
 }
 
-bool gt_choice_stop(struct gt_choice *p)
+bool gt_selection_stop(struct gt_selection *p)
 {
-	struct gt_choice_job *j = p->job;
+	struct gt_selection_job *j = p->job;
 
 	p->job = NULL;
 	if (!j)
 		return false;
-	gt_hunt_free(j->hunt);
-	gt_strips_free(j->strips);
+	gt_event_search_free(j->hunt);
+	gt_lane_cells_free(j->strips);
 	free(j);
 	return true;
 }
 
-const char *gt_choice_progress(const struct gt_choice *p, char to[80])
+const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 {
-	const struct gt_choice_job *j = p->job;
+	const struct gt_selection_job *j = p->job;
 
 	if (!j)
 		return NULL;
 	if (j->hunt)
-		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what, gt_hunt_percent(j->hunt));
+		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what, gt_event_search_percent(j->hunt));
 	else
 		snprintf(to, 80, "looking for a %s   Esc: stop", j->what);
 	return to;
 }
 
-void gt_choice_let_go(struct gt_choice *p)
+void gt_selection_detach(struct gt_selection *p)
 {
-	struct gt_found *rows[] = { &p->row, &p->behind };
+	struct gt_event_ref *rows[] = { &p->row, &p->behind };
 
-	gt_choice_stop(p);
+	gt_selection_stop(p);
 	for (unsigned i = 0; i < 2; i++)
 		if (rows[i]->block) {
 			p->kept[i] = *rows[i]->block;
@@ -537,9 +537,9 @@ void gt_choice_let_go(struct gt_choice *p)
 }
 
 /* A call that was open is told anew whenever there is more: it is open still, or it has returned. */
-static bool is_open_again(struct gt_choice *p, struct gt_found *row, struct gt_err *err)
+static bool is_open_again(struct gt_selection *p, struct gt_event_ref *row, struct gt_err *err)
 {
-	struct gt_found now;
+	struct gt_event_ref now;
 
 	if (gt_event_at(p->archive, &row->lane, row->start, row->start + 1, &now, err) <= 0 || now.start != row->start || now.type != row->type)
 		return false;
@@ -547,33 +547,33 @@ static bool is_open_again(struct gt_choice *p, struct gt_found *row, struct gt_e
 	return true;
 }
 
-static bool is_there_again(struct gt_choice *p, struct gt_found *row, struct gt_err *err)
+static bool is_there_again(struct gt_selection *p, struct gt_event_ref *row, struct gt_err *err)
 {
-	const struct gt_lane_of *lane = &row->lane;
+	const struct gt_lane_key *lane = &row->lane;
 
 	row->block = row->block ? gt_archive_same(p->archive, lane->strip.segment, lane->strip.track, row->block) : NULL;
 	return row->block || (row->kind == GT_OPEN && is_open_again(p, row, err));
 }
 
-int gt_choice_again(struct gt_choice *p, struct gt_archive *a, struct gt_err *err)
+int gt_selection_reopen(struct gt_selection *p, struct gt_archive *a, struct gt_err *err)
 {
-	struct gt_hole was = p->hole;
-	bool there = p->what != GT_PICKED_NOTHING;
+	struct gt_damaged_range was = p->hole;
+	bool there = p->what != GT_SELECTION_NONE;
 
 	p->archive = a;
-	if (p->what == GT_PICKED_HOLE)
-		there = gt_hole_at(a, &p->lane.strip, was.from, was.to, was.apart, &p->hole, err) > 0;
+	if (p->what == GT_SELECTION_DAMAGED)
+		there = gt_damaged_range_at(a, &p->lane.strip, was.from, was.to, was.apart, &p->hole, err) > 0;
 	else if (there)
 		there = is_there_again(p, &p->row, err);
-	if (there && p->what == GT_PICKED_GAP)
+	if (there && p->what == GT_SELECTION_GAP)
 		there = is_there_again(p, &p->behind, err);
 	if (!there)
-		p->what = GT_PICKED_NOTHING;
+		p->what = GT_SELECTION_NONE;
 	return err->code;
 }
 
-void gt_choice_release(struct gt_choice *p)
+void gt_selection_release(struct gt_selection *p)
 {
-	gt_choice_stop(p);
-	*p = (struct gt_choice){ .archive = NULL };
+	gt_selection_stop(p);
+	*p = (struct gt_selection){ .archive = NULL };
 }

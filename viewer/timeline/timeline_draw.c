@@ -1,5 +1,5 @@
 /* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; marks and
- * bookmarks, if there are any (desk.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor
+ * bookmarks, if there are any (timeline_interaction.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor
  * and how all that is to be read. What has no room is left out, the title first, the lanes last.
  *
  * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
@@ -26,7 +26,7 @@ static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { G
 			    title = { GT_INK_TITLE, GT_INK_NONE, 0 }, axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
 			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD }, warn = { GT_INK_WARN, GT_INK_NONE, 0 };
 
-const struct gt_look gt_open_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+const struct gt_look gt_unfinished_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
 /* ---- figures ---- */
 
@@ -81,7 +81,7 @@ static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sum
 	bool rough = false;
 
 	for (unsigned i = 0; i < p->at.cells; i++) {
-		if (cells[i].sureness == GT_CELL_UNKNOWN || cells[i].sureness == GT_CELL_HOLE) {
+		if (cells[i].sureness == GT_CELL_UNKNOWN || cells[i].sureness == GT_CELL_DAMAGED) {
 			strcpy(to, "?");
 			return;
 		}
@@ -99,12 +99,12 @@ static void put_cell(struct gt_screen *to, int x, int y, const struct gt_cell_su
 {
 	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + (c->category < GT_CATEGORY_COUNT ? c->category : 0)), GT_INK_NONE, 0 };
 
-	if (c->sureness == GT_CELL_HOLE) {
+	if (c->sureness == GT_CELL_DAMAGED) {
 		gt_screen_put(to, x, y, CROSS, hole);
 	} else if (c->sureness == GT_CELL_UNKNOWN) {
 		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, faint);
 	} else if (c->open) {
-		gt_screen_put(to, x, y, GT_OPEN_END, gt_open_end_look);
+		gt_screen_put(to, x, y, GT_OPEN_END, gt_unfinished_end_look);
 	} else if (eighths) {
 		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
 		gt_screen_put(to, x, y, gt_block_up(eighths), look);
@@ -127,7 +127,7 @@ static void draw_cells(const struct gt_picture *p, const struct gt_cell_sums *ce
 
 /* ---- a line of a counter ---- */
 
-unsigned gt_gauge_eighths(double value, double least, double most)
+unsigned gt_counter_eighths(double value, double least, double most)
 {
 	double eighths = most > least ? (value - least) * 8 / (most - least) : 0;
 
@@ -135,7 +135,7 @@ unsigned gt_gauge_eighths(double value, double least, double most)
 }
 
 /* Each cell as high as the most that it rose to in it. */
-static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells, int y,
+static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_counter_cell *cells, int y,
 		       struct gt_screen *to)
 {
 	const struct gt_type *types = gt_reader_segment(p->scene->reader, line->segment)->types;
@@ -150,7 +150,7 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 			most = cells[i].high > most ? cells[i].high : most;
 		}
 	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
-		unsigned eighths = cells[i].known ? gt_gauge_eighths(cells[i].high, least, most) : 0;
+		unsigned eighths = cells[i].known ? gt_counter_eighths(cells[i].high, least, most) : 0;
 
 		if (!cells[i].known)
 			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
@@ -170,7 +170,7 @@ static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *
 
 /* The most that it rose to; a '~' leads what is not certain. What a counter was before its first sample nobody will know; how many launches
  * wait will be known of each cell, and before that there is no most. */
-static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells,
+static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_counter_cell *cells,
 			     char to[GT_BRIEF + 1])
 {
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
@@ -284,7 +284,7 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
 {
 	struct gt_tick ticks[GT_SCREEN_MOST / 4];
-	unsigned n = gt_axis(&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
+	unsigned n = gt_time_axis(&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 
 	if (p->scene->times.by_wall)
@@ -341,7 +341,7 @@ static void put_label(struct gt_screen *to, int x, int y, int width, const char 
 
 static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_gauge(line) ? faint :
+	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? faint :
 			      line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
@@ -375,7 +375,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	draw_label(p, line, y, to);
 	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);
 	draw_end(p, y, to);
-	if (gt_lane_is_gauge(line)) {
+	if (gt_lane_is_counter(line)) {
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
 		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
 	} else if (line->aspect) {
@@ -414,7 +414,7 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 
 	if (c->sureness == GT_CELL_UNKNOWN)
 		return x + gt_screen_text(to, x, y, -1, "not known yet  ", faint);
-	if (c->sureness == GT_CELL_HOLE)
+	if (c->sureness == GT_CELL_DAMAGED)
 		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
 	gt_brief_share(share, c->busy, width);
 	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin", c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
@@ -437,7 +437,7 @@ static const char *gauge_value(char to[GT_SAID], bool bytes, double value)
 	return to;
 }
 
-static int put_gauge_words(const struct gt_gauge_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
+static int put_gauge_words(const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
 {
 	char low[GT_SAID], high[GT_SAID], last[GT_SAID];
 	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
@@ -466,7 +466,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
 	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
-	if (gt_lane_is_gauge(line))
+	if (gt_lane_is_counter(line))
 		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE,
 				    counts_bytes(p, line), p->at.detail, x, to);
 	else if (line->aspect)
@@ -504,8 +504,8 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
 {
 	const struct gt_archive *a = p->scene->archive;
-	const struct gt_open_call *longest = gt_open_calls_next(a, NULL);
-	uint64_t n = gt_archive_open_count(a);
+	const struct gt_unfinished_call *longest = gt_unfinished_calls_next(a, NULL);
+	uint64_t n = gt_archive_unfinished_count(a);
 	char lasts[GT_SAID];
 	size_t known;
 
@@ -514,7 +514,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	if (n)
 		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n, n == 1 ? "" : "s",
 				      p->scene->growing ? "open at the moment" : "still open at the end");
-	gt_archive_open_calls(a, &known);
+	gt_archive_unfinished_calls(a, &known);
 	if (known < n)
 		x += gt_screen_printf(to, x, y, -1, warn, ", %zu of them known", known);
 	if (longest) {

@@ -15,14 +15,14 @@ struct gt_picture {
 	unsigned column;		/* cell of the cursor */
 	enum gt_height heights;
 	const struct gt_cell_sums *cells;	/* at.cells for each line from top on, at.nlanes at most */
-	const struct gt_gauge_cell *gauges;	/* the same for lines of counters */
+	const struct gt_counter_cell *gauges;	/* the same for lines of counters */
 	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: nothing is known of it */
 	struct gt_cell_window map_window;
 	unsigned percent;		/* refined */
 };
 /* Where a call was still open when the recording ended: an end that points out of it. */
 #define GT_OPEN_END 0x25ba
-extern const struct gt_look gt_open_end_look;
+extern const struct gt_look gt_unfinished_end_look;
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 
 /* Eighths of a cell of this width: 0 only when nothing was, 8 only when all of it was busy. */
@@ -30,7 +30,7 @@ unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
 /* Of the largest one there is: 0 only when there is none, 8 for the largest. */
 unsigned gt_part_eighths(uint64_t value, uint64_t largest);
 /* Of a counter between the least and the most that is shown of it, where 0 is always: how high what it rose to is. */
-unsigned gt_gauge_eighths(double value, double least, double most);
+unsigned gt_counter_eighths(double value, double least, double most);
 uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m);
 /* The overview: cells of the whole run made into n columns of equal widths: what of them was busy, and with what. */
 void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w, const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to);

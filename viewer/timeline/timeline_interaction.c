@@ -9,73 +9,73 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"
 
-int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
+int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
 {
-	*d = (struct gt_desk){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
+	*d = (struct gt_timeline_interaction){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
 			       .err = GT_ERR_INIT };
-	d->boxes = gt_boxes_new(scene->archive, &d->spell, GT_BOXES_BLOCKS);
+	d->boxes = gt_event_boxes_new(scene->archive, &d->spell, GT_EVENT_BOX_BLOCKS);
 	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
-void gt_desk_let_go(struct gt_desk *d)
+void gt_interaction_detach(struct gt_timeline_interaction *d)
 {
-	gt_boxes_free(d->boxes);
+	gt_event_boxes_free(d->boxes);
 	d->boxes = NULL;
-	gt_choice_let_go(&d->pick);
+	gt_selection_detach(&d->pick);
 	if (d->finds)
-		d->looked_for = strdup(gt_finds_expression(d->finds));
-	gt_finds_free(d->finds);
+		d->looked_for = strdup(gt_name_search_regex(d->finds));
+	gt_name_search_free(d->finds);
 	d->finds = NULL;
-	gt_spell_release(&d->spell);
+	gt_display_name_release(&d->spell);
 }
 
-int gt_desk_again(struct gt_desk *d, struct gt_err *err)
+int gt_interaction_reopen(struct gt_timeline_interaction *d, struct gt_err *err)
 {
 	struct gt_archive *a = d->scene->archive;
 
 	d->spell.reader = d->scene->reader;
-	if (gt_choice_again(&d->pick, a, err))
+	if (gt_selection_reopen(&d->pick, a, err))
 		return err->code;
-	d->boxes = gt_boxes_new(a, &d->spell, GT_BOXES_BLOCKS);
+	d->boxes = gt_event_boxes_new(a, &d->spell, GT_EVENT_BOX_BLOCKS);
 	if (d->looked_for)
-		d->finds = gt_finds_new(a, &d->spell, d->looked_for, err);
+		d->finds = gt_name_search_new(a, &d->spell, d->looked_for, err);
 	free(d->looked_for);
 	d->looked_for = NULL;
 	d->told = false;
 	return d->boxes && !err->code ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
-void gt_desk_release(struct gt_desk *d)
+void gt_interaction_release(struct gt_timeline_interaction *d)
 {
 	if (!d->scene)
 		return;
-	gt_boxes_free(d->boxes);
-	gt_finds_free(d->finds);
+	gt_event_boxes_free(d->boxes);
+	gt_name_search_free(d->finds);
 	free(d->looked_for);
-	gt_choice_release(&d->pick);
-	gt_detail_release(&d->detail);
-	gt_spell_release(&d->spell);
+	gt_selection_release(&d->pick);
+	gt_detail_pane_release(&d->detail);
+	gt_display_name_release(&d->spell);
 }
 
 /* ---- where one is ---- */
 
-static bool same_lane(const struct gt_lane_of *a, const struct gt_lane_of *b)
+static bool same_lane(const struct gt_lane_key *a, const struct gt_lane_key *b)
 {
 	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
 }
 
 /* false: no rows are drawn in the line. */
-static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct gt_choice_at *to)
+static bool place(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, struct gt_selection_origin *to)
 {
 	const struct gt_cell_window *w = &d->scene->window;
 	int64_t from, end;
 
 	if (!at->line || !at->line->aspect)
 		return false;
-	*to = (struct gt_choice_at){ .lane = gt_lane_of_line(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
+	*to = (struct gt_selection_origin){ .lane = gt_lane_of_line(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
 				   .shift = w->shift };
-	if (d->pick.what != GT_PICKED_NOTHING && same_lane(&to->lane, &d->pick.lane)) {
-		gt_choice_range(&d->pick, &from, &end);
+	if (d->pick.what != GT_SELECTION_NONE && same_lane(&to->lane, &d->pick.lane)) {
+		gt_selection_range(&d->pick, &from, &end);
 		to->on_it = from < to->to && (end > to->from || from >= to->from);
 	}
 	return true;
@@ -83,7 +83,7 @@ static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct g
 
 /* ---- keys ---- */
 
-static int pick_longest(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_lane_of *lane)
+static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, const struct gt_lane_key *lane)
 {
 	const struct gt_cell_sums *best = NULL;
 
@@ -98,33 +98,33 @@ static int pick_longest(struct gt_desk *d, const struct gt_desk_at *at, const st
 			best = c;
 	}
 	if (best)
-		return gt_choice_exactly(&d->pick, lane, best->longest_at, best->longest, &d->err);
+		return gt_select_exact(&d->pick, lane, best->longest_at, best->longest, &d->err);
 	snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins here");
 	return 0;
 }
 
-static int jump_to_found(struct gt_desk *d, int by, const struct gt_choice_at *from)
+static int jump_to_found(struct gt_timeline_interaction *d, int by, const struct gt_selection_origin *from)
 {
-	const struct gt_choice_types types = { gt_finds_wants, d->finds, "event of such a name" };
+	const struct gt_selection_types types = { gt_name_search_matches_type, d->finds, "event of such a name" };
 
 	if (!d->finds)
 		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is looked for: / does that");
-	else if (!gt_finds_any(d->finds))
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'", gt_finds_expression(d->finds));
+	else if (!gt_name_search_has_names(d->finds))
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'", gt_name_search_regex(d->finds));
 	else
-		return gt_choice_of_types(&d->pick, from, &types, by, &d->err);
+		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;
 }
 
 /* At an end of what is selected, or of a row in the cell. */
-static int mark(struct gt_desk *d, const struct gt_choice_at *at)
+static int mark(struct gt_timeline_interaction *d, const struct gt_selection_origin *at)
 {
 	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to, edge;
-	struct gt_found row;
+	struct gt_event_ref row;
 	int rc = 0;
 
-	if (at->on_it && d->pick.what != GT_PICKED_NOTHING) {
-		gt_choice_range(&d->pick, &from, &to);
+	if (at->on_it && d->pick.what != GT_SELECTION_NONE) {
+		gt_selection_range(&d->pick, &from, &to);
 		edge = from < at->from && to < at->to ? to : from;
 	} else {
 		rc = gt_marks_snap(d->scene->archive, &at->lane, at->from, at->to, &edge, &d->err);
@@ -136,38 +136,38 @@ static int mark(struct gt_desk *d, const struct gt_choice_at *at)
 	return rc;
 }
 
-static void mark_from_to(struct gt_desk *d, int64_t from, int64_t to)
+static void mark_from_to(struct gt_timeline_interaction *d, int64_t from, int64_t to)
 {
 	gt_marks_clear(&d->scene->marks);
 	gt_marks_set(&d->scene->marks, from);
 	gt_marks_set(&d->scene->marks, to);
 }
 
-static void mark_both(struct gt_desk *d)
+static void mark_both(struct gt_timeline_interaction *d)
 {
 	int64_t from, to;
 
-	if (d->pick.what == GT_PICKED_NOTHING) {
+	if (d->pick.what == GT_SELECTION_NONE) {
 		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is selected: Enter");
 		return;
 	}
-	gt_choice_range(&d->pick, &from, &to);
+	gt_selection_range(&d->pick, &from, &to);
 	mark_from_to(d, from, to);
 }
 
-void gt_desk_drag(struct gt_desk *d, unsigned from, unsigned to)
+void gt_interaction_drag(struct gt_timeline_interaction *d, unsigned from, unsigned to)
 {
 	const struct gt_cell_window *w = &d->scene->window;
 
 	mark_from_to(d, gt_cell_start(w, from < to ? from : to), gt_cell_start(w, 1ll + (from < to ? to : from)));
 }
 
-void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
+void gt_interaction_drop(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from)
 {
 	const struct gt_cell_window *w = &d->scene->window;
 	unsigned first = from < at->column ? from : at->column, last = from < at->column ? at->column : from;
 	int64_t a = gt_cell_start(w, first), b = gt_cell_start(w, last), end = gt_cell_start(w, last + 1ll), edge;
-	struct gt_lane_of lane;
+	struct gt_lane_key lane;
 
 	if (!at->line || !at->line->aspect)
 		return;
@@ -178,30 +178,30 @@ void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
 	mark_from_to(d, a, edge > b ? edge : end);	/* without any edge in the last cell: to its end */
 }
 
-bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to)
+bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int64_t *to)
 {
 	if (gt_marks_between(&d->scene->marks, from, to))
 		return true;
-	if (d->pick.what != GT_PICKED_NOTHING)
-		gt_choice_range(&d->pick, from, to);
+	if (d->pick.what != GT_SELECTION_NONE)
+		gt_selection_range(&d->pick, from, to);
 	else
 		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is marked (m) or selected (Enter)");
-	return d->pick.what != GT_PICKED_NOTHING;
+	return d->pick.what != GT_SELECTION_NONE;
 }
 
 /* A row that does not begin in the window is none of its longest: what the cells know of is what begins in them. */
-static int jump(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at, const struct gt_choice_at *from)
+static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
 {
-	struct gt_choice *p = &d->pick;
+	struct gt_selection *p = &d->pick;
 
 	switch (b->action) {
 	case GT_DO_SELECT:
-		return at->cells[at->column].sureness == GT_CELL_HOLE ? gt_choice_hole(p, from, &d->err) : gt_choice_here(p, from, &d->err);
-	case GT_DO_NEXT: return gt_choice_beside(p, from, b->arg, &d->err);
-	case GT_DO_SAME: return gt_choice_same(p, from, b->arg, &d->err);
-	case GT_DO_PARTNER: return gt_choice_partner(p, from, &d->err);
-	case GT_DO_GAP: return gt_choice_gap(p, from, b->arg, &d->err);
-	case GT_DO_FAILURE: return gt_choice_failure(p, from, b->arg, &d->err);
+		return at->cells[at->column].sureness == GT_CELL_DAMAGED ? gt_select_damaged(p, from, &d->err) : gt_select_at(p, from, &d->err);
+	case GT_DO_NEXT: return gt_select_neighbour(p, from, b->arg, &d->err);
+	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
+	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
+	case GT_DO_GAP: return gt_select_gap(p, from, b->arg, &d->err);
+	case GT_DO_FAILURE: return gt_select_failure(p, from, b->arg, &d->err);
 	case GT_DO_FOUND: return jump_to_found(d, b->arg, from);
 	case GT_DO_MARK: return mark(d, from);
 	case GT_DO_LONGEST: return pick_longest(d, at, &from->lane);
@@ -216,13 +216,13 @@ static bool is_jump(enum gt_action a)
 }
 
 /* What could not be read in the cell of the cursor, in the words of who tried. */
-static void say_damage(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_choice_at *from)
+static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
 {
 	size_t n;
 	const struct gt_damage *damage = gt_reader_damage(d->scene->reader, &n);
 	struct gt_trouble t;
 
-	if (at->cells[at->column].sureness != GT_CELL_HOLE)
+	if (at->cells[at->column].sureness != GT_CELL_DAMAGED)
 		return;
 	for (size_t i = 0; i < n && gt_scene_damage(d->scene, i, &t); i++)
 		if (t.from < from->to && t.to >= from->from)
@@ -230,16 +230,16 @@ static void say_damage(struct gt_desk *d, const struct gt_desk_at *at, const str
 }
 
 /* Hunts ask it what it looks for. */
-static void stop_finding(struct gt_desk *d)
+static void stop_finding(struct gt_timeline_interaction *d)
 {
-	gt_choice_stop(&d->pick);
-	gt_finds_free(d->finds);
+	gt_selection_stop(&d->pick);
+	gt_name_search_free(d->finds);
 	d->finds = NULL;
 }
 
-static bool escape(struct gt_desk *d)
+static bool escape(struct gt_timeline_interaction *d)
 {
-	if (gt_choice_stop(&d->pick))
+	if (gt_selection_stop(&d->pick))
 		snprintf(d->pick.said, sizeof(d->pick.said), "stopped");
 	else if (d->size)
 		d->size = GT_PANE_NONE;
@@ -248,7 +248,7 @@ static bool escape(struct gt_desk *d)
 	else if (d->finds)
 		stop_finding(d);
 	else if (d->pick.what)
-		gt_choice_nothing(&d->pick);
+		gt_select_nothing(&d->pick);
 	else
 		return false;
 	d->told = false;
@@ -256,7 +256,7 @@ static bool escape(struct gt_desk *d)
 }
 
 /* The pane opens with the first thing that is picked, and stays as it was left then. */
-static void after_jump(struct gt_desk *d, enum gt_action a)
+static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
 	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
 		d->size = GT_PANE_USUAL;
@@ -264,30 +264,30 @@ static void after_jump(struct gt_desk *d, enum gt_action a)
 }
 
 /* The call that was open longest when the recording ended; from one that is selected, the next. */
-static int go_to_open(struct gt_desk *d, struct gt_err *err)
+static int go_to_open(struct gt_timeline_interaction *d, struct gt_err *err)
 {
-	bool on_open = d->pick.what == GT_PICKED_ROW && d->pick.row.kind == GT_OPEN;
+	bool on_open = d->pick.what == GT_SELECTION_ROW && d->pick.row.kind == GT_OPEN;
 	size_t n;
-	const struct gt_open_call *calls = gt_archive_open_calls(d->scene->archive, &n), *last = NULL, *next;
-	const struct gt_found *row = &d->pick.row;
+	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(d->scene->archive, &n), *last = NULL, *next;
+	const struct gt_event_ref *row = &d->pick.row;
 
 	for (size_t i = 0; on_open && i < n; i++)
 		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
 		    calls[i].depth == row->lane.depth)
 			last = &calls[i];
-	next = gt_open_calls_next(d->scene->archive, last);
+	next = gt_unfinished_calls_next(d->scene->archive, last);
 	if (!next)
-		return gt_err_set(err, -ENOENT, gt_archive_open_count(d->scene->archive) ? "the calls that were still open cannot be read" :
+		return gt_err_set(err, -ENOENT, gt_archive_unfinished_count(d->scene->archive) ? "the calls that were still open cannot be read" :
 				  "all calls had returned when the recording ended");
 	if (d->size == GT_PANE_NONE)
 		d->size = GT_PANE_USUAL;
-	return gt_choice_exactly(&d->pick, &(struct gt_lane_of){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
+	return gt_select_exact(&d->pick, &(struct gt_lane_key){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
 				 next->start, (uint64_t)(next->end - next->start), err);
 }
 
-bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at)
+bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at)
 {
-	struct gt_choice_at from;
+	struct gt_selection_origin from;
 
 	d->pick.said[0] = 0;
 	if (b->action == GT_DO_ESCAPE)
@@ -321,7 +321,7 @@ bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_
 	return true;
 }
 
-const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at)
+const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression, const struct gt_timeline_cursor *at)
 {
 	struct gt_err err = GT_ERR_INIT;
 
@@ -329,43 +329,43 @@ const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct
 	stop_finding(d);
 	if (!*expression)
 		return NULL;
-	d->finds = gt_finds_new(d->scene->archive, &d->spell, expression, &err);
+	d->finds = gt_name_search_new(d->scene->archive, &d->spell, expression, &err);
 	if (d->finds)
-		gt_desk_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
+		gt_interaction_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
 	else
 		snprintf(d->pick.said, sizeof(d->pick.said), "%.110s", err.text);
 	return d->pick.said[0] ? d->pick.said : NULL;
 }
 
-void gt_desk_pick(struct gt_desk *d, const struct gt_scene_row *row)
+void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row)
 {
 	d->pick.said[0] = 0;
-	gt_choice_exactly(&d->pick, &row->lane, row->start, (uint64_t)row->dur, &d->err);
+	gt_select_exact(&d->pick, &row->lane, row->start, (uint64_t)row->dur, &d->err);
 	after_jump(d, GT_DO_LONGEST);
 }
 
-int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at)
+int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at)
 {
 	int64_t t = gt_cell_start(&d->scene->window, at->column), end;
-	struct gt_choice_at here;
+	struct gt_selection_origin here;
 
 	if (place(d, at, &here) && here.on_it)
-		gt_choice_range(&d->pick, &t, &end);
+		gt_selection_range(&d->pick, &t, &end);
 	return t;
 }
 
 /* ---- going there ---- */
 
 /* A line that shows the row: where the cursor is, if that one does; its own lane; or one that has it among others. */
-static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct gt_lane_line *cursor)
+static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *d, const struct gt_lane_line *cursor)
 {
-	const struct gt_lane_of *own = &d->pick.row.lane;
+	const struct gt_lane_key *own = &d->pick.row.lane;
 	const struct gt_lane_line *other = NULL;
 	unsigned depth;
 
 	for (size_t i = 0; i < d->lanes->n; i++) {
 		const struct gt_lane_line *line = &d->lanes->lines[i];
-		struct gt_lane_of lane = gt_lane_of_line(line);
+		struct gt_lane_key lane = gt_lane_of_line(line);
 
 		if (!line->aspect || line->segment != own->strip.segment)
 			continue;
@@ -378,14 +378,14 @@ static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct 
 	return other;
 }
 
-bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
+bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
 {
 	const struct gt_lane_line *found;
 
 	if (!d->pick.go)
 		return false;
 	d->pick.go = d->told = false;
-	gt_choice_range(&d->pick, from, to);
+	gt_selection_range(&d->pick, from, to);
 	found = line_of(d, cursor);
 	if (!found) {
 		gt_lanes_unfold_above(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
@@ -404,9 +404,9 @@ bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct g
 
 /* ---- what is shown ---- */
 
-int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *err)
+int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err)
 {
-	const struct gt_detail_from from = { d->scene, d->lanes, &d->spell };
+	const struct gt_detail_source from = { d->scene, d->lanes, &d->spell };
 	int rc = d->err.code;
 
 	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
@@ -416,15 +416,15 @@ int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *
 	}
 	d->asked = false;
 	if (!rc && !d->told)
-		rc = gt_detail_tell(&d->detail, &from, &d->pick, &d->err);
+		rc = gt_detail_pane_fill(&d->detail, &from, &d->pick, &d->err);
 	d->told = true;
 	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
 }
 
-int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, const struct gt_strips *strips, const uint32_t *strip_of,
+int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor, const struct gt_lane_cells *strips, const uint32_t *strip_of,
 		 struct gt_err *err)
 {
-	struct gt_lane_of of[GT_SCREEN_MOST], on = { .depth = 0 };
+	struct gt_lane_key of[GT_SCREEN_MOST], on = { .depth = 0 };
 
 	if (cursor < d->lanes->n)
 		on = gt_lane_of_line(&d->lanes->lines[cursor]);
@@ -432,19 +432,19 @@ int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, co
 		of[i] = gt_lane_of_line(&d->lanes->lines[top + i]);
 	if (gt_marks_on(&d->scene->marks, &on, err))
 		return err->code;
-	return gt_boxes_want(d->boxes, &d->scene->window, &(struct gt_boxes_for){ of, strips, strip_of }, nlines, err);
+	return gt_event_boxes_request(d->boxes, &d->scene->window, &(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
 }
 
 /* What the user waits for is first; names come when the cells are there. */
-int gt_desk_step(struct gt_desk *d, uint64_t us, struct gt_err *err) { return gt_choice_step(&d->pick, us, err); }
+int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err) { return gt_selection_step(&d->pick, us, err); }
 
-int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
+int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
 {
-	int rc = gt_boxes_step(d->boxes, us, err);
+	int rc = gt_event_boxes_step(d->boxes, us, err);
 
 	if (!rc)
 		rc = gt_marks_step(&d->scene->marks, us, err);
-	return rc || !d->finds ? rc : gt_finds_step(d->finds, us, err);
+	return rc || !d->finds ? rc : gt_name_search_step(d->finds, us, err);
 }
 
 /* ---- names in boxes ---- */
@@ -453,11 +453,11 @@ int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
 #define EDGE 0x258f		/* an eighth of a block, at the left */
 
 /* In the cells that it covers wholly, the first of which has its edge. */
-static void draw_box(const struct gt_desk *d, const struct gt_box *box, int x, int y, unsigned width, struct gt_screen *to)
+static void draw_box(const struct gt_timeline_interaction *d, const struct gt_event_box *box, int x, int y, unsigned width, struct gt_screen *to)
 {
 	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
 	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
-	bool found = d->finds && gt_finds_has(d->finds, box->segment, box->type);
+	bool found = d->finds && gt_name_search_matches(d->finds, box->segment, box->type);
 	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
 	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper, box->failed ? GT_BOLD : 0 };
 
@@ -466,26 +466,26 @@ static void draw_box(const struct gt_desk *d, const struct gt_box *box, int x, i
 }
 
 /* What is open has no end: its box goes on to the cell in which the recording ended, and points out of it. */
-static void draw_open_end(const struct gt_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
+static void draw_open_end(const struct gt_event_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
 {
 	int64_t column = gt_window_column(&p->scene->window, box->end - 1);
 
 	if (column >= 0 && column < (int64_t)p->at.cells)
-		gt_screen_put(to, (int)(p->at.left + column), y, GT_OPEN_END, gt_open_end_look);
+		gt_screen_put(to, (int)(p->at.left + column), y, GT_OPEN_END, gt_unfinished_end_look);
 }
 
-static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_boxes(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	for (size_t i = 0; p->heights == GT_HEIGHT_BUSY && i < p->at.nlanes; i++) {
 		size_t n;
-		const struct gt_box *boxes = gt_boxes_of(d->boxes, i, &n);
+		const struct gt_event_box *boxes = gt_event_boxes_get(d->boxes, i, &n);
 
 		for (size_t k = 0; k < n; k++) {
 			unsigned from, end, next, behind;
 
-			gt_box_cells(&boxes[k], &p->scene->window, &from, &end);
+			gt_event_box_cells(&boxes[k], &p->scene->window, &from, &end);
 			if (k + 1 < n)		/* of two that overlap the first one's name ends where the second one begins */
-				gt_box_cells(&boxes[k + 1], &p->scene->window, &next, &behind);
+				gt_event_box_cells(&boxes[k + 1], &p->scene->window, &next, &behind);
 			end = k + 1 < n && next < end ? next : end;
 			if (end > from)
 				draw_box(d, &boxes[k], (int)(p->at.left + from), p->at.lanes + (int)i, end - from, to);
@@ -496,14 +496,14 @@ static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, stru
 }
 
 /* A frame around it, in the line of its lane: the paper behind its cells. */
-static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_picked(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
 	int64_t from, end, a, b;
 
-	if (d->pick.what == GT_PICKED_NOTHING)
+	if (d->pick.what == GT_SELECTION_NONE)
 		return;
-	gt_choice_range(&d->pick, &from, &end);
+	gt_selection_range(&d->pick, &from, &end);
 	a = gt_window_column(w, from);
 	b = gt_window_column(w, end > from ? end - 1 : end);
 	if (b < 0 || a >= (int64_t)p->at.cells)
@@ -511,18 +511,18 @@ static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, str
 	a = a < 0 ? 0 : a;
 	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++) {
-		struct gt_lane_of lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
+		struct gt_lane_key lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
 
 		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
 			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i, (int)(b - a + 1), 1, GT_INK_SELECTED);
 	}
 }
 
-static bool stands_on_it(const struct gt_desk *d, const struct gt_picture *p)
+static bool stands_on_it(const struct gt_timeline_interaction *d, const struct gt_picture *p)
 {
-	const struct gt_desk_at at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column,
+	const struct gt_timeline_cursor at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column,
 				       .time = gt_cell_start(&p->scene->window, p->column) };
-	struct gt_choice_at from;
+	struct gt_selection_origin from;
 
 	return place(d, &at, &from) && from.on_it;
 }
@@ -567,7 +567,7 @@ static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 }
 
 /* What is between the marks: this is asked for, so it comes before what the cell says. */
-static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_marks(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
 	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes, p->at.marks >= 0 };
@@ -583,27 +583,27 @@ static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, stru
 }
 
 /* What is looked for, at the right of the title or else of the overview. */
-static void draw_finds(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_finds(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	int y = p->at.title >= 0 ? p->at.title : p->at.axis, width;
 	const char *expression;
-	char text[GT_EXPRESSION + 60];
+	char text[GT_SEARCH_REGEX_SIZE + 60];
 	bool complete;
 	uint64_t n;
 
 	if (!d->finds)
 		return;
-	n = gt_finds_count(d->finds, &complete);
-	expression = gt_finds_expression(d->finds);
-	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ", gt_expression_brief(expression), expression,
+	n = gt_name_search_count(d->finds, &complete);
+	expression = gt_name_search_regex(d->finds);
+	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ", gt_search_regex_brief(expression), expression,
 		 complete ? "" : "at least ", n, n == 1 ? "" : "s", complete ? "" : ", counting");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }
 
 /* What is picked, in one line, where there is no pane. */
-static void draw_brief(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
@@ -628,11 +628,11 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 		gt_screen_paper(to, (int)(p->at.left + p->column), p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
 }
 
-static void draw_said(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_said(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	char progress[80];
-	const char *said = gt_choice_progress(&d->pick, progress);
+	const char *said = gt_selection_progress(&d->pick, progress);
 
 	said = said ? said : d->pick.said;
 	if (!*said || p->at.status < 0)
@@ -641,7 +641,7 @@ static void draw_said(const struct gt_desk *d, const struct gt_picture *p, struc
 	gt_screen_text(to, 0, p->at.status, -1, said, look);
 }
 
-void gt_desk_draw(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+void gt_interaction_draw(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	draw_boxes(d, p, to);
 	if (p->scene->still)

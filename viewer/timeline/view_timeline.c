@@ -19,11 +19,11 @@
 
 struct timeline {
 	struct gt_lanes lanes;
-	struct gt_strips *strips;
-	struct gt_minimap map;
-	struct gt_gauge_rows gauges;
+	struct gt_lane_cells *strips;
+	struct gt_overview_bar map;
+	struct gt_counter_lanes gauges;
 	struct gt_cells_request asked;
-	struct gt_open_heads heads;
+	struct gt_unfinished_edges heads;
 	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
 	size_t strip_of_cap;
 	struct gt_layout at;
@@ -34,19 +34,19 @@ struct timeline {
 	unsigned width, height;		/* that it was arranged for */
 	enum gt_height heights;
 	struct gt_cell_sums *cells;
-	struct gt_gauge_cell *gauge_cells;
+	struct gt_counter_cell *gauge_cells;
 	size_t cells_cap, gauge_cells_cap;
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool grown;			/* the trace is another than when lanes were unfolded */
 	bool again;			/* and not the first: lanes were seen, and are not folded of themselves */
-	struct gt_before before;	/* what was seen of it, until all is known */
+	struct gt_stale_cells before;	/* what was seen of it, until all is known */
 	bool learned;			/* what these strips found out is in the list */
 	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
 	int dragged;			/* where the mouse was */
 	unsigned grip;			/* the cell where it was pressed */
 	bool drawn;			/* and it was moved since */
-	struct gt_desk desk;
+	struct gt_timeline_interaction desk;
 };
 
 /* ---- open and close ---- */
@@ -56,22 +56,22 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
 	bool again = t->desk.scene;
-	int rc = again ? gt_gauge_rows_again(&t->gauges, err) : gt_gauge_rows_init(&t->gauges, v->scene, err);
+	int rc = again ? gt_counter_lanes_reopen(&t->gauges, err) : gt_counter_lanes_init(&t->gauges, v->scene, err);
 
-	gt_gauge_rows_known(&t->gauges, &known);
+	gt_counter_lanes_describe(&t->gauges, &known);
 	if (!rc)
-		rc = (again ? gt_lanes_again : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
+		rc = (again ? gt_lanes_reopen : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
 	if (again) {
-		gt_strips_again(t->strips, v->scene->archive);
-		gt_minimap_again(&t->map, v->scene->archive);
+		gt_lane_cells_reopen(t->strips, v->scene->archive);
+		gt_overview_bar_reopen(&t->map, v->scene->archive);
 	} else {
-		t->strips = gt_strips_new(v->scene->archive);
-		if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
+		t->strips = gt_lane_cells_new(v->scene->archive);
+		if (!rc && (gt_overview_bar_init(&t->map, v->scene->archive) || !t->strips))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	}
 	t->relist = t->grown = true;
 	t->again = again;
-	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
+	return (again ? gt_interaction_reopen(&t->desk, err) : gt_interaction_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
 }
 
 static size_t shown_lines(const struct timeline *t)
@@ -90,7 +90,7 @@ static int64_t cursor_time(const struct gt_view *v)
 	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
 }
 
-static void timeline_let_go(struct gt_view *v)
+static void timeline_detach(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
@@ -98,26 +98,26 @@ static void timeline_let_go(struct gt_view *v)
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
-	gt_before_keep(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
+	gt_stale_cells_save(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
 		       t->cells, t->gauge_cells);
-	gt_desk_let_go(&t->desk);
-	gt_strips_let_go(t->strips);
-	gt_minimap_let_go(&t->map);
-	gt_gauge_rows_let_go(&t->gauges);
-	gt_asked_release(&t->asked);
-	gt_open_heads_release(&t->heads);
+	gt_interaction_detach(&t->desk);
+	gt_lane_cells_detach(t->strips);
+	gt_overview_bar_detach(&t->map);
+	gt_counter_lanes_detach(&t->gauges);
+	gt_cells_request_release(&t->asked);
+	gt_unfinished_edges_release(&t->heads);
 }
 
 static void timeline_close(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
-	timeline_let_go(v);
-	gt_strips_free(t->strips);
-	gt_minimap_release(&t->map);
-	gt_gauge_rows_release(&t->gauges);
-	gt_before_release(&t->before);
-	gt_desk_release(&t->desk);
+	timeline_detach(v);
+	gt_lane_cells_free(t->strips);
+	gt_overview_bar_release(&t->map);
+	gt_counter_lanes_release(&t->gauges);
+	gt_stale_cells_release(&t->before);
+	gt_interaction_release(&t->desk);
 	gt_lanes_release(&t->lanes);
 	free(t->gauge_cells);
 	free(t->strip_of);
@@ -129,19 +129,19 @@ static void timeline_close(struct gt_view *v)
 static int ask_heads(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_lane_of lanes[GT_SCREEN_MOST];
+	struct gt_lane_key lanes[GT_SCREEN_MOST];
 	size_t lines = shown_lines(t);
 
 	for (size_t i = 0; i < lines; i++)
 		lanes[i] = gt_lane_of_line(&t->lanes.lines[t->top + i]);
-	return gt_open_heads_want(&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
+	return gt_unfinished_edges_request(&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
 }
 
 /* Lines of one track at several depths share a strip. */
 static int ask_lanes(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_strip_of of[GT_SCREEN_MOST];
+	struct gt_strip_key of[GT_SCREEN_MOST];
 	size_t lines = shown_lines(t), n = 0, k;
 	int rc;
 
@@ -149,7 +149,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
-		struct gt_strip_of one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
+		struct gt_strip_key one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
 
 		for (k = n; k > 0 && !gt_same_strip(&of[k - 1], &one); k--)
 			;
@@ -157,7 +157,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		if (!k && line->aspect)
 			of[n++] = one;
 	}
-	rc = gt_ask(t->strips, &t->asked, &v->scene->window, of, n, err);
+	rc = gt_cells_request_update(t->strips, &t->asked, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
 	return rc < 0 ? rc : ask_heads(v, err);
 }
@@ -169,7 +169,7 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	size_t lines = shown_lines(t), cells = t->at.cells;
 
-	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_minimap_refresh(&t->map) ||
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_overview_bar_refresh(&t->map) ||
 	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	/* where no lane has a line, the cursor is on this one: unknown */
@@ -178,17 +178,17 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 
-		if (gt_lane_is_gauge(line)) {
-			gt_gauge_rows_cells(&t->gauges, line, t->gauge_cells + i * cells);
-			gt_before_fill_gauge(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
+		if (gt_lane_is_counter(line)) {
+			gt_counter_lanes_get(&t->gauges, line, t->gauge_cells + i * cells);
+			gt_stale_cells_fill_counter(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
 		}
 		if (line->aspect) {
-			struct gt_lane_of lane = gt_lane_of_line(line);
+			struct gt_lane_key lane = gt_lane_of_line(line);
 
-			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
-			if (gt_strips_percent(t->strips) == 100)
-				gt_open_heads_fill(&t->heads, &lane, t->cells + i * cells);
-			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
+			gt_lane_cells_get(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+			if (gt_lane_cells_percent(t->strips) == 100)
+				gt_unfinished_edges_fill(&t->heads, &lane, t->cells + i * cells);
+			gt_stale_cells_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
 		} else {
 			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
 		}
@@ -244,11 +244,11 @@ static void scroll(struct timeline *t)
 		t->column = t->at.cells - 1;
 }
 
-static struct gt_desk_at cursor_at(const struct gt_view *v)
+static struct gt_timeline_cursor cursor_at(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
 
-	return (struct gt_desk_at){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column, .time = cursor_time(v),
+	return (struct gt_timeline_cursor){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column, .time = cursor_time(v),
 				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
@@ -261,7 +261,7 @@ static bool pick_wanted(struct gt_view *v)
 
 	v->scene->row.wanted = false;
 	if (wanted)
-		gt_desk_pick(&((struct timeline *)v->state)->desk, &v->scene->row);
+		gt_interaction_select(&((struct timeline *)v->state)->desk, &v->scene->row);
 	return wanted;
 }
 
@@ -306,7 +306,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	t->width = width;
 	t->height = height;
 	t->at = gt_layout_of(width, height, needs_lines(v->scene));
-	failed = gt_desk_arrange(&t->desk, &t->at, err);
+	failed = gt_interaction_arrange(&t->desk, &t->at, err);
 	if (v->scene->window.cells != t->at.cells) {
 		int64_t time = cursor_time(v);
 
@@ -329,11 +329,11 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
-		rc = gt_gauge_rows_want(&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
+		rc = gt_counter_lanes_request(&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
 	if (!rc)
-		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
+		rc = gt_interaction_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
 	if (!rc)
-		rc = gt_minimap_want(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
+		rc = gt_overview_bar_request(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
 	return rc ? rc : refresh(v, err);
 }
 
@@ -361,7 +361,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	int rc = gt_strips_step(t->strips, us, err);
+	int rc = gt_lane_cells_step(t->strips, us, err);
 
 	if (rc)
 		return rc;
@@ -370,11 +370,11 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		return rc ? rc : 1;
 	}
 	if (t->gauges.more) {
-		rc = gt_gauge_rows_step(&t->gauges, us, err);
+		rc = gt_counter_lanes_step(&t->gauges, us, err);
 		return rc ? rc : 1;
 	}
-	rc = gt_open_heads_step(&t->heads, us, err);
-	return rc ? rc : gt_minimap_step(&t->map, us, err);
+	rc = gt_unfinished_edges_step(&t->heads, us, err);
+	return rc ? rc : gt_overview_bar_step(&t->map, us, err);
 }
 
 
@@ -417,7 +417,7 @@ static void follow_desk(struct gt_view *v)
 	const struct gt_cell_window *w = &v->scene->window;
 	int64_t from, to;
 
-	if (!t->lanes.n || !gt_desk_goes(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
+	if (!t->lanes.n || !gt_interaction_take_jump(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
 		return;
 	t->relist = t->touched = true;
 	if (from >= gt_window_end(w) || (to <= gt_cell_start(w, 0) && from < gt_cell_start(w, 0)))
@@ -431,7 +431,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	uint64_t deadline = gt_deadline(us);
-	int rc = gt_desk_step(&t->desk, us, err);
+	int rc = gt_interaction_step(&t->desk, us, err);
 	bool found;
 
 	if (!rc && t->desk.pick.go) {
@@ -441,10 +441,10 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 	if (!rc)
 		rc = step_once(v, gt_left_us(deadline), err);
 	if (!rc)
-		rc = gt_desk_step_last(&t->desk, gt_left_us(deadline), err);
+		rc = gt_interaction_step_last(&t->desk, gt_left_us(deadline), err);
 	if (rc)
 		return rc;
-	rc = gt_gauge_rows_wait(&t->gauges, gt_left_us(deadline), &found, err);
+	rc = gt_counter_lanes_wait(&t->gauges, gt_left_us(deadline), &found, err);
 	t->learned &= !found;
 	return found && rc >= 0 ? 1 : rc > 0 ? GT_VIEW_BESIDE : rc;
 }
@@ -457,12 +457,12 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
 	if (!rc || rc == GT_VIEW_BESIDE)	/* all is known again, or known by whom it was */
-		gt_before_release(&((struct timeline *)v->state)->before);
+		gt_stale_cells_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
 
-static void timeline_leave(struct gt_view *v) { gt_gauge_rows_leave(&((struct timeline *)v->state)->gauges); }
-static void timeline_rest(struct gt_view *v) { gt_gauge_rows_rest(&((struct timeline *)v->state)->gauges); }
+static void timeline_leave(struct gt_view *v) { gt_counter_lanes_pause(&((struct timeline *)v->state)->gauges); }
+static void timeline_rest(struct gt_view *v) { gt_counter_lanes_stop(&((struct timeline *)v->state)->gauges); }
 
 static void move_cursor(struct timeline *t, int64_t by)
 {
@@ -538,7 +538,7 @@ static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt
 	case GT_DO_FIT:
 		if (!b->arg)
 			gt_window_fit(&s->window, &s->extent);
-		else if (gt_desk_range(&t->desk, &from, &to))
+		else if (gt_interaction_range(&t->desk, &from, &to))
 			gt_window_show(&s->window, &s->extent, from, to > from ? to : from + 1);
 		put_cursor(v, b->arg && from < to ? from : time);
 		return true;
@@ -607,19 +607,19 @@ static void drag(struct gt_view *v, struct gt_key k)
 	t->column = column < 0 ? 0 : column > last ? (unsigned)last : (unsigned)column;
 	t->drawn |= t->column != t->grip;
 	if (t->drawn)
-		gt_desk_drag(&t->desk, t->grip, t->column);
+		gt_interaction_drag(&t->desk, t->grip, t->column);
 }
 
 /* A click selects what it was on, if it was on something; what was drawn over cells is between two marks. */
 static void release(struct gt_view *v)
 {
 	struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(v);
+	struct gt_timeline_cursor at = cursor_at(v);
 
 	if (t->held == CELLS && t->drawn)
-		gt_desk_drop(&t->desk, &at, t->grip);
+		gt_interaction_drop(&t->desk, &at, t->grip);
 	else if (t->held == CELLS && at.line && at.line->aspect)
-		gt_desk_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
+		gt_interaction_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
 	t->held = NOTHING;
 	follow_desk(v);
 }
@@ -628,9 +628,9 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 {
 	struct timeline *t = v->state;
 
-	struct gt_desk_at at = cursor_at(v);
+	struct gt_timeline_cursor at = cursor_at(v);
 
-	if (gt_desk_act(&t->desk, b, &at)) {
+	if (gt_interaction_act(&t->desk, b, &at)) {
 		t->touched = true;
 		follow_desk(v);
 		return GT_VIEW_DONE;
@@ -663,12 +663,12 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
 	struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(v);
+	struct gt_timeline_cursor at = cursor_at(v);
 	const char *why;
 	int64_t time;
 
 	if (asked == GT_DO_FIND) {
-		why = gt_desk_find(&t->desk, text, &at);
+		why = gt_interaction_search(&t->desk, text, &at);
 
 		follow_desk(v);
 		return why;
@@ -687,9 +687,9 @@ static const char *timeline_answer(struct gt_view *v, enum gt_action asked, cons
 static int64_t timeline_moment(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(v);
+	struct gt_timeline_cursor at = cursor_at(v);
 
-	return gt_desk_moment(&t->desk, &at);
+	return gt_interaction_time(&t->desk, &at);
 }
 
 static bool timeline_looks(const struct gt_view *v) { return ((const struct timeline *)v->state)->desk.pick.job; }
@@ -698,9 +698,9 @@ static bool timeline_looks(const struct gt_view *v) { return ((const struct time
 
 static unsigned percent(const struct timeline *t)
 {
-	unsigned strips = gt_strips_percent(t->strips);
+	unsigned strips = gt_lane_cells_percent(t->strips);
 
-	return strips < 100 ? strips : gt_gauge_rows_percent(&t->gauges);
+	return strips < 100 ? strips : gt_counter_lanes_percent(&t->gauges);
 }
 
 static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
@@ -713,7 +713,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	};
 
 	gt_picture_draw(&p, to);
-	gt_desk_draw(&t->desk, &p, to);
+	gt_interaction_draw(&t->desk, &p, to);
 }
 
 const struct gt_view_ops gt_view_timeline = {
@@ -722,7 +722,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.state_size = sizeof(struct timeline),
 	.open       = timeline_open,
 	.close      = timeline_close,
-	.let_go     = timeline_let_go,
+	.let_go     = timeline_detach,
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
 	.leave      = timeline_leave,

@@ -10,12 +10,12 @@
 
 static bool any_queues(void *arg, uint32_t segment)
 {
-	const struct gt_gauge_rows *g = arg;
+	const struct gt_counter_lanes *g = arg;
 
-	return gt_queue_rows_any(g->queues, segment);
+	return gt_queue_lanes_has_queue(g->queues, segment);
 }
 
-static int look_at(struct gt_gauge_rows *g, struct gt_err *err)
+static int look_at(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	struct gt_scene *s = g->scene;
 	uint64_t rows = 0;
@@ -23,19 +23,19 @@ static int look_at(struct gt_gauge_rows *g, struct gt_err *err)
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
 		rows += gt_reader_segment(s->reader, i)->rows[GT_GPU];
 	g->beyond = rows > STILL_ROWS;
-	return gt_gauges_list(s->archive, &g->counters, &g->ncounters, err);
+	return gt_list_counters(s->archive, &g->counters, &g->ncounters, err);
 }
 
-int gt_gauge_rows_init(struct gt_gauge_rows *g, struct gt_scene *s, struct gt_err *err)
+int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct gt_err *err)
 {
-	*g = (struct gt_gauge_rows){ .scene = s, .gauges = gt_gauges_new(s->archive), .queues = gt_queue_rows_new(s->archive, &s->extent) };
+	*g = (struct gt_counter_lanes){ .scene = s, .gauges = gt_counter_cells_new(s->archive), .queues = gt_queue_lanes_new(s->archive, &s->extent) };
 	return g->gauges && g->queues ? look_at(g, err) : gt_err_set(err, -ENOMEM, "no memory for counters");
 }
 
-void gt_gauge_rows_let_go(struct gt_gauge_rows *g)
+void gt_counter_lanes_detach(struct gt_counter_lanes *g)
 {
-	gt_gauges_let_go(g->gauges);
-	gt_queue_rows_let_go(g->queues);
+	gt_counter_cells_detach(g->gauges);
+	gt_queue_lanes_detach(g->queues);
 	free(g->counters);
 	g->counters = NULL;
 	g->ncounters = g->n = 0;
@@ -43,24 +43,24 @@ void gt_gauge_rows_let_go(struct gt_gauge_rows *g)
 	g->more = false;
 }
 
-int gt_gauge_rows_again(struct gt_gauge_rows *g, struct gt_err *err)
+int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err)
 {
-	gt_gauges_again(g->gauges, g->scene->archive);
-	if (gt_queue_rows_again(g->queues, g->scene->archive, &g->scene->extent))
+	gt_counter_cells_reopen(g->gauges, g->scene->archive);
+	if (gt_queue_lanes_reopen(g->queues, g->scene->archive, &g->scene->extent))
 		return gt_err_set(err, -ENOMEM, "no memory for counters");
 	return look_at(g, err);
 }
 
-void gt_gauge_rows_release(struct gt_gauge_rows *g)
+void gt_counter_lanes_release(struct gt_counter_lanes *g)
 {
-	gt_gauges_free(g->gauges);
-	gt_queue_rows_free(g->queues);
+	gt_counter_cells_free(g->gauges);
+	gt_queue_lanes_free(g->queues);
 	free(g->counters);
 	free(g->lines);
-	*g = (struct gt_gauge_rows){ .scene = NULL };
+	*g = (struct gt_counter_lanes){ .scene = NULL };
 }
 
-void gt_gauge_rows_known(const struct gt_gauge_rows *g, struct gt_lanes_known *known)
+void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_known *known)
 {
 	known->counters = g->counters;
 	known->ncounters = g->ncounters;
@@ -73,9 +73,9 @@ static bool same_line(const struct gt_lane_line *a, const struct gt_lane_line *b
 	return a->segment == b->segment && a->track == b->track && a->type == b->type && a->kind == b->kind;
 }
 
-static int ask(struct gt_gauge_rows *g, struct gt_err *err)
+static int ask(struct gt_counter_lanes *g, struct gt_err *err)
 {
-	struct gt_gauge_of counters[GT_SCREEN_MOST];
+	struct gt_counter_key counters[GT_SCREEN_MOST];
 	struct gt_queue_of queues[GT_SCREEN_MOST];
 	size_t ncounters = 0, nqueues = 0;
 	int rc;
@@ -84,16 +84,16 @@ static int ask(struct gt_gauge_rows *g, struct gt_err *err)
 		const struct gt_lane_line *line = &g->lines[i];
 
 		if (line->kind == GT_LANE_COUNTER)
-			counters[ncounters++] = (struct gt_gauge_of){ line->segment, line->track, line->type };
+			counters[ncounters++] = (struct gt_counter_key){ line->segment, line->track, line->type };
 		else if (line->kind == GT_LANE_QUEUE)
 			queues[nqueues++] = (struct gt_queue_of){ line->segment, line->track };
 	}
 	g->more = ncounters;
-	rc = gt_gauges_want(g->gauges, &g->window, counters, ncounters, err);
-	return rc ? rc : gt_queue_rows_want(g->queues, &g->window, queues, nqueues, err);
+	rc = gt_counter_cells_request(g->gauges, &g->window, counters, ncounters, err);
+	return rc ? rc : gt_queue_lanes_request(g->queues, &g->window, queues, nqueues, err);
 }
 
-int gt_gauge_rows_want(struct gt_gauge_rows *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
+int gt_counter_lanes_request(struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
 {
 	const struct gt_cell_window *w = &g->scene->window;
 	bool same = gt_same_window(&g->window, w);
@@ -103,7 +103,7 @@ int gt_gauge_rows_want(struct gt_gauge_rows *g, const struct gt_lane_line *lines
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	g->n = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!gt_lane_is_gauge(&lines[i]))
+		if (!gt_lane_is_counter(&lines[i]))
 			continue;
 		same &= g->n < have && same_line(&g->lines[g->n], &lines[i]);
 		g->lines[g->n++] = lines[i];
@@ -114,46 +114,46 @@ int gt_gauge_rows_want(struct gt_gauge_rows *g, const struct gt_lane_line *lines
 	return ask(g, err);
 }
 
-int gt_gauge_rows_step(struct gt_gauge_rows *g, uint64_t us, struct gt_err *err)
+int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err *err)
 {
-	int rc = g->more ? gt_gauges_step(g->gauges, us, err) : 0;
+	int rc = g->more ? gt_counter_cells_step(g->gauges, us, err) : 0;
 
 	g->more = rc > 0;
 	return rc;
 }
 
-int gt_gauge_rows_wait(struct gt_gauge_rows *g, uint64_t us, bool *found, struct gt_err *err)
+int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err)
 {
-	unsigned times = gt_queue_rows_read(g->queues);
-	int rc = g->scene->still && g->beyond ? 0 : gt_queue_rows_step(g->queues, us, err);
+	unsigned times = gt_queue_lanes_read_count(g->queues);
+	int rc = g->scene->still && g->beyond ? 0 : gt_queue_lanes_step(g->queues, us, err);
 
-	*found = times != gt_queue_rows_read(g->queues);
+	*found = times != gt_queue_lanes_read_count(g->queues);
 	return rc;
 }
 
-void gt_gauge_rows_leave(struct gt_gauge_rows *g)
+void gt_counter_lanes_pause(struct gt_counter_lanes *g)
 {
 	if (g->queues)
-		gt_queue_rows_leave(g->queues);
+		gt_queue_lanes_pause(g->queues);
 }
 
-void gt_gauge_rows_rest(struct gt_gauge_rows *g)
+void gt_counter_lanes_stop(struct gt_counter_lanes *g)
 {
 	if (g->queues)
-		gt_queue_rows_rest(g->queues);
+		gt_queue_lanes_stop(g->queues);
 }
 
-unsigned gt_gauge_rows_percent(const struct gt_gauge_rows *g) { return gt_queue_rows_percent(g->queues); }
+unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g) { return gt_queue_lanes_percent(g->queues); }
 
-void gt_gauge_rows_cells(const struct gt_gauge_rows *g, const struct gt_lane_line *line, struct gt_gauge_cell *to)
+void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line, struct gt_counter_cell *to)
 {
 	size_t before = 0;
 
 	if (line->kind == GT_LANE_QUEUE) {
-		gt_queue_rows_cells(g->queues, &(struct gt_queue_of){ line->segment, line->track }, to);
+		gt_queue_lanes_get(g->queues, &(struct gt_queue_of){ line->segment, line->track }, to);
 		return;
 	}
 	for (size_t i = 0; i < g->n && !same_line(&g->lines[i], line); i++)
 		before += g->lines[i].kind == GT_LANE_COUNTER;
-	gt_gauges_cells(g->gauges, before, to);
+	gt_counter_cells_get(g->gauges, before, to);
 }

@@ -51,7 +51,7 @@ void gt_marks_set(struct gt_marks *m, int64_t t)
 	m->at[m->n++] = t;
 }
 
-int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err)
+int gt_marks_on(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err)
 {
 	m->lane.depth = lane->depth;
 	if (m->n < 2 || gt_same_strip(&m->lane.strip, &lane->strip))
@@ -73,15 +73,15 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
 }
 
 /* The end of the row that covers its beginning is in it, or a row starts in it. */
-int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err)
+int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err)
 {
 	static const struct gt_block last = { .entry = UINT32_MAX };
 	int64_t offset = gt_archive_offset(a, lane->strip.segment), best = to;
-	struct gt_found row, here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
+	struct gt_event_ref row, here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
 	int code = gt_event_at(a, lane, from + offset, from + offset + 1, &row, err);
 
 	if (code > 0)
-		best = row.start == from + offset ? from : gt_found_end(&row) - offset;
+		best = row.start == from + offset ? from : gt_event_ref_end(&row) - offset;
 	if (code >= 0 && best > from)
 		code = gt_event_next(a, lane, &here, &row, err);
 	if (code > 0 && row.start - offset < best && best > from)

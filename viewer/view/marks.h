@@ -11,7 +11,7 @@ struct gt_marks {			/* zero-initialised but for the archive: none */
 	unsigned n;			/* 0 to 2 */
 	int64_t at[2];			/* the viewer's time */
 	bool jumped;			/* both were set by a jump to a stretch of time: the next one may move them */
-	struct gt_lane_of lane;		/* that is measured; aspect 0: none is */
+	struct gt_lane_key lane;		/* that is measured; aspect 0: none is */
 	struct gt_measure *measure;
 	bool exact;			/* it is done */
 };
@@ -22,10 +22,10 @@ void gt_marks_clear(struct gt_marks *m);
 void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to);	/* both, unless the user has set any */
 bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to);	/* false: there are not two, apart from each other */
 /* Which lane is measured from now on. 0 or negative. */
-int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err);
+int gt_marks_on(struct gt_marks *m, const struct gt_lane_key *lane, struct gt_err *err);
 int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);	/* 1: there is more to do, 0, negative */
 /* The edge of a row of a lane (the viewer's time) that is in [from, to) and nearest to `from`; without any, from. 0 or negative. */
-int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err);
+int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err);
 
 /* Where they are drawn: in that line from column `left` on, which is their own, or else the axis; and guides in the lanes, so many
  * lines. */

@@ -29,7 +29,7 @@ struct cells {				/* what is known: of these queues in this window */
 	bool *known;			/* of each */
 };
 struct job {				/* the thread's from its start to its end */
-	struct gt_queue_rows *owner;
+	struct gt_queue_lanes *owner;
 	struct cells made;
 	int64_t *first;			/* by segment */
 	struct gt_queue_reach *reach;	/* of the whole run: to be filled; else NULL */
@@ -42,7 +42,7 @@ struct job {				/* the thread's from its start to its end */
 	struct gt_err err;
 	int rc;
 };
-struct gt_queue_rows {
+struct gt_queue_lanes {
 	struct gt_archive *archive;
 	struct gt_time_extent extent;
 	bool *any;			/* by segment: by its types it may have launches that wait */
@@ -67,7 +67,7 @@ struct gt_queue_rows {
 	bool failed;			/* it cannot be found out */
 };
 
-static int look_at(struct gt_queue_rows *q, struct gt_archive *a, const struct gt_time_extent *e)
+static int look_at(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 
@@ -79,9 +79,9 @@ static int look_at(struct gt_queue_rows *q, struct gt_archive *a, const struct g
 	return q->any ? 0 : -ENOMEM;
 }
 
-struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_time_extent *e)
+struct gt_queue_lanes *gt_queue_lanes_new(struct gt_archive *a, const struct gt_time_extent *e)
 {
-	struct gt_queue_rows *q = calloc(1, sizeof(*q));
+	struct gt_queue_lanes *q = calloc(1, sizeof(*q));
 
 	if (!q || look_at(q, a, e)) {
 		free(q);
@@ -91,15 +91,15 @@ struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_ti
 	return q;
 }
 
-bool gt_queue_rows_any(const struct gt_queue_rows *q, uint32_t segment)
+bool gt_queue_lanes_has_queue(const struct gt_queue_lanes *q, uint32_t segment)
 {
 	return q->any[segment] && (segment >= q->nreach || q->reach[segment].launches);
 }
 
-unsigned gt_queue_rows_read(const struct gt_queue_rows *q) { return q->times; }
+unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q) { return q->times; }
 
 /* Has more come since all was read? */
-static bool is_stale(const struct gt_queue_rows *q) { return !q->reach || q->read_grown != q->grown; }
+static bool is_stale(const struct gt_queue_lanes *q) { return !q->reach || q->read_grown != q->grown; }
 
 /* ---- what is known ---- */
 
@@ -111,7 +111,7 @@ static void cells_release(struct cells *c)
 	*c = (struct cells){ .n = 0 };
 }
 
-static void forget(struct gt_queue_rows *q)
+static void forget(struct gt_queue_lanes *q)
 {
 	cells_release(&q->whole);
 	for (unsigned i = 0; i < KEPT; i++)
@@ -138,7 +138,7 @@ static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t t
 /* All that is known of a queue: at: its number in each, or their n. The nearest first. */
 struct known { const struct cells *cells[KEPT + 1]; size_t at[KEPT + 1]; };
 
-static struct known find_all(const struct gt_queue_rows *q, const struct gt_queue_of *of)
+static struct known find_all(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
 {
 	struct known k;
 
@@ -150,7 +150,7 @@ static struct known find_all(const struct gt_queue_rows *q, const struct gt_queu
 }
 
 /* What was made before the trace grew says nothing of a cell in which it ended, or behind. */
-static bool says(const struct gt_queue_rows *q, const struct cells *c, unsigned shift, int64_t from, int64_t to)
+static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift, int64_t from, int64_t to)
 {
 	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
 
@@ -158,7 +158,7 @@ static bool says(const struct gt_queue_rows *q, const struct cells *c, unsigned 
 }
 
 /* Which of these says what is to be said of that stretch of time, and knows most of it; KEPT + 1: none does. */
-static unsigned best(const struct gt_queue_rows *q, const struct known *k, unsigned shift, int64_t from, int64_t to)
+static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsigned shift, int64_t from, int64_t to)
 {
 	unsigned found = KEPT + 1;
 
@@ -170,13 +170,13 @@ static unsigned best(const struct gt_queue_rows *q, const struct known *k, unsig
 }
 
 /* A stream may have come since the thread has opened the trace; it is not opening it now. */
-static bool is_there(const struct gt_queue_rows *q, const struct gt_queue_of *of)
+static bool is_there(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
 {
 	return of->segment < q->nreach && of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
 }
 
 /* All that is to be known of the trace as it was when all of it was read. */
-static bool all_known(const struct gt_queue_rows *q)
+static bool all_known(const struct gt_queue_lanes *q)
 {
 	const struct gt_cell_window *w = &q->window;
 
@@ -193,7 +193,7 @@ static bool all_known(const struct gt_queue_rows *q)
 	return q->reach;
 }
 
-static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell, struct gt_gauge_cell *to)
+static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell, struct gt_counter_cell *to)
 {
 	unsigned finer = w->shift - c->window.shift;
 	int64_t from = (int64_t)((uint64_t)(w->first + cell) << finer) - c->window.first, end = from + (int64_t)(1ull << finer);
@@ -216,7 +216,7 @@ static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window
 	to->last = sum.last;
 }
 
-void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of *of, struct gt_gauge_cell *to)
+void gt_queue_lanes_get(const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to)
 {
 	const struct gt_cell_window *w = &q->window;
 	const struct gt_queue_reach *r = of->segment < q->nreach ? &q->reach[of->segment] : NULL;
@@ -225,7 +225,7 @@ void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of
 	for (unsigned i = 0; i < w->cells; i++) {
 		unsigned c = best(q, &k, w->shift, gt_cell_start(w, i), gt_cell_start(w, i + 1));
 
-		to[i] = (struct gt_gauge_cell){ .known = false };
+		to[i] = (struct gt_counter_cell){ .known = false };
 		if (c <= KEPT)
 			sum_up(k.cells[c], k.at[c], w, i, &to[i]);
 		to[i].some = r ? r->some || is_stale(q) : to[i].known;
@@ -236,7 +236,7 @@ void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of
 /* ---- in the thread ---- */
 
 /* The trace as it is now. Who else reads it may be behind, but not by a whole recording. */
-static bool open_it(struct gt_queue_rows *q, struct job *job)
+static bool open_it(struct gt_queue_lanes *q, struct job *job)
 {
 	gt_source_dedup_free(q->doubles);
 	gt_reader_close(q->reader);
@@ -249,7 +249,7 @@ static bool open_it(struct gt_queue_rows *q, struct job *job)
 static void work(void *arg)
 {
 	struct job *job = arg;
-	struct gt_queue_rows *q = job->owner;
+	struct gt_queue_lanes *q = job->owner;
 	struct cells *c = &job->made;
 	struct gt_queue_ask ask = { .of = c->of, .n = c->n, .shift = c->window.shift, .cells = c->window.cells, .first = job->first,
 				    .near = job->reach ? NULL : q->reach, .unwanted = &job->unwanted, .percent = &job->percent };
@@ -277,7 +277,7 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-static void forget_reach(struct gt_queue_rows *q)
+static void forget_reach(struct gt_queue_lanes *q)
 {
 	gt_queue_reach_free(q->reach, q->nreach);
 	q->reach = NULL;
@@ -285,7 +285,7 @@ static void forget_reach(struct gt_queue_rows *q)
 }
 
 /* What a job has made is kept: that of a part in place of the oldest. */
-static void keep(struct gt_queue_rows *q, struct job *job)
+static void keep(struct gt_queue_lanes *q, struct job *job)
 {
 	struct cells *to = &q->whole;
 
@@ -308,7 +308,7 @@ static void keep(struct gt_queue_rows *q, struct job *job)
 	job->made = (struct cells){ .n = 0 };
 }
 
-static void settle(struct gt_queue_rows *q)
+static void settle(struct gt_queue_lanes *q)
 {
 	struct job *job = q->job;
 
@@ -334,7 +334,7 @@ static int add_queue(struct cells *c, size_t *cap, uint32_t segment, uint32_t tr
 }
 
 /* Of the whole run: its GPUs first. */
-static int choose_whole(const struct gt_queue_rows *q, struct cells *c)
+static int choose_whole(const struct gt_queue_lanes *q, struct cells *c)
 {
 	static const uint8_t kinds[] = { GT_TRACK_DEVICE, GT_TRACK_STREAM };
 	struct gt_reader *r = gt_archive_reader(q->archive);
@@ -355,7 +355,7 @@ static int choose_whole(const struct gt_queue_rows *q, struct cells *c)
 }
 
 /* Around what is wanted, finer than it, as far as there is room for it. */
-static int choose_near(const struct gt_queue_rows *q, struct cells *c)
+static int choose_near(const struct gt_queue_lanes *q, struct cells *c)
 {
 	const struct gt_cell_window *w = &q->window;
 	uint64_t room = NEAR_CELLS / (q->n ? q->n : 1);
@@ -375,7 +375,7 @@ static int choose_near(const struct gt_queue_rows *q, struct cells *c)
 }
 
 /* all: of the trace as it is now; else of what the thread has open. */
-static struct job *job_new(struct gt_queue_rows *q, bool all)
+static struct job *job_new(struct gt_queue_lanes *q, bool all)
 {
 	struct gt_reader *r = gt_archive_reader(q->archive);
 	uint32_t n = gt_reader_segments(r);
@@ -411,7 +411,7 @@ fail:
 	return NULL;
 }
 
-static int begin(struct gt_queue_rows *q, bool all, struct gt_err *err)
+static int begin(struct gt_queue_lanes *q, bool all, struct gt_err *err)
 {
 	int rc;
 
@@ -428,7 +428,7 @@ static int begin(struct gt_queue_rows *q, bool all, struct gt_err *err)
 }
 
 /* Will what it is at say what is wanted? */
-static bool is_of_use(const struct gt_queue_rows *q)
+static bool is_of_use(const struct gt_queue_lanes *q)
 {
 	for (size_t i = 0; i < q->n && !q->job->reach; i++)
 		if (is_there(q, &q->of[i]) && find(&q->job->made, &q->of[i]) == q->job->made.n)
@@ -438,7 +438,7 @@ static bool is_of_use(const struct gt_queue_rows *q)
 
 /* ---- in the viewer's thread ---- */
 
-int gt_queue_rows_want(struct gt_queue_rows *q, const struct gt_cell_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err)
+int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err)
 {
 	if (gt_grow(&q->of, &q->cap, n + 1, sizeof(*q->of)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
@@ -463,7 +463,7 @@ static int rest(uint64_t until, uint64_t us)
 	return 1;
 }
 
-int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err)
+int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *err)
 {
 	for (;;) {
 		settle(q);
@@ -484,29 +484,29 @@ int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err)
 	}
 }
 
-void gt_queue_rows_leave(struct gt_queue_rows *q)
+void gt_queue_lanes_pause(struct gt_queue_lanes *q)
 {
 	if (q->job)
 		atomic_store(&q->job->unwanted, true);
 }
 
-void gt_queue_rows_rest(struct gt_queue_rows *q)
+void gt_queue_lanes_stop(struct gt_queue_lanes *q)
 {
-	gt_queue_rows_leave(q);
+	gt_queue_lanes_pause(q);
 	gt_thread_wait(&q->thread, 0);
 	settle(q);
 }
 
-unsigned gt_queue_rows_percent(const struct gt_queue_rows *q)
+unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q)
 {
 	return q->job ? q->percent : 100;
 }
 
-void gt_queue_rows_free(struct gt_queue_rows *q)
+void gt_queue_lanes_free(struct gt_queue_lanes *q)
 {
 	if (!q)
 		return;
-	gt_queue_rows_rest(q);
+	gt_queue_lanes_stop(q);
 	forget(q);
 	forget_reach(q);
 	gt_source_dedup_free(q->doubles);
@@ -520,7 +520,7 @@ void gt_queue_rows_free(struct gt_queue_rows *q)
 
 /* ---- a trace that grows ---- */
 
-void gt_queue_rows_let_go(struct gt_queue_rows *q)
+void gt_queue_lanes_detach(struct gt_queue_lanes *q)
 {
 	if (!q || !q->archive)
 		return;
@@ -536,7 +536,7 @@ void gt_queue_rows_let_go(struct gt_queue_rows *q)
 }
 
 /* Is a time of the viewer's the same moment of each recording as before? */
-static bool same_times(const struct gt_queue_rows *q, const struct gt_archive *a)
+static bool same_times(const struct gt_queue_lanes *q, const struct gt_archive *a)
 {
 	bool same = q->offsets && q->noffsets <= gt_reader_segments(gt_archive_reader(a));
 
@@ -545,7 +545,7 @@ static bool same_times(const struct gt_queue_rows *q, const struct gt_archive *a
 	return same;
 }
 
-int gt_queue_rows_again(struct gt_queue_rows *q, struct gt_archive *a, const struct gt_time_extent *e)
+int gt_queue_lanes_reopen(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
 {
 	bool same = same_times(q, a);
 

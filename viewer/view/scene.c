@@ -226,7 +226,7 @@ void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track)
 	s->on.wanted = true;
 }
 
-void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur)
+void gt_scene_pick(struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur)
 {
 	int64_t from = start - gt_archive_offset(s->archive, lane->strip.segment);
 

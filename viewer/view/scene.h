@@ -36,7 +36,7 @@ struct gt_scene {
 	int64_t at;			/* a moment that the timeline is to put its cursor on, if is_at */
 	bool is_at;
 	struct { uint32_t segment, track; bool wanted; } on;	/* a track that it is to put its cursor on */
-	struct gt_scene_row { struct gt_lane_of lane; int64_t start, dur; bool wanted; } row;	/* that it is to select; segment's time */
+	struct gt_scene_row { struct gt_lane_key lane; int64_t start, dur; bool wanted; } row;	/* that it is to select; segment's time */
 	struct gt_marks marks;
 	struct gt_bookmarks bookmarks;
 	bool bookmarks_loaded;
@@ -62,7 +62,7 @@ struct gt_range gt_scene_range(const struct gt_scene *s);
 void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
 void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track);	/* ... and on the lane of that track */
 /* ... and selects a row of that lane, by when it starts and how long it lasts, the segment's time. */
-void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur);
+void gt_scene_pick(struct gt_scene *s, const struct gt_lane_key *lane, int64_t start, int64_t dur);
 void gt_scene_goto(struct gt_scene *s, int64_t t);	/* as near as one is, in the timeline */
 void gt_scene_turn_clock(struct gt_scene *s);	/* times since the start, or of the wall clock, if it is known; else it says so */
 /* A time as people type it, within the trace. NULL, or why it is none: static. */

@@ -6,17 +6,17 @@
 #include "viewer/view/marks.h"
 #include "viewer/timeline/selection.h"
 
-static struct gt_choice_at at_cell(const struct gt_lane_of *lane, int64_t from, unsigned shift)
+static struct gt_selection_origin at_cell(const struct gt_lane_key *lane, int64_t from, unsigned shift)
 {
-	return (struct gt_choice_at){ .lane = *lane, .from = from >> shift << shift, .to = ((from >> shift) + 1) << shift, .shift = shift };
+	return (struct gt_selection_origin){ .lane = *lane, .from = from >> shift << shift, .to = ((from >> shift) + 1) << shift, .shift = shift };
 }
 
 /* One jump, to its end. Has something been picked by it? */
-static bool has_gone(struct gt_choice *p, int code)
+static bool has_gone(struct gt_selection *p, int code)
 {
 	bool went;
 
-	if (code || gt_choice_step(p, 0, &err))
+	if (code || gt_selection_step(p, 0, &err))
 		return false;
 	went = p->go;
 	p->go = false;
@@ -29,14 +29,14 @@ static void tab_walks_the_lane(void)
 {
 	open_program(21, 400);
 	for (size_t l = 0; l < NLANES - 1; l++) {
-		struct gt_choice p = { .archive = archive };
-		struct gt_choice_at at = at_cell(&lanes[l], 0, 0);
+		struct gt_selection p = { .archive = archive };
+		struct gt_selection_origin at = at_cell(&lanes[l], 0, 0);
 		size_t n = 0, steps = 0;
 		int64_t last = INT64_MIN;
 
 		for (size_t i = 0; i < nones; i++)
 			n += is_on(&ones[i], &lanes[l]);
-		while (has_gone(&p, gt_choice_beside(&p, &at, 1, &err))) {
+		while (has_gone(&p, gt_select_neighbour(&p, &at, 1, &err))) {
 			CHECK(p.row.start >= last);
 			last = p.row.start;
 			at.on_it = true;
@@ -44,9 +44,9 @@ static void tab_walks_the_lane(void)
 		}
 		CHECK(steps == n && (!n || strstr(p.said, "nothing behind")));
 		for (; steps > 1; steps--)
-			CHECK(has_gone(&p, gt_choice_beside(&p, &at, -1, &err)));
-		CHECK(!n || (!has_gone(&p, gt_choice_beside(&p, &at, -1, &err)) && strstr(p.said, "nothing before")));
-		gt_choice_release(&p);
+			CHECK(has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)));
+		CHECK(!n || (!has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)) && strstr(p.said, "nothing before")));
+		gt_selection_release(&p);
 	}
 	close_program();
 }
@@ -56,7 +56,7 @@ static void tab_walks_the_lane(void)
 struct stretch { int64_t from, to; };
 
 /* Where nothing is on a lane between two rows for a whole cell at least. */
-static size_t list_gaps(const struct gt_lane_of *lane, unsigned shift, struct stretch *to, size_t room)
+static size_t list_gaps(const struct gt_lane_key *lane, unsigned shift, struct stretch *to, size_t room)
 {
 	int64_t end = INT64_MIN;
 	size_t n = 0;
@@ -81,24 +81,24 @@ static void gaps_are_those_that_a_list_has(void)
 	open_program(22, 1500);
 	for (size_t l = 0; l < NLANES - 1; l++)
 		for (unsigned shift = 3; shift < 12; shift += 4) {
-			struct gt_choice p = { .archive = archive };
-			struct gt_choice_at at = at_cell(&lanes[l], ones[0].start - 5000, shift);
+			struct gt_selection p = { .archive = archive };
+			struct gt_selection_origin at = at_cell(&lanes[l], ones[0].start - 5000, shift);
 			size_t n = list_gaps(&lanes[l], shift, gaps, 20000), most = n < 60 ? n : 60;
 			int64_t from, to;
 
 			for (size_t i = 0; i < most; i++) {
-				CHECK(has_gone(&p, gt_choice_gap(&p, &at, 1, &err)) && p.what == GT_PICKED_GAP);
-				gt_choice_range(&p, &from, &to);
+				CHECK(has_gone(&p, gt_select_gap(&p, &at, 1, &err)) && p.what == GT_SELECTION_GAP);
+				gt_selection_range(&p, &from, &to);
 				CHECK(from == gaps[i].from && to == gaps[i].to);
 				at.on_it = true;
 			}
 			for (size_t i = most; i-- > 1; ) {
-				CHECK(has_gone(&p, gt_choice_gap(&p, &at, -1, &err)));
-				gt_choice_range(&p, &from, &to);
+				CHECK(has_gone(&p, gt_select_gap(&p, &at, -1, &err)));
+				gt_selection_range(&p, &from, &to);
 				CHECK(from == gaps[i - 1].from && to == gaps[i - 1].to);
 			}
-			CHECK(!has_gone(&p, gt_choice_gap(&p, &at, -1, &err)) && strstr(p.said, "no further gap"));
-			gt_choice_release(&p);
+			CHECK(!has_gone(&p, gt_select_gap(&p, &at, -1, &err)) && strstr(p.said, "no further gap"));
+			gt_selection_release(&p);
 			seen += most;
 		}
 	CHECK(seen > 300);
@@ -118,13 +118,13 @@ static void the_next_of_the_same_name(void)
 	for (unsigned k = 0; k < 60; k++) {
 		const struct one *o = &ones[below((uint32_t)nones)];
 		const char *name = gt_type_name(gt_reader_segment(reader, 0), o->type);
-		struct gt_lane_of lane = { { 0, o->track, o->kind == GT_CALL ? GT_ASPECT_CALLS : GT_ASPECT_WORK, false },
+		struct gt_lane_key lane = { { 0, o->track, o->kind == GT_CALL ? GT_ASPECT_CALLS : GT_ASPECT_WORK, false },
 					   o->kind == GT_CALL ? o->depth : 0 };
-		struct gt_choice p = { .archive = archive };
-		struct gt_choice_at at = at_cell(&lane, o->start, 0);
+		struct gt_selection p = { .archive = archive };
+		struct gt_selection_origin at = at_cell(&lane, o->start, 0);
 		int64_t next = INT64_MAX, before = INT64_MIN;
 
-		if (o->kind == GT_SPAN || !has_gone(&p, gt_choice_here(&p, &at, &err)) || p.row.start != o->start || p.row.type != o->type)
+		if (o->kind == GT_SPAN || !has_gone(&p, gt_select_at(&p, &at, &err)) || p.row.start != o->start || p.row.type != o->type)
 			continue;
 		at.on_it = true;
 		for (size_t i = 0; i < nones; i++) {
@@ -133,52 +133,52 @@ static void the_next_of_the_same_name(void)
 			if (named(&ones[i], name) && ones[i].start < o->start && ones[i].start > before)
 				before = ones[i].start;
 		}
-		CHECK(has_gone(&p, gt_choice_same(&p, &at, 1, &err)));
+		CHECK(has_gone(&p, gt_select_same_name(&p, &at, 1, &err)));
 		CHECK(next < INT64_MAX ? p.row.start == next && !p.said[0] : !strcmp(p.said, "from the start again"));
-		CHECK(has_gone(&p, gt_choice_row(&p, &lane, &p.row)));
+		CHECK(has_gone(&p, gt_select_row(&p, &lane, &p.row)));
 		if (next < INT64_MAX) {
-			CHECK(has_gone(&p, gt_choice_same(&p, &at, -1, &err)) && p.row.start == o->start);
-			CHECK(has_gone(&p, gt_choice_same(&p, &at, -1, &err)));
+			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)) && p.row.start == o->start);
+			CHECK(has_gone(&p, gt_select_same_name(&p, &at, -1, &err)));
 			CHECK(before > INT64_MIN ? p.row.start == before : !strcmp(p.said, "from the end again"));
 		}
-		gt_choice_release(&p);
+		gt_selection_release(&p);
 	}
 	close_program();
 }
 
 static void failures_are_gone_through_and_begin_again(void)
 {
-	struct gt_choice p;
-	struct gt_choice_at at;
+	struct gt_selection p;
+	struct gt_selection_origin at;
 	size_t n = 0;
 	int64_t last = INT64_MIN;
 
 	open_program(24, 1500);
-	p = (struct gt_choice){ .archive = archive };
+	p = (struct gt_selection){ .archive = archive };
 	at = at_cell(&lanes[0], ones[0].start, 4);
 	for (size_t i = 0; i < nones; i++)
 		if (ones[i].ret && ones[i].start > last) {	/* two that begin at one time are one jump */
-			CHECK(has_gone(&p, gt_choice_failure(&p, &at, 1, &err)) && !p.said[0]);
+			CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) && !p.said[0]);
 			CHECK(p.row.ret == 700 && p.row.start == ones[i].start);
 			last = ones[i].start;
 			at.on_it = true;
 			n++;
 		}
 	CHECK(n > 10);
-	CHECK(has_gone(&p, gt_choice_failure(&p, &at, 1, &err)) && !strcmp(p.said, "from the start again"));
-	CHECK(has_gone(&p, gt_choice_failure(&p, &at, -1, &err)) && !strcmp(p.said, "from the end again") && p.row.start == last);
-	CHECK(!gt_choice_failure(&p, &at, 1, &err) && gt_choice_progress(&p, (char[80]){ 0 }) && gt_choice_stop(&p) && !gt_choice_stop(&p));
-	gt_choice_release(&p);
+	CHECK(has_gone(&p, gt_select_failure(&p, &at, 1, &err)) && !strcmp(p.said, "from the start again"));
+	CHECK(has_gone(&p, gt_select_failure(&p, &at, -1, &err)) && !strcmp(p.said, "from the end again") && p.row.start == last);
+	CHECK(!gt_select_failure(&p, &at, 1, &err) && gt_selection_progress(&p, (char[80]){ 0 }) && gt_selection_stop(&p) && !gt_selection_stop(&p));
+	gt_selection_release(&p);
 	close_program();
 }
 
 /* A call of the runtime, the driver's in it, and the kernel that it launched. */
 static void a_call_and_its_kernel_lead_to_each_other(void)
 {
-	struct gt_lane_of outer, stream;
+	struct gt_lane_key outer, stream;
 	int fd = temp_file(), keep = dup(fd);
-	struct gt_choice p;
-	struct gt_choice_at at;
+	struct gt_selection p;
+	struct gt_selection_origin at;
 	struct program g;
 	uint32_t runtime, driver;
 
@@ -198,30 +198,30 @@ static void a_call_and_its_kernel_lead_to_each_other(void)
 	CHECK(!gt_writer_close(g.w, &g.err));
 	CHECK((reader = gt_reader_open_fd(keep, &err)) && (archive = gt_archive_open(reader, &err)));
 
-	outer = (struct gt_lane_of){ { 0, g.threads[0], GT_ASPECT_CALLS, false }, 0 };
-	stream = (struct gt_lane_of){ { 0, g.streams[0], GT_ASPECT_WORK, false }, 0 };
-	p = (struct gt_choice){ .archive = archive };
+	outer = (struct gt_lane_key){ { 0, g.threads[0], GT_ASPECT_CALLS, false }, 0 };
+	stream = (struct gt_lane_key){ { 0, g.streams[0], GT_ASPECT_WORK, false }, 0 };
+	p = (struct gt_selection){ .archive = archive };
 	at = at_cell(&outer, 1100, 0);
-	CHECK(has_gone(&p, gt_choice_partner(&p, &at, &err)));	/* what is here first, and on from there */
-	CHECK(p.what == GT_PICKED_ROW && p.row.kind == GT_GPU && p.row.start == 1300);
+	CHECK(has_gone(&p, gt_select_partner(&p, &at, &err)));	/* what is here first, and on from there */
+	CHECK(p.what == GT_SELECTION_ROW && p.row.kind == GT_GPU && p.row.start == 1300);
 	at = at_cell(&stream, 1350, 0);
 	at.on_it = true;
-	CHECK(has_gone(&p, gt_choice_partner(&p, &at, &err)) && p.row.kind == GT_CALL && p.row.start == 1110 && p.row.lane.depth == 1);
+	CHECK(has_gone(&p, gt_select_partner(&p, &at, &err)) && p.row.kind == GT_CALL && p.row.start == 1110 && p.row.lane.depth == 1);
 	at = at_cell(&outer, 1000, 0);
-	CHECK(has_gone(&p, gt_choice_here(&p, &at, &err)));
+	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)));
 	at.on_it = true;
-	CHECK(!has_gone(&p, gt_choice_partner(&p, &at, &err)) && !strcmp(p.said, "what it launched is not recorded"));
+	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) && !strcmp(p.said, "what it launched is not recorded"));
 	at = at_cell(&outer, 1200, 0);
-	CHECK(has_gone(&p, gt_choice_here(&p, &at, &err)) && p.row.start == 1200);
+	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)) && p.row.start == 1200);
 	at.on_it = true;
-	CHECK(!has_gone(&p, gt_choice_partner(&p, &at, &err)) && strstr(p.said, "launches no work"));
-	gt_choice_release(&p);
+	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) && strstr(p.said, "launches no work"));
+	gt_selection_release(&p);
 	close_program();
 }
 
 /* ---- boxes ---- */
 
-static bool is_boxed(const struct gt_box *boxes, size_t n, const struct one *o)
+static bool is_boxed(const struct gt_event_box *boxes, size_t n, const struct one *o)
 {
 	for (size_t i = 0; i < n; i++)
 		if (boxes[i].start == o->start && boxes[i].end == o->end && boxes[i].type == o->type && boxes[i].failed == (o->kind == GT_CALL && o->ret))
@@ -230,11 +230,11 @@ static bool is_boxed(const struct gt_box *boxes, size_t n, const struct one *o)
 }
 
 /* The boxes of a window are all that a list has that are wide enough, and no others. */
-static void hold_boxes_against_list(struct gt_boxes *b, const struct gt_cell_window *w, size_t *seen)
+static void hold_boxes_against_list(struct gt_event_boxes *b, const struct gt_cell_window *w, size_t *seen)
 {
 	for (size_t l = 0; l < NLANES - 1; l++) {
 		size_t n, want = 0;
-		const struct gt_box *boxes = gt_boxes_of(b, l, &n);
+		const struct gt_event_box *boxes = gt_event_boxes_get(b, l, &n);
 
 		for (size_t i = 0; i < nones; i++) {
 			int64_t from = (ones[i].start + (1ll << w->shift) - 1) >> w->shift, to = ones[i].end >> w->shift;
@@ -251,11 +251,11 @@ static void hold_boxes_against_list(struct gt_boxes *b, const struct gt_cell_win
 	}
 }
 
-static void hold_boxes_against_boxes(const struct gt_boxes *a, const struct gt_boxes *b)
+static void hold_boxes_against_boxes(const struct gt_event_boxes *a, const struct gt_event_boxes *b)
 {
 	for (size_t l = 0; l < NLANES - 1; l++) {
 		size_t n, m;
-		const struct gt_box *one = gt_boxes_of(a, l, &n), *other = gt_boxes_of(b, l, &m);
+		const struct gt_event_box *one = gt_event_boxes_get(a, l, &n), *other = gt_event_boxes_get(b, l, &m);
 
 		CHECK(n == m);
 		for (size_t i = 0; i < n && i < m; i++)
@@ -267,10 +267,10 @@ static void hold_boxes_against_boxes(const struct gt_boxes *a, const struct gt_b
 /* Boxes by all blocks of a lane, and by what its cells say: the same, at every zoom; at least so many. */
 static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
 {
-	struct gt_spell spell = { .reader = reader };
-	struct gt_boxes *all = gt_boxes_new(archive, &spell, SIZE_MAX), *few = gt_boxes_new(archive, &spell, 0);
-	struct gt_strips *strips = gt_strips_new(archive);
-	struct gt_strip_of of[NLANES];
+	struct gt_display_name spell = { .reader = reader };
+	struct gt_event_boxes *all = gt_event_boxes_new(archive, &spell, SIZE_MAX), *few = gt_event_boxes_new(archive, &spell, 0);
+	struct gt_lane_cells *strips = gt_lane_cells_new(archive);
+	struct gt_strip_key of[NLANES];
 	uint32_t numbers[NLANES];
 	size_t seen = 0;
 
@@ -281,22 +281,22 @@ static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
 	CHECK(all && few && strips);
 	for (unsigned k = 0; k < windows; k++) {
 		struct gt_cell_window w = { .shift = below(widest), .cells = 20 + below(100) };
-		struct gt_boxes_for wanted = { lanes, strips, numbers };
+		struct gt_event_box_lanes wanted = { lanes, strips, numbers };
 
 		w.first = (ones[below((uint32_t)nones)].start >> w.shift) - (int64_t)below(w.cells);
-		CHECK(!gt_strips_want(strips, &w, of, NLANES - 1, &err) && !gt_strips_step(strips, 0, &err));
-		CHECK(!gt_boxes_want(all, &w, &wanted, NLANES - 1, &err) && !gt_boxes_want(few, &w, &wanted, NLANES - 1, &err));
-		CHECK(!gt_boxes_step(all, 0, &err));
-		while (gt_boxes_step(few, 1, &err) > 0)
+		CHECK(!gt_lane_cells_request(strips, &w, of, NLANES - 1, &err) && !gt_lane_cells_step(strips, 0, &err));
+		CHECK(!gt_event_boxes_request(all, &w, &wanted, NLANES - 1, &err) && !gt_event_boxes_request(few, &w, &wanted, NLANES - 1, &err));
+		CHECK(!gt_event_boxes_step(all, 0, &err));
+		while (gt_event_boxes_step(few, 1, &err) > 0)
 			;
 		hold_boxes_against_boxes(all, few);
 		hold_boxes_against_list(all, &w, &seen);
 	}
 	CHECK(seen > least);
-	gt_strips_free(strips);
-	gt_boxes_free(all);
-	gt_boxes_free(few);
-	gt_spell_release(&spell);
+	gt_lane_cells_free(strips);
+	gt_event_boxes_free(all);
+	gt_event_boxes_free(few);
+	gt_display_name_release(&spell);
 }
 
 static void boxes_are_all_that_are_wide_enough(void)
@@ -312,37 +312,37 @@ static void boxes_are_all_that_are_wide_enough(void)
 /* ---- holes ---- */
 
 /* Each cell that is drawn as a hole is in one, no other is, and of those beside one another it is one. */
-static void hold_holes_against_cells(const struct gt_lane_of *lane, int64_t at, size_t *seen)
+static void hold_holes_against_cells(const struct gt_lane_key *lane, int64_t at, size_t *seen)
 {
 	struct gt_cell_window w = { at >> 3, 3, 300 };
-	struct gt_strips *s = gt_strips_new(archive);
+	struct gt_lane_cells *s = gt_lane_cells_new(archive);
 	struct gt_cell_sums cells[300];
-	struct gt_hole hole, before = { .n = 0 };
+	struct gt_damaged_range hole, before = { .n = 0 };
 
-	CHECK(s && !gt_strips_want(s, &w, &lane->strip, 1, &err) && !gt_strips_step(s, 0, &err));
-	gt_strips_cells(s, 0, lane->depth, cells);
+	CHECK(s && !gt_lane_cells_request(s, &w, &lane->strip, 1, &err) && !gt_lane_cells_step(s, 0, &err));
+	gt_lane_cells_get(s, 0, lane->depth, cells);
 	for (unsigned c = 0; c < w.cells; c++) {
 		int64_t from = gt_cell_start(&w, c), to = gt_cell_start(&w, c + 1ll);
-		bool is = cells[c].sureness == GT_CELL_HOLE;
+		bool is = cells[c].sureness == GT_CELL_DAMAGED;
 
-		CHECK(gt_hole_at(archive, &lane->strip, from, to, 8, &hole, &err) == is);
+		CHECK(gt_damaged_range_at(archive, &lane->strip, from, to, 8, &hole, &err) == is);
 		if (!is)
 			continue;
 		CHECK(hole.from < to && hole.to > from && hole.n && hole.n <= hole.blocks && hole.rows >= hole.blocks);
-		CHECK(!c || cells[c - 1].sureness != GT_CELL_HOLE || (hole.from == before.from && hole.to == before.to));
+		CHECK(!c || cells[c - 1].sureness != GT_CELL_DAMAGED || (hole.from == before.from && hole.to == before.to));
 		before = hole;
 		++*seen;
 	}
-	gt_strips_free(s);
+	gt_lane_cells_free(s);
 }
 
 static void open_file(int fd) { CHECK((reader = gt_reader_open_fd(dup(fd), &err)) && (archive = gt_archive_open(reader, &err))); }
 
 static void holes_are_where_blocks_cannot_be_read(void)
 {
-	const struct gt_strip_of neighbour = { 0, 3, GT_ASPECT_CALLS, false };
+	const struct gt_strip_key neighbour = { 0, 3, GT_ASPECT_CALLS, false };
 	struct gt_block_list own, shared;
-	struct gt_hole hole;
+	struct gt_damaged_range hole;
 	size_t seen = 0, i;
 	int fd = temp_file();
 
@@ -358,8 +358,8 @@ static void holes_are_where_blocks_cannot_be_read(void)
 		hold_holes_against_cells(&lanes[l], own.blocks[2].end - 300, &seen);
 	}
 	CHECK(seen > 300);
-	CHECK(!gt_hole_at(archive, &neighbour, own.blocks[1].start, own.blocks[1].start + 1, 100, &hole, &err));
-	CHECK_EQ(gt_hole_at(archive, &lanes[0].strip, own.blocks[2].start, own.blocks[2].start + 1, 100, &hole, &err), 1);
+	CHECK(!gt_damaged_range_at(archive, &neighbour, own.blocks[1].start, own.blocks[1].start + 1, 100, &hole, &err));
+	CHECK_EQ(gt_damaged_range_at(archive, &lanes[0].strip, own.blocks[2].start, own.blocks[2].start + 1, 100, &hole, &err), 1);
 	CHECK(hole.n == 2 && hole.from == own.blocks[1].start && hole.to == own.blocks[2].end + 1 && !hole.list[0].shared);
 	CHECK(hole.list[0].number == own.blocks[1].number && hole.rows == own.blocks[1].rows + (uint64_t)own.blocks[2].rows);
 	close_program();
@@ -371,7 +371,7 @@ static void holes_are_where_blocks_cannot_be_read(void)
 	break_block(fd, shared.blocks[i].number);
 	for (size_t l = 0; l < NLANES - 1; l++)
 		hold_holes_against_cells(&lanes[l], shared.blocks[i].end - 300, &seen);
-	CHECK(gt_hole_at(archive, &neighbour, INT64_MIN, INT64_MAX, 0, &hole, &err) == 1 && hole.n == 1 && hole.list[0].shared);
+	CHECK(gt_damaged_range_at(archive, &neighbour, INT64_MIN, INT64_MAX, 0, &hole, &err) == 1 && hole.n == 1 && hole.list[0].shared);
 	close_program();
 	close(fd);
 }
@@ -383,7 +383,7 @@ static void marks_snap_to_the_nearest_edge(void)
 {
 	open_program(26, 500);
 	for (unsigned k = 0; k < 300; k++) {
-		const struct gt_lane_of *lane = &lanes[below(2)];
+		const struct gt_lane_key *lane = &lanes[below(2)];
 		int64_t from = ones[below((uint32_t)nones)].start - below(60), to = from + 1 + below(90), edge, best;
 
 		best = to;
@@ -412,7 +412,7 @@ static void marks_measure_what_is_between(void)
 	CHECK(!gt_marks_tell(&m, &times, 1000000, "the lane", text, sizeof(text)));
 	for (unsigned k = 0; k < 50; k++) {
 		int64_t a = ones[below((uint32_t)nones)].start, b = a + 1 + below(3000);
-		const struct gt_lane_of *lane = &lanes[below(2)];
+		const struct gt_lane_key *lane = &lanes[below(2)];
 		uint64_t count = 0;
 
 		gt_marks_set(&m, k % 2 ? a : b);
@@ -440,31 +440,31 @@ static void names_are_found_and_counted(void)
 		{ "^cuCall$", { "cuCall" } }, { "cu(Call|MemAlloc)", { "cuCall", "cuMemAlloc" } }, { "CUCALL", { NULL } },
 		{ "^(ioctl|range)$", { "ioctl", "range" } }, { "no such name", { NULL } },
 	};
-	struct gt_spell spell = { .reader = NULL };
+	struct gt_display_name spell = { .reader = NULL };
 	struct gt_err bad = GT_ERR_INIT;
 
 	open_program(28, 800);
 	spell.reader = reader;
 	for (unsigned k = 0; k < sizeof(tries) / sizeof(*tries); k++) {
-		struct gt_finds *f = gt_finds_new(archive, &spell, tries[k].expression, &err);
+		struct gt_name_search *f = gt_name_search_new(archive, &spell, tries[k].expression, &err);
 		uint64_t want = 0;
 		bool complete;
 
-		CHECK(f && gt_finds_any(f) == (tries[k].names[0] != NULL));
+		CHECK(f && gt_name_search_has_names(f) == (tries[k].names[0] != NULL));
 		for (size_t i = 0; i < nones; i++) {
 			bool is = false;
 
 			for (unsigned n = 0; tries[k].names[n]; n++)
 				is |= named(&ones[i], tries[k].names[n]);
-			CHECK(gt_finds_has(f, 0, ones[i].type) == is);
+			CHECK(gt_name_search_matches(f, 0, ones[i].type) == is);
 			want += is;
 		}
-		CHECK(!want || (!gt_finds_count(f, &complete) && !complete));
-		CHECK(!gt_finds_step(f, 0, &err) && gt_finds_count(f, &complete) == want && complete);
-		gt_finds_free(f);
+		CHECK(!want || (!gt_name_search_count(f, &complete) && !complete));
+		CHECK(!gt_name_search_step(f, 0, &err) && gt_name_search_count(f, &complete) == want && complete);
+		gt_name_search_free(f);
 	}
-	CHECK(!gt_finds_new(archive, &spell, "a(b", &bad) && bad.code == -EINVAL && strstr(bad.text, "not a regular expression"));
-	gt_spell_release(&spell);
+	CHECK(!gt_name_search_new(archive, &spell, "a(b", &bad) && bad.code == -EINVAL && strstr(bad.text, "not a regular expression"));
+	gt_display_name_release(&spell);
 	close_program();
 }
 

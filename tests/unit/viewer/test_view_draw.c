@@ -120,7 +120,7 @@ static void cells_show_what_they_are(void)
 	c[0] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = width, .category = GT_CAT_KERNEL };
 	c[1] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = 1, .category = GT_CAT_COPY };
 	c[2] = (struct gt_cell_sums){ GT_CELL_ROUGH, .busy = width / 2, .category = GT_CAT_COPY };
-	c[3].sureness = GT_CELL_HOLE;
+	c[3].sureness = GT_CELL_DAMAGED;
 	c[4] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = width - 1 };
 	cells_of(&s, 4)[0].sureness = GT_CELL_UNKNOWN;
 	s.scene.still = true;
@@ -178,22 +178,22 @@ static void rates_are_those_of_reports(void)
 
 static void counters_show_how_high_they_rose(void)
 {
-	static struct gt_gauge_cell gauges[64 * 200];
+	static struct gt_counter_cell gauges[64 * 200];
 	static struct stage s;
-	struct gt_gauge_cell *g;
+	struct gt_counter_cell *g;
 
-	CHECK(gt_gauge_eighths(0, 0, 0) == 0 && gt_gauge_eighths(5, 5, 5) == 0 && gt_gauge_eighths(1, 0, 1e300) == 1);
-	CHECK(gt_gauge_eighths(8, 0, 8) == 8 && gt_gauge_eighths(7.99, 0, 8) == 7 && gt_gauge_eighths(4, 0, 8) == 4);
-	CHECK(gt_gauge_eighths(0, -8, 8) == 4 && gt_gauge_eighths(-8, -8, 8) == 0);
+	CHECK(gt_counter_eighths(0, 0, 0) == 0 && gt_counter_eighths(5, 5, 5) == 0 && gt_counter_eighths(1, 0, 1e300) == 1);
+	CHECK(gt_counter_eighths(8, 0, 8) == 8 && gt_counter_eighths(7.99, 0, 8) == 7 && gt_counter_eighths(4, 0, 8) == 4);
+	CHECK(gt_counter_eighths(0, -8, 8) == 4 && gt_counter_eighths(-8, -8, 8) == 0);
 	stage_up(&s, 80, 20, true);
 	s.lanes.lines[1].kind = GT_LANE_COUNTER;
 	s.lanes.lines[1].type = s.t.launch;
 	s.p.gauges = gauges;
 	memset(gauges, 0, sizeof(gauges));
 	g = gauges + s.p.at.cells;
-	g[1] = (struct gt_gauge_cell){ .known = true, .low = 1000, .high = 4000, .last = 2000 };
-	g[2] = (struct gt_gauge_cell){ .known = true, .low = 0, .high = 0, .last = 0 };
-	g[3] = (struct gt_gauge_cell){ .known = true, .low = 1, .high = 2000, .last = 1 };
+	g[1] = (struct gt_counter_cell){ .known = true, .low = 1000, .high = 4000, .last = 2000 };
+	g[2] = (struct gt_counter_cell){ .known = true, .low = 0, .high = 0, .last = 0 };
+	g[3] = (struct gt_counter_cell){ .known = true, .low = 1, .high = 2000, .last = 1 };
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "cuLaunchKernel"));
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·█ ▄·"));
@@ -210,9 +210,9 @@ static void counters_show_how_high_they_rose(void)
 /* There is no most of what waited before all cells are known, and what may have been more says so. */
 static void queues_say_what_they_do_not_know(void)
 {
-	static struct gt_gauge_cell gauges[64 * 200];
+	static struct gt_counter_cell gauges[64 * 200];
 	static struct stage s;
-	struct gt_gauge_cell *g;
+	struct gt_counter_cell *g;
 
 	stage_up(&s, 80, 20, true);
 	s.lanes.lines[1].kind = GT_LANE_QUEUE;
@@ -220,7 +220,7 @@ static void queues_say_what_they_do_not_know(void)
 	s.p.cursor = 1;
 	g = gauges + s.p.at.cells;
 	for (unsigned i = 0; i < s.p.at.cells; i++)
-		g[i] = (struct gt_gauge_cell){ .known = i != 1, .low = 1, .high = 1 + i % 3, .last = 1 };
+		g[i] = (struct gt_counter_cell){ .known = i != 1, .low = 1, .high = 1 + i % 3, .last = 1 };
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "queue depth ") && strstr(line(&s, s.p.at.lanes + 1), " ?│▃·█▃▅█"));
 	CHECK(strstr(line(&s, s.p.at.detail), "  1 launch waits  "));

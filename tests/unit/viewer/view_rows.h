@@ -64,7 +64,7 @@ static void close_program(void)
 	gt_reader_close(reader);
 }
 
-static const struct gt_lane_of lanes[] = {
+static const struct gt_lane_key lanes[] = {
 	{ { 0, 2, GT_ASPECT_CALLS, false }, 0 }, { { 0, 2, GT_ASPECT_CALLS, false }, 2 }, { { 0, 3, GT_ASPECT_IOCTLS, false }, 0 },
 	{ { 0, 9, GT_ASPECT_CALLS, false }, 0 }, { { 0, 2, GT_ASPECT_RANGES, false }, 1 }, { { 0, 0, GT_ASPECT_OTHERS, false }, 0 },
 	{ { 0, 14, GT_ASPECT_WORK, false }, 0 }, { { 0, 1, GT_ASPECT_WORK, true }, 0 }, { { 0, 1, GT_ASPECT_HTOD, true }, 0 },
@@ -80,7 +80,7 @@ static bool is_below(uint32_t t, uint32_t top)
 	return false;
 }
 
-static bool is_on(const struct one *o, const struct gt_lane_of *l)
+static bool is_on(const struct one *o, const struct gt_lane_key *l)
 {
 	const struct gt_type *t = &gt_reader_segment(reader, 0)->types[o->type];
 	bool nests = l->strip.aspect == GT_ASPECT_CALLS || l->strip.aspect == GT_ASPECT_RANGES;
@@ -99,9 +99,9 @@ static bool is_on(const struct one *o, const struct gt_lane_of *l)
 	}
 }
 
-static inline bool is_same(const struct one *o, const struct gt_found *f)
+static inline bool is_same(const struct one *o, const struct gt_event_ref *f)
 {
-	return o->track == f->lane.strip.track && o->type == f->type && o->start == f->start && o->end == gt_found_end(f) &&
+	return o->track == f->lane.strip.track && o->type == f->type && o->start == f->start && o->end == gt_event_ref_end(f) &&
 	       o->kind == f->kind && o->ret == f->ret && o->bytes == f->bytes;
 }
 #endif

@@ -51,9 +51,9 @@ static void make_counters(int fd, unsigned n)
 	CHECK(!gt_writer_close(p.w, &p.err));
 }
 
-static struct gt_gauge_cell count_cell(const struct gt_gauge_of *of, int64_t from, int64_t to)
+static struct gt_counter_cell count_cell(const struct gt_counter_key *of, int64_t from, int64_t to)
 {
-	struct gt_gauge_cell c = { 0 };
+	struct gt_counter_cell c = { 0 };
 
 	for (size_t i = 0; i < nsamples; i++) {		/* as they were written: by time */
 		const struct sample *s = &samples[i];
@@ -61,7 +61,7 @@ static struct gt_gauge_cell count_cell(const struct gt_gauge_of *of, int64_t fro
 		if (s->track != of->track || s->type != of->type || s->at >= to)
 			continue;
 		if (s->at <= from || !c.known) {	/* what it stood at when the cell began, or the first one ever */
-			c = (struct gt_gauge_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
+			c = (struct gt_counter_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
 			if (i && s->at == from)		/* others at the cell's first moment held for none of it, but were seen */
 				for (size_t j = i; j-- > 0 && samples[j].at == from;)
 					if (samples[j].track == of->track && samples[j].type == of->type) {
@@ -81,31 +81,31 @@ static void cells_are_what_samples_say(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int fd = temp_file(), keep = dup(fd);
-	struct gt_gauge_cell got[64];
-	struct gt_gauge_of *list = NULL;
+	struct gt_counter_cell got[64];
+	struct gt_counter_key *list = NULL;
 	struct gt_reader *r;
 	struct gt_archive *a;
-	struct gt_gauges *g;
+	struct gt_counter_cells *g;
 	int64_t from, to;
 	size_t n = 0;
 
 	state = 12;
 	make_counters(fd, 60000);
-	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (g = gt_gauges_new(a)));
-	CHECK(!gt_gauges_list(a, &list, &n, &err) && n == 3);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (g = gt_counter_cells_new(a)));
+	CHECK(!gt_list_counters(a, &list, &n, &err) && n == 3);
 	gt_archive_extent(a, &from, &to);
 	for (unsigned k = 0; k < 120; k++) {
 		unsigned shift = below(gt_archive_widest(a) + 1);
 		struct gt_cell_window w = { ((from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000)) >> shift) - 10, shift, 20 + below(40) };
-		struct gt_gauge_of of[3] = { list[k % 3], list[(k + 1) % 3], list[(k + 2) % 3] };
+		struct gt_counter_key of[3] = { list[k % 3], list[(k + 1) % 3], list[(k + 2) % 3] };
 
-		CHECK(!gt_gauges_want(g, &w, of, 3, &err));
-		while (gt_gauges_step(g, 1, &err) > 0)
+		CHECK(!gt_counter_cells_request(g, &w, of, 3, &err));
+		while (gt_counter_cells_step(g, 1, &err) > 0)
 			;
 		for (size_t i = 0; i < 3; i++) {
-			gt_gauges_cells(g, i, got);
+			gt_counter_cells_get(g, i, got);
 			for (unsigned c = 0; c < w.cells; c += 1 + below(8)) {
-				struct gt_gauge_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+				struct gt_counter_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 				CHECK(want.known == got[c].known);
 				CHECK(!want.known || (want.low == got[c].low && want.high == got[c].high && want.last == got[c].last));
@@ -113,7 +113,7 @@ static void cells_are_what_samples_say(void)
 		}
 	}
 	free(list);
-	gt_gauges_free(g);
+	gt_counter_cells_free(g);
 	gt_archive_close(a);
 	gt_reader_close(r);
 }
@@ -136,8 +136,8 @@ static void what_was_known_stays(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int fd = temp_file();
-	struct gt_gauge_cell got[64];
-	struct gt_gauges *g = NULL;
+	struct gt_counter_cell got[64];
+	struct gt_counter_cells *g = NULL;
 	struct gt_reader *r = NULL;
 	struct gt_archive *a = NULL;
 	struct gt_cell_window w = { .cells = 50 };
@@ -151,7 +151,7 @@ static void what_was_known_stays(void)
 	bytes = counter(&p, "bytes", GT_F_U64);
 	nsamples = 0;
 	for (unsigned piece = 0; piece < 60; piece++) {
-		struct gt_gauge_of of[2] = { { 0, p.device, power }, { 0, p.process, bytes } };
+		struct gt_counter_key of[2] = { { 0, p.device, power }, { 0, p.process, bytes } };
 		struct gt_time_extent e = { .widest = 60 };
 
 		for (unsigned i = 0; i < 200 + below(200); i++) {
@@ -163,7 +163,7 @@ static void what_was_known_stays(void)
 		if (!below(5))
 			put_late(&p, bytes, p.now - (int64_t)below(60000));
 		CHECK(!gt_writer_epoch(p.w, p.now, &p.err));
-		gt_gauges_let_go(g);
+		gt_counter_cells_detach(g);
 		gt_archive_close(a);
 		if (r)
 			CHECK(gt_reader_grow(r, UINT64_MAX, &err) > 0);
@@ -171,9 +171,9 @@ static void what_was_known_stays(void)
 			r = gt_reader_open_growing(dup(fd), UINT64_MAX, &err);
 		CHECK(r && (a = gt_archive_open(r, &err)));
 		if (g)
-			gt_gauges_again(g, a);
+			gt_counter_cells_reopen(g, a);
 		else
-			CHECK((g = gt_gauges_new(a)));
+			CHECK((g = gt_counter_cells_new(a)));
 		gt_archive_extent(a, &e.from, &e.to);
 		e.to++;
 		for (unsigned looks = 1 + below(3); looks; looks--) {
@@ -181,17 +181,17 @@ static void what_was_known_stays(void)
 				gt_window_fit(&w, &e);
 			else
 				w.first += (int64_t)below(30) - 10;
-			CHECK(!gt_gauges_want(g, &w, of, 2, &err));
-			gt_gauges_cells(g, 0, got);
+			CHECK(!gt_counter_cells_request(g, &w, of, 2, &err));
+			gt_counter_cells_get(g, 0, got);
 			at_once += got[w.cells / 3].known;
 			if (below(5))
-				CHECK(!gt_gauges_step(g, 0, &err));
+				CHECK(!gt_counter_cells_step(g, 0, &err));
 			else
 				continue;
 			for (size_t i = 0; i < 2; i++) {
-				gt_gauges_cells(g, i, got);
+				gt_counter_cells_get(g, i, got);
 				for (unsigned c = 0; c < w.cells; c++) {
-					struct gt_gauge_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+					struct gt_counter_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 					CHECK(want.known == got[c].known);
 					CHECK(!want.known || (want.low == got[c].low && want.high == got[c].high && want.last == got[c].last));
@@ -200,7 +200,7 @@ static void what_was_known_stays(void)
 		}
 	}
 	CHECK(at_once > 20 && !gt_writer_close(p.w, &p.err));
-	gt_gauges_free(g);
+	gt_counter_cells_free(g);
 	gt_archive_close(a);
 	gt_reader_close(r);
 	close(fd);

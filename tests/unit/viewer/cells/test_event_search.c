@@ -8,7 +8,7 @@ static void a_lane_is_walked_both_ways(void)
 {
 	open_program(3, 300);
 	for (size_t l = 0; l < NLANES; l++) {
-		struct gt_found at = { 0 }, next, back;
+		struct gt_event_ref at = { 0 }, next, back;
 		size_t n = 0, steps = 0;
 		int code;
 
@@ -33,10 +33,10 @@ static void the_row_under_the_cursor(void)
 {
 	open_program(4, 2000);
 	for (unsigned k = 0; k < 400; k++) {
-		const struct gt_lane_of *l = &lanes[below(NLANES)];
+		const struct gt_lane_key *l = &lanes[below(NLANES)];
 		int64_t from = ones[below((uint32_t)nones)].start - 50 + below(100), to = from + 1 + below(500);
 		const struct one *best = NULL;
-		struct gt_found f;
+		struct gt_event_ref f;
 		bool covered = false, same = false;
 
 		for (size_t i = 0; i < nones; i++) {
@@ -76,9 +76,9 @@ static void fields_are_the_rows_own(void)
 
 	open_program(5, 400);
 	for (size_t i = 0; i < nones; i++) {
-		struct gt_lane_of l = { { 0, ones[i].track, ones[i].kind == GT_CALL ? GT_ASPECT_CALLS : GT_ASPECT_WORK, false }, GT_DEPTH_ANY };
+		struct gt_lane_key l = { { 0, ones[i].track, ones[i].kind == GT_CALL ? GT_ASPECT_CALLS : GT_ASPECT_WORK, false }, GT_DEPTH_ANY };
 		struct said s = { 0 };
-		struct gt_found f;
+		struct gt_event_ref f;
 
 		if (!ones[i].bytes || ones[i].kind == GT_SPAN)
 			continue;
@@ -94,16 +94,16 @@ static void fields_are_the_rows_own(void)
 
 static void work_and_its_launch_find_each_other(void)
 {
-	struct gt_lane_of work = { { 0, 1, GT_ASPECT_WORK, true }, 0 };
-	struct gt_found f, call, back;
+	struct gt_lane_key work = { { 0, 1, GT_ASPECT_WORK, true }, 0 };
+	struct gt_event_ref f, call, back;
 	unsigned found = 0;
 
 	open_program(6, 500);
 	for (int code = gt_event_at(archive, &work, INT64_MIN / 4, INT64_MAX / 4, &f, &err); code > 0;
 	     code = gt_event_next(archive, &work, &f, &f, &err)) {
 		const struct one *o = NULL, *first = NULL;
-		struct gt_hunt_for what = { .what = GT_HUNT_LAUNCHED, .call = &call, .from = INT64_MIN / 4, .to = INT64_MAX / 4 };
-		struct gt_hunt *h;
+		struct gt_search_spec what = { .what = GT_SEARCH_LAUNCHED, .call = &call, .from = INT64_MIN / 4, .to = INT64_MAX / 4 };
+		struct gt_event_search *h;
 
 		for (size_t i = 0; !o && i < nones; i++)
 			o = is_same(&ones[i], &f) ? &ones[i] : NULL;
@@ -115,9 +115,9 @@ static void work_and_its_launch_find_each_other(void)
 		for (size_t i = 0; !first && i < nones; i++)
 			first = ones[i].kind == GT_GPU && ones[i].launch_track == o->launch_track &&
 				ones[i].launch_start == o->launch_start ? &ones[i] : NULL;
-		CHECK((h = gt_hunt_new(archive, &what, &err)) && !gt_hunt_step(h, 0, &err) && gt_hunt_found(h, &back));
+		CHECK((h = gt_event_search_new(archive, &what, &err)) && !gt_event_search_step(h, 0, &err) && gt_event_search_result(h, &back));
 		CHECK(back.start == first->start);
-		gt_hunt_free(h);
+		gt_event_search_free(h);
 	}
 	CHECK(found > 30);
 	close_program();
@@ -132,21 +132,21 @@ static bool is_alloc(const struct gt_segment *seg, const struct gt_type *type, v
 
 static void searches_find_the_first_and_the_last(void)
 {
-	static const struct gt_strip_of strips[] = { { 0, 2, GT_ASPECT_CALLS, false }, { 0, 0, GT_ASPECT_CALLS, true } };
+	static const struct gt_strip_key strips[] = { { 0, 2, GT_ASPECT_CALLS, false }, { 0, 0, GT_ASPECT_CALLS, true } };
 
 	open_program(7, 8000);
 	for (unsigned k = 0; k < 200; k++) {
-		struct gt_hunt_for what = { .what = below(2) ? GT_HUNT_TYPE : GT_HUNT_ERROR, .wants = is_alloc, .backward = below(2),
+		struct gt_search_spec what = { .what = below(2) ? GT_SEARCH_TYPE : GT_SEARCH_ERROR, .wants = is_alloc, .backward = below(2),
 					    .strip = below(2) ? &strips[below(2)] : NULL };
 		int64_t best = 0;
-		struct gt_found f = { 0 };
-		struct gt_hunt *h;
+		struct gt_event_ref f = { 0 };
+		struct gt_event_search *h;
 		bool any = false;
 
 		what.from = ones[below((uint32_t)nones)].start;
 		what.to = what.from + below(100000);
 		for (size_t i = 0; i < nones; i++) {
-			bool wanted = what.what == GT_HUNT_ERROR ? ones[i].ret != 0 :
+			bool wanted = what.what == GT_SEARCH_ERROR ? ones[i].ret != 0 :
 				      is_alloc(gt_reader_segment(reader, 0), &gt_reader_segment(reader, 0)->types[ones[i].type], NULL);
 
 			if (!wanted || ones[i].start < what.from || ones[i].start >= what.to || (what.strip == &strips[0] && ones[i].track != 2) ||
@@ -155,11 +155,11 @@ static void searches_find_the_first_and_the_last(void)
 			best = any && !what.backward ? best : ones[i].start;
 			any = true;
 		}
-		CHECK((h = gt_hunt_new(archive, &what, &err)));
-		while (gt_hunt_step(h, 1, &err) > 0)
-			CHECK(gt_hunt_percent(h) < 100);
-		CHECK(gt_hunt_found(h, &f) == any && (!any || f.start == best) && gt_hunt_percent(h) == 100);
-		gt_hunt_free(h);
+		CHECK((h = gt_event_search_new(archive, &what, &err)));
+		while (gt_event_search_step(h, 1, &err) > 0)
+			CHECK(gt_event_search_percent(h) < 100);
+		CHECK(gt_event_search_result(h, &f) == any && (!any || f.start == best) && gt_event_search_percent(h) == 100);
+		gt_event_search_free(h);
 	}
 	close_program();
 }

@@ -46,7 +46,7 @@ static bool below_track(const struct gt_segment *seg, uint32_t t, uint32_t top)
 }
 
 /* The depth at which a strip shows a row; -1: it does not. */
-static int depth_in(const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_of *of)
+static int depth_in(const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_key *of)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
 	const struct gt_type *t = &seg->types[row->type];
@@ -95,7 +95,7 @@ static int64_t uncovered(const struct seen_row *row, int64_t start, int64_t end,
 
 #define DEPTHS 8
 static unsigned nrough;		/* cells that were not exact until they were settled */
-static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_of *of,
+static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_key *of,
 			struct gt_cell_sums to[DEPTHS][MOST_CELLS])
 {
 	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
@@ -115,7 +115,7 @@ static void count_cells(const struct gt_archive *a, struct gt_reader *r, const s
 	}
 }
 
-static void count_range(const struct gt_archive *a, struct gt_reader *r, const struct gt_strip_of *of, int64_t low, int64_t high,
+static void count_range(const struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of, int64_t low, int64_t high,
 			struct gt_cell_sums to[DEPTHS])
 {
 	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
@@ -143,7 +143,7 @@ static bool has_union(const struct gt_segment *seg, uint32_t t, unsigned aspect)
 }
 
 /* Where nobody asks for unions blocks are known by their summaries. */
-static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, bool unions)
+static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bool unions)
 {
 	size_t n = 0;
 
@@ -151,16 +151,16 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, boo
 		for (uint32_t t = 0; t < gt_reader_segment(r, s)->ntracks; t++)
 			for (unsigned a = 1; a < GT_ASPECTS; a++) {
 				if (a < GT_ASPECT_HTOD)
-					of[n++] = (struct gt_strip_of){ s, t, a, false };
+					of[n++] = (struct gt_strip_key){ s, t, a, false };
 				if (unions && has_union(gt_reader_segment(r, s), t, a))
-					of[n++] = (struct gt_strip_of){ s, t, a, true };
+					of[n++] = (struct gt_strip_key){ s, t, a, true };
 			}
 	return n;
 }
 
 /* Where the first call begins that is open at the end, a union may know its busy time roughly, and no smaller than it is, until what was
  * before that is measured. */
-static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned c,
+static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned c,
 			 const struct gt_cell_sums *got, const struct gt_cell_sums *want)
 {
 	int64_t first = INT64_MAX, offset = gt_archive_offset(a, of->segment);
@@ -177,21 +177,21 @@ static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums
 	return got->count == want->count && got->bytes == want->bytes && got->longest == want->longest;
 }
 
-static void settle(struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_of *lane, struct gt_cell_sums *cells)
+static void settle(struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lane, struct gt_cell_sums *cells)
 {
-	struct gt_open_heads h = { .n = 0 };
+	struct gt_unfinished_edges h = { .n = 0 };
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(!gt_open_heads_want(&h, a, w, lane, 1, &err));
-	while (gt_open_heads_step(&h, 1, &err) > 0)
+	CHECK(!gt_unfinished_edges_request(&h, a, w, lane, 1, &err));
+	while (gt_unfinished_edges_step(&h, 1, &err) > 0)
 		;
-	CHECK(!gt_open_heads_want(&h, a, w, lane, 1, &err) && h.done == h.n);	/* the same once more: it is known */
-	gt_open_heads_fill(&h, lane, cells);
-	gt_open_heads_release(&h);
+	CHECK(!gt_unfinished_edges_request(&h, a, w, lane, 1, &err) && h.done == h.n);	/* the same once more: it is known */
+	gt_unfinished_edges_fill(&h, lane, cells);
+	gt_unfinished_edges_release(&h);
 }
 
-static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_strips *s, const struct gt_cell_window *w,
-			       const struct gt_strip_of *of, size_t n)
+static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_lane_cells *s, const struct gt_cell_window *w,
+			       const struct gt_strip_key *of, size_t n)
 {
 	static struct gt_cell_sums all[DEPTHS][MOST_CELLS];
 	struct gt_cell_sums got[MOST_CELLS];
@@ -202,11 +202,11 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 
 			if (!d)
 				count_cells(a, r, w, &of[i], all);
-			gt_strips_cells(s, i, d, got);
+			gt_lane_cells_get(s, i, d, got);
 			for (unsigned c = 0; c < w->cells; c++)
 				if (got[c].sureness)
 					CHECK(may_be_rough(a, r, w, &of[i], c, &got[c], &want[c]) && ++nrough);
-			settle(a, w, &(struct gt_lane_of){ of[i], d }, got);
+			settle(a, w, &(struct gt_lane_key){ of[i], d }, got);
 			for (unsigned c = 0; c < w->cells; c++)
 				if (got[c].sureness || got[c].busy != want[c].busy || !is_counted(&got[c], &want[c])) {
 					fprintf(stderr, "strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
@@ -219,7 +219,7 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 }
 
 /* After each portion of work, what is said to be certain is. */
-static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_strips *s, const struct gt_cell_window *w, const struct gt_strip_of *of,
+static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of,
 			 size_t n)
 {
 	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
@@ -227,13 +227,13 @@ static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_st
 	struct gt_err err = GT_ERR_INIT;
 	int more = 1;
 
-	CHECK(!gt_strips_want(s, w, of, n, &err));
+	CHECK(!gt_lane_cells_request(s, w, of, n, &err));
 	for (unsigned steps = 0; more; steps++) {
 		size_t i = below((uint32_t)n);
 		unsigned d = below(2);
 
-		CHECK((more = gt_strips_step(s, 1, &err)) >= 0 && gt_strips_percent(s) <= 100 && steps < 100000);
-		gt_strips_cells(s, i, d, got);
+		CHECK((more = gt_lane_cells_step(s, 1, &err)) >= 0 && gt_lane_cells_percent(s) <= 100 && steps < 100000);
+		gt_lane_cells_get(s, i, d, got);
 		count_cells(a, r, w, &of[i], want);
 		for (unsigned c = 0; c < w->cells; c++)
 			CHECK(got[c].sureness != GT_CELL_EXACT || (got[c].busy == want[d][c].busy && got[c].count == want[d][c].count));
@@ -244,8 +244,8 @@ static void every_width(struct gt_reader *r)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_archive *a = gt_archive_open(r, &err);
-	struct gt_strips *s = a ? gt_strips_new(a) : NULL;
-	struct gt_strip_of of[400];
+	struct gt_lane_cells *s = a ? gt_lane_cells_new(a) : NULL;
+	struct gt_strip_key of[400];
 	int64_t from, to;
 
 	CHECK(a && s);
@@ -256,12 +256,12 @@ static void every_width(struct gt_reader *r)
 		size_t n = list_strips(r, of, below(2));
 		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift, 20 + below(40) };
 
-		CHECK(!gt_strips_want(s, &w, of, n, &err) && !gt_strips_step(s, 0, &err) && gt_strips_percent(s) == 100);
+		CHECK(!gt_lane_cells_request(s, &w, of, n, &err) && !gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
 		hold_against_count(a, r, s, &w, of, n);
 		if (k % 7 == 0 && nrows < 50000)
 			step_by_step(a, r, s, &w, of, n);
 	}
-	gt_strips_free(s);
+	gt_lane_cells_free(s);
 	gt_archive_close(a);
 }
 
@@ -283,7 +283,7 @@ static void cells_are_what_rows_say(void)
 }
 
 /* What is measured between two moments is what rows say, of every fifth strip. */
-static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_of *of, size_t n, int64_t one, int64_t other)
+static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_measure *m = gt_measure_new(a, of, n, one, other, &err);
@@ -337,15 +337,15 @@ static void where_open_calls_begin(void)
 	for (unsigned i = 0; i < 5; i++) {
 		int fd = temp_file(), keep = dup(fd);
 		struct gt_err err = GT_ERR_INIT;
-		struct gt_strip_of of[400];
-		struct gt_strips *s;
+		struct gt_strip_key of[400];
+		struct gt_lane_cells *s;
 		struct gt_reader *r;
 		struct gt_archive *a;
 		size_t n;
 
 		state = 50 + i;
 		make_sparse(fd);
-		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (s = gt_strips_new(a)));
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (s = gt_lane_cells_new(a)));
 		read_rows(r);
 		n = list_strips(r, of, true);
 		for (unsigned shift = 0; shift <= gt_archive_widest(a); shift++)
@@ -354,12 +354,12 @@ static void where_open_calls_begin(void)
 
 				if (rows[k].kind != GT_OPEN)
 					continue;
-				CHECK(!gt_strips_want(s, &w, of, n, &err) && !gt_strips_step(s, 0, &err));
+				CHECK(!gt_lane_cells_request(s, &w, of, n, &err) && !gt_lane_cells_step(s, 0, &err));
 				hold_against_count(a, r, s, &w, of, n);
 			}
 		for (unsigned k = 0; k < 30; k++)
 			between(a, r, of, n, 200000 + below(600) - (int64_t)below(1u << (1 + k / 2)), 200000 + below(30000));
-		gt_strips_free(s);
+		gt_lane_cells_free(s);
 		gt_archive_close(a);
 		gt_reader_close(r);
 	}
@@ -371,7 +371,7 @@ static void between_two_moments(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int fd = temp_file(), keep = dup(fd);
-	struct gt_strip_of of[400];
+	struct gt_strip_key of[400];
 	struct gt_reader *r;
 	struct gt_archive *a;
 	size_t n;
@@ -450,10 +450,10 @@ static void a_broken_block_is_a_hole(void)
 	int fd = temp_file(), keep = dup(fd);
 	struct gt_reader *r;
 	struct gt_archive *a;
-	struct gt_strips *s;
+	struct gt_lane_cells *s;
 	struct gt_block_list list;
 	struct gt_cell_window w = { .cells = MOST_CELLS };
-	struct gt_strip_of of = { .track = 2, .aspect = GT_ASPECT_CALLS };
+	struct gt_strip_key of = { .track = 2, .aspect = GT_ASPECT_CALLS };
 	struct gt_cell_sums got[MOST_CELLS];
 	unsigned holes = 0;
 
@@ -464,14 +464,14 @@ static void a_broken_block_is_a_hole(void)
 	CHECK(list.n > 3);
 	break_block(keep, list.blocks[1].number);
 	w.first = (list.blocks[1].start - 100) >> w.shift;
-	CHECK((s = gt_strips_new(a)) && !gt_strips_want(s, &w, &of, 1, &err) && !gt_strips_step(s, 0, &err));
-	gt_strips_cells(s, 0, 0, got);
+	CHECK((s = gt_lane_cells_new(a)) && !gt_lane_cells_request(s, &w, &of, 1, &err) && !gt_lane_cells_step(s, 0, &err));
+	gt_lane_cells_get(s, 0, 0, got);
 	for (unsigned c = 0; c < w.cells; c++) {
-		CHECK(got[c].sureness == (gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_HOLE : GT_CELL_EXACT));
-		holes += got[c].sureness == GT_CELL_HOLE;
+		CHECK(got[c].sureness == (gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_DAMAGED : GT_CELL_EXACT));
+		holes += got[c].sureness == GT_CELL_DAMAGED;
 	}
 	CHECK(holes > 100 && holes < MOST_CELLS);
-	gt_strips_free(s);
+	gt_lane_cells_free(s);
 	gt_archive_close(a);
 	gt_reader_close(r);
 }
@@ -485,8 +485,8 @@ struct growing {
 	int fd;
 	struct gt_reader *r;
 	struct gt_archive *a;
-	struct gt_strips *s;
-	struct gt_strip_of of[400];
+	struct gt_lane_cells *s;
+	struct gt_strip_key of[400];
 	size_t n, exact;		/* exact: cells that were so before anything was gone through */
 };
 
@@ -527,9 +527,9 @@ static void look_again(struct growing *g)
 {
 	struct gt_err err = GT_ERR_INIT;
 
-	gt_strips_let_go(g->s);
+	gt_lane_cells_detach(g->s);
 	if (below(4))			/* the archive may be closed long before or after */
-		gt_strips_let_go(g->s);
+		gt_lane_cells_detach(g->s);
 	gt_archive_close(g->a);
 	if (g->r)
 		CHECK(gt_reader_grow(g->r, UINT64_MAX, &err) > 0);
@@ -537,9 +537,9 @@ static void look_again(struct growing *g)
 		g->r = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &err);
 	CHECK(g->r && (g->a = gt_archive_open(g->r, &err)));
 	if (g->s)
-		gt_strips_again(g->s, g->a);
+		gt_lane_cells_reopen(g->s, g->a);
 	else
-		CHECK((g->s = gt_strips_new(g->a)));
+		CHECK((g->s = gt_lane_cells_new(g->a)));
 	read_rows(g->r);
 	g->n = list_strips(g->r, g->of, true);
 }
@@ -547,20 +547,20 @@ static void look_again(struct growing *g)
 /* As strips that know of nothing before, in all that is told. */
 static void hold_against_new(const struct growing *g, const struct gt_cell_window *w)
 {
-	struct gt_strips *fresh = gt_strips_new(g->a);
+	struct gt_lane_cells *fresh = gt_lane_cells_new(g->a);
 	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(fresh && !gt_strips_want(fresh, w, g->of, g->n, &err) && !gt_strips_step(fresh, 0, &err));
+	CHECK(fresh && !gt_lane_cells_request(fresh, w, g->of, g->n, &err) && !gt_lane_cells_step(fresh, 0, &err));
 	for (size_t i = 0; i < g->n; i++)
 		for (unsigned d = 0; d < DEPTHS; d++) {
-			gt_strips_cells(g->s, i, d, have);
-			gt_strips_cells(fresh, i, d, want);
+			gt_lane_cells_get(g->s, i, d, have);
+			gt_lane_cells_get(fresh, i, d, want);
 			for (unsigned c = 0; c < w->cells; c++)
 				CHECK(have[c].sureness == want[c].sureness && have[c].busy == want[c].busy && is_counted(&have[c], &want[c]) &&
 				      have[c].category == want[c].category && have[c].open == want[c].open);
 		}
-	gt_strips_free(fresh);
+	gt_lane_cells_free(fresh);
 }
 
 /* What is said to be certain is: at once, and while it is gone through. */
@@ -572,7 +572,7 @@ static void hold_what_is_certain(struct growing *g, const struct gt_cell_window 
 	for (size_t i = first ? 0 : below(9); i < g->n; i += first ? 1 : 9) {
 		count_cells(g->a, g->r, w, &g->of[i], want);
 		for (unsigned d = 0; d < DEPTHS; d++) {
-			gt_strips_cells(g->s, i, d, have);
+			gt_lane_cells_get(g->s, i, d, have);
 			for (unsigned c = 0; c < w->cells; c++) {
 				g->exact += first && have[c].sureness == GT_CELL_EXACT;
 				CHECK(have[c].sureness != GT_CELL_EXACT || (have[c].busy == want[d][c].busy && is_counted(&have[c], &want[d][c])));
@@ -619,14 +619,14 @@ static void what_was_certain_stays(void)
 			look_again(&g);
 			for (unsigned looks = 1 + !below(3); looks; looks--) {
 				w = choose_window(&g, &w);
-				CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err));
+				CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err));
 				hold_what_is_certain(&g, &w, true);
 				for (more = 1; more && below(9); )
-					CHECK((more = gt_strips_step(g.s, 1, &err)) >= 0);
+					CHECK((more = gt_lane_cells_step(g.s, 1, &err)) >= 0);
 				hold_what_is_certain(&g, &w, false);
 			}
 			if (more && below(4))
-				CHECK(!(more = gt_strips_step(g.s, 0, &err)));
+				CHECK(!(more = gt_lane_cells_step(g.s, 0, &err)));
 			if (!more)
 				hold_against_new(&g, &w);
 		}
@@ -634,9 +634,9 @@ static void what_was_certain_stays(void)
 		gt_gpu_types_release(&g.p.types);
 		CHECK(!gt_writer_close(g.p.w, &g.p.err));
 		look_again(&g);
-		CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err) && !gt_strips_step(g.s, 0, &err));
+		CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err) && !gt_lane_cells_step(g.s, 0, &err));
 		hold_against_new(&g, &w);
-		gt_strips_free(g.s);
+		gt_lane_cells_free(g.s);
 		gt_archive_close(g.a);
 		gt_reader_close(g.r);
 		close(g.fd);

@@ -47,24 +47,24 @@ static int exact_cells(unsigned threads, bool *wrong)
 	struct gt_reader *r = busy_threads(threads);
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_archive *a = r ? gt_archive_open(r, &err) : NULL;
-	struct gt_strips *s = a ? gt_strips_new(a) : NULL;
-	struct gt_strip_of process = { 0, 0, GT_ASPECT_CALLS, true };
+	struct gt_lane_cells *s = a ? gt_lane_cells_new(a) : NULL;
+	struct gt_strip_key process = { 0, 0, GT_ASPECT_CALLS, true };
 	struct gt_cell_window w = { 0, SHIFT, CELLS };
 	struct gt_cell_sums cells[CELLS];
 	int exact = 0;
 
-	if (!s || gt_strips_want(s, &w, &process, 1, &err))
+	if (!s || gt_lane_cells_request(s, &w, &process, 1, &err))
 		return -1;
-	while (gt_strips_step(s, 1000, &err) > 0)
+	while (gt_lane_cells_step(s, 1000, &err) > 0)
 		;
-	gt_strips_cells(s, 0, 0, cells);
+	gt_lane_cells_get(s, 0, 0, cells);
 	for (unsigned i = 0; i < CELLS; i++) {
 		uint64_t busy = busy_in(threads, gt_cell_start(&w, i), gt_cell_start(&w, i + 1));
 
 		exact += cells[i].sureness == GT_CELL_EXACT;
 		*wrong |= cells[i].sureness == GT_CELL_EXACT && cells[i].busy != busy;
 	}
-	gt_strips_free(s);
+	gt_lane_cells_free(s);
 	gt_archive_close(a);
 	gt_reader_close(r);
 	return err.code ? -1 : exact;

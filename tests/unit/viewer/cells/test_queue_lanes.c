@@ -8,7 +8,7 @@
 struct stage {
 	struct gt_reader *reader;
 	struct gt_archive *archive;
-	struct gt_queue_rows *rows;
+	struct gt_queue_lanes *rows;
 	struct gt_time_extent extent;
 	struct gt_queue_of of[6];	/* of each device it and its two streams */
 	struct gt_err err;
@@ -21,7 +21,7 @@ static void stage_up(struct stage *st, int epochs)
 	CHECK((st->archive = gt_archive_open(st->reader, &st->err)));
 	gt_archive_extent(st->archive, &st->extent.from, &st->extent.to);
 	st->extent.to++;
-	CHECK((st->rows = gt_queue_rows_new(st->archive, &st->extent)));
+	CHECK((st->rows = gt_queue_lanes_new(st->archive, &st->extent)));
 	for (uint32_t t = 0; t < gt_reader_segment(st->reader, 0)->ntracks; t++) {
 		const struct gt_track *k = &gt_reader_segment(st->reader, 0)->tracks[t];
 
@@ -34,7 +34,7 @@ static void stage_up(struct stage *st, int epochs)
 
 static void strike(struct stage *st)
 {
-	gt_queue_rows_free(st->rows);
+	gt_queue_lanes_free(st->rows);
 	gt_archive_close(st->archive);
 	gt_reader_close(st->reader);
 }
@@ -51,9 +51,9 @@ static uint64_t count_at(int64_t t, int i)
 	return depth[0] + depth[1];
 }
 
-static struct gt_gauge_cell count_cell(const struct stage *st, int i, int64_t from, int64_t to)
+static struct gt_counter_cell count_cell(const struct stage *st, int i, int64_t from, int64_t to)
 {
-	struct gt_gauge_cell c = { .known = true };
+	struct gt_counter_cell c = { .known = true };
 
 	from = from > st->extent.from ? from : st->extent.from;
 	if (from >= to)
@@ -74,7 +74,7 @@ static struct gt_gauge_cell count_cell(const struct stage *st, int i, int64_t fr
 }
 
 /* Some are not known, or told by the order: then it says so of all. */
-static bool is_said(const struct gt_gauge_cell *c)
+static bool is_said(const struct gt_counter_cell *c)
 {
 	bool some = false, likely = false;
 
@@ -87,13 +87,13 @@ static bool is_said(const struct gt_gauge_cell *c)
 
 static bool same_cells(const struct stage *st, const struct gt_cell_window *w)
 {
-	struct gt_gauge_cell got[64];
+	struct gt_counter_cell got[64];
 
 	for (int i = 0; i < 6; i++) {
-		gt_queue_rows_cells(st->rows, &st->of[i], got);
+		gt_queue_lanes_get(st->rows, &st->of[i], got);
 		for (unsigned c = 0; c < w->cells; c++) {
 			int64_t from = gt_cell_start(w, c), to = gt_cell_start(w, c + 1);
-			struct gt_gauge_cell want = count_cell(st, i, from, to);
+			struct gt_counter_cell want = count_cell(st, i, from, to);
 
 			if (from >= st->extent.to || to <= st->extent.from)
 				continue;
@@ -122,9 +122,9 @@ static bool agrees_somewhere(struct stage *st)
 {
 	struct gt_cell_window w = look_somewhere(st);
 
-	if (gt_queue_rows_want(st->rows, &w, st->of, 6, &st->err) || gt_queue_rows_step(st->rows, 0, &st->err))
+	if (gt_queue_lanes_request(st->rows, &w, st->of, 6, &st->err) || gt_queue_lanes_step(st->rows, 0, &st->err))
 		return false;
-	return same_cells(st, &w) && gt_queue_rows_percent(st->rows) == 100;
+	return same_cells(st, &w) && gt_queue_lanes_percent(st->rows) == 100;
 }
 
 static void cells_are_as_counted(void)
@@ -136,12 +136,12 @@ static void cells_are_as_counted(void)
 		srand(seed);
 		random_program(seed);
 		stage_up(&st, 1 + (int)seed % 7);
-		CHECK(gt_queue_rows_any(st.rows, 0) && !gt_queue_rows_read(st.rows));
+		CHECK(gt_queue_lanes_has_queue(st.rows, 0) && !gt_queue_lanes_read_count(st.rows));
 		for (int i = 0; good && i < 12; i++)
 			good = agrees_somewhere(&st);
 		if (!good)
 			printf("# seed %u\n", seed);
-		CHECK(good && gt_queue_rows_any(st.rows, 0) && gt_queue_rows_read(st.rows));
+		CHECK(good && gt_queue_lanes_has_queue(st.rows, 0) && gt_queue_lanes_read_count(st.rows));
 		strike(&st);
 	}
 }
@@ -164,7 +164,7 @@ static void what_is_far_away_counts(void)
 	for (unsigned shift = 0; shift < 8; shift++) {
 		struct gt_cell_window w = { .first = (30000000 + st.extent.from) >> shift, .shift = shift, .cells = 50 };
 
-		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err) && !gt_queue_rows_step(st.rows, 0, &st.err));
+		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && !gt_queue_lanes_step(st.rows, 0, &st.err));
 		CHECK(same_cells(&st, &w) && count_at(gt_cell_start(&w, 0), 3) == 300 && count_at(gt_cell_start(&w, 0), 1) == 0);
 	}
 	strike(&st);
@@ -172,9 +172,9 @@ static void what_is_far_away_counts(void)
 
 static bool says_nothing(const struct stage *st)
 {
-	struct gt_gauge_cell got[64];
+	struct gt_counter_cell got[64];
 
-	gt_queue_rows_cells(st->rows, &st->of[0], got);
+	gt_queue_lanes_get(st->rows, &st->of[0], got);
 	return !got[0].known && !got[39].known;
 }
 
@@ -189,26 +189,26 @@ static void until_it_is_known(void)
 	random_program(2);
 	stage_up(&st, 3);
 	gt_window_fit(&w, &st.extent);
-	CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err) && says_nothing(&st));
-	for (int i = 0; gt_queue_rows_step(st.rows, 1000, &st.err) == 1; i++)
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && says_nothing(&st));
+	for (int i = 0; gt_queue_lanes_step(st.rows, 1000, &st.err) == 1; i++)
 		if (i % 50 == 0 && i < 1000)
-			gt_queue_rows_leave(st.rows);
+			gt_queue_lanes_pause(st.rows);
 	CHECK(same_cells(&st, &w));
 	for (int i = 0; i < 20; i++) {		/* as a key each time: it does not begin at once */
 		uint64_t before = gt_now_us();
 		bool waits;
 
 		gt_window_show(&w, &st.extent, st.extent.from + 1000 + 100 * i, st.extent.from + 1030 + 100 * i);
-		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err));
-		waits = gt_queue_rows_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) && gt_queue_rows_percent(st.rows) == 100;
+		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
+		waits = gt_queue_lanes_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) && gt_queue_lanes_percent(st.rows) == 100;
 		stood |= gt_now_us() - before > 100000;		/* the machine did, and so did the keys */
 		CHECK(waits || stood);
 	}
-	CHECK(gt_queue_rows_step(st.rows, 0, &st.err) == 0 && same_cells(&st, &w));
+	CHECK(gt_queue_lanes_step(st.rows, 0, &st.err) == 0 && same_cells(&st, &w));
 	gt_window_pan(&w, &st.extent, 20);	/* is known by now, or nearer */
-	CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err) && gt_queue_rows_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
 	gt_window_zoom(&w, &st.extent, 2, 20);
-	CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err) && gt_queue_rows_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
 	strike(&st);
 }
 
@@ -217,7 +217,7 @@ static void known_as_far_as_it_went(void)
 {
 	for (int k = 0; k < 20; k++) {
 		struct stage st;
-		struct gt_gauge_cell got[64];
+		struct gt_counter_cell got[64];
 		struct gt_cell_window w = { .cells = 60 };
 		int64_t end;
 		bool more;
@@ -226,27 +226,27 @@ static void known_as_far_as_it_went(void)
 		random_program(2);
 		stage_up(&st, 3);
 		gt_window_fit(&w, &st.extent);
-		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err));
-		CHECK(k % 2 ? gt_queue_rows_step(st.rows, 1, &st.err) >= 0 : !gt_queue_rows_step(st.rows, 0, &st.err));
-		gt_queue_rows_let_go(st.rows);		/* while the thread is at it, and when it is done */
+		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
+		CHECK(k % 2 ? gt_queue_lanes_step(st.rows, 1, &st.err) >= 0 : !gt_queue_lanes_step(st.rows, 0, &st.err));
+		gt_queue_lanes_detach(st.rows);		/* while the thread is at it, and when it is done */
 		gt_archive_close(st.archive);
 		CHECK((st.archive = gt_archive_open(st.reader, &st.err)));
 		end = st.extent.to;
 		st.extent.to += (st.extent.to - st.extent.from) / 3;
-		CHECK(!gt_queue_rows_again(st.rows, st.archive, &st.extent));
+		CHECK(!gt_queue_lanes_reopen(st.rows, st.archive, &st.extent));
 		gt_window_fit(&w, &st.extent);
-		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err));
-		gt_queue_rows_cells(st.rows, &st.of[0], got);
+		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
+		gt_queue_lanes_get(st.rows, &st.of[0], got);
 		for (unsigned c = 0; c < w.cells; c++) {
-			struct gt_gauge_cell want = count_cell(&st, 0, gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+			struct gt_counter_cell want = count_cell(&st, 0, gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 			CHECK(k % 2 || got[c].known == (gt_cell_start(&w, c + 1) <= end));
 			CHECK(!got[c].known || (got[c].some && got[c].low == want.low && got[c].high == want.high && got[c].last == want.last));
 		}
-		more = gt_queue_rows_step(st.rows, 1, &st.err) == 1;	/* or its thread was done before we looked */
-		CHECK(k % 2 || more || gt_queue_rows_read(st.rows) == 2);
-		CHECK(!gt_queue_rows_step(st.rows, 0, &st.err) && same_cells(&st, &w));
-		CHECK(k % 2 || gt_queue_rows_read(st.rows) == 2);
+		more = gt_queue_lanes_step(st.rows, 1, &st.err) == 1;	/* or its thread was done before we looked */
+		CHECK(k % 2 || more || gt_queue_lanes_read_count(st.rows) == 2);
+		CHECK(!gt_queue_lanes_step(st.rows, 0, &st.err) && same_cells(&st, &w));
+		CHECK(k % 2 || gt_queue_lanes_read_count(st.rows) == 2);
 		strike(&st);
 	}
 }
@@ -262,9 +262,9 @@ static void no_launches(void)
 		add_op(0, 0, 0, -1, 1000 + i * 100, 1050 + i * 100);
 	stage_up(&st, 1);
 	gt_window_fit(&w, &st.extent);
-	CHECK(gt_queue_rows_any(st.rows, 0));
-	CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err) && !gt_queue_rows_step(st.rows, 0, &st.err));
-	CHECK(gt_queue_rows_read(st.rows) && !gt_queue_rows_any(st.rows, 0));
+	CHECK(gt_queue_lanes_has_queue(st.rows, 0));
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && !gt_queue_lanes_step(st.rows, 0, &st.err));
+	CHECK(gt_queue_lanes_read_count(st.rows) && !gt_queue_lanes_has_queue(st.rows, 0));
 	strike(&st);
 }
 

@@ -379,7 +379,7 @@ static void counters_stand_beneath_what_they_are_of(void)
 	struct gt_lane_line l;
 
 	open_world(&w, 1);
-	with.counters = (struct gt_gauge_of[]){ { 0, w.process, 0 }, { 0, w.gpu[1], 0 } };
+	with.counters = (struct gt_counter_key[]){ { 0, w.process, 0 }, { 0, w.gpu[1], 0 } };
 	with.ncounters = 2;
 	gt_lanes_release(&w.lanes);
 	CHECK(w.process < w.gpu[1] && !gt_lanes_init(&w.lanes, w.reader, &with, &w.err));
@@ -497,7 +497,7 @@ static void a_context_comes_out(void)
 		more = read_contexts(&w, 2, 0);
 		gt_reader_close(w.reader);
 		w.reader = more;
-		CHECK(!gt_lanes_again(&w.lanes, more, &known, &w.err));
+		CHECK(!gt_lanes_reopen(&w.lanes, more, &known, &w.err));
 		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
 		CHECK_EQ(gt_lanes_find(&w.lanes, &l), 3);
 		l = line_called(&w, "context");
@@ -505,7 +505,7 @@ static void a_context_comes_out(void)
 		more = read_contexts(&w, 2, 1);
 		gt_reader_close(w.reader);
 		w.reader = more;
-		CHECK(!gt_lanes_again(&w.lanes, more, &known, &w.err));
+		CHECK(!gt_lanes_reopen(&w.lanes, more, &known, &w.err));
 		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  +context\n  -context\n   stream 7\n  stream 8\n"));
 		close_world(&w);
 	}
@@ -539,7 +539,7 @@ static void launches_wait_beneath_their_gpu(void)
 		     "   queue depth\n  queue depth\n -GPU 1 NVIDIA H200\n  stream 7\n  queue depth\n +main 100\n +ranges worker 101\n"
 		     " worker 101\n loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
 	l = line_called(&w, "queue depth");
-	CHECK(l.kind == GT_LANE_QUEUE && l.track == w.stream[0] && gt_lane_is_gauge(&l) && !gt_lanes_fold(&w.lanes, &l, true));
+	CHECK(l.kind == GT_LANE_QUEUE && l.track == w.stream[0] && gt_lane_is_counter(&l) && !gt_lanes_fold(&w.lanes, &l, true));
 	CHECK(gt_lanes_hide(&w.lanes, &l) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[1]);
 	CHECK(gt_lanes_show_hidden(&w.lanes) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[0]);
 	close_world(&w);

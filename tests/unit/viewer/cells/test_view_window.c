@@ -139,7 +139,7 @@ static void labels_are_round_and_never_touch(void)
 
 		gt_window_fit(&w, &e);
 		gt_window_zoom(&w, &e, rand() % 40, rand() % (int)w.cells);
-		n = gt_axis(&w, &how, ticks, 512);
+		n = gt_time_axis(&w, &how, ticks, 512);
 		for (unsigned k = 0; k < n; k++) {
 			CHECK(k == 0 || ticks[k].column >= behind + 2);
 			behind = ticks[k].column + 1 + (unsigned)strlen(ticks[k].label);
@@ -160,7 +160,7 @@ static void ticks_stand_where_they_say(void)
 
 	gt_window_fit(&w, &e);
 	for (int zoom = 0; zoom < 12; zoom++, gt_window_zoom(&w, &e, 1, 37)) {
-		n = gt_axis(&w, &how, ticks, 64);
+		n = gt_time_axis(&w, &how, ticks, 64);
 		CHECK(n >= 2);
 		for (unsigned i = 0; i < n; i++) {
 			CHECK(!gt_time_parse(&how, ticks[i].label, &t));
