@@ -1,15 +1,17 @@
-/* What strips were asked for, so that they are asked again only for something else. */
+/* The last request for lane cells. The cells are requested again only if the window or the
+ * strips differ. */
 #ifndef GT_CELLS_REQUEST_H
 #define GT_CELLS_REQUEST_H
 #include "viewer/cells/lane_cells.h"
 
-struct gt_cells_request {			/* zero-initialised: nothing */
+struct gt_cells_request {			/* zero-initialised: empty */
 	struct gt_cell_window window;
 	struct gt_strip_key *of;
 	size_t n, cap;
 };
-void gt_cells_request_release(struct gt_cells_request *a);		/* nothing was asked */
-/* 1: something else is asked now; 0: it is the same; negative. */
+void gt_cells_request_release(struct gt_cells_request *a);		/* frees it; it is then empty */
+/* Requests the cells if the request differs from the last one. 1: it differs; 0: it is the same;
+ * negative: error. */
 int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err);
 bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b);
 bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b);

@@ -1,6 +1,6 @@
 #include "viewer/model/display_name.h"
 
-/* Names of kernels are gone through when the first one is shown: the first frame need not wait for that. */
+/* The table of kernel names is made on first use, so that the first frame does not wait for it. */
 const char *gt_display_name_of_kernel(struct gt_display_name *s, const char *name)
 {
 	if (!s->kernels)

@@ -1,4 +1,5 @@
-/* What rows are called on the screen: as recorded, and kernels in the short form that reports have them in. */
+/* Display names: the names of rows on the screen. Kernels have the short form of the reports;
+ * all other names are as recorded. */
 #ifndef GT_DISPLAY_NAME_H
 #define GT_DISPLAY_NAME_H
 #include "formats/names/demangle.h"

@@ -1,5 +1,6 @@
-/* Single rows: what the cursor stands on, what comes before and behind it, what it says, what it belongs to. A
- * lane is a strip at one depth. Few blocks are opened for any of this; searches that may go through all of them are in event_search.h. */
+/* Lookup of single events: the event at a time on a lane, its neighbours, its fields and the
+ * call that launched it. A lane is a strip at one depth. Each lookup opens few blocks. Searches
+ * that may read all blocks are in event_search.h. */
 #ifndef GT_EVENT_LOOKUP_H
 #define GT_EVENT_LOOKUP_H
 #include <limits.h>
@@ -8,10 +9,10 @@
 struct gt_lane_key { struct gt_strip_key strip; unsigned depth; };
 #define GT_DEPTH_ANY UINT_MAX
 
-struct gt_event_ref {			/* a row; its times are the segment's */
-	struct gt_lane_key lane;		/* of its own track, and own depth */
+struct gt_event_ref {			/* a reference to a row; its times are the segment's */
+	struct gt_lane_key lane;		/* its own track and depth */
 	const struct gt_block *block;
-	uint32_t row;			/* in the block's gt_rows */
+	uint32_t row;			/* index in the block's gt_rows */
 	enum gt_kind kind;
 	int64_t start, dur;
 	uint32_t type;
@@ -20,26 +21,31 @@ struct gt_event_ref {			/* a row; its times are the segment's */
 };
 static inline int64_t gt_event_ref_end(const struct gt_event_ref *f) { return f->start + f->dur; }
 
-struct gt_event_ref gt_event_ref_of_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i);	/* row i, of a track */
+struct gt_event_ref gt_event_ref_of_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i);	/* row i of this track */
 
-/* All: 1 with *found filled in, 0: there is none, negative. */
+/* Each function returns 1 and fills in *found; 0: there is no such row; negative: error. */
 
-/* The row of a lane that covers `at` (segment's time), or else the first one that starts in [at, to). Of several the one that started last. */
+/* The row of a lane that covers `at` (segment's time), else the first one that starts in [at,
+ * to). If several rows cover it: the one with the latest start. */
 int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to, struct gt_event_ref *found, struct gt_err *err);
-/* The next row of the lane by start, or the one before. `lane` may be a union's, of which `from` is one row. */
+/* The next or the previous row of the lane by start. `lane` may be a union; `from` is then one
+ * of its rows. */
 int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
 int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found,
 		    struct gt_err *err);
-/* The gap around `at` (segment's time): of the rows that start before it the one that ends last, at `at` at the latest; and the first row that
- * starts from it on. */
+/* The gap around `at` (segment's time). before: the row with the latest end among those that
+ * start before `at`; it ends at `at` or earlier. behind: the first row that starts at `at` or
+ * later. */
 int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, struct gt_event_ref *before, struct gt_event_ref *behind,
 	      struct gt_err *err);
-/* The call that launched it, of work of a GPU that knows it. The other way needs a search (GT_SEARCH_LAUNCHED). */
+/* The call that launched this GPU work, if the row names it. The other direction needs a search
+ * (GT_SEARCH_LAUNCHED). */
 int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work, struct gt_event_ref *call, struct gt_err *err);
 
-/* Everything that a row says: to each field of it, its name and its value as text. -ENOMEM, or what fn returned. */
+/* Calls fn with the name and the text value of each field of a row. Returns -ENOMEM, or the
+ * value that fn returned. */
 typedef int gt_field_fn(void *arg, const char *name, const char *value);
 int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *f, gt_field_fn *fn, void *arg, struct gt_err *err);
-const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f);	/* as recorded: names of kernels are mangled */
+const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f);	/* as recorded: kernel names are mangled */
 
 #endif

@@ -1,5 +1,5 @@
-/* Everything that is known of what is picked, as lines of a name and a value, and the pane that shows them: beside the lanes where a
- * terminal is wide, below them else, and none where there is no room. */
+/* The detail pane: shows all that is known about the selection as lines of a name and a value.
+ * It is right of the lanes on a wide terminal, else below them; without room it is not shown. */
 #ifndef GT_DETAIL_PANE_H
 #define GT_DETAIL_PANE_H
 #include "viewer/timeline/selection.h"
@@ -12,13 +12,13 @@ struct gt_detail_pane {			/* zero-initialised is empty */
 	size_t n, cap;
 };
 struct gt_detail_source { const struct gt_scene *scene; const struct gt_lanes *lanes; struct gt_display_name *spell; };	/* borrowed */
-/* Tells of what is picked in place of what it told so far. 0 or negative. */
+/* Replaces the content with a description of the selection. 0 or negative. */
 int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from, const struct gt_selection *p, struct gt_err *err);
 void gt_detail_pane_release(struct gt_detail_pane *d);
 
 enum gt_pane_size { GT_PANE_NONE, GT_PANE_USUAL, GT_PANE_TALL, GT_PANE_SIZES };
-struct gt_pane { int x, y; unsigned width, height; };	/* height 0: there is none */
-/* Takes room for it from the layout, of columns or of lanes, if there is enough. */
+struct gt_pane { int x, y; unsigned width, height; };	/* height 0: it is not shown */
+/* Takes columns or lines for the pane from the layout, if there is enough room. */
 struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size);
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to);
 #endif

@@ -1,4 +1,4 @@
-/* The picture of the timeline: everything that a frame shows, and nothing of where it comes from. */
+/* Draws the timeline: struct gt_picture has everything that a frame shows. */
 #ifndef GT_TIMELINE_DRAW_H
 #define GT_TIMELINE_DRAW_H
 #include "viewer/view/layout.h"
@@ -11,30 +11,32 @@ struct gt_picture {
 	struct gt_layout at;
 	const struct gt_scene *scene;
 	const struct gt_lanes *lanes;
-	size_t top, cursor;		/* lines of lanes: the first that is shown, the one of the cursor */
+	size_t top, cursor;		/* lines of lanes: the first one shown, and the cursor's */
 	unsigned column;		/* cell of the cursor */
 	enum gt_height heights;
-	const struct gt_cell_sums *cells;	/* at.cells for each line from top on, at.nlanes at most */
+	const struct gt_cell_sums *cells;	/* at.cells for each line from `top` on, at.nlanes lines at most */
 	const struct gt_counter_cell *gauges;	/* the same for lines of counters */
-	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: nothing is known of it */
+	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: unknown */
 	struct gt_cell_window map_window;
-	unsigned percent;		/* refined */
+	unsigned percent;		/* how much is exact */
 };
-/* Where a call was still open when the recording ended: an end that points out of it. */
+/* Symbol for the end of an unfinished call: points to the right. */
 #define GT_OPEN_END 0x25ba
 extern const struct gt_look gt_unfinished_end_look;
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 
-/* Eighths of a cell of this width: 0 only when nothing was, 8 only when all of it was busy. */
+/* Eighths of a cell of this width: 0 only if it was never busy, 8 only if it was always busy. */
 unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
-/* Of the largest one there is: 0 only when there is none, 8 for the largest. */
+/* Eighths of the largest value: 0 only if the value is 0, 8 for the largest. */
 unsigned gt_part_eighths(uint64_t value, uint64_t largest);
-/* Of a counter between the least and the most that is shown of it, where 0 is always: how high what it rose to is. */
+/* Eighths of a counter's largest value in the cell, on a scale from `least` to `most` that
+ * always includes 0. */
 unsigned gt_counter_eighths(double value, double least, double most);
 uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m);
-/* The overview: cells of the whole run made into n columns of equal widths: what of them was busy, and with what. */
+/* The overview: converts the cells of the whole run to n columns of equal width, with busy time
+ * and category. */
 void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w, const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to);
-/* The column of the overview, of n, that a moment is in, and the moment at which a column begins. */
+/* The column (of n) of the overview at a time, and the start time of a column. */
 int64_t gt_overview_column(const struct gt_time_extent *e, int64_t t, unsigned n);
 int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigned n);
 #endif

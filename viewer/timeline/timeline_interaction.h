@@ -1,5 +1,6 @@
-/* The desk: what a user has laid out over the timeline. What is picked and the pane that tells of it, and what leads from there. The
- * timeline says where the cursor is, and asks afterwards where it is to go. */
+/* Timeline interaction: what the user selected, marked and searched on the timeline, the pane
+ * that describes it, and the jumps from it. The timeline passes the cursor's position and asks
+ * afterwards where to move it. */
 #ifndef GT_TIMELINE_INTERACTION_H
 #define GT_TIMELINE_INTERACTION_H
 #include "viewer/view/bindings.h"
@@ -9,58 +10,63 @@
 #include "viewer/view/scene.h"
 
 struct gt_timeline_interaction {
-	struct gt_scene *scene;		/* borrowed, as lanes are */
+	struct gt_scene *scene;		/* borrowed, like lanes */
 	struct gt_lanes *lanes;
 	struct gt_display_name spell;
 	struct gt_selection pick;
 	struct gt_detail_pane detail;
 	enum gt_pane_size size;
-	bool asked;			/* for a pane, by a key: it is said if there is no room for one */
+	bool asked;			/* the user asked for a pane: a status text says if there is no room */
 	struct gt_pane pane;
-	struct gt_name_search *finds;		/* NULL: nothing is looked for */
-	char *looked_for;		/* between two archives: the expression, or NULL */
-	struct gt_event_boxes *boxes;		/* of the lines that are shown */
-	bool told;			/* the detail is that of what is picked */
-	struct gt_err err;		/* of a key; gt_interaction_arrange returns it */
+	struct gt_name_search *finds;		/* NULL: there is no search */
+	char *looked_for;		/* the search expression between two archives, or NULL */
+	struct gt_event_boxes *boxes;		/* of the visible lines */
+	bool told;			/* the detail pane describes the selection */
+	struct gt_err err;		/* error of a key; gt_interaction_arrange returns it */
 };
 static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line)
 {
 	return (struct gt_lane_key){ { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived }, line->depth };
 }
 
-/* Where the cursor is. */
+/* The position of the cursor. */
 struct gt_timeline_cursor {
 	const struct gt_lane_line *line;	/* NULL: there are no lanes */
-	const struct gt_cell_sums *cells;	/* of it: the window's */
+	const struct gt_cell_sums *cells;	/* its cells in the window */
 	unsigned column;
-	int64_t time;				/* the moment in it that was gone to, or where it begins */
+	int64_t time;				/* the time in the cell that a jump went to, else the cell's start */
 };
-int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* to be released in any case */
+int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* release it in any case */
 void gt_interaction_release(struct gt_timeline_interaction *d);
-/* The scene's archive is about to be closed: nothing but gt_interaction_release or _again may come next. Again: with the scene's next one, of
- * the same trace with more in it; all that the user laid out lies there still. 0 or negative. */
+/* detach: call before the scene's archive is closed; then only gt_interaction_release or _reopen
+ * may follow. reopen: continues with the scene's newer archive of the same trace; selection,
+ * marks and search stay. 0 or negative. */
 void gt_interaction_detach(struct gt_timeline_interaction *d);
 int gt_interaction_reopen(struct gt_timeline_interaction *d, struct gt_err *err);
-bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at);	/* false: it has no use for this */
-/* The mouse is drawn over cells: the marks are at both ends. Drop: there it is let go, and the marks snap to edges of what is in these two
- * cells of the lane. */
+bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at);	/* false: it does not handle this action */
+/* The mouse is dragged over cells: the marks are at both ends. drop: the button is released, and
+ * the marks move to the edges of the events in these two cells of the lane. */
 void gt_interaction_drag(struct gt_timeline_interaction *d, unsigned from, unsigned to);
 void gt_interaction_drop(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from);
-/* What the user has laid hands on: between both marks, or else what is picked. The viewer's time; false, and it is said why: nothing. */
+/* The marked range, else the selection, in the viewer's time. false: neither exists; the status
+ * text says so. */
 bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int64_t *to);
-/* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
+/* Starts a name search; "": ends it. NULL, or the reason of a failure. */
 const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression, const struct gt_timeline_cursor *at);
-void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row);	/* selects it, and wants to go there */
-int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at);	/* where the cursor is, the viewer's time */
-/* Where the cursor is to go now: a lane, and a stretch of the viewer's time. Asked once after each jump. */
+void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row);	/* selects it and requests a jump to it */
+int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at);	/* the cursor's position, the viewer's time */
+/* Takes the pending jump: a lane and a range of the viewer's time. false: there is none. Call it
+ * once after each action. */
 bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
-/* Takes from the layout what the pane needs. 0 or negative. */
+/* Takes the pane's room from the layout. 0 or negative. */
 int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err);
-/* Which lines are shown: nlines from `top` on, and which strips they are of; and the line of the cursor. 0 or negative. */
+/* Sets the visible lines: nlines from `top` on with the numbers of their strips, and the
+ * cursor's line. 0 or negative. */
 int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor, const struct gt_lane_cells *strips, const uint32_t *strip_of,
 		 struct gt_err *err);
-/* What the user waits for, and what may come last. 1: there is more to do, 0, negative. */
+/* The work that the user waits for, and the work that may come last. 1: there is more to do, 0:
+ * done, negative: error. */
 int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
-void gt_interaction_draw(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to);	/* over the timeline */
+void gt_interaction_draw(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to);	/* draws over the timeline */
 #endif
