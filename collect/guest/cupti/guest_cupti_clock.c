@@ -1,6 +1,7 @@
-/* The clock that CUPTI gets of us. It reads it in the middle of each launch, on the program's thread, and once more for the record of
- * the call: CLOCK_MONOTONIC, but for what reading the counter of ticks costs, where the recorder trusts that, too. Until the rate is
- * known, a quarter of a second, and whenever nobody has looked at both clocks for long, the kernel's own is read. */
+/* CUPTI's clock. CUPTI reads it inside each launch, on the program's thread, and once more for
+ * the record of the call. It is CLOCK_MONOTONIC at the cost of reading the tick counter, if the
+ * recorder trusts that counter, too. For the first 0.25 s, until the rate is known, and after a
+ * long time without an update it reads the kernel's clock. */
 #include "collect/guest/cupti/guest_cupti_clock.h"
 #include "collect/guest/core/guest_session.h"
 
@@ -10,7 +11,8 @@ uint64_t gt_clock_read_for_cupti(void)
 {
 	uint64_t ns;
 
-	for (int i = 0; i < 4 && __atomic_load_n(&ticking.stale, __ATOMIC_RELAXED); i++)	/* it may be being written */
+	/* retries, as an update may be in progress */
+	for (int i = 0; i < 4 && __atomic_load_n(&ticking.stale, __ATOMIC_RELAXED); i++)
 		if (gt_tick_clock_at(&ticking, gt_ticks(), &ns))
 			return ns;
 	return gt_monotonic();

@@ -12,21 +12,23 @@
 uint64_t gt_clock_read_for_cupti(void);	/* ns of CLOCK_MONOTONIC; cheaper than the kernel's clock */
 void gt_clock_update(void);		/* updates it; called by one thread a few times a second */
 
-#define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span tells no rate */
+#define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span gives no usable rate */
 #define GT_TICK_CLOCK_FAR 20000		/* ns */
-#define GT_TICK_CLOCK_STALE 4		/* spans without a look, after which the counter is not believed */
+#define GT_TICK_CLOCK_STALE 4		/* spans without an update after which the counter is not
+					 * used */
 
 struct gt_tick_clock {
-	uint32_t turn;			/* odd while it is being written */
-	uint64_t ticks, ns;		/* a moment */
-	uint64_t rate;			/* ns a tick, times 2^32; 0: not known yet */
-	uint64_t stale;			/* ticks; 0: it is not believed at all */
-	uint64_t seen_ticks, seen_ns;	/* the last look; the writer's */
+	uint32_t turn;			/* odd during an update */
+	uint64_t ticks, ns;		/* the same moment in both units */
+	uint64_t rate;			/* ns per tick, times 2^32; 0: unknown */
+	uint64_t stale;			/* ticks after which the counter is not used; 0: it is not
+					 * used */
+	uint64_t seen_ticks, seen_ns;	/* the last update; used by its thread only */
 };
 
 static inline uint64_t gt_ticks_ns(uint64_t ticks, uint64_t rate) { return (uint64_t)((unsigned __int128)ticks * rate >> 32); }
 
-/* The time at so many ticks. False: it cannot be told. */
+/* Time at this tick count. False: it is unknown. */
 static inline bool gt_tick_clock_at(const struct gt_tick_clock *c, uint64_t ticks, uint64_t *ns)
 {
 	uint32_t turn = __atomic_load_n(&c->turn, __ATOMIC_ACQUIRE);
@@ -38,7 +40,7 @@ static inline bool gt_tick_clock_at(const struct gt_tick_clock *c, uint64_t tick
 	return !(turn & 1) && turn == __atomic_load_n(&c->turn, __ATOMIC_RELAXED) && since < stale;
 }
 
-/* Both clocks read at the same moment. One thread at a time. */
+/* Updates from both clocks, read at the same moment. Called by one thread at a time. */
 static inline void gt_tick_clock_update(struct gt_tick_clock *c, uint64_t ticks, uint64_t ns)
 {
 	uint64_t span = ticks - c->seen_ticks, rate, at = ns;

@@ -1,4 +1,5 @@
-/* Our thread of CUDA events: reads those that are over and tells what they say; guest_event_timing.c has the idea. */
+/* The thread that reads finished CUDA events and writes their times to its ring;
+ * guest_event_timing.c describes the method. */
 #define _GNU_SOURCE
 #include "collect/guest/events/guest_events_internal.h"
 
@@ -8,15 +9,17 @@
 #include <unistd.h>
 #include "collect/guest/core/guest_objects.h"
 
-#define BUDGET 512u			/* brackets that are looked at before others may come in between */
+#define BUDGET 512u			/* pairs read before other threads may take the lock */
 #define SOON_NS 2000000
-/* A call does not wake our thread, as that takes a system call. So there must be brackets for this time. */
+/* A call does not wake our thread, as that needs a system call. So there must be pairs for this
+ * time. */
 #define LATER_NS 10000000
-#define REFERENCE_NS 1000000000ull	/* how old a reference may become */
-#define RETRY_NS 5000000ull		/* between two tries, should the GPU be held up */
-#define FINE_NS 20000u			/* a pair of host times that needs no better one */
-#define WIDE_NS 200000u			/* one that should not be the first */
-#define RELEASE_MAX 64u			/* brackets that a context gives up at a time, for others */
+#define REFERENCE_NS 1000000000ull	/* maximum age of a reference */
+#define RETRY_NS 5000000ull		/* between two attempts, if the GPU is busy */
+#define FINE_NS 20000u			/* width of a pair of host times that is good enough */
+#define WIDE_NS 200000u			/* width that is too wide for the first reference */
+#define RELEASE_MAX 64u			/* pairs that a context releases at a time for other
+					 * contexts */
 #define TRIES 8
 #define TRIES_FIRST 20
 
@@ -52,7 +55,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? lo
 
 static int64_t ns_of(float ms) { return (int64_t)((double)ms * 1e6); }
 
-/* Records an event and asks until it is over. False: it was not, within limit. */
+/* Records an event and queries it until it is finished. False: it is not finished within limit. */
 static bool try_reference(const struct gt_event_context *c, uint64_t event, int64_t limit, int64_t *from, int64_t *to)
 {
 	int32_t code;
@@ -61,7 +64,7 @@ static bool try_reference(const struct gt_event_context *c, uint64_t event, int6
 	if (gt_cu.record(event, c->stream))
 		return false;
 	while ((code = gt_cu.query(event)) == NOT_READY && (int64_t)gt_slow_clock() - *from < limit)
-		syscall(SYS_sched_yield);	/* the driver has a lock that others want, too */
+		syscall(SYS_sched_yield);	/* other threads want the driver's lock, too */
 	*to = (int64_t)gt_slow_clock();
 	return !code;
 }
@@ -74,7 +77,8 @@ static void put_error(uint64_t error)
 	gt_events_report_state(GT_GPU_EVENTS_ERROR, "", error);
 }
 
-/* The reference's place in time: near the middle of its own pair, drawn to what the one before predicts. */
+/* The reference's host time: halfway between the middle of its own pair and the prediction of the
+ * previous reference. */
 static void set_reference(struct gt_event_context *c, uint64_t event, int64_t from, int64_t to)
 {
 	struct gt_event_reference r = { event, from + (to - from) / 2, 0 };
@@ -104,8 +108,8 @@ static bool make_reference_events(struct gt_event_context *c, uint64_t made[2])
 	return true;
 }
 
-/* How wide a pair may be that is better than what there is: an old reference is as good as it was, less what clocks drift (50 ppm). The
- * first one should be good, but not be waited for for ever. */
+/* Maximum width of a pair that improves on the present reference, whose error grows with clock
+ * drift (50 ppm). The first one should be good, but the number of attempts is limited. */
 static int64_t wide_enough(struct gt_event_context *c)
 {
 	if (c->reference.event)
@@ -113,7 +117,7 @@ static int64_t wide_enough(struct gt_event_context *c)
 	return c->tries++ < TRIES_FIRST && gt_events->on == ON ? (int64_t)WIDE_NS : INT64_MAX;
 }
 
-/* The tightest of some tries. The context is current. */
+/* Takes the tightest of some attempts. The context is current. */
 static void refresh_reference(struct gt_event_context *c)
 {
 	uint64_t made[2] = { 0, 0 }, tight;
@@ -132,14 +136,15 @@ static void refresh_reference(struct gt_event_context *c)
 		if (any)
 			set_reference(c, made[0], best_from, best_from + best);
 	}
-	for (int i = any; i < 2; i++)		/* at most one is kept */
+	for (int i = any; i < 2; i++)		/* keeps at most one event */
 		if (made[i] && !c->spare)
 			c->spare = made[i];
 		else if (made[i])
 			gt_cu.destroy(made[i]);
 }
 
-/* Makes the context current here, known, and its reference no older than it may be. False: nothing can be read yet. */
+/* Makes the context current, gives it an id, and refreshes its reference if needed. False:
+ * nothing can be read yet. */
 static bool prepare(struct gt_event_context *c)
 {
 	uint64_t now = gt_slow_clock();
@@ -158,7 +163,7 @@ static bool prepare(struct gt_event_context *c)
 	return c->reference.event;
 }
 
-/* ---- telling ---- */
+/* ---- records ---- */
 
 static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
 
@@ -179,7 +184,7 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 		if (p->context == c->id && p->stream == stream && p->tid == tid)
 			return p->number;
 	}
-	return UINT32_MAX;		/* too many */
+	return UINT32_MAX;		/* there are too many streams */
 }
 
 static uint32_t device_of(uint64_t handle)
@@ -189,7 +194,7 @@ static uint32_t device_of(uint64_t handle)
 	return c && c->id ? (uint32_t)c->device : UINT32_MAX;
 }
 
-/* From the name, HtoD and the like: what is known of the memory, in CUPTI's numbers. */
+/* Memory kind from the function's name (HtoD and the like), in CUPTI's numbers. */
 static uint32_t memory_of(char end) { return end == 'D' ? 3 : end == 'A' ? 4 : 0; }
 
 static uint32_t copy_kinds(const struct gt_api *api)
@@ -265,9 +270,9 @@ static void put_untimed(void)
 	}
 }
 
-/* ---- the round ---- */
+/* ---- a round ---- */
 
-/* Those handed over since the last time, in the order of their calls. */
+/* Appends the pairs submitted since the last round, in the order of their calls. */
 static void take_submitted(void)
 {
 	uint32_t i = __atomic_exchange_n(&gt_events->submitted, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
@@ -287,8 +292,8 @@ static void take_submitted(void)
 	gt_events->last = last;
 }
 
-/* Streams whose next event is not over yet: what follows there need not be asked. A set of bits; two streams that share one by chance do
- * not in the next round. */
+/* Streams whose next event is not finished: their later events need no query. It is a set of
+ * bits; two streams that share a bit by chance do not share it in the next round. */
 struct blocked { uint64_t salt, bits[256]; };
 
 static uint64_t *bit_of(struct blocked *s, uint64_t key, uint64_t *mask)
@@ -319,7 +324,7 @@ static uint64_t key_of(const struct gt_event_pair *b)
 	return (b->stream + (b->stream == PER_THREAD ? (uint64_t)b->tid << 32 : 0)) ^ (uint64_t)(b->context + 1u) << 48;
 }
 
-/* True: we are through with it. The context is current. */
+/* True: the pair is done. The context is current. */
 static bool read_pair(struct gt_event_context *c, const struct gt_event_pair *b)
 {
 	float since = 0, took = 0;
@@ -355,7 +360,7 @@ static void unlink_pair(struct gt_event_pair *b, struct gt_event_pair *before)
 	gt_events->waiting--;
 }
 
-/* Is it to be looked at, and is its context current? 1 yes, 0 not now, -1 never more. */
+/* Makes the pair's context current. 1: the pair can be read; 0: not now; -1: never. */
 static int ready(struct gt_event_context *c, const struct gt_event_pair *b, struct blocked *s, struct gt_event_context **at)
 {
 	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != LIVE)
@@ -372,7 +377,6 @@ static int ready(struct gt_event_context *c, const struct gt_event_pair *b, stru
 	return 0;
 }
 
-/* Reads what is over, in one context or in all. Under the lock. Returns how many were. */
 uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 {
 	struct gt_event_pair *b, *before = NULL, *next;
@@ -403,7 +407,8 @@ uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 	return done;
 }
 
-/* Contexts that are gone and of which nothing is out any more leave their brackets, without events, to others. */
+/* The pairs of destroyed contexts, none of which is in use, go to the other contexts, without
+ * events. */
 static void recycle_dead_contexts(void)
 {
 	struct gt_event_pair *b;
@@ -432,7 +437,7 @@ static void release_pairs(struct gt_event_context *c)
 	}
 }
 
-/* Some context found none, so those that want none give up some of what they do not use. */
+/* If a context has found no pair, the other contexts release some unused ones. */
 static void redistribute_pairs(void)
 {
 	struct gt_event_context *c;
@@ -448,7 +453,7 @@ static void redistribute_pairs(void)
 		gt_cu.set(0);
 }
 
-/* Returns how many are still waited for. */
+/* Returns the number of pairs that are not finished. */
 static uint32_t read_round(void)
 {
 	uint32_t done;
@@ -458,7 +463,7 @@ static uint32_t read_round(void)
 			return 1;
 		done = gt_events_read_finished(BUDGET, 0);
 		if (gt_events->waiting || done)
-			gt_cu.set(0);		/* no context is kept from its end by being current here */
+			gt_cu.set(0);		/* a context that is current here could not end */
 		if (done < BUDGET) {
 			recycle_dead_contexts();
 			redistribute_pairs();
@@ -478,12 +483,12 @@ static void sleep_until_wakeup(uint32_t wakeups, bool soon)
 	__atomic_store_n(&gt_events->sleeping, 0, __ATOMIC_RELEASE);
 }
 
-/* The last round. What is over by now is read; what is not, is not waited for, and the recorder finds it missing. */
+/* The last round. It does not wait for unfinished events; the recorder finds their times missing. */
 static void end_reading(void)
 {
 	uint32_t left = read_round();
 
-	for (int i = 0; i < 20 && left; i++) {		/* there may be no reference yet */
+	for (int i = 0; i < 20 && left; i++) {		/* a context may have no reference yet */
 		bool none = false;
 
 		for (uint32_t k = 0; k < CONTEXTS; k++)
@@ -518,11 +523,11 @@ static void *read_events(void *arg)
 	return arg;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 bool gt_events_start_thread(void) { return gt_start_thread(read_events, NULL); }
 
-/* Our thread reads what is over; that takes as long as its calls of the driver. */
+/* Our thread reads the finished events. That takes as long as its driver calls. */
 void gt_events_stop(void)
 {
 	uint32_t on = ON;

@@ -1,29 +1,37 @@
-/* How long the GPU took, without CUPTI: a call that makes it work is put between two CUDA events on its stream, and later the driver
- * is asked how far apart they were. The program waits for nothing: events are recorded by its threads, which only puts them
- * into the stream, and are read by a thread of ours when they are over.
+/* GPU times without CUPTI: a call that makes GPU work is put between two CUDA events on its
+ * stream; later the driver returns the time between them. The program does not wait: its threads
+ * only put events into the stream, and a thread of ours reads them when they are finished.
  *
- * WHAT THE NUMBER MEANS. The first event is over when all that came before it in the stream is, the second one when the work between
- * is. So a duration is an upper bound: the work, and what the GPU takes for two events (1 to 2 us), and, where the stream was idle when
- * the call came, the time the host took to make the call, as the GPU stood at the first event by then; of a call that returns when the
- * copy is done, also the host's way back. Between two events there is no other work of that stream, unless two threads use it.
+ * MEANING. The first event is finished when all earlier work of the stream is, the second when
+ * the call's work is. So a duration is an upper bound. It includes the work, the GPU's time for
+ * two events (1 to 2 us), and, if the stream was idle, the host's time for the call, as the GPU
+ * has already passed the first event. For a call that returns when the copy is done it also
+ * includes the host's return. No other work of the stream is between the two events unless two
+ * threads use it.
  *
- * WHEN. An event has no time of its own, only a distance from another one. So each context has a reference: an event on a stream of
- * ours, recorded and asked for until it is over, a few times; the GPU reached it between these two moments of the host, and the
- * pair that lies closest counts. It is made anew every second, for distances are floats, and clocks drift. The new one's time is
- * between what the old one predicts and the middle of its own pair. How far off it may be is told.
+ * POSITION IN TIME. An event has only a distance from another event. So each context has a
+ * reference: an event on a stream of ours, recorded and queried until it is finished, several
+ * times. The GPU reached it between two host times; the tightest pair of host times is used. The
+ * reference is refreshed every second, as distances are floats and clocks drift. The new host
+ * time is between the prediction of the old reference and the middle of the new pair. The
+ * possible error is recorded.
  *
- * CAPTURE. While a stream captures, its calls become nodes of a graph, and run nothing: no events then. A legacy default stream may not be
- * touched while another stream captures that it would wait for, or that capture is spoilt; cuStreamIsCapturing tells, and spoils
- * nothing. It tells of now; so who begins a capture waits until no event of ours is on its way to a legacy stream, and what comes while
- * it is beginning goes without. Other calls that a capture forbids all threads (asking an event is one) our thread makes in the
- * relaxed mode, in which they are allowed.
+ * CAPTURE. While a stream captures, its calls become graph nodes and run nothing, so they get no
+ * events. An event on a legacy default stream would invalidate the capture of another stream that
+ * it synchronizes with. cuStreamIsCapturing reports a capture without invalidating it, but only
+ * the present state. So a thread that begins a capture first waits until no event of ours is
+ * being recorded on a legacy stream, and calls during that beginning get no events. Our thread
+ * makes calls that a capture forbids to all threads (such as querying an event) in relaxed mode,
+ * which allows them.
  *
- * CONTEXTS. Events die with their context, and a dead one must not be asked. Who destroys a context first reads what is over in it, and
- * keeps our thread out meanwhile. In a forked child all of this is empty, as the driver is dead there.
+ * CONTEXTS. Events are destroyed with their context and must not be queried after that. So a
+ * thread that destroys a context first reads its finished events, and locks our thread out
+ * meanwhile. In a forked child all state is empty, as the driver does not work there.
  *
- * A bracket is a pair of events and what is known of the call. There are BRACKETS in a process; each belongs to the context whose
- * events it has, and to another one when that finds none, for who once had much under way would keep them all. Those that are free
- * are a stack by context, those whose call has been made are handed to our thread in another. */
+ * A pair (struct gt_event_pair) is two events and the data of the call. A process has PAIRS of
+ * them. Each belongs to the context of its events; it moves to another context that finds none,
+ * as one busy context would otherwise keep them all. Free pairs are on a stack per context; pairs
+ * whose call was made are submitted to our thread on another stack. */
 #define _GNU_SOURCE
 #include "collect/guest/events/guest_events_internal.h"
 
@@ -37,7 +45,7 @@
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_fast_path.h"
 
-#define REFILL 8u			/* brackets that get their events at a time */
+#define REFILL 8u			/* pairs that get events at a time */
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -46,13 +54,14 @@ struct gt_event_functions gt_cu;
 struct gt_events *gt_events;
 static int32_t events_pid;
 uint8_t gt_event_pairs_on;
-static __thread bool holds_read_lock GT_TLS;	/* this thread has the lock of reading, and is destroying a context */
+static __thread bool holds_read_lock GT_TLS;	/* this thread has locked reading, to destroy a
+						 * context */
 
 void gt_events_sleep(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
 
 /* ---- stacks ---- */
 
-/* The tag in the head rises when something is put back, so that what lay below is never believed of another time. */
+/* The tag in the head rises when a pair is put back, so a stale `next` makes the exchange fail. */
 void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b)
 {
 	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), with;
@@ -102,7 +111,8 @@ struct gt_event_context *gt_events_find_context(uint64_t handle)
 	return NULL;
 }
 
-/* Two threads must not add the same; a signal handler that comes upon itself goes without. */
+/* Two threads must not add the same context. A signal handler that interrupts this function gets
+ * none. */
 static struct gt_event_context *add_context(uint64_t handle)
 {
 	struct gt_event_context *c = NULL;
@@ -135,7 +145,7 @@ static bool make_events(struct gt_event_pair *b)
 	return false;
 }
 
-/* Gives some brackets events of this context. False: the driver refused, now or lately. */
+/* Gives some pairs events of this context. False: the driver has refused, now or recently. */
 static bool add_pairs(struct gt_event_context *c)
 {
 	int32_t mode = RELAXED;
@@ -165,7 +175,8 @@ static struct gt_event_pair *take_pair(struct gt_event_context *c, bool *refused
 {
 	struct gt_event_pair *b;
 
-	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
+	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST);	/* first: a context with pairs in
+								 * use is not recycled */
 	b = gt_event_pair_pop(&c->free);
 	if (!b) {
 		*refused = !add_pairs(c);
@@ -176,7 +187,8 @@ static struct gt_event_pair *take_pair(struct gt_event_context *c, bool *refused
 	return b;
 }
 
-/* Records an event, unless that would get into a capture, or into the way of one. 0, CAPTURING, BEGINNING, or the driver's error. */
+/* Records an event unless it would enter or disturb a capture. 0, CAPTURING, BEGINNING, or the
+ * driver's error. */
 static int32_t record(uint64_t event, uint64_t stream)
 {
 	int32_t capturing = 0, code = BEGINNING;
@@ -199,7 +211,8 @@ static uint64_t stream_of(const struct gt_event_call *y, const uint64_t *words)
 	return s ? s : y->per_thread ? PER_THREAD : LEGACY;
 }
 
-/* A bracket of this context whose first event is in the stream. *code: the driver's, if it refused. */
+/* Takes a pair of this context and records its first event. *code: the error, if recording
+ * failed. */
 static struct gt_event_pair *begin_in_context(uint64_t handle, uint64_t stream, int32_t *code)
 {
 	struct gt_event_context *c = gt_events_find_context(handle);
@@ -235,7 +248,8 @@ static struct gt_event_pair *begin_pair(uint64_t stream)
 	b = begin_in_context(handle, stream, &code);
 	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD && !gt_cu.stream_context(stream, &other) && other &&
 	    other != handle)
-		b = begin_in_context(other, stream, &code);		/* a stream of another context than the current one */
+		b = begin_in_context(other, stream, &code);		/* the stream belongs to
+									 * another context */
 	if (!b && code && code != CAPTURING)
 		gt_events_count_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	return b;
@@ -255,7 +269,7 @@ struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
 	return b;
 }
 
-/* What the call asked for, from its words. */
+/* Stores the call's parameters in the pair. */
 static void describe(struct gt_event_pair *b, const struct gt_call *c, const uint64_t *words)
 {
 	uint64_t v;
@@ -297,7 +311,7 @@ void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t
 	int saved = errno;
 	int32_t code;
 
-	if (!c->t->ring)		/* we are in a child that was forked inside the call */
+	if (!c->t->ring)		/* a child that was forked inside the call */
 		return;
 	gt_inside = true;
 	code = ret ? CAPTURING : record(b->end, b->stream);
@@ -313,9 +327,10 @@ void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t
 	errno = saved;
 }
 
-/* ---- captures begin, contexts end ---- */
+/* ---- begin of a capture, end of a context ---- */
 
-/* Waits for events on their way to legacy streams, which takes a few us; not for ever, should one be held up by a full queue. */
+/* Waits until no event is being recorded on a legacy stream. That takes a few us, and at most 0.1
+ * s if a full queue blocks one. */
 void gt_before_begin_capture(const uint64_t *words)
 {
 	int saved = errno;
@@ -335,7 +350,8 @@ void gt_events_capture_began(void)
 		__atomic_fetch_sub(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Something to put on this thread's stack of contexts, for reading replaces what is on top. */
+/* Returns a context to push on this thread's stack, as reading replaces the top one; 0: there is
+ * none. */
 static uint64_t any_context(void)
 {
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
@@ -344,7 +360,7 @@ static uint64_t any_context(void)
 	return 0;
 }
 
-/* handle: of the context that may end; 0: any. False: our thread could not be kept out. */
+/* handle: the context that may end; 0: any. False: our thread could not be locked out. */
 static bool before_context_end(uint64_t handle)
 {
 	bool was = gt_inside;
@@ -373,7 +389,7 @@ static bool before_context_end(uint64_t handle)
 
 static bool same_device(const struct gt_event_context *c, int32_t device) { return device < 0 || !c->id || c->device == device; }
 
-/* device: -1: any; -2: it is the context that counts. */
+/* device -1: any device; -2: compare the context, not the device. */
 static void mark_contexts_dead(uint64_t handle, int32_t device)
 {
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
@@ -391,7 +407,8 @@ static void after_context_end(bool ended, uint64_t handle, int32_t device)
 	gt_events_unlock();
 }
 
-/* cuCtxDestroy(CUcontext). Where our thread may come upon it in its end, it is given up before. */
+/* cuCtxDestroy(CUcontext). If our thread cannot be locked out, the context is marked dead before
+ * it ends. */
 void gt_before_context_end(const uint64_t *words)
 {
 	if (!before_context_end(words[0]))
@@ -406,8 +423,9 @@ void gt_after_context_end(int32_t ret, const uint64_t *words, const void *caller
 
 static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int32_t)words[0] : -1; }
 
-/* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice), cuGreenCtxDestroy(CUgreenCtx): which of our contexts that is we
- * do not know. One too many is given up: it is met again at its next launch. */
+/* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice),
+ * cuGreenCtxDestroy(CUgreenCtx): the context is not known. A context marked dead by mistake is
+ * added again at its next launch. */
 void gt_before_device_end(const uint64_t *words)
 {
 	if (!before_context_end(0))
@@ -440,7 +458,8 @@ static void put_state(enum gt_gpu_state state)
 	errno = saved;
 }
 
-/* The program is about to be replaced. What is not over yet is not waited for. In a child of vfork none of this is ours. */
+/* exec is about to replace the program. Does not wait for unfinished events. A child of vfork
+ * does nothing here. */
 void gt_events_before_exec(void)
 {
 	if (!gt_event_pairs_on || holds_read_lock || gt_events_used_before_fork())
@@ -482,14 +501,14 @@ static bool find_functions(void)
 	return true;
 }
 
-/* From the table: which calls get brackets, and where each says its stream. */
+/* Finds in the table which calls are timed, and which parameter is their stream. */
 static void find_calls(void)
 {
 	for (uint32_t id = 0; id < gt_api_count; id++) {
 		const char *name = gt_api[id].name;
 		struct gt_event_call *y = &gt_events->calls[id];
 
-		/* several streams at once, or a configuration that lies elsewhere */
+		/* several streams at once, or a configuration elsewhere in memory */
 		y->work = gt_api_makes_work(gt_api[id].op) && !strstr(name, "MultiDevice");
 		y->per_thread = strstr(name, "_ptsz") || strstr(name, "_ptds");
 		y->param = GT_NO_FUNC;

@@ -1,10 +1,11 @@
-/* NVTX: what the program says of itself. Its NVTX is code in the program that does nothing until a tool comes: at the first
- * annotation it loads the library that NVTX_INJECTION64_PATH names (gtcollect names ours), calls InitializeInjectionNvtx2 there, and is
- * handed functions by number (nvtxTypes.h: NvtxCallbackModule, NvtxCallbackIdCore, ...Core2, ...Cuda, ...CudaRt). Each library in
- * the program that has NVTX compiled in does so for itself.
+/* NVTX annotations of the program. NVTX is code in the program that does nothing without a tool:
+ * at the first annotation it loads the library that NVTX_INJECTION64_PATH names (gtcollect sets
+ * it to ours), calls InitializeInjectionNvtx2 there, and gets functions by number (nvtxTypes.h:
+ * NvtxCallbackModule, NvtxCallbackIdCore, ...Core2, ...Cuda, ...CudaRt). Each library in the
+ * program that contains NVTX does this by itself.
  *
- * Annotations are events on the ring of the thread that makes them. Strings that are registered, and domains, are pieces of memory of
- * ours, and their address is the handle. */
+ * Annotations are events on the ring of the calling thread. A registered string or a domain is an
+ * object in our memory, and its address is the handle. */
 #define _GNU_SOURCE
 #include "collect/guest/nvtx/guest_nvtx.h"
 
@@ -20,10 +21,11 @@
 
 enum { NO_TRACKING = -2, PAYLOAD_TYPES = 7 };
 
-/* What a handle stands for. Its text is told once by each thread that uses it, so that a ring explains itself. */
+/* A registered string or a domain. Each thread that uses it writes its text once, so that a ring
+ * is complete. */
 struct gt_nvtx_handle { uint64_t hash; uint32_t len, number; char text[]; };
 
-/* ---- memory for handles: never given back, and a forked child's, too ---- */
+/* ---- memory for handles: never freed, and kept in a forked child ---- */
 
 struct arena { uint64_t used; char bytes[]; };
 static struct arena *arena;
@@ -40,7 +42,7 @@ static struct arena *new_arena(struct arena *full)
 	return full;
 }
 
-/* No lock: a signal handler may come here, too, and a child that was forked meanwhile. */
+/* Takes no lock, as a signal handler or a forked child may call it at any time. */
 void *gt_nvtx_alloc(size_t size)
 {
 	uint64_t bytes = (size + 7) & ~7ull, at = 0;
@@ -73,7 +75,7 @@ static struct gt_nvtx_handle *make_handle(const char *text, uint32_t len)
 
 /* ---- texts ---- */
 
-/* wchar_t is UTF-32 here. Cut where `to` is full. */
+/* wchar_t is UTF-32 here. The result is cut when `to` is full. */
 static uint32_t utf32_to_utf8(const wchar_t *from, char to[TEXT_MAX])
 {
 	uint32_t n = 0, c;
@@ -135,7 +137,7 @@ static uint64_t put_message(struct gt_tcb *t, const struct gt_nvtx_attributes *a
 
 /* ---- an annotation ---- */
 
-/* This thread's ring if annotations are to be recorded now. */
+/* This thread's ring if annotations are recorded now, else NULL. */
 static struct gt_tcb *annotation_ring(int *saved)
 {
 	struct gt_tcb *t = gt_self;
@@ -205,7 +207,8 @@ static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_hand
 
 /* ---- --range nvtx:NAME ---- */
 
-static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS;	/* pushes inside the range, its own included; pushes in all */
+static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS;	/* pushes inside the range,
+								 * including its own; all pushes */
 static uint32_t threads_in_range;
 
 static bool matches_range(const struct gt_nvtx_attributes *a)
@@ -223,7 +226,8 @@ static bool matches_range(const struct gt_nvtx_attributes *a)
 
 static bool uses_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
 
-/* Who changes the count may be overtaken before he says so; then what is so is said once more. */
+/* Another thread may change the count before this one sets the state; then the state is set
+ * again. */
 static void update_range_active(void)
 {
 	bool on;
@@ -235,7 +239,7 @@ static void update_range_active(void)
 	} while (on != (__atomic_load_n(&threads_in_range, __ATOMIC_SEQ_CST) != 0));
 }
 
-/* In a forked child there is this thread, and no other that might be inside. */
+/* A forked child has only this thread. */
 void gt_nvtx_process_attached(void)
 {
 	if (!uses_range())
@@ -247,7 +251,7 @@ void gt_nvtx_process_attached(void)
 static void range_push(const struct gt_nvtx_attributes *a)
 {
 	if (!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
-		gt_register_thread();		/* what to look for is known only then */
+		gt_register_thread();		/* the range's name is known only after that */
 	if (!uses_range() || (!pushes_in_range && !matches_range(a)))
 		return;
 	if (!pushes_in_range++ && !__atomic_fetch_add(&threads_in_range, 1, __ATOMIC_SEQ_CST))
@@ -260,7 +264,7 @@ static void range_pop(void)
 		update_range_active();
 }
 
-/* ---- what NVTX is handed ---- */
+/* ---- functions for NVTX ---- */
 
 int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
@@ -336,7 +340,7 @@ static const struct gt_nvtx_handle *register_a(const void *domain, const char *s
 static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s) { return (void)domain, make_wide_handle(s); }
 static void domain_destroy(const void *domain) { (void)domain; }
 
-/* Something has a name: a category of a domain, a thread, a stream. */
+/* Records the name of a category of a domain, of a thread or of a stream. */
 static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain, const char *text, const wchar_t *wide)
 {
 	int saved;
@@ -360,7 +364,7 @@ static void thread_w(uint32_t tid, const wchar_t *s) { put_name(GT_EV_NAME_THREA
 static void stream_a(uint64_t handle, const char *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
 static void stream_w(uint64_t handle, const wchar_t *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
 
-/* ---- being injected ---- */
+/* ---- injection ---- */
 
 enum { CORE = 1, CUDA, CUDART = 4, CORE2, CALLBACKS = 1 };
 struct callbacks { size_t size; int (*table)(int module, void ****functions, unsigned *n); };

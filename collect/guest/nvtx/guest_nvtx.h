@@ -1,5 +1,6 @@
-/* NVTX as a tool sees it, in memory: what annotations are made of, and the payload extension's structures as far as we read them. Facts
- * from the headers nvToolsExt.h and nvToolsExtPayload.h; tests/unit/collect/guest/payload_prog.c is held against them where there are any. */
+/* NVTX's structures in memory: annotations, and the payload extension as far as we read it. The
+ * facts are from the headers nvToolsExt.h and nvToolsExtPayload.h;
+ * tests/unit/collect/guest/payload_prog.c is compiled against them if they are installed. */
 #ifndef GT_GUEST_NVTX_H
 #define GT_GUEST_NVTX_H
 #include <stddef.h>
@@ -17,16 +18,16 @@ struct gt_nvtx_attributes {		/* nvtxEventAttributes_t */
 };
 enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
-/* guest_nvtx.c: an annotation, whichever way it comes. domain: a handle of ours, or NULL. */
+/* guest_nvtx.c: an annotation, with or without a payload. domain: a handle of ours, or NULL. */
 struct gt_nvtx_handle;
 int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 int gt_nvtx_pop(const struct gt_nvtx_handle *domain);
 uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id);
 void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
-void *gt_nvtx_alloc(size_t size);	/* zeros for good, or NULL */
+void *gt_nvtx_alloc(size_t size);	/* zeroed, never freed; NULL: no memory */
 
-/* ---- an extension's beginning ---- */
+/* ---- start of an extension ---- */
 struct gt_nvtx_segment { size_t id, n; intptr_t *slots; };		/* nvtxExtModuleSegment_t */
 struct gt_nvtx_module {							/* nvtxExtModuleInfo_t */
 	uint16_t version, size, id, compatible;
@@ -42,15 +43,19 @@ enum {									/* slots of the payload extension */
 };
 
 /* ---- payloads ---- */
-struct gt_nvtx_payload { uint64_t schema; size_t size; const void *bytes; };	/* nvtxPayloadData_t; size may be SIZE_MAX: who knows */
+struct gt_nvtx_payload { uint64_t schema; size_t size; const void *bytes; };	/* nvtxPayloadData_t;
+										 * size SIZE_MAX:
+										 * unknown */
 struct gt_nvtx_entry {							/* nvtxPayloadSchemaEntry_t */
 	uint64_t flags, type;
 	const char *name, *description;
-	uint64_t detail;		/* length of an array or a string in place */
-	uint64_t offset;		/* 0: where alignment puts it */
+	uint64_t detail;		/* length of an array, or of a string inside the payload */
+	uint64_t offset;		/* 0: the next aligned offset */
 	const void *semantics, *reserved;
 };
-struct gt_nvtx_schema {							/* nvtxPayloadSchemaAttr_t, but for its end, which some lack */
+struct gt_nvtx_schema {							/* nvtxPayloadSchemaAttr_t
+									 * without its end, which
+									 * some versions lack */
 	uint64_t mask;
 	const char *name;
 	uint64_t type, flags;
@@ -66,12 +71,12 @@ enum { GT_SCHEMA_HAS_ENTRIES = 1 << 4, GT_SCHEMA_HAS_N = 1 << 5, GT_SCHEMA_HAS_P
 enum { GT_ENUM_HAS_ID = 1 << 5 };
 enum { GT_SCHEMA_STATIC = 1, GT_SCHEMA_DYNAMIC };
 enum {									/* flags of an entry */
-	GT_ENTRY_POINTER = 1 << 1, GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset that stands there */,
+	GT_ENTRY_POINTER = 1 << 1, GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset stored there */,
 	GT_ENTRY_FIXED = 1 << 4, GT_ENTRY_TERMINATED = 2 << 4, GT_ENTRY_ARRAY = 7 << 4, GT_ENTRY_MESSAGE = 1 << 10,
 };
-enum {									/* types that are looked at */
+enum {									/* types that we read */
 	GT_TYPE_CATEGORY = 68, GT_TYPE_COLOR, GT_TYPE_STRING = 75, GT_TYPE_UTF8, GT_TYPE_UTF16, GT_TYPE_UTF32, GT_TYPE_REGISTERED = 80,
 	GT_TYPES,
 };
-#define GT_NVTX_OWN_IDS (1ull << 32)	/* ids that a tool makes up begin here */
+#define GT_NVTX_OWN_IDS (1ull << 32)	/* first id that a tool may assign */
 #endif

@@ -1,11 +1,14 @@
-/* NVTX's payload extension: ranges and marks with structures of the program's own, as NCCL's are. An extension is code in the program,
- * too, and begins by itself: at the first use it calls InitializeInjectionNvtxExtension with places for functions, by number. What
- * gets none does nothing and returns 0, which is well for what we leave out: deferred events and clocks of the program's own. A range may
- * begin by one door and end by another (NCCL pushes by attributes, and pops with a payload), so both lead to the same.
+/* NVTX's payload extension: ranges and marks with structures of the program, such as NCCL's. The
+ * extension is code in the program and starts by itself: at its first use it calls
+ * InitializeInjectionNvtxExtension with slots for functions, by number. A function without an
+ * entry does nothing and returns 0, which is right for the parts that we leave out: deferred
+ * events and clocks of the program. A range may begin with attributes and end with a payload
+ * (NCCL does that), so both kinds call the same functions.
  *
- * Payloads are not recorded. But what is pushed by payload alone has its message, category and colour in there, at places that
- * the schema tells, which was registered before. Those three places are what we keep of a schema; one without any is forgotten.
- * Only what certainly lies within the payload is read. */
+ * Payloads are not recorded. But an annotation made by payload alone has its message, category
+ * and colour in the payload, at offsets that a schema gives, which was registered before. Only
+ * these three offsets of a schema are stored; a schema without any is not stored. Only bytes that
+ * are certainly inside the payload are read. */
 #include "collect/guest/nvtx/guest_nvtx.h"
 #include "collect/guest/core/guest_session.h"
 #include "collect/guest/nvtx/guest_nvtx.h"
@@ -18,9 +21,9 @@
 enum shape { POINTER_TO_CHARS, POINTER_TO_WIDE, REGISTERED, CHARS_IN_PLACE };
 struct schema_layout {
 	struct schema_layout *next;
-	const void *domain;		/* of an id that the program chose */
-	uint64_t id, message, category, color;	/* the latter: offsets, or NOWHERE */
-	uint64_t length;		/* of CHARS_IN_PLACE, at most */
+	const void *domain;		/* for ids that the program has chosen */
+	uint64_t id, message, category, color;	/* the last three: offsets, or NOWHERE */
+	uint64_t length;		/* maximum length of CHARS_IN_PLACE */
 	enum shape shape;
 };
 static struct schema_layout *chains[CHAINS];
@@ -36,7 +39,7 @@ static uint64_t new_id(void)
 
 static struct schema_layout **chain_of(uint64_t id) { return &chains[(id ^ id >> 24) % CHAINS]; }
 
-/* The latest of that id. */
+/* Returns the latest schema with that id. */
 static const struct schema_layout *find_layout(const void *domain, uint64_t id)
 {
 	const struct schema_layout *k = __atomic_load_n(chain_of(id), __ATOMIC_ACQUIRE);
@@ -48,7 +51,7 @@ static const struct schema_layout *find_layout(const void *domain, uint64_t id)
 
 /* ---- schemas ---- */
 
-/* Of a value, and its alignment; 0: unknown, or another schema's. */
+/* Size of a value, which is also its alignment; 0: unknown, or a nested schema. */
 static const uint8_t size_of[GT_TYPES] = {
 	[1] = 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, [11] = 1, 1, 2, 2, 4, 4, 8, 8, [19] = 4, 8, 16, 8, 8, 4, 1, 2, 4, [32] = 1, 16, 16,
 	[42] = 2, 4, 8, 16, [50] = 2, [52] = 4, [GT_TYPE_CATEGORY] = 4, 4, 8, 4, 8, 4, 8,
@@ -57,7 +60,7 @@ static const uint8_t size_of[GT_TYPES] = {
 
 static bool is_string(uint64_t type) { return type >= GT_TYPE_STRING && type <= GT_TYPE_UTF32; }
 
-/* How long it is; its alignment in *align. 0: that depends on the payload, or nobody knows. */
+/* Size of an entry; its alignment in *align. 0: it is unknown or depends on the payload. */
 static uint64_t entry_size(const struct gt_nvtx_entry *e, uint64_t *align)
 {
 	uint64_t array = e->flags & GT_ENTRY_ARRAY, size = e->type < GT_TYPES ? size_of[e->type] : 0;
@@ -93,7 +96,7 @@ static void set_message(struct schema_layout *k, const struct gt_nvtx_entry *e, 
 	k->message = at;
 }
 
-/* at: where this entry is. */
+/* at: offset of this entry. */
 static void read_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
 {
 	bool plain = !(e->flags & (GT_ENTRY_POINTER | GT_ENTRY_ELSEWHERE | GT_ENTRY_ARRAY));
@@ -106,7 +109,7 @@ static void read_entry(struct schema_layout *k, const struct gt_nvtx_entry *e, u
 		k->color = at;
 }
 
-/* What is behind something of unknown length lies nowhere, unless its offset is given. */
+/* After an entry of unknown size an offset is known only if it is given explicitly. */
 static void read_schema(struct schema_layout *k, const struct gt_nvtx_schema *s)
 {
 	uint64_t pack = s->mask & GT_SCHEMA_HAS_PACK ? s->pack : 0, at = 0, align, size;
@@ -161,7 +164,7 @@ static uint32_t word_at(const struct gt_nvtx_payload *p, uint64_t at)
 	return w;
 }
 
-/* Of unknown length it must have an end. */
+/* A text of unknown length must be NUL-terminated. */
 static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_payload *p, uint64_t at, uint64_t most, char text[TEXT_MAX])
 {
 	const char *from = (const char *)p->bytes + at;
@@ -189,7 +192,8 @@ static void take_message(struct gt_nvtx_attributes *a, const struct schema_layou
 	}
 }
 
-/* What payloads say of the event itself. A mere string is its message where no schema says which is. */
+/* Reads the message, category and colour. A payload that is only a string is the message if no
+ * schema has one. */
 static void read_payloads(struct gt_nvtx_attributes *a, const void *domain, const struct gt_nvtx_payload *p, size_t n, char text[TEXT_MAX])
 {
 	const struct gt_nvtx_payload *string = NULL;
@@ -213,7 +217,7 @@ static void read_payloads(struct gt_nvtx_attributes *a, const void *domain, cons
 		chars_in_place(a, string, 0, UINT64_MAX, text);
 }
 
-/* ---- what the extension is handed ---- */
+/* ---- functions for the extension ---- */
 
 #define PAYLOADS const struct gt_nvtx_payload *p, size_t n
 
@@ -248,7 +252,7 @@ static int pop(const struct gt_nvtx_handle *domain, PAYLOADS) { return (void)p, 
 static void end(const struct gt_nvtx_handle *domain, uint64_t id, PAYLOADS) { (void)p, (void)n, gt_nvtx_range_end(domain, id); }
 static uint8_t enabled(const void *domain) { return (void)domain, 1; }
 
-/* Each gets an id, its own if it has one. */
+/* Returns the given id, or a new one for 0. */
 static uint64_t id_or_new(uint64_t id) { return id ? id : new_id(); }
 static uint64_t enum_register(const void *domain, const struct gt_nvtx_enum *e)
 {
@@ -261,7 +265,7 @@ static uint64_t scope_register(const void *domain, const struct gt_nvtx_scope *s
 static uint64_t time_register(const void *domain, const struct gt_nvtx_time *t) { return (void)domain, t ? id_or_new(t->id) : 0; }
 static int64_t timestamp(void) { return (int64_t)gt_monotonic(); }
 
-/* ---- being injected ---- */
+/* ---- injection ---- */
 
 static const struct { uint8_t slot; void *function; } extension_functions[] = {
 	{ GT_SLOT_SCHEMA, (void *)schema_register }, { GT_SLOT_ENUM, (void *)enum_register }, { GT_SLOT_MARK, (void *)mark },
@@ -270,7 +274,7 @@ static const struct { uint8_t slot; void *function; } extension_functions[] = {
 	{ GT_SLOT_SCOPE, (void *)scope_register },
 };
 
-/* 0: another extension, or one of another time; all its functions do nothing then. */
+/* Returns 0 for another extension or version; its functions then do nothing. */
 GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m);
 GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m)
 {
@@ -279,7 +283,8 @@ GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m)
 	if (!m->nsegments || !m->segments || !m->segments->slots)
 		return 0;
 	for (size_t i = 0; i < sizeof(extension_functions) / sizeof(*extension_functions); i++)
-		if (extension_functions[i].slot < m->segments->n)	/* earlier versions had fewer */
+		if (extension_functions[i].slot < m->segments->n)	/* earlier versions have
+									 * fewer */
 			m->segments->slots[extension_functions[i].slot] = (intptr_t)extension_functions[i].function;
 	return 1;
 }
