@@ -73,18 +73,18 @@ static int parse_range(struct frame *f, struct gt_err *err)
 
 /* ---- one frame ---- */
 
-static int render(struct gt_viewing *s, const struct frame *f, struct gt_err *err)
+static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 {
 	struct gt_screen screen = { .ascii = opt.ascii };
 	struct gt_out out;
 	int rc;
 
 	s->scene.still = true;
-	rc = gt_viewing_resize(s, f->width, f->height, err);
+	rc = gt_ui_resize(s, f->width, f->height, err);
 	if (!rc && (opt.from || opt.to))
-		rc = gt_viewing_range(s, f->from, f->to, err);
+		rc = gt_ui_range(s, f->from, f->to, err);
 	if (!rc)
-		rc = gt_viewing_step(s, 0, err);
+		rc = gt_ui_step(s, 0, err);
 	if (!rc)
 		rc = gt_screen_resize(&screen, f->width, f->height);
 	if (!rc)
@@ -93,7 +93,7 @@ static int render(struct gt_viewing *s, const struct frame *f, struct gt_err *er
 		gt_screen_release(&screen);
 		return gt_err_set(err, rc, "out of memory");
 	}
-	gt_viewing_draw(s, &screen);
+	gt_ui_draw(s, &screen);
 	if (opt.svg)
 		gt_screen_svg(&screen, &out);
 	else
@@ -123,49 +123,49 @@ static int tell_damage(const char *file, struct gt_reader *r)
 
 /* All steps, with a line that says how far it is where somebody sees it. Who does not want to wait ends the program, and nothing is left of
  * it. */
-static int open_trace(struct gt_opening *o, struct gt_err *err)
+static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 {
 	bool seen = isatty(STDERR_FILENO), said = false;
 	int more;
 
-	while ((more = gt_opening_step(o, OPENING_MS, err)) > 0) {
-		if (gt_opening_waits(o))
+	while ((more = gt_trace_open_step(o, OPENING_MS, err)) > 0) {
+		if (gt_trace_open_is_waiting(o))
 			return gt_err_set(err, -ENODATA, "nothing has been recorded there yet: a terminal would wait for it");
 		if (seen)
-			fprintf(stderr, "\r" TOOL ": %s, %u %% (ctrl-C leaves) ", gt_opening_doing(o), gt_opening_percent(o));
+			fprintf(stderr, "\r" TOOL ": %s, %u %% (ctrl-C leaves) ", gt_trace_open_progress(o), gt_trace_open_percent(o));
 		said = seen;
 	}
 	if (said)
 		fprintf(stderr, "\r%*s\r", 70, "");
-	for (size_t i = 0; said && !more && gt_opening_note(o, i); i++)
-		gt_message(stderr, TOOL, "%s", gt_opening_note(o, i));
+	for (size_t i = 0; said && !more && gt_trace_open_note(o, i); i++)
+		gt_message(stderr, TOOL, "%s", gt_trace_open_note(o, i));
 	return more;
 }
 
-static int show_frame(struct gt_opening *o, const struct frame *f, struct gt_err *err)
+static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
-	struct gt_viewing viewing;
+	struct gt_ui ui;
 	int rc = open_trace(o, err);
 
 	if (rc)
 		return rc;
-	rc = gt_viewing_open(&viewing, gt_opening_result(o), gt_opening_path(o), gt_views[opt.view], err);
-	viewing.scene.growing = gt_opening_follows(o);
+	rc = gt_ui_open(&ui, gt_trace_open_result(o), gt_trace_open_path(o), gt_views[opt.view], err);
+	ui.scene.growing = gt_trace_open_is_following(o);
 	if (!rc)
-		rc = render(&viewing, f, err);
-	gt_viewing_close(&viewing);
+		rc = render(&ui, f, err);
+	gt_ui_close(&ui);
 	return rc;
 }
 
 /* In a terminal if there is one and no size was given; else a frame. A file that cannot be opened at all is told before the terminal
  * becomes a screen. */
-static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
+static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
-	const struct gt_sitting_options how = { .view = gt_views[opt.view], .from = f->from, .to = f->to, .ranged = opt.from || opt.to,
+	const struct gt_event_loop_options how = { .view = gt_views[opt.view], .from = f->from, .to = f->to, .ranged = opt.from || opt.to,
 						.ascii = opt.ascii };
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_term *term = NULL;
-	int rc = gt_opening_step(o, OPENING_MS, err);
+	int rc = gt_trace_open_step(o, OPENING_MS, err);
 
 	if (rc < 0)
 		return rc;
@@ -176,22 +176,22 @@ static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 		if (!term)
 			gt_message(stderr, TOOL, "%s: one frame of %ux%u instead, as of --render", why.text, f->width, f->height);
 	}
-	rc = term ? gt_sit(o, term, &how, err) : show_frame(o, f, err);
+	rc = term ? gt_event_loop_run(o, term, &how, err) : show_frame(o, f, err);
 	gt_term_close(term);
 	return rc;
 }
 
 static int show_file(const char *file, const struct frame *f)
 {
-	const struct gt_opening_options how = { .follow = opt.follow };
+	const struct gt_trace_open_options how = { .follow = opt.follow };
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_opening *o = gt_opening_open(file, &how, &err);
+	struct gt_trace_open *o = gt_trace_open_start(file, &how, &err);
 	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;
 
-	if (o && gt_opening_result(o))
-		status |= tell_damage(file, gt_opening_result(o));
-	status |= o && gt_opening_damaged(o) ? 1 : 0;
-	gt_opening_close(o);
+	if (o && gt_trace_open_result(o))
+		status |= tell_damage(file, gt_trace_open_result(o));
+	status |= o && gt_trace_open_is_damaged(o) ? 1 : 0;
+	gt_trace_open_close(o);
 	return status;
 }
 

@@ -272,7 +272,7 @@ static int draw_frame(struct view *l, const struct gt_cell_window *w)
 	int more = gt_lane_cells_request(l->strips, w, l->of, l->n, &l->err);
 
 	if (!more)
-		more = gt_lane_cells_step(l->strips, GT_VIEWING_STEP_US, &l->err);
+		more = gt_lane_cells_step(l->strips, GT_UI_STEP_US, &l->err);
 	read_cells(l);
 	return more;
 }
@@ -329,7 +329,7 @@ static int draw_until_exact(struct view *l, const struct gt_cell_window *w, stru
 		add_frame(f, now - before, w->shift);
 		if (more <= 0 || i == FRAMES)
 			break;
-		more = gt_lane_cells_step(l->strips, GT_VIEWING_STEP_US, &l->err);
+		more = gt_lane_cells_step(l->strips, GT_UI_STEP_US, &l->err);
 		read_cells(l);
 	}
 	return more;
@@ -380,12 +380,12 @@ static int press_keys(const char *path, struct frame_times *f)
 					       "A", "w" };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = gt_reader_open(path, &err);
-	static struct gt_viewing v;
+	static struct gt_ui v;
 	struct gt_screen screen = { .ascii = false };
-	int code = r ? gt_viewing_open(&v, r, path, gt_views[0], &err) : -1;
+	int code = r ? gt_ui_open(&v, r, path, gt_views[0], &err) : -1;
 
 	if (!code)
-		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
+		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
 		struct gt_script script = { .at = i == 300 ? "f"
 					    : scripts[i % (sizeof(scripts) / sizeof(*scripts))] };
@@ -394,16 +394,16 @@ static int press_keys(const char *path, struct frame_times *f)
 		int more = 1;
 
 		if (gt_script_next(&script, &k) > 0)
-			code = gt_viewing_key(&v, k, &err);
+			code = gt_ui_key(&v, k, &err);
 		for (unsigned n = 0; !code && more > 0 && n < STEPS_MOST; n++, before = now) {
-			more = gt_viewing_step(&v, GT_VIEWING_STEP_US, &err);
-			gt_viewing_draw(&v, &screen);
+			more = gt_ui_step(&v, GT_UI_STEP_US, &err);
+			gt_ui_draw(&v, &screen);
 			now = now_ms(CLOCK_THREAD_CPUTIME_ID);
 			add_frame(f, now - before, v.scene.window.shift);
 			code = more < 0 ? more : 0;
 		}
 	}
-	gt_viewing_close(&v);
+	gt_ui_close(&v);
 	gt_reader_close(r);
 	gt_screen_release(&screen);
 	return code;
@@ -416,7 +416,7 @@ static int press_keys(const char *path, struct frame_times *f)
 #define GROWTH_PARTS 100
 
 /* Until all is known. A key may have to wait for each portion. */
-static int finish_work(struct gt_viewing *v, struct gt_screen *screen, struct frame_times *f,
+static int finish_work(struct gt_ui *v, struct gt_screen *screen, struct frame_times *f,
 		       struct gt_err *err)
 {
 	int more = 1;
@@ -424,8 +424,8 @@ static int finish_work(struct gt_viewing *v, struct gt_screen *screen, struct fr
 	while (more > 0 && v->busy) {
 		double before = now_ms(CLOCK_THREAD_CPUTIME_ID);
 
-		more = gt_viewing_step(v, GT_VIEWING_STEP_US, err);
-		gt_viewing_draw(v, screen);
+		more = gt_ui_step(v, GT_UI_STEP_US, err);
+		gt_ui_draw(v, screen);
 		add_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before, v->scene.window.shift);
 	}
 	return more < 0 ? more : 0;
@@ -434,7 +434,7 @@ static int finish_work(struct gt_viewing *v, struct gt_screen *screen, struct fr
 /* For each growth: the processor time until all of it is shown, and of its longest portion. */
 static int grow(const char *path, double *all, struct frame_times *f)
 {
-	static struct gt_viewing v;
+	static struct gt_ui v;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_screen screen = { .ascii = false };
 	struct stat st;
@@ -444,16 +444,16 @@ static int grow(const char *path, double *all, struct frame_times *f)
 			      gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) *
 						     each, &err);
 
-	code = r ? gt_viewing_open(&v, r, path, gt_views[0], &err) : -1;
+	code = r ? gt_ui_open(&v, r, path, gt_views[0], &err) : -1;
 	if (!code)
-		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
+		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i <= GROWTHS; i++) {
 		double before = now_ms(CLOCK_PROCESS_CPUTIME_ID),
 		       mine = now_ms(CLOCK_THREAD_CPUTIME_ID), again = mine;
 
 		if (i) {
-			gt_viewing_let_go(&v);
-			code = gt_reader_grow(r, each, &err) > 0 ? gt_viewing_again(&v, r, &err) :
+			gt_ui_detach(&v);
+			code = gt_reader_grow(r, each, &err) > 0 ? gt_ui_reopen(&v, r, &err) :
 			       -1;
 			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
 			add_frame(f, again - mine, v.scene.window.shift);
@@ -470,7 +470,7 @@ static int grow(const char *path, double *all, struct frame_times *f)
 				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine,
 				now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
 	}
-	gt_viewing_close(&v);
+	gt_ui_close(&v);
 	gt_reader_close(r);
 	gt_screen_release(&screen);
 	return code;

@@ -6,7 +6,7 @@
 /* ---- bookmarks ---- */
 
 /* Of a file that has a name. */
-void gt_orders_load(struct gt_scene *s)
+void gt_command_load_bookmarks(struct gt_scene *s)
 {
 	struct gt_err err = GT_ERR_INIT;
 	size_t strange = 0;
@@ -15,15 +15,15 @@ void gt_orders_load(struct gt_scene *s)
 		return;
 	s->bookmarks_loaded = true;
 	if (gt_bookmarks_load(&s->bookmarks, s->name, &strange, &err))
-		gt_scene_say(s, "%s", err.text);
+		gt_scene_set_status(s, "%s", err.text);
 	else if (strange)
-		gt_scene_say(s, "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s", strange == 1 ? "s" : "");
+		gt_scene_set_status(s, "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s", strange == 1 ? "s" : "");
 }
 
 static void see_others(struct gt_scene *s)
 {
 	if (!s->still && strcmp(s->name, "-"))
-		gt_bookmarks_again(&s->bookmarks, s->name);
+		gt_bookmarks_reload(&s->bookmarks, s->name);
 }
 
 static void save(struct gt_scene *s, struct gt_err *err)
@@ -35,7 +35,7 @@ static void save(struct gt_scene *s, struct gt_err *err)
 }
 
 /* Where the cursor is in time; without one the middle of what is seen. */
-static void bookmark(struct gt_viewing *s, const char *name, struct gt_err *err)
+static void bookmark(struct gt_ui *s, const char *name, struct gt_err *err)
 {
 	struct gt_scene *scene = &s->scene;
 	int64_t t = s->view->ops->moment ? s->view->ops->moment(s->view) : gt_cell_start(&scene->window, scene->window.cells / 2);
@@ -44,7 +44,7 @@ static void bookmark(struct gt_viewing *s, const char *name, struct gt_err *err)
 	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
 		save(scene, err);
 	if (!err->code)
-		gt_scene_say(scene, "bookmark '%s' is kept in %s", name, scene->bookmarks.path);
+		gt_scene_set_status(scene, "bookmark '%s' is kept in %s", name, scene->bookmarks.path);
 }
 
 static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -55,7 +55,7 @@ static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
 	else
 		gt_err_set(err, -ENOENT, "there is no bookmark '%.60s'", name);
 	if (!err->code)
-		gt_scene_say(s, "bookmark '%s' is forgotten", name);
+		gt_scene_set_status(s, "bookmark '%s' is forgotten", name);
 }
 
 static void jump(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -74,7 +74,7 @@ static void jump(struct gt_scene *s, const char *name, struct gt_err *err)
 
 /* ---- others ---- */
 
-static void act(struct gt_viewing *s, enum gt_action what)
+static void act(struct gt_ui *s, enum gt_action what)
 {
 	const struct gt_binding b = { .action = what };
 
@@ -82,7 +82,7 @@ static void act(struct gt_viewing *s, enum gt_action what)
 }
 
 /* "TIME", "TIME TIME", or none: where the view has a cursor. */
-static void mark(struct gt_viewing *s, const char *rest, struct gt_err *err)
+static void mark(struct gt_ui *s, const char *rest, struct gt_err *err)
 {
 	char one[40], other[40], more[2];
 	const char *why = NULL;
@@ -105,7 +105,7 @@ static void mark(struct gt_viewing *s, const char *rest, struct gt_err *err)
 }
 
 /* What is between the marks where these are shown, or else what is seen. */
-static struct gt_range range_of(const struct gt_viewing *s)
+static struct gt_range range_of(const struct gt_ui *s)
 {
 	struct gt_range r;
 
@@ -115,24 +115,24 @@ static struct gt_range range_of(const struct gt_viewing *s)
 }
 
 /* A process begins as a copy of this one with one thread: what others hold at that moment, of the allocator above all, nobody gives back there. */
-static void rest(struct gt_viewing *s)
+static void rest(struct gt_ui *s)
 {
-	if (s->scene.reporter)
-		gt_reporter_rest(s->scene.reporter);
+	if (s->scene.report_job)
+		gt_report_job_rest(s->scene.report_job);
 	for (unsigned i = 0; gt_views[i]; i++)
 		if (s->views[i].state && s->views[i].ops->rest)
 			s->views[i].ops->rest(&s->views[i]);
 }
 
-static void export(struct gt_viewing *s, const char *text, bool force, struct gt_err *err)
+static void export(struct gt_ui *s, const char *text, bool force, struct gt_err *err)
 {
-	struct gt_export_order order = { .replace = force, .range = range_of(s) };
+	struct gt_export_request order = { .replace = force, .range = range_of(s) };
 
-	if (s->exporting) {
+	if (s->export_job) {
 		gt_err_set(err, -EBUSY, "one export at a time: Esc stops the one that goes on");
 	} else if (!gt_command_export(&s->scene, text, &order, err)) {
 		rest(s);
-		s->exporting = gt_exporting_new(&s->scene, &order, err);
+		s->export_job = gt_export_job_new(&s->scene, &order, err);
 	}
 }
 
@@ -154,31 +154,31 @@ static const char *go_to(struct gt_scene *s, const char *text)
 	return why;
 }
 
-const char *gt_orders_do(struct gt_viewing *s, const char *text, struct gt_err *err)
+const char *gt_command_exec(struct gt_ui *s, const char *text, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	bool force;
 	const char *rest;
 
 	switch (gt_command_parse(text, &rest, &force, &why)) {
-	case GT_ORDER_GOTO: return go_to(&s->scene, rest);
-	case GT_ORDER_FILTER: return gt_viewing_answer(s, GT_DO_FILTER, rest, err);
-	case GT_ORDER_FIND: return gt_viewing_answer(s, GT_DO_FIND, rest, err);
-	case GT_ORDER_FIT: act(s, GT_DO_FIT); break;
-	case GT_ORDER_OPEN:
-		if (!gt_viewing_turn(s, gt_views[0], err))
+	case GT_COMMAND_GOTO: return go_to(&s->scene, rest);
+	case GT_COMMAND_FILTER: return gt_ui_answer(s, GT_DO_FILTER, rest, err);
+	case GT_COMMAND_FIND: return gt_ui_answer(s, GT_DO_FIND, rest, err);
+	case GT_COMMAND_FIT: act(s, GT_DO_FIT); break;
+	case GT_COMMAND_OPEN:
+		if (!gt_ui_turn(s, gt_views[0], err))
 			act(s, GT_DO_OPEN_CALL);
 		break;
-	case GT_ORDER_MARK: mark(s, rest, &why); break;
-	case GT_ORDER_BOOKMARK: bookmark(s, rest, &why); break;
-	case GT_ORDER_JUMP: jump(&s->scene, rest, &why); break;
-	case GT_ORDER_FORGET: forget(&s->scene, rest, &why); break;
-	case GT_ORDER_VIEW: turn(&s->scene, rest, &why); break;
-	case GT_ORDER_EXPORT: export(s, rest, force, &why); break;
-	case GT_ORDER_QUIT: s->quit = true; break;
-	case GT_ORDER_NONE: break;
+	case GT_COMMAND_MARK: mark(s, rest, &why); break;
+	case GT_COMMAND_BOOKMARK: bookmark(s, rest, &why); break;
+	case GT_COMMAND_JUMP: jump(&s->scene, rest, &why); break;
+	case GT_COMMAND_FORGET: forget(&s->scene, rest, &why); break;
+	case GT_COMMAND_VIEW: turn(&s->scene, rest, &why); break;
+	case GT_COMMAND_EXPORT: export(s, rest, force, &why); break;
+	case GT_COMMAND_QUIT: s->quit = true; break;
+	case GT_COMMAND_NONE: break;
 	}
 	if (why.code)
-		gt_scene_say(&s->scene, "%s", why.text);
+		gt_scene_set_status(&s->scene, "%s", why.text);
 	return s->scene.message;
 }

@@ -5,19 +5,19 @@
 #include <string.h>
 #include "viewer/view/view.h"
 
-static const struct command { const char *name; enum gt_order_of order; const char *args; } commands[] = {
-	{ "goto", GT_ORDER_GOTO, "TIME" },
-	{ "find", GT_ORDER_FIND, "EXPRESSION" },
-	{ "filter", GT_ORDER_FILTER, "TEXT" },
-	{ "fit", GT_ORDER_FIT, "" },
-	{ "mark", GT_ORDER_MARK, "[TIME [TIME]]" },
-	{ "bookmark", GT_ORDER_BOOKMARK, "NAME" },
-	{ "jump", GT_ORDER_JUMP, "NAME" },
-	{ "forget", GT_ORDER_FORGET, "NAME" },
-	{ "view", GT_ORDER_VIEW, "NAME" },
-	{ "open", GT_ORDER_OPEN, "" },
-	{ "export", GT_ORDER_EXPORT, "FORMAT FILE [FROM TO]" },
-	{ "quit", GT_ORDER_QUIT, "" },
+static const struct command { const char *name; enum gt_command_kind order; const char *args; } commands[] = {
+	{ "goto", GT_COMMAND_GOTO, "TIME" },
+	{ "find", GT_COMMAND_FIND, "EXPRESSION" },
+	{ "filter", GT_COMMAND_FILTER, "TEXT" },
+	{ "fit", GT_COMMAND_FIT, "" },
+	{ "mark", GT_COMMAND_MARK, "[TIME [TIME]]" },
+	{ "bookmark", GT_COMMAND_BOOKMARK, "NAME" },
+	{ "jump", GT_COMMAND_JUMP, "NAME" },
+	{ "forget", GT_COMMAND_FORGET, "NAME" },
+	{ "view", GT_COMMAND_VIEW, "NAME" },
+	{ "open", GT_COMMAND_OPEN, "" },
+	{ "export", GT_COMMAND_EXPORT, "FORMAT FILE [FROM TO]" },
+	{ "quit", GT_COMMAND_QUIT, "" },
 };
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -38,7 +38,7 @@ static const struct command *find(const char *name, size_t n)
 	return one;
 }
 
-enum gt_order_of gt_command_parse(const char *text, const char **rest, bool *force, struct gt_err *err)
+enum gt_command_kind gt_command_parse(const char *text, const char **rest, bool *force, struct gt_err *err)
 {
 	const char *at = text + strspn(text, " :");
 	size_t n = strcspn(at, " !");
@@ -48,18 +48,18 @@ enum gt_order_of gt_command_parse(const char *text, const char **rest, bool *for
 	*rest = at + n + *force;
 	*rest += strspn(*rest, " ");
 	if (!n && !*force)
-		return GT_ORDER_NONE;
+		return GT_COMMAND_NONE;
 	if (!c)
 		gt_err_set(err, -EINVAL, "'%.*s' is no command: Tab shows them", n < 40 ? (int)n : 40, at);
-	else if (*force && c->order != GT_ORDER_EXPORT)
+	else if (*force && c->order != GT_COMMAND_EXPORT)
 		gt_err_set(err, -EINVAL, "%s has no '!'", c->name);
-	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_ORDER_FILTER && c->order != GT_ORDER_FIND)
+	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_COMMAND_FILTER && c->order != GT_COMMAND_FIND)
 		gt_err_set(err, -EINVAL, "%s what? %s %s", c->name, c->name, c->args);
 	else if (**rest && !*c->args)
 		gt_err_set(err, -EINVAL, "%s has nothing behind it: '%.40s'", c->name, *rest);
 	else
 		return c->order;
-	return GT_ORDER_NONE;
+	return GT_COMMAND_NONE;
 }
 
 /* ---- completion ---- */
@@ -90,13 +90,13 @@ size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to
 	rest += strspn(rest, " ");
 	part = strlen(rest);
 	snprintf(head, sizeof(head), "%s%s", c->name, at[len] == '!' ? "!" : "");
-	for (unsigned i = 0; c->order == GT_ORDER_EXPORT && gt_exporters[i]; i++)
+	for (unsigned i = 0; c->order == GT_COMMAND_EXPORT && gt_exporters[i]; i++)
 		if (!strncmp(gt_exporters[i]->name, rest, part))
 			n = add(to, n, most, head, gt_exporters[i]->name);
-	for (unsigned i = 0; c->order == GT_ORDER_VIEW && gt_views[i]; i++)
+	for (unsigned i = 0; c->order == GT_COMMAND_VIEW && gt_views[i]; i++)
 		if (!strncmp(gt_views[i]->name, rest, part))
 			n = add(to, n, most, head, gt_views[i]->name);
-	for (size_t i = 0; (c->order == GT_ORDER_JUMP || c->order == GT_ORDER_FORGET) && i < b->n; i++)
+	for (size_t i = 0; (c->order == GT_COMMAND_JUMP || c->order == GT_COMMAND_FORGET) && i < b->n; i++)
 		if (!strncmp(b->list[i].name, rest, part))
 			n = add(to, n, most, head, b->list[i].name);
 	return n;
@@ -145,7 +145,7 @@ static const char *file_word(const char *at, char to[GT_EXPORT_FILE], bool *whol
 	return word(at, to + n, GT_EXPORT_FILE - n, whole);
 }
 
-int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_order *to, struct gt_err *err)
+int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_request *to, struct gt_err *err)
 {
 	char format[40], from[40], until[40];
 	bool whole = true;

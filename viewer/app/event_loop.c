@@ -19,11 +19,11 @@
 #define BESIDE_MS 50		/* between two looks at what a thread or an export is at */
 #define KEPT_BACK_NS 60000000	/* that the first frame of what has come waits, to be one that does not change at once */
 
-struct sitting {
-	struct gt_opening *opening;
+struct event_loop {
+	struct gt_trace_open *opening;
 	struct gt_term *term;
-	const struct gt_sitting_options *options;
-	struct gt_viewing viewing;
+	const struct gt_event_loop_options *options;
+	struct gt_ui ui;
 	struct gt_screen screen;
 	int64_t shown;			/* when: the last frame */
 	bool dirty;
@@ -33,7 +33,7 @@ struct sitting {
 	int64_t began, took;		/* when there was more to find out; and how long it took last time until all was there, ns */
 	bool working;			/* it is not yet */
 	const struct gt_view *seen;	/* the view that was shown when there was nothing more to show */
-	char said[200];
+	char status_text[200];
 };
 enum end { STAYS, LEFT, ANEW };		/* ANEW: another file has its name, or it was cut off */
 
@@ -70,23 +70,23 @@ static bool leaves(struct gt_key k)
 	return k.key == 'q' || k.key == GT_KEY_ESC || k.key == 3 || k.key == GT_KEY_GONE;
 }
 
-static int resize(struct sitting *s, unsigned *width, unsigned *height)
+static int resize(struct event_loop *s, unsigned *width, unsigned *height)
 {
 	gt_term_size(s->term, width, height);
 	return gt_screen_resize(&s->screen, *width, *height);
 }
 
 /* In portions. What takes no time shows nothing. */
-static int open_it(struct sitting *s, enum end *end, struct gt_err *err)
+static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
 {
 	unsigned width, height;
 	bool told = false;
 	int more;
 
-	while ((more = gt_opening_step(s->opening, OPENING_MS, err)) > 0) {
+	while ((more = gt_trace_open_step(s->opening, OPENING_MS, err)) > 0) {
 		if (resize(s, &width, &height))
 			return gt_err_set(err, -ENOMEM, "out of memory");
-		gt_progress_draw(gt_opening_path(s->opening), gt_opening_doing(s->opening), gt_opening_percent(s->opening), &s->screen);
+		gt_progress_draw(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening), gt_trace_open_percent(s->opening), &s->screen);
 		gt_term_show(s->term, &s->screen);
 		told = true;
 		if (leaves(gt_term_key(s->term, 0))) {
@@ -94,42 +94,42 @@ static int open_it(struct sitting *s, enum end *end, struct gt_err *err)
 			return 0;
 		}
 	}
-	s->said[0] = 0;
-	for (size_t i = 0; told && !more && gt_opening_note(s->opening, i); i++)
-		snprintf(s->said + strlen(s->said), sizeof(s->said) - strlen(s->said), "%s%s", i ? "; " : "", gt_opening_note(s->opening, i));
+	s->status_text[0] = 0;
+	for (size_t i = 0; told && !more && gt_trace_open_note(s->opening, i); i++)
+		snprintf(s->status_text + strlen(s->status_text), sizeof(s->status_text) - strlen(s->status_text), "%s%s", i ? "; " : "", gt_trace_open_note(s->opening, i));
 	return more;
 }
 
 /* ---- following ---- */
 
 /* What has become of the file, until a key is pressed. */
-static void tell(struct sitting *s)
+static void tell(struct event_loop *s)
 {
 	const char *note = NULL;
 
-	for (size_t i = 0; gt_opening_note(s->opening, i); i++)
-		note = gt_opening_note(s->opening, i);
-	snprintf(s->said, sizeof(s->said), "%s", note ? note : "");
-	s->viewing.scene.message = note ? s->said : NULL;
+	for (size_t i = 0; gt_trace_open_note(s->opening, i); i++)
+		note = gt_trace_open_note(s->opening, i);
+	snprintf(s->status_text, sizeof(s->status_text), "%s", note ? note : "");
+	s->ui.scene.message = note ? s->status_text : NULL;
 	s->dirty = true;
 }
 
-static int renew(struct sitting *s, enum end *end, struct gt_err *err)
+static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 {
-	struct gt_viewing *v = &s->viewing;
+	struct gt_ui *v = &s->ui;
 	int64_t began = gt_clock_monotonic();
 	int rc;
 
-	gt_viewing_let_go(v);
-	rc = gt_opening_refresh(s->opening, err);
-	if (rc || !gt_opening_result(s->opening)) {
+	gt_ui_detach(v);
+	rc = gt_trace_open_refresh(s->opening, err);
+	if (rc || !gt_trace_open_result(s->opening)) {
 		*end = ANEW;
 		return rc;
 	}
 	v->scene.behind = false;
-	rc = gt_viewing_again(v, gt_opening_result(s->opening), err);
+	rc = gt_ui_reopen(v, gt_trace_open_result(s->opening), err);
 	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS; )
-		rc = (s->more = gt_viewing_step(v, GT_VIEWING_STEP_US, err)) < 0 ? s->more : 0;
+		rc = (s->more = gt_ui_step(v, GT_UI_STEP_US, err)) < 0 ? s->more : 0;
 	s->renewed = s->began = began;
 	s->working = true;
 	s->seen = v->view;
@@ -138,23 +138,23 @@ static int renew(struct sitting *s, enum end *end, struct gt_err *err)
 }
 
 /* The timeline does; others stand still until they are asked. */
-static bool goes_along(const struct sitting *s)
+static bool is_following(const struct event_loop *s)
 {
-	return s->viewing.view->ops == gt_views[0];
+	return s->ui.view->ops == gt_views[0];
 }
 
 /* Of what is closed all is known soon. */
-static bool is_due(const struct sitting *s, enum gt_followed what, int64_t now)
+static bool is_due(const struct event_loop *s, enum gt_follow_state what, int64_t now)
 {
-	if (s->viewing.redraw || s->viewing.view != s->seen || (what == GT_FOLLOWED_CLOSED && goes_along(s)))
+	if (s->ui.redraw || s->ui.view != s->seen || (what == GT_FOLLOW_CLOSED && is_following(s)))
 		return true;
-	return goes_along(s) && !s->viewing.busy && now - s->renewed >= IDLE_PART * s->took;
+	return is_following(s) && !s->ui.busy && now - s->renewed >= IDLE_PART * s->took;
 }
 
 /* How long what is seen takes to be found out, from a key on or since it was renewed. */
-static void take_time(struct sitting *s, int64_t now)
+static void take_time(struct event_loop *s, int64_t now)
 {
-	bool busy = s->viewing.busy;
+	bool busy = s->ui.busy;
 
 	if (busy && !s->working)
 		s->began = now;
@@ -163,37 +163,37 @@ static void take_time(struct sitting *s, int64_t now)
 	s->working = busy;
 }
 
-static int follow(struct sitting *s, enum end *end, struct gt_err *err)
+static int follow(struct event_loop *s, enum end *end, struct gt_err *err)
 {
-	struct gt_scene *scene = &s->viewing.scene;
+	struct gt_scene *scene = &s->ui.scene;
 	int64_t now = gt_clock_monotonic();
-	enum gt_followed what;
+	enum gt_follow_state what;
 	int rc;
 
 	take_time(s, now);
-	if (!scene->growing || (now - s->polled < POLL_NS && !s->viewing.redraw))
+	if (!scene->growing || (now - s->polled < POLL_NS && !s->ui.redraw))
 		return 0;
 	s->polled = now;
-	what = gt_opening_poll(s->opening);
+	what = gt_trace_open_poll(s->opening);
 	switch (what) {
-	case GT_FOLLOWED_SAME: return 0;
-	case GT_FOLLOWED_LEFT:
+	case GT_FOLLOW_UNCHANGED: return 0;
+	case GT_FOLLOW_ABANDONED:
 		scene->growing = false;
 		tell(s);
 		return 0;
-	case GT_FOLLOWED_ANEW:
+	case GT_FOLLOW_REPLACED:
 		*end = ANEW;
-		gt_viewing_let_go(&s->viewing);
-		return gt_opening_refresh(s->opening, err);
+		gt_ui_detach(&s->ui);
+		return gt_trace_open_refresh(s->opening, err);
 	default: break;
 	}
 	if (!is_due(s, what, now)) {
-		s->dirty |= scene->behind == goes_along(s);
-		scene->behind = !goes_along(s);
+		s->dirty |= scene->behind == is_following(s);
+		scene->behind = !is_following(s);
 		return 0;
 	}
 	rc = renew(s, end, err);
-	if (!rc && what == GT_FOLLOWED_CLOSED) {
+	if (!rc && what == GT_FOLLOW_CLOSED) {
 		scene->growing = false;
 		tell(s);
 	}
@@ -202,33 +202,33 @@ static int follow(struct sitting *s, enum end *end, struct gt_err *err)
 
 /* ---- frames and keys ---- */
 
-static void show(struct sitting *s, int64_t now)
+static void show(struct event_loop *s, int64_t now)
 {
 	if (gt_alloc_failed()) {
 		gt_alloc_failure_clear();
-		gt_scene_say(&s->viewing.scene, "out of memory: what is shown may be incomplete");
+		gt_scene_set_status(&s->ui.scene, "out of memory: what is shown may be incomplete");
 	}
-	gt_viewing_draw(&s->viewing, &s->screen);
-	if (s->viewing.redraw)
+	gt_ui_draw(&s->ui, &s->screen);
+	if (s->ui.redraw)
 		gt_term_redraw(s->term);
-	s->viewing.redraw = s->dirty = false;
+	s->ui.redraw = s->dirty = false;
 	gt_term_show(s->term, &s->screen);
 	s->shown = now;
 }
 
 /* How long nothing has to be done, ms; -1: until a key comes. */
-static int patience(const struct sitting *s, int64_t now)
+static int patience(const struct event_loop *s, int64_t now)
 {
-	if (s->more > 0 && s->viewing.busy)
+	if (s->more > 0 && s->ui.busy)
 		return 0;
 	if (s->more > 0)
 		return BESIDE_MS;
 	if (s->dirty)
 		return (int)((FRAME_NS - (now - s->shown)) / 1000000) + 1;
-	return s->viewing.scene.growing ? (int)(POLL_NS / 1000000) : -1;
+	return s->ui.scene.growing ? (int)(POLL_NS / 1000000) : -1;
 }
 
-static int turn(struct sitting *s, enum end *end, struct gt_err *err)
+static int turn(struct event_loop *s, enum end *end, struct gt_err *err)
 {
 	int64_t now = gt_clock_monotonic();
 	struct gt_key k;
@@ -240,34 +240,34 @@ static int turn(struct sitting *s, enum end *end, struct gt_err *err)
 		show(s, now);
 	k = gt_term_key(s->term, patience(s, now));
 	if (k.key != GT_KEY_NONE) {
-		rc = gt_viewing_key(&s->viewing, k, err);
-		if (!s->viewing.scene.behind)
-			s->seen = s->viewing.view;
+		rc = gt_ui_key(&s->ui, k, err);
+		if (!s->ui.scene.behind)
+			s->seen = s->ui.view;
 		s->more = 1;
 		s->shown = k.key == GT_KEY_RESIZE ? 0 : s->shown;
 		s->dirty = true;
-		*end = s->viewing.quit ? LEFT : STAYS;
+		*end = s->ui.quit ? LEFT : STAYS;
 	} else if (s->more > 0) {
-		rc = s->more = gt_viewing_step(&s->viewing, GT_VIEWING_STEP_US, err);
+		rc = s->more = gt_ui_step(&s->ui, GT_UI_STEP_US, err);
 		s->dirty = true;
 	}
 	return rc < 0 ? rc : 0;
 }
 
-static int view_it(struct sitting *s, enum end *end, struct gt_err *err)
+static int view_it(struct event_loop *s, enum end *end, struct gt_err *err)
 {
-	const struct gt_sitting_options *how = s->options;
-	struct gt_viewing *v = &s->viewing;
+	const struct gt_event_loop_options *how = s->options;
+	struct gt_ui *v = &s->ui;
 	unsigned width, height;
-	int rc = gt_viewing_open(v, gt_opening_result(s->opening), gt_opening_path(s->opening), how->view, err);
+	int rc = gt_ui_open(v, gt_trace_open_result(s->opening), gt_trace_open_path(s->opening), how->view, err);
 
-	v->scene.growing = gt_opening_follows(s->opening);
-	v->scene.message = s->said[0] ? s->said : NULL;
+	v->scene.growing = gt_trace_open_is_following(s->opening);
+	v->scene.message = s->status_text[0] ? s->status_text : NULL;
 	gt_term_size(s->term, &width, &height);
 	if (!rc)
-		rc = gt_viewing_resize(v, width, height, err);
+		rc = gt_ui_resize(v, width, height, err);
 	if (!rc && how->ranged)
-		rc = gt_viewing_range(v, how->from, how->to, err);
+		rc = gt_ui_range(v, how->from, how->to, err);
 	s->dirty = true;
 	s->more = 1;
 	s->shown = 0;
@@ -275,13 +275,13 @@ static int view_it(struct sitting *s, enum end *end, struct gt_err *err)
 	s->renewed = gt_clock_monotonic();
 	while (!rc && *end == STAYS)
 		rc = turn(s, end, err);
-	gt_viewing_close(v);
+	gt_ui_close(v);
 	return rc;
 }
 
-int gt_sit(struct gt_opening *o, struct gt_term *term, const struct gt_sitting_options *options, struct gt_err *err)
+int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term, const struct gt_event_loop_options *options, struct gt_err *err)
 {
-	struct sitting s = { .opening = o, .term = term, .options = options, .screen.ascii = options->ascii || gt_term_ascii(term) };
+	struct event_loop s = { .opening = o, .term = term, .options = options, .screen.ascii = options->ascii || gt_term_ascii(term) };
 	enum end end = ANEW;
 	int rc = 0;
 

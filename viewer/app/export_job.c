@@ -19,8 +19,8 @@
 #define NAME_SHOWN 30u		/* bytes of a file's name in a message */
 #define BEFORE ".gt-export-"	/* what names of unfinished files begin with */
 
-struct gt_exporting {
-	struct gt_export_order order;
+struct gt_export_job {
+	struct gt_export_request order;
 	struct gt_reader *reader;	/* the worker's use of it alone */
 	struct gt_export_options options;
 	struct gt_range *ranges;
@@ -28,17 +28,17 @@ struct gt_exporting {
 	int folder;			/* where the file is to be, as `name` */
 	char name[NAME_MAX + 1];
 	struct gt_unfinished file;
-	struct gt_worker worker;
+	struct gt_subprocess worker;
 	_Atomic uint64_t *went;		/* rows; shared */
 	uint64_t all;			/* rows that there are, about */
 };
 struct outcome { struct gt_err err; bool damaged; };
-_Static_assert(sizeof(struct outcome) <= GT_WORKER_RESULT, "to be told in the end");
+_Static_assert(sizeof(struct outcome) <= GT_SUBPROCESS_RESULT, "to be told in the end");
 
 /* ---- in the process of its own ---- */
 
 /* Is something missing in the range? */
-static bool is_damaged(const struct gt_exporting *e)
+static bool is_damaged(const struct gt_export_job *e)
 {
 	size_t n;
 	const struct gt_damage *d = gt_reader_damage(e->reader, &n);
@@ -56,7 +56,7 @@ static bool is_damaged(const struct gt_exporting *e)
 
 static void work(void *arg, void *result)
 {
-	struct gt_exporting *e = arg;
+	struct gt_export_job *e = arg;
 	struct outcome *o = result;
 	struct gt_err out_err = GT_ERR_INIT;
 	struct gt_out out;
@@ -98,7 +98,7 @@ static int refuse(const char *file, int rc, struct gt_err *err)
 	return gt_err_set(err, rc, "cannot write %s%s: %s", cut, end, strerror(-rc));
 }
 
-static int begin_file(struct gt_exporting *e, struct gt_err *err)
+static int begin_file(struct gt_export_job *e, struct gt_err *err)
 {
 	mode_t mode;
 	int rc = gt_unfinished_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
@@ -117,7 +117,7 @@ static int begin_file(struct gt_exporting *e, struct gt_err *err)
 
 static int count_rows(void *arg, const struct gt_filed *f)
 {
-	struct gt_exporting *e = arg;
+	struct gt_export_job *e = arg;
 	struct gt_range range = gt_range_of(&e->options.filter, gt_reader_segment(e->reader, f->segment));
 
 	if (f->kind && f->start < range.to && f->end >= range.from)
@@ -125,7 +125,7 @@ static int count_rows(void *arg, const struct gt_filed *f)
 	return 0;
 }
 
-static int set_range(struct gt_exporting *e, const struct gt_scene *s, struct gt_err *err)
+static int set_range(struct gt_export_job *e, const struct gt_scene *s, struct gt_err *err)
 {
 	struct gt_range r = e->order.range;
 
@@ -141,7 +141,7 @@ static int set_range(struct gt_exporting *e, const struct gt_scene *s, struct gt
 	return gt_filed_blocks(e->reader, count_rows, e, err);
 }
 
-static int begin(struct gt_exporting *e, struct gt_scene *s, struct gt_err *err)
+static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err)
 {
 	void *shared = mmap(NULL, sizeof(*e->went), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory") : set_range(e, s, err);
@@ -151,29 +151,29 @@ static int begin(struct gt_exporting *e, struct gt_scene *s, struct gt_err *err)
 		rc = gt_out_would_destroy(e->order.file, s->name, err);
 	if (!rc)
 		rc = begin_file(e, err);
-	return rc ? rc : gt_worker_begin(&e->worker, work, e, sizeof(struct outcome), err);
+	return rc ? rc : gt_subprocess_begin(&e->worker, work, e, sizeof(struct outcome), err);
 }
 
-struct gt_exporting *gt_exporting_new(struct gt_scene *s, const struct gt_export_order *what, struct gt_err *err)
+struct gt_export_job *gt_export_job_new(struct gt_scene *s, const struct gt_export_request *what, struct gt_err *err)
 {
-	struct gt_exporting *e = calloc(1, sizeof(*e));
+	struct gt_export_job *e = calloc(1, sizeof(*e));
 
 	if (!e) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	*e = (struct gt_exporting){ .order = *what, .reader = s->reader, .folder = -1, .file.fd = -1 };
+	*e = (struct gt_export_job){ .order = *what, .reader = s->reader, .folder = -1, .file.fd = -1 };
 	if (!begin(e, s, err))
 		return e;
-	gt_exporting_free(e);
+	gt_export_job_free(e);
 	return NULL;
 }
 
-void gt_exporting_free(struct gt_exporting *e)
+void gt_export_job_free(struct gt_export_job *e)
 {
 	if (!e)
 		return;
-	gt_worker_cancel(&e->worker);
+	gt_subprocess_cancel(&e->worker);
 	gt_unfinished_drop(&e->file, e->folder);
 	if (e->folder >= 0)
 		close(e->folder);
@@ -184,10 +184,10 @@ void gt_exporting_free(struct gt_exporting *e)
 }
 
 /* What is missing in it is told with it. */
-static int keep(struct gt_exporting *e, const struct outcome *o, char *said, size_t room)
+static int keep(struct gt_export_job *e, const struct outcome *o, char *said, size_t room)
 {
 	struct gt_err err = GT_ERR_INIT;
-	char bytes[GT_SAID];
+	char bytes[GT_NUMBER_TEXT];
 	struct stat st;
 	int rc;
 
@@ -199,19 +199,19 @@ static int keep(struct gt_exporting *e, const struct outcome *o, char *said, siz
 	if (rc)
 		snprintf(said, room, "%s", err.text);
 	else
-		snprintf(said, room, "wrote %s to %.100s%s", gt_said_bytes(bytes, (uint64_t)st.st_size), e->order.file,
+		snprintf(said, room, "wrote %s to %.100s%s", gt_number_text_bytes(bytes, (uint64_t)st.st_size), e->order.file,
 			 o->damaged ? ", without what is damaged in the trace" : "");
 	return 0;
 }
 
-int gt_exporting_step(struct gt_exporting *e, uint64_t us, char *said, size_t room)
+int gt_export_job_step(struct gt_export_job *e, uint64_t us, char *said, size_t room)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct outcome o;
 	int rc;
 
 	do
-		rc = gt_worker_step(&e->worker, us ? (unsigned)((us + 999) / 1000) : 1000, &o, &err);
+		rc = gt_subprocess_step(&e->worker, us ? (unsigned)((us + 999) / 1000) : 1000, &o, &err);
 	while (rc > 0 && !us);
 	if (rc > 0)
 		return 1;
@@ -221,7 +221,7 @@ int gt_exporting_step(struct gt_exporting *e, uint64_t us, char *said, size_t ro
 	return 0;
 }
 
-unsigned gt_exporting_percent(const struct gt_exporting *e)
+unsigned gt_export_job_percent(const struct gt_export_job *e)
 {
 	uint64_t n = atomic_load_explicit(e->went, memory_order_relaxed);
 

@@ -24,7 +24,7 @@ static uint64_t fnv(uint64_t h, const char *text)
 	return h;
 }
 
-void gt_cache_key(struct gt_cache_key *k, const char *path, const struct stat *of)
+void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const struct stat *of)
 {
 	char rest[200];
 
@@ -34,10 +34,10 @@ void gt_cache_key(struct gt_cache_key *k, const char *path, const struct stat *o
 		 fnv(fnv(0x9ae16a3b2f90404full, rest), path));
 }
 
-void gt_cache_name(const struct gt_cache_key *k, char to[48]) { snprintf(to, 48, "%s" GT_CACHE_SUFFIX, k->id); }
+void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48]) { snprintf(to, 48, "%s" GT_INDEX_CACHE_SUFFIX, k->id); }
 
 /* Only what looks like ours is ever removed. */
-static bool is_copy(const char *name) { return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_CACHE_SUFFIX); }
+static bool is_copy(const char *name) { return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_INDEX_CACHE_SUFFIX); }
 static bool is_unfinished(const char *name) { return !strncmp(name, UNFINISHED, strlen(UNFINISHED)); }
 
 /* ---- the folder ---- */
@@ -57,7 +57,7 @@ static int find_folder(char path[PATH_MAX], struct gt_err *err)
 	return n < PATH_MAX ? 0 : gt_err_set(err, -ENAMETOOLONG, "its path is too long");
 }
 
-static int open_folder(struct gt_cache *c, struct gt_err *err)
+static int open_folder(struct gt_index_cache *c, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	char path[PATH_MAX], real[PATH_MAX];
@@ -76,7 +76,7 @@ static int open_folder(struct gt_cache *c, struct gt_err *err)
 	return rc ? gt_err_set(err, rc, "cannot use %.120s: %s", c->path, strerror(-rc)) : 0;
 }
 
-int gt_cache_open(struct gt_cache *c, struct gt_err *err)
+int gt_index_cache_open(struct gt_index_cache *c, struct gt_err *err)
 {
 	struct stat st;
 	int rc;
@@ -92,11 +92,11 @@ int gt_cache_open(struct gt_cache *c, struct gt_err *err)
 	else if (st.st_mode & 055)
 		fchmod(c->folder, 0700);
 	if (rc)
-		gt_cache_close(c);
+		gt_index_cache_close(c);
 	return rc;
 }
 
-void gt_cache_close(struct gt_cache *c)
+void gt_index_cache_close(struct gt_index_cache *c)
 {
 	if (c->folder >= 0)
 		close(c->folder);
@@ -105,13 +105,13 @@ void gt_cache_close(struct gt_cache *c)
 
 /* ---- copies that are there ---- */
 
-int gt_cache_find(const struct gt_cache *c, const struct gt_cache_key *k)
+int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k)
 {
 	struct stat st;
 	char name[48];
 	int fd;
 
-	gt_cache_name(k, name);
+	gt_index_cache_name(k, name);
 	fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
@@ -121,19 +121,19 @@ int gt_cache_find(const struct gt_cache *c, const struct gt_cache_key *k)
 	return -ENOENT;
 }
 
-void gt_cache_used(int fd) { futimens(fd, NULL); }
+void gt_index_cache_touch(int fd) { futimens(fd, NULL); }
 
-void gt_cache_remove(const struct gt_cache *c, const struct gt_cache_key *k)
+void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k)
 {
 	char name[48];
 
-	gt_cache_name(k, name);
+	gt_index_cache_name(k, name);
 	unlinkat(c->folder, name, 0);
 }
 
 /* ---- a new one ---- */
 
-int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_err *err)
+int gt_index_cache_begin(const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err)
 {
 	int rc = gt_unfinished_begin(n, c->folder, UNFINISHED, 0600);
 
@@ -143,17 +143,17 @@ int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_
 	return 0;
 }
 
-int gt_cache_keep(const struct gt_cache *c, struct gt_unfinished *n, const struct gt_cache_key *k, struct gt_err *err)
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n, const struct gt_index_cache_key *k, struct gt_err *err)
 {
 	char name[48];
 	int rc;
 
-	gt_cache_name(k, name);
+	gt_index_cache_name(k, name);
 	rc = gt_unfinished_keep(n, c->folder, UNFINISHED, name, true);
 	if (rc)
 		return gt_err_set(err, rc, "cannot keep it in %.120s: %s", c->path, strerror(-rc));
 	fsync(c->folder);
-	gt_cache_trim(c, GT_CACHE_FILES, GT_CACHE_BYTES);
+	gt_index_cache_trim(c, GT_INDEX_CACHE_FILES, GT_INDEX_CACHE_BYTES);
 	return 0;
 }
 
@@ -169,7 +169,7 @@ static int longest_ago(const void *pa, const void *pb)
 }
 
 /* Who makes or uses one holds a lock on it. */
-static bool remove_unused(const struct gt_cache *c, const char *name)
+static bool remove_unused(const struct gt_index_cache *c, const char *name)
 {
 	int fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool unused = fd < 0 ? errno == ELOOP : !flock(fd, LOCK_EX | LOCK_NB);
@@ -182,7 +182,7 @@ static bool remove_unused(const struct gt_cache *c, const char *name)
 }
 
 /* Those that are there; what is left of a program that was killed goes at once. */
-static size_t list(const struct gt_cache *c, struct held **all)
+static size_t list(const struct gt_index_cache *c, struct held **all)
 {
 	int copy = openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
@@ -207,7 +207,7 @@ static size_t list(const struct gt_cache *c, struct held **all)
 	return n;
 }
 
-void gt_cache_trim(const struct gt_cache *c, unsigned files, uint64_t bytes)
+void gt_index_cache_trim(const struct gt_index_cache *c, unsigned files, uint64_t bytes)
 {
 	struct held *all = NULL;
 	size_t n = list(c, &all), left = n;

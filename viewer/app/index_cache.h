@@ -4,8 +4,8 @@
  * is bounded; what was used longest ago goes first. Several programs may use it at once: a copy has
  * its name only when it is complete, and who uses one holds a lock on it, so that it is not
  * removed. What lies there is distrusted like any file. */
-#ifndef GT_CACHE_H
-#define GT_CACHE_H
+#ifndef GT_INDEX_CACHE_H
+#define GT_INDEX_CACHE_H
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,28 +13,28 @@
 #include "formats/base/err.h"
 #include "formats/os/atomic_file.h"
 
-#define GT_CACHE_FILES 32u
-#define GT_CACHE_BYTES (8ull << 30)
+#define GT_INDEX_CACHE_FILES 32u
+#define GT_INDEX_CACHE_BYTES (8ull << 30)
 
-struct gt_cache_key { char id[33]; };			/* hexadecimal */
-void gt_cache_key(struct gt_cache_key *k, const char *path, const struct stat *of);
+struct gt_index_cache_key { char id[33]; };			/* hexadecimal */
+void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const struct stat *of);
 
-struct gt_cache { int folder; char path[PATH_MAX]; };
-int gt_cache_open(struct gt_cache *c, struct gt_err *err);	/* 0 or negative, with why the folder cannot be used; to be closed if 0 */
-void gt_cache_close(struct gt_cache *c);
+struct gt_index_cache { int folder; char path[PATH_MAX]; };
+int gt_index_cache_open(struct gt_index_cache *c, struct gt_err *err);	/* 0 or negative, with why the folder cannot be used; to be closed if 0 */
+void gt_index_cache_close(struct gt_index_cache *c);
 /* A copy's descriptor, locked until it is closed; -ENOENT: there is none. What is in it is still to be looked at. */
-int gt_cache_find(const struct gt_cache *c, const struct gt_cache_key *k);
-void gt_cache_used(int fd);				/* now, so it goes last */
-void gt_cache_remove(const struct gt_cache *c, const struct gt_cache_key *k);
+int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
+void gt_index_cache_touch(int fd);				/* now, so it goes last */
+void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
 
 /* A copy that is being made, and dropped with gt_unfinished_drop. */
-int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_err *err);
+int gt_index_cache_begin(const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err);
 /* Gives it its name, and makes room. The descriptor stays the caller's, and the lock with it. */
-int gt_cache_keep(const struct gt_cache *c, struct gt_unfinished *n, const struct gt_cache_key *k, struct gt_err *err);
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n, const struct gt_index_cache_key *k, struct gt_err *err);
 /* Removes what was used longest ago until no more than so many files of so many bytes are left; what is in use stays. */
-void gt_cache_trim(const struct gt_cache *c, unsigned files, uint64_t bytes);
+void gt_index_cache_trim(const struct gt_index_cache *c, unsigned files, uint64_t bytes);
 
 /* The name of a copy in the folder. */
-#define GT_CACHE_SUFFIX ".gt.zst"
-void gt_cache_name(const struct gt_cache_key *k, char to[48]);
+#define GT_INDEX_CACHE_SUFFIX ".gt.zst"
+void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48]);
 #endif

@@ -19,7 +19,7 @@ static void describe(char to[120], const char *id, uint32_t segments)
 	snprintf(to, 120, "{\"indexed\":{\"as\":\"%s\",\"recordings\":%" PRIu32 "}}", id, segments);
 }
 
-static void tell_damage(struct gt_reader *r, struct gt_indexed *result)
+static void tell_damage(struct gt_reader *r, struct gt_index_result *result)
 {
 	const struct gt_damage *d = gt_reader_damage(r, &result->damage);
 
@@ -29,7 +29,7 @@ static void tell_damage(struct gt_reader *r, struct gt_indexed *result)
 	snprintf(result->damage_text, sizeof(result->damage_text), "%s", d[0].text);
 }
 
-static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_indexed *result)
+static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_export_options opt = { .filter = { .kinds = 0 } };
 	char meta[120];
@@ -43,7 +43,7 @@ static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_inde
 }
 
 /* Ours first if it begins like that; what nobody can import may still be ours with a damaged beginning. */
-static int convert(int from, int to, const char *id, struct gt_indexed *result)
+static int convert(int from, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
 	bool ours = gt_may_be_ours(from);
@@ -69,12 +69,12 @@ static int convert(int from, int to, const char *id, struct gt_indexed *result)
 	return rc;
 }
 
-struct order { const struct gt_indexing *of; const char *id; };
+struct order { const struct gt_index_job *of; const char *id; };
 
 static void work(void *arg, void *to)
 {
 	const struct order *order = arg;
-	struct gt_indexed *result = to;
+	struct gt_index_result *result = to;
 	int rc;
 
 	result->err = (struct gt_err)GT_ERR_INIT;
@@ -87,33 +87,33 @@ static void work(void *arg, void *to)
 
 /* ---- in the viewer ---- */
 
-_Static_assert(sizeof(struct gt_indexed) <= GT_WORKER_RESULT, "to be told in the end");
+_Static_assert(sizeof(struct gt_index_result) <= GT_SUBPROCESS_RESULT, "to be told in the end");
 
-int gt_indexing_begin(struct gt_indexing *x, int from, int to, const char *id, struct gt_err *err)
+int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err)
 {
 	struct order order = { x, id };
 	struct stat st;
 
-	*x = (struct gt_indexing){ .from = from, .to = to, .copying = gt_may_be_ours(from) };
+	*x = (struct gt_index_job){ .from = from, .to = to, .copying = gt_may_be_ours(from) };
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
-	return gt_worker_begin(&x->worker, work, &order, sizeof(struct gt_indexed), err);
+	return gt_subprocess_begin(&x->worker, work, &order, sizeof(struct gt_index_result), err);
 }
 
-int gt_indexing_step(struct gt_indexing *x, unsigned ms, struct gt_indexed *result)
+int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_result *result)
 {
 	struct gt_err err = GT_ERR_INIT;
-	int rc = gt_worker_step(&x->worker, ms, result, &err);
+	int rc = gt_subprocess_step(&x->worker, ms, result, &err);
 
 	if (rc < 0)
-		*result = (struct gt_indexed){ .err = err };
+		*result = (struct gt_index_result){ .err = err };
 	return rc > 0;
 }
 
-void gt_indexing_cancel(struct gt_indexing *x) { gt_worker_cancel(&x->worker); }
+void gt_index_job_cancel(struct gt_index_job *x) { gt_subprocess_cancel(&x->worker); }
 
 /* An import reads through the descriptor that we have in common. Of a copy it is seen how much was written: about as much as was read. */
-uint64_t gt_indexing_done(const struct gt_indexing *x)
+uint64_t gt_index_job_done(const struct gt_index_job *x)
 {
 	off_t at = x->copying || !x->bytes ? -1 : lseek(x->from, 0, SEEK_CUR);
 	struct stat st;
@@ -136,7 +136,7 @@ static int look(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-bool gt_indexed_is(struct gt_reader *r, const char *id)
+bool gt_index_is_copy(struct gt_reader *r, const char *id)
 {
 	uint32_t n = gt_reader_segments(r);
 	size_t damage;

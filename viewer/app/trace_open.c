@@ -39,18 +39,18 @@
 
 enum doing { LOOKING, INDEXING, READING, OPEN };
 
-struct gt_opening {
+struct gt_trace_open {
 	char *path;
-	struct gt_opening_options options;
+	struct gt_trace_open_options options;
 	enum doing doing;
 	int fd;				/* the file's, or -1 */
 	struct stat st;			/* of the file when it was opened */
 	struct gt_reader *reader;
 	/* a copy that is being made */
-	struct gt_cache cache;		/* folder -1: it cannot be used, or is not wanted */
-	struct gt_cache_key key;
+	struct gt_index_cache cache;		/* folder -1: it cannot be used, or is not wanted */
+	struct gt_index_cache_key key;
 	struct gt_unfinished copy;	/* fd -1: there is none */
-	struct gt_indexing indexing;
+	struct gt_index_job indexing;
 	bool kept;			/* it is to be, and goes to the cache's folder */
 	bool damaged;
 	/* following */
@@ -58,11 +58,11 @@ struct gt_opening {
 	int64_t grew;			/* when, monotonic */
 	char notes[NOTES][200];
 	size_t nnotes;
-	char told[100];
+	char progress_text[100];
 };
 
-static void note(struct gt_opening *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(struct gt_opening *o, const char *fmt, ...)
+static void note(struct gt_trace_open *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct gt_trace_open *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -89,7 +89,7 @@ static int look_for_recovered(void *arg, const char *key, const char *value)
 }
 
 /* Of a copy its metadata say what was told of the trace itself. */
-static void note_segment(struct gt_opening *o, uint32_t i)
+static void note_segment(struct gt_trace_open *o, uint32_t i)
 {
 	const struct gt_segment *seg = gt_reader_segment(o->reader, i);
 	struct recovered r = { .complete_to = seg->complete_to, .found = !seg->closed };
@@ -106,13 +106,13 @@ static void note_segment(struct gt_opening *o, uint32_t i)
 	note(o, "%s%s: complete to %.3f s", which, o->follows && !o->left ? "still being written" : "not closed", s);
 }
 
-static void note_trace(struct gt_opening *o)
+static void note_trace(struct gt_trace_open *o)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(o->reader); i++)
 		note_segment(o, i);
 }
 
-static void note_damage(struct gt_opening *o, const struct gt_indexed *result)
+static void note_damage(struct gt_trace_open *o, const struct gt_index_result *result)
 {
 	o->damaged = result->damage;
 	if (result->damage)
@@ -151,44 +151,44 @@ static bool is_indexed(struct gt_reader *r)
 
 /* ---- a copy ---- */
 
-static void release_copy(struct gt_opening *o)
+static void release_copy(struct gt_trace_open *o)
 {
-	gt_indexing_cancel(&o->indexing);
+	gt_index_job_cancel(&o->indexing);
 	if (o->copy.fd >= 0)
 		gt_unfinished_drop(&o->copy, o->cache.folder);
 }
 
 /* A copy that was made before. What is wrong with it is noticed, and it is made anew. */
-static bool find_copy(struct gt_opening *o)
+static bool find_copy(struct gt_trace_open *o)
 {
-	int fd = o->cache.folder >= 0 ? gt_cache_find(&o->cache, &o->key) : -1, used;
+	int fd = o->cache.folder >= 0 ? gt_index_cache_find(&o->cache, &o->key) : -1, used;
 	char name[48];
 
 	if (fd < 0)
 		return false;
 	used = gt_reader_is_closed(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 	o->reader = used >= 0 ? gt_reader_open_fd(used, NULL) : NULL;
-	if (o->reader && !gt_indexed_is(o->reader, o->key.id)) {
+	if (o->reader && !gt_index_is_copy(o->reader, o->key.id)) {
 		gt_reader_close(o->reader);
 		o->reader = NULL;
 	}
-	gt_cache_name(&o->key, name);
+	gt_index_cache_name(&o->key, name);
 	if (o->reader) {
-		gt_cache_used(fd);
+		gt_index_cache_touch(fd);
 		note(o, "indexed before; cached at %.120s/%s", o->cache.path, name);
 	} else {
-		gt_cache_remove(&o->cache, &o->key);
+		gt_index_cache_remove(&o->cache, &o->key);
 	}
 	close(fd);		/* the lock stays as long as the reader has it open */
 	return o->reader;
 }
 
 /* In the cache's folder if possible, else without a name. */
-static int begin_copy(struct gt_opening *o, struct gt_err *err)
+static int begin_copy(struct gt_trace_open *o, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 
-	o->kept = o->cache.folder >= 0 && !gt_cache_begin(&o->cache, &o->copy, &why);
+	o->kept = o->cache.folder >= 0 && !gt_index_cache_begin(&o->cache, &o->copy, &why);
 	if (why.code)
 		note(o, "indexed for this time only: %.150s", why.text);
 	if (!o->kept)
@@ -196,18 +196,18 @@ static int begin_copy(struct gt_opening *o, struct gt_err *err)
 	if (o->copy.fd < 0)
 		return err->code;
 	o->doing = INDEXING;
-	return gt_indexing_begin(&o->indexing, o->fd, o->copy.fd, o->key.id, err);
+	return gt_index_job_begin(&o->indexing, o->fd, o->copy.fd, o->key.id, err);
 }
 
 /* No room where copies are kept: perhaps there is some elsewhere. */
-static int begin_again(struct gt_opening *o, const struct gt_err *why, struct gt_err *err)
+static int begin_again(struct gt_trace_open *o, const struct gt_err *why, struct gt_err *err)
 {
 	char folder[PATH_MAX];
 
 	note(o, "indexed for this time only: no room in %.120s", o->cache.path);
 	snprintf(folder, sizeof(folder), "%s", o->cache.path);
 	release_copy(o);
-	gt_cache_close(&o->cache);
+	gt_index_cache_close(&o->cache);
 	if (lseek(o->fd, 0, SEEK_SET) != 0)
 		return gt_err_set(err, why->code, "no room for its index in %.120s: %s", folder, strerror(-why->code));
 	return begin_copy(o, err);
@@ -216,18 +216,18 @@ static int begin_again(struct gt_opening *o, const struct gt_err *why, struct gt
 static bool is_full(int code) { return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS; }
 
 /* The trace may have changed meanwhile; then the copy is of something that is not there any more. */
-static bool is_as_it_was(const struct gt_opening *o)
+static bool is_as_it_was(const struct gt_trace_open *o)
 {
-	struct gt_cache_key now;
+	struct gt_index_cache_key now;
 	struct stat st;
 
 	if (fstat(o->fd, &st))
 		return false;
-	gt_cache_key(&now, o->path, &st);
+	gt_index_cache_key(&now, o->path, &st);
 	return !strcmp(now.id, o->key.id);
 }
 
-static void keep_copy(struct gt_opening *o, const struct gt_indexed *result)
+static void keep_copy(struct gt_trace_open *o, const struct gt_index_result *result)
 {
 	struct gt_err why = GT_ERR_INIT;
 
@@ -235,19 +235,19 @@ static void keep_copy(struct gt_opening *o, const struct gt_indexed *result)
 
 	if (!o->kept)
 		return;
-	gt_cache_name(&o->key, name);
+	gt_index_cache_name(&o->key, name);
 	if (result->damage)
 		note(o, "indexed for this time only: it is damaged");
 	else if (!is_as_it_was(o))
 		note(o, "indexed for this time only: the file changed meanwhile");
-	else if (!gt_cache_keep(&o->cache, &o->copy, &o->key, &why))
+	else if (!gt_index_cache_commit(&o->cache, &o->copy, &o->key, &why))
 		note(o, "indexed; cached at %.120s/%s", o->cache.path, name);
 	else
 		note(o, "indexed for this time only: %.150s", why.text);
 }
 
 /* A trace of ours that cannot be copied is shown as it is, and slowly. */
-static int use_as_it_is(struct gt_opening *o, const struct gt_indexed *result, struct gt_err *err)
+static int use_as_it_is(struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
 	int copy = o->indexing.copying && result->err.code != -EILSEQ ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
@@ -263,7 +263,7 @@ static int use_as_it_is(struct gt_opening *o, const struct gt_indexed *result, s
 	return 0;
 }
 
-static int end_copy(struct gt_opening *o, const struct gt_indexed *result, struct gt_err *err)
+static int end_copy(struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
 	int rc, copy;
 
@@ -288,7 +288,7 @@ static int end_copy(struct gt_opening *o, const struct gt_indexed *result, struc
 
 /* ---- the first look ---- */
 
-static int open_file(struct gt_opening *o, struct gt_err *err)
+static int open_file(struct gt_trace_open *o, struct gt_err *err)
 {
 	o->fd = strcmp(o->path, "-") ? open(o->path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (o->fd < 0 || fstat(o->fd, &o->st))
@@ -304,7 +304,7 @@ static bool is_packed(int fd)
 	return !gt_pread(fd, head, sizeof(head), 0) && (!memcmp(head, gz, sizeof(gz)) || !memcmp(head, zst, sizeof(zst)));
 }
 
-static bool is_small(const struct gt_opening *o)
+static bool is_small(const struct gt_trace_open *o)
 {
 	uint64_t most = o->options.small ? o->options.small : is_packed(o->fd) ? SMALL_PACKED : SMALL;
 
@@ -312,7 +312,7 @@ static bool is_small(const struct gt_opening *o)
 }
 
 /* 1: it has to be copied first; 0: it is open; negative. */
-static int open_as_it_is(struct gt_opening *o, bool ours, struct gt_err *err)
+static int open_as_it_is(struct gt_trace_open *o, bool ours, struct gt_err *err)
 {
 	bool closed = ours && gt_reader_is_closed(o->fd);
 
@@ -328,7 +328,7 @@ static int open_as_it_is(struct gt_opening *o, bool ours, struct gt_err *err)
 	return 1;
 }
 
-static int follow(struct gt_opening *o, struct gt_err *err)
+static int follow(struct gt_trace_open *o, struct gt_err *err)
 {
 	int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 
@@ -340,7 +340,7 @@ static int follow(struct gt_opening *o, struct gt_err *err)
 }
 
 /* A recorder that has just begun, or begins again, or has yet to begin, has written nothing yet. */
-static int wait_for_beginning(struct gt_opening *o, unsigned ms)
+static int wait_for_beginning(struct gt_trace_open *o, unsigned ms)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -349,7 +349,7 @@ static int wait_for_beginning(struct gt_opening *o, unsigned ms)
 	return 1;
 }
 
-static int look(struct gt_opening *o, unsigned ms, struct gt_err *err)
+static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	int rc = open_file(o, err);
@@ -373,8 +373,8 @@ static int look(struct gt_opening *o, unsigned ms, struct gt_err *err)
 	if (rc < 0)
 		return rc;
 	if (rc && regular) {
-		gt_cache_key(&o->key, o->path, &o->st);
-		if (!o->options.uncached && gt_cache_open(&o->cache, &why))
+		gt_index_cache_key(&o->key, o->path, &o->st);
+		if (!o->options.uncached && gt_index_cache_open(&o->cache, &why))
 			note(o, "indexed for this time only: %.150s", why.text);
 	}
 	if (rc && !find_copy(o)) {
@@ -388,12 +388,12 @@ static int look(struct gt_opening *o, unsigned ms, struct gt_err *err)
 
 /* ---- in portions ---- */
 
-struct gt_opening *gt_opening_open(const char *path, const struct gt_opening_options *options, struct gt_err *err)
+struct gt_trace_open *gt_trace_open_start(const char *path, const struct gt_trace_open_options *options, struct gt_err *err)
 {
-	struct gt_opening *o = calloc(1, sizeof(*o));
+	struct gt_trace_open *o = calloc(1, sizeof(*o));
 
 	if (o)
-		*o = (struct gt_opening){ .options = *options, .fd = -1, .cache.folder = -1, .copy.fd = -1 };
+		*o = (struct gt_trace_open){ .options = *options, .fd = -1, .cache.folder = -1, .copy.fd = -1 };
 	if (!o || !(o->path = strdup(path))) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		free(o);
@@ -403,12 +403,12 @@ struct gt_opening *gt_opening_open(const char *path, const struct gt_opening_opt
 }
 
 /* Back to before the first look. */
-static void forget(struct gt_opening *o)
+static void forget(struct gt_trace_open *o)
 {
 	release_copy(o);
 	gt_reader_close(o->reader);
 	o->reader = NULL;
-	gt_cache_close(&o->cache);
+	gt_index_cache_close(&o->cache);
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
@@ -417,7 +417,7 @@ static void forget(struct gt_opening *o)
 	o->nnotes = 0;
 }
 
-void gt_opening_close(struct gt_opening *o)
+void gt_trace_open_close(struct gt_trace_open *o)
 {
 	if (!o)
 		return;
@@ -445,13 +445,13 @@ static bool is_unwritten(int fd)
 	return got;
 }
 
-static void note_left(struct gt_opening *o)
+static void note_left(struct gt_trace_open *o)
 {
 	o->left = true;
 	note(o, "its recorder has left without closing it");
 }
 
-static int read_portions(struct gt_opening *o, unsigned ms, struct gt_err *err)
+static int read_portions(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 {
 	int64_t deadline = gt_clock_monotonic() + (int64_t)ms * 1000000;
 	int rc;
@@ -470,16 +470,16 @@ static int read_portions(struct gt_opening *o, unsigned ms, struct gt_err *err)
 	return 0;
 }
 
-int gt_opening_step(struct gt_opening *o, unsigned ms, struct gt_err *err)
+int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 {
-	struct gt_indexed result;
+	struct gt_index_result result;
 	int rc;
 
 	switch (o->doing) {
 	case LOOKING:
 		return look(o, ms, err);
 	case INDEXING:
-		if (gt_indexing_step(&o->indexing, ms, &result))
+		if (gt_index_job_step(&o->indexing, ms, &result))
 			return 1;
 		rc = end_copy(o, &result, err);
 		return rc < 0 ? rc : o->doing != OPEN;
@@ -492,13 +492,13 @@ int gt_opening_step(struct gt_opening *o, unsigned ms, struct gt_err *err)
 
 /* ---- asked ---- */
 
-static uint64_t done(const struct gt_opening *o)
+static uint64_t done(const struct gt_trace_open *o)
 {
-	return o->doing == INDEXING ? gt_indexing_done(&o->indexing) : o->reader ? gt_reader_bytes(o->reader) : 0;
+	return o->doing == INDEXING ? gt_index_job_done(&o->indexing) : o->reader ? gt_reader_bytes(o->reader) : 0;
 }
 
 /* A copy is summed up when all of it is written, which takes a quarter of the time and shows nowhere. */
-unsigned gt_opening_percent(const struct gt_opening *o)
+unsigned gt_trace_open_percent(const struct gt_trace_open *o)
 {
 	uint64_t all = S_ISREG(o->st.st_mode) ? (uint64_t)o->st.st_size : 0, n = done(o);
 	unsigned most = o->doing == INDEXING && o->indexing.copying ? 75 : 99;
@@ -508,31 +508,31 @@ unsigned gt_opening_percent(const struct gt_opening *o)
 	return n >= all ? most : (unsigned)((double)n * most / (double)all);
 }
 
-const char *gt_opening_doing(const struct gt_opening *o)
+const char *gt_trace_open_progress(const struct gt_trace_open *o)
 {
-	struct gt_opening *to = (struct gt_opening *)o;		/* only what is told */
+	struct gt_trace_open *to = (struct gt_trace_open *)o;		/* only what is told */
 	double all = S_ISREG(o->st.st_mode) ? (double)o->st.st_size : 0, unit = all < 1e9 ? 1e6 : 1e9;
 	const char *what = o->doing == INDEXING ? "indexing" : "reading", *name = unit < 1e9 ? "MB" : "GB";
 
 	if (o->doing == LOOKING || o->doing == OPEN)
 		return o->doing == OPEN ? "open" : o->options.follow ? "waiting for the recording to begin" : "opening";
 	if (all > 0)
-		snprintf(to->told, sizeof(to->told), "%s: %.1f of %.1f %s", what, (double)done(o) / unit, all / unit, name);
+		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f of %.1f %s", what, (double)done(o) / unit, all / unit, name);
 	else
-		snprintf(to->told, sizeof(to->told), "%s: %.1f MB so far", what, (double)done(o) / 1e6);
-	return o->told;
+		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f MB so far", what, (double)done(o) / 1e6);
+	return o->progress_text;
 }
 
-struct gt_reader *gt_opening_result(const struct gt_opening *o) { return o->doing == OPEN ? o->reader : NULL; }
-const char *gt_opening_path(const struct gt_opening *o) { return o->path; }
-bool gt_opening_follows(const struct gt_opening *o) { return o->doing == OPEN && o->follows && !o->left; }
-bool gt_opening_waits(const struct gt_opening *o) { return o->doing == LOOKING && o->options.follow && o->fd < 0; }
-bool gt_opening_damaged(const struct gt_opening *o) { return o->damaged; }
-const char *gt_opening_note(const struct gt_opening *o, size_t i) { return i < o->nnotes ? o->notes[i] : NULL; }
+struct gt_reader *gt_trace_open_result(const struct gt_trace_open *o) { return o->doing == OPEN ? o->reader : NULL; }
+const char *gt_trace_open_path(const struct gt_trace_open *o) { return o->path; }
+bool gt_trace_open_is_following(const struct gt_trace_open *o) { return o->doing == OPEN && o->follows && !o->left; }
+bool gt_trace_open_is_waiting(const struct gt_trace_open *o) { return o->doing == LOOKING && o->options.follow && o->fd < 0; }
+bool gt_trace_open_is_damaged(const struct gt_trace_open *o) { return o->damaged; }
+const char *gt_trace_open_note(const struct gt_trace_open *o, size_t i) { return i < o->nnotes ? o->notes[i] : NULL; }
 
 /* ---- following ---- */
 
-static bool is_replaced(const struct gt_opening *o)
+static bool is_replaced(const struct gt_trace_open *o)
 {
 	struct stat st;
 
@@ -540,7 +540,7 @@ static bool is_replaced(const struct gt_opening *o)
 }
 
 /* A recorder that has written over it may have written more by now than there was. */
-static bool is_written_over(const struct gt_opening *o)
+static bool is_written_over(const struct gt_trace_open *o)
 {
 	struct gt_reader *r = o->reader;
 	struct gt_wire_segment head;
@@ -550,38 +550,38 @@ static bool is_written_over(const struct gt_opening *o)
 }
 
 /* A file that became shorter, or another one: all from the beginning. */
-static bool is_anew(const struct gt_opening *o, const struct stat *now)
+static bool is_anew(const struct gt_trace_open *o, const struct stat *now)
 {
 	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
 }
 
-enum gt_followed gt_opening_poll(struct gt_opening *o)
+enum gt_follow_state gt_trace_open_poll(struct gt_trace_open *o)
 {
 	int64_t now = gt_clock_monotonic();
 	struct stat st;
 	uint64_t known;
 
 	if (o->doing != OPEN || !o->follows)
-		return GT_FOLLOWED_SAME;
+		return GT_FOLLOW_UNCHANGED;
 	known = gt_reader_bytes(o->reader);
 	if (fstat(o->fd, &st) || is_anew(o, &st))
-		return GT_FOLLOWED_ANEW;
+		return GT_FOLLOW_REPLACED;
 	if ((uint64_t)st.st_size > known) {
 		o->grew = now;
-		return gt_reader_is_closed(o->fd) ? GT_FOLLOWED_CLOSED : GT_FOLLOWED_GREW;
+		return gt_reader_is_closed(o->fd) ? GT_FOLLOW_CLOSED : GT_FOLLOW_GREW;
 	}
 	if (o->left || now - o->grew < QUIET_NS)
-		return GT_FOLLOWED_SAME;
+		return GT_FOLLOW_UNCHANGED;
 	o->grew = now;
 	if (!is_unwritten(o->fd))
-		return GT_FOLLOWED_SAME;
+		return GT_FOLLOW_UNCHANGED;
 	o->nnotes = 0;
 	note_left(o);
 	note_trace(o);
-	return GT_FOLLOWED_LEFT;
+	return GT_FOLLOW_ABANDONED;
 }
 
-int gt_opening_refresh(struct gt_opening *o, struct gt_err *err)
+int gt_trace_open_refresh(struct gt_trace_open *o, struct gt_err *err)
 {
 	struct stat st;
 	int rc;

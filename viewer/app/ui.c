@@ -7,7 +7,7 @@
 #include "viewer/app/command_exec.h"
 
 /* Opens it, unless it is open. */
-static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+static int show(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	unsigned i = 0;
 
@@ -26,22 +26,22 @@ static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_e
 	return ops->open(s->view, err);
 }
 
-int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
+int gt_ui_open(struct gt_ui *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	int rc;
 
-	*s = (struct gt_viewing){ .view = s->views, .busy = true };
+	*s = (struct gt_ui){ .view = s->views, .busy = true };
 	rc = gt_scene_open(&s->scene, r, name, err);
 	return rc ? rc : show(s, ops, err);
 }
 
-static void stop_exporting(struct gt_viewing *s)
+static void stop_exporting(struct gt_ui *s)
 {
-	gt_exporting_free(s->exporting);
-	s->exporting = NULL;
+	gt_export_job_free(s->export_job);
+	s->export_job = NULL;
 }
 
-void gt_viewing_close(struct gt_viewing *s)
+void gt_ui_close(struct gt_ui *s)
 {
 	stop_exporting(s);
 	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
@@ -50,28 +50,28 @@ void gt_viewing_close(struct gt_viewing *s)
 		free(s->views[i].state);
 	}
 	gt_scene_release(&s->scene);
-	*s = (struct gt_viewing){ .width = 0 };
+	*s = (struct gt_ui){ .width = 0 };
 }
 
-static int arrange(struct gt_viewing *s, struct gt_err *err)
+static int arrange(struct gt_ui *s, struct gt_err *err)
 {
-	gt_orders_load(&s->scene);
+	gt_command_load_bookmarks(&s->scene);
 	return s->view->ops->arrange(s->view, s->width, s->height, err);
 }
 
-void gt_viewing_let_go(struct gt_viewing *s)
+void gt_ui_detach(struct gt_ui *s)
 {
 	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
 		if (s->views[i].opened)
-			s->views[i].ops->let_go(&s->views[i]);
+			s->views[i].ops->detach(&s->views[i]);
 		s->views[i].opened = false;
 	}
-	gt_scene_let_go(&s->scene);
+	gt_scene_detach(&s->scene);
 }
 
-int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *err)
+int gt_ui_reopen(struct gt_ui *s, struct gt_reader *r, struct gt_err *err)
 {
-	int rc = gt_scene_again(&s->scene, r, err);
+	int rc = gt_scene_reopen(&s->scene, r, err);
 
 	s->busy = true;
 	if (!rc)
@@ -79,14 +79,14 @@ int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *e
 	return rc ? rc : arrange(s, err);
 }
 
-int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err)
+int gt_ui_resize(struct gt_ui *s, unsigned width, unsigned height, struct gt_err *err)
 {
 	s->width = width < 1 ? 1 : width > GT_SCREEN_MOST ? GT_SCREEN_MOST : width;
 	s->height = height < 1 ? 1 : height > GT_SCREEN_MOST ? GT_SCREEN_MOST : height;
 	return arrange(s, err);
 }
 
-int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_err *err)
+int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err)
 {
 	const struct gt_time_extent *e = &s->scene.extent;
 	int64_t a, b;
@@ -100,34 +100,34 @@ int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_e
 }
 
 /* What another view has begun in the background nobody waits for any more. */
-static void turn_to(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+static void turn_to(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	s->scene.turn_to = NULL;
 	if (!ops || s->view->ops == ops)
 		return;
-	if (s->scene.reporter)
-		gt_reporter_leave(s->scene.reporter);
+	if (s->scene.report_job)
+		gt_report_job_leave(s->scene.report_job);
 	if (s->view->ops->leave && s->view->state)
 		s->view->ops->leave(s->view);
 	show(s, ops, err);
 }
 
 /* Its end is told when there is a line for that. */
-static int step_exporting(struct gt_viewing *s, uint64_t us)
+static int step_exporting(struct gt_ui *s, uint64_t us)
 {
-	char said[sizeof(s->scene.said)];
+	char said[sizeof(s->scene.status_text)];
 
-	if (!s->exporting || s->asking || s->help)
+	if (!s->export_job || s->asking || s->help)
 		return 0;
-	if (!gt_exporting_step(s->exporting, us, said, sizeof(said))) {
+	if (!gt_export_job_step(s->export_job, us, said, sizeof(said))) {
 		stop_exporting(s);
-		gt_scene_say(&s->scene, "%s", said);
+		gt_scene_set_status(&s->scene, "%s", said);
 	}
 	return 1;
 }
 
 /* A view may have found what another one is to show. */
-static int step_view(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+static int step_view(struct gt_ui *s, uint64_t us, struct gt_err *err)
 {
 	int rc;
 
@@ -141,7 +141,7 @@ static int step_view(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 	return rc ? rc : 1;
 }
 
-int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+int gt_ui_step(struct gt_ui *s, uint64_t us, struct gt_err *err)
 {
 	int rc = step_view(s, us, err);
 
@@ -175,7 +175,7 @@ static unsigned help_lines(void)
 	return n + 1 + LEGEND;
 }
 
-static void act_on_help(struct gt_viewing *s, const struct gt_binding *b)
+static void act_on_help(struct gt_ui *s, const struct gt_binding *b)
 {
 	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = help_lines(), top = s->help_top;
 
@@ -220,13 +220,13 @@ static bool add_character(char *s, size_t room, uint32_t ch)
 	return true;
 }
 
-static void find_words(struct gt_viewing *s)
+static void find_words(struct gt_ui *s)
 {
-	s->nwords = s->asking == GT_DO_COMMAND ? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_VIEWING_WORDS) : 0;
+	s->nwords = s->asking == GT_DO_COMMAND ? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_UI_WORDS) : 0;
 }
 
 /* As far as all words agree; what is the only one is done. */
-static void complete(struct gt_viewing *s)
+static void complete(struct gt_ui *s)
 {
 	size_t n = s->nwords ? strlen(s->words[0]) : 0;
 
@@ -240,7 +240,7 @@ static void complete(struct gt_viewing *s)
 		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
 }
 
-int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	if (s->view->ops == ops)
 		return 0;
@@ -249,16 +249,16 @@ int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct 
 }
 
 /* Lanes are the timeline's. */
-const char *gt_viewing_answer(struct gt_viewing *s, enum gt_action asked, const char *text, struct gt_err *err)
+const char *gt_ui_answer(struct gt_ui *s, enum gt_action asked, const char *text, struct gt_err *err)
 {
 	if (asked == GT_DO_COMMAND)
-		return gt_orders_do(s, text, err);
-	if (asked == GT_DO_FILTER && gt_viewing_turn(s, gt_views[0], err))
+		return gt_command_exec(s, text, err);
+	if (asked == GT_DO_FILTER && gt_ui_turn(s, gt_views[0], err))
 		return NULL;
 	return s->view->ops->answer(s->view, asked, text);
 }
 
-static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
+static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 {
 	enum gt_action asked = s->asking;
 
@@ -266,7 +266,7 @@ static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
 			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = s->overfull ? "that is too long: nothing was done" : gt_viewing_answer(s, asked, s->typed, err);
+		s->scene.message = s->overfull ? "that is too long: nothing was done" : gt_ui_answer(s, asked, s->typed, err);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
 	} else if (k.key == GT_KEY_TAB) {
@@ -281,9 +281,9 @@ static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 
 /* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or fill it. */
 #define MODE_COLUMNS 10u	/* "Esc: back" */
-static bool has_modes(const struct gt_viewing *s) { return s->width >= MODE_COLUMNS; }
+static bool has_modes(const struct gt_ui *s) { return s->width >= MODE_COLUMNS; }
 
-static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
+static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
 {
 	switch (b->action) {
 	case GT_DO_QUIT: s->quit = true; break;
@@ -310,7 +310,7 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 		find_words(s);
 		break;
 	case GT_DO_ESCAPE:
-		if (s->exporting && !(s->view->ops->looks && s->view->ops->looks(s->view))) {
+		if (s->export_job && !(s->view->ops->is_searching && s->view->ops->is_searching(s->view))) {
 			stop_exporting(s);
 			s->scene.message = "stopped: nothing was written";
 			break;
@@ -320,19 +320,19 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 	}
 }
 
-static void say_unknown(struct gt_viewing *s, struct gt_key k)
+static void say_unknown(struct gt_ui *s, struct gt_key k)
 {
-	snprintf(s->said, sizeof(s->said), "%c does nothing: ? shows the keys", (int)k.key);
-	s->scene.message = s->said;
+	snprintf(s->status_text, sizeof(s->status_text), "%c does nothing: ? shows the keys", (int)k.key);
+	s->scene.message = s->status_text;
 }
 
-int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
+int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 {
 	const struct gt_binding *b = gt_binding_of(k);
 
 	s->busy = true;
 	if (k.key == GT_KEY_RESIZE)
-		return gt_viewing_resize(s, k.x, k.y, err);
+		return gt_ui_resize(s, k.x, k.y, err);
 	if (k.key == GT_KEY_GONE)
 		s->quit = true;
 	s->scene.message = NULL;
@@ -366,7 +366,7 @@ static void draw_legend(struct gt_screen *to, int y, size_t i)
 	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, (struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
 }
 
-static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
+static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 {
 	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
@@ -395,7 +395,7 @@ static const char *prompt(enum gt_action asked)
 }
 
 /* In the line above what is typed. */
-static void draw_words(const struct gt_viewing *s, int y, struct gt_screen *to)
+static void draw_words(const struct gt_ui *s, int y, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	int x = 0;
@@ -408,15 +408,15 @@ static void draw_words(const struct gt_viewing *s, int y, struct gt_screen *to)
 }
 
 /* At the right, over what the view says there. */
-static void draw_exporting(const struct gt_viewing *s, int y, struct gt_screen *to)
+static void draw_exporting(const struct gt_ui *s, int y, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE };
 	char text[60];
 	int n;
 
-	if (!s->exporting)
+	if (!s->export_job)
 		return;
-	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ", gt_exporting_percent(s->exporting));
+	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ", gt_export_job_percent(s->export_job));
 	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
 }
 
@@ -428,7 +428,7 @@ static const char *end_of(const char *text, int columns)
 	return n > room ? gt_utf8_least(text, n - room) : text;
 }
 
-static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
+static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 {
 	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	int y = (int)s->height - 1, x;
@@ -448,7 +448,7 @@ static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 	}
 }
 
-void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to)
+void gt_ui_draw(const struct gt_ui *s, struct gt_screen *to)
 {
 	if ((to->width != s->width || to->height != s->height) && gt_screen_resize(to, s->width, s->height))
 		return;

@@ -9,7 +9,7 @@
 #define AT_ONCE 64u		/* nodes between two looks at the clock */
 enum { FOUND = 1, WITHIN = 2 };	/* WITHIN: it or a frame around it was found */
 
-struct gt_flame_finds {
+struct gt_flame_search {
 	struct gt_search_regex expression;
 	uint8_t *has;			/* by node */
 	size_t cap;
@@ -17,9 +17,9 @@ struct gt_flame_finds {
 	uint64_t ns;
 };
 
-struct gt_flame_finds *gt_flame_finds_new(const char *expression, struct gt_err *err)
+struct gt_flame_search *gt_flame_search_new(const char *expression, struct gt_err *err)
 {
-	struct gt_flame_finds *f = calloc(1, sizeof(*f));
+	struct gt_flame_search *f = calloc(1, sizeof(*f));
 
 	if (f && !gt_search_regex_init(&f->expression, expression, err))
 		return f;
@@ -28,7 +28,7 @@ struct gt_flame_finds *gt_flame_finds_new(const char *expression, struct gt_err 
 	return NULL;
 }
 
-void gt_flame_finds_free(struct gt_flame_finds *f)
+void gt_flame_search_free(struct gt_flame_search *f)
 {
 	if (!f)
 		return;
@@ -37,14 +37,14 @@ void gt_flame_finds_free(struct gt_flame_finds *f)
 	free(f);
 }
 
-void gt_flame_finds_begin(struct gt_flame_finds *f)
+void gt_flame_search_begin(struct gt_flame_search *f)
 {
 	f->done = f->n = 0;
 	f->ns = 0;
 }
 
 /* A node comes behind what it stands beneath. */
-static void sum_up(struct gt_flame_finds *f, const struct gt_flame_node *nodes)
+static void sum_up(struct gt_flame_search *f, const struct gt_flame_node *nodes)
 {
 	f->ns = 0;
 	for (uint32_t i = 0; i < f->done; i++)
@@ -52,7 +52,7 @@ static void sum_up(struct gt_flame_finds *f, const struct gt_flame_node *nodes)
 			f->ns = f->ns + nodes[i].ns < f->ns ? UINT64_MAX : f->ns + nodes[i].ns;
 }
 
-int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, gt_flame_name_fn *name, const void *arg, uint64_t us,
+int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree, gt_flame_name_fn *name, const void *arg, uint64_t us,
 			struct gt_err *err)
 {
 	uint64_t until = gt_deadline(us);
@@ -73,10 +73,10 @@ int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, g
 	return f->done < n;
 }
 
-bool gt_flame_finds_has(const struct gt_flame_finds *f, uint32_t node) { return node < f->done && f->has[node] & FOUND; }
-const char *gt_flame_finds_expression(const struct gt_flame_finds *f) { return f->expression.text; }
+bool gt_flame_search_has(const struct gt_flame_search *f, uint32_t node) { return node < f->done && f->has[node] & FOUND; }
+const char *gt_flame_search_expression(const struct gt_flame_search *f) { return f->expression.text; }
 
-uint32_t gt_flame_finds_count(const struct gt_flame_finds *f, uint64_t *ns)
+uint32_t gt_flame_search_count(const struct gt_flame_search *f, uint64_t *ns)
 {
 	*ns = f->ns;
 	return f->n;

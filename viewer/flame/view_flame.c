@@ -20,7 +20,7 @@ struct flame {
 	size_t nboxes;
 	unsigned lines;			/* of all boxes */
 	uint32_t zoomed, selected;	/* nodes */
-	struct gt_flame_finds *finds;	/* what is looked for, or NULL */
+	struct gt_flame_search *finds;	/* what is looked for, or NULL */
 	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
 	bool here;			/* the selected one may be that */
 	unsigned top;			/* the first line of boxes that is shown */
@@ -47,7 +47,7 @@ static int open_with(struct gt_view *v, enum gt_flame_of of, struct gt_err *err)
 static int flame_gpu_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_GPU, err); }
 static int flame_ranges_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_RANGES, err); }
 
-static void flame_let_go(struct gt_view *v)
+static void flame_detach(struct gt_view *v)
 {
 	struct flame *f = v->state;
 
@@ -64,8 +64,8 @@ static void flame_close(struct gt_view *v)
 {
 	struct flame *f = v->state;
 
-	flame_let_go(v);
-	gt_flame_finds_free(f->finds);
+	flame_detach(v);
+	gt_flame_search_free(f->finds);
 }
 
 /* ---- names ---- */
@@ -160,7 +160,7 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 	struct flame *f = v->state;
 	struct gt_range range;
 
-	gt_aside_arrange(v->scene, width, height);
+	gt_view_common_arrange(v->scene, width, height);
 	range = gt_scene_range(v->scene);
 	f->width = width;
 	f->height = height;
@@ -174,7 +174,7 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		if (!f->tree)
 			return err->code;
 		if (f->finds)
-			gt_flame_finds_begin(f->finds);
+			gt_flame_search_begin(f->finds);
 	}
 	return draw_boxes_anew(f, err);
 }
@@ -194,7 +194,7 @@ static bool go_to_found(struct gt_view *v)
 			around |= f->next > 0 ? i + 1 >= f->nboxes : !i;
 			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0) : i ? i - 1 : f->nboxes - 1;
 		}
-		if (i < f->nboxes && gt_flame_finds_has(f->finds, f->boxes[i].node)) {
+		if (i < f->nboxes && gt_flame_search_has(f->finds, f->boxes[i].node)) {
 			f->selected = f->boxes[i].node;
 			if (around)
 				v->scene->message = f->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
@@ -211,17 +211,17 @@ static void say_not_found(struct gt_view *v)
 	struct flame *f = v->state;
 	uint64_t ns;
 
-	if (gt_flame_finds_count(f->finds, &ns))
+	if (gt_flame_search_count(f->finds, &ns))
 		v->scene->message = "what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
 	else
-		gt_scene_say(v->scene, "no frame is called like '%.60s'", gt_flame_finds_expression(f->finds));
+		gt_scene_set_status(v->scene, "no frame is called like '%.60s'", gt_flame_search_expression(f->finds));
 	f->next = 0;
 }
 
 static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
-	int rc = f->finds ? gt_flame_finds_step(f->finds, f->tree, plain_name, v, us, err) : 0;
+	int rc = f->finds ? gt_flame_search_step(f->finds, f->tree, plain_name, v, us, err) : 0;
 
 	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc && gt_flame_percent(f->tree) == 100)
 		say_not_found(v);
@@ -245,12 +245,12 @@ static const char *find(struct gt_view *v, const char *expression)
 	struct flame *f = v->state;
 	struct gt_err err = GT_ERR_INIT;
 
-	gt_flame_finds_free(f->finds);
-	f->finds = *expression ? gt_flame_finds_new(expression, &err) : NULL;
+	gt_flame_search_free(f->finds);
+	f->finds = *expression ? gt_flame_search_new(expression, &err) : NULL;
 	f->next = 1;
 	f->here = true;
 	if (err.code)
-		gt_scene_say(v->scene, "%s", err.text);
+		gt_scene_set_status(v->scene, "%s", err.text);
 	return v->scene->message;
 }
 
@@ -345,7 +345,7 @@ static void escape(struct flame *f)
 		zoom_out(f);
 		return;
 	}
-	gt_flame_finds_free(f->finds);
+	gt_flame_search_free(f->finds);
 	f->finds = NULL;
 }
 
@@ -381,14 +381,14 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 		select_at(f, k);
 		f->zoomed = f->selected;
 		break;
-	default: return gt_aside_act(v->scene, b);
+	default: return gt_view_common_act(v->scene, b);
 	}
 	return GT_VIEW_DONE;
 }
 
 static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
-	return asked == GT_DO_FIND ? find(v, text) : gt_aside_answer(v->scene, asked, text);
+	return asked == GT_DO_FIND ? find(v, text) : gt_view_common_answer(v->scene, asked, text);
 }
 
 /* ---- drawing ---- */
@@ -400,7 +400,7 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 	char name[GT_FLAME_NAME];
 	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
 
-	if (f->finds && gt_flame_finds_has(f->finds, b->node))
+	if (f->finds && gt_flame_search_has(f->finds, b->node))
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_FOUND, 0 };
 	if (b->node == f->selected && !v->scene->still)
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
@@ -443,7 +443,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
-	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_SAID], share[GT_BRIEF], of_all[GT_BRIEF];
+	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
@@ -458,7 +458,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	name_of(v, up, above);
 	gt_brief_share(share, n->ns, up->ns);
 	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_said_ns(ns, n->ns));
+	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_number_text_ns(ns, n->ns));
 	if (n->kind > GT_FLAME_PROCESS)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
 	if (f->selected)
@@ -471,8 +471,8 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	uint64_t ns;
-	uint32_t n = gt_flame_finds_count(f->finds, &ns);
-	const char *expression = gt_flame_finds_expression(f->finds);
+	uint32_t n = gt_flame_search_count(f->finds, &ns);
+	const char *expression = gt_flame_search_expression(f->finds);
 	char text[GT_SEARCH_REGEX_SIZE + 80], share[GT_BRIEF];
 	int width;
 
@@ -495,7 +495,7 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 
 	gt_screen_clear(to);
-	gt_aside_draw_top(v->scene, pictures[f->made].title, to);
+	gt_view_common_draw_top(v->scene, pictures[f->made].title, to);
 	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
 		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, faint);
 	else
@@ -507,7 +507,7 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 }
 
 #define FLAME \
-	.state_size = sizeof(struct flame), .close = flame_close, .let_go = flame_let_go, .arrange = flame_arrange, \
+	.state_size = sizeof(struct flame), .close = flame_close, .detach = flame_detach, .arrange = flame_arrange, \
 	.step = flame_step, .act = flame_act, \
 	.answer = flame_answer, .draw = flame_draw
 

@@ -20,7 +20,7 @@ static struct gt_look look_of(enum gt_tone tone)
 
 static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to, int y, uint32_t table, unsigned line, bool at_hand)
 {
-	const struct gt_page_table *t = &p->sheet->page.tables[table];
+	const struct gt_report_page_table *t = &p->sheet->page.tables[table];
 	unsigned n;
 	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
 
@@ -39,9 +39,9 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 /* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is marked that there is more. */
 static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
 {
-	const struct gt_page_table *t = gt_sheet_table(p->sheet, line);
-	uint32_t row = (uint32_t)gt_page_row(&p->sheet->page, line);
-	bool found = p->finds && gt_row_finds_has(p->finds, &p->sheet->page, line);
+	const struct gt_report_page_table *t = gt_report_scroll_table(p->sheet, line);
+	uint32_t row = (uint32_t)gt_report_page_row(&p->sheet->page, line);
+	bool found = p->finds && gt_row_search_has(p->finds, &p->sheet->page, line);
 	unsigned n;
 	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
 
@@ -55,7 +55,7 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 			break;
 		}
 		look = look_of(cell.tone);
-		if (found && gt_row_finds_is_in(p->finds, cell.text))
+		if (found && gt_row_search_is_in(p->finds, cell.text))
 			look.paper = GT_INK_FOUND;
 		gt_screen_text(to, (int)x, y, -1, cell.text, look);
 	}
@@ -63,8 +63,8 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 
 static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
 {
-	const struct gt_page_line *l = &p->sheet->page.lines[line];
-	const struct gt_page_line *cursor = gt_sheet_line(p->sheet, p->sheet->cursor);
+	const struct gt_report_page_line *l = &p->sheet->page.lines[line];
+	const struct gt_report_page_line *cursor = gt_report_scroll_line(p->sheet, p->sheet->cursor);
 	const char *text = (const char *)p->sheet->page.texts.data + l->at;
 
 	switch (l->kind) {
@@ -85,7 +85,7 @@ static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, i
 static void draw_page(const struct gt_report_picture *p, struct gt_screen *to)
 {
 	for (unsigned i = 0; i < p->sheet->body; i++) {
-		size_t line = gt_sheet_on(p->sheet, (int)i + 1);
+		size_t line = gt_report_scroll_on(p->sheet, (int)i + 1);
 
 		if (line != SIZE_MAX)
 			draw_line(p, to, (int)i + 1, line);
@@ -102,14 +102,14 @@ static void draw_waiting(const struct gt_report_picture *p, struct gt_screen *to
 
 static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 {
-	const struct gt_page_line *l = gt_sheet_line(p->sheet, p->sheet->cursor);
-	int64_t row = gt_page_row(&p->sheet->page, p->sheet->cursor);
+	const struct gt_report_page_line *l = gt_report_scroll_line(p->sheet, p->sheet->cursor);
+	int64_t row = gt_report_page_row(&p->sheet->page, p->sheet->cursor);
 	struct gt_buf text = { .len = 0 };
 	int y = (int)(to->height - 1 - p->rest);
 
 	if (row < 0 || !p->rest)
 		return;
-	gt_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
+	gt_report_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
 	if (!text.failed)
 		gt_screen_lines(to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
 	gt_buf_release(&text);
@@ -119,11 +119,11 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, int x, int y)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
-	const char *expression = gt_row_finds_expression(p->finds);
+	const char *expression = gt_row_search_expression(p->finds);
 	int len = gt_search_regex_brief(expression);
-	size_t rank, n = gt_row_finds_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
+	size_t rank, n = gt_row_search_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
 
-	if (!gt_row_finds_all(p->finds))
+	if (!gt_row_search_all(p->finds))
 		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)
 		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
@@ -132,13 +132,13 @@ static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, i
 
 static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 {
-	const struct gt_sheet *s = p->sheet;
-	const struct gt_page_table *t = gt_sheet_table(s, s->cursor);
+	const struct gt_report_scroll *s = p->sheet;
+	const struct gt_report_page_table *t = gt_report_scroll_table(s, s->cursor);
 	int y = (int)to->height - 1, x;
 	unsigned n;
 
 	if (p->jump) {
-		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0), "looking for the first one ... %u %%", gt_jump_percent(p->jump));
+		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0), "looking for the first one ... %u %%", gt_report_jump_percent(p->jump));
 		return;
 	}
 	if (!t || !t->order) {
@@ -171,7 +171,7 @@ void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
 	else
 		draw_page(p, to);
 	if (to->height > 1)
-		gt_aside_draw_top(p->scene, p->name, to);
+		gt_view_common_draw_top(p->scene, p->name, to);
 	if (to->height > 2 && p->shown) {
 		if (!p->scene->still)
 			draw_rest(p, to);

@@ -10,14 +10,14 @@
 struct gt_report_picture {
 	const struct gt_scene *scene;
 	const char *name;			/* of the view */
-	const struct gt_sheet *sheet;		/* arranged for a screen of this size */
-	const struct gt_reported *shown;	/* NULL: it is not there yet */
+	const struct gt_report_scroll *sheet;		/* arranged for a screen of this size */
+	const struct gt_report_result *shown;	/* NULL: it is not there yet */
 	unsigned percent;			/* then: how far it is, or 0 */
 	bool all;				/* it is of all of the time: there is no more to be seen */
 	bool gaps;				/* what is seen may be within one of its rows, a gap, to all of which a key leads */
 	unsigned rest;				/* lines below the page, for what the row of the cursor says besides */
-	const struct gt_row_finds *finds;	/* NULL: nothing is looked for */
-	const struct gt_jump *jump;		/* a row's name is looked for, or NULL */
+	const struct gt_row_search *finds;	/* NULL: nothing is looked for */
+	const struct gt_report_jump *jump;		/* a row's name is looked for, or NULL */
 };
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to);
 #endif

@@ -37,7 +37,7 @@ static const struct gt_cell *first_time(const struct gt_table *t, uint32_t row)
 	return NULL;
 }
 
-bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
+bool gt_row_time(const struct gt_scene *s, const struct gt_report_result *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
 {
 	const struct gt_cell *from = first_time(t, row), *ns = cell_of(t, row, "duration_ns"), *end;
 	uint32_t segment = segment_of(s, t, row);
@@ -69,7 +69,7 @@ static const char *text_in(const struct gt_table *t, uint32_t row, const char *t
 	return NULL;
 }
 
-bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table **t, uint32_t *row)
+bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of, const struct gt_table **t, uint32_t *row)
 {
 	const char *text = text_in(*t, *row, NULL);
 	struct gt_range at;
@@ -175,7 +175,7 @@ char *gt_row_name(const struct gt_table *t, uint32_t row)
 	return NULL;
 }
 
-struct gt_jump {
+struct gt_report_jump {
 	struct gt_scene *scene;
 	struct gt_kernel_names *names;
 	char *name;
@@ -184,7 +184,7 @@ struct gt_jump {
 
 static bool is_called(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct gt_jump *j = arg;
+	const struct gt_report_jump *j = arg;
 	const char *name = gt_str(seg, type->name);
 
 	if (!strcmp(name, j->name))
@@ -192,11 +192,11 @@ static bool is_called(const struct gt_segment *seg, const struct gt_type *type, 
 	return type->category == GT_CAT_KERNEL && !strcmp(gt_kernel_names_shown(j->names, name), j->name);
 }
 
-struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err *err)
+struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, struct gt_err *err)
 {
 	const struct gt_time_extent *e = &s->extent;
 	struct gt_range range = gt_scene_range(s);
-	struct gt_jump *j = calloc(1, sizeof(*j));
+	struct gt_report_jump *j = calloc(1, sizeof(*j));
 	struct gt_search_spec what = { .what = GT_SEARCH_TYPE, .wants = is_called, .arg = j,
 				    .from = range.from > e->from ? range.from : e->from, .to = range.to < e->to ? range.to : e->to };
 
@@ -211,12 +211,12 @@ struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err 
 		j->hunt = gt_event_search_new(s->archive, &what, err);
 	if (j->hunt)
 		return j;
-	gt_jump_free(j);
+	gt_report_jump_free(j);
 	gt_err_set(err, -ENOMEM, "out of memory");
 	return NULL;
 }
 
-void gt_jump_free(struct gt_jump *j)
+void gt_report_jump_free(struct gt_report_jump *j)
 {
 	if (!j)
 		return;
@@ -226,7 +226,7 @@ void gt_jump_free(struct gt_jump *j)
 	free(j);
 }
 
-int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err) { return gt_event_search_step(j->hunt, us, err); }
-unsigned gt_jump_percent(const struct gt_jump *j) { return gt_event_search_percent(j->hunt); }
+int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err) { return gt_event_search_step(j->hunt, us, err); }
+unsigned gt_report_jump_percent(const struct gt_report_jump *j) { return gt_event_search_percent(j->hunt); }
 
-bool gt_jump_found(const struct gt_jump *j, struct gt_event_ref *to) { return gt_event_search_result(j->hunt, to); }
+bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to) { return gt_event_search_result(j->hunt, to); }

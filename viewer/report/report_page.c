@@ -7,16 +7,16 @@
 
 /* ---- lines ---- */
 
-static int add_line(struct gt_page *p, enum gt_page_line_kind kind, uint32_t table, size_t at)
+static int add_line(struct gt_report_page *p, enum gt_report_page_line_kind kind, uint32_t table, size_t at)
 {
 	if (gt_grow(&p->lines, &p->cap, p->nlines + 1, sizeof(*p->lines)))
 		return -ENOMEM;
-	p->lines[p->nlines++] = (struct gt_page_line){ (uint8_t)kind, table, (uint32_t)at };
+	p->lines[p->nlines++] = (struct gt_report_page_line){ (uint8_t)kind, table, (uint32_t)at };
 	return 0;
 }
 
 /* What was printed, line by line; the first ones are the title, which takes as many lines as it would alone. */
-static int add_words(struct gt_page *p, uint32_t table, char *text, size_t len, size_t headings)
+static int add_words(struct gt_report_page *p, uint32_t table, char *text, size_t len, size_t headings)
 {
 	int rc = 0;
 
@@ -38,9 +38,9 @@ static size_t count_lines(const char *s, size_t len)
 	return n;
 }
 
-static int add_head(struct gt_page *p, uint32_t i, unsigned width)
+static int add_head(struct gt_report_page *p, uint32_t i, unsigned width)
 {
-	struct gt_page_table *t = &p->tables[i];
+	struct gt_report_page_table *t = &p->tables[i];
 	struct gt_out title, all;
 	int rc;
 
@@ -54,9 +54,9 @@ static int add_head(struct gt_page *p, uint32_t i, unsigned width)
 	return rc;
 }
 
-static int add_rows(struct gt_page *p, uint32_t i)
+static int add_rows(struct gt_report_page *p, uint32_t i)
 {
-	struct gt_page_table *t = &p->tables[i];
+	struct gt_report_page_table *t = &p->tables[i];
 	unsigned n = gt_table_rows(t->table), titles = t->laid ? gt_laid_title_lines(t->laid) : 0;
 	int rc = 0;
 
@@ -69,9 +69,9 @@ static int add_rows(struct gt_page *p, uint32_t i)
 	return rc;
 }
 
-static int lay_one(struct gt_page *p, uint32_t i, unsigned width, struct gt_err *err)
+static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct gt_err *err)
 {
-	struct gt_page_table *t = &p->tables[i];
+	struct gt_report_page_table *t = &p->tables[i];
 	unsigned n = gt_table_rows(t->table);
 	int rc = p->nlines ? add_line(p, GT_LINE_BLANK, i, 0) : 0;
 
@@ -88,7 +88,7 @@ static int lay_one(struct gt_page *p, uint32_t i, unsigned width, struct gt_err 
 }
 
 /* What a table notes, as words of whichever table is there. */
-static int add_notes(struct gt_page *p, const struct gt_table *about, unsigned width)
+static int add_notes(struct gt_report_page *p, const struct gt_table *about, unsigned width)
 {
 	struct gt_out notes;
 	int rc = p->nlines && gt_table_get_note(about, 0) ? add_line(p, GT_LINE_BLANK, p->ntables - 1, 0) : 0;
@@ -100,12 +100,12 @@ static int add_notes(struct gt_page *p, const struct gt_table *about, unsigned w
 	return rc;
 }
 
-int gt_page_lay(struct gt_page *p, struct gt_table *const *tables, unsigned n, const struct gt_table *about, bool above, unsigned width,
+int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables, unsigned n, const struct gt_table *about, bool above, unsigned width,
 		struct gt_err *err)
 {
 	int rc = 0;
 
-	gt_page_release(p);
+	gt_report_page_release(p);
 	p->tables = calloc(n + 1ul, sizeof(*p->tables));
 	if (!p->tables)
 		return gt_err_set(err, -ENOMEM, "out of memory");
@@ -114,7 +114,7 @@ int gt_page_lay(struct gt_page *p, struct gt_table *const *tables, unsigned n, c
 	for (unsigned i = 0; !rc && i < n; i++) {
 		if (gt_table_is_left_out(tables[i]))
 			continue;
-		p->tables[p->ntables] = (struct gt_page_table){ .table = tables[i], .sorted = -1 };
+		p->tables[p->ntables] = (struct gt_report_page_table){ .table = tables[i], .sorted = -1 };
 		rc = lay_one(p, p->ntables++, width, err);
 	}
 	if (!rc && about && !above)
@@ -122,7 +122,7 @@ int gt_page_lay(struct gt_page *p, struct gt_table *const *tables, unsigned n, c
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 
-void gt_page_release(struct gt_page *p)
+void gt_report_page_release(struct gt_report_page *p)
 {
 	for (unsigned i = 0; i < p->ntables; i++) {
 		gt_laid_free(p->tables[i].laid);
@@ -131,21 +131,21 @@ void gt_page_release(struct gt_page *p)
 	free(p->tables);
 	free(p->lines);
 	gt_buf_release(&p->texts);
-	*p = (struct gt_page){ .tables = NULL };
+	*p = (struct gt_report_page){ .tables = NULL };
 }
 
 /* ---- rows ---- */
 
-int64_t gt_page_row(const struct gt_page *p, size_t line)
+int64_t gt_report_page_row(const struct gt_report_page *p, size_t line)
 {
-	const struct gt_page_line *l = line < p->nlines ? &p->lines[line] : NULL;
+	const struct gt_report_page_line *l = line < p->nlines ? &p->lines[line] : NULL;
 
 	return l && l->kind == GT_LINE_ROW ? (int64_t)p->tables[l->table].order[l->at] : -1;
 }
 
-size_t gt_page_line_of(const struct gt_page *p, uint32_t table, int64_t row)
+size_t gt_report_page_line_of(const struct gt_report_page *p, uint32_t table, int64_t row)
 {
-	const struct gt_page_table *t = table < p->ntables ? &p->tables[table] : NULL;
+	const struct gt_report_page_table *t = table < p->ntables ? &p->tables[table] : NULL;
 	unsigned n = t && t->order ? gt_table_rows(t->table) : 0;
 
 	for (unsigned i = 0; i < n; i++)
@@ -154,7 +154,7 @@ size_t gt_page_line_of(const struct gt_page *p, uint32_t table, int64_t row)
 	return t ? t->rows : 0;
 }
 
-size_t gt_page_next_row(const struct gt_page *p, size_t line, int step)
+size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int step)
 {
 	for (size_t at = line + (size_t)step; at < p->nlines; at += (size_t)step)	/* beyond 0 is beyond the end */
 		if (p->lines[at].kind == GT_LINE_ROW)
@@ -178,9 +178,9 @@ static bool before(const void *arg, uint32_t a, uint32_t b)
 	return s->descending ? order > 0 : order < 0;
 }
 
-int gt_page_sort(struct gt_page *p, uint32_t table, int column, bool descending)
+int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bool descending)
 {
-	struct gt_page_table *t = table < p->ntables ? &p->tables[table] : NULL;
+	struct gt_report_page_table *t = table < p->ntables ? &p->tables[table] : NULL;
 	unsigned n = t && t->order ? gt_table_rows(t->table) : 0;
 	uint32_t *spare = calloc(n + 1ul, sizeof(*spare));
 
@@ -201,7 +201,7 @@ int gt_page_sort(struct gt_page *p, uint32_t table, int column, bool descending)
 /* ---- what a row says besides ---- */
 
 /* Is all of it to be seen in its column? */
-static bool is_seen(const struct gt_page_table *t, unsigned column, uint32_t row, unsigned width, const char *text)
+static bool is_seen(const struct gt_report_page_table *t, unsigned column, uint32_t row, unsigned width, const char *text)
 {
 	unsigned n;
 	const struct gt_laid_column *shown = gt_laid_columns(t->laid, &n);
@@ -212,9 +212,9 @@ static bool is_seen(const struct gt_page_table *t, unsigned column, uint32_t row
 	return false;
 }
 
-void gt_page_rest(const struct gt_page *p, uint32_t table, uint32_t row, unsigned width, struct gt_buf *to)
+void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_t row, unsigned width, struct gt_buf *to)
 {
-	const struct gt_page_table *t = &p->tables[table];
+	const struct gt_report_page_table *t = &p->tables[table];
 	unsigned n, said = 0;
 	const struct gt_column *columns = gt_table_columns(t->table, &n);
 

@@ -8,7 +8,7 @@
 
 #define AT_ONCE 32u		/* rows between two looks at the clock */
 
-struct gt_row_finds {
+struct gt_row_search {
 	struct gt_search_regex expression;
 	uint8_t **has;			/* by table and row; a table without rows has NULL */
 	unsigned ntables, table;	/* table, row: the next to be looked at */
@@ -16,9 +16,9 @@ struct gt_row_finds {
 	size_t n;
 };
 
-struct gt_row_finds *gt_row_finds_new(const char *expression, struct gt_err *err)
+struct gt_row_search *gt_row_search_new(const char *expression, struct gt_err *err)
 {
-	struct gt_row_finds *f = calloc(1, sizeof(*f));
+	struct gt_row_search *f = calloc(1, sizeof(*f));
 
 	if (f && !gt_search_regex_init(&f->expression, expression, err))
 		return f;
@@ -27,7 +27,7 @@ struct gt_row_finds *gt_row_finds_new(const char *expression, struct gt_err *err
 	return NULL;
 }
 
-static void forget(struct gt_row_finds *f)
+static void forget(struct gt_row_search *f)
 {
 	for (unsigned i = 0; f->has && i < f->ntables; i++)
 		free(f->has[i]);
@@ -37,7 +37,7 @@ static void forget(struct gt_row_finds *f)
 	f->n = 0;
 }
 
-void gt_row_finds_free(struct gt_row_finds *f)
+void gt_row_search_free(struct gt_row_search *f)
 {
 	if (!f)
 		return;
@@ -46,12 +46,12 @@ void gt_row_finds_free(struct gt_row_finds *f)
 	free(f);
 }
 
-static unsigned rows_of(const struct gt_page *p, unsigned table)
+static unsigned rows_of(const struct gt_report_page *p, unsigned table)
 {
 	return p->tables[table].order ? gt_table_rows(p->tables[table].table) : 0;
 }
 
-int gt_row_finds_begin(struct gt_row_finds *f, const struct gt_page *p, struct gt_err *err)
+int gt_row_search_begin(struct gt_row_search *f, const struct gt_report_page *p, struct gt_err *err)
 {
 	forget(f);
 	f->has = calloc(p->ntables + 1ul, sizeof(*f->has));
@@ -63,7 +63,7 @@ int gt_row_finds_begin(struct gt_row_finds *f, const struct gt_page *p, struct g
 }
 
 /* 1, 0 or -ENOMEM. */
-static int is_found(const struct gt_row_finds *f, const struct gt_table *t, unsigned row)
+static int is_found(const struct gt_row_search *f, const struct gt_table *t, unsigned row)
 {
 	unsigned n;
 	const struct gt_column *columns = gt_table_columns(t, &n);
@@ -79,7 +79,7 @@ static int is_found(const struct gt_row_finds *f, const struct gt_table *t, unsi
 	return found;
 }
 
-int gt_row_finds_step(struct gt_row_finds *f, const struct gt_page *p, uint64_t us, struct gt_err *err)
+int gt_row_search_step(struct gt_row_search *f, const struct gt_report_page *p, uint64_t us, struct gt_err *err)
 {
 	uint64_t until = gt_deadline(us);
 
@@ -102,18 +102,18 @@ int gt_row_finds_step(struct gt_row_finds *f, const struct gt_page *p, uint64_t 
 	return 0;
 }
 
-bool gt_row_finds_all(const struct gt_row_finds *f) { return f->table >= f->ntables; }
-bool gt_row_finds_is_in(const struct gt_row_finds *f, const char *text) { return gt_search_regex_matches(&f->expression, text); }
-const char *gt_row_finds_expression(const struct gt_row_finds *f) { return f->expression.text; }
+bool gt_row_search_all(const struct gt_row_search *f) { return f->table >= f->ntables; }
+bool gt_row_search_is_in(const struct gt_row_search *f, const char *text) { return gt_search_regex_matches(&f->expression, text); }
+const char *gt_row_search_expression(const struct gt_row_search *f) { return f->expression.text; }
 
-bool gt_row_finds_has(const struct gt_row_finds *f, const struct gt_page *p, size_t line)
+bool gt_row_search_has(const struct gt_row_search *f, const struct gt_report_page *p, size_t line)
 {
-	int64_t row = gt_page_row(p, line);
+	int64_t row = gt_report_page_row(p, line);
 
 	return row >= 0 && p->lines[line].table < f->ntables && f->has[p->lines[line].table] && f->has[p->lines[line].table][row];
 }
 
-size_t gt_row_finds_next(const struct gt_row_finds *f, const struct gt_page *p, size_t line, int step, bool here, bool *around)
+size_t gt_row_search_next(const struct gt_row_search *f, const struct gt_report_page *p, size_t line, int step, bool here, bool *around)
 {
 	size_t at = line;
 
@@ -123,17 +123,17 @@ size_t gt_row_finds_next(const struct gt_row_finds *f, const struct gt_page *p, 
 			*around |= step > 0 ? at + 1 >= p->nlines : !at;
 			at = step > 0 ? (at + 1 < p->nlines ? at + 1 : 0) : at ? at - 1 : p->nlines - 1;
 		}
-		if (gt_row_finds_has(f, p, at))
+		if (gt_row_search_has(f, p, at))
 			return at;
 	}
 	return SIZE_MAX;
 }
 
-size_t gt_row_finds_count(const struct gt_row_finds *f, const struct gt_page *p, size_t line, size_t *rank)
+size_t gt_row_search_count(const struct gt_row_search *f, const struct gt_report_page *p, size_t line, size_t *rank)
 {
 	*rank = 0;
-	if (gt_row_finds_has(f, p, line))
+	if (gt_row_search_has(f, p, line))
 		for (size_t i = 0; i <= line; i++)
-			*rank += gt_row_finds_has(f, p, i);
+			*rank += gt_row_search_has(f, p, i);
 	return f->n;
 }

@@ -13,16 +13,16 @@
 struct sort { const char *table; int column; bool descending; };
 struct report {
 	const struct gt_analysis *what;
-	struct gt_reported *shown;	/* held; NULL: it is not there yet */
+	struct gt_report_result *shown;	/* held; NULL: it is not there yet */
 	struct gt_range range;		/* of what is shown, or made */
 	bool asked;			/* for that range */
 	unsigned percent;
-	struct gt_sheet sheet;		/* its page, and the cursor */
+	struct gt_report_scroll sheet;		/* its page, and the cursor */
 	struct sort sorts[SORTS];	/* what was chosen; for the next range, too */
 	unsigned nsorts;
-	struct gt_jump *jump;		/* a row's name is looked for */
+	struct gt_report_jump *jump;		/* a row's name is looked for */
 	struct gt_range to_row;		/* the cursor goes to the row of this time once it is there; from == to: to none */
-	struct gt_row_finds *finds;	/* what is looked for in the rows, or NULL */
+	struct gt_row_search *finds;	/* what is looked for in the rows, or NULL */
 	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
 	bool here;			/* the row at hand may be that one */
 	unsigned width, rest;		/* rest: lines, of what a row says besides */
@@ -35,25 +35,25 @@ static int report_open(struct gt_view *v, struct gt_err *err)
 	struct report *r = v->state;
 
 	r->what = gt_analysis_find(v->ops->name);
-	return r->what && gt_scene_reporter(v->scene) ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+	return r->what && gt_scene_report_job(v->scene) ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
 static void drop(struct gt_view *v)
 {
 	struct report *r = v->state;
 
-	gt_page_release(&r->sheet.page);
-	gt_reporter_release(v->scene->reporter, r->shown);
+	gt_report_page_release(&r->sheet.page);
+	gt_report_job_release(v->scene->report_job, r->shown);
 	r->shown = NULL;
 }
 
 /* What it is sorted by is kept. */
-static void report_let_go(struct gt_view *v)
+static void report_detach(struct gt_view *v)
 {
 	struct report *r = v->state;
 
 	drop(v);
-	gt_jump_free(r->jump);
+	gt_report_jump_free(r->jump);
 	r->jump = NULL;
 }
 
@@ -61,8 +61,8 @@ static void report_close(struct gt_view *v)
 {
 	struct report *r = v->state;
 
-	report_let_go(v);
-	gt_row_finds_free(r->finds);
+	report_detach(v);
+	gt_row_search_free(r->finds);
 }
 
 static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
@@ -75,11 +75,11 @@ static void sort_again(struct report *r)
 	for (unsigned i = 0; i < r->sheet.page.ntables; i++)
 		for (unsigned k = 0; k < r->nsorts; k++)
 			if (!strcmp(r->sorts[k].table, gt_table_name(r->sheet.page.tables[i].table)))
-				gt_page_sort(&r->sheet.page, i, r->sorts[k].column, r->sorts[k].descending);
+				gt_report_page_sort(&r->sheet.page, i, r->sorts[k].column, r->sorts[k].descending);
 }
 
 /* Of the header only what it notes is shown: before all else when something is missing in the trace, else at the end. */
-static unsigned skipped(const struct gt_reported *r)
+static unsigned skipped(const struct gt_report_result *r)
 {
 	unsigned n = 0;
 
@@ -94,10 +94,10 @@ static void go_to_row(const struct gt_scene *s, struct report *r)
 	struct gt_range at;
 
 	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LOOKED_AT; i++) {
-		int64_t row = gt_page_row(&r->sheet.page, i);
+		int64_t row = gt_report_page_row(&r->sheet.page, i);
 
-		if (row >= 0 && gt_row_time(s, r->shown, gt_sheet_table(&r->sheet, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
-			gt_sheet_go(&r->sheet, i);
+		if (row >= 0 && gt_row_time(s, r->shown, gt_report_scroll_table(&r->sheet, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
+			gt_report_scroll_go(&r->sheet, i);
 			break;
 		}
 	}
@@ -107,21 +107,21 @@ static void go_to_row(const struct gt_scene *s, struct report *r)
 static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 {
 	struct gt_trouble damage;
-	const struct gt_page_line *l = gt_sheet_line(&r->sheet, r->sheet.cursor);
+	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, r->sheet.cursor);
 	uint32_t table = l ? l->table : 0;
-	int64_t row = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	int64_t row = gt_report_page_row(&r->sheet.page, r->sheet.cursor);
 	unsigned skip;
 	int rc;
 
 	if (!r->shown || r->shown->why[0])
 		return 0;
 	skip = skipped(r->shown);
-	rc = gt_page_lay(&r->sheet.page, r->shown->tables + skip, r->shown->n - skip, r->shown->tables[0],
+	rc = gt_report_page_lay(&r->sheet.page, r->shown->tables + skip, r->shown->n - skip, r->shown->tables[0],
 			 s->lost || s->ntroubles || gt_scene_damage(s, 0, &damage), r->width, err);
 	if (rc)
 		return rc;
 	sort_again(r);
-	gt_sheet_go(&r->sheet, gt_page_line_of(&r->sheet.page, table, row));
+	gt_report_scroll_go(&r->sheet, gt_report_page_line_of(&r->sheet.page, table, row));
 	go_to_row(s, r);
 	return 0;
 }
@@ -139,11 +139,11 @@ static int ask(struct gt_view *v, struct gt_err *err)
 		return 0;
 	drop(v);
 	r->range = range;
-	rc = gt_reporter_take(v->scene->reporter, r->what, range, &r->shown, err);
+	rc = gt_report_job_take(v->scene->report_job, r->what, range, &r->shown, err);
 	r->asked = !rc;
 	if (rc > 0)
 		rc = lay(v->scene, r, err);
-	return rc || !r->finds ? rc : gt_row_finds_begin(r->finds, &r->sheet.page, err);
+	return rc || !r->finds ? rc : gt_row_search_begin(r->finds, &r->sheet.page, err);
 }
 
 static int report_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
@@ -152,7 +152,7 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	bool other = r->width != width;
 	int rc;
 
-	gt_aside_arrange(v->scene, width, height);
+	gt_view_common_arrange(v->scene, width, height);
 	r->sheet.still = v->scene->still;
 	r->width = width;
 	r->rest = v->scene->still || height < 8 ? 0 : height < 12 ? 1 : height < 20 ? 2 : REST_LINES;
@@ -160,7 +160,7 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	rc = other ? lay(v->scene, r, err) : 0;
 	if (!rc)
 		rc = ask(v, err);
-	gt_sheet_scroll(&r->sheet);
+	gt_report_scroll_by(&r->sheet);
 	return rc;
 }
 
@@ -168,15 +168,15 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
 	struct gt_event_ref found;
-	int rc = gt_jump_step(r->jump, us, err);
+	int rc = gt_report_jump_step(r->jump, us, err);
 
 	if (rc)
 		return rc;
-	if (gt_jump_found(r->jump, &found))
+	if (gt_report_jump_found(r->jump, &found))
 		gt_scene_pick(v->scene, &found.lane, found.start, found.dur);
 	else
 		v->scene->message = "no event of that name begins in the time that is seen";
-	gt_jump_free(r->jump);
+	gt_report_jump_free(r->jump);
 	r->jump = NULL;
 	return 0;
 }
@@ -186,12 +186,12 @@ static void go_to_found(struct gt_view *v)
 {
 	struct report *r = v->state;
 	bool around;
-	size_t line = gt_row_finds_next(r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
+	size_t line = gt_row_search_next(r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
 
 	if (line == SIZE_MAX)
-		gt_scene_say(v->scene, "no row has '%.60s'", gt_row_finds_expression(r->finds));
+		gt_scene_set_status(v->scene, "no row has '%.60s'", gt_row_search_expression(r->finds));
 	else
-		gt_sheet_go(&r->sheet, line);
+		gt_report_scroll_go(&r->sheet, line);
 	if (line != SIZE_MAX && around)
 		v->scene->message = r->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
 	r->next = 0;
@@ -200,7 +200,7 @@ static void go_to_found(struct gt_view *v)
 static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
-	int rc = gt_row_finds_step(r->finds, &r->sheet.page, us, err);
+	int rc = gt_row_search_step(r->finds, &r->sheet.page, us, err);
 
 	if (!rc && r->next)
 		go_to_found(v);
@@ -215,8 +215,8 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	if (r->jump)
 		return step_jump(v, us, err);
 	while (!r->shown) {
-		rc = gt_reporter_wait(v->scene->reporter, us);
-		r->percent = gt_reporter_percent(v->scene->reporter);
+		rc = gt_report_job_wait(v->scene->report_job, us);
+		r->percent = gt_report_job_percent(v->scene->report_job);
 		if (rc)
 			return 1;
 		rc = ask(v, err);
@@ -230,8 +230,8 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 static void sort_by(struct report *r, unsigned shown)
 {
-	const struct gt_page_line *l = gt_sheet_line(&r->sheet, r->sheet.cursor);
-	const struct gt_page_table *t = gt_sheet_table(&r->sheet, r->sheet.cursor);
+	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, r->sheet.cursor);
+	const struct gt_report_page_table *t = gt_report_scroll_table(&r->sheet, r->sheet.cursor);
 	const struct gt_laid_column *columns;
 	struct sort *s = r->sorts;
 	unsigned n;
@@ -248,12 +248,12 @@ static void sort_by(struct report *r, unsigned shown)
 	s->descending = s->column == (int)columns[shown].column ? !s->descending : !gt_table_is_text(t->table, columns[shown].column);
 	s->column = (int)columns[shown].column;
 	r->sheet.column = shown;
-	gt_page_sort(&r->sheet.page, l->table, s->column, s->descending);
-	gt_sheet_go(&r->sheet, t->rows);	/* what comes first now is what one wanted to see */
+	gt_report_page_sort(&r->sheet.page, l->table, s->column, s->descending);
+	gt_report_scroll_go(&r->sheet, t->rows);	/* what comes first now is what one wanted to see */
 }
 
 /* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what is said of that time is said of that. */
-static bool go_to_time(struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row)
+static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of, const struct gt_table *t, uint32_t row)
 {
 	uint32_t segment, track;
 	struct gt_range at;
@@ -289,7 +289,7 @@ static void go_to_gap(struct gt_view *v)
 static void jump(struct gt_view *v)
 {
 	struct report *r = v->state;
-	int64_t line = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	int64_t line = gt_report_page_row(&r->sheet.page, r->sheet.cursor);
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_table *t;
 	uint32_t row = (uint32_t)line;
@@ -300,7 +300,7 @@ static void jump(struct gt_view *v)
 			go_to_gap(v);
 		return;
 	}
-	t = gt_sheet_table(&r->sheet, r->sheet.cursor)->table;
+	t = gt_report_scroll_table(&r->sheet, r->sheet.cursor)->table;
 	if (go_to_time(v->scene, r->shown, t, row))
 		return;
 	name = gt_row_name(t, row);
@@ -308,8 +308,8 @@ static void jump(struct gt_view *v)
 		go_to_time(v->scene, r->shown, t, row);
 		return;
 	}
-	gt_jump_free(r->jump);
-	r->jump = name ? gt_jump_new(v->scene, name, &err) : NULL;
+	gt_report_jump_free(r->jump);
+	r->jump = name ? gt_report_jump_new(v->scene, name, &err) : NULL;
 	if (!r->jump)
 		v->scene->message = name ? "out of memory" : "this row tells no time, and names nothing that has one";
 	free(name);
@@ -320,13 +320,13 @@ static bool act_on_rows(struct report *r, const struct gt_binding *b)
 	int64_t page = r->sheet.body > 1 ? r->sheet.body - 1 : 1;
 
 	switch (b->action) {
-	case GT_DO_LINE: gt_sheet_move(&r->sheet, b->arg); return true;
-	case GT_DO_PAGE: gt_sheet_move(&r->sheet, b->arg * page); return true;
+	case GT_DO_LINE: gt_report_scroll_move(&r->sheet, b->arg); return true;
+	case GT_DO_PAGE: gt_report_scroll_move(&r->sheet, b->arg * page); return true;
 	case GT_DO_START:
-	case GT_DO_TOP: gt_sheet_move(&r->sheet, INT32_MIN); r->sheet.top = 0; return true;
+	case GT_DO_TOP: gt_report_scroll_move(&r->sheet, INT32_MIN); r->sheet.top = 0; return true;
 	case GT_DO_END:
-	case GT_DO_BOTTOM: gt_sheet_move(&r->sheet, INT32_MAX); return true;
-	case GT_DO_NEXT: gt_sheet_next_table(&r->sheet, b->arg); return true;
+	case GT_DO_BOTTOM: gt_report_scroll_move(&r->sheet, INT32_MAX); return true;
+	case GT_DO_NEXT: gt_report_scroll_next_table(&r->sheet, b->arg); return true;
 	case GT_DO_SORT: sort_by(r, r->sheet.column); return true;
 	default: return false;
 	}
@@ -336,8 +336,8 @@ static bool act_on_rows(struct report *r, const struct gt_binding *b)
 static void mark(struct gt_view *v, bool both)
 {
 	struct report *r = v->state;
-	const struct gt_page_table *t = gt_sheet_table(&r->sheet, r->sheet.cursor);
-	int64_t row = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	const struct gt_report_page_table *t = gt_report_scroll_table(&r->sheet, r->sheet.cursor);
+	int64_t row = gt_report_page_row(&r->sheet.page, r->sheet.cursor);
 	struct gt_range at;
 
 	if (row < 0 || !gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
@@ -360,7 +360,7 @@ static void next_found(struct gt_view *v, int by)
 	r->next = r->finds ? by : 0;
 	if (!r->finds)
 		v->scene->message = "nothing is looked for: / does that";
-	else if (r->shown && gt_row_finds_all(r->finds))
+	else if (r->shown && gt_row_search_all(r->finds))
 		go_to_found(v);
 }
 
@@ -376,7 +376,7 @@ static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
 	case GT_DO_ESCAPE:
 		if (!r->finds)
 			return false;
-		gt_row_finds_free(r->finds);
+		gt_row_search_free(r->finds);
 		r->finds = NULL;
 		return true;
 	default: return false;
@@ -387,8 +387,8 @@ static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
 
 static void point(struct report *r, struct gt_key k)
 {
-	size_t line = gt_sheet_on(&r->sheet, k.y);
-	const struct gt_page_line *l = gt_sheet_line(&r->sheet, line);
+	size_t line = gt_report_scroll_on(&r->sheet, k.y);
+	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, line);
 	const struct gt_laid_column *columns;
 	unsigned n = 0;
 
@@ -400,7 +400,7 @@ static void point(struct report *r, struct gt_key k)
 	for (unsigned i = 0; i < n; i++)
 		if (k.x + 1 >= (int)columns[i].at && k.x <= columns[i].at + columns[i].width) {
 			r->sheet.column = i;
-			if (l->kind == GT_LINE_TITLES && gt_sheet_table(&r->sheet, r->sheet.cursor) != &r->sheet.page.tables[l->table])
+			if (l->kind == GT_LINE_TITLES && gt_report_scroll_table(&r->sheet, r->sheet.cursor) != &r->sheet.page.tables[l->table])
 				r->sheet.cursor = r->sheet.page.tables[l->table].rows;
 			if (l->kind == GT_LINE_TITLES)
 				sort_by(r, i);
@@ -415,21 +415,21 @@ static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding
 
 	if (b->action == GT_DO_RELEASE)
 		return GT_VIEW_PASS;
-	gt_jump_free(r->jump);		/* whoever presses a key does not wait any more */
+	gt_report_jump_free(r->jump);		/* whoever presses a key does not wait any more */
 	r->jump = NULL;
 	if (jumps && b->action == GT_DO_ESCAPE)
 		return GT_VIEW_DONE;
 	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
 		point(r, k);
 	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT ||
-	    (b->action == GT_DO_POINT_FOLD && gt_page_row(&r->sheet.page, gt_sheet_on(&r->sheet, k.y)) >= 0))
+	    (b->action == GT_DO_POINT_FOLD && gt_report_page_row(&r->sheet.page, gt_report_scroll_on(&r->sheet, k.y)) >= 0))
 		jump(v);
 	else if (b->action == GT_DO_STEP)
-		gt_sheet_step_column(&r->sheet, b->arg);
+		gt_report_scroll_step_column(&r->sheet, b->arg);
 	else if (mouse && b->action == GT_DO_ZOOM)
-		gt_sheet_slide(&r->sheet, -3 * b->arg);
+		gt_report_scroll_slide(&r->sheet, -3 * b->arg);
 	else if (!mouse && !act_on_rows(r, b) && !act_on_finds(v, b))
-		return gt_aside_act(v->scene, b);
+		return gt_view_common_act(v->scene, b);
 	return GT_VIEW_DONE;
 }
 
@@ -439,14 +439,14 @@ static const char *find(struct gt_view *v, const char *expression)
 	struct report *r = v->state;
 	struct gt_err err = GT_ERR_INIT;
 
-	gt_row_finds_free(r->finds);
-	r->finds = *expression ? gt_row_finds_new(expression, &err) : NULL;
+	gt_row_search_free(r->finds);
+	r->finds = *expression ? gt_row_search_new(expression, &err) : NULL;
 	if (r->finds && r->shown)
-		gt_row_finds_begin(r->finds, &r->sheet.page, &err);
+		gt_row_search_begin(r->finds, &r->sheet.page, &err);
 	r->next = 1;
 	r->here = true;
 	if (err.code)
-		gt_scene_say(v->scene, "%s", err.text);
+		gt_scene_set_status(v->scene, "%s", err.text);
 	return v->scene->message;
 }
 
@@ -454,7 +454,7 @@ static const char *report_answer(struct gt_view *v, enum gt_action asked, const 
 {
 	if (asked == GT_DO_FIND)
 		return find(v, text);
-	return gt_aside_answer(v->scene, asked, text);
+	return gt_view_common_answer(v->scene, asked, text);
 }
 
 static bool report_looks(const struct gt_view *v) { return ((const struct report *)v->state)->jump; }
@@ -477,8 +477,8 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 #define X(title, words) \
 	const struct gt_view_ops gt_view_##title = { \
 		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \
-		.let_go = report_let_go, .arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, \
-		.looks = report_looks, .draw = report_draw, \
+		.detach = report_detach, .arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, \
+		.is_searching = report_looks, .draw = report_draw, \
 	};
 REPORTS(X)
 #undef X

@@ -121,7 +121,7 @@ static void numbered(unsigned ch, uint8_t with, struct gt_key *k)
 		k->key -= ascii >= 'a' && ascii <= 'z' ? 32 : 0;
 		with &= (uint8_t)~GT_WITH_SHIFT;
 	}
-	gt_key_settle(k, with);
+	gt_key_normalize(k, with);
 }
 
 struct csi { char private; uint8_t final; unsigned n, v[4]; };
@@ -152,7 +152,7 @@ static void csi_key(const struct csi *c, struct gt_key *k)
 			with |= rxvt[i].with;
 		}
 	if (k->key)
-		gt_key_settle(k, with);
+		gt_key_normalize(k, with);
 }
 
 static size_t csi(const uint8_t *p, size_t n, bool last, struct gt_key *k)
@@ -169,7 +169,7 @@ static size_t csi(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 	}
 	if (i < n && p[i] >= '<' && p[i] <= '?')
 		c.private = (char)p[i++];
-	for (; i < n && i < GT_TYPED_MOST; i++) {
+	for (; i < n && i < GT_KEY_DECODE_MAX; i++) {
 		if (p[i] >= '0' && p[i] <= '9') {
 			c.v[c.n] = c.v[c.n] < 1000000 ? c.v[c.n] * 10 + p[i] - '0' : c.v[c.n];
 		} else if (p[i] == ';' || p[i] == ':') {
@@ -183,7 +183,7 @@ static size_t csi(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 			return i;	/* cut short: what follows is something else */
 		}
 	}
-	return i < GT_TYPED_MOST && !last ? 0 : i;
+	return i < GT_KEY_DECODE_MAX && !last ? 0 : i;
 }
 
 /* ESC O: the keypad's digits and signs are those letters less 64. */
@@ -198,7 +198,7 @@ static size_t ss3(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 		k->key = p[2] - 64u;
 	if (p[2] >= 'a' && p[2] <= 'd') {	/* rxvt */
 		k->key = by_letter(p[2] - 32);
-		gt_key_settle(k, GT_WITH_CTRL);
+		gt_key_normalize(k, GT_WITH_CTRL);
 	}
 	return 3;
 }
@@ -212,7 +212,7 @@ static size_t answer(const uint8_t *p, size_t n, bool last)
 		if (p[i] == ESC && i + 1 < n)
 			return p[i + 1] == '\\' ? i + 2 : i;
 	}
-	return last || n >= GT_TYPED_MOST ? n : 0;
+	return last || n >= GT_KEY_DECODE_MAX ? n : 0;
 }
 
 /* The longest of the terminal's own that begins here. */
@@ -237,7 +237,7 @@ static const struct gt_key_sequence *find(const uint8_t *p, size_t n, const stru
 static size_t with_alt(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own, size_t nown, struct gt_key *k)
 {
 	bool again = p[1] == ESC && !(n > 2 && p[2] == ESC) && !(n == 2 && last);
-	size_t used = again ? gt_typed(p + 1, n - 1, last, own, nown, k) : p[1] != ESC ? character(p + 1, n - 1, last, k) : 1;
+	size_t used = again ? gt_key_decode(p + 1, n - 1, last, own, nown, k) : p[1] != ESC ? character(p + 1, n - 1, last, k) : 1;
 
 	if (!used)
 		return 0;
@@ -249,7 +249,7 @@ static size_t with_alt(const uint8_t *p, size_t n, bool last, const struct gt_ke
 	return used + 1;
 }
 
-size_t gt_typed(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own, size_t nown, struct gt_key *k)
+size_t gt_key_decode(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own, size_t nown, struct gt_key *k)
 {
 	const struct gt_key_sequence *s;
 	bool may = false;

@@ -137,7 +137,7 @@ static uint8_t take_modifiers(struct part *p)
 	return with;
 }
 
-void gt_key_settle(struct gt_key *k, uint8_t with)
+void gt_key_normalize(struct gt_key *k, uint8_t with)
 {
 	static const struct { uint32_t plain, other; uint8_t with; } own[] = {
 		{ GT_KEY_TAB, GT_KEY_BACKTAB, GT_WITH_SHIFT }, { GT_KEY_LEFT, GT_KEY_SHIFT_LEFT, GT_WITH_SHIFT },
@@ -236,7 +236,7 @@ static int word(struct gt_script *s, struct gt_key *k)
 	else if (r < 0 || one_key(p, k))
 		return -EINVAL;
 	else
-		gt_key_settle(k, with);
+		gt_key_normalize(k, with);
 	return 1;
 }
 

@@ -37,5 +37,5 @@ int gt_script_next(struct gt_script *s, struct gt_key *k);	/* 1, 0 at the end, -
 
 /* The key that a plain one becomes with these: Ctrl with 'a' is 1, Shift with Left is GT_KEY_SHIFT_LEFT. What is left of
  * `with` is set. */
-void gt_key_settle(struct gt_key *k, uint8_t with);
+void gt_key_normalize(struct gt_key *k, uint8_t with);
 #endif

@@ -48,7 +48,7 @@ struct gt_term {
 	enum gt_colours colours;
 	bool ascii, gone, spoilt;
 	bool inserts_corner;		/* ncurses fills the last cell of the screen by moving the one before it there */
-	int told;			/* can be read from when something was told; guard.h's */
+	int signal_fd;			/* can be read from when something was told; guard.h's */
 	unsigned width, height;
 	struct gt_spot *shown;		/* height lines of width; ch UINT32_MAX: not known */
 	struct seen seen[GT_INKS][GT_INKS];
@@ -56,7 +56,7 @@ struct gt_term {
 	int npairs, most_pairs;
 	struct gt_key_sequence own[OWN_MOST];
 	size_t nown;
-	uint8_t typed[4 * GT_TYPED_MOST];
+	uint8_t typed[4 * GT_KEY_DECODE_MAX];
 	size_t ntyped;
 	int64_t typed_at, pressed_at;	/* ms; pressed_at: 0, when the last press cannot be the first of two */
 	struct gt_key pressed;
@@ -218,11 +218,11 @@ static void find_keys(struct gt_term *t)
 }
 
 /* Adds a string of the terminal's to `to`. The delays in it ("$<5>"), which are for lines of 1200 baud, are left out. */
-static void add_ability(char to[GT_GUARD_ROOM], const char *s)
+static void add_ability(char to[GT_TERMINAL_SEQUENCE_MAX], const char *s)
 {
 	size_t n = strlen(to);
 
-	for (; s && *s && n + 1 < GT_GUARD_ROOM; s++) {
+	for (; s && *s && n + 1 < GT_TERMINAL_SEQUENCE_MAX; s++) {
 		const char *end = s[0] == '$' && s[1] == '<' ? strchr(s, '>') : NULL;
 
 		if (end)
@@ -233,7 +233,7 @@ static void add_ability(char to[GT_GUARD_ROOM], const char *s)
 	to[n] = 0;
 }
 
-static void find_strings(struct gt_guarded *g)
+static void find_strings(struct gt_terminal_state *g)
 {
 	bool mouse = ability("kmous");
 
@@ -308,10 +308,10 @@ static int forget(struct gt_term *t)
 }
 
 /* Now the terminal is ours: another page of it, its keys, its mouse. */
-static void take(struct gt_term *t, struct gt_guarded *g)
+static void take(struct gt_term *t, struct gt_terminal_state *g)
 {
 	find_strings(g);
-	gt_guard_taken(g);
+	gt_terminal_restore_arm(g);
 	raw();
 	noecho();
 	nonl();
@@ -333,12 +333,12 @@ static void take(struct gt_term *t, struct gt_guarded *g)
 
 static int open_terminal(struct gt_term *t, const char *term, struct gt_err *err)
 {
-	struct gt_guarded g = { .fd = fileno(t->out) };
+	struct gt_terminal_state g = { .fd = fileno(t->out) };
 	int r;
 
 	g.modes = !tcgetattr(g.fd, &g.theirs);
 	g.ours = our_modes(g.theirs);
-	gt_guard_taken(&g);	/* newterm() changes modes */
+	gt_terminal_restore_arm(&g);	/* newterm() changes modes */
 	t->ascii = !find_utf8();
 	if ((r = find_entry(t, term, err)) || (r = check_abilities(term, err)))
 		return r;
@@ -362,7 +362,7 @@ struct gt_term *gt_term_open(FILE *in, FILE *out, const char *term, struct gt_er
 		gt_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	if (find_files(t, in, out, err) || (t->told = gt_guard_open(err)) < 0) {
+	if (find_files(t, in, out, err) || (t->signal_fd = gt_terminal_restore_init(err)) < 0) {
 		if (t->opened)
 			fclose(t->opened);
 		free(t);
@@ -386,7 +386,7 @@ void gt_term_close(struct gt_term *t)
 	free(t->shown);
 	free(t->pairs);
 	free(t);
-	gt_guard_close();
+	gt_terminal_restore_close();
 }
 
 enum gt_colours gt_term_colours(const struct gt_term *t)
@@ -521,8 +521,8 @@ static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 
 void gt_term_show(struct gt_term *t, const struct gt_screen *s)
 {
-	gt_guard_hold();
-	if (t->gone || gt_guard_away()) {
+	gt_terminal_write_begin();
+	if (t->gone || gt_is_suspended()) {
 		t->spoilt = true;
 	} else {
 		for (unsigned y = 0; y < t->height; y++)
@@ -533,7 +533,7 @@ void gt_term_show(struct gt_term *t, const struct gt_screen *s)
 		wnoutrefresh(stdscr);
 		doupdate();
 	}
-	gt_guard_let_go();
+	gt_terminal_write_end();
 }
 
 void gt_term_redraw(struct gt_term *t)
@@ -567,13 +567,13 @@ static struct gt_key next_key(struct gt_term *t, bool last)
 	struct gt_key k = { .key = GT_KEY_NONE }, next;
 	size_t n;
 
-	while (t->ntyped && (n = gt_typed(t->typed, t->ntyped, last, t->own, t->nown, &k))) {
+	while (t->ntyped && (n = gt_key_decode(t->typed, t->ntyped, last, t->own, t->nown, &k))) {
 		used(t, n);
 		if (k.key)
 			break;
 	}
 	/* where the mouse was on its way here is of no interest any more */
-	while (k.key == GT_KEY_DRAG && (n = gt_typed(t->typed, t->ntyped, false, t->own, t->nown, &next)) &&
+	while (k.key == GT_KEY_DRAG && (n = gt_key_decode(t->typed, t->ntyped, false, t->own, t->nown, &next)) &&
 	       next.key == GT_KEY_DRAG && next.with == k.with) {
 		used(t, n);
 		k = next;
@@ -601,8 +601,8 @@ static bool was_spoilt(struct gt_term *t, unsigned told)
 
 	find_size(t);
 	if (width == t->width && height == t->height) {
-		t->spoilt |= !!(told & GT_TOLD_BACK);
-		return told & GT_TOLD_BACK;
+		t->spoilt |= !!(told & GT_SIGNAL_CONTINUED);
+		return told & GT_SIGNAL_CONTINUED;
 	}
 	resize_term((int)t->height, (int)t->width);
 	t->gone |= !!forget(t);
@@ -612,7 +612,7 @@ static bool was_spoilt(struct gt_term *t, unsigned told)
 /* Waits until something was typed or told, for ms at most. False: nothing was. */
 static bool wait_for(struct gt_term *t, int ms)
 {
-	struct pollfd fds[2] = { { .fd = fileno(t->in), .events = POLLIN }, { .fd = t->told, .events = POLLIN } };
+	struct pollfd fds[2] = { { .fd = fileno(t->in), .events = POLLIN }, { .fd = t->signal_fd, .events = POLLIN } };
 	int n = poll(fds, 2, ms);
 
 	if (n > 0 && fds[0].revents)
@@ -636,8 +636,8 @@ struct gt_key gt_term_key(struct gt_term *t, int ms)
 	int wait;
 
 	for (bool again = true;;) {
-		told = gt_guard_told();
-		if (told & GT_TOLD_END)
+		told = gt_signal_pending();
+		if (told & GT_SIGNAL_END)
 			return (struct gt_key){ .key = GT_KEY_GONE };
 		if (!t->gone && was_spoilt(t, told))
 			return (struct gt_key){ .key = GT_KEY_RESIZE, .x = (uint16_t)t->width, .y = (uint16_t)t->height };

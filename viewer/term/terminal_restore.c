@@ -7,7 +7,7 @@
  * moment. There is no other way out: the end of the program, exit(), signals that end it and signals that stop it all come
  * through give_back().
  *
- *   told to end    SIGTERM, SIGINT and SIGHUP are noted, so that the program can put its files in order; gt_guard_close() then
+ *   told to end    SIGTERM, SIGINT and SIGHUP are noted, so that the program can put its files in order; gt_terminal_restore_close() then
  *                  dies of that signal, as whoever sent it expects. A program that is busy is not waited for longer than two
  *                  seconds.
  *   crashes        give back at once, put the old action in its place, and let the same thing happen again.
@@ -30,7 +30,7 @@
 #define SECONDS_TO_END 2
 #define MS_TO_WRITE 200		/* a line that takes nothing for so long is dead; hanging on it would keep us from dying */
 
-static struct gt_guarded guarded;
+static struct gt_terminal_state guarded;
 static atomic_bool taken;	/* guarded is in use */
 static atomic_uint told;
 static atomic_int ending;	/* the signal to die of */
@@ -89,7 +89,7 @@ static void take_again(void)
 		tcsetattr(guarded.fd, TCSANOW, &guarded.ours);
 	put(guarded.take);
 	atomic_store(&taken, true);
-	wake(GT_TOLD_BACK);
+	wake(GT_SIGNAL_CONTINUED);
 }
 
 /* ---- signals ---- */
@@ -147,7 +147,7 @@ static void on_end(int sig, siginfo_t *info, void *context)
 		die(sig, NULL);
 	} else {
 		alarm(SECONDS_TO_END);
-		wake(GT_TOLD_END);
+		wake(GT_SIGNAL_END);
 	}
 	errno = saved;
 }
@@ -156,7 +156,7 @@ static void on_size(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	wake(GT_TOLD_SIZE);
+	wake(GT_SIGNAL_RESIZE);
 	errno = saved;
 }
 
@@ -221,7 +221,7 @@ static void second_stack(void)
 		sigaltstack(&ours, NULL);
 }
 
-int gt_guard_open(struct gt_err *err)
+int gt_terminal_restore_init(struct gt_err *err)
 {
 	static bool at_exit;
 
@@ -241,7 +241,7 @@ int gt_guard_open(struct gt_err *err)
 	return pipe_to[0];
 }
 
-void gt_guard_taken(const struct gt_guarded *g)
+void gt_terminal_restore_arm(const struct gt_terminal_state *g)
 {
 	sigset_t all, before;
 
@@ -252,33 +252,33 @@ void gt_guard_taken(const struct gt_guarded *g)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-unsigned gt_guard_told(void)
+unsigned gt_signal_pending(void)
 {
 	char bytes[64];
 
 	while (read(pipe_to[0], bytes, sizeof(bytes)) > 0)
 		;
-	return atomic_fetch_and(&told, GT_TOLD_END);
+	return atomic_fetch_and(&told, GT_SIGNAL_END);
 }
 
-bool gt_guard_away(void)
+bool gt_is_suspended(void)
 {
 	return !atomic_load(&taken);
 }
 
-void gt_guard_hold(void)
+void gt_terminal_write_begin(void)
 {
 	atomic_store(&held, true);
 }
 
-void gt_guard_let_go(void)
+void gt_terminal_write_end(void)
 {
 	atomic_store(&held, false);
 	if (atomic_exchange(&stop_waits, false))
 		raise(SIGTSTP);
 }
 
-void gt_guard_close(void)
+void gt_terminal_restore_close(void)
 {
 	int sig;
 

@@ -94,9 +94,9 @@ static void put_path(const struct telling *t, uint32_t track, char *to, size_t r
 
 static int add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
 {
-	char said[GT_SAID];
+	char said[GT_NUMBER_TEXT];
 
-	gt_said_ns(said, (uint64_t)ns);
+	gt_number_text_ns(said, (uint64_t)ns);
 	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
 }
 
@@ -108,11 +108,11 @@ static void warn_of_last(struct gt_detail_pane *d)
 static int tell_duration(struct telling *t)
 {
 	int rc = add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
-	char rate[GT_SAID];
+	char rate[GT_NUMBER_TEXT];
 
 	if (rc || t->row->kind != GT_GPU || !t->row->bytes || t->row->dur <= 0)
 		return rc;
-	return add(t->to, "rate", gt_said_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
+	return add(t->to, "rate", gt_number_text_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
 }
 
 static int tell_times(struct telling *t)
@@ -183,7 +183,7 @@ static int add_dimension(struct gt_detail_pane *d, enum gt_role role, const char
 static int tell_field(void *arg, const char *name, const char *value)
 {
 	struct telling *t = arg;
-	char bytes[GT_SAID];
+	char bytes[GT_NUMBER_TEXT];
 	enum gt_role role = role_of(t, name);
 
 	if (role == GT_R_BYTES && strspn(value, "0123456789") != strlen(value))
@@ -201,14 +201,14 @@ static int tell_field(void *arg, const char *name, const char *value)
 	case GT_R_GRID:
 	case GT_R_BLOCK: return add_dimension(t->to, role, value);
 	case GT_R_KERNEL: return *value ? add(t->to, name, gt_display_name_of_kernel(t->from->spell, value)) : 0;
-	case GT_R_BYTES: return add_f(t->to, name, "%s (%s)", value, gt_said_bytes(bytes, strtoull(value, NULL, 10)));
+	case GT_R_BYTES: return add_f(t->to, name, "%s (%s)", value, gt_number_text_bytes(bytes, strtoull(value, NULL, 10)));
 	default: return add(t->to, name, *value ? value : "not known");
 	}
 }
 
 static int tell_launch(struct telling *t)
 {
-	char path[200], at[GT_TIME_ROOM], queued[GT_SAID];
+	char path[200], at[GT_TIME_ROOM], queued[GT_NUMBER_TEXT];
 	int64_t end;
 	int rc;
 
@@ -221,7 +221,7 @@ static int tell_launch(struct telling *t)
 	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
 		   t->by_order ? " (likely: told by its place in the stream)" : "");
 	if (!rc && t->row->start >= end)
-		rc = add_f(t->to, "queued", "%s behind the return of that call", gt_said_ns(queued, (uint64_t)(t->row->start - end)));
+		rc = add_f(t->to, "queued", "%s behind the return of that call", gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
 	else if (!rc)
 		rc = add(t->to, "queued", "not at all: it began before that call had returned");
 	return rc;
@@ -293,11 +293,11 @@ static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
 static int tell_gap(struct telling *t, const struct gt_event_ref *behind)
 {
 	int64_t from = gt_event_ref_end(t->row), to = behind->start;
-	char at[GT_TIME_ROOM], lasts[GT_SAID], path[300];
+	char at[GT_TIME_ROOM], lasts[GT_NUMBER_TEXT], path[300];
 	const char *name;
 	int rc;
 
-	snprintf(t->to->title, sizeof(t->to->title), "gap of %s", gt_said_ns(lasts, (uint64_t)(to - from)));
+	snprintf(t->to->title, sizeof(t->to->title), "gap of %s", gt_number_text_ns(lasts, (uint64_t)(to - from)));
 	rc = add_duration(t->to, "duration", to - from);
 	put_time(t, from, at);
 	rc = rc ? rc : add(t->to, "start", at);

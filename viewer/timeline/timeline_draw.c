@@ -410,7 +410,7 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 /* What a cell says. Returns the column behind it. */
 static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
 {
-	char share[GT_BRIEF], longest[GT_SAID], bytes[GT_SAID];
+	char share[GT_BRIEF], longest[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT];
 
 	if (c->sureness == GT_CELL_UNKNOWN)
 		return x + gt_screen_text(to, x, y, -1, "not known yet  ", faint);
@@ -419,9 +419,9 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	gt_brief_share(share, c->busy, width);
 	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin", c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
 	if (c->count)
-		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s", gt_said_ns(longest, c->longest));
+		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s", gt_number_text_ns(longest, c->longest));
 	if (c->bytes)
-		x += gt_screen_printf(to, x, y, -1, plain, ", %s", gt_said_bytes(bytes, c->bytes));
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s", gt_number_text_bytes(bytes, c->bytes));
 	if (c->busy)
 		x += gt_screen_printf(to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
 	if (c->open)
@@ -429,17 +429,17 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
-static const char *gauge_value(char to[GT_SAID], bool bytes, double value)
+static const char *gauge_value(char to[GT_NUMBER_TEXT], bool bytes, double value)
 {
 	if (bytes && value >= 0)
-		return gt_said_bytes(to, (uint64_t)value);
-	snprintf(to, GT_SAID, "%.15g", value);
+		return gt_number_text_bytes(to, (uint64_t)value);
+	snprintf(to, GT_NUMBER_TEXT, "%.15g", value);
 	return to;
 }
 
 static int put_gauge_words(const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
 {
-	char low[GT_SAID], high[GT_SAID], last[GT_SAID];
+	char low[GT_NUMBER_TEXT], high[GT_NUMBER_TEXT], last[GT_NUMBER_TEXT];
 	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
 	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
 
@@ -506,7 +506,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	const struct gt_archive *a = p->scene->archive;
 	const struct gt_unfinished_call *longest = gt_unfinished_calls_next(a, NULL);
 	uint64_t n = gt_archive_unfinished_count(a);
-	char lasts[GT_SAID];
+	char lasts[GT_NUMBER_TEXT];
 	size_t known;
 
 	if (n && brief)
@@ -520,7 +520,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	if (longest) {
 		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", warn);
 		x += gt_screen_text(to, x, y, 40, gt_type_name(gt_reader_segment(p->scene->reader, longest->segment), longest->type), warn);
-		x += gt_screen_printf(to, x, y, -1, warn, " %s%s", gt_said_ns(lasts, (uint64_t)(longest->end - longest->start)),
+		x += gt_screen_printf(to, x, y, -1, warn, " %s%s", gt_number_text_ns(lasts, (uint64_t)(longest->end - longest->start)),
 				      p->scene->still ? "" : " (:open)");
 	}
 	return x;
@@ -540,7 +540,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	const struct gt_cell_window *w = &p->scene->window;
 	const struct gt_time_extent *e = &p->scene->extent;
 	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = gt_time_step(w);
-	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_SAID];
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_NUMBER_TEXT];
 	int x = draw_warnings(p, 0, to), y = p->at.status;
 
 	if (p->at.title < 0)
@@ -550,7 +550,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	gt_time_text(&p->scene->times, from, step, end, a);
 	gt_time_text(&p->scene->times, end, step, end, b);
 	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
-	x += gt_screen_printf(to, x, y, -1, plain, "  cell %s  ", gt_said_ns(cell, 1ull << w->shift));
+	x += gt_screen_printf(to, x, y, -1, plain, "  cell %s  ", gt_number_text_ns(cell, 1ull << w->shift));
 	if (p->percent < 100)
 		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);
 	x += gt_screen_printf(to, x, y, -1, plain, "%s to %s  ", a, b);
@@ -564,11 +564,11 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
-	char span[GT_SAID];
+	char span[GT_NUMBER_TEXT];
 	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
 
 	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
-			      gt_said_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
+			      gt_number_text_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
 	x = draw_open(p, x, p->at.title, false, to);
 	if (p->scene->command)
 		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);

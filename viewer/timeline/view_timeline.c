@@ -722,7 +722,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.state_size = sizeof(struct timeline),
 	.open       = timeline_open,
 	.close      = timeline_close,
-	.let_go     = timeline_detach,
+	.detach     = timeline_detach,
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
 	.leave      = timeline_leave,
@@ -730,6 +730,6 @@ const struct gt_view_ops gt_view_timeline = {
 	.act        = timeline_act,
 	.answer     = timeline_answer,
 	.moment     = timeline_moment,
-	.looks      = timeline_looks,
+	.is_searching = timeline_looks,
 	.draw       = timeline_draw,
 };

@@ -5,7 +5,7 @@
 #include <time.h>
 #include "viewer/util/deadline.h"
 
-void gt_thread_init(struct gt_background_thread *w)
+void gt_background_thread_init(struct gt_background_thread *w)
 {
 	pthread_condattr_t attr;
 
@@ -17,7 +17,7 @@ void gt_thread_init(struct gt_background_thread *w)
 	pthread_condattr_destroy(&attr);
 }
 
-void gt_thread_release(struct gt_background_thread *w)
+void gt_background_thread_release(struct gt_background_thread *w)
 {
 	pthread_cond_destroy(&w->ended);
 	pthread_mutex_destroy(&w->lock);
@@ -36,7 +36,7 @@ static void *run(void *arg)
 }
 
 /* Signals are for the viewer's thread alone, which has the terminal. */
-int gt_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg)
+int gt_background_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg)
 {
 	sigset_t all, before;
 	int rc;
@@ -52,7 +52,7 @@ int gt_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), voi
 	return -rc;
 }
 
-bool gt_thread_ended(struct gt_background_thread *w)
+bool gt_background_thread_take_end(struct gt_background_thread *w)
 {
 	bool done;
 
@@ -68,7 +68,7 @@ bool gt_thread_ended(struct gt_background_thread *w)
 	return true;
 }
 
-bool gt_thread_wait(struct gt_background_thread *w, uint64_t us)
+bool gt_background_thread_wait(struct gt_background_thread *w, uint64_t us)
 {
 	uint64_t until = gt_deadline(us);
 	struct timespec t = { (time_t)(until / 1000000), (long)(until % 1000000) * 1000 };

@@ -1,6 +1,6 @@
 /* A thread beside the viewer's, for work that reads the trace as a whole: one job at a time. */
-#ifndef GT_THREAD_H
-#define GT_THREAD_H
+#ifndef GT_BACKGROUND_THREAD_H
+#define GT_BACKGROUND_THREAD_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,12 +15,12 @@ struct gt_background_thread {
 	bool done;		/* under the lock: it is over */
 };
 
-void gt_thread_init(struct gt_background_thread *w);
-void gt_thread_release(struct gt_background_thread *w);		/* it is not busy */
+void gt_background_thread_init(struct gt_background_thread *w);
+void gt_background_thread_release(struct gt_background_thread *w);		/* it is not busy */
 /* Begins a job; it is not busy. What arg points at is the thread's from now on. 0, or negative: it has not begun. */
-int gt_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg);
+int gt_background_thread_begin(struct gt_background_thread *w, void (*work)(void *arg), void *arg);
 /* Is the job that was begun over? That is told once: then it is not busy any more, and what arg points at is the caller's. */
-bool gt_thread_ended(struct gt_background_thread *w);
+bool gt_background_thread_take_end(struct gt_background_thread *w);
 /* Waits for the end of the job for some us at most (0: until it comes). true: it is still at it. */
-bool gt_thread_wait(struct gt_background_thread *w, uint64_t us);
+bool gt_background_thread_wait(struct gt_background_thread *w, uint64_t us);
 #endif

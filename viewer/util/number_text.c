@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include "formats/table/figures.h"
 
-_Static_assert(GT_SAID > GT_FIGURE_ROOM, "a figure and its end");
+_Static_assert(GT_NUMBER_TEXT > GT_FIGURE_ROOM, "a figure and its end");
 
-static const char *said(char to[GT_SAID], enum gt_cell_kind kind, uint64_t value)
+static const char *said(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_t value)
 {
 	const struct gt_column column = { .kind = kind };
 	const struct gt_cell cell = { .i = value > INT64_MAX ? INT64_MAX : (int64_t)value };
@@ -14,10 +14,10 @@ static const char *said(char to[GT_SAID], enum gt_cell_kind kind, uint64_t value
 	return to;
 }
 
-const char *gt_said_ns(char to[GT_SAID], uint64_t ns) { return said(to, GT_C_NS, ns); }
-const char *gt_said_bytes(char to[GT_SAID], uint64_t bytes) { return said(to, GT_C_BYTES, bytes); }
+const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns) { return said(to, GT_C_NS, ns); }
+const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes) { return said(to, GT_C_BYTES, bytes); }
 
-const char *gt_said_rate(char to[GT_SAID], uint64_t bytes, uint64_t ns)
+const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns)
 {
 	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
 	double v = (double)bytes * 1e9 / (double)(ns ? ns : 1);
@@ -25,7 +25,7 @@ const char *gt_said_rate(char to[GT_SAID], uint64_t bytes, uint64_t ns)
 
 	for (; units[u + 1] && v >= 999.95; u++)
 		v /= 1000;
-	snprintf(to, GT_SAID, "%.*f %s", !u && v == (double)(int)v ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : 1, v, units[u]);
+	snprintf(to, GT_NUMBER_TEXT, "%.*f %s", !u && v == (double)(int)v ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : 1, v, units[u]);
 	return to;
 }
 

@@ -1,12 +1,12 @@
 /* Figures in words, as reports have them: "33.55 ms", "1.2 MiB". */
-#ifndef GT_SAID_H
-#define GT_SAID_H
+#ifndef GT_NUMBER_TEXT_H
+#define GT_NUMBER_TEXT_H
 #include <stdint.h>
 
-#define GT_SAID 72
-const char *gt_said_ns(char to[GT_SAID], uint64_t ns);
-const char *gt_said_bytes(char to[GT_SAID], uint64_t bytes);
-const char *gt_said_rate(char to[GT_SAID], uint64_t bytes, uint64_t ns);	/* in powers of 1000, as bandwidths are: "48.07 GB/s" */
+#define GT_NUMBER_TEXT 72
+const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns);
+const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes);
+const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns);	/* in powers of 1000, as bandwidths are: "48.07 GB/s" */
 
 /* In five columns at most, for what stands beside a line: "12.5%", "<0.1%"; "999", "1.2k", "12M"; "33us"; "4.0K". */
 #define GT_BRIEF 8

@@ -24,15 +24,15 @@ static void be_alone(pid_t parent)
 		_exit(1);
 }
 
-int gt_worker_begin(struct gt_worker *w, void (*fn)(void *arg, void *result), void *arg, size_t size, struct gt_err *err)
+int gt_subprocess_begin(struct gt_subprocess *w, void (*fn)(void *arg, void *result), void *arg, size_t size, struct gt_err *err)
 {
-	char result[GT_WORKER_RESULT] __attribute__((aligned(16))) = { 0 };
+	char result[GT_SUBPROCESS_RESULT] __attribute__((aligned(16))) = { 0 };
 	pid_t parent = getpid();
 	int channel[2], rc;
 
 	if (size > sizeof(result) || pipe2(channel, O_CLOEXEC))
 		return gt_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	*w = (struct gt_worker){ .channel = channel[0], .size = size, .pid = fork() };
+	*w = (struct gt_subprocess){ .channel = channel[0], .size = size, .pid = fork() };
 	if (!w->pid) {
 		be_alone(parent);
 		fn(arg, result);
@@ -47,7 +47,7 @@ int gt_worker_begin(struct gt_worker *w, void (*fn)(void *arg, void *result), vo
 	return rc;
 }
 
-static void end(struct gt_worker *w, int *status)
+static void end(struct gt_subprocess *w, int *status)
 {
 	while (waitpid(w->pid, status, 0) < 0 && errno == EINTR)
 		;
@@ -55,7 +55,7 @@ static void end(struct gt_worker *w, int *status)
 	w->pid = 0;
 }
 
-int gt_worker_step(struct gt_worker *w, unsigned ms, void *result, struct gt_err *err)
+int gt_subprocess_step(struct gt_subprocess *w, unsigned ms, void *result, struct gt_err *err)
 {
 	struct pollfd p = { .fd = w->channel, .events = POLLIN };
 	int status = 0;
@@ -74,7 +74,7 @@ int gt_worker_step(struct gt_worker *w, unsigned ms, void *result, struct gt_err
 	return gt_err_set(err, -EIO, "its process has left");
 }
 
-void gt_worker_cancel(struct gt_worker *w)
+void gt_subprocess_cancel(struct gt_subprocess *w)
 {
 	if (!w->pid)
 		return;

@@ -195,7 +195,7 @@ int gt_bookmarks_load(struct gt_bookmarks *b, const char *trace, size_t *strange
 	return rc < 0 ? rc : 0;
 }
 
-void gt_bookmarks_again(struct gt_bookmarks *b, const char *trace)
+void gt_bookmarks_reload(struct gt_bookmarks *b, const char *trace)
 {
 	struct gt_bookmarks now = { .n = 0 };
 	struct gt_err err = GT_ERR_INIT;
@@ -340,6 +340,6 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 		rc = write_file(b, trace, err);
 	b->unsaved = rc && rc != -ESTALE;
 	if (rc == -ESTALE)
-		gt_bookmarks_again(b, trace);
+		gt_bookmarks_reload(b, trace);
 	return rc;
 }

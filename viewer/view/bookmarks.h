@@ -25,7 +25,7 @@ struct gt_bookmarks {			/* zero-initialised is empty */
 int gt_bookmarks_load(struct gt_bookmarks *b, const char *trace, size_t *strange, struct gt_err *err);
 /* Before they are looked at or changed: what other viewers of the trace have written meanwhile takes the place of what there was;
  * where they have removed the file there are none. */
-void gt_bookmarks_again(struct gt_bookmarks *b, const char *trace);
+void gt_bookmarks_reload(struct gt_bookmarks *b, const char *trace);
 /* Writes all of them: into a new file that then takes the place of the old one. Where there are none the file is removed.
  * -ESTALE: others have written it since it was read, so it stays, and these are what it holds now. 0 or negative. */
 int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *err);

@@ -139,19 +139,19 @@ static bool is_of_copies(enum gt_aspect a) { return a == GT_ASPECT_HTOD || a == 
 static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
-	char share[GT_BRIEF], busy[GT_SAID], bytes[GT_SAID], rate[GT_SAID];
+	char share[GT_BRIEF], busy[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT], rate[GT_NUMBER_TEXT];
 	uint64_t within = f.busy ? f.busy : ns;
 	size_t n;
 
 	if (!m->exact)
 		return (size_t)snprintf(to, room, "  measuring...");
 	gt_brief_share(share, f.busy, ns);
-	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
+	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_number_text_ns(busy, f.busy), share,
 			     f.count);
 	if (f.bytes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s", gt_said_bytes(bytes, f.bytes));
+		n += (size_t)snprintf(to + n, room - n, ", %s", gt_number_text_bytes(bytes, f.bytes));
 	if (f.bytes && is_of_copies(m->lane.strip.aspect) && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s while busy", gt_said_rate(rate, f.bytes, within));
+		n += (size_t)snprintf(to + n, room - n, ", %s while busy", gt_number_text_rate(rate, f.bytes, within));
 	if (f.holes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
 	return n;
@@ -159,7 +159,7 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lan
 
 bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, const char *lane, char *to, size_t room)
 {
-	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_SAID];
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_NUMBER_TEXT];
 	size_t n;
 
 	if (!m->n)
@@ -170,7 +170,7 @@ bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, 
 		return true;
 	}
 	gt_time_text(times, m->at[1], 1, most, b);
-	n = (size_t)snprintf(to, room, "A-B %s", gt_said_ns(delta, distance(m)));
+	n = (size_t)snprintf(to, room, "A-B %s", gt_number_text_ns(delta, distance(m)));
 	if (m->measure && n < room)
 		n += put_figures(m, distance(m), lane, to + n, room - n);
 	if (n < room)

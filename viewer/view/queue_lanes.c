@@ -87,7 +87,7 @@ struct gt_queue_lanes *gt_queue_lanes_new(struct gt_archive *a, const struct gt_
 		free(q);
 		return NULL;
 	}
-	gt_thread_init(&q->thread);
+	gt_background_thread_init(&q->thread);
 	return q;
 }
 
@@ -312,7 +312,7 @@ static void settle(struct gt_queue_lanes *q)
 {
 	struct job *job = q->job;
 
-	if (!gt_thread_ended(&q->thread))
+	if (!gt_background_thread_take_end(&q->thread))
 		return;
 	q->job = NULL;
 	if (q->reader && q->archive)
@@ -419,7 +419,7 @@ static int begin(struct gt_queue_lanes *q, bool all, struct gt_err *err)
 	q->job = job_new(q, all);
 	if (!q->job)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	rc = gt_thread_begin(&q->thread, work, q->job);
+	rc = gt_background_thread_begin(&q->thread, work, q->job);
 	if (!rc)
 		return 0;
 	job_free(q->job);
@@ -428,7 +428,7 @@ static int begin(struct gt_queue_lanes *q, bool all, struct gt_err *err)
 }
 
 /* Will what it is at say what is wanted? */
-static bool is_of_use(const struct gt_queue_lanes *q)
+static bool is_still_needed(const struct gt_queue_lanes *q)
 {
 	for (size_t i = 0; i < q->n && !q->job->reach; i++)
 		if (is_there(q, &q->of[i]) && find(&q->job->made, &q->of[i]) == q->job->made.n)
@@ -446,7 +446,7 @@ int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window
 	q->n = n;
 	q->window = *w;
 	q->since = gt_now_us();
-	if (q->job && !is_of_use(q))
+	if (q->job && !is_still_needed(q))
 		atomic_store(&q->job->unwanted, true);
 	return 0;
 }
@@ -477,7 +477,7 @@ int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *er
 			if (rc)
 				return rc;
 		}
-		if (gt_thread_wait(&q->thread, us)) {
+		if (gt_background_thread_wait(&q->thread, us)) {
 			q->percent = atomic_load(&q->job->percent);
 			return 1;
 		}
@@ -493,7 +493,7 @@ void gt_queue_lanes_pause(struct gt_queue_lanes *q)
 void gt_queue_lanes_stop(struct gt_queue_lanes *q)
 {
 	gt_queue_lanes_pause(q);
-	gt_thread_wait(&q->thread, 0);
+	gt_background_thread_wait(&q->thread, 0);
 	settle(q);
 }
 
@@ -511,7 +511,7 @@ void gt_queue_lanes_free(struct gt_queue_lanes *q)
 	forget_reach(q);
 	gt_source_dedup_free(q->doubles);
 	gt_reader_close(q->reader);
-	gt_thread_release(&q->thread);
+	gt_background_thread_release(&q->thread);
 	free(q->offsets);
 	free(q->any);
 	free(q->of);

@@ -21,20 +21,20 @@
 #define KEPT 16u
 
 struct key { const struct gt_analysis *what; struct gt_range range; };
-struct made { struct key key; struct gt_reported *reported; uint64_t used; };
+struct made { struct key key; struct gt_report_result *reported; uint64_t used; };
 struct job {
 	struct gt_analysis_options options;	/* the watch finds its job by them: it stays first */
-	struct gt_reporter *owner;
+	struct gt_report_job *owner;
 	struct key key;
 	struct gt_range *ranges;		/* by segment */
 	struct gt_analysis watches[GT_BY_TIME + 1];
-	struct gt_reported *reported;
+	struct gt_report_result *reported;
 	atomic_bool unwanted;
 	atomic_ullong blocks;			/* that came by */
 	_Atomic uint64_t expected;		/* blocks; 0: not known yet */
 	struct gt_err err;
 };
-struct gt_reporter {
+struct gt_report_job {
 	struct gt_archive *archive;
 	struct gt_reader *reader;	/* the thread's; opened by the first job */
 	struct made made[KEPT];
@@ -45,14 +45,14 @@ struct gt_reporter {
 	struct key wanted;		/* what NULL: nothing is */
 };
 
-struct gt_reporter *gt_reporter_new(struct gt_archive *a)
+struct gt_report_job *gt_report_job_new(struct gt_archive *a)
 {
-	struct gt_reporter *p = calloc(1, sizeof(*p));
+	struct gt_report_job *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->archive = a;
-	gt_thread_init(&p->thread);
+	gt_background_thread_init(&p->thread);
 	return p;
 }
 
@@ -135,7 +135,7 @@ static int set_ranges(struct job *job, struct gt_reader *r, struct gt_err *err)
 static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt_err *err)
 {
 	const struct gt_analysis *chosen[GT_BY_TIME + 3];
-	struct gt_reported *to = job->reported;
+	struct gt_report_result *to = job->reported;
 	struct gt_time_ranges asked;
 	struct count count = { &job->options.filter, r, job, 0 };
 	unsigned n = choose(job, chosen);
@@ -155,7 +155,7 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 	return rc < 0 ? rc : 0;
 }
 
-static uint64_t cells_of(const struct gt_reported *r)
+static uint64_t cells_of(const struct gt_report_result *r)
 {
 	uint64_t cells = 0;
 	unsigned n;
@@ -167,7 +167,7 @@ static uint64_t cells_of(const struct gt_reported *r)
 	return cells;
 }
 
-static void drop_tables(struct gt_reported *r)
+static void drop_tables(struct gt_report_result *r)
 {
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++) {
 		gt_table_free(r->tables[i]);
@@ -179,7 +179,7 @@ static void drop_tables(struct gt_reported *r)
 static void work(void *arg)
 {
 	struct job *job = arg;
-	struct gt_reporter *p = job->owner;
+	struct gt_report_job *p = job->owner;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	int rc = 0;
 
@@ -204,7 +204,7 @@ static bool same(const struct key *a, const struct key *b)
 	return a->what == b->what && a->range.from == b->range.from && a->range.to == b->range.to;
 }
 
-static void reported_free(struct gt_reported *r)
+static void report_result_free(struct gt_report_result *r)
 {
 	if (!r)
 		return;
@@ -213,14 +213,14 @@ static void reported_free(struct gt_reported *r)
 	free(r);
 }
 
-static void forget(struct gt_reporter *p, unsigned i)
+static void forget(struct gt_report_job *p, unsigned i)
 {
-	reported_free(p->made[i].reported);
+	report_result_free(p->made[i].reported);
 	p->made[i] = p->made[--p->nmade];
 }
 
 /* The one that was not used for the longest; p->nmade: all are held. */
-static unsigned oldest(const struct gt_reporter *p)
+static unsigned oldest(const struct gt_report_job *p)
 {
 	unsigned at = p->nmade;
 
@@ -231,7 +231,7 @@ static unsigned oldest(const struct gt_reporter *p)
 }
 
 /* Makes room for so many cells and one more report. */
-static void make_room(struct gt_reporter *p, uint64_t cells)
+static void make_room(struct gt_report_job *p, uint64_t cells)
 {
 	for (;;) {
 		uint64_t all = cells;
@@ -247,17 +247,17 @@ static void make_room(struct gt_reporter *p, uint64_t cells)
 
 static void job_free(struct job *job)
 {
-	reported_free(job->reported);
+	report_result_free(job->reported);
 	free(job->ranges);
 	free(job);
 }
 
 /* A job that is done is over, and what it made is kept, unless it was given up. */
-static void settle(struct gt_reporter *p)
+static void settle(struct gt_report_job *p)
 {
 	struct job *job = p->job;
 
-	if (!gt_thread_ended(&p->thread))
+	if (!gt_background_thread_take_end(&p->thread))
 		return;
 	p->job = NULL;
 	if (p->reader)
@@ -275,7 +275,7 @@ static void settle(struct gt_reporter *p)
 /* ---- in the viewer's thread ---- */
 
 /* Begins with what is wanted, if nothing is at work. */
-static int begin(struct gt_reporter *p, struct gt_err *err)
+static int begin(struct gt_report_job *p, struct gt_err *err)
 {
 	struct job *job;
 	int rc;
@@ -292,7 +292,7 @@ static int begin(struct gt_reporter *p, struct gt_err *err)
 	job->key = p->wanted;
 	job->err = (struct gt_err)GT_ERR_INIT;
 	job->options.file = "";
-	rc = gt_thread_begin(&p->thread, work, job);
+	rc = gt_background_thread_begin(&p->thread, work, job);
 	if (rc) {
 		job_free(job);
 		return gt_err_set(err, rc, "no thread for a report: %s", strerror(-rc));
@@ -301,7 +301,7 @@ static int begin(struct gt_reporter *p, struct gt_err *err)
 	return 0;
 }
 
-int gt_reporter_take(struct gt_reporter *p, const struct gt_analysis *what, struct gt_range range, struct gt_reported **to,
+int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what, struct gt_range range, struct gt_report_result **to,
 		     struct gt_err *err)
 {
 	struct key key = { what, range };
@@ -310,7 +310,7 @@ int gt_reporter_take(struct gt_reporter *p, const struct gt_analysis *what, stru
 	settle(p);
 	for (unsigned i = 0; i < p->nmade; i++)
 		if (same(&p->made[i].key, &key)) {
-			gt_reporter_leave(p);
+			gt_report_job_leave(p);
 			p->made[i].used = ++p->uses;
 			p->made[i].reported->held++;
 			*to = p->made[i].reported;
@@ -323,43 +323,43 @@ int gt_reporter_take(struct gt_reporter *p, const struct gt_analysis *what, stru
 	return rc;
 }
 
-void gt_reporter_release(struct gt_reporter *p, struct gt_reported *r)
+void gt_report_job_release(struct gt_report_job *p, struct gt_report_result *r)
 {
 	if (r)
 		r->held--;
 }
 
-void gt_reporter_leave(struct gt_reporter *p)
+void gt_report_job_leave(struct gt_report_job *p)
 {
 	p->wanted.what = NULL;
 	if (p->job)
 		atomic_store(&p->job->unwanted, true);
 }
 
-int gt_reporter_wait(struct gt_reporter *p, uint64_t us) { return gt_thread_wait(&p->thread, us); }
+int gt_report_job_wait(struct gt_report_job *p, uint64_t us) { return gt_background_thread_wait(&p->thread, us); }
 
-void gt_reporter_rest(struct gt_reporter *p)
+void gt_report_job_rest(struct gt_report_job *p)
 {
-	gt_reporter_leave(p);
-	gt_reporter_wait(p, 0);
+	gt_report_job_leave(p);
+	gt_report_job_wait(p, 0);
 	settle(p);
 }
 
-unsigned gt_reporter_percent(const struct gt_reporter *p)
+unsigned gt_report_job_percent(const struct gt_report_job *p)
 {
 	uint64_t all = p->job ? atomic_load(&p->job->expected) : 0, n = p->job ? atomic_load(&p->job->blocks) : 0;
 
 	return !all || atomic_load(&p->job->unwanted) ? 0 : n >= all ? 99 : (unsigned)(n * 100 / all);
 }
 
-void gt_reporter_free(struct gt_reporter *p)
+void gt_report_job_free(struct gt_report_job *p)
 {
 	if (!p)
 		return;
-	gt_reporter_rest(p);
+	gt_report_job_rest(p);
 	while (p->nmade)
 		forget(p, 0);
 	gt_reader_close(p->reader);
-	gt_thread_release(&p->thread);
+	gt_background_thread_release(&p->thread);
 	free(p);
 }

@@ -169,21 +169,21 @@ void gt_scene_learn(struct gt_scene *s)
 
 /* ---- for all views ---- */
 
-void gt_scene_say(struct gt_scene *s, const char *fmt, ...)
+void gt_scene_set_status(struct gt_scene *s, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(s->said, sizeof(s->said), fmt, ap);
+	vsnprintf(s->status_text, sizeof(s->status_text), fmt, ap);
 	va_end(ap);
-	s->message = s->said;
+	s->message = s->status_text;
 }
 
-struct gt_reporter *gt_scene_reporter(struct gt_scene *s)
+struct gt_report_job *gt_scene_report_job(struct gt_scene *s)
 {
-	if (!s->reporter)
-		s->reporter = gt_reporter_new(s->archive);
-	return s->reporter;
+	if (!s->report_job)
+		s->report_job = gt_report_job_new(s->archive);
+	return s->report_job;
 }
 
 const char *gt_scene_title(const struct gt_scene *s)
@@ -316,7 +316,7 @@ int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, str
 	return rc;
 }
 
-void gt_scene_let_go(struct gt_scene *s)
+void gt_scene_detach(struct gt_scene *s)
 {
 	for (uint32_t i = 0; s->rows && s->copies && i < gt_reader_segments(s->reader); i++) {
 		free(s->rows[i]);
@@ -326,7 +326,7 @@ void gt_scene_let_go(struct gt_scene *s)
 	free(s->copies);
 	free(s->troubles);
 	free(s->command);
-	gt_reporter_free(s->reporter);
+	gt_report_job_free(s->report_job);
 	gt_marks_release(&s->marks);
 	if (s->archive)
 		gt_archive_take_depths(s->archive, &s->depths);
@@ -337,12 +337,12 @@ void gt_scene_let_go(struct gt_scene *s)
 	s->ntroubles = s->troubles_cap = 0;
 	s->lost = 0;
 	s->command = NULL;
-	s->reporter = NULL;
+	s->report_job = NULL;
 	s->archive = NULL;
 	s->reader = NULL;
 }
 
-int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
+int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
 	bool all = gt_window_shows_all(&s->window, &s->extent), end = gt_window_end(&s->window) >= s->extent.to;
 	int rc = look(s, r, err);
@@ -356,7 +356,7 @@ int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 
 void gt_scene_release(struct gt_scene *s)
 {
-	gt_scene_let_go(s);
+	gt_scene_detach(s);
 	gt_depths_release(&s->depths);
 	gt_bookmarks_release(&s->bookmarks);
 	*s = (struct gt_scene){ .reader = NULL };

@@ -31,7 +31,7 @@ struct gt_scene {
 	uint64_t lost;			/* rows that tell of losses */
 	bool still;			/* a frame that is printed: there is no cursor */
 	const char *message;		/* a line to be shown until the next key, or NULL; static, or said */
-	char said[200];
+	char status_text[200];
 	const char *turn_to;		/* the name of the view to be shown from now on, or NULL; static */
 	int64_t at;			/* a moment that the timeline is to put its cursor on, if is_at */
 	bool is_at;
@@ -40,7 +40,7 @@ struct gt_scene {
 	struct gt_marks marks;
 	struct gt_bookmarks bookmarks;
 	bool bookmarks_loaded;
-	struct gt_reporter *reporter;	/* once somebody has asked for it */
+	struct gt_report_job *report_job;	/* once somebody has asked for it */
 	uint64_t **rows;		/* by segment and thread: how many, as far as is known by now; or NULL */
 	uint8_t **copies;		/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
 	struct gt_depths depths;	/* between two archives: what is known of lanes */
@@ -51,10 +51,10 @@ int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, str
 void gt_scene_release(struct gt_scene *s);
 /* Gives back what is of its reader, which is about to read on: views have let go of it before. Again: of what the reader has by now. The
  * window shows all if it did, and the end if it did, or else the same time. 0 or negative. */
-void gt_scene_let_go(struct gt_scene *s);
-int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
-void gt_scene_say(struct gt_scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* until the next key */
-struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
+void gt_scene_detach(struct gt_scene *s);
+int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
+void gt_scene_set_status(struct gt_scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* until the next key */
+struct gt_report_job *gt_scene_report_job(struct gt_scene *s);	/* NULL: no memory */
 const char *gt_scene_title(const struct gt_scene *s);	/* what it is called on the screen: the file, without its folder; borrowed */
 /* The stretch of time that is seen, of what there is; of all of it, all of time. */
 struct gt_range gt_scene_range(const struct gt_scene *s);

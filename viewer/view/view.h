@@ -20,7 +20,7 @@ struct gt_view_ops {
 	void (*close)(struct gt_view *v);
 	/* The scene's archive and reader are about to be closed: what is theirs is given back, what the user chose is kept. Then it is
 	 * closed, or opened again, with the same trace with more in it. */
-	void (*let_go)(struct gt_view *v);
+	void (*detach)(struct gt_view *v);
 	/* What it is to show from now on: the size has changed, the scene or its own state. 0 or negative. */
 	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
 	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do; GT_VIEW_BESIDE: what is left a thread
@@ -34,7 +34,7 @@ struct gt_view_ops {
 	/* The answer to what GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER ask for (commands are orders.h's). NULL, or why that is none: one line. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
 	int64_t (*moment)(const struct gt_view *v);	/* where its cursor is, the viewer's time. NULL: it has none in time */
-	bool (*looks)(const struct gt_view *v);		/* is it at a search that Esc stops? NULL: never */
+	bool (*is_searching)(const struct gt_view *v);		/* is it at a search that Esc stops? NULL: never */
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);	/* of the size that it was arranged for */
 };
 struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; bool opened; };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "viewer/view/layout.h"
 
-void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
+void gt_view_common_arrange(struct gt_scene *s, unsigned width, unsigned height)
 {
 	unsigned cells = gt_layout_of(width, height, 0).cells;
 
@@ -15,12 +15,12 @@ void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
 static void say_where(struct gt_scene *s, const struct gt_binding *b)
 {
 	if (b->keys)
-		gt_scene_say(s, "%.*s (%s) is for the timeline: 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
+		gt_scene_set_status(s, "%.*s (%s) is for the timeline: 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
 	else
-		gt_scene_say(s, "there is no cursor in time here: mark TIME, or mark TIME TIME");
+		gt_scene_set_status(s, "there is no cursor in time here: mark TIME, or mark TIME TIME");
 }
 
-enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
+enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
 {
 	int64_t cells = (int64_t)s->window.cells * b->arg / 8, from, to;
 
@@ -53,7 +53,7 @@ enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 	}
 }
 
-const char *gt_aside_answer(struct gt_scene *s, enum gt_action asked, const char *text)
+const char *gt_view_common_answer(struct gt_scene *s, enum gt_action asked, const char *text)
 {
 	int64_t t;
 	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "there is nothing to be found here";
@@ -63,7 +63,7 @@ const char *gt_aside_answer(struct gt_scene *s, enum gt_action asked, const char
 	return why;
 }
 
-void gt_aside_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
+void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
 {
 	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };

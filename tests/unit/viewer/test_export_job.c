@@ -49,9 +49,9 @@ static bool press(struct stage *st, const char *script)
 	int rc;
 
 	while ((rc = gt_script_next(&s, &k)) > 0)
-		if (gt_viewing_key(&st->s, k, &st->err))
+		if (gt_ui_key(&st->s, k, &st->err))
 			return false;
-	gt_viewing_draw(&st->s, &st->screen);
+	gt_ui_draw(&st->s, &st->screen);
 	return !rc;
 }
 
@@ -64,11 +64,11 @@ static void it_goes_on_in_the_background(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, "") && press(&st, ": 'export jsonl out/a.jsonl' Enter") && st.s.exporting);
+	CHECK(play(&st, "") && press(&st, ": 'export jsonl out/a.jsonl' Enter") && st.s.export_job);
 	CHECK(on_screen(&st, "exporting: ") && on_screen(&st, "%, Esc stops") && !files_in("out"));
 	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") && on_screen(&st, "one export at a time: Esc stops"));
-	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") && gt_viewing_step(&st.s, 1000, &st.err) == 1);
-	CHECK(play(&st, "") && !st.s.exporting && on_screen(&st, " to out/a.jsonl") && on_screen(&st, "wrote ") && files_in("out") == 1);
+	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") && gt_ui_step(&st.s, 1000, &st.err) == 1);
+	CHECK(play(&st, "") && !st.s.export_job && on_screen(&st, " to out/a.jsonl") && on_screen(&st, "wrote ") && files_in("out") == 1);
 	CHECK(size_of("out/a.jsonl") > 100000 && no_children());
 	CHECK(play(&st, "l") && line_of(&st, "wrote") < 0);
 	strike(&st);
@@ -79,8 +79,8 @@ static void its_end_waits_for_a_line_of_its_own(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, ": 'export folded out/a.folded' Enter : 'fi'") && st.s.exporting && on_screen(&st, ":fi") && !files_in("out"));
-	CHECK(play(&st, "Esc") && !st.s.exporting && on_screen(&st, "wrote ") && files_in("out") == 1);
+	CHECK(play(&st, ": 'export folded out/a.folded' Enter : 'fi'") && st.s.export_job && on_screen(&st, ":fi") && !files_in("out"));
+	CHECK(play(&st, "Esc") && !st.s.export_job && on_screen(&st, "wrote ") && files_in("out") == 1);
 	strike(&st);
 }
 
@@ -89,11 +89,11 @@ static void nothing_is_left_of_what_was_stopped(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") && !st.s.exporting && no_children());
+	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") && !st.s.export_job && no_children());
 	CHECK(on_screen(&st, "stopped: nothing was written") && !files_in("out"));
-	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.exporting && !files_in("out") && no_children());
+	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.export_job && !files_in("out") && no_children());
 	st.s.quit = false;
-	CHECK(press(&st, ": 'export native out/a.zst' Enter : 'quit' Enter") && st.s.quit && !st.s.exporting && !files_in("out"));
+	CHECK(press(&st, ": 'export native out/a.zst' Enter : 'quit' Enter") && st.s.quit && !st.s.export_job && !files_in("out"));
 	CHECK(press(&st, ": 'export native out/a.zst' Enter"));
 	strike(&st);
 	CHECK(!files_in("out") && no_children());
@@ -106,9 +106,9 @@ static void a_search_is_stopped_first(void)
 
 	set_up(&st, once);
 	CHECK(play(&st, "j j j j") && press(&st, ": 'export native out/a.zst' Enter : 'find nothing_is_called_so|ioctl' Enter"));
-	if (st.s.view->ops->looks(st.s.view))
-		CHECK(press(&st, "Esc") && st.s.exporting);
-	CHECK(press(&st, "Esc") && !st.s.exporting);
+	if (st.s.view->ops->is_searching(st.s.view))
+		CHECK(press(&st, "Esc") && st.s.export_job);
+	CHECK(press(&st, "Esc") && !st.s.export_job);
 	strike(&st);
 }
 
@@ -129,7 +129,7 @@ static void names_are_as_in_a_shell(void)
 		snprintf(script, sizeof(script), "export chrome %s 1us 40us", ways[i].typed);
 		CHECK(play(&st, ":"));
 		for (char *c = script; *c; c++)
-			CHECK(!gt_viewing_key(&st.s, (struct gt_key){ .key = (uint8_t)*c }, &st.err));
+			CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = (uint8_t)*c }, &st.err));
 		CHECK(play(&st, "Enter") && on_screen(&st, "wrote ") && size_of(ways[i].name) > 100);
 	}
 	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") && on_screen(&st, "a quote has no end"));

@@ -51,10 +51,10 @@ static void look_at(const struct gt_screen *s, bool ascii)
 }
 
 /* Drawing changes nothing: two frames without anything between them are one. */
-static void draw_twice(const struct gt_viewing *s, struct gt_screen *a, struct gt_screen *b)
+static void draw_twice(const struct gt_ui *s, struct gt_screen *a, struct gt_screen *b)
 {
-	gt_viewing_draw(s, a);
-	gt_viewing_draw(s, b);
+	gt_ui_draw(s, a);
+	gt_ui_draw(s, b);
 	CHECK(a->width == b->width && a->height == b->height);
 	CHECK(!memcmp(a->spots, b->spots, (size_t)a->width * a->height * sizeof(*a->spots)));
 }
@@ -63,22 +63,22 @@ static void press_keys(struct gt_reader *r, const struct gt_view_ops *view)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_screen one = { .ascii = below(2) }, two = { .ascii = one.ascii };
-	struct gt_viewing s;
+	struct gt_ui s;
 
-	CHECK(!gt_viewing_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) && !gt_viewing_resize(&s, 80, 24, &err));
+	CHECK(!gt_ui_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) && !gt_ui_resize(&s, 80, 24, &err));
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct gt_key k = below(40) ? random_key() : random_size();
 
-		CHECK(gt_viewing_key(&s, k, &err) >= 0);
+		CHECK(gt_ui_key(&s, k, &err) >= 0);
 		s.quit = false;
 		if (below(3))
-			CHECK(gt_viewing_step(&s, below(20) ? 200 : 0, &err) >= 0);
+			CHECK(gt_ui_step(&s, below(20) ? 200 : 0, &err) >= 0);
 		if (below(4))
 			continue;
 		draw_twice(&s, &one, &two);
 		look_at(&one, one.ascii);
 	}
-	gt_viewing_close(&s);
+	gt_ui_close(&s);
 	gt_screen_release(&one);
 	gt_screen_release(&two);
 }

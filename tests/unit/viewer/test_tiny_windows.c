@@ -4,14 +4,14 @@
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
 
-static void press(struct gt_viewing *s, const char *keys)
+static void press(struct gt_ui *s, const char *keys)
 {
 	struct gt_script script = { .at = keys };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_key k;
 
 	while (gt_script_next(&script, &k) > 0)
-		CHECK(gt_viewing_key(s, k, &err) >= 0 && gt_viewing_step(s, 500, &err) >= 0);
+		CHECK(gt_ui_key(s, k, &err) >= 0 && gt_ui_step(s, 500, &err) >= 0);
 }
 
 static struct gt_key any_key(void)
@@ -26,28 +26,28 @@ static struct gt_key any_key(void)
 	return k;
 }
 
-static void look_at_size(struct gt_viewing *s, unsigned width, unsigned height, struct gt_screen *one)
+static void look_at_size(struct gt_ui *s, unsigned width, unsigned height, struct gt_screen *one)
 {
 	static const char *const states[] = { "m Right Right m", "Enter i", "i", "M", "v", "+ m", "9", "1 / k e", "Enter n", ": e x",
 					      "Esc \\ z", "Esc * a Enter", "?", "Esc q" };
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(!gt_viewing_resize(s, 80, 24, &err));
+	CHECK(!gt_ui_resize(s, 80, 24, &err));
 	gt_marks_clear(&s->scene.marks);
 	gt_marks_set(&s->scene.marks, s->scene.extent.from);
 	gt_marks_set(&s->scene.marks, s->scene.extent.to - 1);
-	CHECK(!gt_viewing_resize(s, width, height, &err));
-	gt_viewing_draw(s, one);
+	CHECK(!gt_ui_resize(s, width, height, &err));
+	gt_ui_draw(s, one);
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++) {
 		press(s, states[i]);
-		gt_viewing_draw(s, one);
+		gt_ui_draw(s, one);
 		CHECK(one->width == width && one->height == height);
 	}
 	CHECK(s->quit);
 	for (unsigned i = 0; i < 20; i++) {
-		CHECK(gt_viewing_key(s, any_key(), &err) >= 0 && gt_viewing_step(s, 100, &err) >= 0);
+		CHECK(gt_ui_key(s, any_key(), &err) >= 0 && gt_ui_step(s, 100, &err) >= 0);
 		s->quit = false;
-		gt_viewing_draw(s, one);
+		gt_ui_draw(s, one);
 	}
 	press(s, width < 10 ? "q" : "Esc Esc q");	/* a prompt or list that cannot be read takes no key */
 	CHECK(s->quit);
@@ -67,13 +67,13 @@ static void any_size_can_be_drawn(void)
 	CHECK((r = gt_reader_open_fd(keep, &err)));
 	for (const struct gt_view_ops *const *v = gt_views; *v; v++) {
 		struct gt_screen one = { .ascii = false };
-		struct gt_viewing s;
+		struct gt_ui s;
 
-		CHECK(!gt_viewing_open(&s, r, "a.zst", *v, &err));
+		CHECK(!gt_ui_open(&s, r, "a.zst", *v, &err));
 		for (unsigned i = 0; i < 144; i += v == gt_views ? 1 : 7)
 			look_at_size(&s, i % 12 + 1, i / 12 + 1, &one);
-		CHECK(gt_viewing_resize(&s, 80, 24, &err) >= 0);
-		gt_viewing_close(&s);
+		CHECK(gt_ui_resize(&s, 80, 24, &err) >= 0);
+		gt_ui_close(&s);
 		gt_screen_release(&one);
 	}
 	gt_reader_close(r);

@@ -14,7 +14,7 @@
 
 #define KINETO "kineto.json"
 #define KILLED "killed.zst"
-static const struct gt_opening_options always = { .small = 1 }, followed = { .follow = true, .small = 1 };
+static const struct gt_trace_open_options always = { .small = 1 }, followed = { .follow = true, .small = 1 };
 static struct gt_err err;
 
 /* ---- a disk with little room ---- */
@@ -130,13 +130,13 @@ static unsigned files_in(const char *folder)
 static char *copy_of(const char *path)
 {
 	static char to[100];
-	struct gt_cache_key k;
+	struct gt_index_cache_key k;
 	struct stat st;
 	char name[48];
 
 	stat(path, &st);
-	gt_cache_key(&k, path, &st);
-	gt_cache_name(&k, name);
+	gt_index_cache_key(&k, path, &st);
+	gt_index_cache_name(&k, name);
 	snprintf(to, sizeof(to), "cache/gt/%s", name);
 	return to;
 }
@@ -191,31 +191,31 @@ static bool same_traces(struct gt_reader *a, struct gt_reader *b)
 	return same && sum_of(a) == sum_of(b);
 }
 
-static struct gt_opening *begin(const char *path, const struct gt_opening_options *options)
+static struct gt_trace_open *begin(const char *path, const struct gt_trace_open_options *options)
 {
 	err = (struct gt_err)GT_ERR_INIT;
-	return gt_opening_open(path, options, &err);
+	return gt_trace_open_start(path, options, &err);
 }
 
 /* All steps. NULL: err says why. */
-static struct gt_opening *opened(const char *path, const struct gt_opening_options *options)
+static struct gt_trace_open *opened(const char *path, const struct gt_trace_open_options *options)
 {
-	struct gt_opening *o = begin(path, options);
+	struct gt_trace_open *o = begin(path, options);
 	int more;
 
-	while ((more = gt_opening_step(o, 1000, &err)) > 0)
+	while ((more = gt_trace_open_step(o, 1000, &err)) > 0)
 		;
 	if (!more && !err.code)
 		return o;
-	gt_opening_close(o);
+	gt_trace_open_close(o);
 	return NULL;
 }
 
-static bool notes(const struct gt_opening *o, const char *what)
+static bool notes(const struct gt_trace_open *o, const char *what)
 {
 	const char *one;
 
-	for (size_t i = 0; (one = gt_opening_note(o, i)); i++)
+	for (size_t i = 0; (one = gt_trace_open_note(o, i)); i++)
 		if (strstr(one, what))
 			return true;
 	return false;
@@ -224,10 +224,10 @@ static bool notes(const struct gt_opening *o, const char *what)
 /* Opens it, and says whether it is all there and this is told of it. */
 static bool opens(const char *path, uint64_t rows, const char *told)
 {
-	struct gt_opening *o = opened(path, &always);
-	bool fine = o && rows_of(gt_opening_result(o)) == rows && (!told || notes(o, told));
+	struct gt_trace_open *o = opened(path, &always);
+	bool fine = o && rows_of(gt_trace_open_result(o)) == rows && (!told || notes(o, told));
 
-	gt_opening_close(o);
+	gt_trace_open_close(o);
 	return fine;
 }
 
@@ -235,40 +235,40 @@ static bool opens(const char *path, uint64_t rows, const char *told)
 
 static void a_closed_trace_is_open_at_once(void)
 {
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 
 	set_up();
 	put_calls(create("closed.zst"), 2, true);
 	o = begin("closed.zst", &always);
-	CHECK(o && !gt_opening_result(o) && !gt_opening_percent(o) && gt_opening_step(o, 0, &err) == 0 && !err.code);
-	CHECK(rows_of(gt_opening_result(o)) == 6000 && !gt_opening_note(o, 0) && gt_opening_percent(o) == 100);
-	CHECK(!strcmp(gt_opening_path(o), "closed.zst") && gt_opening_poll(o) == GT_FOLLOWED_SAME);
-	gt_opening_close(o);
+	CHECK(o && !gt_trace_open_result(o) && !gt_trace_open_percent(o) && gt_trace_open_step(o, 0, &err) == 0 && !err.code);
+	CHECK(rows_of(gt_trace_open_result(o)) == 6000 && !gt_trace_open_note(o, 0) && gt_trace_open_percent(o) == 100);
+	CHECK(!strcmp(gt_trace_open_path(o), "closed.zst") && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
+	gt_trace_open_close(o);
 	CHECK(!files_in("cache/gt") && access("cache", F_OK));
 }
 
 static void another_tools_file_is_indexed_once(void)
 {
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 	struct stat st;
 	FILE *f;
 
 	set_up();
 	put_kineto(KINETO, 5000);
 	o = opened(KINETO, &always);
-	CHECK(o && rows_of(gt_opening_result(o)) == 5000 && notes(o, "indexed; cached at ") && notes(o, copy_of(KINETO) + 6));
-	gt_opening_close(o);
+	CHECK(o && rows_of(gt_trace_open_result(o)) == 5000 && notes(o, "indexed; cached at ") && notes(o, copy_of(KINETO) + 6));
+	gt_trace_open_close(o);
 	CHECK(!stat("cache/gt", &st) && (st.st_mode & 07777) == 0700 && files_in("cache/gt") == 1 && !files_in("tmp"));
 
 	o = begin(KINETO, &always);
-	CHECK(gt_opening_step(o, 0, &err) == 0 && rows_of(gt_opening_result(o)) == 5000 && notes(o, "indexed before; cached at "));
-	gt_opening_close(o);
+	CHECK(gt_trace_open_step(o, 0, &err) == 0 && rows_of(gt_trace_open_result(o)) == 5000 && notes(o, "indexed before; cached at "));
+	gt_trace_open_close(o);
 
 	CHECK((f = fopen(KINETO, "a")) && fputs("\n", f) >= 0 && !fclose(f));
 	CHECK(opens(KINETO, 5000, "indexed; cached at ") && files_in("cache/gt") == 2);
-	o = opened(KINETO, &(struct gt_opening_options){ .small = 1, .uncached = true });
-	CHECK(o && rows_of(gt_opening_result(o)) == 5000 && !gt_opening_note(o, 0));
-	gt_opening_close(o);
+	o = opened(KINETO, &(struct gt_trace_open_options){ .small = 1, .uncached = true });
+	CHECK(o && rows_of(gt_trace_open_result(o)) == 5000 && !gt_trace_open_note(o, 0));
+	gt_trace_open_close(o);
 }
 
 static void a_killed_recording_is_indexed_and_told_of(void)
@@ -294,11 +294,11 @@ static void a_damaged_one_is_not_kept(void)
 	put_file(KILLED, b, n);
 	free(b);
 	for (int i = 0; i < 2; i++) {
-		struct gt_opening *o = opened(KILLED, &always);
+		struct gt_trace_open *o = opened(KILLED, &always);
 
-		CHECK(o && rows_of(gt_opening_result(o)) < 9000 && notes(o, "damaged at byte ") && notes(o, "this time only"));
-		CHECK(gt_opening_damaged(o));
-		gt_opening_close(o);
+		CHECK(o && rows_of(gt_trace_open_result(o)) < 9000 && notes(o, "damaged at byte ") && notes(o, "this time only"));
+		CHECK(gt_trace_open_is_damaged(o));
+		gt_trace_open_close(o);
 	}
 	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 }
@@ -306,18 +306,18 @@ static void a_damaged_one_is_not_kept(void)
 static void it_is_cancelled_at_any_moment(void)
 {
 	char fifo[] = "fifo";
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 	int fd;
 
 	set_up();
 	put_kineto(KINETO, 20000);
 	for (unsigned i = 0; i < 6; i++) {
 		o = begin(KINETO, &always);
-		CHECK_EQ(gt_opening_step(o, 0, &err), 1);
+		CHECK_EQ(gt_trace_open_step(o, 0, &err), 1);
 		for (unsigned k = 0; k < i; k++)
-			CHECK(gt_opening_step(o, 3, &err) >= 0 && gt_opening_percent(o) <= 100);
-		CHECK(strlen(gt_opening_doing(o)));
-		gt_opening_close(o);
+			CHECK(gt_trace_open_step(o, 3, &err) >= 0 && gt_trace_open_percent(o) <= 100);
+		CHECK(strlen(gt_trace_open_progress(o)));
+		gt_trace_open_close(o);
 		CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 		unlink(copy_of(KINETO));	/* fast machines are done by then */
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
@@ -327,8 +327,8 @@ static void it_is_cancelled_at_any_moment(void)
 	CHECK(!mkfifo(fifo, 0600) && (fd = open(fifo, O_RDWR)) >= 0 && write(fd, "{\"schemaVersion\":1,\"traceEvents\":[", 34) == 34);
 	o = begin(fifo, &always);
 	for (unsigned i = 0; i < 5; i++)
-		CHECK(gt_opening_step(o, 10, &err) == 1 && !gt_opening_percent(o) && strstr(gt_opening_doing(o), "so far"));
-	gt_opening_close(o);
+		CHECK(gt_trace_open_step(o, 10, &err) == 1 && !gt_trace_open_percent(o) && strstr(gt_trace_open_progress(o), "so far"));
+	gt_trace_open_close(o);
 	close(fd);
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && !files_in("tmp"));
 }
@@ -376,7 +376,7 @@ static void a_full_disk_is_told(void)
 /* Wherever it is that the cache's disk fills up: what was begun is left, and done elsewhere. */
 static void a_full_cache_gives_way_to_the_temporary_folder(void)
 {
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 	struct stat st;
 	uint64_t sum;
 
@@ -384,16 +384,16 @@ static void a_full_cache_gives_way_to_the_temporary_folder(void)
 	put_kineto(KINETO, 5000);
 	put_calls(create(KILLED), 3, false);
 	CHECK((o = opened(KINETO, &always)) && !stat(copy_of(KINETO), &st) && st.st_size > 1000);
-	sum = sum_of(gt_opening_result(o));
-	gt_opening_close(o);
+	sum = sum_of(gt_trace_open_result(o));
+	gt_trace_open_close(o);
 	for (unsigned i = 0; i < 5; i++) {
 		CHECK(!system("rm -rf cache"));
 		snprintf(full_folder, sizeof(full_folder), "%s", getenv("XDG_CACHE_HOME"));
 		room = i == 4 ? st.st_size - 1 : st.st_size * i / 4;
-		CHECK((o = opened(KINETO, &always)) && rows_of(gt_opening_result(o)) == 5000 && sum_of(gt_opening_result(o)) == sum);
+		CHECK((o = opened(KINETO, &always)) && rows_of(gt_trace_open_result(o)) == 5000 && sum_of(gt_trace_open_result(o)) == sum);
 		CHECK(notes(o, "indexed for this time only: no room in ") && notes(o, "/cache/gt") && !notes(o, "cached at "));
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
-		gt_opening_close(o);
+		gt_trace_open_close(o);
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	}
 	room = 0;
@@ -462,29 +462,29 @@ static void half_a_copy_is_none(void)
 
 static void two_at_once(void)
 {
-	struct gt_opening *a, *b;
+	struct gt_trace_open *a, *b;
 	int more = 1;
 
 	set_up();
 	put_kineto(KINETO, 5000);
 	a = begin(KINETO, &always);
 	b = begin(KINETO, &always);
-	CHECK(gt_opening_step(a, 0, &err) == 1 && gt_opening_step(b, 0, &err) == 1);
+	CHECK(gt_trace_open_step(a, 0, &err) == 1 && gt_trace_open_step(b, 0, &err) == 1);
 	while (more > 0)
-		more = gt_opening_step(a, 100, &err);
+		more = gt_trace_open_step(a, 100, &err);
 	for (more = 1; more > 0;)
-		more = gt_opening_step(b, 100, &err);
-	CHECK(!err.code && same_names(gt_reader_segment(gt_opening_result(a), 0), gt_reader_segment(gt_opening_result(b), 0)));
-	CHECK(sum_of(gt_opening_result(a)) == sum_of(gt_opening_result(b)) && files_in("cache/gt") == 1);
-	CHECK(opens(KINETO, 5000, "indexed before") && sum_of(gt_opening_result(a)) == sum_of(gt_opening_result(b)));
-	gt_opening_close(a);
-	gt_opening_close(b);
+		more = gt_trace_open_step(b, 100, &err);
+	CHECK(!err.code && same_names(gt_reader_segment(gt_trace_open_result(a), 0), gt_reader_segment(gt_trace_open_result(b), 0)));
+	CHECK(sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)) && files_in("cache/gt") == 1);
+	CHECK(opens(KINETO, 5000, "indexed before") && sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)));
+	gt_trace_open_close(a);
+	gt_trace_open_close(b);
 }
 
 static void the_cache_is_bounded(void)
 {
-	struct gt_opening *oldest;
-	struct gt_cache c;
+	struct gt_trace_open *oldest;
+	struct gt_index_cache c;
 	char name[20];
 	int held;
 
@@ -501,17 +501,17 @@ static void the_cache_is_bounded(void)
 	CHECK((held = open("cache/gt/.new-fedcba9876543210", O_RDWR)) >= 0 && !flock(held, LOCK_SH));
 	CHECK((oldest = opened("k0.json", &always)) && notes(oldest, "indexed before"));
 	CHECK(!utimensat(AT_FDCWD, copy_of("k0.json"), (struct timespec[]){ { 1, 0 }, { 1, 0 } }, 0));
-	CHECK(!gt_cache_open(&c, &err));
-	gt_cache_trim(&c, 3, UINT64_MAX);	/* the oldest is open */
+	CHECK(!gt_index_cache_open(&c, &err));
+	gt_index_cache_trim(&c, 3, UINT64_MAX);	/* the oldest is open */
 	CHECK(files_in("cache/gt") == 5 && !access(copy_of("k0.json"), F_OK) && access(copy_of("k1.json"), F_OK) &&
 	      access(copy_of("k2.json"), F_OK) && !access(copy_of("k3.json"), F_OK) && !access(copy_of("k4.json"), F_OK));
-	gt_cache_trim(&c, 3, 1);
+	gt_index_cache_trim(&c, 3, 1);
 	CHECK(!access(copy_of("k0.json"), F_OK) && access(copy_of("k4.json"), F_OK) && files_in("cache/gt") == 3);
-	gt_opening_close(oldest);
+	gt_trace_open_close(oldest);
 	close(held);
-	gt_cache_trim(&c, 0, 0);
+	gt_index_cache_trim(&c, 0, 0);
 	CHECK_EQ(files_in("cache/gt"), 1);
-	gt_cache_close(&c);
+	gt_index_cache_close(&c);
 }
 
 /* ---- following ---- */
@@ -560,67 +560,67 @@ static void read_on_is_read_anew(void)
 
 static void a_recording_is_followed(void)
 {
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 	struct tiny t;
 	int fd;
 
 	set_up();
 	fd = create("live.zst");
 	o = begin("live.zst", &followed);
-	CHECK(gt_opening_step(o, 1, &err) == 1 && gt_opening_step(o, 1, &err) == 1 && !gt_opening_result(o));	/* nothing is there yet */
+	CHECK(gt_trace_open_step(o, 1, &err) == 1 && gt_trace_open_step(o, 1, &err) == 1 && !gt_trace_open_result(o));	/* nothing is there yet */
 	CHECK(!tiny_open(&t, fd, true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 100, &t.err));
-	while (gt_opening_step(o, 10, &err) > 0)
+	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
-	CHECK(!err.code && rows_of(gt_opening_result(o)) == 1 && notes(o, "still being written: complete to"));
-	CHECK(gt_opening_poll(o) == GT_FOLLOWED_SAME && !gt_opening_refresh(o, &err) && gt_opening_result(o));
+	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 1 && notes(o, "still being written: complete to"));
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED && !gt_trace_open_refresh(o, &err) && gt_trace_open_result(o));
 	for (unsigned i = 1; i < 4; i++) {
 		CHECK(!tiny_call(&t, t.thread[0], t.launch, 1000 * i, 1000 * i + 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 1000 * i + 100, &t.err));
-		CHECK(gt_opening_poll(o) == GT_FOLLOWED_GREW && gt_opening_poll(o) == GT_FOLLOWED_GREW);
-		CHECK(!gt_opening_refresh(o, &err) && rows_of(gt_opening_result(o)) == 1 + i && gt_opening_poll(o) == GT_FOLLOWED_SAME);
+		CHECK(gt_trace_open_poll(o) == GT_FOLLOW_GREW && gt_trace_open_poll(o) == GT_FOLLOW_GREW);
+		CHECK(!gt_trace_open_refresh(o, &err) && rows_of(gt_trace_open_result(o)) == 1 + i && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
 	}
-	CHECK(!gt_writer_close(t.w, &t.err) && gt_opening_poll(o) == GT_FOLLOWED_CLOSED && !gt_opening_refresh(o, &err));
-	CHECK(notes(o, "complete: its recorder has closed it") && gt_reader_segment(gt_opening_result(o), 0)->closed);
-	CHECK_EQ(gt_opening_poll(o), GT_FOLLOWED_SAME);
-	gt_opening_close(o);
-	CHECK((o = opened("live.zst", &followed)) && notes(o, "there is nothing to follow") && gt_opening_poll(o) == GT_FOLLOWED_SAME);
-	gt_opening_close(o);
+	CHECK(!gt_writer_close(t.w, &t.err) && gt_trace_open_poll(o) == GT_FOLLOW_CLOSED && !gt_trace_open_refresh(o, &err));
+	CHECK(notes(o, "complete: its recorder has closed it") && gt_reader_segment(gt_trace_open_result(o), 0)->closed);
+	CHECK_EQ(gt_trace_open_poll(o), GT_FOLLOW_UNCHANGED);
+	gt_trace_open_close(o);
+	CHECK((o = opened("live.zst", &followed)) && notes(o, "there is nothing to follow") && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
+	gt_trace_open_close(o);
 	put_kineto(KINETO, 10);
-	CHECK((o = opened(KINETO, &followed)) && notes(o, "only gt's own traces") && rows_of(gt_opening_result(o)) == 10);
-	gt_opening_close(o);
+	CHECK((o = opened(KINETO, &followed)) && notes(o, "only gt's own traces") && rows_of(gt_trace_open_result(o)) == 10);
+	gt_trace_open_close(o);
 	CHECK(access("cache/gt", F_OK) || files_in("cache/gt") == 1);
 }
 
 static void a_followed_file_is_cut_off_or_replaced(void)
 {
-	struct gt_opening *o;
+	struct gt_trace_open *o;
 
 	set_up();
 	put_calls(create(KILLED), 3, false);
-	CHECK((o = opened(KILLED, &followed)) && rows_of(gt_opening_result(o)) == 9000);
-	CHECK(!truncate(KILLED, 0) && gt_opening_poll(o) == GT_FOLLOWED_ANEW && rows_of(gt_opening_result(o)) == 9000);
-	CHECK(!gt_opening_refresh(o, &err) && !gt_opening_result(o) && gt_opening_step(o, 1, &err) == 1);
+	CHECK((o = opened(KILLED, &followed)) && rows_of(gt_trace_open_result(o)) == 9000);
+	CHECK(!truncate(KILLED, 0) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && rows_of(gt_trace_open_result(o)) == 9000);
+	CHECK(!gt_trace_open_refresh(o, &err) && !gt_trace_open_result(o) && gt_trace_open_step(o, 1, &err) == 1);
 	put_calls(create(KILLED), 1, false);
-	while (gt_opening_step(o, 10, &err) > 0)
+	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
-	CHECK(!err.code && rows_of(gt_opening_result(o)) == 3000);
+	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 3000);
 	put_calls(create("next.zst"), 2, false);
-	CHECK(!rename("next.zst", KILLED) && gt_opening_poll(o) == GT_FOLLOWED_ANEW && !gt_opening_refresh(o, &err));
-	while (gt_opening_step(o, 10, &err) > 0)
+	CHECK(!rename("next.zst", KILLED) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err));
+	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
-	CHECK(!err.code && rows_of(gt_opening_result(o)) == 6000);
+	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 6000);
 	put_calls(create(KILLED), 4, false);		/* written over, and longer by now than it was */
-	CHECK(gt_opening_poll(o) == GT_FOLLOWED_ANEW && !gt_opening_refresh(o, &err) && !gt_opening_result(o));
-	while (gt_opening_step(o, 10, &err) > 0)
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err) && !gt_trace_open_result(o));
+	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
-	CHECK(!err.code && rows_of(gt_opening_result(o)) == 12000);
-	gt_opening_close(o);
+	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 12000);
+	gt_trace_open_close(o);
 }
 
 static void a_recorder_that_is_killed_is_told(void)
 {
 	int fd = create("lease"), more = open("lease", O_RDONLY);
-	enum gt_followed said = GT_FOLLOWED_SAME;
-	struct gt_opening *o;
+	enum gt_follow_state said = GT_FOLLOW_UNCHANGED;
+	struct gt_trace_open *o;
 	struct tiny t;
 
 	set_up();
@@ -630,20 +630,20 @@ static void a_recorder_that_is_killed_is_told(void)
 	if (fd)
 		SKIP("the file system has no leases");
 	CHECK(!tiny_open(&t, create(KILLED), true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 100, &t.err));
-	CHECK((o = opened(KILLED, &followed)) && gt_opening_result(o));
+	CHECK((o = opened(KILLED, &followed)) && gt_trace_open_result(o));
 	for (unsigned i = 0; i < 12; i++) {	/* it is still there */
-		CHECK_EQ(gt_opening_poll(o), GT_FOLLOWED_SAME);
+		CHECK_EQ(gt_trace_open_poll(o), GT_FOLLOW_UNCHANGED);
 		usleep(100000);
 	}
 	gt_writer_abandon(t.w);
-	for (unsigned i = 0; said == GT_FOLLOWED_SAME && i < 100; i++) {
+	for (unsigned i = 0; said == GT_FOLLOW_UNCHANGED && i < 100; i++) {
 		usleep(100000);
-		said = gt_opening_poll(o);
+		said = gt_trace_open_poll(o);
 	}
-	CHECK(said == GT_FOLLOWED_LEFT && notes(o, "left without closing it") && notes(o, "not closed: complete to"));
+	CHECK(said == GT_FOLLOW_ABANDONED && notes(o, "left without closing it") && notes(o, "not closed: complete to"));
 	usleep(1100000);
-	CHECK(gt_opening_poll(o) == GT_FOLLOWED_SAME && rows_of(gt_opening_result(o)) == 1);
-	gt_opening_close(o);
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED && rows_of(gt_trace_open_result(o)) == 1);
+	gt_trace_open_close(o);
 }
 
 static void what_is_no_trace_is_told(void)

@@ -170,10 +170,10 @@ static void rates_are_those_of_reports(void)
 		{ 230686720, 4799373, "48.07 GB/s" }, { 1, 1000000000, "1 B/s" }, { 999, 1000000, "999.0 kB/s" }, { 99996, 100000, "1.000 GB/s" },
 		{ 4800, 1, "4.800 TB/s" }, { 0, 5, "0 B/s" }, { 1, 0, "1.000 GB/s" }, { 1, 3000000000, "0.333 B/s" },
 	};
-	char said[GT_SAID];
+	char said[GT_NUMBER_TEXT];
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
-		CHECK(!strcmp(gt_said_rate(said, rates[i].bytes, rates[i].ns), rates[i].said));
+		CHECK(!strcmp(gt_number_text_rate(said, rates[i].bytes, rates[i].ns), rates[i].said));
 }
 
 static void counters_show_how_high_they_rose(void)

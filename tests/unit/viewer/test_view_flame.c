@@ -265,7 +265,7 @@ static void keys_go_from_box_to_box(void)
 static void v_leads_to_the_longest(void)
 {
 	struct stage st;
-	char want[100], ns[GT_SAID];
+	char want[100], ns[GT_NUMBER_TEXT];
 	int64_t longest = 0;
 
 	state = 24;
@@ -275,7 +275,7 @@ static void v_leads_to_the_longest(void)
 		if (rows[i].gpu && rows[i].end - rows[i].start > longest)
 			longest = rows[i].end - rows[i].start;
 	CHECK(play(&st, "9 9") && on_screen(&st, "flame graph of GPU work") && play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline"));
-	snprintf(want, sizeof(want), "duration %s", gt_said_ns(ns, (uint64_t)longest));
+	snprintf(want, sizeof(want), "duration %s", gt_number_text_ns(ns, (uint64_t)longest));
 	CHECK(on_screen(&st, want));
 	strike(&st);
 }
@@ -288,8 +288,8 @@ static void v_leads_to_a_call_that_was_open(void)
 	state = 24;
 	stage_up(&st, one_boot, 400, 120, 40);
 	CHECK(play(&st, "9") && on_screen(&st, "flame graph of calls") && play(&st, "j j j"));
-	CHECK(!gt_viewing_key(&st.s, (struct gt_key){ .key = 'v' }, &st.err) && !strcmp(st.s.view->ops->name, "timeline"));
-	gt_viewing_draw(&st.s, &st.screen);	/* at once: nothing more is read */
+	CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = 'v' }, &st.err) && !strcmp(st.s.view->ops->name, "timeline"));
+	gt_ui_draw(&st.s, &st.screen);	/* at once: nothing more is read */
 	CHECK(on_screen(&st, "so far") && gt_window_column(&st.s.scene.window, st.s.scene.at) >= 0);
 	strike(&st);
 }

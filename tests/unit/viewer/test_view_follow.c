@@ -29,8 +29,8 @@ static void begin_to_grow(struct growing *g, unsigned seed, unsigned turns, bool
 	close(whole);
 	write_more(g, first < g->n / 20 ? g->n / 20 : first);
 	CHECK((g->st.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &g->st.err)));
-	CHECK(!gt_viewing_open(&g->st.s, g->st.reader, "some/trace.zst", gt_views[0], &g->st.err));
-	CHECK(!gt_viewing_resize(&g->st.s, WIDTH, HEIGHT, &g->st.err));
+	CHECK(!gt_ui_open(&g->st.s, g->st.reader, "some/trace.zst", gt_views[0], &g->st.err));
+	CHECK(!gt_ui_resize(&g->st.s, WIDTH, HEIGHT, &g->st.err));
 }
 
 static bool grows(struct growing *g, size_t n)
@@ -38,10 +38,10 @@ static bool grows(struct growing *g, size_t n)
 	struct stage *st = &g->st;
 
 	write_more(g, n);
-	gt_viewing_let_go(&st->s);
+	gt_ui_detach(&st->s);
 	while (gt_reader_grow(st->reader, UINT64_MAX, &st->err) > 0)
 		;
-	return !st->err.code && !gt_viewing_again(&st->s, st->reader, &st->err) && play(st, "");
+	return !st->err.code && !gt_ui_reopen(&st->s, st->reader, &st->err) && play(st, "");
 }
 
 static void end_growing(struct growing *g)
@@ -59,8 +59,8 @@ static bool is_as_new_there(struct growing *g, const struct gt_cell_window *ther
 	bool same;
 
 	now.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &now.err);
-	same = now.reader && !gt_viewing_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
-	       !gt_viewing_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
+	same = now.reader && !gt_ui_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
+	       !gt_ui_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
 	if (same && there)
 		now.s.scene.window = *there;
 	same = same && play(&now, script);
@@ -105,14 +105,14 @@ static void what_is_seen_of_it_is_as_new(void)
 			struct gt_key key;
 
 			while (gt_script_next(&s, &key) > 0)
-				CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err));
+				CHECK(!gt_ui_key(&g.st.s, key, &g.st.err));
 			for (unsigned steps = below(4); steps; steps--)
-				CHECK(gt_viewing_step(&g.st.s, 1, &g.st.err) >= 0);
+				CHECK(gt_ui_step(&g.st.s, 1, &g.st.err) >= 0);
 			write_more(&g, 1 + below(6000));
-			gt_viewing_let_go(&g.st.s);
+			gt_ui_detach(&g.st.s);
 			while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
 				;
-			CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err));
+			CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err));
 			if (i % 3 || gt_archive_has_uppers(g.st.s.scene.archive, 0))	/* which lanes there are depends on what was seen then */
 				continue;
 			CHECK(play(&g.st, "1 Z < click 60,9 Esc"));
@@ -176,8 +176,8 @@ static void open_calls_stay_selected(void)
 		CHECK(!gt_writer_epoch(p.w, 15000 + 5000 * piece, &p.err));
 		if (!piece) {
 			CHECK((g.st.reader = gt_reader_open_growing(dup(g.fd), UINT64_MAX, &g.st.err)));
-			CHECK(!gt_viewing_open(&g.st.s, g.st.reader, "a", gt_views[0], &g.st.err));
-			CHECK(!gt_viewing_resize(&g.st.s, WIDTH, HEIGHT, &g.st.err) && play(&g.st, ": 'open' Enter"));
+			CHECK(!gt_ui_open(&g.st.s, g.st.reader, "a", gt_views[0], &g.st.err));
+			CHECK(!gt_ui_resize(&g.st.s, WIDTH, HEIGHT, &g.st.err) && play(&g.st, ": 'open' Enter"));
 		} else {
 			CHECK(grows(&g, 0));
 		}
@@ -246,11 +246,11 @@ static void what_was_known_is_shown_meanwhile(void)
 		before = *w;
 		end = g.st.s.scene.extent.to;
 		write_more(&g, g.n / 4);
-		gt_viewing_let_go(&g.st.s);
+		gt_ui_detach(&g.st.s);
 		while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
 			;
-		CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err));
-		gt_viewing_draw(&g.st.s, &g.st.screen);
+		CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err));
+		gt_ui_draw(&g.st.s, &g.st.screen);
 		CHECK(w->shift >= before.shift);
 		for (unsigned l = 0; l < 2; l++) {
 			CHECK((y = line_of(&g.st, l ? "queue depth" : "pid 1")) > 0);
@@ -278,11 +278,11 @@ static void what_was_seen_is_of_its_time(void)
 		begin_to_grow(&g, 70 + k, 4000, false, 60000);
 		CHECK(play(&g.st, "") && play(&g.st, scripts[k]));
 		write_more(&g, g.n / 5);
-		gt_viewing_let_go(&g.st.s);
+		gt_ui_detach(&g.st.s);
 		while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
 			;
-		CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err) && !gt_viewing_key(&g.st.s, one, &g.st.err));
-		gt_viewing_draw(&g.st.s, &now);
+		CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err) && !gt_ui_key(&g.st.s, one, &g.st.err));
+		gt_ui_draw(&g.st.s, &now);
 		CHECK(play(&g.st, "") && now.width == g.st.screen.width && now.height == g.st.screen.height);
 		for (size_t i = 0; i < (size_t)now.width * now.height; i++) {
 			uint32_t was = now.spots[i].ch, is = g.st.screen.spots[i].ch;
@@ -312,14 +312,14 @@ static void every_view_grows(void)
 			struct gt_key key;
 
 			while (gt_script_next(&s, &key) > 0)
-				CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err));
-			CHECK(gt_viewing_step(&g.st.s, 1, &g.st.err) >= 0 && grows(&g, g.n / 6));
+				CHECK(!gt_ui_key(&g.st.s, key, &g.st.err));
+			CHECK(gt_ui_step(&g.st.s, 1, &g.st.err) >= 0 && grows(&g, g.n / 6));
 			CHECK(play(&g.st, turn));
 			for (unsigned n = 0; k == 8 && n < 2 && !on_screen(&g.st, "flame graph of calls"); n++)
 				CHECK(play(&g.st, turn));	/* which has it show its next picture */
 			CHECK(is_as_new(&g, turn, 0, HEIGHT));
 		}
-		gt_viewing_let_go(&g.st.s);	/* and it may end there */
+		gt_ui_detach(&g.st.s);	/* and it may end there */
 		end_growing(&g);
 	}
 }
@@ -341,11 +341,11 @@ static void exports_keep_nobody_waiting(void)
 
 		if (gt_script_next(&s, &key) <= 0)
 			break;
-		CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err) && g.st.s.busy);
+		CHECK(!gt_ui_key(&g.st.s, key, &g.st.err) && g.st.s.busy);
 	}
-	CHECK(g.st.s.exporting);
-	while (g.st.s.exporting) {
-		CHECK((rc = gt_viewing_step(&g.st.s, 200, &g.st.err)) >= 0);
+	CHECK(g.st.s.export_job);
+	while (g.st.s.export_job) {
+		CHECK((rc = gt_ui_step(&g.st.s, 200, &g.st.err)) >= 0);
 		idle |= rc == 1 && !g.st.s.busy;
 	}
 	CHECK(idle && grows(&g, g.n / 3));

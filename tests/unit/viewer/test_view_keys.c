@@ -368,10 +368,10 @@ static void a_monkey_breaks_nothing(void)
 		state = 100 + set;
 		stage_up(&st, sets[set], 1500, 80, 24);
 		for (int i = 0; i < 3500; i++) {
-			CHECK(!gt_viewing_key(&st.s, any_key(), &st.err));
-			CHECK(below(3) || gt_viewing_step(&st.s, below(20) ? 50 : 0, &st.err) >= 0);
+			CHECK(!gt_ui_key(&st.s, any_key(), &st.err));
+			CHECK(below(3) || gt_ui_step(&st.s, below(20) ? 50 : 0, &st.err) >= 0);
 			if (!below(4))
-				gt_viewing_draw(&st.s, &st.screen);
+				gt_ui_draw(&st.s, &st.screen);
 		}
 		CHECK(play(&st, "Esc Esc Esc resize 100x30 Esc f"));
 		CHECK(on_screen(&st, "trace.zst"));

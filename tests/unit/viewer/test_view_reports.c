@@ -57,24 +57,24 @@ static char *by_hand(struct stage *st, const struct gt_analysis *what, struct gt
 	return text;
 }
 
-static struct gt_reported *wait_for(struct gt_reporter *p, const struct gt_analysis *what, struct gt_range range, struct gt_err *err)
+static struct gt_report_result *wait_for(struct gt_report_job *p, const struct gt_analysis *what, struct gt_range range, struct gt_err *err)
 {
-	struct gt_reported *r = NULL;
+	struct gt_report_result *r = NULL;
 
-	while (!gt_reporter_take(p, what, range, &r, err))
-		gt_reporter_wait(p, 0);
+	while (!gt_report_job_take(p, what, range, &r, err))
+		gt_report_job_wait(p, 0);
 	return r;
 }
 
-static bool same_report(struct stage *st, struct gt_reporter *p, const struct gt_analysis *what, struct gt_range range)
+static bool same_report(struct stage *st, struct gt_report_job *p, const struct gt_analysis *what, struct gt_range range)
 {
-	struct gt_reported *r = wait_for(p, what, range, &st->err);
+	struct gt_report_result *r = wait_for(p, what, range, &st->err);
 	char *is = r ? as_json(r->tables, r->n) : NULL, *wanted = by_hand(st, what, range);
 	bool same = is && wanted && !strcmp(is, wanted);
 
 	if (!same)
 		printf("%s: is %s, not %s\n", what->name, is ? is : "nothing", wanted ? wanted : "nothing");
-	gt_reporter_release(p, r);
+	gt_report_job_release(p, r);
 	free(is);
 	free(wanted);
 	return same;
@@ -82,12 +82,12 @@ static bool same_report(struct stage *st, struct gt_reporter *p, const struct gt
 
 static void figures_are_those_of_gtanalyze(const char *const *boots)
 {
-	struct gt_reporter *p;
+	struct gt_report_job *p;
 	struct stage st;
 
 	state = 11;
 	stage_up(&st, boots, 1500, 80, 24);
-	CHECK((p = gt_reporter_new(st.s.scene.archive)));
+	CHECK((p = gt_report_job_new(st.s.scene.archive)));
 	for (unsigned i = 0; i < NAMES; i++) {
 		const struct gt_time_extent *e = &st.s.scene.extent;
 		int64_t length = e->to - e->from, from = e->from + below((uint32_t)length), to = from + 1 + below((uint32_t)length / 3);
@@ -96,7 +96,7 @@ static void figures_are_those_of_gtanalyze(const char *const *boots)
 		CHECK(same_report(&st, p, gt_analysis_find(names[i]), (struct gt_range){ from, to }));
 		CHECK(same_report(&st, p, gt_analysis_find(names[i]), (struct gt_range){ e->to + 5, e->to + 6 }));
 	}
-	gt_reporter_free(p);
+	gt_report_job_free(p);
 	strike(&st);
 }
 
@@ -109,32 +109,32 @@ static void what_was_made_is_there_at_once(void)
 {
 	const struct gt_analysis *top = gt_analysis_find("top"), *gaps = gt_analysis_find("gaps");
 	struct gt_range all = { INT64_MIN, INT64_MAX }, some = { 123456 + 1000, 123456 + 90000 };
-	struct gt_reported *a = NULL, *b = NULL;
-	struct gt_reporter *p;
+	struct gt_report_result *a = NULL, *b = NULL;
+	struct gt_report_job *p;
 	struct stage st;
 
 	state = 12;
 	stage_up(&st, one_boot, 3000, 80, 24);
-	CHECK((p = gt_reporter_new(st.s.scene.archive)));
-	CHECK(!gt_reporter_take(p, top, all, &a, &st.err) && !a);
+	CHECK((p = gt_report_job_new(st.s.scene.archive)));
+	CHECK(!gt_report_job_take(p, top, all, &a, &st.err) && !a);
 	for (unsigned i = 0; i < 30; i++) {	/* another each time: those before are given up */
 		some.to += 17;
-		CHECK(!gt_reporter_take(p, i & 1 ? gaps : top, some, &a, &st.err) && !a);
-		gt_reporter_wait(p, i * 20 + 1);
+		CHECK(!gt_report_job_take(p, i & 1 ? gaps : top, some, &a, &st.err) && !a);
+		gt_report_job_wait(p, i * 20 + 1);
 	}
 	CHECK((a = wait_for(p, gaps, all, &st.err)) && !a->why[0] && a->n > 1);
-	CHECK(gt_reporter_take(p, gaps, all, &b, &st.err) == 1 && b == a && a->held == 2);
-	gt_reporter_release(p, b);
-	if (gt_reporter_take(p, top, all, &b, &st.err) == 1)	/* it was made before it was given up */
-		gt_reporter_release(p, b);
-	gt_reporter_leave(p);
-	gt_reporter_wait(p, 0);
+	CHECK(gt_report_job_take(p, gaps, all, &b, &st.err) == 1 && b == a && a->held == 2);
+	gt_report_job_release(p, b);
+	if (gt_report_job_take(p, top, all, &b, &st.err) == 1)	/* it was made before it was given up */
+		gt_report_job_release(p, b);
+	gt_report_job_leave(p);
+	gt_report_job_wait(p, 0);
 	CHECK(same_report(&st, p, top, all));
-	CHECK_EQ(gt_reporter_take(p, top, all, &b, &st.err), 1);
-	gt_reporter_release(p, a);
-	gt_reporter_release(p, b);
-	CHECK(!gt_reporter_take(p, top, some, &b, &st.err));	/* and is freed while it is at work */
-	gt_reporter_free(p);
+	CHECK_EQ(gt_report_job_take(p, top, all, &b, &st.err), 1);
+	gt_report_job_release(p, a);
+	gt_report_job_release(p, b);
+	CHECK(!gt_report_job_take(p, top, some, &b, &st.err));	/* and is freed while it is at work */
+	gt_report_job_free(p);
 	strike(&st);
 }
 
@@ -142,25 +142,25 @@ static void what_was_made_is_there_at_once(void)
 static void what_is_held_stays(void)
 {
 	const struct gt_analysis *top = gt_analysis_find("top");
-	struct gt_reported *held, *r;
-	struct gt_reporter *p;
+	struct gt_report_result *held, *r;
+	struct gt_report_job *p;
 	struct stage st;
 	char *before, *after;
 
 	state = 13;
 	stage_up(&st, one_boot, 300, 80, 24);
-	CHECK((p = gt_reporter_new(st.s.scene.archive)));
+	CHECK((p = gt_report_job_new(st.s.scene.archive)));
 	CHECK((held = wait_for(p, top, (struct gt_range){ INT64_MIN, INT64_MAX }, &st.err)));
 	CHECK((before = as_json(held->tables, held->n)));
 	for (int64_t i = 0; i < 40; i++) {
 		CHECK((r = wait_for(p, top, (struct gt_range){ 1000, 2000 + i * 50 }, &st.err)));
-		gt_reporter_release(p, r);
+		gt_report_job_release(p, r);
 	}
 	CHECK((after = as_json(held->tables, held->n)) && !strcmp(before, after));
 	free(before);
 	free(after);
-	gt_reporter_release(p, held);
-	gt_reporter_free(p);
+	gt_report_job_release(p, held);
+	gt_report_job_free(p);
 	strike(&st);
 }
 
@@ -191,18 +191,18 @@ static void pages_have_each_row_once(void)
 	struct gt_err err = GT_ERR_INIT;
 
 	for (unsigned width = 1; width < 130; width++) {
-		struct gt_page p = { .tables = NULL };
+		struct gt_report_page p = { .tables = NULL };
 		unsigned rows = 0;
 
-		CHECK(!gt_page_lay(&p, tables, 3, NULL, false, width, &err));
+		CHECK(!gt_report_page_lay(&p, tables, 3, NULL, false, width, &err));
 		for (size_t i = 0; i < p.nlines; i++)
 			if (p.lines[i].kind == GT_LINE_ROW) {
-				CHECK(gt_page_row(&p, i) == p.lines[i].at && gt_page_line_of(&p, p.lines[i].table, p.lines[i].at) == i);
-				CHECK(gt_page_next_row(&p, i, 1) > i ? gt_page_next_row(&p, gt_page_next_row(&p, i, 1), -1) == i : rows == 12);
+				CHECK(gt_report_page_row(&p, i) == p.lines[i].at && gt_report_page_line_of(&p, p.lines[i].table, p.lines[i].at) == i);
+				CHECK(gt_report_page_next_row(&p, i, 1) > i ? gt_report_page_next_row(&p, gt_report_page_next_row(&p, i, 1), -1) == i : rows == 12);
 				rows++;
 			}
 		CHECK(rows == 13 && p.ntables == 3);
-		gt_page_release(&p);
+		gt_report_page_release(&p);
 	}
 	for (unsigned i = 0; i < 3; i++)
 		gt_table_free(tables[i]);
@@ -213,15 +213,15 @@ static void sorting_keeps_ties_and_puts_absent_last(void)
 	static const uint32_t by_count[] = { 2, 7, 4, 1, 6, 3, 8, 0, 5 }, by_total[] = { 8, 7, 6, 5, 4, 2, 1, 0, 3 };
 	struct gt_table *t = table_of("One", 9);
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_page p = { .tables = NULL };
+	struct gt_report_page p = { .tables = NULL };
 
-	CHECK(!gt_page_lay(&p, &t, 1, NULL, false, 100, &err));
-	CHECK(!gt_page_sort(&p, 0, 1, true) && !memcmp(p.tables[0].order, by_count, sizeof(by_count)));
-	CHECK(!gt_page_sort(&p, 0, 2, true) && !memcmp(p.tables[0].order, by_total, sizeof(by_total)));
-	CHECK(!gt_page_sort(&p, 0, 2, false) && p.tables[0].order[0] == 0 && p.tables[0].order[8] == 3);
-	CHECK(!gt_page_sort(&p, 0, 0, false) && p.tables[0].order[0] == 1 && p.tables[0].order[4] == 0);
-	CHECK(!gt_page_sort(&p, 0, -1, false) && p.tables[0].order[5] == 5);
-	gt_page_release(&p);
+	CHECK(!gt_report_page_lay(&p, &t, 1, NULL, false, 100, &err));
+	CHECK(!gt_report_page_sort(&p, 0, 1, true) && !memcmp(p.tables[0].order, by_count, sizeof(by_count)));
+	CHECK(!gt_report_page_sort(&p, 0, 2, true) && !memcmp(p.tables[0].order, by_total, sizeof(by_total)));
+	CHECK(!gt_report_page_sort(&p, 0, 2, false) && p.tables[0].order[0] == 0 && p.tables[0].order[8] == 3);
+	CHECK(!gt_report_page_sort(&p, 0, 0, false) && p.tables[0].order[0] == 1 && p.tables[0].order[4] == 0);
+	CHECK(!gt_report_page_sort(&p, 0, -1, false) && p.tables[0].order[5] == 5);
+	gt_report_page_release(&p);
 	gt_table_free(t);
 }
 
@@ -232,13 +232,13 @@ static void nothing_of_a_row_is_lost(void)
 	struct gt_err err = GT_ERR_INIT;
 
 	for (unsigned width = 20; width < 120; width += 3) {
-		struct gt_page p = { .tables = NULL };
+		struct gt_report_page p = { .tables = NULL };
 		struct gt_buf rest = { .len = 0 };
 		unsigned n;
 		const struct gt_laid_column *c;
 
-		CHECK(!gt_page_lay(&p, &t, 1, NULL, false, width, &err));
-		gt_page_rest(&p, 0, 1, width, &rest);
+		CHECK(!gt_report_page_lay(&p, &t, 1, NULL, false, width, &err));
+		gt_report_page_rest(&p, 0, 1, width, &rest);
 		c = gt_laid_columns(p.tables[0].laid, &n);
 		for (unsigned i = 0; i < COLUMNS; i++) {
 			char *text = gt_table_cell_text(t, 1, i);
@@ -253,7 +253,7 @@ static void nothing_of_a_row_is_lost(void)
 		CHECK(width > 40 || strstr((char *)rest.data, "Total: 1"));
 		CHECK(width < 100 || !strstr((char *)rest.data, "Total: 1"));
 		gt_buf_release(&rest);
-		gt_page_release(&p);
+		gt_report_page_release(&p);
 	}
 	gt_table_free(t);
 }
@@ -263,15 +263,15 @@ static void nothing_of_a_row_is_lost(void)
 static void rows_lead_to_their_time(void)
 {
 	const struct gt_analysis *what[] = { gt_analysis_find("gaps"), gt_analysis_find("streams"), gt_analysis_find("advice") };
-	struct gt_reporter *p;
+	struct gt_report_job *p;
 	unsigned found = 0;
 	struct stage st;
 
 	state = 14;
 	stage_up(&st, two_boots, 800, 80, 24);
-	p = gt_scene_reporter(&st.s.scene);
+	p = gt_scene_report_job(&st.s.scene);
 	for (unsigned k = 0; k < 3; k++) {
-		struct gt_reported *r = wait_for(p, what[k], (struct gt_range){ INT64_MIN, INT64_MAX }, &st.err);
+		struct gt_report_result *r = wait_for(p, what[k], (struct gt_range){ INT64_MIN, INT64_MAX }, &st.err);
 
 		for (unsigned i = 0; r && i < r->n; i++)
 			for (unsigned row = 0; row < gt_table_rows(r->tables[i]); row++) {
@@ -288,7 +288,7 @@ static void rows_lead_to_their_time(void)
 				CHECK(at.from == gt_table_cell(r->tables[i], row, (unsigned)start)->i +
 						 gt_reader_segment(st.reader, (uint32_t)of)->min_start - gt_archive_offset(st.s.scene.archive, (uint32_t)of));
 			}
-		gt_reporter_release(p, r);
+		gt_report_job_release(p, r);
 	}
 	CHECK(found > 20);
 	strike(&st);
@@ -332,22 +332,22 @@ static void found_rows_against_all_cells(void)
 	static const char *const expressions[] = { "name", "^1", "0$", "na?me [3-7]", "\\.", "^-$" };
 	struct gt_table *tables[3] = { table_of("One", 30), table_of("Two", 0), table_of("Three", 200) };
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_page p = { .tables = NULL };
+	struct gt_report_page p = { .tables = NULL };
 
 	for (unsigned e = 0; e < 6; e++) {
-		struct gt_row_finds *f = gt_row_finds_new(expressions[e], &err);
+		struct gt_row_search *f = gt_row_search_new(expressions[e], &err);
 		size_t wanted = 0, rank, at = 0, seen = 0;
 		bool around = false;
 		regex_t re;
 
 		CHECK(f && !regcomp(&re, expressions[e], REG_EXTENDED | REG_NOSUB));
-		CHECK(!gt_page_lay(&p, tables, 3, NULL, false, e % 2 ? 30 : 100, &err) && !gt_page_sort(&p, 2, (int)e % 3, e & 1));
-		CHECK(!gt_row_finds_begin(f, &p, &err));
-		while (gt_row_finds_step(f, &p, 1, &err) > 0)
-			CHECK(!gt_row_finds_all(f));
-		CHECK(gt_row_finds_all(f));
+		CHECK(!gt_report_page_lay(&p, tables, 3, NULL, false, e % 2 ? 30 : 100, &err) && !gt_report_page_sort(&p, 2, (int)e % 3, e & 1));
+		CHECK(!gt_row_search_begin(f, &p, &err));
+		while (gt_row_search_step(f, &p, 1, &err) > 0)
+			CHECK(!gt_row_search_all(f));
+		CHECK(gt_row_search_all(f));
 		for (size_t l = 0; l < p.nlines; l++) {
-			int64_t row = gt_page_row(&p, l);
+			int64_t row = gt_report_page_row(&p, l);
 			unsigned n = 0;
 			bool has = false;
 
@@ -357,20 +357,20 @@ static void found_rows_against_all_cells(void)
 				has |= !regexec(&re, text, 0, NULL, 0);
 				free(text);
 			}
-			CHECK(has == gt_row_finds_has(f, &p, l));
+			CHECK(has == gt_row_search_has(f, &p, l));
 			wanted += has;
 		}
-		CHECK(gt_row_finds_count(f, &p, 0, &rank) == wanted);
+		CHECK(gt_row_search_count(f, &p, 0, &rank) == wanted);
 		while (wanted && seen <= wanted) {
-			at = gt_row_finds_next(f, &p, at, 1, !seen, &around);
+			at = gt_row_search_next(f, &p, at, 1, !seen, &around);
 			if (around)
 				break;
-			CHECK(gt_row_finds_count(f, &p, at, &rank) == wanted && rank == ++seen);
+			CHECK(gt_row_search_count(f, &p, at, &rank) == wanted && rank == ++seen);
 		}
-		CHECK(seen == wanted && (wanted || gt_row_finds_next(f, &p, 0, 1, true, &around) == SIZE_MAX));
+		CHECK(seen == wanted && (wanted || gt_row_search_next(f, &p, 0, 1, true, &around) == SIZE_MAX));
 		regfree(&re);
-		gt_row_finds_free(f);
-		gt_page_release(&p);
+		gt_row_search_free(f);
+		gt_report_page_release(&p);
 	}
 	for (unsigned i = 0; i < 3; i++)
 		gt_table_free(tables[i]);
@@ -508,9 +508,9 @@ static void monkeys_break_nothing(void)
 				struct gt_key k;
 
 				while (gt_script_next(&s, &k) > 0)
-					CHECK(!gt_viewing_key(&st.s, k, &st.err));
-				CHECK(gt_viewing_step(&st.s, 1 + below(300), &st.err) >= 0);
-				gt_viewing_draw(&st.s, &st.screen);
+					CHECK(!gt_ui_key(&st.s, k, &st.err));
+				CHECK(gt_ui_step(&st.s, 1 + below(300), &st.err) >= 0);
+				gt_ui_draw(&st.s, &st.screen);
 			} else {
 				CHECK(play(&st, key));
 			}

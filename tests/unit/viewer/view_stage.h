@@ -5,14 +5,14 @@
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
 
-struct stage { struct gt_reader *reader; struct gt_viewing s; struct gt_screen screen; struct gt_err err; };
+struct stage { struct gt_reader *reader; struct gt_ui s; struct gt_screen screen; struct gt_err err; };
 
 static inline void stage_open(struct stage *st, int fd, unsigned width, unsigned height)
 {
 	*st = (struct stage){ .err = GT_ERR_INIT };
 	CHECK((st->reader = gt_reader_open_fd(fd, &st->err)));
-	CHECK(!gt_viewing_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
-	CHECK(!gt_viewing_resize(&st->s, width, height, &st->err));
+	CHECK(!gt_ui_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
+	CHECK(!gt_ui_resize(&st->s, width, height, &st->err));
 }
 
 static inline void stage_up(struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
@@ -26,7 +26,7 @@ static inline void stage_up(struct stage *st, const char *const *boots, unsigned
 
 static inline void strike(struct stage *st)
 {
-	gt_viewing_close(&st->s);
+	gt_ui_close(&st->s);
 	gt_reader_close(st->reader);
 	gt_screen_release(&st->screen);
 }
@@ -39,11 +39,11 @@ static inline bool play(struct stage *st, const char *script)
 	int rc;
 
 	while ((rc = gt_script_next(&s, &k)) > 0)
-		if (gt_viewing_key(&st->s, k, &st->err))
+		if (gt_ui_key(&st->s, k, &st->err))
 			return false;
-	if (rc || gt_viewing_step(&st->s, 0, &st->err))
+	if (rc || gt_ui_step(&st->s, 0, &st->err))
 		return false;
-	gt_viewing_draw(&st->s, &st->screen);
+	gt_ui_draw(&st->s, &st->screen);
 	return true;
 }
 

@@ -170,7 +170,7 @@ static const char *const meaningless[] = {
 
 static size_t typed(const char *s, size_t n, bool last, struct gt_key *k)
 {
-	return gt_typed((const uint8_t *)s, n, last, NULL, 0, k);
+	return gt_key_decode((const uint8_t *)s, n, last, NULL, 0, k);
 }
 
 static void bytes_of_keys(void)
@@ -239,7 +239,7 @@ static void own_sequences(void)
 	};
 	struct gt_key k;
 
-#define OWN(s, last) gt_typed((const uint8_t *)(s), strlen(s), last, own, 4, &k)
+#define OWN(s, last) gt_key_decode((const uint8_t *)(s), strlen(s), last, own, 4, &k)
 	CHECK(OWN("\x1b[A", false) == 3 && k.key == GT_KEY_HOME);
 	CHECK(OWN("\x1b[B", false) == 3 && k.key == GT_KEY_DOWN);
 	CHECK(OWN("\x1b[25~", false) == 5 && k.key == GT_KEY_F1 && k.with == GT_WITH_SHIFT);
@@ -262,17 +262,17 @@ static void any_bytes_at_all(void)
 		for (size_t i = 0; i < n; i++)
 			bytes[i] = dice(10) ? (uint8_t)pieces[dice(sizeof(pieces) - 1)] : (uint8_t)dice(256);
 		for (size_t used; at < n; at += used) {
-			CHECK((used = gt_typed(bytes + at, n - at, true, NULL, 0, &k)) >= 1 && used <= n - at);
+			CHECK((used = gt_key_decode(bytes + at, n - at, true, NULL, 0, &k)) >= 1 && used <= n - at);
 			keys[whole++] = k;
 		}
 		at = whole = 0;
 		for (size_t seen = 1; at < n;) {
-			size_t used = gt_typed(bytes + at, seen - at, seen == n, NULL, 0, &k);
+			size_t used = gt_key_decode(bytes + at, seen - at, seen == n, NULL, 0, &k);
 
 			CHECK(used <= seen - at && (used || (seen < n && !k.key)));
 			seen += !used;
 			at += used;
-			CHECK(used || seen - at <= GT_TYPED_MOST + 1);	/* a buffer of that size does */
+			CHECK(used || seen - at <= GT_KEY_DECODE_MAX + 1);	/* a buffer of that size does */
 			if (used)
 				CHECK(same(k, keys[whole++]));
 			seen = seen > at ? seen : at + (at < n);

@@ -49,11 +49,11 @@ static void misbehave(uint32_t key)
 	case 'o': overflow(); break;
 	case 'e': exit(3);
 	case 'h':
-		gt_guard_hold();
+		gt_terminal_write_begin();
 		raise(SIGTSTP);
-		if (gt_guard_told())	/* that it is back: so it was away */
+		if (gt_signal_pending())	/* that it is back: so it was away */
 			_exit(STOPPED_IN_BETWEEN);
-		gt_guard_let_go();
+		gt_terminal_write_end();
 		break;
 	case 'b':
 		for (;;)
