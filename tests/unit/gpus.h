@@ -115,7 +115,7 @@ static inline void gpus_wait(struct gpus *g, const struct gt_gpu_work *w, enum g
 	gt_gpu_put_wait(&g->types, w, &(struct gt_gpu_waiting){ .what = what, .event = event }, &g->err);
 }
 
-/* A call of the CUDA runtime, as CUPTI tells of it, around a driver's. */
+/* A call of the CUDA runtime around a driver call, as CUPTI records it. */
 static inline void gpus_runtime_call(struct gpus *g, int64_t start, int64_t end)
 {
 	struct gt_field correlation = { gt_writer_string(g->w, "correlation"), GT_F_U64, GT_R_CORRELATION };
@@ -163,7 +163,7 @@ static inline struct gt_reader *gpus_end(struct gpus *g)
 	return r;
 }
 
-/* Ends it, and puts it behind what is in the file `fd` already: recordings in one file. */
+/* Ends it, and appends it to the recordings in the file `fd`: several recordings in one file. */
 static inline bool gpus_end_into(struct gpus *g, int fd)
 {
 	static char bytes[1 << 16];

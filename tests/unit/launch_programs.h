@@ -1,5 +1,6 @@
-/* Programs that launch, as plain arrays of calls and of what they have the GPU do, so that reports about launching can be held
- * against figures counted a second time. The includer defines _GNU_SOURCE (memfd_create). */
+/* Programs that launch, as plain arrays of calls and of their GPU work, so that reports about
+ * launches can be compared with figures that are counted a second time. The includer defines
+ * _GNU_SOURCE (memfd_create). */
 #ifndef LAUNCH_PROGRAMS_H
 #define LAUNCH_PROGRAMS_H
 #include "tests/unit/random_program.h"
@@ -229,7 +230,7 @@ static inline bool only_add(const struct gt_segment *seg, const struct gt_type *
 	if ((double)(a) != (double)(b)) \
 		return printf("# %s:%d: %s: %.2f, not %.2f\n", __func__, __LINE__, #a, (double)(a), (double)(b)), false
 
-/* ---- reports over the program at hand ---- */
+/* ---- reports over the current program ---- */
 
 /* names: NULL-terminated. Written in so many epochs; origin: what times are counted from. new. */
 static inline json_t *reported(const char *const *names, int epochs, const struct gt_analysis_options *o, int64_t *origin)
@@ -241,7 +242,7 @@ static inline json_t *reported(const char *const *names, int epochs, const struc
 	return report(r, names, o);
 }
 
-/* Does a report say what was counted here? */
+/* Does a report agree with the figures that were counted here? */
 typedef bool agrees_fn(const json_t *j, int64_t origin);
 
 static inline bool agrees(const char *name, unsigned seed, int epochs, agrees_fn *as_counted)

@@ -1,11 +1,14 @@
-/* A random small program as a trace, and as plain arrays of what is in it, so that a test can count every figure of a report a second time
- * in the slowest and plainest way: times are below RP_END ns, so a cell for each ns is a fine way to count unions.
+/* A random small program as a trace, and as plain arrays of its contents, so that a test can
+ * count every figure of a report a second time in the slowest and plainest way: times are below
+ * RP_END ns, so an array with a cell for each ns can count unions.
  *
- * Two threads of one process call the driver: launches, copies, sets, allocations, frees, waits, queries, modules, with ioctls within
- * calls, calls of no length, calls at the same moment, and one that never returns. Two devices with two streams each run what is
- * launched, mostly one after the other on a stream, now and then at once (the seed decides); some of it is of no length, some has no known
- * launch, some kernels are NCCL's. Waits end when their stream is done; on demand they have rows of their own, as recorded ones do, and
- * a program that uses one device has but one. The includer defines _GNU_SOURCE (memfd_create). */
+ * Two threads of one process call the driver: launches, copies, sets, allocations, frees, waits,
+ * queries, modules, with ioctls within calls, calls of 0 ns, calls at the same time, and one
+ * that never returns. Two devices with two streams each run the launched operations, mostly one
+ * after the other on a stream, sometimes concurrently (the seed decides). Some operations take 0
+ * ns, some have no known launch, some kernels are NCCL's. Waits end when their stream is done.
+ * On demand they have rows of their own, as recorded waits do, and a program that uses one
+ * device has only one. The includer defines _GNU_SOURCE (memfd_create). */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 #include <stdlib.h>
@@ -17,7 +20,7 @@
 enum rp_what { RP_LAUNCH, RP_COPY, RP_SET, RP_ALLOC, RP_FREE, RP_SYNC, RP_SYNC_ALL, RP_QUERY, RP_MODULE, RP_IOCTL, RP_WHATS };
 struct rp_call {
 	enum rp_what what;
-	int thread, depth, device, stream, op;	/* op: index of what it launched, or -1 */
+	int thread, depth, device, stream, op;	/* op: index of the launched operation, or -1 */
 	int64_t start, end;
 	uint64_t bytes, addr;
 	int kernel, ret;
@@ -40,8 +43,9 @@ struct rp {
 	uint32_t types[RP_WHATS], names[5];
 	unsigned seed;
 	bool waits;			/* have rows */
-	int room;			/* of a stream: a call that launches more than that behind what runs waits, work begins late at times,
-					 * and threads launch on both devices; 0: nothing of all that */
+	/* per stream: a call waits if more operations than this are queued; some work begins
+	 * late; threads launch on both devices; 0: none of this */
+	int room;
 };
 static const char *const rp_kernels[5] __attribute__((unused)) = { "_Z3addPf", "_Z3mulPf", "_Z4gemmILi128EEvPf", "ncclDevKernel_AllReduce", "_Z4reluPf" };
 static const struct rp_kind { const char *name; uint8_t category, op; } rp_kinds[RP_WHATS] __attribute__((unused)) = {
@@ -156,7 +160,7 @@ static inline void rp_put_call(struct rp *p, const struct rp_call *c)
 		gt_writer_row(p->g.w, GT_CALL, p->g.thread[c->thread], &row, args, &p->g.err);
 }
 
-/* Is it told by its row which stream it is for? Not where another wait of its thread began at that moment. */
+/* Does its row name its stream? Not if another wait of its thread began at the same time. */
 static inline bool rp_aimed(const struct rp *p, const struct rp_call *c)
 {
 	bool aimed = p->waits && c->what == RP_SYNC && !c->open;

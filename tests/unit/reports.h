@@ -1,5 +1,6 @@
-/* Reports over small traces whose figures are known: makes the trace with the writer, runs reports, gives what they say as JSON or
- * text. The includer defines _GNU_SOURCE (memfd_create). */
+/* Reports over small traces whose figures are known: makes the trace with the writer, runs
+ * reports, and returns their output as JSON or text. The includer defines _GNU_SOURCE
+ * (memfd_create). */
 #ifndef REPORTS_H
 #define REPORTS_H
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* What Nsight's columns say of many values, counted anew: for tests of the reports that have them. */
+/* Computes the statistics in Nsight's columns over many values a second time, for tests of the
+ * reports that have these columns. */
 #ifndef SPREAD_H
 #define SPREAD_H
 #include <math.h>

@@ -93,7 +93,7 @@ static void what_is_not_told(void)
 		CHECK(noted(j, "context_events", how ? "unknown: --match" : "unknown if the context was not recorded"));
 		json_decref(j);
 	}
-	{	/* what is current is not known from the push on */
+	{	/* the current context is unknown from the push on */
 		struct program p;
 		json_t *j;
 

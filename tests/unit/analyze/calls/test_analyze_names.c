@@ -89,7 +89,7 @@ static void nsight_keeps_both(void)
 	}
 }
 
-/* --where and --by mean by `name` what is shown. */
+/* In --where and --by, `name` means the name that is shown. */
 static void queries_ask_for_what_is_shown(void)
 {
 	static const char *const where[] = { "name=='add<4, ..>'", "name=='" ADD_FULL "'", "name==" ADD };
@@ -150,7 +150,8 @@ static json_t *kernels_matching(const char *glob, const char *other)
 	return j;
 }
 
-/* What is copied from a table finds what stood there, though others have the same short form; a pattern finds all that have it. */
+/* A name that is copied from a table matches its own rows, although others have the same short
+ * form; a pattern matches all rows with that form. */
 static void what_is_printed_is_what_matches(void)
 {
 	json_t *j;

@@ -40,7 +40,7 @@ static bool sum_is(const json_t *j, const char *table, const char *name_key, con
 
 static const char *const shorts[5] = { "add", "mul", "gemm<128>", "ncclDevKernel_AllReduce", "relu" };
 static struct rp program;
-static struct gt_analysis_options look; /* what is asked for, in the program's own time */
+static struct gt_analysis_options look; /* the options, in the program's own time */
 
 static bool wanted(int64_t start, int64_t end)
 {

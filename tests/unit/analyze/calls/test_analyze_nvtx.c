@@ -192,7 +192,7 @@ static bool proj_sum_agrees(const json_t *j)
 
 static int rnd(int below) { return rand() % below; }
 
-/* Are two ranges of a thread alike? Then it is anybody's guess which one lies in the other. */
+/* Are two ranges of a thread equal in time? Then the order of nesting is unknown. */
 static bool nv_known(const struct nv_range *r, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -334,7 +334,7 @@ static bool only_range1(const struct gt_segment *seg, const struct gt_type *type
 	return !strcmp(gt_str(seg, type->name), "range1");
 }
 
-/* What is asked for are ranges: by name and thread, with all work that was launched in them. */
+/* Options select ranges by name and thread, with all work that was launched in them. */
 static void options_choose_ranges(void)
 {
 	struct gt_analysis_options o = plain;

@@ -1,4 +1,5 @@
-/* Quantiles as reports print them: never outside what was met, and exact where many rows have one value. */
+/* Quantiles as reports print them: never outside the range of the values, and exact if many rows
+ * have one value. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/gpus.h"

@@ -1,5 +1,6 @@
-/* Contexts in the tree of tracks change nothing in what is said of their streams: every report over a random program is the same whether
- * its streams stand on their devices or in contexts of these. */
+/* Contexts in the tree of tracks do not change the figures of their streams: every report over a
+ * random program is the same, whether its streams are children of their devices or of contexts
+ * of these devices. */
 #define _GNU_SOURCE
 #include "analyze/core/analysis.h"
 #include "tests/unit/t.h"

@@ -1,6 +1,8 @@
-/* Traces made to hurt reports: every row is well-formed, but there is too much of one thing (streams, names, contexts, live addresses,
- * depths), too little (one row, none), or the times are what no clock says. A shape is a function and a row in a table; `n` is how much
- * of it there is, so that a test can have little and a person who looks at memory a million. The includer defines _GNU_SOURCE. */
+/* Traces that are made to harm reports: every row is well-formed, but there is too much of one
+ * thing (streams, names, contexts, live addresses, depths), too little (one row, none), or the
+ * times are such as no clock gives. A shape is a function and a row in a table. `n` is its size:
+ * a test uses a small n, a measurement of memory uses a million. The includer defines
+ * _GNU_SOURCE. */
 #ifndef HOSTILE_SHAPES_H
 #define HOSTILE_SHAPES_H
 #include <limits.h>
@@ -292,7 +294,7 @@ static inline void hs_handles(struct hs *h)
 	hs_valued(h, "cuStreamSynchronize", (struct gt_type){ .category = GT_CAT_SYNC, .op = GT_OP_SYNC }, GT_R_STREAM, GT_R_EVENT);
 }
 
-/* Launches of n kernels, of which nothing else is told. */
+/* Launches of n kernels that have a name and nothing else. */
 static inline void hs_launched_names(struct hs *h)
 {
 	uint32_t id = hs_type(h, "cuLaunchKernelEx", (struct gt_type){ .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH }, GT_R_KERNEL, GT_R_STREAM);

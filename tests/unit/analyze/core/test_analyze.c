@@ -198,7 +198,8 @@ static struct gt_reader *failing_calls(struct failing want[3][3])
 	return end(&t);
 }
 
-/* Which threads they were on, and from when to when, counted a second time; whoever looked at which block. */
+/* The threads of the failed calls and their first and last times, counted a second time, with
+ * one and with four worker threads. */
 static void errors_have_places(void)
 {
 	for (unsigned workers = 1; workers <= 4; workers += 3) {

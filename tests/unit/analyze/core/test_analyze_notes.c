@@ -1,4 +1,5 @@
-/* What reports say beside their figures: what is missing, what was left out, and why there is nothing. */
+/* The notes of reports: missing records, rows that were left out, and the reason why a table is
+ * empty. */
 #define _GNU_SOURCE
 #include "analyze/core/report.h"
 #include "analyze/core/run.h"
@@ -76,7 +77,8 @@ static void the_time_that_was_recorded(void)
 		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },	/* of another, longer file */
 		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
 		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}", "over 9.000 us of 30.00 us recorded\n", 30000 },
-		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },	/* nobody knows how long it was open */
+		/* it is not known how long it was open */
+		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },
 		{ "{\"duration_ns\":\"long\"}", "over 9.000 us\n", -1e99 },
 	};
 
@@ -131,7 +133,8 @@ static void what_is_filtered_away_is_no_zero(void)
 	free(text);
 }
 
-/* Whatever reports are asked for, and whatever leaves nothing: it is said, with what there would be. */
+/* For any reports and any options that leave no rows: a note says so, and names the available
+ * values. */
 static void nothing_matched(void)
 {
 	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" }, { "contexts", "pauses" } };

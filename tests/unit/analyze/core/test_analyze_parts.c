@@ -324,7 +324,7 @@ static void strips_are_unions(void)
 			int64_t end = start + (int64_t)(rnd() % (w.width / 8 + 2)), first, last;
 
 			if (end < w.from)
-				continue;	/* the reader leaves out what is not in the window */
+				continue;	/* the reader omits rows outside the window */
 			gt_busy_strip_add(&s, &w, start, end);
 			first = start < w.from ? 0 : start - w.from;
 			last = (end > to ? to : end) - w.from;
@@ -370,7 +370,8 @@ static uint32_t named(struct gt_name_interner *ids, const char *text, uint32_t t
 	return gt_name_interner_find(ids, (struct gt_string){ text, (uint32_t)strlen(text) }, tag, NULL);
 }
 
-/* One number for each pair of text and tag, in the order in which they came; whoever asks again gets the same. */
+/* One number for each pair of text and tag, in the order of their first use; a second request
+ * returns the same number. */
 static void names_are_numbered(void)
 {
 	struct gt_name_interner ids = { 0 };

@@ -1,5 +1,6 @@
-/* Several files as the ranks of one run: what they say together is what their recordings say in one file, what a naive merge of each one's
- * figures says, and what the program says that was split over them. */
+/* Several files as the ranks of one run. Their common figures are compared with the figures of
+ * one file that contains all recordings, with a naive merge of the figures of each file, and
+ * with the figures of the program that was split over the files. */
 #define _GNU_SOURCE
 #include "analyze/cli/time_range_option.h"
 #include "analyze/ranks/ranks.h"
@@ -21,7 +22,7 @@ static struct gt_reader *reader_of(int fd)
 	return r;
 }
 
-/* A descriptor of what is read, for others to read it again. */
+/* A file descriptor with the data of a reader, so that other readers can read the data again. */
 static int file_of(struct gt_reader *(*make)(struct rp *, unsigned), struct rp *p, unsigned seed)
 {
 	struct gt_reader *r = make(p, seed);
@@ -138,7 +139,8 @@ static bool same_keys(const json_t *a, const json_t *b, const char *keys)
 	return true;
 }
 
-/* The figure over all rows of these keys in all files; INT64_MIN: nobody has one. how: 's' sum, 'm' most, 'l' least. */
+/* The figure over all rows of these keys in all files; INT64_MIN: no file has one. how: 's' sum,
+ * 'm' maximum, 'l' minimum. */
 static json_int_t merged(json_t *const *files, size_t n, const struct merging *m, const json_t *like, const char *key, char how)
 {
 	json_int_t all = INT64_MIN;
@@ -181,7 +183,7 @@ static bool same_cell(const json_t *a, const json_t *b, const char *key)
 	return x == y || json_equal(x, y);	/* neither has it, or both */
 }
 
-/* The row of file f: whose it is, what stands there in words, and the figures. */
+/* The row of file f: its rank, its text cells, and its figures. */
 static bool same_row(const json_t *have, size_t f, const json_t *want, const char *figures)
 {
 	static const char *const whose[] = { "pid", "tid", "device", "stream" };
@@ -276,7 +278,7 @@ static void as_a_naive_merge(void)
 
 /* ---- a program split over files ---- */
 
-/* What one thread did, and the device that it alone uses. */
+/* The part of one thread, and of the device that only this thread uses. */
 static int part_of(const struct rp *whole, int thread, struct rp *part)
 {
 	struct gt_reader *r;
@@ -409,7 +411,7 @@ static void each_clock_has_its_own_time(void)
 	close(nobody[1]);
 }
 
-/* ---- who is which ---- */
+/* ---- identities of ranks ---- */
 
 static char *path_of(int fd)
 {

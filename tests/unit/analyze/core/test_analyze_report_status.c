@@ -1,4 +1,5 @@
-/* What reports answer, and what they say when they cannot: that is one thing in text, in JSON and for the exit status. */
+/* The status of reports: their answers, and the reasons when they have none. Text, JSON and the
+ * exit status agree. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/core/report_status.h"
@@ -98,7 +99,7 @@ static void what_was_not_recorded_cannot_be_answered(void)
 	}
 }
 
-/* What was looked at and did not happen is an answer. */
+/* "None happened" is an answer if the trace would have recorded it. */
 static void none_is_an_answer(void)
 {
 	static const char *const names[] = { "gpu", "kernels", "copies", "streams", "overlap", "cuda_gpu_sum", "cuda_gpu_trace", "unseen",
@@ -117,7 +118,7 @@ static void none_is_an_answer(void)
 	}
 }
 
-/* All that the GPU's records told was lost: that is not nothing. */
+/* All records of the GPU were lost: this is different from an idle GPU. */
 static void what_was_lost_is_not_none(void)
 {
 	for (size_t i = 0; gpu_reports[i]; i++) {

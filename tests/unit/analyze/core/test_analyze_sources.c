@@ -3,7 +3,8 @@
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"
 
-/* Every table but the header is what it was before other sources recorded all of it as well; the header says so. */
+/* Every table but the header is the same as before other sources recorded all of it, too; the
+ * header names the sources. */
 static void a_call_counts_from_one_source(void)
 {
 	struct gt_analysis_options o[] = { plain, plain, plain };

@@ -1,5 +1,6 @@
-/* Every report over traces that are well-formed and unheard of (hostile_shapes.h): none fails, none says a figure that cannot be. What a
- * bound leaves out is told, and what is counted is still all of it. */
+/* Every report over traces that are well-formed and extreme (hostile_shapes.h): no report fails,
+ * and none has an impossible figure. If a bound leaves rows out, a note says so, and the totals
+ * still count all rows. */
 #define _GNU_SOURCE
 #include <sys/sendfile.h>
 #include <sys/wait.h>
@@ -144,7 +145,8 @@ static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
 	json_decref(j);
 }
 
-/* What is kept of each GPU and stream would be too much: no answer rather than one of some of them. */
+/* The state for each GPU and stream would exceed its limit: the report has no answer, rather
+ * than an answer for some of them. */
 static void idle_time_of_too_many_gpus_is_no_answer(void)
 {
 	static const struct { const char *shape; uint32_t n; bool cannot; } all[] = {
@@ -223,7 +225,7 @@ static void times_that_no_clock_says_are_no_answer(void)
 	json_decref(j);
 }
 
-/* ---- what runs at once, by name ---- */
+/* ---- concurrency by name ---- */
 
 struct naive { int64_t end[300]; uint32_t name[300], kind[300]; int n; bool wrong; };
 
@@ -278,7 +280,7 @@ static const struct t_case cases[] = {
 	T(times_that_no_clock_says_are_no_answer), T(a_sweep_knows_which_names_run),
 };
 
-/* For tests/cli, and who looks at memory: SHAPE N FILE writes such a trace. */
+/* For tests/cli and for measurements of memory: SHAPE N FILE writes such a trace. */
 static int write_shape(const char *name, const char *n, const char *path)
 {
 	struct gt_reader *r = shape(name, (uint32_t)strtoul(n, NULL, 10));

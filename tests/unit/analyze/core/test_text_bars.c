@@ -1,5 +1,6 @@
 #define _GNU_SOURCE	/* setenv */
-/* Steps of histograms hold what they say, and drawings are as wide and high as they should be. */
+/* Histogram steps contain the values that they state, and drawings have the requested width and
+ * height. */
 #include "analyze/stats/text_bars.h"
 #include "tests/unit/t.h"
 

@@ -10,7 +10,8 @@ static const char *const critical[] = { "critical", NULL };
 /* ---- programs whose chain is known ---- */
 
 struct by_hand { struct gpus g; uint32_t type[RP_WHATS + 2]; };
-enum { BLOCKING = RP_WHATS, TOLD };	/* beside enum rp_what: a copy that waits for itself, a stream told to wait */
+/* beside enum rp_what: a blocking copy, a stream wait for an event */
+enum { BLOCKING = RP_WHATS, TOLD };
 
 static void hand_begin(struct by_hand *h)
 {
@@ -172,11 +173,13 @@ static void a_gain_is_what_the_rest_leaves(void)
 	gain_is("add", 191, 247);		/* then mul on the other stream, until 1409, is the last to end */
 	gain_is("memcpy*", 83, 100);		/* then add begins when its launch returns, at 1070 */
 	gain_is("@kernel", 372, 372);
-	gain_is("cuStreamSynchronize", 75, 10);	/* the last launch is not held up any more, but what it launches, by add until 1400 */
+	/* until 1400 add delays the last kernel, no longer its launch */
+	gain_is("cuStreamSynchronize", 75, 10);
 	gain_is("nothing", 0, 0);
 }
 
-/* What comes to the fore: of two streams that are waited for, only the longer one is on the path. */
+/* A saving on one path exposes another: of two streams that are waited for, only the longer one
+ * is on the path. */
 static void what_was_behind_comes_to_the_fore(void)
 {
 	struct by_hand h;
@@ -324,7 +327,8 @@ static void lost_and_unjoined_is_unknown(void)
 
 	hand_begin(&h);
 	gpus_plain(&h.g, 0, h.g.stream[0][0], 1000, 1100);
-	gpus_plain(&h.g, 0, h.g.stream[0][0], 1150, 1200);	/* 50 after the one before: whose launch took so long nobody knows */
+	/* 50 after the one before: its long launch is unknown */
+	gpus_plain(&h.g, 0, h.g.stream[0][0], 1150, 1200);
 	hand_call(&h, RP_QUERY, 0, 1160, 1170, 0);
 	hand_call(&h, RP_LAUNCH, 0, 1250, 1260, 0);
 	hand_kernel(&h, 1, 1, 1260, 1300, 0, 1250);

@@ -83,7 +83,8 @@ static struct naive_source op_before(const struct naive *n, const struct naive_o
 	return s;
 }
 
-/* When the stream of o was told to wait, between the launches of the work before and of o. */
+/* The time of the call that made o's stream wait, between the launches of o and of the operation
+ * before it. */
 static int64_t op_told(const struct naive *n, const struct naive_op *o)
 {
 	int64_t told = INT64_MIN, last = INT64_MIN, since = INT64_MIN;
@@ -357,7 +358,8 @@ static int64_t naive_without(struct naive *n)
 
 struct more { bool skip[RP_MOST], graph[RP_MOST], by_order[RP_MOST]; int wait[RP_MOST]; bool told[RP_MOST]; };
 
-/* Not two calls of a thread, nor two works of a stream, begin at once: which one is first would be anybody's guess. */
+/* No two calls of a thread and no two operations of a stream begin at the same time: their order
+ * would not be defined. */
 static void part(struct rp *p, struct more *m)
 {
 	for (int i = 0; i < p->ncalls; i++)
@@ -379,7 +381,7 @@ static void part(struct rp *p, struct more *m)
 	}
 }
 
-/* Launches that bring more work, as graphs do; waits that are told; joins by order; calls in calls. */
+/* Launches with several operations, as graphs have; stream waits; joins by order; nested calls. */
 static void make_more(struct rp *p, struct more *m, int scale)
 {
 	int nops = p->nops;
@@ -509,7 +511,7 @@ static struct gt_reader *make(struct rp *p, struct more *m, struct naive *n, uns
 	return gpus_end(&p->g);
 }
 
-/* What is seen of it within [from, to). */
+/* Adds the part of the program within [from, to). */
 static void see(struct naive *n, const struct rp *p, const struct more *m, int64_t from, int64_t to)
 {
 	n->ranged = from > INT64_MIN;

@@ -1,12 +1,13 @@
-/* The critical path of long random programs, whose calls are passed by in chunks where nobody asks for each of them: what is said of it then
- * beside what is said when all pieces are listed, which test_analyze_chain.c holds against a plain way; and sums beside plain ones. */
+/* The critical path of long random programs: the calls that no figure needs one by one are
+ * skipped in chunks. The results are compared with those of a run that lists all pieces, which
+ * test_analyze_chain.c compares with a plain computation; and the sums with plain sums. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/reports.h"
 
 #define CALLS 9000
-#define MORE_TYPES 70		/* more than a chunk tells of */
+#define MORE_TYPES 70		/* more than a chunk lists */
 
 static const char *const critical[] = { "critical", NULL };
 
@@ -61,8 +62,9 @@ static void put_work(struct program *p, int thread, const struct one *call)
 	p->tail = w.end;
 }
 
-/* Gaps of none to some, now and then a long one; calls of no length, calls within calls, of which some begin at once. The last calls are the
- * longest of all: once they are listed nobody asks for each of the others. */
+/* Gaps of 0 to a few ns, sometimes a long one; calls of 0 ns, and calls within calls, some of
+ * which begin at the same time. The last calls are the longest of all: once they are listed, the
+ * others need not be read one by one. */
 static void step(struct program *p, int thread, bool launches)
 {
 	int64_t start = p->at[thread] + (rp_below(8) ? rp_below(400) : 0) + (p->seed % 3 && !rp_below(4000) ? 19999 + rp_below(3) : 0);

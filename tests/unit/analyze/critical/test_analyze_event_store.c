@@ -1,4 +1,4 @@
-/* Lines of records that do not fit into memory, beside what they must be. */
+/* Sequences of records that do not fit into memory, compared with the expected ones. */
 #define _GNU_SOURCE
 #include "analyze/critical/event_store.h"
 #include "tests/unit/t.h"

@@ -1,4 +1,5 @@
-/* The comparison of two traces: what it takes for noise, what it pairs, and what it says. */
+/* The comparison of two traces: which differences are noise, which rows are paired, and what the
+ * report prints. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/diff/diff.h"
@@ -393,11 +394,12 @@ static const char *paired(struct gt_table *a, struct gt_table *b)
 static void rows_are_paired_by_key(void)
 {
 	CHECK(!strcmp(paired(PLACES(NAMES("a", "a", "b"), 0, 1, 0), PLACES(NAMES("b", "a", "a"), 0, 1, 0)), "2-0 1-1 0-2 "));
-	/* the same key twice: in their order, and what is left over is gone */
+	/* the same key twice: paired in order, and a row without a partner is removed from the
+	 * second trace */
 	CHECK(!strcmp(paired(PLACES(NAMES("a", "a", "a"), 0, 0, 0), PLACES(NAMES("a", "c", "a"), 0, 0, 0)), "0-0 x-1 1-2 2-x "));
 	/* a cell that is absent is a key like others, and no empty one of another column */
 	CHECK(!strcmp(paired(PLACES(NAMES("a"), -1), PLACES(NAMES("a", "a"), 1, -1)), "x-0 0-1 "));
-	/* no process goes by the name of any other: then the devices tell */
+	/* no process has a name of the other trace: devices decide */
 	CHECK(!strcmp(paired(PLACES(NAMES("old", "old"), 0, 1), PLACES(NAMES("new", "new"), 1, 0)), "1-0 0-1 "));
 	CHECK(!strcmp(paired(PLACES(NAMES("old", "both"), 0, 1), PLACES(NAMES("new", "both"), 0, 1)), "x-0 1-1 0-x "));
 	CHECK(!strcmp(paired(NULL, PLACES(NAMES("a"), 0)), "x-0 ") && !strcmp(paired(PLACES(NAMES("a"), 0), NULL), "0-x "));
@@ -471,7 +473,8 @@ static void figures_have_verdicts(void)
 	json_decref(j);
 }
 
-/* Nobody looked at the GPU in the first: its kernels are not new, and those of the second trace are not gone the other way round. */
+/* The first trace has no GPU records: its kernels are not reported as new; with the traces
+ * swapped, the kernels of the second trace are not reported as removed. */
 static void what_was_not_recorded_is_not_gone(void)
 {
 	struct rp *p = malloc(sizeof(*p));
@@ -491,7 +494,7 @@ static void what_was_not_recorded_is_not_gone(void)
 	json_decref(back);
 }
 
-/* lost: what was recorded of its kernel; some: and not of all work. */
+/* lost: the record of the kernel is lost; some: other GPU work was recorded. */
 static struct gt_reader *one_launch(bool lost, bool some)
 {
 	struct gt_gpu_work w;
@@ -509,7 +512,8 @@ static struct gt_reader *one_launch(bool lost, bool some)
 	return gpus_end(&g);
 }
 
-/* The second program was killed, and the record of its kernel with it. Where other work was recorded it is gone, and the losses are told. */
+/* The second program was killed, and the record of its kernel was lost. Where other work was
+ * recorded, the kernel is reported as removed, and the losses are reported. */
 static void what_was_lost_is_not_gone(void)
 {
 	json_t *j = compared(one_launch(false, false), one_launch(true, false), NULL, NULL, NULL);

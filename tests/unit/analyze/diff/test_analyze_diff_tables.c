@@ -239,7 +239,7 @@ static const char *gate_says(const char *report_name, const char *gate, unsigned
 	return state;
 }
 
-/* Of a rule that cannot be answered nobody knows whether it is above a limit. */
+/* If a rule has no answer, it is unknown whether it is above a limit. */
 static bool unknown(const json_t *alone, const char *table, const char *column)
 {
 	bool any = false;

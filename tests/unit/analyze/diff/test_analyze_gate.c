@@ -1,4 +1,4 @@
-/* Gates: what may be written, what is told of what may not, and what traces are let through. */
+/* Gates: their syntax, the messages about errors in it, and the traces that pass. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/diff/gate.h"
@@ -42,7 +42,7 @@ static void gates_are_read(void)
 	CHECK(reads("verdicts.slower > 0", "verdicts", "slower", "", GT_GATE_GT, false, false, 0));
 }
 
-/* ---- what is told of what may not ---- */
+/* ---- messages about invalid gates ---- */
 
 static bool refused(const char *text, bool two, int column, const char *words)
 {
@@ -152,14 +152,14 @@ static void any_text_is_read_or_refused(void)
 	CHECK(read > 20000 && refusals > 20000);
 }
 
-/* ---- what is let through ---- */
+/* ---- traces that pass ---- */
 
 static const struct made before[] = {
     {LAUNCH, 100, 10000, 5}, {COPY, 40, 20000, 2}, {CONTEXT, 10, 3000, 1}, {ALLOC, 4, 1000, 1}, {0, 0, 0, 0}};
 static const struct made after[] = {
     {LAUNCH, 100, 10500, 5}, {COPY, 80, 10000, 2}, {FREE, 3, 700, 0}, {ALLOC, 8, 1000, 1}, {0, 0, 0, 0}};
 
-/* The state of one gate over the two; status: what it makes the program exit with. */
+/* The state of one gate over the two traces; status: the exit status of the program. */
 static bool state(const char *gate, const char *want, int status)
 {
 	int got = -1;

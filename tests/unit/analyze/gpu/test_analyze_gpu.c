@@ -90,7 +90,7 @@ static void launches_that_cannot_be(void)
 	}
 }
 
-/* People read names, not what compilers make of them; and what is no kernel keeps its own. */
+/* Tables show demangled names; operations that are not kernels keep their own names. */
 static void operations_have_short_names(void)
 {
 	struct gpus g;
@@ -267,7 +267,8 @@ static void counters_over_time(void)
 	json_decref(j);
 }
 
-/* Reasons for slow clocks are bits: what was set always, what at any time; a mean of them says nothing. */
+/* Reasons for slow clocks are bits: some set all the time, some at some time; their mean has no
+ * meaning. */
 static void bits_are_no_numbers(void)
 {
 	struct gt_row row_ = { .nargs = 1 };

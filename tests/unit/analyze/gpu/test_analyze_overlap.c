@@ -84,7 +84,7 @@ static void streams_in_pairs(void)
 	json_decref(j);
 }
 
-/* What is beyond the pairs that are looked at is told, and still in all other figures. */
+/* A note reports pairs beyond the limit; all other figures still include them. */
 static void many_streams(void)
 {
 	struct gpus g;

@@ -1,5 +1,5 @@
-/* One GPU that several processes work on: what they did with it is put together where their devices have one UUID, and held against a
- * count by cells of 1 ns. */
+/* One GPU that several processes use: if their devices have one UUID, their work is merged.
+ * Compared with a count by cells of 1 ns. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include "analyze/core/report.h"
@@ -85,8 +85,9 @@ static void recordings_stay_apart(void)
 	json_decref(j);
 }
 
-/* Idle time is cut along whoever launches next, however long ago the other one did. A call of 30 ns launches 20 ns before each kernel,
- * and returns 10 ns behind its start; so 60 of 80 ns between kernels are outside CUDA. */
+/* Idle time is divided by the calls of the process that launches next, however long ago the
+ * other process launched. A call of 30 ns launches 20 ns before each kernel, and returns 10 ns
+ * after the kernel's start; so 60 of 80 ns between kernels are outside CUDA. */
 static void causes_are_those_of_who_launches(void)
 {
 	enum { ROUNDS = 300000 };

@@ -8,7 +8,7 @@
 static const char *const transfers[] = { "transfers", NULL };
 static const char *const words[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };
 
-/* Calls are copies from now on, of which nothing is told but the name. */
+/* From now on calls are copies that have a name and no other data. */
 static void begin_bare(struct gpus *g)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_COPY };

@@ -1,4 +1,5 @@
-/* Each rule finds what it is about, and says clean or that it cannot tell where it should. */
+/* Each rule finds its problem, reports "clean" if there is none, and "unknown" if the trace
+ * lacks the data. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/gpus.h"
@@ -88,7 +89,8 @@ static void causes_have_rules(void)
 	}
 }
 
-/* Memory that is allocated before the loop is nobody's business; after it has run for a while it is. */
+/* An allocation before the loop is no problem; an allocation after the loop has run for a while
+ * is one. */
 static void warming_up_is_no_fault(void)
 {
 	for (int late = 0; late < 2; late++) {
@@ -152,7 +154,8 @@ static void put_copies(struct gpus *g, int from, int n, bool set, bool blocks, u
 	}
 }
 
-/* A hundred times is a habit, and once less is none; small is what is below 64 KiB, and half of all copies must be. */
+/* The threshold is 100 occurrences; 99 are not reported. A small copy has less than 64 KiB, and
+ * half of all copies must be small. */
 static void habits_begin_at_a_hundred(void)
 {
 	static const struct { const char *rule; int n, large; bool set, blocks, found; uint64_t bytes; } all[] = {
@@ -210,7 +213,8 @@ static void a_loop_is_twice_its_second_half(void)
 	json_decref(j);
 }
 
-/* Launches whose work starts 300 ns after their return: the GPU takes so long, or, where its stream was told so, waits for an event. */
+/* Launches whose work starts 300 ns after their return: the GPU takes that long, or, with a
+ * stream wait, it waits for an event. */
 static void work_that_does_not_start(void)
 {
 	for (int told = 0; told < 2; told++) {
@@ -281,7 +285,8 @@ static void several_gpus(void)
 		CHECK(num(r, "at_ns") == 20 && num(r, "duration_ns") == 39980 && num(r, "device") == 1 && num(r, "pid") == 100 && absent(r, "tid"));
 	}
 	json_decref(j);
-	for (int several = 0; several < 2; several++) {		/* it says whose the place is as far as that needs to be said */
+	/* it names the process of the place if there are several */
+	for (int several = 0; several < 2; several++) {
 		unbalanced_program(&g);
 		if (several)
 			gpus_track(&g, GT_NONE, "other", GT_TRACK_PROCESS, 200);

@@ -1,5 +1,6 @@
-/* The rules of advice that look at streams, gaps, clocks and memory: each finds what it is about, says clean, and says that it cannot tell;
- * and over random traces each has the figures that a count has which looks at each nanosecond, or at each two operations, by itself. */
+/* The rules of advice about streams, gaps, clocks and memory: each finds its problem, and
+ * reports "clean" or "unknown" where it should. Over random traces each rule has the same
+ * figures as a count that checks each nanosecond, or each pair of operations, by itself. */
 #define _GNU_SOURCE
 #include "analyze/memory/leaks.h"
 #include "analyze/advice/stream_serialization.h"
@@ -96,7 +97,8 @@ static void streams_that_take_turns(void)
 
 	plain_turns();
 	j = advice_of(put_turns(&g), &plain);
-	/* The first waits for nobody. Each other could have run 20 us earlier; the busiest stream works for 600 us of 1200. */
+	/* The first one waits for nothing. Each other one could have run 20 us earlier; the
+	 * busiest stream works for 600 us of 1200. */
 	CHECK(costs(j, "serialised-streams", true, 59 * 20 * US, 600 * US) && because(j, "serialised-streams", "59 times"));
 	CHECK(because(j, "serialised-streams", "streams 7 and 8 never") && num(rule(j, "serialised-streams"), "tid") == 100);
 	json_decref(j);
@@ -382,7 +384,7 @@ static void launched(struct gpus *g, int64_t call, int64_t start, int64_t end)
 
 #define MS 1000000ll
 
-/* The profiler's own work divides a gap, and so do losses; what is lost is no gap. */
+/* The profiler's own work divides a gap, and so do losses; a lost operation makes no gap. */
 static void one_large_gap(void)
 {
 	for (int how = 0; how < 6; how++) {
@@ -662,7 +664,8 @@ static void a_leak(void)
 	}
 }
 
-/* Nobody asked for it by its name: what takes to read the trace twice is left open, never called clean. */
+/* The rule is not requested by name: a rule that must read the trace twice is then left open,
+ * and is never reported as clean. */
 static void among_others(void)
 {
 	struct gt_analysis_options o = plain;

@@ -251,7 +251,7 @@ static void a_range_is_the_window(void)
 	}
 }
 
-/* What is not said is where GPU operations begin or end. */
+/* Where the start or the end of a GPU operation is not recorded. */
 static void half_a_range(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
@@ -299,7 +299,8 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 	return gt_idle_block(a->s, cols, a->err);
 }
 
-/* Which of two that begin at one moment on a stream is before the other nobody can tell, nor, by its start, one call from another. */
+/* If two operations on a stream, or two calls, begin at the same time, their order is not
+ * defined. */
 static bool is_plain(void)
 {
 	for (int i = 0; i < p.ncalls; i++)
@@ -313,8 +314,9 @@ static bool is_plain(void)
 	return true;
 }
 
-/* Streams have room for a few launches, so that many calls find them full; in the count above any call may. That those are found, and in
- * no gap that the call itself ends, says that they are the only ones. */
+/* Streams hold a few launches, so that many calls find them full; in the count above any call
+ * may. This test shows that those calls are found, that none is found in a gap that the call
+ * itself ends, and that there are no others. */
 static void full_queues(void)
 {
 	double all = 0;
@@ -440,7 +442,7 @@ static void short_gaps_are_one_line(void)
 	json_decref(j);
 	two_kernels(&g);
 	launched(&g, 0, 0, 1510, 10, 2150, 2200);
-	o.min_ns = 50;			/* a gap as long as that is none shorter */
+	o.min_ns = 50;			/* a gap of this length is not short */
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
 	CHECK(part(j, "short") == 0 && part(j, "queued") == 450 && rows(j, "longest_gaps") == 2);
 	json_decref(j);
@@ -558,7 +560,8 @@ static void a_stream_that_waits(void)
 	}
 }
 
-/* It was told to wait before each of twenty launches, long before the first of them came to run. */
+/* The stream got the order to wait before each of twenty launches, long before the first of them
+ * ran. */
 static void a_stream_that_is_told_long_before(void)
 {
 	struct gpus g;
@@ -659,7 +662,8 @@ static void bars_show_what_there_is(void)
 	json_decref(j);
 }
 
-/* An operation of unknown cause, calls that nobody looked at, options that leave rows out, nothing at all. */
+/* An operation of unknown cause, calls that were not recorded, options that leave rows out, an
+ * empty trace. */
 static void what_cannot_be_told(void)
 {
 	struct gt_analysis_options o = plain;
@@ -696,7 +700,8 @@ static void what_cannot_be_told(void)
 	json_decref(j);
 }
 
-/* A gap in which a thread makes more calls than are kept: what is not known is said, and the parts still add up. */
+/* A gap in which a thread makes more calls than the report keeps: the unknown part is reported,
+ * and the parts still add up. */
 static void more_calls_than_are_kept(void)
 {
 	enum { CALLS = 3000000 };

@@ -1,4 +1,5 @@
-/* What was waited for while a GPU was idle because its thread synchronised: a program with such gaps, counted gap by gap. */
+/* The operation that a thread waited for while a GPU was idle because of the thread's
+ * synchronization: a program with such gaps, counted gap by gap. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/gpus.h"
@@ -143,7 +144,7 @@ static void several_gpus(void)
 	json_decref(j);
 }
 
-/* Two recordings of one program in one file: what is of one is not of the other. */
+/* Two recordings of one program in one file: rows of one recording do not belong to the other. */
 static void several_recordings(void)
 {
 	int both = memfd_create("both", 0);

@@ -23,7 +23,7 @@ static void half(struct trace *t, uint32_t type, int64_t at, int32_t end)
 	gt_writer_row(t->w, GT_UNMATCHED, t->thread[0], &(struct gt_row){ at, at, type, end, 0, 0 }, NULL, &t->err);
 }
 
-/* A range that the program never closed is open, but nobody knows until when. */
+/* The program never closed this range: the range is open, and its end is unknown. */
 static void begins_without_an_end_are_named_and_listed(void)
 {
 	static const char *const reports[] = { "header", "open", NULL };

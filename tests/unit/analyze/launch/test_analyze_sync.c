@@ -1,4 +1,4 @@
-/* Who waits for the GPU: known figures, and random programs held against a count by cells of 1 ns. */
+/* Waits for the GPU: known figures, and random programs compared with a count by cells of 1 ns. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/random_program.h"
@@ -58,12 +58,15 @@ static void known_waits(struct gpus *g)
 	launched(g, 0, 1, 350, 400, 500);
 	wait_of(g, stream, g->stream[0][0], 150, 310);		/* needed: 150 worked */
 	wait_of(g, stream, g->stream[0][1], 320, 330);		/* needless */
-	wait_of(g, stream, g->stream[0][0], 360, 380);		/* needless: what is pending is on the other stream */
-	call_of(g, GT_CALL, event, 381, 385, 0);		/* needless: what is pending began later */
+	/* needless: the pending work is on the other stream */
+	wait_of(g, stream, g->stream[0][0], 360, 380);
+	/* needless: the pending work began later */
+	call_of(g, GT_CALL, event, 381, 385, 0);
 	call_of(g, GT_CALL, free_, 386, 510, 0);		/* needed, but the call in it counts in its place */
 	call_of(g, GT_CALL, context, 390, 505, 1);		/* needed */
 	call_of(g, GT_CALL, event, 395, 500, 2);		/* in a wait */
-	call_of(g, GT_CALL, event, 550, 560, 0);		/* something is pending, maybe not what it waits for */
+	/* some work is pending, maybe other work than it waits for */
+	call_of(g, GT_CALL, event, 550, 560, 0);
 	launched(g, 0, 1, 530, 555, 580);
 	call_of(g, GT_CALL, context, 600, 607, 0);		/* needless */
 	call_of(g, GT_CALL, free_, 610, 620, 0);		/* no wait */
@@ -94,7 +97,7 @@ static void waits_by_call(void)
 	json_decref(j);
 }
 
-/* A free waits if what was pending when it began was over when it returned. */
+/* A free waits if the work that was pending at its start has ended at its return. */
 static void frees_that_wait(void)
 {
 	struct gpus g;
@@ -147,7 +150,8 @@ static void copies_that_wait(void)
 	json_decref(j);
 }
 
-/* What may be missing makes no wait needless, and an open one waits for what is not recorded yet. */
+/* Work that may be missing makes no wait needless, and an open wait waits for work that is not
+ * recorded yet. */
 static void what_may_be_missing(void)
 {
 	struct gpus g;
@@ -262,7 +266,7 @@ static int64_t worked(const struct rp *p, const struct range *r, int device, int
 	return ns;
 }
 
-/* The latest end of what was pending, -1: nothing was; *unsure: something might have been. */
+/* The latest end of the pending work, -1: there was none; *unsure: there may have been some. */
 static int64_t pending(const struct rp *p, const struct range *r, const struct rp_call *c, int device, int stream, bool *unsure)
 {
 	int64_t over = c->end > c->start ? c->end : c->start + 1, until = -1;
@@ -290,7 +294,7 @@ static bool copied_within(const struct rp *p, const struct range *r, const struc
 	       (o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
 }
 
-/* Adds what one call is, if it waits. */
+/* Adds one call to the expected figures, if it waits. */
 static void expect(const struct rp *p, const struct range *r, const struct rp_call *c, struct expected *e)
 {
 	bool aimed = rp_aimed(p, c), unsure, several = !(p->waits && p->seed % 3), missing = c->open;
@@ -362,8 +366,8 @@ static bool same(const json_t *row, const struct expected *e)
 	       num(row, "max_ns") == (double)e->longest && num(row, "open") == (double)e->open;
 }
 
-/* Streams of the two devices have the same ids, so with two devices the rows of one id cannot be told apart here: only the threads are
- * compared then. */
+/* Streams of the two devices have the same ids, so with two devices the rows of one id are
+ * ambiguous here: only the threads are compared then. */
 static bool agree(const struct rp *p, const json_t *j, struct expected e[2][RP_WHATS][5])
 {
 	size_t groups = 0, threads = 0;

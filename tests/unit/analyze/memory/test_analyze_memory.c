@@ -1,4 +1,5 @@
-/* Who holds memory, when and at what cost: known figures, and random programs held against a count that plays each call anew. */
+/* Allocated memory over time and its cost: known figures, and random programs compared with a
+ * count that replays each call. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/core/run.h"
@@ -32,7 +33,7 @@ static void who_held_the_peak(void)
 	CHECK(num(row(j, "memory_live", 0), "allocations") == 3 && num(row(j, "memory_live", 1), "bytes") == 500);
 	CHECK_EQ(rows(j, "memory_churn"), 1);
 	r = row(j, "memory_churn", 0);
-	/* the free at 220 gave back what nobody asked for again */
+	/* the free at 220 released memory that was not requested again */
 	CHECK(num(r, "again") == 1 && num(r, "again_ns") == 7 && num(r, "free_ns") == 3 && num(r, "cost_ns") == 10);
 	CHECK(num(r, "again_per_s") == 1e6 && num(r, "allocations") == 3);
 	CHECK(rows(j, "memory_over_time") == 1 && num(row(j, "memory_over_time", 0), "peak_bytes") == 2064);
@@ -60,7 +61,8 @@ static void missed_frees_are_none(void)
 	json_decref(j);
 }
 
-/* What lived when the time that is looked at begins is in no figure of it, and that is said. */
+/* Memory that was allocated before the selected time range is in no figure of the range, and a
+ * note says so. */
 static void what_was_before_is_not_alive(void)
 {
 	static const struct { int64_t from, to; double peak; bool said; } looks[] = {
@@ -178,7 +180,7 @@ static struct gt_reader *counted(bool late, int samples)
 	return gpus_end(&g);
 }
 
-/* A process that ends holds nothing any more, but that is not what it gave back. */
+/* A process that has ended holds no memory, but it has not freed that memory. */
 static void a_process_ends_with_what_it_held(void)
 {
 	json_t *j = report(counted(false, 3), memory_only, &plain);
@@ -188,7 +190,8 @@ static void a_process_ends_with_what_it_held(void)
 	j = report(counted(true, 3), memory_only, &plain);	/* freed */
 	CHECK_EQ(num(row(j, "memory_devices", 0), "live_bytes"), 0);
 	json_decref(j);
-	j = report(counted(false, 1), memory_only, &plain);	/* what was before is not known */
+	/* earlier allocations are unknown */
+	j = report(counted(false, 1), memory_only, &plain);
 	CHECK(rows(j, "memory_devices") == 1 && absent(row(j, "memory_devices", 0), "live_bytes"));
 	json_decref(j);
 }
@@ -201,7 +204,7 @@ static void holds_are_no_frees(void)
 	const struct { int64_t at; uint32_t *type; uint64_t handle; } calls[] = {
 		{ 100, &create, 1 }, { 110, &create, 2 }, { 120, &retain, 2 }, { 130, &release, 2 }, { 140, &release, 2 }, { 150, &release, 1 },
 		{ 160, &retain, 7 }, { 170, &release, 7 }, { 180, &release, 7 }, { 190, &import, 8 }, { 200, &release, 8 },
-		{ 210, &release, 9 },	/* this one nobody has seen */
+		{ 210, &release, 9 },	/* this one was never recorded */
 	};
 	json_t *j;
 
@@ -281,7 +284,7 @@ static struct gt_reader *written(const struct step *list, int n)
 
 struct played { struct tally of[2][3]; uint64_t value[MOST + 1], peak; };
 
-/* group[a]: 1 + host * 3 + size of what is alive at address a, or 0. */
+/* group[a]: 1 + host * 3 + size of the allocation that is alive at address a, or 0. */
 static void play(const struct step *list, int n, struct played *p)
 {
 	int group[ADDRESSES + 1] = { 0 };

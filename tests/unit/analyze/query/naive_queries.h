@@ -7,7 +7,7 @@
 #include "tests/unit/random_program.h"
 
 struct nq_value { bool there; const char *text; double n; };
-struct nq_row {			/* a row: what it is, and its fields */
+struct nq_row {			/* a row and its fields */
 	const char *kind, *name, *category, *layer;
 	int64_t start, end;
 	const struct rp_call *call;
@@ -108,7 +108,7 @@ struct nq_expr { int op; struct nq_expr *a, *b; const char *field, *sign; double
 static struct nq_expr nq_pool[64];
 static int nq_npool;
 
-/* Is it so of that row? What has no such field is not compared. */
+/* Is the expression true for that row? A comparison is false if the row does not have the field. */
 static inline bool nq_holds(const struct nq_expr *e, const struct nq_row *r)
 {
 	struct nq_value v;
@@ -211,7 +211,8 @@ static inline const char *const *nq_by(unsigned seed)
 	return lists[seed % (sizeof(lists) / sizeof(*lists))];
 }
 
-/* A random question to a random program: where is its text, expr what it means, fields the text of by. */
+/* A random query on a random program: where is its text, expr its meaning, fields the text of
+ * by. */
 struct nq_question { const struct nq_expr *expr; const char *const *by; struct gt_buf where, fields; };
 
 /* The program, as a trace. new. nq_end releases the question. */

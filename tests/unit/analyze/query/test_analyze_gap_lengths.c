@@ -133,7 +133,8 @@ static void gaps_are_counted_by_length(void)
 
 		if (seed % 3 == 0)
 			o.filter = (struct gt_filter){ .ranged = true, .from = 500 + seed * 5, .to = 3000 + seed * 13 };
-		o.min_ns = seed % 4 ? 0 : 40;	/* nobody asks why, but they are gaps */
+		/* below it no cause is computed, but they are gaps */
+		o.min_ns = seed % 4 ? 0 : 40;
 		j = ask_json(r, seed % 2 ? NULL : "recording", &o);
 		find_gaps(&n, &o.filter);
 		CHECK(j && ranges_agree(j, &n, seed % 2));

@@ -1,11 +1,11 @@
-/* Queries over traces whose figures are known, and what is wrong with a question. */
+/* Queries over traces whose figures are known, and the errors in invalid queries. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/query/query.h"
 #include "tests/unit/gpus.h"
 #include "tests/unit/analyze/query/queries.h"
 
-/* ---- what is wrong is said at its place ---- */
+/* ---- errors are reported at their place ---- */
 
 static const struct bad { const char *where, *by, *agg, *order; uint64_t column; const char *says; } bads[] = {
 	{ "knid==kernel", NULL, NULL, NULL, 0, "there is no field 'knid'; did you mean 'kind'?" },
@@ -182,7 +182,8 @@ static void what_is_absent_is_said(void)
 	CHECK(num(row(j, "query", 0), "count") == 4 && noted(j, "query", "8 rows tested with bytes>1 have no bytes: the test is false for them"));
 	json_decref(j);
 	known(&t, true);
-	j = ask(end(&t), "kind==kernel", NULL, "count", &plain);		/* nobody looked at the GPU */
+	/* the GPU was not recorded */
+	j = ask(end(&t), "kind==kernel", NULL, "count", &plain);
 	CHECK(rows(j, "query") == 0 && noted(j, "query", "not recorded"));
 	json_decref(j);
 	known(&t, true);
@@ -218,7 +219,8 @@ static void work_of_a_gpu(void)
 	json_decref(j);
 }
 
-/* 0.000125 ms are not quite 125 ns in binary, and as good as that; bounds of what is no whole number are in or out, too. */
+/* 0.000125 ms is not exactly 125 ns in binary, but counts as 125 ns. Bounds that are not whole
+ * numbers include or exclude correctly, too. */
 static void bounds_are_exact(void)
 {
 	static const struct { const char *where; int rows; } all[] = {

@@ -55,7 +55,8 @@ static void different_values_are_counted(void)
 	}
 }
 
-/* Two recordings in one file: what has the same text or number in both is one value; threads make no difference. */
+/* Two recordings in one file: a text or number that is in both is one value; the number of
+ * threads makes no difference. */
 static void values_are_the_same_everywhere(void)
 {
 	struct trace t;
@@ -97,7 +98,7 @@ static void numbers_are_compared_by_value(void)
 	gt_distinct_release(&d);
 }
 
-/* As many as there is room for are counted; one more, and no count is known. */
+/* The largest number of values that fits is counted; with one more, the count is unknown. */
 static void too_many_values_cannot_be_counted(void)
 {
 	for (unsigned more = 0; more < 2; more++) {

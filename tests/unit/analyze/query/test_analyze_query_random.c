@@ -111,7 +111,7 @@ static void random_questions_of_a_time(void)
 				    &(struct gt_filter){ .ranged = true, .from = 1000 + seed * 7, .to = 3000 + seed * 11 }));
 }
 
-/* Blocks are shared out to threads at random; what they come to is the same. */
+/* Blocks are distributed to threads at random; the results are the same. */
 static void threads_agree(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {

@@ -280,7 +280,8 @@ static int add_names(struct gt_sequences *q, struct gt_sequence_tail *t, int n, 
 	return rc;
 }
 
-/* What was met twice stays while a hundred thousand that come once go by; what is counted is never too much. */
+/* A pattern that occurs twice stays in the table while a hundred thousand others occur once;
+ * counts are never too high. */
 static void rare_ones_are_forgotten(void)
 {
 	struct gt_sequence_tail t = { .n = 0 };
@@ -299,7 +300,7 @@ static void rare_ones_are_forgotten(void)
 	gt_sequences_release(&q);
 }
 
-/* Where nearly all come again there is no room for more; those that there are stay exact. */
+/* If nearly all patterns repeat, the table is full; the patterns in it stay exact. */
 static void a_crowd_leaves_no_room(void)
 {
 	struct gt_sequence_tail t = { .n = 0 };

@@ -1,4 +1,5 @@
-/* What is allocated again in each step: loops that allocate at random, held against a count that plays each call anew. */
+/* Memory that is allocated again in each step: loops that allocate at random, compared with a
+ * count that replays each call. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/core/run.h"

@@ -197,8 +197,9 @@ static void not_all_marks_are_steps(void)
 	json_decref(j);
 }
 
-/* Ranges that repeat while the GPU has nothing to do yet, as when a model is made, are no steps; what it then repeats is. One that speaks of
- * steps is taken at its word if the GPU was given anything meanwhile. */
+/* Ranges that repeat while the GPU has no work yet, for example while a model is created, are no
+ * steps; ranges that repeat later are. A range whose name contains "step" counts as a step if
+ * the GPU got any work in it. */
 static void before_the_gpu_works(void)
 {
 	static const struct { const char *name; int n; const char *by; } cases[] = {

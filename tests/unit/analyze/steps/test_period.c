@@ -18,7 +18,7 @@ static int find(uint32_t nsymbols, struct gt_period *p)
 	return rc == 0 && !why ? -1 : rc;
 }
 
-/* Where the nth period begins (from 0), going by what was found; n: there is none. */
+/* The start of the nth period (from 0), according to the result; n: there is none. */
 static size_t begin_of(const struct gt_period *p, unsigned nth)
 {
 	for (size_t i = 0; i < n; i++)
@@ -58,7 +58,8 @@ static void not_the_inner_loop(void)
 	CHECK(find(15, &p) == 1 && p.length == 41 && p.count == 29 && begin_of(&p, 1) == 41);
 }
 
-/* Every tenth step tells how it goes, and every 25th tries what was learned: neither makes ten steps one. */
+/* Every tenth step prints its progress, and every 25th step runs a validation: neither makes ten
+ * steps one. */
 static void not_the_outer_loop(void)
 {
 	struct gt_period p;
