@@ -1,9 +1,10 @@
-/* The comparison as tables. Names: one row for each operation of either file, with what is to be said about it in one word, and
- * those first that changed the time most. Figures: what else the reports tell, in their order, by how much it changed.
+/* The comparison of two traces as tables. "names" has one row for each operation of either file,
+ * with a verdict; rows that changed the total time most come first. "figures" has the figures of
+ * reports, in the order of the reports, with their change.
  *
- * Between "it did not happen" and "nobody looked" there is a difference that no figure shows: a trace without GPU records has
- * no kernels, but they are not gone. So what is in one file only counts as added or gone where the layer was recorded in both.
- */
+ * A missing figure is ambiguous: a trace without GPU records has no kernels, but they are not
+ * gone. So a name that is in one file only counts as added or gone only if its layer was
+ * recorded in both. */
 #include "analyze/diff/diff.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static const char *const verdict_words[] = {
 #undef X
 };
 
-/* Hundredths of a percent, as far as a cell reaches; not known where it is infinite. */
+/* Hundredths of a percent, clamped to a cell; absent if infinite. */
 static struct gt_cell percent(long double part)
 {
 	if (!isfinite(part))
@@ -39,7 +40,7 @@ static const struct gt_column file_columns[] = {
 };
 #define NFILE (sizeof(file_columns) / sizeof(*file_columns))
 
-/* skip: 1 without the first column, which says which recording of the file it is. */
+/* skip: 1 omits the first column, the recording within the file. */
 static void add_file(struct gt_table *t, const struct gt_side *s, const char *side, unsigned skip)
 {
 	const struct gt_table *header = gt_side_table(s, "header");
@@ -59,7 +60,7 @@ static void add_file(struct gt_table *t, const struct gt_side *s, const char *si
 		gt_table_note(t, "%s: %s", side, note);
 }
 
-/* Do all recordings of both files have the same there? What a file does not tell is not held against it. */
+/* Do all recordings of both files have the same value? Missing values are ignored. */
 static bool alike(const struct gt_table *a, const struct gt_table *b, const char *key)
 {
 	const struct gt_table *const both[] = { a, b };
@@ -126,7 +127,8 @@ static struct gt_table *files(const struct gt_side *a, const struct gt_side *b)
 
 /* ---- names ---- */
 
-enum { LAYER = 1, CATEGORY, COUNT, TOTAL, MEAN, DEVIATION, DRIFT, SLICES, NAME };	/* columns of the report "names" */
+/* columns of the report "names" */
+enum { LAYER = 1, CATEGORY, COUNT, TOTAL, MEAN, DEVIATION, DRIFT, SLICES, NAME };
 
 struct name {
 	const char *name, *layer, *category;
@@ -148,7 +150,7 @@ static bool wanted(unsigned names, const char *layer, const char *category)
 	return names & GT_NAMES_CALLS;
 }
 
-/* The mean is that of the sums: the cell's is rounded. */
+/* Uses the mean of the sums: the cell's mean is rounded. */
 static struct gt_sample sample(const struct gt_table *t, unsigned row, int64_t *total)
 {
 	const struct gt_cell *deviation = gt_table_cell(t, row, DEVIATION);
@@ -285,8 +287,8 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Kernels get their forms in the order that gt_kernel_names_of has: a kernel is called here what
- * other reports call it. new; NULL: no memory. */
+/* Kernels get the same short names as in other reports, which depend on the order of
+ * gt_kernel_names_of. The caller frees the result. NULL: no memory. */
 static struct gt_kernel_names *name_kernels(const struct compared *c, enum gt_name_form form)
 {
 	struct gt_kernel_names *kernels = gt_kernel_names_new(form);
@@ -321,7 +323,7 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 		deviation(&n->b), gt_cell_text(n->category), gt_cell_text(n->name) });
 }
 
-/* Names that somebody left out while recording seem to be gone, or added. */
+/* Names that a filter left out while recording look as if they were gone or added. */
 static void note_left_out(struct gt_table *t, const struct gt_side *a, const struct gt_side *b)
 {
 	if (a->filtered || b->filtered)
@@ -382,7 +384,7 @@ struct figure {
 };
 struct figures { struct figure *list; size_t n, cap, same; };
 
-/* Of 100 durations a p99 is the second longest: of fewer it tells nothing. */
+/* A p99 of 100 durations is the second longest. Of fewer it means nothing. */
 static bool enough(const struct gt_table *t, int row)
 {
 	int column = gt_table_column(t, "count");
@@ -399,7 +401,8 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, 
 		if (!gt_side_recorded(missing, f->rule))
 			return UNRECORDED;
 		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
-			return UNTOLD;	/* somebody looked, and there is no such figure, or the report says that it does not know */
+			return UNTOLD;	/* the data was recorded, but the figure does not exist,
+					 * or the report cannot compute it */
 		return f->has_a ? GONE : ADDED;
 	}
 	if (fabsl(f->change) <= (long double)GT_DIFF_FLOOR)
@@ -409,7 +412,8 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, 
 	return (f->change > 0) == (role == GT_DIFF_MORE) ? BETTER : WORSE;
 }
 
-/* What the comparison by name says of a row that is in one file only needs no saying again, nor what is 0 in it. */
+/* Leaves out rows that are in one file only and that the comparison by name has, and zeros in
+ * such rows. */
 static bool of_interest(const struct figure *f, enum gt_diff_role role, long double a, long double b)
 {
 	bool row_alone = f->rows.a < 0 || f->rows.b < 0;
@@ -456,7 +460,8 @@ static int compare_table(struct figures *fs, const struct gt_diff_rule *rule, co
 	for (size_t i = 0; !rc && i < n; i++)
 		for (unsigned c = 0; !rc && c < ncolumns; c++) {
 			enum gt_diff_role role = gt_diff_role(rule, columns[c].key);
-			int column_a = gt_table_column(ta, columns[c].key);	/* with several recordings there is one more */
+			/* tables of several recordings have one more column */
+			int column_a = gt_table_column(ta, columns[c].key);
 
 			if (gt_diff_is_figure(role) && role != GT_DIFF_GATE && column_a >= 0)
 				rc = add_figure(fs,
@@ -562,7 +567,8 @@ static int compare_figures(const struct gt_side *a, const struct gt_side *b, con
 
 static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) < GT_CANNOT; }
 
-/* NULL: a table of those that are asked for answers in both files. Else the first one that does not; *side: in which. */
+/* NULL: a requested table has an answer in both files. Else the first table without one; *side:
+ * its file. */
 static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, char *side)
 {
 	const struct gt_table *first = NULL;
@@ -582,7 +588,7 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 	return first;
 }
 
-/* Tables behind the first, which tells what the files are. */
+/* Explains tables after the first, which describes the files. */
 static void settle(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table **tables, int n)
 {
 	static const char said[] = "cannot answer: ";

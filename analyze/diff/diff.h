@@ -1,6 +1,6 @@
-/* Two traces beside each other: what is slower, faster, new or gone, by name and by the figures of reports. The same reports
- * run over both, each file is closed before the next one is opened, and what is compared are their tables (diff_rules.h says
- * how). */
+/* Compares two traces: what is slower, faster, added or gone, by name and by the figures of
+ * reports. The same reports run over both files, one file after the other, and their tables are
+ * compared (diff_rules.h says how). */
 #ifndef GT_DIFF_H
 #define GT_DIFF_H
 #include "analyze/diff/diff_rules.h"
@@ -13,16 +13,19 @@ struct gt_sample {
 	uint64_t count;
 	double mean, deviation;		/* ns; the deviation is of the sample (n - 1) */
 	bool scatters;			/* the deviation is known */
-	double drift;			/* ns: the standard error of the mean as the means of slices of the time tell it; 0: not told */
-	double slices;			/* how many slices that are, the more unequal they are the fewer */
+	double drift;			/* ns: the standard error of the mean, computed from the
+					 * means of time slices; 0: unknown */
+	double slices;			/* effective number of slices: lower if they are unequal */
 };
-#define GT_DIFF_FLOOR 0.01		/* a change by less than this part is none */
-#define GT_CLOCK_STEP 16.0		/* ns: no deviation is taken for less. GPUs tell times in steps of 32 ns, so that two durations
-					 * may be the same, or a step apart, for no other reason */
-/* How far apart two means may be by chance, ns: 3 standard errors of their difference, and more where there are few durations:
- * Student's t at the certainty that 3 standard errors have where there are many (99.73 %), with Welch's degrees of freedom, as
- * the two may scatter differently. The standard error is that of the deviation or that of the drift, whichever is larger.
- * Negative: it cannot be told, as one of them has less than two durations. */
+#define GT_DIFF_FLOOR 0.01		/* smaller relative changes are ignored */
+#define GT_CLOCK_STEP 16.0		/* ns: smallest deviation that is used. GPU clocks have
+					 * steps of 32 ns, so equal durations may differ by a
+					 * step */
+/* ns: how far two means may differ by chance: 3 standard errors of their difference. With few
+ * durations it is more: Student's t at the same confidence (99.73 %), with Welch's degrees of
+ * freedom, because the two deviations may differ. The standard error is the larger of the one
+ * from the deviation and the one from the drift. Negative: unknown, because one of them has
+ * fewer than two durations. */
 double gt_diff_noise(const struct gt_sample *a, const struct gt_sample *b);
 
 #define GT_VERDICTS(X) /* enum, key of its count, title of its count, word */ \
@@ -36,8 +39,8 @@ enum gt_verdict {
 #undef X
 	GT_VERDICT_COUNT
 };
-/* Of a name that is in both. MORE and FEWER: it takes as long as before, as far as can be told, but happened more or less
- * often. */
+/* The verdict for a name that is in both files. MORE and FEWER: the mean did not change
+ * measurably, but the count did. */
 enum gt_verdict gt_diff_verdict(const struct gt_sample *a, const struct gt_sample *b);
 
 /* ---- one file ---- */
@@ -46,17 +49,17 @@ struct gt_side {
 	struct gt_table *tables[GT_RUN_TABLES];
 	unsigned n;
 	uint32_t layers;		/* GT_BIT(enum gt_layer): recorded in one of its recordings at least */
-	bool filtered;			/* names were left out while recording */
+	bool filtered;			/* a filter left out names while recording */
 	bool nothing_selected;			/* the options leave no row */
 };
-/* What is to be read of a file, and compared. */
+/* What to read of each file, and to compare. */
 struct gt_diff_request {
-	bool wanted[GT_DIFF_RULES_MOST];	/* as in gt_diff_rules */
-	unsigned names;			/* enum gt_diff_names: 0 compares no names */
-	unsigned top;			/* rows that are shown; 0: all, also those that are the same */
-	enum gt_name_form form;		/* how kernels are called */
+	bool wanted[GT_DIFF_RULES_MOST];	/* by index in gt_diff_rules */
+	unsigned names;			/* enum gt_diff_names; 0: names are not compared */
+	unsigned top;			/* rows to show; 0: all, also unchanged ones */
+	enum gt_name_form form;		/* kernel name style */
 };
-/* Adds the tables of a report (NULL: the default). false: none of them can be compared. */
+/* Adds the tables of a report (NULL: the default ones). false: none of them can be compared. */
 bool gt_diff_request_report(struct gt_diff_request *asked, const char *report);
 static inline bool gt_diff_is_requested(const struct gt_diff_request *asked, const struct gt_diff_rule *rule)
 {
@@ -66,35 +69,38 @@ static inline void gt_diff_request_table(struct gt_diff_request *asked, const st
 {
 	asked->wanted[rule - gt_diff_rules] = true;
 }
-/* Runs the reports of what is asked, and the header, over a file. opt as for gt_run, but all rows are read whatever opt->top
- * says. */
+/* Runs the requested reports and the header over a file. opt as for gt_run, but all rows are
+ * read whatever opt->top says. */
 int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
 		 unsigned threads, struct gt_err *err);
-const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);	/* borrowed; NULL: it was not made */
-/* Was what this table tells of looked at? */
+/* borrowed; NULL: no such table */
+const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);
+/* Was the data of this table recorded? */
 bool gt_side_recorded(const struct gt_side *s, const struct gt_diff_rule *rule);
 void gt_side_release(struct gt_side *s);
 
 /* ---- two ---- */
 
-/* Rows of one table that are the same in two files; -1: not in that one. */
+/* A row of each file with the same key; -1: the file has none. */
 struct gt_row_pair { int a, b; };
-/* By key, rows of the same key in their order; in the order of b, what is gone behind that. a or b NULL: has no rows. *pairs is
- * new. */
+/* Pairs rows by key; rows with equal keys are paired in their order. Sorted as in b, rows that
+ * are only in a come last. a or b NULL: has no rows. The caller frees *pairs. */
 int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, const struct gt_table *b, struct gt_row_pair **pairs, size_t *n,
 		 struct gt_err *err);
-/* What people call a row: its label, or its keys, behind its rank where there are several. new; NULL: no memory. */
+/* The name of a row: its label, or its keys, with its rank in front if there are several. The
+ * caller frees it. NULL: no memory. */
 char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row);
-/* A number as such, percents as percents; false: absent, or no number. */
+/* The value of a cell as a number; percentages in percent. false: absent, or not a number. */
 bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v);
-/* The part of a that b is more: (b - a) / |a|; 0 where both are 0, infinite where only a is 0. */
+/* The relative change (b - a) / |a|. 0 if both are 0, infinite if only a is 0. */
 long double gt_change(long double a, long double b);
 
-/* The tables "files", "verdicts", "names" (both only where names were asked for) and "figures", the caller's. Returns how many,
- * or negative. */
+/* Makes the tables "files", "verdicts", "names" (these two only if names are compared) and
+ * "figures"; the caller owns them. Returns their number, or negative. */
 #define GT_DIFF_TABLES 4
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table *tables[GT_DIFF_TABLES],
 	    struct gt_err *err);
 
-extern const struct gt_analysis gt_diff_names_report;	/* "names": operations with their scatter; not in gt_analyses */
+extern const struct gt_analysis gt_diff_names_report;	/* "names": operations with count, mean
+							 * and deviation; not in gt_analyses */
 #endif

@@ -1,5 +1,6 @@
-/* Operations by name with their scatter, for the comparison of two traces: count, sum and standard deviation of what took time,
- * whatever it was nested in. The short forms of kernels are those of one file: what compares two makes its own. */
+/* Operations by name for the comparison of two traces: count, sum and standard deviation of all
+ * rows with a duration, nested or not. Short names of kernels are unique within one file; the
+ * comparison makes its own. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/stats/stddev.h"
@@ -9,16 +10,17 @@
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
 
-/* The rows of a name by the time at which they began, in slices as fine as the first and the last of them allow: what runs for
- * a second of a minute is cut within that second. Slice i begins i << shift after the start of the recording; those from lo to
- * hi have rows, and no two of them share a place in the ring. However rows come, the slices are the same in the end. */
+/* The rows of a name in slices of time. Slices are as fine as the first and last row allow: if a
+ * name runs for one second of a minute, that second is divided. Slice i begins i << shift after
+ * the start of the recording. Slices lo to hi have rows, and each has its own place in the ring.
+ * The order of rows does not change the result. */
 #define SLICES 32u
 struct slice { uint64_t count, total; };
 struct slices { unsigned shift; uint64_t lo, hi; struct slice ring[SLICES]; };
 struct sum { uint64_t count, total; struct gt_squares squares; struct slices *slices; /* NULL: no row yet */ };
 struct names {
 	struct gt_report_state asked;
-	uint32_t *first;	/* by segment: the number of its first type */
+	uint32_t *first;	/* by segment: number of its first type */
 	struct sum *sums;	/* by type, numbered over all segments */
 	size_t nsums;
 	struct gt_name_interner ids;
@@ -60,7 +62,7 @@ static void coarsen(struct slices *s)
 	s->shift++;
 }
 
-/* So that slices lo to hi, of this width, have a place. */
+/* Widens the slices until lo to hi fit into the ring. */
 static __attribute__((noinline)) void widen(struct slices *s, uint64_t lo, uint64_t hi, unsigned shift)
 {
 	while (s->shift < shift)
@@ -87,7 +89,7 @@ static inline struct slice *slice_at(struct slices *s, uint64_t since)
 	return &s->ring[(since >> s->shift) % SLICES];
 }
 
-/* Its first row is at `since`. NULL: no memory. */
+/* New slices; the first row is at `since`. NULL: no memory. */
 static struct slices *new_slices(uint64_t since)
 {
 	struct slices *s = calloc(1, sizeof(*s));
@@ -128,7 +130,7 @@ static int names_block(void *state, const struct gt_cols *cols, struct gt_err *e
 			return gt_err_set(err, -ENOMEM, "no memory for the sums by name");
 		slice = slice_at(sum->slices, since);
 		slice->count++;
-		slice->total += ns;	/* may wrap where the sum below is beyond bounds: it is not used then */
+		slice->total += ns; /* may wrap if the sum below overflows; it is not used then */
 		sum->count++;
 		sum->total = gt_sat_add(sum->total, ns);
 		gt_squares_add(&sum->squares, ns);
@@ -136,7 +138,7 @@ static int names_block(void *state, const struct gt_cols *cols, struct gt_err *e
 	return 0;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int add_sum(struct sum *into, const struct sum *from)
 {
 	if (!from->count)
@@ -173,8 +175,8 @@ static int add_type(struct names *s, const struct gt_segment *seg, const struct 
 	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "no memory for the names") : 0;
 }
 
-/* The standard error of the mean from the means of slices, each weighed by its rows: k / (k - 1) * sum of (w * (m - mean))^2.
- * *slices: 1 / sum of w^2, which is their number where they are equal. */
+/* The standard error of the mean from the means of slices, weighted by their rows: k / (k - 1) *
+ * sum of (w * (m - mean))^2. *slices: 1 / sum of w^2; if slices have equal weight, their number. */
 static double drift(const struct sum *sum, double *slices)
 {
 	double mean = (double)sum->total / (double)sum->count, squares = 0, weights = 0;

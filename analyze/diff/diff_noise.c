@@ -1,20 +1,22 @@
-/* Slower, or only by chance? One trace tells of its own scatter: n durations of one name with the standard deviation s have a
- * mean that is itself uncertain by s / sqrt(n), its standard error. A change of the mean counts when it is larger than what
- * chance does in 1 of 370 comparisons, 3 standard errors of the difference where there are many durations. Of few durations the
- * deviation is uncertain, too: Student's t tells how many standard errors mean the same certainty then, 19 for three durations
- * beside one that is known well.
+/* Decides whether a difference of two means is more than noise.
  *
- * Durations that follow one another are alike more often than not (a clock that rises, a cache that warms up), and then n of
- * them are worth less than n. So the time of the recording is cut into slices, and the means of these tell the standard error
- * once more, with whatever drifts from slice to slice in it. The larger of the two counts.
+ * One trace shows its own scatter: the mean of n durations with the standard deviation s has a
+ * standard error of s / sqrt(n). A change of the mean counts if it exceeds what chance produces
+ * in 1 of 370 comparisons. With many durations this is 3 standard errors of the difference. With
+ * few, the deviation itself is uncertain: Student's t gives the number of standard errors with
+ * the same confidence, for example 19 for three durations compared with a well-known mean.
  *
- * That is the noise within a recording. Another run of the same program may differ by more: other clocks, other neighbours,
- * another temperature. Only another run can tell that.
- */
+ * Consecutive durations are often alike (a rising clock, a cache that warms up); n of them then
+ * carry less information than n independent ones. So the time of the recording is divided into
+ * slices. The means of the slices give a second standard error, which includes the drift between
+ * slices. The larger of the two is used.
+ *
+ * This is the noise within a recording. Another run of the same program may differ by more,
+ * because of clocks, other processes or temperature. Only another run can show that. */
 #include <math.h>
 #include "analyze/diff/diff.h"
 
-/* Where the two tails of Student's t hold 0.27 %, by degrees of freedom. */
+/* The quantile at which both tails of Student's t have 0.27 %, by degrees of freedom. */
 static double student(double freedom)
 {
 	static const struct { double freedom, t; } table[] = {
@@ -25,11 +27,12 @@ static double student(double freedom)
 	double t = table[0].t;
 
 	for (unsigned i = 0; i < sizeof(table) / sizeof(*table) && table[i].freedom <= freedom; i++)
-		t = table[i].t;		/* of the next lower row: rather too much noise than too little */
+		t = table[i].t;		/* of the next lower row: overestimates the noise rather
+					 * than underestimates it */
 	return t;
 }
 
-#define FEWEST_SLICES 4.0	/* of fewer the means tell too little */
+#define FEWEST_SLICES 4.0	/* with fewer, their means are not used */
 
 struct error { double square, freedom; };	/* of a mean */
 

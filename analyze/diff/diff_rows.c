@@ -1,4 +1,4 @@
-/* What two traces have in common: the tables of each, and which rows of them are the same. */
+/* The tables of each trace, and the pairing of their rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
 		 unsigned threads, struct gt_err *err)
 {
-	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];	/* the header, names, and one for each rule at most */
+	/* the header, names, and at most one for each rule */
+	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];
 	unsigned nchosen = choose(chosen, 0, gt_analysis_find("header"));
 	int rc;
 
@@ -90,8 +91,8 @@ static void put_cell(struct gt_buf *b, const struct gt_table *t, unsigned row, u
 		gt_buf_printf(b, "%lld", (long long)c->i);
 }
 
-/* The cells of these columns, with `between` behind each but the last, or, for people, only between those that say something:
- * new; NULL: no memory. */
+/* The cells of these columns as text, with `between` after each but the last; for people only
+ * between non-empty ones. The caller frees it. NULL: no memory. */
 static char *join(const char *list, const char *between, bool people, const struct gt_table *t, unsigned row)
 {
 	struct gt_buf b = { 0 };
@@ -135,7 +136,7 @@ static int by_key(const void *pa, const void *pb)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* The rows by their keys: new; NULL with err filled in. */
+/* The rows with their keys. The caller frees them. NULL with err filled in. */
 static struct keyed *keys_of(const char *columns, const struct gt_table *t, unsigned n, struct gt_err *err)
 {
 	struct keyed *list = calloc(n + 1ul, sizeof(*list));
@@ -172,7 +173,7 @@ static int in_order(const void *pa, const void *pb)
 	return a->b < 0 ? a->a - b->a : a->b - b->b;
 }
 
-/* *common: how many are in both. */
+/* *common: the number of rows in both files. */
 static int pair(const char *columns, const struct gt_table *a, const struct gt_table *b, struct gt_row_pair *pairs, size_t *n, size_t *common,
 		struct gt_err *err)
 {

@@ -4,7 +4,7 @@
 #include "analyze/diff/diff.h"
 #include "analyze/core/run.h"
 
-/* Sums by name as Nsight has them: the columns that all of them share, but for what it calls their number. */
+/* The columns that all sums by name of Nsight share, except the one of the count. */
 #define NSIGHT_TIMES(number) .less = "total_ns avg_ns", .either = number, .gates = "time_percent med_ns min_ns max_ns stddev_ns"
 #define NSIGHT_KERNELS(report_name, ...) \
 	{ .table = report_name, .report = report_name, .layer = GT_LAYER_GPU, NSIGHT_TIMES("instances"), __VA_ARGS__ }
@@ -158,7 +158,7 @@ const struct gt_diff_rule *gt_diff_rule(const char *table)
 	return NULL;
 }
 
-/* Operations with their scatter are no report of their own: `top` shows them to people. */
+/* The names of the comparison have no report of their own: `top` shows them. */
 const struct gt_analysis *gt_diff_report(const struct gt_diff_rule *rule)
 {
 	if (!rule->report)

@@ -1,47 +1,55 @@
-/* What may be compared and gated: of each table, which columns tell its rows apart, which are figures, and whether more of them
- * is worse. Nothing of that is guessed from names or kinds: a table without a row in diff_rules.c is in no comparison and no
- * gate, and a test holds every column of those that have one to be in exactly one list. */
+/* What diff and gates can use: for each table, the columns that identify a row, the columns that
+ * are figures, and whether a larger figure is worse. Nothing is guessed from names or kinds of
+ * columns. A table without a row in diff_rules.c cannot be compared or gated. A test checks that
+ * each column of the others is in exactly one list. */
 #ifndef GT_DIFF_RULES_H
 #define GT_DIFF_RULES_H
 #include <stdbool.h>
 #include "analyze/core/analysis.h"
 
 enum gt_diff_role {
-	GT_DIFF_NONE,		/* not a figure to compare: a time of day, a process id, a drawing; or no column of the table */
+	GT_DIFF_NONE,		/* not compared: a time of day, a process id, a drawing; or not a
+				 * column of the table */
 	GT_DIFF_KEY, GT_DIFF_LABEL,
-	GT_DIFF_LESS,		/* a figure that had better be less: a time, a failure */
-	GT_DIFF_MORE,		/* a figure that had better be more: bandwidth, busy share */
-	GT_DIFF_EITHER,		/* a figure of which neither is better: calls, bytes moved */
-	GT_DIFF_TAIL,		/* a quantile, the less the better: it says something where `count` is 100 at least */
-	GT_DIFF_GATE,		/* a figure for gates only: the comparison has it in another form, or would drown in it */
+	GT_DIFF_LESS,		/* smaller is better: a time, a number of failures */
+	GT_DIFF_MORE,		/* larger is better: bandwidth, busy share */
+	GT_DIFF_EITHER,		/* neither is better: calls, bytes moved */
+	GT_DIFF_TAIL, /* a quantile, smaller is better: valid if `count` is at least 100 */
+	GT_DIFF_GATE,		/* for gates only: the comparison shows it in another form, or
+				 * would become too long */
 };
-/* What of the comparison by name a report stands for. */
+/* The part of the comparison by name that a report selects. */
 enum gt_diff_names { GT_NAMES_KERNELS = 1, GT_NAMES_COPIES = 2, GT_NAMES_CALLS = 4 /* and all others */, GT_NAMES_IOCTLS = 8 };
 
 struct gt_diff_rule {
 	const char *table;	/* its name; NULL ends the list */
-	const char *report;	/* that makes it; NULL: the comparison itself does */
-	unsigned layer;		/* enum gt_layer; not recorded, there is nothing to compare. GT_LAYER_COUNT: of no single one */
+	const char *report;	/* that makes the table; NULL: the comparison does */
+	unsigned layer;		/* enum gt_layer: if it was not recorded, there is nothing to
+				 * compare. GT_LAYER_COUNT: no single layer */
 	unsigned names;		/* enum gt_diff_names, or 0 */
-	bool in_default;	/* compared unless reports are named */
-	bool findings;		/* a row is something that happened: no row means 0 */
-	const char *state;	/* a column of words: where it says "clean" somebody looked and found nothing, and what is absent is 0; what is
-				 * absent where it says anything else cannot be answered. NULL: none such */
-	const char *label;	/* what people call a row, where that is not all of its keys */
-	const char *keys;	/* columns that tell rows apart, as they stand in every list here: with blanks between. Rows whose keys
-				 * are the same are compared in their order. NULL: the table has one row */
-	const char *loose;	/* instead of keys where no row has the same in both files: the program goes by another name. NULL: no such */
+	bool in_default;	/* compared if no report is named */
+	bool findings;		/* each row is an event or problem: no row means 0 */
+	const char *state;	/* a column with the state of the row. "clean": the data was
+				 * recorded and nothing was found, so absent figures are 0. Other
+				 * values: absent figures are unknown. NULL: no such column */
+	const char *label;	/* columns that name a row in text, if not all of its keys */
+	const char *keys;	/* columns that identify a row, separated by blanks, as in all
+				 * lists here. Rows with equal keys are compared in their order.
+				 * NULL: the table has one row */
+	const char *loose;	/* used instead of keys if no row has equal keys in both files:
+				 * the program has another name. NULL: none */
 	const char *less, *more, *either, *tail, *gates, *none;
 };
 #define GT_DIFF_RULES_MOST 96
-extern const struct gt_diff_rule gt_diff_rules[];	/* in the order in which figures are shown */
+extern const struct gt_diff_rule gt_diff_rules[]; /* in the order in which figures are shown */
 
-const struct gt_diff_rule *gt_diff_rule(const char *table);			/* NULL: there is none */
+const struct gt_diff_rule *gt_diff_rule(const char *table); /* NULL: no such table */
 const struct gt_analysis *gt_diff_report(const struct gt_diff_rule *rule);	/* NULL: see `report` above */
 enum gt_diff_role gt_diff_role(const struct gt_diff_rule *rule, const char *column);
 static inline bool gt_diff_is_figure(enum gt_diff_role role) { return role >= GT_DIFF_LESS; }
 
-/* Walks the words of a list: for (const char *w = list; (w = gt_next_word(w, &len)); w += len). */
+/* Iterates over the words of a list: for (const char *w = list; (w = gt_next_word(w, &len)); w
+ * += len). */
 const char *gt_next_word(const char *list, size_t *len);
 bool gt_list_has(const char *list, const char *word);	/* list may be NULL */
 #endif

@@ -1,5 +1,6 @@
-/* Gates, judged. A gate passes only when it was held against a figure: where the figure was not recorded, or no row has the
- * name, it "cannot answer", which CI sees as a status of its own and never as a pass. */
+/* Checks gates. A gate passes only if it was compared with a figure. If the figure was not
+ * recorded, or no row has the name, the gate "cannot answer": CI sees another exit status, never
+ * a pass. */
 #include "analyze/diff/gate.h"
 
 #include <fnmatch.h>
@@ -13,11 +14,12 @@
 struct judged {
 	const struct gt_gate *gate;
 	const struct gt_side *a, *b;
-	const struct gt_table *ta, *tb;	/* ta NULL where the gate is about a value, or there is none */
-	unsigned matched, held, failed;	/* rows of the name; held against the limit; beyond it */
-	unsigned absent, alone;		/* without the figure; in one file only */
-	unsigned unanswered;		/* that say so themselves */
-	int half;			/* 0, or a file without a figure that the other has: 'A', 'B' */
+	const struct gt_table *ta, *tb;	/* ta NULL: the gate is about a value, or the table is
+					 * missing */
+	unsigned matched, held, failed;	/* rows with the name; compared with the limit; beyond it */
+	unsigned absent, alone;		/* rows without the figure; rows in one file only */
+	unsigned unanswered;		/* rows whose state is "cannot answer" */
+	int half; /* 0, or the file that lacks a figure of the other: 'A', 'B' */
 	struct gt_row_pair worst;
 	long double worst_by;
 };
@@ -34,7 +36,7 @@ static bool beyond(enum gt_gate_op op, long double v, long double limit)
 	}
 }
 
-/* Does the pattern match what people call the row, or one of the cells that tell it apart? */
+/* Does the pattern match the row's name, or one of its keys? */
 static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsigned row)
 {
 	const char *const lists[] = { g->rule->label, g->rule->keys, "rank" };
@@ -67,20 +69,20 @@ static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsig
 	return matches;
 }
 
-/* Somebody looked: no finding is an answer. */
-static bool looked(const struct gt_side *s, const struct gt_diff_rule *rule)
+/* Was the data recorded? Then no finding is an answer. */
+static bool is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule)
 {
 	return gt_side_recorded(s, rule) && !s->nothing_selected;
 }
 
-/* A row that is not there tells of nothing that happened, if it would tell of something that did. */
+/* Does a missing row mean 0? Yes for tables in which each row is an event or problem. */
 static bool value_of(const struct judged *j, const struct gt_side *side, const struct gt_table *t, int row, long double *v)
 {
 	int column = t ? gt_table_column(t, j->gate->column) : -1;
 
 	*v = 0;
 	if (row < 0)
-		return j->gate->rule->findings && t && looked(side, j->gate->rule);
+		return j->gate->rule->findings && t && is_recorded(side, j->gate->rule);
 	return column >= 0 && gt_figure(j->gate->rule, t, (unsigned)row, (unsigned)column, v);
 }
 
@@ -90,10 +92,11 @@ static long double measure(const struct gt_gate *g, long double a, long double b
 		return b;
 	if (!g->relative)
 		return b - a;
-	return a == 0 ? gt_change(a, b) : (b - a) * 100 / fabsl(a);	/* in this order 5 % of 1000 are 50 and no hair more */
+	/* this order of operations is exact: 5 % of 1000 is 50 */
+	return a == 0 ? gt_change(a, b) : (b - a) * 100 / fabsl(a);
 }
 
-static void hold(struct judged *j, struct gt_row_pair p, long double v)
+static void compare_row(struct judged *j, struct gt_row_pair p, long double v)
 {
 	enum gt_gate_op op = j->gate->op;
 	bool fails = beyond(op, v, j->gate->limit), worse = op == GT_GATE_LT || op == GT_GATE_LE ? v < j->worst_by : v > j->worst_by;
@@ -108,7 +111,7 @@ static void hold(struct judged *j, struct gt_row_pair p, long double v)
 	j->failed += fails;
 }
 
-static void look_at(struct judged *j, struct gt_row_pair p)
+static void check_table(struct judged *j, struct gt_row_pair p)
 {
 	bool in_b = p.b >= 0, has_a, has_b;
 	long double a, b;
@@ -119,7 +122,7 @@ static void look_at(struct judged *j, struct gt_row_pair p)
 	has_a = value_of(j, j->a, j->ta, p.a, &a);
 	has_b = value_of(j, j->b, j->tb, p.b, &b);
 	if (has_b && (has_a || !j->gate->change))
-		hold(j, p, measure(j->gate, a, b));
+		compare_row(j, p, measure(j->gate, a, b));
 	else if (j->gate->rule->state)
 		j->unanswered++;
 	else if (j->gate->change && (p.a < 0 || p.b < 0))
@@ -130,14 +133,14 @@ static void look_at(struct judged *j, struct gt_row_pair p)
 		j->absent++;
 }
 
-static int judge(struct judged *j, struct gt_err *err)
+static int check_gate(struct judged *j, struct gt_err *err)
 {
 	struct gt_row_pair *pairs;
 	size_t n;
 	int rc = gt_pair_rows(j->gate->rule, j->ta, j->tb, &pairs, &n, err);
 
 	for (size_t i = 0; !rc && i < n; i++)
-		look_at(j, pairs[i]);
+		check_table(j, pairs[i]);
 	free(pairs);
 	return rc;
 }
@@ -145,7 +148,7 @@ static int judge(struct judged *j, struct gt_err *err)
 static enum gt_exit outcome(const struct judged *j)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
-	bool nothing_found = rule->findings && !j->matched && looked(j->b, rule) && (!j->gate->change || looked(j->a, rule));
+	bool nothing_found = rule->findings && !j->matched && is_recorded(j->b, rule) && (!j->gate->change || is_recorded(j->a, rule));
 
 	return j->failed ? GT_EXIT_FOUND : !j->half && !j->unanswered && (j->held || nothing_found) ? GT_EXIT_CLEAN : GT_EXIT_UNKNOWN;
 }
@@ -278,7 +281,7 @@ int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const 
 
 		j.ta = a && g->change ? gt_side_table(a, g->rule->table) : NULL;
 		j.tb = g->rule->report ? gt_side_table(b, g->rule->table) : made_table(made, nmade, g->rule->table);
-		rc = judge(&j, err);
+		rc = check_gate(&j, err);
 		if (!rc && put_gate(*table, &j))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the gates");
 		status = gt_exit_worse(status, outcome(&j));

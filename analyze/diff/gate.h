@@ -1,4 +1,4 @@
-/* Gates: limits that figures of reports must keep, for CI. What is written is what must not be:
+/* Gates: limits for figures of reports, for CI. A gate fails if its condition is true:
  *
  *	kernels.p99 > 5ms		the value, of any kernel (of two files: in B)
  *	kernels.p99[*gemm*] > +5%	the change from A to B: a limit with a sign
@@ -23,17 +23,20 @@ struct gt_gate {
 	bool change, relative;		/* the limit has a sign; it is in % of the value of A */
 	long double limit;		/* in the unit of the figure, or percents */
 };
-/* two: there are two files. On error err says at which column of the text, counted from 1, something else was expected. */
+/* two: two files are compared. On error, err names the column of the text (from 1) and what was
+ * expected there. */
 int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *err);
 
 struct gt_gates { struct gt_gate *list; size_t n; };
-/* Release also on error. */
+/* Release also after an error. */
 int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err);
-void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked);	/* adds what must be read for them */
+/* adds the tables that they need */
+void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked);
 void gt_gates_release(struct gt_gates *gates);
 
-/* Made by the comparison: the tables that gates may name beside those of reports ("verdicts"), or NULL. a NULL: there is one
- * file, b. The table "gates", the caller's, in *table. Returns GT_EXIT_CLEAN, _FOUND or _UNKNOWN (exit_status.h), or negative. */
+/* made: tables of the comparison that gates may name ("verdicts"), or NULL. a NULL: there is one
+ * file, b. *table: the table "gates", owned by the caller. Returns GT_EXIT_CLEAN, _FOUND or
+ * _UNKNOWN (exit_status.h), or negative. */
 int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
 		   unsigned nmade, struct gt_table **table, struct gt_err *err);
 #endif

@@ -1,6 +1,6 @@
-/* The text of a gate. Whatever is wrong is told with its column and, where there is a list of what might stand there, with that
- * list and the nearest word in it: a gate in CI is written once, far from the trace, by somebody who does not know the names by
- * heart. */
+/* Parses gates. Each error names the column and, if only certain words are valid there, lists
+ * them with the most similar one first: users write gates for CI once, and may not remember the
+ * names. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static size_t word(const char *s)
 	return n;
 }
 
-/* The nearest, and all there are, as far as there is room. */
+/* Adds the most similar word, and all valid ones that fit. */
 static int no_such(struct parse *p, const char *where, const char *what, const char *typed, const char *nearest, const struct gt_buf *all)
 {
 	int rc = nearest ? wrong(p, where, "there is no %s '%.30s'; did you mean '%s'? There are: ", what, typed, nearest)
@@ -39,7 +39,7 @@ static int no_such(struct parse *p, const char *where, const char *what, const c
 
 	if (!p->err || all->failed)
 		return rc;
-	if (n > room) {		/* whole words, and that there are more */
+	if (n > room) {		/* cut at a whole word, with a mark for more */
 		for (n = room > 3 ? room - 3 : 0; n && all->data[n] != ' '; n--)
 			;
 		snprintf(p->err->text + len, room + 1, "%.*s ..", (int)n, (const char *)all->data);
@@ -78,7 +78,7 @@ static int parse_table(struct parse *p, struct gt_gate *g)
 	return rc;
 }
 
-/* Of a key, what is left without its unit: "p99" of "p99_ns". */
+/* The length of a key without its unit: "p99" of "p99_ns". */
 static size_t plain_length(const char *key, size_t len)
 {
 	static const char *const units[] = { "_ns", "_bytes", "_percent", "_gb_per_s" };
@@ -94,11 +94,11 @@ static size_t plain_length(const char *key, size_t len)
 
 struct search {
 	const char *typed;
-	char found[2][48];	/* with the typed words as they stand, or without a unit */
+	char found[2][48];	/* exact matches, or matches without a unit */
 	unsigned n;
 	bool exact;
 	struct gt_buf all;
-	char (*plain)[48];	/* of all, for the nearest */
+	char (*plain)[48];	/* all keys without units, for the most similar one */
 	size_t nplain, cap;
 };
 
@@ -160,7 +160,8 @@ static int parse_name(struct parse *p, struct gt_gate *g)
 
 	if (*p->at != '[')
 		return 0;
-	close = strrchr(open, ']');	/* a pattern may hold brackets itself; an operator and a limit do not */
+	close = strrchr(open, ']');	/* a pattern may contain brackets; an operator and a
+					 * limit may not */
 	if (!close)
 		return wrong(p, open, "this [ has no ]");
 	if (close == open + 1)
@@ -176,7 +177,7 @@ static int parse_op(struct parse *p, struct gt_gate *g)
 {
 	static const struct { const char *text; enum gt_gate_op op;
 	} ops[] = {
-	    /* the longer ones first */
+	    /* longer operators first */
 	    {">=", GT_GATE_GE}, {"<=", GT_GATE_LE}, {"==", GT_GATE_EQ}, {"!=", GT_GATE_NE}, {">", GT_GATE_GT}, {"<", GT_GATE_LT},
 	};
 
@@ -234,7 +235,7 @@ static int parse_unit(struct parse *p, struct gt_gate *g)
 		return wrong(p, at, "%s takes %s%s", g->column, want == GT_UNIT_PERCENT && g->change ? "pp" : takes[want],
 			     g->change ? ", or % of A" : "");
 	g->limit *= u ? u->scale : 1;
-	if (fabsl(g->limit - roundl(g->limit)) < 1e-6L)	/* 0.1 ms is 100000 ns, not a hair more */
+	if (fabsl(g->limit - roundl(g->limit)) < 1e-6L)	/* makes 0.1 ms exactly 100000 ns */
 		g->limit = roundl(g->limit);
 	return 0;
 }

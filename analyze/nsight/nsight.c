@@ -71,7 +71,8 @@ const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
 	if (!one->full && n->form != GT_NAME_MANGLED)
 		one->full = gt_demangle(gt_nsight_text(n, name));
 	if (!one->full)
-		one->full = (char *)gt_nsight_text(n, name);	/* never tried again, nor freed */
+		/* the borrowed text: not retried, not freed */
+		one->full = (char *)gt_nsight_text(n, name);
 	return one->full;
 }
 
@@ -114,7 +115,8 @@ void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell
 
 const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z)
 {
-	char *p = gt_put_u64(text, (uint32_t)x);	/* none is beyond 32 bits: text has room for that much */
+	char *p = gt_put_u64(text, (uint32_t)x);	/* values fit into 32 bits, and text is
+							 * large enough for those */
 
 	*p++ = ' ';
 	p = gt_put_u64(p, (uint32_t)y);

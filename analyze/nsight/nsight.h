@@ -1,5 +1,5 @@
-/* What the reports share that go by the names of Nsight Systems' and have their columns: for people and scripts that know
- * those. Titles and their order are Nsight's; keys carry their unit, as everywhere here. Times in text are in the unit that
+/* Shared by the reports that have the names and columns of Nsight Systems, for users and
+ * scripts that know those. Titles and their order are Nsight's; keys carry their unit, as everywhere here. Times in text are in the unit that
  * fits.
  *
  * nsight_sums.c: sums by name. nsight_exec.c: from call to kernel. nsight_traces.c: row by row. nsight_nvtx.c: ranges and the
@@ -14,42 +14,44 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/names/demangle.h"
 
-#define GT_NSIGHT_GROUPS (1u << 16)	/* of a table; what is beyond is one row */
-extern const char gt_nsight_family[];	/* what --list puts them under */
+#define GT_NSIGHT_GROUPS (1u << 16)	/* rows of a table; further ones share one row */
+extern const char gt_nsight_family[];	/* heading in --list */
 
 /* ---- names ---- */
 
-/* Names of all recordings, each once: they have numbers, which mean the same text in any of them. Kernels have a short form, and a
- * whole one: as C++ spells it, or as it was recorded under --names mangled. */
+/* Numbers of names; a number means the same text in all recordings. Kernels have a short and a
+ * full form; the full one is as in C++, or as recorded under --names mangled. */
 struct gt_nsight_names {
 	struct gt_reader *reader;
 	enum gt_name_form form;
 	struct gt_name_interner ids;
-	struct gt_nsight_forms { const char *brief; char *full; } *forms;	/* of the first nforms names; NULL: not asked for yet */
+	/* of the first nforms names; NULL: not computed yet */
+	struct gt_nsight_forms { const char *brief; char *full; } *forms;
 	size_t nforms, forms_cap;
 	struct gt_kernel_names *kernels;
-	uint32_t *first;		/* by segment: the slot of its first type; one more at the end: how many there are */
+	uint32_t *first; /* by segment: number of its first type; the last element is the total */
 };
 int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err);
 void gt_nsight_names_release(struct gt_nsight_names *n);
-/* The number of a string, or of a type's name; GT_NONE with err filled in. A string that there is not is "?". */
+/* The number of a string, or of a type's name; GT_NONE with err filled in. A string that does
+ * not exist is "?". */
 uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err);
 uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err);
-/* A number for each type, over all recordings. */
+/* The number of a type over all recordings. */
 static inline uint32_t gt_nsight_slot(const struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type)
 {
 	return n->first[seg->index] + type;
 }
 static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32_t name) { return n->ids.list[name].text; }
-/* Of a kernel, borrowed; the text where memory is out. */
+/* The short or full name of a kernel, borrowed. Without memory: the text as recorded. */
 const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name);
 const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name);
-/* Text shows the whole names, in the place of the short ones, if --names asks for such. */
+/* If --names asks for full names, text shows them instead of short ones. */
 void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full);
 
-/* Nsight's word for a copy or set. */
+/* Nsight's name of a copy or set. */
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction);
-/* Calls of the driver or of the runtime around it: what Nsight has for CUDA API. */
+/* Calls of the driver or the runtime: Nsight's CUDA API. */
 static inline bool gt_nsight_is_call(const struct gt_type *type)
 {
 	return type && (type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME);
@@ -69,8 +71,8 @@ static inline bool gt_nsight_is_range(const struct gt_type *type) { return type 
 void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD]);
 void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES]);
 #define GT_NSIGHT_THREE 36
-/* "8 2 1", into text. */
+/* Writes "8 2 1" into text. */
 const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z);
-/* The fields of a role that come as three, grid or block. false: it has none. */
+/* Finds the three consecutive fields of a grid or block. false: none. */
 bool gt_nsight_three_fields(const struct gt_type *type, unsigned role, uint32_t *first);
 #endif

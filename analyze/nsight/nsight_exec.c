@@ -11,7 +11,7 @@
 #include "analyze/columns/launch_fields.h"
 #include "analyze/nsight/nsight.h"
 
-#define GROUPS_MOST (1u << 15)		/* each is four times as large as others' */
+#define GROUPS_MOST (1u << 15)		/* each group is four times as large as in other reports */
 
 enum { TOTAL, API, QUEUE, KERNEL, TIMES };
 struct exec_key { uint32_t segment, thread, device, call, kernel; };
@@ -50,7 +50,7 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 {
 	struct exec_key key = { .segment = cols->seg->index, .device = gt_track_device(cols->seg, cols->track),
 				.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
-	uint64_t name = UINT64_MAX;	/* the one that key.call is the number of */
+	uint64_t name = UINT64_MAX;	/* the name whose number is in key.call */
 	struct gt_launch_fields l;
 	struct gt_launch_call call;
 	struct gt_column_cursor p;
@@ -99,7 +99,8 @@ static const struct gt_column columns[] = {
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 #define NWHERE 4
 
-/* The mean total; without the rounding, so that the order is the same everywhere: a.total / a.count against b's. */
+/* Compares mean totals as a.total / a.count, without rounding, so that the order is the same
+ * everywhere. */
 static int by_mean(const void *pa, const void *pb)
 {
 	const struct exec *a = pa, *b = pb;

@@ -1,17 +1,19 @@
-/* The program's ranges and the GPU work launched in them, as Nsight has it.
+/* NVTX ranges and the GPU operations launched in them, as in Nsight Systems.
  *
- * A piece of work belongs to a range when the call that launched it lies within the range, on the same thread, from its first
- * ns to its last. The projection of a range onto the GPU goes from the start of its first work to the end of its last; ranges
- * in it are part of it. A kernel's own range is the innermost one, the one of those around its launch that began last.
+ * An operation belongs to a range if the call that launched it lies within the range, on the
+ * same thread. The projection of a range onto the GPU is the time from the start of its first
+ * operation to the end of its last; nested ranges are included. A kernel's own range is the
+ * innermost one around its launch: the one that began last.
  *
- * Work comes long after its launch, and nobody knows how long; so ranges would have to be kept to the end. Long recordings
- * have more than fit. They are taken in windows instead, in order of their start: for each window all work is looked through
- * for what was launched in it, then what ended in it is done with, and what goes on is carried into the next. Most recordings
- * are one window.
+ * Operations come an unknown time after their launch, so ranges would have to be stored until
+ * the end. Long recordings have too many. So ranges are processed in windows, in order of their
+ * start. For each window all operations are scanned for those launched in it. Then ranges that
+ * ended in the window are finished, and open ones are carried into the next. Most recordings
+ * need one window.
  *
- * Within a window ranges lie sorted by thread and start, with a tree over them that knows the latest end of each half, quarter
- * and so on. All that lie around a moment are found by going left from it and skipping what ended before: ranges may overlap
- * as they like. */
+ * Within a window ranges are sorted by thread and start. A tree above them has the latest end of
+ * each subtree. To find all ranges around a moment, the search goes left from it and skips
+ * subtrees that ended before: ranges may overlap in any way. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
@@ -19,39 +21,42 @@
 #include "analyze/nsight/nsight.h"
 #include "formats/base/buf.h"
 
-#define WINDOW (1u << 17)		/* ranges in one, those carried included */
-#define PAIRS (1u << 19)		/* of a range and a kernel in it, that a window may have */
+#define WINDOW (1u << 17)		/* ranges in a window, including carried ones */
+#define PAIRS (1u << 19)		/* pairs of a range and a kernel in it, per window */
 #define GROUPS_MOST (1u << 15)
-#define DEEPEST 1024u			/* ranges around one: work is looked for, and levels are told, range by range */
+#define DEEPEST 1024u			/* nesting depth: the search for operations and levels
+					 * visits each enclosing range */
 
 struct range {
 	int64_t start, end;
-	int64_t first, last;		/* of its work */
+	int64_t first, last;		/* of its operations */
 	uint64_t ops;
-	uint32_t track, name, id, level, children;	/* id: 0, 1, ... in order of their start */
+	uint32_t track, name, id, level, children;	/* id: 0, 1, ... in order of start */
 	uint8_t depth;
 };
 struct proj { uint32_t name; struct gt_durations d; uint64_t ranges_ns, ops, levels, children; };
 struct kern_key { uint32_t segment, track, range, kernel; };
 struct kern { struct kern_key key; struct gt_durations d; uint64_t instances; };
-struct pairs { uint64_t *slots; uint32_t n; bool overrun; };	/* a set of range id << 32 | group, each plus one */
+/* a set of range id << 32 | group, each plus one */
+struct pairs { uint64_t *slots; uint32_t n; bool overrun; };
 
 struct nvtx {
 	struct gt_report_state asked;		/* first */
-	bool kernels;			/* kernels by range; else projections */
+	bool kernels;			/* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
-	const struct gt_segment *seg;	/* at hand */
-	struct range *ranges, *spare;	/* room for WINDOW */
+	const struct gt_segment *seg;	/* the current segment */
+	struct range *ranges, *spare;	/* WINDOW elements each */
 	uint32_t n, next_id;
-	int64_t *tree;			/* of `leaves` ends and what is above them; the root is 1 */
+	int64_t *tree; /* ends of `leaves` ranges, and the maxima above them; the root is 1 */
 	uint32_t leaves;
-	uint32_t *of_track;		/* where a track's ranges begin; one more at the end */
+	uint32_t *of_track; /* by track: its first range; the last element is the total */
 	int64_t from, to;		/* the window: launches that start in it */
 	struct pairs pairs;
 	uint64_t work, unjoined, outside, idle, unended;
-	const char *crowded;		/* there are too many ranges at one moment, and no answer; how many */
+	const char *crowded;		/* why there is no answer: too many ranges at one moment;
+					 * the number as text */
 };
 
 /* ---- a window ---- */
@@ -65,7 +70,8 @@ static int compare_nesting(const void *pa, const void *pb)
 	return a->depth != b->depth ? (a->depth > b->depth) - (a->depth < b->depth) : (a->id > b->id) - (a->id < b->id);
 }
 
-/* By track, then start, what is around others first. They come by start, so each only has to find its track. */
+/* Sorts by track, then start, enclosing ranges first. Ranges come by start, so each only needs
+ * its track. */
 static void sort_ranges(struct nvtx *v)
 {
 	uint32_t ntracks = v->seg->ntracks, k;
@@ -76,7 +82,8 @@ static void sort_ranges(struct nvtx *v)
 		v->of_track[v->ranges[i].track + 2]++;
 	for (uint32_t t = 2; t < ntracks + 2; t++)
 		v->of_track[t] += v->of_track[t - 1];
-	for (uint32_t i = 0; i < v->n; i++)	/* of_track[t + 1] goes from the start of t's to their end */
+	for (uint32_t i = 0; i < v->n; i++)	/* of_track[t + 1] moves from the start to the
+						 * end of track t */
 		to[v->of_track[v->ranges[i].track + 1]++] = v->ranges[i];
 	for (uint32_t i = 0; i < v->n; i = k) {
 		for (k = i + 1; k < v->n && to[k].track == to[i].track && to[k].start == to[i].start; )
@@ -98,7 +105,7 @@ static void build_tree(struct nvtx *v)
 		v->tree[i] = v->tree[2 * i] > v->tree[2 * i + 1] ? v->tree[2 * i] : v->tree[2 * i + 1];
 }
 
-/* The last range in [lo, hi) that goes on to `end` or beyond; GT_NONE: there is none. */
+/* The last range in [lo, hi) that ends at `end` or later. GT_NONE: none. */
 static uint32_t last_until(const struct nvtx *v, uint32_t lo, uint32_t hi, int64_t end)
 {
 	uint32_t i = hi + v->leaves;
@@ -112,7 +119,7 @@ static uint32_t last_until(const struct nvtx *v, uint32_t lo, uint32_t hi, int64
 	return i - v->leaves >= lo ? i - v->leaves : GT_NONE;
 }
 
-/* The first of a track's ranges that starts behind `at`. */
+/* The first range of a track that starts after `at`. */
 static uint32_t behind(const struct nvtx *v, uint32_t track, int64_t at)
 {
 	uint32_t lo = v->of_track[track], hi = v->of_track[track + 1];
@@ -128,7 +135,8 @@ static uint32_t behind(const struct nvtx *v, uint32_t track, int64_t at)
 	return lo;
 }
 
-/* How deep each new range lies, and that its parent has one child more. Those before `first_id` know. */
+/* Sets the level of each new range, and counts it as a child of its parent. Ranges before
+ * `first_id` are done. */
 static void nest(struct nvtx *v, uint32_t first_id)
 {
 	for (uint32_t i = 0; i < v->n; i++) {
@@ -179,7 +187,7 @@ static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, ui
 	return 0;
 }
 
-/* Work of the GPU from `start` to `end`. */
+/* Adds a GPU operation from `start` to `end`. */
 static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t start, int64_t end, uint32_t kernel, struct gt_err *err)
 {
 	uint32_t lo = v->n ? v->of_track[call->track] : 0;
@@ -203,7 +211,8 @@ static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t s
 	return 0;
 }
 
-struct work { struct nvtx *v; struct gt_err *err; bool counted; };	/* counted: by an earlier window */
+/* counted: an earlier window counted the operations */
+struct work { struct nvtx *v; struct gt_err *err; bool counted; };
 
 static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32_t code)
 {
@@ -241,7 +250,7 @@ static int on_work(void *arg, unsigned worker, const struct gt_cols *cols)
 	return rc;
 }
 
-/* Of all threads, whatever its name: what was asked for are ranges. */
+/* All threads and names: --match and --tid select ranges, not operations. */
 static int find_work(struct nvtx *v, bool counted, struct gt_err *err)
 {
 	struct gt_filter filter = v->asked.opt->filter;
@@ -285,7 +294,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Pairs of ranges that are over are never asked for again. The others' are few. */
+/* Keeps the few pairs of open ranges: those of finished ranges are not needed again. */
 static void keep_pairs(struct nvtx *v)
 {
 	uint64_t *old = v->pairs.slots;
@@ -307,7 +316,7 @@ static void keep_pairs(struct nvtx *v)
 	free(old);
 }
 
-/* What no later launch can lie in is done with; the rest is carried, in order of its start again. */
+/* Finishes ranges in which no later launch can lie, and carries the others, sorted by start. */
 static int close_window(struct nvtx *v, struct gt_err *err)
 {
 	uint32_t kept = 0;
@@ -327,7 +336,7 @@ static int close_window(struct nvtx *v, struct gt_err *err)
 	return rc;
 }
 
-/* The window is full, or there are no more ranges: its work, and its end. */
+/* Processes the window when it is full or there are no more ranges. */
 static int do_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_err *err)
 {
 	int rc;
@@ -349,7 +358,7 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 	return gt_nsight_is_range(type) && (!asked->match || asked->match(seg, type, asked->match_arg));
 }
 
-/* A trace without ranges needs none. */
+/* A trace without ranges needs no scan of operations. */
 static int make_room(struct nvtx *v, struct gt_err *err)
 {
 	v->ranges = calloc(WINDOW, sizeof(*v->ranges));
@@ -452,7 +461,8 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 			     (unsigned long long)v->unended);
 	if (v->pairs.overrun)
 		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
-	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */
+	/* both are needed; one reason is enough */
+	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))
 		gt_note_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
 }
 
@@ -483,7 +493,7 @@ static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
 	cells[10] = average(p->ops, p->d.count);
 	cells[11] = average(p->levels, p->d.count);
 	cells[12] = average(p->children, p->d.count);
-	cells[13] = gt_cell_none();	/* which style a range was is not recorded */
+	cells[13] = gt_cell_none();	/* the style of a range is not recorded */
 	gt_table_add(t, cells);
 }
 

@@ -1,8 +1,8 @@
-/* Nsight's sums by name: calls, kernels, copies and sets, and the program's ranges, each name once, the longest total first.
- *
- * They differ in what they count and in what they tell apart, so each report is a row of a table (struct sum_spec) over the
- * same code. Most count by type, which needs one look into an array for each row. What needs arguments (the size and direction
- * of copies, the geometry of kernels) picks those rows out. */
+/* Nsight's sums by name: calls, kernels, copies and sets, and ranges; the longest total first.
+ * The reports differ in the rows that they count and in their keys, so each is a row of a table
+ * (struct sum_spec) over the same code. Most count by type, with one array access per row. Rows
+ * whose arguments matter (size and direction of copies, geometry of kernels) use a column
+ * cursor. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/core/report_status.h"
@@ -16,18 +16,21 @@ struct sum_spec {
 	const char *name, *title;
 	const struct gt_column *columns;
 	unsigned ncolumns, parts;	/* PART(...) */
-	bool category, geometry, sizes;	/* a column says which part; kernels of different grids are apart; bytes, not time */
+	bool category, geometry, sizes;	/* category: a column names the part; geometry: kernels
+					 * with different grids are separate; sizes: bytes, not
+					 * time */
 	const char *gives_way;
 };
-struct sum_key { uint32_t name, part, grid[3], block[3]; };	/* name: of a copy or set its kind */
+struct sum_key { uint32_t name, part, grid[3], block[3]; }; /* name: for a copy or set its kind */
 struct sum { struct sum_key key; struct gt_durations d; const char *text; int64_t share; bool runtime; };
 struct sums {
 	struct gt_report_state asked;		/* first */
 	const struct sum_spec *spec;
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
-	uint32_t *of_slot;		/* by type: 1 + group, where the type says it all; 0 not met yet */
-	uint32_t *of_code;		/* of the run at hand: likewise, 0 where the rows are not counted by type */
+	uint32_t *of_slot; /* by type: 1 + group, if the type determines it; 0: not seen yet */
+	uint32_t *of_code;		/* the same by code of the current run; 0: rows are not
+					 * counted by type */
 	size_t codes_cap, held;
 	uint64_t open, unended, unsized;
 };
@@ -62,7 +65,7 @@ static enum part part_of(const struct gt_cols *cols, const struct gt_type *type)
 	return gt_nsight_is_call(type) ? CALLS : gt_nsight_is_range(type) ? RANGES : NOTHING;
 }
 
-/* What makes copies of one type different: nothing but their direction, and where they have none they are alike. */
+/* Copies of one type differ in direction only; without a direction they are one kind. */
 static uint32_t memory_kind(const struct gt_type *type, uint64_t direction)
 {
 	return gt_gpu_what(type) == GT_GPU_SET ? UINT32_MAX : direction <= GT_DIR_PEER ? (uint32_t)direction : GT_DIR_UNKNOWN;
@@ -120,7 +123,7 @@ static int add_geometry(struct sums *s, const struct gt_cols *cols, uint32_t cod
 	return rc;
 }
 
-/* 1 + the group that all rows of a type are in; 0 with err filled in. */
+/* 1 + the group of all rows of a type; 0 with err filled in. */
 static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32_t code, enum part part, struct gt_err *err)
 {
 	uint32_t *known = &s->of_slot[gt_nsight_slot(&s->names, cols->seg, cols->types[code])];
@@ -135,7 +138,7 @@ static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32
 	return *known;
 }
 
-/* The rows of types that need no arguments. */
+/* Counts rows of types that need no arguments. */
 static void add_by_type(struct sums *s, const struct gt_cols *cols)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
@@ -199,7 +202,7 @@ static int by_total(const void *pa, const void *pb)
 	return order ? order : memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-/* Only those that a row was counted in: a block may declare a type of which a filter leaves no row. */
+/* Only groups with rows: a block may declare types whose rows a filter removes. */
 static int put_in_order(struct sums *s, struct gt_err *err)
 {
 	size_t n = 0;
@@ -231,7 +234,7 @@ static int put_in_order(struct sums *s, struct gt_err *err)
 	return rc;
 }
 
-/* Name, and for programs the whole of it; of a kernel the short form goes first. */
+/* The name, and the full name for programs; kernels also have the short form, first. */
 static unsigned name_cells(struct sums *s, const struct sum *one, struct gt_cell *cells)
 {
 	bool kernel = one->key.part == KERNELS;
@@ -271,7 +274,7 @@ static void add_row(struct sums *s, struct gt_table *t, const struct sum *one)
 	}
 	n += name_cells(s, one, cells + n);
 	if (s->spec->parts & PART(RANGES))
-		cells[n] = gt_cell_none();	/* which style a range was is not recorded */
+		cells[n] = gt_cell_none();	/* the style of a range is not recorded */
 	gt_table_add(t, cells);
 }
 
@@ -376,7 +379,8 @@ static const struct gt_column range_columns[] = {
 #define COLUMNS(c) .columns = c, .ncolumns = sizeof(c) / sizeof(*(c))
 #define GIVES_WAY "stddev_ns min_ns med_ns avg_ns max_ns category num_calls instances count block_xyz grid_xyz"
 
-/* name: of the report; the rest is its struct sum_spec and what its descriptor has besides. */
+/* name: of the report; then the fields of its struct sum_spec, and additional fields of its
+ * descriptor. */
 #define SUM(report, what, kinds, layers, needs_args, ...) \
 	static int report##_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err) \
 	{ \

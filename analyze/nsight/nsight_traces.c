@@ -15,59 +15,61 @@
 
 struct shape {			/* of a type */
 	bool known, copies;	/* copies: a copy or set */
-	/* where its arguments are; NO_FIELD: it has none such */
+	/* fields of its arguments; NO_FIELD: none */
 	uint8_t correlation, grid, block, registers, shared, shared_dynamic, bytes, direction, src, dst, context;
 	uint8_t launch_track, launch_start, launch_ns, launch_name, launch_join;
-	uint32_t name, brief;	/* numbers; brief: of which to take the short form, GT_NONE: there is none */
-	struct form *last;	/* of its row before; NULL: there was none */
+	uint32_t name, brief;	/* numbers of names; brief: for the short form; GT_NONE: none */
+	struct form *last;	/* form of its previous row; NULL: none */
 };
 #define NO_FIELD UINT8_MAX
 
 struct place {			/* of a track */
 	bool known;
 	uint32_t process, device;	/* tracks, or GT_NONE */
-	int64_t origin;			/* where times count from */
-	char *device_name;		/* of a device: "NVIDIA H200 (0)"; NULL until it is asked for */
+	int64_t origin;			/* origin of its times */
+	char *device_name;		/* of a device: "NVIDIA H200 (0)"; NULL: not computed yet */
 };
-/* Grids and blocks as texts: a program has few different ones, and those that come first keep their place, so that their texts last. */
+/* Texts of grids and blocks. A program has few different ones. The first ones keep their slots,
+ * so that their texts stay valid. */
 struct three { uint32_t x, y, z; char text[GT_NSIGHT_THREE]; };
 #define THREES 256
 #define COLUMNS_MOST 20
 struct form {			/* of a type on a track */
 	uint32_t place;
-	unsigned number;	/* from 1; 0: of rows that are of none */
+	unsigned number;	/* from 1; 0: rows without a form */
 	const struct shape *shape;
 	const struct place *at;
-	const struct three *grid, *block;	/* those that its cells have; NULL: none of those that are known */
+	const struct three *grid, *block;	/* the ones in its cells; NULL: unknown */
 	struct gt_cell cells[COLUMNS_MOST];
 };
 #define FORM_PLACES (2 * GT_ROW_FORMS)
 
 struct trace {
 	const struct trace_spec *spec;
-	struct gt_analysis_options opt;	/* a copy: the rows come when the report is over */
+	struct gt_analysis_options opt;	/* a copy: rows are made after finish() */
 	struct gt_reader *reader;
 	struct gt_iter *it;
 	struct gt_nsight_names names;
 	struct shape *shapes;		/* by type, numbered over all recordings */
-	struct place *places;		/* by track, likewise */
+	struct place *places;		/* by track, numbered likewise */
 	struct gt_gpu_namer namer;
 	uint32_t *first_track;		/* by segment */
-	uint64_t left;			/* rows that may still be printed */
-	unsigned skip;			/* columns: 1 without the one that says which recording */
-	struct form *forms[FORM_PLACES], *none;	/* none: of rows that are of none, because there are too many */
+	uint64_t left;			/* rows that --top still allows */
+	unsigned skip;			/* 1: omits the column of the recording */
+	struct form *forms[FORM_PLACES], *none;	/* none: used if there are too many forms */
 	unsigned nforms;
 	struct three threes[THREES];
-	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];	/* of the row at hand, if they are in no place */
+	/* of the current row, if they have no slot */
+	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
 };
 struct trace_spec {
 	const char *name, *title, *gives_way;
-	const struct gt_column *columns;	/* the first: of which recording */
+	const struct gt_column *columns;	/* the first one is the recording */
 	unsigned ncolumns;
 	uint32_t kinds;
-	bool (*wants)(const struct gt_type *type);	/* of rows of these kinds */
-	/* All but the first column's: those that are the same for the type on the track, and then, for each row, all others. What neither
-	 * sets is absent. */
+	bool (*wants)(const struct gt_type *type);	/* selects types */
+	/* Set the cells, except the first: own: differ per row, fixed: same for a type on a
+	 * track. Cells that neither sets are absent. */
 	void (*fixed)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
 	void (*own)(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells);
 };
@@ -88,7 +90,7 @@ static uint8_t three_fields(const struct gt_type *type, unsigned role)
 	return gt_nsight_three_fields(type, role, &first) ? (uint8_t)first : NO_FIELD;
 }
 
-/* The one behind it, of the same role: shared memory comes as two fields, static and dynamic. */
+/* The next field of the same role: shared memory has two, static and dynamic. */
 static uint8_t next_field(const struct gt_type *type, uint8_t at)
 {
 	bool both = at != NO_FIELD && at + 1u < type->nfields && type->fields[at + 1].role == type->fields[at].role;
@@ -130,7 +132,7 @@ static inline struct place *place_of(struct trace *t, const struct gt_segment *s
 	return p;
 }
 
-/* "NVIDIA H200 (0)"; a name that ends in the number, as "GPU 0", says it all. */
+/* "NVIDIA H200 (0)". A name that ends in the number, such as "GPU 0", is used as it is. */
 static char *name_device(struct trace *t, const struct gt_segment *seg, const struct gt_track *device)
 {
 	const char *name = gt_gpu_name(&t->namer, seg, device), *last = name ? strrchr(name, ' ') : NULL;
@@ -148,7 +150,7 @@ static char *name_device(struct trace *t, const struct gt_segment *seg, const st
 	return (char *)b.data;
 }
 
-/* NULL: there is none, or no memory. */
+/* NULL: none, or no memory. */
 static const char *device_name(struct trace *t, const struct gt_segment *seg, const struct place *p)
 {
 	struct place *device = p->device != GT_NONE ? place_of(t, seg, p->device) : NULL;
@@ -160,7 +162,8 @@ static const char *device_name(struct trace *t, const struct gt_segment *seg, co
 
 /* ---- cells ---- */
 
-/* The cells of a form are absent at first. Each of these sets only what makes it a number or a text, or absent again: there are millions. */
+/* These functions set a cell of a form. They write only what changes: there are millions of
+ * rows. */
 static inline void put_i(int64_t v, struct gt_cell *to)
 {
 	to->absent = to->fixed = false;
@@ -173,7 +176,7 @@ static inline void put_if(bool known, struct gt_cell *to, int64_t v)
 	to->absent = !known;
 }
 
-/* A text that lasts, such as a name or one of the threes; NULL: absent. */
+/* Sets a text that stays valid, such as a name or a grid in a slot. NULL: absent. */
 static inline void put_text(const char *text, struct gt_cell *to)
 {
 	to->absent = !text;
@@ -182,7 +185,7 @@ static inline void put_text(const char *text, struct gt_cell *to)
 	to->s = text;
 }
 
-/* What a type has no field for is absent in all of its rows, and stays so. */
+/* A field that the type lacks is absent in all its rows. */
 static inline void put_field(const struct gt_event *ev, uint8_t at, struct gt_cell *to)
 {
 	if (at != NO_FIELD)
@@ -200,7 +203,7 @@ static inline bool is_three(const struct three *three, const uint64_t v[3])
 	return three->x == (uint32_t)v[0] && three->y == (uint32_t)v[1] && three->z == (uint32_t)v[2];
 }
 
-/* Other ones than the cell has. text: where it goes if its place is taken. */
+/* Sets another grid or block than the cell has. text: storage, if the slot is taken. */
 static void put_other_three(struct trace *t, const uint64_t v[3], const struct three **has, char text[GT_NSIGHT_THREE], struct gt_cell *to)
 {
 	uint32_t x = (uint32_t)v[0], y = (uint32_t)v[1], z = (uint32_t)v[2];
@@ -214,7 +217,7 @@ static void put_other_three(struct trace *t, const uint64_t v[3], const struct t
 	if (*has)
 		put_text(known->text, to);
 	else
-		*to = gt_cell_text(gt_nsight_three(text, x, y, z));	/* which does not last */
+		*to = gt_cell_text(gt_nsight_three(text, x, y, z)); /* valid for this row only */
 }
 
 static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t at, const struct three **has, char text[GT_NSIGHT_THREE],
@@ -231,7 +234,7 @@ static inline void put_id(const struct gt_segment *seg, uint64_t track, struct g
 	put_if(track < seg->ntracks, to, track < seg->ntracks ? seg->tracks[track].id : 0);
 }
 
-/* Name as people read it, and for programs in full. */
+/* The name in the selected form, and the full name for programs. */
 static void put_names(struct trace *t, const struct shape *s, struct gt_cell cells[2])
 {
 	put_text(s->brief ? gt_nsight_brief(&t->names, s->name) : gt_nsight_text(&t->names, s->name), &cells[0]);
@@ -255,7 +258,7 @@ static void api_fixed(struct trace *t, const struct gt_event *ev, const struct s
 	put_text(track->name != GT_NONE ? gt_str(ev->seg, track->name) : NULL, &cells[7]);
 }
 
-/* A call that never returned has neither a duration nor a result. */
+/* A call that never returned has no duration and no result. */
 static void api_own(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells)
 {
 	const struct shape *s = form->shape;
@@ -287,7 +290,7 @@ static void gpu_fixed(struct trace *t, const struct gt_event *ev, const struct s
 	put_id(ev->seg, p->process, &cells[17]);
 }
 
-/* What only copies and sets have. */
+/* Cells that only copies and sets have. */
 static void copy_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
 {
 	int64_t ns = ev->row.end - ev->row.start;
@@ -336,7 +339,7 @@ static void exec_fixed(struct trace *t, const struct gt_event *ev, const struct 
 	put_names(t, s, cells + 13);
 }
 
-/* The call, if it is known: its start and its end. */
+/* Start and end of the call, if it is known. */
 static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t *start, int64_t *end)
 {
 	bool known = s->launch_start != NO_FIELD && s->launch_ns != NO_FIELD && s->launch_track != NO_FIELD;
@@ -396,7 +399,7 @@ static struct form *new_form(struct trace *t, const struct gt_event *ev, const s
 	return form;
 }
 
-/* The form of rows of this type on this track. NULL: no memory. */
+/* The form of a type on a track. NULL: no memory. */
 static struct form *form_of(struct trace *t, const struct gt_event *ev, const struct shape *s, uint32_t place)
 {
 	uint32_t at = ((uint32_t)(s - t->shapes) * 0x9e3779b1u ^ place * 0x85ebca6bu) % FORM_PLACES;
@@ -411,7 +414,7 @@ static struct form *form_of(struct trace *t, const struct gt_event *ev, const st
 	return form;
 }
 
-/* The form of a row that is of another one than the last of its type was. NULL: it failed. */
+/* Looks up the form if it differs from that of the type's previous row. NULL: error. */
 static __attribute__((noinline)) struct form *find_form(struct trace *t, const struct gt_event *ev, struct shape *s, uint32_t place,
 							 struct gt_err *err)
 {
@@ -498,7 +501,7 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 
 struct counted { struct gt_report_state asked; uint64_t rows; };	/* the state of a report */
 
-/* How many rows have types that are wanted; what is unusual is that some have not. */
+/* Counts rows of selected types. Blocks with other types are rare. */
 static int count_rows(struct counted *c, const struct trace_spec *spec, const struct gt_cols *cols)
 {
 	c->rows += cols->n;
@@ -519,7 +522,7 @@ static int open_rows(struct trace *t, struct gt_err *err)
 	struct gt_filter filter = t->opt.filter;
 
 	filter.kinds = t->spec->kinds;
-	filter.match = match;		/* asked of each type while the walk is opened, and never again */
+	filter.match = match; /* called for each type while the scan is opened, not later */
 	filter.match_arg = &w;
 	t->it = gt_iter_open(t->reader, &filter, err);
 	return t->it ? 0 : err->code;
@@ -549,7 +552,7 @@ static int trace_finish(const struct counted *c, const struct trace_spec *spec, 
 	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&t->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&t->names, tables[0], "short_kernel_name", "kernel_name");
-	if (a->opt->top && c->rows > a->opt->top)	/* nothing else cuts it: no row is held */
+	if (a->opt->top && c->rows > a->opt->top) /* there is no other limit: rows are not stored */
 		gt_table_note_more(tables[0], c->rows - a->opt->top, c->rows);
 	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
 	return rc ? rc : 1;

@@ -41,7 +41,7 @@ points word --where 'kind==kernle' 6 "there is no kind 'kernle'; did you mean 'k
 points unit --where 'dur>5' 5 "a time needs a unit"
 points wide --where 'name=="größer" & x' 15 "did you mean '&&'?"
 points by --by 'name,dur' 5 "dur has too many values to group by"
-points agg --agg 'count,sum(name)' 10 "name is no quantity"
+points agg --agg 'count,sum(name)' 10 "name is not a quantity"
 points order --order-by 'p99(dur)' 0 "rows are sorted by one of the aggregates of --agg"
 
 want query-without 2 $A --where failed $R/h200-streams.zst
