@@ -1,5 +1,5 @@
-/* Where CUPTI lies in a CUDA toolkit, for where the loader does not look there: the toolkit that CUDA_HOME or CUDA_PATH names, or the one in
- * its usual place. */
+/* Paths of CUPTI in a CUDA toolkit, where the loader does not search: in the toolkit that
+ * CUDA_HOME or CUDA_PATH names, or in /usr/local/cuda. */
 #ifndef GT_CUPTI_PATHS_H
 #define GT_CUPTI_PATHS_H
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #define GT_CUPTI_NAMES { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" }	/* newest first */
 
-/* a/b/c in `to`, NULL parts left out. False: it has no room, or there is no a. */
+/* Writes a/b/c to `to`, without NULL parts. False: it does not fit, or a is missing. */
 static inline bool gt_join_path(char *to, size_t size, const char *a, const char *b, const char *c)
 {
 	const char *parts[] = { a, b, c };
@@ -34,8 +34,8 @@ static inline bool gt_join_path(char *to, size_t size, const char *a, const char
 }
 
 /* Writes to `to` the path by which this process may load a library that its environment names.
- * False: it may not. Root may have another user's environment, who could run his own code so.
- * Others may load all: a toolkit often belongs to whoever installed it. */
+ * False: it may not. Root's environment may be another user's, who could run code as root in this
+ * way. Other users may load any library: a toolkit often belongs to the user who installed it. */
 static inline bool gt_safe_library(const char *path, char *to, size_t size)
 {
 	char real[PATH_MAX];
@@ -53,8 +53,8 @@ static inline bool gt_safe_library(const char *path, char *to, size_t size)
 	return n < size;
 }
 
-/* The nth place of a file so named that may be loaded. 0: there are no more; negative: there is
- * none, but there may be others behind it. */
+/* Writes the nth candidate path of the file. 0: there are no more; negative: this one may not be
+ * loaded, but a later one may. */
 static inline int gt_cupti_candidate(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
 {
 #if defined(__aarch64__)

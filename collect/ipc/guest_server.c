@@ -1,5 +1,6 @@
-/* The usher answers at the moment a process makes its first traced call and waits for the memory: the one moment when we can
- * be sure to see it in /proc, however short it lives. So this is where its identity is read. */
+/* The accept thread answers when a process makes its first traced call and waits for the memory.
+ * At that moment the process is certainly visible in /proc, however short its life is. So its
+ * identity is read here. */
 #define _GNU_SOURCE
 #include "collect/ipc/guest_server.h"
 
@@ -21,7 +22,7 @@
 
 /* ---- /proc ---- */
 
-/* Up to size - 1 bytes of /proc/PID/NAME, NUL-terminated. Bytes read or -1. */
+/* Reads up to size - 1 bytes of /proc/PID/NAME and adds a NUL. Returns the bytes read, or -1. */
 static ssize_t read_proc_file(int pid, const char *name, char *to, size_t size)
 {
 	char path[64];
@@ -39,7 +40,7 @@ static ssize_t read_proc_file(int pid, const char *name, char *to, size_t size)
 	return got;
 }
 
-/* /proc counts from boot, sleep included; CLOCK_MONOTONIC stops in sleep. */
+/* /proc counts from boot, including sleep; CLOCK_MONOTONIC stops during sleep. */
 static int64_t boot_to_monotonic(int64_t ns)
 {
 	struct timespec b, m;
@@ -49,7 +50,8 @@ static int64_t boot_to_monotonic(int64_t ns)
 	return ns - (b.tv_sec - m.tv_sec) * 1000000000LL - (b.tv_nsec - m.tv_nsec);
 }
 
-/* State, number of threads and start (clock ticks since boot) from /proc/PID/stat; the command may hold any character. */
+/* Reads the state, the number of threads and the start (clock ticks since boot) from
+ * /proc/PID/stat. The command in it may contain any character. */
 static bool read_stat(int pid, char *state, long *threads, unsigned long long *start)
 {
 	char text[1024], *p;
@@ -141,7 +143,7 @@ bool gt_guest_read(int32_t host_pid, struct gt_guest *guest)
 	return true;
 }
 
-/* A process whose leader is a zombie lives on while it has other threads. */
+/* A process whose leader is a zombie is alive while it has other threads. */
 bool gt_guest_has_exited(const struct gt_guest *guest)
 {
 	unsigned long long start;
@@ -180,11 +182,11 @@ bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char n
 	return true;
 }
 
-/* ---- the usher ---- */
+/* ---- accept thread ---- */
 
 static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *guest)
 {
-	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest never took a slot */
+	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest one has never taken a slot */
 		d->unrecorded[d->guests[0].unrecorded]++;
 		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
 	}
@@ -192,7 +194,7 @@ static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *gu
 	return &d->guests[d->nguests++];
 }
 
-/* Of another user's process no files are looked at: they could be such that this takes long. */
+/* Reads no files of another user's process: they could be such that reading them takes long. */
 static void note_connection(struct gt_guest_server *d, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
@@ -206,8 +208,8 @@ static void note_connection(struct gt_guest_server *d, int pid, uint32_t uid)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that
- * has its parent's memory, and is seen in a slot. */
+/* The process may have exited, and be unknown to /proc. It may also be a fork that uses its
+ * parent's memory, and takes a slot. */
 static void note_unrecorded(struct gt_guest_server *d, const struct ucred *who, enum gt_unrecorded why)
 {
 	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid,
@@ -224,7 +226,7 @@ static void note_unrecorded(struct gt_guest_server *d, const struct ucred *who, 
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* False when there is nobody any more to take it. */
+/* False: the process does not wait any more. */
 static bool send_memory(int to, int memory)
 {
 	char byte = 'g';
@@ -240,8 +242,8 @@ static bool send_memory(int to, int memory)
 	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* A process of another user does not get it: processes trust what is there, so who may write to it
- * could make those of ours do anything. */
+/* A process of another user does not get the memory: traced processes trust its contents, so a
+ * user who can write to it could control them. */
 static void answer_connection(struct gt_guest_server *d, int to)
 {
 	struct ucred who;
@@ -256,7 +258,7 @@ static void answer_connection(struct gt_guest_server *d, int to)
 		note_unrecorded(d, &who, GT_UNRECORDED_LATE);
 }
 
-/* The next who has knocked. False, and errno, when there is none. */
+/* Accepts and answers the next connection. False, and errno: there is none. */
 static bool accept_one(struct gt_guest_server *d, int listen_fd)
 {
 	int fd;
@@ -271,7 +273,8 @@ static bool accept_one(struct gt_guest_server *d, int listen_fd)
 	return fd >= 0;
 }
 
-/* One of each name in turn: any user can connect by the process id, as often as he likes. */
+/* Accepts one connection of each socket in turn: any user can connect to the socket named by
+ * process id, without a limit. */
 static void *accept_thread(void *arg)
 {
 	struct gt_guest_server *d = arg;
@@ -302,10 +305,10 @@ bool gt_guest_server_take_guest(struct gt_guest_server *d, int32_t ns_pid, struc
 			found = true;
 		}
 	pthread_mutex_unlock(&d->lock);
-	return found && guest->start_clock;	/* else nothing but its pid is known */
+	return found && guest->start_clock;	/* otherwise only its pid is known */
 }
 
-/* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
+/* If gtcollect was stopped until the end, some processes may still wait for the accept thread. */
 void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_processes *m)
 {
 	for (unsigned n = 0; n < SOMAXCONN && (accept_one(d, d->listen_fd) || accept_one(d, d->by_pid_fd)); )
@@ -337,12 +340,13 @@ static int listen_at(struct gt_guest_server *d, struct gt_err *err)
 		code = -errno;
 		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
 	}
-	chmod(a.sun_path, 0666);	/* other users connect, too, and are counted: hand_out() */
+	chmod(a.sun_path, 0666);	/* other users connect, too, and are counted:
+					 * answer_connection() */
 	return 0;
 }
 
-/* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it
- * is taken they go unrecorded. */
+/* Any user can take a name like this, so guests check who owns it. Few processes need this
+ * socket; if its name is taken, they are not recorded. */
 static void listen_by_pid(struct gt_guest_server *d)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

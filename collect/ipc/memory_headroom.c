@@ -1,5 +1,6 @@
-/* Three limits are looked at: MemAvailable; cgroup version 2, memory.max of our group and of each one above it; version 1, the
- * same with other file names. Page cache counts as used in a group but gives way, so file pages are added back. */
+/* Checks three limits: MemAvailable; memory.max of our cgroup and of each one above it (version
+ * 2); the same with other file names (version 1). Page cache counts as used in a cgroup but can
+ * be reclaimed, so file pages are added back. */
 #include "collect/ipc/memory_headroom.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ static void apply_limit(struct headroom_limit *t, uint64_t bytes, const char *wh
 	snprintf(t->what, t->size, "%s", what);
 }
 
-/* The number after `key` in a file of "key value" lines; key NULL: the file is one number. UINT64_MAX when there is none. */
+/* The number after `key` in a file of "key value" lines; key NULL: the file is one number.
+ * UINT64_MAX: there is none. */
 static uint64_t read_number(const char *path, const char *key)
 {
 	char line[256], *value;
@@ -56,7 +58,7 @@ static void apply_group(struct headroom_limit *t, const char *dir, const struct 
 	snprintf(what, sizeof(what), "%s", path);
 	snprintf(path, sizeof(path), "%s/%s", dir, n->used);
 	used = read_number(path, NULL);
-	if (max > UINT64_MAX / 4 || used == UINT64_MAX)	/* no limit, or none that means anything */
+	if (max > UINT64_MAX / 4 || used == UINT64_MAX)	/* no limit, or a limit without effect */
 		return;
 	snprintf(path, sizeof(path), "%s/memory.stat", dir);
 	cache = read_number(path, n->file);
@@ -66,7 +68,7 @@ static void apply_group(struct headroom_limit *t, const char *dir, const struct 
 	apply_limit(t, max > used ? max - used : 0, what);
 }
 
-/* This group and all above it, to the mount's root. */
+/* Checks this cgroup and all above it, up to the mount's root. */
 static void walk_up(struct headroom_limit *t, const char *mount, const char *path, const struct cgroup_files *n)
 {
 	char dir[600];

@@ -1,30 +1,32 @@
-/* The memory that the traced programs and gtcollect share: how a record gets out of a process that may die at any moment.
+/* Memory that the traced programs and gtcollect share. Records in it survive a process that dies at any moment.
  *
- * gtcollect makes one sealed-size memory file for the whole tree of processes, reserves all of it
- * (fallocate) before anybody touches a byte, and waits on a Unix socket (SOCK_STREAM) with two names:
+ * gtcollect makes one sealed-size memory file for the whole tree of processes and reserves all of it
+ * (fallocate) before its first use. It listens on a Unix socket (SOCK_STREAM) with two names:
  *
- *      FOLDER/sock        GT_SESSION=FOLDER:LIBRARY in the environment says where. The library that is
- *                         loaded as LIBRARY takes part, another one (of an outer gtcollect) does not
+ *      FOLDER/sock        named by GT_SESSION=FOLDER:LIBRARY in the environment. Only the library that
+ *                         is loaded as LIBRARY connects, another one (of an outer gtcollect) does not
  *      @gt-session-PID    for a process without GT_SESSION: it tries the ids of its ancestors
  *
- * Each process, a forked child too, connects once, at its first traced call, and receives one byte that
- * carries the memory's descriptor (SCM_RIGHTS). The socket's credentials tell gtcollect the process id
- * as gtcollect sees it, and both sides the other's user, who must be the same (or gtcollect's is root).
+ * Each process, also a forked child, connects once, at its first traced call. It receives one byte
+ * with the memory's descriptor (SCM_RIGHTS). By the socket's credentials gtcollect learns the process
+ * id in its own namespace, and both sides learn the other's user, which must be the same (or
+ * gtcollect's is root).
  *
- * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits | chunks.
+ * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits |
+ * chunks.
  *
- * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only writer of both; the
- * recorder is the only reader, follows the chain and puts drained chunks back on the stack. After a thread's first
- * call nothing on the way needs a lock or a system call, but for waiting under --lossless. What is committed is in memory that
- * outlives the process: a SIGKILL loses nothing.
+ * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only
+ * writer of both. The recorder is the only reader: it follows the chain and puts drained chunks back
+ * on the stack. After a thread's first call, a call needs no lock and no system call, except to wait
+ * under --lossless. Committed records are in memory that outlives the process: a SIGKILL loses none.
  *
- *   entering a call:  open[depth] = { id, arguments known by now, start };  word = position << 8 | depth + 1
- *   leaving it:       record at position;  word = position' << 8 | depth;   open[depth].start = 0
+ *   entering a call:  open[depth] = { id, known arguments, start };  word = position << 8 | depth + 1
+ *   leaving it:       record at position;  word = position' << 8 | depth;  open[depth].start = 0
  *
- * One store publishes both facts, so a reader sees a call as open, or as recorded, and never as neither. An open call without a
- * start is one that has not begun yet, though a signal handler's has that came in between. Both sides rely on
- * stores becoming visible in program order: plain on x86-64, by release stores in the code on every processor.
- */
+ * One store publishes both facts, so a reader sees a call either as open or as recorded. An open call
+ * without a start has not begun yet, although a signal handler's call inside it may have. Both sides
+ * rely on stores becoming visible in program order: plain stores on x86-64, release stores in the
+ * code for every processor. */
 #ifndef GT_RING_H
 #define GT_RING_H
 #include <stdint.h>
@@ -53,15 +55,17 @@ enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfil
 		     GT_RANGE_NVTX /* only inside push and pop of range_name */ };
 enum gt_gpu_timing { GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */, GT_TIMING_CUPTI, GT_TIMING_EVENTS };
 
-/* Bits, one a slot. NEW: a guest sets it when the slot has become LIVE; the recorder clears it and looks
- * at the slot, and so finds the new ones among many. USED: by the recorder, while it reads the slot; no
- * guest takes it, not even if a damaged state says that it is free. */
+/* Sets of bits, one bit per slot. NEW: a guest sets it when its slot has become LIVE; the
+ * recorder clears it and reads the slot, so it finds new slots among many. USED: the recorder
+ * sets it while it reads the slot; no guest takes such a slot, even if a damaged state says that
+ * it is free. */
 enum gt_ring_bits { GT_BITS_NEW_PROCS, GT_BITS_NEW_THREADS, GT_BITS_USED_PROCS, GT_BITS_USED_THREADS,
 		    GT_BITS };
 
 struct gt_session {
 	uint64_t magic;
-	uint32_t version, bytes_of_this;	/* sizeof, so that a library of another build refuses politely */
+	uint32_t version, bytes_of_this;	/* sizeof; a library of another build does not
+						 * attach */
 	uint64_t bytes;				/* of the whole memory */
 	uint64_t procs_at, threads_at, chunks_at;	/* offsets */
 	uint64_t bits_at, bits_bytes;		/* see enum gt_ring_bits: offset of the first, size of each */
@@ -73,12 +77,13 @@ struct gt_session {
 	uint32_t range;				/* enum gt_range_mode */
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
-	uint32_t gpu;				/* tell what the GPU does */
-	uint32_t gpu_timing;			/* enum gt_gpu_timing: by what */
+	uint32_t gpu;				/* record GPU work */
+	uint32_t gpu_timing;			/* enum gt_gpu_timing: source of GPU times */
 	uint32_t gpu_more;			/* and these things, too: bits of enum gt_gpu_more */
 	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t nvtx;				/* record annotations */
-	uint32_t inject;			/* programs' drivers load the library, and CUPTI's callbacks tell of calls */
+	uint32_t inject;			/* drivers load the library by injection, and
+						 * CUPTI's callbacks report calls */
 	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
 	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
@@ -90,17 +95,23 @@ struct gt_session {
 				 * FUTEX_OWNER_DIED in it at once, and every guest stops recording */
 	uint32_t space;		/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
 	uint32_t waiters;	/* guests asleep under --lossless */
-	/* written by everybody */
+	/* written by the recorder and by guests */
 	uint64_t free_head __attribute__((aligned(64)));	/* stack of free chunks: tag << 32 | chunk index (GT_RING_NIL: empty) */
 	uint32_t free_count;	/* about how many are left */
 	uint32_t thread_hint, proc_hint;	/* where to start looking for a free slot */
 	uint64_t untraced;	/* calls that passed untraced because a table or the memory was full */
 };
 
-/* Whose ring it is: a thread's of the program, which makes calls, or of one that only brings what others tell (CUPTI's). */
+/* A ring of a thread that makes calls, or of one that writes records of others' work (CUPTI's
+ * thread). */
 enum gt_ring_role { GT_RING_CALLER, GT_RING_PRODUCER };
 
-enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* guest is through with it */ };
+enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* the
+												    * guest
+												    * is
+												    * done
+												    * with
+												    * it */ };
 
 struct gt_ring_proc {
 	uint32_t state;		/* FREE -> TAKEN -> LIVE by the guest, -> FREE by the recorder when the process is gone and drained */
@@ -115,7 +126,7 @@ struct gt_ring_proc {
 
 /* A call in progress. */
 struct gt_ring_open {
-	uint64_t start;		/* ticks; 0: nothing here holds, see above */
+	uint64_t start;		/* ticks; 0: the entry is invalid, see above */
 	uint16_t id;
 	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
 	uint32_t pass;		/* of open[0] only: 1 while calls are to pass untraced, like !recording, but on a line that each call
@@ -159,8 +170,9 @@ enum gt_rec_kind {
 	GT_REC_CALL,	/* start, end, id|nargs|kind|depth|ret, args: the fields of gt_api_fields that the mode wants, in order */
 	GT_REC_NAME,	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes, zero-padded */
 	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
-	GT_REC_UNKNOWN_FUNCTION,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
-	GT_REC_EVENT,	/* something that is no call of this thread: id is an enum gt_ring_event, nargs words follow; see there */
+	GT_REC_UNKNOWN_FUNCTION,	/* the program looked up a driver function that the table
+					 * lacks: like STRING, the name */
+	GT_REC_EVENT,	/* not a call: id is an enum gt_ring_event, nargs words follow; see there */
 };
 struct gt_rec {
 	uint64_t start, end;	/* ticks; start is never 0 */
@@ -188,9 +200,10 @@ static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
 enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_DEV_CAPS, GT_DEV_MODESET };
 #define GT_IOCTL_ARGS 4
 
-/* Events. Times of GPU events are ns of CLOCK_MONOTONIC, as CUPTI gave them, but that start is 1 where it was 0. lo | hi stands for
- * two numbers of 32 bits in a word; a text is its gt_ring_hash, told as a STRING by this process. All of GPU work begins with the
- * words correlation | device, context | stream, graph | (see below), node. */
+/* Events. Times of GPU events are ns of CLOCK_MONOTONIC, as CUPTI gave them, except that a start
+ * of 0 is stored as 1. lo | hi stands for two numbers of 32 bits in a word; a text is its
+ * gt_ring_hash, written as a STRING by this process. All GPU work begins with the words
+ * correlation | device, context | stream, graph | (see below), node. */
 enum gt_ring_event {
 	GT_EV_GPU_STATE,	/* start, end: ticks, between which it came about. enum gt_gpu_state, a text (the library's path, or which function failed),
 				 * CUPTI's version or error code */
@@ -200,7 +213,7 @@ enum gt_ring_event {
 				 * source | destination device */
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
 	GT_EV_CUPTI_CALL,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
-	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
+	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | return value */
 	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
 	GT_EV_INJECTED_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
@@ -210,7 +223,7 @@ enum gt_ring_event {
 	GT_EV_GRAPH,		/* start: of the call, ticks. It made a graph, or an instance, from another graph: their numbers in CUPTI,
 				 * new | old; the program's handle of the new one */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
-				 * UINT64_MAX: not known. Then, if the driver told, its UUID, in two words */
+				 * UINT64_MAX: not known. Then, if the driver knows it, its UUID, in two words */
 	/* Work that we timed by CUDA events (guest_event_timing.c). Two words come first: the call's thread id | API id, its start in ticks; then
 	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
 	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,
@@ -229,17 +242,21 @@ enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /
 		    GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED,
 		    GT_GPU_SUBSCRIBER /* another one has subscribed */,
-		    GT_GPU_NO_CALLS /* CUPTI's callbacks could not be had: no calls are recorded */,
-		    GT_GPU_FINALIZED /* by another one: we do not go on */,
+		    GT_GPU_NO_CALLS /* CUPTI has refused callbacks: no calls are recorded */,
+		    GT_GPU_FINALIZED /* by another user: we do not resume */,
 		    GT_GPU_PARTIAL /* something of enum gt_gpu_more, as this function failed; the rest is there */,
 		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
-		    GT_GPU_CONTINUED /* what was to replace the program did not: it goes on */,
+		    GT_GPU_CONTINUED /* exec has failed: the program goes on */,
 		    GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */, GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
 		    GT_GPU_STATES };
 enum gt_gpu_lost { GT_GPU_LOST_DROPPED /* CUPTI dropped them */,
 		   GT_GPU_LOST_FOREIGN /* they came back while another profiler had CUPTI, whose clock is in them */ };
 /* Why a call has no time though CUDA events are used. */
 #define GT_UNTIMED_REASONS(X) X(POOL, pool) X(CAPTURE, capture) X(CONTEXT, context) X(ERROR, error)
-enum gt_untimed { GT_UNTIMED_POOL /* no event was free */, GT_UNTIMED_CAPTURE /* somebody was beginning a capture */,
-		  GT_UNTIMED_CONTEXT /* its context was destroyed */, GT_UNTIMED_ERROR /* the driver gave one */, GT_UNTIMED_COUNT };
+enum gt_untimed { GT_UNTIMED_POOL /* no event was free */, GT_UNTIMED_CAPTURE /* a capture was
+									       * being begun */,
+		  GT_UNTIMED_CONTEXT /* its context was destroyed */, GT_UNTIMED_ERROR /* the
+										        * driver
+										        * returned
+										        * an error */, GT_UNTIMED_COUNT };
 #endif

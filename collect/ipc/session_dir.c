@@ -1,10 +1,10 @@
-/* LD_PRELOAD names the library in its own place, which outlives the session: a program that runs on
- * can start others, whoever it has become. Only where LD_PRELOAD cannot name that place (the list
- * is split at colons and blanks), or where root's program could become a user who may not read it
- * there, the folder has a link or a copy.
+/* LD_PRELOAD names the installed library, which outlives the session: a program that goes on
+ * running can start others, under any user. The folder has a link or a copy of the library in two
+ * cases only: LD_PRELOAD cannot name the installed one (the list is split at colons and blanks),
+ * or root's program could become a user who may not read it there.
  *
- * The folder lies where nobody else can rename it (safe_path.h): who could, could put another
- * library there. */
+ * The folder is in a place where no other user can rename it (safe_path.h): such a user could put
+ * another library there. */
 #define _GNU_SOURCE
 #include "collect/ipc/session_dir.h"
 
@@ -23,7 +23,7 @@
 
 #define LIBRARY "libgtpreload.so"
 #define PREFIX "gt-session-"
-#define SEPARATORS ": \t\n$"	/* of LD_PRELOAD; and what the loader expands there */
+#define SEPARATORS ": \t\n$"	/* separators of LD_PRELOAD, and the loader's expansion character */
 
 /* ---- the library ---- */
 
@@ -64,7 +64,7 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 			  LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
 }
 
-/* May every user read this file, or enter this folder? For a path without links. */
+/* True: every user may read this file or enter this folder. The path contains no links. */
 static bool is_reachable_by_all(char *real)
 {
 	bool may = true, last = false;
@@ -125,8 +125,8 @@ static bool file_contains(const char *path, const char *text)
 	return found;
 }
 
-/* Does a running process have this folder in its environment, or a library of it in its memory? A
- * daemon may have written over the first. */
+/* True: a running process has this folder in its environment, or a library from it in its memory.
+ * A daemon may have overwritten its environment. */
 static bool is_in_use(const char *dir)
 {
 	struct dirent *e;
@@ -160,8 +160,8 @@ static void remove_dir(const char *dir)
 	rmdir(dir);
 }
 
-/* Folders of ours that nobody locks and that are a minute old were left by a gtcollect that was
- * killed. */
+/* Removes folders of this user that are not locked and one minute old: a killed gtcollect has
+ * left them. */
 static void remove_stale_dirs(const char *base)
 {
 	char dir[GT_SESSION_PATH];
@@ -199,7 +199,7 @@ void gt_session_dir_remove(struct gt_session_dir *d)
 
 /* ---- the folder ---- */
 
-/* What a place for the folder should be good for. */
+/* Requirements for the place of the folder. */
 struct dir_needs {
 	bool all_reach;		/* every user may enter it: a program may become another user */
 	bool can_execute;	/* a library can be loaded from it */
@@ -239,8 +239,8 @@ static int make_in(struct gt_session_dir *d, const char *base, struct dir_needs 
 	return 0;
 }
 
-/* In the first place that has all that is wished for; else in the first one. err: why it cannot be
- * the last one. */
+/* Makes the folder in the first place that meets all needs, else in the first possible one. err:
+ * why the last place is not possible. */
 static int make_dir(struct gt_session_dir *d, struct dir_needs dir_needs, struct gt_err *err)
 {
 	const char *bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/run", "/tmp" };

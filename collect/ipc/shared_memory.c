@@ -1,5 +1,6 @@
-/* The memory of a session is made here: one memory file, reserved whole before anybody touches it, so that a machine or a
- * container with too little of it gives an error now and no SIGBUS in the traced program later. Its size is sealed. */
+/* Makes the memory of a session: one memory file, reserved as a whole before its first use. If a
+ * machine or a container has too little memory, this gives an error now, and no SIGBUS in the
+ * traced program later. Its size is sealed. */
 #define _GNU_SOURCE
 #include "collect/ipc/shared_memory.h"
 
@@ -16,12 +17,13 @@
 
 #define DEFAULT_MEMORY (64u << 20)
 #define CHUNK_MIN 8192		/* bytes */
-#define CHUNKS_MANY 256		/* as many chunks as this have their full size */
-#define SPARE (16u << 20)	/* bytes left to the program beside the rings and our own */
+#define CHUNKS_MANY 256		/* with at least this many chunks they have their full size */
+#define SPARE (16u << 20)	/* bytes to leave free for the program, besides the rings and our
+				 * own memory */
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-/* Little memory is divided into smaller chunks, for each thread holds one at least. */
+/* A small memory is divided into smaller chunks, as each thread needs at least one. */
 static uint32_t chunk_size(uint64_t memory)
 {
 	uint32_t bytes = GT_RING_CHUNK;
@@ -31,9 +33,9 @@ static uint32_t chunk_size(uint64_t memory)
 	return bytes;
 }
 
-/* There are fewer thread slots than chunks: when each thread holds a chunk, some are left, so that a
- * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained another.
- * A process has a thread at least, so that there are as many slots for processes. */
+/* There are fewer thread slots than chunks. So when each thread has a chunk, some are left, and a
+ * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained
+ * another. A process has at least one thread, so there are as many process slots. */
 static void compute_layout(struct gt_session *s, uint64_t memory)
 {
 	uint64_t page = 4096, each;
@@ -147,8 +149,9 @@ void gt_rings_close(struct gt_rings *r)
 	r->fd = -1;
 }
 
-/* The kernel walks this list when the thread dies, in whatever way: it finds our one lock word, sees our thread id in it, and
- * sets FUTEX_OWNER_DIED there. It takes the place of the list that libc keeps for robust mutexes, of which we use none. */
+/* The kernel reads this list when the thread ends for any reason: it finds our one lock word,
+ * sees the thread's id in it, and sets FUTEX_OWNER_DIED there. The list replaces libc's list of
+ * robust mutexes, which we do not use. */
 static struct robust_list owner_entry;
 static struct robust_list_head owner_list;
 
@@ -162,7 +165,8 @@ void gt_rings_take_ownership(struct gt_rings *r)
 	syscall(SYS_set_robust_list, &owner_list, sizeof(owner_list));
 }
 
-/* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
+/* A thread that takes its slot now reads `recording` after it has written `pass`, so one of the
+ * two sees the other's change. */
 void gt_rings_set_recording(struct gt_rings *r, bool on)
 {
 	if (r->recording == on)

@@ -1,4 +1,4 @@
-/* A session's memory (ring.h) as its owner sees it. */
+/* A session's memory (ring.h) as gtcollect uses it. */
 #ifndef GT_SHARED_MEMORY_H
 #define GT_SHARED_MEMORY_H
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include "collect/ipc/ring.h"
 #include "formats/base/err.h"
 
-struct gt_rings {			/* where everything lies in the memory */
+struct gt_rings {			/* addresses of the parts of the memory */
 	struct gt_session *s;
 	struct gt_ring_proc *procs;
 	struct gt_ring_thread *threads;
@@ -25,22 +25,22 @@ struct gt_rings_options {
 };
 #define GT_RINGS_MIN (1u << 20)
 
-/* Are the sizes possible? 0 or -EINVAL. */
+/* Checks the sizes. 0 or -EINVAL. */
 int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
 /* Makes and reserves the memory; nothing is recorded before gt_rings_set_recording. 0 or negative. */
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
 void gt_rings_close(struct gt_rings *r);
-/* The calling thread owns the session from now on: when it dies, guests learn it from the kernel. */
+/* Makes the calling thread the owner of the session: when it ends, the kernel tells the guests. */
 void gt_rings_take_ownership(struct gt_rings *r);
-/* Nobody drains any more: guests stop recording, and those that wait go on. */
+/* Ends the session: guests stop recording, and waiting guests continue. */
 void gt_rings_give_up_ownership(struct gt_rings *r);
-/* Says whether calls are recorded from now on; cheap when nothing changes. At first they are not. */
+/* Sets whether calls are recorded. Initially they are not. A call without a change is cheap. */
 void gt_rings_set_recording(struct gt_rings *r, bool on);
 static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uint32_t i)
 {
 	return (struct gt_ring_chunk *)(r->chunks + (size_t)i * r->chunk_bytes);
 }
-/* Bytes that can still be filled, as far as one thread or two may. */
+/* Bytes that can still be filled, limited to what two threads may use. */
 uint64_t gt_rings_free_bytes(const struct gt_rings *r);
 /* Puts a chunk on the stack of free ones. */
 void gt_rings_free_chunk(struct gt_rings *r, uint32_t chunk);

@@ -4,7 +4,7 @@
  * one is attached, and ends CUPTI after some rounds without one.
  *
  * If CUPTI is not installed, or another client uses it, the thread tries again after RETRY_ROUNDS
- * rounds, or as soon as a tracer attaches anew. */
+ * rounds, or as soon as a tracer attaches again. */
 #include "collect/guest/cupti/guest_cupti_on_attach.h"
 #include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/cupti/guest_cupti_activity.h"
@@ -44,7 +44,7 @@ static void attach(void)
 
 static void detach(void)
 {
-	if (!gt_gpu_yield("nobody is attached any more"))
+	if (!gt_gpu_yield("no tracer is attached any more"))
 		return;
 	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize_cupti());
 	gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE);

@@ -6,7 +6,7 @@
  * call goes through, we fetch our records, disable what we enabled, and restore CUPTI's own
  * clock, so that all records have their owner's clock. We store what the other user registers.
  * When it has had nothing enabled for a while, we resume. When it enables something again
- * (torch.profiler registers once, and enables at each start), we restore what it had registered.
+ * (torch.profiler registers once, and enables at each start), its registered functions are restored.
  *
  * A client that only subscribes does not conflict with us; its presence is recorded. After
  * cuptiFinalize we do not resume. */

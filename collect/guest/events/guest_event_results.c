@@ -11,7 +11,7 @@
 
 #define BUDGET 512u			/* pairs read before other threads may take the lock */
 #define SOON_NS 2000000
-/* A call does not wake our thread, as that needs a system call. So there must be pairs for this
+/* A call does not wake our thread, which would need a system call. So there must be pairs for this
  * time. */
 #define LATER_NS 10000000
 #define REFERENCE_NS 1000000000ull	/* maximum age of a reference */
