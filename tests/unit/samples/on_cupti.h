@@ -1,5 +1,5 @@
-/* What the tests of the simulated CUPTI share: a client that hands out buffers and keeps what comes back, with both libraries
- * loaded by dlopen as a tracer loads them. */
+/* Shared by the tests of the simulated CUPTI: a client that supplies buffers and stores the
+ * completed ones, with both libraries loaded by dlopen, as a tracer loads them. */
 #ifndef TEST_CUPTI_H
 #define TEST_CUPTI_H
 #include "samples/cudart.h"
@@ -38,7 +38,7 @@ CUPTI(X)
 static CUresult (*cuMemcpyPeerAsync)(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
 static CUresult (*cuStreamWaitEvent)(CUstream s, CUevent e, unsigned flags);
 
-/* The client: what came back, in order. */
+/* The client: the received records, in order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static union cupti_record seen[20000];
 static size_t seen_n, returned, asked;

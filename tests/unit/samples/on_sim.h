@@ -73,7 +73,7 @@ static CUmodule sim_start(void)
 	return m;
 }
 
-/* A stream that stands still until its gate is opened, so that tests need no clock. */
+/* A stream that is blocked until its gate is opened, so that tests need no clock. */
 struct gate { volatile int *flag; CUdeviceptr at; };
 static inline void gate_close(struct gate *g, CUstream s)
 {

@@ -1,5 +1,7 @@
-/* The simulated GPU does what a GPU does: memory holds what was copied and computed, streams keep their order and nothing
- * else, waiting waits. Gates instead of clocks: a kernel that spins on a flag holds a stream until the test opens it. */
+/* The simulated GPU behaves like a GPU: memory contains the copied and computed data, each
+ * stream keeps its order, streams have no order between them, and waits wait. Tests use gates
+ * instead of clocks: a kernel that spins on a flag blocks a stream until the test opens the
+ * gate. */
 #include "tests/unit/samples/on_sim.h"
 #include <pthread.h>
 
@@ -101,7 +103,8 @@ static void memory_runs_out_and_comes_back(void)
 		n++;
 	CHECK(n >= 14 && n <= 16);
 	CHECK_EQ(cuMemAlloc_v2(&big, 8 << 20), 2);
-	CHECK(!cuMemFree_v2(x[1]) && cuMemAlloc_v2(&big, 8 << 20) == 2);	/* room, but not in one piece */
+	/* enough memory, but not contiguous */
+	CHECK(!cuMemFree_v2(x[1]) && cuMemAlloc_v2(&big, 8 << 20) == 2);
 	CHECK(!cuMemFree_v2(x[2]) && !cuMemAlloc_v2(&big, 8 << 20) && big == x[1]);
 	CHECK(!cuMemFree_v2(big));
 	for (int i = 0; i < n; i++)
@@ -171,7 +174,7 @@ static void streams_wait_for_events_only(void)
 	CHECK(!cuEventCreate(&e, 2));
 	gate_close(&g, a);
 	CHECK(!cuEventRecord(e, a) && !cuStreamWaitEvent(b, e, 0) && !cuLaunchHostFunc(c, add_one, &ran));
-	CHECK(!cuStreamSynchronize(c) && ran == 1);	/* c follows nobody */
+	CHECK(!cuStreamSynchronize(c) && ran == 1);	/* c waits for no other stream */
 	CHECK_EQ(cuStreamQuery(b), 600);
 	gate_open(&g);
 	CHECK(!cuStreamSynchronize(b) && !cuEventQuery(e));

@@ -47,7 +47,7 @@ static void a_buffer_waits_for_its_last_kernel_unless_forced(void)
 	CHECK(!cuptiActivityFlushAll(1) && returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2);
 	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.start && !nth(KIND_CONCURRENT_KERNEL, 1)->kernel.start);
 	gate_open(&g);
-	flush();	/* what comes too late is not written into a buffer that has gone */
+	flush();	/* a late record is not written into a returned buffer */
 	FINE();
 	CHECK_EQ(returned, 1);
 	spin(m, s, 1);
@@ -61,8 +61,8 @@ static void launch_by_runtime(CUmodule m, CUstream s, unsigned grid)
 		spin(m, s, grid);
 }
 
-/* As measured on an H200: who asks for the synchronization kind, for a runtime call, or for the driver's as a kind, loses the driver calls
- * within runtime calls. */
+/* As measured on an H200: a client that enables the synchronization kind, callbacks for a
+ * runtime call, or the driver kind, loses the driver calls within runtime calls. */
 static void within_a_runtime_call(void)
 {
 	uint32_t runtime;
@@ -98,7 +98,8 @@ static void within_a_runtime_call(void)
 	CHECK(nth(KIND_RUNTIME, 0)->api.correlation == runtime && nth(KIND_RUNTIME, 0)->api.cbid == CUDA_LAUNCH_KERNEL);
 }
 
-/* Managed memory moves to who touches it, and counters tell of it once they are chosen. */
+/* Managed memory migrates to the processor that accesses it, and counters report this once they
+ * are selected. */
 static void managed_memory_has_counters(void)
 {
 	CUresult (*alloc_managed)(CUdeviceptr *, size_t, unsigned) = NULL;
@@ -187,7 +188,7 @@ static void a_copy_between_devices_is_a_peer_copy(void)
 	CHECK(p->src_context == ids[0] && p->dst_context == ids[1] && p->start < p->end);
 }
 
-/* The nodes that callbacks tell of. */
+/* The nodes that callbacks report. */
 static struct { uint64_t node, original; } cloned[8];
 static unsigned created, clones, contexts, synced[2];
 static void resources(void *user, unsigned domain, uint32_t cbid, const void *data)
@@ -393,7 +394,7 @@ static void launches(void *user, unsigned domain, uint32_t cbid, const void *dat
 		*c->data = 42;
 		told.params = !strcmp(c->function, "cuLaunchKernel") && !strcmp(c->symbol, BUSY) && c->ctx && c->ctx_id == 1 &&
 			      p->grid[0] == 9 && p->block[0] == 32 && !p->shared && p->params && !p->extra;
-		cuCtxGetCurrent(&ctx);	/* not told, not counted */
+		cuCtxGetCurrent(&ctx);	/* not reported, not counted */
 	} else {
 		told.exits++;
 		at_exit = c->correlation;

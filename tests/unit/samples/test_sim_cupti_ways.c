@@ -1,4 +1,5 @@
-/* The simulated CUPTI's knobs, and its ways that are no feature: what it refuses, drops, holds back, mixes up. */
+/* The simulated CUPTI's settings, and its faults: records that it refuses, drops, delays or
+ * mixes up. */
 #define _GNU_SOURCE
 #include "tests/unit/samples/on_cupti.h"
 

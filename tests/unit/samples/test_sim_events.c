@@ -30,7 +30,7 @@ static void *ask(void *arg)
 	return (void *)(intptr_t)(rc ? rc : cuEventQuery(*e));
 }
 
-/* How the capture ends; what it made goes. */
+/* Ends the capture and destroys its graph; returns the capture's result. */
 static CUresult end(CUstream s)
 {
 	CUgraph g;

@@ -1,6 +1,8 @@
-/* What whoever interposes `ioctl` sees of the simulator: its device files, requests with the real numbers and layouts, verdicts;
- * the same sequence whenever the program does the same. This test is the next `ioctl` in line, and hands on to the kernel, which
- * does not know such files: the simulator must not mind. Each case runs in a child of its own, since a driver starts once. */
+/* The simulator as seen by a library that interposes `ioctl`: its device files, requests with
+ * the real numbers and layouts, results; the sequence is the same whenever the program does the
+ * same. This test is the next `ioctl` in the chain and passes requests on to the kernel, which
+ * does not know such files: the simulator must ignore the kernel's error. Each case runs in its
+ * own child process, because a driver starts only once. */
 #include "tests/unit/samples/on_sim.h"
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -43,7 +45,8 @@ int ioctl(int fd, unsigned long request, ...)
 	return rc;
 }
 
-/* Runs body in a child; what it saw, and the number it returned. */
+/* Runs body in a child; *out receives the requests that it saw. Returns the number that body
+ * returned. */
 static int in_child(int (*body)(void), const char *variable, const char *value, struct seen *out)
 {
 	int fd[2], result = -1;

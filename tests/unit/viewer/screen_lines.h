@@ -1,4 +1,4 @@
-/* What stands on a screen in memory, as text. */
+/* The contents of a screen in memory, as text. */
 #ifndef SCREEN_LINES_H
 #define SCREEN_LINES_H
 #include <stdio.h>

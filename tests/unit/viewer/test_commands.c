@@ -72,7 +72,7 @@ static void broken_and_foreign_files(void)
 	unlink("f.gtmarks");
 }
 
-/* Beside the trace nothing can be written, by nobody: it is the kernel's. */
+/* No user can write beside the trace: the folder is the kernel's. */
 static void they_stand_in_the_users_folder_else(void)
 {
 	struct gt_bookmarks b = { .n = 0 }, again = { .n = 0 };
@@ -92,7 +92,8 @@ static void they_stand_in_the_users_folder_else(void)
 	free(here);
 }
 
-/* ... and nothing else does: neither what a link leads to, nor what somebody has written since it was read. */
+/* ... and no other file is removed: neither the target of a link, nor a file that was changed
+ * since it was read. */
 static void with_the_last_one_the_file_goes(void)
 {
 	static const char *const one = HEADING "5 3 a\n", *const two = HEADING "5 3 a\n6 3 b\n";
@@ -188,7 +189,7 @@ static void commands_do_what_keys_do(void)
 	strike(&st);
 }
 
-/* From anywhere: what is the timeline's leads there, and all else stays where it is. */
+/* In any view: commands of the timeline switch to the timeline, all others stay in the view. */
 static void every_view_has_them(void)
 {
 	static const char *const views[] = { "3", "9", "5" };
@@ -243,7 +244,7 @@ static void tab_completes(void)
 	strike(&st);
 }
 
-/* What one of them keeps the other does not throw away. */
+/* One viewer does not discard the bookmarks of the other. */
 static void two_viewers_share_them(void)
 {
 	struct stage a, b;

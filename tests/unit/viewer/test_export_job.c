@@ -1,5 +1,5 @@
-/* Exports in the background: what is written is what gtexport writes, nothing is left of what was stopped, and a file has its name only when all
- * of it is there. */
+/* Exports in the background: the file equals the one that gtexport writes, a stopped export
+ * leaves no file, and a file gets its name only when it is complete. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include <dirent.h>
@@ -41,7 +41,7 @@ static size_t size_of(const char *path)
 	return stat(path, &s) ? 0 : (size_t)s.st_size;
 }
 
-/* Types, and draws what is there before anything was waited for. */
+/* Types, and draws the present state without waiting. */
 static bool press(struct stage *st, const char *script)
 {
 	struct gt_script s = { .at = script };
@@ -99,7 +99,7 @@ static void nothing_is_left_of_what_was_stopped(void)
 	CHECK(!files_in("out") && no_children());
 }
 
-/* A search that is told in the same words is stopped first. */
+/* Esc stops a search before it stops the export: the status line shows both in the same words. */
 static void a_search_is_stopped_first(void)
 {
 	struct stage st;
@@ -155,7 +155,7 @@ static void what_is_there_is_replaced_when_told_so(void)
 	CHECK(play(&st, ": 'export! chrome out/f' Enter") && on_screen(&st, "out/f is no file"));
 	CHECK(play(&st, ": 'export! chrome out/' Enter") && on_screen(&st, "out/ is no file"));
 	CHECK(play(&st, ": 'export chrome out/no/c' Enter") && on_screen(&st, "cannot write out/no/c: No such file") && files_in("out") == 4);
-	/* somebody else makes it meanwhile */
+	/* another program creates it in between */
 	CHECK(press(&st, ": 'export chrome out/e' Enter") && !system("echo new > out/e"));
 	CHECK(play(&st, "") && on_screen(&st, "out/e exists") && size_of("out/e") == 4 && files_in("out") == 5);
 	strike(&st);

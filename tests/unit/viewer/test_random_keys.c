@@ -1,5 +1,6 @@
-/* Ten thousand keys that nobody would press in that order, on traces that nobody recorded: nothing crashes, nothing leaks, each frame has
- * what a terminal can show, and what was exact when work was done is drawn the same again. */
+/* Ten thousand random keys on random traces: no crash, no leak, each frame contains only
+ * characters that a terminal can show, and cells that were exact after all work was done are
+ * drawn the same again. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/term/glyphs.h"

@@ -1,4 +1,4 @@
-/* What is picked, jumps, boxes, marks and searches by name, held against a list of all rows. */
+/* The selection, jumps, boxes, marks and searches by name, compared with a list of all rows. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_rows.h"
 #include "viewer/lanes/event_boxes.h"
@@ -202,7 +202,8 @@ static void a_call_and_its_kernel_lead_to_each_other(void)
 	stream = (struct gt_lane_key){ { 0, g.streams[0], GT_ASPECT_WORK, false }, 0 };
 	p = (struct gt_selection){ .archive = archive };
 	at = at_cell(&outer, 1100, 0);
-	CHECK(has_gone(&p, gt_select_partner(&p, &at, &err)));	/* what is here first, and on from there */
+	/* first the event here, then its partner */
+	CHECK(has_gone(&p, gt_select_partner(&p, &at, &err)));
 	CHECK(p.what == GT_SELECTION_ROW && p.row.kind == GT_GPU && p.row.start == 1300);
 	at = at_cell(&stream, 1350, 0);
 	at.on_it = true;

@@ -16,7 +16,8 @@ static void enter_selects_and_the_pane_tells(void)
 	CHECK(play(&st, "Z < j Enter") && on_screen(&st, "duration") && on_screen(&st, "work of a GPU, kernel") && on_screen(&st, "launched by"));
 	CHECK(play(&st, "Tab") && on_screen(&st, "duration"));
 	CHECK(play(&st, "i") && on_screen(&st, "correlation"));
-	CHECK(play(&st, "i") && line_of(&st, "correlation") < 0);	/* what is selected is told in a line */
+	/* the selection has one line */
+	CHECK(play(&st, "i") && line_of(&st, "correlation") < 0);
 	CHECK(strstr(line(&st, 38), "duration") && strstr(line(&st, 38), "start"));
 	CHECK(play(&st, "i") && line_of(&st, "launched by") >= 0);
 	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 && strstr(line(&st, 38), "duration"));
@@ -126,7 +127,8 @@ static void marks_are_drawn_and_measured(void)
 	strike(&st);
 }
 
-/* In a line of their own with their names, as far as the next one leaves room; without room for that line on the axis. */
+/* Bookmarks and their names have a line of their own; a name is cut where the next one begins.
+ * If there is no space for that line, bookmarks are on the axis. */
 static void bookmarks_have_their_names(void)
 {
 	struct stage st;
@@ -147,7 +149,8 @@ static void bookmarks_have_their_names(void)
 	strike(&st);
 }
 
-/* Bytes have a rate where what is busy is what moves them: in lanes of copies. */
+/* Bytes have a rate only in lanes of copies, because there the busy time is the time of the
+ * transfer. */
 static void only_copies_have_a_rate(void)
 {
 	struct stage st;

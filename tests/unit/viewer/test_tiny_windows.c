@@ -1,5 +1,5 @@
-/* Windows of 1 to 12 columns and lines: marks, a selection, panes, searches, prompts, and keys in any order. A sanitized
- * build finds what is drawn or read outside of the screen. In the smallest window q quits. */
+/* Windows of 1 to 12 columns and lines: marks, a selection, panes, searches, prompts, and keys in any
+ * order. A sanitized build detects reads and writes outside the screen. In the smallest window q quits. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"

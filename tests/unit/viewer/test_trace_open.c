@@ -17,7 +17,7 @@
 static const struct gt_trace_open_options always = { .small = 1 }, followed = { .follow = true, .small = 1 };
 static struct gt_err err;
 
-/* ---- a disk with little room ---- */
+/* ---- a disk with little free space ---- */
 
 static char full_folder[3100];		/* a folder; "": there is none */
 static off_t room;			/* so large may files in it become */
@@ -141,7 +141,7 @@ static char *copy_of(const char *path)
 	return to;
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 static uint64_t rows_of(struct gt_reader *r)
 {
@@ -221,7 +221,7 @@ static bool notes(const struct gt_trace_open *o, const char *what)
 	return false;
 }
 
-/* Opens it, and says whether it is all there and this is told of it. */
+/* Opens it. Are all rows there, and does a note contain this text? */
 static bool opens(const char *path, uint64_t rows, const char *told)
 {
 	struct gt_trace_open *o = opened(path, &always);
@@ -373,7 +373,8 @@ static void a_full_disk_is_told(void)
 	CHECK(opens(KINETO, 5000, "indexed; cached at "));
 }
 
-/* Wherever it is that the cache's disk fills up: what was begun is left, and done elsewhere. */
+/* Wherever the cache's disk becomes full: the unfinished file is abandoned, and the index is
+ * built elsewhere. */
 static void a_full_cache_gives_way_to_the_temporary_folder(void)
 {
 	struct gt_trace_open *o;
@@ -400,14 +401,14 @@ static void a_full_cache_gives_way_to_the_temporary_folder(void)
 	CHECK(opens(KILLED, 9000, "indexed for this time only: no room in ") && opens(KILLED, 9000, "not closed: complete to 3.000 s"));
 	*full_folder = 0;
 	CHECK(opens(KINETO, 5000, "indexed; cached at ") && opens(KINETO, 5000, "indexed before"));
-	/* and the other way: what fits there needs no room in TMPDIR */
+	/* and the reverse: if the cache has space, TMPDIR needs none */
 	CHECK(!system("rm -rf cache"));
 	snprintf(full_folder, sizeof(full_folder), "%s", getenv("TMPDIR"));
 	CHECK(opens(KINETO, 5000, "indexed; cached at "));
 	*full_folder = 0;
 }
 
-/* What lies in the place of a copy is noticed if it is none. */
+/* A file in the place of a copy is detected if it is not that copy. */
 static void copies_are_distrusted(void)
 {
 	static const char *const ways[] = { "truncate -s -100 %s", "truncate -s 0 %s", "head -c 5000 /dev/zero > %s", "cp closed.zst %s",
@@ -516,7 +517,8 @@ static void the_cache_is_bounded(void)
 
 /* ---- following ---- */
 
-/* A trace as it is written, cut anywhere: what was read on is what is read anew. */
+/* A trace that is being written, cut anywhere: the result of reading on equals that of reading
+ * it again from the start. */
 static void read_on_is_read_anew(void)
 {
 	uint32_t lcg = 7;

@@ -42,7 +42,8 @@ static void rows_are_complete(void)
 		const struct gt_binding *b = &gt_bindings[i];
 
 		CHECK(b->keys ? b->action != GT_DO_NOTHING : b->action == GT_DO_NOTHING && b->help);
-		CHECK(b->help || gt_bindings[i - 1].keys);	/* told together with one that is a key */
+		/* in the help line of the key before it */
+		CHECK(b->help || gt_bindings[i - 1].keys);
 	}
 }
 

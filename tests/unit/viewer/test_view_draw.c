@@ -9,7 +9,8 @@
 static unsigned none_known(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived) { return 0; }
 static const struct gt_lanes_known known = { .depths = none_known };
 
-/* A process with two threads and a GPU with one stream, from 0 to 1 ms; what is in its lanes is up to the test. */
+/* A process with two threads and a GPU with one stream, from 0 to 1 ms; the test fills its
+ * lanes. */
 struct stage {
 	struct tiny t;
 	struct gt_scene scene;

@@ -7,7 +7,7 @@
 
 static const char *const two_boots[] = { "a", "b", NULL }, *const one_boot[] = { "a", NULL };
 
-/* ---- by brute force: a path of words for each row, and what it took ---- */
+/* ---- by brute force: a path of words for each row, and its time ---- */
 
 struct row { uint32_t segment, track, depth, type, thread, name; int64_t start, end; bool gpu, joined; };
 struct sum { char path[400]; uint64_t ns, rows; int64_t longest; };	/* longest: of the rows of this very path; -1: none has it */
@@ -294,7 +294,7 @@ static void v_leads_to_a_call_that_was_open(void)
 	strike(&st);
 }
 
-/* What is told of the time: boxes that were found, one within another counted once. */
+/* The share of time in the status line: the boxes that matched, nested ones counted once. */
 static bool right_share(struct stage *st, const char *told)
 {
 	uint64_t all = 0, found = 0;
@@ -346,7 +346,8 @@ static const struct { unsigned thread; char what; int64_t start, end; unsigned d
 	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },	/* at one moment, the innermost first */
 	{ 1, 'g', 0, 50, 0 }, { 0, 'l', 100, 200, 0 }, { 0, 'i', 120, 150, 1 },
 	{ 0, 's', 400, 700, 0 },		/* where another one ends */
-	{ 0, 'h', 600, 900, 1 },		/* ends behind it: the rest is beneath what is around both */
+	/* ends after it: its rest is below the common parent */
+	{ 0, 'h', 600, 900, 1 },
 	{ 0, 'g', 950, 1100, 0 }, { 0, 'g', 1200, 1300, 0 },
 	{ 1, 's', 60, 80, 0 }, { 1, 's', 80, 80, 1 }, { 1, 'g', 60, 80, 0 },	/* of one length: the range is around */
 };
@@ -425,7 +426,8 @@ static void ranges_are_around_what_is_within_them(void)
 	gt_reader_close(r);
 }
 
-/* As nobody means it: each of a million around the next, all from one moment on. */
+/* The most extreme input: a million ranges, each nested in the previous one, all from the same
+ * time on. */
 static void ranges_as_deep_as_can_be(void)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -1,10 +1,12 @@
-/* A trace that grows while it is looked at: what is shown is what somebody sees who opens it then, and what the user chose stays. */
+/* A trace that grows while it is viewed: the view equals that of a viewer that opens the trace
+ * then, and the user's settings stay. */
 #include "tests/unit/viewer/view_stage.h"
 #include "viewer/cells/cells_request.h"
 #include "viewer/timeline/timeline_draw.h"
 
 #define WIDTH 130
-#define HEIGHT 180	/* room for all lanes: what has come is unfolded then, as it is for who opens the trace */
+/* space for all lanes: new lanes are then unfolded, as in a newly opened trace */
+#define HEIGHT 180
 
 /* A recording that comes in pieces to a file that is looked at. */
 struct growing { uint8_t *bytes; size_t n, at; int fd; struct stage st; };
@@ -113,7 +115,8 @@ static void what_is_seen_of_it_is_as_new(void)
 			while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
 				;
 			CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err));
-			if (i % 3 || gt_archive_has_uppers(g.st.s.scene.archive, 0))	/* which lanes there are depends on what was seen then */
+			/* the set of lanes depends on the earlier state */
+			if (i % 3 || gt_archive_has_uppers(g.st.s.scene.archive, 0))
 				continue;
 			CHECK(play(&g.st, "1 Z < click 60,9 Esc"));
 			CHECK(is_as_new_there(&g, &g.st.s.scene.window, "1 Z < click 60,9 Esc", 0, HEIGHT - 13));
@@ -122,7 +125,8 @@ static void what_is_seen_of_it_is_as_new(void)
 	}
 }
 
-/* What is folded and filtered, what cells show. Lanes that come while they are as the user left them are not unfolded. */
+/* Folded and filtered lanes, and the contents of cells. If the user changed the lanes, new lanes
+ * are not unfolded. */
 static void lanes_stay_as_they_are(void)
 {
 	struct growing g;
@@ -136,7 +140,7 @@ static void lanes_stay_as_they_are(void)
 	end_growing(&g);
 }
 
-/* What is selected, marked and looked for: the pane at the bottom, and how many there are. */
+/* The selection, marks and searches: the pane at the bottom, and the counts. */
 static void what_was_laid_out_stays(void)
 {
 	static const char *const scripts[] = {
@@ -156,7 +160,8 @@ static void what_was_laid_out_stays(void)
 	}
 }
 
-/* A call that is open is told anew with each piece, and stays selected when it has returned, too; so does a gap before one. */
+/* An open call is written again with each piece, and stays selected, also after it has returned;
+ * so does a gap before such a call. */
 static void open_calls_stay_selected(void)
 {
 	struct growing g = { .fd = temp_file(), .st.err = GT_ERR_INIT };
@@ -202,7 +207,8 @@ static void holes_stay_selected(void)
 	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter", (long long)(blocks.blocks[2].start - g.st.s.scene.extent.from));
 	break_block(g.fd, blocks.blocks[1].number);
 	break_block(g.fd, blocks.blocks[2].number);
-	CHECK(grows(&g, 0) && play(&g.st, script));		/* what was read before is forgotten */
+	/* the earlier result is discarded */
+	CHECK(grows(&g, 0) && play(&g.st, script));
 	sprintf(script, "click %d,%d Enter", 20, line_of(&g.st, "▾ thread 10"));
 	CHECK(play(&g.st, script) && play(&g.st, "i i") && on_screen(&g.st, "hole: "));
 	snprintf(title, sizeof(title), "%.79s", line(&g.st, line_of(&g.st, "hole: ")));
@@ -229,7 +235,7 @@ static void windows_stay_or_go_along(void)
 	end_growing(&g);
 }
 
-/* What was known is shown until it is known again, and nothing is claimed of what has come. */
+/* Known values are shown until they are known again, and no claim is made about the new part. */
 static void what_was_known_is_shown_meanwhile(void)
 {
 	struct growing g;
@@ -265,7 +271,8 @@ static void what_was_known_is_shown_meanwhile(void)
 	}
 }
 
-/* Another view may have gone to another time, or size, since the timeline was seen: what it showed is not shown as if it were of that time. */
+/* Another view may have changed the time range or the size since the timeline was last drawn:
+ * the timeline does not draw its old cells as if they belonged to the new range. */
 static void what_was_seen_is_of_its_time(void)
 {
 	static const char *const scripts[] = { "2 w w w", "2 resize 300x100", "2 w w d d resize 90x60", "2 w resize 200x120 d" };
@@ -287,7 +294,7 @@ static void what_was_seen_is_of_its_time(void)
 		for (size_t i = 0; i < (size_t)now.width * now.height; i++) {
 			uint32_t was = now.spots[i].ch, is = g.st.screen.spots[i].ch;
 
-			/* a bar that was known roughly is dim; without a guess it is what it is, or not known */
+			/* a bar with a rough value is dim; any other bar is exact or unknown */
 			CHECK(was == is || was < 0x2581 || was > 0x2588 || now.spots[i].look.paper >= GT_INK_CATEGORY ||
 			      g.st.screen.spots[i].look.paper >= GT_INK_CATEGORY);
 		}
@@ -324,7 +331,7 @@ static void every_view_grows(void)
 	}
 }
 
-/* While an export goes on there is something to do, and yet nothing more to find out of what is shown. */
+/* During an export the program has work to do, but the displayed data is complete. */
 static void exports_keep_nobody_waiting(void)
 {
 	char file[] = "/tmp/gt-follow-XXXXXX", script[60];

@@ -118,7 +118,7 @@ static void cells_are_counted_at_every_zoom(void)
 
 		stage_up(&st, one, 4000, 120, 60);
 		read_rows(st.reader);
-		CHECK(play(&st, "x"));	/* somebody has changed the lanes: they stay as they are */
+		CHECK(play(&st, "x"));	/* the user has changed the lanes: they stay */
 		CHECK(play(&st, "X Z < f"));
 		for (int zoom = 0; zoom < 24; zoom++) {
 			uint32_t threads[] = { 2, 3, 4 }, streams[] = { 14, 15, 16 };
@@ -258,7 +258,8 @@ static void lanes_fold_hide_and_filter(void)
 	CHECK(line_of(&st, "GPU 0") < 0);
 	CHECK(play(&st, "Space") && on_screen(&st, "▾ pid 1") && on_screen(&st, "▸ GPU 0"));
 	CHECK(play(&st, "j Space") && on_screen(&st, "stream 7") && on_screen(&st, "copies HtoD"));
-	CHECK(play(&st, "j Space") && line_of(&st, "copies HtoD") < 0);	/* of a part: what it is beneath */
+	/* folds the lane that contains this one */
+	CHECK(play(&st, "j Space") && line_of(&st, "copies HtoD") < 0);
 	CHECK(play(&st, "Space \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") && on_screen(&st, "lanes with 'STREAM 8'"));
 	CHECK(line_of(&st, "stream 7") < 0 && line_of(&st, "thread 10") < 0);
 	CHECK(play(&st, "Esc") && on_screen(&st, "stream 7") && on_screen(&st, "thread 10"));

@@ -1,5 +1,6 @@
-/* Tables of reports in the viewer: the same figures as gtanalyze's for the same stretch of time, whoever waits or gives up; pages of them, what is
- * cut, sorted and gone to. */
+/* Tables of reports in the viewer: the same figures as those of gtanalyze for the same time
+ * range, whether the viewer waits or cancels; pages of tables, columns that are cut, sorting,
+ * and jumps. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include <regex.h>
@@ -138,7 +139,7 @@ static void what_was_made_is_there_at_once(void)
 	strike(&st);
 }
 
-/* More than it keeps: what is held stays what it is. */
+/* More tables than the cache keeps: a table that is in use stays unchanged. */
 static void what_is_held_stays(void)
 {
 	const struct gt_analysis *top = gt_analysis_find("top");
@@ -225,7 +226,7 @@ static void sorting_keeps_ties_and_puts_absent_last(void)
 	gt_table_free(t);
 }
 
-/* Whatever the width: each cell is in its column, or in what is said besides. */
+/* At any width: each cell is in its column, or in the text below the table. */
 static void nothing_of_a_row_is_lost(void)
 {
 	struct gt_table *t = table_of("One", 3);
@@ -294,7 +295,7 @@ static void rows_lead_to_their_time(void)
 	strike(&st);
 }
 
-/* The row at hand, as the status line has it. */
+/* The current row, from the status line. */
 static int row_at_hand(struct stage *st)
 {
 	int row = -1, y = line_of(st, "row ");
@@ -405,7 +406,7 @@ static void stage_without_gpu(struct stage *st)
 	stage_open(st, fd, 100, 30);
 }
 
-/* Within a gap there is nothing to tell, and that is said. */
+/* Within a gap a table has no rows, and the view says so. */
 static void without_rows_it_says_so(void)
 {
 	struct stage st;
@@ -430,7 +431,8 @@ static void without_rows_it_says_so(void)
 	strike(&st);
 }
 
-/* What is said of the time of a row is said of the lane that the row tells of, and names it; wherever the cursor was, and whatever was folded. */
+/* The time of a row is described with the figures and the name of the row's own lane, wherever
+ * the cursor was, and whatever was folded. */
 static void rows_lead_to_their_lane(void)
 {
 	struct stage st;

@@ -60,7 +60,8 @@ static struct gt_counter_cell count_cell(const struct gt_counter_key *of, int64_
 
 		if (s->track != of->track || s->type != of->type || s->at >= to)
 			continue;
-		if (s->at <= from || !c.known) {	/* what it stood at when the cell began, or the first one ever */
+		/* the value when the cell began, or the first one of all */
+		if (s->at <= from || !c.known) {
 			c = (struct gt_counter_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
 			if (i && s->at == from)		/* others at the cell's first moment held for none of it, but were seen */
 				for (size_t j = i; j-- > 0 && samples[j].at == from;)
@@ -118,7 +119,7 @@ static void cells_are_what_samples_say(void)
 	gt_reader_close(r);
 }
 
-/* A sample that is told late: it stands where its time is. */
+/* A sample that is written late: it belongs to the cell of its time. */
 static void put_late(struct program *p, uint32_t type, int64_t at)
 {
 	struct sample one;
@@ -131,7 +132,7 @@ static void put_late(struct program *p, uint32_t type, int64_t at)
 	samples[i] = one;
 }
 
-/* While the trace grows what is known stays, whatever window is wanted. */
+/* While the trace grows, known cells stay known, whatever window is requested. */
 static void what_was_known_stays(void)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -56,7 +56,7 @@ static void the_row_under_the_cursor(void)
 	close_program();
 }
 
-/* ---- what it says ---- */
+/* ---- the status text ---- */
 
 struct said { bool bytes; char value[32]; unsigned n; };
 

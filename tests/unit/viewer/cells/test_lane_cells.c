@@ -50,7 +50,8 @@ static int depth_in(const struct gt_reader *r, const struct seen_row *row, const
 {
 	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
 	const struct gt_type *t = &seg->types[row->type];
-	int own = row->depth < 7 ? (int)row->depth : 7;		/* the deepest there is room for counts deeper ones, too */
+	/* the last depth also counts deeper ones */
+	int own = row->depth < 7 ? (int)row->depth : 7;
 	bool shows, call = row->kind == GT_CALL || row->kind == GT_OPEN;
 
 	if (row->segment != of->segment || (of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
@@ -82,7 +83,8 @@ static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_
 		c->longest = (uint64_t)(end - start);
 }
 
-/* From where on a row covers what none before it did: rows are by start, so what is covered only grows. */
+/* The time from which a row covers new time: rows are sorted by start, so the covered time only
+ * grows. */
 static int64_t uncovered(const struct seen_row *row, int64_t start, int64_t end, int depth, int64_t *covered)
 {
 	int64_t from = start > *covered ? start : *covered;
@@ -142,7 +144,7 @@ static bool has_union(const struct gt_segment *seg, uint32_t t, unsigned aspect)
 	}
 }
 
-/* Where nobody asks for unions blocks are known by their summaries. */
+/* If no union is requested, blocks are represented by their summaries. */
 static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bool unions)
 {
 	size_t n = 0;
@@ -158,8 +160,8 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bo
 	return n;
 }
 
-/* Where the first call begins that is open at the end, a union may know its busy time roughly, and no smaller than it is, until what was
- * before that is measured. */
+/* From the start of the first call that is open at the end, a union may know its busy time only
+ * roughly, and never too low, until the part before that is measured. */
 static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned c,
 			 const struct gt_cell_sums *got, const struct gt_cell_sums *want)
 {
@@ -218,7 +220,7 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 		}
 }
 
-/* After each portion of work, what is said to be certain is. */
+/* After each portion of work, the cells that count as certain are correct. */
 static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of,
 			 size_t n)
 {
@@ -282,7 +284,7 @@ static void cells_are_what_rows_say(void)
 	}
 }
 
-/* What is measured between two moments is what rows say, of every fifth strip. */
+/* The measured values between two times equal those of the rows, for every fifth strip. */
 static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -490,7 +492,8 @@ struct growing {
 	size_t n, exact;		/* exact: cells that were so before anything was gone through */
 };
 
-/* Calls and work of some time, most of them in order; now and then a call returns, or work is told, that began long ago. */
+/* Calls and work of some duration, most of them in order. Sometimes a call returns, or work is
+ * recorded, that began long ago. */
 static void write_piece(struct growing *g, unsigned piece, unsigned turns)
 {
 	struct program *p = &g->p;
@@ -544,7 +547,7 @@ static void look_again(struct growing *g)
 	g->n = list_strips(g->r, g->of, true);
 }
 
-/* As strips that know of nothing before, in all that is told. */
+/* All values equal those of new strips that have no earlier state. */
 static void hold_against_new(const struct growing *g, const struct gt_cell_window *w)
 {
 	struct gt_lane_cells *fresh = gt_lane_cells_new(g->a);
@@ -563,7 +566,7 @@ static void hold_against_new(const struct growing *g, const struct gt_cell_windo
 	gt_lane_cells_free(fresh);
 }
 
-/* What is said to be certain is: at once, and while it is gone through. */
+/* Cells that count as certain are correct: at once, and during the scan. */
 static void hold_what_is_certain(struct growing *g, const struct gt_cell_window *w, bool first)
 {
 	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
@@ -581,7 +584,8 @@ static void hold_what_is_certain(struct growing *g, const struct gt_cell_window 
 	}
 }
 
-/* The whole run, as it is most of the time; what was seen before; or a bit of it moved or wider. */
+/* The whole run, the most frequent case; the previous window; or the previous window moved or
+ * widened a little. */
 static struct gt_cell_window choose_window(const struct growing *g, const struct gt_cell_window *before)
 {
 	struct gt_cell_window w = { .cells = GROWN_CELLS };

@@ -1,5 +1,5 @@
-/* Unions of many busy tracks: more rows wait for their place in time than there is room for, and then no cell says that it is exact and is
- * not. */
+/* Unions of many busy tracks: if more rows wait for their place in time than the buffer holds,
+ * no cell that is inexact may count as exact. */
 #define _GNU_SOURCE
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"

@@ -73,7 +73,7 @@ static struct gt_counter_cell count_cell(const struct stage *st, int i, int64_t 
 	return c;
 }
 
-/* Some are not known, or told by the order: then it says so of all. */
+/* If some launches are unknown, or joined by order only, all cells say so. */
 static bool is_said(const struct gt_counter_cell *c)
 {
 	bool some = false, likely = false;
@@ -178,7 +178,8 @@ static bool says_nothing(const struct stage *st)
 	return !got[0].known && !got[39].known;
 }
 
-/* Nothing is said before it is known, a key costs nothing, and what was given up is begun again. */
+/* No cell is shown before it is known, a key press takes no time, and an interrupted scan is
+ * started again. */
 static void until_it_is_known(void)
 {
 	struct stage st;
@@ -212,7 +213,8 @@ static void until_it_is_known(void)
 	strike(&st);
 }
 
-/* What was known of a trace that has grown is told as far as it went, as what may be more, until all was read again. */
+/* After a trace has grown, the known values are shown up to their end, marked as a lower bound,
+ * until the whole trace has been read again. */
 static void known_as_far_as_it_went(void)
 {
 	for (int k = 0; k < 20; k++) {

@@ -210,7 +210,8 @@ static void lines_say_what_is_drawn(void)
 	l = line_called(&w, "calls 3");
 	CHECK(l.track == w.thread[0] && l.aspect == GT_ASPECT_CALLS && l.depth == 2 && !l.derived);
 	l = line_called(&w, "ranges worker 101");
-	CHECK(l.track == w.thread[1] && l.aspect == GT_ASPECT_RANGES && l.depth == 1);	/* nothing is known of what is around them */
+	/* their surrounding ranges are unknown */
+	CHECK(l.track == w.thread[1] && l.aspect == GT_ASPECT_RANGES && l.depth == 1);
 	l = line_called(&w, "overhead");
 	CHECK(l.track == w.process && l.aspect == GT_ASPECT_OTHERS && !l.derived);
 	l = line_called(&w, "2 more threads");
@@ -479,7 +480,8 @@ static void several_contexts_have_lines(void)
 	close_world(&w);
 }
 
-/* While a trace grows: what was seen beneath the GPU is seen beneath the context, and where lines were moved none is lost. */
+/* While a trace grows: lanes below the GPU appear below its context later, and no line is lost
+ * if lines were moved. */
 static void a_context_comes_out(void)
 {
 	for (int moved = 0; moved < 2; moved++) {
@@ -545,7 +547,8 @@ static void launches_wait_beneath_their_gpu(void)
 	close_world(&w);
 }
 
-/* What waits for a GPU is told of all processes together: of one that several have only streams have such a line, even if they are alone. */
+/* The launches that wait for a GPU are counted over all processes. On a GPU that several
+ * processes use, only streams have such a line, even a stream that is the only one. */
 static void launches_of_shared_gpus_wait_beneath_streams(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -594,7 +597,7 @@ static void what_was_not_recorded_is_not_drawn(void)
 	gt_reader_close(r);
 }
 
-/* With more processes than a screen has room for, GPUs are what counts. */
+/* If there are more processes than lines on the screen, GPUs have priority. */
 static void threads_give_way_to_many_gpus(void)
 {
 	struct gt_err err = GT_ERR_INIT;

@@ -1,4 +1,4 @@
-/* The window and the axis: against the plainest ways to say what they promise. */
+/* The window and the axis, compared with the plainest computation of their documented results. */
 #include "tests/unit/t.h"
 #include "viewer/lanes/time_axis.h"
 

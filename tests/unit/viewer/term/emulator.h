@@ -1,6 +1,7 @@
-/* A terminal, small: it understands what ncurses sends to an xterm and its relatives, and what gt_screen_print writes, and
- * says what would be on the screen. What it does not understand is noted, so that no test believes a screen of which it missed
- * a part. */
+/* A small terminal emulator: it interprets the sequences that ncurses sends to an xterm and its
+ * relatives, and the output of gt_screen_print, and gives the resulting screen. It keeps the
+ * first sequence that it does not know, so that a test does not accept a screen of which the
+ * emulator missed a part. */
 #ifndef EMULATOR_H
 #define EMULATOR_H
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct emulator {
 	struct emulated *cells;
 	bool alternate, hidden, mouse, sgr_mouse, application, graphics;
 	bool lf_is_crlf;
-	unsigned enquiries, clears;	/* ENQ marks, for those who wait for what they sent */
+	unsigned enquiries, clears;	/* ENQ marks, for tests that wait for their output */
 	char seq[160];			/* bytes of a sequence that is not at its end */
 	size_t nseq;
 	char unknown[200];		/* the first that it did not understand */
@@ -67,7 +68,7 @@ static inline void emulator_dunno(struct emulator *e, const char *what)
 		strcpy(e->unknown, "nothing");
 }
 
-/* A mark goes on what was put last. */
+/* A combining mark is added to the last character. */
 static inline void emulator_mark(struct emulator *e, uint32_t ch)
 {
 	struct emulated *c = &e->cells[e->y * e->w + e->x - !e->wrap];
@@ -101,7 +102,8 @@ static inline void emulator_put(struct emulator *e, uint32_t ch)
 		ch = '?';
 	}
 	c = &e->cells[e->y * e->w + e->x];
-	if (c->ch == GT_RIGHT_HALF)		/* what is covered in half is blank in the other */
+	/* if one half is overwritten, the other becomes blank */
+	if (c->ch == GT_RIGHT_HALF)
 		c[-1].ch = ' ';
 	if (e->x + (int)columns < e->w && c[columns].ch == GT_RIGHT_HALF)
 		c[columns].ch = ' ';
@@ -299,7 +301,7 @@ static inline void emulator_feed(struct emulator *e, const char *bytes, size_t n
 		if (e->nseq || bytes[i] == '\x1b' || (unsigned char)bytes[i] >= 0x80) {
 			bool utf8 = (unsigned char)(e->nseq ? e->seq[0] : bytes[i]) >= 0x80;
 
-			if (bytes[i] == '\x1b')		/* cuts short what was not at its end */
+			if (bytes[i] == '\x1b')		/* aborts an unfinished sequence */
 				e->nseq = 0;
 			e->seq[e->nseq++] = bytes[i];
 			e->seq[e->nseq] = 0;

@@ -86,7 +86,7 @@ static void wrong_scripts(void)
 	SCRIPT("\x01", " error at \x01");
 }
 
-/* Each key that has a word is that key when the word is a script; and scripts of nonsense end. */
+/* Each named key is decoded from its name in a script; scripts without meaning end, too. */
 static void words_and_back(void)
 {
 	char word[GT_KEY_WORD], text[40];
@@ -249,7 +249,8 @@ static void own_sequences(void)
 	CHECK(OWN("\x1b\x1bkk", false) == 4 && k.key == GT_KEY_DOWN && k.with == GT_WITH_ALT);
 }
 
-/* Whatever comes, in whatever pieces, all of it is taken, and the same keys come of it as of the whole. */
+/* For any bytes, in any pieces: all bytes are consumed, and the keys are the same as for the
+ * whole input at once. */
 static void any_bytes_at_all(void)
 {
 	static const char pieces[] = "\x1b\x1b\x1b[[[OM<;;:0123459~^$@ABCDZPu]P\\\x07\xc3\xa9\xe2\xff\0\r\x7f aZ";

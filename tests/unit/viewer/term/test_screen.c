@@ -1,4 +1,4 @@
-/* The screen in memory: what is put, where it is cut, and what is printed of it. And the colours. */
+/* The screen in memory: its cells, where text is cut, and its printed form. And the colours. */
 #define _GNU_SOURCE	/* wcwidth */
 #include <math.h>
 #include <wchar.h>
@@ -8,7 +8,7 @@
 #include "viewer/term/glyphs.h"
 #include "viewer/term/screen.h"
 
-#define LOOK(...) look_of((uint8_t[3]){ __VA_ARGS__ })	/* ink, paper, style; what is left out is 0 */
+#define LOOK(...) look_of((uint8_t[3]){ __VA_ARGS__ })	/* ink, paper, style; missing ones are 0 */
 #define KERNEL (GT_INK_CATEGORY + GT_CAT_KERNEL)
 #define COPY (GT_INK_CATEGORY + GT_CAT_COPY)
 #define SYNC (GT_INK_CATEGORY + GT_CAT_SYNC)
@@ -165,7 +165,8 @@ static void marks(void)
 
 	CHECK(!gt_screen_resize(&s, 8, 1));
 	TEXT(2, "e\u0301x\n", 0, 0, -1, "e\u0301x");
-	TEXT(1, "e\u0301\u0302\n", 0, 0, -1, "e\u0301\u0302\u0303\u0304");	/* as many as there is room for */
+	/* the largest number that fits */
+	TEXT(1, "e\u0301\u0302\n", 0, 0, -1, "e\u0301\u0302\u0303\u0304");
 	TEXT(2, "か\u3099\n", 0, 0, -1, "か\u3099");
 	TEXT(2, "\u1112\u1161\u11ab\n", 0, 0, -1, "\u1112\u1161\u11ab");	/* a syllable in pieces */
 	TEXT(2, "e\u0301…\n", 0, 0, 2, "e\u0301xy");
@@ -494,7 +495,7 @@ static void read_on_papers(void)
 				if (s.paper != GT_OWN && depth == GT_COLOURS_256 && gt_inks[ink].own == GT_COLOURS_TRUE)
 					CHECK(contrast(of_256(s.ink), of_256(s.paper)) >= 4.5);
 			}
-	/* on a light paper what is drawn keeps its colour */
+	/* on a light paper, ink keeps its colour */
 	for (int i = 0; i < 4; i++)
 		CHECK(gt_look_shown(LOOK((uint8_t)four[i], GT_INK_SELECTED), GT_COLOURS_256).ink == gt_inks[four[i]].of_256);
 }
@@ -515,7 +516,8 @@ static void without_colours(void)
 	CHECK_EQ(gt_look_shown(LOOK(255, 255), GT_COLOURS_TRUE).ink, GT_OWN);	/* no such ink */
 }
 
-/* Letters are escaped, blocks are rectangles of their size, a reversed spot is paper of its ink's colour, and nothing is said of spaces. */
+/* Letters are escaped, blocks are rectangles of their size, a reversed cell has a paper of its
+ * ink's colour, and spaces are omitted. */
 static void a_picture_has_what_the_screen_has(void)
 {
 	struct gt_screen s = { 0 };
@@ -539,7 +541,7 @@ static void a_picture_has_what_the_screen_has(void)
 	gt_screen_release(&s);
 }
 
-/* Wide characters have a length of their own, so that what stands beside them stays in its columns. */
+/* Wide characters have their own length, so that the text next to them stays in its columns. */
 static void wide_in_a_picture(void)
 {
 	struct gt_screen s = { 0 };

@@ -1,6 +1,6 @@
-/* The terminal: real ncurses, on files and pseudo terminals. What it sends goes to the small terminal of emulator.h, and the
- * cells there are compared with what was shown; what a terminal sends comes out as keys; and whatever ends the process, the
- * terminal is as it was. */
+/* The terminal: real ncurses, on files and pseudo terminals. Its output goes to the small
+ * terminal of emulator.h, whose cells are compared with the screen; the input of a terminal is
+ * decoded into keys; and however the process ends, the terminal's modes are restored. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <locale.h>
@@ -31,7 +31,7 @@ static uint32_t dice(uint32_t n)
 #define MS_MOST 60000		/* to wait for what must come */
 static void wait_ms(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL); }
 
-/* ---- a pseudo terminal, with somebody who reads all that comes ---- */
+/* ---- a pseudo terminal, with a thread that reads all output ---- */
 
 struct tty {
 	int master, slave;
@@ -64,7 +64,7 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-/* Until what was written has arrived. False: it never did. */
+/* Waits until the written bytes have arrived. False: they have not. */
 static bool arrived(struct tty *t)
 {
 	bool there = false;
@@ -90,7 +90,7 @@ static bool tty_resize(struct tty *t, int w, int h)
 	struct winsize size = { .ws_col = (unsigned short)w, .ws_row = (unsigned short)h };
 
 	pthread_mutex_lock(&t->lock);
-	emulator_resize(&t->e, w, h, '%');	/* a terminal keeps what it likes of the old picture */
+	emulator_resize(&t->e, w, h, '%');	/* a terminal keeps any part of the old contents */
 	pthread_mutex_unlock(&t->lock);
 	return !ioctl(t->slave, TIOCSWINSZ, &size);
 }
@@ -130,7 +130,7 @@ static void environment(const char *locale, const char *colorterm, const char *n
 		unsetenv("NO_COLOR");
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 /* The last but one column of the last line: of a wide character that ends there some terminals get two '?' (term.c). */
 static bool is_by_corner(const struct tty *t, const struct gt_screen *s, int i)
@@ -141,7 +141,7 @@ static bool is_by_corner(const struct tty *t, const struct gt_screen *s, int i)
 	       s->spots[half].ch == GT_RIGHT_HALF && t->e.cells[i].ch == '?';
 }
 
-/* The first cell that is not as it should be is said. */
+/* Reports the first cell that differs. */
 static bool shows(struct tty *t, const struct gt_term *term, const struct gt_screen *s, uint8_t styles)
 {
 	enum gt_colours depth = gt_term_colours(term);
@@ -420,7 +420,7 @@ static void only_changes(void)
 	tty_close(&t);
 }
 
-/* Any size at any moment: told once, all shown again, and nothing is ever out of bounds. */
+/* Any size at any time: reported once, all drawn again, and no access is out of bounds. */
 static void resized(void)
 {
 	static const int sizes[][2] = {
@@ -440,7 +440,8 @@ static void resized(void)
 		const int *size = sizes[i < 9 ? i : dice(9)];
 		unsigned most = size[0] < 1024 ? (unsigned)size[0] : 1024;
 
-		if (i % 5 == 4) {	/* what is shown before the new size was told is cut, or not all there is */
+		/* a frame before the new size is known is cut or incomplete */
+		if (i % 5 == 4) {
 			CHECK(!gt_screen_resize(&s, 1 + dice(300), 1 + dice(80)));
 			scribble(&s);
 			gt_term_show(term, &s);
@@ -488,8 +489,9 @@ static long now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A key that is cut in two is one key, also if who reads the second piece, which is there, comes late. Should the machine stand
- * still just after the first was read, that is taken for all there is: then once more. */
+/* A key that arrives in two pieces is one key, even if the second piece is read late, as long as
+ * it has arrived. If the machine is suspended just after the first piece was read, the first
+ * piece counts as the whole key: the test then tries again. */
 static bool comes_in_two_pieces(struct tty *t, struct gt_term *term, long late)
 {
 	struct pollfd there = { .fd = t->slave, .events = POLLIN };
@@ -637,7 +639,7 @@ static void keys_then_the_end(void)
 	fclose(out);
 }
 
-/* The modes of the terminal, and what it shows, are as before. */
+/* The terminal's modes and contents are as before. */
 static void given_back(void)
 {
 	struct gt_err err = GT_ERR_INIT;

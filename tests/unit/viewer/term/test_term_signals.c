@@ -1,6 +1,7 @@
-/* Whatever ends or stops a program that shows a screen, its terminal is as it was. The program is a process of its own at a
- * pseudo terminal; a second one plays the shell that started it (a group in the foreground, and who waits for it); the test is
- * the terminal and its user. */
+/* However a program that shows a screen ends or stops, its terminal is restored. The program is
+ * a process of its own on a pseudo terminal. A second process plays the shell that started it
+ * (it has a foreground process group, and waits for the program). The test plays the terminal
+ * and its user. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -102,9 +103,10 @@ static const int defaults[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGHUP
 static void start_program(int ignored)
 {
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that failed leaves nobody behind */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the child ends with a failed test */
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
-		signal(defaults[i], SIG_DFL);		/* a sanitizer's, too: it would report what is done on purpose */
+		/* a sanitizer's, too: it would report intended crashes */
+		signal(defaults[i], SIG_DFL);
 	if (ignored)
 		signal(ignored, SIG_IGN);
 	program();
@@ -226,7 +228,7 @@ static bool watch(struct session *s, const char *text, int quiet_ms)
 	return false;
 }
 
-/* What is to come may take its time on a busy machine. */
+/* An expected event may take long on a busy machine. */
 #define UNTIL(s, condition) ({ \
 		int64_t end_ = now_ms() + MS_MOST; \
 		while (!(condition) && now_ms() < end_ && watch(s, NULL, 20)) \
@@ -298,7 +300,8 @@ static void crashes(void)
 	CHECK(dies("", SIGQUIT, SIGQUIT));
 }
 
-/* Told to end when it has no time for it: it is not waited for much longer; or told twice. */
+/* The program gets a signal to end while it is busy: it ends after a short wait, or at a second
+ * signal. */
 static void busy(void)
 {
 	struct session s;
@@ -339,7 +342,8 @@ static void stops_and_comes_back(void)
 
 		CHECK(i ? !kill(s.pid, i == 1 ? SIGTSTP : SIGSTOP) : type(&s, "\x1a"));
 		CHECK(reported(&s, &r) && WIFSTOPPED(r.status) && WSTOPSIG(r.status) == (i < 2 ? SIGTSTP : SIGSTOP));
-		CHECK(i == 2 || (r.modes && as_before(&s)));	/* SIGSTOP lets nobody tidy up */
+		/* nothing can restore the modes after SIGSTOP */
+		CHECK(i == 2 || (r.modes && as_before(&s)));
 		emulator_erase(&s.e, 0, 60 * 12);		/* the shell's own output */
 		emulator_go(&s.e, 7, 7);
 		emulator_feed(&s.e, "$ fg", 4);
@@ -352,7 +356,8 @@ static void stops_and_comes_back(void)
 	end(&s);
 }
 
-/* Let go on in the background it leaves the screen to others, and comes back when it is in front. Its window is another by then. */
+/* Continued in the background, the program leaves the screen to others; it draws again when it
+ * is in the foreground. The window has another size by then. */
 static void in_the_background(void)
 {
 	struct winsize size = { .ws_col = 45, .ws_row = 15 };
@@ -401,7 +406,8 @@ static void killed_in_the_background(void)
 	end(&s);
 }
 
-/* With nobody to continue it, the system stops nobody: it goes on, and shows itself again. */
+/* If no process could continue it, the system does not stop the program: it continues, and draws
+ * its screen again. */
 static void stopped_alone(void)
 {
 	struct session s;
