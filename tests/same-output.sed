@@ -35,9 +35,9 @@ s|process is missing: gtcollect stood still for 10 s and more when it came|proce
 s|processes are missing: gtcollect stood still for 10 s and more when they came|processes were not recorded: gtcollect did not respond for 10 s|g
 s|process is missing: it ran as another user than gtcollect, which does not share the rings with it|process was not recorded: it ran as another user than gtcollect, and rings are not shared with other users|g
 s|processes are missing: they ran as another user than gtcollect, which does not share the rings with it|processes were not recorded: they ran as another user than gtcollect, and rings are not shared with other users|g
-s|the program left \(it\|them\) by longjmp or an exception|longjmp or an exception ended \1|g
+s#the program left \(it\|them\) by longjmp or an exception#longjmp or an exception ended \1#g
 s|no record: another one was being written|no record: the handler interrupted the recording of another call|g
-s|\(it was\|they were\) within more than 16 others|\1 nested in more than 16 other calls|g
+s#\(it was\|they were\) within more than 16 others#\1 nested in more than 16 other calls#g
 s|calls: in \([0-9]*\) of the processes none were recorded, as CUPTI's callbacks could not be had|calls: \1 of the processes have none: CUPTI refused to subscribe callbacks|g
 s|GPU: in \([0-9]*\) of the processes what it did was not recorded, as there was no CUPTI or it refused|GPU: \1 of the processes have no GPU records: CUPTI was missing or refused|g
 s|of the processes its times are those of CUDA events around each call: durations are upper bounds, and some queueing is in them|of the processes times come from CUDA events around each call: durations are upper bounds and include some queue time|g
@@ -67,12 +67,12 @@ s|every report; the header report lists them|every report; the header report lis
 s|(--per-rank: each by itself)|(--per-rank: each separately)|g
 s|which calls switch, and which bind what was bound already, is not told: --match may leave others out|switches and repeated binds are unknown: --match may leave out calls|g
 s|which calls switch, and which bind what was bound already, is not told where the context was not recorded|switches and repeated binds are unknown if the context was not recorded|g
-s|\(of the counters [isare]*\) not certain, from \([0-9.]* s\) on: not each call that changes \(it\|them\) was |\1 uncertain from \2 on: some calls that change \3 were not |g
-s|of those that came later \(is\|are\) left out|of further counters \1 left out|g
+s#\(of the counters [isare]*\) not certain, from \([0-9.]* s\) on: not each call that changes \(it\|them\) was #\1 uncertain from \2 on: some calls that change \3 were not #g
+s#of those that came later \(is\|are\) left out#of further counters \1 left out#g
 s|--tid leaves out counters, which are of no thread|--tid leaves out counters: they belong to no thread|g
 s|beyond the first \([0-9]*\) kinds of failure and not listed|of further kinds than the first \1, and not listed|g
 s|those without a duration began, and no end of theirs was recorded|rows without a duration have a begin, but no recorded end|g
 s|: the file goes on after that, and calls listed here may have ended since|: the file continues after that, and listed calls may have ended since|g
 s|overlap without being nested: their time is not certain|overlap without being nested: their busy time is uncertain|g
 s|: those that came later are not drawn, they made |: further threads have no strip; they made |g
-s|\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)|\1 tested with \2 \3 no \4: the test is false for \5|g
+s#\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)#\1 tested with \2 \3 no \4: the test is false for \5#g

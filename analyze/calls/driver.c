@@ -45,7 +45,7 @@ struct driver {
 	size_t nfailures, failures_cap;
 	struct gt_map map;
 	uint64_t beyond;
-	uint8_t *kinds;			/* by code of the block at hand */
+	uint8_t *kinds;			/* by code of the current block */
 	size_t kinds_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
@@ -82,7 +82,7 @@ static bool same_name(const struct driver *d, uint32_t a, uint32_t b, const stru
 	return a == b || seg->types[a - first].name == seg->types[b - first].name;
 }
 
-/* Most calls stand alone and make no ioctl. */
+/* Most calls are not nested and make no ioctl. */
 static inline bool plain(struct driver *d, const struct thread *t, const struct open *o)
 {
 	struct spent *s = &d->types[o->type];
@@ -120,8 +120,8 @@ static void returned(struct driver *d, struct thread *t, size_t i)
 		d->types[o->type].calls++;
 }
 
-/* Time goes on to `at`: ioctls that began earlier are in the calls that were open then; what ended by then is over. What has no length is
- * there until time goes on. */
+/* Moves time to `at`: assigns earlier ioctls to the calls that were open then, and removes what
+ * ended by then. A row of length 0 stays until time moves on. */
 static inline void pass(struct driver *d, struct thread *t, int64_t at)
 {
 	if (t->held && t->held_at < at) {
@@ -136,7 +136,7 @@ static inline void pass(struct driver *d, struct thread *t, int64_t at)
 	}
 }
 
-/* A moment of a row has its kind and depth for an address. */
+/* The `addr` of a moment has the kind and depth of its row. */
 static inline unsigned kind_of(const struct gt_moment *m) { return m->addr & 0xff; }
 static inline uint8_t depth_of(const struct gt_moment *m) { return (uint8_t)(m->addr >> 8); }
 
@@ -162,7 +162,7 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 	return 0;
 }
 
-/* The number of a track's thread, or GT_NONE: no memory. */
+/* The index of a track's thread. GT_NONE: no memory. */
 static uint32_t thread_of(struct driver *d, const struct gt_segment *seg, uint32_t track, struct gt_err *err)
 {
 	uint32_t *slot = &d->slot[d->of[gt_time_ordered_track(&d->order, seg, track)]];
@@ -500,7 +500,7 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 			     (unsigned long long)d->beyond, FAILURES_MAX);
 }
 
-/* What else there is among the ioctls of this report, so that its figures can be put beside others'. */
+/* Notes the other ioctls, so that figures can be compared with other reports. */
 static void note_files(const struct driver *d, struct gt_table *t)
 {
 	uint64_t all = 0, files = 0;

@@ -1,4 +1,4 @@
-/* Compares two traces: what is slower, faster, added or gone, by name and by the figures of
+/* Compares two traces: slower, faster, added or gone operations, by name and by the figures of
  * reports. The same reports run over both files, one file after the other, and their tables are
  * compared (diff_rules.h says how). */
 #ifndef GT_DIFF_H

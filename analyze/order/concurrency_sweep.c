@@ -9,7 +9,7 @@
 
 #define FEW 12u
 
-/* ---- names that run, of many: a device takes memory for what it runs at a time, not for all names that there are ---- */
+/* ---- names of many operations: memory for the running ones only ---- */
 
 static uint32_t home(const struct gt_sweep *s, uint32_t name) { return (name * 0x9e3779b1u >> 7) & (s->room - 1); }
 
@@ -158,7 +158,7 @@ static int switch_to_heap(struct gt_sweep *s, struct gt_err *err)
 	return rc;
 }
 
-/* ---- what runs ---- */
+/* ---- operations ---- */
 
 static int64_t first_end(const struct gt_sweep *s) { return s->ops[s->many ? 0 : s->n - 1].end; }
 

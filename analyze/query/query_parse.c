@@ -7,8 +7,9 @@
  *	test  = field [ "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" literal ]
  *
  * The field decides the form of its literal: 1.5ms for a duration, 4KiB for a size, one of a few
- * words of a kind, a text in quotes or bare, /a regular expression/ ", else a shell pattern. Whatever is wrong is said with~after "~", else a shell pattern. Each error names~", else a shell pattern. Whatever is wrong is said with
- * the place where it stands. Nesting, nodes and what a regular expression may repeat are bounded, so no input makes this expensive.
+ * words for a kind, a text in quotes or without. After "~" or "!~": /a regular expression/, else a
+ * shell pattern. Each error names its place. Nesting, nodes and the repetitions of a regular
+ * expression are limited, so no input is expensive.
  */
 #define _GNU_SOURCE	/* asprintf */
 #include <ctype.h>
