@@ -12,7 +12,7 @@ struct gauge {
 	struct gt_counter_key of;
 	int64_t first;			/* cell of the window's first one on the segment's grid */
 	struct cell *cells;
-	unsigned taken;			/* so many of them, the first ones, and what it stood at before them, are known from before */
+	unsigned taken;			/* number of first cells, with the value before them, that are reused */
 	bool lead;			/* a sample before the window is known: */
 	double lead_value;
 	int64_t lead_at;
@@ -25,10 +25,10 @@ struct gt_counter_cells {
 	size_t n, gauges_cap, sorted_cap;
 	struct job *jobs;
 	size_t njobs, jobs_cap, done;
-	struct gauge *was;		/* what was wanted before, all of it known: while that is taken over, and between two archives */
+	struct gauge *was;		/* the previous request with all cells known: used while they are reused, and between two archives */
 	size_t nwas;
 	struct gt_cell_window was_window;
-	struct gt_unchanged_until since;		/* two archives: what has changed in between */
+	struct gt_unchanged_until since;		/* differences between two archives */
 };
 
 struct gt_counter_cells *gt_counter_cells_new(struct gt_archive *a)
@@ -50,7 +50,8 @@ static void release_was(struct gt_counter_cells *g)
 	gt_unchanged_until_release(&g->since);
 }
 
-/* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
+/* The current request becomes the previous one. Between two archives there is no request, and
+ * the previous one stays. */
 static void put_aside(struct gt_counter_cells *g)
 {
 	if (g->n) {
@@ -166,7 +167,7 @@ static int add_job(struct gt_counter_cells *g, const struct gt_block *b, uint32_
 	return 0;
 }
 
-/* In which cell of the window what is to be gone through of a track begins; track GT_NONE: of any. */
+/* The first cell of the window for which a track must be read; track GT_NONE: any track. */
 static unsigned first_cell(const struct gt_counter_cells *g, uint32_t segment, uint32_t track)
 {
 	unsigned first = g->window.cells;
@@ -303,7 +304,7 @@ int gt_counter_cells_step(struct gt_counter_cells *g, uint64_t us, struct gt_err
 	return g->done < g->njobs;
 }
 
-/* ---- what was known before ---- */
+/* ---- reuse of known cells ---- */
 
 static void fold(struct cell *to, const struct cell *from)
 {

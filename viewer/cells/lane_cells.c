@@ -16,7 +16,7 @@ struct strip {
 	int64_t first;			/* cell of the window's first one on the segment's own grid */
 	unsigned taken;			/* so many cells, the first ones, are known from before: */
 	struct gt_grid before;
-	struct gt_grid grid;		/* what is certain so far of those behind them */
+	struct gt_grid grid;		/* exact data of the cells after them */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
 	bool complete;			/* all of the grid is certain; else the cells before `until`, and those that were taken over */
 	bool unsure;			/* a row came too late for its place: of so many tracks that a timeline has no room for them */
@@ -28,10 +28,10 @@ struct gt_lane_cells {
 	struct gt_cell_window window;
 	struct strip *strips;
 	size_t nstrips, strips_cap;
-	struct strip *was;		/* what was wanted before, in cells of 2^was_shift ns: while that is taken over, and between two archives */
+	struct strip *was;		/* the previous request, in cells of 2^was_shift ns: used while its cells are reused, and between two archives */
 	size_t nwas;
 	unsigned was_shift, was_cells;
-	struct gt_unchanged_until since;		/* two archives: what has changed in between */
+	struct gt_unchanged_until since;		/* differences between two archives */
 	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
 	 * which need the rows, and may take their time */
 	uint32_t segment;
@@ -89,7 +89,8 @@ static void note_late(struct gt_lane_cells *s)
 		s->strips[s->visits.targets[i].strip].unsure = true;
 }
 
-/* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
+/* The current request becomes the previous one. Between two archives there is no request, and
+ * the previous one stays. */
 static void put_aside(struct gt_lane_cells *s)
 {
 	note_late(s);
@@ -232,7 +233,7 @@ static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 	return code;
 }
 
-/* ---- what was certain before ---- */
+/* ---- reuse of exact cells ---- */
 
 /* Before which time nothing has come for a strip since it was wanted last; segment's time. */
 static int64_t floor_of(const struct gt_lane_cells *s, const struct gt_strip_key *of)
@@ -265,7 +266,7 @@ static struct gt_range certain(const struct gt_lane_cells *s, const struct strip
 	return (struct gt_range){ low >= from ? INT64_MIN : from, was->complete || to > end ? end : to };
 }
 
-/* How many of a strip's cells, from the first one on, are what they were. */
+/* Number of the strip's first cells that are unchanged. */
 static unsigned count_taken(const struct gt_lane_cells *s, const struct strip *strip, const struct strip *was)
 {
 	struct gt_range known = certain(s, was);
@@ -293,7 +294,7 @@ static int take_holes(const struct gt_lane_cells *s, struct strip *strip, const 
 	return 0;
 }
 
-/* Takes over what is certain of the same strip. */
+/* Reuses the exact cells of the same strip. */
 static int take_over(struct gt_lane_cells *s, struct strip *strip)
 {
 	const struct strip *was = s->was, *end = was + s->nwas;
@@ -344,7 +345,7 @@ static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-/* Where what is to be gone through begins; segment's time. */
+/* Start of the range to read; segment's time. */
 static int64_t from_of(const struct gt_lane_cells *s, const struct strip *strip)
 {
 	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
@@ -381,7 +382,7 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r, const
 	return 0;
 }
 
-/* What a block that cannot be read would have told of. */
+/* Marks the cells of a block that cannot be read as damaged. */
 static int note_hole(struct gt_lane_cells *s, const struct gt_planned_block *t)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {

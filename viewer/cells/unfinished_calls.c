@@ -1,7 +1,8 @@
-/* What is open lasts until the recording ends, so those of a lane cover one stretch of time together: from when the first of them began.
- * Cells that it covers wholly were busy, whatever else was in them. In the cell where it begins calls that had returned before are busy
- * time of their own, if the lane is one depth of one thread; of a union the cell does not know how much of both is the same time, and
- * says so. That is found out afterwards, by measuring how busy it was before (unfinished_edges.h). */
+/* Unfinished calls last until the recording ended, so the calls of a lane cover one range from
+ * the start of the first of them. Cells within the range are busy. In the cell where the range
+ * starts, earlier calls that had returned add busy time if the lane is one depth of one thread.
+ * In a union the two may overlap, so that cell is rough until the busy time before the range is
+ * measured (unfinished_edges.h). */
 #include "viewer/cells/unfinished_calls.h"
 
 #define TRACKS_MOST 4096u	/* that are looked through for such as have calls */
@@ -10,7 +11,7 @@ struct stretch {
 	int64_t from, to;		/* the viewer's time */
 	int64_t end;			/* behind it no call did return */
 	uint8_t category;		/* of what began first */
-	bool nests;			/* what had returned is not within it */
+	bool nests;			/* calls that returned are not within it */
 };
 
 /* The first call of a segment's track, or of those behind it. */
@@ -45,7 +46,7 @@ static struct gt_cell_sums *cell_at(const struct gt_cell_window *w, struct gt_ce
 	return i >= 0 && i < (int64_t)w->cells ? &cells[i] : NULL;
 }
 
-/* What is told of single calls: where it begins, and where it is open. */
+/* Notes single calls: the cell of their start and the cell of their end. */
 static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells, const struct gt_unfinished_call *c, int64_t offset)
 {
 	int64_t start = c->start - offset, end = c->end - offset;

@@ -1,5 +1,6 @@
-/* The reader lists damage by where in the file it is, and knows nothing of lanes; a lane's blocks are told by their times. A block of the lane
- * that has the times and the number of rows of a damage is the damaged one. */
+/* The reader lists damage by its position in the file, and a lane's blocks are known by their
+ * times. A block of the lane with the times and the number of rows of a damage is the damaged
+ * block. */
 #include "viewer/lanes/damaged_ranges.h"
 
 #include <stdlib.h>

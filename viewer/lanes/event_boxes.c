@@ -31,7 +31,7 @@ struct gt_event_boxes {
 	struct lane *lanes;
 	size_t n, cap, done, most;
 	const struct gt_lane_cells *strips;
-	/* the lane at hand */
+	/* the current lane */
 	bool begun, busy;		/* busy: cells are asked */
 	struct gt_range range, starts;	/* segment's time: of the window, and where the rows start that are looked for now */
 	struct gt_block_schedule visits;
@@ -272,7 +272,7 @@ static int go_through(struct gt_event_boxes *b, struct lane *l, const struct gt_
 	return code > 0 ? look_at(b, l, t, err) : code;
 }
 
-/* A block, or what comes behind the last one. */
+/* Handles a block; after the last one, finishes the lane. */
 static int step_lane(struct gt_event_boxes *b, struct lane *l, struct gt_err *err)
 {
 	int code = 0;

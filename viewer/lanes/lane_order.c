@@ -26,7 +26,7 @@ static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has
 
 struct place { int64_t id; uint64_t weight; uint32_t track; int rank; bool main; };
 
-/* Threads that are about as busy are told apart by their numbers. */
+/* Threads that are about equally busy are ordered by their numbers. */
 static unsigned class_of(uint64_t weight) { return weight ? 64 - (unsigned)__builtin_clzll(weight) : 0; }
 
 /* Of threads the first one of its process leads, then the busiest. */
@@ -84,7 +84,7 @@ static void group(struct gt_lanes_of *o, const uint32_t *up, const bool *lone)
 		o->flags[t] |= lone[t] ? GT_LANES_LONE : 0;
 }
 
-/* One alone takes no more room than the line that would stand for it. */
+/* A single less busy thread is shown itself: a line for it would take the same space. */
 static void mark_minor(struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
 {
 	uint64_t busiest = 0;

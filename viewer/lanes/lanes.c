@@ -77,7 +77,7 @@ static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 	const uint32_t chosen = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
 
 	for (uint32_t t = 0; t < was->n; t++)
-		o->flags[t] |= (was->flags[t] & chosen) | (is_new_track(o, was, t) ? GT_LANES_OPEN : 0);	/* what was seen still is */
+		o->flags[t] |= (was->flags[t] & chosen) | (is_new_track(o, was, t) ? GT_LANES_OPEN : 0);	/* visible lanes stay visible */
 	if (was->moved)
 		keep_order(o, was);
 	o->moved = was->moved;
@@ -168,7 +168,7 @@ static const struct { enum part part; enum gt_aspect aspect; } copies[] = {
 	{ HTOD, GT_ASPECT_HTOD }, { DTOH, GT_ASPECT_DTOH }, { COPIES, GT_ASPECT_COPIES },
 };
 
-/* What stands beneath the line of a track, above the tracks beneath it; and below these. */
+/* Lists the lines below a track's line: its own lanes, then its child tracks. */
 static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (of->aspect == GT_ASPECT_CALLS && !of->derived)
@@ -230,7 +230,8 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 	add_counters(l, of);
 }
 
-/* What the line of a track shows: of a process, GPU or context the union of what is beneath it, of others what they have. */
+/* The events on a track's own line: for a process, GPU or context the union of the tracks below
+ * it, for other tracks their own. */
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK, GT_ASPECT_OTHERS };

@@ -41,7 +41,7 @@ static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 
 static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED; }
 
-/* What was in a cell that is as wide as 2^wider of those before, as far as it was known. false: nothing was. */
+/* The value of a cell that is as wide as 2^wider cells of the saved window. false: unknown. */
 static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider, struct gt_cell_sums *to)
 {
 	const struct gt_cell_sums *was = b->cells + line * b->window.cells;

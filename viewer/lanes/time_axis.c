@@ -1,5 +1,6 @@
-/* Round moments are those that are multiples of a round step, counted from the start or from midnight. Which step: the labels say more
- * digits the smaller it is, so the smallest is taken whose own labels have room between two of its moments. */
+/* Round times are multiples of a round step, counted from the start or from midnight. A smaller
+ * step needs labels with more digits, so the smallest step is used whose labels fit between two
+ * of its times. */
 #include "viewer/lanes/time_axis.h"
 
 #include <inttypes.h>
@@ -56,7 +57,7 @@ static unsigned in_unit(const struct unit *u, uint64_t v, const char *sign, int6
 	return n + (unsigned)snprintf(to + n, GT_TIME_ROOM - n, "%s", u->word);
 }
 
-/* hours: the first part is told, always with two digits by the wall clock. */
+/* writes the hours; by wall clock always with two digits. */
 static unsigned by_clock(uint64_t v, const char *sign, bool hours, bool wall, int64_t step, char *to)
 {
 	uint64_t s = v / SECOND, m = s / 60;
@@ -165,7 +166,7 @@ static int64_t round_up(int64_t t, int64_t zero, int64_t step)
 	return rest == 0 ? t : t - rest + (rest > 0 ? step : 0);
 }
 
-/* Is there room for labels of this step? The longest one is that of the latest moment. */
+/* True if the labels of this step fit. The label of the latest time is the longest. */
 static bool has_room(const struct gt_cell_window *w, const struct gt_time_shown *how, int64_t step)
 {
 	char label[GT_TIME_ROOM];

@@ -1,9 +1,10 @@
-/* What a viewer holds of a trace while it is open: where each track's blocks are, the upper summaries, the last level-0 summaries that
- * were needed, and the last blocks that were opened. All of it is bounded; nothing of a file of any size is read but what is asked for.
+/* Archive: the data of an open trace that a viewer keeps in memory: the position of each track's
+ * blocks, the upper summaries, the level-0 summaries used last and the blocks opened last. All
+ * of it is bounded. Only requested parts of the file are read.
  *
- * Times of a viewer are those of the first segment's clock. Segments of other clocks are moved, so that all begin at about the same
- * time: by a whole number of the widest cells that there may be (gt_archive_widest), so that the viewer's cells lie on the grid of every
- * segment. */
+ * The viewer's time is the time of the first segment's clock. Segments of other clocks are
+ * shifted so that all begin at about the same time. The shift is a multiple of the widest cell
+ * (gt_archive_widest), so the viewer's cells match the grid of every segment. */
 #ifndef GT_ARCHIVE_H
 #define GT_ARCHIVE_H
 #include "formats/trace/read/reader.h"
@@ -30,7 +31,8 @@ struct gt_block_summary {			/* a level-0 summary */
 	const struct gt_bucket *buckets;
 };
 
-/* A block, opened: its rows, run by run. What is not a number of the row itself is in its type. */
+/* An open block: its rows, one run after another. Other properties of a row are those of its
+ * type. */
 struct gt_open_block {
 	uint32_t segment, entry;
 	enum gt_kind kind;
@@ -67,7 +69,8 @@ size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 /* NULL: there is none. Borrowed for good. */
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived,
 					unsigned depth);
-/* Has the segment upper summaries at all? Then a track without has few rows, or there was no room for it. */
+/* True if the segment has upper summaries. A track without one then has few rows, or the
+ * summaries exceeded their limit. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
 /* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
 int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_block_summary **all, size_t *n,
@@ -96,7 +99,8 @@ int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
 /* Is it part of the derived strips of that process, device or context? */
 bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in);
-/* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */
+/* The known depths (bits) of an aspect of a track, from the upper summaries and the blocks
+ * opened so far. Only its own rows count. */
 unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
 /* That, for another archive of the same trace with more in it, which need not open the same blocks: moved out of one that is closed next
  * (zero-initialised: nothing), and into another one, where no upper summaries say so, or given back. */

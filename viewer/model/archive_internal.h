@@ -1,5 +1,5 @@
-/* What the archive's files share: archive.c knows the segments and their blocks, archive_sums.c the summaries, archive_rows.c blocks that were
- * opened, archive_open.c calls that were still open at the end. Nobody else includes this. */
+/* Shared by the archive's files: archive.c has the segments and their blocks, archive_sums.c the
+ * summaries, archive_rows.c the open blocks, archive_open_calls.c the unfinished calls. */
 #ifndef GT_ARCHIVE_INTERNAL_H
 #define GT_ARCHIVE_INTERNAL_H
 #include "formats/base/buf.h"
@@ -38,14 +38,14 @@ struct gt_epoch {
 	size_t nbuckets, buckets_cap;
 	bool held;
 };
-struct gt_block_slot {			/* a block; what rows point at is in `room` */
+struct gt_block_slot {			/* an open block; `room` has the memory of its rows */
 	struct gt_open_block rows;
 	uint64_t used;
 	struct gt_buf room;
 	bool held;
 };
 #define GT_ROWS_SLOTS 256u
-#define GT_ROWS_BYTES (96u << 20)	/* of all of them: room for more than GT_ROWS_KEPT of the largest */
+#define GT_ROWS_BYTES (96u << 20)	/* limit of all open blocks: more than GT_ROWS_KEPT of the largest */
 
 struct gt_archive {
 	struct gt_reader *reader;

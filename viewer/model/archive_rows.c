@@ -15,7 +15,7 @@ struct opening {
 	int32_t *ret;
 	uint32_t *type;
 	uint8_t *depth, *aspect;
-	uint32_t most;			/* rows and runs there is room for */
+	uint32_t most;			/* capacity in rows and runs */
 	bool any_bytes, any_ret;
 };
 
@@ -174,7 +174,7 @@ static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t s
 	return code;
 }
 
-/* The slot to use next: a free one while there is memory for it, or that which was used longest ago. */
+/* Returns the slot to use next: a free one if memory is left, else the least recently used one. */
 static struct gt_block_slot *slot_for(struct gt_archive *a)
 {
 	struct gt_block_slot *oldest = NULL;

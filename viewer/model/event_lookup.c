@@ -132,7 +132,8 @@ static bool last_before(const void *arg, const struct gt_event_ref *row, const s
 	return compare(row, arg) < 0 && (!best || compare(row, best) > 0);
 }
 
-/* Looks near first, then ever farther: how far away the next one is nobody knows. */
+/* Searches a short range first, then ever longer ranges: the distance of the next row is
+ * unknown. */
 static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
 			struct gt_err *err)
 {
@@ -191,12 +192,12 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, 
 	return code > 0 ? look_farther(a, lane, &here, true, behind, err) : code;
 }
 
-/* ---- what it says ---- */
+/* ---- fields of a row ---- */
 
 typedef int value_fn(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);
 struct values {
 	const struct gt_event_ref *of;
-	uint32_t row;			/* the first one of the run at hand */
+	uint32_t row;			/* the first row of the current run */
 	value_fn *fn;
 	void *arg;
 };
@@ -244,7 +245,7 @@ static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *
 	const char *name = gt_str(seg, field->name);
 	char text[80];
 
-	if (to->open && !value)		/* what a call has not told yet reads 0 */
+	if (to->open && !value)		/* fields that a call has not recorded yet are 0 */
 		return to->fn(to->arg, name, field->kind == GT_F_STR ? "" : "0, or not known yet");
 	if (field->kind == GT_F_STR)
 		return to->fn(to->arg, name, value < seg->nstrings ? gt_str(seg, (uint32_t)value) : "");

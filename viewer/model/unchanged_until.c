@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "formats/base/map.h"
 
-/* Blocks of open calls are told anew with every epoch, and are not looked at. */
+/* Blocks of unfinished calls are written again in every epoch and are ignored here. */
 static struct gt_block_list list_of(const struct gt_archive *a, uint32_t segment, uint64_t list)
 {
 	return gt_archive_blocks(a, segment, (uint32_t)(list - 1));	/* 0: GT_NONE */
@@ -62,7 +62,7 @@ void gt_unchanged_until_save(struct gt_unchanged_until *s, const struct gt_archi
 		s->segs[s->n] = sum_up(a, gt_reader_segment(r, s->n));
 }
 
-/* ---- what has come ---- */
+/* ---- new blocks ---- */
 
 static int64_t (*new_floors(uint64_t ntracks))[GT_KINDS]
 {

@@ -14,9 +14,9 @@ struct gt_event_search {
 	struct place *places;		/* by start */
 	size_t n, cap, done;
 	uint8_t **wanted;		/* by segment: a byte per type, 2: not asked yet */
-	/* the block at hand */
+	/* the current block */
 	const struct place *at;
-	uint32_t row;			/* the first one of the run at hand */
+	uint32_t row;			/* the first row of the current run */
 	/* the best so far */
 	const struct place *best;
 	uint32_t best_row;
@@ -160,7 +160,8 @@ void gt_event_search_free(struct gt_event_search *h)
 
 /* ---- looking ---- */
 
-/* Row i of the run at hand is one. Of two that start at one time the first in the file is the first. */
+/* Row i of the current run matches. Of two rows with the same start the first in the file comes
+ * first. */
 static void note(struct gt_event_search *h, const struct gt_cols *c, uint32_t i)
 {
 	int64_t start = c->start[i] - gt_archive_offset(h->archive, c->seg->index);

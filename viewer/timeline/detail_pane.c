@@ -1,6 +1,6 @@
-/* Fields are told in the order in which the trace has them, by their own names. Those that say which call launched a row are put
- * together: which call it was, and how long the work was queued, from the return of the call to the start of the work, as reports
- * have it. */
+/* Fields are listed in the order and with the names of the trace. The fields that say which call
+ * launched a row are combined: the call, and the queue time from its return to the start of the
+ * work, as in the reports. */
 #include "viewer/timeline/detail_pane.h"
 
 #include <inttypes.h>
@@ -219,7 +219,7 @@ static int tell_launch(struct telling *t)
 	put_path(t, t->track, path, sizeof(path));
 	put_time(t, t->start, at);
 	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
-		   t->by_order ? " (likely: told by its place in the stream)" : "");
+		   t->by_order ? " (likely: matched by its order in the stream)" : "");
 	if (!rc && t->row->start >= end)
 		rc = add_f(t->to, "queued", "%s behind the return of that call", gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
 	else if (!rc)
@@ -227,7 +227,8 @@ static int tell_launch(struct telling *t)
 	return rc;
 }
 
-/* Lines from `from` on come to stand before those from `to` on: what matters most is seen where there is little room. */
+/* Moves the lines from `from` on before those from `to` on, so that the most important lines fit
+ * into a small pane. */
 static void move_up(struct gt_detail_pane *d, size_t to, size_t from)
 {
 	for (; from < d->n; from++, to++) {
@@ -402,7 +403,7 @@ struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 	return p;
 }
 
-/* Lines go down, and on in the next column where there is room for several. */
+/* Lines fill a column from the top, then the next one if several fit. */
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to)
 {
 	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 }, title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },

@@ -47,7 +47,7 @@ static uint64_t all_rows(struct gt_reader *r)
 	return n;
 }
 
-/* Are sums of what is beneath a track there, or soon worked out? */
+/* True if the sums of the tracks below it are known or cheap to compute. */
 static bool has_unions(const struct gt_overview_bar *m, const struct gt_segment *seg)
 {
 	return gt_archive_has_uppers(m->archive, seg->index) || all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;

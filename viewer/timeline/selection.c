@@ -1,9 +1,10 @@
-/* Searches of the whole trace begin behind (or before) where the user is and end there: what is not found until the end of the trace is
- * looked for from its start, and it is said so. So the first failure is one key away wherever one is, and the last one found is found
- * again rather than nothing.
+/* A search starts after (or before) the cursor. If it reaches the end of the trace, it continues
+ * from the other end, and the status text says so. So one key finds the first failure from
+ * anywhere, and the only match is found again.
  *
- * A gap is at least one whole cell without anything, at the zoom that is seen: at a finer one nearly every two kernels have some. Cells
- * are gone through a window's worth at a time, and only at the one that is idle are rows looked at, for the exact ends of the gap. */
+ * A gap is at least one whole cell without events at the current zoom: at a finer zoom there is
+ * one between nearly any two kernels. Cells are searched one window at a time. Rows are read
+ * only at an idle cell, for the exact ends of the gap. */
 #include "viewer/timeline/selection.h"
 
 #include <inttypes.h>
@@ -11,27 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP_CELLS 512u		/* that are looked at in one go */
+#define GAP_CELLS 512u		/* cells per step */
 
 struct gt_selection_job {
-	const char *what;		/* that is searched, in words */
-	struct gt_lane_key lane;		/* GAP: on which; else on which it is picked, if it is there */
+	const char *what;		/* what is searched, in words */
+	struct gt_lane_key lane;		/* of a gap: the lane to search; else the lane to select on, if the row is on it */
 	bool backward;
 	/* rows of some kind */
 	struct gt_event_search *hunt;
 	struct gt_search_spec wanted;
 	char name[400];			/* of rows of the same name */
-	int64_t from;			/* where it began, the viewer's time */
-	bool again;			/* from the other end of the trace */
+	int64_t from;			/* start of the search, the viewer's time */
+	bool again;			/* the search continues from the other end of the trace */
 	struct gt_event_ref call;
-	unsigned below;			/* calls in it that were tried instead of it */
+	unsigned below;			/* number of inner calls tried instead of it */
 	/* gaps */
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
 	bool asked;
 };
 
-/* ---- what is picked ---- */
+/* ---- the selection ---- */
 
 int64_t gt_selection_time(const struct gt_selection *p, const struct gt_event_ref *row)
 {
@@ -81,7 +82,7 @@ static int say(struct gt_selection *p, const char *what)
 	return 0;
 }
 
-/* Takes over what a look at a lane returned. */
+/* Selects the row that a lookup returned, or sets the status text. */
 static int pick_or_say(struct gt_selection *p, const struct gt_lane_key *lane, int code, const struct gt_event_ref *row, const char *none)
 {
 	if (code > 0)
@@ -89,14 +90,14 @@ static int pick_or_say(struct gt_selection *p, const struct gt_lane_key *lane, i
 	return code ? code : say(p, none);
 }
 
-/* ---- near by ---- */
+/* ---- rows nearby ---- */
 
 static int64_t segment_time(const struct gt_selection *p, const struct gt_lane_key *lane, int64_t t)
 {
 	return t + gt_archive_offset(p->archive, lane->strip.segment);
 }
 
-/* Neighbours of a moment: of a row that nobody has, before all or behind all that start then. */
+/* A row reference for a time without a row: before or after all rows that start then. */
 static struct gt_event_ref moment(int64_t t, bool before_all)
 {
 	static const struct gt_block first = { .entry = 0 }, last = { .entry = UINT32_MAX };
@@ -104,7 +105,7 @@ static struct gt_event_ref moment(int64_t t, bool before_all)
 	return (struct gt_event_ref){ .block = before_all ? &first : &last, .row = before_all ? 0 : UINT32_MAX, .start = before_all ? t : t - 1 };
 }
 
-/* What starts next may be far away, and is looked for near by first. */
+/* The next start may be far away, so the covering row is searched first. */
 int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int64_t from = segment_time(p, &at->lane, at->from), to = segment_time(p, &at->lane, at->to);
@@ -117,7 +118,7 @@ int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, s
 		code = gt_event_next(p->archive, &at->lane, &none, &row, err);
 	if (code > 0 && row.start >= to)
 		code = 0;
-	return pick_or_say(p, &at->lane, code, &row, "nothing is here: Tab goes to what comes next");
+	return pick_or_say(p, &at->lane, code, &row, "no event here; Tab: next event");
 }
 
 int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
@@ -139,7 +140,8 @@ int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *
 	return 0;
 }
 
-/* For jumps that lead from a row, the one here or else the one that is picked: 1; 0: there is none, and that was said; negative. */
+/* For jumps that start from a row: selects the row here unless one is selected. 1; 0: there is
+ * none, and the status text says so; negative: error. */
 static int select_row(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int code = 0;
@@ -167,7 +169,7 @@ int gt_select_neighbour(struct gt_selection *p, const struct gt_selection_origin
 		from = p->row;
 	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err) : gt_event_next(p->archive, &at->lane, &from, &row, err);
 	return pick_or_say(p, &at->lane, code, &row,
-			   by < 0 ? "there is nothing before it on this lane" : "there is nothing behind it on this lane");
+			   by < 0 ? "no earlier event on this lane" : "no later event on this lane");
 }
 
 int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start, uint64_t dur, struct gt_err *err)
@@ -213,7 +215,7 @@ static int begin_hunt(struct gt_selection *p, int64_t from, int64_t to, struct g
 	return j->hunt ? 0 : err->code;
 }
 
-/* Behind what is picked, or behind the cell's beginning; backwards before these. */
+/* Starts after the selection or the cell's start; backwards: before it. */
 static int begin_from(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
@@ -289,7 +291,8 @@ static int hunt_launched(struct gt_selection *p, const struct gt_event_ref *call
 	return begin_hunt(p, gt_selection_time(p, call), INT64_MAX, err);
 }
 
-/* Work is searched for only where a call may have launched some: else all of the trace would be gone through for nothing. */
+/* True if the call may have launched work: a search from any other call would read the whole
+ * trace for nothing. */
 static bool may_launch(const struct gt_selection *p, const struct gt_event_ref *row)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(p->archive), row->lane.strip.segment);
@@ -298,7 +301,7 @@ static bool may_launch(const struct gt_selection *p, const struct gt_event_ref *
 	return seg->rows[GT_GPU] && (op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH || op == GT_OP_COPY || op == GT_OP_SET || op == GT_OP_MAP);
 }
 
-/* The call within a call, or -1: what the runtime's does is done by the driver's in it. */
+/* Finds the call within a call: a runtime call contains the driver call that does the work. */
 static int call_within(struct gt_selection *p, const struct gt_event_ref *call, struct gt_event_ref *within, struct gt_err *err)
 {
 	struct gt_lane_key lane = call->lane;
@@ -314,7 +317,7 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call, 
 	return code > 0 ? gt_event_ref_end(within) <= gt_event_ref_end(call) : code;
 }
 
-/* The innermost call that launches is the one that work knows of. */
+/* GPU work refers to the innermost call that launches. */
 static int launched_by(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_event_ref call = p->row, within;
@@ -342,7 +345,7 @@ int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *
 	if (p->row.kind == GT_CALL || p->row.kind == GT_OPEN)
 		return launched_by(p, at, err);
 	if (p->row.kind != GT_GPU)
-		return say(p, "only a call and what it launched lead to one another");
+		return say(p, "this jump needs a call or the GPU work that it launched");
 	code = gt_event_launch(p->archive, &p->row, &call, err);
 	return pick_or_say(p, &call.lane, code, &call, "which call launched it is not recorded");
 }
@@ -536,7 +539,7 @@ void gt_selection_detach(struct gt_selection *p)
 	p->archive = NULL;
 }
 
-/* A call that was open is told anew whenever there is more: it is open still, or it has returned. */
+/* An unfinished call is written again with every epoch: it is still open or has returned. */
 static bool is_open_again(struct gt_selection *p, struct gt_event_ref *row, struct gt_err *err)
 {
 	struct gt_event_ref now;

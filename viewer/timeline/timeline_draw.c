@@ -1,10 +1,11 @@
-/* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; marks and
- * bookmarks, if there are any (timeline_interaction.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor
- * and how all that is to be read. What has no room is left out, the title first, the lanes last.
+/* The parts of a frame from the top: title; overview of the whole run with a bracket at the
+ * visible range; time axis; marks and bookmarks (timeline_interaction.h); missing data; lanes;
+ * details of the cursor's cell; legend. Without enough lines, parts are left out: the title
+ * first, the lanes last.
  *
- * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
- * roughly is dim, and where a block of the file cannot be read there is a cross; what was still open when the recording ended points to
- * the right there. All of that can be read without colours, too. */
+ * The height of a cell is its value, its colour the category with the most time. Unknown cells
+ * are dotted and rough ones are dim. A cross marks a damaged block, and a triangle an unfinished
+ * call. All of this is also readable without colours. */
 #include "viewer/timeline/timeline_draw.h"
 
 #include <inttypes.h>
@@ -73,8 +74,7 @@ static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longes
 		gt_brief_bytes(to, sum);
 }
 
-/* What the line's cells say together: the busy share of the time that is seen, how many, the longest, the bytes. A '~' leads what is
- * known roughly; where a cell says nothing there is no sum. */
+/* Totals of the line's cells: busy share of the visible time, count, longest, bytes. */
 static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
 {
 	uint64_t sum = 0, longest = 0;
@@ -279,7 +279,7 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 		gt_screen_put(to, left + b, p->at.bracket, 0x2518, axis_look);
 }
 
-/* ---- the axis and what is missing ---- */
+/* ---- the axis and missing data ---- */
 
 static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -325,7 +325,8 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 
 /* ---- lanes ---- */
 
-/* What is too long loses its end, unless that is a number: of threads of one name that tells them apart. */
+/* Cuts the end of a long label, unless it is a number: threads of one name differ by their
+ * number. */
 static void put_label(struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
 {
 	const char *last = strrchr(label, ' ');
@@ -475,7 +476,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	gt_screen_text(to, x, p->at.detail, -1, path, faint);
 }
 
-/* Whether anything is missing is said always, whatever part is seen. */
+/* The text says whether data is missing anywhere in the trace, not only in the visible range. */
 static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to)
 {
 	const struct gt_scene *s = p->scene;

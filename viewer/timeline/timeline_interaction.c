@@ -57,7 +57,7 @@ void gt_interaction_release(struct gt_timeline_interaction *d)
 	gt_display_name_release(&d->spell);
 }
 
-/* ---- where one is ---- */
+/* ---- the cursor ---- */
 
 static bool same_lane(const struct gt_lane_key *a, const struct gt_lane_key *b)
 {
@@ -91,7 +91,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 		const struct gt_cell_sums *c = &at->cells[i];
 
 		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
-			snprintf(d->pick.said, sizeof(d->pick.said), "not all of it is known yet");
+			snprintf(d->pick.said, sizeof(d->pick.said), "not all cells of this lane are known yet");
 			return 0;
 		}
 		if (c->count && (!best || c->longest > best->longest))
@@ -99,7 +99,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 	}
 	if (best)
 		return gt_select_exact(&d->pick, lane, best->longest_at, best->longest, &d->err);
-	snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins here");
+	snprintf(d->pick.said, sizeof(d->pick.said), "no event starts in the window on this lane");
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static int jump_to_found(struct gt_timeline_interaction *d, int by, const struct
 	return 0;
 }
 
-/* At an end of what is selected, or of a row in the cell. */
+/* Sets a mark at an end of the selection, or of a row in the cell. */
 static int mark(struct gt_timeline_interaction *d, const struct gt_selection_origin *at)
 {
 	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to, edge;
@@ -132,7 +132,7 @@ static int mark(struct gt_timeline_interaction *d, const struct gt_selection_ori
 	if (!rc)
 		gt_marks_set(&d->scene->marks, edge);
 	if (!rc && edge == at->from && !at->on_it && gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row, &d->err) <= 0)
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins or ends in this cell: the mark is at its start");
+		snprintf(d->pick.said, sizeof(d->pick.said), "no event starts or ends in this cell: the mark is at its start");
 	return rc;
 }
 
@@ -189,7 +189,7 @@ bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int6
 	return d->pick.what != GT_SELECTION_NONE;
 }
 
-/* A row that does not begin in the window is none of its longest: what the cells know of is what begins in them. */
+/* The longest row must start in the window: cells know only the rows that start in them. */
 static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
 {
 	struct gt_selection *p = &d->pick;
@@ -215,7 +215,7 @@ static bool is_jump(enum gt_action a)
 	       a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
 }
 
-/* What could not be read in the cell of the cursor, in the words of who tried. */
+/* Sets the status text to the reader's error if the cursor's cell is damaged. */
 static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
 {
 	size_t n;
@@ -229,7 +229,7 @@ static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeli
 			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s", damage[i].text);
 }
 
-/* Hunts ask it what it looks for. */
+/* Stops the event search first: it uses the name search. */
 static void stop_finding(struct gt_timeline_interaction *d)
 {
 	gt_selection_stop(&d->pick);
@@ -255,7 +255,7 @@ static bool escape(struct gt_timeline_interaction *d)
 	return true;
 }
 
-/* The pane opens with the first thing that is picked, and stays as it was left then. */
+/* The pane opens with the first selection and afterwards keeps its size. */
 static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 {
 	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
@@ -263,7 +263,8 @@ static void after_jump(struct gt_timeline_interaction *d, enum gt_action a)
 	d->told &= !d->pick.go;
 }
 
-/* The call that was open longest when the recording ended; from one that is selected, the next. */
+/* Selects the unfinished call with the earliest start; if an unfinished call is selected, the
+ * next one. */
 static int go_to_open(struct gt_timeline_interaction *d, struct gt_err *err)
 {
 	bool on_open = d->pick.what == GT_SELECTION_ROW && d->pick.row.kind == GT_OPEN;
@@ -354,9 +355,10 @@ int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struc
 	return t;
 }
 
-/* ---- going there ---- */
+/* ---- jumps ---- */
 
-/* A line that shows the row: where the cursor is, if that one does; its own lane; or one that has it among others. */
+/* Returns a line that shows the row: the line where it was selected, its own lane, or a lane
+ * that includes it. */
 static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *d, const struct gt_lane_line *cursor)
 {
 	const struct gt_lane_key *own = &d->pick.row.lane;
@@ -397,12 +399,12 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 	if (found)
 		d->pick.lane = gt_lane_of_line(found);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows what is hidden, Esc takes back a filter");
+		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows hidden lanes, Esc clears the filter");
 	*line = found ? *found : *cursor;
 	return true;
 }
 
-/* ---- what is shown ---- */
+/* ---- display ---- */
 
 int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err)
 {
@@ -435,7 +437,7 @@ int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nl
 	return gt_event_boxes_request(d->boxes, &d->scene->window, &(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
 }
 
-/* What the user waits for is first; names come when the cells are there. */
+/* The selection comes first; names of boxes follow when the cells are known. */
 int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err) { return gt_selection_step(&d->pick, us, err); }
 
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
@@ -449,10 +451,10 @@ int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, str
 
 /* ---- names in boxes ---- */
 
-#define NAME_LEAST 2		/* columns: less of a bookmark's name tells nothing */
+#define NAME_LEAST 2		/* columns: a shorter part of a bookmark's name is useless */
 #define EDGE 0x258f		/* an eighth of a block, at the left */
 
-/* In the cells that it covers wholly, the first of which has its edge. */
+/* Draws a box in the cells that it covers in full; its edge is in the first. */
 static void draw_box(const struct gt_timeline_interaction *d, const struct gt_event_box *box, int x, int y, unsigned width, struct gt_screen *to)
 {
 	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
@@ -465,7 +467,8 @@ static void draw_box(const struct gt_timeline_interaction *d, const struct gt_ev
 	gt_screen_text(to, x + 1, y, (int)width - 1, box->name, look);
 }
 
-/* What is open has no end: its box goes on to the cell in which the recording ended, and points out of it. */
+/* An unfinished call has no end: its box continues to the cell in which the recording ended and
+ * points to the right. */
 static void draw_open_end(const struct gt_event_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
 {
 	int64_t column = gt_window_column(&p->scene->window, box->end - 1);
@@ -495,7 +498,7 @@ static void draw_boxes(const struct gt_timeline_interaction *d, const struct gt_
 	}
 }
 
-/* A frame around it, in the line of its lane: the paper behind its cells. */
+/* Highlights the selection in its lane by the background of its cells. */
 static void draw_picked(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
@@ -531,7 +534,7 @@ static bool stands_on_it(const struct gt_timeline_interaction *d, const struct g
 
 static int marks_line(const struct gt_picture *p) { return p->at.marks >= 0 ? p->at.marks : p->at.axis; }
 
-/* The next column in which a bookmark or a mark stands, behind that of bookmark i. */
+/* Returns the next column with a bookmark or a mark after bookmark i. */
 static int64_t next_mark(const struct gt_scene *s, size_t i)
 {
 	const struct gt_bookmark *b = s->bookmarks.list;
@@ -547,7 +550,7 @@ static int64_t next_mark(const struct gt_scene *s, size_t i)
 	return next;
 }
 
-/* With their names, where they have a line for themselves and there is room up to the next one. */
+/* Draws bookmarks; with names if they have their own line and the name fits before the next one. */
 static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 }, name = { GT_INK_FAINT, GT_INK_NONE, 0 };
@@ -566,7 +569,7 @@ static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 	}
 }
 
-/* What is between the marks: this is asked for, so it comes before what the cell says. */
+/* Draws the figures between the marks. They replace the details of the cell. */
 static void draw_marks(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
@@ -582,7 +585,7 @@ static void draw_marks(const struct gt_timeline_interaction *d, const struct gt_
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);
 }
 
-/* What is looked for, at the right of the title or else of the overview. */
+/* Draws the search expression at the right of the title, else of the axis. */
 static void draw_finds(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
@@ -602,7 +605,7 @@ static void draw_finds(const struct gt_timeline_interaction *d, const struct gt_
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }
 
-/* What is picked, in one line, where there is no pane. */
+/* Draws the selection in one line if there is no pane. */
 static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
@@ -621,7 +624,7 @@ static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_
 	}
 }
 
-/* What is drawn over the lanes has covered it. */
+/* Draws the cursor again over the boxes. */
 static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes)

@@ -1,6 +1,7 @@
-/* The timeline: lanes over time, an overview of the whole run above them. What is asked of the strips is just what is on the screen. They
- * tell what they know at once, and the rest while nobody presses a key. Which lanes there are is known the better the more was gone
- * through: then the list is made anew, and the cursor stays on its lane. */
+/* The timeline: lanes over time below an overview of the whole run. It requests only the cells
+ * on the screen. Known cells are drawn immediately, the others while no key is pressed. More
+ * lanes become known while blocks are read; the list is then rebuilt and the cursor stays on its
+ * lane. */
 #include "viewer/view/view.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "viewer/lanes/unfinished_edges.h"
 #include "viewer/timeline/timeline_draw.h"
 
-#define LEARN_LINES 5000u	/* a longer list is not made anew for a lane that is found late */
+#define LEARN_LINES 5000u	/* a longer list is not rebuilt when a lane is found late */
 
 struct timeline {
 	struct gt_lanes lanes;
@@ -37,10 +38,10 @@ struct timeline {
 	struct gt_counter_cell *gauge_cells;
 	size_t cells_cap, gauge_cells_cap;
 	bool arranged;			/* once at least */
-	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
+	bool relist, touched;		/* relist: lanes changed; touched: the user folded or moved some */
 	bool grown;			/* the trace is another than when lanes were unfolded */
 	bool again;			/* and not the first: lanes were seen, and are not folded of themselves */
-	struct gt_stale_cells before;	/* what was seen of it, until all is known */
+	struct gt_stale_cells before;	/* its previous cells, until all are known */
 	bool learned;			/* what these strips found out is in the list */
 	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
 	int dragged;			/* where the mouse was */
@@ -124,7 +125,7 @@ static void timeline_close(struct gt_view *v)
 	free(t->cells);
 }
 
-/* ---- what is asked of the strips ---- */
+/* ---- requests for cells ---- */
 
 static int ask_heads(struct gt_view *v, struct gt_err *err)
 {
@@ -162,7 +163,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 	return rc < 0 ? rc : ask_heads(v, err);
 }
 
-/* ---- what is shown ---- */
+/* ---- display ---- */
 
 static int refresh(struct gt_view *v, struct gt_err *err)
 {
@@ -196,7 +197,7 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	return 0;
 }
 
-/* Makes the list anew where that is due, and puts the cursor where its lane is now. */
+/* Rebuilds the list if needed and moves the cursor to its lane's new line. */
 static int list(struct timeline *t, bool unfold, struct gt_err *err)
 {
 	int rc = 0;
@@ -281,7 +282,7 @@ static int go_to_wanted(struct gt_view *v, struct gt_err *err)
 	return list(t, false, err);
 }
 
-/* What has come is unfolded, too, if all that is there has room. */
+/* Unfolds new lanes too if all lanes fit. */
 static bool may_unfold(struct timeline *t)
 {
 	return !t->again || (!gt_lanes_list(&t->lanes) && t->lanes.n <= t->at.nlanes);
@@ -339,7 +340,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 
 /* ---- finding out more ---- */
 
-/* What the strips went through may have had lanes that nobody knew of. */
+/* The blocks read for the cells may have revealed new lanes. */
 static int learn(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -410,7 +411,7 @@ static void go_to(struct gt_view *v, int64_t time)
 	put_cursor(v, time);
 }
 
-/* To what was selected: its lane, and its beginning, if none of it is seen. */
+/* Moves to the selection: its lane, and its start if none of it is visible. */
 static void follow_desk(struct gt_view *v)
 {
 	struct timeline *t = v->state;
@@ -472,7 +473,7 @@ static void move_cursor(struct timeline *t, int64_t by)
 	scroll(t);
 }
 
-/* The line itself, if it folds, or what it stands beneath. */
+/* Returns the line itself if it can be folded, else the line above it. */
 static void fold(struct timeline *t)
 {
 	const struct gt_lane_line *line = &t->lanes.lines[t->cursor], *up = line;
@@ -610,7 +611,7 @@ static void drag(struct gt_view *v, struct gt_key k)
 		gt_interaction_drag(&t->desk, t->grip, t->column);
 }
 
-/* A click selects what it was on, if it was on something; what was drawn over cells is between two marks. */
+/* A click selects the event under it; dragging over cells sets both marks. */
 static void release(struct gt_view *v)
 {
 	struct timeline *t = v->state;

@@ -14,12 +14,12 @@
 #define WHOLE_QUEUES 256u	/* 12 MiB; those of further streams are found out where they are seen */
 #define NEAR_CELLS (1u << 19)	/* of all queues of a part of it: 6 MiB */
 #define BESIDE 3u		/* windows wide, the one that is seen in the middle */
-#define FINER 2u		/* (log2) than what is seen */
+#define FINER 2u		/* (log2) than the visible cells */
 #define KEPT 2u			/* parts */
 #define REST_US 150000		/* without another window before it begins */
 #define IDLE_PART 4u		/* as much time as reading all took goes by, at least, before all is read again of a trace that has grown */
 
-struct cells {				/* what is known: of these queues in this window */
+struct cells {				/* a result: these queues in this window */
 	struct gt_cell_window window;
 	struct gt_queue_of *of;
 	size_t n;
@@ -101,7 +101,7 @@ unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q) { return q->t
 /* Has more come since all was read? */
 static bool is_stale(const struct gt_queue_lanes *q) { return !q->reach || q->read_grown != q->grown; }
 
-/* ---- what is known ---- */
+/* ---- results ---- */
 
 static void cells_release(struct cells *c)
 {
@@ -149,7 +149,8 @@ static struct known find_all(const struct gt_queue_lanes *q, const struct gt_que
 	return k;
 }
 
-/* What was made before the trace grew says nothing of a cell in which it ended, or behind. */
+/* A result from before the trace grew does not know the cell in which the trace ended, nor later
+ * ones. */
 static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift, int64_t from, int64_t to)
 {
 	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
@@ -157,7 +158,7 @@ static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned
 	return c->grown == q->grown ? spans(c, shift, from, to, &q->extent) : to <= c->end && spans(c, shift, from, to, &all);
 }
 
-/* Which of these says what is to be said of that stretch of time, and knows most of it; KEPT + 1: none does. */
+/* Index of the result that covers this range and knows most of it; KEPT + 1: none. */
 static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsigned shift, int64_t from, int64_t to)
 {
 	unsigned found = KEPT + 1;
@@ -354,7 +355,7 @@ static int choose_whole(const struct gt_queue_lanes *q, struct cells *c)
 	return rc;
 }
 
-/* Around what is wanted, finer than it, as far as there is room for it. */
+/* The range and cell width of a job: around the request and finer than it, within the limit. */
 static int choose_near(const struct gt_queue_lanes *q, struct cells *c)
 {
 	const struct gt_cell_window *w = &q->window;
@@ -427,7 +428,7 @@ static int begin(struct gt_queue_lanes *q, bool all, struct gt_err *err)
 	return gt_err_set(err, rc, "no thread to count launches: %s", strerror(-rc));
 }
 
-/* Will what it is at say what is wanted? */
+/* Does the running job cover the requested window and lanes? */
 static bool is_still_needed(const struct gt_queue_lanes *q)
 {
 	for (size_t i = 0; i < q->n && !q->job->reach; i++)
@@ -451,7 +452,7 @@ int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window
 	return 0;
 }
 
-/* A little of the time that nobody presses a key. 1: that is not over yet. */
+/* Waits for a short time without a key press. 1: that time is not over. */
 static int rest(uint64_t until, uint64_t us)
 {
 	uint64_t now = gt_now_us(), left = until > now ? until - now : 0;
