@@ -320,7 +320,7 @@ static void fold(struct cell *to, const struct cell *from)
 	to->any = true;
 }
 
-/* How many of its cells, from the first one on, are what they were; what is before the first row of all was nothing. */
+/* Number of its first cells that are unchanged. Before the first row of all there is no value. */
 static unsigned count_taken(const struct gt_counter_cells *g, const struct gauge *one, const struct gauge *was)
 {
 	const struct gt_counter_key *of = &one->of;

@@ -19,7 +19,7 @@ struct strip {
 	struct gt_grid grid;		/* exact data of the cells after them */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
 	bool complete;			/* all of the grid is certain; else the cells before `until`, and those that were taken over */
-	bool unsure;			/* a row came too late for its place: of so many tracks that a timeline has no room for them */
+	bool unsure;			/* a row came too late for its position: with more busy tracks than a timeline can show */
 	int64_t until;			/* segment's time */
 	uint8_t *holes;			/* by cell; NULL: there are none */
 };
@@ -32,8 +32,8 @@ struct gt_lane_cells {
 	size_t nwas;
 	unsigned was_shift, was_cells;
 	struct gt_unchanged_until since;		/* differences between two archives */
-	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
-	 * which need the rows, and may take their time */
+	/* the current segment and its blocks to read: first single tracks, for which summaries
+	 * mostly suffice; then unions */
 	uint32_t segment;
 	bool unions, begun, over;
 	size_t from, to;		/* those of these strips whose turn it is */
@@ -179,7 +179,8 @@ static int sum_level(struct strip *strip, unsigned depth, const struct gt_level 
 	return code;
 }
 
-/* A cell's share of a bucket that covers many. Of what lies in one place nobody knows in which cell, but for the longest row. */
+/* Spreads a bucket over the cells that it covers. The cell of a single row is unknown, except
+ * for the longest row. */
 static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip, const struct gt_bucket *b, unsigned shift, unsigned n)
 {
 	uint64_t width = 1ull << shift;
@@ -439,8 +440,9 @@ static int go_through(struct gt_lane_cells *s, const struct gt_planned_block *t,
 	return code < 0 ? code : code > 0 ? 0 : by_rows(s, t, err);
 }
 
-/* Rows that wait for their place, those before `floor`, go to their cells: a few thousand at a time, as half a million may wait when thirty
- * tracks are busy, and nobody waits that long for a picture. 1: there are more; 0; negative. */
+/* Adds the pending rows before `floor` to their cells, a few thousand at a time: with thirty
+ * busy tracks half a million rows may be pending, and the picture must not wait for all. 1:
+ * there are more; 0: done; negative: error. */
 static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, struct gt_err *err)
 {
 	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
@@ -496,7 +498,8 @@ static size_t busy_tracks(const struct gt_lane_cells *s, const struct gt_strip_k
 	return n;
 }
 
-/* Turns to the next strips of a segment, and finds what is to be done there. Only so many unions at a time as a timeline has room for. */
+/* Starts the next strips of a segment and finds their blocks. The number of unions at a time is
+ * limited to that of a timeline. */
 static int begin_segment(struct gt_lane_cells *s)
 {
 	size_t busy = 0;
@@ -564,7 +567,7 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 		s->gone += !last;
 	}
 	if (code >= 0 && s->begun) {
-		code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* what waits is where reached() sees it */
+		code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* pending rows are visible to reached() */
 		note_until(s, reached(s));
 	}
 	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;

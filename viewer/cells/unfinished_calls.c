@@ -109,14 +109,16 @@ static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, c
 	return threads == 1;
 }
 
-/* Do rows of the lane never cover the same time? Deeper ones than have a lane count in the last one; and in a recording that was not closed
- * what was open when last that was told may stand as a call that did return, too. */
+/* True if rows of the lane never overlap in time. Rows deeper than the last depth count in that
+ * depth, so they may overlap. In a recording that was not closed, a call may be listed both as
+ * unfinished and as returned. */
 static bool nests(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of, unsigned depth)
 {
 	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
 }
 
-/* What is open in a strip at a depth, together; from and to are the same where nothing is. cells: where single calls are noted, or NULL. */
+/* The range of the unfinished calls in a strip at a depth; from == to: there are none. cells:
+ * where single calls are noted, or NULL. */
 static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, const struct gt_cell_window *w,
 				 struct gt_cell_sums *cells)
 {

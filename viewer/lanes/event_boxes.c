@@ -1,11 +1,13 @@
-/* A lane's boxes are found by going through its blocks in the window, while nobody presses a key. Zoomed in that are the few blocks that the
- * cells were made from, which are open already; zoomed out it might be all of them, for a few rows that are long. So where a lane has more
- * than a few blocks its cells are asked first: a row that has a box is no shorter than a box, it begins in a cell, and cells know their longest
- * row. Only where one is long enough are blocks looked at, and of these only such as have a row of that length, as their summaries say. Rows
- * that began before the window are in blocks around its beginning.
+/* The boxes of a lane are found by reading its blocks in the window while no key is pressed.
+ * Zoomed in, these are the few blocks that the cells were made from, and they are already open.
+ * Zoomed out, they could be all blocks, for a few long rows. So if a lane has more than a few
+ * blocks, its cells are checked first: a row with a box starts in a cell, and cells know their
+ * longest row. Blocks are read only where that row is long enough, and only blocks whose summary
+ * has a row of that length. Rows that started before the window are in blocks around its start.
  *
- * That finds the same boxes, with two exceptions. Where rows may overlap and a cell is of more than a few blocks, only those blocks are looked
- * at that its longest row may be in. And there is an end to it, for lanes that are full of rows of that length in ever other blocks, or have thousands at once. */
+ * This finds the same boxes, with two exceptions. If rows may overlap and a cell has more than a
+ * few blocks, only the blocks that may have its longest row are read. And the number of reads
+ * and boxes per lane is limited, for lanes with long rows in very many blocks. */
 #include "viewer/lanes/event_boxes.h"
 
 #include <stdlib.h>

@@ -158,7 +158,8 @@ static bool holds(const char *text, const char *part)
 	return false;
 }
 
-/* Parents come before what is beneath them: down from the last one it is told upwards, then what matches down to all beneath it. */
+/* Parents come before their children: matches are passed upwards from the last track on, then
+ * downwards to all children. */
 static void match_segment(struct gt_lanes_of *o, const char *filter)
 {
 	const struct gt_track *tracks = o->seg->tracks;

@@ -139,8 +139,9 @@ static void sort_all(struct gt_lanes *l, struct gt_lanes_of *o, struct place *ro
 		sort_children(l, o, room, has_gpu, t);
 }
 
-/* Whose queues may have a line. How many launches wait for a GPU is told of all processes together, so with several of them only streams have
- * one. device: room for two numbers of each track: its device, and how many streams a device has. */
+/* Marks the tracks that may have queue lines. The number of launches that wait for a GPU covers
+ * all processes, so with several processes only streams have a line. device: memory for two
+ * numbers per track: its device, and the number of a device's streams. */
 static void mark_queues(struct gt_lanes_of *o, uint32_t *device)
 {
 	const struct gt_track *tracks = o->seg->tracks;

@@ -1,17 +1,20 @@
-/* The tree of lanes is that of the tracks, with some lines of our own in between. It is not built: of each segment there is a list of its
- * tracks, those of one parent side by side and in the order in which they are shown, and some bits for each track. The list of what is
- * seen is made by walking down from the outermost tracks, into those that are not folded.
+/* The tree of lanes follows the tracks, with some additional lines. It is not stored as nodes:
+ * each segment has a list of its tracks, with the children of one parent next to each other in
+ * display order, and some bits for each track. The visible list is built by a walk from the top
+ * tracks into those that are unfolded.
  *
- * A process shows when any of its threads was in a call; a GPU when any of its streams worked, beneath it its copies by direction and its
- * streams. Where a process has several contexts on a GPU each has a line, with its streams beneath it, and shows when any of these worked;
- * one alone, as is usual, would say what the GPU's line says: it has none, and its streams stand beneath the GPU. A thread shows its
- * outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they stand above their thread.
- * Which of these there are is found out as the trace is read, and the list then made anew.
+ * A process shows when any of its threads was in a call. A GPU shows when any of its streams
+ * worked; below it are its copies by direction and its streams. If a process has several
+ * contexts on a GPU, each context has a line above its streams. A single context, the usual
+ * case, would repeat the GPU's line, so it has none and its streams are below the GPU. A thread
+ * shows its outermost calls; below it are its inner calls and ioctls. The program's ranges
+ * enclose calls, so they are above their thread. The existing lanes are found while the trace is
+ * read; the list is then rebuilt.
  *
- * Counters stand beneath the GPU or process that they are of, behind its streams or threads; before those of a GPU how many launches wait
- * for it, and beneath each of its streams, if it has several, how many wait there.
+ * Counters are below their GPU or process, after its streams or threads. Before a GPU's counters
+ * is the number of launches that wait for it; each of several streams has such a line too.
  *
- * What was not recorded has nothing drawn in its line: an empty line says that nothing happened. */
+ * An empty line means that nothing happened. Data that was not recorded has no line. */
 #include "viewer/lanes/lanes_internal.h"
 
 #include <stdlib.h>

@@ -19,7 +19,8 @@ static bool is_of(const struct gt_unfinished_edge *head, const struct gt_lane_ke
 	return head->lane.depth == lane->depth && gt_same_strip(&head->lane.strip, &lane->strip);
 }
 
-/* False: a lane has none, because what is open begins outside of the window, or at the edge of a cell, or nothing is. */
+/* False: the lane has no such edge: no call is unfinished, or it starts outside of the window or
+ * at the edge of a cell. */
 static bool find(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lane, struct gt_unfinished_edge *to)
 {
 	int64_t column;

@@ -18,11 +18,11 @@ struct gt_unchanged_segment {
 };
 struct gt_unchanged_until { struct gt_unchanged_segment *segs; uint32_t n; };	/* zero-initialised: empty */
 
-/* Saves the list of blocks of an archive that is about to be closed; it replaces what was saved
- * before. Without memory nothing is saved. */
+/* Saves the list of blocks of an archive that is about to be closed; it replaces the previous
+ * list. Without memory nothing is saved. */
 void gt_unchanged_until_save(struct gt_unchanged_until *s, const struct gt_archive *a);
 void gt_unchanged_until_release(struct gt_unchanged_until *s);
-/* Compares another archive of the same trace with what was saved. Without memory nothing counts
+/* Compares another archive of the same trace with the saved list. Without memory nothing counts
  * as unchanged. */
 void gt_unchanged_until_compare(struct gt_unchanged_until *s, const struct gt_archive *a);
 /* After the comparison: rows of these kinds (GT_BIT(enum gt_kind) | ..., without open calls) on

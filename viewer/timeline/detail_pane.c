@@ -161,7 +161,7 @@ static enum gt_role role_of(const struct telling *t, const char *field)
 	return GT_R_NONE;
 }
 
-/* "grid_x", "grid_y", "grid_z" are told as one line: "256 x 1 x 1". */
+/* "grid_x", "grid_y", "grid_z" become one line: "256 x 1 x 1". */
 static int add_dimension(struct gt_detail_pane *d, enum gt_role role, const char *value)
 {
 	const char *name = role == GT_R_GRID ? "grid" : "block";

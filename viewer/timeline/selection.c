@@ -15,7 +15,7 @@
 #define GAP_CELLS 512u		/* cells per step */
 
 struct gt_selection_job {
-	const char *what;		/* what is searched, in words */
+	const char *what;		/* the word for the target in messages */
 	struct gt_lane_key lane;		/* of a gap: the lane to search; else the lane to select on, if the row is on it */
 	bool backward;
 	/* rows of some kind */
@@ -332,7 +332,7 @@ static int launched_by(struct gt_selection *p, const struct gt_selection_origin 
 		return code;
 	if (!may_launch(p, &call))
 		return say(p, "this call launches no work of a GPU that is recorded");
-	return new_job(p, at, "what it launched", false, err) ? hunt_launched(p, &call, err) : err->code;
+	return new_job(p, at, "the GPU work of this call", false, err) ? hunt_launched(p, &call, err) : err->code;
 }
 
 int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)

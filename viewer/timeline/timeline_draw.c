@@ -168,8 +168,9 @@ static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *
 	return n >= 6 && !strcmp(name + n - 6, "_bytes");
 }
 
-/* The most that it rose to; a '~' leads what is not certain. What a counter was before its first sample nobody will know; how many launches
- * wait will be known of each cell, and before that there is no most. */
+/* Writes the largest value; '~' precedes an uncertain one. A counter's value before its first
+ * sample is unknown. Waiting launches become known for every cell; until then there is no
+ * largest value. */
 static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_counter_cell *cells,
 			     char to[GT_BRIEF + 1])
 {

@@ -58,7 +58,7 @@ int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struc
 /* Takes the pending jump: a lane and a range of the viewer's time. false: there is none. Call it
  * once after each action. */
 bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
-/* Takes the pane's room from the layout. 0 or negative. */
+/* Takes the pane's area from the layout. 0 or negative. */
 int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err);
 /* Sets the visible lines: nlines from `top` on with the numbers of their strips, and the
  * cursor's line. 0 or negative. */

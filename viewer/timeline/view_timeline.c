@@ -255,7 +255,8 @@ static struct gt_timeline_cursor cursor_at(const struct gt_view *v)
 
 static void follow_desk(struct gt_view *v);
 
-/* What another view leads to; before the desk is arranged, so that it is told at once. */
+/* The jump from another view; before gt_interaction_arrange, so that the pane describes it at
+ * once. */
 static bool pick_wanted(struct gt_view *v)
 {
 	bool wanted = v->scene->row.wanted;
@@ -457,7 +458,7 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	do {
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
-	if (!rc || rc == GT_VIEW_BESIDE)	/* all is known again, or known by whom it was */
+	if (!rc || rc == GT_VIEW_BESIDE)	/* all cells are known again */
 		gt_stale_cells_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }

@@ -17,7 +17,7 @@
 #define FINER 2u		/* (log2) than the visible cells */
 #define KEPT 2u			/* parts */
 #define REST_US 150000		/* without another window before it begins */
-#define IDLE_PART 4u		/* as much time as reading all took goes by, at least, before all is read again of a trace that has grown */
+#define IDLE_PART 4u		/* a growing trace is read again after at least this multiple of the last read's duration */
 
 struct cells {				/* a result: these queues in this window */
 	struct gt_cell_window window;
@@ -236,7 +236,7 @@ void gt_queue_lanes_get(const struct gt_queue_lanes *q, const struct gt_queue_of
 
 /* ---- in the thread ---- */
 
-/* The trace as it is now. Who else reads it may be behind, but not by a whole recording. */
+/* The current trace. Another reader may be behind, but by less than a recording. */
 static bool open_it(struct gt_queue_lanes *q, struct job *job)
 {
 	gt_source_dedup_free(q->doubles);

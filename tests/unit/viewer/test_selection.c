@@ -42,10 +42,10 @@ static void tab_walks_the_lane(void)
 			at.on_it = true;
 			steps++;
 		}
-		CHECK(steps == n && (!n || strstr(p.said, "nothing behind")));
+		CHECK(steps == n && (!n || strstr(p.said, "no later event")));
 		for (; steps > 1; steps--)
 			CHECK(has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)));
-		CHECK(!n || (!has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)) && strstr(p.said, "nothing before")));
+		CHECK(!n || (!has_gone(&p, gt_select_neighbour(&p, &at, -1, &err)) && strstr(p.said, "no earlier event")));
 		gt_selection_release(&p);
 	}
 	close_program();
@@ -211,7 +211,7 @@ static void a_call_and_its_kernel_lead_to_each_other(void)
 	at = at_cell(&outer, 1000, 0);
 	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)));
 	at.on_it = true;
-	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) && !strcmp(p.said, "what it launched is not recorded"));
+	CHECK(!has_gone(&p, gt_select_partner(&p, &at, &err)) && !strcmp(p.said, "the GPU work of this call is not recorded"));
 	at = at_cell(&outer, 1200, 0);
 	CHECK(has_gone(&p, gt_select_at(&p, &at, &err)) && p.row.start == 1200);
 	at.on_it = true;
