@@ -145,7 +145,7 @@ static inline char *gpus_without(char *text, const char *before, const char *wor
 	return text;
 }
 
-/* Takes what names a context out of a text. */
+/* Removes the names of contexts from a text. */
 static inline char *gpus_without_contexts(char *text)
 {
 	return gpus_without(gpus_without(text, "", " of context "), "\"track\":\"stream\"", ",\"context\":");

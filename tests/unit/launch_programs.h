@@ -203,7 +203,8 @@ static inline void known_program(void)
 	add_op(0, 0, 1, graph, 2330, 2400)->graph = 9;
 	add_op(0, 1, 2, graph, 2360, 2450)->graph = 9;
 	add_op(0, 0, 1, graph, 2500, 2530)->graph = 9;
-	add_op(0, 0, 1, -1, 3000, 3010);				/* who launched it is not known */
+	/* the launching call is unknown */
+	add_op(0, 0, 1, -1, 3000, 3010);
 	add_op(0, 0, 2, add_call(0, 2600, 2700), 20000, 20010)->by_order = true;	/* launched long ago */
 	add_op(0, 0, COPY_NAME, add_call(1, 1500000, 1500010), 1500020, 1500100);	/* late */
 }
@@ -232,7 +233,8 @@ static inline bool only_add(const struct gt_segment *seg, const struct gt_type *
 
 /* ---- reports over the current program ---- */
 
-/* names: NULL-terminated. Written in so many epochs; origin: what times are counted from. new. */
+/* names: NULL-terminated. Written in so many epochs; origin: the start of times. The caller
+ * frees the result. */
 static inline json_t *reported(const char *const *names, int epochs, const struct gt_analysis_options *o, int64_t *origin)
 {
 	struct gt_reader *r = make(epochs);

@@ -79,7 +79,7 @@ static inline void rp_wait_for_room(const struct rp *p, struct rp_call *c)
 	}
 }
 
-/* What the call gives the GPU to do. */
+/* The GPU work of the call. */
 static inline void rp_add_op(struct rp *p, struct rp_call *c)
 {
 	struct rp_op *o = &p->ops[p->nops];

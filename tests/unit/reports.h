@@ -132,7 +132,7 @@ static inline void known(struct trace *t, bool args)
 	gt_writer_epoch(t->w, 10000, &t->err);
 }
 
-/* Calls are from now on what another source sees of the same threads, a little later. */
+/* From now on calls are those that another source records of the same threads, a little later. */
 static inline void seen_by(struct trace *t, const char *source, int64_t process_start)
 {
 	t->shift += 3;

@@ -225,7 +225,7 @@ static void frees_that_mean_nothing_change_nothing(void)
 	CHECK(take_samples(end()) && nsamples == 3 && value_of("live_device_bytes", 0) == 11 && !last_of("live_device_bytes", 0)->uncertain);
 }
 
-/* An allocation where there is one tells that its free was missed. */
+/* An allocation at an address that is still allocated shows that a free was missed. */
 static void a_missed_free_is_made_up_for(void)
 {
 	struct pen p;
@@ -241,7 +241,8 @@ static void a_missed_free_is_made_up_for(void)
 	CHECK_EQ(value_of("live_host_bytes", -1), 7);
 }
 
-/* Released right after it was mapped, as programs do who never look back: it lives until it is unmapped. */
+/* Released right after it was mapped, as some programs do: the memory lives until it is
+ * unmapped. */
 static void mapped_memory_lives_without_its_handle(void)
 {
 	struct pen p;

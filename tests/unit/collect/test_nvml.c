@@ -10,7 +10,7 @@
 #include "tests/unit/t.h"
 
 #define MS 1000000LL
-#define LONG (60000 * MS)	/* to wait for what must come */
+#define LONG (60000 * MS)	/* limit of a wait for an expected event */
 #define ROWS 40000
 
 static struct gt_nvml *n;
@@ -21,7 +21,7 @@ static size_t nrows;
 static uint64_t lost_rows, lost_sum;
 static char *said;		/* the metadata */
 
-/* What the simulator's values follow from: see samples/simgpu/sim_nvml.c. */
+/* The constants of the simulator's values: see samples/simgpu/sim_nvml.c. */
 static uint64_t value_of(unsigned counter, uint32_t device, unsigned phase)
 {
 	const uint64_t v[] = { ((device + 1ull) << 30) + ((uint64_t)phase << 26), 10 * phase + device, 5 * phase + device,
@@ -105,7 +105,7 @@ static bool take(const struct gt_event *ev)
 	return t->parent == GT_NONE && ev->row.end == ev->row.start && rows[nrows - 1].counter < GT_NVML_COUNTER_COUNT;
 }
 
-/* Writes a trace of what there is, closes NVML, reads the trace back into rows. */
+/* Writes a trace of the counters, closes NVML, reads the trace back into rows. */
 static bool end(void)
 {
 	struct gt_writer_options o = { .rows_sorted = true };

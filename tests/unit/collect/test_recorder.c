@@ -241,7 +241,8 @@ static void losses_become_rows(void)
 	gt_reader_close(reader);
 }
 
-/* What a wild pointer may do to the rings must not reach the other threads' records, nor us. */
+/* Damage of the rings by a wild pointer must not affect the records of other threads, nor the
+ * recorder. */
 static void garbage_is_given_up(void)
 {
 	static const struct { uint64_t word; int what; } bad[] = {

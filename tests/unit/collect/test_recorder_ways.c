@@ -4,8 +4,9 @@
 #include "collect/recorder/recorder.h"
 #include "tests/unit/collect/rings.h"
 
-/* What the i-th 40 ns of a thread hold, from t on: the rows that are expected, in order of time. Every fifth calls another one,
- * and every seventh begins, by its clock, before the last one ended. */
+/* The contents of the i-th 40 ns of a thread, from t on: the expected rows, in order of time.
+ * Every fifth call makes another one, and every seventh begins, by its clock, before the
+ * previous one ended. */
 static unsigned expected(unsigned i, int64_t t, struct gt_row *row, uint64_t *words)
 {
 	bool early = i % 7 == 6 && i % 5 != 2;
@@ -157,7 +158,8 @@ static void new_threads_are_seen_at_once_or_at_the_end(void)
 	gt_reader_close(reader);
 }
 
-/* A call left by longjmp is not in the ring, those it made are. What the thread calls next did not begin with them. */
+/* A call that was left by longjmp is not in the ring; the calls that it made are. The thread's
+ * next calls are not nested in it. */
 static void calls_of_a_call_that_was_left_stretch_no_other(void)
 {
 	struct gt_reader *reader;

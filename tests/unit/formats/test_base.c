@@ -27,7 +27,7 @@ static void an_error_too_long_is_cut(void)
 	CHECK(strlen(err.text) == sizeof(err.text) - 1 && err.offset == GT_NO_OFFSET);
 }
 
-/* What gt_err_print says on stderr, into text. */
+/* The output of gt_err_print on stderr, into text. */
 static void printed(const char *file, const struct gt_err *err, char *text, size_t size)
 {
 	int keep = dup(2), p[2];

@@ -232,7 +232,7 @@ static void names_of_a_table_differ(void)
 	gt_kernel_names_free(k);
 }
 
-/* Who holds several forms at once holds them until the end. */
+/* A caller may keep several forms at once: they stay valid until the end. */
 static void forms_stay_where_they_are(void)
 {
 	struct gt_kernel_names *k = gt_kernel_names_new(GT_NAME_SHORT);

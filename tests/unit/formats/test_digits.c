@@ -68,7 +68,7 @@ static uint64_t rnd(void)
 	return seed ^ seed >> 29;
 }
 
-/* Every length, also with zeros within, and nothing is touched behind what may be. */
+/* Every length, also with zeros within, and no byte after the permitted length is written. */
 static void any_number(void)
 {
 	char got[64], want[64];

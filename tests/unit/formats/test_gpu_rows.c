@@ -265,7 +265,8 @@ static void a_copy_keeps_launches(void)
 	gt_reader_close(r);
 }
 
-/* What CUDA events were put around has a field that says so, and a type of its own beside CUPTI's of the same name. */
+/* Work that was timed with CUDA events has a field that says so, and a type of its own beside
+ * CUPTI's type of the same name. */
 static void times_by_events_say_so(void)
 {
 	struct gt_gpu_work w;

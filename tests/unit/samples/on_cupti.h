@@ -44,7 +44,7 @@ static union cupti_record seen[20000];
 static size_t seen_n, returned, asked;
 static size_t buffer_size = 65536, buffer_records;
 static bool refuse, busy_callbacks;
-static char why_not[200];		/* what a callback found wrong */
+static char why_not[200];		/* the error that a callback found */
 
 static void request(uint8_t **buffer, size_t *size, size_t *records)
 {

@@ -1,4 +1,5 @@
-/* What the tests of the simulated GPU share: the samples' declarations, the functions these lack, and a device to work on. */
+/* Shared by the tests of the simulated GPU: the samples' declarations, the functions these lack,
+ * and a device to work on. */
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 #define _GNU_SOURCE

@@ -224,7 +224,8 @@ static void each_thread_has_its_default_stream(void)
 	CHECK(!cuStreamSynchronize_ptsz(NULL));
 }
 
-/* Simulated ms between two events around what `enqueue` does, all queued behind a gate: exact, whatever the host does. */
+/* Simulated ms between two events around the work of `enqueue`, all queued behind a gate: exact,
+ * whatever the host does. */
 static float between(void (*enqueue)(CUstream a, CUstream b, CUevent joined))
 {
 	CUstream a = stream(1), b = stream(1);

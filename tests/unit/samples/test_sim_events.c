@@ -41,7 +41,8 @@ static CUresult end(CUstream s)
 	return rc;
 }
 
-/* What another thread gets for asking an event while this one captures, and whether the capture survives it. */
+/* The result for another thread that queries an event while this one captures, and whether the
+ * capture survives the query. */
 static CUresult ask_elsewhere(CUevent e, int mode, bool *survives)
 {
 	CUstream s;

@@ -1,4 +1,4 @@
-/* Commands behind a colon, what completes them, and bookmarks in their file. */
+/* Commands after a colon, their completion, and bookmarks in their file. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include <sys/stat.h>
@@ -256,7 +256,8 @@ static void two_viewers_share_them(void)
 	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "no such bookmark") < 0);
 	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "no such bookmark"));
 	CHECK(play(&b, ": 'forget two' Enter : 'forget three' Enter") && access("some/trace.zst.gtmarks", F_OK));
-	CHECK(play(&a, "* 'six' Enter") && a.s.scene.bookmarks.n == 1);	/* those that are gone do not come back */
+	/* removed bookmarks do not come back */
+	CHECK(play(&a, "* 'six' Enter") && a.s.scene.bookmarks.n == 1);
 	text_to("some/trace.zst.gtmarks", "dear diary\n");	/* it was not when they began */
 	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "left alone") && size_of("some/trace.zst.gtmarks") == 11);
 	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 3);
@@ -265,7 +266,8 @@ static void two_viewers_share_them(void)
 	unlink("some/trace.zst.gtmarks");
 }
 
-/* Of any script, and longer than the screen is wide; but what does not fit is not cut to something else. */
+/* In any script, and longer than the screen is wide; text that does not fit is not cut to other
+ * text. */
 static void what_is_typed_is_taken_as_a_whole(void)
 {
 	struct stage st;

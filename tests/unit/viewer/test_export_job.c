@@ -161,7 +161,7 @@ static void what_is_there_is_replaced_when_told_so(void)
 	strike(&st);
 }
 
-/* A limit on the size of files is as good as a full disk. */
+/* A limit on the size of files has the effect of a full disk. */
 static void a_full_disk_is_told(void)
 {
 	static const char *const formats[] = { "chrome", "folded", "jsonl", "native" };
@@ -199,7 +199,7 @@ static void every_view_exports_what_is_seen(void)
 	strike(&st);
 }
 
-/* How far it is comes from the rows: each exporter goes through all of them. */
+/* Progress is measured by rows: each exporter reads all of them. */
 static void exporters_tell_how_far_they_are(void)
 {
 	struct stage st;

@@ -265,7 +265,8 @@ static void hold_boxes_against_boxes(const struct gt_event_boxes *a, const struc
 	}
 }
 
-/* Boxes by all blocks of a lane, and by what its cells say: the same, at every zoom; at least so many. */
+/* Boxes found by reading all blocks of a lane, and by the values of its cells: the same, at
+ * every zoom; at least `least` boxes. */
 static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
 {
 	struct gt_display_name spell = { .reader = reader };

@@ -1,4 +1,4 @@
-/* What a user does with single events, as keys and screens. */
+/* Actions of a user on single events, as keys and screens. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include "viewer/app/ui.h"
@@ -42,7 +42,7 @@ static void the_pane_stands_where_there_is_room(void)
 	strike(&st);
 }
 
-/* Zoomed in as far as it goes names stand in boxes, and they are of the rows. */
+/* At the highest zoom, names are in boxes, and they are the names of the rows. */
 static void boxes_have_names(void)
 {
 	struct stage st;
@@ -203,7 +203,8 @@ static void calls_that_are_still_open(void)
 	strike(&st);
 }
 
-/* Enter in a hole tells which blocks it is of, where in the file they are and why they cannot be read; from there Tab leads out of it. */
+/* Enter in a hole names its blocks, their places in the file and the reason why they cannot be
+ * read; from there Tab selects the next event outside the hole. */
 static void a_hole_tells_what_it_is(void)
 {
 	struct stage st;

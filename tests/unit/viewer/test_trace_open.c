@@ -354,7 +354,8 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 	CHECK(opens(KINETO, 500, "neither XDG_CACHE_HOME nor HOME"));
 }
 
-/* A limit on the size of files is as good as a full disk. It holds for this process, too, which writes none. */
+/* A limit on the size of files has the effect of a full disk. It holds for this process, too,
+ * which writes no file. */
 static void a_full_disk_is_told(void)
 {
 	struct rlimit before, little = { 600, RLIM_INFINITY };

@@ -208,7 +208,8 @@ static void counters_show_how_high_they_rose(void)
 	strike(&s);
 }
 
-/* There is no most of what waited before all cells are known, and what may have been more says so. */
+/* The largest number of waiting launches is unknown before all cells are known, and a possible
+ * larger number is marked as such. */
 static void queues_say_what_they_do_not_know(void)
 {
 	static struct gt_counter_cell gauges[64 * 200];
@@ -268,7 +269,7 @@ static void the_overview_keeps_what_there_is(void)
 	for (unsigned n = 1; n < 200; n += 11) {
 		gt_overview(map, &w, &e, n, to);
 		sum = all = 0;
-		for (unsigned i = 0; i < 64; i++) {	/* what of a cell is within the trace */
+		for (unsigned i = 0; i < 64; i++) {	/* the part of a cell within the trace */
 			int64_t a = gt_cell_start(&w, i) > e.from ? gt_cell_start(&w, i) : e.from;
 			int64_t b = gt_cell_start(&w, i + 1) < e.to ? gt_cell_start(&w, i + 1) : e.to;
 

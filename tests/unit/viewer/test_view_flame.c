@@ -1,4 +1,5 @@
-/* The flame graph against a count: each row's chain of calls is looked for among all rows, and what its boxes are is worked out once more. */
+/* The flame graph compared with a count: each row's chain of calls is searched among all rows,
+ * and its boxes are computed a second time. */
 #define _GNU_SOURCE
 #include "tests/unit/traces.h"
 #include "tests/unit/viewer/view_stage.h"
@@ -164,7 +165,7 @@ static bool same_sums(const struct gt_flame *f)
 	return with == nsums;
 }
 
-/* ---- boxes once more: what begins left of a column is counted ---- */
+/* ---- boxes a second time: those that begin left of a column are counted ---- */
 
 static uint64_t left_of(const struct gt_flame_node *nodes, uint32_t n, uint32_t node, uint32_t top)
 {

@@ -53,7 +53,8 @@ static void end_growing(struct growing *g)
 	free(g->bytes);
 }
 
-/* As who opens it now, goes there (NULL: nowhere) and types that sees it, in these lines. */
+/* Do these lines equal those of a viewer that opens the trace now, goes to that window (NULL:
+ * stays) and gets the same keys? */
 static bool is_as_new_there(struct growing *g, const struct gt_cell_window *there, const char *script, int first, int end)
 {
 	struct stage now = { .err = GT_ERR_INIT };
@@ -92,7 +93,8 @@ static void what_has_grown_is_as_new(void)
 	}
 }
 
-/* Wherever one goes between two growths, and while not all was known again; another view is between some of them. */
+/* In any window between two growths, and while not all is known again; with another view between
+ * some of them. */
 static void what_is_seen_of_it_is_as_new(void)
 {
 	static const char *const moves[] = { "d", "a", "w", "s", "L", "H", "End", "Home", "2 1", "2", "1", "w w", "s s", "" };
@@ -194,7 +196,7 @@ static void open_calls_stay_selected(void)
 	end_growing(&g);
 }
 
-/* What cannot be read is as much in the way when there is more behind it. */
+/* A damaged block has the same effect when more blocks follow it. */
 static void holes_stay_selected(void)
 {
 	struct growing g;
@@ -217,7 +219,7 @@ static void holes_stay_selected(void)
 	end_growing(&g);
 }
 
-/* A window within what there was stays where it is; one that shows the end goes with it. */
+/* A window inside the known time stays in its place; one that shows the end moves with the end. */
 static void windows_stay_or_go_along(void)
 {
 	struct growing g;
@@ -303,7 +305,8 @@ static void what_was_seen_is_of_its_time(void)
 	}
 }
 
-/* Every view, while a search or a report goes on, before and after it was shown; and a view that is not shown. */
+/* Every view, during a search or a report, before and after it was shown; and a view that is not
+ * shown. */
 static void every_view_grows(void)
 {
 	for (unsigned k = 0; k < GT_VIEWS_MOST && gt_views[k]; k++) {

@@ -200,7 +200,7 @@ static void the_wheel_zooms_where_the_mouse_is(void)
 	strike(&st);
 }
 
-/* A key that has no meaning says so; a time that was gone to is the one that is meant. */
+/* A key without a meaning is reported; `g TIME` goes to exactly that time. */
 static void keys_and_times_are_what_they_say(void)
 {
 	struct stage st;
@@ -279,7 +279,8 @@ static void launches_that_wait_have_a_line(void)
 	CHECK(play(&st, "Z") && (y = line_of(&st, "queue depth")) > line_of(&st, "stream 7") && y < line_of(&st, "stream 8"));
 	for (y = 0; !strstr(line(&st, (int)st.screen.height - 2), "> stream 7 > queue depth") && y < 40; y++)
 		CHECK(play(&st, "j"));
-	CHECK(y < 40 && on_screen(&st, "at least "));	/* of some work of this trace it is not known who launched it */
+	/* for some work of this trace the launching call is unknown */
+	CHECK(y < 40 && on_screen(&st, "at least "));
 	CHECK(on_screen(&st, " launches wait  ") || on_screen(&st, " launch waits  "));
 	CHECK(play(&st, "w w w w w w w w") && line_of(&st, "not known") < 0 && on_screen(&st, "> queue depth"));
 	CHECK(play(&st, "x") && line_of(&st, "> stream 7 > queue depth") < 0 && line_of(&st, "queue depth") > 0);

@@ -30,7 +30,8 @@ static char *as_json(struct gt_table *const *tables, unsigned n)
 	return text;
 }
 
-/* What gt_run says of it: by itself, on one thread, with the range by segment. new */
+/* The output of gt_run for it: alone, on one thread, with the range by segment. The caller frees
+ * it. */
 static char *by_hand(struct stage *st, const struct gt_analysis *what, struct gt_range range)
 {
 	const struct gt_analysis *chosen[] = { gt_analyses[0], what };
@@ -327,7 +328,7 @@ static void rows_are_looked_for(void)
 	strike(&st);
 }
 
-/* On pages of any width and order: the same rows, by what their cells say. */
+/* On pages of any width and order: the same rows, compared by the text of their cells. */
 static void found_rows_against_all_cells(void)
 {
 	static const char *const expressions[] = { "name", "^1", "0$", "na?me [3-7]", "\\.", "^-$" };
@@ -454,7 +455,8 @@ static void enter_goes_to_the_timeline(void)
 	state = 15;
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "2") && on_screen(&st, "top  whole run") && on_screen(&st, "cuCall") && on_screen(&st, "row 1 of"));
-	CHECK(strstr(line(&st, 0), "  trace.zst") && !strstr(line(&st, 0), "some/"));	/* the folder stands in no title */
+	/* no title contains the folder */
+	CHECK(strstr(line(&st, 0), "  trace.zst") && !strstr(line(&st, 0), "some/"));
 	from = gt_cell_start(&st.s.scene.window, 0);
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "stream") && on_screen(&st, "duration"));
 	to = gt_window_end(&st.s.scene.window);

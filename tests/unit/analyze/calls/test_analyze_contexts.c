@@ -1,4 +1,5 @@
-/* What happens to contexts: a program whose events are known, and random ones, whose threads are played on stacks of paper. */
+/* Contexts and their lifetimes: a program whose events are known, and random programs whose
+ * threads are replayed with plain stacks. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"

@@ -1,4 +1,5 @@
-/* What calls spend in the driver: known figures, and random trees of calls held against a count by cells of 1 ns. */
+/* Time that calls spend in the driver: known figures, and random trees of calls compared with a
+ * count by cells of 1 ns. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"

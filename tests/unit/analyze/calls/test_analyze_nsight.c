@@ -5,7 +5,7 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/analyze/calls/spread.h"
 
-/* ---- what a sum says ---- */
+/* ---- text of a sum ---- */
 
 /* The table has these rows, each name once, those without values left out, and no others; the longest first. */
 static bool sum_is(const json_t *j, const char *table, const char *name_key, const char *count_key, const char *unit,

@@ -405,7 +405,8 @@ static void large_busy(void)
 	json_decref(j);
 }
 
-/* What the descriptors say splits by block: any number of threads says the same as one. */
+/* The figures of the descriptors can be computed block by block: any number of threads gives the
+ * same result as one. */
 static void split_is_the_whole(void)
 {
 	struct gt_analysis_options o = { .top = 20, .file = "x" };

@@ -108,7 +108,7 @@ static bool launches_only(const struct gt_segment *seg, const struct gt_type *ty
 
 static bool none(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return false; }
 
-/* What a filter took away is not 0: it is not there, and text says so. */
+/* A figure that a filter excludes is absent, not 0, and the text says so. */
 static void what_is_filtered_away_is_no_zero(void)
 {
 	static const char *const names[] = { "summary", "layers", "ioctls", NULL };
@@ -208,7 +208,8 @@ static void frees_of_null_free_nothing(void)
 	json_decref(j);
 }
 
-/* A column that says which recording stands first, and only where there are several. */
+/* The column that names the recording is the first one, and exists only if there are several
+ * recordings. */
 static void one_recording_has_no_number(void)
 {
 	static const char *const names[] = { "errors", NULL };

@@ -44,7 +44,7 @@ static void add_bytes(int to, int from)
 	}
 }
 
-/* What all of them say as one; the readers are closed. */
+/* The report over all readers as one run; closes the readers. */
 static char *joined_text(const int *fds, size_t n, const char *const *names, const struct gt_analysis_options *o, unsigned threads)
 {
 	struct gt_reader *readers[RANKS] = { NULL }, *all;
@@ -401,7 +401,8 @@ static void each_clock_has_its_own_time(void)
 	CHECK(firsts[0] == 0 && firsts[1] == 0 && firsts[2] == 200);
 	looked_at(other, 3, "150ns", "450ns", counts, firsts);
 	CHECK(!strcmp(counts, "333") && firsts[0] == 200 && firsts[1] == 200 && firsts[2] == 200);
-	looked_at(other, 3, "1000ns", NULL, counts, firsts);	/* only the last one goes on for so long */
+	/* only the last file lasts that long */
+	looked_at(other, 3, "1000ns", NULL, counts, firsts);
 	CHECK(!strcmp(counts, "002") && firsts[2] == 1000);
 	looked_at(nobody, 2, "250ns", NULL, counts, firsts);
 	CHECK(!strcmp(counts, "77") && firsts[0] == 300 && firsts[1] == 300);

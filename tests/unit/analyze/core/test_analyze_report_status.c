@@ -293,7 +293,7 @@ static void gpus_have_the_names_of_their_models(void)
 	}
 }
 
-/* What two processes have in common is two failures. */
+/* One failure that two processes share counts as two failures. */
 static void failures_are_of_a_process(void)
 {
 	struct trace t;

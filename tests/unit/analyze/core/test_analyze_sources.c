@@ -1,4 +1,4 @@
-/* What several sources recorded is counted once. */
+/* An event that several sources recorded is counted once. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/reports.h"

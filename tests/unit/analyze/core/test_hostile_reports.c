@@ -86,7 +86,7 @@ static void no_report_fails_or_says_what_cannot_be(void)
 		}
 }
 
-/* ---- nothing to tell ---- */
+/* ---- empty reports ---- */
 
 static void what_has_no_gpu_is_no_answer(void)
 {

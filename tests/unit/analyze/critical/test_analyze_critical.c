@@ -376,7 +376,7 @@ static void where_there_is_no_answer_it_says_so(void)
 	CHECK(refuses(gpus_end(&h.g), &o, "cannot answer: --tid"));
 }
 
-/* Two recordings, in which a process each: each has its own chain, the longer one stands first. */
+/* Two recordings with one process each: each has its own chain, and the longer one is first. */
 static void each_process_has_its_own(void)
 {
 	int both = memfd_create("both", 0);

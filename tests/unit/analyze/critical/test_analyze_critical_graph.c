@@ -614,7 +614,8 @@ static bool sums_agree(const json_t *j, const struct naive *n)
 	return ok && (n->to == n->from || (share > 99.999 && share < 100.001));
 }
 
-/* Also: nothing done without wins nothing, and what does not wait wins no more than it has on the path. */
+/* Also: removing nothing saves nothing, and an operation that is not a wait saves at most its
+ * own time on the path. */
 static bool without_agrees(struct naive *n, struct gt_reader *r, struct gt_analysis_options *o, unsigned seed)
 {
 	static const char *const globs[] = { "@kernel", "add", "mem*", "cuLaunchKernel", "cu*Synchronize", "@copy", "none", "cu*", "cuEventQuery" };

@@ -86,7 +86,7 @@ static void step(struct program *p, int thread, bool launches)
 	}
 }
 
-/* The first thread goes on when the second one, both having been silent, has called something. */
+/* After both threads were silent, the first one continues when the second one has made a call. */
 static void take_turns(struct program *p)
 {
 	p->at[1] = (p->at[0] > p->at[1] ? p->at[0] : p->at[1]) + 25000;

@@ -9,7 +9,7 @@
 
 /* ---- the rules ---- */
 
-/* In how many lists a column stands. A label may be a key as well. */
+/* The number of lists that contain a column. A label may be a key, too. */
 static unsigned listed(const struct gt_diff_rule *r, const char *key)
 {
 	const char *const lists[] = { r->keys, r->less, r->more, r->either, r->tail, r->gates, r->none };
@@ -20,7 +20,7 @@ static unsigned listed(const struct gt_diff_rule *r, const char *key)
 	return n ? n : gt_list_has(r->label, key);
 }
 
-/* Only a file with several recordings has the column that tells them apart. */
+/* Only a file with several recordings has the column that names the recording. */
 static bool words_are_columns(const struct gt_diff_rule *r, const struct gt_table *t, const char *list)
 {
 	size_t len;
@@ -196,7 +196,7 @@ static void drift_is_noise(void)
 
 		wrong[i % 2] += told_apart(gt_diff_verdict(&a, &b));
 	}
-	CHECK(wrong[0] > 100);		/* of 1000: what the deviation alone makes of it */
+	CHECK(wrong[0] > 100);		/* of 1000: the part that the deviation alone explains */
 	CHECK(wrong[1] <= 10);
 }
 
@@ -224,14 +224,15 @@ static void verdicts_at_their_bounds(void)
 	b = of(100000, 10000, 10000);
 	CHECK(fabs(gt_diff_noise(&a, &b) / (3.008 * 10000 * sqrt(2 / 100000.0)) - 1) < 1e-9);
 	CHECK(judged(a, of(100000, 10134, 10000)) == GT_VERDICT_NOISE && judged(a, of(100000, 10135, 10000)) == GT_VERDICT_SLOWER);
-	/* Welch: what scatters not at all lends no certainty to the three that do */
+	/* Welch: the sample without deviation does not make the sample of three values more
+	 * certain */
 	a = of(3, 1000000, 1000);
 	b = of(1000000, 1000000, 16);
 	CHECK(fabs(gt_diff_noise(&a, &b) / (19.207 * 1000 / sqrt(3)) - 1) < 1e-3);
 	/* two durations that are the same are none that cannot differ: a clock has steps */
 	CHECK(judged(of(2, 1024, 0), of(2, 1056, 0)) == GT_VERDICT_NOISE &&
 	      judged(of(2000, 1024, 0), of(2000, 1056, 0)) == GT_VERDICT_SLOWER);
-	/* drift counts where there are slices enough to tell it */
+	/* drift counts if there are enough slices to detect it */
 	a = of(1000, 10000, 16);
 	a.drift = 500;
 	a.slices = 3.9;

@@ -1,4 +1,4 @@
-/* Every table that can be compared or gated, held against what its report says of each file alone. */
+/* Every table that can be compared or gated, compared with the report on each file alone. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/diff/diff.h"
@@ -18,7 +18,7 @@ static void range(struct gpus *g, const char *name, int64_t from, int64_t to)
 	gt_writer_row(g->w, GT_SPAN, g->thread[0], &row, NULL, &g->err);
 }
 
-/* What the recorder counts of memory on the first GPU. */
+/* The recorder's memory counter of the first GPU. */
 static void live_bytes(struct gpus *g, int64_t at, uint64_t bytes)
 {
 	struct gt_field value = { gt_writer_string(g->w, "value"), GT_F_U64, GT_R_VALUE };
@@ -76,7 +76,7 @@ static struct gt_reader *steps_of(int64_t step, int kernel, int fails)
 	return gpus_end(&g);
 }
 
-/* Which two files a number stands for. */
+/* The two files of a number. */
 static struct gt_reader *file(unsigned seed, bool b)
 {
 	if (seed == 9)
@@ -88,7 +88,8 @@ static struct gt_reader *file(unsigned seed, bool b)
 
 /* ---- the slow way ---- */
 
-/* The column with the list it stands in: 'l' less, 'm' more, 'e' either, 't' tail, 'g' gates; 0: it is no figure. */
+/* The column and its list: 'l' less, 'm' more, 'e' either, 't' tail, 'g' gates; 0: it is no
+ * figure. */
 static char list_of(const struct gt_diff_rule *r, const char *column)
 {
 	return gt_list_has(r->less, column) ? 'l' : gt_list_has(r->more, column) ? 'm' : gt_list_has(r->either, column) ? 'e' :
@@ -115,7 +116,7 @@ static double sum_of(const json_t *report, const char *table, const char *column
 
 static bool close_to(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 0.05; }
 
-/* Is what became of it what a and b say? Shares are compared as they are, not as json has them rounded. */
+/* Does the verdict follow from a and b? Shares are compared unrounded; JSON has them rounded. */
 static bool verdict_is_right(const json_t *f, char list, bool clean_is_0)
 {
 	const json_t *a = json_object_get(f, "a"), *b = json_object_get(f, "b");
@@ -131,7 +132,8 @@ static bool verdict_is_right(const json_t *f, char list, bool clean_is_0)
 	return is(f, "verdict", list == 'e' ? "changed" : (change > 0) == (list == 'm') ? "better" : "worse");
 }
 
-/* All figures of a column, on either side, come to what the report alone has: none is lost, doubled, or of another row. */
+/* All figures of a column, on either side, equal those of the report on the file alone: none is
+ * lost, duplicated, or of another row. */
 static bool column_agrees(const struct gt_diff_rule *r, const char *column, const json_t *diff, const json_t *const alone[2])
 {
 	char figure[100], list = list_of(r, column);
@@ -169,7 +171,7 @@ static bool table_agrees(const struct gt_diff_rule *r, const json_t *diff, const
 	return fine;
 }
 
-/* What the comparison by name has is in no figure of a row that is in one file only. */
+/* A figure of the comparison by name does not count for a row that is in one file only. */
 static bool is_of_reports(const struct gt_diff_rule *r)
 {
 	return r->report && !r->names && strcmp(r->report, "header") && strcmp(r->report, "names");

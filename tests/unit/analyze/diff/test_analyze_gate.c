@@ -5,7 +5,7 @@
 #include "tests/unit/analyze/diff/diffs.h"
 #include "tests/unit/random_program.h"
 
-/* ---- what may be written ---- */
+/* ---- syntax ---- */
 
 static bool reads(const char *text, const char *table, const char *column, const char *name, enum gt_gate_op op, bool change,
 		  bool relative, long double limit)
@@ -194,7 +194,7 @@ static void values_are_those_of_b(void)
 	CHECK(FAILS("top.count[cuMemcpy*] > 79") && PASSES("top.count[cuMemcpy*] > 80") && PASSES("top.mean < 0.7us") &&
 	      FAILS("top.mean < 701ns"));
 	CHECK(FAILS("userspace.api_calls == 191") && PASSES("userspace.api_calls != 191") && FAILS("userspace.kernel_launches <= 100"));
-	CHECK(FAILS("top.count[copy] > 79"));	/* a category tells rows apart as well */
+	CHECK(FAILS("top.count[copy] > 79"));	/* a category also distinguishes rows */
 }
 
 static void what_is_not_there_is_no_pass(void)
@@ -255,7 +255,8 @@ static void a_figure_of_one_file_only_cannot_be_compared(void)
 	json_decref(b);
 }
 
-/* One that failed outweighs one that cannot be answered; rows tell which is the worst, and how many there are. */
+/* A failed gate is more severe than one without an answer; rows name the worst gate and the
+ * number of gates. */
 static void the_worst_row_is_told(void)
 {
 	int status = -1;
@@ -302,7 +303,8 @@ static int advice_status(const char *gate, struct gt_side a, struct gt_side b)
 	return status;
 }
 
-/* Found, clean and cannot answer are three things: clean is 0, what cannot be answered is no pass. */
+/* "Found", "clean" and "no answer" are three results: clean is 0, and a gate without an answer
+ * does not pass. */
 static void advice_has_three_states(void)
 {
 	CHECK(advice_status("advice.gain_ns > 20ns", advised("clean", -1), advised("clean", -1)) == GT_EXIT_CLEAN);

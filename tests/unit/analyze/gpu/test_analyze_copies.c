@@ -1,4 +1,5 @@
-/* What kernels hide of copies, and what pinning would win: known figures, and random programs held against a count by cells of 1 ns. */
+/* Copies that kernels hide, and the time that pinned memory would save: known figures, and
+ * random programs compared with a count by cells of 1 ns. */
 #define _GNU_SOURCE
 #include "analyze/core/report.h"
 #include "analyze/core/run.h"

@@ -292,7 +292,7 @@ static void bits_are_no_numbers(void)
 	json_decref(j);
 }
 
-/* What the recorder could not get of the GPU's work: no report is to look whole. */
+/* GPU work that the recorder could not get: no report may look complete. */
 static void what_is_missing_is_told(void)
 {
 	struct gpus g;
@@ -444,7 +444,8 @@ static int64_t covered(const struct one *list, int n, int kernel, int device, in
 	return ns;
 }
 
-/* Rows of all streams, several epochs, in any order within each; what a stream did last may lie behind a later epoch's first. */
+/* Rows of all streams, several epochs, in any order within each epoch; the last operation of a
+ * stream may be later than the first one of a later epoch. */
 static int random_work(struct gpus *g, struct one *list, unsigned seed)
 {
 	int n = 0;

@@ -197,7 +197,7 @@ static bool streams_agree(const json_t *j, int device)
 		return false;
 	if (!r)			/* one of the two had nothing to do */
 		return !busy[0] || !busy[1];
-	seven = num(r, "stream") == 7;	/* the one that worked first stands first */
+	seven = num(r, "stream") == 7;	/* the stream that worked first is listed first */
 	return num(r, "both_ns") == (double)both && num(r, seven ? "busy_ns" : "other_busy_ns") == (double)busy[0] &&
 	       num(r, seven ? "other_busy_ns" : "busy_ns") == (double)busy[1];
 }

@@ -1,4 +1,4 @@
-/* Copies by direction where calls tell no more than their name: what the GPU copied for each tells the rest. */
+/* Copies by direction if calls have only a name: the GPU's copies of each call give the rest. */
 #define _GNU_SOURCE
 #include "analyze/core/report.h"
 #include "analyze/core/run.h"
@@ -66,7 +66,7 @@ static void the_gpu_tells(void)
 
 static bool only_calls(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return type->layer == GT_LAYER_API; }
 
-/* What the options choose are calls: their copies may lie outside. */
+/* Options select calls: their copies may be outside the range. */
 static void options_choose_calls(void)
 {
 	struct gt_analysis_options o = plain;

@@ -66,7 +66,7 @@ static void the_host_is_slow(void)
 	json_decref(j);
 }
 
-/* What a thread does from the end of the GPU's work to 50 ns before the next launch. */
+/* The actions of a thread from the end of the GPU's work to 50 ns before the next launch. */
 static void causes_have_rules(void)
 {
 	static const struct { const char *call, *rule; unsigned category, op; } all[] = {
@@ -195,7 +195,8 @@ static void loops_begin_at_ten(void)
 	}
 }
 
-/* Mostly before the loop: what the loop goes on doing is won, and as much again, for its first half. */
+/* Most allocations are before the loop's second half: those in the second half are saved, and as
+ * many again for its first half. */
 static void a_loop_is_twice_its_second_half(void)
 {
 	struct gpus g;

@@ -109,7 +109,8 @@ static void streams_that_take_turns(void)
 	json_decref(j);
 }
 
-/* What ties them: events, graphs, one engine, the host; or they do run at once. */
+/* Dependencies between operations: events, graphs, one engine, the host; or the operations do
+ * run concurrently. */
 static void streams_with_a_reason(void)
 {
 	for (int why = 0; why < 6; why++) {
@@ -195,7 +196,8 @@ static int by_start(const void *a, const void *b)
 	return ((const struct turn *)a)->start < ((const struct turn *)b)->start ? -1 : 1;
 }
 
-/* The latest end of what began before on a stream; 0: nothing did. *last: the one that began last. */
+/* The latest end of the operations that began earlier on a stream; 0: there are none. *last: the
+ * one that began last. */
 static int64_t end_before(int stream, int64_t start, int *last)
 {
 	int64_t end = 0;

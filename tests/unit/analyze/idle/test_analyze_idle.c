@@ -34,7 +34,7 @@ static bool seen(const struct naive *n, const struct rp_op *o)
 	return !n->cut || (o->start < n->cut_to && (o->end > n->cut_from || o->start >= n->cut_from));
 }
 
-/* Kernels by number; copies and sets by what tells their names apart. */
+/* Kernels by number; copies and sets by the part that distinguishes their names. */
 static int name_of(const struct rp_op *o)
 {
 	return o->what == RP_LAUNCH ? o->kernel : o->what == RP_SET ? 5 : 100 + (int)o->direction * 100 + (int)o->src * 10 + (int)o->dst;
@@ -67,7 +67,8 @@ static const struct rp_op *next_of(const struct naive *n, int device, int64_t x)
 	return best;
 }
 
-/* Is what this call launches still behind so many others at x that it does not fit? The order on a stream is that of starts. */
+/* At time x, are so many operations queued before this call's work that it does not fit? The
+ * order on a stream is that of starts. */
 static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_t x)
 {
 	int before = 0;
@@ -448,7 +449,8 @@ static void short_gaps_are_one_line(void)
 	json_decref(j);
 }
 
-/* What a stream did there is not known; of another device it does not matter; a thread's losses matter where it did nothing. */
+/* A stream's work is unknown during its own losses; losses of another device do not matter; a
+ * thread's losses matter if it has no recorded calls there. */
 static void lost_records_are_no_idle_time(void)
 {
 	struct gpus g;
@@ -579,8 +581,9 @@ static void a_stream_that_is_told_long_before(void)
 	json_decref(j);
 }
 
-/* One thread for two GPUs. The first one's queue is full from launch 1022 on; before its first kernel begins nothing goes on, then one
- * launch for each that does. Meanwhile the second one has nothing to do. */
+/* One thread for two GPUs. The first one's queue is full from launch 1022 on; there is no launch
+ * before its first kernel begins, and then one launch for each kernel that begins. Meanwhile the
+ * second GPU has no work. */
 static void a_full_queue_holds_up_another_gpu(void)
 {
 	enum { US = 1000, BEGIN = 3000 * US, EACH = 100 * US, N = 1030 };
@@ -645,7 +648,8 @@ static bool bar_is(const json_t *j, const char *key, char mark, unsigned n, cons
 	return !strcmp(json_string_value(json_object_get(row_named(j, "budget", "key", key), "bar")), want);
 }
 
-/* A cell shows what takes most of it; what took no time has no mark, and what took any has one on its own line. */
+/* A cell shows the cause that takes most of it. A cause that took no time has no mark, and every
+ * cause that took time has a mark on its own line. */
 static void bars_show_what_there_is(void)
 {
 	json_t *j = two_ends(2000);
@@ -743,7 +747,8 @@ static void recordings_have_windows(void)
 	json_decref(j);
 }
 
-/* What of the recording is in no figure of gaps, and where the time that was chosen leaves causes unknown. */
+/* The part of the recording that is in no figure of gaps, and the places where the selected time
+ * range leaves causes unknown. */
 static void what_is_left_out_is_told(void)
 {
 	static const struct { int64_t from, to; bool whole; const char *outside; bool cut; } looks[] = {

@@ -1,5 +1,6 @@
-/* The report `launches`: over small programs whose figures are known, and over random ones beside figures counted a second time:
- * what a launch is made of between every two neighbouring times, stretches from the list of all gaps. */
+/* The report `launches`: over small programs whose figures are known, and over random ones,
+ * compared with figures counted a second time: the parts of a launch between every two
+ * neighbouring times, and periods from the list of all gaps. */
 #define _GNU_SOURCE
 #include "analyze/launch/starvation.h"
 #include "tests/unit/launch_programs.h"
@@ -109,7 +110,7 @@ struct a_stretch { int64_t from, to; uint64_t launches, bound, idle; };
 
 static bool behind(const struct op *o) { return work[o->call].start < o->start; }
 
-/* What ended the gap, and whether that had waited for its launch. */
+/* The operation that ended the gap, and whether it had waited for its launch. */
 static void judge(struct a_gap *g, int device)
 {
 	bool waited = false;
@@ -329,7 +330,7 @@ static void where_the_gpu_waits(void)
 	json_decref(j);
 }
 
-/* Two calls of no length at one moment: their correlation ids tell them apart. */
+/* Two calls of 0 ns at one time: their correlation ids distinguish them. */
 static void calls_at_one_moment_are_two(void)
 {
 	int64_t origin;

@@ -1,5 +1,6 @@
-/* What counts as what, and that reports whose figures differ say why: begins without an end, calls about contexts, files of the driver
- * among its ioctls, calls of the runtime, arguments that were not recorded. */
+/* Definitions of counts, and the notes of reports whose figures differ: begins without an end,
+ * calls about contexts, files of the driver among its ioctls, calls of the runtime, arguments
+ * that were not recorded. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/gpus.h"

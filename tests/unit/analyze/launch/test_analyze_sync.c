@@ -198,7 +198,7 @@ static void no_work_no_answer(void)
 	}
 }
 
-/* Where there are no calls of the driver that wait, those of the runtime tell. */
+/* If no waiting calls of the driver are recorded, those of the runtime are used. */
 static void the_runtime_tells(void)
 {
 	struct gpus g;

@@ -359,7 +359,8 @@ static bool same_strip(const char *strip, const struct step *list, int n, const 
 
 		for (int i = 0; i < n; i++) {
 			int64_t begins = (list[i].at - from) * 60, ends = i + 1 < n ? (list[i + 1].at - from) * 60 : width * 60;
-			bool last = c == 59 && begins >= c * width;	/* what begins with the end of the window */
+			/* a step at the end of the window */
+			bool last = c == 59 && begins >= c * width;
 
 			if ((begins < (c + 1) * width && ends > c * width) || last)
 				most = p->value[i] > most ? p->value[i] : most;

@@ -187,7 +187,7 @@ static inline void nq_put(struct gt_buf *b, const struct nq_expr *e)
 
 /* ---- answers ---- */
 
-/* Do the cells of a row that the report made say what this row says? */
+/* Do the cells of the report's row equal those of this row? */
 static inline bool nq_same_group(const json_t *have, const struct nq_row *r, const char *const *by)
 {
 	for (; *by; by++) {

@@ -3,7 +3,8 @@
 #define QUERIES_H
 #include "tests/unit/reports.h"
 
-/* Closes the reader; takes q, which may be NULL. new: what the report says; NULL: it failed. */
+/* Closes the reader; takes ownership of q, which may be NULL. Returns the report's output, which
+ * the caller frees; NULL: it failed. */
 static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *name, const struct gt_analysis_options *options,
 			   unsigned threads, enum gt_table_format format)
 {

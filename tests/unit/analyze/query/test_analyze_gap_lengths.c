@@ -1,4 +1,5 @@
-/* Histograms of gaps over random programs, beside gaps found with a cell for each nanosecond of each GPU; and what may be asked. */
+/* Histograms of gaps over random programs, compared with gaps found with a cell for each
+ * nanosecond of each GPU; and the accepted options. */
 #define _GNU_SOURCE
 #include "analyze/query/histogram_gaps.h"
 #include "tests/unit/random_program.h"
@@ -143,7 +144,7 @@ static void gaps_are_counted_by_length(void)
 	}
 }
 
-/* What causes come to is what all gaps come to, and what `budget` has for idle time. */
+/* The sum over all causes equals the sum of all gaps, and equals the idle time in `budget`. */
 static void causes_add_up(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {

@@ -3,7 +3,7 @@
 #include "analyze/query/query_distinct.h"
 #include "tests/unit/analyze/query/naive_queries.h"
 
-/* As many as there are, each held against nq_rows before it. */
+/* The number of distinct values; each row is compared with all rows before it. */
 static double different(const struct nq_question *q, const json_t *have, const char *of)
 {
 	double n = 0;

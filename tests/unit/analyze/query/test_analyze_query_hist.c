@@ -1,4 +1,4 @@
-/* Histograms of what queries choose: counted a second time, and drawn. */
+/* Histograms of the rows that queries select: counted a second time, and drawn. */
 #define _GNU_SOURCE
 #include "analyze/query/query.h"
 #include "tests/unit/analyze/query/naive_queries.h"

@@ -9,7 +9,7 @@ static bool within(const struct nq_row *r, const struct gt_filter *f)
 	return !f->ranged || (r->start < f->to && (r->end > f->from || r->start >= f->from));
 }
 
-/* Figures of the rows of a group, the slow way. False: they are not what the report says. */
+/* Figures of the rows of a group, computed the slow way. False: they differ from the report. */
 static bool same_figures(const json_t *have, const struct nq_question *q, const struct gt_filter *f)
 {
 	static uint8_t busy[RP_END + 1];

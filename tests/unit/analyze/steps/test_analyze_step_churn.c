@@ -138,7 +138,7 @@ static void steps_are_counted_in(void)
 	CHECK(in > 100 && out > 10);
 }
 
-/* Without work of a GPU there are no steps, nor are there any in what does not repeat. */
+/* Without GPU work there are no steps; without repetition there are none, either. */
 static void without_steps(void)
 {
 	static struct churning c;

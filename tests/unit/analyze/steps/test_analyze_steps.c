@@ -1,5 +1,5 @@
-/* The steps report: a program whose figures are known, marks, what cannot be answered, and random loops counted a second time, the slow
- * way. */
+/* The steps report: a program whose figures are known, marks, missing answers, and random loops
+ * counted a second time, the slow way. */
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/core/run.h"
@@ -185,7 +185,7 @@ static void marks_go_first(void)
 	}
 }
 
-/* What covers little of the time, and names whose numbers go up and down, mark no steps. */
+/* Ranges that cover little of the time, and names whose numbers go up and down, mark no steps. */
 static void not_all_marks_are_steps(void)
 {
 	struct gpus g;
@@ -286,7 +286,7 @@ static void one_or_two_marks(void)
 	}
 }
 
-/* ---- what cannot be answered ---- */
+/* ---- missing answers ---- */
 
 static bool unanswered(const json_t *j)
 {

@@ -1,4 +1,4 @@
-/* What repeats in sequences whose loops are known. */
+/* The repeating part of sequences whose loops are known. */
 #include <string.h>
 #include "analyze/steps/period.h"
 #include "tests/unit/t.h"

@@ -1,5 +1,6 @@
-/* What the tests of joins share: a file with a process of eight threads, in which calls, CUPTI's records and what the GPU did come as a
- * test has them come, and what the file says in the end. */
+/* Shared by the tests of joins: a file with a process of eight threads, for which a test
+ * delivers calls, CUPTI's records and GPU work in any order, and functions that check the
+ * contents of the file at the end. */
 #ifndef TEST_JOINS_H
 #define TEST_JOINS_H
 #include <malloc.h>
@@ -123,7 +124,7 @@ static inline struct gt_reader *finish(struct join *j, int64_t now, struct gt_gp
 	return gt_reader_open_fd(j->copy, &j->err);
 }
 
-/* ---- what the file says ---- */
+/* ---- contents of the file ---- */
 
 struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; uint32_t on; };
 struct rows { struct row r[4096]; size_t n; };

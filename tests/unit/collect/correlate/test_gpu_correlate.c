@@ -140,7 +140,8 @@ static void calls_made_in_an_absence_are_no_candidates(void)
 	gt_reader_close(r);
 }
 
-/* While CUPTI goes, and while it comes back, work may have a record and its call none. */
+/* While CUPTI detaches, and while it attaches again, work may have a record although its call
+ * has none. */
 static void calls_at_the_ends_of_an_absence_are(void)
 {
 	static const int64_t launched[] = { 2 * SECOND - 50, 2 * SECOND + 500, 4 * SECOND - 500, 4 * SECOND + 500 };
@@ -571,7 +572,8 @@ static void threads_that_are_gone_are_forgotten(void)
 	gt_reader_close(r);
 }
 
-/* A capture of one thread takes in what others launch; their calls may come when its end has come already. */
+/* A capture of one thread includes launches of other threads; their calls may arrive after the
+ * capture's end has arrived. */
 static void captured_by_other_threads(void)
 {
 	struct gt_gpu_call c = { .tid = 1, .name = GT_NONE, .kernel = GT_NONE, .streamed = true, .stream = 5 };
@@ -676,7 +678,8 @@ static void nodes_have_their_creation(void)
 	CHECK(known == 2 && unknown == 2);
 }
 
-/* What CUDA events were put around tells its call, by thread and start, whatever the times are. */
+/* Work that was timed with CUDA events names its call by thread and start, whatever the times
+ * are. */
 static void timed(struct join *j, enum gt_ring_event id, unsigned t, const char *function, uint64_t ticks, int64_t start, unsigned k)
 {
 	struct gt_gpu_event e = {.id = (uint16_t)id,

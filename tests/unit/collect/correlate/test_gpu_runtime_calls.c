@@ -93,7 +93,7 @@ static void several_calls_within_one(void)
 	gt_reader_close(r);
 }
 
-/* What ended within it may still be in a ring. */
+/* A call that ended within it may still be in a ring. */
 static void a_runtime_call_waits_for_those_within(void)
 {
 	struct gt_gpu_totals t;

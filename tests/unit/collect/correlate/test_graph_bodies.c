@@ -132,7 +132,7 @@ static void before_the_nodes_of_its_own(void)
 		CHECK(rows.r[i].launch_start == SECOND + (int64_t)(i / 2) * 20 * US);
 }
 
-/* What ran before and behind a launch in its stream bounds it. */
+/* The work before and after a launch in its stream limits the time of the launch's work. */
 static void between_other_work_of_its_stream(void)
 {
 	struct gt_gpu_totals t;
@@ -155,7 +155,8 @@ static void between_other_work_of_its_stream(void)
 		CHECK(rows.r[i].launch_start == SECOND + (int64_t)(i / 2) * 40 * US + (i % 2 ? 20 * US : 0));
 }
 
-/* Nothing tells the launches apart: the work is joined to the first one, and said to be likely only. */
+/* The launches cannot be distinguished: the work is joined to the first one, and the join is
+ * marked as likely only. */
 static void launches_that_nothing_tells_apart(void)
 {
 	struct gt_gpu_totals t;

@@ -84,7 +84,7 @@ static void streams(void)
 
 static CUgraph captured;
 
-/* Captures five launches, long enough for all that goes on meanwhile to come upon it. */
+/* Captures five launches, for long enough that all concurrent work meets the capture. */
 static void *capture(void *arg)
 {
 	CUstream s;

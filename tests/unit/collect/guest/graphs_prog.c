@@ -1,5 +1,6 @@
-/* Graphs made in every way: node by node, as a clone that gets one more, captured on two streams by two threads; each instantiated and
- * launched twice. Kernels tell themselves apart by their grids. For tests/cli/collect/gpu_graphs.sh. */
+/* Graphs created in every way: node by node, as a clone that gets one more node, captured on two
+ * streams by two threads; each instantiated and launched twice. Each kernel has a grid of its
+ * own. For tests/cli/collect/gpu_graphs.sh. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "samples/cu.h"

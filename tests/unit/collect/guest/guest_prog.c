@@ -479,7 +479,8 @@ static void by_get_proc(const char *cuda)
 	MUST(((int (*)(void *, size_t))b)(&d, 64) == 0 && !((int (*)(uint64_t, void *, size_t))dlsym(h, "cuMemcpyHtoD_v2"))(1, NULL, 2));
 }
 
-/* Whether what look-ups hand out is the driver's own function: y or n for each, of cuMemAlloc by both ways, of cuGetProcAddress. */
+/* Do look-ups return the driver's own function? y or n for each of: cuMemAlloc by both ways,
+ * cuGetProcAddress. */
 static void whose(const char *cuda)
 {
 	void *h = dlopen(cuda, RTLD_NOW), *found[3];

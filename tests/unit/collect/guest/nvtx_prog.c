@@ -113,7 +113,8 @@ static int stream(void)
 	return 0;
 }
 
-/* A child is forked while another thread is inside a range: only what the child does inside one of its own counts there. */
+/* A child is forked while another thread is inside a range: only the child's work inside a range
+ * of its own counts there. */
 static int inside, through;
 static void *holds(void *arg)
 {

@@ -17,7 +17,7 @@ struct probe {
 	uint16_t *counter;	/* one more for each that is attached */
 	char name[64];		/* PROVIDER:NAME */
 	char arguments[128];
-	uint8_t was[16];	/* for who puts something in its place */
+	uint8_t was[16];	/* for code that patches the place */
 };
 #define PROBES_MAX 16
 

@@ -244,7 +244,7 @@ static void attach(const char *name, bool up)
 #endif
 }
 
-/* ---- what to do ---- */
+/* ---- actions ---- */
 
 static CUfunction busy, relu, wait_flag;	/* a later look-up may wait until all kernels have ended */
 

@@ -558,9 +558,10 @@ static void look_at_open(struct host *h, char who, const char *outer, uint64_t *
 	h->nseen = first;
 }
 
-/* A handler that calls the driver, between any two instructions of a call: nothing is recorded wrong, and the open calls are what
- * they are. On a call's way out the handler may come when nothing can be written, and then its calls are counted. A call that the
- * handler leaves for good does not stay open. */
+/* A handler that calls the driver, between any two instructions of a call: no record is wrong,
+ * and the open calls are correct. On a call's exit the handler may run when no record can be
+ * written; its calls are then counted. A call that the handler leaves for good does not stay
+ * open. */
 static void step_through(const char *outer, const char *mode, uint32_t args)
 {
 	char *argv[] = { in_build(LINKED), (char *)mode, NULL }, c = 0;
@@ -620,7 +621,7 @@ static void handlers_between_instructions(void)
 static void handlers_between_instructions(void) { SKIP("single steps are taken as x86-64 does it"); }
 #endif
 
-/* What mode "whose" says. */
+/* The output of mode "whose". */
 static void ask_whose(struct host *h, const char *expected)
 {
 	int out[2], was = dup(1), status = -1;
@@ -659,7 +660,7 @@ static void closed_gates_are_not_in_the_way(void)
 	host_close(&h);
 }
 
-/* Recording stops and goes on under a thread that is in full swing. */
+/* Recording stops and starts again while a thread makes calls. */
 static void pauses(void)
 {
 	struct gt_rings rings;

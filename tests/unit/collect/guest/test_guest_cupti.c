@@ -1,5 +1,5 @@
-/* Where we look for the fields of CUPTI's records is where they lie, and its numbers are those of the toolkit's headers, where there are
- * any. What does not hold does not compile. */
+/* Our offsets of the fields of CUPTI's records are correct, and our numbers are those of the
+ * toolkit's headers, if these are installed. A wrong offset or number does not compile. */
 #include "collect/guest/cupti/cupti_layout.h"
 #include "formats/cuda/cuda_api_cbid.h"
 #include "formats/cuda/cuda_runtime_cbid.h"

@@ -17,10 +17,10 @@ static int (*real_begin)(uint64_t, int);
 static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;	/* recorded: in the legacy stream, in others */
 static int64_t out_of_record;		/* since when, ms */
 
-/* .visible .entry _Z4busyy(cycles): what the simulator knows to take its time */
+/* .visible .entry _Z4busyy(cycles): the simulator gives it a duration */
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
 
-#define MS_MOST 60000		/* to wait for what must come */
+#define MS_MOST 60000		/* limit of a wait for an expected event */
 #define TRIES_MOST (MS_MOST * 20)	/* for the lock */
 
 static void hold(const int *flag)

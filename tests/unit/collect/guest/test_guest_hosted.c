@@ -145,7 +145,7 @@ static void many_threads_at_once(void)
 	CHECK(host.counted + host.s->untraced == 48 * (gt_api_count - 5));
 }
 
-/* What NVTX hands out: pointers to where functions are to be put, by module and number. */
+/* The tables of NVTX: pointers to the places for functions, by module and number. */
 int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id));
 static void *handed[6][17], **places[6][17];
 static int table(int module, void ****functions, unsigned *n)

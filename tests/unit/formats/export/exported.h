@@ -144,7 +144,7 @@ static const struct gt_exporter *exporter(const char *name)
 	return NULL;
 }
 
-/* What the exporter writes: new. */
+/* The exporter's output; the caller frees it. */
 static inline char *export_with(struct gt_reader *r, const char *name, const struct gt_export_options *opt)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -235,7 +235,7 @@ static inline int whole_flows(json_t *trace)
 
 struct placed { int64_t pid, tid, start, end; };
 
-/* Two hosts, one pid: two processes, and the second says who it is. */
+/* Two hosts, one pid: two processes, and the second one names its host. */
 static inline int two_hosts(void)
 {
 	int fd = memfd_create("trace", 0), keep = dup(fd);

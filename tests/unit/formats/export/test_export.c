@@ -14,7 +14,7 @@ static struct gt_reader *nested_calls(void)
 	return reread(&m);
 }
 
-/* What the lines that begin so add up to. */
+/* The sum of the lines that begin this way. */
 static uint64_t sum_of(const char *text, const char *root)
 {
 	uint64_t sum = 0;
@@ -280,7 +280,7 @@ static uint64_t lost_in(struct gt_reader *r)
 	return n;
 }
 
-/* The copy is whole again, so only a loss can tell that rows are missing. */
+/* The copy is complete again, so only a loss can show that rows are missing. */
 static void native_tells_what_was_damaged(void)
 {
 	struct made m = make();

@@ -65,7 +65,7 @@ static inline void list_args(const struct gt_event *ev)
 	}
 }
 
-/* The id of what a track belongs to: the device of a stream, the process of a thread. */
+/* The id of a track's owner: the device of a stream, the process of a thread. */
 static inline int64_t id_above(const struct gt_segment *seg, const struct gt_track *t)
 {
 	while (t && t->parent != GT_NONE && seg->tracks[t->parent].kind == GT_TRACK_CONTEXT)

@@ -1,4 +1,5 @@
-/* Events of PyTorch's Chrome JSON as text, for tests of its importer. Includes what puts them into a file. */
+/* Events of PyTorch's Chrome JSON as text, for tests of its importer. Includes the functions
+ * that write them into a file. */
 #ifndef KINETO_TEXT_H
 #define KINETO_TEXT_H
 #include "tests/unit/formats/import/imported.h"

@@ -13,7 +13,7 @@
 #define FIELDS(id, track, start, ns, name, join) "correlation=" id " " JOINED(track, start, ns, name, join)
 #define SHAPE " grid_x=2 grid_y=3 grid_z=4 block_x=5 block_y=6 block_z=7 shared_static=0 shared_dynamic=9 registers=18"
 
-/* ---- what becomes of an event ---- */
+/* ---- rows of events ---- */
 
 static void a_kernel_and_its_call(void)
 {
@@ -316,7 +316,7 @@ static void arrows_join_what_has_no_id(void)
 	CHECK(meta_says("\"gpu_joined_inferred\":1"));
 }
 
-/* Two processes' work goes to the one whose call launched it. */
+/* The work of two processes is assigned to the process whose call launched it. */
 static void work_belongs_to_its_calls_process(void)
 {
 	struct gt_reader *r;

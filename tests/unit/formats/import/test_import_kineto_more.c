@@ -14,8 +14,9 @@ static const struct gt_type *type_named(struct gt_reader *r, const char *name)
 	abort();
 }
 
-/* What gtexport --chrome writes of a call has the category of what the call does. A name that no API has, as INVALID for a
- * call that CUPTI could not name, is a call's if a correlation id stands beside it. */
+/* In the output of gtexport --chrome, a call has the category of the call's task. A name that no
+ * API has (for example INVALID, for a call that CUPTI could not name) is a call's if it has a
+ * correlation id. */
 static void hip_calls_come_back(void)
 {
 	static const char text[] = HEAD X("launch", "hipLaunchKernel", "10", "11", "1", "1", "\"correlation\":1") ","
@@ -33,7 +34,8 @@ static void hip_calls_come_back(void)
 	CHECK(strstr((char *)listing.data, "C 10/11 INVALID 7000+1000 d0 r0 correlation=3"));
 }
 
-/* What a file does not say is not 0: ROCm has no context and no registers, and once had no grid and no bytes. */
+/* A missing field is not 0: ROCm has no context and no registers, and older versions have no
+ * grid and no bytes. */
 static void unknown_figures_are_left_out(void)
 {
 	static const char bare[] = "G 2/0 stream 0 k 5000+1000 d0 r0 correlation=1 launch_track=4294967295 launch_start=5000 launch_ns=0 "
@@ -118,7 +120,7 @@ static void damaged_events_are_skipped(void)
 			CHECK(meta_says("\"events_damaged\":1,") && meta_says(around[a][2]) && meta_says("\"truncated\":false"));
 			CHECK(!strstr((char *)listing.data, "L ") || strstr(names[i], "\"}"));	/* it was no work */
 		}
-	/* a damaged call or kernel, or what may be one, is a loss */
+	/* a damaged call or kernel, or a possible one, is a loss */
 	CHECK(strstr(list_text(HEAD KERNEL("k\"\"", "5", "4", "1") "," OP("after", "9") "]}"), "L ") && meta_says("\"events_damaged\":1,"));
 	CHECK(strstr(list_text(HEAD "{\"name\":\"k\"\"\"}," OP("after", "9") "]}"), "L ") && meta_says("\"events_damaged\":1,"));
 	/* many, behind one another, and far from the next */

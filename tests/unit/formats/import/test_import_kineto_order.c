@@ -147,7 +147,7 @@ static void ranges_have_their_depth(void)
 	CHECK(strstr(got, "C 10/11 cudaFree 32000+1000 d0 "));
 }
 
-/* Only what begins within a call and ends behind it is no call. */
+/* Only an event that begins within a call and ends after it is no call. */
 static void overlaps_are_spans(void)
 {
 	const struct gt_segment *seg;

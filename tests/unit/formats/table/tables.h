@@ -1,9 +1,9 @@
-/* What tests of tables share. */
+/* Shared by the tests of tables. */
 #ifndef TABLES_H
 #define TABLES_H
 #include "formats/table/table.h"
 
-/* What the tables print: static, until the next call. */
+/* The output of the tables: static, valid until the next call. */
 static inline const char *print(struct gt_table **t, unsigned n, enum gt_table_format f)
 {
 	static char text[100000];

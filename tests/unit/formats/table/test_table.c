@@ -112,7 +112,7 @@ static void only_text_indents(void)
 	gt_table_free(t);
 }
 
-/* What printf makes of it. */
+/* The result of printf. */
 static void scale_by_printf(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 {
 	static const struct { double from, by; const char *unit; } units[2][6] = {
@@ -326,7 +326,8 @@ static void wide_characters_are_aligned(void)
 	gt_table_free(t);
 }
 
-/* What a terminal of that many columns gets: static, until the next call. NULL: there are no pseudo terminals. */
+/* The output on a terminal of that many columns: static, valid until the next call. NULL: there
+ * are no pseudo terminals. */
 static const char *on_terminal(struct gt_table *t, unsigned short width)
 {
 	struct winsize ws = { .ws_row = 24, .ws_col = width };
@@ -458,7 +459,8 @@ static void colours_move_nothing(void)
 	gt_table_free(t);
 }
 
-/* Before a column goes times lose their nanoseconds, headings go on in a second line, and names beside the first become shorter. */
+/* Before a column is removed, times lose their nanoseconds, headings are wrapped to a second
+ * line, and names other than the first become shorter. */
 static void columns_become_narrower_first(void)
 {
 	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "after", "After", GT_C_TEXT }, { "at_ns", "Start", GT_C_TIME },
@@ -657,7 +659,7 @@ static void tables_of_programs_have_names(void)
 	gt_table_free(t);
 }
 
-/* Why a figure is missing stands where people look for it. */
+/* The reason for a missing figure is printed where the reader looks for the figure. */
 static void absent_cells_say_why(void)
 {
 	struct gt_table *t = gt_table_new("calls", NULL, columns, 2);
@@ -669,7 +671,8 @@ static void absent_cells_say_why(void)
 	gt_table_free(t);
 }
 
-/* Whether a table answers stands in its notes for people, and apart for programs. */
+/* Whether a table has an answer is in its notes for people, and in a separate field for
+ * programs. */
 static void answers(void)
 {
 	static const struct gt_column one[] = { { "n", "N", GT_C_COUNT } };

@@ -16,7 +16,7 @@ static int count_on(void *arg, struct gt_row_at_hand *row, struct gt_err *err)
 		return gt_err_set(err, -EIO, "the source broke");
 	if (c->next == c->n)
 		return 0;
-	snprintf(c->text, sizeof(c->text), "row %d", c->next);	/* gone with the next row */
+	snprintf(c->text, sizeof(c->text), "row %d", c->next);	/* valid until the next row */
 	cells[0] = (struct gt_cell){ .s = c->text };
 	cells[1] = c->next % 2 ? (struct gt_cell){ .absent = true } : (struct gt_cell){ .i = c->next };
 	c->next++;

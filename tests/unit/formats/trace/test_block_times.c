@@ -36,7 +36,8 @@ static void make_run(struct rows *r, uint32_t track, int64_t at, bool nest)
 		h->start = inner ? outer->start + (int64_t)rnd(5) : at + some();
 		h->end = inner ? h->start + (int64_t)rnd(5) : h->start + some();
 		at = inner ? outer->end : h->end;
-		if (inner && rnd(2) && i + 1 < s->n) {		/* what follows it is nested in nothing */
+		/* the row after it is nested in no other row */
+		if (inner && rnd(2) && i + 1 < s->n) {
 			h[1] = (struct gt_writer_row){ .start = at + 3, .end = at + 7 };
 			at = h[1].end;
 			i++;

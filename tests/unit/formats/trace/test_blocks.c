@@ -158,7 +158,8 @@ static void too_many_blocks_at_a_time_are_refused(void)
 	gt_reader_close(r);
 }
 
-/* Each has its own clock: what the first one had open says nothing about the second. */
+/* Each segment has its own clock: calls that the first one left open give no information about
+ * the second. */
 static void blocks_of_one_boot_after_another(void)
 {
 	static const char *const boots[] = { "late", "early" };

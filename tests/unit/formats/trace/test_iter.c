@@ -205,7 +205,7 @@ static int write_threads(int fd, int threads, int calls, bool args)
 	return bad || gt_writer_close(t.w, &t.err) ? 1 : 0;
 }
 
-/* What fn exits with in a process of its own, and how much memory it took. */
+/* The exit status of fn in its own process, and the memory that it took. */
 static int in_child(int (*fn)(int fd, const int *shape), int fd, const int *shape, long *rss_kib)
 {
 	struct rusage u;
@@ -437,7 +437,8 @@ static void a_column_opens_as_it_unpacks(void)
 			gt_column_next(&c, out + i, m);
 		}
 		CHECK(!memcmp(in, out, n * 8));
-		for (size_t byte = 0; byte < len; byte++) {	/* what the one takes for a lie, the other does */
+		/* if one of them reports damage, the other does, too */
+		for (size_t byte = 0; byte < len; byte++) {
 			struct gt_span x = { b.data, b.data + byte }, y = x;
 
 			CHECK_EQ(gt_column_open(&c, &x, n), -EBADMSG);

@@ -622,7 +622,7 @@ static void summaries_equal_the_rows(void)
 		struct totals *sum = calloc(1, sizeof(*sum));
 
 		CHECK(!gt_summaries(r, level, INT64_MIN, INT64_MAX, add_summary, sum, &err) && !sum->bad);
-		if (!level || sum->summaries) {		/* each level by itself tells the whole story */
+		if (!level || sum->summaries) {		/* each level alone gives the same result */
 			CHECK(sum->busy[t.stream][0] == union_of(is_gpu) || !level);	/* blocks of one stream may overlap in time */
 			CHECK(sum->busy[t.thread[0]][0] == union_of(is_first) || !level);
 			CHECK(sum->count[t.thread[0]][0] == launches || !level);
@@ -647,7 +647,7 @@ static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
 
 	CHECK(!tiny_open(&t, temp_file(), true));
 	gt_writer_room(t.w, t.thread[0], &room);
-	CHECK(!room.nrows);		/* nothing goes before the track's first call */
+	CHECK(!room.nrows);		/* no row is before the track's first call */
 	for (int i = 0; i < 40000; i++) {
 		struct gt_row row = { .start = i * 100, .end = i * 100 + 50 + i % 7, .type = i % 3 ? t.get : t.launch, .nargs = i % 3 ? 0 : 2 };
 

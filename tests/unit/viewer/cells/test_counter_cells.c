@@ -1,4 +1,4 @@
-/* Gauges held against a walk over all samples, cell by cell. */
+/* Gauges compared with a walk over all samples, cell by cell. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/cells/counter_cells.h"

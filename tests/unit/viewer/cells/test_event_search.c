@@ -1,4 +1,4 @@
-/* Single rows, and searches for them, held against a list of all rows. */
+/* Single rows, and searches for them, compared with a list of all rows. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_rows.h"
 #include "viewer/search/event_search.h"

@@ -489,7 +489,8 @@ struct growing {
 	struct gt_archive *a;
 	struct gt_lane_cells *s;
 	struct gt_strip_key of[400];
-	size_t n, exact;		/* exact: cells that were so before anything was gone through */
+	/* exact: the number of cells that were exact before any block was read */
+	size_t n, exact;
 };
 
 /* Calls and work of some duration, most of them in order. Sometimes a call returns, or work is
@@ -525,7 +526,7 @@ static void write_piece(struct growing *g, unsigned piece, unsigned turns)
 	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
 }
 
-/* What the file has by now is looked at, by the same strips. */
+/* The same strips are applied to the present contents of the file. */
 static void look_again(struct growing *g)
 {
 	struct gt_err err = GT_ERR_INIT;

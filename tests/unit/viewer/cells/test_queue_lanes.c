@@ -1,5 +1,5 @@
-/* How many launches wait, cell by cell, held against counting them at each moment at which that changes: over random programs, at all zoom
- * levels, wherever one looks. */
+/* The number of waiting launches, cell by cell, compared with a count at each time at which the
+ * number changes: over random programs, at all zoom levels, in all windows. */
 #define _GNU_SOURCE
 #include "tests/unit/launch_programs.h"
 #include "viewer/util/deadline.h"

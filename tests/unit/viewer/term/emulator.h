@@ -350,7 +350,8 @@ static inline bool emulator_has(const struct emulator *e, const char *text)
 	return false;
 }
 
-/* Does the cell look like that? Of a space only what can be seen of one counts. styles: those that the terminal has. */
+/* Does the cell have that look? Of a space, only visible properties are compared. styles: those
+ * that the terminal supports. */
 static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot, struct gt_shown look, enum gt_colours depth,
 				  uint8_t styles)
 {

@@ -230,7 +230,7 @@ static void escape_alone(void)
 	CHECK(typed("\x1b]0;\x1b[A", 7, false, &k) == 4 && !k.key);
 }
 
-/* What a terminal of its own kind sends goes first, the longest that fits. */
+/* A terminal's own sequences have priority, and of these the longest that fits. */
 static void own_sequences(void)
 {
 	static const struct gt_key_sequence own[] = {

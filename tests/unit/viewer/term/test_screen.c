@@ -24,7 +24,7 @@ static uint32_t dice(uint32_t n)
 	return (uint32_t)(rng >> 20) % n;
 }
 
-/* What the screen prints, new; NULL when that failed. */
+/* The printed form of the screen, which the caller frees; NULL: it failed. */
 static char *printed(const struct gt_screen *s, enum gt_colours colours)
 {
 	struct gt_out out;
@@ -117,7 +117,8 @@ static void hostile_text(void)
 	TEXT(3, "a?b\n", 0, 0, -1, "a\xc2\x9b" "b");			/* CSI of eight bits */
 	TEXT(3, "??x\n", 0, 0, -1, "\xcc\x81\x1b\xcc\x81x");		/* marks on nothing that is shown */
 	TEXT(3, "??x\n", 0, 0, -1, "\xe2\x80\xaeא" "x");		/* from the right */
-	TEXT(3, "a?b\n", 0, 0, -1, "a\u2066" "b");			/* turns around what follows */
+	/* reverses the text after it */
+	TEXT(3, "a?b\n", 0, 0, -1, "a\u2066" "b");
 	TEXT(4, "a??b\n", 0, 0, -1, "a\u200b\ufeff" "b");		/* hides */
 	TEXT(3, "???\n", 0, 0, -1, "\U0001f1e9\U0001f1ea\u2764");	/* as wide as the terminal likes */
 	TEXT(4, "?a?b\n", 0, 0, -1, "\xff" "a\x80" "b");		/* no UTF-8 */
@@ -204,7 +205,7 @@ static void wide_in_halves(void)
 	gt_screen_release(&s);
 }
 
-/* Text that goes on in the next line, at whole characters. */
+/* Text is wrapped to the next line between whole characters. */
 static void lines(void)
 {
 	struct gt_screen s = { 0 };
@@ -250,7 +251,7 @@ static void ascii(void)
 	gt_screen_release(&s);
 }
 
-/* What we say of columns the C library does, too; and bytes to characters and back. */
+/* Our column counts equal those of the C library; and bytes to characters and back. */
 static void columns(void)
 {
 	char utf8[8] = "";

@@ -28,7 +28,7 @@ static uint32_t dice(uint32_t n)
 	return (uint32_t)(rng >> 20) % n;
 }
 
-#define MS_MOST 60000		/* to wait for what must come */
+#define MS_MOST 60000		/* limit of a wait for an expected event */
 static void wait_ms(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL); }
 
 /* ---- a pseudo terminal, with a thread that reads all output ---- */

@@ -19,7 +19,7 @@
 #include "viewer/term/terminal_restore.h"
 #include "viewer/term/term.h"
 
-#define MS_MOST 60000		/* to wait for what must come */
+#define MS_MOST 60000		/* limit of a wait for an expected event */
 
 static int64_t now_ms(void)
 {
@@ -203,7 +203,8 @@ static void end(struct session *s)
 	free(s->e.cells);
 }
 
-/* Takes what the program writes until `text` is to be seen, or, without one, until nothing comes for a while. */
+/* Reads the program's output until `text` is on the screen, or, without a text, until no output
+ * comes for a while. */
 static bool watch(struct session *s, const char *text, int quiet_ms)
 {
 	struct pollfd p = { .fd = s->master, .events = POLLIN };
