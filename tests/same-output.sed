@@ -76,3 +76,6 @@ s|: the file goes on after that, and calls listed here may have ended since|: th
 s|overlap without being nested: their time is not certain|overlap without being nested: their busy time is uncertain|g
 s|: those that came later are not drawn, they made |: further threads have no strip; they made |g
 s#\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)#\1 tested with \2 \3 no \4: the test is false for \5#g
+s|\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)|\1 tested with \2 \3 no \4: the test is false for \5|g
+s|: one frame of \([0-9x]*\) instead, as of --render|: printing one frame of \1, like --render|g
+s|nothing has been recorded there yet: a terminal would wait for it|the trace has no events yet; gtview waits for them only in a terminal|g

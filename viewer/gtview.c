@@ -11,7 +11,7 @@
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16
-#define OPENING_MS 100		/* between two lines that say how far the opening is */
+#define OPENING_MS 100		/* interval of progress lines */
 
 static struct {
 	const char *render, *from, *to;
@@ -20,18 +20,18 @@ static struct {
 } opt;
 static const char *views[VIEWS_MAX + 1];	/* names of gt_views */
 static const struct gt_opt options[] = {
-	{ .name = "view", .kind = GT_OPT_WORD, .to = &opt.view, .arg = "VIEW", .help = "what to begin with", .words = views },
+	{ .name = "view", .kind = GT_OPT_WORD, .to = &opt.view, .arg = "VIEW", .help = "first view", .words = views },
 	{ .name = "from", .kind = GT_OPT_STR, .to = &opt.from, .arg = "TIME",
-	  .help = "show the time from there on (1.5s, 250ms after the start)" },
-	{ .name = "to", .kind = GT_OPT_STR, .to = &opt.to, .arg = "TIME", .help = "show the time until there" },
+	  .help = "show from TIME after the start (1.5s, 250ms)" },
+	{ .name = "to", .kind = GT_OPT_STR, .to = &opt.to, .arg = "TIME", .help = "show until TIME after the start" },
 	{ .name = "follow", .kind = GT_OPT_FLAG, .to = &opt.follow,
-	  .help = "show what comes while the trace is being recorded" },
-	{ .name = "ascii", .kind = GT_OPT_FLAG, .to = &opt.ascii, .help = "draw with characters of ASCII only" },
+	  .help = "show new events while the trace is being recorded" },
+	{ .name = "ascii", .kind = GT_OPT_FLAG, .to = &opt.ascii, .help = "draw with ASCII characters only" },
 	{ .kind = GT_OPT_TEXT, .help = "Without a terminal" },
 	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH",
-	  .help = "print one frame of W columns and H lines as text, and leave" },
-	{ .name = "color", .kind = GT_OPT_FLAG, .to = &opt.colour, .help = "print it with colours (escape sequences of 256 colours)" },
-	{ .name = "svg", .kind = GT_OPT_FLAG, .to = &opt.svg, .help = "print it as a picture, an SVG document" },
+	  .help = "print one frame of W columns and H lines as text, and exit" },
+	{ .name = "color", .kind = GT_OPT_FLAG, .to = &opt.colour, .help = "print the frame with 256 colours (escape sequences)" },
+	{ .name = "svg", .kind = GT_OPT_FLAG, .to = &opt.svg, .help = "print the frame as an SVG image" },
 };
 static struct gt_command command = {
 	.name = TOOL, .usage = "[options] TRACE", .options = options, .noptions = sizeof(options) / sizeof(*options),
@@ -54,7 +54,7 @@ static int parse_size(const char *text, struct frame *f, struct gt_err *err)
 
 	if (sscanf(text, "%4u%*1[x]%4u%n", width, height, &n) != 2 || text[n] || text[strspn(text, "0123456789x")] || !*width || !*height ||
 	    *width > GT_SCREEN_MOST || *height > GT_SCREEN_MOST)
-		return gt_err_set(err, -EINVAL, "--render: '%.40s' is no size: 120x40, up to %ux%u", text, GT_SCREEN_MOST, GT_SCREEN_MOST);
+		return gt_err_set(err, -EINVAL, "--render: invalid size '%.40s'; use COLUMNSxLINES, at most %ux%u", text, GT_SCREEN_MOST, GT_SCREEN_MOST);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static int render(struct gt_ui *s, const struct frame *f, struct gt_err *err)
 
 /* ---- main ---- */
 
-/* What could not be read is in no frame. */
+/* Frames do not show data that could not be read. */
 static int tell_damage(const char *file, struct gt_reader *r)
 {
 	struct gt_err e = GT_ERR_INIT;
@@ -121,8 +121,8 @@ static int tell_damage(const char *file, struct gt_reader *r)
 	return fail(file, &e, 1);
 }
 
-/* All steps, with a line that says how far it is where somebody sees it. Who does not want to wait ends the program, and nothing is left of
- * it. */
+/* Opens the trace completely. If stderr is a terminal, one line shows the progress. Ctrl-C ends the
+ * program and leaves no temporary file. */
 static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 {
 	bool seen = isatty(STDERR_FILENO), said = false;
@@ -130,9 +130,9 @@ static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 
 	while ((more = gt_trace_open_step(o, OPENING_MS, err)) > 0) {
 		if (gt_trace_open_is_waiting(o))
-			return gt_err_set(err, -ENODATA, "nothing has been recorded there yet: a terminal would wait for it");
+			return gt_err_set(err, -ENODATA, "the trace has no events yet; gtview waits for them only in a terminal");
 		if (seen)
-			fprintf(stderr, "\r" TOOL ": %s, %u %% (ctrl-C leaves) ", gt_trace_open_progress(o), gt_trace_open_percent(o));
+			fprintf(stderr, "\r" TOOL ": %s, %u %% (Ctrl-C exits) ", gt_trace_open_progress(o), gt_trace_open_percent(o));
 		said = seen;
 	}
 	if (said)
@@ -157,8 +157,8 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
 	return rc;
 }
 
-/* In a terminal if there is one and no size was given; else a frame. A file that cannot be opened at all is told before the terminal
- * becomes a screen. */
+/* Shows the trace in the terminal if there is one and --render was not given; else prints a frame.
+ * If the file cannot be opened, the message appears before the terminal changes its mode. */
 static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
 	const struct gt_event_loop_options how = { .view = gt_views[opt.view], .from = f->from, .to = f->to, .ranged = opt.from || opt.to,
@@ -174,7 +174,7 @@ static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *e
 		if (!term && why.code != -ENOTSUP)
 			return gt_err_set(err, why.code, "%s", why.text);
 		if (!term)
-			gt_message(stderr, TOOL, "%s: one frame of %ux%u instead, as of --render", why.text, f->width, f->height);
+			gt_message(stderr, TOOL, "%s: printing one frame of %ux%u, like --render", why.text, f->width, f->height);
 	}
 	rc = term ? gt_event_loop_run(o, term, &how, err) : show_frame(o, f, err);
 	gt_term_close(term);
@@ -211,11 +211,11 @@ int main(int argc, char **argv)
 	command.after = keys.failed ? NULL : (const char *)keys.data;
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (!rc && n != 1)
-		rc = gt_err_set(&err, -EINVAL, n ? "one trace at a time" : "which trace? (gtview --help)");
+		rc = gt_err_set(&err, -EINVAL, n ? "give only one trace" : "no trace given (see gtview --help)");
 	if (!rc)
 		rc = parse_range(&f, &err);
 	if (!rc && opt.svg && !opt.render)
-		rc = gt_err_set(&err, -EINVAL, "--svg is of one frame: --render WxH says how large");
+		rc = gt_err_set(&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
 	if (!rc && opt.render)
 		rc = parse_size(opt.render, &f, &err);
 	if (rc >= 0)

@@ -5,7 +5,6 @@
 
 /* ---- bookmarks ---- */
 
-/* Of a file that has a name. */
 void gt_command_load_bookmarks(struct gt_scene *s)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -17,7 +16,7 @@ void gt_command_load_bookmarks(struct gt_scene *s)
 	if (gt_bookmarks_load(&s->bookmarks, s->name, &strange, &err))
 		gt_scene_set_status(s, "%s", err.text);
 	else if (strange)
-		gt_scene_set_status(s, "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s", strange == 1 ? "s" : "");
+		gt_scene_set_status(s, "skipped %zu invalid line%s of bookmarks", strange, strange == 1 ? "" : "s");
 }
 
 static void see_others(struct gt_scene *s)
@@ -29,12 +28,12 @@ static void see_others(struct gt_scene *s)
 static void save(struct gt_scene *s, struct gt_err *err)
 {
 	if (!strcmp(s->name, "-"))
-		gt_err_set(err, -EINVAL, "there is no file that they could stand beside: they are forgotten at the end");
+		gt_err_set(err, -EINVAL, "standard input has no bookmark file: bookmarks last until gtview exits");
 	else if (!err->code)
 		gt_bookmarks_save(&s->bookmarks, s->name, err);
 }
 
-/* Where the cursor is in time; without one the middle of what is seen. */
+/* Sets a bookmark at the cursor; in a view without a time cursor, at the middle of the window. */
 static void bookmark(struct gt_ui *s, const char *name, struct gt_err *err)
 {
 	struct gt_scene *scene = &s->scene;
@@ -44,7 +43,7 @@ static void bookmark(struct gt_ui *s, const char *name, struct gt_err *err)
 	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
 		save(scene, err);
 	if (!err->code)
-		gt_scene_set_status(scene, "bookmark '%s' is kept in %s", name, scene->bookmarks.path);
+		gt_scene_set_status(scene, "saved bookmark '%s' in %s", name, scene->bookmarks.path);
 }
 
 static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -53,9 +52,9 @@ static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
 	if (gt_bookmarks_remove(&s->bookmarks, name))
 		save(s, err);
 	else
-		gt_err_set(err, -ENOENT, "there is no bookmark '%.60s'", name);
+		gt_err_set(err, -ENOENT, "unknown bookmark '%.60s'", name);
 	if (!err->code)
-		gt_scene_set_status(s, "bookmark '%s' is forgotten", name);
+		gt_scene_set_status(s, "removed bookmark '%s'", name);
 }
 
 static void jump(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -65,7 +64,7 @@ static void jump(struct gt_scene *s, const char *name, struct gt_err *err)
 	see_others(s);
 	b = gt_bookmarks_get(&s->bookmarks, name);
 	if (!b) {
-		gt_err_set(err, -ENOENT, "there is no such bookmark: Tab shows them");
+		gt_err_set(err, -ENOENT, "unknown bookmark: Tab lists the bookmarks");
 		return;
 	}
 	gt_window_zoom(&s->window, &s->extent, (int)s->window.shift - (int)b->shift, 0);
@@ -81,7 +80,7 @@ static void act(struct gt_ui *s, enum gt_action what)
 	s->view->ops->act(s->view, &b, (struct gt_key){ .key = GT_KEY_NONE });
 }
 
-/* "TIME", "TIME TIME", or none: where the view has a cursor. */
+/* Sets marks at "TIME" or "TIME TIME"; without a time, at the view's cursor. */
 static void mark(struct gt_ui *s, const char *rest, struct gt_err *err)
 {
 	char one[40], other[40], more[2];
@@ -93,7 +92,7 @@ static void mark(struct gt_ui *s, const char *rest, struct gt_err *err)
 		act(s, GT_DO_MARK);
 		return;
 	}
-	why = n > 2 ? "marks are of one time or two" : gt_scene_time(&s->scene, one, &t[0]);
+	why = n > 2 ? "mark takes one or two times" : gt_scene_time(&s->scene, one, &t[0]);
 	why = why || n < 2 ? why : gt_scene_time(&s->scene, other, &t[1]);
 	if (why) {
 		gt_err_set(err, -EINVAL, "%s", why);
@@ -104,7 +103,7 @@ static void mark(struct gt_ui *s, const char *rest, struct gt_err *err)
 		gt_marks_set(&s->scene.marks, t[i]);
 }
 
-/* What is between the marks where these are shown, or else what is seen. */
+/* The range between the marks if the view shows them, else the visible range. */
 static struct gt_range range_of(const struct gt_ui *s)
 {
 	struct gt_range r;
@@ -114,7 +113,8 @@ static struct gt_range range_of(const struct gt_ui *s)
 	return gt_scene_range(&s->scene);
 }
 
-/* A process begins as a copy of this one with one thread: what others hold at that moment, of the allocator above all, nobody gives back there. */
+/* Ends the background threads before fork(): the child has only one thread, so a lock that another
+ * thread holds (the allocator's, for example) would stay locked there. */
 static void rest(struct gt_ui *s)
 {
 	if (s->scene.report_job)
@@ -129,7 +129,7 @@ static void export(struct gt_ui *s, const char *text, bool force, struct gt_err 
 	struct gt_export_request order = { .replace = force, .range = range_of(s) };
 
 	if (s->export_job) {
-		gt_err_set(err, -EBUSY, "one export at a time: Esc stops the one that goes on");
+		gt_err_set(err, -EBUSY, "an export is already running: Esc stops it");
 	} else if (!gt_command_export(&s->scene, text, &order, err)) {
 		rest(s);
 		s->export_job = gt_export_job_new(&s->scene, &order, err);
@@ -141,7 +141,7 @@ static void turn(struct gt_scene *s, const char *name, struct gt_err *err)
 	if (gt_view_find(name))
 		s->turn_to = gt_view_find(name)->name;
 	else
-		gt_err_set(err, -ENOENT, "there is no view '%.60s': Tab shows them", name);
+		gt_err_set(err, -ENOENT, "unknown view '%.60s': Tab lists the views", name);
 }
 
 static const char *go_to(struct gt_scene *s, const char *text)

@@ -21,7 +21,7 @@ static const struct command { const char *name; enum gt_command_kind order; cons
 };
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))
 
-/* The one that this is the beginning of; NULL: none, or several. */
+/* The command with this name or unique prefix; NULL: no command or several. */
 static const struct command *find(const char *name, size_t n)
 {
 	const struct command *one = NULL;
@@ -50,13 +50,13 @@ enum gt_command_kind gt_command_parse(const char *text, const char **rest, bool 
 	if (!n && !*force)
 		return GT_COMMAND_NONE;
 	if (!c)
-		gt_err_set(err, -EINVAL, "'%.*s' is no command: Tab shows them", n < 40 ? (int)n : 40, at);
+		gt_err_set(err, -EINVAL, "unknown command '%.*s': Tab lists the commands", n < 40 ? (int)n : 40, at);
 	else if (*force && c->order != GT_COMMAND_EXPORT)
-		gt_err_set(err, -EINVAL, "%s has no '!'", c->name);
+		gt_err_set(err, -EINVAL, "%s takes no '!'", c->name);
 	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_COMMAND_FILTER && c->order != GT_COMMAND_FIND)
-		gt_err_set(err, -EINVAL, "%s what? %s %s", c->name, c->name, c->args);
+		gt_err_set(err, -EINVAL, "%s needs an argument: %s %s", c->name, c->name, c->args);
 	else if (**rest && !*c->args)
-		gt_err_set(err, -EINVAL, "%s has nothing behind it: '%.40s'", c->name, *rest);
+		gt_err_set(err, -EINVAL, "%s takes no argument: '%.40s'", c->name, *rest);
 	else
 		return c->order;
 	return GT_COMMAND_NONE;
@@ -104,8 +104,8 @@ size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to
 
 /* ---- export ---- */
 
-/* The next word; spaces are part of it within quotes, or behind a backslash. *whole: it was not too long, and its quotes have an end.
- * Returns what is behind it. */
+/* Copies the next word; quotes or a backslash protect spaces. *whole becomes false if the word is
+ * too long or a quote is not closed. Returns the rest of the text. */
 static const char *word(const char *at, char *to, size_t room, bool *whole)
 {
 	size_t n = 0;
@@ -131,7 +131,7 @@ static const char *word(const char *at, char *to, size_t room, bool *whole)
 	return at + strspn(at, " ");
 }
 
-/* "~/" is the user's folder, as in a shell: where it is not quoted. */
+/* As in a shell, an unquoted "~/" is the home directory. */
 static const char *file_word(const char *at, char to[GT_EXPORT_FILE], bool *whole)
 {
 	const char *home = getenv("HOME");
@@ -155,20 +155,20 @@ int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_expo
 		if (!strcmp(gt_exporters[i]->name, format))
 			to->as = gt_exporters[i];
 	if (!to->as)
-		return gt_err_set(err, -EINVAL, "'%.30s' is no format: Tab shows them", format);
+		return gt_err_set(err, -EINVAL, "unknown format '%.30s': Tab lists the formats", format);
 	rest = file_word(rest, to->file, &whole);
 	if (!whole)
-		return gt_err_set(err, -EINVAL, "that is no name of a file: a quote has no end, or it is too long");
+		return gt_err_set(err, -EINVAL, "invalid file name: it is too long, or a quote is not closed");
 	if (!to->file[0])
-		return gt_err_set(err, -EINVAL, "into which file? export %s FILE", format);
+		return gt_err_set(err, -EINVAL, "no file given: export %s FILE", format);
 	if (!strcmp(to->file, "-"))
-		return gt_err_set(err, -EINVAL, "the screen is no place for that: name a file");
+		return gt_err_set(err, -EINVAL, "cannot export to the screen: give a file name");
 	if (!*rest)
 		return 0;
 	rest = word(rest, from, sizeof(from), &whole);
 	rest = word(rest, until, sizeof(until), &whole);
 	if (*rest || !whole || gt_time_parse(&s->times, from, &to->range.from) || gt_time_parse(&s->times, until, &to->range.to) ||
 	    to->range.from >= to->range.to)
-		return gt_err_set(err, -EINVAL, "'%.30s %.30s' is no range: 1.5s 1.6s (a name with spaces stands in quotes)", from, until);
+		return gt_err_set(err, -EINVAL, "invalid range '%.30s %.30s' (example: 1.5s 1.6s); quote a file name that has spaces", from, until);
 	return 0;
 }

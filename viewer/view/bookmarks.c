@@ -148,7 +148,7 @@ static int read_text(const char *path, struct gt_buf *text, struct stat *st, str
 		return errno == ENOENT || errno == ENOTDIR ? 0 : gt_err_set(err, -errno, "%.120s: %s", path, strerror(errno));
 	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
 		close(fd);
-		return gt_err_set(err, -EILSEQ, "%.120s is no file of bookmarks, and is left alone", path);
+		return gt_err_set(err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
 	}
 	to = gt_buf_room(text, FILE_MOST + 1);
 	while (to && text->len < FILE_MOST && (n = read(fd, to + text->len, FILE_MOST - text->len)) > 0)
@@ -168,7 +168,7 @@ static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struc
 	char *line, *save = NULL;
 
 	if (rc > 0 && text.len && (strncmp((char *)text.data, HEADING "\n", strlen(HEADING) + 1) || strlen((char *)text.data) != text.len))
-		rc = gt_err_set(err, -EILSEQ, "%.120s is no file of bookmarks, and is left alone", path);
+		rc = gt_err_set(err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
 	line = rc > 0 ? strtok_r((char *)text.data, "\n", &save) : NULL;
 	while (line && (line = strtok_r(NULL, "\n", &save)))
 		*strange += !read_line(b, line);
@@ -292,7 +292,7 @@ static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
 	if (b->path && !there && errno != ENOENT && errno != ENOTDIR)
 		return 1;
 	if (there && !is_same_file(&b->file, &st))
-		return gt_err_set(err, -ESTALE, "somebody else has written bookmarks meanwhile: nothing was removed");
+		return gt_err_set(err, -ESTALE, "another program changed the bookmarks: nothing was removed");
 	if (there && unlink(b->path))
 		return 1;
 	free(b->path);
@@ -332,7 +332,7 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 
 	if (b->foreign) {
 		b->unsaved = true;
-		return gt_err_set(err, -EILSEQ, "the file for bookmarks is somebody else's, and is left alone");
+		return gt_err_set(err, -EILSEQ, "another user owns the bookmark file: it is not changed");
 	}
 	if (!b->n && !hides_others(b, trace))
 		rc = remove_file(b, err);

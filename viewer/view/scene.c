@@ -247,14 +247,14 @@ void gt_scene_turn_clock(struct gt_scene *s)
 	if (s->times.has_wall)
 		s->times.by_wall = !s->times.by_wall;
 	else
-		s->message = "the recording does not tell what the wall clock said";
+		s->message = "the trace has no wall-clock time";
 }
 
 const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t)
 {
 	if (gt_time_parse(&s->times, text, t))
-		return "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5";
-	return *t < s->extent.from || *t >= s->extent.to ? "the run does not last until then" : NULL;
+		return "invalid time (examples: 1.5s, 250ms, 10us, 80ns, 1:05.5)";
+	return *t < s->extent.from || *t >= s->extent.to ? "this time is outside the trace" : NULL;
 }
 
 /* ---- open and release ---- */

@@ -11,13 +11,13 @@ void gt_view_common_arrange(struct gt_scene *s, unsigned width, unsigned height)
 		gt_window_resize(&s->window, &s->extent, cells);
 }
 
-/* What has no sense here; of a command there is no key. */
+/* Says that the action needs the timeline. A command has no key. */
 static void say_where(struct gt_scene *s, const struct gt_binding *b)
 {
 	if (b->keys)
-		gt_scene_set_status(s, "%.*s (%s) is for the timeline: 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
+		gt_scene_set_status(s, "%.*s (%s) works in the timeline: press 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
 	else
-		gt_scene_set_status(s, "there is no cursor in time here: mark TIME, or mark TIME TIME");
+		gt_scene_set_status(s, "this view has no time cursor: use mark TIME or mark TIME TIME");
 }
 
 enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
@@ -33,7 +33,7 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 		else if (gt_marks_between(&s->marks, &from, &to))
 			gt_window_show(&s->window, &s->extent, from, to);
 		else
-			s->message = "nothing is marked: m and M in the timeline do that, or :mark";
+			s->message = "no marks: set them with m and M in the timeline, or with :mark";
 		return GT_VIEW_DONE;
 	case GT_DO_CLOCK: gt_scene_turn_clock(s); return GT_VIEW_DONE;
 	case GT_DO_FOLD_ALL:
@@ -56,7 +56,7 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 const char *gt_view_common_answer(struct gt_scene *s, enum gt_action asked, const char *text)
 {
 	int64_t t;
-	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "there is nothing to be found here";
+	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "this view has no search";
 
 	if (!why)
 		gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);

@@ -35,9 +35,9 @@ want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
 for size in 80 x24 80x 0x24 80x0 80x24x 1025x24 80x9999 -1x5 '8 x4' 80X24; do
 	want "view-bad-size-$size" 2 "$V" "--render=$size" "$R/h200-train.zst"
 done
-says view-bad-size-says "^gtview: --render: '80X24' is no size"
+says view-bad-size-says "^gtview: --render: invalid size '80X24'"
 want view-bad-view 2 "$V" --render 80x24 --view nothing "$R/h200-train.zst"
-want view-no-trace 2 "$V"; says view-no-trace-says "^gtview: which trace?"
+want view-no-trace 2 "$V"; says view-no-trace-says "^gtview: no trace given"
 want view-two-traces 2 "$V" --render 80x24 a b
 want view-missing 1 "$V" --render 80x24 missing.zst; says view-missing-says "^gtview: missing.zst: "
 want view-folder 1 "$V" --render 80x24 .
@@ -55,10 +55,10 @@ same view-stdin-same rest.txt stdin.txt
 # No terminal, or a dumb one: a frame, and a word about it.
 want view-no-terminal 0 sh -c "setsid '$V' '$R/h200-streams.zst' </dev/null"
 same view-no-terminal-frame file.txt want.out
-says view-no-terminal-says '^gtview: .*: one frame of 80x24 instead, as of --render$'
+says view-no-terminal-says '^gtview: .*: printing one frame of 80x24, like --render$'
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	want view-dumb 0 sh -c "TERM=dumb script -qec \"'$V' '$R/h200-streams.zst'\" /dev/null </dev/null | tr -d '\r'"
-	check view-dumb-says grep -q 'one frame of 80x24 instead' want.out
+	check view-dumb-says grep -q 'printing one frame of 80x24' want.out
 	check view-dumb-frame grep -q 'GPU 0 NVIDIA H200' want.out
 else skip view-dumb "no script(1) that gives a terminal"; fi
 
@@ -73,7 +73,7 @@ want view-svg 0 "$V" --render 80x24 --svg "$R/h200-streams.zst"
 check view-svg-document sh -c "head -n 1 want.out | grep -q '^<svg ' && tail -n 1 want.out | grep -q '^</svg>$'"
 check view-svg-letters grep -q '>GPU 0 NVIDIA H200<\|>.*GPU 0 NVIDIA H200' want.out
 check view-svg-blocks test "$(grep -c '<rect' want.out)" -gt 20
-want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-says '^gtview: --svg is of one frame'
+want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-says '^gtview: --svg prints one frame'
 
 # The README's pictures are what gtview draws.
 picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zst"; same view-picture-$1-same "$SRC/docs/pictures/$1.svg" want.out; }
@@ -173,5 +173,5 @@ check view-follow-part-says grep -q 'NOT CLOSED' want.out
 : >empty.zst
 for file in empty.zst not-there.zst; do
 	want view-follow-$file 1 timeout 100 "$V" --follow --render 100x12 $file
-	says view-follow-$file-says "^gtview: $file: nothing has been recorded there yet"
+	says view-follow-$file-says "^gtview: $file: the trace has no events yet"
 done

@@ -167,7 +167,7 @@ static void commands_do_what_keys_do(void)
 	CHECK(play(&st, ""));
 	all = w->shift;
 	CHECK(play(&st, "w w w : 'goto 50us' Enter") && gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
-	CHECK(play(&st, ": 'go soon' Enter") && on_screen(&st, "a time is 1.5s"));
+	CHECK(play(&st, ": 'go soon' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, ": 'fit' Enter") && w->shift == all);
 	CHECK(play(&st, ": 'filter stream 8' Enter") && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
 	CHECK(play(&st, ": 'filter nothing' Enter") && on_screen(&st, "no lane's name holds 'nothing': Esc shows all"));
@@ -177,15 +177,15 @@ static void commands_do_what_keys_do(void)
 	CHECK(play(&st, ": 'mark 10us 30us' Enter") && on_screen(&st, "A-B 20.00 us"));
 	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "A ") && line_of(&st, "A-B") < 0);
 	CHECK(play(&st, ": Enter") && line_of(&st, "no command") < 0);
-	CHECK(play(&st, ": 'view nothing' Enter") && on_screen(&st, "there is no view 'nothing'"));
+	CHECK(play(&st, ": 'view nothing' Enter") && on_screen(&st, "unknown view 'nothing'"));
 	CHECK(play(&st, ": 'view fl' Tab") && on_screen(&st, ":view flame"));
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "flame") && play(&st, "1"));
-	CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "'dance' is no command"));
-	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "'f' is no command"));	/* three begin so */
-	CHECK(play(&st, ": 'goto' Enter") && on_screen(&st, "goto what? goto TIME"));
-	CHECK(play(&st, ": 'fit!' Enter") && on_screen(&st, "fit has no '!'"));
-	CHECK(play(&st, ": 'fit me' Enter") && on_screen(&st, "fit has nothing behind it: 'me'"));
-	CHECK(play(&st, ": 'mark 1us 2us 3us' Enter") && on_screen(&st, "one time or two") && line_of(&st, "A-B") < 0);
+	CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "unknown command 'dance'"));
+	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "unknown command 'f'"));	/* three begin so */
+	CHECK(play(&st, ": 'goto' Enter") && on_screen(&st, "goto needs an argument: goto TIME"));
+	CHECK(play(&st, ": 'fit!' Enter") && on_screen(&st, "fit takes no '!'"));
+	CHECK(play(&st, ": 'fit me' Enter") && on_screen(&st, "fit takes no argument: 'me'"));
+	CHECK(play(&st, ": 'mark 1us 2us 3us' Enter") && on_screen(&st, "one or two times") && line_of(&st, "A-B") < 0);
 	strike(&st);
 }
 
@@ -208,13 +208,13 @@ static void every_view_has_them(void)
 		CHECK(play(&st, "@ 'from there' Enter") && st.s.view == st.s.views && w->first == first);
 		CHECK(play(&st, views[i]) && play(&st, ": 'goto 50us' Enter") && st.s.view == st.s.views);
 		CHECK(gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
-		CHECK(play(&st, views[i]) && play(&st, ": 'goto 5000s' Enter") && st.s.view == v && on_screen(&st, "does not last until then"));
+		CHECK(play(&st, views[i]) && play(&st, ": 'goto 5000s' Enter") && st.s.view == v && on_screen(&st, "this time is outside the trace"));
 		CHECK(play(&st, ": 'filter stream 8' Enter") && st.s.view == st.s.views && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
 		CHECK(play(&st, ": 'filter' Enter") && play(&st, views[i]) && play(&st, "F4 'stream 7' Enter") && on_screen(&st, "stream 7"));
 		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'fit' Enter") && st.s.view == v && on_screen(&st, "whole run"));
 		CHECK(play(&st, ": 'mark 10us 30us' Enter") && st.s.view == v && st.s.scene.marks.n == 2 && play(&st, "1") && on_screen(&st, "A-B 20.00 us"));
 		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'forget from there' Enter") && !st.s.scene.bookmarks.n);
-		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "'dance' is no command") && play(&st, ": 'view streams' Enter"));
+		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "unknown command 'dance'") && play(&st, ": 'view streams' Enter"));
 		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, ": 'open' Enter") && st.s.view == st.s.views);
 		CHECK(on_screen(&st, "call that had not returned") && play(&st, "Esc Esc"));
 	}
@@ -253,13 +253,13 @@ static void two_viewers_share_them(void)
 	state = 48;
 	stage_up(&b, once, 3000, 100, 40);
 	CHECK(play(&a, "* 'one' Enter") && play(&b, "* 'two' Enter") && play(&a, "* 'three' Enter"));
-	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "no such bookmark") < 0);
-	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "no such bookmark"));
+	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "unknown bookmark") < 0);
+	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "unknown bookmark"));
 	CHECK(play(&b, ": 'forget two' Enter : 'forget three' Enter") && access("some/trace.zst.gtmarks", F_OK));
 	/* removed bookmarks do not come back */
 	CHECK(play(&a, "* 'six' Enter") && a.s.scene.bookmarks.n == 1);
 	text_to("some/trace.zst.gtmarks", "dear diary\n");	/* it was not when they began */
-	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "left alone") && size_of("some/trace.zst.gtmarks") == 11);
+	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "it is not changed") && size_of("some/trace.zst.gtmarks") == 11);
 	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 3);
 	strike(&a);
 	strike(&b);
@@ -316,15 +316,15 @@ static void bookmarks_are_set_and_jumped_to(void)
 	CHECK(play(&st, "w w w w : 'goto 50us' Enter"));
 	shift = w->shift;
 	first = w->first;
-	CHECK(play(&st, "* 'middle' Enter") && on_screen(&st, "bookmark 'middle' is kept in some/trace.zst.gtmarks"));
+	CHECK(play(&st, "* 'middle' Enter") && on_screen(&st, "saved bookmark 'middle' in some/trace.zst.gtmarks"));
 	CHECK(play(&st, "f : 'jump middle' Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") && on_screen(&st, "no such bookmark"));
+	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") && on_screen(&st, "unknown bookmark"));
 	strike(&st);
 	state = 43;
 	stage_up(&st, once, 3000, 100, 40);		/* they were kept */
 	CHECK(play(&st, ": 'jump mid' Tab Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "bookmark 'middle' is forgotten") && access("some/trace.zst.gtmarks", F_OK));
-	CHECK(play(&st, ": 'jump middle' Enter") && on_screen(&st, "no such bookmark"));
+	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "removed bookmark 'middle'") && access("some/trace.zst.gtmarks", F_OK));
+	CHECK(play(&st, ": 'jump middle' Enter") && on_screen(&st, "unknown bookmark"));
 	strike(&st);
 }
 
@@ -343,10 +343,10 @@ static void a_range_is_exported(void)
 	some = size_of("x.json");
 	CHECK(all > 10000 && some > 100 && some < all / 4);
 	CHECK(play(&st, ": 'mark 10us 20us' Enter : 'export! chrome x.json' Enter") && size_of("x.json") == some);
-	CHECK(play(&st, ": 'export tapes x.json' Enter") && on_screen(&st, "'tapes' is no format"));
-	CHECK(play(&st, ": 'export chrome' Enter") && on_screen(&st, "into which file?"));
-	CHECK(play(&st, ": 'export chrome -' Enter") && on_screen(&st, "name a file"));
-	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") && on_screen(&st, "is no range") && !size_of("y.json"));
+	CHECK(play(&st, ": 'export tapes x.json' Enter") && on_screen(&st, "unknown format 'tapes'"));
+	CHECK(play(&st, ": 'export chrome' Enter") && on_screen(&st, "no file given"));
+	CHECK(play(&st, ": 'export chrome -' Enter") && on_screen(&st, "give a file name"));
+	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") && on_screen(&st, "invalid range") && !size_of("y.json"));
 	CHECK(play(&st, ": 'export chrome no/such/folder' Enter") && on_screen(&st, "cannot write"));
 	memset(name, 'z', 300);
 	sprintf(keys, ": 'export chrome %s' Enter", name);

@@ -66,7 +66,7 @@ static void it_goes_on_in_the_background(void)
 	set_up(&st, once);
 	CHECK(play(&st, "") && press(&st, ": 'export jsonl out/a.jsonl' Enter") && st.s.export_job);
 	CHECK(on_screen(&st, "exporting: ") && on_screen(&st, "%, Esc stops") && !files_in("out"));
-	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") && on_screen(&st, "one export at a time: Esc stops"));
+	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") && on_screen(&st, "an export is already running: Esc stops"));
 	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") && gt_ui_step(&st.s, 1000, &st.err) == 1);
 	CHECK(play(&st, "") && !st.s.export_job && on_screen(&st, " to out/a.jsonl") && on_screen(&st, "wrote ") && files_in("out") == 1);
 	CHECK(size_of("out/a.jsonl") > 100000 && no_children());
@@ -132,9 +132,9 @@ static void names_are_as_in_a_shell(void)
 			CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = (uint8_t)*c }, &st.err));
 		CHECK(play(&st, "Enter") && on_screen(&st, "wrote ") && size_of(ways[i].name) > 100);
 	}
-	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") && on_screen(&st, "a quote has no end"));
-	CHECK(play(&st, ": 'export chrome out/x y z' Enter") && on_screen(&st, "a name with spaces stands in quotes"));
-	CHECK(play(&st, ": 'export chrome out/x y' Enter") && on_screen(&st, "is no range") && access("out/x", F_OK));
+	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") && on_screen(&st, "a quote is not closed"));
+	CHECK(play(&st, ": 'export chrome out/x y z' Enter") && on_screen(&st, "quote a file name that has spaces"));
+	CHECK(play(&st, ": 'export chrome out/x y' Enter") && on_screen(&st, "invalid range") && access("out/x", F_OK));
 	CHECK(play(&st, ": 'export chrome out/j.json.gz' Enter") && size_of(format) > 1000 && !system("gzip -t out/j.json.gz"));
 	unsetenv("HOME");
 	free(here);

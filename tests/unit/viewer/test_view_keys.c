@@ -168,8 +168,8 @@ static void keys_move_in_time(void)
 	CHECK(w->shift == 0 && gt_window_column(w, st.s.scene.extent.from + 70003) >= 0 &&
 	      gt_window_column(w, st.s.scene.extent.from + 70003) < (int64_t)w->cells && on_screen(&st, "70.003us  "));
 	CHECK(play(&st, "f w w w"));
-	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "the run does not last until then"));
-	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "a time is 1.5s"));
+	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "this time is outside the trace"));
+	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, "j") && line_of(&st, "a time is") < 0);
 	CHECK(play(&st, "g '1:0' Backspace '7'") && on_screen(&st, "go to: 1:7"));
 	CHECK(play(&st, "Esc f") && w->shift == all && line_of(&st, "go to") < 0);
@@ -300,8 +300,8 @@ static void cells_can_show_other_things(void)
 	CHECK(play(&st, "b") && on_screen(&st, "bytes  cell"));
 	CHECK(play(&st, "b") && on_screen(&st, "busy share"));
 	CHECK(play(&st, "B") && on_screen(&st, "bytes  cell"));
-	CHECK(play(&st, "t") && on_screen(&st, "does not tell what the wall clock said"));
-	CHECK(play(&st, "9 t") && on_screen(&st, "does not tell what the wall clock said") && play(&st, "1"));
+	CHECK(play(&st, "t") && on_screen(&st, "the trace has no wall-clock time"));
+	CHECK(play(&st, "9 t") && on_screen(&st, "the trace has no wall-clock time") && play(&st, "1"));
 	strike(&st);
 }
 
@@ -311,8 +311,8 @@ static void help_lists_the_keys(void)
 
 	state = 15;
 	stage_up(&st, once, 1000, 80, 12);
-	CHECK(play(&st, "?") && on_screen(&st, "In time:") && line_of(&st, "this list") < 0);
-	CHECK(play(&st, "End") && on_screen(&st, "scheduler") && play(&st, "PgUp PgUp") && on_screen(&st, "this list") && on_screen(&st, "quit"));
+	CHECK(play(&st, "?") && on_screen(&st, "In time:") && line_of(&st, "show this list") < 0);
+	CHECK(play(&st, "End") && on_screen(&st, "scheduler") && play(&st, "PgUp PgUp") && on_screen(&st, "show this list") && on_screen(&st, "quit"));
 	CHECK(play(&st, "Home PgDn j k") && line_of(&st, "In time:") < 0);
 	CHECK(play(&st, "q") && on_screen(&st, "GPU 0") && !st.s.quit);
 	CHECK(play(&st, "C-l") && st.s.redraw);

@@ -388,11 +388,11 @@ static void rows_are_marked(void)
 	CHECK(st.s.scene.marks.n == 2 && st.s.scene.marks.at[0] < st.s.scene.marks.at[1] && play(&st, "1") && on_screen(&st, "A-B "));
 	CHECK(play(&st, "5 F") && line_of(&st, "whole run") < 0 && on_screen(&st, "gaps  ") && gt_window_column(&st.s.scene.window, st.s.scene.marks.at[0]) >= 0);
 	CHECK(gt_window_column(&st.s.scene.window, st.s.scene.marks.at[1]) - gt_window_column(&st.s.scene.window, st.s.scene.marks.at[0]) > 30);
-	CHECK(play(&st, "1 Esc Esc Esc 5 F") && on_screen(&st, "nothing is marked") && play(&st, "f"));
+	CHECK(play(&st, "1 Esc Esc Esc 5 F") && on_screen(&st, "no marks: set them") && play(&st, "f"));
 	CHECK(play(&st, "2 m") && on_screen(&st, "tells no time") && play(&st, "3 : 'mark' Enter") && on_screen(&st, "tells no time"));
-	CHECK(play(&st, "9 m") && on_screen(&st, "m (mark A, then B, at an edge: what is between them) is for the timeline: 1"));
-	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "mark TIME") && play(&st, "4 e") && on_screen(&st, "is for the timeline: 1"));
-	CHECK(play(&st, "E") && on_screen(&st, "E (the next call that failed"));
+	CHECK(play(&st, "9 m") && on_screen(&st, "m (set mark A, then B, at event edges; measure) works in the timeline: press 1"));
+	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "mark TIME") && play(&st, "4 e") && on_screen(&st, "works in the timeline: press 1"));
+	CHECK(play(&st, "E") && on_screen(&st, "E (next or previous call that failed"));
 	strike(&st);
 }
 
@@ -466,7 +466,7 @@ static void enter_goes_to_the_timeline(void)
 	CHECK(!strncmp(line(&st, 0), "trace.zst  ", 11));
 	CHECK(play(&st, "Esc Esc Esc f 5 Enter") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "A-B "));	/* a cause: its longest gap */
 	CHECK(play(&st, "f 8") && play(&st, "End Enter") && !strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "names nothing"));
-	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "a time is 1.5s"));
+	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, "1 2 3 4 5 6 7 8") && on_screen(&st, "advice"));
 	strike(&st);
 }
