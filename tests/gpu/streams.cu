@@ -4,6 +4,7 @@
 // copies S sets". streams [ROUNDS [MS [PAUSE]]]: a kernel of MS ms (default 0) keeps one stream
 // busy while the others continue; after each round the program sleeps for PAUSE us.
 //	nvcc -o streams tests/gpu/streams.cu		(cudart linked statically)
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <unistd.h>
