@@ -283,7 +283,7 @@ static inline bool agrees_on_those_of_others(const char *name, agrees_fn *as_cou
 	return good;
 }
 
-/* The known program, of which --match leaves one kernel. new. */
+/* The known program, with one kernel that matches --match. The caller frees the result. */
 static inline json_t *reported_of_some(const char *name)
 {
 	struct gt_analysis_options o = plain;
@@ -305,7 +305,7 @@ static inline bool cannot_answer(const json_t *j, const char *const *tables)
 	return none;
 }
 
-/* Over a trace without rows of the GPU. new. */
+/* Over a trace without GPU rows. The caller frees the result. */
 static inline json_t *reported_of_calls_alone(const char *name)
 {
 	struct trace t;

@@ -147,7 +147,8 @@ static inline void seen_by(struct trace *t, const char *source, int64_t process_
 
 static const struct gt_analysis_options plain __attribute__((unused)) = { .top = 0, .file = "trace" };
 
-/* Runs the named reports (NULL-terminated; none: all there are) and returns them as JSON. Closes the reader. new. */
+/* Runs the named reports (NULL-terminated; none: all) and returns their JSON, which the caller
+ * frees. Closes the reader. */
 static inline char *report_text(struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options, unsigned threads,
 			 enum gt_table_format format)
 {

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 4; i++)
 			pthread_join(thread[i], NULL);
 		make_calls(NULL);
-		usleep(2000);		/* the recorder makes a pass now and then */
+		usleep(2000);		/* the recorder makes a pass from time to time */
 	}
 	printf("%ld rounds\n", rounds);
 	return 0;

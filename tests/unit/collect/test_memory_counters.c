@@ -183,7 +183,8 @@ static void a_free_that_runs_is_waited_for(void)
 		CHECK(!samples[i].uncertain);
 }
 
-/* A free that takes for ever does not make others wait for ever; but then it is not certain. */
+/* A free that never returns does not make other calls wait without limit; but the value is then
+ * uncertain. */
 static void a_free_that_never_ends_is_not(void)
 {
 	struct pen a, b;

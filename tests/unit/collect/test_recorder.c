@@ -142,7 +142,7 @@ static void later_ends_wait_and_count_as_open(void)
 	gt_reader_close(reader);
 }
 
-/* The launch lies in the first ring that is walked, the name in the last. */
+/* The launch is in the first ring that the recorder reads, the name in the last. */
 static void names_are_found_in_other_rings(void)
 {
 	struct pen a, b;

@@ -1,5 +1,5 @@
-/* A program overwrites the memory that it shares with the recorder. The recorder goes on, gives up at
- * most the rings of that program, reports it, and other programs lose nothing. */
+/* A program overwrites the memory that it shares with the recorder. The recorder continues,
+ * abandons at most the rings of that program, and reports it; other programs lose no records. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "collect/ipc/shared_memory.h"

@@ -103,7 +103,7 @@ static void an_end_yet_to_come_waits(void)
 	gt_reader_close(reader);
 }
 
-/* The bytes of so many calls, of which `at_once` lie in the ring at a pass. */
+/* The size in bytes of the calls; a pass finds `at_once` of them in the ring. */
 static void take_bytes_of_calls(unsigned n, unsigned at_once, uint64_t *bytes)
 {
 	struct gt_reader *reader;

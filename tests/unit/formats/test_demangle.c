@@ -37,7 +37,8 @@ static void templates(void)
 		 "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float>, "
 		 "unsigned int, "
 		 "float, 4> >(at::native::ReduceOp<float, at::native::MeanOps<float, float, float>, unsigned int, float, 4>)"));
-	CHECK(is("_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE", NULL)); /* a length that lies */
+	/* a false length */
+	CHECK(is("_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE", NULL));
 	CHECK(
 	    is("_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE",
 	       "void "

@@ -91,7 +91,7 @@ static void any_number(void)
 	CHECK(fine);
 }
 
-/* A double of any size, or one that lies in the middle between two decimals, or next to it. */
+/* A double of any size, or one that is exactly between two decimals, or next to it. */
 static double any_double(int i)
 {
 	double v = (double)(rnd() >> 11 >> rnd() % 53) / (double)(1 + (rnd() >> rnd() % 64));

@@ -234,7 +234,7 @@ static void countless_recordings_are_refused(void)
 	gt_buf_release(&b);
 }
 
-/* ---- heads that lie ---- */
+/* ---- false headers ---- */
 
 static void a_content_that_is_not_what_its_head_says_is_damage(void)
 {

@@ -5,7 +5,8 @@
 
 static void call_back(void *user, unsigned domain, uint32_t cbid, const void *data) { (void)user, (void)domain, (void)cbid, (void)data; }
 
-/* Records of calls that are asked for late, one by one, never come; of the whole kind they do. As seen on an H200. */
+/* If calls are enabled late, one by one, their records never come; if the whole kind is enabled
+ * late, they come. As seen on an H200. */
 static void late_calls(bool kind)
 {
 	CUmodule m = start();

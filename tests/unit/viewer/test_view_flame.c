@@ -99,7 +99,7 @@ static bool add(const char *path, uint64_t ns, int64_t dur)
 	return true;
 }
 
-/* A row counts for its own path; and, beneath a thread, for all above it. */
+/* A row counts for its own path and, below a thread, for all paths above it. */
 static bool count(struct stage *st, bool gpu, struct gt_range range)
 {
 	nsums = 0;
@@ -262,7 +262,8 @@ static void keys_go_from_box_to_box(void)
 	strike(&st);
 }
 
-/* The one that is led to is selected, on its lane, and is as long as any of its name beneath the same. */
+/* The target of the jump is selected, on its lane, and is as long as any row of its name with
+ * the same parent. */
 static void v_leads_to_the_longest(void)
 {
 	struct stage st;
@@ -344,7 +345,8 @@ static void boxes_are_looked_for(void)
 /* ---- ranges, by hand: their depths say nothing, as some were pushed and others started ---- */
 
 static const struct { unsigned thread; char what; int64_t start, end; unsigned depth; } told[] = {
-	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },	/* at one moment, the innermost first */
+	/* at one time, the innermost first */
+	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },
 	{ 1, 'g', 0, 50, 0 }, { 0, 'l', 100, 200, 0 }, { 0, 'i', 120, 150, 1 },
 	{ 0, 's', 400, 700, 0 },		/* where another one ends */
 	/* ends after it: its rest is below the common parent */

@@ -1,5 +1,5 @@
-/* Keys in, frames out: scripts of keys against what must be on the screen, cells of frames at every zoom against a count of every row, and
- * keys of a monkey. */
+/* Keys in, frames out: scripts of keys compared with the expected screen, cells of frames at
+ * every zoom compared with a count of every row, and random keys. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
 #include "viewer/cells/cells_request.h"
@@ -344,7 +344,7 @@ static void the_cursor_stays_on_its_lane(void)
 	strike(&st);
 }
 
-/* ---- a monkey ---- */
+/* ---- random keys ---- */
 
 static struct gt_key any_key(void)
 {

@@ -491,7 +491,7 @@ static void tables_are_sorted_by_keys_and_clicks(void)
 	strike(&st);
 }
 
-/* Keys of a monkey, at all sizes, while reports are made and given up. */
+/* Random keys, at all sizes, while reports are computed and cancelled. */
 static void monkeys_break_nothing(void)
 {
 	static const char *const keys[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9", "j", "k", "h", "l", "o", "Tab", "S-Tab", "Enter", "Esc", "w", "s", "a",

@@ -121,7 +121,7 @@ static inline void leave_open(struct program *p, const int64_t *free_at)
 	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
 }
 
-/* Threads take turns; the first four are busy, others say something now and then. */
+/* Threads take turns; the first four are busy, others make a call from time to time. */
 static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 {
 	int64_t free_at[12] = { 0 };

@@ -136,7 +136,8 @@ static void expect(const struct tree *t, const struct gt_filter *f, const struct
 	e->longest = driver > e->longest ? driver : e->longest;
 }
 
-/* Within no other call, or none of its own name? What begins when a call has ended is not within it. */
+/* Within no other call, or within no call of its own name? A call that begins when another one
+ * has ended is not within it. */
 static bool outer(const struct tree *t, const struct gt_filter *f, const struct node *n, bool any)
 {
 	for (int i = 0; i < t->n; i++) {
@@ -186,7 +187,8 @@ static bool agree(const struct tree *t, const struct gt_filter *f, const json_t 
 	       num(row(j, "driver", 0), "outside_ns") == (double)(outside_ns - all.driver);
 }
 
-/* Rows are written in the epoch in which they ended; with two sources the ioctls lie on tracks of their own. */
+/* Rows are written in the epoch in which they ended; with two sources the ioctls are on tracks
+ * of their own. */
 static struct gt_reader *written(const struct tree *t, bool two_sources)
 {
 	struct trace f;

@@ -258,7 +258,8 @@ static void a_sweep_knows_which_names_run(void)
 
 		srand(seed);
 		for (int i = 0; i < 300; i++) {
-			uint32_t name = (uint32_t)(rand() % 40) * (seed % 3 ? 1 : 128);	/* now and then many of one place in the table */
+			/* sometimes many with the same place in the hash table */
+			uint32_t name = (uint32_t)(rand() % 40) * (seed % 3 ? 1 : 128);
 
 			at += i % 50 ? rand() % 5 : 100;		/* by then nothing runs */
 			gt_sweep_advance(&s, at, on_stretch, &v);

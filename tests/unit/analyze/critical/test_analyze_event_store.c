@@ -173,8 +173,8 @@ static bool same_line(struct gt_link_store *sa, const struct gt_links *a, struct
 	return ok;
 }
 
-/* Whole chunks, which go where they stay at once, and parts of some; now and then the last row is changed before the next one comes, which
- * may be that of a whole chunk. */
+/* Whole chunks, which are stored in their final place at once, and parts of some. Sometimes the
+ * last row is changed before the next one is added, which may begin a whole chunk. */
 static void put_is_as_added(bool new_ends)
 {
 	static struct many m;

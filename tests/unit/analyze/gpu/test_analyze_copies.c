@@ -181,7 +181,7 @@ static void exposed_equals_brute_force(void)
 	CHECK(all > 1000);
 }
 
-/* The same once more for pinning: each pageable copy by itself, then its size. */
+/* The same for pinning: each pageable copy alone, then its size. */
 static void pinning_equals_brute_force(void)
 {
 	static struct rp p;

@@ -233,7 +233,8 @@ static void random_programs(void)
 	CHECK(hidden > 0);	/* or nothing was tried */
 }
 
-/* Rows that only touch the range are of no length in it, and count or not as the reader has it: none of those here. */
+/* A row that only touches the range has a length of 0 ns in it; the reader decides whether it
+ * counts. Here none of them does. */
 static void random_programs_in_a_range(void)
 {
 	static struct rp p;

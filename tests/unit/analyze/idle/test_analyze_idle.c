@@ -1,5 +1,5 @@
-/* Where the time of GPUs went and why they were idle: small programs whose answer is known, and random ones beside a count that looks at
- * each nanosecond by itself. */
+/* The use of the GPUs' time and the causes of idle time: small programs whose answer is known,
+ * and random ones, compared with a count of each nanosecond. */
 #define _GNU_SOURCE
 #include "analyze/idle/idle.h"
 #include "tests/unit/random_program.h"
@@ -45,7 +45,7 @@ static bool is_pageable(const struct rp_op *o)
 	return o->what == RP_COPY && (o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
 }
 
-/* The operation that ends the gap that x lies in; NULL: none. */
+/* The operation that ends the gap at x; NULL: none. */
 static const struct rp_op *next_of(const struct naive *n, int device, int64_t x)
 {
 	const struct rp_op *best = NULL;

@@ -103,7 +103,7 @@ static bool same_launches(const json_t *j)
 	return true;
 }
 
-/* ---- stretches, from the list of all gaps of a device ---- */
+/* ---- periods, from the list of all gaps of a device ---- */
 
 struct a_gap { int64_t from, to; bool bound, late, unknown; int64_t parts[3]; };
 struct a_stretch { int64_t from, to; uint64_t launches, bound, idle; };
@@ -163,7 +163,7 @@ static int gaps_of(int device, struct a_gap *gaps, bool *any)
 	return n;
 }
 
-/* May a stretch go on from gap a to gap b? */
+/* Can a period continue from gap a to gap b? */
 static bool goes_on(const struct a_gap *gaps, int a, int b, int device)
 {
 	for (int i = a + 1; i < b; i++)

@@ -240,7 +240,7 @@ struct step { bool alloc, host; int thread; int64_t start, end, at; uint64_t byt
 struct tally { int64_t live, peak, allocs, again, again_ns, free_ns, spare, spare_ns; };
 static const uint64_t sizes[3] = { 64, 4096, 1000000 };
 
-/* Calls of two threads; no two count at one moment. */
+/* Calls of two threads; no two count at the same time. */
 static int make(struct step *list)
 {
 	int n = 0;

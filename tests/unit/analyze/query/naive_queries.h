@@ -215,7 +215,7 @@ static inline const char *const *nq_by(unsigned seed)
  * by. */
 struct nq_question { const struct nq_expr *expr; const char *const *by; struct gt_buf where, fields; };
 
-/* The program, as a trace. new. nq_end releases the question. */
+/* The program as a trace; the caller closes the reader. nq_end releases the question. */
 static inline struct gt_reader *nq_begin(struct nq_question *q, unsigned seed, const char *const *by)
 {
 	struct gt_reader *r = rp_make(&nq_program, seed);

@@ -3,7 +3,8 @@
 #include "analyze/query/query.h"
 #include "tests/unit/analyze/query/naive_queries.h"
 
-/* Every range has as many values as lie in it, ranges do not overlap, and nq_rows values are in one. */
+/* The count of each range is the number of values in it, ranges do not overlap, and each value
+ * of nq_rows is in one range. */
 static bool ranges_agree(const json_t *j, const char *by, const char *of, const char *from, const char *to)
 {
 	double counted = 0, there = 0;

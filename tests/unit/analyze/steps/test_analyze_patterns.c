@@ -1,5 +1,5 @@
-/* The report `patterns`: over a small program whose figures are known, and over random ones beside figures counted a second time:
- * every sequence one by one. */
+/* The report `patterns`: over a small program whose figures are known, and over random ones,
+ * compared with figures counted a second time, sequence by sequence. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "analyze/steps/sequences.h"

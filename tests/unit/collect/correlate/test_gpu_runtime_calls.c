@@ -113,7 +113,7 @@ static void a_runtime_call_waits_for_those_within(void)
 	gt_reader_close(r);
 }
 
-/* Calls that never reach the driver, or launch nothing, without end. */
+/* An unlimited number of calls that never reach the driver or launch no work. */
 static void runtime_calls_take_no_memory(void)
 {
 	struct gt_gpu_totals t;

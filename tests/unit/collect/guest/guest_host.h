@@ -236,7 +236,7 @@ static void host_drain_thread(struct host *h, struct gt_ring_thread *t, struct h
 	__atomic_store_n(&t->consumed, c->position, __ATOMIC_RELEASE);
 }
 
-/* Reads all that is new. */
+/* Reads all new records. */
 static void host_drain(struct host *h)
 {
 	for (uint32_t i = 0; i < h->s->nthreads; i++)

@@ -341,8 +341,9 @@ static void *launch_long(void *arg)
 	return NULL;
 }
 
-/* There may be another kernel, which does not end before these have fired, or not within so many tries of 10 ms: launched by another
- * thread before them, or behind them. (CUPTI has nothing of a kernel before those have ended that its thread launched before it.) */
+/* There may be another kernel, which does not end before these have fired, or not within this
+ * number of tries of 10 ms. Another thread launches it before them, or after them. (CUPTI has no
+ * record of a kernel before the kernels have ended that its thread launched earlier.) */
 enum other { ALONE, BESIDE, BEHIND };
 
 static bool caught(int n, enum other other, int tries)

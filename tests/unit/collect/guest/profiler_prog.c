@@ -1,14 +1,26 @@
-/* A program that profiles itself with CUPTI, as torch.profiler does: registers its callbacks and its clock once, and then enables
- * kernels twice, for 50 launches each; before, between and behind are 50 launches that it does not look at. Prints how many kernels its
- * own records have and how many of them lie in its own clock. For tests/cli/collect/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
- * default search, having loaded it globally; "finalize": ends CUPTI; "first": enables kernels before cuInit; "late": asks for its records
- * only a second after it has disabled them; "idle": registers, and enables nothing; "thread": from a thread that then launches all;
- * "slow": takes its time with records, and calls CUPTI often
- * then; "ends": does not profile, but ends while a thread flushes; "calls": enables the runtime's calls and a launch of the driver's, too, and disables both kinds; "runtime": launches by the runtime;
- * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
- * profiling, but a child between its launches; "execv" and its like: none, and the program is replaced right behind its launches;
- * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit; "abort", "assert": none, it dies so right
- * behind its launches; "abort later": half a second behind them. */
+/* A program that profiles itself with CUPTI, as torch.profiler does: it registers its
+ * callbacks and its clock once, and then enables kernels twice, for 50 launches each. Before,
+ * between and after these are 50 launches without profiling. It prints the number of kernels in its
+ * own records and how many of them have times of its own clock.
+ * For tests/cli/collect/gpu_others.sh. Arguments:
+ *	linked		finds CUPTI's functions by dlsym's default search, having loaded it globally
+ *	finalize	ends CUPTI
+ *	first		enables kernels before cuInit
+ *	late		flushes its records only one second after it has disabled them
+ *	idle		registers, and enables nothing
+ *	thread		profiles from a thread that then makes all launches
+ *	slow		processes records slowly, and calls CUPTI often while it does so
+ *	ends		does not profile, but ends while a thread flushes
+ *	calls		also enables the runtime's calls and one launch function of the driver, and
+ *			disables both kinds
+ *	runtime		launches by the runtime
+ *	disable		only disables kernels
+ *	again		CUPTI calls it back, and the callback calls CUPTI
+ *	fork		no profiling, but a child between its launches
+ *	execv, ...	no profiling; the program is replaced right after its launches
+ *	stay		the same, but without such a file: it launches more, then calls _exit
+ *	abort, assert	no profiling; it aborts right after its launches
+ *	abort later	the same, half a second after them */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>

@@ -270,7 +270,7 @@ static void forked_child_is_a_process_of_its_own(void)
 	host_close(&h);
 }
 
-/* Another thread of the parent holds the loader's lock for ever. */
+/* Another thread of the parent holds the loader's lock and never releases it. */
 static void forked_under_locks(void)
 {
 	static const char *const modes[] = { "early", "late", "unmapped" };

@@ -257,8 +257,8 @@ static uint64_t stream(unsigned flags)
 	return gt_cu.stream(&s, flags) ? 0 : s;
 }
 
-/* One that is held up, and a capture meanwhile, which waits for 95 ms at least, and not for ever. False: it did not wait, as it was held up
- * for longer. */
+/* A thread is delayed while another one captures; the capture waits for at least 95 ms, but not
+ * without limit. False: it did not wait, because it was itself delayed for longer. */
 static bool a_capture_waits(uint64_t s, bool *failed)
 {
 	pthread_t launcher, capturer;

@@ -141,7 +141,8 @@ static void chrome_long_call_over_epochs(void)
 	by_end = false;
 }
 
-/* Files that lie: calls of any depth overlap in any way, over several epochs. Nothing is dropped, nothing overlaps by halves. */
+/* Files with invalid data: calls of any depth overlap in any way, over several epochs. No call
+ * is dropped, and no two slices overlap in part. */
 static void chrome_of_lies(void)
 {
 	for (unsigned seed = 1; seed <= 100; seed++) {
@@ -301,7 +302,8 @@ static void put_joined(struct made *m, uint64_t track, int64_t call, int64_t ns,
 	put(m, GT_GPU, m->gpu, JOINED, start, start + 10, 0, 0, joined);
 }
 
-/* An arrow lies in the slice of its call wherever that is: on its thread, on another lane, as a span, still open. */
+/* An arrow is in the slice of its call, wherever the slice is: on its thread, on another lane,
+ * as a span, still open. */
 static void chrome_flows_are_in_slices(void)
 {
 	struct made m = make();

@@ -311,7 +311,7 @@ static void what_is_not_known_is_left_out(void)
 
 /* ---- arrows ---- */
 
-/* The slice on whose thread and within whose time an event lies: the shortest. */
+/* The shortest slice that contains the event, by thread and time. */
 static json_t *slice_at(json_t *j, const json_t *at)
 {
 	json_t *e, *best = NULL;

@@ -108,7 +108,7 @@ static void waits(void)
 			       "\"correlation\":4") "]}"),
 		     "S 0/7 stream 7 wait for stream 4000+4000 d0 r0 " FIELDS("4", "1", "4000", "4000", "cudaStreamSynchronize", "1")));
 	CHECK(strstr(list_text(HEAD RUNTIME("cudaStreamSynchronize", "4", "6", "4") "," WAIT("Stream Sync", "7", ",\"device\":0,\"correlation\":4") "]}"),
-		     "wait for stream 5000+2000 d0 r0"));	/* does not lie within it */
+		     "wait for stream 5000+2000 d0 r0"));	/* is not within it */
 	CHECK(strstr(list_text(HEAD RUNTIME("cudaStreamWaitEvent", "4", "4", "4") "," WAIT("Stream Wait Event", "7", ",\"correlation\":4") "]}"),
 		     "stream waits for event 5000+2000 d0 r0"));
 	CHECK(strstr(list_text(HEAD WAIT("Stream Sync", "1000007", "") "]}"), "S 0/7 stream 7 wait for stream 5000"));

@@ -37,7 +37,7 @@ static void put_kernel(const char *name, unsigned id, unsigned ts)
 		      "\"correlation\":%u}}", name, ts, id);
 }
 
-/* The i-th of CALLS in time: every other one lies within the one before. */
+/* Call i of CALLS in time: every other one is within the one before. */
 static void put_ith(uint32_t i)
 {
 	const char *name = i % 2 ? "cudaFree" : "cudaLaunchKernel";

@@ -364,7 +364,7 @@ static size_t widest(const char *text)
 	return most;
 }
 
-/* On a terminal of 40 columns the name gives way; the numbers never do. */
+/* On a terminal of 40 columns the name is shortened; numbers never are. */
 static void narrow_terminal(void)
 {
 	struct gt_table *t = gt_table_new("x", NULL, columns, 3);

@@ -11,7 +11,7 @@
 #else
 #define EPOCHS 300000
 #endif
-#define LATE 10000			/* every so many epochs a call ends that began so many before */
+#define LATE 10000			/* every N epochs a call ends that began N epochs before */
 #define ROWS (EPOCHS + EPOCHS / LATE)
 
 enum end { CLOSED, ABANDONED };

@@ -63,7 +63,8 @@ static struct gt_counter_cell count_cell(const struct gt_counter_key *of, int64_
 		/* the value when the cell began, or the first one of all */
 		if (s->at <= from || !c.known) {
 			c = (struct gt_counter_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
-			if (i && s->at == from)		/* others at the cell's first moment held for none of it, but were seen */
+			/* other values at the cell's start lasted 0 ns, but count */
+			if (i && s->at == from)
 				for (size_t j = i; j-- > 0 && samples[j].at == from;)
 					if (samples[j].track == of->track && samples[j].type == of->type) {
 						c.low = samples[j].value < c.low ? samples[j].value : c.low;

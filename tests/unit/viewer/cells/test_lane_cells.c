@@ -1,6 +1,8 @@
-/* Strips held against a count of every row, cell by cell: on random traces with all that a strip may show (nested calls, ioctls, ranges that
- * nest and overlap, work and waits of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that last for many
- * blocks), at every width of cells there is. And on traces that grow, held against strips that see them for the first time. */
+/* Strips compared with a count of every row, cell by cell: on random traces with all kinds of
+ * rows that a strip may show (nested calls, ioctls, ranges that nest and overlap, work and waits
+ * of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that
+ * span many blocks), at every width of cells. And on traces that grow, compared with strips that
+ * read them for the first time. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/cells/measure.h"
@@ -69,7 +71,7 @@ static int depth_in(const struct gt_reader *r, const struct seen_row *row, const
 
 static int64_t first_cell(const struct gt_cell_window *w, int64_t at) { return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first; }
 
-/* One row's part in a stretch of time, of which `from` on is not covered yet. */
+/* One row's part in a period of time, of which the part from `from` on is not covered yet. */
 static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start, int64_t end, int64_t from, int64_t low, int64_t high)
 {
 	int64_t f = from > low ? from : low, t = end < high ? end : high;

@@ -319,10 +319,11 @@ static void unfolds_what_fits(void)
 	struct world w;
 
 	open_world(&w, 1);
-	CHECK(!gt_lanes_unfold_to(&w.lanes, 5));	/* too few for GPUs, whatever gives way */
+	/* too few lines for GPUs, even without other lanes */
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 5));
 	CHECK(is(&w, "+train (pid 100)\n-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
-	CHECK(!gt_lanes_unfold_to(&w.lanes, 8));	/* threads give way */
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 8));	/* threads are folded */
 	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads, others\n"
 		     "-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
@@ -516,7 +517,8 @@ static void a_context_comes_out(void)
 static bool waiting;
 static bool queues(void *arg, uint32_t segment) { return waiting; }
 
-/* Beneath a GPU, and beneath each of its streams where it has several; hidden each for itself; nowhere where nothing waits. */
+/* Below a GPU, and below each of its streams if it has several; each can be hidden; absent if no
+ * work waits. */
 static void launches_wait_beneath_their_gpu(void)
 {
 	struct world w;
