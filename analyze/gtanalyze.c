@@ -25,10 +25,11 @@
 #include "formats/import/importers.h"
 
 #define NOT_GIVEN UINT64_MAX
-#define THREADS_MAX 8	/* more threads gain little: all share the unpacking of blocks */
-#define TEXT_TOP 20	/* default rows of a table in text; other formats print all rows */
-#define SCREEN_TOP 8	/* the same for the default report of a trace with GPU rows: it shows at
-			 * a glance what limits a program */
+#define THREADS_MAX 8 /* more threads gain little: all share the unpacking of blocks */
+#define TEXT_TOP 20   /* default rows of a table in text; other formats print all rows */
+#define SCREEN_TOP                                                                                 \
+	8 /* the same for the default report of a trace with GPU rows: it shows at                 \
+	   * a glance what limits a program */
 
 static struct {
 	bool list, explain, force, whole, spark, per_rank;
@@ -39,60 +40,84 @@ static struct {
 	const char *where, *by, *agg, *order_by, *of;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
-static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
-static const char *const name_forms[] = { "short", "full", "mangled", NULL };	/* as in enum gt_name_form */
-static const char *const colour_words[] = { "auto", "always", "never", NULL };	/* as in enum gt_colour_when */
+/* as in enum gt_table_format */
+static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };
+/* as in enum gt_name_form */
+static const char *const name_forms[] = { "short", "full", "mangled", NULL };
+/* as in enum gt_colour_when */
+static const char *const colour_words[] = { "auto", "always", "never", NULL };
 static const struct gt_opt options[] = {
-	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and exit", NULL },
-	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "explain the terms of all reports, and exit", NULL },
-	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "output format", formats },
-	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0: all; default: 20 in text, all in the "
-							       "other formats", NULL },
-	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "kernel name style", name_forms },
-	{ 0,   "color",  GT_OPT_WORD, &opt.colour,  "WHEN",    "colour text output; auto: on a terminal, unless NO_COLOR is set", colour_words },
-	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
-	  "draw the spread of durations beside each name of top, ioctls and kernels", NULL },
-	{ 0,   "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
-	  "report on each file separately, not on all files as ranks of one run", NULL },
-	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write to FILE instead of standard output", NULL },
-	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
-	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "use N threads; default: one for each processor, 8 at most", NULL },
-	{ 0,   "fail-if", GT_OPT_LIST, &opt.fail_if, "GATE",
-	  "exit with 3 if a figure passes a limit ('kernels.p99 > 5ms'), or, with diff, changes by more than a limit ('kernels.p99 > +5%'); "
-	  "repeatable", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to analyze", NULL },
-	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out rows that end before TIME (1.5s, 250ms after the start)", NULL },
-	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out rows that begin at TIME or later", NULL },
-	{ 0,   "whole",  GT_OPT_FLAG, &opt.whole,   NULL,      "analyze GPUs over the whole recording, not only from their first to "
-							       "their last operation", NULL },
-	{ 0,   "min",    GT_OPT_STR,  &opt.min,     "TIME",    "ignore GPU gaps shorter than TIME", NULL },
-	{ 0,   "gap",    GT_OPT_STR,  &opt.gap,     "TIME",    "advice reports each GPU gap longer than TIME (default 500ms)", NULL },
-	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "only this process", NULL },
-	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "only this thread", NULL },
-	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
-	  "only operations whose full name matches, or @CATEGORY; repeatable", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Option of the report critical", NULL },
-	{ 0,   "without", GT_OPT_LIST, &opt.without, "GLOB",
-	  "estimate how much time the run would save at most if matching operations took no time; repeatable", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Options of query and histogram", NULL },
-	{ 0,   "where",  GT_OPT_STR,  &opt.where,   "EXPR",    "/gemm/'~only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'~/gemm/'", NULL },
-	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "one row for each combination of values of these fields: name,stream", NULL },
-	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "figures of each row: 'count,sum(dur),p99(dur)'; default: count,sum(dur)", NULL },
-	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "sort by this figure, largest first", NULL },
-	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",
-	  "field of histogram, which also takes --where and --by: dur (default), queue, bytes ...; or gap: GPU idle time by gap length", NULL },
+	{ 'l', "list", GT_OPT_FLAG, &opt.list, NULL, "list the reports and exit", NULL },
+	{ 0, "explain", GT_OPT_FLAG, &opt.explain, NULL,
+		"explain the terms of all reports, and exit", NULL },
+	{ 0, "format", GT_OPT_WORD, &opt.format, "FORMAT", "output format", formats },
+	{ 0, "top", GT_OPT_U64, &opt.top, "N",
+		"show at most N rows of a table, 0: all; default: 20 in text, all in the "
+		"other formats",
+		NULL },
+	{ 0, "names", GT_OPT_WORD, &opt.names, "FORM", "kernel name style", name_forms },
+	{ 0, "color", GT_OPT_WORD, &opt.colour, "WHEN",
+		"colour text output; auto: on a terminal, unless NO_COLOR is set", colour_words },
+	{ 0, "spark", GT_OPT_FLAG, &opt.spark, NULL,
+		"draw the spread of durations beside each name of top, ioctls and kernels", NULL },
+	{ 0, "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
+		"report on each file separately, not on all files as ranks of one run", NULL },
+	{ 'o', "output", GT_OPT_STR, &opt.output, "FILE",
+		"write to FILE instead of standard output", NULL },
+	{ 'f', "force", GT_OPT_FLAG, &opt.force, NULL, "overwrite FILE if it exists", NULL },
+	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",
+		"use N threads; default: one for each processor, 8 at most", NULL },
+	{ 0, "fail-if", GT_OPT_LIST, &opt.fail_if, "GATE",
+		"exit with 3 if a figure passes a limit ('kernels.p99 > 5ms'), or, with diff, changes by more than a limit ('kernels.p99 > +5%'); "
+		"repeatable",
+		NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Which rows to analyze", NULL },
+	{ 0, "from", GT_OPT_STR, &opt.from, "TIME",
+		"leave out rows that end before TIME (1.5s, 250ms after the start)", NULL },
+	{ 0, "to", GT_OPT_STR, &opt.to, "TIME", "leave out rows that begin at TIME or later",
+		NULL },
+	{ 0, "whole", GT_OPT_FLAG, &opt.whole, NULL,
+		"analyze GPUs over the whole recording, not only from their first to "
+		"their last operation",
+		NULL },
+	{ 0, "min", GT_OPT_STR, &opt.min, "TIME", "ignore GPU gaps shorter than TIME", NULL },
+	{ 0, "gap", GT_OPT_STR, &opt.gap, "TIME",
+		"advice reports each GPU gap longer than TIME (default 500ms)", NULL },
+	{ 0, "pid", GT_OPT_U64, &opt.pid, "PID", "only this process", NULL },
+	{ 0, "tid", GT_OPT_U64, &opt.tid, "TID", "only this thread", NULL },
+	{ 'm', "match", GT_OPT_LIST, &opt.match, "GLOB",
+		"only operations whose full name matches, or @CATEGORY; repeatable", NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Option of the report critical", NULL },
+	{ 0, "without", GT_OPT_LIST, &opt.without, "GLOB",
+		"estimate how much time the run would save at most if matching operations took no time; repeatable",
+		NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Options of query and histogram", NULL },
+	{ 0, "where", GT_OPT_STR, &opt.where, "EXPR",
+		"/gemm/'~only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'~/gemm/'",
+		NULL },
+	{ 0, "by", GT_OPT_STR, &opt.by, "FIELDS",
+		"one row for each combination of values of these fields: name,stream", NULL },
+	{ 0, "agg", GT_OPT_STR, &opt.agg, "FIGURES",
+		"figures of each row: 'count,sum(dur),p99(dur)'; default: count,sum(dur)", NULL },
+	{ 0, "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "sort by this figure, largest first",
+		NULL },
+	{ 0, "of", GT_OPT_STR, &opt.of, "FIELD",
+		"field of histogram, which also takes --where and --by: dur (default), queue, bytes ...; or gap: GPU idle time by gap length",
+		NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
 	.usage = "[options] [REPORT...] FILE...\n       gtanalyze [options] diff [REPORT...] A B",
-	.about = "Analyzes traces: which calls and GPU operations ran, how long they took, what the program waited for.",
+	.about =
+		"Analyzes traces: which calls and GPU operations ran, how long they took, what the program waited for.",
 	.options = options,
 	.noptions = sizeof(options) / sizeof(*options),
-	.after = "Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
-		 "diff compares B with A: what is slower, faster, added or gone.\n"
-		 "Reports come before the files. To open a file that has the name of a report, give a\n"
-		 "path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
-		 "2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",
+	.after =
+		"Without REPORT gtanalyze prints the default report; --list lists its parts.\n"
+		"diff compares B with A: what is slower, faster, added or gone.\n"
+		"Reports come before the files. To open a file that has the name of a report, give a\n"
+		"path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
+		"2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",
 };
 
 static int fail(const char *file, const struct gt_err *err, int status)
@@ -134,17 +159,27 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 static int check_query(const struct gt_report_selection *c, struct gt_err *err)
 {
 	bool query = gt_is_selected(c, "query"), histogram = gt_is_selected(c, "histogram");
-	const struct { const char *option, *given; bool taken; const char *by; } rows[] = {
-		{ "--agg", opt.agg, query, "query" }, { "--order-by", opt.order_by, query, "query" }, { "--of", opt.of, histogram, "histogram" },
-		{ "--where", opt.where, query || histogram, "query" }, { "--by", opt.by, query || histogram, "query" },
+	const struct {
+		const char *option, *given;
+		bool taken;
+		const char *by;
+	} rows[] = {
+		{ "--agg", opt.agg, query, "query" },
+		{ "--order-by", opt.order_by, query, "query" },
+		{ "--of", opt.of, histogram, "histogram" },
+		{ "--where", opt.where, query || histogram, "query" },
+		{ "--by", opt.by, query || histogram, "query" },
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (rows[i].given && !rows[i].taken)
-			return gt_err_set(err, -EINVAL, "%s is for the report %s: gtanalyze %s %s ... FILE", rows[i].option, rows[i].by, rows[i].by,
-					  rows[i].option);
+			return gt_err_set(err, -EINVAL,
+				"%s is for the report %s: gtanalyze %s %s ... FILE", rows[i].option,
+				rows[i].by, rows[i].by, rows[i].option);
 		if (rows[i].given && c->n > 2)
-			return gt_err_set(err, -EINVAL, "with %s no other report can be given beside %s", rows[i].option, query ? "query" : "histogram");
+			return gt_err_set(err, -EINVAL,
+				"with %s no other report can be given beside %s", rows[i].option,
+				query ? "query" : "histogram");
 	}
 	return 0;
 }
@@ -157,7 +192,8 @@ static int read_gaps(struct gt_report_selection *c)
 	struct gt_err err = GT_ERR_INIT;
 
 	if (opt.where) {
-		gt_err_set(&err, -EINVAL, "--where selects rows, and gaps have none; use --from and --to to select a time range");
+		gt_err_set(&err, -EINVAL,
+			"--where selects rows, and gaps have none; use --from and --to to select a time range");
 		return fail(NULL, &err, GT_EXIT_USAGE);
 	}
 	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
@@ -177,7 +213,8 @@ static int read_query(struct gt_report_selection *c)
 	if (is_gap_histogram())
 		return read_gaps(c);
 	if (gt_is_selected(c, "query"))
-		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
+		c->query = gt_query_new(
+			opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
 	if (!err.code && gt_is_selected(c, "histogram"))
 		c->histogram = gt_query_new_hist(opt.where, opt.by, opt.of, &option, &text, &err);
 	if (err.code)
@@ -200,7 +237,14 @@ static void put_restrictions(struct gt_buf *b)
 {
 	const char *sep = "";
 
-#define PUT(given, ...) do { if (given) { gt_buf_str(b, sep); gt_buf_printf(b, __VA_ARGS__); sep = ", "; } } while (0)
+#define PUT(given, ...)                                                                            \
+	do {                                                                                       \
+		if (given) {                                                                       \
+			gt_buf_str(b, sep);                                                        \
+			gt_buf_printf(b, __VA_ARGS__);                                             \
+			sep = ", ";                                                                \
+		}                                                                                  \
+	} while (0)
 	PUT(opt.from, "--from %s", opt.from);
 	PUT(opt.to, "--to %s", opt.to);
 	PUT(opt.pid, "--pid %llu", (unsigned long long)opt.pid);
@@ -228,16 +272,21 @@ static int check_options(struct gt_err *err)
 
 	for (unsigned i = 0; i < 4; i++)
 		if (times[i] && gt_parse_ns(times[i], &ns[i]))
-			return gt_err_set(err, -EINVAL, "invalid time '%s' (examples: 1.5s, 250ms, 10us, 80ns)", times[i]);
+			return gt_err_set(err, -EINVAL,
+				"invalid time '%s' (examples: 1.5s, 250ms, 10us, 80ns)", times[i]);
 	if (ns[0] >= ns[1])
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	if (opt.threads == NOT_GIVEN)
 		opt.threads = processors();
 	if (!opt.threads || opt.threads > 1024)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
-	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
+	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX ||
+		opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
-	return gt_globs_check(&opt.match, "--match", err) || gt_globs_check(&opt.without, "--without", err) ? err->code : 0;
+	return gt_globs_check(&opt.match, "--match", err) ||
+			gt_globs_check(&opt.without, "--without", err)
+		? err->code
+		: 0;
 }
 
 /* An option that no selected report uses is an error. */
@@ -251,7 +300,9 @@ static int check_reports(const struct gt_report_selection *c, struct gt_err *err
 		other |= c->list[i] != critical && c->list[i] != gt_analyses[0];
 	}
 	if (opt.without.n && (!asked || other))
-		return gt_err_set(err, -EINVAL, "--without is for the report critical: gtanalyze critical --without %s FILE", opt.without.items[0]);
+		return gt_err_set(err, -EINVAL,
+			"--without is for the report critical: gtanalyze critical --without %s FILE",
+			opt.without.items[0]);
 	return 0;
 }
 
@@ -270,13 +321,15 @@ static void print_notes(const char *file, struct gt_table *const *tables, unsign
 		const char *table = is_header(tables[i]) ? "" : gt_table_name(tables[i]), *note;
 
 		for (size_t k = 0; (note = gt_table_get_note(tables[i], k)); k++)
-			gt_message(stderr, "gtanalyze", "%s: %s%s%s", file, table, *table ? ": " : "", note);
+			gt_message(stderr, "gtanalyze", "%s: %s%s%s", file, table,
+				*table ? ": " : "", note);
 	}
 }
 
 /* Flushes also after an error: later messages may go to the same place, and must come after the
  * tables. */
-static int print_tables(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, struct gt_err *err)
+static int print_tables(struct gt_table *const *tables, unsigned n, const char *label,
+	struct gt_out *out, struct gt_err *err)
 {
 	int rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, label, out, err);
 
@@ -286,8 +339,9 @@ static int print_tables(struct gt_table *const *tables, unsigned n, const char *
 
 /* In csv and tsv the header is printed only when the user names it: a spreadsheet then gets the
  * table of the report alone. */
-static int print(const char *file, const struct gt_report_selection *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
-		 struct gt_err *err)
+static int print(const char *file, const struct gt_report_selection *c,
+	struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
+	struct gt_err *err)
 {
 	bool rows_only = opt.format == GT_CSV || opt.format == GT_TSV;
 	unsigned skip = 0;
@@ -305,11 +359,15 @@ static int print(const char *file, const struct gt_report_selection *c, struct g
 
 /* The options of the command line, applied to one open trace. Release it after *o: *o borrows
  * from it. */
-struct trace_options { struct gt_buf restrictions; struct gt_time_ranges range; struct gt_matched match; };
+struct trace_options {
+	struct gt_buf restrictions;
+	struct gt_time_ranges range;
+	struct gt_matched match;
+};
 
 /* origins: NULL, or as in gt_time_ranges_set. */
-static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct trace_options *a,
-		       struct gt_err *err)
+static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path,
+	const int64_t *origins, struct trace_options *a, struct gt_err *err)
 {
 	memset(a, 0, sizeof(*a));
 	*o = (struct gt_analysis_options){ .file = path };
@@ -344,8 +402,10 @@ static void release_trace_options(struct trace_options *a)
 /* The exit status that the tables of reports named by the user lead to. */
 static int exit_status_of(struct gt_table *const *tables, int n)
 {
-	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN, [GT_FOUND] = GT_EXIT_FOUND, [GT_CANNOT] = GT_EXIT_UNKNOWN,
-					      [GT_CANNOT_PART] = GT_EXIT_CLEAN };
+	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN,
+		[GT_FOUND] = GT_EXIT_FOUND,
+		[GT_CANNOT] = GT_EXIT_UNKNOWN,
+		[GT_CANNOT_PART] = GT_EXIT_CLEAN };
 	enum gt_exit status = GT_EXIT_CLEAN;
 
 	for (int i = 0; i < n; i++)
@@ -355,12 +415,12 @@ static int exit_status_of(struct gt_table *const *tables, int n)
 
 /* What a report is run on: one file, several files as one, or one of several files. */
 struct subject {
-	const char *name;			/* in messages */
+	const char *name; /* in messages */
 	struct gt_reader *reader;
-	const struct gt_ranks *ranks;		/* several files read as one; NULL: one file */
-	const int64_t *origins; /* of times, shared with other files; NULL: the file's own */
-	bool several; /* tables in csv and tsv have a column with the file name */
-	bool no_header;				/* the header was printed before */
+	const struct gt_ranks *ranks; /* several files read as one; NULL: one file */
+	const int64_t *origins;       /* of times, shared with other files; NULL: the file's own */
+	bool several;                 /* tables in csv and tsv have a column with the file name */
+	bool no_header;               /* the header was printed before */
 };
 
 /* Replaces the recording number of each row by the label of its rank. */
@@ -369,7 +429,8 @@ static void label_ranks(const struct gt_ranks *ranks, struct gt_table *const *ta
 	static const struct gt_column column = { "rank", "Rank", GT_C_TEXT };
 
 	for (unsigned i = 0; ranks && i < n; i++)
-		gt_table_relabel(tables[i], "recording", &column, ranks->labels, gt_reader_segments(ranks->all));
+		gt_table_relabel(tables[i], "recording", &column, ranks->labels,
+			gt_reader_segments(ranks->all));
 }
 
 /* Notes in the header the files that no table includes. */
@@ -379,16 +440,19 @@ static void note_missing_files(const struct gt_ranks *ranks, struct gt_table *he
 		const struct gt_rank *r = &ranks->list[i];
 
 		if (r->same)
-			gt_table_note(header, "%s is the same recording as %s: it is counted once", r->path, r->same);
+			gt_table_note(header, "%s is the same recording as %s: it is counted once",
+				r->path, r->same);
 		else
-			gt_table_note(header, "%s could not be read: no figure includes it", r->path);
+			gt_table_note(
+				header, "%s could not be read: no figure includes it", r->path);
 	}
 }
 
 /* Checks the gates on a trace. Gates need all rows of their tables, whatever --top prints. Adds
  * the table "gates". */
-static int check_gates(const struct gt_report_selection *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
-		      int *status, struct gt_err *err)
+static int check_gates(const struct gt_report_selection *c, const struct subject *s,
+	struct gt_analysis_options o, struct gt_table **tables, int *n, int *status,
+	struct gt_err *err)
 {
 	struct gt_diff_request read = { 0 };
 	struct gt_side side = { 0 };
@@ -402,7 +466,7 @@ static int check_gates(const struct gt_report_selection *c, const struct subject
 	if (!rc)
 		rc = gt_gates_check(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
 	if (rc > 0)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
+		*status = gt_exit_worse((enum gt_exit) * status, (enum gt_exit)rc);
 	gt_side_release(&side);
 	return rc < 0 ? rc : 0;
 }
@@ -416,7 +480,8 @@ static bool is_damaged(struct gt_reader *r)
 }
 
 /* *status becomes worse if gates or damage require it. */
-static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out, int *status, struct gt_err *err)
+static int report(const struct subject *s, const struct gt_report_selection *c, struct gt_out *out,
+	int *status, struct gt_err *err)
 {
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_analysis_options o;
@@ -427,7 +492,8 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	n = set_options(&o, s->reader, s->name, s->origins, &given, err);
 	o.ranks = s->ranks ? s->ranks->names : NULL;
 	o.in_default_report = c->in_default_report;
-	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
+	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT &&
+		gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
 		o.top = SCREEN_TOP;
 	o.query = c->query;
 	o.histogram = c->histogram;
@@ -437,7 +503,8 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	if (n >= 0 && !c->in_default_report)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)exit_status_of(tables, n));
+		*status = gt_exit_worse(
+			(enum gt_exit) * status, (enum gt_exit)exit_status_of(tables, n));
 	rc = n < 0 ? n : s->no_header ? 0 : check_gates(c, s, o, tables, &n, status, err);
 	if (n > 0 && s->ranks) {
 		label_ranks(s->ranks, tables, (unsigned)n);
@@ -450,20 +517,23 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
 	if (is_damaged(s->reader))
-		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
+		*status = gt_exit_worse((enum gt_exit) * status, GT_EXIT_FAILURE);
 	release_trace_options(&given);
 	return rc;
 }
 
 /* Reports on each file in turn. A file that cannot be read does not stop the others. */
-static int analyze_each(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
+static int analyze_each(
+	const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
 	bool any = false;
 
 	for (int i = 0; i < n; i++) {
 		struct gt_err err = GT_ERR_INIT;
-		struct subject s = { .name = files[i], .reader = gt_open_any(files[i], &err), .several = n > 1 };
+		struct subject s = {
+			.name = files[i], .reader = gt_open_any(files[i], &err), .several = n > 1
+		};
 
 		if (any && s.reader && opt.format != GT_JSON)
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
@@ -479,7 +549,8 @@ static int analyze_each(const struct gt_report_selection *c, char **files, int n
 
 /* Splits the reports: text prints those with per_recording one rank after the other. Other
  * formats have one table, whose rows name the rank. */
-static void split(const struct gt_report_selection *c, struct gt_report_selection *together, struct gt_report_selection *apart)
+static void split(const struct gt_report_selection *c, struct gt_report_selection *together,
+	struct gt_report_selection *apart)
 {
 	*together = *apart = *c;
 	together->n = apart->n = 0;
@@ -488,21 +559,27 @@ static void split(const struct gt_report_selection *c, struct gt_report_selectio
 
 		if (!alone || !i)
 			together->list[together->n++] = c->list[i];
-		if (alone || !i)	/* the header comes first in both lists */
+		if (alone || !i) /* the header comes first in both lists */
 			apart->list[apart->n++] = c->list[i];
 	}
 }
 
-static int report_each_rank(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out, int *status)
+static int report_each_rank(const struct gt_ranks *ranks, const struct gt_report_selection *c,
+	struct gt_out *out, int *status)
 {
 	struct gt_analysis_options o = { .top = 0 };
 	struct gt_time_ranges times;
 	struct gt_err all = GT_ERR_INIT;
-	int rc = gt_time_ranges_set(&times, &o, ranks->all, NULL, NULL, NULL, &all) ? fail(NULL, &all, GT_EXIT_FAILURE) : 0;
+	int rc = gt_time_ranges_set(&times, &o, ranks->all, NULL, NULL, NULL, &all)
+		? fail(NULL, &all, GT_EXIT_FAILURE)
+		: 0;
 
 	for (size_t i = 0; times.origins && i < ranks->nread; i++) {
 		const struct gt_rank *r = &ranks->list[i];
-		struct subject s = { .name = r->path, .reader = r->reader, .origins = times.origins + r->first, .no_header = true };
+		struct subject s = { .name = r->path,
+			.reader = r->reader,
+			.origins = times.origins + r->first,
+			.no_header = true };
 		struct gt_err err = GT_ERR_INIT;
 
 		gt_out_str(out, "\n=== ");
@@ -517,7 +594,8 @@ static int report_each_rank(const struct gt_ranks *ranks, const struct gt_report
 	return rc;
 }
 
-static int report_ranks(const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out)
+static int report_ranks(
+	const struct gt_ranks *ranks, const struct gt_report_selection *c, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_report_selection together, apart;
@@ -535,11 +613,13 @@ static int report_ranks(const struct gt_ranks *ranks, const struct gt_report_sel
 }
 
 /* Files that cannot be read set the exit status; the reports cover the other files. */
-static int analyze_ranks(const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
+static int analyze_ranks(
+	const struct gt_report_selection *c, char **files, int n, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
-	int status = GT_EXIT_CLEAN, failed = gt_ranks_open(&ranks, files, (size_t)n, (unsigned)opt.threads, &err);
+	int status = GT_EXIT_CLEAN,
+	    failed = gt_ranks_open(&ranks, files, (size_t)n, (unsigned)opt.threads, &err);
 
 	if (failed)
 		status = fail(NULL, &err, GT_EXIT_FAILURE);
@@ -547,14 +627,16 @@ static int analyze_ranks(const struct gt_report_selection *c, char **files, int 
 		if (!ranks.list[i].same)
 			status = fail(ranks.list[i].path, &ranks.list[i].err, GT_EXIT_FAILURE);
 	if (!failed && ranks.nread)
-		status = gt_exit_worse((enum gt_exit)status, (enum gt_exit)report_ranks(&ranks, c, out));
+		status = gt_exit_worse(
+			(enum gt_exit)status, (enum gt_exit)report_ranks(&ranks, c, out));
 	gt_ranks_release(&ranks);
 	return status;
 }
 
 /* ---- two files ---- */
 
-static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *asked, int *status, struct gt_err *err)
+static int read_side(struct gt_side *side, const char *path, const struct gt_diff_request *asked,
+	int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_analysis_options o;
@@ -567,13 +649,14 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 	if (!rc)
 		rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
 	if (is_damaged(r))
-		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
+		*status = gt_exit_worse((enum gt_exit) * status, GT_EXIT_FAILURE);
 	release_trace_options(&given);
 	gt_reader_close(r);
 	return rc;
 }
 
-static int print_diff(const struct gt_report_selection *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
+static int print_diff(const struct gt_report_selection *c, const struct gt_side sides[2],
+	struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_diff_request asked = c->diff;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
@@ -583,11 +666,13 @@ static int print_diff(const struct gt_report_selection *c, const struct gt_side 
 	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
 	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
 	if (n >= 0)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)exit_status_of(tables, n));
+		*status = gt_exit_worse(
+			(enum gt_exit) * status, (enum gt_exit)exit_status_of(tables, n));
 	if (n >= 0 && c->gates.n) {
-		rc = gt_gates_check(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
+		rc = gt_gates_check(
+			&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
 		if (rc > 0)
-			*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
+			*status = gt_exit_worse((enum gt_exit) * status, (enum gt_exit)rc);
 		n++;
 	}
 	for (int i = 0; rc >= 0 && i < n && opt.names != GT_NAME_SHORT; i++)
@@ -623,7 +708,8 @@ static int compare(const struct gt_report_selection *c, char **files, struct gt_
 
 /* Reads the options and operands: reports, files, gates. Returns the index of the first file, or
  * a negative number for wrong use. */
-static int read_command_line(struct gt_report_selection *c, char **operands, int n, bool *diff, struct gt_err *err)
+static int read_command_line(
+	struct gt_report_selection *c, char **operands, int n, bool *diff, struct gt_err *err)
 {
 	int first;
 
@@ -638,7 +724,8 @@ static int read_command_line(struct gt_report_selection *c, char **operands, int
 	if (check_reports(c, err))
 		return -EINVAL;
 	if (first == n)
-		return gt_err_set(err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
+		return gt_err_set(
+			err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
 	return gt_check_files(operands + first, n - first, err) ? -EINVAL : first;
 }
 
@@ -658,10 +745,13 @@ static int run_command(const struct gt_report_selection *c, char **files, int n,
 	if (opt.explain)
 		gt_explain(c->list + 1, c->in_default_report ? 0 : c->n - 1, &out);
 	else if (opt.list)
-		status = gt_list_reports((enum gt_table_format)opt.format, &out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
+		status = gt_list_reports((enum gt_table_format)opt.format, &out, &err)
+			? fail(NULL, &err, GT_EXIT_FAILURE)
+			: GT_EXIT_CLEAN;
 	else
-		status = diff ? compare(c, files, &out) : n > 1 && !opt.per_rank ? analyze_ranks(c, files, n, &out) :
-			 analyze_each(c, files, n, &out);
+		status = diff                    ? compare(c, files, &out)
+			: n > 1 && !opt.per_rank ? analyze_ranks(c, files, n, &out)
+						 : analyze_each(c, files, n, &out);
 	err = (struct gt_err)GT_ERR_INIT;
 	if (status != GT_EXIT_FAILURE && gt_alloc_failed()) {
 		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
@@ -679,9 +769,15 @@ static int name_files(struct gt_files *files, char **operands, int n, bool diff)
 	if (!opt.list && !opt.explain && gt_files_expand(files, operands, n, &folder, &err))
 		return fail(folder, &err, GT_EXIT_FAILURE);
 	if (diff && files->n != 2)
-		return fail(NULL, (gt_err_set(&err, -EINVAL, "diff compares two files; the folder has %zu", files->n - 1), &err), GT_EXIT_USAGE);
+		return fail(NULL,
+			(gt_err_set(&err, -EINVAL, "diff compares two files; the folder has %zu",
+				 files->n - 1),
+				&err),
+			GT_EXIT_USAGE);
 	if (files->left_out)
-		gt_message(stderr, "gtanalyze", "files in the folder that are not traces, and are skipped: %zu", files->left_out);
+		gt_message(stderr, "gtanalyze",
+			"files in the folder that are not traces, and are skipped: %zu",
+			files->left_out);
 	return GT_EXIT_CLEAN;
 }
 
@@ -694,13 +790,16 @@ int main(int argc, char **argv)
 	bool diff;
 
 	gt_streams_guard();
-	mallopt(M_ARENA_MAX, 1);	/* reports allocate rarely, and each thread would map an
-					 * arena of 64 MiB */
+	mallopt(M_ARENA_MAX, 1); /* reports allocate rarely, and each thread would map an
+				  * arena of 64 MiB */
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
-		return rc > 0 ? GT_EXIT_CLEAN : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
+		return rc > 0 ? GT_EXIT_CLEAN
+			      : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
 	first = read_command_line(&chosen, argv + 1, n, &diff, &err);
-	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : diff ? GT_EXIT_CLEAN : read_query(&chosen);
+	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE)
+		: diff     ? GT_EXIT_CLEAN
+			   : read_query(&chosen);
 	if (!status)
 		status = name_files(&files, argv + 1 + first, n - first, diff);
 	if (!status)

@@ -1,4 +1,5 @@
-/* gtexport: a trace into other tools' files. Which exporters there are is exporters.c's business: each gives an option. */
+/* gtexport: a trace into other tools' files. Which exporters there are is exporters.c's business:
+ * each gives an option. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,27 +36,59 @@ static const char *const costs[] = { "time", "count", "bytes", NULL };
 static size_t make_options(struct args *a, struct gt_opt *o)
 {
 	const struct gt_opt common[] = {
-		{ .name = "output", .letter = 'o', .kind = GT_OPT_STR, .to = &a->output, .arg = "FILE",
-		  .help = "write to FILE, compressed if it ends in .gz; - is standard output" },
-		{ .name = "force", .letter = 'f', .kind = GT_OPT_FLAG, .to = &a->force, .help = "replace FILE if it exists" },
+		{ .name = "output",
+			.letter = 'o',
+			.kind = GT_OPT_STR,
+			.to = &a->output,
+			.arg = "FILE",
+			.help = "write to FILE, compressed if it ends in .gz; - is standard output" },
+		{ .name = "force",
+			.letter = 'f',
+			.kind = GT_OPT_FLAG,
+			.to = &a->force,
+			.help = "replace FILE if it exists" },
 		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "What to export" },
-		{ .name = "from", .kind = GT_OPT_NS, .to = &a->from, .arg = "TIME",
-		  .help = "only what lasts beyond TIME after the trace's start" },
-		{ .name = "to", .kind = GT_OPT_NS, .to = &a->to, .arg = "TIME",
-		  .help = "only what begins before TIME after the trace's start" },
-		{ .name = "pid", .kind = GT_OPT_U64, .to = &a->pid, .arg = "PID", .help = "only this process" },
-		{ .name = "tid", .kind = GT_OPT_U64, .to = &a->tid, .arg = "TID", .help = "only this thread" },
-		{ .name = "match", .letter = 'm', .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB",
-		  .help = "only names that match, or @CATEGORY; several are alternatives" },
-		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT",
-		  .help = "what folded stacks count", .words = costs },
+		{ .name = "from",
+			.kind = GT_OPT_NS,
+			.to = &a->from,
+			.arg = "TIME",
+			.help = "only what lasts beyond TIME after the trace's start" },
+		{ .name = "to",
+			.kind = GT_OPT_NS,
+			.to = &a->to,
+			.arg = "TIME",
+			.help = "only what begins before TIME after the trace's start" },
+		{ .name = "pid",
+			.kind = GT_OPT_U64,
+			.to = &a->pid,
+			.arg = "PID",
+			.help = "only this process" },
+		{ .name = "tid",
+			.kind = GT_OPT_U64,
+			.to = &a->tid,
+			.arg = "TID",
+			.help = "only this thread" },
+		{ .name = "match",
+			.letter = 'm',
+			.kind = GT_OPT_LIST,
+			.to = &a->match,
+			.arg = "GLOB",
+			.help = "only names that match, or @CATEGORY; several are alternatives" },
+		{ .name = "cost",
+			.kind = GT_OPT_WORD,
+			.to = &a->cost,
+			.arg = "WHAT",
+			.help = "what folded stacks count",
+			.words = costs },
 	};
 	size_t n = 0;
 
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Formats" };
 	for (unsigned i = 0; i < EXPORTERS_MAX && gt_exporters[i]; i++)
-		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name, .kind = GT_OPT_FLAG, .to = &a->exporter[i],
-					  .help = gt_exporters[i]->help };
+		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name,
+			.kind = GT_OPT_FLAG,
+			.to = &a->exporter[i],
+			.help = gt_exporters[i]->help };
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Output" };
 	memcpy(o + n, common, sizeof(common));
 	return n + sizeof(common) / sizeof(*common);
@@ -70,20 +103,23 @@ static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err
 		size_t len = strlen(names);
 
 		if (a->exporter[i] && one) {
-			gt_err_set(err, -EINVAL, "--%s and --%s: one format at a time", one->name, gt_exporters[i]->name);
+			gt_err_set(err, -EINVAL, "--%s and --%s: one format at a time", one->name,
+				gt_exporters[i]->name);
 			return NULL;
 		}
 		if (a->exporter[i])
 			one = gt_exporters[i];
-		snprintf(names + len, sizeof(names) - len, "%s--%s", i ? ", " : "", gt_exporters[i]->name);
+		snprintf(names + len, sizeof(names) - len, "%s--%s", i ? ", " : "",
+			gt_exporters[i]->name);
 	}
 	if (!one)
 		gt_err_set(err, -EINVAL, "which format? %s", names);
 	return one;
 }
 
-/* Where the output goes that no -o sends anywhere: to who reads ours; a terminal is no reader, and a file is made instead, TRACE without
- * the ending that says what it was, with the exporter's. new. */
+/* Where the output goes that no -o sends anywhere: to who reads ours; a terminal is no reader, and
+ * a file is made instead, TRACE without the ending that says what it was, with the exporter's. new.
+ */
 static char *default_output(const char *trace, const char *suffix)
 {
 	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
@@ -113,8 +149,10 @@ static int64_t plus(int64_t base, int64_t by)
 	return __builtin_add_overflow(base, by, &sum) ? (by < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
-/* Times on the command line count from the first row of the first segment, like those in reports. */
-static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f, struct gt_matched *m, struct gt_err *err)
+/* Times on the command line count from the first row of the first segment, like those in reports.
+ */
+static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f,
+	struct gt_matched *m, struct gt_err *err)
 {
 	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 
@@ -153,18 +191,22 @@ static char *describe_filter(const struct args *a, const struct gt_filter *f)
 /* What the importer could not read. */
 static int tell_import(void *arg, const char *key, const char *value)
 {
-	static const struct { const char *key, *what; } counts[] = {
+	static const struct {
+		const char *key, *what;
+	} counts[] = {
 		{ "events_damaged", "events skipped because they are not JSON" },
 		{ "values_no_number", "values left out because they are not numbers (inf, nan)" },
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		if (!strcmp(key, counts[i].key) && strcmp(value, "0"))
-			gt_message(stderr, TOOL, "%s: %s: %s", (const char *)arg, counts[i].what, value);
+			gt_message(stderr, TOOL, "%s: %s: %s", (const char *)arg, counts[i].what,
+				value);
 	return 0;
 }
 
-/* A line for everything that is missing from the output because it is missing in the trace. Returns the exit status. */
+/* A line for everything that is missing from the output because it is missing in the trace. Returns
+ * the exit status. */
 static int tell_missing(const char *file, struct gt_reader *r)
 {
 	size_t n;
@@ -175,24 +217,33 @@ static int tell_missing(const char *file, struct gt_reader *r)
 
 		gt_meta_each(s, tell_import, (void *)file);
 		if (!s->closed)
-			gt_message(stderr, TOOL, "%s: segment %u was not closed: complete up to %.9f s, %" PRIu64
-				   " byte%s at its end unread", file, i,
-				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0,
-				 s->unread_bytes, s->unread_bytes == 1 ? "" : "s");
+			gt_message(stderr, TOOL,
+				"%s: segment %u was not closed: complete up to %.9f s, %" PRIu64
+				" byte%s at its end unread",
+				file, i,
+				s->complete_to > s->min_start
+					? (double)gt_since(s->complete_to, s->min_start) / 1e9
+					: 0.0,
+				s->unread_bytes, s->unread_bytes == 1 ? "" : "s");
 	}
 	for (size_t i = 0; i < n && i < 10; i++) {
 		if (d[i].rows)
-			gt_message(stderr, TOOL, "%s: damaged at byte %" PRIu64 ": %u row%s missing: %.100s", file, d[i].offset, d[i].rows,
-				 d[i].rows == 1 ? " is" : "s are", d[i].text);
+			gt_message(stderr, TOOL,
+				"%s: damaged at byte %" PRIu64 ": %u row%s missing: %.100s", file,
+				d[i].offset, d[i].rows, d[i].rows == 1 ? " is" : "s are",
+				d[i].text);
 		else
-			gt_message(stderr, TOOL, "%s: damaged at byte %" PRIu64 ": %.100s", file, d[i].offset, d[i].text);
+			gt_message(stderr, TOOL, "%s: damaged at byte %" PRIu64 ": %.100s", file,
+				d[i].offset, d[i].text);
 	}
 	if (n > 10)
-		gt_message(stderr, TOOL, "%s: and %zu more damaged place%s", file, n - 10, n == 11 ? "" : "s");
+		gt_message(stderr, TOOL, "%s: and %zu more damaged place%s", file, n - 10,
+			n == 11 ? "" : "s");
 	return n ? 1 : 0;
 }
 
-static int run(const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
+static int run(
+	const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
 {
 	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
@@ -206,15 +257,16 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		gt_err_print(TOOL, trace, &err);
 		return 1;
 	}
-	if (set_filter(a, r, &opt.filter, &match, &err) || gt_out_would_destroy(output, trace, &err) ||
-	    gt_out_open(&out, output, a->force, &err)) {
+	if (set_filter(a, r, &opt.filter, &match, &err) ||
+		gt_out_would_destroy(output, trace, &err) ||
+		gt_out_open(&out, output, a->force, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		gt_matched_release(&match);
 		gt_reader_close(r);
 		return 1;
 	}
 	if ((opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match) &&
-	    !(opt.cut = cut = describe_filter(a, &opt.filter)))
+		!(opt.cut = cut = describe_filter(a, &opt.filter)))
 		gt_err_set(&err, -ENOMEM, "out of memory");
 	if (!err.code)
 		x->export(r, &opt, &out, &err);
@@ -224,7 +276,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	unwritten = out.failed;
 	if (err.code) {
 		gt_err_print(TOOL, trace, &err);
-		gt_out_fail(&out, err.code);	/* no file that looks whole */
+		gt_out_fail(&out, err.code); /* no file that looks whole */
 		status = 1;
 	}
 	if (gt_out_close(&out, &out_err) && (unwritten || !err.code)) {
@@ -233,7 +285,8 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	}
 	status |= tell_missing(trace, r);
 	if (!status && gt_alloc_failed()) {
-		gt_message(stderr, TOOL, "%s: out of memory: messages about it may be missing", trace);
+		gt_message(
+			stderr, TOOL, "%s: out of memory: messages about it may be missing", trace);
 		status = 1;
 	}
 	if (!status && !a->output && strcmp(output, "-"))
@@ -249,11 +302,14 @@ int main(int argc, char **argv)
 	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN };
 	struct gt_opt options[EXPORTERS_MAX + 16];
 	struct gt_command cmd = {
-		.name = TOOL, .usage = "--FORMAT [options] TRACE", .options = options,
+		.name = TOOL,
+		.usage = "--FORMAT [options] TRACE",
+		.options = options,
 		.about = "Writes a trace in another tool's format.",
-		.after = "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output\n"
-			 "goes to standard output, or, where that is a terminal, into a file beside the trace, under its name\n"
-			 "with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
+		.after =
+			"TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output\n"
+			"goes to standard output, or, where that is a terminal, into a file beside the trace, under its name\n"
+			"with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
@@ -266,7 +322,8 @@ int main(int argc, char **argv)
 	if (rc > 0)
 		return 0;
 	if (!rc && operands != 1)
-		rc = gt_err_set(&err, -EINVAL, operands ? "one trace at a time" : "which trace? (gtexport --help)");
+		rc = gt_err_set(&err, -EINVAL,
+			operands ? "one trace at a time" : "which trace? (gtexport --help)");
 	if (!rc && !(x = chosen(&a, &err)))
 		rc = -EINVAL;
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)

@@ -33,11 +33,10 @@ static void construct(int argc, char **argv, char **env)
 		(*f)(argc, argv, env);
 }
 
-int __real___libc_start_main(main_function *, int, char **, init_function *, void (*)(void),
-			     void (*)(void), void *);
+int __real___libc_start_main(
+	main_function *, int, char **, init_function *, void (*)(void), void (*)(void), void *);
 int __wrap___libc_start_main(main_function *program, int argc, char **argv, init_function *init,
-			     void (*fini)(void),
-			     void (*rtld_fini)(void), void *stack_end)
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
 	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);
 }
@@ -45,10 +44,7 @@ int __wrap___libc_start_main(main_function *program, int argc, char **argv, init
 /* ---- functions of the C library's static part, which is not linked ---- */
 
 int __cxa_atexit(void (*f)(void *), void *arg, void *dso);
-int atexit(void (*f)(void))
-{
-	return __cxa_atexit((void (*)(void *))(uintptr_t)f, NULL, NULL);
-}
+int atexit(void (*f)(void)) { return __cxa_atexit((void (*)(void *))(uintptr_t)f, NULL, NULL); }
 
 /* ---- 2.33: stat and its variants, before calls of __xstat; on 64-bit machines the kernel's struct
  * stat is the library's ---- */
@@ -58,20 +54,11 @@ int fstatat(int at, const char *path, void *st, int flags)
 	return (int)syscall(SYS_newfstatat, at, path, st, flags);
 }
 
-int stat(const char *path, void *st)
-{
-	return fstatat(AT_FDCWD, path, st, 0);
-}
+int stat(const char *path, void *st) { return fstatat(AT_FDCWD, path, st, 0); }
 
-int lstat(const char *path, void *st)
-{
-	return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
-}
+int lstat(const char *path, void *st) { return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW); }
 
-int fstat(int fd, void *st)
-{
-	return (int)syscall(SYS_fstat, fd, st);
-}
+int fstat(int fd, void *st) { return (int)syscall(SYS_fstat, fd, st); }
 
 int fstatat64(int, const char *, void *, int) __attribute__((alias("fstatat")));
 int stat64(const char *, void *) __attribute__((alias("stat")));
@@ -85,10 +72,7 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	return (int)syscall(436, first, last, flags);
 }
 
-int pidfd_open(int pid, unsigned int flags)
-{
-	return (int)syscall(434, pid, flags);
-}
+int pidfd_open(int pid, unsigned int flags) { return (int)syscall(434, pid, flags); }
 
 /* ---- 2.36: random numbers that cannot fail ---- */
 
@@ -97,7 +81,7 @@ void arc4random_buf(void *to, size_t n)
 	for (size_t done = 0; done < n;) {
 		long got = syscall(SYS_getrandom, (char *)to + done, n - done, 0);
 
-		done += got > 0 ? (size_t)got : 0;	/* interrupted: try again */
+		done += got > 0 ? (size_t)got : 0; /* interrupted: try again */
 	}
 }
 
@@ -111,8 +95,8 @@ uint32_t arc4random(void)
 
 /* ---- 2.38: the C23 variants of number parsing, which differ in accepting 0b ---- */
 
-#define NUMBER(type, name) \
-	type name(const char *s, char **end, int base); \
+#define NUMBER(type, name)                                                                         \
+	type name(const char *s, char **end, int base);                                            \
 	type __isoc23_##name(const char *s, char **end, int base) { return name(s, end, base); }
 NUMBER(long, strtol)
 NUMBER(unsigned long, strtoul)
@@ -121,17 +105,17 @@ NUMBER(unsigned long long, strtoull)
 NUMBER(intmax_t, strtoimax)
 NUMBER(uintmax_t, strtoumax)
 
-#define SCAN(name, vname, from) \
-	int vname(from, const char *fmt, va_list ap) __asm__("__isoc99_" #vname); \
-	int __isoc23_##vname(from in, const char *fmt, va_list ap) { return vname(in, fmt, ap); } \
-	int __isoc23_##name(from in, const char *fmt, ...) \
-	{ \
-		va_list ap; \
-		int n; \
-		va_start(ap, fmt); \
-		n = vname(in, fmt, ap); \
-		va_end(ap); \
-		return n; \
+#define SCAN(name, vname, from)                                                                    \
+	int vname(from, const char *fmt, va_list ap) __asm__("__isoc99_" #vname);                  \
+	int __isoc23_##vname(from in, const char *fmt, va_list ap) { return vname(in, fmt, ap); }  \
+	int __isoc23_##name(from in, const char *fmt, ...)                                         \
+	{                                                                                          \
+		va_list ap;                                                                        \
+		int n;                                                                             \
+		va_start(ap, fmt);                                                                 \
+		n = vname(in, fmt, ap);                                                            \
+		va_end(ap);                                                                        \
+		return n;                                                                          \
 	}
 typedef const char *text;
 typedef struct _IO_FILE *stream;

@@ -14,7 +14,7 @@ static void fatal(void *arg)
 
 	while (!about_to_wait)
 		usleep(1000);
-	usleep(200000);		/* the main thread waits by then */
+	usleep(200000); /* the main thread waits by then */
 	if (sig < 0)
 		*(volatile int *)NULL = 1;
 	else if (sig)

@@ -5,10 +5,14 @@
 #define CUDART_H
 #include "samples/cu.h"
 
-enum {				/* CUPTI_RUNTIME_TRACE_CBID_* */
-	CUDA_MEMCPY_ASYNC = 41, CUDA_MEMSET_ASYNC = 51, CUDA_STREAM_SYNCHRONIZE = 131,
-			    CUDA_EVENT_SYNCHRONIZE = 137,
-	CUDA_STREAM_WAIT_EVENT = 147, CUDA_DEVICE_SYNCHRONIZE = 165, CUDA_LAUNCH_KERNEL = 211,
+enum { /* CUPTI_RUNTIME_TRACE_CBID_* */
+	CUDA_MEMCPY_ASYNC = 41,
+	CUDA_MEMSET_ASYNC = 51,
+	CUDA_STREAM_SYNCHRONIZE = 131,
+	CUDA_EVENT_SYNCHRONIZE = 137,
+	CUDA_STREAM_WAIT_EVENT = 147,
+	CUDA_DEVICE_SYNCHRONIZE = 165,
+	CUDA_LAUNCH_KERNEL = 211,
 	CUDA_GRAPH_LAUNCH = 311,
 };
 static void (*cudart_begin)(unsigned cbid);
@@ -23,7 +27,7 @@ static inline void cudart_open(void)
 }
 
 /* The driver calls up to the end of the block belong to one runtime call. */
-#define CUDART(cbid) \
-	for (int cudart_ = (cudart_begin ? cudart_begin(cbid) : (void)0, 1); cudart_; \
-	     cudart_ = (cudart_end ? cudart_end(0) : (void)0, 0))
+#define CUDART(cbid)                                                                               \
+	for (int cudart_ = (cudart_begin ? cudart_begin(cbid) : (void)0, 1); cudart_;              \
+		cudart_ = (cudart_end ? cudart_end(0) : (void)0, 0))
 #endif

@@ -12,7 +12,7 @@
 
 extern char **environ;
 static char preload[4096] = "LD_PRELOAD=", library[4096] = "LD_LIBRARY_PATH=",
-			    *bare[] = { preload, library, NULL };
+	    *bare[] = { preload, library, NULL };
 
 static void calls(int n)
 {
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	}
 	failed |= reap(pid);
 	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *[]){ argv[0], "-c", "40", NULL },
-			bare))
+		    bare))
 		pid = -1;
 	failed |= reap(pid);
 	calls(50);

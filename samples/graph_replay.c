@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	OK(cuStreamSynchronize(s));
 	replayed = cu_ms() - began;
 	printf("%d rounds of %d kernels: launched %.2f ms, replayed %.2f ms\n", rounds, KERNELS,
-	       plain, replayed);
+		plain, replayed);
 	OK(cuGraphExecDestroy(exec));
 	OK(cuGraphDestroy(g));
 	OK(cuMemFree_v2(x));

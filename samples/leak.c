@@ -23,6 +23,6 @@ int main(int argc, char **argv)
 	}
 	OK(cuMemGetInfo_v2(&after, &total));
 	printf("%d steps: %.0f MiB less free memory than before\n", steps,
-	       (before - after) / 1048576.);
+		(before - after) / 1048576.);
 	return 0;
 }

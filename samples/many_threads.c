@@ -15,7 +15,7 @@ static void *body(void *arg)
 	OK(cuCtxSetCurrent(ctx));
 	for (long i = 0; i < calls; i++)
 		OK(cuCtxGetCurrent(&current));
-	return calls && current != ctx ? ctx : arg;	/* non-NULL: wrong */
+	return calls && current != ctx ? ctx : arg; /* non-NULL: wrong */
 }
 
 int main(int argc, char **argv)

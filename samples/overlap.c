@@ -8,7 +8,7 @@
 enum { SIZE = 1 << 20 };
 
 static float rounds(CUfunction busy, CUdeviceptr x[2], void *host[2], CUstream a, CUstream b, int n,
-		    CUevent e[2])
+	CUevent e[2])
 {
 	uint64_t cycles = 360000;
 	CUstream s[2] = { a, b };

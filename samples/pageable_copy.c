@@ -34,8 +34,8 @@ int main(int argc, char **argv)
 	memset(host, 1, SIZE);
 	plain = copies(x, own, s, n, &plain_calls);
 	pinned = copies(x, host, s, n, &pinned_calls);
-	printf("%d copies of 4 MiB: pageable %.1f ms (%.1f ms in the calls), pinned %.1f ms (%.1f ms in the calls)\n", n, plain,
-	       plain_calls, pinned, pinned_calls);
+	printf("%d copies of 4 MiB: pageable %.1f ms (%.1f ms in the calls), pinned %.1f ms (%.1f ms in the calls)\n",
+		n, plain, plain_calls, pinned, pinned_calls);
 	OK(cuMemFreeHost(host));
 	OK(cuMemFree_v2(x));
 	OK(cuStreamDestroy_v2(s));

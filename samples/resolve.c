@@ -8,66 +8,108 @@
 #include "samples/cu.h"
 
 typedef CUresult (*resolver)(const char *name, void **fn, int version, uint64_t flags, int *status);
-static const struct { const char *name; int version, flags; } names[] = {
-	{ "cuGetErrorString", 6000, 0 }, { "cuGetErrorName", 6000, 0 }, { "cuInit", 2000, 0 },
-	{ "cuDriverGetVersion", 2020, 0 }, { "cuDeviceGet", 2000, 0 },
+static const struct {
+	const char *name;
+	int version, flags;
+} names[] = {
+	{ "cuGetErrorString", 6000, 0 },
+	{ "cuGetErrorName", 6000, 0 },
+	{ "cuInit", 2000, 0 },
+	{ "cuDriverGetVersion", 2020, 0 },
+	{ "cuDeviceGet", 2000, 0 },
 	{ "cuDeviceGetCount", 2000, 0 },
-	{ "cuDeviceGetName", 2000, 0 }, { "cuDeviceTotalMem", 3020, 0 },
+	{ "cuDeviceGetName", 2000, 0 },
+	{ "cuDeviceTotalMem", 3020, 0 },
 	{ "cuDeviceGetAttribute", 2000, 0 },
-	{ "cuDeviceGetUuid", 11040, 0 }, { "cuDeviceGetPCIBusId", 4010, 0 },
+	{ "cuDeviceGetUuid", 11040, 0 },
+	{ "cuDeviceGetPCIBusId", 4010, 0 },
 	{ "cuDeviceGetByPCIBusId", 4010, 0 },
-	{ "cuDeviceCanAccessPeer", 4000, 0 }, { "cuDeviceGetDefaultMemPool", 11020, 0 },
-	{ "cuDevicePrimaryCtxRetain", 7000, 0 }, { "cuDevicePrimaryCtxRelease", 11000, 0 },
-	{ "cuDevicePrimaryCtxReset", 11000, 0 }, { "cuDevicePrimaryCtxSetFlags", 11000, 0 },
-	{ "cuDevicePrimaryCtxGetState", 7000, 0 }, { "cuCtxGetCurrent", 4000, 0 },
+	{ "cuDeviceCanAccessPeer", 4000, 0 },
+	{ "cuDeviceGetDefaultMemPool", 11020, 0 },
+	{ "cuDevicePrimaryCtxRetain", 7000, 0 },
+	{ "cuDevicePrimaryCtxRelease", 11000, 0 },
+	{ "cuDevicePrimaryCtxReset", 11000, 0 },
+	{ "cuDevicePrimaryCtxSetFlags", 11000, 0 },
+	{ "cuDevicePrimaryCtxGetState", 7000, 0 },
+	{ "cuCtxGetCurrent", 4000, 0 },
 	{ "cuCtxSetCurrent", 4000, 0 },
-	{ "cuCtxPushCurrent", 4000, 0 }, { "cuCtxPopCurrent", 4000, 0 },
+	{ "cuCtxPushCurrent", 4000, 0 },
+	{ "cuCtxPopCurrent", 4000, 0 },
 	{ "cuCtxGetDevice", 2000, 0 },
-	{ "cuCtxSynchronize", 2000, 0 }, { "cuCtxGetLimit", 3010, 0 }, { "cuCtxSetLimit", 3010, 0 },
-	{ "cuCtxGetApiVersion", 3020, 0 }, { "cuModuleLoadData", 2000, 0 },
+	{ "cuCtxSynchronize", 2000, 0 },
+	{ "cuCtxGetLimit", 3010, 0 },
+	{ "cuCtxSetLimit", 3010, 0 },
+	{ "cuCtxGetApiVersion", 3020, 0 },
+	{ "cuModuleLoadData", 2000, 0 },
 	{ "cuModuleLoadDataEx", 2010, 0 },
-	{ "cuModuleUnload", 2000, 0 }, { "cuModuleGetFunction", 2000, 0 },
+	{ "cuModuleUnload", 2000, 0 },
+	{ "cuModuleGetFunction", 2000, 0 },
 	{ "cuModuleGetGlobal", 3020, 0 },
-	{ "cuLibraryLoadData", 12000, 0 }, { "cuLibraryUnload", 12000, 0 },
+	{ "cuLibraryLoadData", 12000, 0 },
+	{ "cuLibraryUnload", 12000, 0 },
 	{ "cuLibraryGetKernel", 12000, 0 },
-	{ "cuKernelGetFunction", 12000, 0 }, { "cuMemGetInfo", 3020, 0 }, { "cuMemAlloc", 3020, 0 },
-	{ "cuMemAllocPitch", 3020, 0 }, { "cuMemFree", 3020, 0 }, { "cuMemAllocHost", 3020, 0 },
+	{ "cuKernelGetFunction", 12000, 0 },
+	{ "cuMemGetInfo", 3020, 0 },
+	{ "cuMemAlloc", 3020, 0 },
+	{ "cuMemAllocPitch", 3020, 0 },
+	{ "cuMemFree", 3020, 0 },
+	{ "cuMemAllocHost", 3020, 0 },
 	{ "cuMemFreeHost", 2000, 0 },
-	{ "cuMemHostAlloc", 2020, 0 }, { "cuMemHostRegister", 6050, 0 },
+	{ "cuMemHostAlloc", 2020, 0 },
+	{ "cuMemHostRegister", 6050, 0 },
 	{ "cuMemHostUnregister", 4000, 0 },
-	{ "cuMemAllocManaged", 6000, 0 }, { "cuPointerGetAttributes", 7000, 0 },
+	{ "cuMemAllocManaged", 6000, 0 },
+	{ "cuPointerGetAttributes", 7000, 0 },
 	{ "cuMemcpy", 4000, 0 },
-	{ "cuMemcpy", 7000, 2 }, { "cuMemcpyAsync", 4000, 0 }, { "cuMemcpyAsync", 7000, 2 },
+	{ "cuMemcpy", 7000, 2 },
+	{ "cuMemcpyAsync", 4000, 0 },
+	{ "cuMemcpyAsync", 7000, 2 },
 	{ "cuMemcpyHtoD", 3020, 0 },
-	{ "cuMemcpyHtoD", 7000, 2 }, { "cuMemcpyDtoH", 3020, 0 }, { "cuMemcpyDtoH", 7000, 2 },
+	{ "cuMemcpyHtoD", 7000, 2 },
+	{ "cuMemcpyDtoH", 3020, 0 },
+	{ "cuMemcpyDtoH", 7000, 2 },
 	{ "cuMemcpyHtoDAsync", 3020, 0 },
-	{ "cuMemcpyHtoDAsync", 7000, 2 }, { "cuMemcpyDtoHAsync", 3020, 0 },
+	{ "cuMemcpyHtoDAsync", 7000, 2 },
+	{ "cuMemcpyDtoHAsync", 3020, 0 },
 	{ "cuMemcpyDtoHAsync", 7000, 2 },
-	{ "cuMemsetD8Async", 3020, 0 }, { "cuMemsetD8Async", 7000, 2 },
+	{ "cuMemsetD8Async", 3020, 0 },
+	{ "cuMemsetD8Async", 7000, 2 },
 	{ "cuMemsetD32Async", 3020, 0 },
-	{ "cuMemsetD32Async", 7000, 2 }, { "cuMemAllocAsync", 11020, 0 },
+	{ "cuMemsetD32Async", 7000, 2 },
+	{ "cuMemAllocAsync", 11020, 0 },
 	{ "cuMemAllocAsync", 11020, 2 },
-	{ "cuMemFreeAsync", 11020, 0 }, { "cuMemFreeAsync", 11020, 2 },
+	{ "cuMemFreeAsync", 11020, 0 },
+	{ "cuMemFreeAsync", 11020, 2 },
 	{ "cuStreamCreateWithPriority", 5050, 0 },
-	{ "cuStreamDestroy", 4000, 0 }, { "cuStreamSynchronize", 2000, 0 },
+	{ "cuStreamDestroy", 4000, 0 },
+	{ "cuStreamSynchronize", 2000, 0 },
 	{ "cuStreamSynchronize", 7000, 2 },
-	{ "cuStreamQuery", 2000, 0 }, { "cuStreamQuery", 7000, 2 },
+	{ "cuStreamQuery", 2000, 0 },
+	{ "cuStreamQuery", 7000, 2 },
 	{ "cuStreamWaitEvent", 3020, 0 },
-	{ "cuStreamWaitEvent", 7000, 2 }, { "cuStreamBeginCapture", 10010, 0 },
+	{ "cuStreamWaitEvent", 7000, 2 },
+	{ "cuStreamBeginCapture", 10010, 0 },
 	{ "cuStreamBeginCapture", 10010, 2 },
-	{ "cuEventCreate", 2000, 0 }, { "cuEventDestroy", 4000, 0 }, { "cuEventRecord", 2000, 0 },
+	{ "cuEventCreate", 2000, 0 },
+	{ "cuEventDestroy", 4000, 0 },
+	{ "cuEventRecord", 2000, 0 },
 	{ "cuEventRecord", 7000, 2 },
-	{ "cuEventSynchronize", 2000, 0 }, { "cuEventElapsedTime", 2000, 0 },
+	{ "cuEventSynchronize", 2000, 0 },
+	{ "cuEventElapsedTime", 2000, 0 },
 	{ "cuFuncGetAttribute", 2020, 0 },
-	{ "cuFuncSetAttribute", 9000, 0 }, { "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-					     7000, 0 },
-	{ "cuLaunchKernel", 4000, 0 }, { "cuLaunchKernel", 7000, 2 },
+	{ "cuFuncSetAttribute", 9000, 0 },
+	{ "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 7000, 0 },
+	{ "cuLaunchKernel", 4000, 0 },
+	{ "cuLaunchKernel", 7000, 2 },
 	{ "cuLaunchKernelEx", 11060, 0 },
-	{ "cuLaunchKernelEx", 11060, 2 }, { "cuLaunchHostFunc", 10000, 0 },
+	{ "cuLaunchKernelEx", 11060, 2 },
+	{ "cuLaunchHostFunc", 10000, 0 },
 	{ "cuLaunchHostFunc", 10000, 2 },
-	{ "cuGraphInstantiateWithFlags", 11040, 0 }, { "cuGraphLaunch", 10000, 0 },
+	{ "cuGraphInstantiateWithFlags", 11040, 0 },
+	{ "cuGraphLaunch", 10000, 0 },
 	{ "cuGraphLaunch", 10000, 2 },
-	{ "cuProfilerStart", 4000, 0 }, { "cuProfilerStop", 4000, 0 },
+	{ "cuProfilerStart", 4000, 0 },
+	{ "cuProfilerStop", 4000, 0 },
 	{ "cuGetProcAddress", 12000, 0 },
 	{ "cuGetExportTable", 3000, 0 },
 };
@@ -90,7 +132,7 @@ static int resolve_all(int verbose)
 		n += found[i] != NULL;
 		if (verbose || !found[i])
 			printf("%s %d %d: %s\n", names[i].name, names[i].version, names[i].flags,
-			       found[i] ? "found" : "missing");
+				found[i] ? "found" : "missing");
 	}
 	return n;
 }
@@ -105,20 +147,21 @@ static void *entry(const char *name, int flags)
 	exit(1);
 }
 
-#define CALL(name, flags, type, ...) do { \
-	int rc_ = ((CUresult (*)type)entry(name, flags))(__VA_ARGS__); \
-	if (rc_) { \
-		fprintf(stderr, "%s: error %d\n", name, rc_); \
-		exit(1); \
-	} \
-} while (0)
+#define CALL(name, flags, type, ...)                                                               \
+	do {                                                                                       \
+		int rc_ = ((CUresult(*) type)entry(name, flags))(__VA_ARGS__);                     \
+		if (rc_) {                                                                         \
+			fprintf(stderr, "%s: error %d\n", name, rc_);                              \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
 
 static void launch(int flags, CUfunction relu, CUdeviceptr x, int n)
 {
-	CALL("cuLaunchKernel", flags, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-				       unsigned, unsigned, CUstream,
-	     void **, void **), relu, n / 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &x, &n },
-	     NULL);
+	CALL("cuLaunchKernel", flags,
+		(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+			CUstream, void **, void **),
+		relu, n / 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &x, &n }, NULL);
 	CALL("cuStreamSynchronize", flags, (CUstream), NULL);
 }
 
@@ -142,16 +185,16 @@ int main(int argc, char **argv)
 	CALL("cuMemAlloc", 0, (CUdeviceptr *, size_t), &x, n * sizeof(*host));
 	for (int flags = 0; flags <= 2; flags += 2) {
 		CALL("cuMemcpyHtoD", flags, (CUdeviceptr, const void *, size_t), x, host,
-		     n * sizeof(*host));
+			n * sizeof(*host));
 		launch(flags, relu, x, n);
 		CALL("cuMemcpyDtoH", flags, (void *, CUdeviceptr, size_t), host, x,
-		     n * sizeof(*host));
+			n * sizeof(*host));
 	}
 	CALL("cuMemFree", 0, (CUdeviceptr), x);
 	CALL("cuModuleUnload", 0, (CUmodule), m);
 	CALL("cuDevicePrimaryCtxRelease", 0, (CUdevice), dev);
 	printf("%d of %d entry points found; relu(-7) = %g, relu(8) = %g\n", all, NAMES, host[7],
-	       host[8]);
+		host[8]);
 	n = host[7] != 0 || host[8] != 8;
 	free(host);
 	return n;

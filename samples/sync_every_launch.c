@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	OK(cuStreamSynchronize(s));
 	once = cu_ms() - began;
 	printf("%d launches: %.2f ms waiting for each, %.2f ms waiting once\n", launches, each,
-	       once);
+		once);
 	OK(cuMemFree_v2(x));
 	OK(cuStreamDestroy_v2(s));
 	return 0;

@@ -39,28 +39,29 @@ static void pass(CUgraphExec exec, CUdeviceptr x, void *host, CUstream other, CU
 	OK(cuStreamCreate(&s, 1));
 	for (int i = 0; i < 5; i++) {
 		CUDART(CUDA_LAUNCH_KERNEL)
-			LAUNCH(scale, n + 256 * i, s, &x, &one, &n);
+		LAUNCH(scale, n + 256 * i, s, &x, &one, &n);
 		LAUNCH(scale, n, s, &x, &one, &n);
 		CUDART(CUDA_MEMCPY_ASYNC)
-			OK(cuMemcpyHtoDAsync_v2(x, host, SIZE, s));
+		OK(cuMemcpyHtoDAsync_v2(x, host, SIZE, s));
 	}
 	/* one call, three driver calls: sets of two sizes, and a copy */
-	CUDART(CUDA_MEMCPY_ASYNC) {
+	CUDART(CUDA_MEMCPY_ASYNC)
+	{
 		OK(cuMemsetD8Async(x, 1, 100, s));
 		OK(cuMemsetD8Async(x, 2, 200, s));
 		OK(cuMemcpyHtoDAsync_v2(x, host, 300, s));
 	}
 	CUDART(CUDA_MEMSET_ASYNC)
-		OK(cuMemsetD8Async(x, 0, SIZE, s));
+	OK(cuMemsetD8Async(x, 0, SIZE, s));
 	OK(cuEventRecord(e, s));
 	CUDART(CUDA_STREAM_WAIT_EVENT)
-		OK(wait_event(other, e, 0));
+	OK(wait_event(other, e, 0));
 	CUDART(CUDA_GRAPH_LAUNCH)
-		OK(cuGraphLaunch(exec, other));
+	OK(cuGraphLaunch(exec, other));
 	CUDART(CUDA_EVENT_SYNCHRONIZE)
-		OK(cuEventSynchronize(e));
+	OK(cuEventSynchronize(e));
 	CUDART(CUDA_STREAM_SYNCHRONIZE)
-		OK(cuStreamSynchronize(other));
+	OK(cuStreamSynchronize(other));
 	OK(cuStreamSynchronize(s));
 	OK(cuStreamDestroy_v2(s));
 }
@@ -108,7 +109,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	CUDART(CUDA_DEVICE_SYNCHRONIZE)
-		OK(cuCtxSynchronize());
+	OK(cuCtxSynchronize());
 	printf("%d rounds in each of 2 threads\n", rounds);
 	return 0;
 }

@@ -59,20 +59,20 @@ static void prepare(struct net *t, CUmodule m)
 static void forbid_system_calls(void)
 {
 	static const unsigned allowed[] = { SYS_write, SYS_exit_group, SYS_clock_gettime,
-					    SYS_futex };
+		SYS_futex };
 	enum { N_ALLOWED = sizeof(allowed) / sizeof(*allowed) };
 	struct sock_filter f[N_ALLOWED + 3];
 	struct sock_fprog all = { N_ALLOWED + 3, f };
 
-	f[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-					    offsetof(struct seccomp_data, nr));
+	f[0] = (struct sock_filter)BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
 	for (unsigned i = 0; i < N_ALLOWED; i++)
-		f[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i],
-							N_ALLOWED - i, 0);
+		f[1 + i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, allowed[i], N_ALLOWED - i, 0);
 	f[1 + N_ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	f[2 + N_ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all))
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all))
 		exit(3);
 }
 
@@ -119,5 +119,5 @@ int main(int argc, char **argv)
 	OK(cuStreamDestroy_v2(t.stream));
 	OK(cuModuleUnload(m));
 	OK(cuDevicePrimaryCtxRelease_v2(0));
-	return steps && loss != 0.5f;	/* four layers, each adds half of a quarter */
+	return steps && loss != 0.5f; /* four layers, each adds half of a quarter */
 }

@@ -7,7 +7,13 @@
 #include "samples/cu.h"
 
 enum { SIZE = 1 << 16, MAX_CONTEXTS = 64 };
-struct work_context { CUcontext ctx; CUfunction busy; CUstream s; CUdeviceptr x; void *host; };
+struct work_context {
+	CUcontext ctx;
+	CUfunction busy;
+	CUstream s;
+	CUdeviceptr x;
+	void *host;
+};
 
 static void prepare(struct work_context *p, CUdevice dev)
 {
@@ -54,7 +60,7 @@ int main(int argc, char **argv)
 		OK(cuCtxSetCurrent(places[c].ctx));
 		OK(cuCtxSynchronize());
 		printf("context %d: %d kernels, %d copies, %d sets, in 2 streams\n", c, 3 * n, n,
-		       n);
+			n);
 	}
 	for (int c = 0; c < contexts; c++)
 		OK(cuCtxDestroy_v2(places[c].ctx));

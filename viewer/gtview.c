@@ -11,30 +11,59 @@
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16
-#define OPENING_MS 100		/* interval of progress lines */
+#define OPENING_MS 100 /* interval of progress lines */
 
 static struct {
 	const char *render, *from, *to;
 	int view;
 	bool colour, svg, ascii, follow;
 } opt;
-static const char *views[VIEWS_MAX + 1];	/* names of gt_views */
+static const char *views[VIEWS_MAX + 1]; /* names of gt_views */
 static const struct gt_opt options[] = {
-	{ .name = "view", .kind = GT_OPT_WORD, .to = &opt.view, .arg = "VIEW", .help = "first view", .words = views },
-	{ .name = "from", .kind = GT_OPT_STR, .to = &opt.from, .arg = "TIME",
-	  .help = "show from TIME after the start (1.5s, 250ms)" },
-	{ .name = "to", .kind = GT_OPT_STR, .to = &opt.to, .arg = "TIME", .help = "show until TIME after the start" },
-	{ .name = "follow", .kind = GT_OPT_FLAG, .to = &opt.follow,
-	  .help = "show new events while the trace is being recorded" },
-	{ .name = "ascii", .kind = GT_OPT_FLAG, .to = &opt.ascii, .help = "draw with ASCII characters only" },
+	{ .name = "view",
+		.kind = GT_OPT_WORD,
+		.to = &opt.view,
+		.arg = "VIEW",
+		.help = "first view",
+		.words = views },
+	{ .name = "from",
+		.kind = GT_OPT_STR,
+		.to = &opt.from,
+		.arg = "TIME",
+		.help = "show from TIME after the start (1.5s, 250ms)" },
+	{ .name = "to",
+		.kind = GT_OPT_STR,
+		.to = &opt.to,
+		.arg = "TIME",
+		.help = "show until TIME after the start" },
+	{ .name = "follow",
+		.kind = GT_OPT_FLAG,
+		.to = &opt.follow,
+		.help = "show new events while the trace is being recorded" },
+	{ .name = "ascii",
+		.kind = GT_OPT_FLAG,
+		.to = &opt.ascii,
+		.help = "draw with ASCII characters only" },
 	{ .kind = GT_OPT_TEXT, .help = "Without a terminal" },
-	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH",
-	  .help = "print one frame of W columns and H lines as text, and exit" },
-	{ .name = "color", .kind = GT_OPT_FLAG, .to = &opt.colour, .help = "print the frame with 256 colours (escape sequences)" },
-	{ .name = "svg", .kind = GT_OPT_FLAG, .to = &opt.svg, .help = "print the frame as an SVG image" },
+	{ .name = "render",
+		.kind = GT_OPT_STR,
+		.to = &opt.render,
+		.arg = "WxH",
+		.help = "print one frame of W columns and H lines as text, and exit" },
+	{ .name = "color",
+		.kind = GT_OPT_FLAG,
+		.to = &opt.colour,
+		.help = "print the frame with 256 colours (escape sequences)" },
+	{ .name = "svg",
+		.kind = GT_OPT_FLAG,
+		.to = &opt.svg,
+		.help = "print the frame as an SVG image" },
 };
 static struct gt_command command = {
-	.name = TOOL, .usage = "[options] TRACE", .options = options, .noptions = sizeof(options) / sizeof(*options),
+	.name = TOOL,
+	.usage = "[options] TRACE",
+	.options = options,
+	.noptions = sizeof(options) / sizeof(*options),
 	.about = "Shows what GPUs, streams and threads did over time, in a terminal.",
 };
 
@@ -44,7 +73,10 @@ static int fail(const char *file, const struct gt_err *err, int status)
 	return status;
 }
 
-struct frame { unsigned width, height; int64_t from, to; };
+struct frame {
+	unsigned width, height;
+	int64_t from, to;
+};
 
 /* "120x40" */
 static int parse_size(const char *text, struct frame *f, struct gt_err *err)
@@ -52,9 +84,12 @@ static int parse_size(const char *text, struct frame *f, struct gt_err *err)
 	unsigned *width = &f->width, *height = &f->height;
 	int n = 0;
 
-	if (sscanf(text, "%4u%*1[x]%4u%n", width, height, &n) != 2 || text[n] || text[strspn(text, "0123456789x")] || !*width || !*height ||
-	    *width > GT_SCREEN_MOST || *height > GT_SCREEN_MOST)
-		return gt_err_set(err, -EINVAL, "--render: invalid size '%.40s'; use COLUMNSxLINES, at most %ux%u", text, GT_SCREEN_MOST, GT_SCREEN_MOST);
+	if (sscanf(text, "%4u%*1[x]%4u%n", width, height, &n) != 2 || text[n] ||
+		text[strspn(text, "0123456789x")] || !*width || !*height ||
+		*width > GT_SCREEN_MOST || *height > GT_SCREEN_MOST)
+		return gt_err_set(err, -EINVAL,
+			"--render: invalid size '%.40s'; use COLUMNSxLINES, at most %ux%u", text,
+			GT_SCREEN_MOST, GT_SCREEN_MOST);
 	return 0;
 }
 
@@ -63,9 +98,11 @@ static int parse_range(struct frame *f, struct gt_err *err)
 	f->from = INT64_MIN;
 	f->to = INT64_MAX;
 	if (opt.from && gt_parse_ns(opt.from, &f->from))
-		return gt_err_set(err, -EINVAL, "--from: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.from);
+		return gt_err_set(err, -EINVAL, "--from: '%.60s' is not a time (1.5s, 250ms, 10us)",
+			opt.from);
 	if (opt.to && gt_parse_ns(opt.to, &f->to))
-		return gt_err_set(err, -EINVAL, "--to: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.to);
+		return gt_err_set(
+			err, -EINVAL, "--to: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.to);
 	if (f->from >= f->to)
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	return 0;
@@ -117,7 +154,8 @@ static int tell_damage(const char *file, struct gt_reader *r)
 
 	if (!n)
 		return 0;
-	gt_err_at(&e, d[0].offset, -EBADMSG, "damaged: %.100s%s", d[0].text, n > 1 ? "; and more places" : "");
+	gt_err_at(&e, d[0].offset, -EBADMSG, "damaged: %.100s%s", d[0].text,
+		n > 1 ? "; and more places" : "");
 	return fail(file, &e, 1);
 }
 
@@ -130,9 +168,11 @@ static int open_trace(struct gt_trace_open *o, struct gt_err *err)
 
 	while ((more = gt_trace_open_step(o, OPENING_MS, err)) > 0) {
 		if (gt_trace_open_is_waiting(o))
-			return gt_err_set(err, -ENODATA, "the trace has no events yet; gtview waits for them only in a terminal");
+			return gt_err_set(err, -ENODATA,
+				"the trace has no events yet; gtview waits for them only in a terminal");
 		if (seen)
-			fprintf(stderr, "\r" TOOL ": %s, %u %% (Ctrl-C exits) ", gt_trace_open_progress(o), gt_trace_open_percent(o));
+			fprintf(stderr, "\r" TOOL ": %s, %u %% (Ctrl-C exits) ",
+				gt_trace_open_progress(o), gt_trace_open_percent(o));
 		said = seen;
 	}
 	if (said)
@@ -149,7 +189,8 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
 
 	if (rc)
 		return rc;
-	rc = gt_ui_open(&ui, gt_trace_open_result(o), gt_trace_open_path(o), gt_views[opt.view], err);
+	rc = gt_ui_open(
+		&ui, gt_trace_open_result(o), gt_trace_open_path(o), gt_views[opt.view], err);
 	ui.scene.growing = gt_trace_open_is_following(o);
 	if (!rc)
 		rc = render(&ui, f, err);
@@ -161,8 +202,11 @@ static int show_frame(struct gt_trace_open *o, const struct frame *f, struct gt_
  * If the file cannot be opened, the message appears before the terminal changes its mode. */
 static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *err)
 {
-	const struct gt_event_loop_options how = { .view = gt_views[opt.view], .from = f->from, .to = f->to, .ranged = opt.from || opt.to,
-						.ascii = opt.ascii };
+	const struct gt_event_loop_options how = { .view = gt_views[opt.view],
+		.from = f->from,
+		.to = f->to,
+		.ranged = opt.from || opt.to,
+		.ascii = opt.ascii };
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_term *term = NULL;
 	int rc = gt_trace_open_step(o, OPENING_MS, err);
@@ -174,7 +218,8 @@ static int show(struct gt_trace_open *o, const struct frame *f, struct gt_err *e
 		if (!term && why.code != -ENOTSUP)
 			return gt_err_set(err, why.code, "%s", why.text);
 		if (!term)
-			gt_message(stderr, TOOL, "%s: printing one frame of %ux%u, like --render", why.text, f->width, f->height);
+			gt_message(stderr, TOOL, "%s: printing one frame of %ux%u, like --render",
+				why.text, f->width, f->height);
 	}
 	rc = term ? gt_event_loop_run(o, term, &how, err) : show_frame(o, f, err);
 	gt_term_close(term);
@@ -205,17 +250,20 @@ int main(int argc, char **argv)
 	gt_streams_guard();
 	for (unsigned i = 0; i < VIEWS_MAX && gt_views[i]; i++)
 		views[i] = gt_views[i]->name;
-	gt_buf_str(&keys, "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Exit status:\n"
-			  "0, 1 failure or damaged trace, 2 usage.\n\n");
+	gt_buf_str(&keys,
+		"TRACE is a trace of gtcollect or any file gt can read; - is standard input. Exit status:\n"
+		"0, 1 failure or damaged trace, 2 usage.\n\n");
 	gt_bindings_text(&keys);
 	command.after = keys.failed ? NULL : (const char *)keys.data;
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (!rc && n != 1)
-		rc = gt_err_set(&err, -EINVAL, n ? "give only one trace" : "no trace given (see gtview --help)");
+		rc = gt_err_set(&err, -EINVAL,
+			n ? "give only one trace" : "no trace given (see gtview --help)");
 	if (!rc)
 		rc = parse_range(&f, &err);
 	if (!rc && opt.svg && !opt.render)
-		rc = gt_err_set(&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
+		rc = gt_err_set(
+			&err, -EINVAL, "--svg prints one frame: add --render WxH for its size");
 	if (!rc && opt.render)
 		rc = parse_size(opt.render, &f, &err);
 	if (rc >= 0)

@@ -1,25 +1,37 @@
-/* What to do about it: what the rules of advice_rules.c say, those that found something first, by what could be won. */
+/* What to do about it: what the rules of advice_rules.c say, those that found something first, by
+ * what could be won. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/advice/advice_rules.h"
 
-#define LINE 100u		/* columns of text, where the terminal has as many */
+#define LINE 100u /* columns of text, where the terminal has as many */
 
 #define told(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 
 /* ---- the table ---- */
 
 static const struct gt_column columns[] = {
-	{ "recording", "Recording", GT_C_COUNT },	/* of the place to see */
-	{ "rule", "Rule", GT_C_WHOLE }, { "state", "Answer", GT_C_WHOLE }, { "cost_ns", "Costs", GT_C_NS }, { "gain_ns", "Could win", GT_C_NS },
-	{ "gain_percent", "%", GT_C_PERCENT }, { "at_ns", "See", GT_C_TIME }, { "duration_ns", "for", GT_C_NS }, { "pid", "PID", GT_C_COUNT },
-	{ "device", "Device", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT },
-	{ "evidence", "Why", GT_C_TEXT }, { "remedy", NULL, GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT }, /* of the place to see */
+	{ "rule", "Rule", GT_C_WHOLE },
+	{ "state", "Answer", GT_C_WHOLE },
+	{ "cost_ns", "Costs", GT_C_NS },
+	{ "gain_ns", "Could win", GT_C_NS },
+	{ "gain_percent", "%", GT_C_PERCENT },
+	{ "at_ns", "See", GT_C_TIME },
+	{ "duration_ns", "for", GT_C_NS },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "device", "Device", GT_C_COUNT },
+	{ "tid", "TID", GT_C_COUNT },
+	{ "evidence", "Why", GT_C_TEXT },
+	{ "remedy", NULL, GT_C_TEXT },
 };
 #define NCOLUMNS 13
 
-struct answer { const struct gt_rule *rule; struct gt_finding f; };
+struct answer {
+	const struct gt_rule *rule;
+	struct gt_finding f;
+};
 
 static int by_gain(const void *pa, const void *pb)
 {
@@ -38,12 +50,16 @@ static int by_gain(const void *pa, const void *pb)
 static const char *const states[] = { "clean", "found", "cannot answer" };
 
 /* Whose the place is: tracks of its segment, each of them or GT_NONE. */
-struct whose { uint32_t process, device, thread; };
+struct whose {
+	uint32_t process, device, thread;
+};
 
 static struct whose whose(const struct gt_idle *s, const struct gt_evidence *e)
 {
-	uint32_t first = s->order.tracks[e->seg->index], device = e->device == GT_NONE ? GT_NONE : e->device - first;
-	struct whose w = { .device = device, .thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
+	uint32_t first = s->order.tracks[e->seg->index],
+		 device = e->device == GT_NONE ? GT_NONE : e->device - first;
+	struct whose w = { .device = device,
+		.thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
 
 	while (w.device != GT_NONE && e->seg->tracks[w.device].kind != GT_TRACK_DEVICE)
 		w.device = e->seg->tracks[w.device].parent;
@@ -57,29 +73,38 @@ static struct gt_cell id_of(const struct gt_evidence *e, uint32_t track)
 	return track == GT_NONE ? gt_cell_none() : gt_cell_i(e->seg->tracks[track].id);
 }
 
-static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, uint64_t window)
+static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a,
+	uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_evidence *e = &a->f.at;
 	bool is = a->f.state == GT_FOUND, place = is && e->seg;
 	struct whose w = place ? whose(s, e) : (struct whose){ GT_NONE, GT_NONE, GT_NONE };
 
-	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		place ? gt_cell_u(e->seg->index) : gt_cell_none(), gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
-		gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
-		is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
-		place ? gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from)) : gt_cell_none(),
-		place ? gt_cell_i(e->to - e->from) : gt_cell_none(),
-		id_of(e, w.process), id_of(e, w.device), id_of(e, w.thread),
-		gt_cell_text(a->f.text), gt_cell_text(a->rule->remedy) } + gt_where_skip(s->asked.reader));
+	gt_table_add(t,
+		(struct gt_cell[NCOLUMNS]){ place ? gt_cell_u(e->seg->index) : gt_cell_none(),
+			gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
+			gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
+			is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
+			place ? gt_cell_i(gt_time_since_origin(
+					s->asked.opt, s->asked.reader, e->seg, e->from))
+			      : gt_cell_none(),
+			place ? gt_cell_i(e->to - e->from) : gt_cell_none(), id_of(e, w.process),
+			id_of(e, w.device), id_of(e, w.thread), gt_cell_text(a->f.text),
+			gt_cell_text(a->rule->remedy) } +
+			gt_where_skip(s->asked.reader));
 }
 
 /* ---- as people read it ---- */
 
-/* Words in lines of the terminal's width, the first one behind `first`, the others behind as many blanks. */
-static void say_words(const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
+/* Words in lines of the terminal's width, the first one behind `first`, the others behind as many
+ * blanks. */
+static void say_words(
+	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
 {
-	size_t width = s->asked.opt->width && s->asked.opt->width < LINE ? s->asked.opt->width : LINE, indent = strlen(first);
+	size_t width = s->asked.opt->width && s->asked.opt->width < LINE ? s->asked.opt->width
+									 : LINE,
+	       indent = strlen(first);
 	char line[LINE + 1];
 
 	while (*words) {
@@ -113,12 +138,15 @@ static void put_whose(const struct gt_idle *s, const struct gt_evidence *e, char
 	if (w.device != GT_NONE && devices > 1)
 		snprintf(to, size, ", GPU %lld", (long long)tracks[w.device].id);
 	if (w.process != GT_NONE && processes > 1)
-		snprintf(to + strlen(to), size - strlen(to), "%s process %lld", *to ? " of" : ",", (long long)tracks[w.process].id);
+		snprintf(to + strlen(to), size - strlen(to), "%s process %lld", *to ? " of" : ",",
+			(long long)tracks[w.process].id);
 	if (w.thread != GT_NONE)
-		snprintf(to + strlen(to), size - strlen(to), ", thread %lld", (long long)tracks[w.thread].id);
+		snprintf(to + strlen(to), size - strlen(to), ", thread %lld",
+			(long long)tracks[w.thread].id);
 }
 
-static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, unsigned nth, uint64_t window)
+static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a,
+	unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_evidence *e = &a->f.at;
@@ -126,8 +154,9 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 
 	gt_table_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
 	snprintf(number, sizeof(number), "  %2u. ", nth);
-	snprintf(text, sizeof(text), "%s: could win %s, %.2f %%%s", a->rule->name, told(a->f.gain), gt_advice_percent(a->f.gain, window),
-		 a->rule->flags & GT_SAME_TIME ? ", of the same time" : "");
+	snprintf(text, sizeof(text), "%s: could win %s, %.2f %%%s", a->rule->name, told(a->f.gain),
+		gt_advice_percent(a->f.gain, window),
+		a->rule->flags & GT_SAME_TIME ? ", of the same time" : "");
 	say_words(s, t, number, text);
 	gt_table_tone(t, GT_TONE_NONE);
 	say_words(s, t, "      ", a->f.text);
@@ -135,21 +164,26 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	say_words(s, t, "      ", text);
 	if (!e->seg)
 		return;
-	snprintf(text, sizeof(text), "see: %s%.9f s, for %s", gt_recording_prefix(&s->asked, e->seg).text,
-		 (double)gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, told((uint64_t)(e->to - e->from)));
+	snprintf(text, sizeof(text), "see: %s%.9f s, for %s",
+		gt_recording_prefix(&s->asked, e->seg).text,
+		(double)gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9,
+		told((uint64_t)(e->to - e->from)));
 	put_whose(s, e, text + strlen(text), sizeof(text) - strlen(text));
 	say_words(s, t, "      ", text);
 }
 
 /* The names of those with this answer and the same reason as answers[first]. */
-static void say_others(const struct gt_idle *s, struct gt_table *t, const struct answer *answers, unsigned first)
+static void say_others(
+	const struct gt_idle *s, struct gt_table *t, const struct answer *answers, unsigned first)
 {
 	const char *why = answers[first].f.text, *sep = "";
 	char text[LINE * 8] = "", head[40];
 
 	for (unsigned i = first; i < GT_RULES; i++)
-		if (answers[i].f.state == answers[first].f.state && !strcmp(answers[i].f.text, why)) {
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", sep, answers[i].rule->name);
+		if (answers[i].f.state == answers[first].f.state &&
+			!strcmp(answers[i].f.text, why)) {
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", sep,
+				answers[i].rule->name);
 			sep = ", ";
 		}
 	if (*why)
@@ -163,12 +197,14 @@ static void say_others(const struct gt_idle *s, struct gt_table *t, const struct
 static bool said(const struct answer *answers, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (answers[k].f.state == answers[i].f.state && !strcmp(answers[k].f.text, answers[i].f.text))
+		if (answers[k].f.state == answers[i].f.state &&
+			!strcmp(answers[k].f.text, answers[i].f.text))
 			return true;
 	return false;
 }
 
-static void say_all(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *answers, uint64_t window)
+static void say_all(const struct gt_advice_facts *f, struct gt_table *t,
+	const struct answer *answers, uint64_t window)
 {
 	unsigned i = 0;
 
@@ -190,10 +226,13 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
-	tables[0] = rc ? NULL : gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
+	tables[0] = rc
+		? NULL
+		: gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
+	gt_table_gives_way(tables[0],
+		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
 	for (size_t i = 0; i < GT_RULES; i++) {
 		answers[i].rule = &gt_advice_rules[i];
 		gt_advice_look(f, answers[i].rule, window, cannot, &answers[i].f);
@@ -209,13 +248,18 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	else if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
 	else if (untold)
-		gt_table_cannot(tables[0], "nothing was found, and that is not clean: %u of %u rules cannot tell", untold, GT_RULES);
-	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n, GT_RULES, told(window));
-	gt_table_note(tables[0], "what could be won is an upper bound: what else would then take the time is not known");
+		gt_table_cannot(tables[0],
+			"nothing was found, and that is not clean: %u of %u rules cannot tell",
+			untold, GT_RULES);
+	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n,
+		GT_RULES, told(window));
+	gt_table_note(tables[0],
+		"what could be won is an upper bound: what else would then take the time is not known");
 	return 1;
 }
 
-static int advice_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int advice_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	gt_advice_facts_init(state, opt);
 	return 0;
@@ -224,14 +268,14 @@ static int advice_init(void *state, struct gt_reader *r, const struct gt_analysi
 static void advice_release(void *state) { gt_advice_facts_release(state); }
 
 const struct gt_analysis gt_advice_report = {
-	.name       = "advice",
-	.help       = "what costs the GPU time, what a remedy could win, and what cannot be told",
-	.wants      = GT_IDLE_WANTS,
-	.engine     = &gt_idle_engine,
-	.order      = GT_BY_TIME,
+	.name = "advice",
+	.help = "what costs the GPU time, what a remedy could win, and what cannot be told",
+	.wants = GT_IDLE_WANTS,
+	.engine = &gt_idle_engine,
+	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_GPU,
 	.state_size = sizeof(struct gt_advice_facts),
-	.init       = advice_init,
-	.finish     = advice_finish,
-	.release    = advice_release,
+	.init = advice_init,
+	.finish = advice_finish,
+	.release = advice_release,
 };

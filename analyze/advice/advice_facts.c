@@ -6,7 +6,8 @@
 
 /* ---- idle time ---- */
 
-/* More than half of the operations have begun. Who looks at a part of the recording has left warming up out. */
+/* More than half of the operations have begun. Who looks at a part of the recording has left
+ * warming up out. */
 static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
@@ -16,7 +17,8 @@ static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
 
 static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slice, bool late)
 {
-	struct gt_evidence one = { slice->seg, slice->from, slice->to, slice->thread, slice->type, slice->device };
+	struct gt_evidence one = { slice->seg, slice->from, slice->to, slice->thread, slice->type,
+		slice->device };
 	uint64_t ns = (uint64_t)(slice->to - slice->from);
 
 	c->ns = gt_sat_add(c->ns, ns);
@@ -34,7 +36,10 @@ static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slic
 _Static_assert(GT_IDLE_CAUSE_COUNT <= 32, "a bit each");
 
 /* Of the gap at hand, for how long it had a cause. */
-static uint64_t of_gap(const struct gt_advice_facts *f, unsigned cause) { return f->gap.had & 1u << cause ? f->gap.causes[cause] : 0; }
+static uint64_t of_gap(const struct gt_advice_facts *f, unsigned cause)
+{
+	return f->gap.had & 1u << cause ? f->gap.causes[cause] : 0;
+}
 
 static void count_gap(struct gt_advice_facts *f)
 {
@@ -56,14 +61,16 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 {
 	struct gt_evidence *at = &f->gap.at;
 
-	if (at->seg && (at->device != slice->device || f->gap.nth != slice->gap || at->to != slice->from))
+	if (at->seg &&
+		(at->device != slice->device || f->gap.nth != slice->gap || at->to != slice->from))
 		close_gap(f);
 	if (!slice->inner || slice->unsure || slice->cause == GT_IDLE_OVERHEAD) {
 		close_gap(f);
 		return;
 	}
 	if (!at->seg) {
-		*at = (struct gt_evidence){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
+		*at = (struct gt_evidence){ slice->seg, slice->from, slice->from, slice->thread,
+			GT_NONE, slice->device };
 		f->gap.had = 0;
 	}
 	f->gap.nth = slice->gap;
@@ -77,17 +84,21 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gt_advice_facts *f = arg;
-	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle->order.types[slice->seg->index]];
+	const struct gt_type *type = slice->type == GT_NONE
+		? NULL
+		: &slice->seg->types[slice->type - f->idle->order.types[slice->seg->index]];
 	bool late = is_late(f->idle, slice->seg);
 
 	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
 	add_to_gap(f, slice);
 	add_cause(&f->causes[slice->cause], slice, late);
-	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
+	if (slice->cause == GT_IDLE_CALL && type &&
+		(type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
 		add_cause(&f->launching, slice, late);
 }
 
-static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err)
+static int on_op(
+	void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err)
 {
 	struct gt_advice_facts *f = arg;
 
@@ -96,7 +107,8 @@ static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle
 
 /* ---- copies and sets ---- */
 
-static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32_t row, uint64_t bytes, const struct gt_evidence *one)
+static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32_t row,
+	uint64_t bytes, const struct gt_evidence *one)
 {
 	c->n++;
 	c->ns = gt_sat_add(c->ns, (uint64_t)cols->dur[row]);
@@ -104,18 +116,23 @@ static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32
 	gt_evidence_keep_longest(&c->longest, one);
 }
 
-static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code, const struct gt_type *type)
+static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code,
+	const struct gt_type *type)
 {
-	bool pageable = strstr(gt_str(cols->seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
+	bool pageable =
+		strstr(gt_str(cols->seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
 	uint32_t known = 0;
 	const uint64_t *async = gt_cols_role(cols, code, GT_R_ASYNC, &known);
 	struct gt_column_cursor p;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); ) {
-		struct gt_evidence one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
-					  gt_time_ordered_track(&f->idle->order, cols->seg, cols->track) };
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE);
+		gt_column_cursor_next(&p);) {
+		struct gt_evidence one = { cols->seg, cols->start[p.row],
+			cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
+			gt_time_ordered_track(&f->idle->order, cols->seg, cols->track) };
 		uint64_t bytes = 0;
-		bool has_bytes = gt_column_cursor_value(&p, 0, &bytes), waits = p.nth <= known && async && !async[p.nth - 1];
+		bool has_bytes = gt_column_cursor_value(&p, 0, &bytes),
+		     waits = p.nth <= known && async && !async[p.nth - 1];
 
 		if (type->op == GT_OP_SET) {
 			if (waits)
@@ -163,7 +180,8 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
 			add_copies(f, cols, c, type);
 		else if (call && type->layer == GT_LAYER_API && type->op == GT_OP_SYNC)
-			for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
+			for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE);
+				gt_column_cursor_next(&p);)
 				f->syncs++;
 	}
 	return call || cols->kind == GT_SPAN ? gt_serial_block(&f->serial, f->idle, cols, err) : 0;
@@ -173,12 +191,20 @@ void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_op
 {
 	f->idle = opt->idle;
 	f->least = opt->gap_ns ? opt->gap_ns : GT_LARGE_GAP;
-	gt_idle_listen(f->idle, &(struct gt_idle_listener){ .slice = on_slice, .op = on_op, .rows = on_rows, .again = on_again, .arg = f });
+	gt_idle_listen(f->idle,
+		&(struct gt_idle_listener){ .slice = on_slice,
+			.op = on_op,
+			.rows = on_rows,
+			.again = on_again,
+			.arg = f });
 }
 
 /* ---- once more ---- */
 
-struct again { struct gt_advice_facts *f; struct gt_err *err; };
+struct again {
+	struct gt_advice_facts *f;
+	struct gt_err *err;
+};
 
 static bool wanted(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
@@ -201,7 +227,8 @@ static int read_again(struct gt_advice_facts *f, struct gt_err *err)
 	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = wanted;
-	return gt_scan(f->idle->asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ f, err }, err);
+	return gt_scan(f->idle->asked.reader, &filter, GT_BY_TIME, 1, on_run,
+		&(struct again){ f, err }, err);
 }
 
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
@@ -210,12 +237,13 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	int rc;
 
 	close_gap(f);
-	if (f->idle->asked.opt->in_default_report)		/* the default report is to be quick */
+	/* the default report is to be quick */
+	if (f->idle->asked.opt->in_default_report)
 		return 0;
 	rc = gt_windowed_init(&f->windowed, f->idle, err);
 	if (!rc)
 		rc = gt_leaks_init(&f->leaks, f->idle, err);
-	if (!rc && !filter->match && !filter->tid)	/* with those there is no answer */
+	if (!rc && !filter->match && !filter->tid) /* with those there is no answer */
 		rc = read_again(f, err);
 	if (!rc)
 		rc = gt_windowed_finish(&f->windowed, err);

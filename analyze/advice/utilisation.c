@@ -7,11 +7,14 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-enum { WORK, REASONS, MHZ };		/* of a moment: addr */
+enum { WORK, REASONS, MHZ }; /* of a moment: addr */
 
 /* ---- whose clock ---- */
 
-struct visible { const char *key; char text[256]; };
+struct visible {
+	const char *key;
+	char text[256];
+};
 
 static int find_visible(void *arg, const char *key, const char *value)
 {
@@ -74,7 +77,8 @@ static uint32_t clock_of(const struct gt_windowed *w, const struct gt_idle_devic
 
 static void work(struct gt_windowed_gpu *g, int64_t start, int64_t end)
 {
-	int64_t from = g->all.any && g->all.end > start ? g->all.end : start, last = g->edges[GT_CHUNKS];
+	int64_t from = g->all.any && g->all.end > start ? g->all.end : start,
+		last = g->edges[GT_CHUNKS];
 
 	from = from < g->edges[0] ? g->edges[0] : from;
 	end = end > last ? last : end;
@@ -84,7 +88,8 @@ static void work(struct gt_windowed_gpu *g, int64_t start, int64_t end)
 	while (g->chunk + 1 < GT_CHUNKS && g->edges[g->chunk + 1] <= from)
 		g->chunk++;
 	for (unsigned i = g->chunk; i < GT_CHUNKS && g->edges[i] < end; i++) {
-		int64_t a = from > g->edges[i] ? from : g->edges[i], b = end < g->edges[i + 1] ? end : g->edges[i + 1];
+		int64_t a = from > g->edges[i] ? from : g->edges[i],
+			b = end < g->edges[i + 1] ? end : g->edges[i + 1];
 
 		g->busy[i] += b > a ? (uint64_t)(b - a) : 0;
 	}
@@ -156,7 +161,10 @@ static unsigned counts_as(const struct gt_segment *seg, const struct gt_type *ty
 {
 	const char *name = gt_str(seg, type->name);
 
-	return !type->nfields ? WORK : !strcmp(name, "throttle_reasons") ? REASONS : !strcmp(name, "sm_clock_mhz") ? MHZ : WORK;
+	return !type->nfields                       ? WORK
+		: !strcmp(name, "throttle_reasons") ? REASONS
+		: !strcmp(name, "sm_clock_mhz")     ? MHZ
+						    : WORK;
 }
 
 bool gt_windowed_wants(const struct gt_segment *seg, const struct gt_type *type)
@@ -177,7 +185,8 @@ int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt
 		const uint64_t *values = what == WORK ? NULL : gt_cols_args(cols, c, 0, &n);
 		struct gt_column_cursor p;
 
-		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); values && gt_column_cursor_next(&p) && nth < n; nth++) {
+		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE);
+			values && gt_column_cursor_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
 			m[p.row].addr = what;
 		}
@@ -204,7 +213,8 @@ int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_e
 		const struct gt_gpu_window *e = &s->windows[s->devices[i].seg->index];
 
 		for (unsigned k = 0; k <= GT_CHUNKS; k++)
-			w->gpus[i].edges[k] = e->from + (int64_t)((unsigned __int128)gt_extent_ns(e) * k / GT_CHUNKS);
+			w->gpus[i].edges[k] = e->from +
+				(int64_t)((unsigned __int128)gt_extent_ns(e) * k / GT_CHUNKS);
 		w->gpus[i].clock = clock_of(w, &s->devices[i]);
 		w->gpu[s->devices[i].number] = (uint32_t)i + 1;
 	}

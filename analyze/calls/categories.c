@@ -7,11 +7,15 @@
  * counted. Layers list all rows of each kind with their full time, nested or not. */
 #include "analyze/core/report.h"
 
-struct sum { struct gt_stat all; uint64_t nested; };
+struct sum {
+	struct gt_stat all;
+	uint64_t nested;
+};
 
 static bool is_call(const struct gt_type *type)
 {
-	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL || type->layer == GT_LAYER_SCHED;
+	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL ||
+		type->layer == GT_LAYER_SCHED;
 }
 
 static void gather(const struct gt_report_state *a, struct sum sums[], unsigned n, bool by_layer)
@@ -24,7 +28,8 @@ static void gather(const struct gt_report_state *a, struct sum sums[], unsigned 
 			unsigned where = by_layer ? type->layer : type->category;
 
 			if (where < n && (by_layer || is_call(type)))
-				gt_stat_add(&sums[where].all, gt_aggregate_stat(a->opt->aggregate, i, t));
+				gt_stat_add(&sums[where].all,
+					gt_aggregate_stat(a->opt->aggregate, i, t));
 		}
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -32,11 +37,16 @@ static void gather(const struct gt_report_state *a, struct sum sums[], unsigned 
 }
 
 static const struct gt_column category_columns[] = {
-	{ "category", "Category", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "outermost", "Outermost", GT_C_COUNT },
-	{ "time_ns", "Time", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT }, { "nested_ns", "Nested in others", GT_C_NS },
+	{ "category", "Category", GT_C_TEXT },
+	{ "count", "Calls", GT_C_COUNT },
+	{ "outermost", "Outermost", GT_C_COUNT },
+	{ "time_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "nested_ns", "Nested in others", GT_C_NS },
 };
 
-static int categories_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+static int categories_finish(
+	void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct sum sums[GT_CATEGORY_COUNT] = { 0 };
 	uint64_t parts[GT_CATEGORY_COUNT];
@@ -49,22 +59,29 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 	rc = gt_compute_shares(parts, GT_CATEGORY_COUNT, shares, err);
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("categories", "Time by category (outermost calls)", category_columns, 6);
+	tables[0] = gt_table_new(
+		"categories", "Time by category (outermost calls)", category_columns, 6);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "nested_ns outermost count");
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		if (sums[c].all.count)
-			gt_table_add(tables[0], (struct gt_cell[]){
-				gt_cell_text(gt_category_word(c)), gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
-				gt_cell_u(parts[c]), gt_cell_i(shares[c]), gt_cell_u(sums[c].nested) });
+			gt_table_add(tables[0],
+				(struct gt_cell[]){ gt_cell_text(gt_category_word(c)),
+					gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
+					gt_cell_u(parts[c]), gt_cell_i(shares[c]),
+					gt_cell_u(sums[c].nested) });
 	gt_table_sort(tables[0], 3, true, 0);
 	return 1;
 }
 
 static const struct gt_column layer_columns[] = {
-	{ "layer", "Layer", GT_C_TEXT }, { "count", "Rows", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
-	{ "instants", "Instants", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT }, { "time_ns", "Time", GT_C_NS },
+	{ "layer", "Layer", GT_C_TEXT },
+	{ "count", "Rows", GT_C_COUNT },
+	{ "open", "Still open", GT_C_COUNT },
+	{ "instants", "Instants", GT_C_COUNT },
+	{ "failed", "Failed", GT_C_COUNT },
+	{ "time_ns", "Time", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS },
 };
 
@@ -77,12 +94,16 @@ static void note_files(const struct gt_report_state *a, struct gt_table *t)
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
 		for (uint32_t k = 0; k < seg->ntypes; k++)
-			if (seg->types[k].layer == GT_LAYER_IOCTL && seg->types[k].category == GT_CAT_FILE)
+			if (seg->types[k].layer == GT_LAYER_IOCTL &&
+				seg->types[k].category == GT_CAT_FILE)
 				gt_stat_add(&files, gt_aggregate_stat(a->opt->aggregate, i, k));
 	}
 	if (files.count)
-		gt_note_plural(t, files.count, "ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
-			     "others are ioctls, as in summary", (unsigned long long)files.count, gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
+		gt_note_plural(t, files.count,
+			"ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
+			"others are ioctls, as in summary",
+			(unsigned long long)files.count,
+			gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
 }
 
 static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -99,37 +120,40 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 		const struct gt_stat *s = &sums[l].all;
 		bool known = gt_is_recorded(a->reader, l) && !gt_why_filtered_out(a, l, GT_OP_NONE);
 
-		gt_table_add(tables[0], (struct gt_cell[]){
-			gt_cell_text(gt_layer_word(l)), gt_cell_known(known, s->count), gt_cell_known(known, s->open),
-			gt_cell_known(known, s->instants), known ? gt_cell_faults(s->failed) : gt_cell_none(), gt_cell_known(known, s->total),
-			gt_cell_known(known, s->longest) });
+		gt_table_add(tables[0],
+			(struct gt_cell[]){ gt_cell_text(gt_layer_word(l)),
+				gt_cell_known(known, s->count), gt_cell_known(known, s->open),
+				gt_cell_known(known, s->instants),
+				known ? gt_cell_faults(s->failed) : gt_cell_none(),
+				gt_cell_known(known, s->total), gt_cell_known(known, s->longest) });
 	}
 	note_files(a, tables[0]);
 	return 1;
 }
 
-#define ALL (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT))
+#define ALL                                                                                        \
+	(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT))
 
 const struct gt_analysis gt_categories_report = {
-	.name       = "categories",
-	.help       = "time of outermost calls by category: init, memory, copy, launch, sync ...",
-	.wants      = ALL,
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED),
-	.aggregates      = GT_AGGREGATE_TYPES,
-	.splits     = GT_BY_BLOCK,
+	.name = "categories",
+	.help = "time of outermost calls by category: init, memory, copy, launch, sync ...",
+	.wants = ALL,
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED),
+	.aggregates = GT_AGGREGATE_TYPES,
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = categories_finish,
+	.init = gt_report_state_init,
+	.finish = categories_finish,
 };
 
 const struct gt_analysis gt_layers_report = {
-	.name       = "layers",
-	.help       = "rows and time by layer: API, ioctl, scheduler, GPU, user",
-	.wants      = ALL,
-	.aggregates      = GT_AGGREGATE_TYPES,
-	.splits     = GT_BY_BLOCK,
+	.name = "layers",
+	.help = "rows and time by layer: API, ioctl, scheduler, GPU, user",
+	.wants = ALL,
+	.aggregates = GT_AGGREGATE_TYPES,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = layers_finish,
+	.init = gt_report_state_init,
+	.finish = layers_finish,
 };

@@ -13,14 +13,24 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
+/* clang-format off */
 #define EVENTS(X) \
-	X(CREATE, "create") X(RETAIN, "retain") X(BIND, "bind") X(SWITCH, "switch") X(SAME, "bound already") X(UNBIND, "unbind") \
-	X(RELEASE, "release") X(DESTROY, "destroy") X(FAILED, "failed") X(OTHER, "other")
+	X(CREATE, "create") \
+	X(RETAIN, "retain") \
+	X(BIND, "bind") \
+	X(SWITCH, "switch") \
+	X(SAME, "bound already") \
+	X(UNBIND, "unbind") \
+	X(RELEASE, "release") \
+	X(DESTROY, "destroy") \
+	X(FAILED, "failed") \
+	X(OTHER, "other")
+/* clang-format on */
 enum event {
 #define X(e, words) e,
 	EVENTS(X)
 #undef X
-	NEVENTS
+		NEVENTS
 };
 static const char *const words[] = {
 #define X(e, words) words,
@@ -28,19 +38,35 @@ static const char *const words[] = {
 #undef X
 };
 
-enum effect { NONE, SET, PUSH, POP, GONE };	/* change of the thread's stack */
-static const struct { const char *name; uint8_t event, effect; } calls[] = {
-	{ "cuCtxCreate", CREATE, PUSH }, { "cuGreenCtxCreate", CREATE, NONE }, { "cuCtxFromGreenCtx", CREATE, NONE },
-	{ "cuDevicePrimaryCtxRetain", RETAIN, NONE }, { "cuCtxAttach", RETAIN, NONE }, { "cuCtxSetCurrent", BIND, SET },
-	{ "cuCtxPushCurrent", BIND, PUSH }, { "cuCtxPopCurrent", UNBIND, POP }, { "cudaSetDevice", BIND, NONE },
-	{ "cuDevicePrimaryCtxRelease", RELEASE, NONE }, { "cuCtxDetach", RELEASE, NONE }, { "cuCtxDestroy", DESTROY, GONE },
-	{ "cuDevicePrimaryCtxReset", DESTROY, NONE }, { "cuGreenCtxDestroy", DESTROY, NONE }, { "cudaDeviceReset", DESTROY, NONE },
+enum effect { NONE, SET, PUSH, POP, GONE }; /* change of the thread's stack */
+static const struct {
+	const char *name;
+	uint8_t event, effect;
+} calls[] = {
+	{ "cuCtxCreate", CREATE, PUSH },
+	{ "cuGreenCtxCreate", CREATE, NONE },
+	{ "cuCtxFromGreenCtx", CREATE, NONE },
+	{ "cuDevicePrimaryCtxRetain", RETAIN, NONE },
+	{ "cuCtxAttach", RETAIN, NONE },
+	{ "cuCtxSetCurrent", BIND, SET },
+	{ "cuCtxPushCurrent", BIND, PUSH },
+	{ "cuCtxPopCurrent", UNBIND, POP },
+	{ "cudaSetDevice", BIND, NONE },
+	{ "cuDevicePrimaryCtxRelease", RELEASE, NONE },
+	{ "cuCtxDetach", RELEASE, NONE },
+	{ "cuCtxDestroy", DESTROY, GONE },
+	{ "cuDevicePrimaryCtxReset", DESTROY, NONE },
+	{ "cuGreenCtxDestroy", DESTROY, NONE },
+	{ "cudaDeviceReset", DESTROY, NONE },
 };
 #define NCALLS (sizeof(calls) / sizeof(*calls))
 
-#define DEEPEST 16u			/* depth of a thread's stack; programs use up to two */
-struct stack { uint64_t contexts[DEEPEST]; uint32_t n; };
-struct column {				/* of a code of the current run */
+#define DEEPEST 16u /* depth of a thread's stack; programs use up to two */
+struct stack {
+	uint64_t contexts[DEEPEST];
+	uint32_t n;
+};
+struct column {        /* of a code of the current run */
 	uint32_t call; /* index into calls; NCALLS: another call; GT_NONE: not about contexts */
 	const uint64_t *context, *device;
 	uint32_t ncontext, ndevice, nth;
@@ -48,15 +74,18 @@ struct column {				/* of a code of the current run */
 struct contexts {
 	struct gt_report_state asked;
 	struct gt_top_n keep;
-	uint32_t *tracks;		/* by segment: number of tracks in earlier segments */
-	struct stack **stacks;		/* by track, numbered over all segments; NULL: unknown */
+	uint32_t *tracks;      /* by segment: number of tracks in earlier segments */
+	struct stack **stacks; /* by track, numbered over all segments; NULL: unknown */
 	struct column *columns;
 	size_t columns_cap;
-	struct { uint64_t count, ns, longest; } sums[NEVENTS];
-	bool unknown;			/* a call binds an unknown context */
+	struct {
+		uint64_t count, ns, longest;
+	} sums[NEVENTS];
+	bool unknown; /* a call binds an unknown context */
 };
 
-static int contexts_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int contexts_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct contexts *c = state;
 	uint32_t n = gt_reader_segments(r);
@@ -92,7 +121,8 @@ static enum event change(struct stack *s, enum effect effect, uint64_t context)
 	uint64_t before = s->n ? s->contexts[s->n - 1] : 0;
 
 	switch (effect) {
-	case POP: case GONE:
+	case POP:
+	case GONE:
 		if (s->n && (effect == POP || before == context))
 			s->n--;
 		break;
@@ -102,7 +132,7 @@ static enum event change(struct stack *s, enum effect effect, uint64_t context)
 			break;
 		/* fall through */
 	default:
-		if (s->n == DEEPEST)		/* drops the lowest context */
+		if (s->n == DEEPEST) /* drops the lowest context */
 			memmove(s->contexts, s->contexts + 1, --s->n * sizeof(*s->contexts));
 		s->contexts[s->n++] = context;
 	}
@@ -110,9 +140,12 @@ static enum event change(struct stack *s, enum effect effect, uint64_t context)
 }
 
 /* The event that a row is for its thread. NEVENTS: no memory. */
-static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col, const struct gt_top_entry *one)
+static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col,
+	const struct gt_top_entry *one)
 {
-	struct stack **s = cols->track < cols->seg->ntracks ? &c->stacks[c->tracks[cols->seg->index] + cols->track] : NULL;
+	struct stack **s = cols->track < cols->seg->ntracks
+		? &c->stacks[c->tracks[cols->seg->index] + cols->track]
+		: NULL;
 	enum event event = col->call < NCALLS ? (enum event)calls[col->call].event : OTHER, then;
 	enum effect effect = col->call < NCALLS ? (enum effect)calls[col->call].effect : NONE;
 
@@ -156,7 +189,8 @@ static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct 
 	return any;
 }
 
-static int add_row(struct contexts *c, const struct gt_cols *cols, struct column *col, uint32_t i, struct gt_err *err)
+static int add_row(struct contexts *c, const struct gt_cols *cols, struct column *col, uint32_t i,
+	struct gt_err *err)
 {
 	/* earlier is better */
 	struct gt_top_entry one = gt_top_entry_of_row(cols, i, ~cols->start[i]);
@@ -172,7 +206,8 @@ static int add_row(struct contexts *c, const struct gt_cols *cols, struct column
 	c->sums[event].ns = gt_sat_add(c->sums[event].ns, ns);
 	c->sums[event].longest = ns > c->sums[event].longest ? ns : c->sums[event].longest;
 	one.b = (uint64_t)event << 32 | (nth < col->ndevice ? (uint32_t)col->device[nth] : GT_NONE);
-	return gt_top_n_offer(&c->keep, one.score) && gt_top_n_add(&c->keep, &one, err) ? -ENOMEM : 0;
+	return gt_top_n_offer(&c->keep, one.score) && gt_top_n_add(&c->keep, &one, err) ? -ENOMEM
+											: 0;
 }
 
 static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -192,11 +227,16 @@ static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- the tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_CALL_LIST_COLUMNS, { "event", "Event", GT_C_TEXT }, { "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
+	GT_CALL_LIST_COLUMNS,
+	{ "event", "Event", GT_C_TEXT },
+	{ "context", "Context", GT_C_WHOLE },
+	{ "device", "Device", GT_C_COUNT },
 };
 #define NCOLUMNS (GT_CALL_LIST_CELLS + 3u)
 static const struct gt_column sum_columns[] = {
-	{ "event", "Event", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "event", "Event", GT_C_TEXT },
+	{ "count", "Calls", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
 	{ "max_ns", "Longest", GT_C_NS },
 };
 
@@ -222,18 +262,22 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[1] = gt_table_new("context_events", "Context events by kind", sum_columns, 4);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "device process depth thread result tid pid context duration_ns");
+	gt_table_gives_way(
+		tables[0], "device process depth thread result tid pid context duration_ns");
 	gt_top_n_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i]);
 	gt_note_top_n(tables[0], &c->keep);
 	for (unsigned e = 0; e < NEVENTS; e++)
 		if (c->sums[e].count)
-			gt_table_add(tables[1], (struct gt_cell[]){ gt_cell_text(words[e]), gt_cell_u(c->sums[e].count),
-							gt_cell_u(c->sums[e].ns), gt_cell_u(c->sums[e].longest) });
+			gt_table_add(tables[1],
+				(struct gt_cell[]){ gt_cell_text(words[e]),
+					gt_cell_u(c->sums[e].count), gt_cell_u(c->sums[e].ns),
+					gt_cell_u(c->sums[e].longest) });
 	if (c->unknown)
 		gt_table_note(tables[1], "switches and repeated binds are unknown%s",
-			      c->asked.opt->filter.match ? ": --match may leave out calls" : " if the context was not recorded");
+			c->asked.opt->filter.match ? ": --match may leave out calls"
+						   : " if the context was not recorded");
 	return 2;
 }
 
@@ -250,16 +294,16 @@ static void contexts_release(void *state)
 }
 
 const struct gt_analysis gt_contexts_report = {
-	.name       = "contexts",
+	.name = "contexts",
 	.per_recording = true,
-	.help       = "contexts created, bound, switched and destroyed, in order of time, and how often",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
-	.needs      = GT_LAYERS_OF_CALLS,
+	.help = "contexts created, bound, switched and destroyed, in order of time, and how often",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
-	.order      = GT_PER_TRACK,
+	.order = GT_PER_TRACK,
 	.state_size = sizeof(struct contexts),
-	.init       = contexts_init,
-	.block      = contexts_block,
-	.finish     = contexts_finish,
-	.release    = contexts_release,
+	.init = contexts_init,
+	.block = contexts_block,
+	.finish = contexts_finish,
+	.release = contexts_release,
 };

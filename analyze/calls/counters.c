@@ -12,19 +12,22 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define COUNTERS_MAX GT_TOP_N_MAX	/* as many as a table has rows; 32 MiB */
+#define COUNTERS_MAX GT_TOP_N_MAX /* as many as a table has rows; 32 MiB */
 
-struct number { __int128 whole; double real; }; /* one of the two, by the kind of the field */
+struct number {
+	__int128 whole;
+	double real;
+}; /* one of the two, by the kind of the field */
 struct counter {
 	const struct gt_segment *seg;
 	uint32_t track, type;
-	uint8_t kind;			/* enum gt_field_kind */
+	uint8_t kind; /* enum gt_field_kind */
 	uint64_t samples;
-	int64_t first, since;		/* time of its first and last sample */
-	int64_t doubt;			/* time of its first uncertain sample */
+	int64_t first, since; /* time of its first and last sample */
+	int64_t doubt;        /* time of its first uncertain sample */
 	bool doubtful;
 	struct number min, max, last;
-	__int128 sum;			/* value times ns, up to `since`: less than 2^126 */
+	__int128 sum; /* value times ns, up to `since`: less than 2^126 */
 	long double real_sum;
 };
 struct counters {
@@ -33,7 +36,7 @@ struct counters {
 	struct counter *list;
 	size_t n, cap;
 	struct gt_map map;
-	uint64_t beyond;		/* samples of counters beyond the limit */
+	uint64_t beyond; /* samples of counters beyond the limit */
 };
 
 static struct number number_of(uint8_t kind, uint64_t bits)
@@ -47,9 +50,15 @@ static struct number number_of(uint8_t kind, uint64_t bits)
 	return v;
 }
 
-static double as_double(uint8_t kind, struct number v) { return kind == GT_F_F64 ? v.real : (double)v.whole; }
+static double as_double(uint8_t kind, struct number v)
+{
+	return kind == GT_F_F64 ? v.real : (double)v.whole;
+}
 
-static bool less(struct number a, struct number b) { return a.whole != b.whole ? a.whole < b.whole : a.real < b.real; }
+static bool less(struct number a, struct number b)
+{
+	return a.whole != b.whole ? a.whole < b.whole : a.real < b.real;
+}
 
 /* Adds the last value, which is valid until then. */
 static void hold(struct counter *c, int64_t until)
@@ -61,18 +70,23 @@ static void hold(struct counter *c, int64_t until)
 	c->since = until;
 }
 
-struct counter_key { const struct counters *c; uint32_t segment, track, type; };
+struct counter_key {
+	const struct counters *c;
+	uint32_t segment, track, type;
+};
 
 static bool same_counter(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	const struct counter *have = &((const struct counters *)arg)->list[value];
 	const struct counter_key *want = key;
 
-	return have->seg->index == want->segment && have->track == want->track && have->type == want->type;
+	return have->seg->index == want->segment && have->track == want->track &&
+		have->type == want->type;
 }
 
 /* NULL: too many counters, or err is filled in. */
-static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type, struct gt_err *err)
+static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track,
+	uint32_t type, struct gt_err *err)
 {
 	struct counter_key key = { c, seg->index, track, type };
 	uint64_t hash = gt_hash_u64((uint64_t)track << 32 ^ type ^ (uint64_t)seg->index << 20);
@@ -84,13 +98,14 @@ static struct counter *find(struct counters *c, const struct gt_segment *seg, ui
 		c->beyond++;
 		return NULL;
 	}
-	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) || gt_map_add(&c->map, hash, (uint32_t)c->n))
+	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) ||
+		gt_map_add(&c->map, hash, (uint32_t)c->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the counters"), NULL;
 	c->list[c->n] = (struct counter){ .seg = seg, .track = track, .type = type };
 	return &c->list[c->n++];
 }
 
-enum { A_VALUE = 1, UNCERTAIN = 2 };	/* stored in addr; 0: a row without a value */
+enum { A_VALUE = 1, UNCERTAIN = 2 }; /* stored in addr; 0: a row without a value */
 
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
@@ -101,7 +116,8 @@ static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 
 	if (!m->addr)
 		return 0;
-	one = find(c, seg, m->place - c->order.tracks[seg->index], m->what - c->order.types[seg->index], err);
+	one = find(c, seg, m->place - c->order.tracks[seg->index],
+		m->what - c->order.types[seg->index], err);
 	if (!one)
 		return err->code;
 	one->kind = seg->types[one->type].fields[0].kind;
@@ -128,7 +144,8 @@ static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return 0;
 }
 
-static int counters_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int counters_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct counters *c = state;
 
@@ -148,9 +165,11 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 		const struct gt_type *type = gt_cols_type(cols, code);
 		uint32_t n = 0, nth = 0, ndoubts = 0;
 		const uint64_t *doubts = gt_cols_role(cols, code, GT_R_UNCERTAIN, &ndoubts);
-		const uint64_t *values = type && type->nfields ? gt_cols_args(cols, code, 0, &n) : NULL;
+		const uint64_t *values =
+			type && type->nfields ? gt_cols_args(cols, code, 0, &n) : NULL;
 
-		for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_column_cursor_next(&p) && nth < n; nth++) {
+		for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+			values && gt_column_cursor_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
 			m[p.row].addr = A_VALUE | (nth < ndoubts && doubts[nth] ? UNCERTAIN : 0);
 		}
@@ -159,16 +178,23 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_DEVICE, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT },
+	GT_WHERE_DEVICE,
+	{ "track", "Track", GT_C_TEXT },
+	{ "counter", "Counter", GT_C_TEXT },
 	{ "samples", "Samples", GT_C_COUNT },
-	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
-	{ "first_ns", "First at", GT_C_TIME }, { "uncertain_ns", NULL, GT_C_TIME },
+	{ "min", "Min", GT_C_REAL },
+	{ "mean", "Mean", GT_C_REAL },
+	{ "max", "Max", GT_C_REAL },
+	{ "last", "Last", GT_C_REAL },
+	{ "first_ns", "First at", GT_C_TIME },
+	{ "uncertain_ns", NULL, GT_C_TIME },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 static double mean(struct counter *c, const struct gt_analysis_options *opt)
 {
-	int64_t to = gt_range_of(&opt->filter, c->seg).to, end = to < c->seg->max_end ? to : c->seg->max_end;
+	int64_t to = gt_range_of(&opt->filter, c->seg).to,
+		end = to < c->seg->max_end ? to : c->seg->max_end;
 	long double ns;
 
 	hold(c, end);
@@ -187,7 +213,8 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 	if (track->name != GT_NONE)
 		snprintf(name, sizeof(name), "%s", gt_str(c->seg, track->name));
 	else
-		snprintf(name, sizeof(name), "%s %lld", gt_track_kind_word(track->kind), (long long)track->id);
+		snprintf(name, sizeof(name), "%s %lld", gt_track_kind_word(track->kind),
+			(long long)track->id);
 	gt_where_device(cells, c->seg, c->track);
 	cells[4] = gt_cell_text(name);
 	cells[5] = gt_cell_text(gt_type_name(c->seg, c->type));
@@ -197,7 +224,9 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
 	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->first));
-	cells[12] = c->doubtful ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->doubt)) : gt_cell_none();
+	cells[12] = c->doubtful
+		? gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->doubt))
+		: gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -215,13 +244,16 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 	int64_t first = INT64_MAX, at;
 
 	for (size_t i = 0; i < c->n; i++) {
-		at = gt_time_since_origin(c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
+		at = gt_time_since_origin(
+			c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
 		n += c->list[i].doubtful;
 		first = c->list[i].doubtful && at < first ? at : first;
 	}
 	if (n)
-		gt_note_plural(t, n, "%zu of the counters {is|are} uncertain from %.6f s on: some calls that change {it|them} were not "
-			     "recorded", n, (double)first / 1e9);
+		gt_note_plural(t, n,
+			"%zu of the counters {is|are} uncertain from %.6f s on: some calls that change {it|them} were not "
+			"recorded",
+			n, (double)first / 1e9);
 }
 
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -242,8 +274,9 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
 	if (c->beyond)
-		gt_note_plural(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
-			     COUNTERS_MAX, (unsigned long long)c->beyond);
+		gt_note_plural(tables[0], c->beyond,
+			"more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
+			COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
@@ -265,14 +298,14 @@ static void counters_release(void *state)
 }
 
 const struct gt_analysis gt_counters_report = {
-	.name       = "counters",
-	.help       = "counters: number of samples, minimum, mean over time, maximum and last value",
-	.wants      = GT_BIT(GT_COUNTER),
+	.name = "counters",
+	.help = "counters: number of samples, minimum, mean over time, maximum and last value",
+	.wants = GT_BIT(GT_COUNTER),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct counters),
-	.init       = counters_init,
-	.block      = counters_block,
-	.finish     = counters_finish,
-	.release    = counters_release,
+	.init = counters_init,
+	.block = counters_block,
+	.finish = counters_finish,
+	.release = counters_release,
 };

@@ -1,9 +1,11 @@
-/* What of the program's calls is spent in the driver: for each function of the API the time of the ioctls that were made within it.
+/* What of the program's calls is spent in the driver: for each function of the API the time of the
+ * ioctls that were made within it.
  *
- * The rows of a thread are walked in order of their start, whoever recorded them, with a stack of the calls that are open. The time that
- * a call spent in the driver is the difference of the union of all ioctls of the thread up to its end and up to its start. A function
- * that is called within itself counts with the outer call only, so no time counts twice under one name; a call that another function
- * makes counts under both names, and once in the sum. */
+ * The rows of a thread are walked in order of their start, whoever recorded them, with a stack of
+ * the calls that are open. The time that a call spent in the driver is the difference of the union
+ * of all ioctls of the thread up to its end and up to its start. A function that is called within
+ * itself counts with the outer call only, so no time counts twice under one name; a call that
+ * another function makes counts under both names, and once in the sum. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/return_codes.h"
@@ -11,41 +13,58 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-#define FAILURES_MAX 65536u	/* different ones */
-#define DEEPEST 1024u		/* open calls of a thread; programs have a few, and each that returns looks at all of them */
+#define FAILURES_MAX 65536u /* different ones */
+/* open calls of a thread; programs have a few, and each that returns looks at all of them */
+#define DEEPEST 1024u
 enum { CALL = 1, IOCTL };
 
-struct spent { uint64_t calls, entered, ns, driver, ioctls, longest; };	/* entered: calls with an ioctl; longest: in the driver */
-struct open { int64_t start, end; uint64_t driver, ioctls; uint32_t type; uint8_t depth; };
+/* entered: calls with an ioctl; longest: in the driver */
+struct spent {
+	uint64_t calls, entered, ns, driver, ioctls, longest;
+};
+struct open {
+	int64_t start, end;
+	uint64_t driver, ioctls;
+	uint32_t type;
+	uint8_t depth;
+};
 struct thread {
 	const struct gt_segment *seg;
-	struct gt_union driver;		/* all its ioctls */
+	struct gt_union driver; /* all its ioctls */
 	struct open *stack;
 	size_t n, cap;
-	uint64_t ioctls, held;		/* that began before held_at; at held_at */
+	uint64_t ioctls, held; /* that began before held_at; at held_at */
 	int64_t held_at;
-	bool ranged;			/* only this was asked for: */
+	bool ranged; /* only this was asked for: */
 	struct gt_range in;
 };
-struct failure { const struct gt_segment *seg; uint32_t type, track; int32_t code; uint64_t count, ns; int64_t first; };
+struct failure {
+	const struct gt_segment *seg;
+	uint32_t type, track;
+	int32_t code;
+	uint64_t count, ns;
+	int64_t first;
+};
 struct driver {
 	struct gt_report_state asked;
 	struct gt_time_ordered order;
-	uint32_t *of;			/* by track, over all segments: the number of the track that stands for its thread */
-	uint32_t *slot;			/* likewise: 1 + its thread or 0 */
-	struct thread *threads;		/* the moments of each have its number for a place */
+	/* by track, over all segments: the number of the track that stands for its thread */
+	uint32_t *of;
+	uint32_t *slot;         /* likewise: 1 + its thread or 0 */
+	struct thread *threads; /* the moments of each have its number for a place */
 	size_t nthreads, threads_cap;
-	struct spent *types;		/* by type, over all segments */
-	uint64_t *rows;			/* likewise: ioctls */
-	struct spent all;		/* outermost calls */
-	uint64_t outside;		/* ioctls within no call */
-	bool deep;			/* calls are nested deeper than DEEPEST: there is no answer */
-	bool *told;			/* by segment: were ioctls recorded? */
+	struct spent *types; /* by type, over all segments */
+	uint64_t *rows;      /* likewise: ioctls */
+	struct spent all;    /* outermost calls */
+	uint64_t outside;    /* ioctls within no call */
+	/* calls are nested deeper than DEEPEST: there is no answer */
+	bool deep;
+	bool *told; /* by segment: were ioctls recorded? */
 	struct failure *failures;
 	size_t nfailures, failures_cap;
 	struct gt_map map;
 	uint64_t beyond;
-	uint8_t *kinds;			/* by code of the current block */
+	uint8_t *kinds; /* by code of the current block */
 	size_t kinds_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
@@ -106,9 +125,11 @@ static void returned(struct driver *d, struct thread *t, size_t i)
 	uint64_t driver = driver_before(t, o->end), ioctls = t->ioctls - o->ioctls;
 	bool outer = true, outermost = true;
 
-	driver -= o->driver < driver ? o->driver : driver;	/* more only where rows came too late */
+	/* more only where rows came too late */
+	driver -= o->driver < driver ? o->driver : driver;
 	for (size_t k = 0; k < i; k++)
-		if (t->stack[k].start < o->start || t->stack[k].depth < o->depth) {	/* else they are neighbours, one without length */
+		/* else they are neighbours, one without length */
+		if (t->stack[k].start < o->start || t->stack[k].depth < o->depth) {
 			outer &= !same_name(d, t->stack[k].type, o->type, t->seg);
 			outermost = false;
 		}
@@ -146,7 +167,8 @@ static bool below(const struct gt_moment *m, unsigned depth, const struct open *
 }
 
 /* What begins at one moment comes in any order: the call that ends last goes below. */
-static inline int push(struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
+static inline int push(
+	struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
 	uint8_t depth = depth_of(m);
 	size_t i;
@@ -156,14 +178,17 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 		return 0;
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
 		return gt_err_set(err, -ENOMEM, "no memory for open calls");
-	for (i = t->n++; i && t->stack[i - 1].start == m->at && below(m, depth, &t->stack[i - 1]); i--)
+	for (i = t->n++; i && t->stack[i - 1].start == m->at && below(m, depth, &t->stack[i - 1]);
+		i--)
 		t->stack[i] = t->stack[i - 1];
-	t->stack[i] = (struct open){ m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, depth };
+	t->stack[i] =
+		(struct open){ m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, depth };
 	return 0;
 }
 
 /* The index of a track's thread. GT_NONE: no memory. */
-static uint32_t thread_of(struct driver *d, const struct gt_segment *seg, uint32_t track, struct gt_err *err)
+static uint32_t thread_of(
+	struct driver *d, const struct gt_segment *seg, uint32_t track, struct gt_err *err)
 {
 	uint32_t *slot = &d->slot[d->of[gt_time_ordered_track(&d->order, seg, track)]];
 
@@ -172,14 +197,17 @@ static uint32_t thread_of(struct driver *d, const struct gt_segment *seg, uint32
 			gt_err_set(err, -ENOMEM, "no memory for the threads");
 			return GT_NONE;
 		}
-		d->threads[d->nthreads] = (struct thread){ .seg = seg, .held_at = INT64_MIN, .ranged = d->asked.opt->filter.ranged,
-							  .in = gt_range_of(&d->asked.opt->filter, seg) };
+		d->threads[d->nthreads] = (struct thread){ .seg = seg,
+			.held_at = INT64_MIN,
+			.ranged = d->asked.opt->filter.ranged,
+			.in = gt_range_of(&d->asked.opt->filter, seg) };
 		*slot = (uint32_t)++d->nthreads;
 	}
 	return *slot - 1;
 }
 
-static __attribute__((noinline)) int any_row(struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
+static __attribute__((noinline)) int any_row(
+	struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
 	if (d->deep)
 		return 0;
@@ -192,18 +220,20 @@ static __attribute__((noinline)) int any_row(struct driver *d, struct thread *t,
 	return 0;
 }
 
-/* Most of all are plain calls that come when another plain one is over, which they replace: this is how fast the report is. */
+/* Most of all are plain calls that come when another plain one is over, which they replace: this is
+ * how fast the report is. */
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct driver *d = arg;
 	struct thread *t = &d->threads[m->place];
 	struct open *o = t->stack;
 
-	if (kind_of(m) != CALL || t->n != 1 || t->held || o->end > m->at || o->start >= m->at || !plain(d, t, o))
+	if (kind_of(m) != CALL || t->n != 1 || t->held || o->end > m->at || o->start >= m->at ||
+		!plain(d, t, o))
 		return any_row(d, t, m, err);
 	o->start = m->at;
 	o->end = m->end;
-	o->driver = t->driver.ns;	/* no ioctl has begun since: all are over */
+	o->driver = t->driver.ns; /* no ioctl has begun since: all are over */
 	o->type = m->what;
 	o->depth = depth_of(m);
 	return 0;
@@ -220,7 +250,8 @@ static int flush(struct driver *d, struct gt_err *err)
 
 /* ---- rows ---- */
 
-static int driver_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int driver_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct driver *d = state;
 	uint32_t n = gt_reader_segments(r);
@@ -260,7 +291,8 @@ static bool same_failure(const void *arg, uint32_t value, const void *key, size_
 
 static int add_failure(struct driver *d, const struct failure *f, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20);
+	uint64_t hash = gt_hash_u64(
+		(uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20);
 	uint32_t i = gt_map_get(&d->map, hash, same_failure, d, f, sizeof(*f));
 	struct failure *have;
 
@@ -269,8 +301,9 @@ static int add_failure(struct driver *d, const struct failure *f, struct gt_err 
 		return 0;
 	}
 	if (i == UINT32_MAX) {
-		if (gt_grow(&d->failures, &d->failures_cap, d->nfailures + 1, sizeof(*d->failures)) ||
-		    gt_map_add(&d->map, hash, (uint32_t)d->nfailures))
+		if (gt_grow(&d->failures, &d->failures_cap, d->nfailures + 1,
+			    sizeof(*d->failures)) ||
+			gt_map_add(&d->map, hash, (uint32_t)d->nfailures))
 			return gt_err_set(err, -ENOMEM, "no memory for the failures");
 		d->failures[d->nfailures++] = *f;
 		return 0;
@@ -293,8 +326,11 @@ static int count_failures(struct driver *d, const struct gt_cols *cols, struct g
 		uint32_t row = cols->ret_row[i], code = cols->code ? cols->code[row] : 0;
 
 		if (d->kinds[code] == IOCTL)
-			rc = add_failure(d, &(struct failure){ cols->seg, cols->types[code], cols->track, cols->ret[i], 1,
-					 (uint64_t)cols->dur[row], cols->start[row] }, err);
+			rc = add_failure(d,
+				&(struct failure){ cols->seg, cols->types[code], cols->track,
+					cols->ret[i], 1, (uint64_t)cols->dur[row],
+					cols->start[row] },
+				err);
 	}
 	return rc;
 }
@@ -308,7 +344,10 @@ static int look_at_types(struct driver *d, const struct gt_cols *cols, struct gt
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		d->kinds[c] = !type ? 0 : type->layer == GT_LAYER_API ? CALL : type->layer == GT_LAYER_IOCTL ? IOCTL : 0;
+		d->kinds[c] = !type                     ? 0
+			: type->layer == GT_LAYER_API   ? CALL
+			: type->layer == GT_LAYER_IOCTL ? IOCTL
+							: 0;
 	}
 	d->block = cols->block;
 	d->block_seg = cols->seg;
@@ -326,14 +365,18 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 	if (!d->told[cols->seg->index] || cols->track >= cols->seg->ntracks)
 		return 0;
 	if (gt_time_ordered_block(&d->order, cols, err) || look_at_types(d, cols, err) ||
-	    (place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE || !(to = gt_time_merge_reserve(line, cols->n, err)))
+		(place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE ||
+		!(to = gt_time_merge_reserve(line, cols->n, err)))
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		unsigned kind = d->kinds[code];
 
-		to[n] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
-					    .addr = kind | (cols->depth ? cols->depth[i] : 0u) << 8, .what = first + cols->types[code] };
+		to[n] = (struct gt_moment){ .at = cols->start[i],
+			.end = cols->start[i] + cols->dur[i],
+			.place = place,
+			.addr = kind | (cols->depth ? cols->depth[i] : 0u) << 8,
+			.what = first + cols->types[code] };
 		n += kind == IOCTL || (kind == CALL && cols->kind != GT_SPAN);
 		if (kind == IOCTL)
 			d->rows[first + cols->types[code]]++;
@@ -345,20 +388,35 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 /* ---- the tables ---- */
 
 static const struct gt_column total_columns[] = {
-	{ "calls", "Calls", GT_C_COUNT }, { "total_ns", "Their time", GT_C_NS }, { "driver_ns", "In the driver", GT_C_NS },
-	{ "driver_percent", "Share %", GT_C_PERCENT }, { "ioctls", "ioctls", GT_C_COUNT },
-	{ "outside_ioctls", "In no call", GT_C_COUNT }, { "outside_ns", "Time of those", GT_C_NS },
+	{ "calls", "Calls", GT_C_COUNT },
+	{ "total_ns", "Their time", GT_C_NS },
+	{ "driver_ns", "In the driver", GT_C_NS },
+	{ "driver_percent", "Share %", GT_C_PERCENT },
+	{ "ioctls", "ioctls", GT_C_COUNT },
+	{ "outside_ioctls", "In no call", GT_C_COUNT },
+	{ "outside_ns", "Time of those", GT_C_NS },
 };
 static const struct gt_column call_columns[] = {
-	{ "call", "Call", GT_C_TEXT }, { "category", "Category", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT },
-	{ "total_ns", "Total", GT_C_NS }, { "driver_ns", "In the driver", GT_C_NS }, { "driver_percent", "Share %", GT_C_PERCENT },
-	{ "rest_ns", "Rest", GT_C_NS }, { "ioctls", "ioctls", GT_C_COUNT }, { "entered", "Calls with any", GT_C_COUNT },
+	{ "call", "Call", GT_C_TEXT },
+	{ "category", "Category", GT_C_TEXT },
+	{ "count", "Calls", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "driver_ns", "In the driver", GT_C_NS },
+	{ "driver_percent", "Share %", GT_C_PERCENT },
+	{ "rest_ns", "Rest", GT_C_NS },
+	{ "ioctls", "ioctls", GT_C_COUNT },
+	{ "entered", "Calls with any", GT_C_COUNT },
 	{ "max_driver_ns", "Most in one call", GT_C_NS },
 };
 #define NCALL (sizeof(call_columns) / sizeof(*call_columns))
 static const struct gt_column failure_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
-	{ "status", "Status", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "of", "Of all", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "code", "Code", GT_C_COUNT },
+	{ "status", "Status", GT_C_TEXT },
+	{ "count", "Times", GT_C_COUNT },
+	{ "of", "Of all", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
 	{ "first_ns", "First", GT_C_TIME },
 };
 #define NFAILURE (sizeof(failure_columns) / sizeof(*failure_columns))
@@ -377,13 +435,18 @@ static void add_total(const struct driver *d, struct gt_table *t)
 	const struct spent *a = &d->all;
 	uint64_t ns = all_driver(d);
 
-	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_u(a->calls), gt_cell_u(a->ns), gt_cell_u(a->driver), gt_cell_share(a->driver, a->ns), gt_cell_u(a->ioctls),
-		gt_cell_u(d->outside), gt_cell_u(ns > a->driver ? ns - a->driver : 0) });
+	gt_table_add(t,
+		(struct gt_cell[]){ gt_cell_u(a->calls), gt_cell_u(a->ns), gt_cell_u(a->driver),
+			gt_cell_share(a->driver, a->ns), gt_cell_u(a->ioctls),
+			gt_cell_u(d->outside), gt_cell_u(ns > a->driver ? ns - a->driver : 0) });
 }
 
 /* A function, or one of its types: several share a name. */
-struct function { const char *name; uint8_t category; struct spent sum; };
+struct function {
+	const char *name;
+	uint8_t category;
+	struct spent sum;
+};
 
 static int by_name(const void *pa, const void *pb)
 {
@@ -428,7 +491,8 @@ static struct function *functions(const struct driver *d, size_t *n)
 			const struct spent *s = &d->types[d->order.types[i] + t];
 
 			if (s->calls)
-				list[all++] = (struct function){ gt_type_name(seg, t), seg->types[t].category, *s };
+				list[all++] = (struct function){ gt_type_name(seg, t),
+					seg->types[t].category, *s };
 		}
 	}
 	if (all)
@@ -455,10 +519,14 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 	for (size_t i = 0; i < shown; i++) {
 		const struct spent *s = &list[i].sum;
 
-		gt_table_add(t, (struct gt_cell[NCALL]){
-			gt_cell_text(list[i].name), gt_cell_text(gt_category_word(list[i].category)), gt_cell_u(s->calls), gt_cell_u(s->ns),
-			gt_cell_u(s->driver), gt_cell_share(s->driver, s->ns), gt_cell_u(s->ns > s->driver ? s->ns - s->driver : 0),
-			gt_cell_u(s->ioctls), gt_cell_u(s->entered), gt_cell_u(s->longest) });
+		gt_table_add(t,
+			(struct gt_cell[NCALL]){ gt_cell_text(list[i].name),
+				gt_cell_text(gt_category_word(list[i].category)),
+				gt_cell_u(s->calls), gt_cell_u(s->ns), gt_cell_u(s->driver),
+				gt_cell_share(s->driver, s->ns),
+				gt_cell_u(s->ns > s->driver ? s->ns - s->driver : 0),
+				gt_cell_u(s->ioctls), gt_cell_u(s->entered),
+				gt_cell_u(s->longest) });
 	}
 	gt_table_note_cut(t, n, shown);
 	free(list);
@@ -475,7 +543,8 @@ static int by_count(const void *pa, const void *pb)
 		return a->first < b->first ? -1 : 1;
 	if (a->seg != b->seg)
 		return a->seg->index < b->seg->index ? -1 : 1;
-	return a->type != b->type ? (a->type < b->type ? -1 : 1) : (a->code > b->code) - (a->code < b->code);
+	return a->type != b->type ? (a->type < b->type ? -1 : 1)
+				  : (a->code > b->code) - (a->code < b->code);
 }
 
 static void fill_failures(struct driver *d, struct gt_table *t)
@@ -489,15 +558,21 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 		char buf[80];
 		const char *words = gt_return_code_text(GT_LAYER_IOCTL, f->code, buf, sizeof(buf));
 
-		gt_table_add(t, (struct gt_cell[NFAILURE]){
-			gt_cell_u(f->seg->index), gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code), gt_cell_text(words),
-			gt_cell_u(f->count), gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]), gt_cell_u(f->ns),
-			gt_cell_i(gt_time_since_origin(d->asked.opt, d->asked.reader, f->seg, f->first)) } + gt_where_skip(d->asked.reader));
+		gt_table_add(t,
+			(struct gt_cell[NFAILURE]){ gt_cell_u(f->seg->index),
+				gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code),
+				gt_cell_text(words), gt_cell_u(f->count),
+				gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]),
+				gt_cell_u(f->ns),
+				gt_cell_i(gt_time_since_origin(
+					d->asked.opt, d->asked.reader, f->seg, f->first)) } +
+				gt_where_skip(d->asked.reader));
 	}
 	gt_table_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
-		gt_note_plural(t, d->beyond, "%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
-			     (unsigned long long)d->beyond, FAILURES_MAX);
+		gt_note_plural(t, d->beyond,
+			"%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
+			(unsigned long long)d->beyond, FAILURES_MAX);
 }
 
 /* Notes the other ioctls, so that figures can be compared with other reports. */
@@ -515,10 +590,13 @@ static void note_files(const struct driver *d, struct gt_table *t)
 			files += seg->types[k].category == GT_CAT_FILE ? n : 0;
 		}
 	}
-	gt_table_note(t, "of outermost calls, with the ioctls within them; and the ioctls that are in no call");
+	gt_table_note(t,
+		"of outermost calls, with the ioctls within them; and the ioctls that are in no call");
 	if (files)
-		gt_note_plural(t, files, "of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
-			     "{it|those} out", (unsigned long long)all, (unsigned long long)files);
+		gt_note_plural(t, files,
+			"of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
+			"{it|those} out",
+			(unsigned long long)all, (unsigned long long)files);
 }
 
 static void note_limits(const struct driver *d, struct gt_table *t)
@@ -528,7 +606,9 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		without += !d->told[i];
 	if (without && without < d->order.nsegs)
-		gt_note_plural(t, without, "%u {recording has|recordings have} no ioctls and {is|are} in no figure", without);
+		gt_note_plural(t, without,
+			"%u {recording has|recordings have} no ioctls and {is|are} in no figure",
+			without);
 	gt_note_unordered(t, gt_time_ordered_late(&d->order), "times in the driver");
 }
 
@@ -544,7 +624,8 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 		away = "calls are nested more than a thousand deep";
 	tables[0] = gt_table_new("driver", "Time in the driver", total_columns, 7);
 	tables[1] = gt_table_new("driver_calls", "Time in the driver by call", call_columns, NCALL);
-	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status", failure_columns + skip, NFAILURE - skip);
+	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status",
+		failure_columns + skip, NFAILURE - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (rc)
@@ -552,7 +633,8 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		any |= d->told[i];
 	gt_table_gives_way(tables[0], "outside_ns calls outside_ioctls total_ns ioctls");
-	gt_table_gives_way(tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
+	gt_table_gives_way(
+		tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
 	gt_table_gives_way(tables[2], "code first_ns total_ns of");
 	if (away)
 		gt_table_cannot(tables[0], "%s", away);
@@ -586,14 +668,14 @@ static void driver_release(void *state)
 }
 
 const struct gt_analysis gt_driver_report = {
-	.name       = "driver",
-	.help       = "how much of each call is spent in ioctls of the driver, and which of those failed how",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN),
-	.needs      = GT_BIT(GT_LAYER_IOCTL),
-	.order      = GT_BY_TIME,
+	.name = "driver",
+	.help = "how much of each call is spent in ioctls of the driver, and which of those failed how",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN),
+	.needs = GT_BIT(GT_LAYER_IOCTL),
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct driver),
-	.init       = driver_init,
-	.block      = driver_block,
-	.finish     = driver_finish,
-	.release    = driver_release,
+	.init = driver_init,
+	.block = driver_block,
+	.finish = driver_finish,
+	.release = driver_release,
 };

@@ -6,25 +6,27 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define ERRORS_MAX 65536	/* limit of kinds of failure */
-#define PLACES_MAX 262144	/* limit of pairs of failure and thread; 4 MiB */
+#define ERRORS_MAX 65536  /* limit of kinds of failure */
+#define PLACES_MAX 262144 /* limit of pairs of failure and thread; 4 MiB */
 
 struct failure {
-	const struct gt_segment *seg;	/* of the first call */
+	const struct gt_segment *seg; /* of the first call */
 	uint32_t type, process, track;
 	int32_t code;
 	uint64_t count;
 	int64_t first, last;
-	uint32_t threads, latest;	/* number of threads; the one counted last */
-	bool more;			/* more threads than counted */
+	uint32_t threads, latest; /* number of threads; the one counted last */
+	bool more;                /* more threads than counted */
 };
 struct errors {
 	struct gt_report_state asked;
 	struct failure *list;
 	size_t n, cap;
-	struct gt_map map;		/* by segment, process, type and code */
-	uint64_t beyond;		/* failed calls beyond the limit */
-	struct place { uint32_t failure, track; } *places; /* each pair of failure and thread */
+	struct gt_map map; /* by segment, process, type and code */
+	uint64_t beyond;   /* failed calls beyond the limit */
+	struct place {
+		uint32_t failure, track;
+	} * places; /* each pair of failure and thread */
 	size_t nplaces, places_cap;
 	struct gt_map places_map;
 };
@@ -51,7 +53,7 @@ static int note_thread(struct errors *e, uint32_t failure, uint32_t track, struc
 	if (f->more)
 		return 0;
 	if (gt_grow(&e->places, &e->places_cap, e->nplaces + 1, sizeof(*e->places)) ||
-	    gt_map_add(&e->places_map, hash, (uint32_t)e->nplaces))
+		gt_map_add(&e->places_map, hash, (uint32_t)e->nplaces))
 		return gt_err_set(err, -ENOMEM, "no memory for the errors");
 	e->places[e->nplaces++] = at;
 	f->threads++;
@@ -62,7 +64,8 @@ static bool same_failure(const void *arg, uint32_t value, const void *key, size_
 {
 	const struct failure *have = &((const struct errors *)arg)->list[value], *want = key;
 
-	return have->seg == want->seg && have->process == want->process && have->type == want->type && have->code == want->code;
+	return have->seg == want->seg && have->process == want->process &&
+		have->type == want->type && have->code == want->code;
 }
 
 static bool earlier(const struct failure *a, const struct failure *b)
@@ -73,12 +76,14 @@ static bool earlier(const struct failure *a, const struct failure *b)
 /* The index of the failure of this kind. UINT32_MAX: beyond the limit. Negative: err. */
 static int64_t find(struct errors *e, const struct failure *f, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20 ^ (uint64_t)f->process << 44);
+	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^
+		(uint64_t)f->seg->index << 20 ^ (uint64_t)f->process << 44);
 	uint32_t i = gt_map_get(&e->map, hash, same_failure, e, f, sizeof(*f));
 
 	if (i != UINT32_MAX || e->n == ERRORS_MAX)
 		return i;
-	if (gt_grow(&e->list, &e->cap, e->n + 1, sizeof(*e->list)) || gt_map_add(&e->map, hash, (uint32_t)e->n))
+	if (gt_grow(&e->list, &e->cap, e->n + 1, sizeof(*e->list)) ||
+		gt_map_add(&e->map, hash, (uint32_t)e->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the errors");
 	e->list[e->n] = *f;
 	e->list[e->n].count = e->list[e->n].threads = 0;
@@ -111,11 +116,20 @@ static int errors_block(void *state, const struct gt_cols *cols, struct gt_err *
 	int64_t rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < cols->nret; i++) {
-		uint32_t row = cols->ret_row[i], type = cols->types[cols->code ? cols->code[row] : 0];
+		uint32_t row = cols->ret_row[i],
+			 type = cols->types[cols->code ? cols->code[row] : 0];
 
 		if (type < cols->seg->ntypes)
-			rc = count(state, &(struct failure){ .seg = cols->seg, .type = type, .process = process, .track = cols->track,
-				   .code = cols->ret[i], .count = 1, .first = cols->start[row], .last = cols->start[row] }, err);
+			rc = count(state,
+				&(struct failure){ .seg = cols->seg,
+					.type = type,
+					.process = process,
+					.track = cols->track,
+					.code = cols->ret[i],
+					.count = 1,
+					.first = cols->start[row],
+					.last = cols->start[row] },
+				err);
 	}
 	return rc < 0 ? (int)rc : 0;
 }
@@ -140,10 +154,17 @@ static int errors_merge(void *into, void *from, struct gt_err *err)
 }
 
 static const struct gt_column columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
-	{ "error", "Error", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT },
-	{ "process", "Process", GT_C_TEXT }, GT_WHERE_THREAD, { "first_ns", "First", GT_C_TIME },
-	{ "last_ns", "Last", GT_C_TIME }, { "threads", "Threads", GT_C_COUNT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "code", "Code", GT_C_COUNT },
+	{ "error", "Error", GT_C_TEXT },
+	{ "count", "Times", GT_C_COUNT },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "process", "Process", GT_C_TEXT },
+	GT_WHERE_THREAD,
+	{ "first_ns", "First", GT_C_TIME },
+	{ "last_ns", "Last", GT_C_TIME },
+	{ "threads", "Threads", GT_C_COUNT },
 };
 #define NCOLUMNS 12
 
@@ -165,7 +186,8 @@ static int by_count(const void *pa, const void *pb)
 static void add(const struct errors *e, struct gt_table *t, const struct failure *f)
 {
 	char buf[80];
-	const char *words = gt_return_code_text(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
+	const char *words =
+		gt_return_code_text(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
 	struct gt_cell process[3], cells[NCOLUMNS];
 
 	gt_where_process(process, f->seg, f->process);
@@ -199,8 +221,9 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 		add(e, tables[0], &e->list[i]);
 	gt_table_note_cut(tables[0], e->n, shown);
 	if (e->beyond)
-		gt_note_plural(tables[0], e->beyond, "%llu failed {call is|calls are} of further kinds than the first %d, and not listed",
-			     (unsigned long long)e->beyond, ERRORS_MAX);
+		gt_note_plural(tables[0], e->beyond,
+			"%llu failed {call is|calls are} of further kinds than the first %d, and not listed",
+			(unsigned long long)e->beyond, ERRORS_MAX);
 	return 1;
 }
 
@@ -215,15 +238,15 @@ static void errors_release(void *state)
 }
 
 const struct gt_analysis gt_errors_report = {
-	.name       = "errors",
-	.help       = "failed calls by name, code and process, with the first of each",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT),
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL),
-	.splits     = GT_BY_BLOCK,
+	.name = "errors",
+	.help = "failed calls by name, code and process, with the first of each",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL),
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct errors),
-	.init       = gt_report_state_init,
-	.block      = errors_block,
-	.merge      = errors_merge,
-	.finish     = errors_finish,
-	.release    = errors_release,
+	.init = gt_report_state_init,
+	.block = errors_block,
+	.merge = errors_merge,
+	.finish = errors_finish,
+	.release = errors_release,
 };

@@ -10,24 +10,31 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-#define STREAMS_MAX 8		/* streams with losses that have a note of their own */
-#define HALVES_NAMED 4		/* names that a note on unmatched begins and ends gives */
+#define STREAMS_MAX 8  /* streams with losses that have a note of their own */
+#define HALVES_NAMED 4 /* names that a note on unmatched begins and ends gives */
 struct losses {
 	uint64_t rows, count, unknown;
 	/* A GPU stream whose records were lost. */
-	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];
-	uint32_t nstreams;		/* may exceed the number of stored streams */
+	struct lost_stream {
+		uint32_t track;
+		uint64_t count;
+		int64_t from;
+	} streams[STREAMS_MAX];
+	uint32_t nstreams; /* may exceed the number of stored streams */
 	/* Begins without an end, and ends without a begin. */
-	struct unmatched { uint64_t begins, ends; } *half;	/* by type; NULL: none */
+	struct unmatched {
+		uint64_t begins, ends;
+	} * half; /* by type; NULL: none */
 };
 struct header {
 	struct gt_report_state asked;
-	struct losses *losses;	/* per segment */
+	struct losses *losses; /* per segment */
 	uint32_t nsegs;
-	char *command, *machine;	/* as last printed; NULL: not printed yet */
+	char *command, *machine; /* as last printed; NULL: not printed yet */
 };
 
-static int header_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int header_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct header *h = state;
 
@@ -52,7 +59,8 @@ static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t
 	l->streams[i].from = from < l->streams[i].from ? from : l->streams[i].from;
 }
 
-static struct unmatched *unmatched_of(struct losses *l, const struct gt_segment *seg, struct gt_err *err)
+static struct unmatched *unmatched_of(
+	struct losses *l, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!l->half && !(l->half = calloc(seg->ntypes + 1ul, sizeof(*l->half))))
 		gt_err_set(err, -ENOMEM, "no memory for the header");
@@ -89,14 +97,15 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 			else
 				l->count = gt_sat_add(l->count, counts[i]);
 			if (counts[i] != GT_LOST_UNKNOWN && cols->track < cols->seg->ntracks &&
-			    cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+				cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
 				add_stream(l, cols->track, counts[i], cols->start[i]);
 		}
 	}
 	return 0;
 }
 
-static int merge_unmatched(struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
+static int merge_unmatched(
+	struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
 {
 	struct unmatched *half = b->half ? unmatched_of(a, seg, err) : NULL;
 
@@ -114,33 +123,51 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 	struct header *a = into, *b = from;
 
 	for (uint32_t i = 0; i < a->nsegs; i++) {
-		if (merge_unmatched(&a->losses[i], &b->losses[i], gt_reader_segment(a->asked.reader, i), err))
+		if (merge_unmatched(&a->losses[i], &b->losses[i],
+			    gt_reader_segment(a->asked.reader, i), err))
 			return err->code;
 		a->losses[i].rows += b->losses[i].rows;
 		a->losses[i].unknown += b->losses[i].unknown;
 		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
 		for (uint32_t k = 0; k < b->losses[i].nstreams && k < STREAMS_MAX; k++)
-			add_stream(&a->losses[i], b->losses[i].streams[k].track, b->losses[i].streams[k].count,
-				   b->losses[i].streams[k].from);
+			add_stream(&a->losses[i], b->losses[i].streams[k].track,
+				b->losses[i].streams[k].count, b->losses[i].streams[k].from);
 	}
 	return 0;
 }
 
 static const struct gt_column columns[] = {
-	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
-	{ "command", "Command", GT_C_TEXT }, { "start_utc", "Started", GT_C_TEXT }, { "gpu", "GPU", GT_C_TEXT },
-	{ "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT }, { "events", "Events", GT_C_TEXT },
-	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT },
-	{ "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
-	{ "span_ns", "First to last row", GT_C_NS }, { "recorded_ns", "Recorded for", GT_C_NS },
-	{ "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
-	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
-	{ "gpu_operations", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT },
+	{ "file", "File", GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "host", "Host", GT_C_TEXT },
+	{ "command", "Command", GT_C_TEXT },
+	{ "start_utc", "Started", GT_C_TEXT },
+	{ "gpu", "GPU", GT_C_TEXT },
+	{ "driver", "Driver", GT_C_TEXT },
+	{ "cuda", "CUDA", GT_C_TEXT },
+	{ "events", "Events", GT_C_TEXT },
+	{ "args", "Arguments", GT_C_TEXT },
+	{ "simulated", "Simulated GPU", GT_C_TEXT },
+	{ "layers", "Layers recorded", GT_C_TEXT },
+	{ "sources", "Recorded by", GT_C_TEXT },
+	{ "span_ns", "First to last row", GT_C_NS },
+	{ "recorded_ns", "Recorded for", GT_C_NS },
+	{ "processes", "Processes", GT_C_COUNT },
+	{ "threads", "Threads", GT_C_COUNT },
+	{ "calls", "Finished calls", GT_C_COUNT },
+	{ "open", "Still open", GT_C_COUNT },
+	{ "spans", "Spans", GT_C_COUNT },
+	{ "gpu_operations", "GPU operations", GT_C_COUNT },
+	{ "instants", "Instants", GT_C_COUNT },
 	{ "counters", "Counter values", GT_C_COUNT },
-	{ "unmatched", "Unmatched begins and ends", GT_C_COUNT }, { "lost", "Lost events", GT_C_COUNT },
-	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT }, { "closed", "State", GT_C_TEXT },
-	{ "complete_to_ns", "Complete up to", GT_C_TIME }, { "unread_bytes", "Unread at the end", GT_C_BYTES },
-	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT }, { "damaged_rows", "Rows in them", GT_C_COUNT },
+	{ "unmatched", "Unmatched begins and ends", GT_C_COUNT },
+	{ "lost", "Lost events", GT_C_COUNT },
+	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT },
+	{ "closed", "State", GT_C_TEXT },
+	{ "complete_to_ns", "Complete up to", GT_C_TIME },
+	{ "unread_bytes", "Unread at the end", GT_C_BYTES },
+	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT },
+	{ "damaged_rows", "Rows in them", GT_C_COUNT },
 	{ "quantile_error_percent", NULL, GT_C_PERCENT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
@@ -172,7 +199,8 @@ static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 	gt_buf_byte(b, 0);
 }
 
-static const struct gt_duplicate_counts *left_out(const struct header *h, const struct gt_segment *seg)
+static const struct gt_duplicate_counts *left_out(
+	const struct header *h, const struct gt_segment *seg)
 {
 	return gt_source_dedup_counts(h->asked.opt->source_dedup, seg->index);
 }
@@ -212,7 +240,8 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 }
 
 /* A note on one recording. */
-#define note_unreliable(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
+#define note_unreliable(h, t, seg, fmt, ...)                                                       \
+	gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
 
 static const char *file_of(const struct header *h, const struct gt_segment *seg)
 {
@@ -220,11 +249,34 @@ static const char *file_of(const struct header *h, const struct gt_segment *seg)
 }
 
 /* The metadata that the header shows, with the recorder's keys. */
-enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
+enum {
+	COMMAND,
+	START,
+	GPU,
+	DRIVER,
+	CUDA,
+	EVENTS,
+	ARGS,
+	TOOL,
+	DURATION,
+	DELAY,
+	LIMIT,
+	RANGE,
+	NKNOWN
+};
 static const char *const known[NKNOWN] = {
-	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
-	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool", [DURATION] = "duration_ns",
-	[DELAY] = "delay_ns", [LIMIT] = "duration_limit_ns", [RANGE] = "range",
+	[COMMAND] = "command",
+	[START] = "start_utc",
+	[GPU] = "gpus.0.model",
+	[DRIVER] = "driver_version",
+	[CUDA] = "cuda_version",
+	[EVENTS] = "events",
+	[ARGS] = "args",
+	[TOOL] = "tool",
+	[DURATION] = "duration_ns",
+	[DELAY] = "delay_ns",
+	[LIMIT] = "duration_limit_ns",
+	[RANGE] = "range",
 };
 struct known {
 	const struct header *h;
@@ -232,14 +284,16 @@ struct known {
 	struct gt_table *t;
 	char *values[NKNOWN];
 	unsigned newer;
-	bool part;		/* the file is only a part of a recording */
-	bool gpu_missing;	/* some GPU records are missing */
-	bool no_gpu;		/* all of them; noted once */
+	bool part;        /* the file is only a part of a recording */
+	bool gpu_missing; /* some GPU records are missing */
+	bool no_gpu;      /* all of them; noted once */
 };
 
 /* Metadata values that make figures unreliable. usual: the harmless value; NULL: none is. after:
  * text with plural forms (report.h); NULL: the note does not print the value. */
-static const struct { const char *key, *usual, *before, *after; } unreliable[] = {
+static const struct {
+	const char *key, *usual, *before, *after;
+} unreliable[] = {
 	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
 	{ "filter", "", "filtered while recording: only ", "" },
 	{ "exclude", "", "filtered while recording: without ", "" },
@@ -251,59 +305,77 @@ static const struct { const char *key, *usual, *before, *after; } unreliable[] =
 	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
-	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ", " {byte|bytes}" },
+	{ "recovered.unread_bytes", NULL, "copied from an unfinished recording, without its last ",
+		" {byte|bytes}" },
 	{ "truncated", "false", "the imported file is truncated: its end is missing", NULL },
 	{ "events_without_time", "0", "of the imported file ",
-	  " {event has an invalid time and is|events have an invalid time and are} ignored" },
+		" {event has an invalid time and is|events have an invalid time and are} ignored" },
 	{ "negative_durations", "0", "of the imported file ",
-	  " {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
+		" {event ends before it begins and counts|events end before they begin and count} as 0 ns" },
 	{ "calls_not_nested", "0", "of the imported file ",
-	  " {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
-	  "{it counts as a span|they count as spans}, not as {a call|calls}" },
-	{ "names_left_out", "0", "of the imported file ", " {name|names} did not fit into memory: {it has|they share} a common name" },
-	{ "events_not_understood", "0", "of the imported file ", " {event has|events have} an unknown form and {was|were} skipped" },
-	{ "accelerator_events", "", "operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ", "" },
-	{ "events_damaged", "0", "of the imported file ", " {event is|events are} not JSON and {was|were} skipped" },
-	{ "values_no_number", "0", "of the imported file ", " {value is|values are} not a number (inf, nan) and {was|were} left out" },
-	{ "lines_back_in_time", "0", "of the imported file ", " {line has|lines have} an earlier time than the line before" },
-	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} did not fit into memory" },
-	{ "processes_shut_out", "0", "", " {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
+		" {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
+		"{it counts as a span|they count as spans}, not as {a call|calls}" },
+	{ "names_left_out", "0", "of the imported file ",
+		" {name|names} did not fit into memory: {it has|they share} a common name" },
+	{ "events_not_understood", "0", "of the imported file ",
+		" {event has|events have} an unknown form and {was|were} skipped" },
+	{ "accelerator_events", "",
+		"operations and calls of an accelerator other than CUDA or HIP count as ranges, not as GPU operations: ",
+		"" },
+	{ "events_damaged", "0", "of the imported file ",
+		" {event is|events are} not JSON and {was|were} skipped" },
+	{ "values_no_number", "0", "of the imported file ",
+		" {value is|values are} not a number (inf, nan) and {was|were} left out" },
+	{ "lines_back_in_time", "0", "of the imported file ",
+		" {line has|lines have} an earlier time than the line before" },
+	{ "arguments_left_out", "0", "of the imported file ",
+		" {argument|arguments} did not fit into memory" },
+	{ "processes_shut_out", "0", "",
+		" {process was|processes were} not recorded: gtcollect did not respond for 10 s" },
 	{ "processes_of_other_users", "0", "",
-	  " {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
-	  "and rings are not shared with other users" },
-	{ "abandoned_calls", "0", "", " {call has|calls have} no record: longjmp or an exception ended {it|them}" },
-	{ "handler_calls", "0", "", " {call|calls} of signal handlers {has|have} no record: the handler interrupted the recording of another call" },
-	{ "too_deep_calls", "0", "", " {call has|calls have} no record: {it was|they were} nested in more than 16 other calls" },
-	{ "inject_processes_refused", "0", "calls: ", " of the processes have none: CUPTI refused to subscribe callbacks" },
-	{ "gpu_processes_refused", "0", "GPU: ", " of the processes have no GPU records: CUPTI was missing or refused" },
+		" {process was|processes were} not recorded: {it|they} ran as another user than gtcollect, "
+		"and rings are not shared with other users" },
+	{ "abandoned_calls", "0", "",
+		" {call has|calls have} no record: longjmp or an exception ended {it|them}" },
+	{ "handler_calls", "0", "",
+		" {call|calls} of signal handlers {has|have} no record: the handler interrupted the recording of another call" },
+	{ "too_deep_calls", "0", "",
+		" {call has|calls have} no record: {it was|they were} nested in more than 16 other calls" },
+	{ "inject_processes_refused", "0",
+		"calls: ", " of the processes have none: CUPTI refused to subscribe callbacks" },
+	{ "gpu_processes_refused", "0",
+		"GPU: ", " of the processes have no GPU records: CUPTI was missing or refused" },
 	{ "gpu_processes_by_events", "0", "GPU: in ",
-	  " of the processes times come from CUDA events around each call: durations are upper "
-	  "bounds and include some queue time (gtcollect(1), GPU times without CUPTI)" },
+		" of the processes times come from CUDA events around each call: durations are upper "
+		"bounds and include some queue time (gtcollect(1), GPU times without CUPTI)" },
 	{ "gpu_untimed", "0", "GPU: ",
-	  " {launch, copy or set has|launches, copies and sets have} no time: no CUDA event could be recorded around {it|them}, "
-	  "or the event could not be read" },
+		" {launch, copy or set has|launches, copies and sets have} no time: no CUDA event could be recorded around {it|them}, "
+		"or the event could not be read" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
-	  " {record|records}: GPU figures do not include {it|them}" },
+		" {record|records}: GPU figures do not include {it|them}" },
 	{ "gpu_records_foreign", "0", "GPU: ",
-	  " {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
-	  "{it|them}" },
+		" {record has|records have} times of another profiler's clock, which used CUPTI at the time: GPU figures do not include "
+		"{it|them}" },
 	{ "gpu_records_lost", "0", "GPU: ",
-	  " {record was|records were} dropped because a buffer was full: "
-	  "GPU figures do not include {it|them}" },
+		" {record was|records were} dropped because a buffer was full: "
+		"GPU figures do not include {it|them}" },
 	{ "gpu_records_impossible", "0", "GPU: ",
-	  " {record has|records have} invalid times: GPU figures do not include {it|them}" },
+		" {record has|records have} invalid times: GPU figures do not include {it|them}" },
 	{ "gpu_launches_without_record", "0", "GPU: ",
-	  " {launch, copy or set has|launches, copies or sets have} no GPU record "
-	  "({it|they} failed, or CUPTI delivered none); the report unseen lists "
-	  "{it|them}" },
+		" {launch, copy or set has|launches, copies or sets have} no GPU record "
+		"({it|they} failed, or CUPTI delivered none); the report unseen lists "
+		"{it|them}" },
 	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
-	{ "waits_without_stream", "0", "GPU: ", " {wait|waits} for an unknown stream (--args none)" },
+	{ "waits_without_stream", "0",
+		"GPU: ", " {wait|waits} for an unknown stream (--args none)" },
 };
 
 /* ns as a percentage of a recording's time. */
 static double share_of(const char *ns, const struct gt_segment *seg)
 {
-	return seg->max_end > seg->min_start ? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start) : 0;
+	return seg->max_end > seg->min_start
+		? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start)
+		: 0;
 }
 
 static void note_doubt(const struct known *k, size_t i, const char *value)
@@ -313,7 +385,8 @@ static void note_doubt(const struct known *k, size_t i, const char *value)
 	if (unreliable[i].after)
 		gt_put_plural(&after, unreliable[i].after, strtoull(value, NULL, 10));
 	gt_buf_byte(&after, 0);
-	note_unreliable(k->h, k->t, k->seg, "%s%s%s", unreliable[i].before, unreliable[i].after ? value : "", after.failed ? "" : (char *)after.data);
+	note_unreliable(k->h, k->t, k->seg, "%s%s%s", unreliable[i].before,
+		unreliable[i].after ? value : "", after.failed ? "" : (char *)after.data);
 	gt_buf_release(&after);
 }
 
@@ -331,12 +404,15 @@ static int note_known(void *arg, const char *key, const char *value)
 	}
 	for (size_t i = 0; i < sizeof(unreliable) / sizeof(*unreliable); i++)
 		if (!strcmp(key, unreliable[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
-		    (!unreliable[i].usual || strcmp(value, unreliable[i].usual))) {
+			(!unreliable[i].usual || strcmp(value, unreliable[i].usual))) {
 			note_doubt(k, i, value);
-			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
+			k->gpu_missing |=
+				!strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
-		note_unreliable(k->h, k->t, k->seg, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)", share);
+		note_unreliable(k->h, k->t, k->seg,
+			"GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)",
+			share);
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
@@ -350,16 +426,23 @@ static struct gt_cell text_or_none(const char *s)
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 /* The third line: the machine, and how the program was traced. */
-static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources, bool all)
+static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v,
+	const char *layers, const char *sources, bool all)
 {
-#define ITEM(sep, word, value) \
-	do { if ((value) && *(value)) gt_buf_printf(b, "%s%s%s", b->len ? sep : "", word, (value)); } while (0)
+#define ITEM(sep, word, value)                                                                     \
+	do {                                                                                       \
+		if ((value) && *(value))                                                           \
+			gt_buf_printf(b, "%s%s%s", b->len ? sep : "", word, (value));              \
+	} while (0)
 	ITEM("", "", seg->simulated ? "SIMULATED GPU" : v[GPU]);
 	ITEM(", ", "driver ", v[DRIVER]);
 	ITEM(", ", "CUDA ", v[CUDA]);
 	ITEM("; ", "host ", seg->host);
 	ITEM("; ", "", v[START]);
-	ITEM("; ", "", *sources ? sources : seg->closed ? "nothing came to be recorded" : "nothing can be read yet");
+	ITEM("; ", "",
+		*sources              ? sources
+			: seg->closed ? "nothing came to be recorded"
+				      : "nothing can be read yet");
 	ITEM(": ", "", layers);
 	ITEM(", ", "args ", v[ARGS]);
 	ITEM("; ", "", all ? "no losses" : "");
@@ -372,9 +455,9 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
  * one, known to be complete. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows &&
-	       !h->asked.opt->filter.ranged &&
-	       !damage_of(h->asked.reader, seg->index).count;
+	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing &&
+		!h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
+		!damage_of(h->asked.reader, seg->index).count;
 }
 
 /* -1: not a number. */
@@ -389,7 +472,8 @@ static int64_t number(const char *text)
 /* ns: how long the recorder recorded of the run, after --delay and --duration. -1: unknown. */
 static int64_t recorded_ns(const struct known *k)
 {
-	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]), limit = number(k->values[LIMIT]);
+	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]),
+		limit = number(k->values[LIMIT]);
 
 	if (ns < 0 || k->part || k->values[RANGE])
 		return -1;
@@ -400,7 +484,8 @@ static int64_t recorded_ns(const struct known *k)
 
 static uint64_t span_of(const struct gt_segment *seg)
 {
-	return seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0;
+	return seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start
+					     : 0;
 }
 
 static bool has_rows(const struct gt_segment *seg)
@@ -412,13 +497,16 @@ static bool has_rows(const struct gt_segment *seg)
 }
 
 /* "234971 calls and ioctls in 1 process, 2 threads, over 4.655 s of 6.806 s recorded" */
-static void put_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
+static void put_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg,
+	const struct known *k)
 {
-	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
+	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS),
+		 threads = how_many(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
 	bool ioctls = calls && gt_is_recorded_in(seg, GT_LAYER_IOCTL);
-	const char *file = h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
+	const char *file =
+		h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
 	char of[48] = "", open[48] = "", began[64] = "";
 
 	if (h->asked.opt->ranks && k->values[START])
@@ -426,11 +514,15 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 	if (all > 0 && (double)all > (double)span * 1.01)
 		snprintf(of, sizeof(of), " of %s recorded", gt_scaled(GT_C_NS, all).text);
 	if (rows_of(h, seg, GT_OPEN))
-		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
+		snprintf(open, sizeof(open), " and %" PRIu64 " still open",
+			rows_of(h, seg, GT_OPEN));
 	if (has_rows(seg))
-		gt_table_say(t, "%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %s%s%s", file, calls,
-			     plural(calls), ioctls ? " and ioctls" : "", open, processes, processes == 1 ? "" : "es", threads,
-			     plural(threads), gt_scaled(GT_C_NS, span).text, of, began);
+		gt_table_say(t,
+			"%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
+			" thread%s, over %s%s%s",
+			file, calls, plural(calls), ioctls ? " and ioctls" : "", open, processes,
+			processes == 1 ? "" : "es", threads, plural(threads),
+			gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
 		gt_table_say(t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
 	else
@@ -439,9 +531,11 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 
 /* Text shows the header as a few lines, without empty figures. Ranks are mostly alike: a line
  * equal to that of the rank before is left out, but for the start time. */
-static void put_header_lines(struct gt_table *t, struct header *h, const struct gt_segment *seg, struct known *k, const char *layers, const char *sources)
+static void put_header_lines(struct gt_table *t, struct header *h, const struct gt_segment *seg,
+	struct known *k, const char *layers, const char *sources)
 {
-	const char *command = k->values[COMMAND] ? k->values[COMMAND] : "", *began = k->values[START];
+	const char *command = k->values[COMMAND] ? k->values[COMMAND] : "",
+		   *began = k->values[START];
 	struct gt_buf b = { 0 };
 	char *machine;
 
@@ -464,40 +558,53 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	h->machine = machine;
 }
 
-static int add_segment(struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
+static int add_segment(
+	struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
 {
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->asked.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
-	int64_t complete = gt_time_since_origin(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
+	int64_t complete = gt_time_since_origin(
+		h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
 	struct known k = { .h = h, .seg = seg, .t = t };
 	int rc = gt_meta_each(seg, note_known, &k);
 
 	put_layers(&layers, seg);
 	put_sources(&sources, seg);
-	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index), text_or_none(seg->host),
-		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
-		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
-		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data),
-		text_or_none((char *)sources.data),
-		gt_cell_u(span_of(seg)), gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
-		gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)), gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
-		gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)), gt_cell_u(rows_of(h, seg, GT_SPAN)),
-		gt_cell_u(rows_of(h, seg, GT_GPU)), gt_cell_u(rows_of(h, seg, GT_INSTANT)), gt_cell_u(rows_of(h, seg, GT_COUNTER)),
-		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
-		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
-		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
-		gt_cell_u(damage.count), gt_cell_u(damage.rows), gt_cell_i(100) });
+	gt_table_add(t,
+		(struct gt_cell[]){ gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index),
+			text_or_none(seg->host), text_or_none(k.values[COMMAND]),
+			text_or_none(k.values[START]), text_or_none(k.values[GPU]),
+			text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]),
+			text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
+			text_or_none(seg->simulated      ? "yes"
+					: k.values[TOOL] ? "no"
+							 : NULL),
+			text_or_none((char *)layers.data), text_or_none((char *)sources.data),
+			gt_cell_u(span_of(seg)),
+			gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
+			gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)),
+			gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
+			gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)),
+			gt_cell_u(rows_of(h, seg, GT_SPAN)), gt_cell_u(rows_of(h, seg, GT_GPU)),
+			gt_cell_u(rows_of(h, seg, GT_INSTANT)),
+			gt_cell_u(rows_of(h, seg, GT_COUNTER)), gt_cell_u(seg->rows[GT_UNMATCHED]),
+			gt_cell_u(l->count), gt_cell_u(l->unknown),
+			gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
+			gt_cell_u(seg->closed ? 0 : seg->unread_bytes), gt_cell_u(damage.count),
+			gt_cell_u(damage.rows), gt_cell_i(100) });
 	if (!has_rows(seg) && seg->closed && k.values[TOOL])
-		note_unreliable(h, t, seg, "no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "
-				 "removed LD_PRELOAD from its environment, or the options left out all calls; "
-				 "run gtcollect --doctor");
+		note_unreliable(h, t, seg,
+			"no CUDA call was recorded: the program never loaded or called libcuda.so.1, or a program in between "
+			"removed LD_PRELOAD from its environment, or the options left out all calls; "
+			"run gtcollect --doctor");
 	if (k.newer)
-		note_unreliable(h, t, seg, "%u driver function%s newer than the recorder: calls were not recorded; the metadata report names them", k.newer,
-		      plural(k.newer));
+		note_unreliable(h, t, seg,
+			"%u driver function%s newer than the recorder: calls were not recorded; the metadata report names them",
+			k.newer, plural(k.newer));
 	if (in_text)
-		put_header_lines(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+		put_header_lines(t, h, seg, &k, layers.data ? (char *)layers.data : "",
+			sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)
@@ -514,9 +621,12 @@ static void note_doubles(const struct header *h, struct gt_table *t, const struc
 		const struct gt_source_pair *two = &d->list[i];
 		uint64_t n = two->calls + two->others;
 
-		note_unreliable(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
-			      plural(n), two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
-			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
+		note_unreliable(h, t, seg,
+			"%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n,
+			two->others ? "event" : "call", plural(n),
+			two->from == GT_NONE ? "another source" : gt_str(seg, two->from),
+			n == 1 ? "is" : "are",
+			two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
 	}
 }
 
@@ -527,26 +637,34 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 
 	if (has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
-			 (double)gt_time_since_origin(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
-			 seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
-	note_unreliable(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
-			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
+			(double)gt_time_since_origin(
+				h->asked.opt, h->asked.reader, seg, seg->complete_to) /
+				1e9,
+			seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
+	note_unreliable(h, t, seg,
+		"NOT CLOSED: %s, %" PRIu64
+		" byte%s unread; the file was not closed: the recorder died, or it is still being "
+		"written",
+		complete, seg->unread_bytes, plural(seg->unread_bytes));
 }
 
 /* Operations whose records CUPTI had not delivered when the program was killed. */
-static void note_lost_streams(const struct header *h, struct gt_table *t, const struct gt_segment *seg, const struct losses *l)
+static void note_lost_streams(const struct header *h, struct gt_table *t,
+	const struct gt_segment *seg, const struct losses *l)
 {
 	for (uint32_t i = 0; i < l->nstreams && i < STREAMS_MAX; i++) {
 		const struct lost_stream *s = &l->streams[i];
 		uint32_t device = gt_track_device(seg, s->track);
 
-		note_unreliable(h, t, seg, "LOST on %.40s%s%.40s: GPU records of %" PRIu64 " launch%s since %.6f s",
-		      gt_str(seg, seg->tracks[s->track].name),
-		      device == GT_NONE ? "" : " of ", device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
-		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
+		note_unreliable(h, t, seg,
+			"LOST on %.40s%s%.40s: GPU records of %" PRIu64 " launch%s since %.6f s",
+			gt_str(seg, seg->tracks[s->track].name), device == GT_NONE ? "" : " of ",
+			device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
+			s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
 	}
 	if (l->nstreams > STREAMS_MAX)
-		note_unreliable(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX, plural(l->nstreams - STREAMS_MAX));
+		note_unreliable(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX,
+			plural(l->nstreams - STREAMS_MAX));
 }
 
 static bool any_gpu(const struct header *h)
@@ -571,17 +689,22 @@ static void note_unmatched(const struct header *h, struct gt_table *t, const str
 
 		begins += l->half[i].begins;
 		if (of_it && n++ < HALVES_NAMED)
-			gt_buf_printf(&names, "%s%.60s (%" PRIu64 ")", n > 1 ? ", " : ": ", gt_type_name(seg, i), of_it);
+			gt_buf_printf(&names, "%s%.60s (%" PRIu64 ")", n > 1 ? ", " : ": ",
+				gt_type_name(seg, i), of_it);
 	}
 	if (n > HALVES_NAMED)
-		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED, plural(n - HALVES_NAMED));
+		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED,
+			plural(n - HALVES_NAMED));
 	gt_buf_byte(&names, 0);
 	if (begins && begins == all)
-		note_unreliable(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, only in the report open%s", all, plural(all),
-		      names.failed ? "" : (char *)names.data);
+		note_unreliable(h, t, seg,
+			"UNMATCHED: %" PRIu64 " begin%s without an end, only in the report open%s",
+			all, plural(all), names.failed ? "" : (char *)names.data);
 	else
-		note_unreliable(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half (the report open has such begins)%s", all,
-		      plural(all), plural(all), names.failed ? "" : (char *)names.data);
+		note_unreliable(h, t, seg,
+			"UNMATCHED: %" PRIu64
+			" begin%s or end%s without the other half (the report open has such begins)%s",
+			all, plural(all), plural(all), names.failed ? "" : (char *)names.data);
 	gt_buf_release(&names);
 }
 
@@ -589,7 +712,8 @@ static const char *lost_words(const struct losses *l, char to[80])
 {
 	if (!l->count && l->unknown)
 		return "an unknown number of events";
-	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
+	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, plural(l->count),
+		l->unknown ? " and an unknown number more" : "");
 	return to;
 }
 
@@ -602,29 +726,39 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	gt_reader_damage(h->asked.reader, &n);
 	note_doubles(h, t, seg);
 	if (seg->simulated)
-		note_unreliable(h, t, seg, "the GPU was simulated: its times do not match a real GPU");
+		note_unreliable(
+			h, t, seg, "the GPU was simulated: its times do not match a real GPU");
 	if (l->rows)
-		note_unreliable(h, t, seg, "LOST: %s; counts and sums lack the lost rows, and gaps may contain lost operations", lost_words(l, words));
+		note_unreliable(h, t, seg,
+			"LOST: %s; counts and sums lack the lost rows, and gaps may contain lost operations",
+			lost_words(l, words));
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
 		note_unmatched(h, t, seg);
 	if (!seg->closed)
 		note_unclosed(h, t, seg);
 	if (!seg->rows[GT_GPU] && has_rows(seg) && any_gpu(h))
-		note_unreliable(h, t, seg, "it has no GPU operations: GPU reports cover the others");
+		note_unreliable(
+			h, t, seg, "it has no GPU operations: GPU reports cover the others");
 	if (!seg->index && n)
-		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
-			      h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
+		gt_table_note(t,
+			"%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
+			h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
 	if (!seg->index && h->asked.opt->restrictions)
 		gt_table_note(t, "restricted to %s%s", h->asked.opt->restrictions,
-			      h->asked.opt->filter.ranged ? "; calls that overlap the range count in full" : "");
+			h->asked.opt->filter.ranged ? "; calls that overlap the range count in full"
+						    : "");
 	if (!seg->index && h->asked.opt->nothing_selected)
 		gt_note_no_rows(t, &h->asked);
 }
 
 static const struct gt_column damage_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "offset_bytes", "At byte", GT_C_COUNT }, { "rows", "Rows", GT_C_COUNT },
-	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_WHOLE },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "offset_bytes", "At byte", GT_C_COUNT },
+	{ "rows", "Rows", GT_C_COUNT },
+	{ "from_ns", "From", GT_C_TIME },
+	{ "to_ns", "To", GT_C_TIME },
+	{ "what", "What", GT_C_WHOLE },
 };
 
 /* NULL: nothing is damaged, or no memory. */
@@ -634,17 +768,25 @@ static struct gt_table *damage_table(const struct header *h)
 	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
 	size_t shown = gt_rows_shown(n, h->asked.opt->top);
 	unsigned skip = gt_where_skip(h->asked.reader);
-	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
+	struct gt_table *t =
+		n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
 
 	for (size_t i = 0; t && i < shown; i++) {
-		const struct gt_segment *seg = gt_reader_segment(h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
+		const struct gt_segment *seg = gt_reader_segment(
+			h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
 		bool timed = d[i].rows && seg;
 
-		gt_table_add(t, (struct gt_cell[]){
-			gt_cell_u(d[i].segment), gt_cell_u(d[i].offset), gt_cell_u(d[i].rows),
-			timed ? gt_cell_i(gt_time_since_origin(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
-			timed ? gt_cell_i(gt_time_since_origin(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
-			gt_cell_text(d[i].text) } + skip);
+		gt_table_add(t,
+			(struct gt_cell[]){ gt_cell_u(d[i].segment), gt_cell_u(d[i].offset),
+				gt_cell_u(d[i].rows),
+				timed ? gt_cell_i(gt_time_since_origin(
+						h->asked.opt, h->asked.reader, seg, d[i].min_start))
+				      : gt_cell_none(),
+				timed ? gt_cell_i(gt_time_since_origin(
+						h->asked.opt, h->asked.reader, seg, d[i].max_end))
+				      : gt_cell_none(),
+				gt_cell_text(d[i].text) } +
+				skip);
 	}
 	if (t)
 		gt_table_note_cut(t, n, shown);
@@ -662,11 +804,14 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
 	if (opt->ranks)
-		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each separately)", opt->file);
+		gt_table_say(tables[0],
+			"%s, read as the ranks of one run (--per-rank: each separately)",
+			opt->file);
 	gt_table_warns(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
-		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i), !opt->ranks || i < shown);
+		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i),
+			!opt->ranks || i < shown);
 	}
 	if (rc)
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
@@ -688,34 +833,43 @@ static void header_release(void *state)
 }
 
 const struct gt_analysis gt_header_report = {
-	.name       = "header",
-	.help       = "what was recorded by which source, losses, damage",
-	.runs_last  = true,
-	.wants      = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
+	.name = "header",
+	.help = "what was recorded by which source, losses, damage",
+	.runs_last = true,
+	.wants = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
-	.splits     = GT_BY_BLOCK,
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct header),
-	.init       = header_init,
-	.block      = header_block,
-	.merge      = header_merge,
-	.finish     = header_finish,
-	.release    = header_release,
+	.init = header_init,
+	.block = header_block,
+	.merge = header_merge,
+	.finish = header_finish,
+	.release = header_release,
 };
 
 /* ---- everything the recorder noted ---- */
 
 static const struct gt_column meta_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_WHOLE },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "key", "Key", GT_C_TEXT },
+	{ "value", "Value", GT_C_WHOLE },
 };
-struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
+struct meta {
+	struct gt_table *t;
+	const struct gt_segment *seg;
+	unsigned skip;
+};
 
 static int add_meta(void *arg, const char *key, const char *value)
 {
 	struct meta *m = arg;
 
-	if (*value)	/* an option that was not given has no value */
-		gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
+	if (*value) /* an option that was not given has no value */
+		gt_table_add(m->t,
+			(struct gt_cell[]){
+				gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } +
+				m->skip);
 	return 0;
 }
 
@@ -736,11 +890,11 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 }
 
 const struct gt_analysis gt_metadata_report = {
-	.name       = "metadata",
+	.name = "metadata",
 	.per_recording = true,
-	.help       = "metadata of the recorder: machine, environment, options, totals",
-	.splits     = GT_BY_BLOCK,
+	.help = "metadata of the recorder: machine, environment, options, totals",
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = metadata_finish,
+	.init = gt_report_state_init,
+	.finish = metadata_finish,
 };

@@ -11,29 +11,30 @@
 #include "analyze/order/time_merge.h"
 #include "formats/base/buf.h"
 
-#define LOSS GT_NONE		/* the type of a moment: a loss has none */
-#define PICKED 256		/* rows scanned before their launches are copied */
+#define LOSS GT_NONE /* the type of a moment: a loss has none */
+#define PICKED 256   /* rows scanned before their launches are copied */
 
-struct place {			/* of one process */
+struct place { /* of one process */
 	uint64_t launches, pauses, total, doubtful, doubtful_ns;
 	int64_t last_end, longest, longest_at, lost_to;
-	uint32_t last_type;	/* type of the launch that ended last */
+	uint32_t last_type; /* type of the launch that ended last */
 	bool lost;
 };
 struct pauses {
 	struct gt_report_state asked;
 	struct gt_process_slots where;
 	struct place *places;
-	struct gt_time_merge *lines;	/* one per segment */
+	struct gt_time_merge *lines; /* one per segment */
 	struct gt_top_n longest;
 	uint8_t *launches; /* one per code of the current block; 1: launches and losses */
 	size_t codes_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	bool any;			/* the current block has a type that launches */
+	bool any; /* the current block has a type that launches */
 };
 
-static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int pauses_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct pauses *g = state;
 	int rc = gt_process_slots_init(&g->where, r, err);
@@ -55,12 +56,18 @@ static bool in_doubt(const struct pauses *g, const struct gt_moment *m, const st
 	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
 }
 
-static int add_pause(struct pauses *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
+static int add_pause(
+	struct pauses *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
 {
 	const struct gt_process_slot *where = &g->where.list[m->place];
 	int64_t ns = gt_clamp((uint64_t)m->at - (uint64_t)p->last_end);
-	struct gt_top_entry one = { .start = p->last_end, .dur = ns, .seg = where->seg, .track = where->track, .score = ns,
-			       .type = m->what, .a = p->last_type };
+	struct gt_top_entry one = { .start = p->last_end,
+		.dur = ns,
+		.seg = where->seg,
+		.track = where->track,
+		.score = ns,
+		.type = m->what,
+		.a = p->last_type };
 
 	p->pauses++;
 	p->total = gt_sat_add(p->total, (uint64_t)ns);
@@ -105,7 +112,9 @@ static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		g->launches[c] = !type || (type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
+		g->launches[c] = !type ||
+			(type->layer == GT_LAYER_API &&
+				(type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
 		g->any |= g->launches[c];
 	}
 	g->block = cols->block;
@@ -115,7 +124,8 @@ static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt
 
 /* Indices of the launches among the rows [from, to). Launches are unpredictable, so this has no
  * branch. */
-static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols, uint32_t from, uint32_t to, uint32_t *rows)
+static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols, uint32_t from,
+	uint32_t to, uint32_t *rows)
 {
 	uint32_t n = 0;
 
@@ -140,8 +150,10 @@ static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct
 		for (uint32_t k = 0; k < picked; k++) {
 			uint32_t i = rows[k];
 
-			m[n++] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
-						     .what = cols->types[cols->code ? cols->code[i] : 0] };
+			m[n++] = (struct gt_moment){ .at = cols->start[i],
+				.end = cols->start[i] + cols->dur[i],
+				.place = place,
+				.what = cols->types[cols->code ? cols->code[i] : 0] };
 		}
 	}
 	return n;
@@ -154,7 +166,7 @@ static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct gt_moment *to;
 	int rc = 0;
 
-	if (g->block_seg && g->block_seg != cols->seg)	/* that segment is complete */
+	if (g->block_seg && g->block_seg != cols->seg) /* that segment is complete */
 		rc = gt_time_merge_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
 	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
 		rc = gt_time_merge_advance(line, cols->floor, pauses_moment, g, err);
@@ -171,18 +183,29 @@ static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "launches", "Launches", GT_C_COUNT }, { "pauses", "Pauses", GT_C_COUNT },
-	{ "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Largest", GT_C_NS },
-	{ "max_at_ns", "Largest at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
+	GT_WHERE_PROCESS,
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "pauses", "Pauses", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Largest", GT_C_NS },
+	{ "max_at_ns", "Largest at", GT_C_TIME },
+	{ "doubtful", "With losses", GT_C_COUNT },
+	{ "doubtful_ns", "Their time", GT_C_NS },
 };
 #define NCOLUMNS 11
 static const struct gt_column largest_columns[] = {
-	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Pause", GT_C_NS },
-	{ "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "doubtful", "With losses", GT_C_COUNT },
+	GT_WHERE_PROCESS,
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Pause", GT_C_NS },
+	{ "after", "After", GT_C_TEXT },
+	{ "before", "Before", GT_C_TEXT },
+	{ "doubtful", "With losses", GT_C_COUNT },
 };
 #define NLARGEST 8
 
-static void add_process(const struct pauses *g, struct gt_table *t, const struct gt_process_slot *where, const struct place *p)
+static void add_process(const struct pauses *g, struct gt_table *t,
+	const struct gt_process_slot *where, const struct place *p)
 {
 	struct gt_cell cells[NCOLUMNS];
 
@@ -192,7 +215,9 @@ static void add_process(const struct pauses *g, struct gt_table *t, const struct
 	cells[5] = gt_cell_u(p->total);
 	cells[6] = gt_cell_known(p->pauses, p->pauses ? p->total / p->pauses : 0);
 	cells[7] = gt_cell_known(p->pauses, (uint64_t)p->longest);
-	cells[8] = p->pauses ? gt_cell_i(gt_time_since_origin(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
+	cells[8] = p->pauses ? gt_cell_i(gt_time_since_origin(
+				       g->asked.opt, g->asked.reader, where->seg, p->longest_at))
+			     : gt_cell_none();
 	cells[9] = gt_cell_u(p->doubtful);
 	cells[10] = gt_cell_u(p->doubtful_ns);
 	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
@@ -208,7 +233,8 @@ static void add_largest(const struct pauses *g, struct gt_table *t, const struct
 	struct gt_cell cells[NLARGEST];
 
 	gt_where_process(cells, one->seg, one->track);
-	cells[3] = gt_cell_i(gt_time_since_origin(g->asked.opt, g->asked.reader, one->seg, one->start));
+	cells[3] = gt_cell_i(
+		gt_time_since_origin(g->asked.opt, g->asked.reader, one->seg, one->start));
 	cells[4] = gt_cell_i(one->dur);
 	cells[5] = gt_cell_text(type_name(one->seg, one->a));
 	cells[6] = gt_cell_text(type_name(one->seg, one->type));
@@ -229,8 +255,10 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 			return rc;
 		late += g->lines[i].late;
 	}
-	tables[0] = gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
-	tables[1] = gt_table_new("largest_pauses", "Largest pauses", largest_columns + skip, NLARGEST - skip);
+	tables[0] =
+		gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
+	tables[1] = gt_table_new(
+		"largest_pauses", "Largest pauses", largest_columns + skip, NLARGEST - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "doubtful_ns doubtful process max_at_ns launches mean_ns");
@@ -261,15 +289,15 @@ static void pauses_release(void *state)
 }
 
 const struct gt_analysis gt_pauses_report = {
-	.name       = "pauses",
-	.help       = "time between launch calls of a process: count, total, mean, largest and when",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
-	.needs      = GT_LAYERS_OF_CALLS,
-	.order      = GT_BY_TIME,
+	.name = "pauses",
+	.help = "time between launch calls of a process: count, total, mean, largest and when",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
+	.needs = GT_LAYERS_OF_CALLS,
+	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct pauses),
-	.init       = pauses_init,
-	.block      = pauses_block,
-	.finish     = pauses_finish,
-	.release    = pauses_release,
+	.init = pauses_init,
+	.block = pauses_block,
+	.finish = pauses_finish,
+	.release = pauses_release,
 };

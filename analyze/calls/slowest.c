@@ -6,11 +6,12 @@
 #include "formats/names/demangle.h"
 
 struct calls {
-	struct gt_report_state asked;	/* must be first: gt_report_state_init fills it */
+	struct gt_report_state asked; /* must be first: gt_report_state_init fills it */
 	struct gt_top_n keep;
 };
 
-static int calls_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int calls_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct calls *c = state;
 
@@ -24,10 +25,7 @@ static int calls_merge(void *into, void *from, struct gt_err *err)
 	return gt_top_n_merge(&((struct calls *)into)->keep, &((struct calls *)from)->keep, err);
 }
 
-static void calls_release(void *state)
-{
-	gt_top_n_release(&((struct calls *)state)->keep);
-}
+static void calls_release(void *state) { gt_top_n_release(&((struct calls *)state)->keep); }
 
 static int longest_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -66,7 +64,8 @@ static int open_block(void *state, const struct gt_cols *cols, struct gt_err *er
 
 static const struct gt_column columns[] = { GT_CALL_LIST_COLUMNS };
 
-static void add(const struct calls *c, struct gt_table *t, const struct gt_top_entry *one, bool open)
+static void add(
+	const struct calls *c, struct gt_table *t, const struct gt_top_entry *one, bool open)
 {
 	struct gt_cell cells[GT_CALL_LIST_CELLS];
 
@@ -78,7 +77,8 @@ static void add(const struct calls *c, struct gt_table *t, const struct gt_top_e
 	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
 }
 
-static int finish(struct calls *c, const char *name, const char *title, bool open, struct gt_table **tables, struct gt_err *err)
+static int finish(struct calls *c, const char *name, const char *title, bool open,
+	struct gt_table **tables, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(c->asked.reader);
 
@@ -91,13 +91,17 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_top_n(tables[0], &c->keep);
 	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
-		gt_table_note(tables[0], "rows without a duration have a begin, but no recorded end");
+		gt_table_note(
+			tables[0], "rows without a duration have a begin, but no recorded end");
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
 		if (!seg->closed && seg->max_end > seg->complete_to)
-			gt_table_note(tables[0], "as of %.6f s: the file continues after that, and listed calls may have ended since",
-				      (double)gt_time_since_origin(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
+			gt_table_note(tables[0],
+				"as of %.6f s: the file continues after that, and listed calls may have ended since",
+				(double)gt_time_since_origin(
+					c->asked.opt, c->asked.reader, seg, seg->complete_to) /
+					1e9);
 	}
 	return 1;
 }
@@ -128,10 +132,11 @@ static int unseen_block(void *state, const struct gt_cols *cols, struct gt_err *
 
 		if (!type || type->layer != GT_LAYER_GPU)
 			continue;
-		for (gt_column_cursor_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE); gt_column_cursor_next(&p); ) {
+		for (gt_column_cursor_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE);
+			gt_column_cursor_next(&p);) {
 			struct gt_top_entry one;
 
-			if (!gt_top_n_offer(keep, ~cols->start[p.row]))	/* earlier is better */
+			if (!gt_top_n_offer(keep, ~cols->start[p.row])) /* earlier is better */
 				continue;
 			one = gt_top_entry_of_row(cols, p.row, ~cols->start[p.row]);
 			one.a = GT_NONE;
@@ -144,19 +149,26 @@ static int unseen_block(void *state, const struct gt_cols *cols, struct gt_err *
 }
 
 static const struct gt_column unseen_columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "start_ns", "Start", GT_C_TIME }, { "operation", "Operation", GT_C_TEXT },
+	GT_WHERE_PROCESS,
+	GT_WHERE_THREAD,
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "operation", "Operation", GT_C_TEXT },
 	{ "kernel", "Kernel", GT_C_TEXT },
 };
 
-static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_top_entry *one, struct gt_kernel_names *names)
+static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_top_entry *one,
+	struct gt_kernel_names *names)
 {
 	const char *what = gt_type_name(one->seg, one->type), *colon = strstr(what, ": ");
-	const char *kernel = one->a < one->seg->nstrings ? gt_kernel_names_get(names, one->seg->strings[one->a].ptr) : NULL;
+	const char *kernel = one->a < one->seg->nstrings
+		? gt_kernel_names_get(names, one->seg->strings[one->a].ptr)
+		: NULL;
 	struct gt_cell cells[8];
 
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
-	cells[5] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, one->seg, one->start));
+	cells[5] = gt_cell_i(
+		gt_time_since_origin(m->asked.opt, m->asked.reader, one->seg, one->start));
 	cells[6] = gt_cell_text(colon ? colon + 2 : what);
 	cells[7] = kernel ? gt_cell_text(kernel) : gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(m->asked.reader));
@@ -168,7 +180,8 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 	unsigned skip = gt_where_skip(m->asked.reader);
 	struct gt_kernel_names *names = gt_kernel_names_of(m->asked.reader, m->asked.opt->names);
 
-	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record", unseen_columns + skip, 8 - skip);
+	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record",
+		unseen_columns + skip, 8 - skip);
 	if (tables[0] && names) {
 		gt_table_gives_way(tables[0], "process thread tid pid");
 		gt_top_n_sort(&m->keep);
@@ -181,46 +194,46 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 }
 
 const struct gt_analysis gt_slowest_report = {
-	.name       = "slowest",
-	.help       = "the slowest single calls",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
-	.needs      = ~0u,
-	.splits     = GT_BY_BLOCK,
+	.name = "slowest",
+	.help = "the slowest single calls",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs = ~0u,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct calls),
-	.init       = calls_init,
-	.block      = longest_block,
-	.merge      = calls_merge,
-	.finish     = slowest_finish,
-	.release    = calls_release,
+	.init = calls_init,
+	.block = longest_block,
+	.merge = calls_merge,
+	.finish = slowest_finish,
+	.release = calls_release,
 };
 
 const struct gt_analysis gt_open_report = {
-	.name       = "open",
-	.help       = "calls that had not returned when the recording ended, and for how long",
-	.wants      = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
-	.splits     = GT_BY_BLOCK,
+	.name = "open",
+	.help = "calls that had not returned when the recording ended, and for how long",
+	.wants = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct calls),
-	.init       = calls_init,
-	.block      = open_block,
-	.merge      = calls_merge,
-	.finish     = open_finish,
-	.release    = calls_release,
+	.init = calls_init,
+	.block = open_block,
+	.merge = calls_merge,
+	.finish = open_finish,
+	.release = calls_release,
 };
 
 const struct gt_analysis gt_unseen_report = {
-	.name       = "unseen",
+	.name = "unseen",
 	.per_recording = true,
-	.help       = "launches, copies and sets without a GPU record",
-	.wants      = GT_BIT(GT_INSTANT),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.help = "launches, copies and sets without a GPU record",
+	.wants = GT_BIT(GT_INSTANT),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.splits     = GT_BY_BLOCK,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct calls),
-	.init       = calls_init,
-	.block      = unseen_block,
-	.merge      = calls_merge,
-	.finish     = unseen_finish,
-	.release    = calls_release,
+	.init = calls_init,
+	.block = unseen_block,
+	.merge = calls_merge,
+	.finish = unseen_finish,
+	.release = calls_release,
 };

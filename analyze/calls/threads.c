@@ -3,11 +3,20 @@
 #include <stdlib.h>
 #include "analyze/core/report.h"
 
-struct busy { const struct gt_segment *seg; const struct gt_track_sum *lane; uint32_t track; };
+struct busy {
+	const struct gt_segment *seg;
+	const struct gt_track_sum *lane;
+	uint32_t track;
+};
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "calls", "Calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
-	{ "busy_ns", "Busy", GT_C_NS }, { "share_percent", "Busy %", GT_C_PERCENT }, { "max_depth", "Depth", GT_C_COUNT },
+	GT_WHERE_PROCESS,
+	GT_WHERE_THREAD,
+	{ "calls", "Calls", GT_C_COUNT },
+	{ "open", "Still open", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS },
+	{ "share_percent", "Busy %", GT_C_PERCENT },
+	{ "max_depth", "Depth", GT_C_COUNT },
 };
 
 static int by_busy(const void *pa, const void *pb)
@@ -33,7 +42,8 @@ static struct busy *collect(const struct gt_report_state *a, size_t *n)
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
 		for (uint32_t t = 0; t < seg->ntracks; t++) {
-			const struct gt_track_sum *lane = gt_aggregate_track(a->opt->aggregate, i, t);
+			const struct gt_track_sum *lane =
+				gt_aggregate_track(a->opt->aggregate, i, t);
 
 			if (lane->calls || lane->open)
 				list[(*n)++] = (struct busy){ seg, lane, t };
@@ -52,7 +62,8 @@ static bool is_doubtful(const struct gt_report_state *a, const struct busy *b)
 
 static void add(const struct gt_report_state *a, struct gt_table *t, const struct busy *b)
 {
-	uint64_t span = gt_span_of(a->opt, b->seg), busy = b->lane->busy < span ? b->lane->busy : span;
+	uint64_t span = gt_span_of(a->opt, b->seg),
+		 busy = b->lane->busy < span ? b->lane->busy : span;
 	struct gt_cell cells[10];
 
 	gt_where_process(cells, b->seg, gt_track_process(b->seg, b->track));
@@ -84,22 +95,23 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; i < n; i++)
 		doubtful += is_doubtful(a, &list[i]);
 	if (doubtful)
-		gt_note_plural(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their busy time is uncertain",
-			     doubtful);
+		gt_note_plural(tables[0], doubtful,
+			"calls of %zu {thread|threads} overlap without being nested: their busy time is uncertain",
+			doubtful);
 	gt_table_note_cut(tables[0], n, shown);
 	free(list);
 	return 1;
 }
 
 const struct gt_analysis gt_threads_report = {
-	.name       = "threads",
-	.help       = "calls, busy time and nesting depth of each thread",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
-	.aggregates      = GT_AGGREGATE_TRACKS,
-	.splits     = GT_BY_BLOCK,
+	.name = "threads",
+	.help = "calls, busy time and nesting depth of each thread",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.aggregates = GT_AGGREGATE_TRACKS,
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = threads_finish,
+	.init = gt_report_state_init,
+	.finish = threads_finish,
 };

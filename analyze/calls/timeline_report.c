@@ -9,25 +9,26 @@
 #include "analyze/core/busy_strip.h"
 #include "analyze/order/time_merge.h"
 
-#define STRIPS_MAX 32768u	/* 16 MiB */
+#define STRIPS_MAX 32768u /* 16 MiB */
 
 struct segment {
 	struct gt_busy_strip_window window;
-	struct gt_busy_strip **strips;	/* one per track; NULL: no calls */
+	struct gt_busy_strip **strips; /* one per track; NULL: no calls */
 };
 struct state {
 	struct gt_report_state asked;
 	struct segment *segments;
 	uint32_t nsegments;
-	struct gt_time_merge line;	/* of the current segment */
+	struct gt_time_merge line; /* of the current segment */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	uint32_t nstrips;
-	uint64_t undrawn;		/* calls of threads without a strip */
-	struct gt_top_n calls;		/* .a: 1 if still open */
+	uint64_t undrawn;      /* calls of threads without a strip */
+	struct gt_top_n calls; /* .a: 1 if still open */
 };
 
-static int timeline_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int timeline_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct state *s = state;
 	uint32_t n = gt_reader_segments(r);
@@ -80,7 +81,8 @@ static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
 		/* earlier is better */
-		int64_t score = ~gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);
+		int64_t score = ~gt_time_since_origin(
+			s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);
 		struct gt_top_entry one;
 
 		if (!gt_top_n_offer(&s->calls, score)) {
@@ -116,7 +118,9 @@ static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err
 	if (!to)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cols->n; i++)
-		to[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = cols->track };
+		to[i] = (struct gt_moment){ .at = cols->start[i],
+			.end = cols->start[i] + cols->dur[i],
+			.place = cols->track };
 	gt_time_merge_commit(&s->line, cols->n);
 	return list_calls(s, cols, err);
 }
@@ -124,20 +128,31 @@ static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "strip", "Busy when", GT_C_WHOLE }, { "busy_percent", "Busy %", GT_C_PERCENT },
-	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+	GT_WHERE_PROCESS,
+	GT_WHERE_THREAD,
+	{ "strip", "Busy when", GT_C_WHOLE },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "from_ns", NULL, GT_C_TIME },
+	{ "to_ns", NULL, GT_C_TIME },
 };
 #define NCOLUMNS 9
 static const struct gt_column call_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
-	{ "pid", "PID", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT }, { "depth", "Depth", GT_C_COUNT },
-	{ "operation", "Operation", GT_C_TEXT }, { "result", "Result", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Duration", GT_C_NS },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "tid", "TID", GT_C_COUNT },
+	{ "depth", "Depth", GT_C_COUNT },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "result", "Result", GT_C_COUNT },
+	{ "open", "Still open", GT_C_COUNT },
 };
 #define NCALL 9
 
-#define BESIDE 44u	/* columns beside a strip */
+#define BESIDE 44u /* columns beside a strip */
 
-static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
+static void add_thread(
+	const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
 {
 	const struct segment *own = &s->segments[seg->index];
 	const struct gt_busy_strip *strip = own->strips[track];
@@ -150,7 +165,8 @@ static void add_thread(const struct state *s, struct gt_table *t, const struct g
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_share(gt_busy_strip_total(strip), own->window.width);
-	cells[7] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, seg, own->window.from));
+	cells[7] = gt_cell_i(
+		gt_time_since_origin(s->asked.opt, s->asked.reader, seg, own->window.from));
 	cells[8] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, seg, to));
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 }
@@ -167,15 +183,17 @@ static void add_threads(const struct state *s, struct gt_table *t)
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				gt_busy_strip_note(t, &s->asked, seg, &s->segments[i].window, gt_busy_strip_cells(s->asked.opt, BESIDE));
+				gt_busy_strip_note(t, &s->asked, seg, &s->segments[i].window,
+					gt_busy_strip_cells(s->asked.opt, BESIDE));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
 	}
 	gt_table_note_cut(t, n, gt_rows_shown(n, s->asked.opt->top));
 	if (s->undrawn)
-		gt_note_plural(t, s->undrawn, "more than %u threads: further threads have no strip; they made %llu {call|calls}",
-			     STRIPS_MAX, (unsigned long long)s->undrawn);
+		gt_note_plural(t, s->undrawn,
+			"more than %u threads: further threads have no strip; they made %llu {call|calls}",
+			STRIPS_MAX, (unsigned long long)s->undrawn);
 	gt_note_unordered(t, s->late, "busy times");
 }
 
@@ -217,7 +235,8 @@ static int timeline_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (rc)
 		return rc;
 	tables[0] = gt_table_new("timeline", "Timeline", columns + skip, NCOLUMNS - skip);
-	tables[1] = gt_table_new("calls", "Calls in order of time", call_columns + skip, NCALL - skip);
+	tables[1] =
+		gt_table_new("calls", "Calls in order of time", call_columns + skip, NCALL - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "process thread");
@@ -242,15 +261,15 @@ static void timeline_release(void *state)
 }
 
 const struct gt_analysis gt_timeline_report = {
-	.name       = "timeline",
+	.name = "timeline",
 	.per_recording = true,
-	.help       = "when each thread was busy, as a line of text, and the first calls in order of time",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
-	.order      = GT_BY_TIME,
+	.help = "when each thread was busy, as a line of text, and the first calls in order of time",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct state),
-	.init       = timeline_init,
-	.block      = timeline_block,
-	.finish     = timeline_finish,
-	.release    = timeline_release,
+	.init = timeline_init,
+	.block = timeline_block,
+	.finish = timeline_finish,
+	.release = timeline_release,
 };

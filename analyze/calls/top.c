@@ -7,14 +7,22 @@
 #include "analyze/core/report.h"
 #include "formats/names/demangle.h"
 
-#define OPERATION { "operation", "Operation", GT_C_TEXT }
-#define CATEGORY { "category", "Category", GT_C_TEXT }
+#define OPERATION                                                                                  \
+	{                                                                                          \
+		"operation", "Operation", GT_C_TEXT                                                \
+	}
+#define CATEGORY                                                                                   \
+	{                                                                                          \
+		"category", "Category", GT_C_TEXT                                                  \
+	}
 static const struct gt_column columns[] = { OPERATION, CATEGORY, GT_OPERATION_COLUMNS };
-static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CATEGORY, GT_OPERATION_COLUMNS };
+static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CATEGORY,
+	GT_OPERATION_COLUMNS };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* Draws the histogram of a name as a line. text NULL: only adds it to the scale. */
-static int spark(const struct gt_name_totals *names, const struct gt_name_total *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
+static int spark(const struct gt_name_totals *names, const struct gt_name_total *name,
+	struct gt_spark_scale *scale, char *text, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
 	int rc = gt_name_totals_hist(names, name, &hist, err);
@@ -27,8 +35,9 @@ static int spark(const struct gt_name_totals *names, const struct gt_name_total 
 	return rc;
 }
 
-static int add_name(struct gt_table *t, const struct gt_name_totals *names, const struct gt_name_total *name, const char *text, int64_t share,
-		    struct gt_spark_scale *scale, struct gt_err *err)
+static int add_name(struct gt_table *t, const struct gt_name_totals *names,
+	const struct gt_name_total *name, const char *text, int64_t share,
+	struct gt_spark_scale *scale, struct gt_err *err)
 {
 	char line[3 * GT_SPARK_CELLS + 1] = "";
 	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(text) };
@@ -36,7 +45,8 @@ static int add_name(struct gt_table *t, const struct gt_name_totals *names, cons
 	int rc = scale ? spark(names, name, scale, line, err) : 0;
 
 	if (scale)
-		cells[n++] = gt_name_totals_sum(names, name).coarse ? gt_cell_none() : gt_cell_text(line);
+		cells[n++] = gt_name_totals_sum(names, name).coarse ? gt_cell_none()
+								    : gt_cell_text(line);
 	cells[n++] = gt_cell_text(gt_category_word(name->category));
 	if (!rc)
 		rc = gt_name_totals_cells(names, name, share, cells + n, err);
@@ -44,7 +54,8 @@ static int add_name(struct gt_table *t, const struct gt_name_totals *names, cons
 	return rc;
 }
 
-static int list(struct gt_table *t, const struct gt_name_totals *names, const struct gt_report_state *a, struct gt_err *err)
+static int list(struct gt_table *t, const struct gt_name_totals *names,
+	const struct gt_report_state *a, struct gt_err *err)
 {
 	const struct gt_analysis_options *opt = a->opt;
 	bool sparks = opt->spark;
@@ -53,14 +64,17 @@ static int list(struct gt_table *t, const struct gt_name_totals *names, const st
 	size_t shown = gt_rows_shown(names->n, opt->top);
 	struct gt_kernel_names *kernels = gt_kernel_names_of(a->reader, opt->names);
 	bool coarse = false, sides = false;
-	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	int rc = !shares  ? -ENOMEM
+		: kernels ? 0
+			  : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
 	for (size_t i = 0; sparks && !rc && i < shown; i++)
 		rc = spark(names, &names->list[i], &scale, NULL, err);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_name_total *name = &names->list[i];
 		bool kernel = name->layer == GT_LAYER_GPU && name->category == GT_CAT_KERNEL;
-		const char *shown_as = kernel ? gt_kernel_names_shown(kernels, name->text) : name->text;
+		const char *shown_as =
+			kernel ? gt_kernel_names_shown(kernels, name->text) : name->text;
 
 		rc = add_name(t, names, name, shown_as, shares[i], sparks ? &scale : NULL, err);
 		coarse |= gt_name_totals_sum(names, name).coarse;
@@ -68,8 +82,9 @@ static int list(struct gt_table *t, const struct gt_name_totals *names, const st
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides)
-		gt_table_note(t, "groups (calls, runtime calls, GPU operations, waits, ranges) overlap in time: "
-			      "shares add up within each group only");
+		gt_table_note(t,
+			"groups (calls, runtime calls, GPU operations, waits, ranges) overlap in time: "
+			"shares add up within each group only");
 	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)
@@ -79,32 +94,28 @@ static int list(struct gt_table *t, const struct gt_name_totals *names, const st
 	return rc;
 }
 
-static int finish(const struct gt_report_state *a, const char *name, const char *title, gt_name_totals_want *want,
-		  struct gt_table **tables, struct gt_err *err)
+static int finish(const struct gt_report_state *a, const char *name, const char *title,
+	gt_name_totals_want *want, struct gt_table **tables, struct gt_err *err)
 {
 	struct gt_name_totals names = { 0 };
 	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, err);
 
-	tables[0] = gt_table_new(name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
+	tables[0] = gt_table_new(
+		name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
-		gt_table_gives_way(tables[0], "p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
+		gt_table_gives_way(tables[0],
+			"p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
 	gt_name_totals_release(&names);
 	return rc ? rc : 1;
 }
 
-static bool no_ioctl(const struct gt_type *type)
-{
-	return type->layer != GT_LAYER_IOCTL;
-}
+static bool no_ioctl(const struct gt_type *type) { return type->layer != GT_LAYER_IOCTL; }
 
-static bool ioctl_only(const struct gt_type *type)
-{
-	return type->layer == GT_LAYER_IOCTL;
-}
+static bool ioctl_only(const struct gt_type *type) { return type->layer == GT_LAYER_IOCTL; }
 
 static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
@@ -119,27 +130,27 @@ static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, st
 #define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
 
 const struct gt_analysis gt_top_report = {
-	.name       = "top",
-	.help       = "operations by total time: count, failed, total, mean, p50, p99, max, share",
-	.wants      = TIMED,
-	.needs      = ~GT_BIT(GT_LAYER_IOCTL),
-	.aggregates      = GT_AGGREGATE_TYPES,
-	.splits     = GT_BY_BLOCK,
+	.name = "top",
+	.help = "operations by total time: count, failed, total, mean, p50, p99, max, share",
+	.wants = TIMED,
+	.needs = ~GT_BIT(GT_LAYER_IOCTL),
+	.aggregates = GT_AGGREGATE_TYPES,
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_ALWAYS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = top_finish,
+	.init = gt_report_state_init,
+	.finish = top_finish,
 };
 
 const struct gt_analysis gt_ioctls_report = {
-	.name       = "ioctls",
-	.help       = "time in the driver's ioctls by decoded name",
-	.wants      = TIMED,
-	.needs      = GT_BIT(GT_LAYER_IOCTL),
-	.aggregates      = GT_AGGREGATE_TYPES,
-	.splits     = GT_BY_BLOCK,
+	.name = "ioctls",
+	.help = "time in the driver's ioctls by decoded name",
+	.wants = TIMED,
+	.needs = GT_BIT(GT_LAYER_IOCTL),
+	.aggregates = GT_AGGREGATE_TYPES,
+	.splits = GT_BY_BLOCK,
 	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct gt_report_state),
-	.init       = gt_report_state_init,
-	.finish     = ioctls_finish,
+	.init = gt_report_state_init,
+	.finish = ioctls_finish,
 };

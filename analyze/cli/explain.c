@@ -6,65 +6,64 @@
 
 static const char *const words[][2] = {
 	{ "window",
-	  "The time that GPU reports analyze: from the start of the first to the end of the "
-	  "last GPU operation of a recording, the same for all its GPUs. --from replaces "
-	  "its beginning and --to its end, each independently; --whole makes it the whole "
-	  "recording. critical follows each process from its last operation in the window "
-	  "back to its first one. steps uses the operations in the window." },
+		"The time that GPU reports analyze: from the start of the first to the end of the "
+		"last GPU operation of a recording, the same for all its GPUs. --from replaces "
+		"its beginning and --to its end, each independently; --whole makes it the whole "
+		"recording. critical follows each process from its last operation in the window "
+		"back to its first one. steps uses the operations in the window." },
 	{ "time range",
-	  "Reports about threads, calls and memory analyze the time from the first to the "
-	  "last row of a recording, cut to --from and --to." },
+		"Reports about threads, calls and memory analyze the time from the first to the "
+		"last row of a recording, cut to --from and --to." },
 	{ "GPU",
-	  "A GPU of the machine: a GPU that several processes of a recording share is one "
-	  "GPU. If UUIDs were not recorded, each process counts its own GPUs." },
+		"A GPU of the machine: a GPU that several processes of a recording share is one "
+		"GPU. If UUIDs were not recorded, each process counts its own GPUs." },
 	{ "rank",
-	  "One of several files. Sums are in one table for all ranks; rows about one rank "
-	  "name it. Times of different clocks are never compared: times of each clock count "
-	  "from its own earliest start." },
+		"One of several files. Sums are in one table for all ranks; rows about one rank "
+		"name it. Times of different clocks are never compared: times of each clock count "
+		"from its own earliest start." },
 	{ "operation",
-	  "What a GPU executes: a kernel, a copy, a set (memset), or a graph as a whole. "
-	  "Waits are not operations." },
+		"What a GPU executes: a kernel, a copy, a set (memset), or a graph as a whole. "
+		"Waits are not operations." },
 	{ "busy",
-	  "The union of operations: overlapping operations count once. Sums of durations "
-	  "are called total and may exceed the window. Busy % of a GPU or stream is "
-	  "relative to the window, that of a kernel to the time in which GPUs were busy." },
+		"The union of operations: overlapping operations count once. Sums of durations "
+		"are called total and may exceed the window. Busy % of a GPU or stream is "
+		"relative to the window, that of a kernel to the time in which GPUs were busy." },
 	{ "breakdown",
-	  "Where time is divided among kinds, overlapping work counts once, in the order "
-	  "computing, communicating (kernels of NCCL), copying (copies and sets)." },
+		"Where time is divided among kinds, overlapping work counts once, in the order "
+		"computing, communicating (kernels of NCCL), copying (copies and sets)." },
 	{ "exposed",
-	  "Time in which nothing else ran: for communication no computation, for a name no "
-	  "operation of another name." },
+		"Time in which nothing else ran: for communication no computation, for a name no "
+		"operation of another name." },
 	{ "gap",
-	  "A time span in which a GPU runs no operation. It is divided along the timeline "
-	  "of the thread that issues the next operation. Each part has its own cause, up to "
-	  "the return of the launching call; after that the operation is launched but not "
-	  "started." },
+		"A time span in which a GPU runs no operation. It is divided along the timeline "
+		"of the thread that issues the next operation. Each part has its own cause, up to "
+		"the return of the launching call; after that the operation is launched but not "
+		"started." },
 	{ "queue time",
-	  "From the return of the call that launched an operation to the start of the "
-	  "operation, if it began later." },
+		"From the return of the call that launched an operation to the start of the "
+		"operation, if it began later." },
 	{ "sums",
-	  "Whole ns, exact; a sum beyond 2^63 - 1 stays at that value. Shares add up to "
-	  "100.00 % (largest remainder)." },
+		"Whole ns, exact; a sum beyond 2^63 - 1 stays at that value. Shares add up to "
+		"100.00 % (largest remainder)." },
 	{ "quantiles",
-	  "p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 "
-	  "%; exact if the bucket has one value only. All other figures are exact." },
-	{ "not recorded",
-	  "Absent (- or null), never 0." },
+		"p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 "
+		"%; exact if the bucket has one value only. All other figures are exact." },
+	{ "not recorded", "Absent (- or null), never 0." },
 	{ "cannot answer",
-	  "The report needs data that was not recorded, or that the options leave out. The "
-	  "report says why, and gtanalyze exits with 4. none is an answer: the data was "
-	  "recorded, and nothing was found." },
+		"The report needs data that was not recorded, or that the options leave out. The "
+		"report says why, and gtanalyze exits with 4. none is an answer: the data was "
+		"recorded, and nothing was found." },
 	{ "found, clean",
-	  "Results of advice and gates. found: a rule found something, or a limit is "
-	  "passed. clean: nothing was found, and all checks had the data that they need. A "
-	  "check without data is neither." },
+		"Results of advice and gates. found: a rule found something, or a limit is "
+		"passed. clean: nothing was found, and all checks had the data that they need. A "
+		"check without data is neither." },
 	{ "exit status",
-	  "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 "
-	  "cannot answer." },
+		"0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 "
+		"cannot answer." },
 };
 
-#define LINE 78u		/* width of lines, unless the output is a terminal */
-#define WIDEST 100u		/* longer lines are hard to read */
+#define LINE 78u    /* width of lines, unless the output is a terminal */
+#define WIDEST 100u /* longer lines are hard to read */
 #define INDENT 2u
 
 static void put(struct gt_out *out, size_t width, const char *word, const char *text)
@@ -74,7 +73,7 @@ static void put(struct gt_out *out, size_t width, const char *word, const char *
 	while (*text) {
 		size_t n = strlen(text), room = width > 3 * INDENT ? width - INDENT : 2 * INDENT;
 
-		for (n = n < room ? n : room; n && text[n] && text[n] != ' '; )
+		for (n = n < room ? n : room; n && text[n] && text[n] != ' ';)
 			n--;
 		n = n ? n : strcspn(text, " ");
 		gt_out_printf(out, "  %.*s\n", (int)n, text);

@@ -3,5 +3,6 @@
 #define GT_REPORT_LIST_H
 #include "formats/table/table.h"
 
-int gt_list_reports(enum gt_table_format format, struct gt_out *out, struct gt_err *err);	/* 0 or negative */
+/* 0 or negative */
+int gt_list_reports(enum gt_table_format format, struct gt_out *out, struct gt_err *err);
 #endif

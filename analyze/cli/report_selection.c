@@ -53,12 +53,15 @@ int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct
 
 	for (; first < n && gt_analysis_find(operands[first]); first++)
 		if (!gt_diff_request_report(&c->diff, operands[first]))
-			return gt_err_set(err, -EINVAL, "the report '%s' cannot be compared: its rows are single events or texts",
-					  operands[first]);
+			return gt_err_set(err, -EINVAL,
+				"the report '%s' cannot be compared: its rows are single events or texts",
+				operands[first]);
 	if (first == 1)
 		gt_diff_request_report(&c->diff, NULL);
 	if (n - first != 2)
-		return gt_err_set(err, -EINVAL, "diff compares two files, not %d: gtanalyze diff [REPORT...] A B", n - first);
+		return gt_err_set(err, -EINVAL,
+			"diff compares two files, not %d: gtanalyze diff [REPORT...] A B",
+			n - first);
 	if (!strcmp(operands[first], "-") && !strcmp(operands[first + 1], "-"))
 		return gt_err_set(err, -EINVAL, "only one of the files can be the standard input");
 	return first;
@@ -66,22 +69,28 @@ int gt_select_diff(struct gt_report_selection *c, char **operands, int n, struct
 
 int gt_check_files(char **files, int n, struct gt_err *err)
 {
-	bool before = true;	/* no existing file yet */
+	bool before = true; /* no existing file yet */
 
 	for (int i = 0; i < n; i++) {
 		const char *word = files[i], *meant = nearest_report(word);
-		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
+		bool missing = strcmp(word, "-") && access(word, F_OK),
+		     plain = !word[strcspn(word, "./")];
 
 		if (missing && !strcmp(word, "diff"))
-			return gt_err_set(err, -EINVAL, "diff comes first: gtanalyze diff [REPORT...] A B");
+			return gt_err_set(
+				err, -EINVAL, "diff comes first: gtanalyze diff [REPORT...] A B");
 		if (i && gt_analysis_find(word))
-			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
-					  word, word);
+			return gt_err_set(err, -EINVAL,
+				"reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
+				word, word);
 		if (missing && meant)
-			return gt_err_set(err, -EINVAL, "'%s' is neither a report nor a file; did you mean '%s'? --list lists the reports",
-					  word, meant);
+			return gt_err_set(err, -EINVAL,
+				"'%s' is neither a report nor a file; did you mean '%s'? --list lists the reports",
+				word, meant);
 		if (missing && plain && before && i + 1 < n)
-			return gt_err_set(err, -EINVAL, "'%s' is neither a report nor a file; --list lists the reports", word);
+			return gt_err_set(err, -EINVAL,
+				"'%s' is neither a report nor a file; --list lists the reports",
+				word);
 		before &= missing;
 	}
 	return 0;
@@ -95,7 +104,8 @@ bool gt_is_selected(const struct gt_report_selection *c, const char *report)
 	return false;
 }
 
-void gt_replace_report(struct gt_report_selection *c, const char *report, const struct gt_analysis *by)
+void gt_replace_report(
+	struct gt_report_selection *c, const char *report, const struct gt_analysis *by)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		if (!strcmp(c->list[i]->name, report))

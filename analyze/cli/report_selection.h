@@ -11,15 +11,15 @@
 struct gt_report_selection {
 	const struct gt_analysis *list[GT_RUN_REPORTS];
 	unsigned n;
-	bool header;	/* the user named it; it is in the list in any case */
-	bool in_default_report;	/* no report was named */
-	struct gt_diff_request diff;	/* for `diff`, instead of list */
+	bool header;                 /* the user named it; it is in the list in any case */
+	bool in_default_report;      /* no report was named */
+	struct gt_diff_request diff; /* for `diff`, instead of list */
 	struct gt_gates gates;
 	/* Queries of these reports, and descriptors adapted to them. NULL: the report is not
 	 * selected. */
 	struct gt_query *query, *histogram;
 	struct gt_analysis fitted_query, fitted_histogram;
-	struct gt_gap_by gaps_by;	/* of a histogram of gaps, which is not a query */
+	struct gt_gap_by gaps_by; /* of a histogram of gaps, which is not a query */
 };
 
 /* Reports come before the files; if none is named, those of the default report are selected. The
@@ -32,5 +32,6 @@ int gt_check_files(char **files, int n, struct gt_err *err);
 /* not for the header */
 bool gt_is_selected(const struct gt_report_selection *c, const char *report);
 /* Replaces a report by `by`, if it is selected. Borrowed. */
-void gt_replace_report(struct gt_report_selection *c, const char *report, const struct gt_analysis *by);
+void gt_replace_report(
+	struct gt_report_selection *c, const char *report, const struct gt_analysis *by);
 #endif

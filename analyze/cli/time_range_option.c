@@ -10,12 +10,14 @@
 
 static int by_clock(const void *pa, const void *pb)
 {
-	const struct gt_segment *a = *(const struct gt_segment *const *)pa, *b = *(const struct gt_segment *const *)pb;
+	const struct gt_segment *a = *(const struct gt_segment *const *)pa,
+				*b = *(const struct gt_segment *const *)pb;
 	int order = strcmp(a->boot_id ? a->boot_id : "", b->boot_id ? b->boot_id : "");
 
 	if (order)
 		return order;
-	return a->min_start != b->min_start ? (a->min_start < b->min_start ? -1 : 1) : (a->index > b->index) - (a->index < b->index);
+	return a->min_start != b->min_start ? (a->min_start < b->min_start ? -1 : 1)
+					    : (a->index > b->index) - (a->index < b->index);
 }
 
 static int find_origins(struct gt_time_ranges *a, struct gt_reader *r)
@@ -29,7 +31,9 @@ static int find_origins(struct gt_time_ranges *a, struct gt_reader *r)
 	if (list)
 		qsort(list, n, sizeof(*list), by_clock);
 	for (uint32_t i = 0; list && a->origins && i < n; i++)
-		a->origins[list[i]->index] = i && gt_same_clock(list[i - 1], list[i]) ? a->origins[list[i - 1]->index] : list[i]->min_start;
+		a->origins[list[i]->index] = i && gt_same_clock(list[i - 1], list[i])
+			? a->origins[list[i - 1]->index]
+			: list[i]->min_start;
 	free(list);
 	return list && a->origins ? 0 : -ENOMEM;
 }
@@ -54,8 +58,8 @@ static int find_ranges(struct gt_time_ranges *a, uint32_t n, const char *from, c
 	return a->ranges ? 0 : -ENOMEM;
 }
 
-int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, struct gt_reader *r, const char *from, const char *to,
-		 const int64_t *as, struct gt_err *err)
+int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, struct gt_reader *r,
+	const char *from, const char *to, const int64_t *as, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 	int rc;

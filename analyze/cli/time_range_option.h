@@ -4,11 +4,14 @@
 #include "analyze/core/analysis.h"
 
 /* by recording; ranges NULL: no range */
-struct gt_time_ranges { int64_t *origins; struct gt_range *ranges; };
+struct gt_time_ranges {
+	int64_t *origins;
+	struct gt_range *ranges;
+};
 /* Sets the origins and the range of o->filter. from, to: as for gt_parse_ns, or NULL. as:
  * origins of another reader of the same recordings, or NULL. Returns 0 or negative. Release in
  * both cases, after the last use of *o. */
-int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, struct gt_reader *r, const char *from, const char *to,
-		 const int64_t *as, struct gt_err *err);
+int gt_time_ranges_set(struct gt_time_ranges *a, struct gt_analysis_options *o, struct gt_reader *r,
+	const char *from, const char *to, const int64_t *as, struct gt_err *err);
 void gt_time_ranges_release(struct gt_time_ranges *a);
 #endif

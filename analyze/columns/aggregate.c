@@ -18,18 +18,18 @@
 
 #define HIST_MEMORY (8u << 20)
 
-struct acc {			/* one code of the current block; [1]: the nested rows */
+struct acc { /* one code of the current block; [1]: the nested rows */
 	uint64_t total[2];
 	uint32_t count[2];
 	int64_t longest, shortest;
 	struct gt_stat *stat;
-	struct gt_hist *hist;	/* that of `stat`, or `spill` if there is no memory for one */
-	uint32_t bytes_field;	/* GT_NONE: the type has no such field */
+	struct gt_hist *hist; /* that of `stat`, or `spill` if there is no memory for one */
+	uint32_t bytes_field; /* GT_NONE: the type has no such field */
 };
 struct seg {
 	const struct gt_segment *seg;
-	struct gt_stat *stats;	/* one per type */
-	struct gt_track_sum *track_sums;	/* one per track */
+	struct gt_stat *stats;           /* one per type */
+	struct gt_track_sum *track_sums; /* one per track */
 };
 struct gt_aggregate {
 	struct gt_reader *reader;
@@ -37,16 +37,16 @@ struct gt_aggregate {
 	struct gt_filter filter;
 	struct seg *segs;
 	uint32_t nsegs;
-	struct acc *accs;	/* one per code of the current block */
+	struct acc *accs; /* one per code of the current block */
 	size_t naccs, cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	struct gt_name_interner names;	/* names that have a histogram: */
+	struct gt_name_interner names; /* names that have a histogram: */
 	struct gt_hist **hists;
 	size_t nhists, hists_cap;
 	size_t hist_bytes;
-	struct gt_hist spill;	/* takes the counts of rows without a histogram of their own;
-				 * needs no memory */
+	struct gt_hist spill; /* takes the counts of rows without a histogram of their own;
+			       * needs no memory */
 	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
 };
 
@@ -54,13 +54,17 @@ static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts,
 {
 	s->seg = seg;
 	s->stats = calloc(seg->ntypes + 1ul, sizeof(*s->stats));
-	s->track_sums = parts & GT_AGGREGATE_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->track_sums)) : NULL;
+	s->track_sums = parts & GT_AGGREGATE_TRACKS
+		? calloc(seg->ntracks + 1ul, sizeof(*s->track_sums))
+		: NULL;
 	if (!s->stats || (parts & GT_AGGREGATE_TRACKS && !s->track_sums))
-		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks", seg->ntypes, seg->ntracks);
+		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks",
+			seg->ntypes, seg->ntracks);
 	return 0;
 }
 
-struct gt_aggregate *gt_aggregate_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err)
+struct gt_aggregate *gt_aggregate_new(
+	struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err)
 {
 	struct gt_aggregate *f = calloc(1, sizeof(*f));
 
@@ -123,8 +127,9 @@ static struct gt_hist *name_hist(struct gt_aggregate *f, struct gt_string name, 
 
 	if (i != GT_NONE)
 		return f->hists[i];
-	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(*f->hists)) ||
-	    !(new = calloc(1, sizeof(*new))))
+	if (f->hist_bytes >= HIST_MEMORY ||
+		gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(*f->hists)) ||
+		!(new = calloc(1, sizeof(*new))))
 		return NULL;
 	if (gt_name_interner_find(&f->names, name, tag, NULL) == GT_NONE) {
 		free(new);
@@ -135,12 +140,15 @@ static struct gt_hist *name_hist(struct gt_aggregate *f, struct gt_string name, 
 	return new;
 }
 
-static struct gt_hist *type_hist(struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type)
+static struct gt_hist *type_hist(
+	struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type)
 {
-	return name_hist(f, gt_name_text(seg, seg->types[type].name), gt_name_tag(&seg->types[type]));
+	return name_hist(
+		f, gt_name_text(seg, seg->types[type].name), gt_name_tag(&seg->types[type]));
 }
 
-static struct gt_hist *hist_of(struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
+static struct gt_hist *hist_of(
+	struct gt_aggregate *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
 {
 	if (!s->hist)
 		s->hist = type_hist(f, seg, type);
@@ -162,7 +170,7 @@ static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt
 		a->shortest = INT64_MAX;
 		a->bytes_field = GT_NONE;
 		if (cols->types[i] >= seg->seg->ntypes)
-			continue;	/* losses have no type */
+			continue; /* losses have no type */
 		a->stat = &seg->stats[cols->types[i]];
 		a->hist = hist_of(f, cols->seg, cols->types[i], a->stat);
 		a->bytes_field = gt_type_field(&seg->seg->types[cols->types[i]], GT_R_BYTES);
@@ -176,18 +184,20 @@ static int prepare(struct gt_aggregate *f, const struct gt_cols *cols, struct gt
 /* ---- the rows ---- */
 
 /* Counts one duration whose octave has no memory yet. */
-static __attribute__((noinline)) void count_in_new_octave(struct gt_aggregate *f, struct acc *a, unsigned bucket, int64_t dur)
+static __attribute__((noinline)) void count_in_new_octave(
+	struct gt_aggregate *f, struct acc *a, unsigned bucket, int64_t dur)
 {
 	if (f->hist_bytes < HIST_MEMORY && gt_hist_grow(a->hist, bucket / GT_HIST_OCTAVE)) {
 		f->hist_bytes += GT_HIST_OCTAVE_BYTES;
-		gt_hist_count_in(&a->hist->octave[bucket / GT_HIST_OCTAVE][bucket % GT_HIST_OCTAVE], dur);
+		gt_hist_count_in(
+			&a->hist->octave[bucket / GT_HIST_OCTAVE][bucket % GT_HIST_OCTAVE], dur);
 	} else {
 		a->stat->coarse = true;
 	}
 }
 
-static inline __attribute__((always_inline)) void
-count_rows(struct gt_aggregate *f, const struct gt_cols *cols, bool coded, bool nested)
+static inline __attribute__((always_inline)) void count_rows(
+	struct gt_aggregate *f, const struct gt_cols *cols, bool coded, bool nested)
 {
 	struct acc *accs = f->accs;
 	const int64_t *durs = cols->dur;
@@ -280,7 +290,8 @@ static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < cols->n; i++) {
-		int64_t from = cols->start[i] > covered ? cols->start[i] : covered, to = cols->start[i] + cols->dur[i];
+		int64_t from = cols->start[i] > covered ? cols->start[i] : covered,
+			to = cols->start[i] + cols->dur[i];
 
 		to = to < last ? to : last;
 		if (to <= from || (cols->depth && cols->depth[i]))
@@ -336,7 +347,8 @@ static void subtract_failed(struct acc *a, const struct gt_cols *cols, uint32_t 
 	struct gt_column_cursor p;
 	uint64_t bytes;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); )
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE);
+		gt_column_cursor_next(&p);)
 		if (p.ret && gt_column_cursor_value(&p, 0, &bytes)) {
 			a->stat->bytes -= a->stat->bytes == UINT64_MAX ? 0 : bytes;
 			a->stat->sized--;
@@ -350,7 +362,8 @@ static void sum_bytes(struct gt_aggregate *f, const struct gt_cols *cols)
 		const uint64_t *values;
 		uint32_t n;
 
-		if (a->bytes_field == GT_NONE || !(values = gt_cols_args(cols, c, a->bytes_field, &n)))
+		if (a->bytes_field == GT_NONE ||
+			!(values = gt_cols_args(cols, c, a->bytes_field, &n)))
 			continue;
 		a->stat->bytes = gt_sat_add(a->stat->bytes, sum_of(values, n));
 		a->stat->sized += n;
@@ -412,8 +425,8 @@ static int merge_hists(struct gt_aggregate *into, const struct gt_aggregate *fro
 		const struct gt_name_id *name = &from->names.list[i];
 		struct gt_hist *to;
 
-		into->hist_bytes = 0;	/* one aggregate may now hold as much as all workers
-					 * together */
+		into->hist_bytes = 0; /* one aggregate may now hold as much as all workers
+				       * together */
 		to = name_hist(into, (struct gt_string){ name->text, name->len }, name->tag);
 		if (!to || gt_hist_merge(to, from->hists[i]))
 			return -ENOMEM;
@@ -451,10 +464,7 @@ int gt_aggregate_merge(struct gt_aggregate *into, struct gt_aggregate *from, str
 	return 0;
 }
 
-void gt_aggregate_finish(struct gt_aggregate *f)
-{
-	commit_block(f);
-}
+void gt_aggregate_finish(struct gt_aggregate *f) { commit_block(f); }
 
 void gt_aggregate_free(struct gt_aggregate *f)
 {
@@ -475,17 +485,16 @@ void gt_aggregate_free(struct gt_aggregate *f)
 	free(f);
 }
 
-struct gt_reader *gt_aggregate_reader(const struct gt_aggregate *f)
-{
-	return f->reader;
-}
+struct gt_reader *gt_aggregate_reader(const struct gt_aggregate *f) { return f->reader; }
 
-const struct gt_stat *gt_aggregate_stat(const struct gt_aggregate *f, uint32_t segment, uint32_t type)
+const struct gt_stat *gt_aggregate_stat(
+	const struct gt_aggregate *f, uint32_t segment, uint32_t type)
 {
 	return &f->segs[segment].stats[type];
 }
 
-const struct gt_track_sum *gt_aggregate_track(const struct gt_aggregate *f, uint32_t segment, uint32_t track)
+const struct gt_track_sum *gt_aggregate_track(
+	const struct gt_aggregate *f, uint32_t segment, uint32_t track)
 {
 	return &f->segs[segment].track_sums[track];
 }

@@ -33,7 +33,8 @@ int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i)
 	return low < cols->nret && cols->ret_row[low] == i ? cols->ret[low] : 0;
 }
 
-void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
+void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code,
+	unsigned role0, unsigned role1)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
 	const unsigned roles[2] = { role0, role1 };
@@ -86,6 +87,7 @@ bool gt_column_cursor_next(struct gt_column_cursor *p)
 	p->nth++;
 	while (p->next_ret < c->nret && c->ret_row[p->next_ret] < p->row)
 		p->next_ret++;
-	p->ret = p->next_ret < c->nret && c->ret_row[p->next_ret] == p->row ? c->ret[p->next_ret] : 0;
+	p->ret = p->next_ret < c->nret && c->ret_row[p->next_ret] == p->row ? c->ret[p->next_ret]
+									    : 0;
 	return true;
 }

@@ -1,8 +1,9 @@
-/* Iterates over the rows of a run that have one code, with their arguments and return codes. For the few types whose
- * arguments a report reads. One iteration reads the code of each row once.
+/* Iterates over the rows of a run that have one code, with their arguments and return codes. For
+ *the few types whose arguments a report reads. One iteration reads the code of each row once.
  *
  *	struct gt_column_cursor p;
- *	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_column_cursor_next(&p); )
+ *	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR);
+ *gt_column_cursor_next(&p); )
  *		... p.row, p.failed, gt_column_cursor_value(&p, 0, &bytes)
  */
 #ifndef GT_COLUMN_CURSOR_H
@@ -12,18 +13,20 @@
 struct gt_column_cursor {
 	const struct gt_cols *cols;
 	uint32_t code;
-	uint32_t row;			/* index into the columns */
+	uint32_t row; /* index into the columns */
 	int32_t ret;
 	/* private from here on */
 	const uint64_t *values[2];
-	const uint32_t *rows;		/* NULL: all rows */
+	const uint32_t *rows; /* NULL: all rows */
 	uint32_t nvalues[2], nrows, nth, next, next_ret;
 };
 
-void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
+void gt_column_cursor_start(struct gt_column_cursor *p, const struct gt_cols *cols, uint32_t code,
+	unsigned role0, unsigned role1);
 bool gt_column_cursor_next(struct gt_column_cursor *p);
 /* The field with the first (0) or second (1) role. false: not recorded. */
-static inline bool gt_column_cursor_value(const struct gt_column_cursor *p, unsigned which, uint64_t *value)
+static inline bool gt_column_cursor_value(
+	const struct gt_column_cursor *p, unsigned which, uint64_t *value)
 {
 	if (p->nth > p->nvalues[which])
 		return false;

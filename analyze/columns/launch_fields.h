@@ -1,36 +1,46 @@
-/* The call that launched a GPU operation, read from the columns of the operation's rows (formats/cuda/gpu_rows.h).
+/* The call that launched a GPU operation, read from the columns of the operation's rows
+ *(formats/cuda/gpu_rows.h).
  *
  *	struct gt_launch_fields l;
  *	struct gt_launch_call call;
  *	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
- *	... of the nth row of this code: if (gt_launch_fields_call(&l, cols->seg, nth, &call)) ... call.start, call.end
+ *	... of the nth row of this code: if (gt_launch_fields_call(&l, cols->seg, nth, &call)) ...
+ *call.start, call.end
  *
- * Each column costs its unpacking, so only the requested ones are read; the kind of join is always read. Values of a
- * file are checked: a row without a valid launch time, or without a requested column, has no call. */
+ * Each column costs its unpacking, so only the requested ones are read; the kind of join is always
+ *read. Values of a file are checked: a row without a valid launch time, or without a requested
+ *column, has no call. */
 #ifndef GT_LAUNCH_FIELDS_H
 #define GT_LAUNCH_FIELDS_H
 #include "formats/trace/read/reader.h"
 
-enum gt_launch_column { GT_LAUNCH_TRACK = 1, GT_LAUNCH_START = 2, GT_LAUNCH_NS = 4, GT_LAUNCH_NAME = 8, GT_LAUNCH_CORRELATION = 16,
-			GT_LAUNCH_JOIN = 32 };
+enum gt_launch_column {
+	GT_LAUNCH_TRACK = 1,
+	GT_LAUNCH_START = 2,
+	GT_LAUNCH_NS = 4,
+	GT_LAUNCH_NAME = 8,
+	GT_LAUNCH_CORRELATION = 16,
+	GT_LAUNCH_JOIN = 32
+};
 
 /* Columns of one code of a run; borrowed until the callback returns, like the run's columns. */
 struct gt_launch_fields {
 	/* NULL: not requested, or not in the file */
 	const uint64_t *track, *start, *ns, *name, *correlation, *join;
-	uint32_t n;			/* rows that have all requested columns */
+	uint32_t n; /* rows that have all requested columns */
 };
 struct gt_launch_call {
-	int64_t start, end;		/* ns; end = start unless GT_LAUNCH_NS is requested. 0
-					 * without GT_LAUNCH_START */
+	int64_t start, end; /* ns; end = start unless GT_LAUNCH_NS is requested. 0
+			     * without GT_LAUNCH_START */
 	uint32_t track; /* track of its thread in the segment; GT_NONE: not requested, or unknown */
-	uint32_t name;			/* string id, which may be out of range; GT_NONE: not
-					 * requested, or unknown */
-	uint64_t correlation;		/* 0: not requested, or none */
-	bool by_order; /* matched by its order in the stream: likely, not certain */
+	uint32_t name;  /* string id, which may be out of range; GT_NONE: not
+			 * requested, or unknown */
+	uint64_t correlation; /* 0: not requested, or none */
+	bool by_order;        /* matched by its order in the stream: likely, not certain */
 };
 /* columns: enum gt_launch_column | ... */
-void gt_launch_fields_read(struct gt_launch_fields *l, const struct gt_cols *cols, uint32_t code, unsigned columns);
+void gt_launch_fields_read(
+	struct gt_launch_fields *l, const struct gt_cols *cols, uint32_t code, unsigned columns);
 
 /* The end of a call from its start and duration in a row. false: the values are not a valid
  * time. */
@@ -43,7 +53,8 @@ static inline bool gt_launch_end(int64_t start, uint64_t ns, int64_t *end)
 }
 
 /* Row `nth` of the code. false: its call is unknown, and *call is undefined. */
-static inline bool gt_launch_fields_call(const struct gt_launch_fields *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
+static inline bool gt_launch_fields_call(const struct gt_launch_fields *l,
+	const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
 {
 	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
 		return false;

@@ -18,31 +18,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_MAX 8			/* pairs of sources that a segment tells apart; the last
-					 * entry takes all others */
+#define PAIRS_MAX                                                                                  \
+	8                        /* pairs of sources that a segment tells apart; the last          \
+				  * entry takes all others */
 #define SAME_START 1000000000ull /* ns: sources read the start of a process from coarse clocks */
 #define ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
-#define KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER))
+#define KINDS                                                                                      \
+	(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) |                    \
+		GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER))
 
 static const char *const ranked[] = { "preload", "injection", "cupti", "ebpf" };
 #define NRANKED (sizeof(ranked) / sizeof(*ranked))
 
-struct track_owner {				/* a track of a thread or process */
-	int64_t pid, tid, start;	/* start: of the process */
-	bool thread;			/* false: the process itself; tid is 0 */
-	uint64_t rank;			/* of its source; the lowest is the best */
+struct track_owner {             /* a track of a thread or process */
+	int64_t pid, tid, start; /* start: of the process */
+	bool thread;             /* false: the process itself; tid is 0 */
+	uint64_t rank;           /* of its source; the lowest is the best */
 	uint32_t track;
-	uint32_t group;			/* the same for all tracks of a thread */
+	uint32_t group; /* the same for all tracks of a thread */
 };
-struct track_layers {				/* of a track */
-	uint8_t duplicated, has, hidden;	/* duplicated: another source has this thread. has,
-					 * hidden: bits of layers */
-	uint8_t pair[GT_LAYER_COUNT];	/* by hidden layer: index in pairs */
+struct track_layers {                    /* of a track */
+	uint8_t duplicated, has, hidden; /* duplicated: another source has this thread. has,
+					  * hidden: bits of layers */
+	uint8_t pair[GT_LAYER_COUNT];    /* by hidden layer: index in pairs */
 };
-struct part {				/* of one segment */
+struct part {                       /* of one segment */
 	struct track_owner *owners; /* owners of one thread are adjacent, the best source first */
 	size_t nowners;
-	struct track_layers *marks;		/* one per track; NULL: no thread has two sources */
+	struct track_layers *marks; /* one per track; NULL: no thread has two sources */
 	struct gt_source_pair pairs[PAIRS_MAX];
 	struct gt_duplicate_counts out;
 };
@@ -83,7 +86,7 @@ static struct track_owner *end_of(struct track_owner *from, const struct track_o
 	struct track_owner *s = from + 1;
 
 	while (s < end && s->pid == from->pid && s->thread == from->thread && s->tid == from->tid &&
-	       (!s[-1].start || (uint64_t)s->start - (uint64_t)s[-1].start <= SAME_START))
+		(!s[-1].start || (uint64_t)s->start - (uint64_t)s[-1].start <= SAME_START))
 		s++;
 	return s;
 }
@@ -114,17 +117,22 @@ static int collect_owners(struct part *p, const struct gt_segment *seg)
 		free(first);
 		return -ENOMEM;
 	}
-	for (uint32_t t = seg->ntracks; t--; )
-		first[seg->tracks[t].source < seg->nstrings ? seg->tracks[t].source : seg->nstrings] = t;
+	for (uint32_t t = seg->ntracks; t--;)
+		first[seg->tracks[t].source < seg->nstrings ? seg->tracks[t].source
+							    : seg->nstrings] = t;
 	for (uint32_t t = 0; t < seg->ntracks; t++) {
 		const struct gt_track *track = &seg->tracks[t];
 		uint32_t process = gt_track_process(seg, t);
 		bool thread = track->kind == GT_TRACK_THREAD;
 
 		if (process != GT_NONE && (thread || track->kind == GT_TRACK_PROCESS))
-			p->owners[p->nowners++] = (struct track_owner){
-				.pid = seg->tracks[process].id, .tid = thread ? track->id : 0, .start = seg->tracks[process].start,
-				.thread = thread, .rank = rank_of(seg, track->source, first), .track = t };
+			p->owners[p->nowners++] =
+				(struct track_owner){ .pid = seg->tracks[process].id,
+					.tid = thread ? track->id : 0,
+					.start = seg->tracks[process].start,
+					.thread = thread,
+					.rank = rank_of(seg, track->source, first),
+					.track = t };
 	}
 	free(first);
 	qsort(p->owners, p->nowners, sizeof(*p->owners), by_thread);
@@ -167,7 +175,8 @@ static uint8_t pair_of(struct part *p, uint32_t from, uint32_t by)
 {
 	uint32_t i = 0;
 
-	while (i < p->out.n && (p->pairs[i].from != from || p->pairs[i].by != by) && i < PAIRS_MAX - 1)
+	while (i < p->out.n && (p->pairs[i].from != from || p->pairs[i].by != by) &&
+		i < PAIRS_MAX - 1)
 		i++;
 	if (i == p->out.n) {
 		p->out.n++;
@@ -179,7 +188,8 @@ static uint8_t pair_of(struct part *p, uint32_t from, uint32_t by)
 }
 
 /* Decides the layers of one thread. Its tracks come with the best source first. */
-static void choose_sources_of_thread(struct part *p, const struct gt_segment *seg, const struct track_owner *s, const struct track_owner *end)
+static void choose_sources_of_thread(struct part *p, const struct gt_segment *seg,
+	const struct track_owner *s, const struct track_owner *end)
 {
 	uint32_t by[GT_LAYER_COUNT] = { 0 }, taken = 0, next;
 
@@ -192,7 +202,8 @@ static void choose_sources_of_thread(struct part *p, const struct gt_segment *se
 			next |= m->has;
 			for (unsigned l = 0; l < GT_LAYER_COUNT; l++) {
 				if (m->hidden & GT_BIT(l))
-					m->pair[l] = pair_of(p, seg->tracks[s->track].source, by[l]);
+					m->pair[l] =
+						pair_of(p, seg->tracks[s->track].source, by[l]);
 				else if (m->has & GT_BIT(l))
 					by[l] = seg->tracks[s->track].source;
 			}
@@ -205,7 +216,7 @@ static void choose_sources(struct part *p, const struct gt_segment *seg)
 	size_t end;
 
 	for (size_t i = 0; i < p->nowners; i = end) {
-		for (end = i; end < p->nowners && p->owners[end].group == p->owners[i].group; )
+		for (end = i; end < p->nowners && p->owners[end].group == p->owners[i].group;)
 			end++;
 		choose_sources_of_thread(p, seg, p->owners + i, p->owners + end);
 	}
@@ -228,7 +239,8 @@ static unsigned layer_of(const struct gt_cols *c, uint32_t row)
 
 static int note_layers(void *arg, unsigned worker, const struct gt_cols *c)
 {
-	struct track_layers *m = &((struct gt_source_dedup *)arg)->parts[c->seg->index].marks[c->track];
+	struct track_layers *m =
+		&((struct gt_source_dedup *)arg)->parts[c->seg->index].marks[c->track];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		m->has |= (uint8_t)GT_BIT(layer_of(c, i));
@@ -264,7 +276,9 @@ static int count_duplicates(void *arg, unsigned worker, const struct gt_cols *c)
 /* Reads the file: first the layers that each track has, then the number of hidden rows. */
 static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct gt_err *err)
 {
-	struct gt_filter filter = { .kinds = KINDS, .hide = hide_all_but_duplicated, .hide_arg = s };
+	struct gt_filter filter = {
+		.kinds = KINDS, .hide = hide_all_but_duplicated, .hide_arg = s
+	};
 	bool duplicated = false, duplicates = false;
 	int code;
 
@@ -279,7 +293,8 @@ static int read_sources(struct gt_source_dedup *s, struct gt_reader *r, struct g
 		duplicates |= s->parts[i].out.n > 0;
 	}
 	filter.hide = hide_all_but_duplicates;
-	return code || !duplicates ? code : gt_scan(r, &filter, GT_ANY_ORDER, 1, count_duplicates, s, err);
+	return code || !duplicates ? code
+				   : gt_scan(r, &filter, GT_ANY_ORDER, 1, count_duplicates, s, err);
 }
 
 struct gt_source_dedup *gt_source_dedup_new(struct gt_reader *r, struct gt_err *err)
@@ -320,7 +335,8 @@ void gt_source_dedup_hide(const struct gt_source_dedup *s, struct gt_filter *fil
 	filter->hide_arg = (void *)(uintptr_t)s;
 }
 
-const struct gt_duplicate_counts *gt_source_dedup_counts(const struct gt_source_dedup *s, uint32_t segment)
+const struct gt_duplicate_counts *gt_source_dedup_counts(
+	const struct gt_source_dedup *s, uint32_t segment)
 {
 	return &s->parts[segment].out;
 }

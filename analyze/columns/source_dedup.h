@@ -6,13 +6,17 @@
 
 /* Rows of source `from` that are hidden because source `by` has them. String ids; GT_NONE:
  * several or unknown. */
-struct gt_source_pair { uint32_t from, by; uint64_t calls, others; };
+struct gt_source_pair {
+	uint32_t from, by;
+	uint64_t calls, others;
+};
 /* Rows of a segment that are hidden as duplicates, whatever else a filter leaves out. */
 struct gt_duplicate_counts {
 	uint64_t rows[GT_KINDS];
-	uint32_t processes, threads;		/* tracks of a process or thread that another
-						 * track represents */
-	const struct gt_source_pair *list; uint32_t n;
+	uint32_t processes, threads; /* tracks of a process or thread that another
+				      * track represents */
+	const struct gt_source_pair *list;
+	uint32_t n;
 };
 
 struct gt_source_dedup;
@@ -25,5 +29,6 @@ void gt_source_dedup_hide(const struct gt_source_dedup *s, struct gt_filter *fil
 /* of[t] = the track that represents the thread of track t, for threads with two sources. Other
  * elements stay unchanged. */
 void gt_source_dedup_map_threads(const struct gt_source_dedup *s, uint32_t segment, uint32_t *of);
-const struct gt_duplicate_counts *gt_source_dedup_counts(const struct gt_source_dedup *s, uint32_t segment);
+const struct gt_duplicate_counts *gt_source_dedup_counts(
+	const struct gt_source_dedup *s, uint32_t segment);
 #endif

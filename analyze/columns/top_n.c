@@ -5,7 +5,9 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-#define DIFFER(x) if (a->x != b->x) return a->x < b->x ? -1 : 1
+#define DIFFER(x)                                                                                  \
+	if (a->x != b->x)                                                                          \
+	return a->x < b->x ? -1 : 1
 
 /* < 0: a is better. Only rows that are equal in all fields compare equal: the order must not
  * depend on which row came first. */
@@ -85,8 +87,13 @@ void gt_top_n_release(struct gt_top_n *k)
 struct gt_top_entry gt_top_entry_of_row(const struct gt_cols *cols, uint32_t i, int64_t score)
 {
 	return (struct gt_top_entry){
-		.score = score, .start = cols->start[i], .dur = cols->dur[i], .seg = cols->seg, .track = cols->track,
-		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = gt_cols_ret(cols, i),
+		.score = score,
+		.start = cols->start[i],
+		.dur = cols->dur[i],
+		.seg = cols->seg,
+		.track = cols->track,
+		.type = cols->types[cols->code ? cols->code[i] : 0],
+		.ret = gt_cols_ret(cols, i),
 		.depth = cols->depth ? cols->depth[i] : 0,
 	};
 }

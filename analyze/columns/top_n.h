@@ -6,27 +6,35 @@
 #include "formats/trace/read/reader.h"
 #include "formats/table/table.h"
 
-#define GT_TOP_N_MAX GT_TABLE_MOST /* limit for --top 0 and for larger numbers: it bounds memory */
+#define GT_TOP_N_MAX                                                                               \
+	GT_TABLE_MOST /* limit for --top 0 and for larger numbers: it bounds memory                \
+		       */
 
 struct gt_top_entry {
-	int64_t score;			/* larger is better */
+	int64_t score; /* larger is better */
 	int64_t start, dur;
 	const struct gt_segment *seg;
 	uint32_t track, type;
 	int32_t ret;
 	uint8_t depth;
-	uint64_t a, b;			/* for the report's own use */
+	uint64_t a, b; /* for the report's own use */
 };
 struct gt_top_n {
-	struct gt_top_entry *list;		/* a heap, worst entry first; after
-						 * gt_top_n_sort: sorted, best first */
+	struct gt_top_entry *list; /* a heap, worst entry first; after
+				    * gt_top_n_sort: sorted, best first */
 	size_t n, cap, max;
 	uint64_t offered;
 };
 
-static inline void gt_top_n_init(struct gt_top_n *k, unsigned top) { k->max = top && top < GT_TOP_N_MAX ? top : GT_TOP_N_MAX; }
+static inline void gt_top_n_init(struct gt_top_n *k, unsigned top)
+{
+	k->max = top && top < GT_TOP_N_MAX ? top : GT_TOP_N_MAX;
+}
 /* Would a row with this score enter? */
-static inline bool gt_top_n_would_enter(const struct gt_top_n *k, int64_t score) { return k->n < k->max || score >= k->list[0].score; }
+static inline bool gt_top_n_would_enter(const struct gt_top_n *k, int64_t score)
+{
+	return k->n < k->max || score >= k->list[0].score;
+}
 /* counts the row as offered in any case */
 static inline bool gt_top_n_offer(struct gt_top_n *k, int64_t score)
 {
@@ -37,7 +45,7 @@ static inline bool gt_top_n_offer(struct gt_top_n *k, int64_t score)
 static inline void gt_top_n_skip(struct gt_top_n *k, uint64_t n) { k->offered += n; }
 int gt_top_n_add(struct gt_top_n *k, const struct gt_top_entry *one, struct gt_err *err);
 int gt_top_n_merge(struct gt_top_n *into, const struct gt_top_n *from, struct gt_err *err);
-void gt_top_n_sort(struct gt_top_n *k);	/* no gt_top_n_add after this */
+void gt_top_n_sort(struct gt_top_n *k); /* no gt_top_n_add after this */
 void gt_top_n_release(struct gt_top_n *k);
 /* The entry for row i of a run. */
 struct gt_top_entry gt_top_entry_of_row(const struct gt_cols *cols, uint32_t i, int64_t score);

@@ -16,77 +16,78 @@
 
 struct gt_query;
 struct gt_gap_by;
-struct gt_rank_name;			/* ranks.h */
+struct gt_rank_name; /* ranks.h */
 struct gt_idle;
 struct gt_analysis_options {
-	unsigned top;			/* rows that a table shows; 0: all */
+	unsigned top; /* rows that a table shows; 0: all */
 	struct gt_filter filter;
-	int64_t origin;			/* time 0 of printed times */
-	const int64_t *origins;		/* the same by recording; NULL: `origin` for recordings
-					 * of the first one's clock, for others their own start */
-	const char *file;		/* as given by the user; with ranks: "N files" */
+	int64_t origin;                   /* time 0 of printed times */
+	const int64_t *origins;           /* the same by recording; NULL: `origin` for recordings
+					   * of the first one's clock, for others their own start */
+	const char *file;                 /* as given by the user; with ranks: "N files" */
 	const struct gt_rank_name *ranks; /* by recording, if several files are read as one: the
 					   * names of their ranks; NULL: one file */
-	bool in_default_report;			/* no report was named: reports without rows
-						 * leave their tables out */
+	bool in_default_report;           /* no report was named: reports without rows
+					   * leave their tables out */
 	const char *restrictions; /* the options that leave rows out, as given; NULL: none */
-	bool nothing_selected; /* they leave no row of any kind; set by gt_run before finish() */
-	int64_t min_ns;			/* shorter gaps are not analyzed */
-	int64_t gap_ns; /* `advice` reports each gap longer than this; 0: its default */
-	bool whole;			/* GPU reports cover the whole recording, not only the
-					 * first to the last GPU operation */
-	const struct gt_opt_list *without;	/* globs (formats/names/globs.h) of operations
-						 * that `critical` removes in what-if; NULL: none */
-	enum gt_name_form names;	/* kernel name style in text */
-	bool spark; /* reports with a histogram per row draw it beside the name (text_bars.h) */
+	bool nothing_selected;    /* they leave no row of any kind; set by gt_run before finish() */
+	int64_t min_ns;           /* shorter gaps are not analyzed */
+	int64_t gap_ns;           /* `advice` reports each gap longer than this; 0: its default */
+	bool whole;               /* GPU reports cover the whole recording, not only the
+				   * first to the last GPU operation */
+	const struct gt_opt_list *without; /* globs (formats/names/globs.h) of operations
+					    * that `critical` removes in what-if; NULL: none */
+	enum gt_name_form names;           /* kernel name style in text */
+	bool spark;   /* reports with a histogram per row draw it beside the name (text_bars.h) */
 	size_t width; /* of the terminal that text is printed on; 0 or SIZE_MAX: none */
-	const struct gt_query *query, *histogram;	/* queries of the reports with these
-							 * names; NULL: none, they make no table.
-							 * Borrowed */
-	const struct gt_gap_by *gaps_by; /* grouping of a histogram of gaps, in place of
-					  * `histogram`. Borrowed */
-	const struct gt_aggregate *aggregate;	/* borrowed, outlives all states */
+	const struct gt_query *query, *histogram;   /* queries of the reports with these
+						     * names; NULL: none, they make no table.
+						     * Borrowed */
+	const struct gt_gap_by *gaps_by;            /* grouping of a histogram of gaps, in place of
+						     * `histogram`. Borrowed */
+	const struct gt_aggregate *aggregate;       /* borrowed, outlives all states */
 	const struct gt_source_dedup *source_dedup; /* likewise: duplicate rows, which no
 						     * analysis sees */
-	struct gt_idle *idle;		/* likewise: state of the engine, for analyses that name
-					 * it; set from init on, complete when finish() is called */
+	struct gt_idle *idle; /* likewise: state of the engine, for analyses that name
+			       * it; set from init on, complete when finish() is called */
 };
 /* If the trace has GPU rows, the default report says what limits the program; else it says what
  * was called. */
 enum gt_default_use { GT_DEFAULT_NEVER, GT_DEFAULT_ALWAYS, GT_DEFAULT_GPU, GT_DEFAULT_CALLS };
-enum gt_default_use gt_default_use_of(const struct gt_reader *r);	/* GPU or CALLS */
+enum gt_default_use gt_default_use_of(const struct gt_reader *r); /* GPU or CALLS */
 
 #define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
 enum gt_splits { GT_BY_BLOCK = 1 };
 
 struct gt_analysis {
-	const char *name;		/* REPORT on the command line, the JSON key */
+	const char *name; /* REPORT on the command line, the JSON key */
 	const char *help;
-	const char *family;		/* group heading in --list, after all others; NULL: none */
-	uint32_t wants;			/* kinds of rows */
-	unsigned needs;			/* layers, GT_BIT(enum gt_layer) | ...: it cannot answer
-					 * if none of them was recorded. 0: it checks that itself */
-	bool needs_unfiltered;			/* its figures need all rows: with --match it
-						 * gets none, and cannot answer */
+	const char *family;    /* group heading in --list, after all others; NULL: none */
+	uint32_t wants;        /* kinds of rows */
+	unsigned needs;        /* layers, GT_BIT(enum gt_layer) | ...: it cannot answer
+				* if none of them was recorded. 0: it checks that itself */
+	bool needs_unfiltered; /* its figures need all rows: with --match it
+				* gets none, and cannot answer */
 	bool wants_args;
-	unsigned aggregates;			/* enum gt_aggregate_part: the parts it reads */
+	unsigned aggregates; /* enum gt_aggregate_part: the parts it reads */
 	/* Another analysis that runs once for all reports that name it. Its state is their
 	 * opt->idle. It sees each block before they do. NULL: none. A run has at most one
 	 * engine. */
 	const struct gt_analysis *engine;
 	enum gt_order order;
-	unsigned splits;		/* enum gt_splits: only splits that a test proves correct */
-	enum gt_default_use in_default;		/* part of the output if no report is named */
-	bool per_recording;			/* its tables follow each process in order of
-						 * time: text prints several files one after the
-						 * other */
-	bool runs_last;			/* finish() is called after those of the others, which
+	unsigned splits;                /* enum gt_splits: only splits that a test proves correct */
+	enum gt_default_use in_default; /* part of the output if no report is named */
+	bool per_recording;             /* its tables follow each process in order of
+					 * time: text prints several files one after the
+					 * other */
+	bool runs_last;                 /* finish() is called after those of the others, which
 					 * may read the file and find damage */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and
 	 * release may be NULL (merge: nothing to merge, or no splits). opt is borrowed until
 	 * release, the reader until the tables are freed. */
-	int (*init)(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+	int (*init)(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
+		struct gt_err *err);
 	int (*block)(void *state, const struct gt_cols *cols, struct gt_err *err);
 	/* `from` is released afterwards */
 	int (*merge)(void *into, void *from, struct gt_err *err);
@@ -95,5 +96,6 @@ struct gt_analysis {
 	int (*finish)(void *state, struct gt_table **tables, unsigned max, struct gt_err *err);
 	void (*release)(void *state);
 };
-extern const struct gt_analysis *const gt_analyses[];	/* NULL-terminated, in the order of the default report */
+/* NULL-terminated, in the order of the default report */
+extern const struct gt_analysis *const gt_analyses[];
 #endif

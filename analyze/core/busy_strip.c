@@ -18,13 +18,14 @@ static unsigned cell_of(const struct gt_busy_strip_window *w, u128 place)
 {
 	u128 cell = 0;
 
-	if (w->width)		/* 64 bits hold a year, and their division is much faster */
+	if (w->width) /* 64 bits hold a year, and their division is much faster */
 		cell = place <= UINT64_MAX ? (uint64_t)place / w->width : place / w->width;
 	return cell < GT_BUSY_STRIP_CELLS ? (unsigned)cell : GT_BUSY_STRIP_CELLS - 1;
 }
 
 /* Marks cells `first` to `last`, and remembers the bounds of `last`. */
-static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned first, unsigned last)
+static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned first,
+	unsigned last)
 {
 	/* more than ten years: products overflow */
 	bool wide = w->width > UINT64_MAX / GT_BUSY_STRIP_CELLS;
@@ -36,7 +37,8 @@ static void touch(struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
 }
 
 /* Adds a span from `place` in cell `first` to `stop`, in 1/60 ns, to its cells. */
-static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
+static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, u128 place,
+	u128 stop, unsigned first, uint64_t weight)
 {
 	for (unsigned i = first; place < stop; i++) {
 		u128 edge = (u128)(i + 1) * w->width, until = stop < edge ? stop : edge;
@@ -51,7 +53,10 @@ static void spread(struct gt_busy_strip *s, const struct gt_busy_strip_window *w
 
 /* Most calls lie in the cell in which the previous one ended: they need no division. ns from the
  * window's start. */
-static inline bool in_last(const struct gt_busy_strip *s, uint64_t from, uint64_t to) { return from < to && from >= s->from && to <= s->to; }
+static inline bool in_last(const struct gt_busy_strip *s, uint64_t from, uint64_t to)
+{
+	return from < to && from >= s->from && to <= s->to;
+}
 
 static void add_to_last(struct gt_busy_strip *s, uint64_t ns, uint64_t weight)
 {
@@ -62,7 +67,8 @@ static void add_to_last(struct gt_busy_strip *s, uint64_t ns, uint64_t weight)
 	s->busy[s->last] = gt_sat_add(s->busy[s->last], more);
 }
 
-static __attribute__((noinline)) void add_anywhere(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
+static __attribute__((noinline)) void add_anywhere(
+	struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
 	u128 place = (u128)from * GT_BUSY_STRIP_CELLS, stop = (u128)to * GT_BUSY_STRIP_CELLS;
@@ -79,7 +85,8 @@ static __attribute__((noinline)) void add_anywhere(struct gt_busy_strip *s, cons
 	spread(s, w, place, stop, first, 1);
 }
 
-void gt_busy_strip_add(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
+void gt_busy_strip_add(
+	struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = (uint64_t)start - (uint64_t)w->from, to = (uint64_t)end - (uint64_t)w->from;
 
@@ -92,7 +99,8 @@ void gt_busy_strip_add(struct gt_busy_strip *s, const struct gt_busy_strip_windo
 	s->covered = to;
 }
 
-void gt_busy_strip_add_weighted(struct gt_busy_strip *s, const struct gt_busy_strip_window *w, int64_t start, int64_t end, uint64_t weight)
+void gt_busy_strip_add_weighted(struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
+	int64_t start, int64_t end, uint64_t weight)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
 	u128 place = (u128)from * GT_BUSY_STRIP_CELLS, stop = (u128)to * GT_BUSY_STRIP_CELLS;
@@ -121,14 +129,16 @@ static u128 sum_of(const struct gt_busy_strip *s, unsigned cells, unsigned i, bo
 	return sum;
 }
 
-uint64_t gt_busy_strip_mean(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned cells, unsigned i, bool *touched)
+uint64_t gt_busy_strip_mean(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
+	unsigned cells, unsigned i, bool *touched)
 {
 	u128 sum = sum_of(s, cells, i, touched);
 
 	return w->width ? (uint64_t)(sum / ((u128)w->width * (GT_BUSY_STRIP_CELLS / cells))) : 0;
 }
 
-void gt_busy_strip_text(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
+void gt_busy_strip_text(const struct gt_busy_strip *s, const struct gt_busy_strip_window *w,
+	unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
 {
 	static const char levels[] = " .:-=+*#%@";
 	const unsigned each = GT_BUSY_STRIP_CELLS / cells;
@@ -152,11 +162,13 @@ uint64_t gt_busy_strip_total(const struct gt_busy_strip *s)
 	return (uint64_t)(sum / GT_BUSY_STRIP_CELLS);
 }
 
-struct gt_busy_strip_window gt_busy_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+struct gt_busy_strip_window gt_busy_strip_window(
+	const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	int64_t from = gt_range_of(&opt->filter, seg).from;
 
-	return (struct gt_busy_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
+	return (struct gt_busy_strip_window){ from > seg->min_start ? from : seg->min_start,
+		gt_span_of(opt, seg) };
 }
 
 unsigned gt_busy_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
@@ -169,13 +181,18 @@ unsigned gt_busy_strip_cells(const struct gt_analysis_options *opt, unsigned bes
 	return 12;
 }
 
-void gt_busy_strip_note(struct gt_table *t, const struct gt_report_state *a, const struct gt_segment *seg, const struct gt_busy_strip_window *w, unsigned cells)
+void gt_busy_strip_note(struct gt_table *t, const struct gt_report_state *a,
+	const struct gt_segment *seg, const struct gt_busy_strip_window *w, unsigned cells)
 {
-	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	static const struct {
+		double by;
+		const char *unit;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
 	double ns = (double)w->width / cells;
 	unsigned u = 0;
 
 	while (u < 3 && ns < units[u].by)
 		u++;
-	gt_table_note(t, "%s%u cells of %.4g %s each", gt_recording_prefix(a, seg).text, cells, ns / units[u].by, units[u].unit);
+	gt_table_note(t, "%s%u cells of %.4g %s each", gt_recording_prefix(a, seg).text, cells,
+		ns / units[u].by, units[u].unit);
 }

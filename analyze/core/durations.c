@@ -46,7 +46,8 @@ struct gt_cell gt_durations_deviation(const struct gt_durations *d)
 {
 	long double ns;
 
-	return gt_deviation(d->count, d->total, &d->squares, &ns) ? gt_cell_u((uint64_t)(ns + 0.5L)) : gt_cell_none();
+	return gt_deviation(d->count, d->total, &d->squares, &ns) ? gt_cell_u((uint64_t)(ns + 0.5L))
+								  : gt_cell_none();
 }
 
 void gt_durations_release(struct gt_durations *d)

@@ -7,13 +7,13 @@
 #include "analyze/stats/hist.h"
 #include "analyze/core/report.h"
 
-#define GT_DURATIONS_HISTS (16u << 20)	/* bytes that the histograms of a report may take */
+#define GT_DURATIONS_HISTS (16u << 20) /* bytes that the histograms of a report may take */
 
-struct gt_durations {			/* zero-initialised: empty */
+struct gt_durations {          /* zero-initialised: empty */
 	uint64_t count, total; /* ns or bytes; the total stays at UINT64_MAX instead of wrapping */
-	uint64_t shortest, longest;	/* valid if count > 0 */
+	uint64_t shortest, longest; /* valid if count > 0 */
 	struct gt_squares squares;
-	bool coarse;			/* the histogram lacks values */
+	bool coarse; /* the histogram lacks values */
 	struct gt_hist *hist;
 };
 
@@ -25,5 +25,8 @@ void gt_durations_release(struct gt_durations *d);
 /* Cells; absent if the figure is unknown. */
 struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q);
 struct gt_cell gt_durations_deviation(const struct gt_durations *d); /* of the sample: n - 1 */
-static inline struct gt_cell gt_cell_mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
+static inline struct gt_cell gt_cell_mean(uint64_t sum, uint64_t n)
+{
+	return gt_cell_known(n, n ? sum / n : 0);
+}
 #endif

@@ -5,7 +5,11 @@
 #include "formats/trace/read/reader.h"
 
 /* device: a device or one of its streams. seg NULL: no evidence */
-struct gt_evidence { const struct gt_segment *seg; int64_t from, to; uint32_t thread, type, device; };
+struct gt_evidence {
+	const struct gt_segment *seg;
+	int64_t from, to;
+	uint32_t thread, type, device;
+};
 
 static inline void gt_evidence_keep_longest(struct gt_evidence *have, const struct gt_evidence *one)
 {

@@ -7,8 +7,8 @@
 #include "formats/base/buf.h"
 
 /* The total of a type's name, created if needed. NULL: no memory. */
-static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids, const struct gt_segment *seg, const struct gt_type *type,
-			       struct gt_err *err)
+static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_name_interner *ids,
+	const struct gt_segment *seg, const struct gt_type *type, struct gt_err *err)
 {
 	struct gt_string text = gt_name_text(seg, type->name);
 	uint32_t i = gt_name_interner_find(ids, text, gt_name_tag(type), err);
@@ -16,17 +16,23 @@ static struct gt_name_total *name_of(struct gt_name_totals *names, struct gt_nam
 	if (i == GT_NONE || gt_grow(&names->list, &names->cap, ids->n, sizeof(*names->list)))
 		return NULL;
 	if (i == names->n)
-		names->list[names->n++] = (struct gt_name_total){ .text = text.ptr, .len = text.len, .category = type->category,
-							    .layer = type->layer, .first = GT_NONE };
+		names->list[names->n++] = (struct gt_name_total){ .text = text.ptr,
+			.len = text.len,
+			.category = type->category,
+			.layer = type->layer,
+			.first = GT_NONE };
 	return &names->list[i];
 }
 
-static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids, const struct gt_segment *seg, const struct gt_type *type,
-		    const struct gt_stat *s, struct gt_err *err)
+static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids,
+	const struct gt_segment *seg, const struct gt_type *type, const struct gt_stat *s,
+	struct gt_err *err)
 {
 	struct gt_name_total *name = name_of(names, ids, seg, type, err);
 
-	if (!name || gt_grow(&names->members, &names->members_cap, names->nmembers + 1, sizeof(*names->members)))
+	if (!name ||
+		gt_grow(&names->members, &names->members_cap, names->nmembers + 1,
+			sizeof(*names->members)))
 		return gt_err_set(err, -ENOMEM, "no memory for the names");
 	names->members[names->nmembers] = (struct gt_name_member){ s, name->first };
 	name->first = (uint32_t)names->nmembers++;
@@ -34,7 +40,8 @@ static int add_type(struct gt_name_totals *names, struct gt_name_interner *ids, 
 	return 0;
 }
 
-struct gt_stat gt_name_totals_sum(const struct gt_name_totals *names, const struct gt_name_total *name)
+struct gt_stat gt_name_totals_sum(
+	const struct gt_name_totals *names, const struct gt_name_total *name)
 {
 	struct gt_stat sum = { 0 };
 
@@ -58,13 +65,15 @@ static int by_total(const void *a, const void *b)
 static void trim(struct gt_name_totals *names)
 {
 	struct gt_name_total *list = realloc(names->list, names->n * sizeof(*list));
-	struct gt_name_member *members = realloc(names->members, names->nmembers * sizeof(*members));
+	struct gt_name_member *members =
+		realloc(names->members, names->nmembers * sizeof(*members));
 
 	names->list = list ? list : names->list;
 	names->members = members ? members : names->members;
 }
 
-int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggregate *fold, gt_name_totals_want *want, struct gt_err *err)
+int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggregate *fold,
+	gt_name_totals_want *want, struct gt_err *err)
 {
 	struct gt_reader *r = gt_aggregate_reader(fold);
 	struct gt_name_interner ids = { 0 };
@@ -80,7 +89,7 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
 		}
 	}
-	gt_name_interner_release(&ids);	/* its ids are indices before sorting */
+	gt_name_interner_release(&ids); /* its ids are indices before sorting */
 	if (names->n) {
 		trim(names);
 		qsort(names->list, names->n, sizeof(*names->list), by_total);
@@ -88,7 +97,8 @@ int gt_name_totals_collect(struct gt_name_totals *names, const struct gt_aggrega
 	return rc;
 }
 
-int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name_total *name, struct gt_hist *into, struct gt_err *err)
+int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name_total *name,
+	struct gt_hist *into, struct gt_err *err)
 {
 	uint32_t m = name->first;
 
@@ -101,8 +111,8 @@ int gt_name_totals_hist(const struct gt_name_totals *names, const struct gt_name
 }
 
 /* p50 and p99 of its durations as cells. Absent: no durations, or the histogram lacks values. */
-static int quantiles(const struct gt_name_totals *names, const struct gt_name_total *name, const struct gt_stat *s, struct gt_cell *p50,
-		     struct gt_cell *p99, struct gt_err *err)
+static int quantiles(const struct gt_name_totals *names, const struct gt_name_total *name,
+	const struct gt_stat *s, struct gt_cell *p50, struct gt_cell *p99, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
 	int rc;
@@ -112,15 +122,17 @@ static int quantiles(const struct gt_name_totals *names, const struct gt_name_to
 		return 0;
 	rc = gt_name_totals_hist(names, name, &hist, err);
 	if (!rc) {
-		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(s->shortest), gt_clamp(s->longest)));
-		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(s->shortest), gt_clamp(s->longest)));
+		*p50 = gt_cell_i(
+			gt_hist_quantile(&hist, 0.50, gt_clamp(s->shortest), gt_clamp(s->longest)));
+		*p99 = gt_cell_i(
+			gt_hist_quantile(&hist, 0.99, gt_clamp(s->shortest), gt_clamp(s->longest)));
 	}
 	gt_hist_release(&hist);
 	return rc;
 }
 
-int gt_name_totals_cells(const struct gt_name_totals *names, const struct gt_name_total *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
-		   struct gt_err *err)
+int gt_name_totals_cells(const struct gt_name_totals *names, const struct gt_name_total *name,
+	int64_t share, struct gt_cell cells[GT_OPERATION_CELLS], struct gt_err *err)
 {
 	const struct gt_stat sum = gt_name_totals_sum(names, name), *s = &sum;
 
@@ -137,14 +149,17 @@ enum gt_side gt_name_side(const struct gt_name_total *name)
 {
 	if (name->layer == GT_LAYER_GPU)
 		return name->category == GT_CAT_SYNC ? GT_SIDE_WAITS : GT_SIDE_GPU;
-	return name->layer == GT_LAYER_USER ? GT_SIDE_RANGES : name->layer == GT_LAYER_RUNTIME ? GT_SIDE_RUNTIME :
-	       name->layer == GT_LAYER_OVERHEAD ? GT_SIDE_OVERHEAD : GT_SIDE_CALLS;
+	return name->layer == GT_LAYER_USER        ? GT_SIDE_RANGES
+		: name->layer == GT_LAYER_RUNTIME  ? GT_SIDE_RUNTIME
+		: name->layer == GT_LAYER_OVERHEAD ? GT_SIDE_OVERHEAD
+						   : GT_SIDE_CALLS;
 }
 
 int64_t *gt_name_totals_shares(const struct gt_name_totals *names, struct gt_err *err)
 {
 	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
-	int64_t *shares = calloc(names->n + 1, sizeof(*shares)), *of_side = calloc(names->n + 1, sizeof(*of_side));
+	int64_t *shares = calloc(names->n + 1, sizeof(*shares)),
+		*of_side = calloc(names->n + 1, sizeof(*of_side));
 	int rc = parts && shares && of_side ? 0 : gt_err_set(err, -ENOMEM, "no memory for shares");
 
 	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {

@@ -3,10 +3,11 @@
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
 
-#define LISTED 8u	/* tracks and names that a note gives as examples */
+#define LISTED 8u /* tracks and names that a note gives as examples */
 
 /* "415 python3, 420 python3 and 7 more" */
-static void note_tracks(struct gt_table *t, const struct gt_report_state *a, unsigned kind, const char *word)
+static void note_tracks(
+	struct gt_table *t, const struct gt_report_state *a, unsigned kind, const char *word)
 {
 	struct gt_buf b = { 0 };
 	size_t n = 0;
@@ -44,7 +45,9 @@ static void note_names(struct gt_table *t, const struct gt_report_state *a)
 	}
 	gt_buf_byte(&b, 0);
 	gt_table_note(t, "patterns match the full name (*Launch*); the file has names such as %s",
-		      b.failed ? "?" : n ? (char *)b.data : "none");
+		b.failed    ? "?"
+			: n ? (char *)b.data
+			    : "none");
 	gt_buf_release(&b);
 }
 

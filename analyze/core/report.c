@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* vasprintf */
+#define _GNU_SOURCE /* vasprintf */
 #include "analyze/core/report.h"
 
 #include <stdarg.h>
@@ -9,13 +9,15 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_report_state_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	*(struct gt_report_state *)state = (struct gt_report_state){ r, opt };
 	return 0;
 }
 
-struct gt_recording_prefix gt_recording_prefix(const struct gt_report_state *a, const struct gt_segment *seg)
+struct gt_recording_prefix gt_recording_prefix(
+	const struct gt_report_state *a, const struct gt_segment *seg)
 {
 	struct gt_recording_prefix w = { "" };
 
@@ -26,28 +28,32 @@ struct gt_recording_prefix gt_recording_prefix(const struct gt_report_state *a, 
 	return w;
 }
 
-struct gt_gpu_label gt_gpu_label_of(const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track)
+struct gt_gpu_label gt_gpu_label_of(
+	const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t process = gt_track_process(seg, track);
 	struct gt_recording_prefix whose = gt_recording_prefix(a, seg);
 	struct gt_gpu_label w;
 
 	if (*whose.text)
-		whose.text[strlen(whose.text) - 2] = 0;		/* removes the colon */
+		whose.text[strlen(whose.text) - 2] = 0; /* removes the colon */
 	else
-		snprintf(whose.text, sizeof(whose.text), "process %lld", process == GT_NONE ? 0 : (long long)seg->tracks[process].id);
-	snprintf(w.text, sizeof(w.text), "%s %lld of %.80s", seg->tracks[track].kind == GT_TRACK_DEVICE ? "GPU" : "stream",
-		 (long long)seg->tracks[track].id, whose.text);
+		snprintf(whose.text, sizeof(whose.text), "process %lld",
+			process == GT_NONE ? 0 : (long long)seg->tracks[process].id);
+	snprintf(w.text, sizeof(w.text), "%s %lld of %.80s",
+		seg->tracks[track].kind == GT_TRACK_DEVICE ? "GPU" : "stream",
+		(long long)seg->tracks[track].id, whose.text);
 	return w;
 }
 
 void gt_put_plural(struct gt_buf *to, const char *text, uint64_t n)
 {
-	for (const char *open; (open = strchr(text, '{')); ) {
+	for (const char *open; (open = strchr(text, '{'));) {
 		const char *bar = strchr(open, '|'), *close = strchr(bar, '}');
 
 		gt_buf_add(to, text, (size_t)(open - text));
-		gt_buf_add(to, n == 1 ? open + 1 : bar + 1, (size_t)(n == 1 ? bar - open - 1 : close - bar - 1));
+		gt_buf_add(to, n == 1 ? open + 1 : bar + 1,
+			(size_t)(n == 1 ? bar - open - 1 : close - bar - 1));
 		text = close + 1;
 	}
 	gt_buf_str(to, text);
@@ -70,21 +76,25 @@ void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
 	gt_buf_release(&words);
 }
 
-void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order)
+void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined,
+	const char *figures, uint64_t by_order)
 {
 	if (unjoined)
-		gt_note_plural(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s", (unsigned long long)unjoined,
-			     (unsigned long long)all, what, figures);
+		gt_note_plural(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s",
+			(unsigned long long)unjoined, (unsigned long long)all, what, figures);
 	if (by_order)
-		gt_note_plural(t, by_order, "%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
-			     "certain", (unsigned long long)by_order, (unsigned long long)all, what);
+		gt_note_plural(t, by_order,
+			"%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
+			"certain",
+			(unsigned long long)by_order, (unsigned long long)all, what);
 }
 
 void gt_note_unordered(struct gt_table *t, uint64_t late, const char *what)
 {
 	if (late)
-		gt_note_plural(t, late, "%llu {row|rows} came too late to be sorted by time, which makes %s approximate",
-			     (unsigned long long)late, what);
+		gt_note_plural(t, late,
+			"%llu {row|rows} came too late to be sorted by time, which makes %s approximate",
+			(unsigned long long)late, what);
 }
 
 void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)
@@ -96,14 +106,19 @@ void gt_note_top_n(struct gt_table *t, const struct gt_top_n *keep)
 	if (keep->offered <= GT_TOP_N_MAX || !more)
 		gt_table_note_cut(t, keep->offered, keep->n);
 	else if (keep->max < GT_TOP_N_MAX)
-		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
-			      GT_TOP_N_MAX - (int)keep->n);
+		gt_table_note(t,
+			"%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all",
+			(unsigned long long)more, GT_TOP_N_MAX - (int)keep->n);
 	else
-		gt_note_plural(t, more, "%llu more {row|rows} left out: this list holds at most %d, gtexport --jsonl writes all",
-			     (unsigned long long)more, GT_TOP_N_MAX);
+		gt_note_plural(t, more,
+			"%llu more {row|rows} left out: this list holds at most %d, gtexport --jsonl writes all",
+			(unsigned long long)more, GT_TOP_N_MAX);
 }
 
-struct rest { uint64_t remainder; size_t i; };
+struct rest {
+	uint64_t remainder;
+	size_t i;
+};
 
 static int larger_rest(const void *a, const void *b)
 {
@@ -129,7 +144,9 @@ int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct g
 
 		shares[i] = sum ? (int64_t)(scaled / sum) : 0;
 		/* only compared: the low bits of a remainder beyond 2^64 are irrelevant */
-		rests[i] = (struct rest){ sum ? (uint64_t)(scaled % sum >> (sum >> 64 ? 32 : 0)) : 0, i };
+		rests[i] =
+			(struct rest){ sum ? (uint64_t)(scaled % sum >> (sum >> 64 ? 32 : 0)) : 0,
+				i };
 		left -= shares[i];
 	}
 	if (sum)
@@ -147,14 +164,16 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
 	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
 }
 
-int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
+int64_t gt_origin(
+	const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
 {
 	if (opt->origins)
 		return opt->origins[seg->index];
 	return gt_same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
 }
 
-int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
+int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r,
+	const struct gt_segment *seg, int64_t at)
 {
 	return gt_subtract_origin(at, gt_origin(opt, r, seg));
 }
@@ -162,7 +181,8 @@ int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_re
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	struct gt_range in = gt_range_of(&opt->filter, seg);
-	int64_t from = in.from > seg->min_start ? in.from : seg->min_start, to = in.to < seg->max_end ? in.to : seg->max_end;
+	int64_t from = in.from > seg->min_start ? in.from : seg->min_start,
+		to = in.to < seg->max_end ? in.to : seg->max_end;
 
 	return to > from ? (uint64_t)to - (uint64_t)from : 0;
 }
@@ -180,24 +200,33 @@ static bool listed(const char *list, const char *word)
 
 /* Do the times of its GPU operations come from CUDA events? */
 static bool by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
-bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value); }
+bool gt_no_gpu_source(const char *value)
+{
+	return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value);
+}
 
-struct told { const char *layer; bool events, filtered, refused; };
+struct told {
+	const char *layer;
+	bool events, filtered, refused;
+};
 
 static int note_told(void *arg, const char *key, const char *value)
 {
 	struct told *t = arg;
 
 	t->events |= !strcmp(key, "events") && listed(value, t->layer);
-	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) && !strcmp(t->layer, gt_layer_word(GT_LAYER_GPU));
-	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
+	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) &&
+		!strcmp(t->layer, gt_layer_word(GT_LAYER_GPU));
+	t->filtered |= *value &&
+		(!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
 	return 0;
 }
 
 /* Counters of a GPU (utilization, power) are no GPU operations. */
 static bool counts(const struct gt_type *type)
 {
-	return type->layer == GT_LAYER_GPU && type->nfields == 1 && type->fields[0].role == GT_R_VALUE;
+	return type->layer == GT_LAYER_GPU && type->nfields == 1 &&
+		type->fields[0].role == GT_R_VALUE;
 }
 
 bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer)
@@ -210,7 +239,8 @@ bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer)
 			return true;
 	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
 		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
-	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered && !told.refused;
+	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered &&
+		!told.refused;
 }
 
 bool gt_is_recorded(struct gt_reader *r, unsigned layer)
@@ -247,7 +277,8 @@ bool gt_is_imported(struct gt_reader *r)
 
 const char *gt_direction_text(uint64_t direction)
 {
-	static const char *const words[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };
+	static const char *const words[] = { "unknown", "host to device", "device to host",
+		"device to device", "host to host", "peer" };
 
 	return words[direction < sizeof(words) / sizeof(*words) ? direction : GT_DIR_UNKNOWN];
 }
@@ -269,7 +300,10 @@ static bool idle(const struct gt_report_state *a)
 	return f->ranged && within && !f->pid && !f->tid && !f->match;
 }
 
-bool gt_is_selection_empty(const struct gt_report_state *a) { return a->opt->nothing_selected && !idle(a); }
+bool gt_is_selection_empty(const struct gt_report_state *a)
+{
+	return a->opt->nothing_selected && !idle(a);
+}
 
 const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer, unsigned op)
 {
@@ -282,9 +316,11 @@ const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer,
 
 		for (uint32_t t = 0; t < seg->ntypes; t++) {
 			const struct gt_type *type = &seg->types[t];
-			bool of_it = layer == GT_LAYER_COUNT ? type->layer != GT_LAYER_GPU : type->layer == layer;
+			bool of_it = layer == GT_LAYER_COUNT ? type->layer != GT_LAYER_GPU
+							     : type->layer == layer;
 
-			if (of_it && (op == GT_OP_NONE || type->op == op) && f->match(seg, type, f->match_arg))
+			if (of_it && (op == GT_OP_NONE || type->op == op) &&
+				f->match(seg, type, f->match_arg))
 				return NULL;
 		}
 	}
@@ -297,12 +333,13 @@ void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uin
 
 	cells[0] = gt_cell_u(seg->index);
 	cells[1] = known ? gt_cell_i(seg->tracks[process].id) : gt_cell_none();
-	cells[2] = known && seg->tracks[process].name != GT_NONE ? gt_cell_text(gt_str(seg, seg->tracks[process].name))
-								 : gt_cell_none();
+	cells[2] = known && seg->tracks[process].name != GT_NONE
+		? gt_cell_text(gt_str(seg, seg->tracks[process].name))
+		: gt_cell_none();
 }
 
-int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a, const struct gt_segment *b, uint32_t device_b,
-		 uint32_t track_b)
+int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a,
+	const struct gt_segment *b, uint32_t device_b, uint32_t track_b)
 {
 	int order = gt_by_place(a, device_a, b, device_b);
 	const struct gt_track *ta = &a->tracks[track_a], *tb = &b->tracks[track_b];
@@ -328,7 +365,8 @@ void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint
 void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track)
 {
 	gt_where_device(cells, seg, track);
-	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_missing("all") : gt_cell_i(seg->tracks[track].id);
+	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_missing("all")
+							      : gt_cell_i(seg->tracks[track].id);
 }
 
 void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track)
@@ -336,6 +374,7 @@ void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint
 	const struct gt_track *t = track < seg->ntracks ? &seg->tracks[track] : NULL;
 
 	cells[0] = t && t->kind == GT_TRACK_THREAD ? gt_cell_i(t->id) : gt_cell_none();
-	cells[1] = t && t->name != GT_NONE ? gt_cell_text(gt_str(seg, t->name)) :
-		   t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind)) : gt_cell_none();
+	cells[1] = t && t->name != GT_NONE        ? gt_cell_text(gt_str(seg, t->name))
+		: t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind))
+						  : gt_cell_none();
 }

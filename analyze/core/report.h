@@ -8,8 +8,12 @@
 struct gt_buf;
 
 /* The state of a report that only needs these two, or the head of a larger state. */
-struct gt_report_state { struct gt_reader *reader; const struct gt_analysis_options *opt; };
-int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+struct gt_report_state {
+	struct gt_reader *reader;
+	const struct gt_analysis_options *opt;
+};
+int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
+	struct gt_err *err);
 
 /* Cells. Figures beyond INT64_MAX become INT64_MAX. */
 static inline int64_t gt_clamp(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }
@@ -17,22 +21,41 @@ static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cel
 static inline struct gt_cell gt_cell_u(uint64_t v) { return (struct gt_cell){ .i = gt_clamp(v) }; }
 static inline struct gt_cell gt_cell_i(int64_t v) { return (struct gt_cell){ .i = v }; }
 static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .absent = true }; }
-static inline struct gt_cell gt_cell_toned(struct gt_cell cell, enum gt_tone tone) { cell.tone = tone; return cell; }
+static inline struct gt_cell gt_cell_toned(struct gt_cell cell, enum gt_tone tone)
+{
+	cell.tone = tone;
+	return cell;
+}
 /* A count that should be 0, such as failures: shown in red otherwise. */
-static inline struct gt_cell gt_cell_faults(uint64_t n) { return gt_cell_toned(gt_cell_u(n), n ? GT_TONE_BAD : GT_TONE_NONE); }
+static inline struct gt_cell gt_cell_faults(uint64_t n)
+{
+	return gt_cell_toned(gt_cell_u(n), n ? GT_TONE_BAD : GT_TONE_NONE);
+}
 /* An absent figure, for which text shows the reason `why`; the cell copies it. */
-static inline struct gt_cell gt_cell_missing(const char *why) { return (struct gt_cell){ .absent = true, .s = why }; }
-static inline struct gt_cell gt_cell_known(bool known, uint64_t v) { return known ? gt_cell_u(v) : gt_cell_none(); }
+static inline struct gt_cell gt_cell_missing(const char *why)
+{
+	return (struct gt_cell){ .absent = true, .s = why };
+}
+static inline struct gt_cell gt_cell_known(bool known, uint64_t v)
+{
+	return known ? gt_cell_u(v) : gt_cell_none();
+}
 
 /* The prefix of a note on one of several recordings: "rank 3: ", "b.zst: ", "recording 1: ".
  * Empty for a single one. */
-struct gt_recording_prefix { char text[160]; };
-struct gt_recording_prefix gt_recording_prefix(const struct gt_report_state *a, const struct gt_segment *seg);
+struct gt_recording_prefix {
+	char text[160];
+};
+struct gt_recording_prefix gt_recording_prefix(
+	const struct gt_report_state *a, const struct gt_segment *seg);
 
 /* The name of a device in a sentence: "GPU 0 of rank 3", "GPU 1 of process 617". track: of a
  * device. */
-struct gt_gpu_label { char text[128]; };
-struct gt_gpu_label gt_gpu_label_of(const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track);
+struct gt_gpu_label {
+	char text[128];
+};
+struct gt_gpu_label gt_gpu_label_of(
+	const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track);
 
 /* How many of n rows a table shows under --top: at most GT_TOP_N_MAX, since tables are in
  * memory. */
@@ -46,10 +69,12 @@ static inline size_t gt_rows_shown(size_t n, unsigned top)
 void gt_put_plural(struct gt_buf *to, const char *text, uint64_t n);
 /* Adds a note whose fmt has such forms: "%llu {row is|rows are} left out". Braces must not
  * contain conversions. */
-void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void gt_note_plural(struct gt_table *t, uint64_t n, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Notes that rows have no call, or a call matched by order only. all: number of rows; what:
  * "kernels"; figures: where rows without a call are missing: "in no row". */
-void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order);
+void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined,
+	const char *figures, uint64_t by_order);
 /* Notes rows that could not be sorted by time (time_ordered.h). what: figures that depend on the
  * order, "busy times". */
 void gt_note_unordered(struct gt_table *t, uint64_t late, const char *what);
@@ -66,15 +91,19 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 
 /* The time that the printed times of a recording count from; and a time relative to it, clamped
  * to 64 bits. */
-int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
+int64_t gt_origin(
+	const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
 static inline int64_t gt_subtract_origin(int64_t at, int64_t origin)
 {
 	int64_t since;
 
-	return !__builtin_sub_overflow(at, origin, &since) ? since : at < origin ? INT64_MIN : INT64_MAX;
+	return !__builtin_sub_overflow(at, origin, &since) ? since
+		: at < origin                              ? INT64_MIN
+							   : INT64_MAX;
 }
 /* A time as printed: relative to the origin of its recording. */
-int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at);
+int64_t gt_time_since_origin(const struct gt_analysis_options *opt, struct gt_reader *r,
+	const struct gt_segment *seg, int64_t at);
 /* ns: the duration of the segment, cut to --from and --to. */
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);
 
@@ -82,15 +111,15 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
  * declares types of it, or if the recorder traced the whole layer and a process connected. What
  * was not recorded is absent from tables, never 0. */
 bool gt_is_recorded_in(const struct gt_segment *seg, unsigned layer);
-bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a recording with
-						 * -e gpu: does it say that no source was
-						 * available? */
+bool gt_no_gpu_source(const char *value); /* gpu_source in the metadata of a recording with
+					   * -e gpu: does it say that no source was
+					   * available? */
 bool gt_is_recorded(struct gt_reader *r, unsigned layer);
-bool gt_has_name_filter(struct gt_reader *r);	/* did the recorder or a copy leave names out? A
-						 * 0 is then ambiguous */
-bool gt_is_imported(struct gt_reader *r);	/* did another tool record any of it? gtcollect's
-						 * options then do not help against missing data */
-const char *gt_direction_text(uint64_t direction);	/* "host to device", ...; "unknown" */
+bool gt_has_name_filter(struct gt_reader *r);      /* did the recorder or a copy leave names out? A
+						    * 0 is then ambiguous */
+bool gt_is_imported(struct gt_reader *r);          /* did another tool record any of it? gtcollect's
+						    * options then do not help against missing data */
+const char *gt_direction_text(uint64_t direction); /* "host to device", ...; "unknown" */
 /* Do the options leave no row of any kind? false if the only reason is that the selected time
  * range is idle. */
 bool gt_is_selection_empty(const struct gt_report_state *a);
@@ -102,13 +131,21 @@ const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer,
 /* Columns that say where something happened: recording (segment), pid, process; then device,
  * stream, or tid and thread. Tables of files with one segment omit the first column: use columns
  * and cells from gt_where_skip(r) on. */
-#define GT_WHERE_PROCESS { "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT }, { "process", "Process", GT_C_TEXT }
+#define GT_WHERE_PROCESS                                                                           \
+	{ "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT },                    \
+	{                                                                                          \
+		"process", "Process", GT_C_TEXT                                                    \
+	}
 /* Four columns: the process and its GPU. Five: also the stream. */
-#define GT_WHERE_DEVICE GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }
-#define GT_WHERE_STREAM GT_WHERE_DEVICE, { "stream", "Stream", GT_C_COUNT }
-#define GT_WHERE_THREAD { "tid", "TID", GT_C_COUNT }, { "thread", "Thread", GT_C_TEXT }
+#define GT_WHERE_DEVICE                                                                            \
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }
+#define GT_WHERE_STREAM                                                                            \
+	GT_WHERE_DEVICE, { "stream", "Stream", GT_C_COUNT }
+#define GT_WHERE_THREAD                                                                            \
+	{ "tid", "TID", GT_C_COUNT }, { "thread", "Thread", GT_C_TEXT }
 /* Compares two tracks in the order of the file, for qsort. 0: the same track. */
-static inline int gt_by_place(const struct gt_segment *a, uint32_t track_a, const struct gt_segment *b, uint32_t track_b)
+static inline int gt_by_place(
+	const struct gt_segment *a, uint32_t track_a, const struct gt_segment *b, uint32_t track_b)
 {
 	if (a != b)
 		return a->index < b->index ? -1 : 1;
@@ -116,13 +153,16 @@ static inline int gt_by_place(const struct gt_segment *a, uint32_t track_a, cons
 }
 /* Likewise for streams: by device, the device before its streams, those by id. device: the track
  * of the device, or its stand-in if there is none. */
-int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a, const struct gt_segment *b, uint32_t device_b,
-		 uint32_t track_b);
+int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a,
+	const struct gt_segment *b, uint32_t device_b, uint32_t track_b);
 void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process);
 /* track: a device or one below it. A stand-in for an unrecorded device has no number. */
 void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track);
 /* track: a device: all its streams */
 void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track);
 void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track);
-static inline unsigned gt_where_skip(struct gt_reader *r) { return gt_reader_segments(r) > 1 ? 0 : 1; }
+static inline unsigned gt_where_skip(struct gt_reader *r)
+{
+	return gt_reader_segments(r) > 1 ? 0 : 1;
+}
 #endif

@@ -18,10 +18,18 @@
 #include "analyze/core/report_status.h"
 
 /* For a file of another tool, gtcollect's options do not help. */
-static const struct { unsigned layer; const char *imported, *missing; } layers[] = {
-#define MISSING(layer, what, option) { layer, what " not recorded", what " not recorded (gtcollect -e " option ")" }
-	MISSING(GT_LAYER_API, "calls were", "api"), MISSING(GT_LAYER_GPU, "what GPUs did was", "gpu"),
-	MISSING(GT_LAYER_IOCTL, "ioctls were", "ioctl"), MISSING(GT_LAYER_USER, "the program's ranges were", "nvtx"),
+static const struct {
+	unsigned layer;
+	const char *imported, *missing;
+} layers[] = {
+#define MISSING(layer, what, option)                                                               \
+	{                                                                                          \
+		layer, what " not recorded", what " not recorded (gtcollect -e " option ")"        \
+	}
+	MISSING(GT_LAYER_API, "calls were", "api"),
+	MISSING(GT_LAYER_GPU, "what GPUs did was", "gpu"),
+	MISSING(GT_LAYER_IOCTL, "ioctls were", "ioctl"),
+	MISSING(GT_LAYER_USER, "the program's ranges were", "nvtx"),
 #undef MISSING
 };
 
@@ -42,7 +50,9 @@ const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 		if (wanted & GT_BIT(l) && gt_is_recorded(r, l)) {
 			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_work_lost(r))
 				return "events were lost, and no GPU record is left";
-			return gt_has_name_filter(r) ? "none was recorded, and a filter left out names while recording" : NULL;
+			return gt_has_name_filter(r)
+				? "none was recorded, and a filter left out names while recording"
+				: NULL;
 		}
 	for (unsigned i = 0; i < sizeof(layers) / sizeof(*layers) && ~wanted; i++)
 		if (wanted & GT_BIT(layers[i].layer))
@@ -65,7 +75,10 @@ const char *gt_why_tid(const struct gt_report_state *a)
 	return "--tid leaves out all GPU operations: they belong to no thread";
 }
 
-static bool is_time_alone(const struct gt_filter *f) { return f->ranged && !f->pid && !f->tid && !f->segment && !f->match; }
+static bool is_time_alone(const struct gt_filter *f)
+{
+	return f->ranged && !f->pid && !f->tid && !f->segment && !f->match;
+}
 
 const char *gt_why_no_work(const struct gt_report_state *a)
 {
@@ -74,8 +87,9 @@ const char *gt_why_no_work(const struct gt_report_state *a)
 	if (!why)
 		why = gt_why_tid(a);
 	if (!why && a->opt->restrictions)
-		why = is_time_alone(&a->opt->filter) ? "no GPU operation is in the selected time range" :
-						       "no GPU operation matches the options";
+		why = is_time_alone(&a->opt->filter)
+			? "no GPU operation is in the selected time range"
+			: "no GPU operation matches the options";
 	return why ? why : "no GPU operation was recorded";
 }
 
@@ -109,7 +123,8 @@ bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysi
 }
 
 /* The reason why the report cannot answer, or NULL. */
-static const char *why_not(const struct gt_analysis *of, const struct gt_report_state *a, bool empty)
+static const char *why_not(
+	const struct gt_analysis *of, const struct gt_report_state *a, bool empty)
 {
 	const char *why = empty && of->needs ? gt_why_unrecorded(a->reader, of->needs) : NULL;
 
@@ -122,7 +137,8 @@ static const char *why_not(const struct gt_analysis *of, const struct gt_report_
 	return why;
 }
 
-void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a, struct gt_table *const *tables, unsigned n)
+void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a,
+	struct gt_table *const *tables, unsigned n)
 {
 	bool empty = true;
 	const char *why;
@@ -137,8 +153,11 @@ void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_repor
 	for (unsigned i = 0; i < n; i++) {
 		if (i && empty)
 			gt_table_follows(tables[i], tables[0]);
-		else if (!gt_table_rows(tables[i]) && a->opt->restrictions && gt_table_answer(tables[i]) == GT_ANSWERED)
-			gt_table_say(tables[i], a->opt->nothing_selected ? "  nothing matched" : "  none that matches");
+		else if (!gt_table_rows(tables[i]) && a->opt->restrictions &&
+			gt_table_answer(tables[i]) == GT_ANSWERED)
+			gt_table_say(tables[i],
+				a->opt->nothing_selected ? "  nothing matched"
+							 : "  none that matches");
 		if (gt_table_answer(tables[0]) == GT_ANSWERED)
 			gt_table_is_part(tables[i]);
 	}

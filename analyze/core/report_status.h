@@ -22,5 +22,6 @@ bool gt_ends_early(const struct gt_report_state *a);
 bool gt_is_blocked_by_match(const struct gt_analysis *a, const struct gt_analysis_options *opt);
 /* Explains the empty ones of the n tables that finish() of a report made: says why they have no
  * rows, and separates "cannot answer" from "did not happen". */
-void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a, struct gt_table *const *tables, unsigned n);
+void gt_explain_empty_tables(const struct gt_analysis *of, const struct gt_report_state *a,
+	struct gt_table *const *tables, unsigned n);
 #endif

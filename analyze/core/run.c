@@ -6,10 +6,10 @@
 
 struct worker {
 	struct gt_aggregate *aggregate;
-	void **states;			/* one per selected analysis; NULL: this worker has none */
-	bool any;			/* a row was seen that is not a loss */
+	void **states; /* one per selected analysis; NULL: this worker has none */
+	bool any;      /* a row was seen that is not a loss */
 	struct gt_err err;
-	char pad[64];			/* keeps two workers out of one cache line */
+	char pad[64]; /* keeps two workers out of one cache line */
 };
 struct run {
 	struct gt_reader *reader;
@@ -17,16 +17,20 @@ struct run {
 	unsigned n, nworkers;
 	struct gt_analysis_options *opt;
 	struct worker *workers;
-	const struct gt_analysis *engine;	/* chosen[0], if a report names one; else NULL */
+	const struct gt_analysis *engine; /* chosen[0], if a report names one; else NULL */
 	struct gt_table **tables;
-	bool any;			/* as in a worker, of all ordered reports */
+	bool any; /* as in a worker, of all ordered reports */
 };
 /* a report that sees blocks in order; any: as above */
-struct ordered_report { unsigned analysis; bool any; struct gt_err err; };
-struct pass {				/* one scan of the file */
+struct ordered_report {
+	unsigned analysis;
+	bool any;
+	struct gt_err err;
+};
+struct pass { /* one scan of the file */
 	struct run *run;
 	enum gt_order order;
-	bool first;			/* also serves the analyses that need no order */
+	bool first; /* also serves the analyses that need no order */
 	struct ordered_report *ordered;
 	unsigned nordered;
 };
@@ -63,8 +67,8 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 		worker->states[i] = calloc(1, a->state_size + 1);
 		if (!worker->states[i])
 			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
-		if (i == 0 && run->engine)	/* the engine is first: it sees each block before
-						 * the reports */
+		if (i == 0 && run->engine) /* the engine is first: it sees each block before
+					    * the reports */
 			run->opt->idle = worker->states[i];
 		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
 		if (rc)
@@ -100,7 +104,8 @@ static int new_workers(struct run *run, struct gt_err *err)
 	if (!run->workers)
 		return gt_err_set(err, -ENOMEM, "no memory for %u threads", run->nworkers);
 	for (unsigned w = 0; parts && w < run->nworkers; w++) {
-		run->workers[w].aggregate = gt_aggregate_new(run->reader, parts, &run->opt->filter, err);
+		run->workers[w].aggregate =
+			gt_aggregate_new(run->reader, parts, &run->opt->filter, err);
 		if (!run->workers[w].aggregate)
 			return -ENOMEM;
 	}
@@ -126,7 +131,8 @@ static int block_unordered(void *arg, unsigned w, const struct gt_cols *cols)
 	const struct pass *pass = arg;
 	struct run *run = pass->run;
 	struct worker *worker = &run->workers[w];
-	int rc = worker->aggregate ? gt_aggregate_add_block(worker->aggregate, cols, &worker->err) : 0;
+	int rc = worker->aggregate ? gt_aggregate_add_block(worker->aggregate, cols, &worker->err)
+				   : 0;
 
 	worker->any |= cols->kind != GT_LOST;
 	for (unsigned i = 0; !rc && i < run->n; i++) {
@@ -145,7 +151,9 @@ static int block_ordered(void *arg, unsigned i, const struct gt_cols *cols)
 	const struct gt_analysis *a = pass->run->chosen[one->analysis];
 
 	one->any |= cols->kind != GT_LOST;
-	return a->wants & GT_BIT(cols->kind) ? a->block(pass->run->workers[0].states[one->analysis], cols, &one->err) : 0;
+	return a->wants & GT_BIT(cols->kind)
+		? a->block(pass->run->workers[0].states[one->analysis], cols, &one->err)
+		: 0;
 }
 
 /* Finds the reports that take part in a scan, and the rows and columns it must read. Returns
@@ -163,7 +171,8 @@ static bool select_reports(struct pass *pass, struct gt_filter *filter)
 		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
 
 		if (ordered)
-			pass->ordered[pass->nordered++] = (struct ordered_report){ .analysis = i, .err = GT_ERR_INIT };
+			pass->ordered[pass->nordered++] =
+				(struct ordered_report){ .analysis = i, .err = GT_ERR_INIT };
 		each |= as_they_come;
 		if (!as_they_come && !ordered && !(pass->first && a->aggregates))
 			continue;
@@ -182,7 +191,8 @@ static int scan(struct pass *pass, struct gt_err *err)
 
 	if (!filter.kinds)
 		return 0;
-	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers, each ? block_unordered : NULL, block_ordered, pass->nordered, pass, err);
+	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers,
+		each ? block_unordered : NULL, block_ordered, pass->nordered, pass, err);
 	for (unsigned w = 0; rc && w < run->nworkers; w++)
 		if (run->workers[w].err.code && !err->code)
 			*err = run->workers[w].err;
@@ -199,7 +209,9 @@ static int scan(struct pass *pass, struct gt_err *err)
 /* One scan for each order that a report needs; if none needs any, one unordered scan. */
 static int scan_all(struct run *run, struct gt_err *err)
 {
-	struct pass pass = { .run = run, .first = true, .ordered = calloc(run->n + 1ul, sizeof(*pass.ordered)) };
+	struct pass pass = {
+		.run = run, .first = true, .ordered = calloc(run->n + 1ul, sizeof(*pass.ordered))
+	};
 	bool needed[GT_BY_TIME + 1] = { false };
 	int rc = pass.ordered ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
 
@@ -279,13 +291,18 @@ static int finish(struct run *run, struct gt_err *err)
 			if (run->chosen[i]->runs_last != (pass == 1))
 				continue;
 			if (GT_RUN_TABLES - made < GT_REPORT_TABLES) {
-				n = gt_err_set(err, -EOVERFLOW, "more than %u tables at a time: ask for fewer reports", made);
+				n = gt_err_set(err, -EOVERFLOW,
+					"more than %u tables at a time: ask for fewer reports",
+					made);
 				break;
 			}
-			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
+			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made,
+				GT_RUN_TABLES - made, err);
 			if (n < 0)
 				break;
-			gt_explain_empty_tables(run->chosen[i], &(struct gt_report_state){ run->reader, run->opt }, run->tables + made, (unsigned)n);
+			gt_explain_empty_tables(run->chosen[i],
+				&(struct gt_report_state){ run->reader, run->opt },
+				run->tables + made, (unsigned)n);
 			move_up(run->tables + at, (unsigned)n, made - at);
 			count[i] = (unsigned)n;
 			made += (unsigned)n;
@@ -321,7 +338,8 @@ enum gt_default_use gt_default_use_of(const struct gt_reader *r)
 }
 
 /* The analyses of `chosen` that belong to the default report of this trace. */
-static unsigned select_default(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
+static unsigned select_default(const struct gt_reader *r, const struct gt_analysis *const *chosen,
+	unsigned n, const struct gt_analysis **to)
 {
 	enum gt_default_use screen = gt_default_use_of(r);
 	unsigned kept = 0;
@@ -341,7 +359,8 @@ static unsigned workers(struct gt_reader *r, unsigned threads)
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
-		each += seg->ntypes * sizeof(struct gt_stat) + seg->ntracks * sizeof(struct gt_track_sum);
+		each += seg->ntypes * sizeof(struct gt_stat) +
+			seg->ntracks * sizeof(struct gt_track_sum);
 	}
 	threads = threads < most / each ? threads : (unsigned)(most / each);
 	return threads ? threads : 1;
@@ -349,8 +368,9 @@ static unsigned workers(struct gt_reader *r, unsigned threads)
 
 /* All analyses to run: the engine, if any report names it, then the selected ones. NULL: no
  * memory. */
-static const struct gt_analysis **list_analyses(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
-					      const struct gt_analysis **engine)
+static const struct gt_analysis **list_analyses(const struct gt_reader *r,
+	const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
+	const struct gt_analysis **engine)
 {
 	const struct gt_analysis **all = malloc((*n + 1ul) * sizeof(*all));
 
@@ -374,18 +394,27 @@ static const struct gt_analysis **list_analyses(const struct gt_reader *r, const
 }
 
 /* Duplicates of source_dedup.h are hidden from every scan, so no analysis counts a call twice. */
-int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
-	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
+int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n,
+	struct gt_analysis_options *opt, unsigned threads, struct gt_table *tables[GT_RUN_TABLES],
+	struct gt_err *err)
 {
-	const struct gt_analysis *engine, **all = list_analyses(r, chosen, &n, opt->in_default_report, &engine);
-	struct run run = { .reader = r, .chosen = all, .n = n, .engine = engine, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
+	const struct gt_analysis *engine,
+		**all = list_analyses(r, chosen, &n, opt->in_default_report, &engine);
+	struct run run = { .reader = r,
+		.chosen = all,
+		.n = n,
+		.engine = engine,
+		.nworkers = workers(r, threads),
+		.opt = opt,
+		.tables = tables };
 	struct gt_source_dedup *doubles = all ? gt_source_dedup_new(r, err) : NULL;
 	int rc;
 
 	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
 	if (!doubles) {
 		free(all);
-		return err->code ? err->code : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
+		return err->code ? err->code
+				 : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
 	}
 	opt->source_dedup = doubles;
 	gt_source_dedup_hide(doubles, &opt->filter);

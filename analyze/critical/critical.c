@@ -1,10 +1,12 @@
-/* What bounds the run: the chain of calls, GPU work and waiting that chain.c follows back from the end of a process' last GPU
- * operation to the start of its first one (with --whole of its last call or operation to its first). At each moment of that
- * window exactly one thing is on the chain, so its pieces add up to the window, and only what is on it can make the run shorter.
- * By how much at most, --without tells (chain_without.c): what was behind something else comes to the fore when that goes, so
- * time on the chain alone would promise too much.
+/* What bounds the run: the chain of calls, GPU work and waiting that chain.c follows back from the
+ * end of a process' last GPU operation to the start of its first one (with --whole of its last call
+ * or operation to its first). At each moment of that window exactly one thing is on the chain, so
+ * its pieces add up to the window, and only what is on it can make the run shorter. By how much at
+ * most, --without tells (chain_without.c): what was behind something else comes to the fore when
+ * that goes, so time on the chain alone would promise too much.
  *
- * Each process has a chain of its own, the longest window first; the devices of a process are one chain. */
+ * Each process has a chain of its own, the longest window first; the devices of a process are one
+ * chain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,35 +17,42 @@
 #include "formats/names/demangle.h"
 #include "formats/names/name_patterns.h"
 
-struct tally { uint64_t ns, pieces; };
+struct tally {
+	uint64_t ns, pieces;
+};
 struct critical {
-	struct gt_chain chain;		/* first: gt_asked is its head */
-	const char *refused;		/* why there is no answer, known from the start */
+	struct gt_chain chain; /* first: gt_asked is its head */
+	const char *refused;   /* why there is no answer, known from the start */
 	struct gt_kernel_names *names;
 	/* of the process at hand */
 	struct tally kinds[GT_CHAIN_KINDS], likely;
-	struct tally *types, *lines;	/* work and calls by type number; outside CUDA by line */
-	uint64_t *sums;			/* by type number */
+	struct tally *types, *lines; /* work and calls by type number; outside CUDA by line */
+	uint64_t *sums;              /* by type number */
 	struct gt_matched without;
-	bool *gone;			/* by type number: --without */
+	bool *gone; /* by type number: --without */
 	struct gt_top_n longest;
-	size_t most;			/* of a process: together they keep to what lists hold */
-	uint64_t shorter;		/* pieces that are not among the longest, of all processes */
+	size_t most; /* of a process: together they keep to what lists hold */
+	/* pieces that are not among the longest, of all processes */
+	uint64_t shorter;
 	const struct gt_chain_process *p;
 };
 
-static const char *const words[GT_CHAIN_KINDS] = {
-	"compute", "communication", "copies", "API call", "launch latency", "outside CUDA", "unknown"
-};
+static const char *const words[GT_CHAIN_KINDS] = { "compute", "communication", "copies", "API call",
+	"launch latency", "outside CUDA", "unknown" };
 
-static bool asks_without(const struct gt_analysis_options *opt) { return opt->without && opt->without->n; }
+static bool asks_without(const struct gt_analysis_options *opt)
+{
+	return opt->without && opt->without->n;
+}
 
-static int critical_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int critical_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct critical *s = state;
 
 	if (opt->filter.match || opt->filter.tid)
-		s->refused = opt->filter.match ? "--match leaves links of the chain out" : "--tid leaves links of the chain out";
+		s->refused = opt->filter.match ? "--match leaves links of the chain out"
+					       : "--tid leaves links of the chain out";
 	return gt_chain_init(&s->chain, r, opt, asks_without(opt), err);
 }
 
@@ -81,9 +90,14 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 		count(&s->types[piece->type], ns);
 	if (!gt_top_n_offer(&s->longest, (int64_t)ns))
 		return 0;
-	one = (struct gt_top_entry){ .score = (int64_t)ns, .start = piece->start, .dur = (int64_t)ns, .seg = s->p->seg,
-				.track = piece->track - order->tracks[segment], .a = piece->kind, .b = piece->likely,
-				.type = piece->type == GT_NONE ? GT_NONE : piece->type - order->types[segment] };
+	one = (struct gt_top_entry){ .score = (int64_t)ns,
+		.start = piece->start,
+		.dur = (int64_t)ns,
+		.seg = s->p->seg,
+		.track = piece->track - order->tracks[segment],
+		.a = piece->kind,
+		.b = piece->likely,
+		.type = piece->type == GT_NONE ? GT_NONE : piece->type - order->types[segment] };
 	return gt_top_n_add(&s->longest, &one, err);
 }
 
@@ -92,7 +106,8 @@ static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
 {
 	struct critical *s = arg;
 
-	if (gt_top_n_would_enter(&s->longest, (int64_t)calls->longest) || gt_top_n_would_enter(&s->longest, (int64_t)calls->longest_gap))
+	if (gt_top_n_would_enter(&s->longest, (int64_t)calls->longest) ||
+		gt_top_n_would_enter(&s->longest, (int64_t)calls->longest_gap))
 		return false;
 	for (uint32_t i = 0; i < calls->ntypes; i++) {
 		const struct gt_link_gist_type *of = &calls->types[i];
@@ -131,7 +146,8 @@ static const char *name_of(struct critical *s, const struct gt_segment *seg, uin
 {
 	const char *full = type < seg->ntypes ? gt_type_name(seg, type) : "?", *brief = NULL;
 
-	if (type < seg->ntypes && seg->types[type].layer == GT_LAYER_GPU && seg->types[type].category == GT_CAT_KERNEL)
+	if (type < seg->ntypes && seg->types[type].layer == GT_LAYER_GPU &&
+		seg->types[type].category == GT_CAT_KERNEL)
 		brief = gt_kernel_names_get(s->names, full);
 	return brief ? brief : full;
 }
@@ -139,23 +155,44 @@ static const char *name_of(struct critical *s, const struct gt_segment *seg, uin
 /* ---- tables ---- */
 
 static const struct gt_column kind_columns[] = {
-	GT_WHERE_PROCESS, { "kind", "Kind", GT_C_WHOLE }, { "on_path_ns", "On the path", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "window_ns", NULL, GT_C_NS },
-	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+	GT_WHERE_PROCESS,
+	{ "kind", "Kind", GT_C_WHOLE },
+	{ "on_path_ns", "On the path", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "pieces", "Pieces", GT_C_COUNT },
+	{ "window_ns", NULL, GT_C_NS },
+	{ "from_ns", NULL, GT_C_TIME },
+	{ "to_ns", NULL, GT_C_TIME },
 };
 static const struct gt_column name_columns[] = {
-	GT_WHERE_PROCESS, { "name", "Name", GT_C_TEXT }, { "kind", "Kind", GT_C_TEXT }, { "on_path_ns", "On the path", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "summed_ns", "Summed", GT_C_NS },
+	GT_WHERE_PROCESS,
+	{ "name", "Name", GT_C_TEXT },
+	{ "kind", "Kind", GT_C_TEXT },
+	{ "on_path_ns", "On the path", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "pieces", "Pieces", GT_C_COUNT },
+	{ "summed_ns", "Summed", GT_C_NS },
 	{ "full_name", NULL, GT_C_TEXT },
 };
 static const struct gt_column longest_columns[] = {
-	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS }, { "kind", "Kind", GT_C_WHOLE },
-	{ "name", "Name", GT_C_TEXT }, GT_WHERE_THREAD, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT },
+	GT_WHERE_PROCESS,
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Duration", GT_C_NS },
+	{ "kind", "Kind", GT_C_WHOLE },
+	{ "name", "Name", GT_C_TEXT },
+	GT_WHERE_THREAD,
+	{ "device", "Device", GT_C_COUNT },
+	{ "stream", "Stream", GT_C_COUNT },
 	{ "likely", NULL, GT_C_COUNT },
 };
 static const struct gt_column without_columns[] = {
-	GT_WHERE_PROCESS, { "window_ns", "Window", GT_C_NS }, { "without_ns", "Without", GT_C_NS }, { "gain_ns", "Gain at most", GT_C_NS },
-	{ "gain_percent", "Gain %", GT_C_PERCENT }, { "on_path_ns", "On the path", GT_C_NS }, { "summed_ns", "Summed", GT_C_NS },
+	GT_WHERE_PROCESS,
+	{ "window_ns", "Window", GT_C_NS },
+	{ "without_ns", "Without", GT_C_NS },
+	{ "gain_ns", "Gain at most", GT_C_NS },
+	{ "gain_percent", "Gain %", GT_C_PERCENT },
+	{ "on_path_ns", "On the path", GT_C_NS },
+	{ "summed_ns", "Summed", GT_C_NS },
 };
 #define N(columns) (sizeof(columns) / sizeof(*columns))
 enum { BY_KIND, BY_NAME, LONGEST, WITHOUT, NTABLES };
@@ -188,15 +225,18 @@ static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 }
 
 struct named {
-	const char *full, *name;	/* of work and calls; of neither and no thread */
-	char space[80];			/* of a thread */
+	const char *full, *name; /* of work and calls; of neither and no thread */
+	char space[80];          /* of a thread */
 	enum gt_chain_kind kind;
 	uint32_t type, key;
 	struct tally path;
 	uint64_t sum;
 	bool summed;
 };
-struct list { struct named *all; size_t n, cap; };
+struct list {
+	struct named *all;
+	size_t n, cap;
+};
 
 static int add_named(struct list *l, const struct named *one, struct gt_err *err)
 {
@@ -226,10 +266,12 @@ static int by_time(const void *pa, const void *pb)
 
 	if (a->path.ns != b->path.ns)
 		return a->path.ns < b->path.ns ? 1 : -1;
-	return strcmp(full_text(a), full_text(b)) ? strcmp(full_text(a), full_text(b)) : by_key(a, b);
+	return strcmp(full_text(a), full_text(b)) ? strcmp(full_text(a), full_text(b))
+						  : by_key(a, b);
 }
 
-/* Types of the process' recording, those of one name together: names are interned, so the string tells. */
+/* Types of the process' recording, those of one name together: names are interned, so the string
+ * tells. */
 static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 {
 	const struct gt_segment *seg = s->p->seg;
@@ -237,10 +279,15 @@ static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 	size_t n = 0;
 
 	for (uint32_t t = 0; t < seg->ntypes; t++) {
-		struct named one = { .full = gt_type_name(seg, t), .key = seg->types[t].name, .path = s->types[first + t],
-				     .sum = s->sums[first + t], .summed = true };
+		struct named one = { .full = gt_type_name(seg, t),
+			.key = seg->types[t].name,
+			.path = s->types[first + t],
+			.sum = s->sums[first + t],
+			.summed = true };
 
-		one.kind = seg->types[t].layer == GT_LAYER_GPU ? (enum gt_chain_kind)gt_work_kind(seg, &seg->types[t]) : GT_CHAIN_CALL;
+		one.kind = seg->types[t].layer == GT_LAYER_GPU
+			? (enum gt_chain_kind)gt_work_kind(seg, &seg->types[t])
+			: GT_CHAIN_CALL;
 		one.type = t;
 		if (one.sum && add_named(l, &one, err))
 			return err->code;
@@ -264,19 +311,29 @@ static int list_others(struct critical *s, struct list *l, struct gt_err *err)
 {
 	for (size_t i = 0; i < s->p->nlines; i++) {
 		const struct gt_chain_line *line = &s->chain.lines[s->p->lines[i]];
-		const struct gt_track *t = &s->p->seg->tracks[line->track - s->chain.order.tracks[s->p->seg->index]];
-		struct named one = { .kind = GT_CHAIN_OUTSIDE, .key = line->track, .path = s->lines[s->p->lines[i]] };
+		const struct gt_track *t =
+			&s->p->seg->tracks[line->track - s->chain.order.tracks[s->p->seg->index]];
+		struct named one = { .kind = GT_CHAIN_OUTSIDE,
+			.key = line->track,
+			.path = s->lines[s->p->lines[i]] };
 
-		snprintf(one.space, sizeof(one.space), "thread %lld%s%.40s", (long long)t->id, t->name == GT_NONE ? "" : " ",
-			 t->name == GT_NONE ? "" : gt_str(s->p->seg, t->name));
+		snprintf(one.space, sizeof(one.space), "thread %lld%s%.40s", (long long)t->id,
+			t->name == GT_NONE ? "" : " ",
+			t->name == GT_NONE ? "" : gt_str(s->p->seg, t->name));
 		if (one.path.pieces && add_named(l, &one, err))
 			return err->code;
 	}
-	if (add_named(l, &(struct named){ .kind = GT_CHAIN_QUEUE, .name = "(launched, not started)",
-		      .path = s->kinds[GT_CHAIN_QUEUE] }, err))
+	if (add_named(l,
+		    &(struct named){ .kind = GT_CHAIN_QUEUE,
+			    .name = "(launched, not started)",
+			    .path = s->kinds[GT_CHAIN_QUEUE] },
+		    err))
 		return err->code;
-	return add_named(l, &(struct named){ .kind = GT_CHAIN_UNKNOWN, .name = "(no known launch, or events lost)",
-			 .path = s->kinds[GT_CHAIN_UNKNOWN] }, err);
+	return add_named(l,
+		&(struct named){ .kind = GT_CHAIN_UNKNOWN,
+			.name = "(no known launch, or events lost)",
+			.path = s->kinds[GT_CHAIN_UNKNOWN] },
+		err);
 }
 
 /* What is on the path only. */
@@ -307,13 +364,15 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 	for (size_t i = 0; ns && i < l.n; i++)
 		ns[i] = l.all[i].path.ns;
 	if (!rc)
-		rc = ns && shares ? gt_compute_shares(ns, l.n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+		rc = ns && shares ? gt_compute_shares(ns, l.n, shares, err)
+				  : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
 	for (size_t i = 0; !rc && i < gt_rows_shown(l.n, a->opt->top); i++) {
 		const struct named *one = &l.all[i];
 		struct gt_cell cells[N(name_columns)];
 
 		gt_where_process(cells, s->p->seg, s->p->track);
-		cells[3] = gt_cell_text(one->full ? name_of(s, s->p->seg, one->type) : full_text(one));
+		cells[3] =
+			gt_cell_text(one->full ? name_of(s, s->p->seg, one->type) : full_text(one));
 		cells[4] = gt_cell_text(words[one->kind]);
 		cells[5] = gt_cell_u(one->path.ns);
 		cells[6] = gt_cell_i(shares[i]);
@@ -352,11 +411,13 @@ static void add_longest(struct critical *s, struct gt_table *t)
 		qsort(s->longest.list, s->longest.n, sizeof(*s->longest.list), in_order);
 	for (size_t i = 0; i < s->longest.n; i++) {
 		const struct gt_top_entry *one = &s->longest.list[i];
-		bool thread = one->track < one->seg->ntracks && one->seg->tracks[one->track].kind == GT_TRACK_THREAD;
+		bool thread = one->track < one->seg->ntracks &&
+			one->seg->tracks[one->track].kind == GT_TRACK_THREAD;
 		struct gt_cell cells[N(longest_columns)];
 		struct gt_buf b = { 0 };
 
-		gt_buf_printf(&b, "%s%s", one->a >= GT_CHAIN_QUEUE ? "before " : "", name_of(s, one->seg, one->type));
+		gt_buf_printf(&b, "%s%s", one->a >= GT_CHAIN_QUEUE ? "before " : "",
+			name_of(s, one->seg, one->type));
 		gt_buf_byte(&b, 0);
 		gt_where_process(cells, s->p->seg, s->p->track);
 		cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->start));
@@ -366,8 +427,10 @@ static void add_longest(struct critical *s, struct gt_table *t)
 		gt_where_thread(cells + 7, one->seg, one->track);
 		if (!thread)
 			cells[8] = gt_cell_none();
-		cells[9] = thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_DEVICE);
-		cells[10] = thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_STREAM);
+		cells[9] =
+			thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_DEVICE);
+		cells[10] =
+			thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_STREAM);
 		cells[11] = gt_cell_u(one->b);
 		gt_table_add(t, cells + gt_where_skip(a->reader));
 		gt_buf_release(&b);
@@ -407,27 +470,31 @@ static void note_path(const struct critical *s, struct gt_table *t)
 
 	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
 		pieces += s->kinds[i].pieces;
-	gt_table_note(t, "process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
-		      p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
-		      gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
-		      (double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,
-		      (double)gt_time_since_origin(a->opt, a->reader, p->seg, p->to) / 1e9,
-		      a->opt->whole ? "call or GPU operation" : "GPU operation");
+	gt_table_note(t,
+		"process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
+		p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
+		gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
+		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,
+		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->to) / 1e9,
+		a->opt->whole ? "call or GPU operation" : "GPU operation");
 	if (s->likely.pieces)
-		gt_table_note(t, "%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
-			      (unsigned long long)s->likely.pieces, (unsigned long long)pieces,
-			      gt_scaled(GT_C_NS, gt_clamp(s->likely.ns)).text);
+		gt_table_note(t,
+			"%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
+			(unsigned long long)s->likely.pieces, (unsigned long long)pieces,
+			gt_scaled(GT_C_NS, gt_clamp(s->likely.ns)).text);
 	if (p->unjoined)
-		gt_table_note(t, "%llu of %llu operations are joined to no call: what they waited for is known in part only",
-			      (unsigned long long)p->unjoined, (unsigned long long)p->ops);
+		gt_table_note(t,
+			"%llu of %llu operations are joined to no call: what they waited for is known in part only",
+			(unsigned long long)p->unjoined, (unsigned long long)p->ops);
 }
 
 static void note_rows(const struct critical *s, struct gt_table *t)
 {
 	gt_note_unordered(t, s->chain.late, "the path");
 	if (s->chain.crossing)
-		gt_table_note(t, "%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
-			      (unsigned long long)s->chain.crossing);
+		gt_table_note(t,
+			"%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
+			(unsigned long long)s->chain.crossing);
 }
 
 static void note_without(const struct critical *s, struct gt_table *t)
@@ -446,8 +513,9 @@ static void note_without(const struct critical *s, struct gt_table *t)
 		if (!any)
 			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
 	}
-	gt_table_note(t, "an upper bound: what matches takes no time, calls of it do not wait, and all else begins as soon as what it is "
-		      "known to wait for is over and takes as long as it took");
+	gt_table_note(t,
+		"an upper bound: what matches takes no time, calls of it do not wait, and all else begins as soon as what it is "
+		"known to wait for is over and takes as long as it took");
 }
 
 static void cannot_answer(const struct critical *s, struct gt_table *t)
@@ -466,14 +534,15 @@ static void cannot_answer(const struct critical *s, struct gt_table *t)
 
 static int longer(const void *pa, const void *pb)
 {
-	const struct gt_chain_process *a = *(const struct gt_chain_process *const *)pa, *b = *(const struct gt_chain_process *const *)pb;
+	const struct gt_chain_process *a = *(const struct gt_chain_process *const *)pa,
+				      *b = *(const struct gt_chain_process *const *)pb;
 	uint64_t x = (uint64_t)a->to - (uint64_t)a->from, y = (uint64_t)b->to - (uint64_t)b->from;
 
 	return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
 }
 
-static int add_process(struct critical *s, const struct gt_chain_process *p, struct gt_table **tables, size_t *left_out,
-		       struct gt_err *err)
+static int add_process(struct critical *s, const struct gt_chain_process *p,
+	struct gt_table **tables, size_t *left_out, struct gt_err *err)
 {
 	int rc = walk(s, p, err);
 
@@ -500,13 +569,15 @@ static int prepare(struct critical *s, struct gt_err *err)
 	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
 	if (!s->names || !s->types || !s->sums || !s->gone || !s->lines)
 		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
-	if (asks_without(c->asked.opt) && gt_matched_init(&s->without, c->asked.opt->without, c->asked.reader, err))
+	if (asks_without(c->asked.opt) &&
+		gt_matched_init(&s->without, c->asked.opt->without, c->asked.reader, err))
 		return err->code;
 	for (uint32_t i = 0; i < c->order.nsegs && asks_without(c->asked.opt); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			s->gone[c->order.types[i] + t] = gt_matched(seg, &seg->types[t], &s->without);
+			s->gone[c->order.types[i] + t] =
+				gt_matched(seg, &seg->types[t], &s->without);
 	}
 	return 0;
 }
@@ -528,12 +599,14 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 	if (!rc && !n)
 		cannot_answer(s, tables[BY_KIND]);
 	if (n == 1)
-		gt_table_note_cut(tables[BY_NAME], left_out + gt_table_rows(tables[BY_NAME]), gt_table_rows(tables[BY_NAME]));
+		gt_table_note_cut(tables[BY_NAME], left_out + gt_table_rows(tables[BY_NAME]),
+			gt_table_rows(tables[BY_NAME]));
 	else
 		gt_table_note_more(tables[BY_NAME], left_out, 0);
 	if (s->shorter)
-		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s", (unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
-			      s->chain.asked.opt->top ? ": --top 0 shows more" : "");
+		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s",
+			(unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
+			s->chain.asked.opt->top ? ": --top 0 shows more" : "");
 	free(list);
 	return rc;
 }
@@ -551,17 +624,23 @@ static int only_first(struct gt_table **tables, unsigned n)
 static int critical_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct critical *s = state;
-	unsigned skip = gt_where_skip(s->chain.asked.reader), n = asks_without(s->chain.asked.opt) ? NTABLES : WITHOUT;
+	unsigned skip = gt_where_skip(s->chain.asked.reader),
+		 n = asks_without(s->chain.asked.opt) ? NTABLES : WITHOUT;
 	int rc = gt_chain_finish(&s->chain, err);
 
-	tables[BY_KIND] = gt_table_new("critical", "Critical path by kind", kind_columns + skip, N(kind_columns) - skip);
-	tables[BY_NAME] = gt_table_new("critical_names", "Critical path by name", name_columns + skip, N(name_columns) - skip);
-	tables[LONGEST] = gt_table_new("critical_longest", "Longest pieces of the critical path, in order of time", longest_columns + skip,
-				       N(longest_columns) - skip);
+	tables[BY_KIND] = gt_table_new(
+		"critical", "Critical path by kind", kind_columns + skip, N(kind_columns) - skip);
+	tables[BY_NAME] = gt_table_new("critical_names", "Critical path by name",
+		name_columns + skip, N(name_columns) - skip);
+	tables[LONGEST] = gt_table_new("critical_longest",
+		"Longest pieces of the critical path, in order of time", longest_columns + skip,
+		N(longest_columns) - skip);
 	if (n == NTABLES)
-		tables[WITHOUT] = gt_table_new("critical_without", "Without what --without names", without_columns + skip,
-					       N(without_columns) - skip);
-	if (!rc && (!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] || (n == NTABLES && !tables[WITHOUT])))
+		tables[WITHOUT] = gt_table_new("critical_without", "Without what --without names",
+			without_columns + skip, N(without_columns) - skip);
+	if (!rc &&
+		(!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] ||
+			(n == NTABLES && !tables[WITHOUT])))
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
 		rc = prepare(s, err);
@@ -578,7 +657,8 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[BY_NAME], "process pieces summed_ns kind pid");
 	gt_table_gives_way(tables[LONGEST], "process thread tid stream kind pid device");
 	if (n == NTABLES)
-		gt_table_gives_way(tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
+		gt_table_gives_way(
+			tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
 	return (int)n;
 }
 
@@ -597,15 +677,15 @@ static void critical_release(void *state)
 }
 
 const struct gt_analysis gt_critical_report = {
-	.name       = "critical",
+	.name = "critical",
 	.per_recording = true,
-	.help       = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
-	.wants      = GT_CHAIN_WANTS,
+	.help = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
+	.wants = GT_CHAIN_WANTS,
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct critical),
-	.init       = critical_init,
-	.block      = critical_block,
-	.finish     = critical_finish,
-	.release    = critical_release,
+	.init = critical_init,
+	.block = critical_block,
+	.finish = critical_finish,
+	.release = critical_release,
 };

@@ -1,7 +1,9 @@
-/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start (link_store.h).
+/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start
+ * (link_store.h).
  *
- * Work comes in order of time from the timeline. Calls need no such order: those of a thread come sorted, but where a block holds what
- * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then. */
+ * Work comes in order of time from the timeline. Calls need no such order: those of a thread come
+ * sorted, but where a block holds what began before the one before it ended. So the calls of a
+ * block wait for the next block of their thread, and go to their line then. */
 #include "analyze/critical/critical_internal.h"
 
 #include <stdlib.h>
@@ -12,10 +14,11 @@
 #include "formats/cuda/gpu_rows.h"
 
 #define LINES_MAX 65536u
-#define LOST_MAX 65536u		/* losses; beyond, the last one grows */
+#define LOST_MAX 65536u /* losses; beyond, the last one grows */
 
-/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
- * and how long before the row it began. What does not fit there is not joined. */
+/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its
+ * launch: the thread's track and how long before the row it began. What does not fit there is not
+ * joined. */
 enum { IGNORED, WORK, WAIT };
 #define WHAT_SHIFT 62
 #define ORDER_BIT (1ull << 61)
@@ -26,8 +29,9 @@ enum { IGNORED, WORK, WAIT };
 
 /* ---- types ---- */
 
-/* Calls that wait for the GPU. What is given back to the device waits for all that may still use it. A copy from or to pageable
- * memory waits for itself even where its name says that it does not: to such memory surely, from it only if it is large. */
+/* Calls that wait for the GPU. What is given back to the device waits for all that may still use
+ * it. A copy from or to pageable memory waits for itself even where its name says that it does not:
+ * to such memory surely, from it only if it is large. */
 static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *name = gt_str(seg, type->name);
@@ -39,9 +43,11 @@ static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type 
 		return SEEN | IS_CALL | WAITS | OWN | (strstr(name, "Async") ? ONLY_PAGEABLE : 0);
 	if (type->op == GT_OP_FREE && type->memkind == GT_MEM_DEVICE)
 		return SEEN | IS_CALL | WAITS;
-	if (type->op == GT_OP_SYNC || (type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
+	if (type->op == GT_OP_SYNC ||
+		(type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
 		return SEEN | IS_CALL | WAITS | (wait == GT_GPU_WAIT_CONTEXT ? CERTAIN : 0);
-	return SEEN | IS_CALL | (type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
+	return SEEN | IS_CALL |
+		(type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
 }
 
 static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type)
@@ -51,17 +57,20 @@ static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type
 	if (type->layer != GT_LAYER_GPU)
 		return role_of_call(seg, type);
 	return SEEN | (strstr(gt_str(seg, type->name), "-> pageable") ? TO_PAGEABLE : 0) |
-	       (gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) | gt_work_kind(seg, type) << KIND_SHIFT;
+		(gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) |
+		gt_work_kind(seg, type) << KIND_SHIFT;
 }
 
 uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
 {
-	return c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
+	return c->roles[number] =
+		       (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
 }
 
 /* ---- rows in ---- */
 
-static struct gt_chain_line *new_line(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static struct gt_chain_line *new_line(
+	struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
 	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
 	struct gt_chain_process *p;
@@ -74,28 +83,33 @@ static struct gt_chain_line *new_line(struct gt_chain *c, const struct gt_segmen
 		device = seg->tracks[device].parent;
 	p = &c->processes[gt_process_slot_of(&c->where, seg, track)];
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
-	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
+		gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
 		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
 		return NULL;
 	}
-	c->lines[c->nlines] = (struct gt_chain_line){ .track = number, .device = device == GT_NONE ? number : first + device,
-						      .place = gt_process_slot_of(&c->where, seg, track),
-						      .last = INT64_MIN, .cover = INT64_MIN };
+	c->lines[c->nlines] = (struct gt_chain_line){ .track = number,
+		.device = device == GT_NONE ? number : first + device,
+		.place = gt_process_slot_of(&c->where, seg, track),
+		.last = INT64_MIN,
+		.cover = INT64_MIN };
 	p->lines[p->nlines++] = (uint32_t)c->nlines++;
 	c->slot[number] = (uint32_t)c->nlines;
 	return &c->lines[c->nlines - 1];
 }
 
 /* The line of a track; NULL: no memory, or too many. */
-static inline struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static inline struct gt_chain_line *line_of(
+	struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
 	return c->slot[number] ? &c->lines[c->slot[number] - 1] : new_line(c, seg, number, err);
 }
 
-/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one second. */
+/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one
+ * second. */
 static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
 {
-	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
+	bool outer =
+		l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
 
 	if (outer)
 		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
@@ -109,18 +123,21 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	}
 }
 
-/* Those that stand alone, as the first one and most others do, go where they belong one after the other. Returns how many of them, from `from`
- * to before `to`, did. */
-static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
+/* Those that stand alone, as the first one and most others do, go where they belong one after the
+ * other. Returns how many of them, from `from` to before `to`, did. */
+static uint32_t add_plain_calls(
+	struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
 {
 	const struct gt_chain_held *h = &l->held;
 	const int64_t *start = h->start + from, *end = h->end + from;
-	const struct gt_link_cols rows = { h->start + from, h->end + from, h->start + from, NULL, h->type + from, h->by + from };
+	const struct gt_link_cols rows = { h->start + from, h->end + from, h->start + from, NULL,
+		h->type + from, h->by + from };
 	uint32_t n = to - from, left = gt_links_left(&c->store, &l->rows), i = 1;
 	int64_t sign = 0;
 
 	n = n < left ? n : left;
-	for (uint32_t k = 1; k < n; k++)	/* most often it is all of them, which is quickly seen */
+	/* most often it is all of them, which is quickly seen */
+	for (uint32_t k = 1; k < n; k++)
 		sign |= start[k] - end[k - 1];
 	if (sign >= 0)
 		i = n;
@@ -137,7 +154,7 @@ static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 {
 	const struct gt_chain_held *h = &l->held;
 
-	for (uint32_t i = 0; i < n; ) {
+	for (uint32_t i = 0; i < n;) {
 		if (h->start[i] >= l->cover && h->start[i] >= l->last) {
 			i += add_plain_calls(c, l, i, n);
 			continue;
@@ -145,8 +162,12 @@ static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 		if (h->start[i] < l->last)
 			c->late++;
 		else
-			add_call(c, l, &(struct gt_link){ .start = h->start[i], .end = h->end[i], .type = h->type[i], .by = BY_NONE,
-							  .launch = h->start[i] });
+			add_call(c, l,
+				&(struct gt_link){ .start = h->start[i],
+					.end = h->end[i],
+					.type = h->type[i],
+					.by = BY_NONE,
+					.launch = h->start[i] });
 		i++;
 	}
 }
@@ -257,8 +278,10 @@ static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	p->by_order += one->by >> 31;
 }
 
-/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is looked for there. */
-static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait, uint32_t on, struct gt_err *err)
+/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is
+ * looked for there. */
+static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait,
+	uint32_t on, struct gt_err *err)
 {
 	const struct gt_type *type = &seg->types[wait->type - c->order.types[seg->index]];
 	enum gt_gpu_wait what = gt_gpu_wait_of_row(gt_str(seg, type->name));
@@ -266,7 +289,9 @@ static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const stru
 	struct gt_link one = { .start = wait->launch, .end = wait->end, .type = what, .by = on };
 	struct gt_chain_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
 
-	if (l && (!l->waits.n || gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
+	if (l &&
+		(!l->waits.n ||
+			gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
 		gt_links_add(&c->store, &l->waits, &one);
 	return err->code;
 }
@@ -286,7 +311,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	one.by = BY_NONE;
 	one.launch = m->at;
 	if (track != NO_TRACK) {
-		one.by = (c->order.tracks[seg->index] + track) | (m->addr & ORDER_BIT ? BY_ORDER : 0);
+		one.by = (c->order.tracks[seg->index] + track) |
+			(m->addr & ORDER_BIT ? BY_ORDER : 0);
 		one.launch = m->at - (int64_t)(m->addr & AGO_MAX);
 	}
 	if (what == WAIT)
@@ -299,14 +325,24 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return err->code;
 }
 
-/* Of a type's rows in a run: what they are, the columns of their launches, and how many of them were met. */
-struct gt_chain_launches { const uint64_t *track, *start, *join; uint32_t n, met; unsigned what; };
+/* Of a type's rows in a run: what they are, the columns of their launches, and how many of them
+ * were met. */
+struct gt_chain_launches {
+	const uint64_t *track, *start, *join;
+	uint32_t n, met;
+	unsigned what;
+};
 
-static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
+static bool is_wait(const struct gt_type *type)
+{
+	return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
+}
 
 static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t code)
 {
-	struct gt_chain_launches l = { .what = cols->kind == GT_GPU ? WORK : is_wait(gt_cols_type(cols, code)) ? WAIT : IGNORED };
+	struct gt_chain_launches l = { .what = cols->kind == GT_GPU ? WORK
+			: is_wait(gt_cols_type(cols, code))         ? WAIT
+								    : IGNORED };
 	uint32_t ntrack, nstart, njoin;
 
 	if (l.what == IGNORED)
@@ -320,7 +356,8 @@ static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t
 }
 
 /* The launch of row `nth` of its type as the timeline carries it. */
-static uint64_t packed(const struct gt_cols *cols, const struct gt_chain_launches *l, uint32_t nth, int64_t start)
+static uint64_t packed(
+	const struct gt_cols *cols, const struct gt_chain_launches *l, uint32_t nth, int64_t start)
 {
 	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
 	int64_t launch;
@@ -328,13 +365,15 @@ static uint64_t packed(const struct gt_cols *cols, const struct gt_chain_launche
 	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
 		return unknown;
 	launch = (int64_t)l->start[nth];
-	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start || launch < -GT_TIME_MAX ||
-	    (uint64_t)(start - launch) > AGO_MAX)
+	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start ||
+		launch < -GT_TIME_MAX || (uint64_t)(start - launch) > AGO_MAX)
 		return unknown;
-	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) | (l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
+	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) |
+		(l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
 }
 
-static int mark_rows(struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+static int mark_rows(
+	struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
 	if (gt_grow(&c->launches, &c->launches_cap, cols->ntypes + 1ul, sizeof(*c->launches)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
@@ -344,17 +383,19 @@ static int mark_rows(struct gt_chain *c, const struct gt_cols *cols, struct gt_m
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_chain_launches *l = &c->launches[code];
 
-		if (!l->met)		/* most types of a block are not in each of its runs */
+		if (!l->met) /* most types of a block are not in each of its runs */
 			*l = launches_of(cols, code);
 		if (l->what != IGNORED)
-			m[i].addr = (uint64_t)l->what << WHAT_SHIFT | packed(cols, l, l->met, cols->start[i]);
+			m[i].addr = (uint64_t)l->what << WHAT_SHIFT |
+				packed(cols, l, l->met, cols->start[i]);
 		l->met++;
 	}
 	return 0;
 }
 
 /* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
-static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
+static const uint32_t *calls_of_codes(
+	struct gt_chain *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
 {
 	const uint32_t first = c->order.types[cols->seg->index];
 
@@ -443,7 +484,8 @@ static void copy_calls(struct gt_chain_held *h, const struct gt_cols *cols, cons
 	h->n = n;
 }
 
-/* Those of the thread's block before go to its line, as far as nothing can come before them any more. */
+/* Those of the thread's block before go to its line, as far as nothing can come before them any
+ * more. */
 static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	bool all = true;
@@ -451,12 +493,14 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 	struct gt_chain_line *l;
 	size_t before;
 
-	if (c->nheld + cols->n > GT_TIME_MERGE_MAX)	/* threads that are over hold some, too */
+	if (c->nheld + cols->n > GT_TIME_MERGE_MAX) /* threads that are over hold some, too */
 		let_all_go(c, cols->floor);
 	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIME_MERGE_MAX)
 		let_all_go(c, INT64_MAX);
 	c->held_of = cols->seg;
-	l = codes ? line_of(c, cols->seg, gt_time_ordered_track(&c->order, cols->seg, cols->track), err) : NULL;
+	l = codes ? line_of(c, cols->seg, gt_time_ordered_track(&c->order, cols->seg, cols->track),
+			    err)
+		  : NULL;
 	if (!l)
 		return err->code;
 	let_go(c, l, cols->floor);
@@ -472,7 +516,9 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i], cols->start[i] + cols->dur[i], 0 }, *last;
+		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i],
+			cols->start[i] + cols->dur[i], 0 },
+				     *last;
 
 		if (c->nlost < LOST_MAX) {
 			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
@@ -480,7 +526,7 @@ static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_er
 			c->lost[c->nlost++] = one;
 			continue;
 		}
-		last = &c->lost[LOST_MAX - 1];		/* one that may have been anywhere */
+		last = &c->lost[LOST_MAX - 1]; /* one that may have been anywhere */
 		last->track = GT_NONE;
 		last->start = one.start < last->start ? one.start : last->start;
 		last->end = one.end > last->end ? one.end : last->end;
@@ -509,7 +555,8 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 
 /* ---- life ---- */
 
-int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt, bool without, struct gt_err *err)
+int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt,
+	bool without, struct gt_err *err)
 {
 	int rc;
 
@@ -549,7 +596,8 @@ int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 	gt_chain_sort_lost(c);
 	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
-	for (size_t i = 0; i < c->where.n; i++) {	/* its own part of the window of the recording */
+	/* its own part of the window of the recording */
+	for (size_t i = 0; i < c->where.n; i++) {
 		struct gt_chain_process *p = &c->processes[i];
 		struct gt_gpu_window e;
 

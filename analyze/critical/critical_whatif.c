@@ -1,33 +1,50 @@
 /* How long a run would be without something.
  *
- * Everything begins as soon as all that it waits for is over, and takes as long as it took; what is done without takes no time.
- * So rows are gone through once more in order of their start, and each gets new times from those of what it waits for (chain.c).
- * Between the release by what let go last and the start lies time in a queue, or of the program outside CUDA: that stays as long
- * as it was. What let go earlier only must be over: how soon after it things could have begun nobody knows, so it is taken to be
- * at once. A call that waits for work ends as long after the last of it as it did; if there is no such work any more, that much
- * after it began. A call that is done without does not wait, either.
+ * Everything begins as soon as all that it waits for is over, and takes as long as it took; what is
+ * done without takes no time. So rows are gone through once more in order of their start, and each
+ * gets new times from those of what it waits for (chain.c). Between the release by what let go last
+ * and the start lies time in a queue, or of the program outside CUDA: that stays as long as it was.
+ * What let go earlier only must be over: how soon after it things could have begun nobody knows, so
+ * it is taken to be at once. A call that waits for work ends as long after the last of it as it
+ * did; if there is no such work any more, that much after it began. A call that is done without
+ * does not wait, either.
  *
- * All these guesses are on the side of a shorter run, and the GPU is taken to run any work at once and as fast as before; that is
- * why the difference is the most that could be won, and no promise. Without anything to do without, all times are as they were.
+ * All these guesses are on the side of a shorter run, and the GPU is taken to run any work at once
+ * and as fast as before; that is why the difference is the most that could be won, and no promise.
+ * Without anything to do without, all times are as they were.
  * */
 #include "analyze/critical/critical_graph.h"
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-struct next { int64_t start; uint32_t line, track; bool stream; };	/* of a line: the row to come */
+/* of a line: the row to come */
+struct next {
+	int64_t start;
+	uint32_t line, track;
+	bool stream;
+};
 struct ahead {
 	struct gt_chain *c;
 	const struct gt_chain_process *p;
 	const bool *types;
 	struct next *heap;
 	size_t n;
-	int64_t end;		/* of the last work, or of all */
+	int64_t end; /* of the last work, or of all */
 };
 
-static int64_t cut(const struct ahead *a, int64_t at) { return at < a->p->from ? a->p->from : at > a->p->to ? a->p->to : at; }
-static int64_t between(const struct ahead *a, int64_t from, int64_t to) { return cut(a, to) - cut(a, from); }
-static bool gone(const struct ahead *a, const struct gt_link *one) { return one->type != GT_NONE && a->types[one->type]; }
+static int64_t cut(const struct ahead *a, int64_t at)
+{
+	return at < a->p->from ? a->p->from : at > a->p->to ? a->p->to : at;
+}
+static int64_t between(const struct ahead *a, int64_t from, int64_t to)
+{
+	return cut(a, to) - cut(a, from);
+}
+static bool gone(const struct ahead *a, const struct gt_link *one)
+{
+	return one->type != GT_NONE && a->types[one->type];
+}
 
 static struct gt_link row_of(const struct ahead *a, const struct gt_chain_source *s)
 {
@@ -37,8 +54,8 @@ static struct gt_link row_of(const struct ahead *a, const struct gt_chain_source
 /* ---- when things end ---- */
 
 /* Of a call that began at `begun` in the new time. */
-static int64_t end_of_waiting(const struct ahead *a, const struct gt_chain_line *thread, const struct gt_link *call, int64_t begun,
-			      struct gt_chain_waiting w)
+static int64_t end_of_waiting(const struct ahead *a, const struct gt_chain_line *thread,
+	const struct gt_link *call, int64_t begun, struct gt_chain_waiting w)
 {
 	struct gt_chain_source last = { 0 };
 	int64_t latest = INT64_MIN, of_last = 0, rest;
@@ -48,7 +65,8 @@ static int64_t end_of_waiting(const struct ahead *a, const struct gt_chain_line 
 		int64_t end = s.what ? row_of(a, &s).new_end : INT64_MIN;
 
 		latest = end > latest ? end : latest;
-		if (s.what && (!last.what || s.at > last.at || (s.at == last.at && end > of_last))) {
+		if (s.what &&
+			(!last.what || s.at > last.at || (s.at == last.at && end > of_last))) {
 			last = s;
 			of_last = end;
 		}
@@ -88,8 +106,10 @@ static bool same(const struct gt_chain_source *a, const struct gt_chain_source *
 	return a->what == b->what && a->line == b->line && a->index == b->index;
 }
 
-/* When this lets go of something that began at `start`; what was the last to let go does so as long before it as it did. */
-static int64_t let_go(const struct ahead *a, const struct gt_chain_source *s, const struct gt_chain_source *last, int64_t start)
+/* When this lets go of something that began at `start`; what was the last to let go does so as long
+ * before it as it did. */
+static int64_t let_go(const struct ahead *a, const struct gt_chain_source *s,
+	const struct gt_chain_source *last, int64_t start)
 {
 	int64_t after = same(s, last) ? between(a, s->at, start) : 0;
 	struct gt_chain_line *l = &a->c->lines[s->line];
@@ -102,7 +122,8 @@ static int64_t let_go(const struct ahead *a, const struct gt_chain_source *s, co
 	if (s->what == GT_CHAIN_RETURN && s->index + 1 == l->done)
 		settle(a, l);
 	one = row_of(a, s);
-	if (s->what == GT_CHAIN_WITHIN)		/* the call's new start stands in `launch`, which calls have no use for */
+	/* the call's new start stands in `launch`, which calls have no use for */
+	if (s->what == GT_CHAIN_WITHIN)
 		return one.launch + (gone(a, &one) ? 0 : after);
 	return one.new_end + after;
 }
@@ -137,7 +158,8 @@ static void begin_work(struct ahead *a, uint32_t line, uint32_t index, struct gt
 	struct gt_chain_sources s;
 
 	gt_chain_of_work(a->c, line, index, work, &s);
-	work->new_end = latest_of(a, &s, work->start) + (gone(a, work) ? 0 : between(a, work->start, work->end));
+	work->new_end = latest_of(a, &s, work->start) +
+		(gone(a, work) ? 0 : between(a, work->start, work->end));
 	gt_links_set(&a->c->store, &a->c->lines[line].rows, index, work);
 	a->c->lines[line].done = index + 1;
 	a->end = work->new_end > a->end ? work->new_end : a->end;
@@ -175,9 +197,10 @@ static void start_lines(struct ahead *a)
 		l->done = 0;
 		l->settled = false;
 		if (l->rows.n)
-			a->heap[a->n++] = (struct next){ l->rows.firsts[0], a->p->lines[i], l->track, l->stream };
+			a->heap[a->n++] = (struct next){ l->rows.firsts[0], a->p->lines[i],
+				l->track, l->stream };
 	}
-	for (size_t i = a->n; i--; )
+	for (size_t i = a->n; i--;)
 		sift_down(a, i);
 }
 
@@ -214,7 +237,8 @@ static void settle_all(struct ahead *a)
 	}
 }
 
-int gt_chain_without(struct gt_chain *c, const struct gt_chain_process *p, const bool *types, uint64_t *ns, struct gt_err *err)
+int gt_chain_without(struct gt_chain *c, const struct gt_chain_process *p, const bool *types,
+	uint64_t *ns, struct gt_err *err)
 {
 	struct ahead a = { .c = c, .p = p, .types = types, .end = p->from };
 
@@ -228,5 +252,7 @@ int gt_chain_without(struct gt_chain *c, const struct gt_chain_process *p, const
 		settle_all(&a);
 	free(a.heap);
 	*ns = (uint64_t)a.end - (uint64_t)p->from;
-	return gt_link_store_failed(&c->store) ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
+	return gt_link_store_failed(&c->store)
+		? gt_err_set(err, c->store.err.code, "%s", c->store.err.text)
+		: 0;
 }

@@ -1,11 +1,12 @@
-/* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame while it is in memory. When all
- * frames are taken, one that was not used lately makes room: a hand goes round, passes by those that were used since it came by
- * last, and takes the first other one. What is looked at is near in time to what was looked at before, so few reads reach the
- * file.
+/* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame
+ * while it is in memory. When all frames are taken, one that was not used lately makes room: a hand
+ * goes round, passes by those that were used since it came by last, and takes the first other one.
+ * What is looked at is near in time to what was looked at before, so few reads reach the file.
  *
- * Writing is what costs most then. So a chunk is packed (link_pack.h) when it is complete, unless new ends will be written into it, and
- * makes room without being written. What is packed stands in slabs one after the other: in memory at first, then in a file of its own. So do
- * gists: they are few bytes, and who looks at nothing else needs no file. */
+ * Writing is what costs most then. So a chunk is packed (link_pack.h) when it is complete, unless
+ * new ends will be written into it, and makes room without being written. What is packed stands in
+ * slabs one after the other: in memory at first, then in a file of its own. So do gists: they are
+ * few bytes, and who looks at nothing else needs no file. */
 #include "analyze/critical/event_store.h"
 
 #include <stdlib.h>
@@ -15,39 +16,51 @@
 #include "formats/base/buf.h"
 #include "formats/os/file.h"
 
-#define MEMORY (32u << 20)	/* bytes */
+#define MEMORY (32u << 20) /* bytes */
 #define SLAB (1u << 20)
-#define SLABS 32u		/* there is room for in memory */
-#define SHIFT_PACKED 10u	/* a chunk that is packed is small enough for the processor's own memory */
-#define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
+#define SLABS 32u /* there is room for in memory */
+/* a chunk that is packed is small enough for the processor's own memory */
+#define SHIFT_PACKED 10u
+/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
+#define SHIFT_MAX 11u
 #define SHIFT_MIN 4u
-#define SHIFT_GIST 7u		/* in smaller ones it would take more than the rows */
-#define GIST_SLABS 4u		/* of those */
+#define SHIFT_GIST 7u /* in smaller ones it would take more than the rows */
+#define GIST_SLABS 4u /* of those */
 #define SIZE_BITS 16
-_Static_assert(GT_LINK_PACKED_MAX(1u << SHIFT_PACKED) < 1u << SIZE_BITS, "the size of a packed chunk has its place");
+_Static_assert(GT_LINK_PACKED_MAX(1u << SHIFT_PACKED) < 1u << SIZE_BITS,
+	"the size of a packed chunk has its place");
 
-struct gt_link_frame { uint8_t *bytes; uint32_t chunk; bool used, dirty; };
+struct gt_link_frame {
+	uint8_t *bytes;
+	uint32_t chunk;
+	bool used, dirty;
+};
 
-struct gt_link_packed {			/* a number of bytes for each chunk */
-	uint64_t *at;			/* by chunk: where it begins, and in the last SIZE_BITS how long it is; 0: it is not there */
+struct gt_link_packed { /* a number of bytes for each chunk */
+	/* by chunk: where it begins, and in the last SIZE_BITS how long it is; 0: it is not there
+	 */
+	uint64_t *at;
 	size_t at_cap;
-	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
-	uint32_t last;			/* of these */
-	uint64_t end;			/* of all that was packed */
-	uint8_t *one;			/* what was read from the file */
-	int fd;				/* -1: not needed yet */
+	/* the first ones; the last one is where the next chunk goes */
+	uint8_t *slabs[SLABS];
+	uint32_t last; /* of these */
+	uint64_t end;  /* of all that was packed */
+	uint8_t *one;  /* what was read from the file */
+	int fd;        /* -1: not needed yet */
 };
 
 static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s->shift; }
 
 /* Of a chunk from its i-th record on. */
-static inline struct gt_link_cols cols_of(const struct gt_link_store *s, const struct gt_link_frame *f, uint32_t i)
+static inline struct gt_link_cols cols_of(
+	const struct gt_link_store *s, const struct gt_link_frame *f, uint32_t i)
 {
 	uint32_t n = 1u << s->shift;
 	int64_t *times = (int64_t *)(void *)f->bytes;
 	uint32_t *types = (uint32_t *)(void *)(times + 3ul * n);
 
-	return (struct gt_link_cols){ times + i, times + n + i, times + 2ul * n + i, s->packed ? NULL : times + 4ul * n + i, types + i, types + n + i };
+	return (struct gt_link_cols){ times + i, times + n + i, times + 2ul * n + i,
+		s->packed ? NULL : times + 4ul * n + i, types + i, types + n + i };
 }
 
 static void put(const struct gt_link_cols *c, const struct gt_link *one)
@@ -61,7 +74,10 @@ static void put(const struct gt_link_cols *c, const struct gt_link *one)
 		*c->new_end = one->new_end;
 }
 
-static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
+static int no_memory(struct gt_link_store *s)
+{
+	return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+}
 
 /* Of so many bytes for a chunk, at most. NULL: no memory. */
 static struct gt_link_packed *new_packed(struct gt_link_store *s, size_t one, uint32_t slabs)
@@ -78,10 +94,13 @@ static struct gt_link_packed *new_packed(struct gt_link_store *s, size_t one, ui
 	return p;
 }
 
-/* Each line that grows has a chunk in memory, and there is as much room again for what is looked at. */
+/* Each line that grows has a chunk in memory, and there is as much room again for what is looked
+ * at. */
 void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 {
-	*s = (struct gt_link_store){ .fd = -1, .err = GT_ERR_INIT, .shift = new_ends ? SHIFT_MAX : SHIFT_PACKED };
+	*s = (struct gt_link_store){
+		.fd = -1, .err = GT_ERR_INIT, .shift = new_ends ? SHIFT_MAX : SHIFT_PACKED
+	};
 	s->record = new_ends ? sizeof(struct gt_link) : GT_LINK_BYTES;
 	s->memory = new_ends ? MEMORY : MEMORY / 2;
 	while (s->shift > SHIFT_MIN && chunk_bytes(s) * lines > s->memory / 2)
@@ -90,13 +109,16 @@ void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 		return;
 	if (chunk_bytes(s) * lines * 4 < s->memory)
 		s->memory = chunk_bytes(s) * lines * 4 > SLAB ? chunk_bytes(s) * lines * 4 : SLAB;
-	s->gists = s->shift >= SHIFT_GIST ? new_packed(s, sizeof(struct gt_link_gist), GIST_SLABS) : NULL;
-	s->packed = new_packed(s, GT_LINK_PACKED_MAX(1u << s->shift), (uint32_t)((MEMORY - s->memory) / SLAB) - GIST_SLABS);
+	s->gists = s->shift >= SHIFT_GIST ? new_packed(s, sizeof(struct gt_link_gist), GIST_SLABS)
+					  : NULL;
+	s->packed = new_packed(s, GT_LINK_PACKED_MAX(1u << s->shift),
+		(uint32_t)((MEMORY - s->memory) / SLAB) - GIST_SLABS);
 }
 
 static int cannot_write(struct gt_link_store *s, int rc)
 {
-	return gt_err_set(&s->err, rc, "cannot write a temporary file in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-rc));
+	return gt_err_set(&s->err, rc, "cannot write a temporary file in %s (TMPDIR): %s",
+		gt_temporary_folder(), strerror(-rc));
 }
 
 /* ---- packed chunks ---- */
@@ -115,7 +137,8 @@ static uint8_t *packed_room(struct gt_link_store *s, struct gt_link_packed *p, s
 {
 	uint64_t slab = p->end / SLAB;
 
-	if (p->end % SLAB + n >= SLAB) {	/* none is ever quite full, so `end` lies in the slab at hand */
+	/* none is ever quite full, so `end` lies in the slab at hand */
+	if (p->end % SLAB + n >= SLAB) {
 		if (slab >= p->last && slab_out(s, p, slab))
 			return NULL;
 		p->end = ++slab * SLAB;
@@ -135,7 +158,8 @@ static void took(struct gt_link_packed *p, uint32_t chunk, size_t n)
 	p->end += n;
 }
 
-/* What is there of the chunk. Borrowed until the next one is asked for; NULL: nothing, or an error. */
+/* What is there of the chunk. Borrowed until the next one is asked for; NULL: nothing, or an error.
+ */
 static const uint8_t *packed_of(struct gt_link_store *s, struct gt_link_packed *p, uint32_t chunk)
 {
 	size_t size = p->at[chunk] & ((1u << SIZE_BITS) - 1);
@@ -147,7 +171,8 @@ static const uint8_t *packed_of(struct gt_link_store *s, struct gt_link_packed *
 		return p->slabs[slab < p->last ? slab : p->last] + from % SLAB;
 	if (!gt_pread(p->fd, p->one, size, from))
 		return p->one;
-	gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+	gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)",
+		gt_temporary_folder());
 	return NULL;
 }
 
@@ -162,7 +187,8 @@ static void add_gist(struct gt_link_store *s, uint32_t chunk, const struct gt_li
 }
 
 /* The chunk of the line that was completed last. */
-static void pack(struct gt_link_store *s, struct gt_links *l, uint32_t chunk, const struct gt_link_cols *rows)
+static void pack(struct gt_link_store *s, struct gt_links *l, uint32_t chunk,
+	const struct gt_link_cols *rows)
 {
 	uint32_t n = 1u << s->shift;
 	uint8_t *to = packed_room(s, s->packed, GT_LINK_PACKED_MAX(n));
@@ -212,7 +238,8 @@ static int write_out(struct gt_link_store *s, struct gt_link_frame *f)
 	if (f->dirty && s->fd < 0)
 		rc = s->fd = gt_temporary(&s->err);
 	if (f->dirty && s->fd >= 0)
-		rc = gt_pwrite(s->fd, f->bytes, chunk_bytes(s), (uint64_t)f->chunk * chunk_bytes(s));
+		rc = gt_pwrite(
+			s->fd, f->bytes, chunk_bytes(s), (uint64_t)f->chunk * chunk_bytes(s));
 	if (rc < 0)
 		return cannot_write(s, rc);
 	f->dirty = false;
@@ -237,7 +264,8 @@ static struct gt_link_frame *free_frame(struct gt_link_store *s, uint32_t chunk)
 {
 	struct gt_link_frame *f = NULL;
 
-	if ((s->nframes + 1) * chunk_bytes(s) <= s->memory && (!s->nframes || s->frames[s->hand].used)) {
+	if ((s->nframes + 1) * chunk_bytes(s) <= s->memory &&
+		(!s->nframes || s->frames[s->hand].used)) {
 		f = new_frame(s);
 	} else {
 		for (; s->frames[s->hand].used; s->hand = (s->hand + 1) % (uint32_t)s->nframes)
@@ -264,7 +292,8 @@ static struct gt_link_frame *fetch(struct gt_link_store *s, uint32_t chunk)
 	if (f && s->packed && s->packed->at[chunk])
 		unpack(s, chunk, f);
 	else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
-		gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+		gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)",
+			gt_temporary_folder());
 	return s->err.code ? NULL : f;
 }
 
@@ -292,7 +321,8 @@ static void pack_frame(struct gt_link_store *s, struct gt_links *l, uint32_t chu
 	rows = cols_of(s, f, 0);
 	pack(s, l, chunk, &rows);
 	f->dirty = f->used = false;
-	s->hand = (uint32_t)(f - s->frames);	/* the next chunk takes it, which the processor still has at hand */
+	/* the next chunk takes it, which the processor still has at hand */
+	s->hand = (uint32_t)(f - s->frames);
 }
 
 static int grow_packed(struct gt_link_store *s, struct gt_link_packed *p)
@@ -313,9 +343,9 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 	if (s->err.code)
 		return s->err.code;
 	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) ||
-	    gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
-	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)) ||
-	    grow_packed(s, s->packed) || grow_packed(s, s->gists))
+		gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
+		gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)) ||
+		grow_packed(s, s->packed) || grow_packed(s, s->gists))
 		return no_memory(s);
 	if (s->packed && n && !s->packed->at[l->chunks[n - 1]])
 		pack_frame(s, l, l->chunks[n - 1]);
@@ -325,7 +355,10 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 	return s->err.code;
 }
 
-static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i) { return i & ((1u << s->shift) - 1); }
+static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i)
+{
+	return i & ((1u << s->shift) - 1);
+}
 
 /* Room behind the last record. start: NULL after an error. */
 static struct gt_link_cols room(struct gt_link_store *s, struct gt_links *l, int64_t start)
@@ -333,7 +366,8 @@ static struct gt_link_cols room(struct gt_link_store *s, struct gt_links *l, int
 	struct gt_link_frame *f = NULL;
 
 	if (l->n == UINT32_MAX)
-		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
+		gt_err_set(
+			&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
 	if (in_chunk(s, l->n))
 		f = frame_of(s, l->chunks[l->n >> s->shift]);
 	else if (!add_chunk(s, l, start))
@@ -354,14 +388,16 @@ void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_l
 	l->n++;
 }
 
-void gt_links_put(struct gt_link_store *s, struct gt_links *l, const struct gt_link_cols *rows, uint32_t n)
+void gt_links_put(
+	struct gt_link_store *s, struct gt_links *l, const struct gt_link_cols *rows, uint32_t n)
 {
 	bool whole = s->packed && n == 1u << s->shift;
 	struct gt_link_cols to;
 
 	if (n > UINT32_MAX - l->n)
-		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
-	if (whole && !add_chunk(s, l, rows->start[0])) {	/* it need not be copied */
+		gt_err_set(
+			&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
+	if (whole && !add_chunk(s, l, rows->start[0])) { /* it need not be copied */
 		pack(s, l, s->nchunks - 1, rows);
 		l->n += n;
 	}
@@ -406,16 +442,19 @@ static bool has_gist(struct gt_link_store *s, uint32_t chunk, struct gt_link_gis
 	if (!gist)
 		return false;
 	memcpy(g, gist, offsetof(struct gt_link_gist, types));
-	memcpy(g->types, gist + offsetof(struct gt_link_gist, types), gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
+	memcpy(g->types, gist + offsetof(struct gt_link_gist, types),
+		gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
 	return true;
 }
 
-bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
+bool gt_links_gist(
+	struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
 {
 	return has_gist(s, l->chunks[i >> s->shift], g) && g->ntypes;
 }
 
-void gt_links_set(struct gt_link_store *s, struct gt_links *l, uint32_t i, const struct gt_link *one)
+void gt_links_set(
+	struct gt_link_store *s, struct gt_links *l, uint32_t i, const struct gt_link *one)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
 	struct gt_link_cols to;
@@ -423,7 +462,8 @@ void gt_links_set(struct gt_link_store *s, struct gt_links *l, uint32_t i, const
 
 	if (!f)
 		return;
-	if (i == l->n - 1 && has_gist(s, f->chunk, &g))	/* the last chunk will be packed once more */
+	/* the last chunk will be packed once more */
+	if (i == l->n - 1 && has_gist(s, f->chunk, &g))
 		l->packed_end = g.before;
 	to = cols_of(s, f, in_chunk(s, i));
 	put(&to, one);
@@ -439,7 +479,7 @@ uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64
 	size_t low = 0, high = (l->n >> s->shift) + (in_chunk(s, l->n) != 0);
 	uint32_t from, to;
 
-	while (low < high) {		/* chunks that begin at `at` or before */
+	while (low < high) { /* chunks that begin at `at` or before */
 		size_t mid = low + (high - low) / 2;
 
 		if (l->firsts[mid] <= at)

@@ -5,8 +5,9 @@
 
 #define SLOTS GT_LINK_GIST_SLOTS
 #define SUMS GT_LINK_GIST_SUMS
-#define FREE (UINT32_MAX - 1)	/* no number of a type */
-#define ONE (1ull << 48)	/* rows that take time are counted above the sum of what they took */
+#define FREE (UINT32_MAX - 1) /* no number of a type */
+/* rows that take time are counted above the sum of what they took */
+#define ONE (1ull << 48)
 
 void gt_link_gist_begin(struct gt_link_adding *a, int64_t before)
 {
@@ -20,7 +21,8 @@ void gt_link_gist_begin(struct gt_link_adding *a, int64_t before)
 		a->owner[i] = FREE;
 }
 
-/* Where the sum of a type is that is not the first one with its last bits, or new. SLOTS: there are too many. */
+/* Where the sum of a type is that is not the first one with its last bits, or new. SLOTS: there are
+ * too many. */
 static uint32_t find_slot(struct gt_link_adding *a, uint32_t type)
 {
 	uint32_t at = type % SLOTS;
@@ -36,7 +38,8 @@ static uint32_t find_slot(struct gt_link_adding *a, uint32_t type)
 	return at;
 }
 
-static bool add_types(struct gt_link_adding *restrict a, const uint32_t *restrict types, const uint32_t *restrict took, uint32_t n)
+static bool add_types(struct gt_link_adding *restrict a, const uint32_t *restrict types,
+	const uint32_t *restrict took, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t type = types[i], at = type % SLOTS;
@@ -51,7 +54,8 @@ static bool add_types(struct gt_link_adding *restrict a, const uint32_t *restric
 
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-static void add_gaps(struct gt_link_adding *a, const uint32_t *since, const uint32_t *took, uint32_t n)
+static void add_gaps(
+	struct gt_link_adding *a, const uint32_t *since, const uint32_t *took, uint32_t n)
 {
 	int32_t longest = 0, sign = 0;
 	uint32_t gaps = 0;
@@ -68,8 +72,8 @@ static void add_gaps(struct gt_link_adding *a, const uint32_t *since, const uint
 	a->in_turn &= sign >= 0;
 }
 
-void gt_link_gist_add(struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t from, uint32_t n, const uint32_t *since,
-		      const uint32_t *took)
+void gt_link_gist_add(struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t from,
+	uint32_t n, const uint32_t *since, const uint32_t *took)
 {
 	int64_t before = from ? rows->end[from - 1] : a->before;
 	uint64_t gap = (uint64_t)rows->start[from] - (uint64_t)before;
@@ -96,7 +100,8 @@ static int64_t latest(const int64_t *end, uint32_t n)
 	return cover;
 }
 
-void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t n, struct gt_link_gist *g)
+void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t n,
+	struct gt_link_gist *g)
 {
 	uint64_t ns = 0;
 
@@ -113,7 +118,8 @@ void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols 
 
 		for (uint32_t k = 0; k < SUMS; k++)
 			sum += sums[k];
-		g->types[i] = (struct gt_link_gist_type){ a->owner[a->slots[i]], (uint32_t)(sum / ONE), sum % ONE };
+		g->types[i] = (struct gt_link_gist_type){ a->owner[a->slots[i]],
+			(uint32_t)(sum / ONE), sum % ONE };
 		ns += sum % ONE;
 	}
 	g->in_turn = a->in_turn;

@@ -1,7 +1,9 @@
-/* Groups of rows, each a column after the other: its first value, how many bytes the others take that differ from it in their lowest bits
- * only, and these bits. So what is large or far from others costs its own group only.
+/* Groups of rows, each a column after the other: its first value, how many bytes the others take
+ * that differ from it in their lowest bits only, and these bits. So what is large or far from
+ * others costs its own group only.
  *
- * Times become differences, most of which fit in 32 bits; then the compiler looks at four of them at once, and a gist is made of them. */
+ * Times become differences, most of which fit in 32 bits; then the compiler looks at four of them
+ * at once, and a gist is made of them. */
 #include "analyze/critical/event_store_pack.h"
 
 #include <string.h>
@@ -9,31 +11,36 @@
 #define GROUP 256u
 
 /* value: of i */
-#define PUT(type, value) \
-	for (uint32_t i = 0; i < n; i++) { \
-		type one = (type)((value) ^ first); \
-		memcpy(to + i * sizeof(one), &one, sizeof(one)); \
+#define PUT(type, value)                                                                           \
+	for (uint32_t i = 0; i < n; i++) {                                                         \
+		type one = (type)((value) ^ first);                                                \
+		memcpy(to + i * sizeof(one), &one, sizeof(one));                                   \
 	}
-#define PUT_ANY(width, value) \
-	if (width == 1) \
-		PUT(uint8_t, value) \
-	else if (width == 2) \
-		PUT(uint16_t, value) \
-	else if (width == 4) \
-		PUT(uint32_t, value) \
-	else if (width == 8) \
-		PUT(uint64_t, value)
+#define PUT_ANY(width, value)                                                                      \
+	if (width == 1)                                                                            \
+		PUT(uint8_t, value)                                                                \
+	else if (width == 2)                                                                       \
+		PUT(uint16_t, value)                                                               \
+	else if (width == 4)                                                                       \
+		PUT(uint32_t, value)                                                               \
+	else if (width == 8)                                                                       \
+	PUT(uint64_t, value)
 
 static inline uint8_t *put_first(uint8_t *to, uint64_t first, uint64_t differ, uint8_t *width)
 {
-	*width = !differ ? 0 : differ <= UINT8_MAX ? 1 : differ <= UINT16_MAX ? 2 : differ <= UINT32_MAX ? 4 : 8;
+	*width = !differ               ? 0
+		: differ <= UINT8_MAX  ? 1
+		: differ <= UINT16_MAX ? 2
+		: differ <= UINT32_MAX ? 4
+				       : 8;
 	memcpy(to, &first, sizeof(first));
 	to[sizeof(first)] = *width;
 	return to + sizeof(first) + 1;
 }
 
 /* differ: the bits in which any of them differs from the first */
-static inline uint8_t *put_known(uint8_t *restrict to, const uint32_t *restrict v, uint32_t n, uint32_t differ)
+static inline uint8_t *put_known(
+	uint8_t *restrict to, const uint32_t *restrict v, uint32_t n, uint32_t differ)
 {
 	uint32_t first = v[0];
 	uint8_t width;
@@ -53,8 +60,8 @@ static uint8_t *put_column(uint8_t *to, const uint32_t *v, uint32_t n)
 }
 
 /* a[i] - b[i], which are left in `low` if they fit. */
-static uint8_t *put_differences(uint8_t *restrict to, const int64_t *restrict a, const int64_t *restrict b, uint32_t n, uint32_t *restrict low,
-				bool *fit)
+static uint8_t *put_differences(uint8_t *restrict to, const int64_t *restrict a,
+	const int64_t *restrict b, uint32_t n, uint32_t *restrict low, bool *fit)
 {
 	uint64_t first = (uint64_t)a[0] - (uint64_t)b[0], bits = 0, differ = 0;
 	uint8_t width;
@@ -81,16 +88,18 @@ static uint8_t *put_launches(uint8_t *to, const int64_t *start, const int64_t *l
 	uint8_t none;
 	bool fit;
 
-	return start == launch ? put_first(to, 0, 0, &none) : put_differences(to, start, launch, n, low, &fit);
+	return start == launch ? put_first(to, 0, 0, &none)
+			       : put_differences(to, start, launch, n, low, &fit);
 }
 
-size_t gt_link_pack(const struct gt_link_cols *rows, uint32_t n, uint8_t *to, struct gt_link_adding *gist)
+size_t gt_link_pack(
+	const struct gt_link_cols *rows, uint32_t n, uint8_t *to, struct gt_link_adding *gist)
 {
 	const uint8_t *begin = to;
 
 	for (uint32_t from = 0, m; from < n; from += m) {
 		const int64_t *start = rows->start + from, *end = rows->end + from;
-		uint32_t since[GROUP], took[GROUP];	/* since: from each start to the next one */
+		uint32_t since[GROUP], took[GROUP]; /* since: from each start to the next one */
 		bool fit = true;
 
 		m = n - from < GROUP ? n - from : GROUP;
@@ -108,11 +117,11 @@ size_t gt_link_pack(const struct gt_link_cols *rows, uint32_t n, uint8_t *to, st
 	return (size_t)(to - begin);
 }
 
-#define GET(type) \
-	for (uint32_t i = 0; i < n; i++) { \
-		type one; \
-		memcpy(&one, from + i * sizeof(one), sizeof(one)); \
-		v[i] = first ^ one; \
+#define GET(type)                                                                                  \
+	for (uint32_t i = 0; i < n; i++) {                                                         \
+		type one;                                                                          \
+		memcpy(&one, from + i * sizeof(one), sizeof(one));                                 \
+		v[i] = first ^ one;                                                                \
 	}
 
 static const uint8_t *get_column(const uint8_t *from, uint64_t *v, uint32_t n)
@@ -136,8 +145,10 @@ static const uint8_t *get_column(const uint8_t *from, uint64_t *v, uint32_t n)
 	return from + n * width;
 }
 
-/* Behind the first start. Each column by itself, so that the compiler sees what many rows have in common. */
-static const uint8_t *get_group(const uint8_t *from, uint32_t n, struct gt_link_cols *rows, uint32_t at)
+/* Behind the first start. Each column by itself, so that the compiler sees what many rows have in
+ * common. */
+static const uint8_t *get_group(
+	const uint8_t *from, uint32_t n, struct gt_link_cols *rows, uint32_t at)
 {
 	int64_t *start = rows->start + at, *end = rows->end + at, *launch = rows->launch + at;
 	uint64_t v[GROUP];

@@ -26,17 +26,31 @@ static struct gt_cell percent(long double part)
 {
 	if (!isfinite(part))
 		return gt_cell_none();
-	return (struct gt_cell){ .change = true, .i = part > 1e12L ? INT64_MAX : part < -1e12L ? INT64_MIN : llroundl(part * 10000) };
+	return (struct gt_cell){ .change = true,
+		.i = part > 1e12L       ? INT64_MAX
+			: part < -1e12L ? INT64_MIN
+					: llroundl(part * 10000) };
 }
 
 /* ---- the files ---- */
 
 static const struct gt_column file_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "side", "", GT_C_TEXT }, { "file", "File", GT_C_TEXT }, { "host", "Host", GT_C_TEXT },
-	{ "gpu", "GPU", GT_C_TEXT }, { "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT },
-	{ "start_utc", "Started", GT_C_TEXT }, { "span_ns", "First to last row", GT_C_NS }, { "calls", "Calls", GT_C_COUNT },
-	{ "gpu_operations", "GPU operations", GT_C_COUNT }, { "lost", "Lost", GT_C_COUNT }, { "command", NULL, GT_C_TEXT },
-	{ "events", NULL, GT_C_TEXT }, { "args", NULL, GT_C_TEXT }, { "layers", NULL, GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "side", "", GT_C_TEXT },
+	{ "file", "File", GT_C_TEXT },
+	{ "host", "Host", GT_C_TEXT },
+	{ "gpu", "GPU", GT_C_TEXT },
+	{ "driver", "Driver", GT_C_TEXT },
+	{ "cuda", "CUDA", GT_C_TEXT },
+	{ "start_utc", "Started", GT_C_TEXT },
+	{ "span_ns", "First to last row", GT_C_NS },
+	{ "calls", "Calls", GT_C_COUNT },
+	{ "gpu_operations", "GPU operations", GT_C_COUNT },
+	{ "lost", "Lost", GT_C_COUNT },
+	{ "command", NULL, GT_C_TEXT },
+	{ "events", NULL, GT_C_TEXT },
+	{ "args", NULL, GT_C_TEXT },
+	{ "layers", NULL, GT_C_TEXT },
 };
 #define NFILE (sizeof(file_columns) / sizeof(*file_columns))
 
@@ -52,7 +66,8 @@ static void add_file(struct gt_table *t, const struct gt_side *s, const char *si
 		for (unsigned i = 0; i < NFILE; i++) {
 			int column = gt_table_column(header, file_columns[i].key);
 
-			cells[i] = column >= 0 ? *gt_table_cell(header, row, (unsigned)column) : gt_cell_text(side);
+			cells[i] = column >= 0 ? *gt_table_cell(header, row, (unsigned)column)
+					       : gt_cell_text(side);
 		}
 		gt_table_add(t, cells + skip);
 	}
@@ -68,7 +83,8 @@ static bool alike(const struct gt_table *a, const struct gt_table *b, const char
 
 	for (unsigned f = 0; f < 2; f++)
 		for (unsigned row = 0; row < gt_table_rows(both[f]); row++) {
-			const struct gt_cell *c = gt_table_cell(both[f], row, (unsigned)gt_table_column(both[f], key));
+			const struct gt_cell *c = gt_table_cell(
+				both[f], row, (unsigned)gt_table_column(both[f], key));
 
 			if (c->absent || !c->s || !*c->s)
 				continue;
@@ -81,7 +97,8 @@ static bool alike(const struct gt_table *a, const struct gt_table *b, const char
 
 static void note_differences(struct gt_table *t, const struct gt_table *a, const struct gt_table *b)
 {
-	static const struct { const char *key, *words;
+	static const struct {
+		const char *key, *words;
 	} machine[] =
 	    {
 		{"host", "hosts"},
@@ -103,7 +120,8 @@ static void note_differences(struct gt_table *t, const struct gt_table *a, const
 		if (!alike(a, b, way[i].key))
 			gt_buf_printf(&b2, "%s%s", b2.len ? ", " : "", way[i].words);
 	if (b1.len && !b1.failed)
-		gt_table_note(t, "different %.*s: what changed may be the machine, not the program", (int)b1.len, (const char *)b1.data);
+		gt_table_note(t, "different %.*s: what changed may be the machine, not the program",
+			(int)b1.len, (const char *)b1.data);
 	if (b2.len && !b2.failed)
 		gt_table_note(t, "different %.*s", (int)b2.len, (const char *)b2.data);
 	gt_buf_release(&b1);
@@ -137,15 +155,21 @@ struct name {
 	int64_t total_a, total_b;
 	enum gt_verdict verdict;
 };
-struct compared { struct name *list; size_t n; uint64_t verdicts[GT_VERDICT_COUNT]; };
+struct compared {
+	struct name *list;
+	size_t n;
+	uint64_t verdicts[GT_VERDICT_COUNT];
+};
 
 static bool wanted(unsigned names, const char *layer, const char *category)
 {
 	if (!strcmp(layer, gt_layer_word(GT_LAYER_IOCTL)))
 		return names & GT_NAMES_IOCTLS;
-	if (!strcmp(layer, gt_layer_word(GT_LAYER_GPU)) && !strcmp(category, gt_category_word(GT_CAT_KERNEL)))
+	if (!strcmp(layer, gt_layer_word(GT_LAYER_GPU)) &&
+		!strcmp(category, gt_category_word(GT_CAT_KERNEL)))
 		return names & GT_NAMES_KERNELS;
-	if (!strcmp(layer, gt_layer_word(GT_LAYER_GPU)) && strcmp(category, gt_category_word(GT_CAT_SYNC)) != 0)
+	if (!strcmp(layer, gt_layer_word(GT_LAYER_GPU)) &&
+		strcmp(category, gt_category_word(GT_CAT_SYNC)) != 0)
 		return names & GT_NAMES_COPIES;
 	return names & GT_NAMES_CALLS;
 }
@@ -154,7 +178,8 @@ static bool wanted(unsigned names, const char *layer, const char *category)
 static struct gt_sample sample(const struct gt_table *t, unsigned row, int64_t *total)
 {
 	const struct gt_cell *deviation = gt_table_cell(t, row, DEVIATION);
-	struct gt_sample s = { .count = (uint64_t)gt_table_cell(t, row, COUNT)->i, .scatters = !deviation->absent };
+	struct gt_sample s = { .count = (uint64_t)gt_table_cell(t, row, COUNT)->i,
+		.scatters = !deviation->absent };
 
 	*total = gt_table_cell(t, row, TOTAL)->i;
 	s.mean = (double)*total / (double)s.count;
@@ -182,12 +207,16 @@ static void judge(struct name *one, const struct gt_side *a, const struct gt_sid
 		one->verdict = one->has_a ? GT_VERDICT_GONE : GT_VERDICT_ADDED;
 }
 
-static struct name name_of(const struct gt_table *ta, const struct gt_table *tb, struct gt_row_pair p)
+static struct name name_of(
+	const struct gt_table *ta, const struct gt_table *tb, struct gt_row_pair p)
 {
 	const struct gt_table *t = p.b >= 0 ? tb : ta;
 	unsigned row = (unsigned)(p.b >= 0 ? p.b : p.a);
-	struct name one = { .name = gt_table_cell(t, row, NAME)->s, .layer = gt_table_cell(t, row, LAYER)->s,
-			    .category = gt_table_cell(t, row, CATEGORY)->s, .has_a = p.a >= 0, .has_b = p.b >= 0 };
+	struct name one = { .name = gt_table_cell(t, row, NAME)->s,
+		.layer = gt_table_cell(t, row, LAYER)->s,
+		.category = gt_table_cell(t, row, CATEGORY)->s,
+		.has_a = p.a >= 0,
+		.has_b = p.b >= 0 };
 
 	if (one.has_a)
 		one.a = sample(ta, (unsigned)p.a, &one.total_a);
@@ -198,7 +227,8 @@ static struct name name_of(const struct gt_table *ta, const struct gt_table *tb,
 
 static uint64_t weight(const struct name *n)
 {
-	return n->total_a > n->total_b ? (uint64_t)n->total_a - (uint64_t)n->total_b : (uint64_t)n->total_b - (uint64_t)n->total_a;
+	return n->total_a > n->total_b ? (uint64_t)n->total_a - (uint64_t)n->total_b
+				       : (uint64_t)n->total_b - (uint64_t)n->total_a;
 }
 
 static int by_weight(const void *pa, const void *pb)
@@ -214,7 +244,8 @@ static int by_weight(const void *pa, const void *pb)
 	return order ? order : strcmp(a->layer, b->layer);
 }
 
-static int compare_names(struct compared *c, const struct gt_side *a, const struct gt_side *b, unsigned names, struct gt_err *err)
+static int compare_names(struct compared *c, const struct gt_side *a, const struct gt_side *b,
+	unsigned names, struct gt_err *err)
 {
 	const struct gt_table *ta = gt_side_table(a, "names"), *tb = gt_side_table(b, "names");
 	struct gt_row_pair *pairs;
@@ -259,22 +290,40 @@ static struct gt_table *verdicts(const struct compared *c)
 }
 
 static const struct gt_column name_columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "mean_change_percent", "Mean %", GT_C_PERCENT },
-	{ "noise_percent", "Noise %", GT_C_PERCENT }, { "change_ns", "Total change", GT_C_NS }, { "count_a", "Count A", GT_C_COUNT },
-	{ "count_b", "Count B", GT_C_COUNT }, { "mean_a_ns", "Mean A", GT_C_NS }, { "mean_b_ns", "Mean B", GT_C_NS },
-	{ "layer", "Layer", GT_C_TEXT }, { "total_a_ns", "Total A", GT_C_NS },
-	{ "total_b_ns", "Total B", GT_C_NS }, { "stddev_a_ns", NULL, GT_C_REAL }, { "stddev_b_ns", NULL, GT_C_REAL },
-	{ "category", NULL, GT_C_TEXT }, { "name", NULL, GT_C_TEXT },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "verdict", "Verdict", GT_C_WHOLE },
+	{ "mean_change_percent", "Mean %", GT_C_PERCENT },
+	{ "noise_percent", "Noise %", GT_C_PERCENT },
+	{ "change_ns", "Total change", GT_C_NS },
+	{ "count_a", "Count A", GT_C_COUNT },
+	{ "count_b", "Count B", GT_C_COUNT },
+	{ "mean_a_ns", "Mean A", GT_C_NS },
+	{ "mean_b_ns", "Mean B", GT_C_NS },
+	{ "layer", "Layer", GT_C_TEXT },
+	{ "total_a_ns", "Total A", GT_C_NS },
+	{ "total_b_ns", "Total B", GT_C_NS },
+	{ "stddev_a_ns", NULL, GT_C_REAL },
+	{ "stddev_b_ns", NULL, GT_C_REAL },
+	{ "category", NULL, GT_C_TEXT },
+	{ "name", NULL, GT_C_TEXT },
 };
 #define NNAME (sizeof(name_columns) / sizeof(*name_columns))
 
-static struct gt_cell mean(bool has, const struct gt_sample *s) { return has ? gt_cell_i(llround(s->mean)) : gt_cell_none(); }
-static struct gt_cell deviation(const struct gt_sample *s) { return (struct gt_cell){ .absent = !s->scatters, .d = s->deviation }; }
+static struct gt_cell mean(bool has, const struct gt_sample *s)
+{
+	return has ? gt_cell_i(llround(s->mean)) : gt_cell_none();
+}
+static struct gt_cell deviation(const struct gt_sample *s)
+{
+	return (struct gt_cell){ .absent = !s->scatters, .d = s->deviation };
+}
 
 static struct gt_cell verdict_cell(enum gt_verdict verdict)
 {
-	return gt_cell_toned(gt_cell_text(verdict_words[verdict]), verdict == GT_VERDICT_SLOWER ? GT_TONE_BAD :
-			     verdict == GT_VERDICT_FASTER ? GT_TONE_GOOD : GT_TONE_NONE);
+	return gt_cell_toned(gt_cell_text(verdict_words[verdict]),
+		verdict == GT_VERDICT_SLOWER           ? GT_TONE_BAD
+			: verdict == GT_VERDICT_FASTER ? GT_TONE_GOOD
+						       : GT_TONE_NONE);
 }
 
 static bool is_kernel(const struct name *n)
@@ -310,35 +359,46 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 {
 	bool both = n->has_a && n->has_b, kernel = is_kernel(n);
 	double noise = both ? gt_diff_noise(&n->a, &n->b) : -1;
-	struct gt_cell by = noise >= 0 && n->a.mean > 0 ? percent((long double)(noise / n->a.mean)) : gt_cell_none();
+	struct gt_cell by = noise >= 0 && n->a.mean > 0 ? percent((long double)(noise / n->a.mean))
+							: gt_cell_none();
 
 	by.change = false;
-	gt_table_add(t, (struct gt_cell[NNAME]){
-		gt_cell_text(kernel ? gt_kernel_names_shown(kernels, n->name) : n->name), verdict_cell(n->verdict),
-		both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean)) : gt_cell_none(), by,
-		{ .absent = n->verdict == GT_VERDICT_UNRECORDED, .change = true, .i = n->total_b - n->total_a },
-		gt_cell_known(n->has_a, n->a.count), gt_cell_known(n->has_b, n->b.count), mean(n->has_a, &n->a), mean(n->has_b, &n->b),
-		gt_cell_text(n->layer),
-		gt_cell_known(n->has_a, (uint64_t)n->total_a), gt_cell_known(n->has_b, (uint64_t)n->total_b), deviation(&n->a),
-		deviation(&n->b), gt_cell_text(n->category), gt_cell_text(n->name) });
+	gt_table_add(t,
+		(struct gt_cell[NNAME]){
+			gt_cell_text(kernel ? gt_kernel_names_shown(kernels, n->name) : n->name),
+			verdict_cell(n->verdict),
+			both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean))
+			     : gt_cell_none(),
+			by,
+			{ .absent = n->verdict == GT_VERDICT_UNRECORDED,
+				.change = true,
+				.i = n->total_b - n->total_a },
+			gt_cell_known(n->has_a, n->a.count), gt_cell_known(n->has_b, n->b.count),
+			mean(n->has_a, &n->a), mean(n->has_b, &n->b), gt_cell_text(n->layer),
+			gt_cell_known(n->has_a, (uint64_t)n->total_a),
+			gt_cell_known(n->has_b, (uint64_t)n->total_b), deviation(&n->a),
+			deviation(&n->b), gt_cell_text(n->category), gt_cell_text(n->name) });
 }
 
 /* Names that a filter left out while recording look as if they were gone or added. */
 static void note_left_out(struct gt_table *t, const struct gt_side *a, const struct gt_side *b)
 {
 	if (a->filtered || b->filtered)
-		gt_table_note(t, "names were left out while recording %s: what seems to be %s may be so for that reason only",
-			      !b->filtered   ? "A"
-			      : !a->filtered ? "B"
-					     : "A and B",
-			      !b->filtered   ? "added"
-			      : !a->filtered ? "gone"
-					     : "added or gone");
+		gt_table_note(t,
+			"names were left out while recording %s: what seems to be %s may be so for that reason only",
+			!b->filtered           ? "A"
+				: !a->filtered ? "B"
+					       : "A and B",
+			!b->filtered           ? "added"
+				: !a->filtered ? "gone"
+					       : "added or gone");
 }
 
-static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked)
+static struct gt_table *names(const struct compared *c, const struct gt_side *a,
+	const struct gt_side *b, const struct gt_diff_request *asked)
 {
-	struct gt_table *t = gt_table_new("names", "By name, what changed the time most first", name_columns, NNAME);
+	struct gt_table *t = gt_table_new(
+		"names", "By name, what changed the time most first", name_columns, NNAME);
 	struct gt_kernel_names *kernels = name_kernels(c, asked->form);
 	unsigned top = asked->top;
 	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_rows_shown(n, top);
@@ -351,14 +411,17 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	for (size_t i = 0; i < shown; i++)
 		add_name(t, &c->list[i], kernels);
 	gt_kernel_names_free(kernels);
-	gt_table_gives_way(t, "total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns mean_b_ns mean_change_percent");
-	gt_table_note(t, "slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
-			 "the total changes with the count as well");
+	gt_table_gives_way(t,
+		"total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns mean_b_ns mean_change_percent");
+	gt_table_note(t,
+		"slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
+		"the total changes with the count as well");
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
 	gt_table_note_cut(t, n, shown);
 	if (top && c->verdicts[GT_VERDICT_SAME])
-		gt_note_plural(t, c->verdicts[GT_VERDICT_SAME], "%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
-			     (unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
+		gt_note_plural(t, c->verdicts[GT_VERDICT_SAME],
+			"%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
+			(unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
 	note_left_out(t, a, b);
 	return t;
 }
@@ -366,10 +429,14 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 /* ---- figures ---- */
 
 enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, UNTOLD, SAME };
-static const char *const what_words[] = { "worse", "better", "changed", "added", "gone", "not recorded", "cannot tell", "same" };
+static const char *const what_words[] = { "worse", "better", "changed", "added", "gone",
+	"not recorded", "cannot tell", "same" };
 static struct gt_cell what_cell(enum what what)
 {
-	return gt_cell_toned(gt_cell_text(what_words[what]), what == WORSE ? GT_TONE_BAD : what == BETTER ? GT_TONE_GOOD : GT_TONE_NONE);
+	return gt_cell_toned(gt_cell_text(what_words[what]),
+		what == WORSE            ? GT_TONE_BAD
+			: what == BETTER ? GT_TONE_GOOD
+					 : GT_TONE_NONE);
 }
 
 struct figure {
@@ -378,21 +445,26 @@ struct figure {
 	const struct gt_table *ta, *tb;
 	unsigned column_a, column_b;
 	struct gt_row_pair rows;
-	bool has_a, has_b;		/* the figure, not only the row */
+	bool has_a, has_b; /* the figure, not only the row */
 	long double change;
 	enum what what;
 };
-struct figures { struct figure *list; size_t n, cap, same; };
+struct figures {
+	struct figure *list;
+	size_t n, cap, same;
+};
 
 /* A p99 of 100 durations is the second longest. Of fewer it means nothing. */
 static bool enough(const struct gt_table *t, int row)
 {
 	int column = gt_table_column(t, "count");
 
-	return row >= 0 && column >= 0 && gt_table_cell(t, (unsigned)row, (unsigned)column)->i >= 100;
+	return row >= 0 && column >= 0 &&
+		gt_table_cell(t, (unsigned)row, (unsigned)column)->i >= 100;
 }
 
-static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, const struct gt_side *a, const struct gt_side *b)
+static enum what figure_verdict(const struct figure *f, enum gt_diff_role role,
+	const struct gt_side *a, const struct gt_side *b)
 {
 	if (!f->has_a || !f->has_b) {
 		const struct gt_side *missing = f->has_a ? b : a;
@@ -401,8 +473,8 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, 
 		if (!gt_side_recorded(missing, f->rule))
 			return UNRECORDED;
 		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
-			return UNTOLD;	/* the data was recorded, but the figure does not exist,
-					 * or the report cannot compute it */
+			return UNTOLD; /* the data was recorded, but the figure does not exist,
+					* or the report cannot compute it */
 		return f->has_a ? GONE : ADDED;
 	}
 	if (fabsl(f->change) <= (long double)GT_DIFF_FLOOR)
@@ -414,7 +486,8 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, 
 
 /* Leaves out rows that are in one file only and that the comparison by name has, and zeros in
  * such rows. */
-static bool of_interest(const struct figure *f, enum gt_diff_role role, long double a, long double b)
+static bool of_interest(
+	const struct figure *f, enum gt_diff_role role, long double a, long double b)
 {
 	bool row_alone = f->rows.a < 0 || f->rows.b < 0;
 
@@ -425,8 +498,8 @@ static bool of_interest(const struct figure *f, enum gt_diff_role role, long dou
 	return role != GT_DIFF_TAIL || (enough(f->ta, f->rows.a) && enough(f->tb, f->rows.b));
 }
 
-static int add_figure(struct figures *fs, struct figure f, enum gt_diff_role role, const struct gt_side *a, const struct gt_side *b,
-		      struct gt_err *err)
+static int add_figure(struct figures *fs, struct figure f, enum gt_diff_role role,
+	const struct gt_side *a, const struct gt_side *b, struct gt_err *err)
 {
 	long double va = 0, vb = 0;
 
@@ -443,10 +516,11 @@ static int add_figure(struct figures *fs, struct figure f, enum gt_diff_role rol
 	return 0;
 }
 
-static int compare_table(struct figures *fs, const struct gt_diff_rule *rule, const struct gt_side *a, const struct gt_side *b,
-			 struct gt_err *err)
+static int compare_table(struct figures *fs, const struct gt_diff_rule *rule,
+	const struct gt_side *a, const struct gt_side *b, struct gt_err *err)
 {
-	const struct gt_table *ta = gt_side_table(a, rule->table), *tb = gt_side_table(b, rule->table);
+	const struct gt_table *ta = gt_side_table(a, rule->table),
+			      *tb = gt_side_table(b, rule->table);
 	const struct gt_column *columns;
 	struct gt_row_pair *pairs;
 	unsigned ncolumns;
@@ -465,14 +539,14 @@ static int compare_table(struct figures *fs, const struct gt_diff_rule *rule, co
 
 			if (gt_diff_is_figure(role) && role != GT_DIFF_GATE && column_a >= 0)
 				rc = add_figure(fs,
-						(struct figure){.rule = rule,
-								.column = &columns[c],
-								.ta = ta,
-								.tb = tb,
-								.column_b = c,
-								.column_a = (unsigned)column_a,
-								.rows = pairs[i]},
-						role, a, b, err);
+					(struct figure){ .rule = rule,
+						.column = &columns[c],
+						.ta = ta,
+						.tb = tb,
+						.column_b = c,
+						.column_a = (unsigned)column_a,
+						.rows = pairs[i] },
+					role, a, b, err);
 		}
 	free(pairs);
 	return rc;
@@ -491,16 +565,22 @@ static int by_change(const void *pa, const void *pb)
 		return ca < cb ? 1 : -1;
 	if (a->rows.b != b->rows.b)
 		return a->rows.b < b->rows.b ? -1 : 1;
-	return a->rows.a != b->rows.a ? (a->rows.a < b->rows.a ? -1 : 1) : (a->column_b > b->column_b) - (a->column_b < b->column_b);
+	return a->rows.a != b->rows.a ? (a->rows.a < b->rows.a ? -1 : 1)
+				      : (a->column_b > b->column_b) - (a->column_b < b->column_b);
 }
 
 static const struct gt_column figure_columns[] = {
-	{ "figure", "Figure", GT_C_TEXT }, { "row", "Of", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "a", "A", GT_C_FIGURE },
-	{ "b", "B", GT_C_FIGURE }, { "change_percent", "Change %", GT_C_PERCENT },
+	{ "figure", "Figure", GT_C_TEXT },
+	{ "row", "Of", GT_C_TEXT },
+	{ "verdict", "Verdict", GT_C_WHOLE },
+	{ "a", "A", GT_C_FIGURE },
+	{ "b", "B", GT_C_FIGURE },
+	{ "change_percent", "Change %", GT_C_PERCENT },
 };
 #define NFIGURE (sizeof(figure_columns) / sizeof(*figure_columns))
 
-static struct gt_cell figure_cell(bool has, const struct gt_table *t, int row, unsigned column, enum gt_cell_kind kind)
+static struct gt_cell figure_cell(
+	bool has, const struct gt_table *t, int row, unsigned column, enum gt_cell_kind kind)
 {
 	struct gt_cell c = has ? *gt_table_cell(t, (unsigned)row, column) : gt_cell_none();
 
@@ -511,16 +591,19 @@ static struct gt_cell figure_cell(bool has, const struct gt_table *t, int row, u
 static int put_figure(struct gt_table *t, const struct figure *f)
 {
 	bool in_b = f->rows.b >= 0;
-	char *row = gt_row_name(f->rule, in_b ? f->tb : f->ta, (unsigned)(in_b ? f->rows.b : f->rows.a)), figure[96];
+	char *row = gt_row_name(
+		     f->rule, in_b ? f->tb : f->ta, (unsigned)(in_b ? f->rows.b : f->rows.a)),
+	     figure[96];
 
 	if (!row)
 		return -ENOMEM;
 	snprintf(figure, sizeof(figure), "%s.%s", f->rule->table, f->column->key);
-	gt_table_add(t, (struct gt_cell[NFIGURE]){
-		gt_cell_text(figure), gt_cell_text(row), what_cell(f->what),
-		figure_cell(f->has_a, f->ta, f->rows.a, f->column_a, f->column->kind),
-		figure_cell(f->has_b, f->tb, f->rows.b, f->column_b, f->column->kind),
-		f->has_a && f->has_b ? percent(f->change) : gt_cell_none() });
+	gt_table_add(t,
+		(struct gt_cell[NFIGURE]){ gt_cell_text(figure), gt_cell_text(row),
+			what_cell(f->what),
+			figure_cell(f->has_a, f->ta, f->rows.a, f->column_a, f->column->kind),
+			figure_cell(f->has_b, f->tb, f->rows.b, f->column_b, f->column->kind),
+			f->has_a && f->has_b ? percent(f->change) : gt_cell_none() });
 	free(row);
 	return 0;
 }
@@ -540,16 +623,19 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 			return NULL;
 		}
 	if (n)
-		gt_table_note(t, "what changed by more than 1 %%; of single figures noise cannot be told");
+		gt_table_note(t,
+			"what changed by more than 1 %%; of single figures noise cannot be told");
 	gt_table_gives_way(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
-		gt_note_plural(t, fs->same, "%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}", fs->same, fs->n);
+		gt_note_plural(t, fs->same,
+			"%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}",
+			fs->same, fs->n);
 	return t;
 }
 
-static int compare_figures(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table **table,
-			   struct gt_err *err)
+static int compare_figures(const struct gt_side *a, const struct gt_side *b,
+	const struct gt_diff_request *asked, struct gt_table **table, struct gt_err *err)
 {
 	struct figures fs = { 0 };
 	int rc = 0;
@@ -569,12 +655,14 @@ static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) <
 
 /* NULL: a requested table has an answer in both files. Else the first table without one; *side:
  * its file. */
-static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, char *side)
+static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b,
+	const struct gt_diff_request *asked, char *side)
 {
 	const struct gt_table *first = NULL;
 
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++) {
-		const struct gt_table *ta = gt_side_table(a, rule->table), *tb = gt_side_table(b, rule->table);
+		const struct gt_table *ta = gt_side_table(a, rule->table),
+				      *tb = gt_side_table(b, rule->table);
 
 		if (!gt_diff_is_requested(asked, rule))
 			continue;
@@ -589,7 +677,8 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 }
 
 /* Explains tables after the first, which describes the files. */
-static void settle(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table **tables, int n)
+static void settle(const struct gt_side *a, const struct gt_side *b,
+	const struct gt_diff_request *asked, struct gt_table **tables, int n)
 {
 	static const char said[] = "cannot answer: ";
 	char side = '?';
@@ -598,13 +687,15 @@ static void settle(const struct gt_side *a, const struct gt_side *b, const struc
 
 	if (!why || n < 2)
 		return;
-	gt_table_cannot(tables[1], "in %c %s", side, note && !strncmp(note, said, strlen(said)) ? note + strlen(said) : "it is not known");
+	gt_table_cannot(tables[1], "in %c %s", side,
+		note && !strncmp(note, said, strlen(said)) ? note + strlen(said)
+							   : "it is not known");
 	for (int i = 2; i < n; i++)
 		gt_table_follows(tables[i], tables[1]);
 }
 
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table *tables[GT_DIFF_TABLES],
-	    struct gt_err *err)
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked,
+	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err)
 {
 	struct compared c = { 0 };
 	int n = 0, rc = 0;

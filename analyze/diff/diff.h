@@ -11,16 +11,17 @@
 /* Durations of one name in one trace. */
 struct gt_sample {
 	uint64_t count;
-	double mean, deviation;		/* ns; the deviation is of the sample (n - 1) */
-	bool scatters;			/* the deviation is known */
-	double drift;			/* ns: the standard error of the mean, computed from the
-					 * means of time slices; 0: unknown */
-	double slices;			/* effective number of slices: lower if they are unequal */
+	double mean, deviation; /* ns; the deviation is of the sample (n - 1) */
+	bool scatters;          /* the deviation is known */
+	double drift;           /* ns: the standard error of the mean, computed from the
+				 * means of time slices; 0: unknown */
+	double slices;          /* effective number of slices: lower if they are unequal */
 };
-#define GT_DIFF_FLOOR 0.01		/* smaller relative changes are ignored */
-#define GT_CLOCK_STEP 16.0		/* ns: smallest deviation that is used. GPU clocks have
-					 * steps of 32 ns, so equal durations may differ by a
-					 * step */
+#define GT_DIFF_FLOOR 0.01 /* smaller relative changes are ignored */
+#define GT_CLOCK_STEP                                                                              \
+	16.0 /* ns: smallest deviation that is used. GPU clocks have                               \
+	      * steps of 32 ns, so equal durations may differ by a                                 \
+	      * step */
 /* ns: how far two means may differ by chance: 3 standard errors of their difference. With few
  * durations it is more: Student's t at the same confidence (99.73 %), with Welch's degrees of
  * freedom, because the two deviations may differ. The standard error is the larger of the one
@@ -28,16 +29,24 @@ struct gt_sample {
  * fewer than two durations. */
 double gt_diff_noise(const struct gt_sample *a, const struct gt_sample *b);
 
+/* clang-format off */
 #define GT_VERDICTS(X) /* enum, key of its count, title of its count, word */ \
-	X(SLOWER, "slower", "Slower", "slower") X(FASTER, "faster", "Faster", "faster") X(ADDED, "added", "Added", "added") \
-	X(GONE, "gone", "Gone", "gone") X(MORE, "more", "More", "more") X(FEWER, "fewer", "Fewer", "fewer") \
-	X(NOISE, "within_noise", "Within noise", "within noise") X(UNKNOWN, "noise_unknown", "Noise unknown", "noise unknown") \
-	X(UNRECORDED, "not_recorded", "Not recorded", "not recorded") X(SAME, "same", "Same", "same")
+	X(SLOWER, "slower", "Slower", "slower") \
+	X(FASTER, "faster", "Faster", "faster") \
+	X(ADDED, "added", "Added", "added") \
+	X(GONE, "gone", "Gone", "gone") \
+	X(MORE, "more", "More", "more") \
+	X(FEWER, "fewer", "Fewer", "fewer") \
+	X(NOISE, "within_noise", "Within noise", "within noise") \
+	X(UNKNOWN, "noise_unknown", "Noise unknown", "noise unknown") \
+	X(UNRECORDED, "not_recorded", "Not recorded", "not recorded") \
+	X(SAME, "same", "Same", "same")
+/* clang-format on */
 enum gt_verdict {
 #define X(e, key, title, word) GT_VERDICT_##e,
 	GT_VERDICTS(X)
 #undef X
-	GT_VERDICT_COUNT
+		GT_VERDICT_COUNT
 };
 /* The verdict for a name that is in both files. MORE and FEWER: the mean did not change
  * measurably, but the count did. */
@@ -48,31 +57,34 @@ enum gt_verdict gt_diff_verdict(const struct gt_sample *a, const struct gt_sampl
 struct gt_side {
 	struct gt_table *tables[GT_RUN_TABLES];
 	unsigned n;
-	uint32_t layers;		/* GT_BIT(enum gt_layer): recorded in one of its recordings at least */
-	bool filtered;			/* a filter left out names while recording */
-	bool nothing_selected;			/* the options leave no row */
+	/* GT_BIT(enum gt_layer): recorded in one of its recordings at least */
+	uint32_t layers;
+	bool filtered;         /* a filter left out names while recording */
+	bool nothing_selected; /* the options leave no row */
 };
 /* What to read of each file, and to compare. */
 struct gt_diff_request {
-	bool wanted[GT_DIFF_RULES_MOST];	/* by index in gt_diff_rules */
-	unsigned names;			/* enum gt_diff_names; 0: names are not compared */
-	unsigned top;			/* rows to show; 0: all, also unchanged ones */
-	enum gt_name_form form;		/* kernel name style */
+	bool wanted[GT_DIFF_RULES_MOST]; /* by index in gt_diff_rules */
+	unsigned names;                  /* enum gt_diff_names; 0: names are not compared */
+	unsigned top;                    /* rows to show; 0: all, also unchanged ones */
+	enum gt_name_form form;          /* kernel name style */
 };
 /* Adds the tables of a report (NULL: the default ones). false: none of them can be compared. */
 bool gt_diff_request_report(struct gt_diff_request *asked, const char *report);
-static inline bool gt_diff_is_requested(const struct gt_diff_request *asked, const struct gt_diff_rule *rule)
+static inline bool gt_diff_is_requested(
+	const struct gt_diff_request *asked, const struct gt_diff_rule *rule)
 {
 	return asked->wanted[rule - gt_diff_rules];
 }
-static inline void gt_diff_request_table(struct gt_diff_request *asked, const struct gt_diff_rule *rule)
+static inline void gt_diff_request_table(
+	struct gt_diff_request *asked, const struct gt_diff_rule *rule)
 {
 	asked->wanted[rule - gt_diff_rules] = true;
 }
 /* Runs the requested reports and the header over a file. opt as for gt_run, but all rows are
  * read whatever opt->top says. */
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
-		 unsigned threads, struct gt_err *err);
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked,
+	struct gt_analysis_options *opt, unsigned threads, struct gt_err *err);
 /* borrowed; NULL: no such table */
 const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);
 /* Was the data of this table recorded? */
@@ -82,25 +94,28 @@ void gt_side_release(struct gt_side *s);
 /* ---- two ---- */
 
 /* A row of each file with the same key; -1: the file has none. */
-struct gt_row_pair { int a, b; };
+struct gt_row_pair {
+	int a, b;
+};
 /* Pairs rows by key; rows with equal keys are paired in their order. Sorted as in b, rows that
  * are only in a come last. a or b NULL: has no rows. The caller frees *pairs. */
-int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, const struct gt_table *b, struct gt_row_pair **pairs, size_t *n,
-		 struct gt_err *err);
+int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
+	const struct gt_table *b, struct gt_row_pair **pairs, size_t *n, struct gt_err *err);
 /* The name of a row: its label, or its keys, with its rank in front if there are several. The
  * caller frees it. NULL: no memory. */
 char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row);
 /* The value of a cell as a number; percentages in percent. false: absent, or not a number. */
-bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v);
+bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row,
+	unsigned column, long double *v);
 /* The relative change (b - a) / |a|. 0 if both are 0, infinite if only a is 0. */
 long double gt_change(long double a, long double b);
 
 /* Makes the tables "files", "verdicts", "names" (these two only if names are compared) and
  * "figures"; the caller owns them. Returns their number, or negative. */
 #define GT_DIFF_TABLES 4
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked, struct gt_table *tables[GT_DIFF_TABLES],
-	    struct gt_err *err);
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked,
+	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err);
 
-extern const struct gt_analysis gt_diff_names_report;	/* "names": operations with count, mean
-							 * and deviation; not in gt_analyses */
+extern const struct gt_analysis gt_diff_names_report; /* "names": operations with count, mean
+						       * and deviation; not in gt_analyses */
 #endif

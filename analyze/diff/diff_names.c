@@ -15,20 +15,34 @@
  * the start of the recording. Slices lo to hi have rows, and each has its own place in the ring.
  * The order of rows does not change the result. */
 #define SLICES 32u
-struct slice { uint64_t count, total; };
-struct slices { unsigned shift; uint64_t lo, hi; struct slice ring[SLICES]; };
-struct sum { uint64_t count, total; struct gt_squares squares; struct slices *slices; /* NULL: no row yet */ };
+struct slice {
+	uint64_t count, total;
+};
+struct slices {
+	unsigned shift;
+	uint64_t lo, hi;
+	struct slice ring[SLICES];
+};
+struct sum {
+	uint64_t count, total;
+	struct gt_squares squares;
+	struct slices *slices; /* NULL: no row yet */
+};
 struct names {
 	struct gt_report_state asked;
-	uint32_t *first;	/* by segment: number of its first type */
-	struct sum *sums;	/* by type, numbered over all segments */
+	uint32_t *first;  /* by segment: number of its first type */
+	struct sum *sums; /* by type, numbered over all segments */
 	size_t nsums;
 	struct gt_name_interner ids;
-	struct by_name { uint8_t category, layer; struct sum sum; } *list;
+	struct by_name {
+		uint8_t category, layer;
+		struct sum sum;
+	} * list;
 	size_t n, cap;
 };
 
-static int names_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int names_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct names *s = state;
 	uint32_t nsegs = gt_reader_segments(r);
@@ -40,7 +54,9 @@ static int names_init(void *state, struct gt_reader *r, const struct gt_analysis
 		s->nsums += gt_reader_segment(r, i)->ntypes;
 	}
 	s->sums = calloc(s->nsums + 1, sizeof(*s->sums));
-	return s->first && s->sums ? 0 : gt_err_set(err, -ENOMEM, "no memory for the sums of %zu types", s->nsums);
+	return s->first && s->sums
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory for the sums of %zu types", s->nsums);
 }
 
 /* ---- slices ---- */
@@ -63,7 +79,8 @@ static void coarsen(struct slices *s)
 }
 
 /* Widens the slices until lo to hi fit into the ring. */
-static __attribute__((noinline)) void widen(struct slices *s, uint64_t lo, uint64_t hi, unsigned shift)
+static __attribute__((noinline)) void widen(
+	struct slices *s, uint64_t lo, uint64_t hi, unsigned shift)
 {
 	while (s->shift < shift)
 		coarsen(s);
@@ -120,7 +137,8 @@ static int names_block(void *state, const struct gt_cols *cols, struct gt_err *e
 
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
-		uint64_t ns = (uint64_t)cols->dur[i], since = (uint64_t)cols->start[i] - (uint64_t)cols->seg->min_start;
+		uint64_t ns = (uint64_t)cols->dur[i],
+			 since = (uint64_t)cols->start[i] - (uint64_t)cols->seg->min_start;
 		struct sum *sum = &sums[type];
 		struct slice *slice;
 
@@ -164,15 +182,19 @@ static int names_merge(void *into, void *from, struct gt_err *err)
 
 /* ---- types of one name are one ---- */
 
-static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type, const struct sum *sum, struct gt_err *err)
+static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type,
+	const struct sum *sum, struct gt_err *err)
 {
-	uint32_t i = gt_name_interner_find(&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
+	uint32_t i = gt_name_interner_find(
+		&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
 
 	if (i == GT_NONE || gt_grow(&s->list, &s->cap, s->ids.n, sizeof(*s->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for the names");
 	if (i == s->n)
-		s->list[s->n++] = (struct by_name){ .category = type->category, .layer = type->layer };
-	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "no memory for the names") : 0;
+		s->list[s->n++] =
+			(struct by_name){ .category = type->category, .layer = type->layer };
+	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "no memory for the names")
+					     : 0;
 }
 
 /* The standard error of the mean from the means of slices, weighted by their rows: k / (k - 1) *
@@ -184,7 +206,8 @@ static double drift(const struct sum *sum, double *slices)
 
 	for (unsigned i = 0; i < SLICES; i++) {
 		const struct slice *s = &sum->slices->ring[i];
-		double weight = (double)s->count / (double)sum->count, off = s->count ? (double)s->total / (double)s->count - mean : 0;
+		double weight = (double)s->count / (double)sum->count,
+		       off = s->count ? (double)s->total / (double)s->count - mean : 0;
 
 		k += s->count > 0;
 		weights += weight * weight;
@@ -195,13 +218,20 @@ static double drift(const struct sum *sum, double *slices)
 }
 
 static const struct gt_column columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "layer", "Layer", GT_C_TEXT }, { "category", "Category", GT_C_TEXT },
-	{ "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS },
-	{ "stddev_ns", "Std dev", GT_C_REAL }, { "drift_ns", "Drift", GT_C_REAL }, { "slices", "Slices", GT_C_REAL },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "layer", "Layer", GT_C_TEXT },
+	{ "category", "Category", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "stddev_ns", "Std dev", GT_C_REAL },
+	{ "drift_ns", "Drift", GT_C_REAL },
+	{ "slices", "Slices", GT_C_REAL },
 	{ "name", NULL, GT_C_TEXT },
 };
 
-static void add_row(struct gt_table *t, const char *text, const struct by_name *one, struct gt_kernel_names *kernels)
+static void add_row(struct gt_table *t, const char *text, const struct by_name *one,
+	struct gt_kernel_names *kernels)
 {
 	const struct sum *sum = &one->sum;
 	bool kernel = one->layer == GT_LAYER_GPU && one->category == GT_CAT_KERNEL;
@@ -209,16 +239,14 @@ static void add_row(struct gt_table *t, const char *text, const struct by_name *
 	bool known = gt_deviation(sum->count, sum->total, &sum->squares, &ns);
 	double slices, drifts = drift(sum, &slices);
 
-	gt_table_add(t, (struct gt_cell[]){gt_cell_text(kernel ? gt_kernel_names_shown(kernels, text) : text),
-					   gt_cell_text(gt_layer_word(one->layer)),
-					   gt_cell_text(gt_category_word(one->category)),
-					   gt_cell_u(sum->count),
-					   gt_cell_u(sum->total),
-					   gt_cell_u(sum->total / sum->count),
-					   {.absent = !known, .d = (double)ns},
-					   {.absent = !known, .d = drifts},
-					   {.absent = !known, .d = slices},
-					   gt_cell_text(text)});
+	gt_table_add(t,
+		(struct gt_cell[]){
+			gt_cell_text(kernel ? gt_kernel_names_shown(kernels, text) : text),
+			gt_cell_text(gt_layer_word(one->layer)),
+			gt_cell_text(gt_category_word(one->category)), gt_cell_u(sum->count),
+			gt_cell_u(sum->total), gt_cell_u(sum->total / sum->count),
+			{ .absent = !known, .d = (double)ns }, { .absent = !known, .d = drifts },
+			{ .absent = !known, .d = slices }, gt_cell_text(text) });
 }
 
 static int names_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -230,7 +258,8 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (s->sums[s->first[i] + t].count && add_type(s, seg, &seg->types[t], &s->sums[s->first[i] + t], err))
+			if (s->sums[s->first[i] + t].count &&
+				add_type(s, seg, &seg->types[t], &s->sums[s->first[i] + t], err))
 				return err->code;
 	}
 	tables[0] = gt_table_new("names", NULL, columns, sizeof(columns) / sizeof(*columns));
@@ -256,14 +285,14 @@ static void names_release(void *state)
 }
 
 const struct gt_analysis gt_diff_names_report = {
-	.name       = "names",
-	.help       = "operations by name with the scatter of their durations",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
-	.splits     = GT_BY_BLOCK,
+	.name = "names",
+	.help = "operations by name with the scatter of their durations",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct names),
-	.init       = names_init,
-	.block      = names_block,
-	.merge      = names_merge,
-	.finish     = names_finish,
-	.release    = names_release,
+	.init = names_init,
+	.block = names_block,
+	.merge = names_merge,
+	.finish = names_finish,
+	.release = names_release,
 };

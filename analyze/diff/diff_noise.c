@@ -19,22 +19,44 @@
 /* The quantile at which both tails of Student's t have 0.27 %, by degrees of freedom. */
 static double student(double freedom)
 {
-	static const struct { double freedom, t; } table[] = {
-		{ 1, 235.801 }, { 2, 19.207 }, { 3, 9.219 }, { 4, 6.620 }, { 5, 5.507 }, { 6, 4.904 }, { 7, 4.530 }, { 8, 4.277 },
-		{ 9, 4.094 }, { 10, 3.957 }, { 12, 3.764 }, { 14, 3.636 }, { 17, 3.507 }, { 20, 3.422 }, { 25, 3.330 }, { 30, 3.270 },
-		{ 40, 3.199 }, { 60, 3.130 }, { 120, 3.064 }, { 250, 3.030 }, { 1000, 3.008 },
+	static const struct {
+		double freedom, t;
+	} table[] = {
+		{ 1, 235.801 },
+		{ 2, 19.207 },
+		{ 3, 9.219 },
+		{ 4, 6.620 },
+		{ 5, 5.507 },
+		{ 6, 4.904 },
+		{ 7, 4.530 },
+		{ 8, 4.277 },
+		{ 9, 4.094 },
+		{ 10, 3.957 },
+		{ 12, 3.764 },
+		{ 14, 3.636 },
+		{ 17, 3.507 },
+		{ 20, 3.422 },
+		{ 25, 3.330 },
+		{ 30, 3.270 },
+		{ 40, 3.199 },
+		{ 60, 3.130 },
+		{ 120, 3.064 },
+		{ 250, 3.030 },
+		{ 1000, 3.008 },
 	};
 	double t = table[0].t;
 
 	for (unsigned i = 0; i < sizeof(table) / sizeof(*table) && table[i].freedom <= freedom; i++)
-		t = table[i].t;		/* of the next lower row: overestimates the noise rather
-					 * than underestimates it */
+		t = table[i].t; /* of the next lower row: overestimates the noise rather
+				 * than underestimates it */
 	return t;
 }
 
-#define FEWEST_SLICES 4.0	/* with fewer, their means are not used */
+#define FEWEST_SLICES 4.0 /* with fewer, their means are not used */
 
-struct error { double square, freedom; };	/* of a mean */
+struct error {
+	double square, freedom;
+}; /* of a mean */
 
 static struct error error_of(const struct gt_sample *s)
 {
@@ -55,18 +77,18 @@ double gt_diff_noise(const struct gt_sample *a, const struct gt_sample *b)
 	ea = error_of(a);
 	eb = error_of(b);
 	sum = ea.square + eb.square;
-	return student(sum * sum / (ea.square * ea.square / ea.freedom + eb.square * eb.square / eb.freedom)) * sqrt(sum);
+	return student(sum * sum /
+		       (ea.square * ea.square / ea.freedom + eb.square * eb.square / eb.freedom)) *
+		sqrt(sum);
 }
 
-static bool by_more_than_floor(double a, double b)
-{
-	return fabs(b - a) > GT_DIFF_FLOOR * a;
-}
+static bool by_more_than_floor(double a, double b) { return fabs(b - a) > GT_DIFF_FLOOR * a; }
 
 enum gt_verdict gt_diff_verdict(const struct gt_sample *a, const struct gt_sample *b)
 {
 	double noise = gt_diff_noise(a, b);
-	bool changed = by_more_than_floor(a->mean, b->mean), real = noise >= 0 && fabs(b->mean - a->mean) > noise;
+	bool changed = by_more_than_floor(a->mean, b->mean),
+	     real = noise >= 0 && fabs(b->mean - a->mean) > noise;
 
 	if (changed && real)
 		return b->mean > a->mean ? GT_VERDICT_SLOWER : GT_VERDICT_FASTER;

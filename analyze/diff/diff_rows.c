@@ -32,8 +32,8 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 	return n + 1;
 }
 
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, struct gt_analysis_options *opt,
-		 unsigned threads, struct gt_err *err)
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked,
+	struct gt_analysis_options *opt, unsigned threads, struct gt_err *err)
 {
 	/* the header, names, and at most one for each rule */
 	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];
@@ -53,7 +53,9 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 	s->filtered = gt_has_name_filter(r);
 	s->nothing_selected = opt->nothing_selected;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		s->layers |= gt_is_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r)) ? GT_BIT(l) : 0;
+		s->layers |= gt_is_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r))
+			? GT_BIT(l)
+			: 0;
 	return rc < 0 ? rc : 0;
 }
 
@@ -93,7 +95,8 @@ static void put_cell(struct gt_buf *b, const struct gt_table *t, unsigned row, u
 
 /* The cells of these columns as text, with `between` after each but the last; for people only
  * between non-empty ones. The caller frees it. NULL: no memory. */
-static char *join(const char *list, const char *between, bool people, const struct gt_table *t, unsigned row)
+static char *join(
+	const char *list, const char *between, bool people, const struct gt_table *t, unsigned row)
 {
 	struct gt_buf b = { 0 };
 	size_t len, owed = 0;
@@ -122,11 +125,17 @@ char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, uns
 {
 	char list[160];
 
-	snprintf(list, sizeof(list), "rank %s", rule->label ? rule->label : rule->keys ? rule->keys : "");
+	snprintf(list, sizeof(list), "rank %s",
+		rule->label          ? rule->label
+			: rule->keys ? rule->keys
+				     : "");
 	return join(list, " / ", true, t, row);
 }
 
-struct keyed { char *key; unsigned row; };
+struct keyed {
+	char *key;
+	unsigned row;
+};
 
 static int by_key(const void *pa, const void *pb)
 {
@@ -137,7 +146,8 @@ static int by_key(const void *pa, const void *pb)
 }
 
 /* The rows with their keys. The caller frees them. NULL with err filled in. */
-static struct keyed *keys_of(const char *columns, const struct gt_table *t, unsigned n, struct gt_err *err)
+static struct keyed *keys_of(
+	const char *columns, const struct gt_table *t, unsigned n, struct gt_err *err)
 {
 	struct keyed *list = calloc(n + 1ul, sizeof(*list));
 	bool failed = !list;
@@ -174,17 +184,19 @@ static int in_order(const void *pa, const void *pb)
 }
 
 /* *common: the number of rows in both files. */
-static int pair(const char *columns, const struct gt_table *a, const struct gt_table *b, struct gt_row_pair *pairs, size_t *n, size_t *common,
-		struct gt_err *err)
+static int pair(const char *columns, const struct gt_table *a, const struct gt_table *b,
+	struct gt_row_pair *pairs, size_t *n, size_t *common, struct gt_err *err)
 {
 	unsigned na = a ? gt_table_rows(a) : 0, nb = b ? gt_table_rows(b) : 0, i = 0, j = 0;
-	struct keyed *ka = keys_of(columns, a, na, err), *kb = ka ? keys_of(columns, b, nb, err) : NULL;
+	struct keyed *ka = keys_of(columns, a, na, err),
+		     *kb = ka ? keys_of(columns, b, nb, err) : NULL;
 
 	*n = *common = 0;
 	while (kb && (i < na || j < nb)) {
 		int order = i == na ? 1 : j == nb ? -1 : strcmp(ka[i].key, kb[j].key);
 
-		pairs[(*n)++] = (struct gt_row_pair){ order <= 0 ? (int)ka[i].row : -1, order >= 0 ? (int)kb[j].row : -1 };
+		pairs[(*n)++] = (struct gt_row_pair){ order <= 0 ? (int)ka[i].row : -1,
+			order >= 0 ? (int)kb[j].row : -1 };
 		*common += !order;
 		i += order <= 0;
 		j += order >= 0;
@@ -194,8 +206,8 @@ static int pair(const char *columns, const struct gt_table *a, const struct gt_t
 	return kb ? 0 : -ENOMEM;
 }
 
-int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, const struct gt_table *b, struct gt_row_pair **pairs, size_t *n,
-		 struct gt_err *err)
+int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
+	const struct gt_table *b, struct gt_row_pair **pairs, size_t *n, struct gt_err *err)
 {
 	size_t room = (a ? gt_table_rows(a) : 0ul) + (b ? gt_table_rows(b) : 0ul), common;
 	int rc;
@@ -222,7 +234,8 @@ static bool is_clean(const struct gt_diff_rule *rule, const struct gt_table *t, 
 	return state && !state->absent && state->s && !strcmp(state->s, "clean");
 }
 
-bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v)
+bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row,
+	unsigned column, long double *v)
 {
 	const struct gt_cell *c = gt_table_cell(t, row, column);
 	unsigned n;
@@ -233,7 +246,9 @@ bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsign
 		return is_clean(rule, t, row);
 	if (kind == GT_C_TEXT || kind == GT_C_WHOLE || (kind == GT_C_REAL && !isfinite(c->d)))
 		return false;
-	*v = kind == GT_C_REAL ? (long double)c->d : kind == GT_C_PERCENT ? (long double)c->i / 100 : (long double)c->i;
+	*v = kind == GT_C_REAL         ? (long double)c->d
+		: kind == GT_C_PERCENT ? (long double)c->i / 100
+				       : (long double)c->i;
 	return true;
 }
 

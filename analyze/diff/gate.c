@@ -14,11 +14,11 @@
 struct judged {
 	const struct gt_gate *gate;
 	const struct gt_side *a, *b;
-	const struct gt_table *ta, *tb;	/* ta NULL: the gate is about a value, or the table is
+	const struct gt_table *ta, *tb; /* ta NULL: the gate is about a value, or the table is
 					 * missing */
-	unsigned matched, held, failed;	/* rows with the name; compared with the limit; beyond it */
-	unsigned absent, alone;		/* rows without the figure; rows in one file only */
-	unsigned unanswered;		/* rows whose state is "cannot answer" */
+	unsigned matched, held, failed; /* rows with the name; compared with the limit; beyond it */
+	unsigned absent, alone;         /* rows without the figure; rows in one file only */
+	unsigned unanswered;            /* rows whose state is "cannot answer" */
 	int half; /* 0, or the file that lacks a figure of the other: 'A', 'B' */
 	struct gt_row_pair worst;
 	long double worst_by;
@@ -76,7 +76,8 @@ static bool is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule
 }
 
 /* Does a missing row mean 0? Yes for tables in which each row is an event or problem. */
-static bool value_of(const struct judged *j, const struct gt_side *side, const struct gt_table *t, int row, long double *v)
+static bool value_of(const struct judged *j, const struct gt_side *side, const struct gt_table *t,
+	int row, long double *v)
 {
 	int column = t ? gt_table_column(t, j->gate->column) : -1;
 
@@ -99,7 +100,8 @@ static long double measure(const struct gt_gate *g, long double a, long double b
 static void compare_row(struct judged *j, struct gt_row_pair p, long double v)
 {
 	enum gt_gate_op op = j->gate->op;
-	bool fails = beyond(op, v, j->gate->limit), worse = op == GT_GATE_LT || op == GT_GATE_LE ? v < j->worst_by : v > j->worst_by;
+	bool fails = beyond(op, v, j->gate->limit),
+	     worse = op == GT_GATE_LT || op == GT_GATE_LE ? v < j->worst_by : v > j->worst_by;
 
 	if (op == GT_GATE_EQ || op == GT_GATE_NE)
 		worse = fails && !j->failed;
@@ -148,9 +150,12 @@ static int check_gate(struct judged *j, struct gt_err *err)
 static enum gt_exit outcome(const struct judged *j)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
-	bool nothing_found = rule->findings && !j->matched && is_recorded(j->b, rule) && (!j->gate->change || is_recorded(j->a, rule));
+	bool nothing_found = rule->findings && !j->matched && is_recorded(j->b, rule) &&
+		(!j->gate->change || is_recorded(j->a, rule));
 
-	return j->failed ? GT_EXIT_FOUND : !j->half && !j->unanswered && (j->held || nothing_found) ? GT_EXIT_CLEAN : GT_EXIT_UNKNOWN;
+	return j->failed                                                   ? GT_EXIT_FOUND
+		: !j->half && !j->unanswered && (j->held || nothing_found) ? GT_EXIT_CLEAN
+									   : GT_EXIT_UNKNOWN;
 }
 
 /* ---- in words ---- */
@@ -160,26 +165,36 @@ static const char *plural(unsigned n) { return n == 1 ? "" : "s"; }
 static void why_unknown(const struct judged *j, char *to, size_t size)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
-	bool a_missing = j->gate->change && !gt_side_recorded(j->a, rule), b_missing = !gt_side_recorded(j->b, rule);
-	const char *which = !j->a ? "" : a_missing && b_missing ? " in A and B" : a_missing ? " in A" : b_missing ? " in B" : "";
+	bool a_missing = j->gate->change && !gt_side_recorded(j->a, rule),
+	     b_missing = !gt_side_recorded(j->b, rule);
+	const char *which = !j->a        ? ""
+		: a_missing && b_missing ? " in A and B"
+		: a_missing              ? " in A"
+		: b_missing              ? " in B"
+					 : "";
 
 	if (a_missing || b_missing)
 		snprintf(to, size, "%s was not recorded%s",
-			 rule->layer == GT_LAYER_GPU ? "what the GPU did" : gt_layer_word(rule->layer), which);
+			rule->layer == GT_LAYER_GPU ? "what the GPU did"
+						    : gt_layer_word(rule->layer),
+			which);
 	else if (j->unanswered)
-		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered, plural(j->unanswered), rule->table);
+		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered,
+			plural(j->unanswered), rule->table);
 	else if (j->half)
 		snprintf(to, size, "not recorded in %c", j->half);
 	else if (j->b->nothing_selected || (j->gate->change && j->a->nothing_selected))
 		snprintf(to, size, "nothing matched the options");
 	else if (!rule->report && !j->tb)
-		snprintf(to, size, "no names were compared: name kernels, copies, top or ioctls, or no report");
+		snprintf(to, size,
+			"no names were compared: name kernels, copies, top or ioctls, or no report");
 	else if (!j->matched && *j->gate->name)
 		snprintf(to, size, "no row matches %.60s", j->gate->name);
 	else if (!j->matched)
 		snprintf(to, size, "there is no row");
 	else if (j->alone)
-		snprintf(to, size, "%u row%s in one file only, none in both", j->alone, plural(j->alone));
+		snprintf(to, size, "%u row%s in one file only, none in both", j->alone,
+			plural(j->alone));
 	else
 		snprintf(to, size, "not recorded");
 }
@@ -194,25 +209,38 @@ static void why(const struct judged *j, char *to, size_t size)
 		return;
 	}
 	if (j->held > 1)
-		n = j->failed ? snprintf(to, size, "%u of %u rows", j->failed, j->held) : snprintf(to, size, "%u rows", j->held);
+		n = j->failed ? snprintf(to, size, "%u of %u rows", j->failed, j->held)
+			      : snprintf(to, size, "%u rows", j->held);
 	if (j->absent)
-		n += snprintf(to + n, size - (size_t)n, "%s%u without this figure", n ? "; " : "", j->absent);
+		n += snprintf(to + n, size - (size_t)n, "%s%u without this figure", n ? "; " : "",
+			j->absent);
 	if (j->alone)
-		snprintf(to + n, size - (size_t)n, "%s%u in one file only", n ? "; " : "", j->alone);
+		snprintf(
+			to + n, size - (size_t)n, "%s%u in one file only", n ? "; " : "", j->alone);
 }
 
-#define GATE_COLUMNS { "state", "State", GT_C_WHOLE }, { "gate", "Fails if", GT_C_WHOLE }, { "row", "Of", GT_C_TEXT }
-#define WHY_COLUMNS { "why", "", GT_C_WHOLE }, { "rows", NULL, GT_C_COUNT }, { "failed", NULL, GT_C_COUNT }, \
-	{ "without", NULL, GT_C_COUNT }, { "in_one_only", NULL, GT_C_COUNT }
-static const struct gt_column columns_of_two[] = {
-	GATE_COLUMNS, { "a", "A", GT_C_FIGURE }, { "b", "B", GT_C_FIGURE }, { "change_percent", "Change %", GT_C_PERCENT }, WHY_COLUMNS
-};
-static const struct gt_column columns_of_one[] = { GATE_COLUMNS, { "value", "Value", GT_C_FIGURE }, WHY_COLUMNS };
+#define GATE_COLUMNS                                                                               \
+	{ "state", "State", GT_C_WHOLE }, { "gate", "Fails if", GT_C_WHOLE },                      \
+	{                                                                                          \
+		"row", "Of", GT_C_TEXT                                                             \
+	}
+#define WHY_COLUMNS                                                                                \
+	{ "why", "", GT_C_WHOLE }, { "rows", NULL, GT_C_COUNT }, { "failed", NULL, GT_C_COUNT },   \
+		{ "without", NULL, GT_C_COUNT },                                                   \
+	{                                                                                          \
+		"in_one_only", NULL, GT_C_COUNT                                                    \
+	}
+static const struct gt_column columns_of_two[] = { GATE_COLUMNS, { "a", "A", GT_C_FIGURE },
+	{ "b", "B", GT_C_FIGURE }, { "change_percent", "Change %", GT_C_PERCENT }, WHY_COLUMNS };
+static const struct gt_column columns_of_one[] = { GATE_COLUMNS, { "value", "Value", GT_C_FIGURE },
+	WHY_COLUMNS };
 
 static struct gt_cell figure(const struct judged *j, const struct gt_table *t, int row)
 {
 	int column = t && row >= 0 ? gt_table_column(t, j->gate->column) : -1;
-	struct gt_cell c = column >= 0 && j->held ? *gt_table_cell(t, (unsigned)row, (unsigned)column) : gt_cell_none();
+	struct gt_cell c = column >= 0 && j->held
+		? *gt_table_cell(t, (unsigned)row, (unsigned)column)
+		: gt_cell_none();
 	unsigned n;
 
 	c.kind = column >= 0 ? gt_table_columns(t, &n)[column].kind : GT_C_COUNT;
@@ -221,13 +249,18 @@ static struct gt_cell figure(const struct judged *j, const struct gt_table *t, i
 
 static int put_gate(struct gt_table *t, const struct judged *j)
 {
-	static const char *const states[] = {
-	    [GT_EXIT_CLEAN] = "passed", [GT_EXIT_FOUND] = "failed", [GT_EXIT_UNKNOWN] = "cannot answer"};
-	static const enum gt_tone tones[] = {
-	    [GT_EXIT_CLEAN] = GT_TONE_GOOD, [GT_EXIT_FOUND] = GT_TONE_BAD, [GT_EXIT_UNKNOWN] = GT_TONE_NOTE};
+	static const char *const states[] = { [GT_EXIT_CLEAN] = "passed",
+		[GT_EXIT_FOUND] = "failed",
+		[GT_EXIT_UNKNOWN] = "cannot answer" };
+	static const enum gt_tone tones[] = { [GT_EXIT_CLEAN] = GT_TONE_GOOD,
+		[GT_EXIT_FOUND] = GT_TONE_BAD,
+		[GT_EXIT_UNKNOWN] = GT_TONE_NOTE };
 	bool in_b = j->worst.b >= 0;
-	char *row = j->held ? gt_row_name(j->gate->rule, in_b ? j->tb : j->ta, (unsigned)(in_b ? j->worst.b : j->worst.a)) : strdup("");
-	struct gt_cell cells[16], a = figure(j, j->ta, j->worst.a), b = figure(j, j->tb, j->worst.b);
+	char *row = j->held ? gt_row_name(j->gate->rule, in_b ? j->tb : j->ta,
+				      (unsigned)(in_b ? j->worst.b : j->worst.a))
+			    : strdup("");
+	struct gt_cell cells[16], a = figure(j, j->ta, j->worst.a),
+				  b = figure(j, j->tb, j->worst.b);
 	long double va = 0, vb = 0, change;
 	char text[160];
 	unsigned n = 0;
@@ -239,13 +272,15 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 	cells[n++] = gt_cell_text(j->gate->text);
 	cells[n++] = *row ? gt_cell_text(row) : gt_cell_none();
 	if (j->a) {
-		bool both = j->held && value_of(j, j->a, j->ta, j->worst.a, &va) && value_of(j, j->b, j->tb, j->worst.b, &vb);
+		bool both = j->held && value_of(j, j->a, j->ta, j->worst.a, &va) &&
+			value_of(j, j->b, j->tb, j->worst.b, &vb);
 
 		change = gt_change(va, vb);
 		cells[n++] = a;
 		cells[n++] = b;
-		cells[n++] = both && isfinite(change) && fabsl(change) < 1e12L ?
-			(struct gt_cell){ .change = true, .i = llroundl(change * 10000) } : gt_cell_none();
+		cells[n++] = both && isfinite(change) && fabsl(change) < 1e12L
+			? (struct gt_cell){ .change = true, .i = llroundl(change * 10000) }
+			: gt_cell_none();
 	} else {
 		cells[n++] = b;
 	}
@@ -267,20 +302,23 @@ static const struct gt_table *made_table(struct gt_table *const *made, unsigned 
 	return NULL;
 }
 
-int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
-		   unsigned nmade, struct gt_table **table, struct gt_err *err)
+int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b,
+	struct gt_table *const *made, unsigned nmade, struct gt_table **table, struct gt_err *err)
 {
 	enum gt_exit status = GT_EXIT_CLEAN;
 	int rc = 0;
 
-	*table = a ? gt_table_new("gates", "Gates", columns_of_two, sizeof(columns_of_two) / sizeof(*columns_of_two))
-		   : gt_table_new("gates", "Gates", columns_of_one, sizeof(columns_of_one) / sizeof(*columns_of_one));
+	*table = a ? gt_table_new("gates", "Gates", columns_of_two,
+			     sizeof(columns_of_two) / sizeof(*columns_of_two))
+		   : gt_table_new("gates", "Gates", columns_of_one,
+			     sizeof(columns_of_one) / sizeof(*columns_of_one));
 	for (size_t i = 0; !rc && *table && i < gates->n; i++) {
 		const struct gt_gate *g = &gates->list[i];
 		struct judged j = { .gate = g, .a = a, .b = b };
 
 		j.ta = a && g->change ? gt_side_table(a, g->rule->table) : NULL;
-		j.tb = g->rule->report ? gt_side_table(b, g->rule->table) : made_table(made, nmade, g->rule->table);
+		j.tb = g->rule->report ? gt_side_table(b, g->rule->table)
+				       : made_table(made, nmade, g->rule->table);
 		rc = check_gate(&j, err);
 		if (!rc && put_gate(*table, &j))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the gates");

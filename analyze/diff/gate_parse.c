@@ -10,16 +10,18 @@
 #include "formats/base/buf.h"
 #include "formats/cmdline/did_you_mean.h"
 
-struct parse { const char *text, *at; struct gt_err *err; bool two; };
+struct parse {
+	const char *text, *at;
+	struct gt_err *err;
+	bool two;
+};
 
-static void skip(struct parse *p)
-{
-	p->at += strspn(p->at, " \t");
-}
+static void skip(struct parse *p) { p->at += strspn(p->at, " \t"); }
 
 /* "--fail-if 'kernels.p98 > 5ms', column 9: there is no ..." */
-#define wrong(p, where, fmt, ...) \
-	gt_err_set((p)->err, -EINVAL, "--fail-if '%.60s', column %d: " fmt, (p)->text, (int)((where) - (p)->text) + 1, ##__VA_ARGS__)
+#define wrong(p, where, fmt, ...)                                                                  \
+	gt_err_set((p)->err, -EINVAL, "--fail-if '%.60s', column %d: " fmt, (p)->text,             \
+		(int)((where) - (p)->text) + 1, ##__VA_ARGS__)
 
 static size_t word(const char *s)
 {
@@ -31,15 +33,19 @@ static size_t word(const char *s)
 }
 
 /* Adds the most similar word, and all valid ones that fit. */
-static int no_such(struct parse *p, const char *where, const char *what, const char *typed, const char *nearest, const struct gt_buf *all)
+static int no_such(struct parse *p, const char *where, const char *what, const char *typed,
+	const char *nearest, const struct gt_buf *all)
 {
-	int rc = nearest ? wrong(p, where, "there is no %s '%.30s'; did you mean '%s'? There are: ", what, typed, nearest)
-			 : wrong(p, where, "there is no %s '%.30s'; there are: ", what, typed);
-	size_t len = p->err ? strlen(p->err->text) : 0, room = p->err ? sizeof(p->err->text) - 1 - len : 0, n = all->len;
+	int rc = nearest
+		? wrong(p, where, "there is no %s '%.30s'; did you mean '%s'? There are: ", what,
+			  typed, nearest)
+		: wrong(p, where, "there is no %s '%.30s'; there are: ", what, typed);
+	size_t len = p->err ? strlen(p->err->text) : 0,
+	       room = p->err ? sizeof(p->err->text) - 1 - len : 0, n = all->len;
 
 	if (!p->err || all->failed)
 		return rc;
-	if (n > room) {		/* cut at a whole word, with a mark for more */
+	if (n > room) { /* cut at a whole word, with a mark for more */
 		for (n = room > 3 ? room - 3 : 0; n && all->data[n] != ' '; n--)
 			;
 		snprintf(p->err->text + len, room + 1, "%.*s ..", (int)n, (const char *)all->data);
@@ -61,7 +67,8 @@ static int parse_table(struct parse *p, struct gt_gate *g)
 
 	snprintf(name, sizeof(name), "%.*s", (int)n, p->at);
 	if (!n)
-		return wrong(p, p->at, "a gate begins with TABLE.COLUMN, as in 'kernels.p99 > 5ms'");
+		return wrong(
+			p, p->at, "a gate begins with TABLE.COLUMN, as in 'kernels.p99 > 5ms'");
 	g->rule = gt_diff_rule(name);
 	if (g->rule && !g->rule->report && !p->two)
 		return wrong(p, p->at, "'%s' is of two files: gtanalyze diff A B", name);
@@ -94,11 +101,11 @@ static size_t plain_length(const char *key, size_t len)
 
 struct search {
 	const char *typed;
-	char found[2][48];	/* exact matches, or matches without a unit */
+	char found[2][48]; /* exact matches, or matches without a unit */
 	unsigned n;
 	bool exact;
 	struct gt_buf all;
-	char (*plain)[48];	/* all keys without units, for the most similar one */
+	char (*plain)[48]; /* all keys without units, for the most similar one */
 	size_t nplain, cap;
 };
 
@@ -142,8 +149,8 @@ static int parse_column(struct parse *p, struct gt_gate *g)
 	else if (s.n)
 		rc = wrong(p, p->at, "'%s' may be %s or %s", typed, s.found[0], s.found[1]);
 	else if (n && (gt_diff_role(r, typed) != GT_DIFF_NONE || gt_list_has(r->none, typed)))
-		rc = wrong(p, p->at, "'%.30s' is no figure of %s; figures are: %.*s", typed, r->table, (int)s.all.len,
-			   (const char *)s.all.data);
+		rc = wrong(p, p->at, "'%.30s' is no figure of %s; figures are: %.*s", typed,
+			r->table, (int)s.all.len, (const char *)s.all.data);
 	else
 		rc = no_such(p, p->at, "figure", typed, near.best, &s.all);
 	p->at += n;
@@ -160,8 +167,8 @@ static int parse_name(struct parse *p, struct gt_gate *g)
 
 	if (*p->at != '[')
 		return 0;
-	close = strrchr(open, ']');	/* a pattern may contain brackets; an operator and a
-					 * limit may not */
+	close = strrchr(open, ']'); /* a pattern may contain brackets; an operator and a
+				     * limit may not */
 	if (!close)
 		return wrong(p, open, "this [ has no ]");
 	if (close == open + 1)
@@ -175,10 +182,17 @@ static int parse_name(struct parse *p, struct gt_gate *g)
 
 static int parse_op(struct parse *p, struct gt_gate *g)
 {
-	static const struct { const char *text; enum gt_gate_op op;
+	static const struct {
+		const char *text;
+		enum gt_gate_op op;
 	} ops[] = {
-	    /* longer operators first */
-	    {">=", GT_GATE_GE}, {"<=", GT_GATE_LE}, {"==", GT_GATE_EQ}, {"!=", GT_GATE_NE}, {">", GT_GATE_GT}, {"<", GT_GATE_LT},
+		/* longer operators first */
+		{ ">=", GT_GATE_GE },
+		{ "<=", GT_GATE_LE },
+		{ "==", GT_GATE_EQ },
+		{ "!=", GT_GATE_NE },
+		{ ">", GT_GATE_GT },
+		{ "<", GT_GATE_LT },
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
@@ -196,23 +210,39 @@ static enum gt_gate_unit unit_of(const char *column)
 
 	if (!strcmp(column, "bytes"))
 		return GT_UNIT_BYTES;
-	return n == 3 ? GT_UNIT_NS : n == 6 ? GT_UNIT_BYTES : n == 8 ? GT_UNIT_PERCENT : GT_UNIT_COUNT;
+	return n == 3    ? GT_UNIT_NS
+		: n == 6 ? GT_UNIT_BYTES
+		: n == 8 ? GT_UNIT_PERCENT
+			 : GT_UNIT_COUNT;
 }
 
-static const struct unit { const char *text; enum gt_gate_unit unit; long double scale;
+static const struct unit {
+	const char *text;
+	enum gt_gate_unit unit;
+	long double scale;
 } units[] = {
-    {"ns", GT_UNIT_NS, 1},	     {"us", GT_UNIT_NS, 1e3L},	      {"ms", GT_UNIT_NS, 1e6L},
-    {"s", GT_UNIT_NS, 1e9L},	     {"B", GT_UNIT_BYTES, 1},	      {"KiB", GT_UNIT_BYTES, 0x1p10L},
-    {"MiB", GT_UNIT_BYTES, 0x1p20L}, {"GiB", GT_UNIT_BYTES, 0x1p30L}, {"TiB", GT_UNIT_BYTES, 0x1p40L},
-    {"kB", GT_UNIT_BYTES, 1e3L},     {"KB", GT_UNIT_BYTES, 1e3L},     {"MB", GT_UNIT_BYTES, 1e6L},
-    {"GB", GT_UNIT_BYTES, 1e9L},     {"TB", GT_UNIT_BYTES, 1e12L},    {"%", GT_UNIT_PERCENT, 1},
-    {"pp", GT_UNIT_PERCENT, 1},
+	{ "ns", GT_UNIT_NS, 1 },
+	{ "us", GT_UNIT_NS, 1e3L },
+	{ "ms", GT_UNIT_NS, 1e6L },
+	{ "s", GT_UNIT_NS, 1e9L },
+	{ "B", GT_UNIT_BYTES, 1 },
+	{ "KiB", GT_UNIT_BYTES, 0x1p10L },
+	{ "MiB", GT_UNIT_BYTES, 0x1p20L },
+	{ "GiB", GT_UNIT_BYTES, 0x1p30L },
+	{ "TiB", GT_UNIT_BYTES, 0x1p40L },
+	{ "kB", GT_UNIT_BYTES, 1e3L },
+	{ "KB", GT_UNIT_BYTES, 1e3L },
+	{ "MB", GT_UNIT_BYTES, 1e6L },
+	{ "GB", GT_UNIT_BYTES, 1e9L },
+	{ "TB", GT_UNIT_BYTES, 1e12L },
+	{ "%", GT_UNIT_PERCENT, 1 },
+	{ "pp", GT_UNIT_PERCENT, 1 },
 };
 
 static int parse_unit(struct parse *p, struct gt_gate *g)
 {
-	static const char *const takes[] = {"a number without a unit", "ns, us, ms or s",
-					    "B, KiB, MiB, GiB, TiB, kB, MB, GB or TB", "%"};
+	static const char *const takes[] = { "a number without a unit", "ns, us, ms or s",
+		"B, KiB, MiB, GiB, TiB, kB, MB, GB or TB", "%" };
 	enum gt_gate_unit want = unit_of(g->column);
 	const char *at = p->at;
 	size_t n = *at == '%' ? 1 : strcspn(at, " \t");
@@ -223,19 +253,22 @@ static int parse_unit(struct parse *p, struct gt_gate *g)
 			u = &units[i];
 	p->at += n;
 	if (n && !u)
-		return wrong(p, at, "'%.20s' is no unit; %s takes %s%s", at, g->column, takes[want], g->change ? ", or % of A" : "");
+		return wrong(p, at, "'%.20s' is no unit; %s takes %s%s", at, g->column, takes[want],
+			g->change ? ", or % of A" : "");
 	g->relative = u && *u->text == '%' && g->change;
 	if (g->relative)
 		return 0;
 	if (u && *u->text == '%' && want != GT_UNIT_PERCENT)
-		return wrong(p, at, "%% of what? A change has a sign: +5%% or -5%%; %s takes %s", g->column, takes[want]);
+		return wrong(p, at, "%% of what? A change has a sign: +5%% or -5%%; %s takes %s",
+			g->column, takes[want]);
 	if (u && !strcmp(u->text, "pp") && !g->change)
 		return wrong(p, at, "points are of a change: +2pp or -2pp; a value is in %%");
 	if (u ? u->unit != want : want != GT_UNIT_COUNT && g->limit != 0)
-		return wrong(p, at, "%s takes %s%s", g->column, want == GT_UNIT_PERCENT && g->change ? "pp" : takes[want],
-			     g->change ? ", or % of A" : "");
+		return wrong(p, at, "%s takes %s%s", g->column,
+			want == GT_UNIT_PERCENT && g->change ? "pp" : takes[want],
+			g->change ? ", or % of A" : "");
 	g->limit *= u ? u->scale : 1;
-	if (fabsl(g->limit - roundl(g->limit)) < 1e-6L)	/* makes 0.1 ms exactly 100000 ns */
+	if (fabsl(g->limit - roundl(g->limit)) < 1e-6L) /* makes 0.1 ms exactly 100000 ns */
 		g->limit = roundl(g->limit);
 	return 0;
 }
@@ -250,12 +283,16 @@ static int parse_limit(struct parse *p, struct gt_gate *g)
 	p->at += g->change;
 	digits = strspn(p->at, "0123456789.");
 	snprintf(number, sizeof(number), "%.*s", (int)digits, p->at);
-	if (!digits || digits >= sizeof(number) || strchr(number, '.') != strrchr(number, '.') || !number[strspn(number, ".")])
-		return wrong(p, p->at, "a limit belongs here: a value like 5ms, 10MiB, 50%%, 3, or a change like +5%%");
+	if (!digits || digits >= sizeof(number) || strchr(number, '.') != strrchr(number, '.') ||
+		!number[strspn(number, ".")])
+		return wrong(p, p->at,
+			"a limit belongs here: a value like 5ms, 10MiB, 50%%, 3, or a change like +5%%");
 	if (g->change && !p->two)
-		return wrong(p, at, "a change needs two files: gtanalyze diff A B; a value has no sign");
+		return wrong(
+			p, at, "a change needs two files: gtanalyze diff A B; a value has no sign");
 	if (g->change && !g->rule->report)
-		return wrong(p, at, "%s is of both files already: a limit has no sign", g->rule->table);
+		return wrong(
+			p, at, "%s is of both files already: a limit has no sign", g->rule->table);
 	g->limit = strtold(number, NULL) * (*at == '-' ? -1 : 1);
 	p->at += digits;
 	skip(p);
@@ -287,7 +324,8 @@ int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *
 	return !rc && *p.at ? wrong(&p, p.at, "the gate ends before '%.20s'", p.at) : rc;
 }
 
-int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err)
+int gt_gates_parse(
+	struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err)
 {
 	int rc = 0;
 

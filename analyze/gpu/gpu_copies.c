@@ -1,18 +1,22 @@
 /* What the GPU copied and set, by direction and by the kinds of memory at both ends.
  *
- * Bandwidth is bytes by time, and there are two times. The one of a kind as a whole is the union of its rows on each device, added
- * over devices: what the kind reached while at least one of its copies ran. The one of a row is its own duration; the mean over
- * rows is what single copies saw, lower where several shared the way. They are equal where rows do not overlap and have one size.
+ * Bandwidth is bytes by time, and there are two times. The one of a kind as a whole is the union of
+ * its rows on each device, added over devices: what the kind reached while at least one of its
+ * copies ran. The one of a row is its own duration; the mean over rows is what single copies saw,
+ * lower where several shared the way. They are equal where rows do not overlap and have one size.
  *
- * A copy costs nothing while its device computes: only the time in which no kernel runs there is exposed. Each kind has a union of its
- * own, so two kinds that run at once while nothing computes are both exposed; what copies cost together the report budget says.
+ * A copy costs nothing while its device computes: only the time in which no kernel runs there is
+ * exposed. Each kind has a union of its own, so two kinds that run at once while nothing computes
+ * are both exposed; what copies cost together the report budget says.
  *
- * What page-locked ("pinned") memory would have won is told from the trace alone: each pageable copy is set against the pinned copies of
- * its direction and size, sizes by powers of two, at their mean bandwidth (bytes by the sum of their durations). Below 1 MiB most of a
- * copy's time has nothing to do with its size: there a smaller copy is not taken to be faster than the mean of the pinned ones, so
- * the win is a lower bound, and no other size can stand in. Of large copies smaller ones can, down to a quarter: they are slower, so
- * the win is a lower bound again. Where there are none of those there is no answer. Only the GPU's time is compared; the calls of
- * pageable copies hold the program up besides, as the report sync tells.
+ * What page-locked ("pinned") memory would have won is told from the trace alone: each pageable
+ * copy is set against the pinned copies of its direction and size, sizes by powers of two, at their
+ * mean bandwidth (bytes by the sum of their durations). Below 1 MiB most of a copy's time has
+ * nothing to do with its size: there a smaller copy is not taken to be faster than the mean of the
+ * pinned ones, so the win is a lower bound, and no other size can stand in. Of large copies smaller
+ * ones can, down to a quarter: they are slower, so the win is a lower bound again. Where there are
+ * none of those there is no answer. Only the GPU's time is compared; the calls of pageable copies
+ * hold the program up besides, as the report sync tells.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,34 +26,41 @@
 #include "formats/base/buf.h"
 
 #define KINDS_MAX (1u << 16)
-#define SWEEPS_MAX (1u << 15)		/* devices of which it is known what runs, in 12 MiB */
-#define SIZES 65			/* powers of two, and none */
-#define SMALLER 2			/* powers of two that what is compared may be smaller, both of LARGE and more */
-#define LARGE 21			/* 1 MiB, by size_of() */
-enum { COMPUTE, MOVE };			/* kinds of work, to the sweep */
+#define SWEEPS_MAX (1u << 15) /* devices of which it is known what runs, in 12 MiB */
+#define SIZES 65              /* powers of two, and none */
+/* powers of two that what is compared may be smaller, both of LARGE and more */
+#define SMALLER 2
+#define LARGE 21        /* 1 MiB, by size_of() */
+enum { COMPUTE, MOVE }; /* kinds of work, to the sweep */
 
-struct size { uint64_t count, bytes, ns; };
+struct size {
+	uint64_t count, bytes, ns;
+};
 
 struct kind {
 	enum gt_gpu_what what;
-	uint64_t direction;		/* enum gt_direction */
-	const char *src, *dst;		/* borrowed; NULL: not recorded, or a set, which has no source */
+	uint64_t direction; /* enum gt_direction */
+	/* borrowed; NULL: not recorded, or a set, which has no source */
+	const char *src, *dst;
 	uint64_t count, sized, bytes, smallest, largest, total;
-	uint64_t timed;			/* rows with a size and a duration */
-	long double row_bandwidth;	/* their sum, bytes by ns */
-	uint64_t hidden, exposed;	/* ns in range in which a kernel ran on the device as well, and in which none did */
-	uint64_t stretch;		/* the last one that counted */
-	struct size *sizes;		/* SIZES, of copies between host and device; or NULL */
+	uint64_t timed;            /* rows with a size and a duration */
+	long double row_bandwidth; /* their sum, bytes by ns */
+	/* ns in range in which a kernel ran on the device as well, and in which none did */
+	uint64_t hidden, exposed;
+	uint64_t stretch;   /* the last one that counted */
+	struct size *sizes; /* SIZES, of copies between host and device; or NULL */
 };
 struct copies {
-	struct gt_gpu_time time;	/* first: gt_asked is its head */
-	struct gt_sweep **sweeps;	/* by device, the index of its place; NULL: that is a stream's */
+	struct gt_gpu_time time; /* first: gt_asked is its head */
+	/* by device, the index of its place; NULL: that is a stream's */
+	struct gt_sweep **sweeps;
 	size_t nsweeps, sweeps_cap, devices;
-	bool many;			/* more devices than SWEEPS_MAX: what kernels hide is not known */
-	uint64_t stretches;		/* handed out so far */
+	/* more devices than SWEEPS_MAX: what kernels hide is not known */
+	bool many;
+	uint64_t stretches; /* handed out so far */
 	struct kind *list;
 	size_t n, cap;
-	uint32_t last;			/* 1 + index of the kind met last, or 0 */
+	uint32_t last; /* 1 + index of the kind met last, or 0 */
 };
 
 /* ---- what runs at once ---- */
@@ -88,7 +99,8 @@ static struct gt_sweep *sweep_of(struct copies *c, size_t device)
 	if (device >= c->nsweeps) {
 		if (gt_grow(&c->sweeps, &c->sweeps_cap, device + 1, sizeof(struct gt_sweep *)))
 			return NULL;
-		memset(c->sweeps + c->nsweeps, 0, (device + 1 - c->nsweeps) * sizeof(struct gt_sweep *));
+		memset(c->sweeps + c->nsweeps, 0,
+			(device + 1 - c->nsweeps) * sizeof(struct gt_sweep *));
 		c->nsweeps = device + 1;
 	}
 	if (!c->sweeps[device] && (c->sweeps[device] = calloc(1, sizeof(struct gt_sweep))))
@@ -113,10 +125,12 @@ static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 	if (!s->n)
 		s->at = row->start;
 	gt_sweep_advance(s, row->start > s->at ? row->start : s->at, on_stretch, c);
-	return gt_sweep_add(s, row->end, moves ? MOVE : COMPUTE, moves ? (uint32_t)row->m->addr - 1 : 0, err);
+	return gt_sweep_add(
+		s, row->end, moves ? MOVE : COMPUTE, moves ? (uint32_t)row->m->addr - 1 : 0, err);
 }
 
-static int copies_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int copies_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct copies *c = state;
 	int rc;
@@ -134,7 +148,8 @@ static bool same_text(const char *a, const char *b) { return a == b || (a && b &
 
 static bool same_kind(const struct kind *a, const struct kind *b)
 {
-	return a->what == b->what && a->direction == b->direction && same_text(a->src, b->src) && same_text(a->dst, b->dst);
+	return a->what == b->what && a->direction == b->direction && same_text(a->src, b->src) &&
+		same_text(a->dst, b->dst);
 }
 
 /* The memory at the host's end of a copy between host and device, or NULL. */
@@ -145,9 +160,15 @@ static const char *host_end(const struct kind *k)
 	return k->direction == GT_DIR_HTOD ? k->src : k->direction == GT_DIR_DTOH ? k->dst : NULL;
 }
 
-static bool host_is(const struct kind *k, const char *memory) { return host_end(k) && !strcmp(host_end(k), memory); }
+static bool host_is(const struct kind *k, const char *memory)
+{
+	return host_end(k) && !strcmp(host_end(k), memory);
+}
 
-static unsigned size_of(uint64_t bytes) { return bytes ? 64u - (unsigned)__builtin_clzll(bytes) : 0; }
+static unsigned size_of(uint64_t bytes)
+{
+	return bytes ? 64u - (unsigned)__builtin_clzll(bytes) : 0;
+}
 
 /* 1 + index of a kind, of which there are few; 0 with err filled in. */
 static uint32_t find_kind(struct copies *c, const struct kind *want, struct gt_err *err)
@@ -164,7 +185,7 @@ static uint32_t find_kind(struct copies *c, const struct kind *want, struct gt_e
 	c->list[c->n] = *want;
 	c->list[c->n].smallest = UINT64_MAX;
 	if ((host_is(want, "pageable") || host_is(want, "pinned")) &&
-	    !(c->list[c->n].sizes = calloc(SIZES, sizeof(struct size))))
+		!(c->list[c->n].sizes = calloc(SIZES, sizeof(struct size))))
 		return gt_err_set(err, -ENOMEM, "no memory for the copies"), 0;
 	c->n++;
 	return c->last = (uint32_t)c->n;
@@ -193,20 +214,24 @@ static void add_row(struct kind *k, uint64_t dur, bool sized, uint64_t bytes)
 	}
 }
 
-static const char *text_at(const struct gt_segment *seg, const uint64_t *values, uint32_t n, uint32_t i)
+static const char *text_at(
+	const struct gt_segment *seg, const uint64_t *values, uint32_t n, uint32_t i)
 {
 	return i < n && values[i] < seg->nstrings ? seg->strings[values[i]].ptr : NULL;
 }
 
-static int copies_of_code(struct copies *c, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+static int copies_of_code(struct copies *c, const struct gt_cols *cols, uint32_t code,
+	struct gt_moment *m, struct gt_err *err)
 {
 	uint32_t nsrc, ndst, ndirection, nth = 0;
-	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
+	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc),
+		       *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
 	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
 	struct kind want = { .what = gt_gpu_what(gt_cols_type(cols, code)) };
 	struct gt_column_cursor p;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_NONE);
+		gt_column_cursor_next(&p); nth++) {
 		uint64_t bytes = 0;
 		bool sized = gt_column_cursor_value(&p, 0, &bytes);
 		uint32_t at;
@@ -238,12 +263,22 @@ static int copies_block(void *state, const struct gt_cols *cols, struct gt_err *
 }
 
 static const struct gt_column columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "direction", "Direction", GT_C_TEXT }, { "source", "From", GT_C_TEXT },
-	{ "destination", "To", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "bytes", "Bytes", GT_C_BYTES },
-	{ "total_ns", "Total", GT_C_NS }, { "busy_ns", "Busy", GT_C_NS }, { "exposed_ns", "Exposed", GT_C_NS },
-	{ "hidden_percent", "Hidden %", GT_C_PERCENT }, { "bandwidth_gb_per_s", "GB/s", GT_C_REAL },
-	{ "row_bandwidth_gb_per_s", "GB/s each", GT_C_REAL }, { "min_bytes", "Smallest", GT_C_BYTES },
-	{ "mean_bytes", "Mean size", GT_C_BYTES }, { "max_bytes", "Largest", GT_C_BYTES }, { "hidden_ns", NULL, GT_C_NS },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "direction", "Direction", GT_C_TEXT },
+	{ "source", "From", GT_C_TEXT },
+	{ "destination", "To", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "bytes", "Bytes", GT_C_BYTES },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "busy_ns", "Busy", GT_C_NS },
+	{ "exposed_ns", "Exposed", GT_C_NS },
+	{ "hidden_percent", "Hidden %", GT_C_PERCENT },
+	{ "bandwidth_gb_per_s", "GB/s", GT_C_REAL },
+	{ "row_bandwidth_gb_per_s", "GB/s each", GT_C_REAL },
+	{ "min_bytes", "Smallest", GT_C_BYTES },
+	{ "mean_bytes", "Mean size", GT_C_BYTES },
+	{ "max_bytes", "Largest", GT_C_BYTES },
+	{ "hidden_ns", NULL, GT_C_NS },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -257,27 +292,41 @@ static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *b
 {
 	bool copy = k->what == GT_GPU_COPY, sized = k->sized > 0;
 
-	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(copy ? "copy" : "set"), copy ? gt_cell_text(gt_direction_text(k->direction)) : gt_cell_none(),
-		k->src ? gt_cell_text(k->src) : gt_cell_none(), k->dst ? gt_cell_text(k->dst) : gt_cell_none(), gt_cell_u(k->count),
-		gt_cell_u(k->bytes), gt_cell_u(k->total), gt_cell_known(busy, busy ? *busy : 0), gt_cell_known(kernels, k->exposed),
-		kernels ? gt_cell_share(k->hidden, k->hidden + k->exposed) : gt_cell_none(),
-		real(k->sized == k->count && busy && *busy, busy && *busy ? (long double)k->bytes / (long double)*busy : 0),
-		real(k->timed, k->timed ? k->row_bandwidth / (long double)k->timed : 0), gt_cell_known(sized, k->smallest),
-		gt_cell_known(sized, sized ? k->bytes / k->sized : 0), gt_cell_known(sized, k->largest),
-		gt_cell_known(kernels, k->hidden) });
+	gt_table_add(t,
+		(struct gt_cell[NCOLUMNS]){ gt_cell_text(copy ? "copy" : "set"),
+			copy ? gt_cell_text(gt_direction_text(k->direction)) : gt_cell_none(),
+			k->src ? gt_cell_text(k->src) : gt_cell_none(),
+			k->dst ? gt_cell_text(k->dst) : gt_cell_none(), gt_cell_u(k->count),
+			gt_cell_u(k->bytes), gt_cell_u(k->total),
+			gt_cell_known(busy, busy ? *busy : 0), gt_cell_known(kernels, k->exposed),
+			kernels ? gt_cell_share(k->hidden, k->hidden + k->exposed) : gt_cell_none(),
+			real(k->sized == k->count && busy && *busy,
+				busy && *busy ? (long double)k->bytes / (long double)*busy : 0),
+			real(k->timed, k->timed ? k->row_bandwidth / (long double)k->timed : 0),
+			gt_cell_known(sized, k->smallest),
+			gt_cell_known(sized, sized ? k->bytes / k->sized : 0),
+			gt_cell_known(sized, k->largest), gt_cell_known(kernels, k->hidden) });
 }
 
 /* ---- what pinning would win ---- */
 
 static const struct gt_column pinning_columns[] = {
-	{ "direction", "Direction", GT_C_TEXT }, { "from_bytes", "Sizes from", GT_C_BYTES }, { "count", "Count", GT_C_COUNT },
-	{ "bytes", "Bytes", GT_C_BYTES }, { "total_ns", "Time", GT_C_NS }, { "bandwidth_gb_per_s", "GB/s", GT_C_REAL },
-	{ "pinned_count", "Pinned copies", GT_C_COUNT }, { "pinned_from_bytes", "Pinned sizes from", GT_C_BYTES },
-	{ "pinned_bandwidth_gb_per_s", "Pinned GB/s", GT_C_REAL }, { "pinned_ns", "Would take", GT_C_NS }, { "win_ns", "Win", GT_C_NS },
+	{ "direction", "Direction", GT_C_TEXT },
+	{ "from_bytes", "Sizes from", GT_C_BYTES },
+	{ "count", "Count", GT_C_COUNT },
+	{ "bytes", "Bytes", GT_C_BYTES },
+	{ "total_ns", "Time", GT_C_NS },
+	{ "bandwidth_gb_per_s", "GB/s", GT_C_REAL },
+	{ "pinned_count", "Pinned copies", GT_C_COUNT },
+	{ "pinned_from_bytes", "Pinned sizes from", GT_C_BYTES },
+	{ "pinned_bandwidth_gb_per_s", "Pinned GB/s", GT_C_REAL },
+	{ "pinned_ns", "Would take", GT_C_NS },
+	{ "win_ns", "Win", GT_C_NS },
 };
 #define NPINNING (sizeof(pinning_columns) / sizeof(*pinning_columns))
-struct pinning { struct size pageable[SIZES], pinned[SIZES]; };
+struct pinning {
+	struct size pageable[SIZES], pinned[SIZES];
+};
 
 static void gather(const struct copies *c, uint64_t direction, struct pinning *p)
 {
@@ -285,7 +334,8 @@ static void gather(const struct copies *c, uint64_t direction, struct pinning *p
 	for (size_t i = 0; i < c->n; i++) {
 		struct size *to = host_is(&c->list[i], "pageable") ? p->pageable : p->pinned;
 
-		for (unsigned z = 0; c->list[i].sizes && c->list[i].direction == direction && z < SIZES; z++) {
+		for (unsigned z = 0;
+			c->list[i].sizes && c->list[i].direction == direction && z < SIZES; z++) {
 			to[z].count += c->list[i].sizes[z].count;
 			to[z].bytes = gt_sat_add(to[z].bytes, c->list[i].sizes[z].bytes);
 			to[z].ns = gt_sat_add(to[z].ns, c->list[i].sizes[z].ns);
@@ -293,7 +343,10 @@ static void gather(const struct copies *c, uint64_t direction, struct pinning *p
 	}
 }
 
-static struct gt_cell rate(const struct size *z) { return real(z->ns, z->ns ? (long double)z->bytes / (long double)z->ns : 0); }
+static struct gt_cell rate(const struct size *z)
+{
+	return real(z->ns, z->ns ? (long double)z->bytes / (long double)z->ns : 0);
+}
 
 static uint64_t smallest_of(unsigned size) { return size ? 1ull << (size - 1) : 0; }
 
@@ -311,8 +364,10 @@ static unsigned comparable(const struct pinning *p, unsigned size)
 /* The time that z would take if it were pinned, as `like` was. */
 static uint64_t would_take(const struct size *z, const struct size *like, bool large)
 {
-	uint64_t by_bytes = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) / like->bytes);
-	uint64_t by_count = (uint64_t)(((unsigned __int128)z->count * like->ns + like->count / 2) / like->count);
+	uint64_t by_bytes = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) /
+		like->bytes);
+	uint64_t by_count = (uint64_t)(((unsigned __int128)z->count * like->ns + like->count / 2) /
+		like->count);
 
 	return large || by_bytes > by_count ? by_bytes : by_count;
 }
@@ -324,10 +379,13 @@ static bool add_size(struct gt_table *t, uint64_t direction, const struct pinnin
 	const struct size *z = &p->pageable[size], *like = of ? &p->pinned[of] : NULL;
 	uint64_t ns = like ? would_take(z, like, size >= LARGE) : 0;
 
-	gt_table_add(t, (struct gt_cell[NPINNING]){
-		gt_cell_text(gt_direction_text(direction)), gt_cell_u(smallest_of(size)), gt_cell_u(z->count), gt_cell_u(z->bytes),
-		gt_cell_u(z->ns), rate(z), gt_cell_known(like, like ? like->count : 0), gt_cell_known(like, smallest_of(of)),
-		like ? rate(like) : gt_cell_none(), gt_cell_known(like, ns), gt_cell_known(like, z->ns > ns ? z->ns - ns : 0) });
+	gt_table_add(t,
+		(struct gt_cell[NPINNING]){ gt_cell_text(gt_direction_text(direction)),
+			gt_cell_u(smallest_of(size)), gt_cell_u(z->count), gt_cell_u(z->bytes),
+			gt_cell_u(z->ns), rate(z), gt_cell_known(like, like ? like->count : 0),
+			gt_cell_known(like, smallest_of(of)), like ? rate(like) : gt_cell_none(),
+			gt_cell_known(like, ns),
+			gt_cell_known(like, z->ns > ns ? z->ns - ns : 0) });
 	return like != NULL;
 }
 
@@ -344,30 +402,40 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_note_plural(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
-				     "(or, of 1 MiB and more, down to a quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
+			gt_note_plural(t, without,
+				"cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
+				"(or, of 1 MiB and more, down to a quarter of it)",
+				(unsigned long long)without, gt_direction_text(directions[d]));
 	}
-	gt_table_gives_way(t, "pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
+	gt_table_gives_way(t,
+		"pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
 }
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
 {
-	bool kernels = !c->time.asked.opt->filter.match && !c->many;	/* else it is not known what they hide */
+	/* else it is not known what they hide */
+	bool kernels = !c->time.asked.opt->filter.match && !c->many;
 	uint64_t unsized = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		add_kind(t, &c->list[i], c->time.crowded ? NULL : &busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
-	gt_table_gives_way(t, "operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
-			   "destination hidden_percent");
+	gt_table_gives_way(t,
+		"operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
+		"destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.asked.opt->top);
 	if (c->many)
-		gt_table_note(t, "cannot answer what is hidden under kernels: there are more than %u GPUs", SWEEPS_MAX);
+		gt_table_note(t,
+			"cannot answer what is hidden under kernels: there are more than %u GPUs",
+			SWEEPS_MAX);
 	else if (!kernels && c->n)
-		gt_table_note(t, "cannot answer what is hidden under kernels: --match leaves work of the GPU out");
+		gt_table_note(t,
+			"cannot answer what is hidden under kernels: --match leaves work of the GPU out");
 	if (unsized)
-		gt_note_plural(t, unsized, "%llu {row has|rows have} no size and {is|are} in no figure of bytes", (unsigned long long)unsized);
+		gt_note_plural(t, unsized,
+			"%llu {row has|rows have} no size and {is|are} in no figure of bytes",
+			(unsigned long long)unsized);
 	gt_gpu_time_notes(&c->time, t, "transfers");
 }
 
@@ -378,7 +446,8 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 	int rc = gt_gpu_time_finish(&c->time, err);
 
 	tables[0] = gt_table_new("copies", "Copies and sets on the GPU", columns, NCOLUMNS);
-	tables[1] = gt_table_new("pinning", "Pageable copies, and what pinned ones would take", pinning_columns, NPINNING);
+	tables[1] = gt_table_new("pinning", "Pageable copies, and what pinned ones would take",
+		pinning_columns, NPINNING);
 	if (rc || !busy || !tables[0] || !tables[1]) {
 		free(busy);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the copies");
@@ -405,15 +474,15 @@ static void copies_release(void *state)
 }
 
 const struct gt_analysis gt_copies_report = {
-	.name       = "copies",
-	.help       = "copies and sets on the GPU by direction and memory: bandwidth, what kernels hide, what pinning would win",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.name = "copies",
+	.help = "copies and sets on the GPU by direction and memory: bandwidth, what kernels hide, what pinning would win",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct copies),
-	.init       = copies_init,
-	.block      = copies_block,
-	.finish     = copies_finish,
-	.release    = copies_release,
+	.init = copies_init,
+	.block = copies_block,
+	.finish = copies_finish,
+	.release = copies_release,
 };

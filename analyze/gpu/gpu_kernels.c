@@ -1,11 +1,13 @@
 /* What kernels did on the GPU, by name, and the overview of the GPUs.
  *
- * Durations are of rows, each counted whole, so that a total is a sum: kernels that ran at once count once each. A share of the
- * GPU's time is none: it is the part of the time in which devices worked (gpu_time.h) that had at least one kernel of the name
- * running. Such shares do not add up to 100 % where kernels overlap, and none is ever above it.
+ * Durations are of rows, each counted whole, so that a total is a sum: kernels that ran at once
+ * count once each. A share of the GPU's time is none: it is the part of the time in which devices
+ * worked (gpu_time.h) that had at least one kernel of the name running. Such shares do not add up
+ * to 100 % where kernels overlap, and none is ever above it.
  *
- * The call that launched a kernel stands in the kernel's row. Queueing is what lies between the end of that call and the start of
- * the kernel; a kernel that began before its call returned did not queue, and is not in the mean.
+ * The call that launched a kernel stands in the kernel's row. Queueing is what lies between the end
+ * of that call and the start of the kernel; a kernel that began before its call returned did not
+ * queue, and is not in the mean.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,41 +26,48 @@
 #define OVERVIEW_TOP 10u
 
 struct kernel {
-	const char *name;		/* borrowed */
+	const char *name; /* borrowed */
 	uint32_t len;
 	struct gt_durations ran;
-	uint64_t joined, by_order;	/* rows that know their launch; those that were joined by their order only */
+	/* rows that know their launch; those that were joined by their order only */
+	uint64_t joined, by_order;
 	uint64_t launch_ns, queued, queue_ns;
-	uint64_t busy;			/* ns: union, filled in at the end */
+	uint64_t busy; /* ns: union, filled in at the end */
 };
 struct kernels {
-	struct gt_gpu_time time;	/* first: gt_asked is its head */
+	struct gt_gpu_time time; /* first: gt_asked is its head */
 	struct gt_name_interner names;
-	struct kernel *list;		/* by name */
+	struct kernel *list; /* by name */
 	size_t n, cap, hist_bytes;
 };
 
-static int kernels_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int kernels_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct kernels *k = state;
 	int rc = gt_gpu_time_init(&k->time, r, opt, err);
 
-	return rc ? rc : gt_name_interner_init(&k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
+	return rc ? rc
+		  : gt_name_interner_init(
+			    &k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
 }
 
 /* ---- rows ---- */
 
 /* 1 + the kernel of a type; 0 with err filled in. */
-static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
+static uint32_t find_kernel(
+	struct kernels *k, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	uint32_t i = gt_name_interner_type(&k->names, gt_time_ordered_type(&k->time.order, seg, type), seg, type, 0, err);
+	uint32_t i = gt_name_interner_type(
+		&k->names, gt_time_ordered_type(&k->time.order, seg, type), seg, type, 0, err);
 
 	if (i == GT_NONE)
 		return 0;
 	if (i == k->n) {
 		if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
 			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
-		k->list[k->n++] = (struct kernel){ .name = k->names.list[i].text, .len = k->names.list[i].len };
+		k->list[k->n++] = (struct kernel){ .name = k->names.list[i].text,
+			.len = k->names.list[i].len };
 	}
 	return 1 + i;
 }
@@ -75,15 +84,18 @@ static void add_launch(struct kernel *to, const struct gt_launch_call *call, int
 	to->queue_ns = gt_sat_add(to->queue_ns, (uint64_t)(start - call->end));
 }
 
-static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32_t code,
+	struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launch_fields l = { .n = 0 };
 	struct gt_launch_call call;
 	struct gt_column_cursor p;
 	uint32_t at = 0, nth = 0;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
-		if (!at) {	/* the first one here: most types of a block are not in each of its runs */
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p); nth++) {
+		/* the first one here: most types of a block are not in each of its runs */
+		if (!at) {
 			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
 				return err->code;
 			gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
@@ -124,7 +136,8 @@ static int by_total(const void *pa, const void *pb)
 static int close_list(struct kernels *k, struct gt_err *err)
 {
 	uint64_t *busy = calloc(k->n + 1, sizeof(*busy));
-	int rc = busy ? gt_gpu_time_finish(&k->time, err) : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	int rc = busy ? gt_gpu_time_finish(&k->time, err)
+		      : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
 	if (!rc)
 		gt_gpu_time_marked(&k->time, busy, k->n);
@@ -136,28 +149,38 @@ static int close_list(struct kernels *k, struct gt_err *err)
 	return rc;
 }
 
-#define FIGURES \
-	{ "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, \
-	{ "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, \
-	{ "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "launch_mean_ns", "Launch mean", GT_C_NS }, \
-	{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT }, { "busy_ns", NULL, GT_C_NS }, \
-	{ "joined", NULL, GT_C_COUNT }, { "joined_by_order", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT }
+#define FIGURES                                                                                    \
+	{ "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },                        \
+		{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS },                      \
+		{ "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS },                        \
+		{ "min_ns", "Min", GT_C_NS }, { "max_ns", "Max", GT_C_NS },                        \
+		{ "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },   \
+		{ "launch_mean_ns", "Launch mean", GT_C_NS },                                      \
+		{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },    \
+		{ "busy_ns", NULL, GT_C_NS }, { "joined", NULL, GT_C_COUNT },                      \
+		{ "joined_by_order", NULL, GT_C_COUNT },                                           \
+	{                                                                                          \
+		"name", NULL, GT_C_TEXT                                                            \
+	}
 static const struct gt_column columns[] = { { "kernel", "Kernel", GT_C_TEXT }, FIGURES };
-static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEXT }, GT_SPARK_COLUMN, FIGURES };
+static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEXT },
+	GT_SPARK_COLUMN, FIGURES };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* scale: of the lines beside the names, or NULL where there are none. */
-static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy, bool crowded,
-		       const struct gt_spark_scale *scale)
+static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy,
+	bool crowded, const struct gt_spark_scale *scale)
 {
 	const struct gt_durations *d = &k->ran;
 	char line[3 * GT_SPARK_CELLS + 1];
-	const struct gt_cell figures[NCOLUMNS - 1] = {
-		gt_cell_u(d->count), gt_cell_u(d->total), gt_cell_mean(d->total, d->count), gt_durations_quantile(d, 0.50),
-		gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99), gt_cell_u(d->shortest), gt_cell_u(d->longest),
-		gt_durations_deviation(d), gt_cell_share(k->busy, crowded ? 0 : busy), gt_cell_mean(k->launch_ns, k->joined),
-		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued), gt_cell_known(!crowded, k->busy),
-		gt_cell_u(k->joined), gt_cell_u(k->by_order), gt_cell_text(k->name) };
+	const struct gt_cell figures[NCOLUMNS - 1] = { gt_cell_u(d->count), gt_cell_u(d->total),
+		gt_cell_mean(d->total, d->count), gt_durations_quantile(d, 0.50),
+		gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99),
+		gt_cell_u(d->shortest), gt_cell_u(d->longest), gt_durations_deviation(d),
+		gt_cell_share(k->busy, crowded ? 0 : busy), gt_cell_mean(k->launch_ns, k->joined),
+		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued),
+		gt_cell_known(!crowded, k->busy), gt_cell_u(k->joined), gt_cell_u(k->by_order),
+		gt_cell_text(k->name) };
 	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(brief), gt_cell_none() };
 
 	if (scale && d->hist && !d->coarse) {
@@ -180,7 +203,8 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		by_order += k->list[i].by_order;
 		coarse |= k->list[i].ran.coarse;
 	}
-	gt_note_joins(t, rows, "kernels", rows - joined, "in no figure of launch or queue", by_order);
+	gt_note_joins(
+		t, rows, "kernels", rows - joined, "in no figure of launch or queue", by_order);
 	if (coarse)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }
@@ -195,21 +219,24 @@ static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy
 {
 	gt_gpu_time_note_match(&k->time, t);
 	if (busy)
-		gt_table_note(t, "busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
-			      gt_scaled(GT_C_NS, gt_clamp(busy)).text);
+		gt_table_note(t,
+			"busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
+			gt_scaled(GT_C_NS, gt_clamp(busy)).text);
 }
 
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct kernels *k = state;
-	struct gt_kernel_names *names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
+	struct gt_kernel_names *names =
+		gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
 	size_t shown = gt_rows_shown(k->n, k->time.asked.opt->top);
 	bool sparks = k->time.asked.opt->spark;
 	struct gt_spark_scale scale = { 0 };
 	uint64_t busy;
 	int rc = close_list(k, err);
 
-	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time", sparks ? spark_columns : columns, NCOLUMNS + sparks);
+	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time",
+		sparks ? spark_columns : columns, NCOLUMNS + sparks);
 	if (rc || !names || !tables[0]) {
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -219,9 +246,10 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 		if (k->list[i].ran.hist && !k->list[i].ran.coarse)
 			gt_spark_scale_add(&scale, k->list[i].ran.hist);
 	for (size_t i = 0; i < shown; i++)
-		add_kernel(tables[0], &k->list[i], gt_kernel_names_shown(names, k->list[i].name), busy, k->time.crowded, sparks ? &scale : NULL);
+		add_kernel(tables[0], &k->list[i], gt_kernel_names_shown(names, k->list[i].name),
+			busy, k->time.crowded, sparks ? &scale : NULL);
 	gt_table_gives_way(tables[0],
-			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
+		"queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
 	gt_table_note_cut(tables[0], k->n, shown);
 	gt_spark_note(tables[0], &scale);
 	if (k->n)
@@ -236,18 +264,27 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 /* ---- the overview ---- */
 
 static const struct gt_column device_columns[] = {
-	GT_WHERE_DEVICE, { "name", "Name", GT_C_TEXT }, { "kernels", "Kernels", GT_C_COUNT },
-	{ "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT }, { "busy_ns", "Busy", GT_C_NS },
+	GT_WHERE_DEVICE,
+	{ "name", "Name", GT_C_TEXT },
+	{ "kernels", "Kernels", GT_C_COUNT },
+	{ "copies", "Copies", GT_C_COUNT },
+	{ "sets", "Sets", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS },
 	{ "busy_percent", "Busy %", GT_C_PERCENT },
 };
 #define NDEVICE 10
 static const struct gt_column brief_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "kernel", "Kernel", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "name", NULL, GT_C_TEXT },
 };
 
-static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
+static void add_device(const struct gt_gpu_time *g, struct gt_table *t,
+	const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
 	const struct gt_track *track = &p->seg->tracks[p->track];
 	const char *name = gt_gpu_name(namer, p->seg, track);
@@ -265,17 +302,22 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const st
 
 static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_names *names)
 {
-	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP ? k->time.asked.opt->top : OVERVIEW_TOP;
+	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP
+		? k->time.asked.opt->top
+		: OVERVIEW_TOP;
 	size_t shown = gt_rows_shown(k->n, top);
 	uint64_t busy = all_busy(k);
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct kernel *one = &k->list[i];
 
-		gt_table_add(t, (struct gt_cell[]){
-			gt_cell_text(gt_kernel_names_shown(names, one->name)), gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
-			gt_cell_mean(one->ran.total, one->ran.count), gt_cell_u(one->ran.longest),
-			gt_cell_share(one->busy, k->time.crowded ? 0 : busy), gt_cell_text(one->name) });
+		gt_table_add(t,
+			(struct gt_cell[]){ gt_cell_text(gt_kernel_names_shown(names, one->name)),
+				gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
+				gt_cell_mean(one->ran.total, one->ran.count),
+				gt_cell_u(one->ran.longest),
+				gt_cell_share(one->busy, k->time.crowded ? 0 : busy),
+				gt_cell_text(one->name) });
 	}
 	if (k->n > shown) {
 		gt_table_lacks_rows(t);
@@ -299,7 +341,8 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 		return rc;
 	names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
-	tables[1] = gt_table_new("gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
+	tables[1] = gt_table_new(
+		"gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
 	if (!names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "no memory for the GPU");
@@ -307,7 +350,8 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_gives_way(tables[0], "sets process copies kernels name");
 	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
 	for (size_t i = 0; i < k->time.nplaces; i++)
-		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_TOP_N_MAX)
+		if (k->time.places[i].device == k->time.places[i].track &&
+			++devices <= GT_TOP_N_MAX)
 			add_device(&k->time, tables[0], &k->time.places[i], &namer);
 	gt_gpu_namer_release(&namer);
 	gt_table_note_cut(tables[0], devices, gt_rows_shown(devices, 0));
@@ -331,28 +375,28 @@ static void kernels_release(void *state)
 }
 
 const struct gt_analysis gt_gpu_report = {
-	.name       = "gpu",
-	.help       = "each GPU's work and busy time, and its longest kernels",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
-	.order      = GT_BY_TIME,
+	.name = "gpu",
+	.help = "each GPU's work and busy time, and its longest kernels",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct kernels),
-	.init       = kernels_init,
-	.block      = kernels_block,
-	.finish     = gpu_finish,
-	.release    = kernels_release,
+	.init = kernels_init,
+	.block = kernels_block,
+	.finish = gpu_finish,
+	.release = kernels_release,
 };
 
 const struct gt_analysis gt_kernels_report = {
-	.name       = "kernels",
-	.help       = "kernels on the GPU by name: durations, share of busy time, launch and queue",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.name = "kernels",
+	.help = "kernels on the GPU by name: durations, share of busy time, launch and queue",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct kernels),
-	.init       = kernels_init,
-	.block      = kernels_block,
-	.finish     = kernels_finish,
-	.release    = kernels_release,
+	.init = kernels_init,
+	.block = kernels_block,
+	.finish = kernels_finish,
+	.release = kernels_release,
 };

@@ -5,7 +5,10 @@
 #include <string.h>
 #include "formats/trace/meta.h"
 
-struct models { char *first; bool differ; };
+struct models {
+	char *first;
+	bool differ;
+};
 
 /* "gpus.0.model" */
 static bool is_model(const char *key)
@@ -40,7 +43,8 @@ static void learn(struct gt_gpu_namer *n, const struct gt_segment *seg)
 	*n = (struct gt_gpu_namer){ seg, m.first };
 }
 
-const char *gt_gpu_name(struct gt_gpu_namer *n, const struct gt_segment *seg, const struct gt_track *device)
+const char *gt_gpu_name(
+	struct gt_gpu_namer *n, const struct gt_segment *seg, const struct gt_track *device)
 {
 	const char *name = device->name != GT_NONE ? gt_str(seg, device->name) : NULL;
 

@@ -1,9 +1,10 @@
-/* What a GPU did at the same time: how much of the communication and of the copies was hidden under other work, and which streams
- * never worked side by side.
+/* What a GPU did at the same time: how much of the communication and of the copies was hidden under
+ * other work, and which streams never worked side by side.
  *
- * The GPU's time is cut where anything begins or ends (concurrency_sweep.h), and each piece counts for the set of kinds of work (work_kind.h) that run
- * in it. All figures are sums over such sets, so each is an exact union or intersection of unions. Whether two kernels run at once
- * is one more member of the set.
+ * The GPU's time is cut where anything begins or ends (concurrency_sweep.h), and each piece counts
+ * for the set of kinds of work (work_kind.h) that run in it. All figures are sums over such sets,
+ * so each is an exact union or intersection of unions. Whether two kernels run at once is one more
+ * member of the set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +23,23 @@ struct device {
 	uint32_t track;
 	uint64_t rows[GT_WORK_KINDS];
 	struct gt_sweep sweep;
-	uint64_t time[SETS];		/* ns by which members ran: bits */
+	uint64_t time[SETS]; /* ns by which members ran: bits */
 	struct gt_stream_pairs pairs;
-	uint64_t unpaired;		/* rows of streams beyond those whose pairs are looked at */
+	uint64_t unpaired; /* rows of streams beyond those whose pairs are looked at */
 };
 struct overlap {
 	struct gt_report_state asked;
 	struct gt_time_ordered order;
-	uint32_t *device_of;		/* by track, numbered over all segments */
-	uint32_t *device_slot;		/* likewise, of a device's track: 1 + its place in devices; 0 not met yet */
-	uint32_t *stream_slot;		/* likewise, of the track that rows lie on: 1 + its place among its device's streams */
-	uint8_t *kind;			/* by type, numbered over all segments: 1 + kind; 0 not met yet */
+	uint32_t *device_of; /* by track, numbered over all segments */
+	/* likewise, of a device's track: 1 + its place in devices; 0 not met yet */
+	uint32_t *device_slot;
+	/* likewise, of the track that rows lie on: 1 + its place among its device's streams */
+	uint32_t *stream_slot;
+	/* by type, numbered over all segments: 1 + kind; 0 not met yet */
+	uint8_t *kind;
 	struct device *devices;
 	size_t n, cap;
-	uint64_t beyond;		/* rows of devices beyond DEVICES_MAX */
+	uint64_t beyond; /* rows of devices beyond DEVICES_MAX */
 };
 
 /* ---- rows ---- */
@@ -52,7 +56,8 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 	d->time[set] = gt_sat_add(d->time[set], (uint64_t)to - (uint64_t)from);
 }
 
-static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint32_t track, int64_t start, struct gt_err *err)
+static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint32_t track,
+	int64_t start, struct gt_err *err)
 {
 	struct device *d;
 
@@ -71,7 +76,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	const struct gt_segment *seg = gt_time_ordered_segment(&o->order, o->asked.reader, m);
 	struct gt_range in = gt_range_of(&o->asked.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
-	uint32_t *slot = &o->device_slot[o->device_of[m->place]], *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
+	uint32_t *slot = &o->device_slot[o->device_of[m->place]],
+		 *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
 	struct device *d;
 
 	if (!*slot && o->n == DEVICES_MAX) {
@@ -86,7 +92,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
 		return err->code;
 	d->rows[m->addr]++;
-	if (!*stream && d->pairs.n < GT_STREAM_PAIRS_MOST && !(*stream = gt_stream_pairs_add(&d->pairs, m->place - first, err)))
+	if (!*stream && d->pairs.n < GT_STREAM_PAIRS_MOST &&
+		!(*stream = gt_stream_pairs_add(&d->pairs, m->place - first, err)))
 		return err->code;
 	if (*stream)
 		gt_stream_pairs_work(&d->pairs, *stream - 1, start, end);
@@ -94,7 +101,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return 0;
 }
 
-static int overlap_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int overlap_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct overlap *o = state;
 
@@ -128,7 +136,10 @@ static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err 
 		uint32_t type = m[i].what;
 
 		if (!o->kind[type])
-			o->kind[type] = (uint8_t)(1 + gt_work_kind(cols->seg, &cols->seg->types[type - o->order.types[cols->seg->index]]));
+			o->kind[type] = (uint8_t)(1 +
+				gt_work_kind(cols->seg,
+					&cols->seg
+						 ->types[type - o->order.types[cols->seg->index]]));
 		m[i].addr = o->kind[type] - 1u;
 	}
 	return m ? 0 : err->code;
@@ -150,21 +161,35 @@ static uint64_t during(const struct device *d, unsigned all, unsigned none)
 #define KERNELS (1u << GT_WORK_COMPUTE | 1u << GT_WORK_COMMUNICATION)
 
 static const struct gt_column columns[] = {
-	GT_WHERE_DEVICE, { "kind", "Work", GT_C_TEXT }, { "count", "Count", GT_C_COUNT },
-	{ "ran_ns", "Ran", GT_C_NS }, { "alone_ns", "Alone", GT_C_NS }, { "with_compute_ns", "With compute", GT_C_NS },
-	{ "with_communication_ns", "With comm.", GT_C_NS }, { "with_copies_ns", "With copies", GT_C_NS },
-	{ "exposed_ns", "Exposed", GT_C_NS }, { "hidden_percent", "Hidden %", GT_C_PERCENT },
+	GT_WHERE_DEVICE,
+	{ "kind", "Work", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "ran_ns", "Ran", GT_C_NS },
+	{ "alone_ns", "Alone", GT_C_NS },
+	{ "with_compute_ns", "With compute", GT_C_NS },
+	{ "with_communication_ns", "With comm.", GT_C_NS },
+	{ "with_copies_ns", "With copies", GT_C_NS },
+	{ "exposed_ns", "Exposed", GT_C_NS },
+	{ "hidden_percent", "Hidden %", GT_C_PERCENT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column kernel_columns[] = {
-	GT_WHERE_DEVICE, { "busy_ns", "Busy", GT_C_NS }, { "kernels_ns", "A kernel ran", GT_C_NS },
-	{ "several_ns", "Two or more", GT_C_NS }, { "several_percent", "Two or more %", GT_C_PERCENT },
+	GT_WHERE_DEVICE,
+	{ "busy_ns", "Busy", GT_C_NS },
+	{ "kernels_ns", "A kernel ran", GT_C_NS },
+	{ "several_ns", "Two or more", GT_C_NS },
+	{ "several_percent", "Two or more %", GT_C_PERCENT },
 };
 #define NKERNEL (sizeof(kernel_columns) / sizeof(*kernel_columns))
 static const struct gt_column pair_columns[] = {
-	GT_WHERE_STREAM, { "other", "Other stream", GT_C_COUNT },
-	{ "busy_ns", "Busy", GT_C_NS }, { "other_busy_ns", "Other busy", GT_C_NS }, { "both_ns", "Both at once", GT_C_NS },
-	{ "both_percent", "Of the lesser %", GT_C_PERCENT }, { "turns", "Turns", GT_C_COUNT }, { "how", "How", GT_C_TEXT },
+	GT_WHERE_STREAM,
+	{ "other", "Other stream", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS },
+	{ "other_busy_ns", "Other busy", GT_C_NS },
+	{ "both_ns", "Both at once", GT_C_NS },
+	{ "both_percent", "Of the lesser %", GT_C_PERCENT },
+	{ "turns", "Turns", GT_C_COUNT },
+	{ "how", "How", GT_C_TEXT },
 };
 #define NPAIR (sizeof(pair_columns) / sizeof(*pair_columns))
 
@@ -177,7 +202,8 @@ static void where(struct gt_cell cells[4], const struct device *d)
 		gt_where_device(cells, d->seg, d->track);
 }
 
-static void add_kind(const struct overlap *o, struct gt_table *t, const struct device *d, enum gt_work_kind kind)
+static void add_kind(
+	const struct overlap *o, struct gt_table *t, const struct device *d, enum gt_work_kind kind)
 {
 	unsigned me = 1u << kind, others = ~me & ((1u << GT_WORK_KINDS) - 1);
 	uint64_t ran = during(d, me, 0), exposed = during(d, me, me - 1);
@@ -198,10 +224,11 @@ static void add_kind(const struct overlap *o, struct gt_table *t, const struct d
 static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
 {
 	uint64_t busy = 0, several = during(d, 1u << SECOND_KERNEL, 0);
-	uint64_t kernels = gt_sat_add(during(d, 1u << GT_WORK_COMPUTE, 0), during(d, 1u << GT_WORK_COMMUNICATION, 1u << GT_WORK_COMPUTE));
+	uint64_t kernels = gt_sat_add(during(d, 1u << GT_WORK_COMPUTE, 0),
+		during(d, 1u << GT_WORK_COMMUNICATION, 1u << GT_WORK_COMPUTE));
 	struct gt_cell cells[NKERNEL];
 
-	for (unsigned set = 1; set < SETS; set++)	/* without the empty one: idle */
+	for (unsigned set = 1; set < SETS; set++) /* without the empty one: idle */
 		busy = gt_sat_add(busy, d->time[set]);
 	where(cells, d);
 	cells[4] = gt_cell_u(busy);
@@ -225,9 +252,17 @@ static struct device in_all(const struct overlap *o)
 	return all;
 }
 
-struct two { const struct device *d; size_t a, b; uint64_t lesser; };	/* lesser: ns that the one with less to do worked */
+/* lesser: ns that the one with less to do worked */
+struct two {
+	const struct device *d;
+	size_t a, b;
+	uint64_t lesser;
+};
 
-static const struct gt_stream_pair *pair_of(const struct two *t) { return &t->d->pairs.pairs[gt_stream_pair_at(t->a, t->b)]; }
+static const struct gt_stream_pair *pair_of(const struct two *t)
+{
+	return &t->d->pairs.pairs[gt_stream_pair_at(t->a, t->b)];
+}
 
 static uint64_t apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
 
@@ -249,7 +284,8 @@ static int by_gain(const void *pa, const void *pb)
 static void add_pair(const struct overlap *o, struct gt_table *t, const struct two *two)
 {
 	const struct device *d = two->d;
-	const struct gt_paired_stream *a = &d->pairs.streams[two->a], *b = &d->pairs.streams[two->b];
+	const struct gt_paired_stream *a = &d->pairs.streams[two->a],
+				      *b = &d->pairs.streams[two->b];
 	const struct gt_stream_pair *p = pair_of(two);
 	struct gt_cell cells[NPAIR];
 
@@ -261,7 +297,9 @@ static void add_pair(const struct overlap *o, struct gt_table *t, const struct t
 	cells[8] = gt_cell_u(p->both);
 	cells[9] = gt_cell_share(p->both, two->lesser);
 	cells[10] = gt_cell_u(p->turns);
-	cells[11] = gt_cell_text(p->both ? "side by side" : p->turns > 1 ? "in turns, never at once" : "one after the other");
+	cells[11] = gt_cell_text(p->both ? "side by side"
+			: p->turns > 1   ? "in turns, never at once"
+					 : "one after the other");
 	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
 }
 
@@ -283,7 +321,8 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 		unpaired += d->unpaired;
 		for (size_t b = 1; b < d->pairs.n; b++)
 			for (size_t a = 0; a < b; a++) {
-				uint64_t x = d->pairs.streams[a].busy.ns, y = d->pairs.streams[b].busy.ns;
+				uint64_t x = d->pairs.streams[a].busy.ns,
+					 y = d->pairs.streams[b].busy.ns;
 
 				list[n++] = (struct two){ d, a, b, x < y ? x : y };
 			}
@@ -295,10 +334,12 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	free(list);
 	gt_table_note_cut(t, n, shown);
 	if (!n && o->n)
-		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
+		gt_table_note(t,
+			"no GPU did work on more than one stream: nothing there could run side by side");
 	if (unpaired)
-		gt_note_plural(t, unpaired, "%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
-			     (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
+		gt_note_plural(t, unpaired,
+			"%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
+			(unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
 
@@ -329,8 +370,9 @@ static int by_track(const void *pa, const void *pb)
 static void add_notes(const struct overlap *o, struct gt_table *t)
 {
 	if (o->beyond)
-		gt_note_plural(t, o->beyond, "more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure", DEVICES_MAX,
-			     (unsigned long long)o->beyond);
+		gt_note_plural(t, o->beyond,
+			"more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure",
+			DEVICES_MAX, (unsigned long long)o->beyond);
 	gt_note_unordered(t, gt_time_ordered_late(&o->order), "times");
 }
 
@@ -340,10 +382,13 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	unsigned skip = gt_where_skip(o->asked.reader);
 	int rc = gt_time_ordered_flush(&o->order, err);
 
-	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time", kernel_columns + skip, (unsigned)NKERNEL - skip);
-	tables[2] = gt_table_new("overlap_streams", "Pairs of streams, those that worked apart the longest first", pair_columns + skip,
-				 (unsigned)NPAIR - skip);
+	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time",
+		columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time",
+		kernel_columns + skip, (unsigned)NKERNEL - skip);
+	tables[2] = gt_table_new("overlap_streams",
+		"Pairs of streams, those that worked apart the longest first", pair_columns + skip,
+		(unsigned)NPAIR - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the overlaps");
 	if (rc)
@@ -352,9 +397,11 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 		gt_sweep_finish(&o->devices[i].sweep, on_stretch, &o->devices[i]);
 	if (o->n)
 		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
-	gt_table_gives_way(tables[0], "process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
+	gt_table_gives_way(tables[0],
+		"process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
 	gt_table_gives_way(tables[1], "process busy_ns several_percent pid");
-	gt_table_gives_way(tables[2], "process turns other_busy_ns busy_ns both_percent pid device");
+	gt_table_gives_way(
+		tables[2], "process turns other_busy_ns busy_ns both_percent pid device");
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);
@@ -379,15 +426,15 @@ static void overlap_release(void *state)
 }
 
 const struct gt_analysis gt_overlap_report = {
-	.name       = "overlap",
-	.help       = "what GPUs did at the same time: communication and copies hidden, streams side by side",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
-	.needs_unfiltered   = true,
-	.order      = GT_BY_TIME,
+	.name = "overlap",
+	.help = "what GPUs did at the same time: communication and copies hidden, streams side by side",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
+	.needs_unfiltered = true,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct overlap),
-	.init       = overlap_init,
-	.block      = overlap_block,
-	.finish     = overlap_finish,
-	.release    = overlap_release,
+	.init = overlap_init,
+	.block = overlap_block,
+	.finish = overlap_finish,
+	.release = overlap_release,
 };

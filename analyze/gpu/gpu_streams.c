@@ -1,5 +1,6 @@
-/* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device is the union of the work of all
- * its streams, so it is less than their sum where they ran side by side. The share is of the window (extent.h). */
+/* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device
+ * is the union of the work of all its streams, so it is less than their sum where they ran side by
+ * side. The share is of the window (extent.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/gpu/shared_gpus.h"
 
-static int streams_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int streams_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return gt_gpu_time_init(state, r, opt, err);
 }
@@ -18,9 +20,14 @@ static int streams_block(void *state, const struct gt_cols *cols, struct gt_err 
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_STREAM, { "name", "Name", GT_C_TEXT },
-	{ "kernels", "Kernels", GT_C_COUNT }, { "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT },
-	{ "busy_ns", "Busy", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "first_ns", "First start", GT_C_TIME },
+	GT_WHERE_STREAM,
+	{ "name", "Name", GT_C_TEXT },
+	{ "kernels", "Kernels", GT_C_COUNT },
+	{ "copies", "Copies", GT_C_COUNT },
+	{ "sets", "Sets", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "first_ns", "First start", GT_C_TIME },
 	{ "last_ns", "Last end", GT_C_TIME },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
@@ -32,10 +39,10 @@ static int by_device(const void *pa, const void *pb)
 	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
-struct namer {				/* zero-initialised is empty */
+struct namer { /* zero-initialised is empty */
 	struct gt_gpu_namer gpus;
-	const struct gt_segment *seg;	/* that `lone` is of */
-	bool *lone;			/* see gt_lone_contexts */
+	const struct gt_segment *seg; /* that `lone` is of */
+	bool *lone;                   /* see gt_lone_contexts */
 	char text[200];
 };
 
@@ -45,7 +52,8 @@ static void release(struct namer *n)
 	free(n->lone);
 }
 
-/* NULL: it has none. Where there are several contexts each counts its streams for itself, so their names say of which. */
+/* NULL: it has none. Where there are several contexts each counts its streams for itself, so their
+ * names say of which. */
 static const char *name_of(struct namer *n, const struct gt_segment *seg, uint32_t track)
 {
 	const struct gt_track *t = &seg->tracks[track];
@@ -61,11 +69,13 @@ static const char *name_of(struct namer *n, const struct gt_segment *seg, uint32
 	}
 	if (!name || context == GT_NONE || !n->lone || n->lone[context])
 		return name;
-	snprintf(n->text, sizeof(n->text), "%.150s of context %" PRId64, name, seg->tracks[context].id);
+	snprintf(n->text, sizeof(n->text), "%.150s of context %" PRId64, name,
+		seg->tracks[context].id);
 	return n->text;
 }
 
-static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct namer *namer)
+static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p,
+	struct namer *namer)
 {
 	const char *name = name_of(namer, p->seg, p->track);
 	const struct gt_report_state *a = &g->asked;
@@ -91,7 +101,8 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 	int rc = gt_gpu_time_finish(g, err);
 	size_t shown = gt_rows_shown(g->nplaces, g->asked.opt->top);
 
-	tables[0] = gt_table_new("streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[0] = gt_table_new(
+		"streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
 	if (rc || !tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the streams");
 	if (g->nplaces)
@@ -110,14 +121,14 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 static void streams_release(void *state) { gt_gpu_time_release(state); }
 
 const struct gt_analysis gt_streams_report = {
-	.name       = "streams",
-	.help       = "work and busy time of each GPU and of each of its streams",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
-	.order      = GT_BY_TIME,
+	.name = "streams",
+	.help = "work and busy time of each GPU and of each of its streams",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct gt_gpu_time),
-	.init       = streams_init,
-	.block      = streams_block,
-	.finish     = streams_finish,
-	.release    = streams_release,
+	.init = streams_init,
+	.block = streams_block,
+	.finish = streams_finish,
+	.release = streams_release,
 };

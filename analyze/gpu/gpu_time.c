@@ -5,7 +5,7 @@
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
 
-#define MARKED_MAX (1u << 19)		/* marks of devices, in 24 MiB */
+#define MARKED_MAX (1u << 19) /* marks of devices, in 24 MiB */
 
 enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 {
@@ -18,7 +18,8 @@ enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 	return type->category == GT_CAT_KERNEL ? GT_GPU_KERNEL : GT_GPU_OTHER;
 }
 
-static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt_moment *m, int64_t start, int64_t end)
+static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt_moment *m,
+	int64_t start, int64_t end)
 {
 	uint64_t *const counts[] = { &p->kernels, &p->copies, &p->sets, &p->others };
 
@@ -33,7 +34,8 @@ static bool same_mark(const void *arg, uint32_t value, const void *key, size_t l
 	return ((const struct gt_gpu_time *)arg)->marked[value].key == *(const uint64_t *)key;
 }
 
-static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_t end, struct gt_err *err)
+static int add_marked(
+	struct gt_gpu_time *t, uint64_t key, int64_t start, int64_t end, struct gt_err *err)
 {
 	uint64_t hash = gt_hash_u64(key);
 	uint32_t i = gt_map_get(&t->map, hash, same_mark, t, &key, sizeof(key));
@@ -44,7 +46,8 @@ static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_
 	}
 	if (i == UINT32_MAX) {
 		i = (uint32_t)t->nmarked;
-		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) || gt_map_add(&t->map, hash, i))
+		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) ||
+			gt_map_add(&t->map, hash, i))
 			return gt_err_set(err, -ENOMEM, "no memory for GPU work");
 		t->marked[t->nmarked++] = (struct gt_marked){ .key = key };
 	}
@@ -53,15 +56,19 @@ static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_
 }
 
 /* The place of a track, by its number; NULL: no memory. */
-static struct gt_gpu_place *place_of(struct gt_gpu_time *t, const struct gt_segment *seg, uint32_t number)
+static struct gt_gpu_place *place_of(
+	struct gt_gpu_time *t, const struct gt_segment *seg, uint32_t number)
 {
 	uint32_t first = t->order.tracks[seg->index];
 
 	if (!t->slot[number]) {
 		if (gt_grow(&t->places, &t->places_cap, t->nplaces + 1, sizeof(*t->places)))
 			return NULL;
-		t->places[t->nplaces++] = (struct gt_gpu_place){ .seg = seg, .track = number - first, .device = t->device[number] - first,
-								 .first = INT64_MAX, .last = INT64_MIN };
+		t->places[t->nplaces++] = (struct gt_gpu_place){ .seg = seg,
+			.track = number - first,
+			.device = t->device[number] - first,
+			.first = INT64_MAX,
+			.last = INT64_MIN };
 		t->slot[number] = (uint32_t)t->nplaces;
 	}
 	return &t->places[t->slot[number] - 1];
@@ -71,14 +78,15 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_gpu_time *t = arg;
 	const struct gt_segment *seg = gt_time_ordered_segment(&t->order, t->asked.reader, m);
-	const struct gt_type *type = m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
+	const struct gt_type *type =
+		m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
 	struct gt_range in = gt_range_of(&t->asked.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t device = t->device[m->place];
 	int rc = 0;
 
 	gt_extent_add(&t->windows[seg->index], m->at, m->end);
-	for (uint32_t number = m->place; ; number = device) {
+	for (uint32_t number = m->place;; number = device) {
 		struct gt_gpu_place *p = place_of(t, seg, number);
 
 		if (!p)
@@ -93,10 +101,12 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		rc = add_marked(t, (m->addr - 1) << 32 | device, start, end, err);
 	if (rc || !t->each)
 		return rc;
-	return t->each(t->each_arg, &(struct gt_gpu_row){ m, gt_gpu_what(type), t->slot[device] - 1, start, end }, err);
+	return t->each(t->each_arg,
+		&(struct gt_gpu_row){ m, gt_gpu_what(type), t->slot[device] - 1, start, end }, err);
 }
 
-int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	t->asked = (struct gt_report_state){ r, opt };
 	return gt_time_ordered_init(&t->order, r, on_row, t, err);
@@ -111,10 +121,12 @@ uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_rea
 		uint32_t *device = all + order->tracks[i], first = order->tracks[i];
 
 		for (uint32_t k = 0; k < seg->ntracks; k++) {
-			uint32_t up = seg->tracks[k].parent;	/* stands before its children, and knows its device by now */
+			/* stands before its children, and knows its device by now */
+			uint32_t up = seg->tracks[k].parent;
 
 			device[k] = first + k;
-			if (up < k && seg->tracks[k].kind != GT_TRACK_DEVICE && seg->tracks[device[up] - first].kind == GT_TRACK_DEVICE)
+			if (up < k && seg->tracks[k].kind != GT_TRACK_DEVICE &&
+				seg->tracks[device[up] - first].kind == GT_TRACK_DEVICE)
 				device[k] = device[up];
 		}
 	}
@@ -145,7 +157,8 @@ static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 	return 0;
 }
 
-struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
+struct gt_moment *gt_gpu_time_run(
+	struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (!t->device && find_devices(t, err))
 		return NULL;
@@ -187,14 +200,17 @@ void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
 {
 	for (size_t i = 0; i < t->nmarked; i++)
 		if (t->marked[i].key >> 32 < n)
-			busy[t->marked[i].key >> 32] = gt_sat_add(busy[t->marked[i].key >> 32], t->marked[i].busy.ns);
+			busy[t->marked[i].key >> 32] =
+				gt_sat_add(busy[t->marked[i].key >> 32], t->marked[i].busy.ns);
 }
 
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls)
 {
 	gt_note_unordered(table, gt_time_ordered_late(&t->order), "busy times");
 	if (t->crowded)
-		gt_table_note(table, "more than %u names by GPU: how long GPUs were busy with each is not known", MARKED_MAX);
+		gt_table_note(table,
+			"more than %u names by GPU: how long GPUs were busy with each is not known",
+			MARKED_MAX);
 	if (calls && !gt_table_rows(table) && !gt_is_recorded(t->asked.reader, GT_LAYER_GPU))
 		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
 }
@@ -202,18 +218,25 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table)
 {
 	if (t->nplaces && t->asked.opt->filter.match)
-		gt_table_note(table, "cannot answer what share of the time that is (busy %%): --match leaves work of the GPU out");
+		gt_table_note(table,
+			"cannot answer what share of the time that is (busy %%): --match leaves work of the GPU out");
 }
 
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table)
 {
 	const struct gt_analysis_options *o = t->asked.opt;
-	bool from = o->filter.ranged && o->filter.from != INT64_MIN, to = o->filter.ranged && o->filter.to != INT64_MAX;
+	bool from = o->filter.ranged && o->filter.from != INT64_MIN,
+	     to = o->filter.ranged && o->filter.to != INT64_MAX;
 
 	gt_gpu_time_note_match(t, table);
 	if (t->nplaces && !o->filter.match)
-		gt_table_note(table, "busy %% is of the time from %s to %s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
-			      to ? "--to" : o->whole ? "the last row" : "the last GPU operation");
+		gt_table_note(table, "busy %% is of the time from %s to %s",
+			from               ? "--from"
+				: o->whole ? "the first row"
+					   : "the first GPU operation",
+			to                 ? "--to"
+				: o->whole ? "the last row"
+					   : "the last GPU operation");
 }
 
 void gt_gpu_time_release(struct gt_gpu_time *t)

@@ -1,6 +1,7 @@
 #include "analyze/gpu/gpu_window.h"
 
-void gt_extent_open(struct gt_gpu_window *e, const struct gt_analysis_options *opt, const struct gt_segment *seg)
+void gt_extent_open(struct gt_gpu_window *e, const struct gt_analysis_options *opt,
+	const struct gt_segment *seg)
 {
 	struct gt_range in = gt_range_of(&opt->filter, seg);
 	bool from = in.from != INT64_MIN, to = in.to != INT64_MAX;

@@ -6,13 +6,27 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-#define TOLD_MOST 4096u			/* as many as a recorder writes */
+#define TOLD_MOST 4096u /* as many as a recorder writes */
 #define NOTES_MOST 4u
 
-struct told { long long pid, device; char uuid[48]; };
-struct tolds { struct told *list; size_t n, cap; bool failed; };
-struct gpu { const struct gt_segment *seg; uint32_t track; char uuid[48]; };
-struct gpus { struct gpu *list; size_t n, cap; };
+struct told {
+	long long pid, device;
+	char uuid[48];
+};
+struct tolds {
+	struct told *list;
+	size_t n, cap;
+	bool failed;
+};
+struct gpu {
+	const struct gt_segment *seg;
+	uint32_t track;
+	char uuid[48];
+};
+struct gpus {
+	struct gpu *list;
+	size_t n, cap;
+};
 
 static int note_told(void *arg, const char *key, const char *value)
 {
@@ -20,8 +34,8 @@ static int note_told(void *arg, const char *key, const char *value)
 	struct told one = { .pid = 0 };
 	int end = 0;
 
-	if (sscanf(key, "gpu_uuids.%lld.%lld%n", &one.pid, &one.device, &end) != 2 || key[end] || strlen(value) >= sizeof(one.uuid) ||
-	    all->n == TOLD_MOST)
+	if (sscanf(key, "gpu_uuids.%lld.%lld%n", &one.pid, &one.device, &end) != 2 || key[end] ||
+		strlen(value) >= sizeof(one.uuid) || all->n == TOLD_MOST)
 		return 0;
 	memcpy(one.uuid, value, strlen(value) + 1);
 	if (gt_grow(&all->list, &all->cap, all->n + 1, sizeof(*all->list)))
@@ -50,10 +64,15 @@ static int by_uuid(const void *pa, const void *pb)
 static int add_devices(struct gpus *g, const struct gt_segment *seg, const struct tolds *all)
 {
 	for (uint32_t t = 0; all->n && t < seg->ntracks; t++) {
-		uint32_t process = seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
-		struct told *found, key = { .pid = process == GT_NONE ? 0 : seg->tracks[process].id, .device = seg->tracks[t].id };
+		uint32_t process =
+			seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
+		struct told *found,
+			key = { .pid = process == GT_NONE ? 0 : seg->tracks[process].id,
+				.device = seg->tracks[t].id };
 
-		found = process == GT_NONE ? NULL : bsearch(&key, all->list, all->n, sizeof(key), by_device);
+		found = process == GT_NONE
+			? NULL
+			: bsearch(&key, all->list, all->n, sizeof(key), by_device);
 		if (!found)
 			continue;
 		if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)))
@@ -64,7 +83,8 @@ static int add_devices(struct gpus *g, const struct gt_segment *seg, const struc
 	return 0;
 }
 
-/* All devices whose UUID is known, those of one GPU side by side, in the order of the trace. 0 or -ENOMEM; g is to be freed. */
+/* All devices whose UUID is known, those of one GPU side by side, in the order of the trace. 0 or
+ * -ENOMEM; g is to be freed. */
 static int find_gpus(struct gpus *g, struct gt_reader *r)
 {
 	int rc = 0;
@@ -73,7 +93,8 @@ static int find_gpus(struct gpus *g, struct gt_reader *r)
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 		struct tolds all = { .list = NULL };
 
-		rc = strstr(seg->meta_json, "\"gpu_uuids.") ? gt_meta_each(seg, note_told, &all) : 0;
+		rc = strstr(seg->meta_json, "\"gpu_uuids.") ? gt_meta_each(seg, note_told, &all)
+							    : 0;
 		if (all.n)
 			qsort(all.list, all.n, sizeof(*all.list), by_device);
 		if (!rc)
@@ -99,8 +120,11 @@ int gt_shared_gpus_join(uint32_t *devices, const struct gt_time_ordered *order, 
 	for (uint32_t t = 0; joined && t < order->tracks[order->nsegs]; t++)
 		joined[t] = t;
 	for (size_t i = 1, first = 0; joined && i < g.n; i++) {
-		first = same_gpu(&g.list[first], &g.list[i]) && g.list[first].seg == g.list[i].seg ? first : i;
-		joined[order->tracks[g.list[i].seg->index] + g.list[i].track] = order->tracks[g.list[i].seg->index] + g.list[first].track;
+		first = same_gpu(&g.list[first], &g.list[i]) && g.list[first].seg == g.list[i].seg
+			? first
+			: i;
+		joined[order->tracks[g.list[i].seg->index] + g.list[i].track] =
+			order->tracks[g.list[i].seg->index] + g.list[first].track;
 		any |= first != i;
 	}
 	for (uint32_t t = 0; any && t < order->tracks[order->nsegs]; t++)
@@ -115,27 +139,33 @@ static struct gt_gpu_label words_of(const struct gpu *g)
 {
 	struct gt_gpu_label w;
 
-	snprintf(w.text, sizeof(w.text), "GPU %lld of process %lld", (long long)g->seg->tracks[g->track].id,
-		 (long long)g->seg->tracks[gt_track_process(g->seg, g->track)].id);
+	snprintf(w.text, sizeof(w.text), "GPU %lld of process %lld",
+		(long long)g->seg->tracks[g->track].id,
+		(long long)g->seg->tracks[gt_track_process(g->seg, g->track)].id);
 	return w;
 }
 
 /* g[0..n) are one GPU, of one recording. */
-static void note_joined(struct gt_table *t, const struct gt_report_state *a, const struct gpu *g, size_t n)
+static void note_joined(
+	struct gt_table *t, const struct gt_report_state *a, const struct gpu *g, size_t n)
 {
 	char more[64] = "";
 
 	if (n > 2)
-		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2, n == 3 ? "" : "es");
-	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all", gt_recording_prefix(a, g->seg).text, words_of(g).text, words_of(g + 1).text,
-		      more);
+		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2,
+			n == 3 ? "" : "es");
+	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all",
+		gt_recording_prefix(a, g->seg).text, words_of(g).text, words_of(g + 1).text, more);
 }
 
 /* Both are one GPU, of two recordings. */
-static void note_apart(struct gt_table *t, const struct gt_report_state *a, const struct gpu *one, const struct gpu *two)
+static void note_apart(struct gt_table *t, const struct gt_report_state *a, const struct gpu *one,
+	const struct gpu *two)
 {
-	gt_table_note(t, "%s is %s, too, recorded apart: it counts as two, and where one is idle the other may work",
-		      gt_gpu_label_of(a, one->seg, one->track).text, gt_gpu_label_of(a, two->seg, two->track).text);
+	gt_table_note(t,
+		"%s is %s, too, recorded apart: it counts as two, and where one is idle the other may work",
+		gt_gpu_label_of(a, one->seg, one->track).text,
+		gt_gpu_label_of(a, two->seg, two->track).text);
 }
 
 void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a)
@@ -148,7 +178,8 @@ void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a)
 	for (size_t i = 0; i < g.n; i = end) {
 		bool again = i && same_gpu(&g.list[i - 1], &g.list[i]);
 
-		for (end = i + 1; end < g.n && same_gpu(&g.list[i], &g.list[end]) && g.list[end].seg == g.list[i].seg; )
+		for (end = i + 1; end < g.n && same_gpu(&g.list[i], &g.list[end]) &&
+			g.list[end].seg == g.list[i].seg;)
 			end++;
 		if (again && n++ < NOTES_MOST)
 			note_apart(t, a, &g.list[i - 1], &g.list[i]);

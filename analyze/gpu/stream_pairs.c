@@ -9,11 +9,12 @@ uint32_t gt_stream_pairs_add(struct gt_stream_pairs *p, uint32_t track, struct g
 	size_t n = p->n, first = n ? gt_stream_pair_at(0, n) : 0;
 
 	if (gt_grow(&p->streams, &p->streams_cap, n + 1, sizeof(*p->streams)) ||
-	    gt_grow(&p->pairs, &p->pairs_cap, first + n + 1, sizeof(*p->pairs))) {
+		gt_grow(&p->pairs, &p->pairs_cap, first + n + 1, sizeof(*p->pairs))) {
 		gt_err_set(err, -ENOMEM, "no memory for the streams");
 		return 0;
 	}
-	memset(p->pairs + first, 0, n * sizeof(*p->pairs));	/* begin with work of the other one last */
+	/* begin with work of the other one last */
+	memset(p->pairs + first, 0, n * sizeof(*p->pairs));
 	p->streams[p->n++] = (struct gt_paired_stream){ .track = track };
 	return (uint32_t)p->n;
 }

@@ -6,10 +6,14 @@
 
 /* Beginnings of functions, without namespaces, that move data between GPUs. */
 static const char *const communication[] = {
-	"nccl",					/* NCCL and, under the same names, RCCL */
+	"nccl", /* NCCL and, under the same names, RCCL */
 	"nvshmem",
-	"cross_device_reduce",			/* all-reduces that serving frameworks bring along */
-	"one_shot_all_reduce", "two_shot_all_reduce", "multimem_all_reduce", "multimem_one_shot_all_reduce",
+	/* all-reduces that serving frameworks bring along */
+	"cross_device_reduce",
+	"one_shot_all_reduce",
+	"two_shot_all_reduce",
+	"multimem_all_reduce",
+	"multimem_one_shot_all_reduce",
 };
 
 enum gt_work_kind gt_work_kind(const struct gt_segment *seg, const struct gt_type *type)

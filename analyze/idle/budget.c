@@ -1,4 +1,5 @@
-/* Where the time of the GPUs went: each nanosecond of the window is in one part, and the parts add up to it. */
+/* Where the time of the GPUs went: each nanosecond of the window is in one part, and the parts add
+ * up to it. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle.h"
@@ -8,12 +9,15 @@
 
 #define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
 #define BAR 40
-#define BESIDE_BAR 62u		/* columns that the rest of a line takes */
+#define BESIDE_BAR 62u /* columns that the rest of a line takes */
 #define LEAST_BAR 12u
 
-struct budget { struct gt_idle *idle; };
+struct budget {
+	struct gt_idle *idle;
+};
 
-static int budget_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int budget_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	((struct budget *)state)->idle = opt->idle;
 	return 0;
@@ -21,9 +25,13 @@ static int budget_init(void *state, struct gt_reader *r, const struct gt_analysi
 
 /* ---- parts ---- */
 
-static const struct { const char *key, *text; char mark; } works[GT_WORK_KINDS] = {
+static const struct {
+	const char *key, *text;
+	char mark;
+} works[GT_WORK_KINDS] = {
 	[GT_WORK_COMPUTE] = { "compute", "compute", GT_MARK_COMPUTE },
-	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed", GT_MARK_COMMUNICATION },
+	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed",
+		GT_MARK_COMMUNICATION },
 	[GT_WORK_COPY] = { "copies", "copies, exposed", GT_MARK_COPY },
 };
 
@@ -35,16 +43,23 @@ static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
 		parts[GT_WORK_KINDS + c] = gt_sat_add(parts[GT_WORK_KINDS + c], d->cause[c]);
 }
 
-struct sheet { uint64_t parts[PARTS], whole, idle; int64_t shares[PARTS], idle_share; unsigned cells; };
+struct sheet {
+	uint64_t parts[PARTS], whole, idle;
+	int64_t shares[PARTS], idle_share;
+	unsigned cells;
+};
 
-/* One bar that all parts make together; each of them shows its stretch of it. Figures are scaled by the number of cells, so that a
- * cell is as wide as the whole: nothing is rounded. */
-struct bar { char text[BAR + 1]; };
+/* One bar that all parts make together; each of them shows its stretch of it. Figures are scaled by
+ * the number of cells, so that a cell is as wide as the whole: nothing is rounded. */
+struct bar {
+	char text[BAR + 1];
+};
 
 /* How much of a cell the part from `before` to `before + part` takes. */
 static unsigned __int128 taken(const struct sheet *h, unsigned cell, uint64_t before, uint64_t part)
 {
-	unsigned __int128 from = (unsigned __int128)before * h->cells, to = from + (unsigned __int128)part * h->cells;
+	unsigned __int128 from = (unsigned __int128)before * h->cells,
+			  to = from + (unsigned __int128)part * h->cells;
 	unsigned __int128 low = (unsigned __int128)cell * h->whole, high = low + h->whole;
 
 	from = from > low ? from : low;
@@ -52,7 +67,8 @@ static unsigned __int128 taken(const struct sheet *h, unsigned cell, uint64_t be
 	return to > from ? to - from : 0;
 }
 
-/* Blanks before the stretch, marks where it takes half of a cell or more, and nothing behind it; what is there at all has one. */
+/* Blanks before the stretch, marks where it takes half of a cell or more, and nothing behind it;
+ * what is there at all has one. */
 static struct bar stretch(const struct sheet *h, uint64_t before, uint64_t part, char mark)
 {
 	struct bar b = { { 0 } };
@@ -101,17 +117,30 @@ static unsigned bar_cells(size_t width)
 }
 
 static const struct gt_column columns[] = {
-	{ "part", "Part", GT_C_TEXT }, { "total_ns", "Time", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
-	{ "bar", "Bar", GT_C_WHOLE }, { "key", NULL, GT_C_TEXT }, { "level", NULL, GT_C_COUNT },
-};	/* a bar is never cut: it is made as wide as there is room */
+	{ "part", "Part", GT_C_TEXT },
+	{ "total_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "bar", "Bar", GT_C_WHOLE },
+	{ "key", NULL, GT_C_TEXT },
+	{ "level", NULL, GT_C_COUNT },
+}; /* a bar is never cut: it is made as wide as there is room */
 #define NCOLUMNS 6
 
-struct line { const char *text, *key; unsigned level; uint64_t ns; int64_t share; const char *bar; };
+struct line {
+	const char *text, *key;
+	unsigned level;
+	uint64_t ns;
+	int64_t share;
+	const char *bar;
+};
 
 static void add_line(struct gt_table *t, const struct line *l)
 {
-	gt_table_add(t, (struct gt_cell[NCOLUMNS]){ { .s = l->text, .indent = 2 * l->level }, gt_cell_u(l->ns), gt_cell_i(l->share),
-						    gt_cell_toned(gt_cell_text(l->bar), GT_TONE_MARKS), gt_cell_text(l->key), gt_cell_u(l->level) });
+	gt_table_add(t,
+		(struct gt_cell[NCOLUMNS]){ { .s = l->text, .indent = 2 * l->level },
+			gt_cell_u(l->ns), gt_cell_i(l->share),
+			gt_cell_toned(gt_cell_text(l->bar), GT_TONE_MARKS), gt_cell_text(l->key),
+			gt_cell_u(l->level) });
 }
 
 static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
@@ -131,7 +160,8 @@ static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *e
 	return 0;
 }
 
-static void add_part(struct gt_table *t, const struct sheet *h, struct line l, uint64_t before, char mark)
+static void add_part(
+	struct gt_table *t, const struct sheet *h, struct line l, uint64_t before, char mark)
 {
 	struct bar b = stretch(h, before, l.ns, mark);
 
@@ -148,13 +178,17 @@ static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t befor
 		unsigned most = PARTS;
 
 		for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
-			if (!done[c] && h->parts[c] && (most == PARTS || h->parts[c] > h->parts[most]))
+			if (!done[c] && h->parts[c] &&
+				(most == PARTS || h->parts[c] > h->parts[most]))
 				most = c;
 		if (most == PARTS)
 			return;
 		done[most] = true;
-		add_part(t, h, (struct line){ gt_idle_words(most - GT_WORK_KINDS), gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
-					      h->shares[most], NULL }, before, GT_MARK_IDLE);
+		add_part(t, h,
+			(struct line){ gt_idle_words(most - GT_WORK_KINDS),
+				gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
+				h->shares[most], NULL },
+			before, GT_MARK_IDLE);
 		before += h->parts[most];
 	}
 }
@@ -166,27 +200,40 @@ static void add_parts(struct gt_table *t, const struct sheet *h)
 
 	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
 	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
-		add_part(t, h, (struct line){ works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL }, before, works[k].mark);
+		add_part(t, h,
+			(struct line){
+				works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL },
+			before, works[k].mark);
 		before += h->parts[k];
 	}
-	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before, GT_MARK_IDLE);
+	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before,
+		GT_MARK_IDLE);
 	add_causes(t, h, before);
 }
 
 /* ---- GPUs ---- */
 
 static const struct gt_column gpu_columns[] = {
-	GT_WHERE_DEVICE, { "window_ns", "Window", GT_C_NS },
-	{ "compute_percent", "Compute %", GT_C_PERCENT }, { "communication_percent", "Comm. %", GT_C_PERCENT },
-	{ "copies_percent", "Copies %", GT_C_PERCENT }, { "idle_percent", "Idle %", GT_C_PERCENT },
-	{ "cause", "Most of the idle time", GT_C_TEXT }, { "compute_ns", NULL, GT_C_NS }, { "communication_ns", NULL, GT_C_NS },
-	{ "copies_ns", NULL, GT_C_NS }, { "idle_ns", NULL, GT_C_NS }, { "cause_ns", NULL, GT_C_NS },
+	GT_WHERE_DEVICE,
+	{ "window_ns", "Window", GT_C_NS },
+	{ "compute_percent", "Compute %", GT_C_PERCENT },
+	{ "communication_percent", "Comm. %", GT_C_PERCENT },
+	{ "copies_percent", "Copies %", GT_C_PERCENT },
+	{ "idle_percent", "Idle %", GT_C_PERCENT },
+	{ "cause", "Most of the idle time", GT_C_TEXT },
+	{ "compute_ns", NULL, GT_C_NS },
+	{ "communication_ns", NULL, GT_C_NS },
+	{ "copies_ns", NULL, GT_C_NS },
+	{ "idle_ns", NULL, GT_C_NS },
+	{ "cause_ns", NULL, GT_C_NS },
 };
 #define NGPU 14
 
-static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_idle_device *d, struct gt_err *err)
+static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_idle_device *d,
+	struct gt_err *err)
 {
-	uint64_t parts[] = { d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COMMUNICATION], d->kind[GT_WORK_COPY], d->idle };
+	uint64_t parts[] = { d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COMMUNICATION],
+		d->kind[GT_WORK_COPY], d->idle };
 	struct gt_cell cells[NGPU + 1];
 	unsigned most = 0;
 	int64_t shares[4];
@@ -222,21 +269,25 @@ static void note_extremes(const struct gt_idle *s, struct gt_table *t)
 		least = computes(&s->devices[i]) < computes(least) ? &s->devices[i] : least;
 	}
 	if (s->ndevices > 1 && computes(most) > computes(least))
-		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)", gt_gpu_label_of(&s->asked, most->seg, most->track).text,
-			      (double)computes(most) / 100, gt_gpu_label_of(&s->asked, least->seg, least->track).text,
-			      (double)computes(least) / 100);
+		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)",
+			gt_gpu_label_of(&s->asked, most->seg, most->track).text,
+			(double)computes(most) / 100,
+			gt_gpu_label_of(&s->asked, least->seg, least->track).text,
+			(double)computes(least) / 100);
 }
 
 static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(s->asked.reader);
-	struct gt_table *t = gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
+	struct gt_table *t =
+		gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
 	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "no memory for a table");
 
 	for (size_t i = 0; !rc && i < gt_rows_shown(s->ndevices, s->asked.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
 	if (!rc)
-		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns pid");
+		gt_table_gives_way(
+			t, "process communication_percent cause copies_percent window_ns pid");
 	if (!rc)
 		gt_table_note_cut(t, s->ndevices, gt_rows_shown(s->ndevices, s->asked.opt->top));
 	if (!rc)
@@ -249,8 +300,12 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 /* ---- names ---- */
 
 static const struct gt_column name_columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "exposed_ns", "Exposed", GT_C_NS }, { "exposed_percent", "Of window %", GT_C_PERCENT }, { "kind", "Kind", GT_C_TEXT },
+	{ "operation", "Operation", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "exposed_ns", "Exposed", GT_C_NS },
+	{ "exposed_percent", "Of window %", GT_C_PERCENT },
+	{ "kind", "Kind", GT_C_TEXT },
 	{ "name", NULL, GT_C_TEXT },
 };
 
@@ -279,9 +334,11 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_idle_name *n = &s->names[i];
 
-		gt_table_add(*to, (struct gt_cell[]){ gt_cell_text(gt_kernel_names_shown(names, n->text)), gt_cell_u(n->count), gt_cell_u(n->total),
-			     gt_cell_u(n->exposed), gt_cell_share(n->exposed, whole), gt_cell_text(gt_work_kind_word(n->kind)),
-			     gt_cell_text(n->text) });
+		gt_table_add(*to,
+			(struct gt_cell[]){ gt_cell_text(gt_kernel_names_shown(names, n->text)),
+				gt_cell_u(n->count), gt_cell_u(n->total), gt_cell_u(n->exposed),
+				gt_cell_share(n->exposed, whole),
+				gt_cell_text(gt_work_kind_word(n->kind)), gt_cell_text(n->text) });
 	}
 	gt_table_gives_way(*to, "kind count total_ns");
 	gt_table_note_cut(*to, s->nnames, shown);
@@ -294,11 +351,18 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 static void note_window(const struct gt_idle *s, struct gt_table *t)
 {
 	const struct gt_analysis_options *o = s->asked.opt;
-	bool from = o->filter.ranged && o->filter.from != INT64_MIN, to = o->filter.ranged && o->filter.to != INT64_MAX;
+	bool from = o->filter.ranged && o->filter.from != INT64_MIN,
+	     to = o->filter.ranged && o->filter.to != INT64_MAX;
 
-	gt_table_note(t, "of the time from %s to %s%s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
-		      to ? "--to" : o->whole ? "the last row" : "the last GPU operation",
-		      s->ndevices > 1 ? ", of each GPU as processes see them; their times are added" : "");
+	gt_table_note(t, "of the time from %s to %s%s",
+		from               ? "--from"
+			: o->whole ? "the first row"
+				   : "the first GPU operation",
+		to                 ? "--to"
+			: o->whole ? "the last row"
+				   : "the last GPU operation",
+		s->ndevices > 1 ? ", of each GPU as processes see them; their times are added"
+				: "");
 	gt_idle_note_late(s, t);
 }
 
@@ -323,9 +387,11 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	note_window(s, tables[0]);
 	gt_table_gives_way(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
-		gt_note_plural(tables[0], s->unjoined, "%llu {operation is|operations are} joined to no call",
-			     (unsigned long long)s->unjoined);
-	if (s->asked.opt->in_default_report && s->ndevices == 1)	/* the first table says it all */
+		gt_note_plural(tables[0], s->unjoined,
+			"%llu {operation is|operations are} joined to no call",
+			(unsigned long long)s->unjoined);
+	/* the first table says it all */
+	if (s->asked.opt->in_default_report && s->ndevices == 1)
 		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);
 	if (!rc)
@@ -334,13 +400,13 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 }
 
 const struct gt_analysis gt_budget_report = {
-	.name       = "budget",
-	.help       = "where the time of the GPUs went: computing, communicating, copying, idle by cause",
-	.wants      = GT_IDLE_WANTS,
-	.engine     = &gt_idle_engine,
-	.order      = GT_BY_TIME,
+	.name = "budget",
+	.help = "where the time of the GPUs went: computing, communicating, copying, idle by cause",
+	.wants = GT_IDLE_WANTS,
+	.engine = &gt_idle_engine,
+	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_GPU,
 	.state_size = sizeof(struct budget),
-	.init       = budget_init,
-	.finish     = budget_finish,
+	.init = budget_init,
+	.finish = budget_finish,
 };

@@ -11,18 +11,26 @@ struct gaps {
 	struct gt_awaited awaited;
 };
 
-/* A gap in a gt_top_entry: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
- * segments) `type` is the next operation, a the one before and, in the upper half, what the slice was; b is the thread. */
+/* A gap in a gt_top_entry: ret is the share of its longest slice in hundredths of a percent, depth
+ * the cause of that; of types (over all segments) `type` is the next operation, a the one before
+ * and, in the upper half, what the slice was; b is the thread. */
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct gaps *g = arg;
 	int64_t ns = gap->to - gap->from;
-	struct gt_top_entry one = { .score = ns, .start = gap->from, .dur = ns, .seg = gap->seg, .track = gap->device, .type = gap->next.type,
-			       .depth = (uint8_t)gap->cause, .ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
-			       .a = (uint64_t)gap->type << 32 | gap->before, .b = gap->next.thread };
+	struct gt_top_entry one = { .score = ns,
+		.start = gap->from,
+		.dur = ns,
+		.seg = gap->seg,
+		.track = gap->device,
+		.type = gap->next.type,
+		.depth = (uint8_t)gap->cause,
+		.ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
+		.a = (uint64_t)gap->type << 32 | gap->before,
+		.b = gap->next.thread };
 
 	if (gap->cause == GT_IDLE_SHORT)
-		return 0;	/* nobody looked into it */
+		return 0; /* nobody looked into it */
 	return gt_top_n_offer(&g->longest, ns) ? gt_top_n_add(&g->longest, &one, err) : 0;
 }
 
@@ -50,12 +58,18 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	return 0;
 }
 
-static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int gaps_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gaps *g = state;
 
 	g->idle = opt->idle;
-	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .slice = on_slice, .rows = on_rows, .again = on_again, .arg = g });
+	gt_idle_listen(g->idle,
+		&(struct gt_idle_listener){ .gap = on_gap,
+			.slice = on_slice,
+			.rows = on_rows,
+			.again = on_again,
+			.arg = g });
 	gt_top_n_init(&g->longest, opt->top);
 	return 0;
 }
@@ -63,8 +77,14 @@ static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_
 /* ---- causes ---- */
 
 static const struct gt_column columns[] = {
-	{ "cause", "Cause", GT_C_TEXT }, { "what", "What", GT_C_TEXT }, { "gaps", "Gaps", GT_C_COUNT }, { "total_ns", "Time", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Longest", GT_C_NS }, { "key", NULL, GT_C_TEXT },
+	{ "cause", "Cause", GT_C_TEXT },
+	{ "what", "What", GT_C_TEXT },
+	{ "gaps", "Gaps", GT_C_COUNT },
+	{ "total_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Longest", GT_C_NS },
+	{ "key", NULL, GT_C_TEXT },
 };
 
 /* The segment that a type's number is of. */
@@ -87,16 +107,21 @@ static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *name
 	return type && type->category == GT_CAT_KERNEL ? gt_kernel_names_shown(names, text) : text;
 }
 
-static struct gt_cell name_cell(const char *name) { return name ? gt_cell_text(name) : gt_cell_none(); }
+static struct gt_cell name_cell(const char *name)
+{
+	return name ? gt_cell_text(name) : gt_cell_none();
+}
 
-/* Several types may have one name: other arguments, other recordings. The first of them gets the sums of all. */
+/* Several types may have one name: other arguments, other recordings. The first of them gets the
+ * sums of all. */
 static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
 {
 	for (size_t i = 0; i < s->nsums; i++)
 		for (size_t k = 0; k < i && s->sums[i].type != GT_NONE; k++) {
 			struct gt_idle_sum *a = &s->sums[k], *b = &s->sums[i];
 
-			if (a->cause != b->cause || a->type == GT_NONE || strcmp(name_of(s, names, a->type), name_of(s, names, b->type)))
+			if (a->cause != b->cause || a->type == GT_NONE ||
+				strcmp(name_of(s, names, a->type), name_of(s, names, b->type)))
 				continue;
 			a->ns = gt_sat_add(a->ns, b->ns);
 			a->gaps += b->gaps;
@@ -107,7 +132,8 @@ static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
 		}
 }
 
-static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+static int causes_table(
+	struct gt_idle *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
 	uint64_t *parts = calloc(s->nsums + 1, sizeof(*parts));
 	int64_t *shares = calloc(s->nsums + 1, sizeof(*shares));
@@ -119,14 +145,18 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
 	for (size_t i = 0; parts && i < s->nsums; i++)
 		parts[i] = s->sums[i].ns;
-	rc = parts && shares ? gt_compute_shares(parts, s->nsums, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+	rc = parts && shares ? gt_compute_shares(parts, s->nsums, shares, err)
+			     : gt_err_set(err, -ENOMEM, "no memory for shares");
 	shown = gt_rows_shown(s->nsums, s->asked.opt->top);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_idle_sum *one = &s->sums[i];
 
-		gt_table_add(t, (struct gt_cell[]){ gt_cell_text(gt_idle_words(one->cause)), name_cell(name_of(s, names, one->type)),
-			     gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(shares[i]), gt_cell_u(one->ns / one->gaps),
-			     gt_cell_i(one->longest), gt_cell_text(gt_idle_key(one->cause)) });
+		gt_table_add(t,
+			(struct gt_cell[]){ gt_cell_text(gt_idle_words(one->cause)),
+				name_cell(name_of(s, names, one->type)), gt_cell_u(one->gaps),
+				gt_cell_u(one->ns), gt_cell_i(shares[i]),
+				gt_cell_u(one->ns / one->gaps), gt_cell_i(one->longest),
+				gt_cell_text(gt_idle_key(one->cause)) });
 	}
 	gt_table_note_cut(t, s->nsums, shown);
 	free(parts);
@@ -137,24 +167,34 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 /* ---- the longest ---- */
 
 static const struct gt_column longest_columns[] = {
-	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
-	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "Of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
-	{ "tid", "TID", GT_C_COUNT }, { "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "key", NULL, GT_C_TEXT },
+	GT_WHERE_DEVICE,
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Gap", GT_C_NS },
+	{ "cause", "Cause", GT_C_TEXT },
+	{ "cause_percent", "Of gap %", GT_C_PERCENT },
+	{ "what", "What", GT_C_TEXT },
+	{ "tid", "TID", GT_C_COUNT },
+	{ "after", "After", GT_C_TEXT },
+	{ "before", "Before", GT_C_TEXT },
+	{ "key", NULL, GT_C_TEXT },
 };
 #define NLONGEST 13
 
-static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one, struct gt_kernel_names *names)
+static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_top_entry *one,
+	struct gt_kernel_names *names)
 {
 	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
 	struct gt_cell cells[NLONGEST];
 
 	gt_where_device(cells, one->seg, one->track - first);
-	cells[4] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, one->seg, one->start));
+	cells[4] = gt_cell_i(
+		gt_time_since_origin(s->asked.opt, s->asked.reader, one->seg, one->start));
 	cells[5] = gt_cell_i(one->dur);
 	cells[6] = gt_cell_text(gt_idle_words(one->depth));
 	cells[7] = gt_cell_i(one->ret);
 	cells[8] = name_cell(name_of(s, names, (uint32_t)(one->a >> 32)));
-	cells[9] = thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
+	cells[9] =
+		thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
 	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
 	cells[11] = name_cell(name_of(s, names, one->type));
 	cells[12] = gt_cell_text(gt_idle_key(one->depth));
@@ -165,7 +205,8 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct gaps *g = state;
 	unsigned skip = gt_where_skip(g->idle->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
+	struct gt_kernel_names *names =
+		gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
 	const char *cannot = gt_idle_cannot(g->idle);
 	int rc = 0;
 
@@ -183,13 +224,15 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_idle_note_cut(g->idle, tables[0]);
 		gt_shared_gpus_note(tables[0], &g->idle->asked);
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
-		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
+		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip,
+			NLONGEST - skip);
 	}
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
 		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
-		gt_table_gives_way(tables[1], "process tid cause_percent pid before after what device");
+		gt_table_gives_way(
+			tables[1], "process tid cause_percent pid before after what device");
 		gt_note_top_n(tables[1], &g->longest);
 		tables[2] = gt_awaited_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;
@@ -207,13 +250,13 @@ static void gaps_release(void *state)
 }
 
 const struct gt_analysis gt_gaps_report = {
-	.name       = "gaps",
-	.help       = "why GPUs were idle: all idle time by cause, and the longest gaps",
-	.wants      = GT_IDLE_WANTS,
-	.engine     = &gt_idle_engine,
-	.order      = GT_BY_TIME,
+	.name = "gaps",
+	.help = "why GPUs were idle: all idle time by cause, and the longest gaps",
+	.wants = GT_IDLE_WANTS,
+	.engine = &gt_idle_engine,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct gaps),
-	.init       = gaps_init,
-	.finish     = gaps_finish,
-	.release    = gaps_release,
+	.init = gaps_init,
+	.finish = gaps_finish,
+	.release = gaps_release,
 };

@@ -4,11 +4,12 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS)	/* ns that one stretch cannot have */
-#define COPIES 65536u			/* calls that copy pageable memory, the last ones of a line */
+#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns that one stretch cannot have */
+/* calls that copy pageable memory, the last ones of a line */
+#define COPIES 65536u
 
-/* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so steps are made from there, each twice as
- * long, until it lies between two of them. */
+/* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so
+ * steps are made from there, each twice as long, until it lies between two of them. */
 static size_t first_behind(struct gt_host_list *l, int64_t at)
 {
 	size_t low = l->near < l->n ? l->near : l->n, high = low, step = 1;
@@ -35,7 +36,8 @@ static size_t first_behind(struct gt_host_list *l, int64_t at)
 	return l->near = low;
 }
 
-static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
+static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept,
+	struct gt_err *err)
 {
 	while (start < end) {
 		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
@@ -49,8 +51,10 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 	return 0;
 }
 
-/* From the first stretch that was not kept on nothing is known: that is one stretch, however much there was. */
-static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
+/* From the first stretch that was not kept on nothing is known: that is one stretch, however much
+ * there was. */
+static int too_much(
+	struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
 {
 	int64_t known = l->n ? gt_host_end(&l->list[l->n - 1]) : start;
 	struct gt_host_stretch *last = l->n ? &l->list[l->n - 1] : NULL;
@@ -63,25 +67,28 @@ static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *
 	return 0;
 }
 
-int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept,
-		struct gt_err *err)
+int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end,
+	uint32_t type, size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 
 	if (*kept >= GT_HOST_MOST)
 		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, kept, err);
-	while (to->n && to->list[to->n - 1].start >= start && gt_host_end(&to->list[to->n - 1]) <= end)	/* lies within this one */
+	/* lies within this one */
+	while (to->n && to->list[to->n - 1].start >= start &&
+		gt_host_end(&to->list[to->n - 1]) <= end)
 		to->n--, --*kept;
 	if (to->n && gt_host_end(&to->list[to->n - 1]) > start)
 		start = gt_host_end(&to->list[to->n - 1]);
 	return push(to, start, end, type, kept, err);
 }
 
-/* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not too many. Whether a row has the
- * level is hard to predict, so it is written in any case, and counted if it has. Returns where the list ends; *from stops at what is
- * unusual. */
-static inline __attribute__((always_inline)) size_t
-add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run, enum gt_host_level level, bool all, size_t most, uint32_t *from)
+/* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not
+ * too many. Whether a row has the level is hard to predict, so it is written in any case, and
+ * counted if it has. Returns where the list ends; *from stops at what is unusual. */
+static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_stretch *list,
+	size_t n, const struct gt_host_run *run, enum gt_host_level level, bool all, size_t most,
+	uint32_t *from)
 {
 	const int64_t *restrict start = run->start, *restrict dur = run->dur;
 	const uint16_t *restrict codes = run->code;
@@ -105,7 +112,8 @@ add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run,
 	return n;
 }
 
-int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err)
+int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level,
+	size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 	uint32_t i = 0;
@@ -117,14 +125,15 @@ int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum 
 
 		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i) :
-				   add_usual(to->list, to->n, run, level, false, to->n + room, &i);
+		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i)
+				 : add_usual(to->list, to->n, run, level, false, to->n + room, &i);
 		*kept += to->n - had;
 		if (i == run->n)
 			break;
 		code = run->code ? run->code[i] : 0;
-		if (run->levels[code] == level && run->dur[i])	/* nested, very long, or too much */
-			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i], run->types[code], kept, err);
+		if (run->levels[code] == level && run->dur[i]) /* nested, very long, or too much */
+			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i],
+				run->types[code], kept, err);
 		i++;
 	}
 	return rc;
@@ -167,7 +176,10 @@ int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
 /* ---- reading ---- */
 
 /* A level that has stretches, and the first that may cover what is left to cut. */
-struct cursor { enum gt_host_level level; const struct gt_host_stretch *next, *end; };
+struct cursor {
+	enum gt_host_level level;
+	const struct gt_host_stretch *next, *end;
+};
 
 static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor *cursors)
 {
@@ -177,12 +189,14 @@ static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor
 		struct gt_host_list *in = &l->level[i];
 
 		if (in->n)
-			cursors[n++] = (struct cursor){ (enum gt_host_level)i, in->list + first_behind(in, from), in->list + in->n };
+			cursors[n++] = (struct cursor){ (enum gt_host_level)i,
+				in->list + first_behind(in, from), in->list + in->n };
 	}
 	return n;
 }
 
-int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
+int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
+	struct gt_err *err)
 {
 	struct cursor cursors[GT_HOST_LEVELS], *end = cursors + find_cursors(l, from, cursors);
 	int rc = 0;
@@ -225,7 +239,8 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 		*kept -= gone;
 	}
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
-	while (copies < l->ncopies && l->copies[copies].call < before && l->copies[copies].from < before)
+	while (copies < l->ncopies && l->copies[copies].call < before &&
+		l->copies[copies].from < before)
 		copies++;
 	l->ncopies -= copies;
 	if (copies)

@@ -1,10 +1,12 @@
 /* Moments into windows, devices and gaps.
  *
- * GPU operations go through a timeline (time_ordered.h), so that they come here in order of their start. When one begins, all that may run
- * by then have begun, so what their device did since the operation before follows from how far each kind of work reaches, and of the names
- * the one that reaches furthest and the rest: no list of what runs is needed. What threads do needs no such order: a thread's calls come in
- * order anyway, and they are kept from where the oldest gap that may still be cut begins. When an operation starts, all calls that began
- * before have been seen, for blocks come by their first row. */
+ * GPU operations go through a timeline (time_ordered.h), so that they come here in order of their
+ * start. When one begins, all that may run by then have begun, so what their device did since the
+ * operation before follows from how far each kind of work reaches, and of the names the one that
+ * reaches furthest and the rest: no list of what runs is needed. What threads do needs no such
+ * order: a thread's calls come in order anyway, and they are kept from where the oldest gap that
+ * may still be cut begins. When an operation starts, all calls that began before have been seen,
+ * for blocks come by their first row. */
 #include "analyze/idle/idle.h"
 
 #include <stdio.h>
@@ -16,14 +18,17 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
-#define FORGET 65536u	/* stretches of host lines that are kept at least before it is asked which nobody needs */
-#define WAITS 8192u	/* of a stream that are kept */
-#define WIDEST (1ll << 57)	/* ns, more than four years: what lasts for so long is no program's time, and is kept in pieces */
+/* stretches of host lines that are kept at least before it is asked which nobody needs */
+#define FORGET 65536u
+#define WAITS 8192u /* of a stream that are kept */
+/* ns, more than four years: what lasts for so long is no program's time, and is kept in pieces */
+#define WIDEST (1ll << 57)
 
 /* ---- types and names ---- */
 
 /* The number of a name; GT_NONE: no memory. */
-static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
+static uint32_t find_name(
+	struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
 {
 	struct gt_string text = gt_name_text(seg, type->name);
 	uint32_t i = gt_name_interner_find(&s->ids, text, 0, &(struct gt_err)GT_ERR_INIT);
@@ -31,18 +36,22 @@ static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const
 	if (i == GT_NONE || gt_grow(&s->names, &s->names_cap, i + 1ul, sizeof(*s->names)))
 		return GT_NONE;
 	if (i == s->nnames)
-		s->names[s->nnames++] = (struct gt_idle_name){ .text = text.ptr, .len = text.len, .kind = gt_work_kind(seg, type) };
+		s->names[s->nnames++] = (struct gt_idle_name){
+			.text = text.ptr, .len = text.len, .kind = gt_work_kind(seg, type)
+		};
 	return i;
 }
 
 /* A copy that the driver stages: the host takes part in it. */
 static bool is_pageable(const struct gt_segment *seg, const struct gt_type *type)
 {
-	return type->op == GT_OP_COPY && strstr(gt_str(seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
+	return type->op == GT_OP_COPY &&
+		strstr(gt_str(seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
 }
 
 /* What is known of a type of operations; NULL: no memory. */
-static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
+static const struct gt_idle_type *type_of(
+	struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
 {
 	struct gt_idle_type *t = &s->types[number];
 	const struct gt_type *type = &seg->types[number - s->order.types[seg->index]];
@@ -62,24 +71,28 @@ static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_seg
 /* Stretches of one thing lie side by side. */
 static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
 {
-	d->talking = (struct gt_idle_time){ d->talking.to == from && d->talking.from < from ? d->talking.from : from, to };
+	d->talking = (struct gt_idle_time){
+		d->talking.to == from && d->talking.from < from ? d->talking.from : from, to
+	};
 	if (d->talking.to - d->talking.from > d->talk.to - d->talk.from)
 		d->talk = d->talking;
 }
 
-/* Nothing more begins before `to`: the time up to it goes into the figures. A moment is of the first kind that reaches beyond it; and one
- * name runs alone from where all others have ended. */
+/* Nothing more begins before `to`: the time up to it goes into the figures. A moment is of the
+ * first kind that reaches beyond it; and one name runs alone from where all others have ended. */
 static void go_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
 {
 	struct gt_idle_running *r = &d->running;
-	int64_t at = r->at > s->window->from ? r->at : s->window->from, alone = r->others > at ? r->others : at;
+	int64_t at = r->at > s->window->from ? r->at : s->window->from,
+		alone = r->others > at ? r->others : at;
 
 	r->at = to > r->at ? to : r->at;
 	to = to < s->window->to ? to : s->window->to;
 	if (r->last > alone && to > alone) {
 		uint64_t *exposed = &s->names[r->name].exposed;
 
-		*exposed = gt_sat_add(*exposed, (uint64_t)(r->last < to ? r->last : to) - (uint64_t)alone);
+		*exposed = gt_sat_add(
+			*exposed, (uint64_t)(r->last < to ? r->last : to) - (uint64_t)alone);
 	}
 	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
 		int64_t end = r->kinds[k] < to ? r->kinds[k] : to;
@@ -126,9 +139,13 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 	if (gt_grow(&s->devices, &s->devices_cap, s->ndevices + 1, sizeof(*s->devices)))
 		return NULL;
 	d = &s->devices[s->ndevices];
-	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
-				      .process = gt_process_slot_of(&s->places, s->seg, track), .busy_to = s->window->from,
-				      .running = { start, { start, start, start }, start, start, GT_NONE } };
+	*d = (struct gt_idle_device){ .seg = s->seg,
+		.track = track,
+		.number = number,
+		.before = GT_NONE,
+		.process = gt_process_slot_of(&s->places, s->seg, track),
+		.busy_to = s->window->from,
+		.running = { start, { start, start, start }, start, start, GT_NONE } };
 	d->first = !s->processes[d->process].works;
 	s->processes[d->process].works = true;
 	s->slot_of_device[number] = (uint32_t)++s->ndevices;
@@ -136,9 +153,11 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 }
 
 /* A stream's first operation: which device is it of, and which process? */
-static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start, struct gt_err *err)
+static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start,
+	struct gt_err *err)
 {
-	uint32_t process = gt_process_slot_of(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
+	uint32_t process =
+		gt_process_slot_of(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
 	struct gt_idle_device *d = find_device(s, number, start);
 
 	if (!d)
@@ -159,7 +178,8 @@ static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
 	return s->streams[number];
 }
 
-/* Did its stream have to wait for an event between the operation before and this one? A stream is told long before its turn comes. */
+/* Did its stream have to wait for an event between the operation before and this one? A stream is
+ * told long before its turn comes. */
 static bool waited(struct gt_idle_stream *st, const struct gt_idle_op *op)
 {
 	bool any = false;
@@ -216,8 +236,8 @@ static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_i
 	op->returned = l->end;
 }
 
-static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type,
-		  struct gt_err *err)
+static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op,
+	const struct gt_idle_type *type, struct gt_err *err)
 {
 	struct gt_idle_name *name = &s->names[type->name];
 	int rc = 0;
@@ -244,23 +264,31 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	return 0;
 }
 
-/* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet to be cut? */
-static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op, struct gt_err *err)
+/* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet
+ * to be cut? */
+static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op,
+	struct gt_err *err)
 {
 	struct gt_full_time t;
-	int rc = gt_full_begins(&s->full, &st->full, op->start, op->graph, (struct gt_full_call){ op->launched, op->thread }, op->returned,
-				&t, err);
+	int rc = gt_full_begins(&s->full, &st->full, op->start, op->graph,
+		(struct gt_full_call){ op->launched, op->thread }, op->returned, &t, err);
 	bool asked = false;
 
 	for (size_t i = s->first_device; rc > 0 && !asked && i < s->ndevices; i++)
-		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) < t.to;
+		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) <
+			t.to;
 	return rc > 0 ? gt_full_keep(&s->full, &t, asked, err) : rc;
 }
 
-static inline int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
+static inline int on_operation(
+	struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
 {
 	const struct gt_idle_type *type = type_of(s, s->seg, m->what);
-	struct gt_idle_op op = { .start = m->at, .end = m->end, .stream = m->place, .type = m->what, .thread = GT_NONE };
+	struct gt_idle_op op = { .start = m->at,
+		.end = m->end,
+		.stream = m->place,
+		.type = m->what,
+		.thread = GT_NONE };
 	struct gt_idle_device *d;
 
 	if (!type)
@@ -276,7 +304,7 @@ static inline int on_operation(struct gt_idle *s, const struct gt_moment *m, str
 		op.waited = waited(st, &op);
 		st->last_launch = op.launched;
 		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread] &&
-		    gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
+			gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
 			return err->code;
 	}
 	gt_extent_add(s->window, m->at, m->end);
@@ -298,7 +326,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for streams");
 	if (m->addr != GT_IDLE_SPAN)
 		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
-	return m->what == GT_NONE ? add_wait(st, m->at, err) : 0;	/* its stream has to wait */
+	return m->what == GT_NONE ? add_wait(st, m->at, err) : 0; /* its stream has to wait */
 }
 
 /* ---- segments ---- */
@@ -345,7 +373,8 @@ static void forget_lines(struct gt_idle *s)
 
 static int close_segment(struct gt_idle *s, struct gt_err *err)
 {
-	int rc = s->seg ? gt_time_merge_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
+	int rc =
+		s->seg ? gt_time_merge_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
 
 	if (!s->seg)
 		return 0;
@@ -364,17 +393,22 @@ static void find_needed(struct gt_idle *s, int64_t floor)
 {
 	int64_t by_all = INT64_MAX;
 
-	for (size_t i = 0; i < s->places.n; i++)	/* the first operation, and perhaps the window, are yet to come */
-		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->window->opened ? s->window->from : floor;
+	/* the first operation, and perhaps the window, are yet to come */
+	for (size_t i = 0; i < s->places.n; i++)
+		s->processes[i].needed = s->processes[i].works ? INT64_MAX
+			: s->window->opened                    ? s->window->from
+							       : floor;
 	for (size_t i = s->first_device; i < s->ndevices; i++) {
 		const struct gt_idle_device *d = &s->devices[i];
-		int64_t *needed = &s->processes[d->process].needed, from = d->closing ? d->gap_from : d->busy_to;
+		int64_t *needed = &s->processes[d->process].needed,
+			from = d->closing ? d->gap_from : d->busy_to;
 
 		*needed = from < *needed ? from : *needed;
 		by_all = d->shared && from < by_all ? from : by_all;
 	}
 	for (size_t i = 0; by_all < INT64_MAX && i < s->places.n; i++)
-		s->processes[i].needed = by_all < s->processes[i].needed ? by_all : s->processes[i].needed;
+		s->processes[i].needed =
+			by_all < s->processes[i].needed ? by_all : s->processes[i].needed;
 }
 
 static void forget(struct gt_idle *s, int64_t floor)
@@ -387,8 +421,10 @@ static void forget(struct gt_idle *s, int64_t floor)
 
 		if (!*line)
 			continue;
-		gt_host_forget(*line, s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed, &s->kept);
-		if (gt_host_empty(*line)) {	/* there may be a hundred thousand threads, each with a call or two */
+		gt_host_forget(*line,
+			s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed, &s->kept);
+		/* there may be a hundred thousand threads, each with a call or two */
+		if (gt_host_empty(*line)) {
 			gt_host_release(*line);
 			free(*line);
 			*line = NULL;
@@ -400,7 +436,7 @@ static void forget(struct gt_idle *s, int64_t floor)
 static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, sizeof(*s->levels)) ||
-	    gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
+		gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
 		return gt_err_set(err, -ENOMEM, "no memory for a block");
 	s->present = 0;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
@@ -441,7 +477,7 @@ int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *
 		return 0;
 	if (s->seg != cols->seg || s->block != cols->block)
 		rc = begin_block(s, cols, err);
-	if (!rc && !cols->seg->rows[GT_GPU])	/* there is no gap to cut */
+	if (!rc && !cols->seg->rows[GT_GPU]) /* there is no gap to cut */
 		return 0;
 	return rc ? rc : gt_idle_rows(s, cols, err);
 }
@@ -463,7 +499,8 @@ static bool is_crowded(struct gt_reader *r)
 	return devices > GT_IDLE_DEVICES || streams > GT_IDLE_STREAMS;
 }
 
-int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt,
+	struct gt_err *err)
 {
 	int rc = gt_time_ordered_init(&s->order, r, on_moment, s, err);
 	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
@@ -483,8 +520,10 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
 	s->forget_at = FORGET;
 	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
-		return gt_err_set(err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
-	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes || !s->windows)
+		return gt_err_set(
+			err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
+	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams ||
+		!s->processes || !s->windows)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	return 0;
 }
@@ -515,7 +554,10 @@ int gt_idle_by_time(const void *pa, const void *pb)
 	return (a->type > b->type) - (a->type < b->type);
 }
 
-struct again { struct gt_idle *s; struct gt_err *err; };
+struct again {
+	struct gt_idle *s;
+	struct gt_err *err;
+};
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
@@ -527,14 +569,17 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 /* Now that it is known which calls were held up by a full queue. */
 static int read_again(struct gt_idle *s, struct gt_err *err)
 {
-	struct gt_idle kept = { .nlisteners = s->nlisteners, .gaps_heard = s->gaps_heard, .full = s->full, .asked = s->asked };
+	struct gt_idle kept = { .nlisteners = s->nlisteners,
+		.gaps_heard = s->gaps_heard,
+		.full = s->full,
+		.asked = s->asked };
 	struct gt_report_state asked = s->asked;
 	struct gt_filter filter = asked.opt->filter;
 	int rc;
 
 	memcpy(kept.listeners, s->listeners, sizeof(kept.listeners));
 	gt_full_know(&kept.full);
-	s->full = (struct gt_full_queue){ .room = 0 };	/* it is kept */
+	s->full = (struct gt_full_queue){ .room = 0 }; /* it is kept */
 	gt_idle_release(s);
 	*s = kept;
 	for (unsigned k = 0; k < s->nlisteners; k++)
@@ -544,7 +589,8 @@ static int read_again(struct gt_idle *s, struct gt_err *err)
 	filter.kinds = GT_IDLE_WANTS;
 	filter.args = true;
 	if (!rc)
-		rc = gt_scan(asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ s, err }, err);
+		rc = gt_scan(asked.reader, &filter, GT_BY_TIME, 1, on_run,
+			&(struct again){ s, err }, err);
 	return rc ? rc : close_segment(s, err);
 }
 
@@ -564,8 +610,8 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 	const struct gt_filter *f = &s->asked.opt->filter;
 
 	if (f->match || f->tid)
-		return f->match ? "--match leaves rows out, and what is left out would look idle" :
-				  "--tid leaves rows out, and what is left out would look idle";
+		return f->match ? "--match leaves rows out, and what is left out would look idle"
+				: "--tid leaves rows out, and what is left out would look idle";
 	if (s->too_wide)
 		return "the recording lasts for more than four years: a clock jumped";
 	if (s->crowded)
@@ -592,8 +638,10 @@ void gt_idle_release(struct gt_idle *s)
 	gt_name_interner_release(&s->ids);
 	gt_full_release(&s->full);
 	gt_process_slots_release(&s->places);
-	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
-	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);
+	free(s->devices), free(s->sums), free(s->names), free(s->device_of),
+		free(s->slot_of_device), free(s->types);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers),
+		free(s->columns);
 	free(s->losses), free(s->parts), free(s->windows);
 	gt_time_ordered_release(&s->order);
 }
@@ -607,12 +655,14 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 		idle = gt_sat_add(idle, s->devices[i].idle);
 		window = gt_sat_add(window, s->devices[i].window);
 	}
-	gt_note_plural(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
-		     gt_scaled(GT_C_NS, gt_clamp(window)).text, s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
+	gt_note_plural(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps,
+		gt_scaled(GT_C_NS, gt_clamp(idle)).text, gt_scaled(GT_C_NS, gt_clamp(window)).text,
+		s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);
 }
 
-/* What of the recording is before the first operation and behind the last one, ns: with --from, or --to, it is in the window. */
+/* What of the recording is before the first operation and behind the last one, ns: with --from, or
+ * --to, it is in the window. */
 static void outside(const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
 {
 	const struct gt_segment *seg = gt_reader_segment(s->asked.reader, segment);
@@ -638,12 +688,15 @@ void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
 			recordings++;
 		}
 	if (before)
-		snprintf(first, sizeof(first), "%s before the first GPU operation", gt_scaled(GT_C_NS, gt_clamp(before)).text);
+		snprintf(first, sizeof(first), "%s before the first GPU operation",
+			gt_scaled(GT_C_NS, gt_clamp(before)).text);
 	if (behind)
-		snprintf(last, sizeof(last), "%s behind the last GPU operation", gt_scaled(GT_C_NS, gt_clamp(behind)).text);
+		snprintf(last, sizeof(last), "%s behind the last GPU operation",
+			gt_scaled(GT_C_NS, gt_clamp(behind)).text);
 	if (before || behind)
-		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first, before && behind ? ", " : "",
-			      last, recordings > 1 ? " (of several recordings: times are added)" : "");
+		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first,
+			before && behind ? ", " : "", last,
+			recordings > 1 ? " (of several recordings: times are added)" : "");
 }
 
 void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
@@ -652,13 +705,16 @@ void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
 
 	for (size_t i = 0; i < s->ndevices; i++)
 		cut = gt_sat_add(cut, s->devices[i].cause[GT_IDLE_END]);
-	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) && gt_ends_early(&s->asked))
-		gt_table_note(t, "a gap has its cause from the operation that ends it: choose time until there to know it");
+	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) &&
+		gt_ends_early(&s->asked))
+		gt_table_note(t,
+			"a gap has its cause from the operation that ends it: choose time until there to know it");
 }
 
 /* ---- for all that take it from their options ---- */
 
-static int idle_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int idle_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return gt_idle_init(state, r, opt, err);
 }
@@ -673,17 +729,20 @@ static int idle_block(void *state, const struct gt_cols *cols, struct gt_err *er
 	return gt_idle_block(s, cols, err);
 }
 
-static int idle_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err) { return gt_idle_finish(state, err); }
+static int idle_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return gt_idle_finish(state, err);
+}
 static void idle_release(void *state) { gt_idle_release(state); }
 
 const struct gt_analysis gt_idle_engine = {
-	.name       = "idle",
-	.wants      = GT_IDLE_WANTS,
+	.name = "idle",
+	.wants = GT_IDLE_WANTS,
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct gt_idle),
-	.init       = idle_init,
-	.block      = idle_block,
-	.finish     = idle_finish,
-	.release    = idle_release,
+	.init = idle_init,
+	.block = idle_block,
+	.finish = idle_finish,
+	.release = idle_release,
 };

@@ -1,6 +1,6 @@
-/* Why a GPU was idle. The slices of a gap are told by what the issuing thread did (host_line.h), and are cut once more where records of
- * the GPU were lost: there nobody knows whether it was idle at all. Sums are per cause and, where it says something, per type: which call,
- * which ioctl. */
+/* Why a GPU was idle. The slices of a gap are told by what the issuing thread did (host_line.h),
+ * and are cut once more where records of the GPU were lost: there nobody knows whether it was idle
+ * at all. Sums are per cause and, where it says something, per type: which call, which ioctl. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle_internal.h"
@@ -13,8 +13,14 @@ static const char *const keys[] = { GT_IDLE_CAUSES(X) };
 static const char *const words[] = { GT_IDLE_CAUSES(X) };
 #undef X
 
-const char *gt_idle_key(unsigned cause) { return keys[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
-const char *gt_idle_words(unsigned cause) { return words[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
+const char *gt_idle_key(unsigned cause)
+{
+	return keys[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST];
+}
+const char *gt_idle_words(unsigned cause)
+{
+	return words[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST];
+}
 
 unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
 {
@@ -45,7 +51,8 @@ static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t 
 	uint32_t i = gt_map_get(&s->sums_map, hash, same_sum, s, &key, sizeof(key));
 
 	if (i == UINT32_MAX) {
-		if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) || gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
+		if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) ||
+			gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
 			return NULL;
 		i = (uint32_t)s->nsums++;
 		s->sums[i] = (struct gt_idle_sum){ .cause = cause, .type = type };
@@ -59,13 +66,15 @@ static inline struct gt_idle_sum *sum_of(struct gt_idle *s, uint32_t cause, uint
 {
 	struct gt_idle_sum *last = &s->sums[s->last_sum[cause]];
 
-	return s->nsums && last->cause == cause && last->type == type ? last : find_sum(s, cause, type);
+	return s->nsums && last->cause == cause && last->type == type ? last
+								      : find_sum(s, cause, type);
 }
 
 static void tell_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
 {
-	struct gt_idle_slice one = { s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to, s->cutting_in,
-				     s->cutting->gaps, s->cutting_inner, s->cutting_unsure };
+	struct gt_idle_slice one = { s->cutting->seg, s->cutting->number, s->cutting_thread, cause,
+		type, from, to, s->cutting_in, s->cutting->gaps, s->cutting_inner,
+		s->cutting_unsure };
 
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
 		if (l->slice)
@@ -73,7 +82,8 @@ static void tell_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t
 }
 
 /* A slice of the gap at hand, whose parts are few. */
-static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
+	struct gt_err *err)
 {
 	struct gt_idle_part *p = s->parts, *end = s->parts + s->nparts;
 
@@ -81,7 +91,8 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	while (p < end && (p->cause != cause || p->type != type))
 		p++;
 	if (p == end) {
-		if (s->nparts == s->parts_cap && gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
+		if (s->nparts == s->parts_cap &&
+			gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
 			return gt_err_set(err, -ENOMEM, "no memory for a gap");
 		p = &s->parts[s->nparts++];
 		*p = (struct gt_idle_part){ cause, type, 0 };
@@ -90,14 +101,18 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	return 0;
 }
 
-static bool concerns(const struct gt_idle *s, const struct gt_idle_loss *l, const struct gt_idle_device *d)
+static bool concerns(
+	const struct gt_idle *s, const struct gt_idle_loss *l, const struct gt_idle_device *d)
 {
 	uint32_t first = s->order.tracks[d->seg->index];
 
 	if (l->scope == GT_SCOPE_ALL || l->track == GT_NONE)
 		return true;
 	return s->device_of[l->track] == d->number || l->track == first + d->track ||
-	       (l->scope == GT_SCOPE_PROCESS && (d->shared || gt_process_slot_of(&s->places, d->seg, l->track - first) == d->process));
+		(l->scope == GT_SCOPE_PROCESS &&
+			(d->shared ||
+				gt_process_slot_of(&s->places, d->seg, l->track - first) ==
+					d->process));
 }
 
 static int by_start(const void *pa, const void *pb)
@@ -111,7 +126,9 @@ static void order_losses(struct gt_idle *s)
 {
 	qsort(s->losses, s->nlosses, sizeof(*s->losses), by_start);
 	for (size_t i = 0; i < s->nlosses; i++)
-		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to ? s->losses[i - 1].until : s->losses[i].to;
+		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to
+			? s->losses[i - 1].until
+			: s->losses[i].to;
 	s->losses_ordered = true;
 }
 
@@ -134,11 +151,13 @@ static size_t first_loss(struct gt_idle *s, int64_t at)
 }
 
 /* [from, to) had this cause, but where records were lost. */
-static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
+	struct gt_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = first_loss(s, from); !rc && i < s->nlosses && from < to && s->losses[i].from < to; i++) {
+	for (size_t i = first_loss(s, from);
+		!rc && i < s->nlosses && from < to && s->losses[i].from < to; i++) {
 		const struct gt_idle_loss *l = &s->losses[i];
 		int64_t until = l->to < to ? l->to : to;
 
@@ -148,45 +167,54 @@ static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t 
 			rc = add_part(s, cause, type, from, l->from, err);
 		s->cutting_unsure = true;
 		if (!rc)
-			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from, until, err);
+			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from,
+				until, err);
 		s->cutting_unsure = false;
 		from = until;
 	}
 	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
 }
 
-static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
+	struct gt_err *err)
 {
-	return s->nlosses ? add_unsure(s, cause, type, from, to, err) : add_part(s, cause, type, from, to, err);
+	return s->nlosses ? add_unsure(s, cause, type, from, to, err)
+			  : add_part(s, cause, type, from, to, err);
 }
 
 /* ---- slices ---- */
 
-static uint32_t cause_of_call(const struct gt_idle *s, const struct gt_host_stretch *call, const struct gt_type *type)
+static uint32_t cause_of_call(
+	const struct gt_idle *s, const struct gt_host_stretch *call, const struct gt_type *type)
 {
-	if (s->cutting_line->ncopies && gt_host_copy_of(s->cutting_line, call->start) <= s->cutting_to)
+	if (s->cutting_line->ncopies &&
+		gt_host_copy_of(s->cutting_line, call->start) <= s->cutting_to)
 		return GT_IDLE_PAGEABLE;
 	if (type->op == GT_OP_SYNC || type->category == GT_CAT_SYNC)
 		return GT_IDLE_SYNC;
 	if (type->category == GT_CAT_MODULE)
 		return GT_IDLE_MODULE;
-	if (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE || (type->category == GT_CAT_MEMORY && type->op != GT_OP_SET &&
-								  type->op != GT_OP_COPY))
+	if (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE ||
+		(type->category == GT_CAT_MEMORY && type->op != GT_OP_SET &&
+			type->op != GT_OP_COPY))
 		return GT_IDLE_MEMORY;
 	return GT_IDLE_CALL;
 }
 
-/* The next operation itself is not behind a full queue: what is before it there would have to begin first. */
-static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const struct gt_type *type, int64_t from, int64_t to,
-		   struct gt_err *err)
+/* The next operation itself is not behind a full queue: what is before it there would have to begin
+ * first. */
+static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const struct gt_type *type,
+	int64_t from, int64_t to, struct gt_err *err)
 {
-	bool launches = type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH || type->op == GT_OP_COPY || type->op == GT_OP_SET;
+	bool launches = type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH ||
+		type->op == GT_OP_COPY || type->op == GT_OP_SET;
 	struct gt_full_time t;
 	int rc = 0;
 
 	if (launches && h->start != s->cutting_call)
 		rc = gt_full_note(&s->full, s->cutting_thread, h->start, err);
-	while (!rc && from < to && s->full.known && gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
+	while (!rc && from < to && s->full.known &&
+		gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
 		if (t.from > from)
 			rc = add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, t.from, err);
 		if (!rc)
@@ -196,7 +224,8 @@ static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const str
 	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, to, err);
 }
 
-static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from, int64_t to, struct gt_err *err)
+static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from,
+	int64_t to, struct gt_err *err)
 {
 	struct gt_idle *s = arg;
 	const struct gt_segment *seg = s->cutting->seg;
@@ -206,10 +235,12 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 	switch (level) {
 	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
 	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
-	case GT_HOST_CALL: case GT_HOST_RUNTIME:
+	case GT_HOST_CALL:
+	case GT_HOST_RUNTIME:
 		cause = cause_of_call(s, h, &seg->types[type - s->order.types[seg->index]]);
 		if (cause == GT_IDLE_CALL)
-			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from, to, err);
+			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from,
+				to, err);
 		break;
 	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
 	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
@@ -219,7 +250,8 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 	return add_slice(s, cause, type, from, to, err);
 }
 
-static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle_op *next,
+	struct gt_err *err)
 {
 	int64_t until;
 	int rc = 0;
@@ -235,10 +267,12 @@ static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle
 		struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
 
 		s->cutting_line = l;
-		rc = l ? gt_host_cut(l, from, until, slice, s, err) : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
+		rc = l ? gt_host_cut(l, from, until, slice, s, err)
+		       : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
 	}
 	if (!rc && until < to)
-		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until, to, err);
+		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until,
+			to, err);
 	return rc;
 }
 
@@ -266,12 +300,17 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_err 
 	return 0;
 }
 
-static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to,
+	const struct gt_idle_op *next, struct gt_err *err)
 {
-	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before, .from = from, .to = to };
+	struct gt_idle_gap gap = {
+		.device = d->number, .seg = d->seg, .before = d->gap_before, .from = from, .to = to
+	};
 	const struct gt_idle_part *most = &s->parts[0];
 
-	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
+	gap.next = next
+		? *next
+		: (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
 	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++)
 		most = better(p, most) ? p : most;
 	gap.cause = (enum gt_idle_cause)most->cause;
@@ -283,8 +322,8 @@ static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t f
 	return 0;
 }
 
-int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,
-		      struct gt_err *err)
+int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to,
+	const struct gt_idle_op *next, struct gt_err *err)
 {
 	int rc;
 

@@ -1,12 +1,13 @@
-/* What rows say of idle time: what threads did, into their lines; what was lost; and what streams did and had to wait for, as moments
- * that come back in order of time. */
+/* What rows say of idle time: what threads did, into their lines; what was lost; and what streams
+ * did and had to wait for, as moments that come back in order of time. */
 #include <stdlib.h>
 #include "analyze/idle/idle_internal.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
-#define LOSSES 4096u	/* beyond that two become one: what lies between them is not known then either */
+/* beyond that two become one: what lies between them is not known then either */
+#define LOSSES 4096u
 
 /* ---- threads ---- */
 
@@ -29,8 +30,10 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 	const uint64_t *scopes = gt_cols_args(cols, 0, 1, &n);
 
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_idle_loss one = { .from = cols->start[i], .to = cols->start[i] + cols->dur[i], .track = track,
-					    .scope = (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
+		struct gt_idle_loss one = { .from = cols->start[i],
+			.to = cols->start[i] + cols->dur[i],
+			.track = track,
+			.scope = (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
 		struct gt_idle_loss *last = s->nlosses ? &s->losses[s->nlosses - 1] : NULL;
 
 		if (one.scope == GT_SCOPE_TRACK && is_thread(cols->seg, cols->track)) {
@@ -57,14 +60,16 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 }
 
 /* The thread of this id below the process whose track this is; else that track. */
-static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t process, uint64_t tid)
+static uint32_t thread_of(
+	struct gt_idle *s, const struct gt_segment *seg, uint32_t process, uint64_t tid)
 {
 	uint32_t i = process + 1;
 
 	if (s->last_thread.track && s->last_thread.process == process && s->last_thread.tid == tid)
 		return s->last_thread.track;
-	while (i < seg->ntracks && !(seg->tracks[i].kind == GT_TRACK_THREAD && seg->tracks[i].parent == process &&
-				     (uint64_t)seg->tracks[i].id == tid))
+	while (i < seg->ntracks &&
+		!(seg->tracks[i].kind == GT_TRACK_THREAD && seg->tracks[i].parent == process &&
+			(uint64_t)seg->tracks[i].id == tid))
 		i++;
 	s->last_thread.process = process;
 	s->last_thread.tid = tid;
@@ -72,8 +77,8 @@ static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint3
 	return s->last_thread.track;
 }
 
-/* The profiler's overhead is a row of the process, with the thread that it held up. Rows of all types in order: a line takes what begins before
- * its last stretch ends only from that end on. */
+/* The profiler's overhead is a row of the process, with the thread that it held up. Rows of all
+ * types in order: a line takes what begins before its last stretch ends only from that end on. */
 static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	uint32_t first = s->order.tracks[cols->seg->index];
@@ -82,7 +87,9 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
 		return gt_err_set(err, -ENOMEM, "no memory for the profiler's work");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
-		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD ? gt_cols_args(cols, c, 0, &s->columns[c].ntids) : NULL;
+		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD
+			? gt_cols_args(cols, c, 0, &s->columns[c].ntids)
+			: NULL;
 		s->columns[c].nth = 0;
 	}
 	for (uint32_t i = 0; !rc && i < cols->n; i++) {
@@ -91,9 +98,11 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 		struct gt_host_line *l = NULL;
 
 		if (in->tids && in->nth < in->ntids)
-			l = line_of(s, first + thread_of(s, cols->seg, cols->track, in->tids[in->nth++]));
+			l = line_of(s,
+				first + thread_of(s, cols->seg, cols->track, in->tids[in->nth++]));
 		if (l)
-			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[i], cols->start[i] + cols->dur[i], s->numbers[code], &s->kept, err);
+			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[i],
+				cols->start[i] + cols->dur[i], s->numbers[code], &s->kept, err);
 	}
 	return rc;
 }
@@ -101,8 +110,13 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 /* Rows of a thread: what it was doing. */
 static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_host_run run = { .start = cols->start, .dur = cols->dur, .code = cols->code, .n = cols->n, .levels = s->levels,
-				   .all = !(s->present & (s->present - 1)), .types = s->numbers };
+	struct gt_host_run run = { .start = cols->start,
+		.dur = cols->dur,
+		.code = cols->code,
+		.n = cols->n,
+		.levels = s->levels,
+		.all = !(s->present & (s->present - 1)),
+		.types = s->numbers };
 	int rc = 0;
 
 	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
@@ -111,8 +125,8 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 		if (!(s->present & 1u << level))
 			continue;
 		l = line_of(s, gt_time_ordered_track(&s->order, cols->seg, cols->track));
-		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
-			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err)
+		       : gt_err_set(err, -ENOMEM, "no memory for what threads did");
 	}
 	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)
 		rc = add_overhead(s, cols, err);
@@ -127,16 +141,19 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
-		gt_launch_fields_read(&s->columns[c].launch, cols, c, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+		gt_launch_fields_read(&s->columns[c].launch, cols, c,
+			GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
 		s->columns[c].nth = 0;
 	}
 	return 0;
 }
 
-static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+static int add_launches(
+	struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
 	uint64_t first;
-	struct gt_idle_launch *to = gt_time_merge_reserve_records(&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
+	struct gt_idle_launch *to = gt_time_merge_reserve_records(
+		&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
 
 	for (uint32_t i = 0; to && i < cols->n; i++) {
 		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
@@ -159,11 +176,14 @@ static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_er
 		const struct gt_type *type = gt_cols_type(cols, c);
 		struct gt_column_cursor p;
 
-		if (!type || gt_gpu_wait_of_row(gt_str(cols->seg, type->name)) != GT_GPU_WAIT_STREAM_EVENT)
+		if (!type ||
+			gt_gpu_wait_of_row(gt_str(cols->seg, type->name)) !=
+				GT_GPU_WAIT_STREAM_EVENT)
 			continue;
 		if (!m && !(m = gt_time_ordered_run(&s->order, cols, err)))
 			return err->code;
-		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
+		for (gt_column_cursor_start(&p, cols, c, GT_R_NONE, GT_R_NONE);
+			gt_column_cursor_next(&p);)
 			m[p.row].what = GT_NONE;
 	}
 	for (uint32_t i = 0; m && i < cols->n; i++)
@@ -185,7 +205,8 @@ int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *e
 		return add_losses(s, cols, err);
 	if (cols->kind == GT_GPU)
 		return add_gpu(s, cols, err);
-	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks &&
+		cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
 		return add_waits(s, cols, err);
 	return add_host(s, cols, err);
 }

@@ -1,6 +1,7 @@
-/* A gap's slice knows the thread and the call, and the recorder's row of a wait knows those and the stream: they meet in a table by
- * thread and start of the call. The table has a place for each hash, and keeps what came last: a slice asks for a call of a moment ago.
- * A call whose row has lost its place waits for a stream that is not known. */
+/* A gap's slice knows the thread and the call, and the recorder's row of a wait knows those and the
+ * stream: they meet in a table by thread and start of the call. The table has a place for each
+ * hash, and keeps what came last: a slice asks for a call of a moment ago. A call whose row has
+ * lost its place waits for a stream that is not known. */
 #include "analyze/idle/sync_targets.h"
 
 #include <stdio.h>
@@ -13,8 +14,9 @@
 #include "formats/base/map.h"
 #include "formats/cuda/gpu_rows.h"
 
-#define PLACES (1u << 17)	/* in 2 MiB */
-#define SUMS 4096u		/* streams and calls that are told apart; of calls beyond these the streams are not */
+#define PLACES (1u << 17) /* in 2 MiB */
+/* streams and calls that are told apart; of calls beyond these the streams are not */
+#define SUMS 4096u
 
 /* ---- rows ---- */
 
@@ -23,29 +25,37 @@ static struct gt_awaited_call *place_of(const struct gt_awaited *a, uint32_t thr
 	return &a->calls[gt_hash_u64((uint64_t)start * 31 + thread) & (PLACES - 1)];
 }
 
-static void add_calls(struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols, uint32_t code)
+static void add_calls(
+	struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols, uint32_t code)
 {
-	uint32_t n = 0, nstarts = 0, stream = gt_time_ordered_track(&s->order, cols->seg, cols->track);
+	uint32_t n = 0, nstarts = 0,
+		 stream = gt_time_ordered_track(&s->order, cols->seg, cols->track);
 	const uint64_t *tracks = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &n);
 	const uint64_t *starts = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstarts);
 
 	for (uint32_t i = 0; i < n && i < nstarts; i++) {
-		uint32_t thread = tracks[i] < GT_NONE ? gt_time_ordered_track(&s->order, cols->seg, (uint32_t)tracks[i]) : GT_NONE;
+		uint32_t thread = tracks[i] < GT_NONE
+			? gt_time_ordered_track(&s->order, cols->seg, (uint32_t)tracks[i])
+			: GT_NONE;
 
 		if (thread != GT_NONE)
-			*place_of(a, thread, (int64_t)starts[i]) = (struct gt_awaited_call){ thread, stream + 1, (int64_t)starts[i] };
+			*place_of(a, thread, (int64_t)starts[i]) =
+				(struct gt_awaited_call){ thread, stream + 1, (int64_t)starts[i] };
 	}
 }
 
 void gt_awaited_rows(struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols)
 {
-	if (cols->kind != GT_SPAN || cols->track >= cols->seg->ntracks || cols->seg->tracks[cols->track].kind != GT_TRACK_STREAM)
+	if (cols->kind != GT_SPAN || cols->track >= cols->seg->ntracks ||
+		cols->seg->tracks[cols->track].kind != GT_TRACK_STREAM)
 		return;
 	if (!a->calls)
 		a->calls = calloc(PLACES, sizeof(*a->calls));
 	a->no_memory |= !a->calls;
 	for (uint32_t c = 0; a->calls && c < cols->ntypes; c++)
-		if (gt_cols_type(cols, c) && gt_gpu_wait_of_row(gt_type_name(cols->seg, cols->types[c])) == GT_GPU_WAIT_STREAM)
+		if (gt_cols_type(cols, c) &&
+			gt_gpu_wait_of_row(gt_type_name(cols->seg, cols->types[c])) ==
+				GT_GPU_WAIT_STREAM)
 			add_calls(a, s, cols, c);
 }
 
@@ -53,7 +63,8 @@ void gt_awaited_rows(struct gt_awaited *a, const struct gt_idle *s, const struct
 
 static uint32_t stream_of(const struct gt_awaited *a, uint32_t thread, int64_t start)
 {
-	const struct gt_awaited_call *c = a->calls && thread != GT_NONE ? place_of(a, thread, start) : NULL;
+	const struct gt_awaited_call *c =
+		a->calls && thread != GT_NONE ? place_of(a, thread, start) : NULL;
 
 	return c && c->stream && c->thread == thread && c->start == start ? c->stream - 1 : GT_NONE;
 }
@@ -72,11 +83,13 @@ static struct gt_awaited_sum *sum_of(struct gt_awaited *a, const char *call, uin
 		return sum_of(a, call, GT_NONE);
 	if (gt_grow(&a->list, &a->cap, a->n + 1, sizeof(*a->list)))
 		return NULL;
-	a->list[a->n++] = (struct gt_awaited_sum){ .call = call, .stream = stream, .device = GT_NONE };
+	a->list[a->n++] =
+		(struct gt_awaited_sum){ .call = call, .stream = stream, .device = GT_NONE };
 	return &a->list[a->last];
 }
 
-void gt_awaited_slice(struct gt_awaited *a, const struct gt_idle *s, const struct gt_idle_slice *slice)
+void gt_awaited_slice(
+	struct gt_awaited *a, const struct gt_idle *s, const struct gt_idle_slice *slice)
 {
 	const struct gt_segment *seg = slice->seg;
 	const char *call;
@@ -106,9 +119,15 @@ void gt_awaited_again(struct gt_awaited *a) { a->n = a->last = 0; }
 /* ---- the table ---- */
 
 static const struct gt_column columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "call", "Call", GT_C_TEXT }, { "waits_for", "Waits for", GT_C_TEXT },
-	{ "pid", "PID", GT_C_COUNT }, { "gaps", "Gaps", GT_C_COUNT }, { "total_ns", "Time", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Longest", GT_C_NS },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "call", "Call", GT_C_TEXT },
+	{ "waits_for", "Waits for", GT_C_TEXT },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "gaps", "Gaps", GT_C_COUNT },
+	{ "total_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Longest", GT_C_NS },
 };
 #define NCOLUMNS 9
 
@@ -132,7 +151,8 @@ static const struct gt_segment *segment_of(const struct gt_idle *s, uint32_t tra
 	return gt_reader_segment(s->asked.reader, i);
 }
 
-static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_awaited_sum *one, int64_t share)
+static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_awaited_sum *one,
+	int64_t share)
 {
 	const struct gt_segment *seg = one->stream == GT_NONE ? NULL : segment_of(s, one->stream);
 	uint32_t track = seg ? one->stream - s->order.tracks[seg->index] : 0;
@@ -144,19 +164,25 @@ static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_awa
 		snprintf(text, sizeof(text), "stream %lld", (long long)seg->tracks[track].id);
 		gt_where_process(process, seg, gt_track_process(seg, track));
 	}
-	gt_table_add(t, (struct gt_cell[]){ process[0], gt_cell_text(one->call), gt_cell_text(text), process[1], gt_cell_u(one->gaps),
-		     gt_cell_u(one->ns), gt_cell_i(share), gt_cell_mean(one->ns, one->gaps), gt_cell_i(one->longest) } +
-		     gt_where_skip(s->asked.reader));
+	gt_table_add(t,
+		(struct gt_cell[]){ process[0], gt_cell_text(one->call), gt_cell_text(text),
+			process[1], gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(share),
+			gt_cell_mean(one->ns, one->gaps), gt_cell_i(one->longest) } +
+			gt_where_skip(s->asked.reader));
 }
 
 struct gt_table *gt_awaited_table(struct gt_awaited *a, const struct gt_idle *s, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(s->asked.reader);
-	struct gt_table *t = gt_table_new("gaps_waits", "Idle while synchronising, by what was waited for", columns + skip, NCOLUMNS - skip);
+	struct gt_table *t =
+		gt_table_new("gaps_waits", "Idle while synchronising, by what was waited for",
+			columns + skip, NCOLUMNS - skip);
 	uint64_t *parts = calloc(a->n + 1, sizeof(*parts));
 	int64_t *shares = calloc(a->n + 1, sizeof(*shares));
 	size_t shown = gt_rows_shown(a->n, s->asked.opt->top);
-	int rc = t && parts && shares && !a->no_memory ? 0 : gt_err_set(err, -ENOMEM, "no memory for what was waited for");
+	int rc = t && parts && shares && !a->no_memory
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory for what was waited for");
 
 	if (!rc && a->n)
 		qsort(a->list, a->n, sizeof(*a->list), by_time);

@@ -9,19 +9,23 @@
 
 static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_call_copy *have = &((const struct gt_call_copies *)arg)->list[value], *want = key;
+	const struct gt_call_copy *have = &((const struct gt_call_copies *)arg)->list[value],
+				  *want = key;
 
-	return have->start == want->start && have->track == want->track && have->segment == want->segment;
+	return have->start == want->start && have->track == want->track &&
+		have->segment == want->segment;
 }
 
 static uint64_t hash_of(const struct gt_call_copy *c)
 {
-	return gt_hash_u64((uint64_t)c->start ^ (uint64_t)c->track << 40 ^ (uint64_t)c->segment << 20);
+	return gt_hash_u64(
+		(uint64_t)c->start ^ (uint64_t)c->track << 40 ^ (uint64_t)c->segment << 20);
 }
 
 static uint32_t find(const struct gt_call_copies *c, const struct gt_call_copy *key)
 {
-	return c->n ? gt_map_get(&c->map, hash_of(key), same_call, c, key, sizeof(*key)) : UINT32_MAX;
+	return c->n ? gt_map_get(&c->map, hash_of(key), same_call, c, key, sizeof(*key))
+		    : UINT32_MAX;
 }
 
 /* One call may make several copies: of rows, or of parts. */
@@ -33,14 +37,16 @@ static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct 
 		struct gt_call_copy *have = &c->list[i];
 
 		have->bytes = gt_sat_add(have->bytes, one->bytes);
-		have->direction = have->direction == one->direction ? one->direction : GT_DIR_UNKNOWN;
+		have->direction =
+			have->direction == one->direction ? one->direction : GT_DIR_UNKNOWN;
 		have->by_order |= one->by_order;
 		return 0;
 	}
 	c->crowded |= c->n == GT_CALL_COPIES_MOST;
 	if (c->n == GT_CALL_COPIES_MOST)
 		return 0;
-	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) || gt_map_add(&c->map, hash_of(one), (uint32_t)c->n))
+	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) ||
+		gt_map_add(&c->map, hash_of(one), (uint32_t)c->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the copies");
 	c->list[c->n++] = *one;
 	return 0;
@@ -49,10 +55,14 @@ static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct 
 /* A graph's nodes are no calls that copy. */
 static bool is_copy(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	return type && type->layer == GT_LAYER_GPU && type->op == GT_OP_COPY && gt_type_field(type, GT_R_GRAPH) == GT_NONE;
+	return type && type->layer == GT_LAYER_GPU && type->op == GT_OP_COPY &&
+		gt_type_field(type, GT_R_GRAPH) == GT_NONE;
 }
 
-struct reading { struct gt_call_copies *copies; struct gt_err *err; };
+struct reading {
+	struct gt_call_copies *copies;
+	struct gt_err *err;
+};
 
 static int copies_of_code(const struct reading *to, const struct gt_cols *cols, uint32_t code)
 {
@@ -64,12 +74,17 @@ static int copies_of_code(const struct reading *to, const struct gt_cols *cols, 
 	int rc = 0;
 
 	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); nth++) {
-		if (!gt_launch_fields_call(&l, cols->seg, nth, &call) || call.track == GT_NONE || !gt_column_cursor_value(&p, 0, &direction) ||
-		    !gt_column_cursor_value(&p, 1, &bytes))
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES);
+		!rc && gt_column_cursor_next(&p); nth++) {
+		if (!gt_launch_fields_call(&l, cols->seg, nth, &call) || call.track == GT_NONE ||
+			!gt_column_cursor_value(&p, 0, &direction) ||
+			!gt_column_cursor_value(&p, 1, &bytes))
 			continue;
-		rc = add(to->copies, &(struct gt_call_copy){ call.start, bytes, cols->seg->index, call.track,
-			 direction <= GT_DIR_PEER ? (uint8_t)direction : GT_DIR_UNKNOWN, call.by_order }, to->err);
+		rc = add(to->copies,
+			&(struct gt_call_copy){ call.start, bytes, cols->seg->index, call.track,
+				direction <= GT_DIR_PEER ? (uint8_t)direction : GT_DIR_UNKNOWN,
+				call.by_order },
+			to->err);
 	}
 	return rc;
 }
@@ -84,7 +99,8 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 	return rc;
 }
 
-int gt_call_copies_read(struct gt_call_copies *c, const struct gt_report_state *asked, struct gt_err *err)
+int gt_call_copies_read(
+	struct gt_call_copies *c, const struct gt_report_state *asked, struct gt_err *err)
 {
 	struct gt_filter filter = asked->opt->filter;
 
@@ -93,12 +109,15 @@ int gt_call_copies_read(struct gt_call_copies *c, const struct gt_report_state *
 	filter.ranged = false;
 	filter.tid = 0;
 	filter.match = is_copy;
-	return gt_scan(asked->reader, &filter, GT_ANY_ORDER, 1, on_run, &(struct reading){ c, err }, err);
+	return gt_scan(
+		asked->reader, &filter, GT_ANY_ORDER, 1, on_run, &(struct reading){ c, err }, err);
 }
 
-const struct gt_call_copy *gt_call_copies_find(const struct gt_call_copies *c, uint32_t segment, uint32_t track, int64_t start)
+const struct gt_call_copy *gt_call_copies_find(
+	const struct gt_call_copies *c, uint32_t segment, uint32_t track, int64_t start)
 {
-	uint32_t i = find(c, &(struct gt_call_copy){ .start = start, .segment = segment, .track = track });
+	uint32_t i = find(
+		c, &(struct gt_call_copy){ .start = start, .segment = segment, .track = track });
 
 	return i == UINT32_MAX ? NULL : &c->list[i];
 }

@@ -7,26 +7,28 @@
 #include "formats/base/buf.h"
 
 #define SEATS (4 * GT_LAUNCHED_KNOWN)
-#define AHEAD 4			/* rows */
+#define AHEAD 4 /* rows */
 
 /* What a moment has no room for: the launch of a row that waits for its turn. */
 struct gt_launched_slot {
 	int64_t start, end;
 	uint64_t correlation, graph;
-	uint32_t track;			/* GT_NONE: the launch is not known */
-	uint32_t hash;			/* of the launch */
-	uint8_t what;			/* enum gt_gpu_what, of the row */
+	uint32_t track; /* GT_NONE: the launch is not known */
+	uint32_t hash;  /* of the launch */
+	uint8_t what;   /* enum gt_gpu_what, of the row */
 	bool in_graph, by_order;
 };
 struct gt_launched_known {
 	struct gt_launch launch;
 	uint64_t correlation;
 	uint32_t hash;
-	uint32_t older, newer;		/* by when work of it was met last */
+	uint32_t older, newer; /* by when work of it was met last */
 };
-/* Of a table that is never more than a quarter full: the launch, if there is any, and its hash, so that most look-ups need no launch that is not
- * the one looked for. */
-struct gt_launched_seat { uint32_t hash, launch; };	/* launch: 1 + its number; 0: free */
+/* Of a table that is never more than a quarter full: the launch, if there is any, and its hash, so
+ * that most look-ups need no launch that is not the one looked for. */
+struct gt_launched_seat {
+	uint32_t hash, launch;
+}; /* launch: 1 + its number; 0: free */
 
 /* ---- rows in, before they are in order ---- */
 
@@ -36,25 +38,37 @@ static uint32_t hash_of(const struct gt_launched_slot *s)
 }
 
 /* Of a type's rows in a run: their columns, and how many of them were met. */
-struct gt_launched_from { struct gt_launch_fields launch; const uint64_t *graph; uint32_t ngraph, met; uint8_t what; bool in_graph; };
+struct gt_launched_from {
+	struct gt_launch_fields launch;
+	const uint64_t *graph;
+	uint32_t ngraph, met;
+	uint8_t what;
+	bool in_graph;
+};
 
 static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
 	struct gt_launched_from f = { .what = (uint8_t)gt_gpu_what(type) };
 
-	gt_launch_fields_read(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
+	gt_launch_fields_read(&f.launch, cols, code,
+		GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
 	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
-	f.in_graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
+	f.in_graph = type &&
+		(type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
 	return f;
 }
 
-static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const struct gt_launched_from *from, struct gt_launched_slot *s)
+static void fill_slot(struct gt_launched *l, const struct gt_cols *cols,
+	const struct gt_launched_from *from, struct gt_launched_slot *s)
 {
 	struct gt_launch_call call;
 
-	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met] : 0, .track = GT_NONE,
-					.what = from->what, .in_graph = from->in_graph };
+	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met]
+									  : 0,
+		.track = GT_NONE,
+		.what = from->what,
+		.in_graph = from->in_graph };
 	if (!gt_launch_fields_call(&from->launch, cols->seg, from->met, &call))
 		return;
 	s->start = call.start;
@@ -65,7 +79,8 @@ static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const s
 	s->hash = hash_of(s);
 }
 
-static int fill_slots(struct gt_launched *l, const struct gt_cols *cols, struct gt_launched_slot *slots, struct gt_err *err)
+static int fill_slots(struct gt_launched *l, const struct gt_cols *cols,
+	struct gt_launched_slot *slots, struct gt_err *err)
 {
 	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
@@ -75,7 +90,7 @@ static int fill_slots(struct gt_launched *l, const struct gt_cols *cols, struct 
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_launched_from *from = &l->from[code];
 
-		if (!from->met)		/* most types of a block are not in each of its runs */
+		if (!from->met) /* most types of a block are not in each of its runs */
 			*from = columns_of(cols, code);
 		fill_slot(l, cols, from, &slots[i]);
 		from->met++;
@@ -92,7 +107,9 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	m = gt_time_ordered_run(&l->order, cols, err);
-	slots = m ? gt_time_merge_reserve_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;
+	slots = m ? gt_time_merge_reserve_records(
+			    &l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err)
+		  : NULL;
 	if (!slots)
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
@@ -104,13 +121,15 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 
 static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
 
-/* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked for in vain. */
+/* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked
+ * for in vain. */
 static void leave_seat(struct gt_launched *l, uint32_t number)
 {
 	const uint32_t hash = l->known[number].hash;
 	uint32_t free = hash % SEATS;
 
-	while (l->seats[free].launch != number + 1 || l->seats[free].hash != hash)	/* a new one may have its number already */
+	/* a new one may have its number already */
+	while (l->seats[free].launch != number + 1 || l->seats[free].hash != hash)
 		free = next_seat(free);
 	for (uint32_t at = next_seat(free); l->seats[at].launch; at = next_seat(at))
 		if ((at - l->seats[at].hash) % SEATS >= (at - free) % SEATS) {
@@ -136,8 +155,10 @@ static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
 	l->newest = i;
 }
 
-/* Room for one more launch, which takes the seat: that of which nothing came for the longest time makes it. NULL with err filled in. */
-static struct gt_launched_known *make_room(struct gt_launched *l, uint32_t hash, struct gt_launched_seat *seat, struct gt_err *err)
+/* Room for one more launch, which takes the seat: that of which nothing came for the longest time
+ * makes it. NULL with err filled in. */
+static struct gt_launched_known *make_room(
+	struct gt_launched *l, uint32_t hash, struct gt_launched_seat *seat, struct gt_err *err)
 {
 	bool full = l->nknown == GT_LAUNCHED_KNOWN;
 	uint32_t number = full ? l->oldest : l->nknown;
@@ -152,7 +173,8 @@ static struct gt_launched_known *make_room(struct gt_launched *l, uint32_t hash,
 		return NULL;
 	leave_seat(l, l->oldest);
 	unlink_age(l, k);
-	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);	/* the next one to make room; mostly they stand in a row */
+	/* the next one to make room; mostly they stand in a row */
+	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);
 	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
 	return k;
 }
@@ -161,16 +183,19 @@ static bool same_call(const struct gt_launched_known *k, const struct gt_launche
 {
 	const struct gt_launch *l = &k->launch;
 
-	return l->start == s->start && l->end == s->end && l->track == s->track && k->correlation == s->correlation;
+	return l->start == s->start && l->end == s->end && l->track == s->track &&
+		k->correlation == s->correlation;
 }
 
 /* The launch of a row, made where it is the first one of it. NULL with err filled in. */
-static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
+static struct gt_launch *launch_of(
+	struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
 {
 	uint32_t hash = s->hash, at = hash % SEATS;
 	struct gt_launched_known *k;
 
-	while (l->seats[at].launch && !(l->seats[at].hash == hash && same_call(&l->known[l->seats[at].launch - 1], s)))
+	while (l->seats[at].launch &&
+		!(l->seats[at].hash == hash && same_call(&l->known[l->seats[at].launch - 1], s)))
 		at = next_seat(at);
 	if (l->seats[at].launch) {
 		k = &l->known[l->seats[at].launch - 1];
@@ -179,9 +204,13 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 		k = make_room(l, hash, &l->seats[at], err);
 		if (!k)
 			return NULL;
-		*k = (struct gt_launched_known){ .launch = { .track = s->track, .start = s->start, .end = s->end,
-						 .work_start = INT64_MAX, .work_end = INT64_MIN },
-						 .correlation = s->correlation, .hash = hash };
+		*k = (struct gt_launched_known){ .launch = { .track = s->track,
+							 .start = s->start,
+							 .end = s->end,
+							 .work_start = INT64_MAX,
+							 .work_end = INT64_MIN },
+			.correlation = s->correlation,
+			.hash = hash };
 	}
 	link_newest(l, k);
 	return &k->launch;
@@ -190,9 +219,11 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 /* ---- rows out, in order ---- */
 
 /* A row that comes soon: where its launch is, or will be, is fetched while others are looked at. */
-static void look_ahead(const struct gt_launched *l, const struct gt_time_merge *line, uint64_t number)
+static void look_ahead(
+	const struct gt_launched *l, const struct gt_time_merge *line, uint64_t number)
 {
-	const struct gt_launched_slot *slot = number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
+	const struct gt_launched_slot *slot =
+		number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
 
 	if (slot)
 		__builtin_prefetch(&l->seats[slot->hash % SEATS]);
@@ -204,10 +235,17 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->asked.reader, m);
 	const struct gt_time_merge *line = &l->order.lines[seg->index];
 	const struct gt_launched_slot *slot = gt_time_merge_record(line, m->addr);
-	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
-				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
-				     .start = m->at, .end = m->end, .what = slot->what, .in_graph = slot->in_graph,
-				     .graph = slot->graph };
+	struct gt_launched_op op = { .seg = seg,
+		.type_number = m->what,
+		.track = m->place,
+		.device = l->device[m->place],
+		.type = m->what == GT_NONE ? NULL
+					   : &seg->types[m->what - l->order.types[seg->index]],
+		.start = m->at,
+		.end = m->end,
+		.what = slot->what,
+		.in_graph = slot->in_graph,
+		.graph = slot->graph };
 
 	look_ahead(l, line, m->addr + AHEAD);
 	gt_extent_add(&l->windows[seg->index], m->at, m->end);
@@ -227,8 +265,9 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return l->fn(l, &op, err);
 }
 
-int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt_analysis_options *opt, gt_launched_fn *fn,
-		     gt_launch_done_fn *done, struct gt_err *err)
+int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
+	const struct gt_analysis_options *opt, gt_launched_fn *fn, gt_launch_done_fn *done,
+	struct gt_err *err)
 {
 	int rc = gt_time_ordered_init(&l->order, r, on_row, l, err);
 
@@ -276,7 +315,8 @@ void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const ch
 	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
 	gt_note_unordered(t, gt_time_ordered_late(&l->order), "idle times");
 	if (lost_some(l->asked.reader))
-		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");
+		gt_table_note(t,
+			"events were lost while recording (see the header): there may have been more work, and more launches");
 }
 
 void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)

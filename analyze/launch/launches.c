@@ -1,14 +1,17 @@
-/* What launching costs: per kernel the time in the calls that launch it, the time it queues, the time it runs; which kernels are
- * shorter than their launch; and where a GPU waits for launches (stretches.h).
+/* What launching costs: per kernel the time in the calls that launch it, the time it queues, the
+ * time it runs; which kernels are shorter than their launch; and where a GPU waits for launches
+ * (stretches.h).
  *
- * The unit is a launch: one call. A kernel that was launched by itself is one launch under its own name. A graph is one call for
- * all its nodes, so its launches stand under the graph, its call counts once each time, and what falls to a node is the time of
- * the calls divided by the nodes that they launched.
+ * The unit is a launch: one call. A kernel that was launched by itself is one launch under its own
+ * name. A graph is one call for all its nodes, so its launches stand under the graph, its call
+ * counts once each time, and what falls to a node is the time of the calls divided by the nodes
+ * that they launched.
  *
- * Of one launch, from the start of the call to its end or the end of its work on the GPU, whichever is later, each ns is one of
- * three: GPU (from the start of its first piece of work to the end of the last one), queue (the call has returned, the work has
- * not begun) or call (the rest). So the three shares add up to all of it, where sums of three durations would count twice what
- * went on at the same time. Launches overlap one another, so totals over launches are no time of the program.
+ * Of one launch, from the start of the call to its end or the end of its work on the GPU, whichever
+ * is later, each ns is one of three: GPU (from the start of its first piece of work to the end of
+ * the last one), queue (the call has returned, the work has not begun) or call (the rest). So the
+ * three shares add up to all of it, where sums of three durations would count twice what went on at
+ * the same time. Launches overlap one another, so totals over launches are no time of the program.
  *
  * Where nothing of the GPU was recorded, the calls alone tell of launches (called.h). */
 #include <stdio.h>
@@ -23,25 +26,28 @@
 
 #define GROUPS_MAX (1u << 16)
 
-struct group {				/* of launches: of one kernel, or of one graph */
-	const char *name;		/* borrowed; NULL: a graph */
+struct group {            /* of launches: of one kernel, or of one graph */
+	const char *name; /* borrowed; NULL: a graph */
 	uint32_t len;
-	const struct gt_segment *seg;	/* of a graph */
-	uint32_t process;		/* likewise: its track */
-	uint64_t graph;			/* likewise: its id */
+	const struct gt_segment *seg; /* of a graph */
+	uint32_t process;             /* likewise: its track */
+	uint64_t graph;               /* likewise: its id */
 	uint64_t launches, ops;
-	uint64_t call, queued, queue, gpu;	/* ns, whole durations; queued: launches that began behind their call */
-	uint64_t call_part, all;	/* ns: what is neither GPU nor queue; call_part, queue and the rest of `all` */
-	uint64_t brief, brief_call, brief_gpu;	/* launches whose work is shorter than their call */
+	/* ns, whole durations; queued: launches that began behind their call */
+	uint64_t call, queued, queue, gpu;
+	/* ns: what is neither GPU nor queue; call_part, queue and the rest of `all` */
+	uint64_t call_part, all;
+	uint64_t brief, brief_call, brief_gpu; /* launches whose work is shorter than their call */
 };
 struct launches {
-	struct gt_launched gpu;		/* first: gt_asked is its head */
+	struct gt_launched gpu; /* first: gt_asked is its head */
 	struct gt_called calls;
 	struct gt_stretches stretches;
 	struct group *list;
 	size_t n, cap;
 	struct gt_map map;
-	uint32_t *of_type;		/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
+	/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
+	uint32_t *of_type;
 };
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
@@ -49,23 +55,26 @@ static bool same_group(const void *arg, uint32_t value, const void *key, size_t 
 	const struct group *have = &((const struct launches *)arg)->list[value], *want = key;
 
 	if (!have->name || !want->name)
-		return !have->name && !want->name && have->seg == want->seg && have->process == want->process &&
-		       have->graph == want->graph;
+		return !have->name && !want->name && have->seg == want->seg &&
+			have->process == want->process && have->graph == want->graph;
 	return have->len == want->len && !memcmp(have->name, want->name, want->len);
 }
 
 /* 1 + the group; 0 with err filled in. */
 static uint32_t find_group(struct launches *s, const struct group *one, struct gt_err *err)
 {
-	static const struct group others = { .name = "(all others)", .len = sizeof("(all others)") - 1 };
-	uint64_t hash = one->name ? gt_hash(one->name, one->len) : gt_hash_u64(one->graph + ((uint64_t)one->process << 40));
+	static const struct group others = { .name = "(all others)",
+		.len = sizeof("(all others)") - 1 };
+	uint64_t hash = one->name ? gt_hash(one->name, one->len)
+				  : gt_hash_u64(one->graph + ((uint64_t)one->process << 40));
 	uint32_t i = gt_map_get(&s->map, hash, same_group, s, one, sizeof(*one));
 
 	if (i != UINT32_MAX)
 		return i + 1;
 	if (s->n >= GROUPS_MAX && one != &others)
 		return find_group(s, &others, err);
-	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
+	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) ||
+		gt_map_add(&s->map, hash, (uint32_t)s->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
 	s->list[s->n++] = *one;
 	return (uint32_t)s->n;
@@ -77,8 +86,12 @@ static uint32_t group_of(struct launches *s, const struct gt_launched_op *op, st
 	uint32_t *known = &s->of_type[op->type_number];
 
 	if (op->in_graph)
-		return find_group(s, &(struct group){ .seg = seg, .graph = op->graph,
-				  .process = gt_track_process(seg, op->track - s->gpu.order.tracks[seg->index]) }, err);
+		return find_group(s,
+			&(struct group){ .seg = seg,
+				.graph = op->graph,
+				.process = gt_track_process(
+					seg, op->track - s->gpu.order.tracks[seg->index]) },
+			err);
 	if (!*known) {
 		struct gt_string text = gt_name_text(seg, op->type->name);
 
@@ -106,12 +119,13 @@ static int on_done(void *arg, const struct gt_launch *l, struct gt_err *err)
 {
 	struct launches *s = arg;
 	struct group *g = l->mark ? &s->list[l->mark - 1] : NULL;
-	uint64_t call = since(l->start, l->end), gpu = since(l->work_start, l->work_end), queue = since(l->end, l->work_start);
+	uint64_t call = since(l->start, l->end), gpu = since(l->work_start, l->work_end),
+		 queue = since(l->end, l->work_start);
 	/* clocks may have it that work began before its call: then it did so with the call */
 	uint64_t all = since(l->start, l->work_end > l->end ? l->work_end : l->end);
 	uint64_t gpu_part = since(l->work_start > l->start ? l->work_start : l->start, l->work_end);
 
-	if (!g)		/* a copy or set */
+	if (!g) /* a copy or set */
 		return 0;
 	g->launches++;
 	g->ops += l->ops;
@@ -129,7 +143,8 @@ static int on_done(void *arg, const struct gt_launch *l, struct gt_err *err)
 	return 0;
 }
 
-static int launches_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int launches_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct launches *s = state;
 	int rc = gt_launched_init(&s->gpu, r, opt, on_op, on_done, err);
@@ -148,31 +163,50 @@ static int launches_block(void *state, const struct gt_cols *cols, struct gt_err
 
 	if (cols->kind == GT_GPU)
 		return gt_launched_run(&s->gpu, cols, err);
-	return s->gpu.device ? 0 : gt_called_launches(&s->calls, cols, err);	/* the calls are not asked where the GPU tells */
+	/* the calls are not asked where the GPU tells */
+	return s->gpu.device ? 0 : gt_called_launches(&s->calls, cols, err);
 }
 
 /* ---- tables ---- */
 
 static const struct gt_column columns[] = {
-	{ "launched", "Launched", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "call_ns", "In calls", GT_C_NS },
-	{ "call_mean_ns", "Call mean", GT_C_NS }, { "call_per_node_ns", "Call a node", GT_C_NS },
-	{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "gpu_mean_ns", "GPU mean", GT_C_NS },
-	{ "call_percent", "Call %", GT_C_PERCENT }, { "queue_percent", "Queue %", GT_C_PERCENT },
-	{ "gpu_percent", "GPU %", GT_C_PERCENT }, { "short", "Short", GT_C_COUNT },
-	{ "queue_ns", NULL, GT_C_NS }, { "queued", NULL, GT_C_COUNT }, { "gpu_ns", NULL, GT_C_NS }, { "all_ns", NULL, GT_C_NS },
-	{ "ops", NULL, GT_C_COUNT }, { "graph", NULL, GT_C_COUNT }, { "pid", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT },
+	{ "launched", "Launched", GT_C_TEXT },
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "call_ns", "In calls", GT_C_NS },
+	{ "call_mean_ns", "Call mean", GT_C_NS },
+	{ "call_per_node_ns", "Call a node", GT_C_NS },
+	{ "queue_mean_ns", "Queue mean", GT_C_NS },
+	{ "gpu_mean_ns", "GPU mean", GT_C_NS },
+	{ "call_percent", "Call %", GT_C_PERCENT },
+	{ "queue_percent", "Queue %", GT_C_PERCENT },
+	{ "gpu_percent", "GPU %", GT_C_PERCENT },
+	{ "short", "Short", GT_C_COUNT },
+	{ "queue_ns", NULL, GT_C_NS },
+	{ "queued", NULL, GT_C_COUNT },
+	{ "gpu_ns", NULL, GT_C_NS },
+	{ "all_ns", NULL, GT_C_NS },
+	{ "ops", NULL, GT_C_COUNT },
+	{ "graph", NULL, GT_C_COUNT },
+	{ "pid", NULL, GT_C_COUNT },
+	{ "name", NULL, GT_C_TEXT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column short_columns[] = {
-	{ "launched", "Launched", GT_C_TEXT }, { "short", "Short", GT_C_COUNT }, { "launches", "Of launches", GT_C_COUNT },
-	{ "call_mean_ns", "Call mean", GT_C_NS }, { "gpu_mean_ns", "GPU mean", GT_C_NS }, { "excess_ns", "Beyond GPU", GT_C_NS },
-	{ "excess_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+	{ "launched", "Launched", GT_C_TEXT },
+	{ "short", "Short", GT_C_COUNT },
+	{ "launches", "Of launches", GT_C_COUNT },
+	{ "call_mean_ns", "Call mean", GT_C_NS },
+	{ "gpu_mean_ns", "GPU mean", GT_C_NS },
+	{ "excess_ns", "Beyond GPU", GT_C_NS },
+	{ "excess_percent", "Share %", GT_C_PERCENT },
+	{ "name", NULL, GT_C_TEXT },
 };
 #define NSHORT (sizeof(short_columns) / sizeof(*short_columns))
 
 static struct gt_cell pid_of(const struct group *g)
 {
-	return g->name || g->process == GT_NONE ? gt_cell_none() : gt_cell_i(g->seg->tracks[g->process].id);
+	return g->name || g->process == GT_NONE ? gt_cell_none()
+						: gt_cell_i(g->seg->tracks[g->process].id);
 }
 
 /* What people call it, in `text` or borrowed from names. */
@@ -182,29 +216,36 @@ static const char *label(const struct group *g, struct gt_kernel_names *names, c
 
 	if (g->name)
 		return gt_kernel_names_shown(names, g->name);
-	n = g->graph ? snprintf(text, 96, "graph %llu", (unsigned long long)g->graph) : snprintf(text, 96, "graph");
+	n = g->graph ? snprintf(text, 96, "graph %llu", (unsigned long long)g->graph)
+		     : snprintf(text, 96, "graph");
 	if (g->process != GT_NONE)
-		n += snprintf(text + n, 96 - (size_t)n, " (pid %lld)", (long long)g->seg->tracks[g->process].id);
-	snprintf(text + n, 96 - (size_t)n, g->ops % g->launches ? ", %.1f nodes" : ", %.0f nodes", (double)g->ops / (double)g->launches);
+		n += snprintf(text + n, 96 - (size_t)n, " (pid %lld)",
+			(long long)g->seg->tracks[g->process].id);
+	snprintf(text + n, 96 - (size_t)n, g->ops % g->launches ? ", %.1f nodes" : ", %.0f nodes",
+		(double)g->ops / (double)g->launches);
 	return text;
 }
 
-static int add_group(struct gt_table *t, const struct group *g, const char *text, struct gt_err *err)
+static int add_group(
+	struct gt_table *t, const struct group *g, const char *text, struct gt_err *err)
 {
 	uint64_t parts[3] = { g->call_part, g->queue, g->all - g->call_part - g->queue };
 	int64_t shares[3];
 
-	if (g->all == UINT64_MAX)	/* parts of what is known to be more do not add up */
+	if (g->all == UINT64_MAX) /* parts of what is known to be more do not add up */
 		memset(parts, 0, sizeof(parts));
 	if (gt_compute_shares(parts, 3, shares, err))
 		return -ENOMEM;
-	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(text), gt_cell_u(g->launches), gt_cell_u(g->call), gt_cell_mean(g->call, g->launches),
-		g->name ? gt_cell_none() : gt_cell_mean(g->call, g->ops), gt_cell_mean(g->queue, g->queued), gt_cell_mean(g->gpu, g->launches),
-		gt_cell_i(shares[0]), gt_cell_i(shares[1]), gt_cell_i(shares[2]), gt_cell_u(g->brief), gt_cell_u(g->queue),
-		gt_cell_u(g->queued), gt_cell_u(g->gpu), gt_cell_u(g->all), gt_cell_u(g->ops),
-		g->name || !g->graph ? gt_cell_none() : gt_cell_u(g->graph), pid_of(g),
-		g->name ? gt_cell_text(g->name) : gt_cell_none() });
+	gt_table_add(t,
+		(struct gt_cell[NCOLUMNS]){ gt_cell_text(text), gt_cell_u(g->launches),
+			gt_cell_u(g->call), gt_cell_mean(g->call, g->launches),
+			g->name ? gt_cell_none() : gt_cell_mean(g->call, g->ops),
+			gt_cell_mean(g->queue, g->queued), gt_cell_mean(g->gpu, g->launches),
+			gt_cell_i(shares[0]), gt_cell_i(shares[1]), gt_cell_i(shares[2]),
+			gt_cell_u(g->brief), gt_cell_u(g->queue), gt_cell_u(g->queued),
+			gt_cell_u(g->gpu), gt_cell_u(g->all), gt_cell_u(g->ops),
+			g->name || !g->graph ? gt_cell_none() : gt_cell_u(g->graph), pid_of(g),
+			g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	return 0;
 }
 
@@ -217,8 +258,9 @@ static int by_name(const struct group *a, const struct group *b)
 			return a->name ? -1 : 1;
 		if (a->graph != b->graph)
 			return a->graph < b->graph ? -1 : 1;
-		return a->seg != b->seg ? (a->seg->index > b->seg->index) - (a->seg->index < b->seg->index)
-					: (a->process > b->process) - (a->process < b->process);
+		return a->seg != b->seg
+			? (a->seg->index > b->seg->index) - (a->seg->index < b->seg->index)
+			: (a->process > b->process) - (a->process < b->process);
 	}
 	order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
 	return order ? order : (a->len > b->len) - (a->len < b->len);
@@ -253,12 +295,16 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	}
 	if (!s->n)
 		return;
-	gt_note_plural(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
-		     "time than in the call", (unsigned long long)all.launches, (unsigned long long)graphs,
-		     gt_scaled(GT_C_NS, gt_clamp(all.call)).text, (unsigned long long)all.brief);
-	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
+	gt_note_plural(t, all.launches,
+		"in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
+		"time than in the call",
+		(unsigned long long)all.launches, (unsigned long long)graphs,
+		gt_scaled(GT_C_NS, gt_clamp(all.call)).text, (unsigned long long)all.brief);
+	gt_table_note(t,
+		"call, queue and GPU %% are of the time from the start of the call to the end of both");
 	if (graphs)
-		gt_table_note(t, "a graph is one launch; call a node: the time of its calls by the nodes that they launched");
+		gt_table_note(t,
+			"a graph is one launch; call a node: the time of its calls by the nodes that they launched");
 }
 
 /* Calls of a recording without GPU work are not asked where another one has some. */
@@ -267,10 +313,13 @@ static void note_silent(const struct launches *s, struct gt_table *t)
 	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.asked.reader); i++)
 		if (s->gpu.windows[i].last == INT64_MIN)
 			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
-				      gt_recording_prefix(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
+				gt_recording_prefix(
+					&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i))
+					.text);
 }
 
-static int launches_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+static int launches_table(
+	struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
 	size_t shown = gt_rows_shown(s->n, s->gpu.asked.opt->top);
 	char text[96];
@@ -280,20 +329,24 @@ static int launches_table(struct launches *s, struct gt_table *t, struct gt_kern
 		qsort(s->list, s->n, sizeof(*s->list), by_call);
 	for (size_t i = 0; !rc && i < shown; i++)
 		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
-	gt_table_gives_way(t, "call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns");
+	gt_table_gives_way(t,
+		"call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns");
 	gt_table_note_cut(t, s->n, shown);
 	note_all(s, t);
 	if (s->n > GROUPS_MAX)
-		gt_table_note(t, "more than %u different kernels and graphs: those that came later are counted together, as (all others)",
-			      GROUPS_MAX);
+		gt_table_note(t,
+			"more than %u different kernels and graphs: those that came later are counted together, as (all others)",
+			GROUPS_MAX);
 	gt_launched_notes(&s->gpu, t, "in no row");
 	note_silent(s, t);
 	if (s->n)
-		gt_table_note(t, "queues over time: gtanalyze queues; repeated sequences: gtanalyze patterns");
+		gt_table_note(t,
+			"queues over time: gtanalyze queues; repeated sequences: gtanalyze patterns");
 	return rc;
 }
 
-static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+static int short_table(
+	struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
 	uint64_t *parts = calloc(s->n + 1, sizeof(*parts));
 	int64_t *shares = calloc(s->n + 1, sizeof(*shares));
@@ -313,10 +366,13 @@ static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct group *g = &s->list[i];
 
-		gt_table_add(t, (struct gt_cell[NSHORT]){
-			gt_cell_text(label(g, names, text)), gt_cell_u(g->brief), gt_cell_u(g->launches), gt_cell_mean(g->brief_call, g->brief),
-			gt_cell_mean(g->brief_gpu, g->brief), gt_cell_u(excess(g)), gt_cell_i(shares[i]),
-			g->name ? gt_cell_text(g->name) : gt_cell_none() });
+		gt_table_add(t,
+			(struct gt_cell[NSHORT]){ gt_cell_text(label(g, names, text)),
+				gt_cell_u(g->brief), gt_cell_u(g->launches),
+				gt_cell_mean(g->brief_call, g->brief),
+				gt_cell_mean(g->brief_gpu, g->brief), gt_cell_u(excess(g)),
+				gt_cell_i(shares[i]),
+				g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	}
 	gt_table_gives_way(t, "share_percent launches gpu_mean_ns call_mean_ns");
 	gt_table_note_cut(t, n, shown);
@@ -331,13 +387,18 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	struct gt_kernel_names *names;
 	int rc = gt_launched_finish(&s->gpu, err), more;
 
-	if (!rc && gt_default_use_of(s->gpu.asked.reader) != GT_DEFAULT_GPU)	/* not: options leave out what the GPU did */
+	/* not: options leave out what the GPU did */
+	if (!rc && gt_default_use_of(s->gpu.asked.reader) != GT_DEFAULT_GPU)
 		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;
 	names = gt_kernel_names_of(s->gpu.asked.reader, s->gpu.asked.opt->names);
-	tables[0] = gt_table_new("launch_times", "Launches: call, queue and GPU time, by time in the launching calls", columns, NCOLUMNS);
-	tables[1] = gt_table_new("short_launches", "Short kernels, by the time their launches take beyond that on the GPU", short_columns, NSHORT);
+	tables[0] = gt_table_new("launch_times",
+		"Launches: call, queue and GPU time, by time in the launching calls", columns,
+		NCOLUMNS);
+	tables[1] = gt_table_new("short_launches",
+		"Short kernels, by the time their launches take beyond that on the GPU",
+		short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "no memory for the kernels");
 	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
@@ -362,15 +423,15 @@ static void launches_release(void *state)
 }
 
 const struct gt_analysis gt_launches_report = {
-	.name       = "launches",
-	.help       = "what launches cost: call, queue and GPU time by kernel, short kernels, where the GPU waits for launches",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
-	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_GPU),
+	.name = "launches",
+	.help = "what launches cost: call, queue and GPU time by kernel, short kernels, where the GPU waits for launches",
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
+	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct launches),
-	.init       = launches_init,
-	.block      = launches_block,
-	.finish     = launches_finish,
-	.release    = launches_release,
+	.init = launches_init,
+	.block = launches_block,
+	.finish = launches_finish,
+	.release = launches_release,
 };

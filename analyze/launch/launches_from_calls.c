@@ -1,5 +1,6 @@
-/* What was launched and what was copied, as the calls tell it: kernels by name with what launching them cost the CPU, copies
- * by direction. Both read the arguments of calls (gtcollect --args key); what ran on the GPU is another question. */
+/* What was launched and what was copied, as the calls tell it: kernels by name with what launching
+ * them cost the CPU, copies by direction. Both read the arguments of calls (gtcollect --args key);
+ * what ran on the GPU is another question. */
 #include "analyze/launch/launches_from_calls.h"
 
 #include <stdlib.h>
@@ -9,15 +10,16 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/names/demangle.h"
 
-struct gt_called_group {	/* of launches of one kernel, or of copies in one direction */
-	const char *name;	/* borrowed; NULL: not recorded */
+struct gt_called_group {  /* of launches of one kernel, or of copies in one direction */
+	const char *name; /* borrowed; NULL: not recorded */
 	uint32_t len;
 	uint64_t count, failed, total, longest, bytes, sized, largest;
 };
 #define GROUPS_MAX (1u << 16)
-enum { NAMED, NAMELESS };	/* tags; the rest has a name */
+enum { NAMED, NAMELESS }; /* tags; the rest has a name */
 
-int gt_called_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_called_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gt_called *g = state;
 
@@ -38,7 +40,8 @@ static int count(struct gt_called *g, const struct gt_called_group *one, struct 
 		const struct gt_name_id *name = &g->ids.list[i];
 
 		g->n++;
-		*to = (struct gt_called_group){ .name = name->tag == NAMED ? name->text : NULL, .len = name->len };
+		*to = (struct gt_called_group){ .name = name->tag == NAMED ? name->text : NULL,
+			.len = name->len };
 	}
 	to->count += one->count;
 	to->failed += one->failed;
@@ -54,15 +57,19 @@ static struct gt_called_group one_call(const struct gt_column_cursor *p)
 {
 	uint64_t dur = (uint64_t)p->cols->dur[p->row];
 
-	return (struct gt_called_group){ .count = 1, .failed = p->ret != 0, .total = dur, .longest = dur };
+	return (struct gt_called_group){
+		.count = 1, .failed = p->ret != 0, .total = dur, .longest = dur
+	};
 }
 
-static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+static int launches_of_code(
+	struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE); !rc && gt_column_cursor_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE);
+		!rc && gt_column_cursor_next(&p);) {
 		struct gt_called_group one = one_call(&p);
 		uint64_t string;
 
@@ -75,8 +82,10 @@ static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uin
 	return rc;
 }
 
-/* What the call's row tells of a copy. false: there is more to know, and its GPU's row may have it. */
-static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, uint64_t *direction, struct gt_called_group *one)
+/* What the call's row tells of a copy. false: there is more to know, and its GPU's row may have it.
+ */
+static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, uint64_t *direction,
+	struct gt_called_group *one)
 {
 	*one = one_call(p);
 	*direction = by_name;
@@ -86,10 +95,12 @@ static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, u
 }
 
 /* The rest of it, from what the GPU copied for the call. */
-static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uint64_t *direction, struct gt_called_group *one)
+static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uint64_t *direction,
+	struct gt_called_group *one)
 {
 	const struct gt_cols *cols = p->cols;
-	const struct gt_call_copy *c = gt_call_copies_find(&g->copies, cols->seg->index, cols->track, cols->start[p->row]);
+	const struct gt_call_copy *c =
+		gt_call_copies_find(&g->copies, cols->seg->index, cols->track, cols->start[p->row]);
 
 	if (!c)
 		return;
@@ -100,14 +111,17 @@ static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uin
 	one->sized = 1;
 }
 
-/* First those are counted that tell all themselves, and the others noted; then, with `again`, these. */
-static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+/* First those are counted that tell all themselves, and the others noted; then, with `again`,
+ * these. */
+static int copies_of_code(
+	struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
 	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES);
+		!rc && gt_column_cursor_next(&p);) {
 		struct gt_called_group one;
 		uint64_t direction;
 		bool whole = copy_as_called(&p, by_name, &direction, &one);
@@ -126,7 +140,9 @@ static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint3
 }
 
 static int each_code(struct gt_called *g, const struct gt_cols *cols, unsigned op,
-		     int (*fn)(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err), struct gt_err *err)
+	int (*fn)(
+		struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err),
+	struct gt_err *err)
 {
 	int rc = 0;
 
@@ -187,25 +203,35 @@ static int64_t *sorted_shares(struct gt_called *g, struct gt_err *err)
 }
 
 static const struct gt_column kernel_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
-	{ "total_ns", "Launch calls", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+	{ "kernel", "Kernel", GT_C_TEXT },
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "failed", "Failed", GT_C_COUNT },
+	{ "total_ns", "Launch calls", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "name", NULL, GT_C_TEXT },
 };
 
 struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *err)
 {
 	int64_t *shares = sorted_shares(g, err);
 	struct gt_kernel_names *names = gt_kernel_names_of(g->asked.reader, g->asked.opt->names);
-	struct gt_table *t = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
+	struct gt_table *t = gt_table_new(
+		"launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
 	size_t shown = gt_rows_shown(g->n, g->asked.opt->top);
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
 		const struct gt_called_group *k = &g->list[i];
 
-		gt_table_add(t, (struct gt_cell[]){
-			k->name ? gt_cell_text(gt_kernel_names_shown(names, k->name)) : gt_cell_none(), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_u(k->total),
-			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
-			k->name ? gt_cell_text(k->name) : gt_cell_none() });
+		gt_table_add(t,
+			(struct gt_cell[]){ k->name
+					? gt_cell_text(gt_kernel_names_shown(names, k->name))
+					: gt_cell_none(),
+				gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_u(k->total),
+				gt_cell_u(k->total / k->count), gt_cell_u(k->longest),
+				gt_cell_i(shares[i]),
+				k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}
 	if (t) {
 		gt_table_gives_way(t, "max_ns mean_ns failed share_percent");
@@ -222,9 +248,15 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 }
 
 static const struct gt_column copy_columns[] = {
-	{ "direction", "Direction", GT_C_TEXT }, { "count", "Copies", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
-	{ "bytes", "Bytes", GT_C_BYTES }, { "mean_bytes", "Mean size", GT_C_BYTES }, { "max_bytes", "Largest", GT_C_BYTES },
-	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
+	{ "direction", "Direction", GT_C_TEXT },
+	{ "count", "Copies", GT_C_COUNT },
+	{ "failed", "Failed", GT_C_COUNT },
+	{ "bytes", "Bytes", GT_C_BYTES },
+	{ "mean_bytes", "Mean size", GT_C_BYTES },
+	{ "max_bytes", "Largest", GT_C_BYTES },
+	{ "total_ns", "Copy calls", GT_C_NS },
+	{ "max_ns", "Slowest", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT },
 };
 
 #define TRANSFERS (GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT))
@@ -233,7 +265,10 @@ static int transfers_block(void *state, const struct gt_cols *cols, struct gt_er
 	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
 }
 
-struct again { struct gt_called *g; struct gt_err *err; };
+struct again {
+	struct gt_called *g;
+	struct gt_err *err;
+};
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
@@ -251,7 +286,9 @@ static int count_bare(struct gt_called *g, struct gt_err *err)
 	g->again = true;
 	filter.kinds = TRANSFERS;
 	filter.args = true;
-	return rc ? rc : gt_scan(g->asked.reader, &filter, GT_ANY_ORDER, 1, on_run, &(struct again){ g, err }, err);
+	return rc ? rc
+		  : gt_scan(g->asked.reader, &filter, GT_ANY_ORDER, 1, on_run,
+			    &(struct again){ g, err }, err);
 }
 
 /* Files of other tools may tell of a call no more than its name. */
@@ -262,24 +299,33 @@ static void note_bare(const struct gt_called *g, struct gt_table *t)
 	for (size_t i = 0; i < g->n; i++)
 		bare += g->list[i].count - g->list[i].failed - g->list[i].sized;
 	if (g->as_copied)
-		gt_note_plural(t, g->as_copied, "of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
-			     "of} what the GPU copied", (unsigned long long)g->as_copied);
+		gt_note_plural(t, g->as_copied,
+			"of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
+			"of} what the GPU copied",
+			(unsigned long long)g->as_copied);
 	if (g->likely)
-		gt_note_plural(t, g->likely, "of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
-			     (unsigned long long)g->likely);
+		gt_note_plural(t, g->likely,
+			"of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
+			(unsigned long long)g->likely);
 	if (g->copies.crowded)
-		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at", GT_CALL_COPIES_MOST);
+		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at",
+			GT_CALL_COPIES_MOST);
 	if (bare)
-		gt_note_plural(t, bare, "the arguments of %llu {copy|copies} were not recorded%s", (unsigned long long)bare,
-			     gt_is_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
+		gt_note_plural(t, bare, "the arguments of %llu {copy|copies} were not recorded%s",
+			(unsigned long long)bare,
+			gt_is_recorded(g->asked.reader, GT_LAYER_GPU)
+				? ": the report copies has what the GPU copied"
+				: "");
 }
 
 static void add_direction(struct gt_table *t, const struct gt_called_group *k, int64_t share)
 {
-	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_known(k->sized, k->bytes),
-		gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
-		gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(share) });
+	gt_table_add(t,
+		(struct gt_cell[]){ gt_cell_text(k->name), gt_cell_u(k->count),
+			gt_cell_faults(k->failed), gt_cell_known(k->sized, k->bytes),
+			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0),
+			gt_cell_known(k->sized, k->largest), gt_cell_u(k->total),
+			gt_cell_u(k->longest), gt_cell_i(share) });
 }
 
 static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -290,11 +336,13 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 
 	if (!shares)
 		return err->code;
-	tables[0] = gt_table_new("transfers", "Memory transfers by direction, as called", copy_columns, 9);
+	tables[0] = gt_table_new(
+		"transfers", "Memory transfers by direction, as called", copy_columns, 9);
 	for (size_t i = 0; tables[0] && i < g->n; i++)
 		add_direction(tables[0], &g->list[i], shares[i]);
 	if (tables[0]) {
-		gt_table_gives_way(tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
+		gt_table_gives_way(
+			tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
 		note_bare(g, tables[0]);
 	}
 	free(shares);
@@ -311,16 +359,16 @@ void gt_called_release(struct gt_called *g)
 static void transfers_release(void *state) { gt_called_release(state); }
 
 const struct gt_analysis gt_transfers_report = {
-	.name       = "transfers",
-	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
-	.wants      = TRANSFERS,
-	.needs      = GT_LAYERS_OF_CALLS,
+	.name = "transfers",
+	.help = "memory transfers by direction: count, bytes, sizes, time of the calls",
+	.wants = TRANSFERS,
+	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
-	.splits     = GT_BY_BLOCK,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_called),
-	.init       = gt_called_init,
-	.block      = transfers_block,
-	.merge      = transfers_merge,
-	.finish     = transfers_finish,
-	.release    = transfers_release,
+	.init = gt_called_init,
+	.block = transfers_block,
+	.merge = transfers_merge,
+	.finish = transfers_finish,
+	.release = transfers_release,
 };

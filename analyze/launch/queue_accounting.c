@@ -5,9 +5,14 @@
 #include "analyze/launch/queue_stalls.h"
 #include "formats/base/buf.h"
 
-#define FED 4096			/* launches whose moments are put in order together */
+#define FED 4096 /* launches whose moments are put in order together */
 
-enum what { CALL_BEGINS, CALL_RETURNS, WAITS /* likewise, and its work has not begun */, WORK_STARTS };
+enum what {
+	CALL_BEGINS,
+	CALL_RETURNS,
+	WAITS /* likewise, and its work has not begun */,
+	WORK_STARTS
+};
 
 /* ---- moments in order ---- */
 
@@ -36,7 +41,8 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_queue *l = &q->list[m->place], *device = &q->list[q->number[m->addr] - 1];
 	uint64_t full = l->depth >= GT_QUEUE_FULL, blocked = full && l->calling;
 
-	if (!full && (m->what == CALL_BEGINS || m->what == CALL_RETURNS)) {	/* nothing that is accounted for is another now */
+	/* nothing that is accounted for is another now */
+	if (!full && (m->what == CALL_BEGINS || m->what == CALL_RETURNS)) {
 		change(device, m->what);
 		if (l != device)
 			change(l, m->what);
@@ -56,24 +62,29 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 /* ---- rows ---- */
 
 /* Its number in the list, or SIZE_MAX: no memory. */
-static size_t queue_of(struct gt_queues *q, const struct gt_segment *seg, uint32_t track, uint32_t device, struct gt_err *err)
+static size_t queue_of(struct gt_queues *q, const struct gt_segment *seg, uint32_t track,
+	uint32_t device, struct gt_err *err)
 {
 	const uint32_t *tracks = q->gpu.order.tracks;
 
 	if (q->number && q->number[track])
 		return q->number[track] - 1;
-	if ((!q->number && !(q->number = calloc(tracks[q->gpu.order.nsegs] + 1ul, sizeof(*q->number)))) ||
-	    gt_grow(&q->list, &q->cap, q->n + 1, sizeof(*q->list))) {
+	if ((!q->number &&
+		    !(q->number = calloc(tracks[q->gpu.order.nsegs] + 1ul, sizeof(*q->number)))) ||
+		gt_grow(&q->list, &q->cap, q->n + 1, sizeof(*q->list))) {
 		gt_err_set(err, -ENOMEM, "no memory for the streams");
 		return SIZE_MAX;
 	}
-	q->list[q->n++] = (struct gt_queue){ .seg = seg, .track = track - tracks[seg->index], .device = device - tracks[seg->index],
-					       .since = INT64_MIN };
+	q->list[q->n++] = (struct gt_queue){ .seg = seg,
+		.track = track - tracks[seg->index],
+		.device = device - tracks[seg->index],
+		.since = INT64_MIN };
 	q->number[track] = (uint32_t)q->n;
 	return q->n - 1;
 }
 
-/* That of its stream, or of its device where there are too many streams. SIZE_MAX: no memory, or (no error) its device has none, either. */
+/* That of its stream, or of its device where there are too many streams. SIZE_MAX: no memory, or
+ * (no error) its device has none, either. */
 static size_t queue_of_op(struct gt_queues *q, const struct gt_launched_op *op, struct gt_err *err)
 {
 	bool full = q->n >= GT_QUEUES_MOST && q->number;
@@ -120,12 +131,16 @@ static int flush(struct gt_queues *q, struct gt_err *err)
 	return rc;
 }
 
-static void put(struct gt_queues *q, unsigned which, enum what what, size_t place, uint32_t device, int64_t at)
+static void put(struct gt_queues *q, unsigned which, enum what what, size_t place, uint32_t device,
+	int64_t at)
 {
-	q->fed[which][q->nfed[which]++] = (struct gt_moment){ .at = at, .place = (uint32_t)place, .what = what, .addr = device };
+	q->fed[which][q->nfed[which]++] = (struct gt_moment){
+		.at = at, .place = (uint32_t)place, .what = what, .addr = device
+	};
 }
 
-static int add_launch(struct gt_queues *q, const struct gt_launched_op *op, size_t place, struct gt_err *err)
+static int add_launch(
+	struct gt_queues *q, const struct gt_launched_op *op, size_t place, struct gt_err *err)
 {
 	const struct gt_launch *call = op->launch;
 	bool waits = op->start > call->end;
@@ -159,7 +174,8 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	return rc || !op->launch || !op->first ? rc : add_launch(q, op, at, err);
 }
 
-int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_analysis_options *opt,
+	struct gt_err *err)
 {
 	int rc = gt_launched_init(&q->gpu, r, opt, on_op, NULL, err);
 
@@ -170,7 +186,10 @@ int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_ana
 	return rc;
 }
 
-int gt_queues_run(struct gt_queues *q, const struct gt_cols *cols, struct gt_err *err) { return gt_launched_run(&q->gpu, cols, err); }
+int gt_queues_run(struct gt_queues *q, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_launched_run(&q->gpu, cols, err);
+}
 
 int gt_queues_finish(struct gt_queues *q, struct gt_err *err)
 {

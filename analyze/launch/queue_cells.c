@@ -7,15 +7,16 @@
 #include "analyze/launch/queue_accounting.h"
 #include "formats/base/buf.h"
 
-#define PARTS 4096u		/* of a segment, whose reach is known */
-#define PARTS_OF_ALL (1u << 19)	/* 8 MiB */
+#define PARTS 4096u             /* of a segment, whose reach is known */
+#define PARTS_OF_ALL (1u << 19) /* 8 MiB */
 
 struct cells {
-	struct gt_queues all;		/* first */
+	struct gt_queues all; /* first */
 	const struct gt_queue_ask *ask;
 	struct gt_queue_cell *to;
-	struct gt_queue_reach *reach;	/* to be filled, or NULL */
-	uint32_t *asked;		/* by queue: 1 + which one of those that are asked for; 0: not known yet; GT_NONE: none */
+	struct gt_queue_reach *reach; /* to be filled, or NULL */
+	/* by queue: 1 + which one of those that are asked for; 0: not known yet; GT_NONE: none */
+	uint32_t *asked;
 	size_t nasked, asked_cap;
 	uint64_t rows, expected;
 	struct gt_err *err;
@@ -32,7 +33,9 @@ static unsigned part_of(const struct gt_queue_reach *r, int64_t t)
 
 static int reach_open(struct gt_queue_reach *r, const struct gt_segment *seg, unsigned parts)
 {
-	uint64_t ns = seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0;
+	uint64_t ns = seg->max_end > seg->min_start
+		? (uint64_t)seg->max_end - (uint64_t)seg->min_start
+		: 0;
 
 	r->back = malloc(parts * sizeof(*r->back));
 	r->ahead = malloc(parts * sizeof(*r->ahead));
@@ -52,7 +55,9 @@ static int reach_open(struct gt_queue_reach *r, const struct gt_segment *seg, un
 struct gt_queue_reach *gt_queue_reach_new(const struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
-	unsigned parts = n <= PARTS_OF_ALL / PARTS ? PARTS : n < PARTS_OF_ALL ? PARTS_OF_ALL / n : 1;
+	unsigned parts = n <= PARTS_OF_ALL / PARTS ? PARTS
+		: n < PARTS_OF_ALL                 ? PARTS_OF_ALL / n
+						   : 1;
 	struct gt_queue_reach *of = calloc(n + 1ul, sizeof(*of));
 	int rc = of ? 0 : -ENOMEM;
 
@@ -107,19 +112,22 @@ static void judge(const struct cells *c, struct gt_reader *r)
 	bool late = c->all.late || gt_time_ordered_late(&c->all.gpu.order) || c->all.beyond;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
-		c->reach[i].some |= late || gt_reader_segment(r, i)->rows[GT_LOST] || !gt_reader_segment(r, i)->closed;
+		c->reach[i].some |= late || gt_reader_segment(r, i)->rows[GT_LOST] ||
+			!gt_reader_segment(r, i)->closed;
 		for (size_t k = 0; k < ndamage; k++)
 			c->reach[i].some |= damage[k].segment == i;
 		close_reach(&c->reach[i]);
 	}
 }
 
-/* Work that starts in this range has all launches that wait in the segment's cells, each with the first piece that its call launched. */
+/* Work that starts in this range has all launches that wait in the segment's cells, each with the
+ * first piece that its call launched. */
 static struct gt_range near(const struct gt_queue_ask *ask, uint32_t segment)
 {
 	const struct gt_queue_reach *r = &ask->near[segment];
 	int64_t from = (int64_t)((uint64_t)ask->first[segment] << ask->shift);
-	int64_t to = (int64_t)((uint64_t)(ask->first[segment] + ask->cells) << ask->shift), back, ahead;
+	int64_t to = (int64_t)((uint64_t)(ask->first[segment] + ask->cells) << ask->shift), back,
+		ahead;
 
 	if (!r->back)
 		return (struct gt_range){ 0, 0 };
@@ -130,13 +138,15 @@ static struct gt_range near(const struct gt_queue_ask *ask, uint32_t segment)
 
 /* ---- cells ---- */
 
-/* What of[i] is, by the number of a track over all segments: what several processes share is one GPU, whosever line it is asked for. */
+/* What of[i] is, by the number of a track over all segments: what several processes share is one
+ * GPU, whosever line it is asked for. */
 static uint32_t track_asked(const struct cells *c, size_t i)
 {
 	const struct gt_queue_of *of = &c->ask->of[i];
 	const struct gt_launched *gpu = &c->all.gpu;
 	uint32_t track = gpu->order.tracks[of->segment] + of->track;
-	bool device = gt_reader_segment(gpu->asked.reader, of->segment)->tracks[of->track].kind == GT_TRACK_DEVICE;
+	bool device = gt_reader_segment(gpu->asked.reader, of->segment)->tracks[of->track].kind ==
+		GT_TRACK_DEVICE;
 
 	return device && gpu->device ? gpu->device[track] : track;
 }
@@ -151,10 +161,11 @@ static uint32_t find_asked(const struct cells *c, uint32_t track)
 }
 
 /* Before the recording began nothing is told, though launches may have waited. */
-static void fill(const struct gt_queue_ask *ask, struct gt_queue_cell *cells, const struct gt_segment *seg, int64_t from, int64_t to,
-		 uint64_t depth)
+static void fill(const struct gt_queue_ask *ask, struct gt_queue_cell *cells,
+	const struct gt_segment *seg, int64_t from, int64_t to, uint64_t depth)
 {
-	int64_t start = from > seg->min_start ? from : seg->min_start, first = ask->first[seg->index];
+	int64_t start = from > seg->min_start ? from : seg->min_start,
+		first = ask->first[seg->index];
 	int64_t a = start >> ask->shift, b = (to - 1) >> ask->shift;
 	uint32_t n = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX - 1;
 
@@ -179,10 +190,12 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 	if (!*asked)
 		*asked = find_asked(c, all->gpu.order.tracks[l->seg->index] + l->track);
 	if (*asked != GT_NONE)
-		fill(c->ask, c->to + (size_t)(*asked - 1) * c->ask->cells, l->seg, from, to, l->depth);
+		fill(c->ask, c->to + (size_t)(*asked - 1) * c->ask->cells, l->seg, from, to,
+			l->depth);
 }
 
-static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue, size_t device, struct gt_err *err)
+static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue,
+	size_t device, struct gt_err *err)
 {
 	struct cells *c = (struct cells *)all;
 
@@ -195,21 +208,24 @@ static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_
 	return 0;
 }
 
-/* Behind its last moment each queue is empty, and one that had no work always was: but of those that had no room nothing is known. */
+/* Behind its last moment each queue is empty, and one that had no work always was: but of those
+ * that had no room nothing is known. */
 static void settle(struct cells *c, bool *known)
 {
 	const struct gt_queues *all = &c->all;
 	size_t cells = c->ask->cells;
 
 	for (size_t i = 0; i < c->ask->n; i++) {
-		uint32_t track = track_asked(c, i), number = all->number ? all->number[track] : 0, first = find_asked(c, track) - 1;
+		uint32_t track = track_asked(c, i), number = all->number ? all->number[track] : 0,
+			 first = find_asked(c, track) - 1;
 
 		known[i] = number || !(all->streams_beyond || all->beyond);
 		if (first < i)
 			memcpy(c->to + i * cells, c->to + first * cells, cells * sizeof(*c->to));
 		else
-			fill(c->ask, c->to + i * cells, gt_reader_segment(all->gpu.asked.reader, c->ask->of[i].segment),
-			     number ? all->list[number - 1].since : INT64_MIN, INT64_MAX, 0);
+			fill(c->ask, c->to + i * cells,
+				gt_reader_segment(all->gpu.asked.reader, c->ask->of[i].segment),
+				number ? all->list[number - 1].since : INT64_MIN, INT64_MAX, 0);
 	}
 }
 
@@ -223,12 +239,17 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 		return gt_err_set(c->err, -ECANCELED, "given up");
 	c->rows += cols->n;
 	if (c->ask->percent && c->expected)
-		atomic_store_explicit(c->ask->percent, (unsigned)(c->rows < c->expected ? c->rows * 100 / c->expected : 99),
-				      memory_order_relaxed);
+		atomic_store_explicit(c->ask->percent,
+			(unsigned)(c->rows < c->expected ? c->rows * 100 / c->expected : 99),
+			memory_order_relaxed);
 	return gt_queues_run(&c->all, cols, c->err);
 }
 
-struct count { struct gt_reader *reader; const struct gt_filter *filter; uint64_t rows; };
+struct count {
+	struct gt_reader *reader;
+	const struct gt_filter *filter;
+	uint64_t rows;
+};
 
 static int count_rows(void *arg, const struct gt_filed *f)
 {
@@ -240,9 +261,12 @@ static int count_rows(void *arg, const struct gt_filed *f)
 	return 0;
 }
 
-static int read_rows(struct cells *c, struct gt_reader *r, struct gt_range *ranges, struct gt_err *err)
+static int read_rows(
+	struct cells *c, struct gt_reader *r, struct gt_range *ranges, struct gt_err *err)
 {
-	struct gt_filter filter = { .kinds = GT_BIT(GT_GPU), .args = true, .ranged = c->ask->near, .ranges = ranges };
+	struct gt_filter filter = {
+		.kinds = GT_BIT(GT_GPU), .args = true, .ranged = c->ask->near, .ranges = ranges
+	};
 	struct count count = { r, &filter, 0 };
 	int rc;
 
@@ -256,13 +280,16 @@ static int read_rows(struct cells *c, struct gt_reader *r, struct gt_range *rang
 	return rc ? rc : gt_queues_finish(&c->all, err);
 }
 
-int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct gt_queue_cell *to, bool *known,
-		   struct gt_queue_reach *reach, struct gt_err *err)
+int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct gt_queue_cell *to,
+	bool *known, struct gt_queue_reach *reach, struct gt_err *err)
 {
 	static const struct gt_analysis_options plain = { .top = 0 };
-	struct cells c = { .all = { .stood = on_stood, .work = on_work }, .ask = ask, .to = to, .err = err };
+	struct cells c = {
+		.all = { .stood = on_stood, .work = on_work }, .ask = ask, .to = to, .err = err
+	};
 	struct gt_range *ranges = calloc(gt_reader_segments(r) + 1ul, sizeof(*ranges));
-	int rc = ranges ? gt_queues_init(&c.all, r, &plain, err) : gt_err_set(err, -ENOMEM, "no memory for launches");
+	int rc = ranges ? gt_queues_init(&c.all, r, &plain, err)
+			: gt_err_set(err, -ENOMEM, "no memory for launches");
 
 	c.reach = ask->near ? NULL : reach;
 	for (size_t i = 0; i < ask->n * ask->cells; i++)
@@ -282,7 +309,8 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct g
 bool gt_queue_any(const struct gt_segment *seg)
 {
 	for (uint32_t i = 0; seg->rows[GT_GPU] && i < seg->ntypes; i++)
-		if (seg->types[i].layer == GT_LAYER_GPU && gt_type_field(&seg->types[i], GT_R_LAUNCH_JOIN) != GT_NONE)
+		if (seg->types[i].layer == GT_LAYER_GPU &&
+			gt_type_field(&seg->types[i], GT_R_LAUNCH_JOIN) != GT_NONE)
 			return true;
 	return false;
 }

@@ -1,11 +1,12 @@
 /* How many launches wait for the GPU, per stream and device, over time (queues.h).
  *
- * A queue has room for GT_QUEUE_FULL launches or a few more (an H200 holds 1,022 to 1,024 in a channel). A call that finds it full does
- * not return before there is room, so the time in calls that launch on a stream while its queue is full is time in which the
- * program was held up.
+ * A queue has room for GT_QUEUE_FULL launches or a few more (an H200 holds 1,022 to 1,024 in a
+ * channel). A call that finds it full does not return before there is room, so the time in calls
+ * that launch on a stream while its queue is full is time in which the program was held up.
  *
- * Figures are over the window of the recording (extent.h). Of work that starts after --to the launches wait before it, so that range
- * cannot be left to the scan: with one, everything is read, and what is counted is cut. */
+ * Figures are over the window of the recording (extent.h). Of work that starts after --to the
+ * launches wait before it, so that range cannot be left to the scan: with one, everything is read,
+ * and what is counted is cut. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,23 @@
 #include "analyze/core/busy_strip.h"
 #include "formats/base/buf.h"
 
-#define CLASSES 5			/* of depth: 0, 1-15, 16-255, 256 up to full, full */
-#define STRIPS_MAX 16384		/* 8 MiB */
+#define CLASSES 5        /* of depth: 0, 1-15, 16-255, 256 up to full, full */
+#define STRIPS_MAX 16384 /* 8 MiB */
 
-struct tally {				/* of a queue */
+struct tally { /* of a queue */
 	const struct gt_segment *seg;
 	uint32_t track, device;
 	uint64_t launches;
 	uint64_t most, ns[CLASSES], blocked;
 	int64_t most_at;
-	unsigned __int128 sum;		/* depth by time, ns */
+	unsigned __int128 sum; /* depth by time, ns */
 	struct gt_busy_strip *strip;
 };
 struct queues {
-	struct gt_queues all;		/* first: gt_asked is its head */
-	struct tally *tallies;		/* as all.list */
+	struct gt_queues all;  /* first: gt_asked is its head */
+	struct tally *tallies; /* as all.list */
 	size_t n, cap, nstrips;
-	const struct gt_segment *seg;	/* whose pictures show: */
+	const struct gt_segment *seg; /* whose pictures show: */
 	struct gt_busy_strip_window picture;
 };
 
@@ -57,7 +58,10 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 	if (!l->depth)
 		return;
 	t->sum += (unsigned __int128)l->depth * ns;
-	t->blocked += (gt_queue_is_device(l) ? l->nblocked > 0 : l->depth >= GT_QUEUE_FULL && l->calling) ? ns : 0;
+	t->blocked +=
+		(gt_queue_is_device(l) ? l->nblocked > 0 : l->depth >= GT_QUEUE_FULL && l->calling)
+		? ns
+		: 0;
 	if (l->depth > t->most) {
 		t->most = l->depth;
 		t->most_at = from;
@@ -70,15 +74,18 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 		gt_busy_strip_add_weighted(t->strip, &q->picture, from, to, l->depth);
 }
 
-/* From the start of its call to the end of it, or to the start of its work: does any of that lie in the range? */
+/* From the start of its call to the end of it, or to the start of its work: does any of that lie in
+ * the range? */
 static bool is_within(const struct gt_filter *f, const struct gt_launched_op *op)
 {
 	struct gt_range in = gt_range_of(f, op->seg);
 
-	return !f->ranged || ((op->start >= in.from || op->launch->end >= in.from) && op->launch->start < in.to);
+	return !f->ranged ||
+		((op->start >= in.from || op->launch->end >= in.from) && op->launch->start < in.to);
 }
 
-static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue, size_t device, struct gt_err *err)
+static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue,
+	size_t device, struct gt_err *err)
 {
 	struct queues *q = (struct queues *)all;
 
@@ -99,7 +106,8 @@ static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_
 	return 0;
 }
 
-static int queues_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int queues_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct queues *q = state;
 
@@ -115,7 +123,10 @@ static int queues_block(void *state, const struct gt_cols *cols, struct gt_err *
 	return q->all.gpu.asked.opt->filter.ranged ? 0 : gt_queues_run(&q->all, cols, err);
 }
 
-struct scan { struct queues *q; struct gt_err *err; };
+struct scan {
+	struct queues *q;
+	struct gt_err *err;
+};
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
@@ -132,24 +143,39 @@ static int read_all(struct queues *q, struct gt_err *err)
 	filter.ranged = false;
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
-	return gt_scan(q->all.gpu.asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ q, err }, err);
+	return gt_scan(q->all.gpu.asked.reader, &filter, GT_BY_TIME, 1, on_run,
+		&(struct scan){ q, err }, err);
 }
 
 /* ---- tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_WHERE_STREAM, { "launches", "Launches", GT_C_COUNT },
-	{ "most", "Most", GT_C_COUNT }, { "mean", "Mean", GT_C_REAL }, { "empty_percent", "0 %", GT_C_PERCENT },
-	{ "few_percent", "1-15 %", GT_C_PERCENT }, { "some_percent", "16-255 %", GT_C_PERCENT },
-	{ "many_percent", "256+ %", GT_C_PERCENT }, { "full_percent", "Full %", GT_C_PERCENT }, { "blocked_ns", "Held up", GT_C_NS },
-	{ "most_at_ns", NULL, GT_C_TIME }, { "waiting_ns", NULL, GT_C_NS }, { "window_ns", NULL, GT_C_NS },
-	{ "empty_ns", NULL, GT_C_NS }, { "few_ns", NULL, GT_C_NS },
-	{ "some_ns", NULL, GT_C_NS }, { "many_ns", NULL, GT_C_NS }, { "full_ns", NULL, GT_C_NS },
+	GT_WHERE_STREAM,
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "most", "Most", GT_C_COUNT },
+	{ "mean", "Mean", GT_C_REAL },
+	{ "empty_percent", "0 %", GT_C_PERCENT },
+	{ "few_percent", "1-15 %", GT_C_PERCENT },
+	{ "some_percent", "16-255 %", GT_C_PERCENT },
+	{ "many_percent", "256+ %", GT_C_PERCENT },
+	{ "full_percent", "Full %", GT_C_PERCENT },
+	{ "blocked_ns", "Held up", GT_C_NS },
+	{ "most_at_ns", NULL, GT_C_TIME },
+	{ "waiting_ns", NULL, GT_C_NS },
+	{ "window_ns", NULL, GT_C_NS },
+	{ "empty_ns", NULL, GT_C_NS },
+	{ "few_ns", NULL, GT_C_NS },
+	{ "some_ns", NULL, GT_C_NS },
+	{ "many_ns", NULL, GT_C_NS },
+	{ "full_ns", NULL, GT_C_NS },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column picture_columns[] = {
-	GT_WHERE_STREAM, { "depth", "Waiting when", GT_C_WHOLE },
-	{ "most", "Most", GT_C_COUNT }, { "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+	GT_WHERE_STREAM,
+	{ "depth", "Waiting when", GT_C_WHOLE },
+	{ "most", "Most", GT_C_COUNT },
+	{ "from_ns", NULL, GT_C_TIME },
+	{ "to_ns", NULL, GT_C_TIME },
 };
 #define NPICTURE (sizeof(picture_columns) / sizeof(*picture_columns))
 #define BESIDE 44u
@@ -161,7 +187,8 @@ static int by_device(const void *pa, const void *pb)
 	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
-static int add_lane(const struct queues *q, struct gt_table *t, const struct tally *l, struct gt_err *err)
+static int add_lane(
+	const struct queues *q, struct gt_table *t, const struct tally *l, struct gt_err *err)
 {
 	uint64_t window = gt_launched_window_ns(&q->all.gpu, l->seg);
 	const struct gt_report_state *a = &q->all.gpu.asked;
@@ -170,7 +197,8 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct tal
 	int64_t shares[CLASSES];
 
 	memcpy(ns, l->ns, sizeof(ns));
-	ns[0] = window;		/* before its first launch and behind its last one it was empty, too */
+	/* before its first launch and behind its last one it was empty, too */
+	ns[0] = window;
 	for (unsigned i = 1; i < CLASSES; i++)
 		ns[0] -= ns[i];
 	if (gt_compute_shares(ns, CLASSES, shares, err))
@@ -178,13 +206,16 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct tal
 	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_u(l->launches);
 	cells[6] = gt_cell_u(l->most);
-	cells[7] = window ? (struct gt_cell){ .d = round((double)l->sum / (double)window * 1e4) / 1e4 } : gt_cell_none();
+	cells[7] = window
+		? (struct gt_cell){ .d = round((double)l->sum / (double)window * 1e4) / 1e4 }
+		: gt_cell_none();
 	for (unsigned i = 0; i < CLASSES; i++) {
 		cells[8 + i] = window ? gt_cell_i(shares[i]) : gt_cell_none();
 		cells[17 + i] = gt_cell_u(ns[i]);
 	}
 	cells[13] = gt_cell_u(l->blocked);
-	cells[14] = l->most ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, l->most_at)) : gt_cell_none();
+	cells[14] = l->most ? gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, l->most_at))
+			    : gt_cell_none();
 	cells[15] = gt_cell_u(l->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)l->sum);
 	cells[16] = gt_cell_u(window);
 	gt_table_add(t, cells + gt_where_skip(a->reader));
@@ -194,8 +225,11 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct tal
 /* On a scale of powers, for a queue of one and a queue of a thousand are both worth seeing. */
 static char letter(uint64_t mean, bool touched)
 {
-	static const struct { uint64_t from; char c; } levels[] = {
-		{ GT_QUEUE_FULL, '@' }, { 512, '%' }, { 256, '#' }, { 128, '*' }, { 64, '+' }, { 16, '=' }, { 4, '-' }, { 1, ':' } };
+	static const struct {
+		uint64_t from;
+		char c;
+	} levels[] = { { GT_QUEUE_FULL, '@' }, { 512, '%' }, { 256, '#' }, { 128, '*' },
+		{ 64, '+' }, { 16, '=' }, { 4, '-' }, { 1, ':' } };
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
 		if (mean >= levels[i].from)
@@ -221,7 +255,8 @@ static void add_picture(const struct queues *q, struct gt_table *t, const struct
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_u(l->most);
 	cells[7] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, w.from));
-	cells[8] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
+	cells[8] = gt_cell_i(gt_time_since_origin(
+		a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -245,7 +280,9 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 	}
 	gt_table_note_cut(tables[0], q->n, shown);
 	if (q->n > q->nstrips)
-		gt_table_note(tables[1], "no more than %d streams and GPUs are drawn, those that came first", STRIPS_MAX);
+		gt_table_note(tables[1],
+			"no more than %d streams and GPUs are drawn, those that came first",
+			STRIPS_MAX);
 	else
 		gt_table_note_cut(tables[1], q->n, shown);
 	return rc;
@@ -254,19 +291,26 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 static void add_notes(const struct queues *q, struct gt_table **tables)
 {
 	if (q->n) {
-		gt_table_note(tables[0], "launches that wait for the GPU: from the return of the call to the start of the work; %% is "
-					 "of the time from the first to the last GPU operation");
-		gt_table_note(tables[0], "full: %d or more wait on a stream (an H200 has room for 1,022 to 1,024 in a channel); held "
-					 "up: time in calls that launch on a full stream", GT_QUEUE_FULL);
-		gt_table_note(tables[1], "mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
+		gt_table_note(tables[0],
+			"launches that wait for the GPU: from the return of the call to the start of the work; %% is "
+			"of the time from the first to the last GPU operation");
+		gt_table_note(tables[0],
+			"full: %d or more wait on a stream (an H200 has room for 1,022 to 1,024 in a channel); held "
+			"up: time in calls that launch on a full stream",
+			GT_QUEUE_FULL);
+		gt_table_note(tables[1],
+			"mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
 	}
 	gt_launched_notes(&q->all.gpu, tables[0], "in no queue here");
 	if (q->all.streams_beyond)
-		gt_table_note(tables[0], "more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
-					 "which cannot tell whether they were full", GT_QUEUES_MOST);
+		gt_table_note(tables[0],
+			"more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
+			"which cannot tell whether they were full",
+			GT_QUEUES_MOST);
 	if (q->all.beyond)
-		gt_note_plural(tables[0], q->all.beyond, "%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
-			     (unsigned long long)q->all.beyond);
+		gt_note_plural(tables[0], q->all.beyond,
+			"%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
+			(unsigned long long)q->all.beyond);
 	gt_note_unordered(tables[0], q->all.late, "depths");
 	gt_launched_unrecorded(&q->all.gpu, tables[0]);
 	gt_launched_unrecorded(&q->all.gpu, tables[1]);
@@ -274,19 +318,24 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 
 static int queues_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] = "a queue is known only where all work is looked at (--match leaves some out)";
+	static const char why[] =
+		"a queue is known only where all work is looked at (--match leaves some out)";
 	struct queues *q = state;
 	unsigned skip = gt_where_skip(q->all.gpu.asked.reader);
 	int rc = q->all.gpu.asked.opt->filter.ranged ? read_all(q, err) : 0;
 
 	rc = rc ? rc : gt_queues_finish(&q->all, err);
-	tables[0] = gt_table_new("queues", "Launches waiting for the GPU", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("queue_pictures", "Launches waiting, over time", picture_columns + skip, (unsigned)NPICTURE - skip);
+	tables[0] = gt_table_new("queues", "Launches waiting for the GPU", columns + skip,
+		(unsigned)NCOLUMNS - skip);
+	tables[1] = gt_table_new("queue_pictures", "Launches waiting, over time",
+		picture_columns + skip, (unsigned)NPICTURE - skip);
 	if (rc || !tables[0] || !tables[1])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process many_percent some_percent few_percent launches empty_percent mean pid device");
+	gt_table_gives_way(tables[0],
+		"process many_percent some_percent few_percent launches empty_percent mean pid device");
 	gt_table_gives_way(tables[1], "process most pid device");
-	if (gt_launched_cannot(&q->all.gpu, tables[0], why) | gt_launched_cannot(&q->all.gpu, tables[1], why))
+	if (gt_launched_cannot(&q->all.gpu, tables[0], why) |
+		gt_launched_cannot(&q->all.gpu, tables[1], why))
 		return 2;
 	rc = fill(q, tables, err);
 	add_notes(q, tables);
@@ -304,15 +353,15 @@ static void queues_release(void *state)
 }
 
 const struct gt_analysis gt_queues_report = {
-	.name       = "queues",
-	.help       = "how many launches wait for the GPU, per stream, over time, and how long the queue was full",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.name = "queues",
+	.help = "how many launches wait for the GPU, per stream, over time, and how long the queue was full",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct queues),
-	.init       = queues_init,
-	.block      = queues_block,
-	.finish     = queues_finish,
-	.release    = queues_release,
+	.init = queues_init,
+	.block = queues_block,
+	.finish = queues_finish,
+	.release = queues_release,
 };

@@ -6,16 +6,21 @@
 
 static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_full_call *have = &((const struct gt_full_queue *)arg)->calls[value], *want = key;
+	const struct gt_full_call *have = &((const struct gt_full_queue *)arg)->calls[value],
+				  *want = key;
 
 	return have->call == want->call && have->thread == want->thread;
 }
 
-static uint64_t hash_of(const struct gt_full_call *c) { return gt_hash_u64((uint64_t)c->call ^ (uint64_t)c->thread << 40); }
+static uint64_t hash_of(const struct gt_full_call *c)
+{
+	return gt_hash_u64((uint64_t)c->call ^ (uint64_t)c->thread << 40);
+}
 
 static bool is_noted(const struct gt_full_queue *q, const struct gt_full_call *c)
 {
-	return q->ncalls && gt_map_get(&q->map, hash_of(c), same_call, q, c, sizeof(*c)) != UINT32_MAX;
+	return q->ncalls &&
+		gt_map_get(&q->map, hash_of(c), same_call, q, c, sizeof(*c)) != UINT32_MAX;
 }
 
 int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct gt_err *err)
@@ -24,7 +29,8 @@ int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct 
 
 	if (q->known || q->ncalls == GT_QUEUE_NOTED || is_noted(q, &c))
 		return 0;
-	if (gt_grow(&q->calls, &q->calls_cap, q->ncalls + 1, sizeof(*q->calls)) || gt_map_add(&q->map, hash_of(&c), (uint32_t)q->ncalls))
+	if (gt_grow(&q->calls, &q->calls_cap, q->ncalls + 1, sizeof(*q->calls)) ||
+		gt_map_add(&q->map, hash_of(&c), (uint32_t)q->ncalls))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
 	q->calls[q->ncalls++] = c;
 	return 0;
@@ -41,9 +47,11 @@ int gt_full_more(struct gt_full_stream *st, int64_t start, struct gt_err *err)
 	return 0;
 }
 
-int gt_full_keep(struct gt_full_queue *q, const struct gt_full_time *time, bool asked, struct gt_err *err)
+int gt_full_keep(
+	struct gt_full_queue *q, const struct gt_full_time *time, bool asked, struct gt_err *err)
 {
-	if (q->ntimes == GT_QUEUE_NOTED || !(asked || is_noted(q, &(struct gt_full_call){ time->from, time->thread })))
+	if (q->ntimes == GT_QUEUE_NOTED ||
+		!(asked || is_noted(q, &(struct gt_full_call){ time->from, time->thread })))
 		return 0;
 	if (gt_grow(&q->times, &q->times_cap, q->ntimes + 1, sizeof(*q->times)))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
@@ -60,7 +68,8 @@ static int by_time(const void *pa, const void *pb)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Calls of one thread do not overlap; but one call that launches a graph on several streams may be held up by each. */
+/* Calls of one thread do not overlap; but one call that launches a graph on several streams may be
+ * held up by each. */
 void gt_full_know(struct gt_full_queue *q)
 {
 	size_t n = 0;
@@ -79,14 +88,16 @@ void gt_full_know(struct gt_full_queue *q)
 	q->known = true;
 }
 
-bool gt_full_next(const struct gt_full_queue *q, uint32_t thread, int64_t from, int64_t to, struct gt_full_time *time)
+bool gt_full_next(const struct gt_full_queue *q, uint32_t thread, int64_t from, int64_t to,
+	struct gt_full_time *time)
 {
 	size_t low = 0, high = q->ntimes;
 
-	while (low < high) {		/* the first that ends behind `from` */
+	while (low < high) { /* the first that ends behind `from` */
 		size_t mid = low + (high - low) / 2;
 
-		if (q->times[mid].thread < thread || (q->times[mid].thread == thread && q->times[mid].to <= from))
+		if (q->times[mid].thread < thread ||
+			(q->times[mid].thread == thread && q->times[mid].to <= from))
 			low = mid + 1;
 		else
 			high = mid;

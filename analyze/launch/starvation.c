@@ -6,8 +6,10 @@
 
 /* A gap that has ended, for as long as more work may start at the same time. */
 struct gap {
-	bool any, unknown;		/* unknown: some of the work that ended it is joined to no call */
-	bool waited;			/* some of it is a graph's, behind its first node: for no launch */
+	/* unknown: some of the work that ended it is joined to no call */
+	bool any, unknown;
+	/* some of it is a graph's, behind its first node: for no launch */
+	bool waited;
 	int64_t from, to, call_start, call_end;
 	uint64_t launches;
 	uint32_t type;
@@ -15,14 +17,15 @@ struct gap {
 struct stretch {
 	bool any;
 	int64_t from, to;
-	uint64_t launches, unqueued, idle;	/* up to `to` */
-	uint64_t more, more_idle;	/* behind it: they belong to it if there is another unqueued gap */
-	uint32_t type;			/* of what ended its first gap */
+	uint64_t launches, unqueued, idle; /* up to `to` */
+	/* behind it: they belong to it if there is another unqueued gap */
+	uint64_t more, more_idle;
+	uint32_t type; /* of what ended its first gap */
 };
 struct gt_stretch_lane {
 	const struct gt_segment *seg;
 	uint32_t track;
-	int64_t last;			/* end of the last piece of work so far */
+	int64_t last; /* end of the last piece of work so far */
 	uint64_t idle, unqueued, before, within, after, late, launched, unknown, stretches;
 	struct gap gap;
 	struct stretch now;
@@ -34,7 +37,8 @@ void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l)
 	gt_top_n_init(&s->longest, l->asked.opt->top);
 }
 
-static struct gt_stretch_lane *lane_of(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
+static struct gt_stretch_lane *lane_of(
+	struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
 {
 	const struct gt_time_ordered *order = &s->launched->order;
 
@@ -47,8 +51,9 @@ static struct gt_stretch_lane *lane_of(struct gt_stretches *s, const struct gt_l
 			gt_err_set(err, -ENOMEM, "no memory for the devices");
 			return NULL;
 		}
-		s->lanes[s->nlanes++] = (struct gt_stretch_lane){ .seg = op->seg, .track = op->device - order->tracks[op->seg->index],
-								  .last = op->start };
+		s->lanes[s->nlanes++] = (struct gt_stretch_lane){ .seg = op->seg,
+			.track = op->device - order->tracks[op->seg->index],
+			.last = op->start };
 		s->lane[op->device] = (uint32_t)s->nlanes;
 	}
 	return &s->lanes[s->lane[op->device] - 1];
@@ -65,8 +70,16 @@ static int close_stretch(struct gt_stretches *s, struct gt_stretch_lane *l, stru
 		return 0;
 	l->stretches++;
 	if (gt_top_n_offer(&s->longest, gt_clamp(n->unqueued)))
-		rc = gt_top_n_add(&s->longest, &(struct gt_top_entry){ .score = gt_clamp(n->unqueued), .start = n->from, .dur = n->to - n->from,
-				 .seg = l->seg, .track = l->track, .type = n->type, .a = n->launches, .b = n->idle }, err);
+		rc = gt_top_n_add(&s->longest,
+			&(struct gt_top_entry){ .score = gt_clamp(n->unqueued),
+				.start = n->from,
+				.dur = n->to - n->from,
+				.seg = l->seg,
+				.track = l->track,
+				.type = n->type,
+				.a = n->launches,
+				.b = n->idle },
+			err);
 	n->any = false;
 	return rc;
 }
@@ -85,7 +98,10 @@ static void extend(struct gt_stretch_lane *l, const struct gap *g)
 	n->to = g->to;
 }
 
-static int64_t within(int64_t at, const struct gap *g) { return at < g->from ? g->from : at > g->to ? g->to : at; }
+static int64_t within(int64_t at, const struct gap *g)
+{
+	return at < g->from ? g->from : at > g->to ? g->to : at;
+}
 
 static void count_parts(struct gt_stretch_lane *l, const struct gap *g)
 {
@@ -113,7 +129,9 @@ static int end_gap(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_
 		extend(l, &g);
 		return 0;
 	}
-	*(g.unknown ? &l->unknown : !g.waited && prompt && g.call_end > g.from ? &l->late : &l->launched) += ns;
+	*(g.unknown                                                  ? &l->unknown
+			: !g.waited && prompt && g.call_end > g.from ? &l->late
+								     : &l->launched) += ns;
 	if (g.unknown || !prompt || ns > GT_LATE_NS)
 		return close_stretch(s, l, err);
 	l->now.more += g.launches;
@@ -122,7 +140,10 @@ static int end_gap(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_
 }
 
 /* Is it a graph's, behind its first node? */
-static bool is_behind(const struct gt_launched_op *op) { return op->launch && op->launch->work_start < op->start; }
+static bool is_behind(const struct gt_launched_op *op)
+{
+	return op->launch && op->launch->work_start < op->start;
+}
 
 /* Work that starts at the end of the gap. */
 static void add_to_gap(struct gap *g, const struct gt_launched_op *op)
@@ -132,7 +153,8 @@ static void add_to_gap(struct gap *g, const struct gt_launched_op *op)
 	g->launches += op->first;
 	if (!op->launch || is_behind(op))
 		return;
-	if (op->launch->end < g->call_end || (op->launch->end == g->call_end && op->launch->start < g->call_start)) {
+	if (op->launch->end < g->call_end ||
+		(op->launch->end == g->call_end && op->launch->start < g->call_start)) {
 		g->call_start = op->launch->start;
 		g->call_end = op->launch->end;
 	}
@@ -148,8 +170,12 @@ int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, str
 	if (l->gap.any && op->start > l->gap.to)
 		rc = end_gap(s, l, err);
 	if (op->start > l->last)
-		l->gap = (struct gap){ .any = true, .from = l->last, .to = op->start, .call_start = INT64_MAX, .call_end = INT64_MAX,
-				       .type = op->type_number };
+		l->gap = (struct gap){ .any = true,
+			.from = l->last,
+			.to = op->start,
+			.call_start = INT64_MAX,
+			.call_end = INT64_MAX,
+			.type = op->type_number };
 	if (l->gap.any)
 		add_to_gap(&l->gap, op);
 	else if (!op->launch || (!is_behind(op) && op->start - op->launch->end > GT_PROMPT_NS))
@@ -163,21 +189,34 @@ int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, str
 /* ---- tables ---- */
 
 static const struct gt_column device_columns[] = {
-	GT_WHERE_DEVICE, { "window_ns", "Window", GT_C_NS }, { "idle_ns", "Idle between", GT_C_NS },
-	{ "unqueued_ns", "Nothing queued", GT_C_NS }, { "unqueued_percent", "Share %", GT_C_PERCENT },
-	{ "before_call_ns", "Before call", GT_C_NS }, { "in_call_ns", "In call", GT_C_NS }, { "after_call_ns", "To start", GT_C_NS },
-	{ "stretches", "Stretches", GT_C_COUNT }, { "late_ns", "Over 1 ms", GT_C_NS }, { "launched_ns", "Launched", GT_C_NS },
+	GT_WHERE_DEVICE,
+	{ "window_ns", "Window", GT_C_NS },
+	{ "idle_ns", "Idle between", GT_C_NS },
+	{ "unqueued_ns", "Nothing queued", GT_C_NS },
+	{ "unqueued_percent", "Share %", GT_C_PERCENT },
+	{ "before_call_ns", "Before call", GT_C_NS },
+	{ "in_call_ns", "In call", GT_C_NS },
+	{ "after_call_ns", "To start", GT_C_NS },
+	{ "stretches", "Stretches", GT_C_COUNT },
+	{ "late_ns", "Over 1 ms", GT_C_NS },
+	{ "launched_ns", "Launched", GT_C_NS },
 	{ "unknown_ns", "Unknown", GT_C_NS },
 };
 #define NDEVICE (sizeof(device_columns) / sizeof(*device_columns))
 static const struct gt_column stretch_columns[] = {
-	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
-	{ "launches", "Launches", GT_C_COUNT }, { "unqueued_ns", "Nothing queued", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
-	{ "first", "First launched", GT_C_TEXT }, { "idle_ns", NULL, GT_C_NS },
+	GT_WHERE_DEVICE,
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Duration", GT_C_NS },
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "unqueued_ns", "Nothing queued", GT_C_NS },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "first", "First launched", GT_C_TEXT },
+	{ "idle_ns", NULL, GT_C_NS },
 };
 #define NSTRETCH (sizeof(stretch_columns) / sizeof(*stretch_columns))
 
-static void add_device(const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
+static void add_device(
+	const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
 {
 	uint64_t window = gt_launched_window_ns(s->launched, l->seg);
 	struct gt_cell cells[NDEVICE];
@@ -197,10 +236,12 @@ static void add_device(const struct gt_stretches *s, struct gt_table *t, const s
 	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
 }
 
-static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct gt_kernel_names *names, const struct gt_top_entry *k)
+static void add_stretch(const struct gt_stretches *s, struct gt_table *t,
+	struct gt_kernel_names *names, const struct gt_top_entry *k)
 {
 	const struct gt_report_state *a = &s->launched->asked;
-	uint32_t type = k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
+	uint32_t type =
+		k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
 	const char *name = gt_type_name(k->seg, type);
 	struct gt_cell cells[NSTRETCH];
 
@@ -234,10 +275,12 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 		add_device(s, tables[0], &s->lanes[i]);
 	gt_table_note_cut(tables[0], s->nlanes, shown);
 	if (s->nlanes) {
-		gt_table_note(tables[0], "nothing queued: idle until the call that launched the next work had returned, and that work started at "
-					 "most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)");
-		gt_table_note(tables[0], "gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
-					 "and did not start");
+		gt_table_note(tables[0],
+			"nothing queued: idle until the call that launched the next work had returned, and that work started at "
+			"most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)");
+		gt_table_note(tables[0],
+			"gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
+			"and did not start");
 	}
 	gt_top_n_sort(&s->longest);
 	for (size_t i = 0; i < s->longest.n; i++)
@@ -247,23 +290,28 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 
 int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct gt_err *err)
 {
-	static const char why[] = "idle time is known only where all work is looked at (--match leaves some out)";
+	static const char why[] =
+		"idle time is known only where all work is looked at (--match leaves some out)";
 	unsigned skip = gt_where_skip(s->launched->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
+	struct gt_kernel_names *names =
+		gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)
-		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM : 0;
+		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM
+											  : 0;
 	tables[0] = gt_table_new("unqueued", "Idle GPUs with nothing queued", device_columns + skip,
-				 (unsigned)NDEVICE - skip);
-	tables[1] = gt_table_new("stretches", "Stretches with nothing queued, by the time the GPU waited for launches", stretch_columns + skip,
-				 (unsigned)NSTRETCH - skip);
+		(unsigned)NDEVICE - skip);
+	tables[1] = gt_table_new("stretches",
+		"Stretches with nothing queued, by the time the GPU waited for launches",
+		stretch_columns + skip, (unsigned)NSTRETCH - skip);
 	if (rc || !names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	}
-	gt_table_gives_way(tables[0], "unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
-				      "before_call_ns idle_ns pid device");
+	gt_table_gives_way(tables[0],
+		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
+		"before_call_ns idle_ns pid device");
 	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
 	if (!gt_launched_cannot(s->launched, tables[0], why))
 		fill(s, tables, names);

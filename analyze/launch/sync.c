@@ -1,23 +1,25 @@
 /* Who waits for a GPU, for what and for how long; and was there anything to wait for?
  *
- * waits.h says which calls wait, what was pending, and how long the GPU worked meanwhile. Waits of one thread that count never overlap,
- * so the time that a thread waited is their union, and the time in which the GPU worked and the one in which it did not add up to it.
- * A wait that was not needed costs its own time, and it keeps the thread from launching what comes next. */
+ * waits.h says which calls wait, what was pending, and how long the GPU worked meanwhile. Waits of
+ * one thread that count never overlap, so the time that a thread waited is their union, and the
+ * time in which the GPU worked and the one in which it did not add up to it. A wait that was not
+ * needed costs its own time, and it keeps the thread from launching what comes next. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/launch/waits.h"
 #include "formats/base/buf.h"
 
-#define GROUPS_MAX 65536u	/* different ones; a file with more is not worth more memory */
+#define GROUPS_MAX 65536u /* different ones; a file with more is not worth more memory */
 
 struct sum {
-	uint64_t count, open, total, waited, busy;	/* total: whole calls; waited, busy: in the range that was asked for */
+	/* total: whole calls; waited, busy: in the range that was asked for */
+	uint64_t count, open, total, waited, busy;
 	uint64_t needless, needless_ns, untold;
 	uint64_t longest;
 	int64_t longest_at;
 };
-struct group {			/* calls of one name that one thread makes to wait for one thing */
+struct group { /* calls of one name that one thread makes to wait for one thing */
 	const struct gt_segment *seg;
 	uint32_t track, name, stream;
 	enum gt_wait_for what;
@@ -28,8 +30,8 @@ struct sync {
 	struct group *groups;
 	size_t n, cap;
 	struct gt_map map;
-	uint32_t last;			/* the group met last */
-	uint64_t beyond;		/* waits that found no room */
+	uint32_t last;   /* the group met last */
+	uint64_t beyond; /* waits that found no room */
 };
 
 static void count(struct sum *s, const struct gt_wait *w)
@@ -54,7 +56,8 @@ static void count(struct sum *s, const struct gt_wait *w)
 
 static bool same(const struct group *a, const struct group *b)
 {
-	return a->seg == b->seg && a->track == b->track && a->name == b->name && a->stream == b->stream && a->what == b->what;
+	return a->seg == b->seg && a->track == b->track && a->name == b->name &&
+		a->stream == b->stream && a->what == b->what;
 }
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
@@ -65,7 +68,8 @@ static bool same_group(const void *arg, uint32_t value, const void *key, size_t 
 /* The group like `want`, GROUPS_MAX when there is no room; negative: err. */
 static int64_t find(struct sync *s, const struct group *want, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64(((uint64_t)want->track << 32 | want->stream) ^ gt_hash_u64((uint64_t)want->name << 8 | want->what));
+	uint64_t hash = gt_hash_u64(((uint64_t)want->track << 32 | want->stream) ^
+		gt_hash_u64((uint64_t)want->name << 8 | want->what));
 	uint32_t i;
 
 	if (s->last < s->n && same(&s->groups[s->last], want))
@@ -73,7 +77,8 @@ static int64_t find(struct sync *s, const struct group *want, struct gt_err *err
 	i = gt_map_get(&s->map, hash, same_group, s, want, sizeof(*want));
 	if (i != UINT32_MAX || s->n == GROUPS_MAX)
 		return s->last = i != UINT32_MAX ? i : GROUPS_MAX;
-	if (gt_grow(&s->groups, &s->cap, s->n + 1, sizeof(*s->groups)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
+	if (gt_grow(&s->groups, &s->cap, s->n + 1, sizeof(*s->groups)) ||
+		gt_map_add(&s->map, hash, (uint32_t)s->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the waits");
 	s->groups[s->n] = *want;
 	return s->last = (uint32_t)s->n++;
@@ -82,7 +87,11 @@ static int64_t find(struct sync *s, const struct group *want, struct gt_err *err
 static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 {
 	struct sync *s = arg;
-	struct group want = { .seg = w->seg, .track = w->track, .name = w->seg->types[w->type].name, .stream = w->stream, .what = w->what };
+	struct group want = { .seg = w->seg,
+		.track = w->track,
+		.name = w->seg->types[w->type].name,
+		.stream = w->stream,
+		.what = w->what };
 	int64_t i = find(s, &want, err);
 
 	if (i < 0)
@@ -94,7 +103,8 @@ static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 	return 0;
 }
 
-static int sync_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int sync_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct sync *s = state;
 
@@ -108,19 +118,32 @@ static int sync_block(void *state, const struct gt_cols *cols, struct gt_err *er
 
 /* ---- the tables ---- */
 
-#define SUM_COLUMNS \
-	{ "count", "Waits", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "max_ns", "Longest", GT_C_NS }, \
-	{ "max_at_ns", "Longest at", GT_C_TIME }, { "gpu_busy_ns", "GPU worked", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS }, \
-	{ "needless", "Needless", GT_C_COUNT }, { "needless_ns", "Needless time", GT_C_NS }, { "untold", "Untold", GT_C_COUNT }, \
-	{ "open", "Still open", GT_C_COUNT }
+#define SUM_COLUMNS                                                                                \
+	{ "count", "Waits", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },                        \
+		{ "max_ns", "Longest", GT_C_NS }, { "max_at_ns", "Longest at", GT_C_TIME },        \
+		{ "gpu_busy_ns", "GPU worked", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS },  \
+		{ "needless", "Needless", GT_C_COUNT },                                            \
+		{ "needless_ns", "Needless time", GT_C_NS }, { "untold", "Untold", GT_C_COUNT },   \
+	{                                                                                          \
+		"open", "Still open", GT_C_COUNT                                                   \
+	}
 #define NSUM 10
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "call", "Call", GT_C_TEXT }, { "waits_for", "Waits for", GT_C_TEXT }, SUM_COLUMNS,
-	{ "wait_ns", NULL, GT_C_NS }, { "stream", NULL, GT_C_COUNT },
+	GT_WHERE_PROCESS,
+	GT_WHERE_THREAD,
+	{ "call", "Call", GT_C_TEXT },
+	{ "waits_for", "Waits for", GT_C_TEXT },
+	SUM_COLUMNS,
+	{ "wait_ns", NULL, GT_C_NS },
+	{ "stream", NULL, GT_C_COUNT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column thread_columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, SUM_COLUMNS, { "wait_percent", "Time %", GT_C_PERCENT }, { "wait_ns", NULL, GT_C_NS },
+	GT_WHERE_PROCESS,
+	GT_WHERE_THREAD,
+	SUM_COLUMNS,
+	{ "wait_percent", "Time %", GT_C_PERCENT },
+	{ "wait_ns", NULL, GT_C_NS },
 };
 #define NTHREAD (sizeof(thread_columns) / sizeof(*thread_columns))
 
@@ -130,7 +153,8 @@ static void where_cells(struct gt_cell cells[5], const struct group *g)
 	gt_where_thread(cells + 3, g->seg, g->track);
 }
 
-static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const struct group *g, const struct sum *u)
+static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const struct group *g,
+	const struct sum *u)
 {
 	const struct gt_report_state *a = &s->waits.asked;
 	bool told = gt_waits_told(&s->waits, g->seg, g->track);
@@ -149,7 +173,8 @@ static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const st
 
 static void add_group(const struct sync *s, struct gt_table *t, const struct group *g)
 {
-	const struct gt_track *stream = g->stream < g->seg->ntracks ? &g->seg->tracks[g->stream] : NULL;
+	const struct gt_track *stream =
+		g->stream < g->seg->ntracks ? &g->seg->tracks[g->stream] : NULL;
 	struct gt_cell cells[NCOLUMNS];
 	char text[40];
 
@@ -174,7 +199,7 @@ static void add_sum(struct sum *into, const struct sum *one)
 	into->busy = gt_sat_add(into->busy, one->busy);
 	into->needless_ns = gt_sat_add(into->needless_ns, one->needless_ns);
 	if (one->longest > into->longest || into->count == one->count ||
-	    (one->longest == into->longest && one->longest_at < into->longest_at)) {
+		(one->longest == into->longest && one->longest_at < into->longest_at)) {
 		into->longest = one->longest;
 		into->longest_at = one->longest_at;
 	}
@@ -250,8 +275,10 @@ static void note_aimless(const struct sync *s, struct gt_table *t)
 		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
 	}
 	if (n)
-		gt_note_plural(t, n, "of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s", (unsigned long long)n,
-			     kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
+		gt_note_plural(t, n,
+			"of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s",
+			(unsigned long long)n,
+			kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
 }
 
 static void note_untold(const struct sync *s, struct gt_table *t)
@@ -261,21 +288,29 @@ static void note_untold(const struct sync *s, struct gt_table *t)
 	bool lost = false;
 
 	for (size_t i = 0; i < s->n; i++) {
-		unknown += gt_waits_told(&s->waits, s->groups[i].seg, s->groups[i].track) ? 0 : s->groups[i].sum.count;
+		unknown += gt_waits_told(&s->waits, s->groups[i].seg, s->groups[i].track)
+			? 0
+			: s->groups[i].sum.count;
 		lost |= s->groups[i].seg->rows[GT_LOST] > 0;
 	}
 	if (unknown)
-		gt_table_note(t, "cannot answer for %llu of the waits what the GPU did meanwhile, nor for frees whether they waited: %s",
-			      (unsigned long long)unknown, f->match ? "--match leaves work of the GPU out" :
-			      f->tid ? "--tid leaves work of the GPU out" : "no work of the GPU was recorded for their process");
+		gt_table_note(t,
+			"cannot answer for %llu of the waits what the GPU did meanwhile, nor for frees whether they waited: %s",
+			(unsigned long long)unknown,
+			f->match         ? "--match leaves work of the GPU out"
+				: f->tid ? "--tid leaves work of the GPU out"
+					 : "no work of the GPU was recorded for their process");
 	if (lost)
 		gt_table_note(t, "events were lost: no wait is called needless");
 	if (s->waits.frees_untold)
-		gt_note_plural(t, s->waits.frees_untold, "%llu {free is left out: it|frees are left out: they} may have waited for one of several "
-			     "devices", (unsigned long long)s->waits.frees_untold);
+		gt_note_plural(t, s->waits.frees_untold,
+			"%llu {free is left out: it|frees are left out: they} may have waited for one of several "
+			"devices",
+			(unsigned long long)s->waits.frees_untold);
 	if (s->beyond)
-		gt_note_plural(t, s->beyond, "%llu {wait is|waits are} beyond the first %u kinds and in no row", (unsigned long long)s->beyond,
-			     GROUPS_MAX);
+		gt_note_plural(t, s->beyond,
+			"%llu {wait is|waits are} beyond the first %u kinds and in no row",
+			(unsigned long long)s->beyond, GROUPS_MAX);
 	gt_note_unordered(t, gt_time_ordered_late(&s->waits.order), "times of the GPU");
 }
 
@@ -288,8 +323,10 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("sync", "Waits for the GPU, by call", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("sync_threads", "Waits for the GPU, by thread", thread_columns + skip, (unsigned)NTHREAD - skip);
+	tables[0] = gt_table_new(
+		"sync", "Waits for the GPU, by call", columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[1] = gt_table_new("sync_threads", "Waits for the GPU, by thread",
+		thread_columns + skip, (unsigned)NTHREAD - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for the waits");
 	if (s->n)
@@ -300,8 +337,10 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	note_aimless(s, tables[0]);
 	note_untold(s, tables[0]);
 	fill_threads(s, tables[1]);
-	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
-	gt_table_gives_way(tables[1], "open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid");
+	gt_table_gives_way(tables[0],
+		"open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
+	gt_table_gives_way(tables[1],
+		"open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid");
 	return 2;
 }
 
@@ -315,15 +354,15 @@ static void sync_release(void *state)
 }
 
 const struct gt_analysis gt_sync_report = {
-	.name       = "sync",
-	.help       = "who waits for the GPU: on which call, for what, how long, and whether it was needed",
-	.wants      = GT_WAITS_KINDS,
-	.needs      = GT_LAYERS_OF_CALLS,
+	.name = "sync",
+	.help = "who waits for the GPU: on which call, for what, how long, and whether it was needed",
+	.wants = GT_WAITS_KINDS,
+	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct sync),
-	.init       = sync_init,
-	.block      = sync_block,
-	.finish     = sync_finish,
-	.release    = sync_release,
+	.init = sync_init,
+	.block = sync_block,
+	.finish = sync_finish,
+	.release = sync_release,
 };

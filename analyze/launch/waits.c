@@ -1,9 +1,11 @@
-/* One line of time, in which calls that may wait begin and work of the GPU begins. A call is over when the line has come to its end:
- * then all work that began during it has been seen. The time in which a device worked during a call is the difference of how long it
- * had worked up to the call's end and up to its start: with work in order of its start both are known when they are asked for.
+/* One line of time, in which calls that may wait begin and work of the GPU begins. A call is over
+ * when the line has come to its end: then all work that began during it has been seen. The time in
+ * which a device worked during a call is the difference of how long it had worked up to the call's
+ * end and up to its start: with work in order of its start both are known when they are asked for.
  *
- * Things that begin at one moment come in any order, so nothing here may depend on it: a wait lasts at least until the moment after its
- * start, the row that tells its stream may come before or behind it, and so may the call that it is nested in. */
+ * Things that begin at one moment come in any order, so nothing here may depend on it: a wait lasts
+ * at least until the moment after its start, the row that tells its stream may come before or
+ * behind it, and so may the call that it is nested in. */
 #include "analyze/launch/waits.h"
 
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 #include "formats/cuda/cuda_api.h"
 
 enum how { NOT, SURE, IF_COPIED, IF_PENDING };
-/* What a moment is, in the upper bits of `what`; below, a type or flags. Its place is the number of a track. */
+/* What a moment is, in the upper bits of `what`; below, a type or flags. Its place is the number of
+ * a track. */
 enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MARKS = 7u << 29 };
 #define DEPTH 0xffu
 #define OPEN 0x100u
@@ -22,36 +25,45 @@ enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MAR
 #define HOW_SHIFT 12
 #define WHAT_SHIFT 16
 #define PAGEABLE 1u
-#define UNJOINED INT64_MAX	/* in place of the start of the call that launched it */
+#define UNJOINED INT64_MAX /* in place of the start of the call that launched it */
 
-struct gt_waits_place {		/* a stream, a device, a process */
+struct gt_waits_place { /* a stream, a device, a process */
 	struct gt_union busy;
-	int64_t last;		/* the latest end */
-	uint32_t device, process;	/* indices of places; its own where there is none above it */
-	bool any, several;	/* of a process: has work; has several devices */
+	int64_t last; /* the latest end */
+	/* indices of places; its own where there is none above it */
+	uint32_t device, process;
+	bool any, several; /* of a process: has work; has several devices */
 };
 struct gt_waits_thread {
-	uint32_t open;			/* 1 + the wait at hand, or 0 */
-	uint32_t stream;		/* its number, as the last row of a wait told, and whose that is */
-	struct { int64_t start, end; } target;
-	struct { int64_t start, end; bool pageable; } copied;	/* likewise, for the last copy: start is of the call */
+	uint32_t open; /* 1 + the wait at hand, or 0 */
+	/* its number, as the last row of a wait told, and whose that is */
+	uint32_t stream;
+	struct {
+		int64_t start, end;
+	} target;
+	/* likewise, for the last copy: start is of the call */
+	struct {
+		int64_t start, end;
+		bool pageable;
+	} copied;
 };
 struct gt_waits_open {
 	struct gt_wait w;
-	int64_t over;		/* the moment from which on it is */
-	uint64_t busy;		/* up to its start */
-	int64_t until;		/* the latest end of what was pending, or INT64_MIN */
-	int64_t copied;		/* the latest end of what it copied, or INT64_MIN */
-	uint32_t place, thread;	/* place: what it waits for: a stream, or the process */
-	uint32_t listed;	/* 1 + its index in `unsettled`, or 0 */
-	uint32_t next;		/* of the free ones */
+	int64_t over;           /* the moment from which on it is */
+	uint64_t busy;          /* up to its start */
+	int64_t until;          /* the latest end of what was pending, or INT64_MIN */
+	int64_t copied;         /* the latest end of what it copied, or INT64_MIN */
+	uint32_t place, thread; /* place: what it waits for: a stream, or the process */
+	uint32_t listed;        /* 1 + its index in `unsettled`, or 0 */
+	uint32_t next;          /* of the free ones */
 	uint8_t depth, how;
 	bool async, unsure, dropped;
 };
 
 const char *gt_wait_word(enum gt_wait_for what)
 {
-	static const char *const words[GT_WAIT_FORS] = { "stream", "event", "context", "device", "unknown", "copy", "free" };
+	static const char *const words[GT_WAIT_FORS] = { "stream", "event", "context", "device",
+		"unknown", "copy", "free" };
 
 	return words[what];
 }
@@ -60,10 +72,16 @@ const char *gt_wait_word(enum gt_wait_for what)
 
 enum gt_wait_for gt_wait_of_call(const char *name)
 {
-	static const struct { const char *name; enum gt_wait_for what; } calls[] = {
-		{ "cuStreamSynchronize", GT_WAIT_STREAM }, { "cudaStreamSynchronize", GT_WAIT_STREAM },
-		{ "cuEventSynchronize", GT_WAIT_EVENT }, { "cudaEventSynchronize", GT_WAIT_EVENT },
-		{ "cuCtxSynchronize", GT_WAIT_CONTEXT }, { "cudaDeviceSynchronize", GT_WAIT_DEVICE },
+	static const struct {
+		const char *name;
+		enum gt_wait_for what;
+	} calls[] = {
+		{ "cuStreamSynchronize", GT_WAIT_STREAM },
+		{ "cudaStreamSynchronize", GT_WAIT_STREAM },
+		{ "cuEventSynchronize", GT_WAIT_EVENT },
+		{ "cudaEventSynchronize", GT_WAIT_EVENT },
+		{ "cuCtxSynchronize", GT_WAIT_CONTEXT },
+		{ "cudaDeviceSynchronize", GT_WAIT_DEVICE },
 		{ "cudaThreadSynchronize", GT_WAIT_DEVICE },
 	};
 
@@ -76,26 +94,33 @@ enum gt_wait_for gt_wait_of_call(const char *name)
 static struct gt_waits_watch watch_copy(const char *name)
 {
 	uint64_t direction = gt_api_guess(name).direction;
-	bool async = strstr(name, "Async") != NULL, host = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH;
-	struct gt_waits_watch w = { .how = host && !async ? SURE : IF_COPIED, .what = GT_WAIT_COPY, .async = async };
+	bool async = strstr(name, "Async") != NULL,
+	     host = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH;
+	struct gt_waits_watch w = {
+		.how = host && !async ? SURE : IF_COPIED, .what = GT_WAIT_COPY, .async = async
+	};
 
 	if (!host && direction != GT_DIR_UNKNOWN)
 		w.how = NOT;
 	return w;
 }
 
-static struct gt_waits_watch watch(const struct gt_waits *w, const struct gt_segment *seg, const struct gt_type *type)
+static struct gt_waits_watch watch(
+	const struct gt_waits *w, const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *name = type ? gt_str(seg, type->name) : "";
 	unsigned layer = w->segs[seg->index].runtime ? GT_LAYER_RUNTIME : GT_LAYER_API;
 
 	if (!type || type->layer != layer)
 		return (struct gt_waits_watch){ .how = NOT };
-	if (type->op == GT_OP_SYNC && !strstr(name, "WaitEvent"))	/* that one returns at once: a stream waits */
-		return (struct gt_waits_watch){ .how = SURE, .what = (uint8_t)gt_wait_of_call(name) };
+	/* that one returns at once: a stream waits */
+	if (type->op == GT_OP_SYNC && !strstr(name, "WaitEvent"))
+		return (struct gt_waits_watch){ .how = SURE,
+			.what = (uint8_t)gt_wait_of_call(name) };
 	if (type->op == GT_OP_COPY)
 		return watch_copy(name);
-	if (type->op == GT_OP_FREE && !strstr(name, "Async") && type->memkind != GT_MEM_POOL && type->memkind != GT_MEM_PHYSICAL)
+	if (type->op == GT_OP_FREE && !strstr(name, "Async") && type->memkind != GT_MEM_POOL &&
+		type->memkind != GT_MEM_PHYSICAL)
 		return (struct gt_waits_watch){ .how = IF_PENDING, .what = GT_WAIT_FREE };
 	return (struct gt_waits_watch){ .how = NOT };
 }
@@ -105,7 +130,8 @@ static bool runtime_tells(const struct gt_segment *seg)
 {
 	for (uint32_t t = 0; t < seg->ntypes; t++)
 		if (seg->types[t].layer == GT_LAYER_API &&
-		    (seg->types[t].op == GT_OP_SYNC || seg->types[t].op == GT_OP_COPY || seg->types[t].op == GT_OP_FREE))
+			(seg->types[t].op == GT_OP_SYNC || seg->types[t].op == GT_OP_COPY ||
+				seg->types[t].op == GT_OP_FREE))
 			return false;
 	return true;
 }
@@ -118,17 +144,21 @@ static uint32_t place_of(struct gt_waits *w, uint32_t number, struct gt_err *err
 	if (!w->slot[number]) {
 		if (gt_grow(&w->places, &w->places_cap, w->nplaces + 1, sizeof(*w->places)))
 			return gt_err_set(err, -ENOMEM, "no memory for the streams"), 0;
-		w->places[w->nplaces] = (struct gt_waits_place){ .last = INT64_MIN, .device = (uint32_t)w->nplaces,
-								.process = (uint32_t)w->nplaces, .several = w->devices[number] > 1 };
+		w->places[w->nplaces] = (struct gt_waits_place){ .last = INT64_MIN,
+			.device = (uint32_t)w->nplaces,
+			.process = (uint32_t)w->nplaces,
+			.several = w->devices[number] > 1 };
 		w->slot[number] = (uint32_t)++w->nplaces;
 	}
 	return w->slot[number];
 }
 
-/* The place of a track's process, or of its device where there is none: 1 + index; 0 with err filled in. */
+/* The place of a track's process, or of its device where there is none: 1 + index; 0 with err
+ * filled in. */
 static uint32_t process_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
 {
-	uint32_t first = w->order.tracks[w->seg->index], process = gt_track_process(w->seg, number - first);
+	uint32_t first = w->order.tracks[w->seg->index],
+		 process = gt_track_process(w->seg, number - first);
 
 	return place_of(w, process == GT_NONE ? w->device[number] : first + process, err);
 }
@@ -160,7 +190,8 @@ static int64_t in_range(const struct gt_waits *w, int64_t at)
 	return at < in.from ? in.from : at > in.to ? in.to : at;
 }
 
-/* How long what a wait waits for had worked up to a moment: the device of the stream, or the process' devices. */
+/* How long what a wait waits for had worked up to a moment: the device of the stream, or the
+ * process' devices. */
 static uint64_t worked(const struct gt_waits *w, uint32_t place, int64_t at)
 {
 	return gt_union_before(&w->places[w->places[place].device].busy, in_range(w, at));
@@ -175,7 +206,8 @@ static void sift(struct gt_waits *w, size_t i)
 	for (; i && w->opens[w->heap[(i - 1) / 2]].over > w->opens[one].over; i = (i - 1) / 2)
 		w->heap[i] = w->heap[(i - 1) / 2];
 	for (size_t child; (child = 2 * i + 1) < w->nheap; i = child) {
-		child += child + 1 < w->nheap && w->opens[w->heap[child + 1]].over < w->opens[w->heap[child]].over;
+		child += child + 1 < w->nheap &&
+			w->opens[w->heap[child + 1]].over < w->opens[w->heap[child]].over;
 		if (w->opens[w->heap[child]].over >= w->opens[one].over)
 			break;
 		w->heap[i] = w->heap[child];
@@ -201,8 +233,8 @@ static uint32_t new_open(struct gt_waits *w, const struct gt_waits_open *o, stru
 	uint32_t i = w->free ? w->free - 1 : (uint32_t)w->nopens;
 
 	if (gt_grow(&w->opens, &w->opens_cap, w->nopens + 1, sizeof(*w->opens)) ||
-	    gt_grow(&w->heap, &w->heap_cap, w->nopens + 1, sizeof(*w->heap)) ||
-	    gt_grow(&w->unsettled, &w->unsettled_cap, w->nopens + 1, sizeof(*w->unsettled)))
+		gt_grow(&w->heap, &w->heap_cap, w->nopens + 1, sizeof(*w->heap)) ||
+		gt_grow(&w->unsettled, &w->unsettled_cap, w->nopens + 1, sizeof(*w->unsettled)))
 		return gt_err_set(err, -ENOMEM, "no memory for calls that wait"), 0;
 	if (w->free)
 		w->free = w->opens[i].next;
@@ -230,14 +262,16 @@ static bool may_miss(const struct gt_waits *w, const struct gt_wait *one)
 	struct gt_range in = gt_range_of(&w->asked.opt->filter, seg);
 
 	return one->open || seg->rows[GT_LOST] || (!seg->closed && one->end > seg->complete_to) ||
-	       one->start < in.from || one->end > in.to;
+		one->start < in.from || one->end > in.to;
 }
 
 static enum gt_wait_need need_of(const struct gt_waits *w, const struct gt_waits_open *o)
 {
 	bool stream = o->w.stream != GT_NONE;
-	bool all = stream || ((o->w.what == GT_WAIT_CONTEXT || o->w.what == GT_WAIT_DEVICE || o->w.what == GT_WAIT_FREE) &&
-			      !w->places[o->place].several);
+	bool all = stream ||
+		((o->w.what == GT_WAIT_CONTEXT || o->w.what == GT_WAIT_DEVICE ||
+			 o->w.what == GT_WAIT_FREE) &&
+			!w->places[o->place].several);
 
 	if (o->w.what == GT_WAIT_COPY)
 		return GT_WAIT_NEEDED;
@@ -268,7 +302,8 @@ static int close_first(struct gt_waits *w, struct gt_err *err)
 
 	o->w.need = need_of(w, o);
 	o->w.busy = worked(w, o->place, o->w.end);
-	o->w.busy -= o->busy < o->w.busy ? o->busy : o->w.busy;		/* less only where rows came too late */
+	/* less only where rows came too late */
+	o->w.busy -= o->busy < o->w.busy ? o->busy : o->w.busy;
 	o->w.looked = (uint64_t)in_range(w, o->w.end) - (uint64_t)in_range(w, o->w.start);
 	waited = did_wait(w, o);
 	done = o->w;
@@ -301,7 +336,8 @@ static struct gt_waits_thread *thread_of(struct gt_waits *w, uint32_t number, st
 			gt_err_set(err, -ENOMEM, "no memory for threads that wait");
 			return NULL;
 		}
-		w->threads[w->nthreads] = (struct gt_waits_thread){ .target.start = INT64_MIN, .copied.start = INT64_MIN };
+		w->threads[w->nthreads] = (struct gt_waits_thread){ .target.start = INT64_MIN,
+			.copied.start = INT64_MIN };
 		w->thread[number] = (uint32_t)++w->nthreads;
 	}
 	return &w->threads[w->thread[number] - 1];
@@ -323,7 +359,8 @@ static int take_target(struct gt_waits *w, const struct gt_waits_thread *t, stru
 	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
 	uint32_t place;
 
-	if (!o || o->how != SURE || o->w.what == GT_WAIT_COPY || o->w.start != t->target.start || o->w.end != t->target.end)
+	if (!o || o->how != SURE || o->w.what == GT_WAIT_COPY || o->w.start != t->target.start ||
+		o->w.end != t->target.end)
 		return 0;
 	place = stream_of(w, t->stream, err);
 	if (place)
@@ -347,7 +384,8 @@ static void take_copied(struct gt_waits *w, const struct gt_waits_thread *t)
 {
 	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
 
-	if (o && o->w.start == t->copied.start && o->how == IF_COPIED && (t->copied.pageable || !o->async))
+	if (o && o->w.start == t->copied.start && o->how == IF_COPIED &&
+		(t->copied.pageable || !o->async))
 		o->copied = t->copied.end > o->copied ? t->copied.end : o->copied;
 }
 
@@ -364,11 +402,15 @@ static int on_copied(struct gt_waits *w, const struct gt_moment *m, struct gt_er
 	return 0;
 }
 
-static bool within(int64_t start, int64_t end, const struct gt_waits_open *o) { return start >= o->w.start && end <= o->w.end; }
+static bool within(int64_t start, int64_t end, const struct gt_waits_open *o)
+{
+	return start >= o->w.start && end <= o->w.end;
+}
 
-/* Part of a call that waits? The one around it may come behind it, where both begin at one moment. Of a call that may turn out to wait
- * and one within it that does, the inner one counts. */
-static bool nested(struct gt_waits *w, struct gt_waits_thread *t, const struct gt_moment *m, uint8_t depth, unsigned how)
+/* Part of a call that waits? The one around it may come behind it, where both begin at one moment.
+ * Of a call that may turn out to wait and one within it that does, the inner one counts. */
+static bool nested(struct gt_waits *w, struct gt_waits_thread *t, const struct gt_moment *m,
+	uint8_t depth, unsigned how)
 {
 	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
 
@@ -393,10 +435,19 @@ static int on_call(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 	uint32_t first = w->order.tracks[w->seg->index], process = process_of(w, m->place, err), i;
 	struct gt_waits_thread *t = process ? thread_of(w, m->place, err) : NULL;
 	struct gt_waits_open o = {
-		.w = { .seg = w->seg, .track = m->place - first, .type = m->what - w->order.types[w->seg->index], .stream = GT_NONE,
-		       .start = m->at, .end = m->end, .open = m->addr & OPEN, .what = (enum gt_wait_for)(m->addr >> WHAT_SHIFT) },
-		.over = m->end > m->at ? m->end : m->at + 1, .copied = INT64_MIN, .depth = m->addr & DEPTH,
-		.how = m->addr >> HOW_SHIFT & 15, .async = m->addr & ASYNC,
+		.w = { .seg = w->seg,
+			.track = m->place - first,
+			.type = m->what - w->order.types[w->seg->index],
+			.stream = GT_NONE,
+			.start = m->at,
+			.end = m->end,
+			.open = m->addr & OPEN,
+			.what = (enum gt_wait_for)(m->addr >> WHAT_SHIFT) },
+		.over = m->end > m->at ? m->end : m->at + 1,
+		.copied = INT64_MIN,
+		.depth = m->addr & DEPTH,
+		.how = m->addr >> HOW_SHIFT & 15,
+		.async = m->addr & ASYNC,
 	};
 
 	if (!t)
@@ -409,7 +460,8 @@ static int on_call(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 	if (!i)
 		return err->code;
 	t = &w->threads[o.thread];
-	if (!t->open || w->opens[t->open - 1].w.end <= m->end)	/* of two that begin together, the one that is there for longer */
+	/* of two that begin together, the one that is there for longer */
+	if (!t->open || w->opens[t->open - 1].w.end <= m->end)
 		t->open = i;
 	if (t->open != i)
 		return 0;
@@ -417,13 +469,14 @@ static int on_call(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 	return take_target(w, t, err);
 }
 
-/* Was it pending for one of the waits that are going on? Most of those know already that something was, and need no more; a free wants
- * to know when the last of it ended. */
+/* Was it pending for one of the waits that are going on? Most of those know already that something
+ * was, and need no more; a free wants to know when the last of it ended. */
 static void settle(struct gt_waits *w, const struct gt_moment *m, uint32_t place, uint32_t process)
 {
 	int64_t launched = (int64_t)m->addr;
 
-	for (size_t k = w->nunsettled; k--; ) {		/* the last one takes the place of one that leaves */
+	/* the last one takes the place of one that leaves */
+	for (size_t k = w->nunsettled; k--;) {
 		struct gt_waits_open *o = &w->opens[w->unsettled[k]];
 
 		if ((o->place != place && o->place != process) || m->end <= o->w.start)
@@ -464,16 +517,17 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_waits *w = arg;
 	const struct gt_segment *seg = gt_time_ordered_segment(&w->order, w->asked.reader, m);
-	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);	/* another recording's times may be others */
+	/* another recording's times may be others */
+	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);
 
 	w->seg = seg;
 	if (rc)
 		return rc;
 	switch (m->what & MARKS) {
-	case WORK:   return on_work(w, m, err);
+	case WORK: return on_work(w, m, err);
 	case COPIED: return on_copied(w, m, err);
 	case TARGET: return on_target(w, m, err);
-	default:     return on_call(w, m, err);
+	default: return on_call(w, m, err);
 	}
 }
 
@@ -483,16 +537,19 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 static void count_devices(struct gt_waits *w, const struct gt_segment *seg)
 {
 	for (uint32_t t = 0; t < seg->ntracks; t++) {
-		uint32_t process = seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
-		uint8_t *n = process == GT_NONE ? NULL : &w->devices[w->order.tracks[seg->index] + process];
+		uint32_t process =
+			seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
+		uint8_t *n = process == GT_NONE
+			? NULL
+			: &w->devices[w->order.tracks[seg->index] + process];
 
 		if (n && *n < 2)
 			++*n;
 	}
 }
 
-int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analysis_options *opt, gt_waits_fn *fn, void *arg,
-		  struct gt_err *err)
+int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analysis_options *opt,
+	gt_waits_fn *fn, void *arg, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 	int rc = gt_time_ordered_init(&w->order, r, on_moment, w, err);
@@ -515,7 +572,8 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		count_devices(w, seg);
-		w->segs[i].told = gt_is_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match && !opt->filter.tid;
+		w->segs[i].told = gt_is_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match &&
+			!opt->filter.tid;
 		w->segs[i].runtime = runtime_tells(seg);
 	}
 	return 0;
@@ -526,7 +584,7 @@ static int look_at_types(struct gt_waits *w, const struct gt_cols *cols, struct 
 	if (w->block_seg == cols->seg && w->block == cols->block)
 		return 0;
 	if (gt_grow(&w->watches, &w->watches_cap, cols->ntypes, sizeof(*w->watches)) ||
-	    gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
+		gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
 		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
 	for (uint32_t c = 0; c < cols->ntypes; c++)
 		w->watches[c] = watch(w, cols->seg, gt_cols_type(cols, c));
@@ -544,7 +602,8 @@ static uint64_t direction_of(const struct gt_cols *cols, uint32_t code, uint32_t
 	return nth < n ? values[nth] : GT_DIR_UNKNOWN;
 }
 
-static struct gt_moment call_moment(struct gt_waits *w, const struct gt_cols *cols, uint32_t i, uint32_t code, uint32_t nth)
+static struct gt_moment call_moment(
+	struct gt_waits *w, const struct gt_cols *cols, uint32_t i, uint32_t code, uint32_t nth)
 {
 	const struct gt_waits_watch *watched = &w->watches[code];
 	unsigned how = watched->how;
@@ -552,17 +611,23 @@ static struct gt_moment call_moment(struct gt_waits *w, const struct gt_cols *co
 	if (how == IF_COPIED && !watched->async) {
 		uint64_t direction = direction_of(cols, code, nth);
 
-		how = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH ? SURE : direction == GT_DIR_UNKNOWN ? IF_COPIED : NOT;
+		how = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH ? SURE
+			: direction == GT_DIR_UNKNOWN                      ? IF_COPIED
+									   : NOT;
 	}
 	return (struct gt_moment){
-		.at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = gt_time_ordered_track(&w->order, cols->seg, cols->track),
+		.at = cols->start[i],
+		.end = cols->start[i] + cols->dur[i],
+		.place = gt_time_ordered_track(&w->order, cols->seg, cols->track),
 		.what = CALL | gt_time_ordered_type(&w->order, cols->seg, cols->types[code]),
-		.addr = (cols->depth ? cols->depth[i] : 0) | (cols->kind == GT_OPEN ? OPEN : 0) | (watched->async ? ASYNC : 0) |
-			how << HOW_SHIFT | (uint64_t)watched->what << WHAT_SHIFT,
+		.addr = (cols->depth ? cols->depth[i] : 0) | (cols->kind == GT_OPEN ? OPEN : 0) |
+			(watched->async ? ASYNC : 0) | how << HOW_SHIFT |
+			(uint64_t)watched->what << WHAT_SHIFT,
 	};
 }
 
-static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
+static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line,
+	struct gt_err *err)
 {
 	struct gt_moment *to;
 	bool any = false;
@@ -587,10 +652,14 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 	return 0;
 }
 
-static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise) { return i < n ? values[i] : otherwise; }
+static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise)
+{
+	return i < n ? values[i] : otherwise;
+}
 
 /* The row of a wait: who called, and on which stream's track it lies. */
-static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_time_merge *line, struct gt_err *err)
+static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code,
+	struct gt_time_merge *line, struct gt_err *err)
 {
 	uint32_t number = gt_time_ordered_track(&w->order, cols->seg, cols->track);
 	struct gt_moment *to = gt_time_merge_reserve(line, cols->n, err);
@@ -602,17 +671,24 @@ static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint3
 	if (!to)
 		return err->code;
 	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
-		if (gt_launch_fields_call(&l, cols->seg, p.nth - 1, &call) && call.track != GT_NONE && call.start == cols->start[p.row])
-			to[n++] = (struct gt_moment){ .at = call.start, .end = call.start + cols->dur[p.row], .addr = number,
-						      .place = gt_time_ordered_track(&w->order, cols->seg, call.track), .what = TARGET };
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p);)
+		if (gt_launch_fields_call(&l, cols->seg, p.nth - 1, &call) &&
+			call.track != GT_NONE && call.start == cols->start[p.row])
+			to[n++] = (struct gt_moment){ .at = call.start,
+				.end = call.start + cols->dur[p.row],
+				.addr = number,
+				.place = gt_time_ordered_track(&w->order, cols->seg, call.track),
+				.what = TARGET };
 	gt_time_merge_commit(line, n);
 	return 0;
 }
 
-static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
+static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols,
+	struct gt_time_merge *line, struct gt_err *err)
 {
-	bool known = cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
+	bool known = cols->track < cols->seg->ntracks &&
+		cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
 	int rc = 0;
 
 	for (uint32_t c = 0; known && !rc && c < cols->ntypes; c++) {
@@ -630,10 +706,12 @@ static bool pageable(const struct gt_segment *seg, uint64_t memory)
 }
 
 /* Copies between host and device, for the calls that may have waited for them. */
-static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_time_merge *line, struct gt_err *err)
+static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code,
+	struct gt_time_merge *line, struct gt_err *err)
 {
 	uint32_t nsrc, ndst, ndirection;
-	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
+	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc),
+		       *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
 	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
 	struct gt_moment *to = gt_time_merge_reserve(line, cols->n, err);
 	struct gt_launch_fields l;
@@ -644,15 +722,20 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 	if (!to)
 		return err->code;
 	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p);) {
 		uint32_t i = p.nth - 1;
 		uint64_t way = nth_of(direction, ndirection, i, GT_DIR_UNKNOWN);
-		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) || pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
+		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) ||
+			pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
 
-		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) && gt_launch_fields_call(&l, cols->seg, i, &call) && call.track != GT_NONE)
-			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
-						      .addr = (uint64_t)call.start, .place = gt_time_ordered_track(&w->order, cols->seg, call.track),
-						      .what = COPIED | (pages ? PAGEABLE : 0) };
+		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) &&
+			gt_launch_fields_call(&l, cols->seg, i, &call) && call.track != GT_NONE)
+			to[n++] = (struct gt_moment){ .at = cols->start[p.row],
+				.end = cols->start[p.row] + cols->dur[p.row],
+				.addr = (uint64_t)call.start,
+				.place = gt_time_ordered_track(&w->order, cols->seg, call.track),
+				.what = COPIED | (pages ? PAGEABLE : 0) };
 	}
 	gt_time_merge_commit(line, n);
 	return 0;
@@ -666,12 +749,14 @@ static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct g
 	struct gt_column_cursor p;
 
 	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); )
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p);)
 		if (gt_launch_fields_call(&l, cols->seg, p.nth - 1, &call))
 			m[p.row].addr = (uint64_t)call.start;
 }
 
-static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line, struct gt_err *err)
+static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_time_merge *line,
+	struct gt_err *err)
 {
 	uint32_t place = gt_time_ordered_track(&w->order, cols->seg, cols->track);
 	struct gt_moment *m = place == GT_NONE ? NULL : gt_time_merge_reserve(line, cols->n, err);
@@ -680,8 +765,11 @@ static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt
 	if (!m)
 		return place == GT_NONE ? 0 : err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
-		m[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .addr = UNJOINED, .place = place,
-					   .what = WORK };
+		m[i] = (struct gt_moment){ .at = cols->start[i],
+			.end = cols->start[i] + cols->dur[i],
+			.addr = UNJOINED,
+			.place = place,
+			.what = WORK };
 	for (uint32_t c = 0; c < cols->ntypes; c++)
 		launches_of_code(cols, c, m);
 	gt_time_merge_commit(line, cols->n);

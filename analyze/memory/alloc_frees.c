@@ -4,7 +4,8 @@
 #include "formats/base/buf.h"
 
 /* Functions that free are few. NULL with err filled in. */
-static struct gt_alloc_free *find(struct gt_alloc_frees *f, uint32_t place, uint32_t name, struct gt_err *err)
+static struct gt_alloc_free *find(
+	struct gt_alloc_frees *f, uint32_t place, uint32_t name, struct gt_err *err)
 {
 	if (f->last < f->n && f->list[f->last].place == place && f->list[f->last].name == name)
 		return &f->list[f->last];
@@ -24,7 +25,8 @@ static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 
 	if (w->what != GT_WAIT_FREE)
 		return 0;
-	one = find(f, gt_process_slot_of(f->where, w->seg, w->track), w->seg->types[w->type].name, err);
+	one = find(f, gt_process_slot_of(f->where, w->seg, w->track), w->seg->types[w->type].name,
+		err);
 	if (!one)
 		return err->code;
 	one->waited++;
@@ -33,14 +35,16 @@ static int on_wait(void *arg, const struct gt_wait *w, struct gt_err *err)
 	return 0;
 }
 
-int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r, const struct gt_analysis_options *opt, const struct gt_process_slots *where,
-			struct gt_err *err)
+int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r,
+	const struct gt_analysis_options *opt, const struct gt_process_slots *where,
+	struct gt_err *err)
 {
 	f->where = where;
 	return gt_waits_init(&f->waits, r, opt, on_wait, f, err);
 }
 
-int gt_alloc_frees_count(struct gt_alloc_frees *f, uint32_t place, uint32_t name, uint64_t ns, struct gt_err *err)
+int gt_alloc_frees_count(
+	struct gt_alloc_frees *f, uint32_t place, uint32_t name, uint64_t ns, struct gt_err *err)
 {
 	struct gt_alloc_free *one = find(f, place, name, err);
 
@@ -53,8 +57,13 @@ int gt_alloc_frees_count(struct gt_alloc_frees *f, uint32_t place, uint32_t name
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "max_ns", "Longest", GT_C_NS }, { "waited", "Waits", GT_C_COUNT }, { "wait_ns", "Waited for", GT_C_NS },
+	GT_WHERE_PROCESS,
+	{ "call", "Call", GT_C_TEXT },
+	{ "count", "Calls", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "max_ns", "Longest", GT_C_NS },
+	{ "waited", "Waits", GT_C_COUNT },
+	{ "wait_ns", "Waited for", GT_C_NS },
 	{ "gpu_busy_ns", "GPU worked", GT_C_NS },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
@@ -63,12 +72,13 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 {
 	const struct gt_report_state *a = &f->waits.asked;
 	unsigned skip = gt_where_skip(a->reader);
-	struct gt_table *t = gt_table_new("memory_frees", "Frees, and whether they waited for the GPU", columns + skip,
-					  (unsigned)NCOLUMNS - skip);
+	struct gt_table *t =
+		gt_table_new("memory_frees", "Frees, and whether they waited for the GPU",
+			columns + skip, (unsigned)NCOLUMNS - skip);
 	bool untold = false;
 
 	if (!t || gt_waits_finish(&f->waits, err)) {
-		gt_err_set(err, -ENOMEM, "no memory for a table");	/* the first error stays */
+		gt_err_set(err, -ENOMEM, "no memory for a table"); /* the first error stays */
 		gt_table_free(t);
 		return NULL;
 	}
@@ -92,11 +102,12 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	gt_table_sort(t, 5 - skip, true, a->opt->top);
 	gt_table_gives_way(t, "process max_ns gpu_busy_ns wait_ns pid");
 	if (untold)
-		gt_table_note(t, "cannot answer where the GPU's work was not recorded or is left out whether frees waited");
+		gt_table_note(t,
+			"cannot answer where the GPU's work was not recorded or is left out whether frees waited");
 	if (f->waits.frees_untold)
 		gt_note_plural(t, f->waits.frees_untold,
-			     "%llu {free|frees} may have waited for one of several devices, and {is|are} not among those that did",
-			     (unsigned long long)f->waits.frees_untold);
+			"%llu {free|frees} may have waited for one of several devices, and {is|are} not among those that did",
+			(unsigned long long)f->waits.frees_untold);
 	return t;
 }
 

@@ -1,5 +1,6 @@
-/* What was alive at the peak is not known before the last peak: each new one would need a copy of all groups. So a group keeps the count
- * it had at a peak only when it changes for the first time after it; one that did not change since has it still. */
+/* What was alive at the peak is not known before the last peak: each new one would need a copy of
+ * all groups. So a group keeps the count it had at a peak only when it changes for the first time
+ * after it; one that did not change since has it still. */
 #include "analyze/memory/alloc_sites.h"
 
 #include <stdlib.h>
@@ -13,14 +14,18 @@ int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_alloc_group *have = &((const struct gt_alloc_groups *)arg)->list[value], *want = key;
+	const struct gt_alloc_group *have = &((const struct gt_alloc_groups *)arg)->list[value],
+				    *want = key;
 
-	return have->place == want->place && have->name == want->name && have->kind == want->kind && have->bytes == want->bytes;
+	return have->place == want->place && have->name == want->name && have->kind == want->kind &&
+		have->bytes == want->bytes;
 }
 
-int64_t gt_alloc_group(struct gt_alloc_groups *g, const struct gt_alloc_group *like, struct gt_err *err)
+int64_t gt_alloc_group(
+	struct gt_alloc_groups *g, const struct gt_alloc_group *like, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64(gt_hash_u64((uint64_t)like->place << 32 | like->name) ^ like->bytes << 3 ^ like->kind);
+	uint64_t hash = gt_hash_u64(gt_hash_u64((uint64_t)like->place << 32 | like->name) ^
+		like->bytes << 3 ^ like->kind);
 	uint32_t i = gt_map_get(&g->map, hash, same_group, g, like, sizeof(*like));
 
 	if (i != UINT32_MAX)
@@ -29,7 +34,8 @@ int64_t gt_alloc_group(struct gt_alloc_groups *g, const struct gt_alloc_group *l
 		g->beyond++;
 		return UINT32_MAX;
 	}
-	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
+	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
+		gt_map_add(&g->map, hash, (uint32_t)g->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the allocations");
 	g->list[g->n] = *like;
 	return (int64_t)g->n++;
@@ -47,7 +53,8 @@ static struct gt_alloc_group *touch(struct gt_alloc_groups *g, uint32_t group)
 	return one;
 }
 
-/* Which of several spare blocks it would have been nobody knows: their frees are charged with their mean. */
+/* Which of several spare blocks it would have been nobody knows: their frees are charged with their
+ * mean. */
 void gt_alloc_group_came(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
 {
 	struct gt_alloc_group *one = touch(g, group);
@@ -83,23 +90,42 @@ void gt_alloc_group_went(struct gt_alloc_groups *g, uint32_t group, bool freed, 
 
 /* ---- the tables ---- */
 
-#define GROUP_COLUMNS GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "kind", "Kind", GT_C_TEXT }, { "size_bytes", "Size", GT_C_BYTES }
+#define GROUP_COLUMNS                                                                              \
+	GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "kind", "Kind", GT_C_TEXT },            \
+	{                                                                                          \
+		"size_bytes", "Size", GT_C_BYTES                                                   \
+	}
 #define NGROUP 6
 static const struct gt_column peak_columns[] = {
-	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES },
+	GROUP_COLUMNS,
+	{ "count", "Blocks", GT_C_COUNT },
+	{ "bytes", "Together", GT_C_BYTES },
 	{ "share_percent", "Of the peak %", GT_C_PERCENT },
 };
 static const struct gt_column live_columns[] = {
-	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES }, { "allocations", "Of allocations", GT_C_COUNT },
+	GROUP_COLUMNS,
+	{ "count", "Blocks", GT_C_COUNT },
+	{ "bytes", "Together", GT_C_BYTES },
+	{ "allocations", "Of allocations", GT_C_COUNT },
 };
 static const struct gt_column churn_columns[] = {
-	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT },
-	{ "again_per_step", "Per step", GT_C_REAL }, { "again_per_s", "Per second", GT_C_REAL },
-	{ "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
+	GROUP_COLUMNS,
+	{ "again", "Again", GT_C_COUNT },
+	{ "allocations", "Of allocations", GT_C_COUNT },
+	{ "again_per_step", "Per step", GT_C_REAL },
+	{ "again_per_s", "Per second", GT_C_REAL },
+	{ "again_ns", "Allocating again", GT_C_NS },
+	{ "free_ns", "Freeing", GT_C_NS },
+	{ "cost_ns", "Both", GT_C_NS },
 };
 
-/* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths of a percent. */
-struct ranked { const struct gt_alloc_group *g; uint64_t count, weight; int64_t share; };
+/* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths
+ * of a percent. */
+struct ranked {
+	const struct gt_alloc_group *g;
+	uint64_t count, weight;
+	int64_t share;
+};
 
 static int by_weight(const void *pa, const void *pb)
 {
@@ -114,7 +140,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	return a->g->place != b->g->place ? (a->g->place > b->g->place) - (a->g->place < b->g->place) : by_weight(pa, pb);
+	return a->g->place != b->g->place
+		? (a->g->place > b->g->place) - (a->g->place < b->g->place)
+		: by_weight(pa, pb);
 }
 
 /* The peak of each process is shared out among what was alive then. */
@@ -147,12 +175,14 @@ static uint64_t times(uint64_t a, uint64_t b)
 
 enum which { PEAK, LIVE, CHURN };
 
-static struct ranked rank(const struct gt_alloc_groups *g, const struct gt_alloc_group *one, enum which which)
+static struct ranked rank(
+	const struct gt_alloc_groups *g, const struct gt_alloc_group *one, enum which which)
 {
 	uint64_t count = one->live;
 
 	if (which == CHURN)
-		return (struct ranked){ one, one->again, gt_sat_add(one->again_ns, one->free_ns), 0 };
+		return (struct ranked){ one, one->again, gt_sat_add(one->again_ns, one->free_ns),
+			0 };
 	if (which == PEAK && one->peak == g->peaks[one->place])
 		count = one->saved;
 	return (struct ranked){ one, count, times(count, one->bytes), 0 };
@@ -164,7 +194,8 @@ struct filling {
 	const struct gt_process_slots *where;
 };
 
-static void cells_of(const struct filling *f, const struct gt_alloc_group *one, struct gt_cell cells[NGROUP])
+static void cells_of(
+	const struct filling *f, const struct gt_alloc_group *one, struct gt_cell cells[NGROUP])
 {
 	const struct gt_process_slot *p = &f->where->list[one->place];
 
@@ -174,7 +205,8 @@ static void cells_of(const struct filling *f, const struct gt_alloc_group *one, 
 	cells[5] = gt_cell_u(one->bytes);
 }
 
-static void add(const struct filling *f, struct gt_table *t, const struct ranked *r, enum which which)
+static void add(
+	const struct filling *f, struct gt_table *t, const struct ranked *r, enum which which)
 {
 	uint64_t span = gt_span_of(f->a->opt, f->where->list[r->g->place].seg);
 	struct gt_cell cells[NGROUP + 7];
@@ -184,8 +216,11 @@ static void add(const struct filling *f, struct gt_table *t, const struct ranked
 	cells[7] = which == CHURN ? gt_cell_u(r->g->allocs) : gt_cell_u(r->weight);
 	cells[8] = which == PEAK ? gt_cell_i(r->share) : gt_cell_u(r->g->allocs);
 	if (which == CHURN) {
-		cells[8] = r->g->steps ? (struct gt_cell){ .d = (double)r->g->in_steps / (double)r->g->steps } : gt_cell_none();
-		cells[9] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) } : gt_cell_none();
+		cells[8] = r->g->steps
+			? (struct gt_cell){ .d = (double)r->g->in_steps / (double)r->g->steps }
+			: gt_cell_none();
+		cells[9] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) }
+				: gt_cell_none();
 		cells[10] = gt_cell_u(r->g->again_ns);
 		cells[11] = gt_cell_u(r->g->free_ns);
 		cells[12] = gt_cell_u(r->weight);
@@ -193,7 +228,8 @@ static void add(const struct filling *f, struct gt_table *t, const struct ranked
 	gt_table_add(t, cells + gt_where_skip(f->a->reader));
 }
 
-static void note_steps(const struct filling *f, struct gt_table *t, const struct ranked *list, size_t n)
+static void note_steps(
+	const struct filling *f, struct gt_table *t, const struct ranked *list, size_t n)
 {
 	size_t without = 0;
 
@@ -202,8 +238,9 @@ static void note_steps(const struct filling *f, struct gt_table *t, const struct
 	if (n > without)
 		gt_table_note(t, "per step: of those in the steps that gtanalyze steps finds");
 	if (n && without)
-		gt_table_note(t, "how many that are in each step%s cannot be told: gtanalyze steps says why",
-			      n > without ? " of other processes" : "");
+		gt_table_note(t,
+			"how many that are in each step%s cannot be told: gtanalyze steps says why",
+			n > without ? " of other processes" : "");
 }
 
 static int fill(const struct filling *f, struct gt_table *t, enum which which, struct gt_err *err)
@@ -230,27 +267,33 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	if (which == CHURN)
 		note_steps(f, t, list, n);
 	if (f->g->beyond)
-		gt_note_plural(t, f->g->beyond, "%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
-			     (unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
+		gt_note_plural(t, f->g->beyond,
+			"%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
+			(unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
 	free(list);
 	return 0;
 }
 
-int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_process_slots *where, struct gt_table **tables,
-			   struct gt_err *err)
+int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_state *a,
+	const struct gt_process_slots *where, struct gt_table **tables, struct gt_err *err)
 {
 	struct filling f = { g, a, where };
 	unsigned skip = gt_where_skip(a->reader);
 	int rc = 0;
 
-	tables[0] = gt_table_new("memory_peak", "What was alive at the peak of its process", peak_columns + skip, NGROUP + 3 - skip);
-	tables[1] = gt_table_new("memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);
-	tables[2] = gt_table_new("memory_churn", "Allocated again after a free of the same size", churn_columns + skip, NGROUP + 7 - skip);
+	tables[0] = gt_table_new("memory_peak", "What was alive at the peak of its process",
+		peak_columns + skip, NGROUP + 3 - skip);
+	tables[1] = gt_table_new(
+		"memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);
+	tables[2] = gt_table_new("memory_churn", "Allocated again after a free of the same size",
+		churn_columns + skip, NGROUP + 7 - skip);
 	for (unsigned i = 0; !rc && i < 3; i++) {
-		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
+		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err)
+			       : gt_err_set(err, -ENOMEM, "no memory for a table");
 		if (tables[i])
-			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call "
-					   "again_per_step");
+			gt_table_gives_way(tables[i],
+				"process kind again_ns free_ns again_per_s allocations share_percent pid call "
+				"again_per_step");
 	}
 	return rc ? rc : 3;
 }

@@ -6,10 +6,12 @@
 #include "formats/cuda/cuda_api.h"
 
 struct gt_leak {
-	uint64_t live;				/* since `at` */
+	uint64_t live; /* since `at` */
 	int64_t at;
-	uint64_t least[GT_LEAK_PARTS + 1];	/* from the start of each part on; UINT64_MAX before it */
-	int64_t last, last_ns;			/* the last call that made it more: when it ended, how long it took */
+	/* from the start of each part on; UINT64_MAX before it */
+	uint64_t least[GT_LEAK_PARTS + 1];
+	/* the last call that made it more: when it ended, how long it took */
+	int64_t last, last_ns;
 	uint32_t track;
 };
 
@@ -49,7 +51,8 @@ static void settle(const struct gt_leaks *l, uint32_t group, int64_t until)
 		one->least[p] = one->live < one->least[p] ? one->live : one->least[p];
 }
 
-static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+	uint32_t group, struct gt_err *err)
 {
 	struct gt_leaks *l = arg;
 	struct gt_leak *one;
@@ -72,7 +75,7 @@ static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_
 		one->track = e->track;
 	}
 	one->live = live;
-	one->at = at > one->at ? at : one->at;	/* behind a later one: came too late */
+	one->at = at > one->at ? at : one->at; /* behind a later one: came too late */
 	return 0;
 }
 
@@ -86,9 +89,15 @@ int gt_leaks_init(struct gt_leaks *l, const struct gt_idle *s, struct gt_err *er
 	return gt_held_init(&l->held, s->asked.reader, true, err);
 }
 
-bool gt_leaks_want(const struct gt_type *type) { return type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op); }
+bool gt_leaks_want(const struct gt_type *type)
+{
+	return type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op);
+}
 
-int gt_leaks_run(struct gt_leaks *l, const struct gt_cols *cols, struct gt_err *err) { return gt_held_run(&l->held, cols, err); }
+int gt_leaks_run(struct gt_leaks *l, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_held_run(&l->held, cols, err);
+}
 
 static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum *to, uint64_t *most)
 {
@@ -116,8 +125,8 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 	to->parts = grew;
 	e = window_of(l, to->seg);
 	to->window = gt_extent_ns(&e);
-	to->last = (struct gt_evidence){ to->seg, one->last - one->last_ns, one->last, l->idle->order.tracks[to->seg->index] + one->track,
-					GT_NONE, GT_NONE };
+	to->last = (struct gt_evidence){ to->seg, one->last - one->last_ns, one->last,
+		l->idle->order.tracks[to->seg->index] + one->track, GT_NONE, GT_NONE };
 }
 
 int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *err)

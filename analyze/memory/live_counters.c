@@ -9,19 +9,24 @@
 /* A recorder that counts live memory says so by its kind of memory. */
 static bool counts_memory(const struct gt_type *type)
 {
-	return type && type->category == GT_CAT_MEMORY && type->memkind != GT_MEM_UNKNOWN && type->nfields &&
-	       type->fields[0].role == GT_R_VALUE && type->fields[0].kind == GT_F_U64;
+	return type && type->category == GT_CAT_MEMORY && type->memkind != GT_MEM_UNKNOWN &&
+		type->nfields && type->fields[0].role == GT_R_VALUE &&
+		type->fields[0].kind == GT_F_U64;
 }
 
 /* There are a few of each process. NULL: no memory, or there are too many. */
-static struct gt_live_counter *find(struct gt_live_counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type)
+static struct gt_live_counter *find(
+	struct gt_live_counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type)
 {
 	for (size_t k = 0; k < c->n; k++, c->hint = c->hint + 1 < c->n ? c->hint + 1 : 0)
-		if (c->list[c->hint].seg == seg && c->list[c->hint].track == track && c->list[c->hint].type == type)
+		if (c->list[c->hint].seg == seg && c->list[c->hint].track == track &&
+			c->list[c->hint].type == type)
 			return &c->list[c->hint];
 	if (c->n == COUNTERS_MAX || gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)))
 		return NULL;
-	c->list[c->n] = (struct gt_live_counter){ .seg = seg, .track = track, .type = type, .peak_at = INT64_MAX, .last_at = INT64_MIN };
+	c->list[c->n] = (struct gt_live_counter){
+		.seg = seg, .track = track, .type = type, .peak_at = INT64_MAX, .last_at = INT64_MIN
+	};
 	return &c->list[c->hint = (uint32_t)c->n++];
 }
 
@@ -49,11 +54,13 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 
 		if (!counts_memory(gt_cols_type(cols, code)))
 			continue;
-		for (gt_column_cursor_start(&p, cols, code, GT_R_VALUE, GT_R_UNCERTAIN); gt_column_cursor_next(&p); ) {
+		for (gt_column_cursor_start(&p, cols, code, GT_R_VALUE, GT_R_UNCERTAIN);
+			gt_column_cursor_next(&p);) {
 			if (!gt_column_cursor_value(&p, 0, &value))
 				continue;
 			if (!one && !(one = find(c, cols->seg, cols->track, cols->types[code])))
-				return gt_err_set(err, -ENOMEM, "no memory for so many counters of memory");
+				return gt_err_set(
+					err, -ENOMEM, "no memory for so many counters of memory");
 			if (!gt_column_cursor_value(&p, 1, &uncertain))
 				uncertain = 0;
 			sample(one, cols->start[p.row], value, uncertain != 0);
@@ -63,8 +70,11 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_DEVICE, { "kind", "Kind", GT_C_TEXT }, { "peak_bytes", "Peak live", GT_C_BYTES },
-	{ "peak_at_ns", "Peak at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
+	GT_WHERE_DEVICE,
+	{ "kind", "Kind", GT_C_TEXT },
+	{ "peak_bytes", "Peak live", GT_C_BYTES },
+	{ "peak_at_ns", "Peak at", GT_C_TIME },
+	{ "live_bytes", "Live at end", GT_C_BYTES },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -76,9 +86,11 @@ static int by_place(const void *pa, const void *pb)
 	return order ? order : (a->type > b->type) - (a->type < b->type);
 }
 
-/* What was held at the end. When a process ends its counters are set to 0, later than any call that could have freed; what it held then
- * is the value before. With --match its calls may be left out, and a last 0 may be either. */
-static struct gt_cell held_at_the_end(const struct gt_live_counter *one, const struct gt_report_state *a, int64_t ended)
+/* What was held at the end. When a process ends its counters are set to 0, later than any call that
+ * could have freed; what it held then is the value before. With --match its calls may be left out,
+ * and a last 0 may be either. */
+static struct gt_cell held_at_the_end(
+	const struct gt_live_counter *one, const struct gt_report_state *a, int64_t ended)
 {
 	bool zeroed = !one->last && one->last_at > ended;
 
@@ -87,12 +99,13 @@ static struct gt_cell held_at_the_end(const struct gt_live_counter *one, const s
 	return gt_cell_known(one->changed && !a->opt->filter.match, one->before);
 }
 
-struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a, const struct gt_process_slots *where,
-					const int64_t *ended)
+struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_report_state *a,
+	const struct gt_process_slots *where, const int64_t *ended)
 {
 	unsigned skip = gt_where_skip(a->reader);
-	struct gt_table *t = gt_table_new("memory_devices", "Memory by device, as the recorder counted it", columns + skip,
-					  (unsigned)NCOLUMNS - skip);
+	struct gt_table *t =
+		gt_table_new("memory_devices", "Memory by device, as the recorder counted it",
+			columns + skip, (unsigned)NCOLUMNS - skip);
 	size_t shown = gt_rows_shown(c->n, a->opt->top);
 	bool uncertain = false;
 
@@ -108,21 +121,21 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		gt_where_device(cells, one->seg, one->track);
 		cells[4] = gt_cell_text(gt_memkind_word(type->memkind));
 		cells[5] = gt_cell_u(one->peak);
-		cells[6] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->peak_at));
-		cells[7] = held_at_the_end(one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
+		cells[6] =
+			gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->peak_at));
+		cells[7] = held_at_the_end(
+			one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
 		gt_table_add(t, cells + skip);
 		uncertain |= one->uncertain;
 	}
 	gt_table_note_cut(t, c->n, shown);
 	if (uncertain)
-		gt_table_note(t, "not all that changes these figures was seen: gtanalyze counters tells from when on");
+		gt_table_note(t,
+			"not all that changes these figures was seen: gtanalyze counters tells from when on");
 	if (!c->n && !a->opt->restrictions)
 		gt_table_cannot(t, "counters were not recorded");
 	gt_table_gives_way(t, "process peak_at_ns live_bytes pid device");
 	return t;
 }
 
-void gt_live_counters_release(struct gt_live_counters *c)
-{
-	free(c->list);
-}
+void gt_live_counters_release(struct gt_live_counters *c) { free(c->list); }

@@ -1,7 +1,9 @@
-/* How much memory the program held, when, and what it never gave back: the tables. held.h says how it is followed.
+/* How much memory the program held, when, and what it never gave back: the tables. held.h says how
+ * it is followed.
  *
- * Asked for by its name the report also tells what held memory, when, and at what cost: allocations by function and size
- * (alloc_groups.h), live memory along time, frees that waited for the GPU (alloc_frees.h), devices (live_counters.h).
+ * Asked for by its name the report also tells what held memory, when, and at what cost: allocations
+ * by function and size (alloc_groups.h), live memory along time, frees that waited for the GPU
+ * (alloc_frees.h), devices (live_counters.h).
  */
 #include <stdlib.h>
 #include "analyze/memory/alloc_frees.h"
@@ -18,12 +20,14 @@ struct memory {
 	struct gt_memory_tracker held;
 	struct gt_alloc_frees frees;
 	struct gt_live_counters counters;
-	struct gt_live_strip **strips;	/* per process; NULL: no memory was followed */
-	const char *partial;		/* filled in at the end: why what is alive is not known; NULL: it is */
+	struct gt_live_strip **strips; /* per process; NULL: no memory was followed */
+	/* filled in at the end: why what is alive is not known; NULL: it is */
+	const char *partial;
 };
 
 /* Live memory of a process is another from now on. */
-static int draw(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+static int draw(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+	uint32_t group, struct gt_err *err)
 {
 	struct memory *m = arg;
 	struct gt_live_strip **strip = &m->strips[place];
@@ -39,7 +43,8 @@ static int count_free(void *arg, const struct gt_held_event *e, struct gt_err *e
 	return gt_alloc_frees_count(&((struct memory *)arg)->frees, e->place, e->name, e->ns, err);
 }
 
-static int memory_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int memory_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct memory *m = state;
 	int rc = gt_held_init(&m->held, r, !opt->in_default_report, err);
@@ -73,17 +78,28 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 /* ---- the tables ---- */
 
 static const struct gt_column kind_columns[] = {
-	{ "kind", "Kind", GT_C_TEXT }, { "allocations", "Allocations", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
-	{ "frees", "Frees", GT_C_COUNT }, { "unknown_frees", "Unknown frees", GT_C_COUNT },
-	{ "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
-	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "live_bytes", "Live at end", GT_C_BYTES },
-	{ "live_count", "Live blocks", GT_C_COUNT }, { "null_frees", NULL, GT_C_COUNT },
-	{ "reference_frees", NULL, GT_C_COUNT }, { "imported_frees", NULL, GT_C_COUNT },
+	{ "kind", "Kind", GT_C_TEXT },
+	{ "allocations", "Allocations", GT_C_COUNT },
+	{ "failed", "Failed", GT_C_COUNT },
+	{ "frees", "Frees", GT_C_COUNT },
+	{ "unknown_frees", "Unknown frees", GT_C_COUNT },
+	{ "allocated_bytes", "Allocated", GT_C_BYTES },
+	{ "freed_bytes", "Freed", GT_C_BYTES },
+	{ "peak_bytes", "Peak live", GT_C_BYTES },
+	{ "live_bytes", "Live at end", GT_C_BYTES },
+	{ "live_count", "Live blocks", GT_C_COUNT },
+	{ "null_frees", NULL, GT_C_COUNT },
+	{ "reference_frees", NULL, GT_C_COUNT },
+	{ "imported_frees", NULL, GT_C_COUNT },
 };
 #define NKINDS (sizeof(kind_columns) / sizeof(*kind_columns))
 static const struct gt_column process_columns[] = {
-	GT_WHERE_PROCESS, { "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
-	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "peak_at_ns", "Peak at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
+	GT_WHERE_PROCESS,
+	{ "allocated_bytes", "Allocated", GT_C_BYTES },
+	{ "freed_bytes", "Freed", GT_C_BYTES },
+	{ "peak_bytes", "Peak live", GT_C_BYTES },
+	{ "peak_at_ns", "Peak at", GT_C_TIME },
+	{ "live_bytes", "Live at end", GT_C_BYTES },
 	{ "live_count", "Live blocks", GT_C_COUNT },
 };
 
@@ -105,18 +121,24 @@ static void add_held(struct gt_account *into, const struct gt_account *h)
 	into->tracked += h->tracked;
 }
 
-static void add_kind(const struct memory *m, struct gt_table *t, const char *word, const struct gt_account *h)
+static void add_kind(
+	const struct memory *m, struct gt_table *t, const char *word, const struct gt_account *h)
 {
-	bool sized = h->sized || h->allocs == 0, tracked = !m->partial && ((h->tracked && h->sized) || h->allocs == 0);
+	bool sized = h->sized || h->allocs == 0,
+	     tracked = !m->partial && ((h->tracked && h->sized) || h->allocs == 0);
 
 	if (!h->allocs && !h->frees && !h->null_frees && !h->references && !h->imported)
 		return;
-	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_faults(h->failed), gt_cell_u(h->frees),
-		tracked ? gt_cell_faults(h->unknown_frees) : gt_cell_none(),
-		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
-		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees),
-		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
+	gt_table_add(t,
+		(struct gt_cell[]){ gt_cell_text(word), gt_cell_u(h->allocs),
+			gt_cell_faults(h->failed), gt_cell_u(h->frees),
+			tracked ? gt_cell_faults(h->unknown_frees) : gt_cell_none(),
+			gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed),
+			gt_cell_known(tracked, h->peak), gt_cell_known(tracked, h->live),
+			gt_cell_known(tracked, h->live_count),
+			gt_cell_known(tracked, h->null_frees),
+			gt_cell_known(tracked, h->references),
+			gt_cell_known(tracked, h->imported) });
 }
 
 static void note_doubts(const struct memory *m, struct gt_table *t)
@@ -126,25 +148,33 @@ static void note_doubts(const struct memory *m, struct gt_table *t)
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
 		add_held(&all, &m->held.kinds[i][ALL]);
 	if (all.null_frees)
-		gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
-			     (unsigned long long)all.null_frees);
+		gt_note_plural(t, all.null_frees,
+			"%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
+			(unsigned long long)all.null_frees);
 	if (all.references)
-		gt_note_plural(t, all.references, "%llu {release|releases} gave back a hold on physical memory that had another "
-			     "(cuMemRetainAllocationHandle): not among the frees", (unsigned long long)all.references);
+		gt_note_plural(t, all.references,
+			"%llu {release|releases} gave back a hold on physical memory that had another "
+			"(cuMemRetainAllocationHandle): not among the frees",
+			(unsigned long long)all.references);
 	if (all.imported)
-		gt_note_plural(t, all.imported, "%llu {release was|releases were} of memory that was imported, or allocated before the "
-			     "recording: not among the frees", (unsigned long long)all.imported);
+		gt_note_plural(t, all.imported,
+			"%llu {release was|releases were} of memory that was imported, or allocated before the "
+			"recording: not among the frees",
+			(unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
 	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->asked))
-		gt_table_note(t, "what was allocated before the time that is chosen is in no figure, however long it lived");
+		gt_table_note(t,
+			"what was allocated before the time that is chosen is in no figure, however long it lived");
 	if (m->held.missed_frees && !m->partial)
-		gt_note_plural(t, m->held.missed_frees, "%llu {free was missed: its address was|frees were missed: their addresses were} "
-			     "handed out again", (unsigned long long)m->held.missed_frees);
+		gt_note_plural(t, m->held.missed_frees,
+			"%llu {free was missed: its address was|frees were missed: their addresses were} "
+			"handed out again",
+			(unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
 		gt_note_plural(t, m->held.not_followed,
-			     "%llu {allocation was|allocations were} beyond the %u that can be followed: freed, peak and live are too small",
-			     (unsigned long long)m->held.not_followed, GT_LIVE_MAX);
+			"%llu {allocation was|allocations were} beyond the %u that can be followed: freed, peak and live are too small",
+			(unsigned long long)m->held.not_followed, GT_LIVE_MAX);
 	gt_note_unordered(t, m->held.late, "the peak");
 }
 
@@ -173,7 +203,9 @@ static void fill_processes(struct memory *m, struct gt_table *t)
 		cells[3] = gt_cell_known(h->sized, h->allocated);
 		cells[4] = gt_cell_known(tracked, h->freed);
 		cells[5] = gt_cell_known(tracked, h->peak);
-		cells[6] = tracked ? gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, h->peak_at)) : gt_cell_none();
+		cells[6] = tracked ? gt_cell_i(gt_time_since_origin(
+					     m->asked.opt, m->asked.reader, seg, h->peak_at))
+				   : gt_cell_none();
 		cells[7] = gt_cell_known(tracked, h->live);
 		cells[8] = gt_cell_known(tracked, h->live_count);
 		gt_table_add(t, cells + gt_where_skip(m->asked.reader));
@@ -182,7 +214,10 @@ static void fill_processes(struct memory *m, struct gt_table *t)
 }
 
 static const struct gt_column strip_columns[] = {
-	GT_WHERE_PROCESS, { "strip", "Live memory", GT_C_WHOLE }, { "peak_bytes", "@ is", GT_C_BYTES }, { "from_ns", NULL, GT_C_TIME },
+	GT_WHERE_PROCESS,
+	{ "strip", "Live memory", GT_C_WHOLE },
+	{ "peak_bytes", "@ is", GT_C_BYTES },
+	{ "from_ns", NULL, GT_C_TIME },
 	{ "to_ns", NULL, GT_C_TIME },
 };
 
@@ -190,7 +225,8 @@ static const struct gt_column strip_columns[] = {
 static struct gt_table *strips(struct memory *m)
 {
 	unsigned skip = gt_where_skip(m->asked.reader);
-	struct gt_table *t = gt_table_new("memory_over_time", "Memory over time", strip_columns + skip, 7 - skip);
+	struct gt_table *t = gt_table_new(
+		"memory_over_time", "Memory over time", strip_columns + skip, 7 - skip);
 
 	for (size_t i = 0; t && i < m->held.where.n; i++) {
 		const struct gt_segment *seg = m->held.where.list[i].seg;
@@ -200,10 +236,13 @@ static struct gt_table *strips(struct memory *m)
 		if (!m->strips[i])
 			continue;
 		gt_where_process(cells, seg, m->held.where.list[i].track);
-		cells[3] = gt_cell_text(gt_live_strip_text(m->strips[i], gt_live_strip_cells(m->asked.opt->width), text));
+		cells[3] = gt_cell_text(gt_live_strip_text(
+			m->strips[i], gt_live_strip_cells(m->asked.opt->width), text));
 		cells[4] = gt_cell_u(m->strips[i]->peak);
-		cells[5] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, m->strips[i]->window.from));
-		cells[6] = gt_cell_i(gt_time_since_origin(m->asked.opt, m->asked.reader, seg, gt_live_strip_end(m->strips[i])));
+		cells[5] = gt_cell_i(gt_time_since_origin(
+			m->asked.opt, m->asked.reader, seg, m->strips[i]->window.from));
+		cells[6] = gt_cell_i(gt_time_since_origin(
+			m->asked.opt, m->asked.reader, seg, gt_live_strip_end(m->strips[i])));
 		gt_table_add(t, cells + skip);
 	}
 	if (t) {
@@ -211,11 +250,13 @@ static struct gt_table *strips(struct memory *m)
 		gt_table_gives_way(t, "process peak_bytes pid");
 	}
 	if (t && gt_table_rows(t))
-		gt_table_note(t, "from the first to the last row: the most that was alive in each cell; \".\" below a fifth of @");
+		gt_table_note(t,
+			"from the first to the last row: the most that was alive in each cell; \".\" below a fifth of @");
 	return t;
 }
 
-/* What is alive is known only where every allocation and free is looked at. Why it is not, or NULL. */
+/* What is alive is known only where every allocation and free is looked at. Why it is not, or NULL.
+ */
 static const char *why_partial(const struct memory *m)
 {
 	const struct gt_filter *f = &m->asked.opt->filter;
@@ -226,7 +267,8 @@ static const char *why_partial(const struct memory *m)
 		const struct gt_segment *seg = gt_reader_segment(m->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) && !f->match(seg, &seg->types[t], f->match_arg))
+			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
+				!f->match(seg, &seg->types[t], f->match_arg))
 				return "--match leaves calls out that allocate or free";
 	}
 	return NULL;
@@ -253,8 +295,9 @@ static const char *why_unknown(const struct memory *m)
 	}
 	if (!allocs || tracked)
 		return allocs ? m->partial : NULL;
-	return gt_is_imported(m->asked.reader) ? "sizes and addresses were not recorded" :
-					      "sizes and addresses were not recorded (gtcollect --args key)";
+	return gt_is_imported(m->asked.reader)
+		? "sizes and addresses were not recorded"
+		: "sizes and addresses were not recorded (gtcollect --args key)";
 }
 
 /* What is told only when the report is asked for by its name. */
@@ -264,7 +307,8 @@ static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 	int n = gt_churn_per_step(&m->held.groups, &m->asked, &m->held.where, err);
 
 	if (!n)
-		n = gt_alloc_groups_tables(&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
+		n = gt_alloc_groups_tables(
+			&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
 	if (n < 0)
 		return n;
 	tables[0] = strips(m);
@@ -275,7 +319,8 @@ static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;
-	tables[++n] = gt_live_counters_table(&m->counters, &m->asked, &m->held.where, m->held.ended);
+	tables[++n] =
+		gt_live_counters_table(&m->counters, &m->asked, &m->held.where, m->held.ended);
 	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
 }
 
@@ -288,11 +333,14 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (rc)
 		return rc;
 	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, NKINDS);
-	tables[1] = gt_table_new("memory_processes", "Memory by process", process_columns + skip, 9 - skip);
+	tables[1] = gt_table_new(
+		"memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
-	gt_table_gives_way(tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
+	gt_table_gives_way(tables[0],
+		"live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
+	gt_table_gives_way(
+		tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
 	m->partial = why_partial(m);
 	if (m->partial)
 		forget_alive(m);
@@ -300,7 +348,8 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	fill_processes(m, tables[1]);
 	note_doubts(m, tables[0]);
 	if (m->asked.opt->in_default_report) {
-		gt_table_note(tables[1], "what made the peak, what is never freed, and more: gtanalyze memory");
+		gt_table_note(tables[1],
+			"what made the peak, what is never freed, and more: gtanalyze memory");
 		return 2;
 	}
 	rc = more(m, tables + 2, err);
@@ -320,16 +369,16 @@ static void memory_release(void *state)
 }
 
 const struct gt_analysis gt_memory_report = {
-	.name       = "memory",
-	.help       = "allocated, freed, peak and live memory; who held it, who frees and allocates again, at what cost",
-	.wants      = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_WAITS_KINDS,
-	.needs      = GT_LAYERS_OF_CALLS,
+	.name = "memory",
+	.help = "allocated, freed, peak and live memory; who held it, who frees and allocates again, at what cost",
+	.wants = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_WAITS_KINDS,
+	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.in_default = GT_DEFAULT_CALLS,
 	.state_size = sizeof(struct memory),
-	.init       = memory_init,
-	.block      = memory_block,
-	.finish     = memory_finish,
-	.release    = memory_release,
+	.init = memory_init,
+	.block = memory_block,
+	.finish = memory_finish,
+	.release = memory_release,
 };

@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include "analyze/core/report.h"
 
-struct gt_live_strip *gt_live_strip_new(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+struct gt_live_strip *gt_live_strip_new(
+	const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	struct gt_live_strip *s = calloc(1, sizeof(*s));
 	int64_t from = gt_range_of(&opt->filter, seg).from;
 
 	if (s) {
-		s->window = (struct gt_busy_strip_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
+		s->window = (struct gt_busy_strip_window){
+			from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg)
+		};
 		s->since = s->window.from;
 	}
 	return s;
@@ -18,7 +21,9 @@ struct gt_live_strip *gt_live_strip_new(const struct gt_analysis_options *opt, c
 static unsigned cell_of(const struct gt_live_strip *s, int64_t at)
 {
 	uint64_t since = at > s->window.from ? (uint64_t)at - (uint64_t)s->window.from : 0;
-	unsigned __int128 cell = s->window.width ? (unsigned __int128)since * GT_BUSY_STRIP_CELLS / s->window.width : 0;
+	unsigned __int128 cell = s->window.width
+		? (unsigned __int128)since * GT_BUSY_STRIP_CELLS / s->window.width
+		: 0;
 
 	return cell < GT_BUSY_STRIP_CELLS ? (unsigned)cell : GT_BUSY_STRIP_CELLS - 1;
 }
@@ -35,15 +40,19 @@ void gt_live_strip_set(struct gt_live_strip *s, int64_t at, uint64_t value)
 
 	for (unsigned i = cell_of(s, s->since); i < to; i++)
 		most(s, i);
-	if (at > s->since && at > s->window.from + (int64_t)((unsigned __int128)s->window.width * to / GT_BUSY_STRIP_CELLS))
-		most(s, to);	/* it held into this cell */
+	if (at > s->since &&
+		at > s->window.from +
+				(int64_t)((unsigned __int128)s->window.width * to /
+					GT_BUSY_STRIP_CELLS))
+		most(s, to); /* it held into this cell */
 	s->since = at > s->since ? at : s->since;
 	s->value = value;
 	s->peak = value > s->peak ? value : s->peak;
 	most(s, to);
 }
 
-const char *gt_live_strip_text(struct gt_live_strip *s, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
+const char *gt_live_strip_text(
+	struct gt_live_strip *s, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1])
 {
 	static const char levels[] = " .:-=+*#%@";
 	const unsigned each = GT_BUSY_STRIP_CELLS / cells;

@@ -26,20 +26,24 @@ int gt_held_init(struct gt_memory_tracker *m, struct gt_reader *r, bool grouped,
 }
 
 /* The three accounts that one allocation belongs to. */
-struct accounts { struct gt_account *of[3]; };
+struct accounts {
+	struct gt_account *of[3];
+};
 static struct accounts accounts_of(struct gt_memory_tracker *m, uint32_t place, unsigned kind)
 {
 	struct gt_account *kinds = m->kinds[m->where.list[place].seg->index];
 
 	return (struct accounts){ { &kinds[kind], &kinds[ALL], &m->places[place] } };
 }
-#define EACH_ACCOUNT(h, m, place, kind) \
-	for (struct accounts acc_ = accounts_of(m, place, kind), *once_ = &acc_; once_; once_ = NULL) \
+#define EACH_ACCOUNT(h, m, place, kind)                                                            \
+	for (struct accounts acc_ = accounts_of(m, place, kind), *once_ = &acc_; once_;            \
+		once_ = NULL)                                                                      \
 		for (struct gt_account **p_ = acc_.of, *h; p_ < acc_.of + 3 && (h = *p_); p_++)
 
 static void give_back(struct gt_memory_tracker *m, const struct gt_live_item *old)
 {
-	EACH_ACCOUNT(h, m, old->place, old->kind) {
+	EACH_ACCOUNT(h, m, old->place, old->kind)
+	{
 		h->live -= old->bytes < h->live ? old->bytes : h->live;
 		h->live_count--;
 	}
@@ -54,25 +58,36 @@ static int not_followed(struct gt_memory_tracker *m, int code, struct gt_err *er
 }
 
 /* Live memory of a process, and of a group if it is one of any, is another from now on. */
-static int changed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+static int changed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e,
+	uint32_t place, uint32_t group, struct gt_err *err)
 {
 	return m->changed ? m->changed(m->arg, at, e, place, group, err) : 0;
 }
 
-static int group_of(struct gt_memory_tracker *m, const struct gt_held_event *e, uint32_t *group, struct gt_err *err)
+static int group_of(struct gt_memory_tracker *m, const struct gt_held_event *e, uint32_t *group,
+	struct gt_err *err)
 {
 	int64_t i = UINT32_MAX;
 
 	if (e->sized && m->grouped)
-		i = gt_alloc_group(&m->groups, &(struct gt_alloc_group){ .place = e->place, .name = e->name, .kind = e->kind,
-				   .bytes = e->bytes }, err);
+		i = gt_alloc_group(&m->groups,
+			&(struct gt_alloc_group){ .place = e->place,
+				.name = e->name,
+				.kind = e->kind,
+				.bytes = e->bytes },
+			err);
 	*group = (uint32_t)i;
 	return i < 0 ? (int)i : 0;
 }
 
-static int play_alloc(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+static int play_alloc(
+	struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
 {
-	struct gt_live_item item = { .addr = e->addr, .bytes = e->bytes, .place = e->place, .kind = e->kind }, old;
+	struct gt_live_item item = { .addr = e->addr,
+		.bytes = e->bytes,
+		.place = e->place,
+		.kind = e->kind },
+			    old;
 	int rc = group_of(m, e, &item.group, err);
 
 	if (rc)
@@ -88,7 +103,8 @@ static int play_alloc(struct gt_memory_tracker *m, int64_t at, const struct gt_h
 			return rc;
 	}
 	gt_alloc_group_came(&m->groups, item.group, e->ns);
-	EACH_ACCOUNT(h, m, e->place, e->kind) {
+	EACH_ACCOUNT(h, m, e->place, e->kind)
+	{
 		h->tracked++;
 		h->live_count++;
 		h->live = gt_sat_add(h->live, e->bytes);
@@ -102,16 +118,18 @@ static int play_alloc(struct gt_memory_tracker *m, int64_t at, const struct gt_h
 	return changed(m, at, e, e->place, item.group, err);
 }
 
-static int freed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, const struct gt_live_item *old, struct gt_err *err)
+static int freed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e,
+	const struct gt_live_item *old, struct gt_err *err)
 {
 	EACH_ACCOUNT(h, m, old->place, old->kind)
-		h->freed = gt_sat_add(h->freed, old->bytes);
+	h->freed = gt_sat_add(h->freed, old->bytes);
 	give_back(m, old);
 	gt_alloc_group_went(&m->groups, old->group, true, e->ns);
 	return changed(m, at, e, old->place, old->group, err);
 }
 
-static int play_free(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+static int play_free(
+	struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
 {
 	struct gt_live_item old;
 	enum gt_live_freed what = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
@@ -119,33 +137,35 @@ static int play_free(struct gt_memory_tracker *m, int64_t at, const struct gt_he
 
 	if (what == GT_LIVE_GONE)
 		return freed(m, at, e, &old, err);
-	EACH_ACCOUNT(h, m, e->place, e->kind) {
+	EACH_ACCOUNT(h, m, e->place, e->kind)
+	{
 		h->unknown_frees += what == GT_LIVE_UNKNOWN;
 		h->references += held;
 		h->imported += foreign;
-		h->frees -= held || foreign;	/* it was counted as a call */
+		h->frees -= held || foreign; /* it was counted as a call */
 	}
 	return 0;
 }
 
-static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_event *e, struct gt_err *err)
+static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_event *e,
+	struct gt_err *err)
 {
 	struct gt_live_item old;
 	uint64_t at = e->addr;
 	int rc = 0;
 
 	switch (e->op) {
-	case GT_OP_ALLOC:
-		return play_alloc(m, when, e, err);
-	case GT_OP_FREE:
-		return play_free(m, when, e, err);
+	case GT_OP_ALLOC: return play_alloc(m, when, e, err);
+	case GT_OP_FREE: return play_free(m, when, e, err);
 	case GT_OP_RETAIN:
 	case GT_OP_IMPORT:
-		return not_followed(m, gt_live_retain(&m->live, e->place, e->addr, e->op == GT_OP_IMPORT), err);
+		return not_followed(
+			m, gt_live_retain(&m->live, e->place, e->addr, e->op == GT_OP_IMPORT), err);
 	case GT_OP_MAP:
 		return not_followed(m, gt_live_map(&m->live, e->place, e->addr, e->bytes), err);
 	case GT_OP_UNMAP:
-		while (!rc && gt_live_unmap(&m->live, e->place, &at, gt_sat_add(e->addr, e->bytes), &old))
+		while (!rc &&
+			gt_live_unmap(&m->live, e->place, &at, gt_sat_add(e->addr, e->bytes), &old))
 			rc = freed(m, when, e, &old, err);
 	}
 	return rc;
@@ -163,7 +183,8 @@ static int on_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
 
 /* ---- the rows of interest ---- */
 
-static int look_at_types(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
+static int look_at_types(
+	struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&m->whats, &m->whats_cap, cols->ntypes, sizeof(*m->whats)))
 		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
@@ -172,8 +193,8 @@ static int look_at_types(struct gt_memory_tracker *m, const struct gt_cols *cols
 		const struct gt_type *type = gt_cols_type(cols, c);
 
 		if (type && type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op))
-			m->whats[m->nwhats++] = (struct gt_held_what){
-				c, type->name, type->op, type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
+			m->whats[m->nwhats++] = (struct gt_held_what){ c, type->name, type->op,
+				type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
 	}
 	m->block = cols->block;
 	m->block_seg = cols->seg;
@@ -196,19 +217,25 @@ static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_held_even
 }
 
 /* Counts one row, and makes a moment of it if it can be followed: 1; 0: it cannot; or negative. */
-static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor *p, const struct gt_held_what *w, uint32_t place, struct gt_moment *to,
-		     struct gt_err *err)
+static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor *p,
+	const struct gt_held_what *w, uint32_t place, struct gt_moment *to, struct gt_err *err)
 {
 	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
-	struct gt_held_event e = { .place = place, .name = w->name, .op = w->op, .kind = w->kind, .track = p->cols->track,
-				   .ns = (uint64_t)p->cols->dur[p->row] };
-	bool known = gt_column_cursor_value(p, 1, &e.addr), null = known && !e.addr && a_free && !p->ret;
+	struct gt_held_event e = { .place = place,
+		.name = w->name,
+		.op = w->op,
+		.kind = w->kind,
+		.track = p->cols->track,
+		.ns = (uint64_t)p->cols->dur[p->row] };
+	bool known = gt_column_cursor_value(p, 1, &e.addr),
+	     null = known && !e.addr && a_free && !p->ret;
 	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
 	uint32_t event;
 
 	m->ended[place] = end > m->ended[place] ? end : m->ended[place];
 	e.sized = gt_column_cursor_value(p, 0, &e.bytes);
-	EACH_ACCOUNT(h, m, place, w->kind) {
+	EACH_ACCOUNT(h, m, place, w->kind)
+	{
 		h->allocs += alloc;
 		h->frees += a_free && !null;
 		h->null_frees += null;
@@ -222,18 +249,20 @@ static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor 
 		return 0;
 	if ((event = new_event(m, &e)) == UINT32_MAX)
 		return gt_err_set(err, -ENOMEM, "no memory to put calls in order");
-	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end, .what = event };
+	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end,
+		.what = event };
 	return 1;
 }
 
-static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols, const struct gt_held_what *w, struct gt_moment *to, size_t *n,
-		      struct gt_err *err)
+static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols,
+	const struct gt_held_what *w, struct gt_moment *to, size_t *n, struct gt_err *err)
 {
 	uint32_t place = gt_process_slot_of(&m->where, cols->seg, cols->track);
 	struct gt_column_cursor p;
 	int one = 0;
 
-	gt_column_cursor_start(&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
+	gt_column_cursor_start(
+		&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
 	for (; one >= 0 && gt_column_cursor_next(&p); *n += one > 0)
 		one = count_row(m, &p, w, place, &to[*n], err);
 	return one < 0 ? one : 0;
@@ -246,7 +275,7 @@ int gt_held_run(struct gt_memory_tracker *m, const struct gt_cols *cols, struct 
 	size_t n = 0;
 	int rc = 0;
 
-	if (m->block_seg && m->block_seg != cols->seg)	/* that one is over */
+	if (m->block_seg && m->block_seg != cols->seg) /* that one is over */
 		rc = gt_time_merge_flush(&m->lines[m->block_seg->index], on_moment, m, err);
 	if (!rc && (m->block_seg != cols->seg || m->block != cols->block)) {
 		rc = gt_time_merge_advance(line, cols->floor, on_moment, m, err);

@@ -1,5 +1,6 @@
-/* An allocation is known to ask again when all before it were seen, and whether it lies in a step is known when all of the GPU's work was:
- * so memory is followed a second time, by those that found the steps. Programs that keep what they have do without. */
+/* An allocation is known to ask again when all before it were seen, and whether it lies in a step
+ * is known when all of the GPU's work was: so memory is followed a second time, by those that found
+ * the steps. Programs that keep what they have do without. */
 #include "analyze/memory/step_churn.h"
 
 #include <stdlib.h>
@@ -12,12 +13,13 @@ struct churn {
 	struct gt_memory_tracker held;
 	struct gt_loop *loops;
 	size_t nloops, cap;
-	uint64_t *before;	/* by group: how often it was asked for again so far */
+	uint64_t *before; /* by group: how often it was asked for again so far */
 	size_t n;
 	struct gt_err *err;
 };
 
-static const struct gt_loop *loop_of(const struct churn *c, const struct gt_process_slots *where, uint32_t place)
+static const struct gt_loop *loop_of(
+	const struct churn *c, const struct gt_process_slots *where, uint32_t place)
 {
 	const struct gt_process_slot *p = &where->list[place];
 
@@ -27,12 +29,13 @@ static const struct gt_loop *loop_of(const struct churn *c, const struct gt_proc
 	return NULL;
 }
 
-static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+	uint32_t group, struct gt_err *err)
 {
 	struct churn *c = arg;
 	struct gt_alloc_groups *g = &c->held.groups;
 	const struct gt_loop *loop = loop_of(c, &c->held.where, place);
-	int64_t called = at - (int64_t)e->ns;		/* an allocation counts from its end */
+	int64_t called = at - (int64_t)e->ns; /* an allocation counts from its end */
 
 	if (group >= g->n)
 		return 0;
@@ -40,7 +43,8 @@ static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_
 		return gt_err_set(err, -ENOMEM, "no memory for what is asked for again");
 	while (c->n < g->n)
 		c->before[c->n++] = 0;
-	if (g->list[group].again > c->before[group] && loop && called >= loop->from && called < loop->to)
+	if (g->list[group].again > c->before[group] && loop && called >= loop->from &&
+		called < loop->to)
 		g->list[group].in_steps++;
 	c->before[group] = g->list[group].again;
 	return 0;
@@ -76,13 +80,16 @@ static int follow(struct churn *c, const struct gt_report_state *a, struct gt_er
 }
 
 /* What the second time said, into the groups of the first. */
-static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct gt_process_slots *where, struct gt_err *err)
+static int copy(const struct churn *c, struct gt_alloc_groups *g,
+	const struct gt_process_slots *where, struct gt_err *err)
 {
 	uint64_t beyond = g->beyond;
 
 	for (size_t i = 0; i < c->held.groups.n; i++) {
-		struct gt_alloc_group like = { .place = c->held.groups.list[i].place, .name = c->held.groups.list[i].name,
-					       .kind = c->held.groups.list[i].kind, .bytes = c->held.groups.list[i].bytes };
+		struct gt_alloc_group like = { .place = c->held.groups.list[i].place,
+			.name = c->held.groups.list[i].name,
+			.kind = c->held.groups.list[i].kind,
+			.bytes = c->held.groups.list[i].bytes };
 		int64_t at = gt_alloc_group(g, &like, err);
 
 		if (at < 0)
@@ -99,7 +106,8 @@ static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct g
 	return 0;
 }
 
-int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_process_slots *where, struct gt_err *err)
+int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a,
+	const struct gt_process_slots *where, struct gt_err *err)
 {
 	struct churn c = { .nloops = 0 };
 	uint64_t again = 0;

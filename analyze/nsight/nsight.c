@@ -6,16 +6,20 @@
 
 const char gt_nsight_family[] = "By the names and with the columns of Nsight Systems' reports:";
 
-int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err)
+int gt_nsight_names_init(
+	struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err)
 {
 	uint32_t nsegs = gt_reader_segments(r);
 
-	*n = (struct gt_nsight_names){ .reader = r, .form = form, .kernels = gt_kernel_names_of(r, GT_NAME_SHORT) };
+	*n = (struct gt_nsight_names){
+		.reader = r, .form = form, .kernels = gt_kernel_names_of(r, GT_NAME_SHORT)
+	};
 	n->first = calloc(nsegs + 1ul, sizeof(*n->first));
 	if (!n->kernels || !n->first)
 		return gt_err_set(err, -ENOMEM, "no memory for names");
 	for (uint32_t i = 0; i < nsegs; i++)
-		if (__builtin_add_overflow(n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))
+		if (__builtin_add_overflow(
+			    n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))
 			return gt_err_set(err, -EOVERFLOW, "too many types");
 	return gt_name_interner_init(&n->ids, n->first[nsegs], 0, err);
 }
@@ -31,12 +35,14 @@ void gt_nsight_names_release(struct gt_nsight_names *n)
 	free(n->first);
 }
 
-uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err)
+uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string,
+	struct gt_err *err)
 {
 	return gt_name_interner_find(&n->ids, gt_name_text(seg, string), 0, err);
 }
 
-uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
+uint32_t gt_nsight_type_name(
+	struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
 	return gt_name_interner_type(&n->ids, gt_nsight_slot(n, seg, type), seg, type, 0, err);
 }
@@ -76,7 +82,8 @@ const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
 	return one->full;
 }
 
-void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full)
+void gt_nsight_show_names(
+	const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full)
 {
 	if (n->form != GT_NAME_SHORT)
 		gt_table_instead(t, brief, full);
@@ -85,8 +92,12 @@ void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, c
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)
 {
 	static const char *const copies[] = {
-		"[CUDA memcpy]", "[CUDA memcpy Host-to-Device]", "[CUDA memcpy Device-to-Host]", "[CUDA memcpy Device-to-Device]",
-		"[CUDA memcpy Host-to-Host]", "[CUDA memcpy Peer-to-Peer]",
+		"[CUDA memcpy]",
+		"[CUDA memcpy Host-to-Device]",
+		"[CUDA memcpy Device-to-Host]",
+		"[CUDA memcpy Device-to-Device]",
+		"[CUDA memcpy Host-to-Host]",
+		"[CUDA memcpy Peer-to-Peer]",
 	};
 
 	if (what == GT_GPU_SET)
@@ -105,7 +116,8 @@ void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIG
 	cells[4] = gt_durations_deviation(d);
 }
 
-void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES])
+void gt_nsight_times(
+	const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES])
 {
 	cells[0] = gt_cell_i(share);
 	cells[1] = gt_cell_u(d->total);
@@ -115,8 +127,8 @@ void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell
 
 const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z)
 {
-	char *p = gt_put_u64(text, (uint32_t)x);	/* values fit into 32 bits, and text is
-							 * large enough for those */
+	char *p = gt_put_u64(text, (uint32_t)x); /* values fit into 32 bits, and text is
+						  * large enough for those */
 
 	*p++ = ' ';
 	p = gt_put_u64(p, (uint32_t)y);
@@ -128,6 +140,6 @@ const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, 
 bool gt_nsight_three_fields(const struct gt_type *type, unsigned role, uint32_t *first)
 {
 	*first = gt_type_field(type, role);
-	return *first != GT_NONE && *first + 2 < type->nfields && type->fields[*first + 1].role == role &&
-	       type->fields[*first + 2].role == role;
+	return *first != GT_NONE && *first + 2 < type->nfields &&
+		type->fields[*first + 1].role == role && type->fields[*first + 2].role == role;
 }

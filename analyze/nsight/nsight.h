@@ -1,10 +1,12 @@
 /* Shared by the reports that have the names and columns of Nsight Systems, for users and
- * scripts that know those. Titles and their order are Nsight's; keys carry their unit, as everywhere here. Times in text are in the unit that
- * fits.
+ * scripts that know those. Titles and their order are Nsight's; keys carry their unit, as
+ * everywhere here. Times in text are in the unit that fits.
  *
- * nsight_sums.c: sums by name. nsight_exec.c: from call to kernel. nsight_traces.c: row by row. nsight_nvtx.c: ranges and the
- * work launched in them. Their definitions are Nsight's too, also where this program's own reports have better ones: a Time
- * (%) is of the total of the table and not of the time that passed, and overlapping work counts as often as it overlaps. */
+ * nsight_sums.c: sums by name. nsight_exec.c: from call to kernel. nsight_traces.c: row by row.
+ * nsight_nvtx.c: ranges and the work launched in them. Their definitions are Nsight's too, also
+ * where this program's own reports have better ones: a Time
+ * (%) is of the total of the table and not of the time that passed, and overlapping work counts as
+ * often as it overlaps. */
 #ifndef GT_NSIGHT_H
 #define GT_NSIGHT_H
 #include "analyze/core/durations.h"
@@ -14,8 +16,8 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/names/demangle.h"
 
-#define GT_NSIGHT_GROUPS (1u << 16)	/* rows of a table; further ones share one row */
-extern const char gt_nsight_family[];	/* heading in --list */
+#define GT_NSIGHT_GROUPS (1u << 16)   /* rows of a table; further ones share one row */
+extern const char gt_nsight_family[]; /* heading in --list */
 
 /* ---- names ---- */
 
@@ -26,28 +28,39 @@ struct gt_nsight_names {
 	enum gt_name_form form;
 	struct gt_name_interner ids;
 	/* of the first nforms names; NULL: not computed yet */
-	struct gt_nsight_forms { const char *brief; char *full; } *forms;
+	struct gt_nsight_forms {
+		const char *brief;
+		char *full;
+	} * forms;
 	size_t nforms, forms_cap;
 	struct gt_kernel_names *kernels;
 	uint32_t *first; /* by segment: number of its first type; the last element is the total */
 };
-int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err);
+int gt_nsight_names_init(
+	struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err);
 void gt_nsight_names_release(struct gt_nsight_names *n);
 /* The number of a string, or of a type's name; GT_NONE with err filled in. A string that does
  * not exist is "?". */
-uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err);
-uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err);
+uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string,
+	struct gt_err *err);
+uint32_t gt_nsight_type_name(
+	struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err);
 /* The number of a type over all recordings. */
-static inline uint32_t gt_nsight_slot(const struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type)
+static inline uint32_t gt_nsight_slot(
+	const struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type)
 {
 	return n->first[seg->index] + type;
 }
-static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32_t name) { return n->ids.list[name].text; }
+static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32_t name)
+{
+	return n->ids.list[name].text;
+}
 /* The short or full name of a kernel, borrowed. Without memory: the text as recorded. */
 const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name);
 const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name);
 /* If --names asks for full names, text shows them instead of short ones. */
-void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full);
+void gt_nsight_show_names(
+	const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full);
 
 /* Nsight's name of a copy or set. */
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction);
@@ -56,20 +69,27 @@ static inline bool gt_nsight_is_call(const struct gt_type *type)
 {
 	return type && (type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME);
 }
-static inline bool gt_nsight_is_range(const struct gt_type *type) { return type && type->layer == GT_LAYER_USER; }
+static inline bool gt_nsight_is_range(const struct gt_type *type)
+{
+	return type && type->layer == GT_LAYER_USER;
+}
 
 /* ---- cells and notes ---- */
 
-#define GT_NSIGHT_SPREAD(key, title) \
-	{ key "avg_ns", title "Avg", GT_C_NS }, { key "med_ns", title "Med", GT_C_NS }, { key "min_ns", title "Min", GT_C_NS }, \
-	{ key "max_ns", title "Max", GT_C_NS }, { key "stddev_ns", title "StdDev", GT_C_NS }
-#define GT_NSIGHT_TIMES(key, title) \
-	{ "time_percent", "Time (%)", GT_C_PERCENT }, { "total_ns", "Total Time", GT_C_NS }, { key, title, GT_C_COUNT }, \
-	GT_NSIGHT_SPREAD("", "")
+#define GT_NSIGHT_SPREAD(key, title)                                                               \
+	{ key "avg_ns", title "Avg", GT_C_NS }, { key "med_ns", title "Med", GT_C_NS },            \
+		{ key "min_ns", title "Min", GT_C_NS }, { key "max_ns", title "Max", GT_C_NS },    \
+	{                                                                                          \
+		key "stddev_ns", title "StdDev", GT_C_NS                                           \
+	}
+#define GT_NSIGHT_TIMES(key, title)                                                                \
+	{ "time_percent", "Time (%)", GT_C_PERCENT }, { "total_ns", "Total Time", GT_C_NS },       \
+		{ key, title, GT_C_COUNT }, GT_NSIGHT_SPREAD("", "")
 #define GT_NSIGHT_NSPREAD 5
 #define GT_NSIGHT_NTIMES 8
 void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD]);
-void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES]);
+void gt_nsight_times(
+	const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES]);
 #define GT_NSIGHT_THREE 36
 /* Writes "8 2 1" into text. */
 const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z);

@@ -1,9 +1,9 @@
-/* From the call that launched a kernel to the kernel's end, by process, thread, device, call and kernel, as Nsight has it:
+/* From the call that launched a kernel to the kernel's end, by process, thread, device, call and
+ *kernel, as Nsight has it:
  *
  *	api     r.end - r.start			the call
- *	queue   k.start - r.end, if not below 0	from its return to the kernel's start; rows in which there was none are not in it
- *	kernel  k.end - k.start
- *	total   max(r.end, k.end) - r.start
+ *	queue   k.start - r.end, if not below 0	from its return to the kernel's start; rows in which
+ *there was none are not in it kernel  k.end - k.start total   max(r.end, k.end) - r.start
  *
  * A kernel that is joined to no call is in no row, and a note counts them. */
 #include <stdlib.h>
@@ -11,20 +11,26 @@
 #include "analyze/columns/launch_fields.h"
 #include "analyze/nsight/nsight.h"
 
-#define GROUPS_MOST (1u << 15)		/* each group is four times as large as in other reports */
+#define GROUPS_MOST (1u << 15) /* each group is four times as large as in other reports */
 
 enum { TOTAL, API, QUEUE, KERNEL, TIMES };
-struct exec_key { uint32_t segment, thread, device, call, kernel; };
-struct exec { struct exec_key key; struct gt_durations d[TIMES]; };
+struct exec_key {
+	uint32_t segment, thread, device, call, kernel;
+};
+struct exec {
+	struct exec_key key;
+	struct gt_durations d[TIMES];
+};
 struct execs {
-	struct gt_report_state asked;		/* first */
+	struct gt_report_state asked; /* first */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
 	uint64_t kernels, joined, by_order;
 };
 
-static int execs_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int execs_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct execs *e = state;
 
@@ -35,7 +41,8 @@ static int execs_init(void *state, struct gt_reader *r, const struct gt_analysis
 
 /* ---- rows ---- */
 
-static void add_times(struct execs *e, struct exec *to, const struct gt_launch_call *call, int64_t start, int64_t end)
+static void add_times(struct execs *e, struct exec *to, const struct gt_launch_call *call,
+	int64_t start, int64_t end)
 {
 	int64_t last = call->end > end ? call->end : end;
 
@@ -46,11 +53,13 @@ static void add_times(struct execs *e, struct exec *to, const struct gt_launch_c
 		gt_durations_add(&to->d[QUEUE], (uint64_t)(start - call->end), &e->held);
 }
 
-static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+static int execs_of_code(
+	struct execs *e, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
-	struct exec_key key = { .segment = cols->seg->index, .device = gt_track_device(cols->seg, cols->track),
-				.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
-	uint64_t name = UINT64_MAX;	/* the name whose number is in key.call */
+	struct exec_key key = { .segment = cols->seg->index,
+		.device = gt_track_device(cols->seg, cols->track),
+		.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
+	uint64_t name = UINT64_MAX; /* the name whose number is in key.call */
 	struct gt_launch_fields l;
 	struct gt_launch_call call;
 	struct gt_column_cursor p;
@@ -58,8 +67,10 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 
 	if (key.kernel == GT_NONE)
 		return err->code;
-	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_NAME);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_column_cursor_next(&p); nth++) {
+	gt_launch_fields_read(
+		&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_NAME);
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		gt_column_cursor_next(&p); nth++) {
 		uint32_t at;
 
 		e->kernels++;
@@ -68,12 +79,15 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 		e->joined++;
 		e->by_order += call.by_order;
 		key.thread = call.track;
-		if (call.name != name && (key.call = gt_nsight_name(&e->names, cols->seg, name = call.name, err)) == GT_NONE)
+		if (call.name != name &&
+			(key.call = gt_nsight_name(&e->names, cols->seg, name = call.name, err)) ==
+				GT_NONE)
 			return err->code;
 		at = gt_group_table_find(&e->groups, &key, err);
 		if (at == GT_GROUP_TABLE_NONE)
 			return err->code;
-		add_times(e, gt_group_table_at(&e->groups, at), &call, cols->start[p.row], cols->start[p.row] + cols->dur[p.row]);
+		add_times(e, gt_group_table_at(&e->groups, at), &call, cols->start[p.row],
+			cols->start[p.row] + cols->dur[p.row]);
 	}
 	return 0;
 }
@@ -91,10 +105,19 @@ static int execs_block(void *state, const struct gt_cols *cols, struct gt_err *e
 /* ---- figures ---- */
 
 static const struct gt_column columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT },
-	{ "dev_id", "DevId", GT_C_COUNT }, { "count", "Count", GT_C_COUNT }, { "qcount", "QCount", GT_C_COUNT },
-	GT_NSIGHT_SPREAD("t", "T"), GT_NSIGHT_SPREAD("a", "A"), GT_NSIGHT_SPREAD("q", "Q"), GT_NSIGHT_SPREAD("k", "K"),
-	{ "api_name", "API Name", GT_C_TEXT }, { "short_kernel_name", "Kernel Name", GT_C_TEXT }, { "kernel_name", NULL, GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "tid", "TID", GT_C_COUNT },
+	{ "dev_id", "DevId", GT_C_COUNT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "qcount", "QCount", GT_C_COUNT },
+	GT_NSIGHT_SPREAD("t", "T"),
+	GT_NSIGHT_SPREAD("a", "A"),
+	GT_NSIGHT_SPREAD("q", "Q"),
+	GT_NSIGHT_SPREAD("k", "K"),
+	{ "api_name", "API Name", GT_C_TEXT },
+	{ "short_kernel_name", "Kernel Name", GT_C_TEXT },
+	{ "kernel_name", NULL, GT_C_TEXT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 #define NWHERE 4
@@ -110,7 +133,8 @@ static int by_mean(const void *pa, const void *pb)
 	return x != y ? (x < y ? 1 : -1) : memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-static void where_cells(const struct execs *e, const struct exec_key *key, struct gt_cell cells[NWHERE])
+static void where_cells(
+	const struct execs *e, const struct exec_key *key, struct gt_cell cells[NWHERE])
 {
 	const struct gt_segment *seg = gt_reader_segment(e->asked.reader, key->segment);
 	bool thread = key->thread < seg->ntracks, device = key->device < seg->ntracks;
@@ -138,7 +162,8 @@ static void add_row(struct execs *e, struct gt_table *t, const struct exec *x)
 	for (unsigned i = 0; i < TIMES; i++, n += GT_NSIGHT_NSPREAD)
 		gt_nsight_spread(&x->d[i], cells + n);
 	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_text(&e->names, x->key.call));
-	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&e->names, x->key.kernel));
+	cells[n++] =
+		gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&e->names, x->key.kernel));
 	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&e->names, x->key.kernel));
 	gt_table_add(t, cells + gt_where_skip(e->asked.reader));
 }
@@ -149,7 +174,9 @@ static void note_limits(const struct execs *e, struct gt_table *t)
 
 	for (size_t i = 0; i < e->groups.n; i++)
 		for (unsigned k = 0; k < TIMES; k++)
-			coarse |= ((const struct exec *)gt_group_table_at(&e->groups, i))->d[k].coarse;
+			coarse |= ((const struct exec *)gt_group_table_at(&e->groups, i))
+					  ->d[k]
+					  .coarse;
 	gt_note_joins(t, e->kernels, "kernels", e->kernels - e->joined, "in no row", e->by_order);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
@@ -161,15 +188,17 @@ static int execs_finish(void *state, struct gt_table **tables, unsigned max, str
 	unsigned skip = gt_where_skip(e->asked.reader);
 	size_t shown = gt_rows_shown(e->groups.n, e->asked.opt->top);
 
-	tables[0] = gt_table_new("cuda_kern_exec_sum", "CUDA kernel launch and execution: T total, A call, Q queue, K kernel",
-				 columns + skip, NCOLUMNS - skip);
+	tables[0] = gt_table_new("cuda_kern_exec_sum",
+		"CUDA kernel launch and execution: T total, A call, Q queue, K kernel",
+		columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_group_table_sort(&e->groups, by_mean);
 	for (size_t i = 0; i < shown; i++)
 		add_row(e, tables[0], gt_group_table_at(&e->groups, i));
-	gt_table_gives_way(tables[0], "tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
-			   "tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count");
+	gt_table_gives_way(tables[0],
+		"tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
+		"tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count");
 	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
 	gt_table_note_cut(tables[0], e->groups.n, shown);
 	note_limits(e, tables[0]);
@@ -182,22 +211,23 @@ static void execs_release(void *state)
 
 	for (size_t i = 0; i < e->groups.n; i++)
 		for (unsigned k = 0; k < TIMES; k++)
-			gt_durations_release(&((struct exec *)gt_group_table_at(&e->groups, i))->d[k]);
+			gt_durations_release(
+				&((struct exec *)gt_group_table_at(&e->groups, i))->d[k]);
 	gt_group_table_release(&e->groups);
 	gt_nsight_names_release(&e->names);
 }
 
 const struct gt_analysis gt_cuda_kern_exec_sum_report = {
-	.name       = "cuda_kern_exec_sum",
-	.help       = "launch and execution of kernels: call, queue, kernel and total",
-	.family     = gt_nsight_family,
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.name = "cuda_kern_exec_sum",
+	.help = "launch and execution of kernels: call, queue, kernel and total",
+	.family = gt_nsight_family,
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_ANY_ORDER,
+	.order = GT_ANY_ORDER,
 	.state_size = sizeof(struct execs),
-	.init       = execs_init,
-	.block      = execs_block,
-	.finish     = execs_finish,
-	.release    = execs_release,
+	.init = execs_init,
+	.block = execs_block,
+	.finish = execs_finish,
+	.release = execs_release,
 };

@@ -21,42 +21,57 @@
 #include "analyze/nsight/nsight.h"
 #include "formats/base/buf.h"
 
-#define WINDOW (1u << 17)		/* ranges in a window, including carried ones */
-#define PAIRS (1u << 19)		/* pairs of a range and a kernel in it, per window */
+#define WINDOW (1u << 17) /* ranges in a window, including carried ones */
+#define PAIRS (1u << 19)  /* pairs of a range and a kernel in it, per window */
 #define GROUPS_MOST (1u << 15)
-#define DEEPEST 1024u			/* nesting depth: the search for operations and levels
-					 * visits each enclosing range */
+#define DEEPEST                                                                                    \
+	1024u /* nesting depth: the search for operations and levels                               \
+	       * visits each enclosing range */
 
 struct range {
 	int64_t start, end;
-	int64_t first, last;		/* of its operations */
+	int64_t first, last; /* of its operations */
 	uint64_t ops;
-	uint32_t track, name, id, level, children;	/* id: 0, 1, ... in order of start */
+	uint32_t track, name, id, level, children; /* id: 0, 1, ... in order of start */
 	uint8_t depth;
 };
-struct proj { uint32_t name; struct gt_durations d; uint64_t ranges_ns, ops, levels, children; };
-struct kern_key { uint32_t segment, track, range, kernel; };
-struct kern { struct kern_key key; struct gt_durations d; uint64_t instances; };
+struct proj {
+	uint32_t name;
+	struct gt_durations d;
+	uint64_t ranges_ns, ops, levels, children;
+};
+struct kern_key {
+	uint32_t segment, track, range, kernel;
+};
+struct kern {
+	struct kern_key key;
+	struct gt_durations d;
+	uint64_t instances;
+};
 /* a set of range id << 32 | group, each plus one */
-struct pairs { uint64_t *slots; uint32_t n; bool overrun; };
+struct pairs {
+	uint64_t *slots;
+	uint32_t n;
+	bool overrun;
+};
 
 struct nvtx {
-	struct gt_report_state asked;		/* first */
-	bool kernels;			/* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
+	struct gt_report_state asked; /* first */
+	bool kernels;                 /* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
-	const struct gt_segment *seg;	/* the current segment */
-	struct range *ranges, *spare;	/* WINDOW elements each */
+	const struct gt_segment *seg; /* the current segment */
+	struct range *ranges, *spare; /* WINDOW elements each */
 	uint32_t n, next_id;
 	int64_t *tree; /* ends of `leaves` ranges, and the maxima above them; the root is 1 */
 	uint32_t leaves;
 	uint32_t *of_track; /* by track: its first range; the last element is the total */
-	int64_t from, to;		/* the window: launches that start in it */
+	int64_t from, to;   /* the window: launches that start in it */
 	struct pairs pairs;
 	uint64_t work, unjoined, outside, idle, unended;
-	const char *crowded;		/* why there is no answer: too many ranges at one moment;
-					 * the number as text */
+	const char *crowded; /* why there is no answer: too many ranges at one moment;
+			      * the number as text */
 };
 
 /* ---- a window ---- */
@@ -67,7 +82,8 @@ static int compare_nesting(const void *pa, const void *pb)
 
 	if (a->end != b->end)
 		return a->end > b->end ? -1 : 1;
-	return a->depth != b->depth ? (a->depth > b->depth) - (a->depth < b->depth) : (a->id > b->id) - (a->id < b->id);
+	return a->depth != b->depth ? (a->depth > b->depth) - (a->depth < b->depth)
+				    : (a->id > b->id) - (a->id < b->id);
 }
 
 /* Sorts by track, then start, enclosing ranges first. Ranges come by start, so each only needs
@@ -82,11 +98,12 @@ static void sort_ranges(struct nvtx *v)
 		v->of_track[v->ranges[i].track + 2]++;
 	for (uint32_t t = 2; t < ntracks + 2; t++)
 		v->of_track[t] += v->of_track[t - 1];
-	for (uint32_t i = 0; i < v->n; i++)	/* of_track[t + 1] moves from the start to the
-						 * end of track t */
+	for (uint32_t i = 0; i < v->n; i++) /* of_track[t + 1] moves from the start to the
+					     * end of track t */
 		to[v->of_track[v->ranges[i].track + 1]++] = v->ranges[i];
 	for (uint32_t i = 0; i < v->n; i = k) {
-		for (k = i + 1; k < v->n && to[k].track == to[i].track && to[k].start == to[i].start; )
+		for (k = i + 1;
+			k < v->n && to[k].track == to[i].track && to[k].start == to[i].start;)
 			k++;
 		if (k > i + 1)
 			qsort(to + i, k - i, sizeof(*to), compare_nesting);
@@ -97,12 +114,13 @@ static void sort_ranges(struct nvtx *v)
 
 static void build_tree(struct nvtx *v)
 {
-	for (v->leaves = 2; v->leaves <= v->n; )
+	for (v->leaves = 2; v->leaves <= v->n;)
 		v->leaves *= 2;
 	for (uint32_t i = 0; i < v->leaves; i++)
 		v->tree[v->leaves + i] = i < v->n ? v->ranges[i].end : INT64_MIN;
 	for (uint32_t i = v->leaves - 1; i; i--)
-		v->tree[i] = v->tree[2 * i] > v->tree[2 * i + 1] ? v->tree[2 * i] : v->tree[2 * i + 1];
+		v->tree[i] =
+			v->tree[2 * i] > v->tree[2 * i + 1] ? v->tree[2 * i] : v->tree[2 * i + 1];
 }
 
 /* The last range in [lo, hi) that ends at `end` or later. GT_NONE: none. */
@@ -114,7 +132,7 @@ static uint32_t last_until(const struct nvtx *v, uint32_t lo, uint32_t hi, int64
 		i /= 2;
 	if (i <= 1)
 		return GT_NONE;
-	for (i--; i < v->leaves; )
+	for (i--; i < v->leaves;)
 		i = 2 * i + (v->tree[2 * i + 1] >= end);
 	return i - v->leaves >= lo ? i - v->leaves : GT_NONE;
 }
@@ -173,7 +191,8 @@ static bool add_pair(struct pairs *p, uint32_t id, uint32_t group)
 	return true;
 }
 
-static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, uint64_t ns, struct gt_err *err)
+static int add_kernel(
+	struct nvtx *v, const struct range *r, uint32_t kernel, uint64_t ns, struct gt_err *err)
 {
 	struct kern_key key = { v->seg->index, r->track, r->name, kernel };
 	uint32_t at = gt_group_table_find(&v->groups, &key, err);
@@ -188,10 +207,12 @@ static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, ui
 }
 
 /* Adds a GPU operation from `start` to `end`. */
-static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t start, int64_t end, uint32_t kernel, struct gt_err *err)
+static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t start, int64_t end,
+	uint32_t kernel, struct gt_err *err)
 {
 	uint32_t lo = v->n ? v->of_track[call->track] : 0;
-	uint32_t at = v->n ? last_until(v, lo, behind(v, call->track, call->start), call->end) : GT_NONE;
+	uint32_t at =
+		v->n ? last_until(v, lo, behind(v, call->track, call->start), call->end) : GT_NONE;
 
 	if (at == GT_NONE) {
 		v->outside++;
@@ -212,18 +233,24 @@ static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t s
 }
 
 /* counted: an earlier window counted the operations */
-struct work { struct nvtx *v; struct gt_err *err; bool counted; };
+struct work {
+	struct nvtx *v;
+	struct gt_err *err;
+	bool counted;
+};
 
 static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32_t code)
 {
 	struct nvtx *v = w->v;
 	struct gt_launch_fields l;
 	struct gt_column_cursor p;
-	uint32_t nth = 0, kernel = gt_nsight_type_name(&v->names, cols->seg, cols->types[code], w->err);
+	uint32_t nth = 0,
+		 kernel = gt_nsight_type_name(&v->names, cols->seg, cols->types[code], w->err);
 	int rc = kernel == GT_NONE ? w->err->code : 0;
 
 	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_column_cursor_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		!rc && gt_column_cursor_next(&p); nth++) {
 		int64_t start = cols->start[p.row];
 		struct gt_launch_call call;
 
@@ -355,7 +382,8 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 {
 	const struct gt_filter *asked = arg;
 
-	return gt_nsight_is_range(type) && (!asked->match || asked->match(seg, type, asked->match_arg));
+	return gt_nsight_is_range(type) &&
+		(!asked->match || asked->match(seg, type, asked->match_arg));
 }
 
 /* A trace without ranges needs no scan of operations. */
@@ -365,7 +393,9 @@ static int make_room(struct nvtx *v, struct gt_err *err)
 	v->spare = calloc(WINDOW, sizeof(*v->spare));
 	v->tree = calloc(4ul * WINDOW, sizeof(*v->tree));
 	v->pairs.slots = calloc(2ul * PAIRS, sizeof(*v->pairs.slots));
-	return v->ranges && v->spare && v->tree && v->pairs.slots ? 0 : gt_err_set(err, -ENOMEM, "no memory for ranges");
+	return v->ranges && v->spare && v->tree && v->pairs.slots
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory for ranges");
 }
 
 static int take_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
@@ -374,8 +404,12 @@ static int take_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *
 
 	if (name == GT_NONE || (!v->ranges && make_room(v, err)))
 		return err->code;
-	v->ranges[v->n++] = (struct range){ .start = ev->row.start, .end = ev->row.end, .track = ev->track, .name = name,
-					    .id = v->next_id++, .depth = ev->row.depth };
+	v->ranges[v->n++] = (struct range){ .start = ev->row.start,
+		.end = ev->row.end,
+		.track = ev->track,
+		.name = name,
+		.id = v->next_id++,
+		.depth = ev->row.depth };
 	return 0;
 }
 
@@ -449,29 +483,39 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 		gt_table_cannot(t, "%s", v->crowded);
 	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
 	if (v->outside)
-		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range", (unsigned long long)v->outside,
-			     (unsigned long long)v->work, work);
+		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range",
+			(unsigned long long)v->outside, (unsigned long long)v->work, work);
 	if (v->idle && v->kernels)
-		gt_note_plural(t, v->idle, "%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
-			     "{it|them} launched stands there", (unsigned long long)v->idle);
+		gt_note_plural(t, v->idle,
+			"%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
+			"{it|them} launched stands there",
+			(unsigned long long)v->idle);
 	else if (v->idle)
-		gt_note_plural(t, v->idle, "%llu {range|ranges} launched no GPU work", (unsigned long long)v->idle);
+		gt_note_plural(t, v->idle, "%llu {range|ranges} launched no GPU work",
+			(unsigned long long)v->idle);
 	if (v->unended)
-		gt_note_plural(t, v->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
-			     (unsigned long long)v->unended);
+		gt_note_plural(t, v->unended,
+			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
+			(unsigned long long)v->unended);
 	if (v->pairs.overrun)
-		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
+		gt_table_note(t,
+			"too many ranges with different kernels: it is not counted in how many of them a kernel was");
 	/* both are needed; one reason is enough */
 	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))
 		gt_note_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
 }
 
 static const struct gt_column proj_columns[] = {
-	{ "range", "Range", GT_C_TEXT }, { "total_proj_ns", "Total Proj Time", GT_C_NS },
-	{ "total_range_ns", "Total Range Time", GT_C_NS }, { "range_instances", "Range Instances", GT_C_COUNT },
+	{ "range", "Range", GT_C_TEXT },
+	{ "total_proj_ns", "Total Proj Time", GT_C_NS },
+	{ "total_range_ns", "Total Range Time", GT_C_NS },
+	{ "range_instances", "Range Instances", GT_C_COUNT },
 	GT_NSIGHT_SPREAD("proj_", "Proj "),
-	{ "total_gpu_ops", "Total GPU Ops", GT_C_COUNT }, { "avg_gpu_ops", "Avg GPU Ops", GT_C_REAL },
-	{ "avg_range_lvl", "Avg Range Lvl", GT_C_REAL }, { "avg_num_child", "Avg Num Child", GT_C_REAL }, { "style", NULL, GT_C_TEXT },
+	{ "total_gpu_ops", "Total GPU Ops", GT_C_COUNT },
+	{ "avg_gpu_ops", "Avg GPU Ops", GT_C_REAL },
+	{ "avg_range_lvl", "Avg Range Lvl", GT_C_REAL },
+	{ "avg_num_child", "Avg Num Child", GT_C_REAL },
+	{ "style", NULL, GT_C_TEXT },
 };
 #define NPROJ (sizeof(proj_columns) / sizeof(*proj_columns))
 
@@ -484,7 +528,9 @@ static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
 {
 	struct gt_cell cells[NPROJ];
 
-	cells[0] = gt_cell_text(gt_group_table_is_rest(&v->groups, p) ? "(all others)" : gt_nsight_text(&v->names, p->name));
+	cells[0] = gt_cell_text(gt_group_table_is_rest(&v->groups, p)
+			? "(all others)"
+			: gt_nsight_text(&v->names, p->name));
 	cells[1] = gt_cell_u(p->d.total);
 	cells[2] = gt_cell_u(p->ranges_ns);
 	cells[3] = gt_cell_u(p->d.count);
@@ -493,7 +539,7 @@ static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
 	cells[10] = average(p->ops, p->d.count);
 	cells[11] = average(p->levels, p->d.count);
 	cells[12] = average(p->children, p->d.count);
-	cells[13] = gt_cell_none();	/* the style of a range is not recorded */
+	cells[13] = gt_cell_none(); /* the style of a range is not recorded */
 	gt_table_add(t, cells);
 }
 
@@ -501,7 +547,8 @@ static int by_proj(const void *pa, const void *pb)
 {
 	const struct proj *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1) : (a->name > b->name) - (a->name < b->name);
+	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
+					: (a->name > b->name) - (a->name < b->name);
 }
 
 static int proj_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -512,15 +559,17 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("nvtx_gpu_proj_sum", "NVTX ranges projected onto the GPU", proj_columns, NPROJ);
+	tables[0] = gt_table_new(
+		"nvtx_gpu_proj_sum", "NVTX ranges projected onto the GPU", proj_columns, NPROJ);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_group_table_sort(&v->groups, by_proj);
 	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_proj(v, tables[0], gt_group_table_at(&v->groups, i));
-	gt_table_gives_way(tables[0], "avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
-			   "proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
+	gt_table_gives_way(tables[0],
+		"avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
+		"proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
 	if (!v->crowded)
 		gt_table_note_cut(tables[0], v->groups.n, shown);
 	note_limits(v, tables[0]);
@@ -528,17 +577,25 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 }
 
 static const struct gt_column kern_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "nvtx_range", "NVTX Range", GT_C_TEXT }, { "pid", "PID", GT_C_COUNT },
-	{ "tid", "TID", GT_C_COUNT }, { "nvtx_inst", "NVTX Inst", GT_C_COUNT }, { "kern_inst", "Kern Inst", GT_C_COUNT },
-	{ "total_ns", "Total Time", GT_C_NS }, GT_NSIGHT_SPREAD("", ""), { "short_kernel_name", "Kernel Name", GT_C_TEXT },
-	{ "kernel_name", NULL, GT_C_TEXT }, { "style", NULL, GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT },
+	{ "nvtx_range", "NVTX Range", GT_C_TEXT },
+	{ "pid", "PID", GT_C_COUNT },
+	{ "tid", "TID", GT_C_COUNT },
+	{ "nvtx_inst", "NVTX Inst", GT_C_COUNT },
+	{ "kern_inst", "Kern Inst", GT_C_COUNT },
+	{ "total_ns", "Total Time", GT_C_NS },
+	GT_NSIGHT_SPREAD("", ""),
+	{ "short_kernel_name", "Kernel Name", GT_C_TEXT },
+	{ "kernel_name", NULL, GT_C_TEXT },
+	{ "style", NULL, GT_C_TEXT },
 };
 #define NKERN (sizeof(kern_columns) / sizeof(*kern_columns))
 
 static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
 {
 	bool rest = gt_group_table_is_rest(&v->groups, k);
-	const struct gt_segment *seg = rest ? NULL : gt_reader_segment(v->asked.reader, k->key.segment);
+	const struct gt_segment *seg =
+		rest ? NULL : gt_reader_segment(v->asked.reader, k->key.segment);
 	uint32_t process = rest ? GT_NONE : gt_track_process(seg, k->key.track);
 	struct gt_cell cells[NKERN];
 
@@ -560,7 +617,8 @@ static int by_total(const void *pa, const void *pb)
 {
 	const struct kern *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1) : memcmp(&a->key, &b->key, sizeof(a->key));
+	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
+					: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 static int kern_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -572,15 +630,17 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("nvtx_kern_sum", "Kernels by the innermost NVTX range that launched them", kern_columns + skip,
-				 NKERN - skip);
+	tables[0] = gt_table_new("nvtx_kern_sum",
+		"Kernels by the innermost NVTX range that launched them", kern_columns + skip,
+		NKERN - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_group_table_sort(&v->groups, by_total);
 	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_kern(v, tables[0], gt_group_table_at(&v->groups, i));
-	gt_table_gives_way(tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
+	gt_table_gives_way(
+		tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
 	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
 		gt_table_note_cut(tables[0], v->groups.n, shown);
@@ -590,23 +650,27 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 /* ---- the reports ---- */
 
-static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analysis_options *opt, bool kernels, struct gt_err *err)
+static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analysis_options *opt,
+	bool kernels, struct gt_err *err)
 {
 	v->asked = (struct gt_report_state){ r, opt };
 	v->kernels = kernels;
 	if (kernels)
-		gt_group_table_init(&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
+		gt_group_table_init(
+			&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
 	else
 		gt_group_table_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
 	return gt_nsight_names_init(&v->names, r, opt->names, err);
 }
 
-static int proj_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int proj_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return nvtx_init(state, r, opt, false, err);
 }
 
-static int kern_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int kern_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return nvtx_init(state, r, opt, true, err);
 }
@@ -618,7 +682,8 @@ static void nvtx_release(void *state)
 	for (size_t i = 0; i < v->groups.n; i++) {
 		void *group = gt_group_table_at(&v->groups, i);
 
-		gt_durations_release(v->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
+		gt_durations_release(
+			v->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
 	}
 	gt_group_table_release(&v->groups);
 	gt_nsight_names_release(&v->names);
@@ -630,25 +695,25 @@ static void nvtx_release(void *state)
 }
 
 const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
-	.name       = "nvtx_gpu_proj_sum",
-	.help       = "the program's ranges by name: when the GPU did what was launched in them",
-	.family     = gt_nsight_family,
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_USER),
+	.name = "nvtx_gpu_proj_sum",
+	.help = "the program's ranges by name: when the GPU did what was launched in them",
+	.family = gt_nsight_family,
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
-	.init       = proj_init,
-	.finish     = proj_finish,
-	.release    = nvtx_release,
+	.init = proj_init,
+	.finish = proj_finish,
+	.release = nvtx_release,
 };
 
 const struct gt_analysis gt_nvtx_kern_sum_report = {
-	.name       = "nvtx_kern_sum",
-	.help       = "kernels by the range that launched them",
-	.family     = gt_nsight_family,
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_USER),
+	.name = "nvtx_kern_sum",
+	.help = "kernels by the range that launched them",
+	.family = gt_nsight_family,
+	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
-	.init       = kern_init,
-	.finish     = kern_finish,
-	.release    = nvtx_release,
+	.init = kern_init,
+	.finish = kern_finish,
+	.release = nvtx_release,
 };

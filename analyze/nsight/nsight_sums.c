@@ -9,41 +9,57 @@
 #include "analyze/nsight/nsight.h"
 #include "formats/base/buf.h"
 
-enum part { NOTHING, CALLS, KERNELS, MEMORY /* copies and sets */, GRAPHS /* told of as a whole */, RANGES };
+enum part {
+	NOTHING,
+	CALLS,
+	KERNELS,
+	MEMORY /* copies and sets */,
+	GRAPHS /* told of as a whole */,
+	RANGES
+};
 #define PART(p) (1u << (p))
 
 struct sum_spec {
 	const char *name, *title;
 	const struct gt_column *columns;
-	unsigned ncolumns, parts;	/* PART(...) */
-	bool category, geometry, sizes;	/* category: a column names the part; geometry: kernels
+	unsigned ncolumns, parts;       /* PART(...) */
+	bool category, geometry, sizes; /* category: a column names the part; geometry: kernels
 					 * with different grids are separate; sizes: bytes, not
 					 * time */
 	const char *gives_way;
 };
-struct sum_key { uint32_t name, part, grid[3], block[3]; }; /* name: for a copy or set its kind */
-struct sum { struct sum_key key; struct gt_durations d; const char *text; int64_t share; bool runtime; };
+struct sum_key {
+	uint32_t name, part, grid[3], block[3];
+}; /* name: for a copy or set its kind */
+struct sum {
+	struct sum_key key;
+	struct gt_durations d;
+	const char *text;
+	int64_t share;
+	bool runtime;
+};
 struct sums {
-	struct gt_report_state asked;		/* first */
+	struct gt_report_state asked; /* first */
 	const struct sum_spec *spec;
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	uint32_t *of_slot; /* by type: 1 + group, if the type determines it; 0: not seen yet */
-	uint32_t *of_code;		/* the same by code of the current run; 0: rows are not
-					 * counted by type */
+	uint32_t *of_code; /* the same by code of the current run; 0: rows are not
+			    * counted by type */
 	size_t codes_cap, held;
 	uint64_t open, unended, unsized;
 };
 
-static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, const struct sum_spec *spec,
-		     struct gt_err *err)
+static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
+	const struct sum_spec *spec, struct gt_err *err)
 {
 	struct sums *s = state;
 	int rc;
 
 	s->asked = (struct gt_report_state){ r, opt };
 	s->spec = spec;
-	gt_group_table_init(&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
+	gt_group_table_init(
+		&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
 	rc = gt_nsight_names_init(&s->names, r, opt->names, err);
 	if (rc)
 		return rc;
@@ -55,8 +71,10 @@ static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_
 
 static enum part part_of(const struct gt_cols *cols, const struct gt_type *type)
 {
-	static const uint8_t of_work[] = { [GT_GPU_KERNEL] = KERNELS, [GT_GPU_COPY] = MEMORY, [GT_GPU_SET] = MEMORY,
-					   [GT_GPU_OTHER] = GRAPHS };
+	static const uint8_t of_work[] = { [GT_GPU_KERNEL] = KERNELS,
+		[GT_GPU_COPY] = MEMORY,
+		[GT_GPU_SET] = MEMORY,
+		[GT_GPU_OTHER] = GRAPHS };
 
 	if (!type)
 		return NOTHING;
@@ -68,10 +86,15 @@ static enum part part_of(const struct gt_cols *cols, const struct gt_type *type)
 /* Copies of one type differ in direction only; without a direction they are one kind. */
 static uint32_t memory_kind(const struct gt_type *type, uint64_t direction)
 {
-	return gt_gpu_what(type) == GT_GPU_SET ? UINT32_MAX : direction <= GT_DIR_PEER ? (uint32_t)direction : GT_DIR_UNKNOWN;
+	return gt_gpu_what(type) == GT_GPU_SET ? UINT32_MAX
+		: direction <= GT_DIR_PEER     ? (uint32_t)direction
+					       : GT_DIR_UNKNOWN;
 }
 
-static const char *memory_text(uint32_t kind) { return gt_nsight_operation(kind == UINT32_MAX ? GT_GPU_SET : GT_GPU_COPY, kind); }
+static const char *memory_text(uint32_t kind)
+{
+	return gt_nsight_operation(kind == UINT32_MAX ? GT_GPU_SET : GT_GPU_COPY, kind);
+}
 
 static int add_one(struct sums *s, const struct sum_key *key, uint64_t v, struct gt_err *err)
 {
@@ -89,31 +112,40 @@ static int add_memory(struct sums *s, const struct gt_cols *cols, uint32_t code,
 	struct gt_column_cursor p;
 	int rc = 0;
 
-	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_column_cursor_next(&p); ) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES);
+		!rc && gt_column_cursor_next(&p);) {
 		uint64_t direction = GT_DIR_UNKNOWN, v = (uint64_t)cols->dur[p.row];
 
 		gt_column_cursor_value(&p, 0, &direction);
 		if (s->spec->sizes && !gt_column_cursor_value(&p, 1, &v))
 			s->unsized++;
 		else
-			rc = add_one(s, &(struct sum_key){ .name = memory_kind(type, direction), .part = MEMORY }, v, err);
+			rc = add_one(s,
+				&(struct sum_key){
+					.name = memory_kind(type, direction), .part = MEMORY },
+				v, err);
 	}
 	return rc;
 }
 
-static int add_geometry(struct sums *s, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+static int add_geometry(
+	struct sums *s, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
-	struct sum_key key = { .name = gt_nsight_type_name(&s->names, cols->seg, cols->types[code], err), .part = KERNELS };
+	struct sum_key key = { .name = gt_nsight_type_name(
+				       &s->names, cols->seg, cols->types[code], err),
+		.part = KERNELS };
 	const uint64_t *v[6] = { NULL };
 	uint32_t n[6] = { 0 }, grid, block, nth = 0;
 	struct gt_column_cursor p;
 	int rc = key.name == GT_NONE ? err->code : 0;
 
-	if (gt_nsight_three_fields(type, GT_R_GRID, &grid) && gt_nsight_three_fields(type, GT_R_BLOCK, &block))
+	if (gt_nsight_three_fields(type, GT_R_GRID, &grid) &&
+		gt_nsight_three_fields(type, GT_R_BLOCK, &block))
 		for (uint32_t i = 0; i < 6; i++)
 			v[i] = gt_cols_args(cols, code, i < 3 ? grid + i : block + i - 3, &n[i]);
-	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_column_cursor_next(&p); nth++) {
+	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
+		!rc && gt_column_cursor_next(&p); nth++) {
 		for (uint32_t i = 0; i < 3; i++) {
 			key.grid[i] = v[i] && nth < n[i] ? (uint32_t)v[i][nth] : 0;
 			key.block[i] = v[i + 3] && nth < n[i + 3] ? (uint32_t)v[i + 3][nth] : 0;
@@ -124,7 +156,8 @@ static int add_geometry(struct sums *s, const struct gt_cols *cols, uint32_t cod
 }
 
 /* 1 + the group of all rows of a type; 0 with err filled in. */
-static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32_t code, enum part part, struct gt_err *err)
+static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32_t code,
+	enum part part, struct gt_err *err)
 {
 	uint32_t *known = &s->of_slot[gt_nsight_slot(&s->names, cols->seg, cols->types[code])];
 	struct sum_key key = { .part = (uint32_t)part };
@@ -134,7 +167,8 @@ static uint32_t group_of_type(struct sums *s, const struct gt_cols *cols, uint32
 	key.name = gt_nsight_type_name(&s->names, cols->seg, cols->types[code], err);
 	*known = key.name == GT_NONE ? 0 : 1 + gt_group_table_find(&s->groups, &key, err);
 	if (*known)
-		((struct sum *)gt_group_table_at(&s->groups, *known - 1))->runtime = gt_cols_type(cols, code)->layer == GT_LAYER_RUNTIME;
+		((struct sum *)gt_group_table_at(&s->groups, *known - 1))->runtime =
+			gt_cols_type(cols, code)->layer == GT_LAYER_RUNTIME;
 	return *known;
 }
 
@@ -145,7 +179,8 @@ static void add_by_type(struct sums *s, const struct gt_cols *cols)
 		uint32_t at = s->of_code[cols->code ? cols->code[i] : 0];
 
 		if (at)
-			gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at - 1))->d, (uint64_t)cols->dur[i], &s->held);
+			gt_durations_add(&((struct sum *)gt_group_table_at(&s->groups, at - 1))->d,
+				(uint64_t)cols->dur[i], &s->held);
 	}
 }
 
@@ -154,8 +189,10 @@ static void count_others(struct sums *s, const struct gt_cols *cols)
 	for (uint32_t i = 0; i < cols->n; i++) {
 		const struct gt_type *type = gt_cols_type(cols, cols->code ? cols->code[i] : 0);
 
-		s->open += cols->kind == GT_OPEN && s->spec->parts & PART(CALLS) && gt_nsight_is_call(type);
-		s->unended += cols->kind == GT_UNMATCHED && s->spec->parts & PART(RANGES) && gt_nsight_is_range(type);
+		s->open += cols->kind == GT_OPEN && s->spec->parts & PART(CALLS) &&
+			gt_nsight_is_call(type);
+		s->unended += cols->kind == GT_UNMATCHED && s->spec->parts & PART(RANGES) &&
+			gt_nsight_is_range(type);
 	}
 }
 
@@ -213,8 +250,9 @@ static int put_in_order(struct sums *s, struct gt_err *err)
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct sum *one = gt_group_table_at(&s->groups, i);
 
-		one->text = gt_group_table_is_rest(&s->groups, one) ? "(all others)" : one->key.part == MEMORY ? memory_text(one->key.name) :
-			    gt_nsight_text(&s->names, one->key.name);
+		one->text = gt_group_table_is_rest(&s->groups, one) ? "(all others)"
+			: one->key.part == MEMORY                   ? memory_text(one->key.name)
+						  : gt_nsight_text(&s->names, one->key.name);
 		if (one->d.count)
 			memmove(gt_group_table_at(&s->groups, n++), one, sizeof(*one));
 		else
@@ -226,7 +264,8 @@ static int put_in_order(struct sums *s, struct gt_err *err)
 	shares = calloc(n + 1, sizeof(*shares));
 	for (size_t i = 0; totals && i < n; i++)
 		totals[i] = ((struct sum *)gt_group_table_at(&s->groups, i))->d.total;
-	rc = totals && shares ? gt_compute_shares(totals, n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+	rc = totals && shares ? gt_compute_shares(totals, n, shares, err)
+			      : gt_err_set(err, -ENOMEM, "no memory for shares");
 	for (size_t i = 0; !rc && i < n; i++)
 		((struct sum *)gt_group_table_at(&s->groups, i))->share = shares[i];
 	free(totals);
@@ -254,8 +293,10 @@ static unsigned size_cells(const struct gt_durations *d, struct gt_cell *cells)
 
 static void add_row(struct sums *s, struct gt_table *t, const struct sum *one)
 {
-	static const char *const categories[] = { "", "CUDA_API", "CUDA_KERNEL", "MEMORY_OPER", "CUDA_GRAPH", "" };
-	bool rest = gt_group_table_is_rest(&s->groups, one), geometry = s->spec->geometry && !rest && one->key.grid[0];
+	static const char *const categories[] = { "", "CUDA_API", "CUDA_KERNEL", "MEMORY_OPER",
+		"CUDA_GRAPH", "" };
+	bool rest = gt_group_table_is_rest(&s->groups, one),
+	     geometry = s->spec->geometry && !rest && one->key.grid[0];
 	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];
 	struct gt_cell cells[16];
 	unsigned n = GT_NSIGHT_NTIMES;
@@ -274,7 +315,7 @@ static void add_row(struct sums *s, struct gt_table *t, const struct sum *one)
 	}
 	n += name_cells(s, one, cells + n);
 	if (s->spec->parts & PART(RANGES))
-		cells[n] = gt_cell_none();	/* the style of a range is not recorded */
+		cells[n] = gt_cell_none(); /* the style of a range is not recorded */
 	gt_table_add(t, cells);
 }
 
@@ -290,15 +331,20 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 		driver |= one->key.part == CALLS && !one->runtime;
 	}
 	if (runtime && driver)
-		gt_table_note(t, "calls of the runtime are listed, and the driver's calls within them, too");
+		gt_table_note(t,
+			"calls of the runtime are listed, and the driver's calls within them, too");
 	if (s->open)
-		gt_note_plural(t, s->open, "%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
-			     (unsigned long long)s->open);
+		gt_note_plural(t, s->open,
+			"%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
+			(unsigned long long)s->open);
 	if (s->unended)
-		gt_note_plural(t, s->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
-			     (unsigned long long)s->unended);
+		gt_note_plural(t, s->unended,
+			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
+			(unsigned long long)s->unended);
 	if (s->unsized)
-		gt_note_plural(t, s->unsized, "%llu {row has|rows have} no size and {is|are} not counted", (unsigned long long)s->unsized);
+		gt_note_plural(t, s->unsized,
+			"%llu {row has|rows have} no size and {is|are} not counted",
+			(unsigned long long)s->unsized);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
 }
@@ -335,7 +381,8 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_nsight_show_names(&s->names, tables[0], "short_operation", "operation");
 	gt_table_note_cut(tables[0], s->groups.n, shown);
 	if (s->groups.n && !spec->sizes)
-		gt_table_note(tables[0], "time (%%) is of the sum of all total times, not of the time that passed");
+		gt_table_note(tables[0],
+			"time (%%) is of the sum of all total times, not of the time that passed");
 	note_limits(s, tables[0]);
 	note_layers(s, tables[0]);
 	return 1;
@@ -355,72 +402,100 @@ static void sums_release(void *state)
 
 /* ---- the reports ---- */
 
-#define KERNEL_NAME(title) { "short_name", title, GT_C_TEXT }, { "name", NULL, GT_C_TEXT }
-#define OPERATION_NAME { "short_operation", "Operation", GT_C_TEXT }, { "operation", NULL, GT_C_TEXT }
+#define KERNEL_NAME(title)                                                                         \
+	{ "short_name", title, GT_C_TEXT }, { "name", NULL, GT_C_TEXT }
+#define OPERATION_NAME                                                                             \
+	{ "short_operation", "Operation", GT_C_TEXT }, { "operation", NULL, GT_C_TEXT }
 
-static const struct gt_column api_columns[] = { GT_NSIGHT_TIMES("num_calls", "Num Calls"), { "name", "Name", GT_C_TEXT } };
-static const struct gt_column kern_columns[] = { GT_NSIGHT_TIMES("instances", "Instances"), KERNEL_NAME("Name") };
+static const struct gt_column api_columns[] = { GT_NSIGHT_TIMES("num_calls", "Num Calls"),
+	{ "name", "Name", GT_C_TEXT } };
+static const struct gt_column kern_columns[] = { GT_NSIGHT_TIMES("instances", "Instances"),
+	KERNEL_NAME("Name") };
 static const struct gt_column gb_columns[] = {
-	GT_NSIGHT_TIMES("instances", "Instances"), { "grid_xyz", "GridXYZ", GT_C_WHOLE }, { "block_xyz", "BlockXYZ", GT_C_WHOLE },
+	GT_NSIGHT_TIMES("instances", "Instances"),
+	{ "grid_xyz", "GridXYZ", GT_C_WHOLE },
+	{ "block_xyz", "BlockXYZ", GT_C_WHOLE },
 	KERNEL_NAME("Name"),
 };
-static const struct gt_column mem_time_columns[] = { GT_NSIGHT_TIMES("count", "Count"), { "operation", "Operation", GT_C_TEXT } };
+static const struct gt_column mem_time_columns[] = { GT_NSIGHT_TIMES("count", "Count"),
+	{ "operation", "Operation", GT_C_TEXT } };
 static const struct gt_column mem_size_columns[] = {
-	{ "total_bytes", "Total", GT_C_BYTES }, { "count", "Count", GT_C_COUNT }, { "avg_bytes", "Avg", GT_C_BYTES },
-	{ "med_bytes", "Med", GT_C_BYTES }, { "min_bytes", "Min", GT_C_BYTES }, { "max_bytes", "Max", GT_C_BYTES },
-	{ "stddev_bytes", "StdDev", GT_C_BYTES }, { "operation", "Operation", GT_C_TEXT },
+	{ "total_bytes", "Total", GT_C_BYTES },
+	{ "count", "Count", GT_C_COUNT },
+	{ "avg_bytes", "Avg", GT_C_BYTES },
+	{ "med_bytes", "Med", GT_C_BYTES },
+	{ "min_bytes", "Min", GT_C_BYTES },
+	{ "max_bytes", "Max", GT_C_BYTES },
+	{ "stddev_bytes", "StdDev", GT_C_BYTES },
+	{ "operation", "Operation", GT_C_TEXT },
 };
 static const struct gt_column gpu_columns[] = {
-	GT_NSIGHT_TIMES("instances", "Instances"), { "category", "Category", GT_C_TEXT }, OPERATION_NAME,
+	GT_NSIGHT_TIMES("instances", "Instances"),
+	{ "category", "Category", GT_C_TEXT },
+	OPERATION_NAME,
 };
 static const struct gt_column range_columns[] = {
-	GT_NSIGHT_TIMES("instances", "Instances"), { "range", "Range", GT_C_TEXT }, { "style", NULL, GT_C_TEXT },
+	GT_NSIGHT_TIMES("instances", "Instances"),
+	{ "range", "Range", GT_C_TEXT },
+	{ "style", NULL, GT_C_TEXT },
 };
 #define COLUMNS(c) .columns = c, .ncolumns = sizeof(c) / sizeof(*(c))
-#define GIVES_WAY "stddev_ns min_ns med_ns avg_ns max_ns category num_calls instances count block_xyz grid_xyz"
+#define GIVES_WAY                                                                                  \
+	"stddev_ns min_ns med_ns avg_ns max_ns category num_calls instances count block_xyz grid_xyz"
 
 /* name: of the report; then the fields of its struct sum_spec, and additional fields of its
  * descriptor. */
-#define SUM(report, what, kinds, layers, needs_args, ...) \
-	static int report##_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err) \
-	{ \
-		static const struct sum_spec spec = { .name = #report, __VA_ARGS__ }; \
-\
-		return sums_init(state, r, opt, &spec, err); \
-	} \
-	const struct gt_analysis gt_##report##_report = { \
-		.name       = #report, \
-		.help       = what, \
-		.family     = gt_nsight_family, \
-		.wants      = kinds, \
-		.needs      = layers, \
-		.wants_args = needs_args, \
-		.order      = GT_ANY_ORDER, \
-		.state_size = sizeof(struct sums), \
-		.init       = report##_init, \
-		.block      = sums_block, \
-		.finish     = sums_finish, \
-		.release    = sums_release, \
+#define SUM(report, what, kinds, layers, needs_args, ...)                                          \
+	static int report##_init(void *state, struct gt_reader *r,                                 \
+		const struct gt_analysis_options *opt, struct gt_err *err)                         \
+	{                                                                                          \
+		static const struct sum_spec spec = { .name = #report, __VA_ARGS__ };              \
+                                                                                                   \
+		return sums_init(state, r, opt, &spec, err);                                       \
+	}                                                                                          \
+	const struct gt_analysis gt_##report##_report = {                                          \
+		.name = #report,                                                                   \
+		.help = what,                                                                      \
+		.family = gt_nsight_family,                                                        \
+		.wants = kinds,                                                                    \
+		.needs = layers,                                                                   \
+		.wants_args = needs_args,                                                          \
+		.order = GT_ANY_ORDER,                                                             \
+		.state_size = sizeof(struct sums),                                                 \
+		.init = report##_init,                                                             \
+		.block = sums_block,                                                               \
+		.finish = sums_finish,                                                             \
+		.release = sums_release,                                                           \
 	}
 #define GPU_LAYER GT_BIT(GT_LAYER_GPU)
 #define CALL_KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_OPEN))
 #define RANGE_KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_UNMATCHED))
 
-SUM(cuda_api_sum, "CUDA calls by name", CALL_KINDS, GT_LAYERS_OF_CALLS, false, .title = "CUDA API summary", COLUMNS(api_columns), .parts = PART(CALLS),
-    .gives_way = GIVES_WAY);
-SUM(cuda_gpu_kern_sum, "kernels by name", GT_BIT(GT_GPU), GPU_LAYER, false, .title = "CUDA GPU kernel summary", COLUMNS(kern_columns),
-    .parts = PART(KERNELS), .gives_way = GIVES_WAY);
-SUM(cuda_gpu_kern_gb_sum, "kernels by name, grid and block", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU kernel, grid and block summary",
-    COLUMNS(gb_columns), .parts = PART(KERNELS), .geometry = true, .gives_way = GIVES_WAY);
-SUM(cuda_gpu_mem_time_sum, "copies and sets by kind: their time", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU memory operations by time",
-    COLUMNS(mem_time_columns), .parts = PART(MEMORY), .gives_way = GIVES_WAY);
-SUM(cuda_gpu_mem_size_sum, "copies and sets by kind: their size", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU memory operations by size",
-    COLUMNS(mem_size_columns), .parts = PART(MEMORY), .sizes = true,
-    .gives_way = "stddev_bytes min_bytes med_bytes avg_bytes max_bytes count");
-SUM(cuda_gpu_sum, "kernels, copies and sets by name", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU summary: kernels and memory operations",
-    COLUMNS(gpu_columns), .parts = PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true, .gives_way = GIVES_WAY);
-SUM(cuda_api_gpu_sum, "CUDA calls, kernels, copies and sets by name", CALL_KINDS | GT_BIT(GT_GPU), GT_LAYERS_OF_CALLS | GPU_LAYER, true,
-    .title = "CUDA summary: calls, kernels and memory operations", COLUMNS(gpu_columns),
-    .parts = PART(CALLS) | PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true, .gives_way = GIVES_WAY);
-SUM(nvtx_sum, "the program's ranges by name", RANGE_KINDS, GT_BIT(GT_LAYER_USER), false, .title = "NVTX range summary", COLUMNS(range_columns),
-    .parts = PART(RANGES), .gives_way = GIVES_WAY);
+SUM(cuda_api_sum, "CUDA calls by name", CALL_KINDS, GT_LAYERS_OF_CALLS, false,
+	.title = "CUDA API summary", COLUMNS(api_columns), .parts = PART(CALLS),
+	.gives_way = GIVES_WAY);
+SUM(cuda_gpu_kern_sum, "kernels by name", GT_BIT(GT_GPU), GPU_LAYER, false,
+	.title = "CUDA GPU kernel summary", COLUMNS(kern_columns), .parts = PART(KERNELS),
+	.gives_way = GIVES_WAY);
+SUM(cuda_gpu_kern_gb_sum, "kernels by name, grid and block", GT_BIT(GT_GPU), GPU_LAYER, true,
+	.title = "CUDA GPU kernel, grid and block summary", COLUMNS(gb_columns),
+	.parts = PART(KERNELS), .geometry = true, .gives_way = GIVES_WAY);
+SUM(cuda_gpu_mem_time_sum, "copies and sets by kind: their time", GT_BIT(GT_GPU), GPU_LAYER, true,
+	.title = "CUDA GPU memory operations by time", COLUMNS(mem_time_columns),
+	.parts = PART(MEMORY), .gives_way = GIVES_WAY);
+SUM(cuda_gpu_mem_size_sum, "copies and sets by kind: their size", GT_BIT(GT_GPU), GPU_LAYER, true,
+	.title = "CUDA GPU memory operations by size", COLUMNS(mem_size_columns),
+	.parts = PART(MEMORY), .sizes = true,
+	.gives_way = "stddev_bytes min_bytes med_bytes avg_bytes max_bytes count");
+SUM(cuda_gpu_sum, "kernels, copies and sets by name", GT_BIT(GT_GPU), GPU_LAYER, true,
+	.title = "CUDA GPU summary: kernels and memory operations", COLUMNS(gpu_columns),
+	.parts = PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true,
+	.gives_way = GIVES_WAY);
+SUM(cuda_api_gpu_sum, "CUDA calls, kernels, copies and sets by name", CALL_KINDS | GT_BIT(GT_GPU),
+	GT_LAYERS_OF_CALLS | GPU_LAYER, true,
+	.title = "CUDA summary: calls, kernels and memory operations", COLUMNS(gpu_columns),
+	.parts = PART(CALLS) | PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true,
+	.gives_way = GIVES_WAY);
+SUM(nvtx_sum, "the program's ranges by name", RANGE_KINDS, GT_BIT(GT_LAYER_USER), false,
+	.title = "NVTX range summary", COLUMNS(range_columns), .parts = PART(RANGES),
+	.gives_way = GIVES_WAY);

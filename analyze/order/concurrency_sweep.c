@@ -11,7 +11,10 @@
 
 /* ---- names of many operations: memory for the running ones only ---- */
 
-static uint32_t home(const struct gt_sweep *s, uint32_t name) { return (name * 0x9e3779b1u >> 7) & (s->room - 1); }
+static uint32_t home(const struct gt_sweep *s, uint32_t name)
+{
+	return (name * 0x9e3779b1u >> 7) & (s->room - 1);
+}
 
 /* The slot of a name, or the free slot where it belongs. */
 static uint32_t place_of(const struct gt_sweep *s, uint32_t name)
@@ -46,11 +49,12 @@ static int make_room(struct gt_sweep *s, struct gt_err *err)
  * probing never meets a hole. */
 static void remove_name(struct gt_sweep *s, uint32_t at)
 {
-	for (uint32_t next = at; ; ) {
+	for (uint32_t next = at;;) {
 		next = (next + 1) & (s->room - 1);
 		if (!s->names[next].n)
 			break;
-		if (((next - home(s, s->names[next].name)) & (s->room - 1)) < ((next - at) & (s->room - 1)))
+		if (((next - home(s, s->names[next].name)) & (s->room - 1)) <
+			((next - at) & (s->room - 1)))
 			continue;
 		s->names[at] = s->names[next];
 		at = next;

@@ -11,18 +11,24 @@
 #include "formats/base/err.h"
 
 #define GT_SWEEP_KINDS 4
-struct gt_sweep {		/* zero-initialised: nothing runs, and `at` is 0 */
-	int64_t at;		/* current time */
+struct gt_sweep {   /* zero-initialised: nothing runs, and `at` is 0 */
+	int64_t at; /* current time */
 	uint32_t active[GT_SWEEP_KINDS];
-	size_t n;		/* running operations */
-	uint32_t distinct;	/* different names among them */
-	uint64_t ids;		/* sum of those names; if there is one name, that name */
+	size_t n;          /* running operations */
+	uint32_t distinct; /* different names among them */
+	uint64_t ids;      /* sum of those names; if there is one name, that name */
 	/* the n operations, in no defined order */
-	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *ops;
+	struct gt_sweep_op {
+		int64_t end;
+		uint32_t name;
+		uint32_t kind;
+	} * ops;
 	/* private from here on */
-	bool many;		/* ops is a heap; see concurrency_sweep.c */
+	bool many; /* ops is a heap; see concurrency_sweep.c */
 	/* hash table of `room` slots (a power of two); n 0: free slot */
-	struct gt_sweep_name { uint32_t name, n; } *names;
+	struct gt_sweep_name {
+		uint32_t name, n;
+	} * names;
 	uint32_t room;
 	size_t cap;
 };

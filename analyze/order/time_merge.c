@@ -4,17 +4,17 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define NEAR 16			/* moments ahead */
-#define FEW 16			/* up to this many runs are compared one by one */
-#define MANY UINT32_MAX		/* several places */
-#define SPARE 4			/* runs kept for later blocks, which reuse their memory */
+#define NEAR 16         /* moments ahead */
+#define FEW 16          /* up to this many runs are compared one by one */
+#define MANY UINT32_MAX /* several places */
+#define SPARE 4         /* runs kept for later blocks, which reuse their memory */
 
-struct gt_time_merge_run {	/* the sorted moments of a block */
+struct gt_time_merge_run { /* the sorted moments of a block */
 	struct gt_moment *m;
-	const struct gt_moment *next, *end;	/* moments not yet handed out; valid after seal() */
+	const struct gt_moment *next, *end; /* moments not yet handed out; valid after seal() */
 	uint8_t *records;
 	size_t n, cap, nrecords, records_cap;
-	uint32_t place;			/* by_place: the place of all its moments, or MANY */
+	uint32_t place; /* by_place: the place of all its moments, or MANY */
 	struct gt_time_merge_run *spare;
 };
 
@@ -38,7 +38,8 @@ static inline void sift_down(struct gt_time_merge_place *heap, size_t n)
 	struct gt_time_merge_place one = heap[0];
 	size_t i = 0;
 
-	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one); i = child)
+	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one);
+		i = child)
 		heap[i] = heap[child];
 	heap[i] = one;
 }
@@ -130,12 +131,14 @@ void gt_time_merge_commit(struct gt_time_merge *t, size_t n)
 	struct gt_time_merge_run *run = t->batch;
 
 	if (t->by_place && n)
-		run->place = !run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
+		run->place =
+			!run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
 	run->n += n;
 	t->held += n;
 }
 
-void *gt_time_merge_reserve_records(struct gt_time_merge *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
+void *gt_time_merge_reserve_records(
+	struct gt_time_merge *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
 {
 	struct gt_time_merge_run *run = batch_of(t);
 
@@ -210,7 +213,8 @@ static inline int64_t limit_of(const struct gt_time_merge *t, int64_t floor)
 }
 
 /* Hands out the first run up to that time. */
-static inline int hand_out(struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
+static inline int hand_out(
+	struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	struct gt_time_merge_run *run = t->heap[0].run;
 	const struct gt_moment *m = run->next, *end = run->end;
@@ -238,7 +242,8 @@ static inline int hand_out(struct gt_time_merge *t, int64_t floor, gt_time_merge
 }
 
 /* Runs alternate after one or two moments, so all of this is one loop. */
-static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
+static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_time_merge_fn *fn,
+	void *arg, struct gt_err *err)
 {
 	int rc = seal(t, err);
 
@@ -251,12 +256,14 @@ static int hand_out_all(struct gt_time_merge *t, int64_t floor, size_t most, gt_
 	return rc;
 }
 
-int gt_time_merge_advance(struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
+int gt_time_merge_advance(
+	struct gt_time_merge *t, int64_t floor, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	return hand_out_all(t, floor, GT_TIME_MERGE_MAX, fn, arg, err);
 }
 
-int gt_time_merge_flush(struct gt_time_merge *t, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
+int gt_time_merge_flush(
+	struct gt_time_merge *t, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
 {
 	return hand_out_all(t, INT64_MAX, 0, fn, arg, err);
 }

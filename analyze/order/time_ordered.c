@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time_merge_fn *fn, void *arg, struct gt_err *err)
+int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time_merge_fn *fn,
+	void *arg, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 
@@ -17,7 +18,7 @@ int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		if (__builtin_add_overflow(t->tracks[i], seg->ntracks, &t->tracks[i + 1]) ||
-		    __builtin_add_overflow(t->types[i], seg->ntypes, &t->types[i + 1]))
+			__builtin_add_overflow(t->types[i], seg->ntypes, &t->types[i + 1]))
 			return gt_err_set(err, -EOVERFLOW, "too many tracks or types");
 	}
 	return 0;
@@ -27,30 +28,38 @@ int gt_time_ordered_block(struct gt_time_ordered *t, const struct gt_cols *cols,
 {
 	int rc = 0;
 
-	if (t->seg && t->seg != cols->seg)	/* that segment is complete */
+	if (t->seg && t->seg != cols->seg) /* that segment is complete */
 		rc = gt_time_merge_flush(&t->lines[t->seg->index], t->fn, t->arg, err);
 	if (!rc && (t->seg != cols->seg || t->block != cols->block))
-		rc = gt_time_merge_advance(&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);
+		rc = gt_time_merge_advance(
+			&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);
 	t->seg = cols->seg;
 	t->block = cols->block;
 	return rc;
 }
 
-struct gt_moment *gt_time_ordered_run(struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err)
+struct gt_moment *gt_time_ordered_run(
+	struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_time_merge *line = &t->lines[cols->seg->index];
 	uint32_t place = gt_time_ordered_track(t, cols->seg, cols->track);
-	struct gt_moment *m = gt_time_ordered_block(t, cols, err) ? NULL : gt_time_merge_reserve(line, cols->n, err);
+	struct gt_moment *m = gt_time_ordered_block(t, cols, err)
+		? NULL
+		: gt_time_merge_reserve(line, cols->n, err);
 
 	for (uint32_t i = 0; m && i < cols->n; i++)
-		m[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
-					   .what = gt_time_ordered_type(t, cols->seg, cols->types[cols->code ? cols->code[i] : 0]) };
+		m[i] = (struct gt_moment){ .at = cols->start[i],
+			.end = cols->start[i] + cols->dur[i],
+			.place = place,
+			.what = gt_time_ordered_type(
+				t, cols->seg, cols->types[cols->code ? cols->code[i] : 0]) };
 	if (m)
 		gt_time_merge_commit(line, cols->n);
 	return m;
 }
 
-const struct gt_segment *gt_time_ordered_segment(struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m)
+const struct gt_segment *gt_time_ordered_segment(
+	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m)
 {
 	if (m->place < t->tracks[t->handed])
 		t->handed = 0;

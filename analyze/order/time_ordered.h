@@ -7,25 +7,28 @@
 #include "formats/trace/read/reader.h"
 
 struct gt_time_ordered {
-	struct gt_time_merge *lines;	/* one per segment */
-	uint32_t *tracks, *types;	/* by segment: number of its first track or type; the
-					 * last element is the total */
+	struct gt_time_merge *lines; /* one per segment */
+	uint32_t *tracks, *types;    /* by segment: number of its first track or type; the
+				      * last element is the total */
 	uint32_t nsegs;
-	gt_time_merge_fn *fn;		/* gets moments in order; `place` is a track and `what` a
-					 * type, numbered over all segments */
+	gt_time_merge_fn *fn; /* gets moments in order; `place` is a track and `what` a
+			       * type, numbered over all segments */
 	void *arg;
-	uint32_t handed;		/* segment of the last moment handed out */
-	uint64_t block;			/* current block */
+	uint32_t handed; /* segment of the last moment handed out */
+	uint64_t block;  /* current block */
 	const struct gt_segment *seg;
 };
 
-int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time_merge_fn *fn, void *arg, struct gt_err *err);
+int gt_time_ordered_init(struct gt_time_ordered *t, struct gt_reader *r, gt_time_merge_fn *fn,
+	void *arg, struct gt_err *err);
 /* A run of this block follows. If the block is new, hands out the moments before all of its
  * rows. gt_time_ordered_run calls it too. */
-int gt_time_ordered_block(struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err);
+int gt_time_ordered_block(
+	struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err);
 /* The rows of a run as moments, borrowed until the next run. `addr` is 0; the caller may set it.
  * NULL with err filled in. */
-struct gt_moment *gt_time_ordered_run(struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err);
+struct gt_moment *gt_time_ordered_run(
+	struct gt_time_ordered *t, const struct gt_cols *cols, struct gt_err *err);
 int gt_time_ordered_flush(struct gt_time_ordered *t, struct gt_err *err); /* hands out the rest */
 /* moments handed out after later ones */
 uint64_t gt_time_ordered_late(const struct gt_time_ordered *t);
@@ -33,13 +36,16 @@ uint64_t gt_time_ordered_late(const struct gt_time_ordered *t);
 void gt_time_ordered_rewind(struct gt_time_ordered *t, gt_time_merge_fn *fn, void *arg);
 void gt_time_ordered_release(struct gt_time_ordered *t);
 /* The segment of the moment that is handed out: moments come segment by segment. */
-const struct gt_segment *gt_time_ordered_segment(struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m);
+const struct gt_segment *gt_time_ordered_segment(
+	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m);
 /* The number of a track (type). GT_NONE: out of range, as for losses. */
-static inline uint32_t gt_time_ordered_track(const struct gt_time_ordered *t, const struct gt_segment *seg, uint32_t track)
+static inline uint32_t gt_time_ordered_track(
+	const struct gt_time_ordered *t, const struct gt_segment *seg, uint32_t track)
 {
 	return track < seg->ntracks ? t->tracks[seg->index] + track : GT_NONE;
 }
-static inline uint32_t gt_time_ordered_type(const struct gt_time_ordered *t, const struct gt_segment *seg, uint32_t type)
+static inline uint32_t gt_time_ordered_type(
+	const struct gt_time_ordered *t, const struct gt_segment *seg, uint32_t type)
 {
 	return type < seg->ntypes ? t->types[seg->index] + type : GT_NONE;
 }

@@ -9,7 +9,8 @@
 #include "analyze/query/query_report.h"
 #include "formats/base/buf.h"
 
-static int histogram_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int histogram_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return gt_query_init(state, opt->histogram, r, opt, err);
 }
@@ -25,7 +26,8 @@ static bool begin_group(struct gt_histogram *d, const struct gt_query_groups *g,
 	return true;
 }
 
-static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t group, const struct gt_histogram *d, struct gt_err *err)
+static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t group,
+	const struct gt_histogram *d, struct gt_err *err)
 {
 	struct gt_cell cells[GT_QUERY_BY + GT_HISTOGRAM_COLUMNS];
 
@@ -65,7 +67,8 @@ static void free_labels(char **labels, size_t n)
 }
 
 /* The labels of n groups. The caller frees them. */
-static char **labels_of(const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n, size_t width, struct gt_err *err)
+static char **labels_of(const struct gt_query_groups *g, const struct gt_query_sorted *list,
+	size_t n, size_t width, struct gt_err *err)
 {
 	char **labels = calloc(n + 1, sizeof(*labels));
 	bool failed = !labels;
@@ -80,7 +83,8 @@ static char **labels_of(const struct gt_query_groups *g, const struct gt_query_s
 
 /* ---- the table ---- */
 
-static uint64_t most_rows(const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n)
+static uint64_t most_rows(
+	const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n)
 {
 	uint64_t most = 0;
 
@@ -90,10 +94,12 @@ static uint64_t most_rows(const struct gt_query_groups *g, const struct gt_query
 	return most;
 }
 
-static int add_groups(struct gt_query_state *s, struct gt_table *t, const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
+static int add_groups(struct gt_query_state *s, struct gt_table *t,
+	const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
 {
-	size_t width = s->asked.opt->width;	/* 0: the output is not text */
-	struct gt_histogram_layout l = gt_histogram_layout(width, most_rows(&s->groups, list, shown), false);
+	size_t width = s->asked.opt->width; /* 0: the output is not text */
+	struct gt_histogram_layout l =
+		gt_histogram_layout(width, most_rows(&s->groups, list, shown), false);
 	char **labels = width ? labels_of(&s->groups, list, shown, width, err) : NULL;
 	int rc = width && !labels ? err->code : 0;
 
@@ -133,13 +139,15 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	while (list && n < s->groups.n && !list[n].cell.absent)
 		n++;
 	shown = gt_rows_shown(n, s->asked.opt->top);
-	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
+	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err)
+			       : gt_err_set(err, -ENOMEM, "no memory for a table");
 	free(list);
 	if (rc)
 		return rc;
 	if (n > shown) {
 		gt_table_lacks_rows(tables[0]);
-		gt_note_plural(tables[0], n - shown, "%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
+		gt_note_plural(tables[0], n - shown,
+			"%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
 	}
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
@@ -149,17 +157,17 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 }
 
 const struct gt_analysis gt_histogram_report = {
-	.name       = "histogram",
-	.help       = "the distribution of durations, or of the field of --of, as bars: by name, or by the fields of --by",
+	.name = "histogram",
+	.help = "the distribution of durations, or of the field of --of, as bars: by name, or by the fields of --by",
 	/* gt_query_configure reduces this to what the query needs, and sets arguments and order */
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
+	.wants = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
-	.order      = GT_ANY_ORDER,
-	.splits     = GT_BY_BLOCK,
+	.order = GT_ANY_ORDER,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_query_state),
-	.init       = histogram_init,
-	.block      = gt_query_block,
-	.merge      = gt_query_merge,
-	.finish     = histogram_finish,
-	.release    = gt_query_release,
+	.init = histogram_init,
+	.block = gt_query_block,
+	.merge = gt_query_merge,
+	.finish = histogram_finish,
+	.release = gt_query_release,
 };

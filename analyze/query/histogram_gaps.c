@@ -17,21 +17,31 @@
 #define GROUPS_MOST 4096u
 #define NO_DEVICE INT64_MIN
 
-struct gap_key { int64_t of[GT_GAP_FIELDS]; }; /* by enum gt_gap_field; 0: not grouped by it */
-struct gap_group { struct gap_key key; struct gt_durations d; struct gt_hist ns; };
+struct gap_key {
+	int64_t of[GT_GAP_FIELDS];
+}; /* by enum gt_gap_field; 0: not grouped by it */
+struct gap_group {
+	struct gap_key key;
+	struct gt_durations d;
+	struct gt_hist ns;
+};
 struct histogram_gaps {
 	struct gt_idle *idle;
-	const struct gt_gap_by *by;	/* NULL: nothing to do */
+	const struct gt_gap_by *by; /* NULL: nothing to do */
 	struct gt_group_table groups;
 	size_t held;
 };
 
 /* ---- what is asked ---- */
 
-static const struct { const char *name; struct gt_column column; } fields[] = {
+static const struct {
+	const char *name;
+	struct gt_column column;
+} fields[] = {
 	[GT_GAP_RECORDING] = { "recording", { "recording", "Recording", GT_C_COUNT } },
 	[GT_GAP_PID] = { "pid", { "pid", "PID", GT_C_COUNT } },
-	[GT_GAP_DEVICE] = { "device", { "device", "Device", GT_C_COUNT } }, [GT_GAP_CAUSE] = { "cause", { "cause", "Cause", GT_C_TEXT } },
+	[GT_GAP_DEVICE] = { "device", { "device", "Device", GT_C_COUNT } },
+	[GT_GAP_CAUSE] = { "cause", { "cause", "Cause", GT_C_TEXT } },
 };
 
 static int field_called(const char *s, size_t len, unsigned at, struct gt_err *err)
@@ -46,13 +56,14 @@ static int field_called(const char *s, size_t len, unsigned at, struct gt_err *e
 		gt_nearest_try(&near, fields[i].name);
 	}
 	if (near.best)
-		return gt_err_at(err, at, -EINVAL, "gaps have no field '%s'; did you mean '%s'?", name, near.best);
+		return gt_err_at(err, at, -EINVAL, "gaps have no field '%s'; did you mean '%s'?",
+			name, near.best);
 	return gt_err_at(err, at, -EINVAL, "gaps are grouped by recording, pid, device, cause");
 }
 
 static int read_list(struct gt_gap_by *b, const char *by, struct gt_err *err)
 {
-	for (const char *s = by; ; s += strcspn(s, ",") + 1) {
+	for (const char *s = by;; s += strcspn(s, ",") + 1) {
 		size_t blanks = strspn(s, " "), len = strcspn(s + blanks, ", ");
 		unsigned at = (unsigned)(s + blanks - by);
 		int field = field_called(s + blanks, len, at, err);
@@ -70,8 +81,11 @@ static int read_list(struct gt_gap_by *b, const char *by, struct gt_err *err)
 int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err)
 {
 	static const struct gt_column figures[GT_HISTOGRAM_COLUMNS] = {
-		{ "from_ns", "From", GT_C_NS }, { "to_ns", "Below", GT_C_NS }, { "count", "Count", GT_C_COUNT },
-		{ "share_percent", "Share %", GT_C_PERCENT }, { "total_ns", "Total", GT_C_NS },
+		{ "from_ns", "From", GT_C_NS },
+		{ "to_ns", "Below", GT_C_NS },
+		{ "count", "Count", GT_C_COUNT },
+		{ "share_percent", "Share %", GT_C_PERCENT },
+		{ "total_ns", "Total", GT_C_NS },
 	};
 	int rc;
 
@@ -97,8 +111,9 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	uint32_t track = gap->device - h->idle->order.tracks[gap->seg->index], group;
 	uint32_t process = gt_track_process(gap->seg, track);
 	const struct gt_track *device = &gap->seg->tracks[track];
-	const int64_t all[GT_GAP_FIELDS] = { gap->seg->index, process == GT_NONE ? -1 : gap->seg->tracks[process].id,
-					     device->kind == GT_TRACK_DEVICE ? device->id : NO_DEVICE, gap->cause };
+	const int64_t all[GT_GAP_FIELDS] = { gap->seg->index,
+		process == GT_NONE ? -1 : gap->seg->tracks[process].id,
+		device->kind == GT_TRACK_DEVICE ? device->id : NO_DEVICE, gap->cause };
 	struct gap_key key = { { 0 } };
 	int64_t ns = gap->to - gap->from;
 	struct gap_group *to;
@@ -136,17 +151,21 @@ static void on_rewind(void *arg)
 	struct histogram_gaps *h = arg;
 
 	forget(h);
-	gt_group_table_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
+	gt_group_table_init(
+		&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 }
 
-static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int gaps_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct histogram_gaps *h = state;
 
 	h->by = opt->gaps_by;
 	h->idle = opt->idle;
-	gt_idle_listen(h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_rewind, .arg = h });
-	gt_group_table_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
+	gt_idle_listen(
+		h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_rewind, .arg = h });
+	gt_group_table_init(
+		&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 	return 0;
 }
 
@@ -156,25 +175,30 @@ static int by_total(const void *pa, const void *pb)
 {
 	const struct gap_group *a = pa, *b = pb;
 
-	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1) : memcmp(&a->key, &b->key, sizeof(a->key));
+	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1)
+					: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-static struct gt_cell key_cell(const struct histogram_gaps *h, const struct gap_group *g, enum gt_gap_field field)
+static struct gt_cell key_cell(
+	const struct histogram_gaps *h, const struct gap_group *g, enum gt_gap_field field)
 {
 	int64_t v = g->key.of[field];
 
-	if (gt_group_table_is_rest(&h->groups, g) || (field == GT_GAP_DEVICE && v == NO_DEVICE) || (field == GT_GAP_PID && v < 0))
+	if (gt_group_table_is_rest(&h->groups, g) || (field == GT_GAP_DEVICE && v == NO_DEVICE) ||
+		(field == GT_GAP_PID && v < 0))
 		return gt_cell_none();
 	return field == GT_GAP_CAUSE ? gt_cell_text(gt_idle_words((unsigned)v)) : gt_cell_i(v);
 }
 
-static char *label_of(const struct gt_gap_by *by, const struct gt_cell *cells, unsigned skip, bool rest)
+static char *label_of(
+	const struct gt_gap_by *by, const struct gt_cell *cells, unsigned skip, bool rest)
 {
 	struct gt_buf b = { 0 };
 
 	gt_buf_str(&b, rest ? "all others" : "");
 	for (unsigned i = skip; i < by->n && !rest; i++) {
-		gt_buf_printf(&b, "%s%s", i > skip ? ", " : "", by->columns[i].kind == GT_C_TEXT ? "" : by->columns[i].title);
+		gt_buf_printf(&b, "%s%s", i > skip ? ", " : "",
+			by->columns[i].kind == GT_C_TEXT ? "" : by->columns[i].title);
 		if (cells[i].absent || cells[i].s)
 			gt_buf_printf(&b, "%s", cells[i].absent ? " -" : cells[i].s);
 		else
@@ -187,8 +211,8 @@ static char *label_of(const struct gt_gap_by *by, const struct gt_cell *cells, u
 	return NULL;
 }
 
-static int add_group(const struct histogram_gaps *h, struct gt_table *t, const struct gap_group *g, unsigned skip,
-		     const struct gt_histogram_layout *l, struct gt_err *err)
+static int add_group(const struct histogram_gaps *h, struct gt_table *t, const struct gap_group *g,
+	unsigned skip, const struct gt_histogram_layout *l, struct gt_err *err)
 {
 	struct gt_cell cells[GT_GAP_FIELDS + GT_HISTOGRAM_COLUMNS], *from = cells + skip;
 	struct gt_histogram d = { .of = "gap", .kind = GT_C_NS };
@@ -212,7 +236,8 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 	return rc;
 }
 
-static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned skip, struct gt_err *err)
+static int add_groups(
+	struct histogram_gaps *h, struct gt_table *t, unsigned skip, struct gt_err *err)
 {
 	size_t shown = gt_rows_shown(h->groups.n, h->idle->asked.opt->top);
 	uint64_t most = 0, coarse = 0;
@@ -236,7 +261,8 @@ static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned ski
 	}
 	gt_table_note_cut(t, h->groups.n, shown);
 	if (coarse)
-		gt_table_note(t, "too many groups: %llu of them could not be counted", (unsigned long long)coarse);
+		gt_table_note(t, "too many groups: %llu of them could not be counted",
+			(unsigned long long)coarse);
 	return rc;
 }
 
@@ -247,7 +273,8 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	const char *cannot = gt_idle_cannot(h->idle);
 	int rc;
 
-	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip, h->by->n + GT_HISTOGRAM_COLUMNS - skip);
+	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip,
+		h->by->n + GT_HISTOGRAM_COLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (cannot) {
@@ -262,13 +289,13 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 static void gaps_release(void *state) { forget(state); }
 
 const struct gt_analysis gt_histogram_gaps_report = {
-	.name       = "histogram",
-	.help       = "the lengths of the gaps in which GPUs were idle",
-	.wants      = GT_IDLE_WANTS,
-	.engine     = &gt_idle_engine,
-	.order      = GT_BY_TIME,
+	.name = "histogram",
+	.help = "the lengths of the gaps in which GPUs were idle",
+	.wants = GT_IDLE_WANTS,
+	.engine = &gt_idle_engine,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct histogram_gaps),
-	.init       = gaps_init,
-	.finish     = gaps_finish,
-	.release    = gaps_release,
+	.init = gaps_init,
+	.finish = gaps_finish,
+	.release = gaps_release,
 };

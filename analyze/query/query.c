@@ -7,8 +7,8 @@
 #include "analyze/core/report_status.h"
 #include "analyze/query/query_report.h"
 
-int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
-		  struct gt_err *err)
+int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	s->asked = (struct gt_report_state){ r, opt };
 	s->q = q;
@@ -22,7 +22,8 @@ int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_
 	return gt_query_groups_init(&s->groups, q, s->rows, r, err);
 }
 
-static int query_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int query_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	return gt_query_init(state, opt->query, r, opt, err);
 }
@@ -62,12 +63,15 @@ static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, str
 }
 
 /* The rows just added to their groups, cut to the selected range. */
-static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
+static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows,
+	uint32_t n, struct gt_err *err)
 {
 	struct gt_range in = gt_range_of(&s->asked.opt->filter, cols->seg);
 	struct gt_moment *to;
 
-	if (!(GT_BIT(cols->kind) & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))
+	if (!(GT_BIT(cols->kind) &
+		    (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) |
+			    GT_BIT(GT_LOST))))
 		return 0;
 	to = gt_time_merge_reserve(&s->line, n, err);
 	if (!to)
@@ -75,8 +79,9 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t start = cols->start[rows[i]], end = start + cols->dur[rows[i]];
 
-		to[i] = (struct gt_moment){ .at = start < in.from ? in.from : start, .end = end > in.to ? in.to : end,
-					    .what = s->groups.at[i] };
+		to[i] = (struct gt_moment){ .at = start < in.from ? in.from : start,
+			.end = end > in.to ? in.to : end,
+			.what = s->groups.at[i] };
 	}
 	gt_time_merge_commit(&s->line, n);
 	return 0;
@@ -95,14 +100,17 @@ static int unless_full(const struct gt_query_state *s, int rc, struct gt_err *er
 bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t)
 {
 	if (s->groups.full)
-		gt_table_cannot(t, "more than %zu groups: --by fewer fields, or --where fewer rows", s->groups.full);
+		gt_table_cannot(t, "more than %zu groups: --by fewer fields, or --where fewer rows",
+			s->groups.full);
 	return s->groups.full;
 }
 
 int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_query_state *s = state;
-	int64_t origin = cols->seg->min_start - gt_time_since_origin(s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
+	int64_t origin = cols->seg->min_start -
+		gt_time_since_origin(
+			s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
 	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
 	if (!s->q || s->groups.full)
@@ -146,7 +154,8 @@ static int by_order(const void *pa, const void *pb)
 	int order = a->cell.absent - b->cell.absent;
 
 	if (!order && !a->cell.absent)
-		order = a->real ? (a->cell.d < b->cell.d) - (a->cell.d > b->cell.d) : (a->cell.i < b->cell.i) - (a->cell.i > b->cell.i);
+		order = a->real ? (a->cell.d < b->cell.d) - (a->cell.d > b->cell.d)
+				: (a->cell.i < b->cell.i) - (a->cell.i > b->cell.i);
 	return order ? order : gt_query_compare_keys(a->groups, a->group, b->group);
 }
 
@@ -156,7 +165,8 @@ struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g)
 	bool real = g->q->columns[g->q->nby + g->q->order].kind == GT_C_REAL;
 
 	for (size_t i = 0; list && i < g->n; i++)
-		list[i] = (struct gt_query_sorted){ g, gt_query_agg_cell(g, i, g->q->order), i, real };
+		list[i] = (struct gt_query_sorted){ g, gt_query_agg_cell(g, i, g->q->order), i,
+			real };
 	if (list && g->n)
 		qsort(list, g->n, sizeof(*list), by_order);
 	return list;
@@ -178,8 +188,9 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 	const struct gt_query *q = s->q;
 
 	if (q->nby && s->matched)
-		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first", (unsigned long long)s->matched,
-			     s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
+		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first",
+			(unsigned long long)s->matched, s->groups.n, s->groups.n == 1 ? "" : "s",
+			q->aggs[q->order].text);
 }
 
 /* Over all groups. Did another figure of the same field already note it? */
@@ -209,14 +220,21 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		if (is_known(&s->groups, have, f))
 			continue;
 		if (!n && s->matched)
-			gt_table_note(t, "no row has %s%s", use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
+			gt_table_note(t, "no row has %s%s",
+				use->arg ? "arg." : gt_query_field(use->id)->name,
+				use->arg ? use->arg : "");
 		else if (n < s->matched)
-			gt_note_plural(t, s->matched - n, "%llu of %llu rows {has|have} no %s%s and {is|are} in no figure of it",
-				     (unsigned long long)(s->matched - n), (unsigned long long)s->matched,
-				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
+			gt_note_plural(t, s->matched - n,
+				"%llu of %llu rows {has|have} no %s%s and {is|are} in no figure of it",
+				(unsigned long long)(s->matched - n),
+				(unsigned long long)s->matched,
+				use->arg ? "arg." : gt_query_field(use->id)->name,
+				use->arg ? use->arg : "");
 	}
 	if (s->groups.distinct.full)
-		gt_table_cannot(t, "there are more than %u different values: --where fewer rows, or --by fewer fields", GT_DISTINCT_MOST);
+		gt_table_cannot(t,
+			"there are more than %u different values: --where fewer rows, or --by fewer fields",
+			GT_DISTINCT_MOST);
 	if (coarse)
 		gt_table_note(t, "too many groups: some have no quantiles");
 	gt_note_unordered(t, s->late, "union(dur)");
@@ -224,15 +242,21 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 
 unsigned gt_query_unrecorded(const struct gt_query_state *s)
 {
-	static const struct { uint32_t kinds; unsigned layer; } of[] = {
-		{ GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH) | GT_BIT(GT_Q_KIND_WAIT),
-		  GT_LAYER_GPU },
-		{ GT_BIT(GT_Q_KIND_IOCTL), GT_LAYER_IOCTL }, { GT_BIT(GT_Q_KIND_RANGE), GT_LAYER_USER },
+	static const struct {
+		uint32_t kinds;
+		unsigned layer;
+	} of[] = {
+		{ GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) |
+				GT_BIT(GT_Q_KIND_GRAPH) | GT_BIT(GT_Q_KIND_WAIT),
+			GT_LAYER_GPU },
+		{ GT_BIT(GT_Q_KIND_IOCTL), GT_LAYER_IOCTL },
+		{ GT_BIT(GT_Q_KIND_RANGE), GT_LAYER_USER },
 	};
 	uint32_t kinds = gt_query_kinds(s->q);
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(*of); i++)
-		if (!s->matched && kinds && !(kinds & ~of[i].kinds) && gt_why_unrecorded(s->asked.reader, GT_BIT(of[i].layer)))
+		if (!s->matched && kinds && !(kinds & ~of[i].kinds) &&
+			gt_why_unrecorded(s->asked.reader, GT_BIT(of[i].layer)))
 			return of[i].layer;
 	return GT_LAYER_COUNT;
 }
@@ -281,17 +305,17 @@ void gt_query_release(void *state)
 }
 
 const struct gt_analysis gt_query_report = {
-	.name       = "query",
-	.help       = "rows that match --where, grouped --by fields, with the figures of --agg",
+	.name = "query",
+	.help = "rows that match --where, grouped --by fields, with the figures of --agg",
 	/* gt_query_configure reduces this to what the query needs, and sets arguments and order */
-	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
+	.wants = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
-	.order      = GT_ANY_ORDER,
-	.splits     = GT_BY_BLOCK,
+	.order = GT_ANY_ORDER,
+	.splits = GT_BY_BLOCK,
 	.state_size = sizeof(struct gt_query_state),
-	.init       = query_init,
-	.block      = gt_query_block,
-	.merge      = gt_query_merge,
-	.finish     = query_finish,
-	.release    = gt_query_release,
+	.init = query_init,
+	.block = gt_query_block,
+	.merge = gt_query_merge,
+	.finish = query_finish,
+	.release = gt_query_release,
 };

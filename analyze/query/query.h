@@ -11,24 +11,25 @@
 /* ---- fields ---- */
 
 enum gt_query_class {
-	GT_Q_TIME,	/* a duration, ns */
-	GT_Q_MOMENT,	/* ns since the report's origin (gt_time_since_origin) */
+	GT_Q_TIME,   /* a duration, ns */
+	GT_Q_MOMENT, /* ns since the report's origin (gt_time_since_origin) */
 	GT_Q_BYTES,
-	GT_Q_COUNT,	/* a whole number */
+	GT_Q_COUNT, /* a whole number */
 	GT_Q_REAL,
 	GT_Q_TEXT,
-	GT_Q_WORD,	/* one of a few words */
-	GT_Q_YES,	/* 0 or 1 */
-	GT_Q_ANY,	/* a number or a text, depending on the row's type */
+	GT_Q_WORD, /* one of a few words */
+	GT_Q_YES,  /* 0 or 1 */
+	GT_Q_ANY,  /* a number or a text, depending on the row's type */
 };
 /* a value is the same for all rows of one type or track, or differs by row */
 enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };
 
-#define GT_Q_BY 1u	/* may be grouped by */
-#define GT_Q_SUM 2u	/* may be summed */
-#define GT_Q_HIST 4u	/* has quantiles: whole numbers from 0 on */
-#define GT_Q_ARGS 8u	/* is in argument columns */
-#define GT_QUERY_FIELDS(X)	/* enum, name and JSON key, title, class, level, flags */ \
+#define GT_Q_BY 1u   /* may be grouped by */
+#define GT_Q_SUM 2u  /* may be summed */
+#define GT_Q_HIST 4u /* has quantiles: whole numbers from 0 on */
+#define GT_Q_ARGS 8u /* is in argument columns */
+/* clang-format off */
+#define GT_QUERY_FIELDS(X) /* enum, name and JSON key, title, class, level, flags */ \
 	X(KIND, kind, "Kind", WORD, TYPE, GT_Q_BY) \
 	X(NAME, name, "Name", TEXT, TYPE, GT_Q_BY) \
 	X(FULLNAME, fullname, "Full name", TEXT, TYPE, GT_Q_BY) \
@@ -66,11 +67,12 @@ enum gt_query_level { GT_Q_OF_TYPE, GT_Q_OF_TRACK, GT_Q_OF_ROW };
 	X(DST, dst, "To", TEXT, ROW, GT_Q_BY | GT_Q_ARGS) \
 	X(VALUE, value, "Value", REAL, ROW, GT_Q_SUM | GT_Q_ARGS) \
 	X(ARG, arg, "Argument", ANY, ROW, GT_Q_BY | GT_Q_SUM | GT_Q_ARGS)
+/* clang-format on */
 enum gt_query_id {
 #define X(e, name, title, class, level, flags) GT_Q_##e,
 	GT_QUERY_FIELDS(X)
 #undef X
-	GT_QUERY_FIELD_COUNT
+		GT_QUERY_FIELD_COUNT
 };
 struct gt_query_field {
 	const char *name, *title;
@@ -79,61 +81,92 @@ struct gt_query_field {
 	unsigned flags;
 };
 const struct gt_query_field *gt_query_field(enum gt_query_id id);
-const char *const *gt_query_words(enum gt_query_id id);		/* of GT_Q_WORD: NULL-terminated, at most 32 */
+/* of GT_Q_WORD: NULL-terminated, at most 32 */
+const char *const *gt_query_words(enum gt_query_id id);
 
-#define GT_QUERY_KINDS(X) X(CALL, call) X(IOCTL, ioctl) X(RANGE, range) X(KERNEL, kernel) X(COPY, copy) X(SET, set) X(GRAPH, graph) \
-	X(WAIT, wait) X(SPAN, span) X(OVERHEAD, overhead) X(OPEN, open) X(INSTANT, instant) X(COUNTER, counter) \
-	X(LOST, lost)
-enum gt_query_kind {	/* the word `kind` */
+/* clang-format off */
+#define GT_QUERY_KINDS(X) \
+	X(CALL, call) X(IOCTL, ioctl) X(RANGE, range) X(KERNEL, kernel) X(COPY, copy) X(SET, set) \
+	X(GRAPH, graph) X(WAIT, wait) X(SPAN, span) X(OVERHEAD, overhead) X(OPEN, open) \
+	X(INSTANT, instant) X(COUNTER, counter) X(LOST, lost)
+/* clang-format on */
+enum gt_query_kind { /* the word `kind` */
 #define X(e, w) GT_Q_KIND_##e,
 	GT_QUERY_KINDS(X)
 #undef X
-	GT_Q_KINDS
+		GT_Q_KINDS
 };
-enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *type);	/* type: NULL for losses */
+/* type: NULL for losses */
+enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *type);
 
 /* ---- a query ---- */
 
 #define GT_QUERY_NODES 128
 #define GT_QUERY_DEPTH 32
-#define GT_QUERY_USES 32	/* different fields */
+#define GT_QUERY_USES 32 /* different fields */
 #define GT_QUERY_BY 8
 #define GT_QUERY_AGGS 24
 
-struct gt_query_use { enum gt_query_id id; char *arg; /* GT_Q_ARG: the name of the call's argument; else NULL */ };
+struct gt_query_use {
+	enum gt_query_id id;
+	char *arg; /* GT_Q_ARG: the name of the call's argument; else NULL */
+};
 
-enum gt_query_test { GT_Q_RANGE, GT_Q_WORDS, GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX, GT_Q_THERE /* present and not 0 */ };
+enum gt_query_test {
+	GT_Q_RANGE,
+	GT_Q_WORDS,
+	GT_Q_IS,
+	GT_Q_GLOB,
+	GT_Q_REGEX,
+	GT_Q_THERE /* present and not 0 */
+};
 struct gt_query_node {
 	enum { GT_Q_TEST, GT_Q_AND, GT_Q_OR, GT_Q_NOT } op;
-	uint8_t left, right;		/* nodes; of GT_Q_NOT left only */
-	uint8_t use;			/* the field that is tested */
+	uint8_t left, right; /* nodes; of GT_Q_NOT left only */
+	uint8_t use;         /* the field that is tested */
 	enum gt_query_test test;
-	bool negated;			/* != or !~ */
+	bool negated; /* != or !~ */
 	bool has_number, low_open, high_open;
-	long double low, high;		/* GT_Q_RANGE: the bounds; included unless open */
-	int64_t ilow, ihigh;		/* the same as integers; no value matches if ilow > ihigh */
+	long double low, high; /* GT_Q_RANGE: the bounds; included unless open */
+	int64_t ilow, ihigh;   /* the same as integers; no value matches if ilow > ihigh */
 	uint64_t ulow, uhigh;
-	uint32_t words;			/* GT_Q_WORDS: GT_BIT of each matching word */
-	char *text;			/* GT_Q_IS, GT_Q_GLOB, and GT_Q_REGEX */
+	uint32_t words; /* GT_Q_WORDS: GT_BIT of each matching word */
+	char *text;     /* GT_Q_IS, GT_Q_GLOB, and GT_Q_REGEX */
 	regex_t *regex;
-	unsigned column, length;	/* position in the expression */
+	unsigned column, length; /* position in the expression */
 };
-enum gt_query_fn { GT_Q_FN_COUNT, GT_Q_FN_SUM, GT_Q_FN_MIN, GT_Q_FN_MAX, GT_Q_FN_MEAN, GT_Q_FN_STDDEV, GT_Q_FN_QUANTILE, GT_Q_FN_UNION,
-		   GT_Q_FN_FIRST, GT_Q_FN_LAST, GT_Q_FN_DISTINCT };
-struct gt_query_agg { enum gt_query_fn fn; uint8_t use; /* 255: none */ double q; char *text; /* as the user would write it */ };
+enum gt_query_fn {
+	GT_Q_FN_COUNT,
+	GT_Q_FN_SUM,
+	GT_Q_FN_MIN,
+	GT_Q_FN_MAX,
+	GT_Q_FN_MEAN,
+	GT_Q_FN_STDDEV,
+	GT_Q_FN_QUANTILE,
+	GT_Q_FN_UNION,
+	GT_Q_FN_FIRST,
+	GT_Q_FN_LAST,
+	GT_Q_FN_DISTINCT
+};
+struct gt_query_agg {
+	enum gt_query_fn fn;
+	uint8_t use; /* 255: none */
+	double q;
+	char *text; /* as the user would write it */
+};
 
 struct gt_query {
-	char *where;			/* the expression; NULL: all rows */
+	char *where; /* the expression; NULL: all rows */
 	struct gt_query_node nodes[GT_QUERY_NODES];
 	unsigned nnodes, root;
 	struct gt_query_use uses[GT_QUERY_USES];
 	unsigned nuses;
-	uint8_t by[GT_QUERY_BY];	/* uses */
+	uint8_t by[GT_QUERY_BY]; /* uses */
 	unsigned nby;
 	struct gt_query_agg aggs[GT_QUERY_AGGS];
-	unsigned naggs, order;		/* order: index of the aggregate to sort by */
-	bool hist;			/* for a histogram of the last aggregate's field; columns
-					 * are those of a histogram */
+	unsigned naggs, order; /* order: index of the aggregate to sort by */
+	bool hist;             /* for a histogram of the last aggregate's field; columns
+				* are those of a histogram */
 	/* Columns of the table: one for each of by and aggs. */
 	struct gt_column columns[GT_QUERY_BY + GT_QUERY_AGGS];
 	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *gives_way, *title;
@@ -142,47 +175,62 @@ struct gt_query {
 /* Parses the options; each may be NULL. The caller frees the result. NULL with err filled in:
  * *option is the name of the wrong option, *wrong its text, and err->offset the byte of the
  * mistake. */
-struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
-			      const char **wrong, struct gt_err *err);
+struct gt_query *gt_query_new(const char *where, const char *by, const char *agg,
+	const char *order_by, const char **option, const char **wrong, struct gt_err *err);
 /* The same for a histogram of the field `of` (NULL: dur). by NULL: by name; where NULL: all rows
  * that have ended. */
-struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of, const char **option, const char **wrong,
-				   struct gt_err *err);
-void gt_query_free(struct gt_query *q);		/* NULL is allowed */
-uint32_t gt_query_kinds(const struct gt_query *q);	/* GT_BIT(enum gt_query_kind) of all
-							 * kinds for which the expression can be
-							 * true */
+struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of,
+	const char **option, const char **wrong, struct gt_err *err);
+void gt_query_free(struct gt_query *q);            /* NULL is allowed */
+uint32_t gt_query_kinds(const struct gt_query *q); /* GT_BIT(enum gt_query_kind) of all
+						    * kinds for which the expression can be
+						    * true */
 /* Sets the fields of the report's descriptor that depend on the query: kinds of rows, arguments,
  * order. */
 void gt_query_configure(const struct gt_query *q, struct gt_analysis *report);
 /* The index in q->uses of the field `name` (len bytes) or arg.NAME. Negative with err filled in.
  * For query_*.c. */
-int gt_query_use(struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err);
+int gt_query_use(
+	struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err);
 int gt_query_where(struct gt_query *q, const char *where, struct gt_err *err);
 void gt_query_release_node(struct gt_query_node *n);
-bool gt_query_text_matches(const struct gt_query_node *n, const char *text);	/* GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX; not negated */
+/* GT_Q_IS, GT_Q_GLOB, GT_Q_REGEX; not negated */
+bool gt_query_text_matches(const struct gt_query_node *n, const char *text);
 
 /* ---- rows ---- */
 
 #define GT_QUERY_CHUNK 1024u
 
 struct gt_query_value {
-	enum { GT_Q_ABSENT, GT_Q_INT, GT_Q_UINT, GT_Q_DOUBLE, GT_Q_STRING /* id in the segment: u */, GT_Q_CHARS } is;
-	bool hex;			/* people read it as a hexadecimal number */
-	union { int64_t i; uint64_t u; double d; const char *s; };
+	enum {
+		GT_Q_ABSENT,
+		GT_Q_INT,
+		GT_Q_UINT,
+		GT_Q_DOUBLE,
+		GT_Q_STRING /* id in the segment: u */,
+		GT_Q_CHARS
+	} is;
+	bool hex; /* people read it as a hexadecimal number */
+	union {
+		int64_t i;
+		uint64_t u;
+		double d;
+		const char *s;
+	};
 };
 
 struct gt_query_rows;
 /* The caller frees the result. Names are computed here, so that all threads use the same short
  * names of kernels. */
-struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
-					struct gt_err *err);
+struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err);
 void gt_query_rows_free(struct gt_query_rows *e);
 /* A run begins. Its rows follow in chunks of at most GT_QUERY_CHUNK. gt_query_match returns how
  * many rows of the chunk from row `from` on match, and their indices in the run in *rows,
  * borrowed until the next call. Negative with err filled in. */
 int gt_query_run(struct gt_query_rows *e, const struct gt_cols *cols, struct gt_err *err);
-int gt_query_match(struct gt_query_rows *e, uint32_t from, const uint32_t **rows, struct gt_err *err);
+int gt_query_match(
+	struct gt_query_rows *e, uint32_t from, const uint32_t **rows, struct gt_err *err);
 /* A field of a row of the current chunk. Texts are borrowed from e. */
 struct gt_query_value gt_query_get(struct gt_query_rows *e, unsigned use, uint32_t row);
 /* adds the counts of missing fields */

@@ -10,13 +10,15 @@
 #include <string.h>
 #include "formats/base/map.h"
 
-static struct gt_distinct_value *place_of(const struct gt_distinct *d, const struct gt_distinct_value *v)
+static struct gt_distinct_value *place_of(
+	const struct gt_distinct *d, const struct gt_distinct_value *v)
 {
 	uint64_t who = (uint64_t)v->group << 16 | (uint64_t)v->field << 8 | v->kind;
 	uint32_t at = (uint32_t)(gt_hash_u64(v->value ^ who * 0x9e3779b97f4a7c15u) >> 16) & d->mask;
 
-	while (d->slots[at].kind && (d->slots[at].value != v->value || d->slots[at].group != v->group || d->slots[at].field != v->field ||
-				     d->slots[at].kind != v->kind))
+	while (d->slots[at].kind &&
+		(d->slots[at].value != v->value || d->slots[at].group != v->group ||
+			d->slots[at].field != v->field || d->slots[at].kind != v->kind))
 		at = (at + 1) & d->mask;
 	return &d->slots[at];
 }
@@ -61,7 +63,8 @@ int gt_distinct_add(struct gt_distinct *d, const struct gt_distinct_value *v)
 
 struct gt_distinct_value gt_distinct_whole(int64_t v)
 {
-	return (struct gt_distinct_value){ .value = (uint64_t)v, .kind = v < 0 ? GT_DISTINCT_BELOW : GT_DISTINCT_NUMBER };
+	return (struct gt_distinct_value){ .value = (uint64_t)v,
+		.kind = v < 0 ? GT_DISTINCT_BELOW : GT_DISTINCT_NUMBER };
 }
 
 struct gt_distinct_value gt_distinct_real(double v)
@@ -71,7 +74,8 @@ struct gt_distinct_value gt_distinct_real(double v)
 	if (v >= -0x1p63 && v < 0x1p63 && (double)(int64_t)v == v)
 		return gt_distinct_whole((int64_t)v);
 	if (v >= 0x1p63 && v < 0x1p64)
-		return (struct gt_distinct_value){ .value = (uint64_t)v, .kind = GT_DISTINCT_NUMBER };
+		return (struct gt_distinct_value){ .value = (uint64_t)v,
+			.kind = GT_DISTINCT_NUMBER };
 	memcpy(&d.value, &v, sizeof(v));
 	return d;
 }

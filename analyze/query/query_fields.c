@@ -12,17 +12,24 @@
 static const char *const kind_words[] = { GT_QUERY_KINDS(X) NULL };
 static const char *const category_words[] = { GT_CATEGORIES(X) NULL };
 #undef X
-static const char *const layer_words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime", "overhead", NULL };
-static const char *const direction_words[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", NULL };
-_Static_assert(sizeof(layer_words) / sizeof(*layer_words) == GT_LAYER_COUNT + 1, "as gt_layer_word");
+static const char *const layer_words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime",
+	"overhead", NULL };
+static const char *const direction_words[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP",
+	NULL };
+_Static_assert(
+	sizeof(layer_words) / sizeof(*layer_words) == GT_LAYER_COUNT + 1, "as gt_layer_word");
 
 static const char *const *const words_of[GT_QUERY_FIELD_COUNT] = {
-	[GT_Q_KIND] = kind_words, [GT_Q_CATEGORY] = category_words, [GT_Q_LAYER] = layer_words, [GT_Q_DIRECTION] = direction_words,
+	[GT_Q_KIND] = kind_words,
+	[GT_Q_CATEGORY] = category_words,
+	[GT_Q_LAYER] = layer_words,
+	[GT_Q_DIRECTION] = direction_words,
 };
 
 const struct gt_query_field *gt_query_field(enum gt_query_id id)
 {
-#define X(e, name, title, class, level, flags) { #name, title, GT_Q_##class, GT_Q_OF_##level, flags },
+#define X(e, name, title, class, level, flags)                                                     \
+	{ #name, title, GT_Q_##class, GT_Q_OF_##level, flags },
 	static const struct gt_query_field fields[GT_QUERY_FIELD_COUNT] = { GT_QUERY_FIELDS(X) };
 #undef X
 
@@ -39,13 +46,16 @@ static enum gt_query_kind kind_of_span(const struct gt_type *type)
 		return GT_Q_KIND_RANGE;
 	if (type->layer == GT_LAYER_OVERHEAD)
 		return GT_Q_KIND_OVERHEAD;
-	return type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC ? GT_Q_KIND_WAIT : GT_Q_KIND_SPAN;
+	return type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC ? GT_Q_KIND_WAIT
+									    : GT_Q_KIND_SPAN;
 }
 
 static enum gt_query_kind kind_of_work(const struct gt_type *type)
 {
-	static const enum gt_query_kind of[] = { [GT_GPU_KERNEL] = GT_Q_KIND_KERNEL, [GT_GPU_COPY] = GT_Q_KIND_COPY,
-						 [GT_GPU_SET] = GT_Q_KIND_SET, [GT_GPU_OTHER] = GT_Q_KIND_GRAPH };
+	static const enum gt_query_kind of[] = { [GT_GPU_KERNEL] = GT_Q_KIND_KERNEL,
+		[GT_GPU_COPY] = GT_Q_KIND_COPY,
+		[GT_GPU_SET] = GT_Q_KIND_SET,
+		[GT_GPU_OTHER] = GT_Q_KIND_GRAPH };
 
 	return of[gt_gpu_what(type)];
 }
@@ -54,8 +64,9 @@ enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *typ
 {
 	switch (kind) {
 	case GT_CALL:
-		return !type || type->layer != GT_LAYER_IOCTL ? type && type->layer == GT_LAYER_USER ? GT_Q_KIND_RANGE : GT_Q_KIND_CALL
-							       : GT_Q_KIND_IOCTL;
+		return !type || type->layer != GT_LAYER_IOCTL
+			? type && type->layer == GT_LAYER_USER ? GT_Q_KIND_RANGE : GT_Q_KIND_CALL
+			: GT_Q_KIND_IOCTL;
 	case GT_OPEN: return GT_Q_KIND_OPEN;
 	case GT_SPAN: return type ? kind_of_span(type) : GT_Q_KIND_SPAN;
 	case GT_GPU: return kind_of_work(type);
@@ -68,11 +79,15 @@ enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *typ
 static uint32_t kinds_of(unsigned kind)
 {
 	static const uint32_t of[GT_KINDS] = {
-		[GT_CALL] = GT_BIT(GT_Q_KIND_CALL) | GT_BIT(GT_Q_KIND_IOCTL) | GT_BIT(GT_Q_KIND_RANGE),
+		[GT_CALL] =
+			GT_BIT(GT_Q_KIND_CALL) | GT_BIT(GT_Q_KIND_IOCTL) | GT_BIT(GT_Q_KIND_RANGE),
 		[GT_OPEN] = GT_BIT(GT_Q_KIND_OPEN),
-		[GT_SPAN] = GT_BIT(GT_Q_KIND_RANGE) | GT_BIT(GT_Q_KIND_OVERHEAD) | GT_BIT(GT_Q_KIND_WAIT) | GT_BIT(GT_Q_KIND_SPAN),
-		[GT_GPU] = GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH),
-		[GT_INSTANT] = GT_BIT(GT_Q_KIND_INSTANT), [GT_COUNTER] = GT_BIT(GT_Q_KIND_COUNTER),
+		[GT_SPAN] = GT_BIT(GT_Q_KIND_RANGE) | GT_BIT(GT_Q_KIND_OVERHEAD) |
+			GT_BIT(GT_Q_KIND_WAIT) | GT_BIT(GT_Q_KIND_SPAN),
+		[GT_GPU] = GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) |
+			GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH),
+		[GT_INSTANT] = GT_BIT(GT_Q_KIND_INSTANT),
+		[GT_COUNTER] = GT_BIT(GT_Q_KIND_COUNTER),
 		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST), /* begins and ends without a partner
 						     * (GT_UNMATCHED) are in no report */
 	};
@@ -88,7 +103,9 @@ static unsigned may_be(const struct gt_query *q, unsigned node, enum gt_query_ki
 	unsigned a, b;
 
 	if (n->op == GT_Q_TEST)
-		return q->uses[n->use].id == GT_Q_KIND && n->test == GT_Q_WORDS ? 1u << (n->words >> kind & 1) : 3;
+		return q->uses[n->use].id == GT_Q_KIND && n->test == GT_Q_WORDS
+			? 1u << (n->words >> kind & 1)
+			: 3;
 	a = may_be(q, n->left, kind);
 	if (n->op == GT_Q_NOT)
 		return swapped[a];
@@ -119,8 +136,8 @@ void gt_query_configure(const struct gt_query *q, struct gt_analysis *report)
 		if (q->aggs[i].fn == GT_Q_FN_UNION)
 			report->order = GT_BY_TIME;
 		if (q->aggs[i].fn == GT_Q_FN_UNION || q->aggs[i].fn == GT_Q_FN_DISTINCT)
-			report->splits = 0;	/* each thread would need its own set, and the
-						 * limit would depend on the number of threads */
+			report->splits = 0; /* each thread would need its own set, and the
+					     * limit would depend on the number of threads */
 	}
 }
 
@@ -134,9 +151,12 @@ static int unknown_field(const char *name, unsigned column, struct gt_err *err)
 	const char *meant = gt_nearest_of(name, all);
 
 	if (meant)
-		return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; did you mean '%s'?", name, meant);
-	return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; the fields are kind name dur bytes stream tid ..., "
-			 "see Queries in gtanalyze(1)", name);
+		return gt_err_at(err, column, -EINVAL,
+			"there is no field '%.40s'; did you mean '%s'?", name, meant);
+	return gt_err_at(err, column, -EINVAL,
+		"there is no field '%.40s'; the fields are kind name dur bytes stream tid ..., "
+		"see Queries in gtanalyze(1)",
+		name);
 }
 
 static int find_field(const char *name)
@@ -147,7 +167,8 @@ static int find_field(const char *name)
 	return !strncmp(name, "arg.", 4) && name[4] ? GT_Q_ARG : -1;
 }
 
-static int add_use(struct gt_query *q, enum gt_query_id id, const char *arg, unsigned column, struct gt_err *err)
+static int add_use(struct gt_query *q, enum gt_query_id id, const char *arg, unsigned column,
+	struct gt_err *err)
 {
 	char *copy = NULL;
 
@@ -155,14 +176,16 @@ static int add_use(struct gt_query *q, enum gt_query_id id, const char *arg, uns
 		if (q->uses[i].id == id && (!arg || !strcmp(q->uses[i].arg, arg)))
 			return (int)i;
 	if (q->nuses == GT_QUERY_USES)
-		return gt_err_at(err, column, -EINVAL, "more than %u different fields", GT_QUERY_USES);
+		return gt_err_at(
+			err, column, -EINVAL, "more than %u different fields", GT_QUERY_USES);
 	if (arg && !(copy = strdup(arg)))
 		return gt_err_set(err, -ENOMEM, "no memory for a query");
 	q->uses[q->nuses] = (struct gt_query_use){ id, copy };
 	return (int)q->nuses++;
 }
 
-int gt_query_use(struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err)
+int gt_query_use(
+	struct gt_query *q, const char *name, size_t len, unsigned column, struct gt_err *err)
 {
 	char word[100];
 	int id;

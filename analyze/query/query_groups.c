@@ -18,7 +18,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define HISTS_MAX (16u << 20)		/* bytes */
+#define HISTS_MAX (16u << 20) /* bytes */
 #define SUMS_MAX (32u << 20)
 #define NO_FIELD 255
 
@@ -37,7 +37,8 @@ static uint32_t number_of(struct gt_query_groups *g, const char *text, struct gt
 
 	if (i != GT_NONE)
 		return i;
-	if (gt_grow(&g->texts, &g->texts_cap, g->ntexts + 1, sizeof(*g->texts)) || !(g->texts[g->ntexts] = strdup(text)))
+	if (gt_grow(&g->texts, &g->texts_cap, g->ntexts + 1, sizeof(*g->texts)) ||
+		!(g->texts[g->ntexts] = strdup(text)))
 		return gt_err_set(err, -ENOMEM, "no memory for the groups"), GT_NONE;
 	g->ntexts++;
 	if (gt_map_add(&g->text_map, hash, (uint32_t)g->ntexts - 1))
@@ -45,7 +46,8 @@ static uint32_t number_of(struct gt_query_groups *g, const char *text, struct gt
 	return (uint32_t)g->ntexts - 1;
 }
 
-static uint32_t number_of_string(struct gt_query_groups *g, const struct gt_segment *seg, uint64_t id, struct gt_err *err)
+static uint32_t number_of_string(
+	struct gt_query_groups *g, const struct gt_segment *seg, uint64_t id, struct gt_err *err)
 {
 	uint32_t **known = &g->of_string[seg->index], one;
 
@@ -54,12 +56,13 @@ static uint32_t number_of_string(struct gt_query_groups *g, const struct gt_segm
 	if ((*known)[id])
 		return (*known)[id] - 1;
 	one = number_of(g, seg->strings[id].ptr, err);
-	(*known)[id] = one + 1;		/* GT_NONE + 1 is 0: unknown */
+	(*known)[id] = one + 1; /* GT_NONE + 1 is 0: unknown */
 	return one;
 }
 
 /* A number among texts: an argument can be either. */
-static uint32_t number_of_digits(struct gt_query_groups *g, const struct gt_query_value *v, struct gt_err *err)
+static uint32_t number_of_digits(
+	struct gt_query_groups *g, const struct gt_query_value *v, struct gt_err *err)
 {
 	char digits[40];
 
@@ -68,7 +71,8 @@ static uint32_t number_of_digits(struct gt_query_groups *g, const struct gt_quer
 	else if (v->is == GT_Q_INT)
 		snprintf(digits, sizeof(digits), "%lld", (long long)v->i);
 	else
-		snprintf(digits, sizeof(digits), v->hex ? "0x%llx" : "%llu", (unsigned long long)v->u);
+		snprintf(digits, sizeof(digits), v->hex ? "0x%llx" : "%llu",
+			(unsigned long long)v->u);
 	return number_of(g, digits, err);
 }
 
@@ -82,7 +86,8 @@ static bool is_text(const struct gt_query *q, unsigned use)
 }
 
 /* Writes field `i` of --by into a key. */
-static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, unsigned i, uint64_t *key, struct gt_err *err)
+static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row,
+	unsigned i, uint64_t *key, struct gt_err *err)
 {
 	struct gt_query_value v = gt_query_get(g->rows, g->q->by[i], row);
 	uint32_t text;
@@ -93,14 +98,15 @@ static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, ui
 	key[1 + i] = v.u;
 	if (!is_text(g->q, g->q->by[i]))
 		return 0;
-	text = v.is == GT_Q_STRING ? number_of_string(g, seg, v.u, err) :
-	       v.is == GT_Q_CHARS ? number_of(g, v.s, err) : number_of_digits(g, &v, err);
+	text = v.is == GT_Q_STRING   ? number_of_string(g, seg, v.u, err)
+		: v.is == GT_Q_CHARS ? number_of(g, v.s, err)
+				     : number_of_digits(g, &v, err);
 	key[1 + i] = text;
 	return text == GT_NONE ? err->code : 0;
 }
 
-static int put_fields(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, const struct gt_query_places *which,
-		      uint64_t *key, struct gt_err *err)
+static int put_fields(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row,
+	const struct gt_query_places *which, uint64_t *key, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -127,20 +133,23 @@ static uint64_t hash_of(const struct gt_query_groups *g, const uint64_t *key)
 
 static size_t most_groups(const struct gt_query_groups *g)
 {
-	size_t each = sizeof(*g->list) + g->width * sizeof(*g->keys) + g->nfields * sizeof(*g->sums);
+	size_t each =
+		sizeof(*g->list) + g->width * sizeof(*g->keys) + g->nfields * sizeof(*g->sums);
 
 	return SUMS_MAX / each < GT_QUERY_GROUPS ? SUMS_MAX / each : GT_QUERY_GROUPS;
 }
 
-static int add_group(struct gt_query_groups *g, const uint64_t *key, uint64_t hash, struct gt_err *err)
+static int add_group(
+	struct gt_query_groups *g, const uint64_t *key, uint64_t hash, struct gt_err *err)
 {
 	if (g->n >= most_groups(g)) {
 		g->full = most_groups(g);
 		return gt_err_set(err, -EOVERFLOW, "more than %zu groups", g->full);
 	}
 	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
-	    gt_grow(&g->keys, &g->keys_cap, (g->n + 1) * g->width, sizeof(*g->keys)) ||
-	    gt_grow(&g->sums, &g->sums_cap, (g->n + 1) * g->nfields + 1, sizeof(*g->sums)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
+		gt_grow(&g->keys, &g->keys_cap, (g->n + 1) * g->width, sizeof(*g->keys)) ||
+		gt_grow(&g->sums, &g->sums_cap, (g->n + 1) * g->nfields + 1, sizeof(*g->sums)) ||
+		gt_map_add(&g->map, hash, (uint32_t)g->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the groups");
 	g->list[g->n] = (struct gt_query_group){ .first = INT64_MAX, .last = INT64_MIN };
 	memcpy(&g->keys[g->n * g->width], key, g->width * sizeof(*key));
@@ -163,7 +172,8 @@ static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struc
 
 /* The data that all rows of a code share, computed at the first row: part of their key, or the
  * whole key and the group. */
-static struct gt_query_known *know_code(struct gt_query_groups *g, const struct gt_cols *cols, uint32_t row, struct gt_err *err)
+static struct gt_query_known *know_code(
+	struct gt_query_groups *g, const struct gt_cols *cols, uint32_t row, struct gt_err *err)
 {
 	uint32_t code = cols->code ? cols->code[row] : 0;
 	struct gt_query_known *known = &g->known[code];
@@ -182,7 +192,8 @@ static struct gt_query_known *know_code(struct gt_query_groups *g, const struct 
 }
 
 /* The groups of rows if the key depends on type and track only. */
-static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
+static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows,
+	uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_query_known *known = know_code(g, cols, rows[i], err);
@@ -194,7 +205,8 @@ static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, c
 	return 0;
 }
 
-static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
+static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows,
+	uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_query_known *known = know_code(g, cols, rows[i], err);
@@ -202,7 +214,8 @@ static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, co
 
 		if (!known)
 			return err->code;
-		memcpy(key, &g->code_keys[(size_t)(known - g->known) * g->width], g->width * sizeof(*key));
+		memcpy(key, &g->code_keys[(size_t)(known - g->known) * g->width],
+			g->width * sizeof(*key));
 		if (put_fields(g, cols->seg, rows[i], &g->by_row, key, err))
 			return err->code;
 		/* most rows have the same key as the previous row of their code */
@@ -217,7 +230,8 @@ static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, co
 
 int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, struct gt_err *err)
 {
-	bool same = g->seg == cols->seg && g->block == cols->block && g->kind == cols->kind && !g->of_tracks;
+	bool same = g->seg == cols->seg && g->block == cols->block && g->kind == cols->kind &&
+		!g->of_tracks;
 
 	if (cols->ntypes > g->known_cap) {
 		free(g->known);
@@ -240,7 +254,8 @@ int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, s
 static void add_to_hist(struct gt_query_groups *g, struct gt_query_sums *s, int64_t v)
 {
 	unsigned octave = gt_hist_bucket(v) / GT_HIST_OCTAVE;
-	size_t need = (s->hist ? 0 : sizeof(*s->hist)) + (s->hist && s->hist->octave[octave] ? 0 : GT_HIST_OCTAVE_BYTES);
+	size_t need = (s->hist ? 0 : sizeof(*s->hist)) +
+		(s->hist && s->hist->octave[octave] ? 0 : GT_HIST_OCTAVE_BYTES);
 
 	if (s->coarse || g->hist_bytes + need > HISTS_MAX) {
 		s->coarse = true;
@@ -257,10 +272,12 @@ static void square(struct gt_query_sums *s, int64_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 
-	s->overflow |= __builtin_add_overflow(s->squares.whole, (unsigned __int128)u * u, &s->squares.whole);
+	s->overflow |= __builtin_add_overflow(
+		s->squares.whole, (unsigned __int128)u * u, &s->squares.whole);
 }
 
-static inline void add_whole(struct gt_query_groups *g, const struct gt_query_sum *f, struct gt_query_sums *s, int64_t v)
+static inline void add_whole(
+	struct gt_query_groups *g, const struct gt_query_sum *f, struct gt_query_sums *s, int64_t v)
 {
 	s->min.whole = s->n && s->min.whole < v ? s->min.whole : v;
 	s->max.whole = s->n && s->max.whole > v ? s->max.whole : v;
@@ -281,14 +298,18 @@ static void add_real(struct gt_query_sums *s, double v)
 	s->squares.real += (long double)v * v;
 }
 
-static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f, struct gt_query_sums *s, const struct gt_query_value *v)
+static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f,
+	struct gt_query_sums *s, const struct gt_query_value *v)
 {
 	bool number = v->is == GT_Q_INT || v->is == GT_Q_UINT || v->is == GT_Q_DOUBLE;
 
 	if (!number)
 		return;
 	if (f->real)
-		add_real(s, v->is == GT_Q_DOUBLE ? v->d : v->is == GT_Q_INT ? (double)v->i : (double)v->u);
+		add_real(s,
+			v->is == GT_Q_DOUBLE        ? v->d
+				: v->is == GT_Q_INT ? (double)v->i
+						    : (double)v->u);
 	else
 		add_whole(g, f, s, v->is == GT_Q_INT ? v->i : gt_clamp(v->u));
 }
@@ -296,15 +317,16 @@ static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f, s
 /* The index of a type's name. There are few names, so a cache compares addresses first. */
 static uint32_t number_of_name(struct gt_query_groups *g, const char *name, struct gt_err *err)
 {
-	struct gt_query_recent *r = &g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
+	struct gt_query_recent *r =
+		&g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
 
 	if (r->s != name)
 		*r = (struct gt_query_recent){ name, number_of(g, name, err) };
 	return r->text;
 }
 
-static int add_different(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n,
-			 struct gt_err *err)
+static int add_different(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols,
+	const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_query_value v = gt_query_get(g->rows, g->fields[field].use, rows[i]);
@@ -316,7 +338,8 @@ static int add_different(struct gt_query_groups *g, unsigned field, const struct
 			continue;
 		if (v.is == GT_Q_STRING || v.is == GT_Q_CHARS) {
 			one.kind = GT_DISTINCT_TEXT;
-			one.value = v.is == GT_Q_STRING ? number_of_string(g, cols->seg, v.u, err) : number_of_name(g, v.s, err);
+			one.value = v.is == GT_Q_STRING ? number_of_string(g, cols->seg, v.u, err)
+							: number_of_name(g, v.s, err);
 			if (one.value == GT_NONE)
 				return err->code;
 		} else if (v.is != GT_Q_UINT) {
@@ -333,14 +356,16 @@ static int add_different(struct gt_query_groups *g, unsigned field, const struct
 	return 0;
 }
 
-static void add_durations(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n)
+static void add_durations(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols,
+	const uint32_t *rows, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		add_whole(g, &g->fields[field], gt_query_sums_of(g, g->at[i], field), cols->dur[rows[i]]);
+		add_whole(g, &g->fields[field], gt_query_sums_of(g, g->at[i], field),
+			cols->dur[rows[i]]);
 }
 
-static int add_field(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n,
-		     struct gt_err *err)
+static int add_field(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols,
+	const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	const struct gt_query_sum *f = &g->fields[field];
 	uint32_t spans = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
@@ -359,10 +384,11 @@ static int add_field(struct gt_query_groups *g, unsigned field, const struct gt_
 	return 0;
 }
 
-int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, int64_t origin,
-			struct gt_err *err)
+int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows,
+	uint32_t n, int64_t origin, struct gt_err *err)
 {
-	int rc = g->by_row.n ? find_by_row(g, cols, rows, n, err) : find_by_code(g, cols, rows, n, err);
+	int rc = g->by_row.n ? find_by_row(g, cols, rows, n, err)
+			     : find_by_code(g, cols, rows, n, err);
 
 	if (rc)
 		return rc;
@@ -381,36 +407,47 @@ int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, c
 
 /* ---- merging ---- */
 
-static int merge_hist(struct gt_query_sums *to, const struct gt_query_sums *from, struct gt_err *err)
+static int merge_hist(
+	struct gt_query_sums *to, const struct gt_query_sums *from, struct gt_err *err)
 {
 	if (!from->hist)
 		return 0;
 	if (!to->hist)
 		to->hist = calloc(1, sizeof(*to->hist));
-	return to->hist && !gt_hist_merge(to->hist, from->hist) ? 0 : gt_err_set(err, -ENOMEM, "no memory for the groups");
+	return to->hist && !gt_hist_merge(to->hist, from->hist)
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory for the groups");
 }
 
-static int merge_sums(const struct gt_query_sum *f, struct gt_query_sums *to, const struct gt_query_sums *from, struct gt_err *err)
+static int merge_sums(const struct gt_query_sum *f, struct gt_query_sums *to,
+	const struct gt_query_sums *from, struct gt_err *err)
 {
 	if (!from->n)
 		return 0;
 	if (f->real) {
-		to->min.real = to->n && to->min.real < from->min.real ? to->min.real : from->min.real;
-		to->max.real = to->n && to->max.real > from->max.real ? to->max.real : from->max.real;
+		to->min.real =
+			to->n && to->min.real < from->min.real ? to->min.real : from->min.real;
+		to->max.real =
+			to->n && to->max.real > from->max.real ? to->max.real : from->max.real;
 		to->sum.real += from->sum.real;
 		to->squares.real += from->squares.real;
 	} else {
-		to->min.whole = to->n && to->min.whole < from->min.whole ? to->min.whole : from->min.whole;
-		to->max.whole = to->n && to->max.whole > from->max.whole ? to->max.whole : from->max.whole;
+		to->min.whole =
+			to->n && to->min.whole < from->min.whole ? to->min.whole : from->min.whole;
+		to->max.whole =
+			to->n && to->max.whole > from->max.whole ? to->max.whole : from->max.whole;
 		to->sum.whole += from->sum.whole;
-		to->overflow |= __builtin_add_overflow(to->squares.whole, from->squares.whole, &to->squares.whole) || from->overflow;
+		to->overflow |= __builtin_add_overflow(to->squares.whole, from->squares.whole,
+					&to->squares.whole) ||
+			from->overflow;
 	}
 	to->n += from->n;
 	to->coarse |= from->coarse;
 	return merge_hist(to, from, err);
 }
 
-static int merge_group(struct gt_query_groups *into, const struct gt_query_groups *from, size_t i, struct gt_err *err)
+static int merge_group(struct gt_query_groups *into, const struct gt_query_groups *from, size_t i,
+	struct gt_err *err)
 {
 	uint64_t key[1 + GT_QUERY_BY];
 	const struct gt_query_group *f = &from->list[i];
@@ -435,11 +472,13 @@ static int merge_group(struct gt_query_groups *into, const struct gt_query_group
 	into->list[to].first = f->first < into->list[to].first ? f->first : into->list[to].first;
 	into->list[to].last = f->last > into->list[to].last ? f->last : into->list[to].last;
 	for (unsigned s = 0; !rc && s < into->nfields; s++)
-		rc = merge_sums(&into->fields[s], gt_query_sums_of(into, to, s), gt_query_sums_of(from, i, s), err);
+		rc = merge_sums(&into->fields[s], gt_query_sums_of(into, to, s),
+			gt_query_sums_of(from, i, s), err);
 	return rc;
 }
 
-int gt_query_groups_merge(struct gt_query_groups *into, const struct gt_query_groups *from, struct gt_err *err)
+int gt_query_groups_merge(
+	struct gt_query_groups *into, const struct gt_query_groups *from, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -490,7 +529,10 @@ int gt_query_compare_keys(const struct gt_query_groups *g, size_t a, size_t b)
 
 static struct gt_cell real(long double v) { return (struct gt_cell){ .d = (double)v }; }
 
-static struct gt_cell clamped(__int128 v) { return gt_cell_i(v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v); }
+static struct gt_cell clamped(__int128 v)
+{
+	return gt_cell_i(v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v);
+}
 
 static struct gt_cell quantile(const struct gt_query_sums *s, double q)
 {
@@ -502,14 +544,16 @@ static struct gt_cell quantile(const struct gt_query_sums *s, double q)
 static struct gt_cell real_deviation(const struct gt_query_sums *s, bool is_real)
 {
 	long double sum = is_real ? s->sum.real : (long double)s->sum.whole;
-	long double squares = is_real ? s->squares.real : (long double)s->squares.whole, n = (long double)s->n;
+	long double squares = is_real ? s->squares.real : (long double)s->squares.whole,
+		    n = (long double)s->n;
 	long double all = squares - sum * sum / n;
 
 	return s->n < 2 || s->overflow ? gt_cell_none() : real(all > 0 ? sqrtl(all / (n - 1)) : 0);
 }
 
 /* For integers. `decimals`: means are not rounded. */
-static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_query_agg *agg, bool decimals)
+static struct gt_cell whole_cell(
+	const struct gt_query_sums *s, const struct gt_query_agg *agg, bool decimals)
 {
 	long double v;
 
@@ -517,14 +561,18 @@ static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_
 	case GT_Q_FN_SUM: return clamped(s->sum.whole);
 	case GT_Q_FN_MIN: return gt_cell_i(s->min.whole);
 	case GT_Q_FN_MAX: return gt_cell_i(s->max.whole);
-	case GT_Q_FN_MEAN: return decimals ? real((long double)s->sum.whole / (long double)s->n) : clamped(s->sum.whole / (__int128)s->n);
+	case GT_Q_FN_MEAN:
+		return decimals ? real((long double)s->sum.whole / (long double)s->n)
+				: clamped(s->sum.whole / (__int128)s->n);
 	case GT_Q_FN_QUANTILE: return quantile(s, agg->q);
 	default: break;
 	}
 	if (decimals)
 		return real_deviation(s, false);
-	return gt_deviation(s->n, (unsigned __int128)s->sum.whole, &(struct gt_squares){ s->squares.whole, s->overflow }, &v) ?
-	       gt_cell_u((uint64_t)(v + 0.5L)) : gt_cell_none();
+	return gt_deviation(s->n, (unsigned __int128)s->sum.whole,
+		       &(struct gt_squares){ s->squares.whole, s->overflow }, &v)
+		? gt_cell_u((uint64_t)(v + 0.5L))
+		: gt_cell_none();
 }
 
 static struct gt_cell real_cell(const struct gt_query_sums *s, const struct gt_query_agg *agg)
@@ -547,10 +595,12 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 	if (agg->fn == GT_Q_FN_COUNT)
 		return gt_cell_u(one->count);
 	if (agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
-		return one->count ? gt_cell_i(agg->fn == GT_Q_FN_FIRST ? one->first : one->last) : gt_cell_none();
+		return one->count ? gt_cell_i(agg->fn == GT_Q_FN_FIRST ? one->first : one->last)
+				  : gt_cell_none();
 	if (agg->fn == GT_Q_FN_UNION)
 		return gt_cell_known(one->ran, one->busy.ns);
-	while (g->fields[f].use != agg->use || g->fields[f].distinct != (agg->fn == GT_Q_FN_DISTINCT))
+	while (g->fields[f].use != agg->use ||
+		g->fields[f].distinct != (agg->fn == GT_Q_FN_DISTINCT))
 		f++;
 	if (!gt_query_sums_of(g, group, f)->n)
 		return gt_cell_none();
@@ -558,7 +608,8 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 		return gt_cell_known(!g->distinct.full, gt_query_sums_of(g, group, f)->values);
 	if (g->fields[f].real)
 		return real_cell(gt_query_sums_of(g, group, f), agg);
-	return whole_cell(gt_query_sums_of(g, group, f), agg, g->q->columns[g->q->nby + i].kind == GT_C_REAL);
+	return whole_cell(
+		gt_query_sums_of(g, group, f), agg, g->q->columns[g->q->nby + i].kind == GT_C_REAL);
 }
 
 /* ---- life ---- */
@@ -571,7 +622,8 @@ static void want_field(struct gt_query_groups *g, const struct gt_query_agg *agg
 
 	if (agg->use == NO_FIELD || agg->fn == GT_Q_FN_UNION)
 		return;
-	while (i < g->nfields && (g->fields[i].use != agg->use || g->fields[i].distinct != distinct))
+	while (i < g->nfields &&
+		(g->fields[i].use != agg->use || g->fields[i].distinct != distinct))
 		i++;
 	class = gt_query_field(g->q->uses[agg->use].id)->class;
 	g->nfields += i == g->nfields;
@@ -582,12 +634,14 @@ static void want_field(struct gt_query_groups *g, const struct gt_query_agg *agg
 	g->fields[i].squares |= agg->fn == GT_Q_FN_STDDEV;
 }
 
-int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q, struct gt_query_rows *rows, struct gt_reader *r,
-			 struct gt_err *err)
+int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q,
+	struct gt_query_rows *rows, struct gt_reader *r, struct gt_err *err)
 {
 	const uint64_t empty[1] = { 0 };
 
-	*g = (struct gt_query_groups){ .q = q, .rows = rows, .width = 1 + q->nby, .nsegs = gt_reader_segments(r) };
+	*g = (struct gt_query_groups){
+		.q = q, .rows = rows, .width = 1 + q->nby, .nsegs = gt_reader_segments(r)
+	};
 	g->of_string = calloc(g->nsegs + 1ul, sizeof(*g->of_string));
 	if (!g->of_string)
 		return gt_err_set(err, -ENOMEM, "no memory for the groups");

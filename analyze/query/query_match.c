@@ -32,7 +32,8 @@ static bool in_range(const struct gt_query_node *n, const struct gt_query_value 
 		return v->i >= n->ilow && v->i <= n->ihigh;
 	if (v->is == GT_Q_UINT)
 		return v->u >= n->ulow && v->u <= n->uhigh;
-	return (n->low_open ? v->d > n->low : v->d >= n->low) && (n->high_open ? v->d < n->high : v->d <= n->high);
+	return (n->low_open ? v->d > n->low : v->d >= n->low) &&
+		(n->high_open ? v->d < n->high : v->d <= n->high);
 }
 
 static bool string_fits(struct gt_query_rows *e, unsigned node, uint64_t id)
@@ -47,7 +48,9 @@ static bool string_fits(struct gt_query_rows *e, unsigned node, uint64_t id)
 	}
 	one = &(*known)[id];
 	if (!*one)
-		*one = 1 + (n->test == GT_Q_THERE ? seg->strings[id].len > 0 : gt_query_text_matches(n, seg->strings[id].ptr));
+		*one = 1 +
+			(n->test == GT_Q_THERE ? seg->strings[id].len > 0
+					       : gt_query_text_matches(n, seg->strings[id].ptr));
 	return *one == 2;
 }
 
@@ -60,7 +63,8 @@ static bool fits(struct gt_query_rows *e, unsigned node, const struct gt_query_v
 	if (v->is == GT_Q_CHARS)
 		return n->test == GT_Q_THERE ? *v->s : gt_query_text_matches(n, v->s);
 	if (n->test == GT_Q_THERE)
-		return gt_query_field(e->q->uses[n->use].id)->class == GT_Q_WORD || (v->is == GT_Q_DOUBLE ? v->d != 0 : v->u != 0);
+		return gt_query_field(e->q->uses[n->use].id)->class == GT_Q_WORD ||
+			(v->is == GT_Q_DOUBLE ? v->d != 0 : v->u != 0);
 	if (n->test == GT_Q_WORDS)
 		return v->u < 32 && n->words >> v->u & 1;
 	return n->has_number && in_range(n, v);
@@ -76,7 +80,8 @@ static unsigned holds(struct gt_query_rows *e, unsigned node, const struct gt_qu
 /* ---- a block's codes ---- */
 
 /* Evaluates an expression for a name once per type. */
-static unsigned name_holds(struct gt_query_rows *e, unsigned node, uint32_t type, const struct gt_query_value *v)
+static unsigned name_holds(
+	struct gt_query_rows *e, unsigned node, uint32_t type, const struct gt_query_value *v)
 {
 	uint8_t **known = &e->seg->of_type[node];
 
@@ -104,7 +109,9 @@ static int make_room(struct gt_query_rows *e, uint32_t ncodes, struct gt_err *er
 	e->sources = calloc((size_t)e->cap * nuses, sizeof(*e->sources));
 	e->counted = calloc(e->cap, sizeof(*e->counted));
 	e->of_code = calloc((size_t)e->cap * nnodes, 1);
-	return e->sources && e->counted && e->of_code ? 0 : gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+	return e->sources && e->counted && e->of_code
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory for the types of a block");
 }
 
 static void prepare_codes(struct gt_query_rows *e)
@@ -120,7 +127,8 @@ static void prepare_codes(struct gt_query_rows *e)
 		for (uint32_t code = 0; code < c->ntypes; code++) {
 			struct gt_query_value v = gt_query_of_type(e, id, c->types[code], c->kind);
 
-			e->of_code[(size_t)i * e->cap + code] = (uint8_t)name_holds(e, i, c->types[code], &v);
+			e->of_code[(size_t)i * e->cap + code] =
+				(uint8_t)name_holds(e, i, c->types[code], &v);
 		}
 	}
 	e->block_seg = c->seg;
@@ -137,7 +145,8 @@ int gt_query_run(struct gt_query_rows *e, const struct gt_cols *cols, struct gt_
 	if (make_room(e, cols->ntypes, err))
 		return err->code;
 	gt_query_begin_run(e);
-	if (cap != e->cap || e->block_seg != cols->seg || e->block != cols->block || e->block_kind != cols->kind)
+	if (cap != e->cap || e->block_seg != cols->seg || e->block != cols->block ||
+		e->block_kind != cols->kind)
 		prepare_codes(e);
 	return 0;
 }
@@ -173,7 +182,8 @@ static void test_track(struct gt_query_rows *e, unsigned node, const uint8_t *in
 }
 
 /* Tests durations, the most frequent test, which every row has. */
-static void test_durations(struct gt_query_rows *e, const struct gt_query_node *n, const uint8_t *in, uint8_t *out)
+static void test_durations(
+	struct gt_query_rows *e, const struct gt_query_node *n, const uint8_t *in, uint8_t *out)
 {
 	const int64_t *dur = e->cols->dur + e->from, low = n->ilow, high = n->ihigh;
 
@@ -250,7 +260,8 @@ static void evaluate(struct gt_query_rows *e, unsigned node, const uint8_t *in, 
 		out[i] = here[i] | rest[i];
 }
 
-int gt_query_match(struct gt_query_rows *e, uint32_t from, const uint32_t **rows, struct gt_err *err)
+int gt_query_match(
+	struct gt_query_rows *e, uint32_t from, const uint32_t **rows, struct gt_err *err)
 {
 	uint8_t mask[CHUNK];
 	uint32_t n = 0;
@@ -284,8 +295,11 @@ void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t)
 		const struct gt_query_use *use = &e->q->uses[n->use];
 
 		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE && e->absent[i])
-			gt_note_plural(t, e->absent[i], "%llu {row|rows} tested with %.*s {has|have} no %s%s: the test is false for {it|them}",
-				     (unsigned long long)e->absent[i], (int)n->length, e->q->where + n->column,
-				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
+			gt_note_plural(t, e->absent[i],
+				"%llu {row|rows} tested with %.*s {has|have} no %s%s: the test is false for {it|them}",
+				(unsigned long long)e->absent[i], (int)n->length,
+				e->q->where + n->column,
+				use->arg ? "arg." : gt_query_field(use->id)->name,
+				use->arg ? use->arg : "");
 	}
 }

@@ -11,7 +11,7 @@
  * shell pattern. Each error names its place. Nesting, nodes and the repetitions of a regular
  * expression are limited, so no input is expensive.
  */
-#define _GNU_SOURCE	/* asprintf */
+#define _GNU_SOURCE /* asprintf */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,7 @@ struct parse {
 	unsigned at, depth;
 	struct gt_err *err;
 };
-enum operator { NO_OPERATOR, IS, IS_NOT, LESS, LESS_OR_SAME, MORE, MORE_OR_SAME, LIKE, NOT_LIKE };
+enum operator{ NO_OPERATOR, IS, IS_NOT, LESS, LESS_OR_SAME, MORE, MORE_OR_SAME, LIKE, NOT_LIKE };
 
 static int parse_any(struct parse *p);
 
@@ -94,11 +94,27 @@ static char *read_text(struct parse *p, char close)
 	return text;
 }
 
-struct unit { const char *name; long double by; };
-static const struct unit times[] = { { "ns", 1 }, { "us", 1e3L }, { "ms", 1e6L }, { "s", 1e9L }, { "min", 60e9L }, { NULL, 0 } };
+struct unit {
+	const char *name;
+	long double by;
+};
+static const struct unit times[] = { { "ns", 1 }, { "us", 1e3L }, { "ms", 1e6L }, { "s", 1e9L },
+	{ "min", 60e9L }, { NULL, 0 } };
 static const struct unit sizes[] = {
-	{ "B", 1 }, { "KiB", 0x1p10L }, { "MiB", 0x1p20L }, { "GiB", 0x1p30L }, { "TiB", 0x1p40L }, { "K", 0x1p10L }, { "M", 0x1p20L },
-	{ "G", 0x1p30L }, { "kB", 1e3L }, { "KB", 1e3L }, { "MB", 1e6L }, { "GB", 1e9L }, { "TB", 1e12L }, { NULL, 0 },
+	{ "B", 1 },
+	{ "KiB", 0x1p10L },
+	{ "MiB", 0x1p20L },
+	{ "GiB", 0x1p30L },
+	{ "TiB", 0x1p40L },
+	{ "K", 0x1p10L },
+	{ "M", 0x1p20L },
+	{ "G", 0x1p30L },
+	{ "kB", 1e3L },
+	{ "KB", 1e3L },
+	{ "MB", 1e6L },
+	{ "GB", 1e9L },
+	{ "TB", 1e12L },
+	{ NULL, 0 },
 };
 
 static const struct unit *find_unit(const struct unit *units, const char *s, size_t len)
@@ -118,7 +134,10 @@ static long double whole(long double v)
 	return fabsl(v - near) < 1e-6L ? near : v;
 }
 
-static bool is_time(enum gt_query_class class) { return class == GT_Q_TIME || class == GT_Q_MOMENT; }
+static bool is_time(enum gt_query_class class)
+{
+	return class == GT_Q_TIME || class == GT_Q_MOMENT;
+}
 
 static int wrong_unit(struct parse *p, enum gt_query_class class, const char *unit)
 {
@@ -127,11 +146,15 @@ static int wrong_unit(struct parse *p, enum gt_query_class class, const char *un
 	if (is_time(class) && !len)
 		return gt_err_at(p->err, column, -EINVAL, "a time needs a unit: ns us ms s min");
 	if (is_time(class))
-		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is not a unit of time: ns us ms s min", (int)(len < 20 ? len : 20), unit);
+		return gt_err_at(p->err, column, -EINVAL,
+			"'%.*s' is not a unit of time: ns us ms s min", (int)(len < 20 ? len : 20),
+			unit);
 	if (class == GT_Q_BYTES)
-		return gt_err_at(p->err, column, -EINVAL, "'%.*s' is not a unit of size: B KiB MiB GiB TiB kB MB GB TB", (int)(len < 20 ? len : 20),
-				 unit);
-	return gt_err_at(p->err, column, -EINVAL, "this number takes no unit, but '%.*s' follows", (int)(len < 20 ? len : 20), unit);
+		return gt_err_at(p->err, column, -EINVAL,
+			"'%.*s' is not a unit of size: B KiB MiB GiB TiB kB MB GB TB",
+			(int)(len < 20 ? len : 20), unit);
+	return gt_err_at(p->err, column, -EINVAL, "this number takes no unit, but '%.*s' follows",
+		(int)(len < 20 ? len : 20), unit);
 }
 
 /* Reads a number with its unit. Returns 0 or negative. */
@@ -145,7 +168,9 @@ static int read_number(struct parse *p, enum gt_query_class class, long double *
 	*number = strtold(s, &end);
 	if (end == s || !isfinite(*number) || isspace((unsigned char)*s))
 		return gt_err_at(p->err, p->at, -EINVAL, "expected a number%s",
-				 is_time(class) ? ", such as 1.5ms" : class == GT_Q_BYTES ? ", such as 4KiB" : "");
+			is_time(class)                ? ", such as 1.5ms"
+				: class == GT_Q_BYTES ? ", such as 4KiB"
+						      : "");
 	len = word_length(end);
 	if (len && (is_time(class) || class == GT_Q_ANY))
 		unit = find_unit(times, end, len);
@@ -180,11 +205,11 @@ static void set_range(struct gt_query_node *n, enum operator operator, long doub
 {
 	n->test = GT_Q_RANGE;
 	n->has_number = true;
-	n->low = operator == LESS || operator == LESS_OR_SAME ? -INFINITY : number;
-	n->high = operator == MORE || operator == MORE_OR_SAME ? INFINITY : number;
-	n->low_open = operator == MORE;
-	n->high_open = operator == LESS;
-	n->negated = operator == IS_NOT;
+	n->low = operator== LESS || operator== LESS_OR_SAME ? -INFINITY : number;
+	n->high = operator== MORE || operator== MORE_OR_SAME ? INFINITY : number;
+	n->low_open = operator== MORE;
+	n->high_open = operator== LESS;
+	n->negated = operator== IS_NOT;
 	whole_range(n);
 }
 
@@ -194,18 +219,22 @@ static int no_such_word(struct parse *p, unsigned column, enum gt_query_id id, c
 	char list[160] = "";
 
 	if (meant)
-		return gt_err_at(p->err, column, -EINVAL, "there is no %s '%.40s'; did you mean '%s'?", gt_query_field(id)->name, word, meant);
+		return gt_err_at(p->err, column, -EINVAL,
+			"there is no %s '%.40s'; did you mean '%s'?", gt_query_field(id)->name,
+			word, meant);
 	for (size_t n = 0; *words; words++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, " %s", *words);
-	return gt_err_at(p->err, column, -EINVAL, "invalid value '%.20s'; choose one of%s", word, list);
+	return gt_err_at(
+		p->err, column, -EINVAL, "invalid value '%.20s'; choose one of%s", word, list);
 }
 
 /* The words that match, as bits. */
-static int set_words(struct parse *p, struct gt_query_node *n, enum operator operator, unsigned column)
+static int set_words(
+	struct parse *p, struct gt_query_node *n, enum operator operator, unsigned column)
 {
 	enum gt_query_id id = p->q->uses[n->use].id;
 	const char *const *words = gt_query_words(id);
-	bool like = operator == LIKE || operator == NOT_LIKE;
+	bool like = operator== LIKE || operator== NOT_LIKE;
 
 	for (unsigned i = 0; words[i]; i++)
 		if (like ? gt_query_text_matches(n, words[i]) : !strcasecmp(words[i], n->text))
@@ -221,12 +250,14 @@ static int set_words(struct parse *p, struct gt_query_node *n, enum operator ope
 
 static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 {
-	const char *refusal = strlen(n->text) > 500 ? "it has more than 500 letters" : gt_regex_refusal(n->text);
+	const char *refusal =
+		strlen(n->text) > 500 ? "it has more than 500 letters" : gt_regex_refusal(n->text);
 	char why[100];
 	int rc;
 
 	if (refusal)
-		return gt_err_at(p->err, column, -EINVAL, "this regular expression is not supported: %s", refusal);
+		return gt_err_at(p->err, column, -EINVAL,
+			"this regular expression is not supported: %s", refusal);
 	n->regex = calloc(1, sizeof(*n->regex));
 	if (!n->regex)
 		return gt_err_set(p->err, -ENOMEM, "no memory for a query");
@@ -241,20 +272,22 @@ static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 
 static int set_text(struct parse *p, struct gt_query_node *n, enum operator operator)
 {
-	bool like = operator == LIKE || operator == NOT_LIKE;
+	bool like = operator== LIKE || operator== NOT_LIKE;
 	unsigned column = p->at;
 	char c = p->text[p->at], close = c == '"' || c == '\'' || (c == '/' && like) ? c : 0;
 	enum gt_query_class class = gt_query_field(p->q->uses[n->use].id)->class;
 
 	if (c == '/' && !like)
-		return gt_err_at(p->err, column, -EINVAL, "a regular expression goes with ~ or !~; quote a text that begins with /");
+		return gt_err_at(p->err, column, -EINVAL,
+			"a regular expression goes with ~ or !~; quote a text that begins with /");
 	n->text = read_text(p, close);
 	if (!n->text)
 		return p->err->code;
 	if (!close && !*n->text)
-		return gt_err_at(p->err, column, -EINVAL, "expected a %s: '~' takes /a regular expression/ or a pattern*",
-				 class == GT_Q_WORD ? "word" : "text");
-	n->negated = operator == IS_NOT || operator == NOT_LIKE;
+		return gt_err_at(p->err, column, -EINVAL,
+			"expected a %s: '~' takes /a regular expression/ or a pattern*",
+			class == GT_Q_WORD ? "word" : "text");
+	n->negated = operator== IS_NOT || operator== NOT_LIKE;
 	n->test = like ? close == '/' ? GT_Q_REGEX : GT_Q_GLOB : GT_Q_IS;
 	if (close == '/' && compile(p, n, column))
 		return p->err->code;
@@ -267,12 +300,12 @@ static int set_any(struct parse *p, struct gt_query_node *n, enum operator opera
 	unsigned at = p->at;
 	long double number = 0;
 	struct gt_err ignored = GT_ERR_INIT, *err = p->err;
-	bool is_number, text_too = operator == IS || operator == IS_NOT;
+	bool is_number, text_too = operator== IS || operator== IS_NOT;
 
 	p->err = &ignored;
-	is_number = operator < LIKE && !read_number(p, GT_Q_ANY, &number);
+	is_number = operator<LIKE && !read_number(p, GT_Q_ANY, &number);
 	p->err = err;
-	if (!is_number && !text_too && operator < LIKE)
+	if (!is_number && !text_too && operator<LIKE)
 		return p->at = at, read_number(p, GT_Q_ANY, &number);
 	if (is_number)
 		set_range(n, operator, number);
@@ -316,25 +349,38 @@ static int set_literal(struct parse *p, struct gt_query_node *n, enum operator o
 }
 
 /* Does this field support that operator? */
-static int check_operator(struct parse *p, const struct gt_query_node *n, enum operator operator, unsigned column)
+static int check_operator(
+	struct parse *p, const struct gt_query_node *n, enum operator operator, unsigned column)
 {
 	const struct gt_query_field *f = gt_query_field(p->q->uses[n->use].id);
 	bool text = f->class == GT_Q_TEXT || f->class == GT_Q_WORD;
 
-	if (text && operator >= LESS && operator <= MORE_OR_SAME)
-		return gt_err_at(p->err, column, -EINVAL, "%s is a %s: it takes == != ~ !~", f->name, f->class == GT_Q_TEXT ? "text" : "word");
-	if (!text && operator >= LIKE && f->class != GT_Q_ANY)
-		return gt_err_at(p->err, column, -EINVAL, "%s is a number: it takes == != < <= > >=", f->name);
-	if (f->class == GT_Q_YES && operator != IS && operator != IS_NOT)
-		return gt_err_at(p->err, column, -EINVAL, "%s is yes or no: it is used alone, or with == !=", f->name);
+	if (text && operator>= LESS && operator<= MORE_OR_SAME)
+		return gt_err_at(p->err, column, -EINVAL, "%s is a %s: it takes == != ~ !~",
+			f->name, f->class == GT_Q_TEXT ? "text" : "word");
+	if (!text && operator>= LIKE && f->class != GT_Q_ANY)
+		return gt_err_at(p->err, column, -EINVAL,
+			"%s is a number: it takes == != < <= > >=", f->name);
+	if (f->class == GT_Q_YES && operator!= IS && operator!= IS_NOT)
+		return gt_err_at(p->err, column, -EINVAL,
+			"%s is yes or no: it is used alone, or with == !=", f->name);
 	return 0;
 }
 
 static enum operator read_operator(struct parse *p)
 {
-	static const struct { const char *sign; enum operator operator; } operators[] = {
-		{ "==", IS }, { "!=", IS_NOT }, { "<=", LESS_OR_SAME }, { "<", LESS }, { ">=", MORE_OR_SAME }, { ">", MORE },
-		{ "!~", NOT_LIKE }, { "~", LIKE },
+	static const struct {
+		const char *sign;
+		enum operator operator;
+	} operators[] = {
+		{ "==", IS },
+		{ "!=", IS_NOT },
+		{ "<=", LESS_OR_SAME },
+		{ "<", LESS },
+		{ ">=", MORE_OR_SAME },
+		{ ">", MORE },
+		{ "!~", NOT_LIKE },
+		{ "~", LIKE },
 	};
 
 	for (unsigned i = 0; i < sizeof(operators) / sizeof(*operators); i++)
@@ -380,7 +426,8 @@ static int read_field(struct parse *p)
 	int rc;
 
 	if (!len)
-		return gt_err_at(p->err, p->at, -EINVAL, *s ? "expected a field" : "the expression is incomplete");
+		return gt_err_at(p->err, p->at, -EINVAL,
+			*s ? "expected a field" : "the expression is incomplete");
 	if (len == 4 && !strncmp(s, "arg.", 4) && (s[4] == '"' || s[4] == '\''))
 		return read_quoted_arg(p);
 	rc = gt_query_use(p->q, s, len, p->at, p->err);
@@ -401,8 +448,8 @@ static int parse_test(struct parse *p)
 	n.use = (uint8_t)rc;
 	skip_blanks(p);
 	column = p->at;
-	operator = read_operator(p);
-	rc = operator ? check_operator(p, &n, operator, column) : 0;
+	operator= read_operator(p);
+	rc = operator? check_operator(p, &n, operator, column) : 0;
 	if (!rc && operator)
 		rc = set_literal(p, &n, operator);
 	n.length = p->at - n.column;
@@ -418,18 +465,21 @@ static int parse_not(struct parse *p)
 	int rc;
 
 	if (++p->depth > GT_QUERY_DEPTH)
-		return gt_err_at(p->err, p->at, -EINVAL, "nested more than %u deep", GT_QUERY_DEPTH);
+		return gt_err_at(
+			p->err, p->at, -EINVAL, "nested more than %u deep", GT_QUERY_DEPTH);
 	if (take(p, "!")) {
 		rc = parse_not(p);
 		if (rc >= 0)
-			rc = add_node(p, &(struct gt_query_node){ .op = GT_Q_NOT, .left = (uint8_t)rc });
+			rc = add_node(
+				p, &(struct gt_query_node){ .op = GT_Q_NOT, .left = (uint8_t)rc });
 	} else if (take(p, "(")) {
 		unsigned open = p->at - 1;
 
 		rc = parse_any(p);
 		if (rc >= 0 && !take(p, ")"))
-			rc = p->text[p->at] ? gt_err_at(p->err, p->at, -EINVAL, "expected && or || or )")
-					    : gt_err_at(p->err, open, -EINVAL, "this ( has no closing )");
+			rc = p->text[p->at]
+				? gt_err_at(p->err, p->at, -EINVAL, "expected && or || or )")
+				: gt_err_at(p->err, open, -EINVAL, "this ( has no closing )");
 	} else {
 		rc = parse_test(p);
 	}
@@ -444,7 +494,11 @@ static int parse_all(struct parse *p)
 	while (rc >= 0 && take(p, "&&")) {
 		int right = parse_not(p);
 
-		rc = right < 0 ? right : add_node(p, &(struct gt_query_node){ .op = GT_Q_AND, .left = (uint8_t)rc, .right = (uint8_t)right });
+		rc = right < 0 ? right
+			       : add_node(p,
+					 &(struct gt_query_node){ .op = GT_Q_AND,
+						 .left = (uint8_t)rc,
+						 .right = (uint8_t)right });
 	}
 	return rc;
 }
@@ -456,7 +510,11 @@ static int parse_any(struct parse *p)
 	while (rc >= 0 && take(p, "||")) {
 		int right = parse_all(p);
 
-		rc = right < 0 ? right : add_node(p, &(struct gt_query_node){ .op = GT_Q_OR, .left = (uint8_t)rc, .right = (uint8_t)right });
+		rc = right < 0 ? right
+			       : add_node(p,
+					 &(struct gt_query_node){ .op = GT_Q_OR,
+						 .left = (uint8_t)rc,
+						 .right = (uint8_t)right });
 	}
 	return rc;
 }

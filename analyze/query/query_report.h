@@ -6,18 +6,18 @@
 
 struct gt_query_state {
 	struct gt_report_state asked;
-	const struct gt_query *q;	/* NULL: no query */
+	const struct gt_query *q; /* NULL: no query */
 	struct gt_query_rows *rows;
 	struct gt_query_groups groups;
 	uint64_t matched;
 	/* for unions */
-	struct gt_time_merge line;	/* of the current segment */
+	struct gt_time_merge line; /* of the current segment */
 	const struct gt_segment *seg;
 	uint64_t block, late;
 	bool unions;
 };
-int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
-		  struct gt_err *err);
+int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err);
 /* As in struct gt_analysis. */
 int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err);
 int gt_query_merge(void *into, void *from, struct gt_err *err);
@@ -25,7 +25,12 @@ void gt_query_release(void *state);
 
 /* If there were too many groups: notes it and returns true. */
 bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t);
-struct gt_query_sorted { const struct gt_query_groups *groups; struct gt_cell cell; size_t group; bool real; };
+struct gt_query_sorted {
+	const struct gt_query_groups *groups;
+	struct gt_cell cell;
+	size_t group;
+	bool real;
+};
 /* in the order of the table. The caller frees it. NULL: no memory */
 struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);
 /* Notes, per figure, how many matching rows lack its field. */

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* asprintf */
+#define _GNU_SOURCE /* asprintf */
 /* Parses --by, --agg and --order-by, and makes the columns of the table. */
 #include <ctype.h>
 #include <stdio.h>
@@ -12,8 +12,11 @@
 
 /* ---- lists ---- */
 
-struct part { const char *s; unsigned column, len; };	/* of a comma-separated list, without
-							 * surrounding blanks */
+struct part {
+	const char *s;
+	unsigned column, len;
+}; /* of a comma-separated list, without
+    * surrounding blanks */
 
 /* The part that begins at *at; *at moves behind the comma. Commas within parentheses do not
  * separate. */
@@ -37,7 +40,7 @@ static struct part next_part(const char *list, unsigned *at)
 
 static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 {
-	for (unsigned at = 0; by[at] || !at; ) {
+	for (unsigned at = 0; by[at] || !at;) {
 		struct part part = next_part(by, &at);
 		int use = part.len ? gt_query_use(q, part.s, part.len, part.column, err)
 				   : gt_err_at(err, part.column, -EINVAL, "expected a field");
@@ -45,13 +48,16 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 		if (use < 0)
 			return use;
 		if (!(gt_query_field(q->uses[use].id)->flags & GT_Q_BY))
-			return gt_err_at(err, part.column, -EINVAL, "%s has too many values to group by",
-					 gt_query_field(q->uses[use].id)->name);
+			return gt_err_at(err, part.column, -EINVAL,
+				"%s has too many values to group by",
+				gt_query_field(q->uses[use].id)->name);
 		if (q->nby == GT_QUERY_BY)
-			return gt_err_at(err, part.column, -EINVAL, "more than %u fields to group by", GT_QUERY_BY);
+			return gt_err_at(err, part.column, -EINVAL,
+				"more than %u fields to group by", GT_QUERY_BY);
 		for (unsigned i = 0; i < q->nby; i++)
 			if (q->by[i] == use)
-				return gt_err_at(err, part.column, -EINVAL, "this field occurs twice");
+				return gt_err_at(
+					err, part.column, -EINVAL, "this field occurs twice");
 		q->by[q->nby++] = (uint8_t)use;
 		if (!by[at])
 			break;
@@ -61,8 +67,8 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 
 /* ---- aggregates ---- */
 
-static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", "distinct",
-					 NULL };
+static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50",
+	"union", "first", "last", "distinct", NULL };
 
 /* Parses p50 or p99.9 as a quantile. */
 static bool is_quantile(const char *name, double *q)
@@ -75,7 +81,8 @@ static bool is_quantile(const char *name, double *q)
 	return !*end && *q >= 0 && *q <= 1;
 }
 
-static int read_function(const char *name, unsigned column, struct gt_query_agg *agg, struct gt_err *err)
+static int read_function(
+	const char *name, unsigned column, struct gt_query_agg *agg, struct gt_err *err)
 {
 	const char *meant = gt_nearest_of(name, functions);
 
@@ -89,30 +96,38 @@ static int read_function(const char *name, unsigned column, struct gt_query_agg 
 			return 0;
 		}
 	if (meant)
-		return gt_err_at(err, column, -EINVAL, "unknown function '%.30s'; did you mean '%s'?", name, meant);
+		return gt_err_at(err, column, -EINVAL,
+			"unknown function '%.30s'; did you mean '%s'?", name, meant);
 	return gt_err_at(err, column, -EINVAL,
-			 "unknown function '%.30s'; use count sum min max mean stddev p50 (any pNN) union first last distinct", name);
+		"unknown function '%.30s'; use count sum min max mean stddev p50 (any pNN) union first last distinct",
+		name);
 }
 
 /* Does the function support that field? */
-static int check_field(const struct gt_query *q, const struct gt_query_agg *agg, unsigned column, struct gt_err *err)
+static int check_field(const struct gt_query *q, const struct gt_query_agg *agg, unsigned column,
+	struct gt_err *err)
 {
 	const struct gt_query_field *f = gt_query_field(q->uses[agg->use].id);
 
 	if (agg->fn == GT_Q_FN_DISTINCT)
-		return 0;	/* any field */
+		return 0; /* any field */
 	if (agg->fn == GT_Q_FN_UNION && q->uses[agg->use].id != GT_Q_DUR)
-		return gt_err_at(err, column, -EINVAL, "union takes dur: the time in which at least one was running");
+		return gt_err_at(err, column, -EINVAL,
+			"union takes dur: the time in which at least one was running");
 	if (agg->fn == GT_Q_FN_QUANTILE && !(f->flags & GT_Q_HIST))
-		return gt_err_at(err, column, -EINVAL, "quantiles are of dur queue launch_dur bytes grid block registers shared depth");
+		return gt_err_at(err, column, -EINVAL,
+			"quantiles are of dur queue launch_dur bytes grid block registers shared depth");
 	if (!(f->flags & GT_Q_SUM))
-		return gt_err_at(err, column, -EINVAL, "%s is not a quantity: dur queue launch_dur bytes grid block registers shared depth failed "
-				 "value arg.NAME are", f->name);
+		return gt_err_at(err, column, -EINVAL,
+			"%s is not a quantity: dur queue launch_dur bytes grid block registers shared depth failed "
+			"value arg.NAME are",
+			f->name);
 	return 0;
 }
 
 /* Parses FUNCTION(FIELD), or count, first, last. */
-static int read_agg(struct gt_query *q, const struct part *part, struct gt_query_agg *agg, struct gt_err *err)
+static int read_agg(
+	struct gt_query *q, const struct part *part, struct gt_query_agg *agg, struct gt_err *err)
 {
 	unsigned n = 0, from, to = part->len;
 	char name[40];
@@ -129,10 +144,13 @@ static int read_agg(struct gt_query *q, const struct part *part, struct gt_query
 	if (rc)
 		return rc;
 	if (agg->fn == GT_Q_FN_COUNT || agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
-		return n == part->len ? 0 : gt_err_at(err, part->column + n, -EINVAL, "%s is of rows and takes no field", name);
+		return n == part->len ? 0
+				      : gt_err_at(err, part->column + n, -EINVAL,
+						"%s is of rows and takes no field", name);
 	if (n == part->len || part->s[part->len - 1] != ')')
-		return gt_err_at(err, part->column + part->len, -EINVAL, n == part->len ? "%s takes a field, such as %s(dur)" : "expected )",
-				 name, name);
+		return gt_err_at(err, part->column + part->len, -EINVAL,
+			n == part->len ? "%s takes a field, such as %s(dur)" : "expected )", name,
+			name);
 	for (to--; to > from && isspace((unsigned char)part->s[to - 1]); to--)
 		;
 	while (from < to && isspace((unsigned char)part->s[from]))
@@ -160,23 +178,26 @@ static char *agg_text(const struct gt_query *q, const struct gt_query_agg *agg)
 		snprintf(name, sizeof(name), "p%.6g", agg->q * 100);
 	if (!use)
 		return strdup(name);
-	if (asprintf(&text, "%s(%s%s)", name, use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "") < 0)
+	if (asprintf(&text, "%s(%s%s)", name, use->arg ? "arg." : gt_query_field(use->id)->name,
+		    use->arg ? use->arg : "") < 0)
 		return NULL;
 	return text;
 }
 
 static int read_aggs(struct gt_query *q, const char *aggs, struct gt_err *err)
 {
-	for (unsigned at = 0; aggs[at] || !at; ) {
+	for (unsigned at = 0; aggs[at] || !at;) {
 		struct part part = next_part(aggs, &at);
 		struct gt_query_agg agg;
 		int rc = read_agg(q, &part, &agg, err);
 
 		for (unsigned i = 0; !rc && i < q->naggs; i++)
 			if (same_agg(&q->aggs[i], &agg))
-				rc = gt_err_at(err, part.column, -EINVAL, "this aggregate occurs twice");
+				rc = gt_err_at(
+					err, part.column, -EINVAL, "this aggregate occurs twice");
 		if (!rc && q->naggs == GT_QUERY_AGGS)
-			rc = gt_err_at(err, part.column, -EINVAL, "more than %u aggregates", GT_QUERY_AGGS);
+			rc = gt_err_at(err, part.column, -EINVAL, "more than %u aggregates",
+				GT_QUERY_AGGS);
 		if (!rc && !(agg.text = agg_text(q, &agg)))
 			rc = gt_err_set(err, -ENOMEM, "no memory for a query");
 		if (rc)
@@ -197,7 +218,7 @@ static int read_order(struct gt_query *q, const char *order, struct gt_err *err)
 	struct part part;
 	int rc;
 
-	for (unsigned i = q->naggs; !order && i-- > 0; )
+	for (unsigned i = q->naggs; !order && i-- > 0;)
 		if (q->aggs[i].fn == GT_Q_FN_SUM && q->uses[q->aggs[i].use].id == GT_Q_DUR)
 			q->order = i;
 	if (!order)
@@ -207,9 +228,13 @@ static int read_order(struct gt_query *q, const char *order, struct gt_err *err)
 	for (unsigned i = 0; !rc && i < q->naggs; i++)
 		if (same_agg(&q->aggs[i], &want)) {
 			q->order = i;
-			return order[at] ? gt_err_at(err, at, -EINVAL, "rows are sorted by one aggregate") : 0;
+			return order[at]
+				? gt_err_at(err, at, -EINVAL, "rows are sorted by one aggregate")
+				: 0;
 		}
-	return rc ? rc : gt_err_at(err, part.column, -EINVAL, "rows are sorted by one of the aggregates of --agg");
+	return rc ? rc
+		  : gt_err_at(err, part.column, -EINVAL,
+			    "rows are sorted by one of the aggregates of --agg");
 }
 
 /* ---- columns ---- */
@@ -217,8 +242,15 @@ static int read_order(struct gt_query *q, const char *order, struct gt_err *err)
 static enum gt_cell_kind cell_kind(enum gt_query_class class)
 {
 	static const enum gt_cell_kind kinds[] = {
-		[GT_Q_TIME] = GT_C_NS, [GT_Q_MOMENT] = GT_C_TIME, [GT_Q_BYTES] = GT_C_BYTES, [GT_Q_COUNT] = GT_C_COUNT,
-		[GT_Q_REAL] = GT_C_REAL, [GT_Q_TEXT] = GT_C_TEXT, [GT_Q_WORD] = GT_C_TEXT, [GT_Q_YES] = GT_C_COUNT, [GT_Q_ANY] = GT_C_TEXT,
+		[GT_Q_TIME] = GT_C_NS,
+		[GT_Q_MOMENT] = GT_C_TIME,
+		[GT_Q_BYTES] = GT_C_BYTES,
+		[GT_Q_COUNT] = GT_C_COUNT,
+		[GT_Q_REAL] = GT_C_REAL,
+		[GT_Q_TEXT] = GT_C_TEXT,
+		[GT_Q_WORD] = GT_C_TEXT,
+		[GT_Q_YES] = GT_C_COUNT,
+		[GT_Q_ANY] = GT_C_TEXT,
 	};
 
 	return kinds[class];
@@ -226,14 +258,17 @@ static enum gt_cell_kind cell_kind(enum gt_query_class class)
 
 static enum gt_cell_kind cell_of_agg(const struct gt_query *q, const struct gt_query_agg *agg)
 {
-	enum gt_cell_kind kind = agg->use == NO_USE ? GT_C_COUNT : cell_kind(gt_query_field(q->uses[agg->use].id)->class);
+	enum gt_cell_kind kind = agg->use == NO_USE
+		? GT_C_COUNT
+		: cell_kind(gt_query_field(q->uses[agg->use].id)->class);
 
 	if (agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
 		return GT_C_TIME;
 	if (agg->fn == GT_Q_FN_DISTINCT)
 		return GT_C_COUNT;
-	if (kind == GT_C_TEXT || (kind == GT_C_COUNT && (agg->fn == GT_Q_FN_MEAN || agg->fn == GT_Q_FN_STDDEV)))
-		return GT_C_REAL;	/* a mean of registers has decimals, one of ns does not */
+	if (kind == GT_C_TEXT ||
+		(kind == GT_C_COUNT && (agg->fn == GT_Q_FN_MEAN || agg->fn == GT_Q_FN_STDDEV)))
+		return GT_C_REAL; /* a mean of registers has decimals, one of ns does not */
 	return kind;
 }
 
@@ -242,17 +277,22 @@ static enum gt_cell_kind cell_of_agg(const struct gt_query *q, const struct gt_q
 static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg)
 {
 	enum gt_cell_kind kind = cell_of_agg(q, agg);
-	const char *unit = kind == GT_C_NS || kind == GT_C_TIME ? "_ns" : kind == GT_C_BYTES ? "_bytes" : "";
+	const char *unit = kind == GT_C_NS || kind == GT_C_TIME ? "_ns"
+		: kind == GT_C_BYTES                            ? "_bytes"
+								: "";
 	size_t n = strcspn(agg->text, "("), len = strlen(agg->text);
 	char *key = NULL;
 
 	if (n == len)
 		return asprintf(&key, "%s%s", agg->text, unit) < 0 ? NULL : key;
 	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE && agg->fn == GT_Q_FN_DISTINCT)
-		return strdup("distinct_sizes");	/* a number of sizes is not a size */
+		return strdup("distinct_sizes"); /* a number of sizes is not a size */
 	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE)
-		unit = "";	/* the field's name is the unit */
-	return asprintf(&key, "%.*s_%.*s%s", (int)n, agg->text, (int)(len - n - 2), agg->text + n + 1, unit) < 0 ? NULL : key;
+		unit = ""; /* the field's name is the unit */
+	return asprintf(&key, "%.*s_%.*s%s", (int)n, agg->text, (int)(len - n - 2),
+		       agg->text + n + 1, unit) < 0
+		? NULL
+		: key;
 }
 
 static char *key_of_use(const struct gt_query_use *use)
@@ -268,7 +308,7 @@ static char *key_of_use(const struct gt_query_use *use)
  * sorted by. */
 static void give_way(struct gt_query *q, struct gt_buf *b)
 {
-	for (unsigned i = q->naggs; i-- > 0; )
+	for (unsigned i = q->naggs; i-- > 0;)
 		if (i != q->order)
 			gt_buf_printf(b, "%s%s", b->len ? " " : "", q->keys[q->nby + i]);
 	gt_buf_byte(b, 0);
@@ -283,7 +323,8 @@ static bool columns_by(struct gt_query *q)
 		const struct gt_query_field *f = gt_query_field(use->id);
 
 		q->keys[i] = key_of_use(use);
-		q->columns[i] = (struct gt_column){ q->keys[i], use->arg ? use->arg : f->title, cell_kind(f->class) };
+		q->columns[i] = (struct gt_column){ q->keys[i], use->arg ? use->arg : f->title,
+			cell_kind(f->class) };
 		failed |= !q->keys[i];
 	}
 	return failed;
@@ -295,7 +336,8 @@ static bool columns_of_aggs(struct gt_query *q)
 
 	for (unsigned i = 0; i < q->naggs; i++) {
 		q->keys[q->nby + i] = key_of_agg(q, &q->aggs[i]);
-		q->columns[q->nby + i] = (struct gt_column){ q->keys[q->nby + i], q->aggs[i].text, cell_of_agg(q, &q->aggs[i]) };
+		q->columns[q->nby + i] = (struct gt_column){ q->keys[q->nby + i], q->aggs[i].text,
+			cell_of_agg(q, &q->aggs[i]) };
 		failed |= !q->keys[q->nby + i];
 	}
 	return failed;
@@ -304,11 +346,12 @@ static bool columns_of_aggs(struct gt_query *q)
 /* Columns of a range of values and the number of values. */
 static void columns_of_hist(struct gt_query *q)
 {
-	enum gt_cell_kind kind = cell_kind(gt_query_field(q->uses[q->aggs[q->naggs - 1].use].id)->class);
+	enum gt_cell_kind kind =
+		cell_kind(gt_query_field(q->uses[q->aggs[q->naggs - 1].use].id)->class);
 	const char *from = kind == GT_C_NS ? "from_ns" : kind == GT_C_BYTES ? "from_bytes" : "from";
 	const char *to = kind == GT_C_NS ? "to_ns" : kind == GT_C_BYTES ? "to_bytes" : "to";
-	const struct gt_column columns[] = { { from, "From", kind }, { to, "Below", kind }, { "count", "Count", GT_C_COUNT },
-					     { "share_percent", "Share %", GT_C_PERCENT } };
+	const struct gt_column columns[] = { { from, "From", kind }, { to, "Below", kind },
+		{ "count", "Count", GT_C_COUNT }, { "share_percent", "Share %", GT_C_PERCENT } };
 
 	memcpy(q->columns + q->nby, columns, sizeof(columns));
 }
@@ -331,7 +374,11 @@ static int make_title(struct gt_query *q, const char *what, bool where, struct g
 {
 	struct gt_buf b = { 0 };
 
-	gt_buf_printf(&b, "%s%s%s", what ? what : where ? "Rows" : "All rows", where ? " where " : "", where ? q->where : "");
+	gt_buf_printf(&b, "%s%s%s",
+		what            ? what
+			: where ? "Rows"
+				: "All rows",
+		where ? " where " : "", where ? q->where : "");
 	for (unsigned i = 0; i < q->nby; i++)
 		gt_buf_printf(&b, "%s%s", i ? ", " : where ? ", by " : " by ", q->keys[i]);
 	for (size_t i = 0; i < b.len; i++)
@@ -363,10 +410,14 @@ void gt_query_free(struct gt_query *q)
 }
 
 typedef int read_fn(struct gt_query *q, const char *text, struct gt_err *err);
-struct spec { const char *option, *text; read_fn *read; };
+struct spec {
+	const char *option, *text;
+	read_fn *read;
+};
 
 /* Parses the options in their order. The caller frees the result. */
-static struct gt_query *read_all(const struct spec *specs, unsigned n, const char **option, const char **wrong, struct gt_err *err)
+static struct gt_query *read_all(const struct spec *specs, unsigned n, const char **option,
+	const char **wrong, struct gt_err *err)
 {
 	struct gt_query *q = calloc(1, sizeof(*q));
 	int rc = q ? 0 : gt_err_set(err, -ENOMEM, "no memory for a query");
@@ -386,7 +437,8 @@ static struct gt_query *read_all(const struct spec *specs, unsigned n, const cha
 static int read_where(struct gt_query *q, const char *where, struct gt_err *err)
 {
 	q->where = strdup(where);
-	return q->where ? gt_query_where(q, where, err) : gt_err_set(err, -ENOMEM, "no memory for a query");
+	return q->where ? gt_query_where(q, where, err)
+			: gt_err_set(err, -ENOMEM, "no memory for a query");
 }
 
 static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
@@ -398,14 +450,15 @@ static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
 		return use;
 	if (!(gt_query_field(q->uses[use].id)->flags & GT_Q_HIST))
 		return gt_err_at(err, 0, -EINVAL,
-				 "histograms are of dur queue launch_dur bytes grid block registers shared depth, and of gap");
+			"histograms are of dur queue launch_dur bytes grid block registers shared depth, and of gap");
 	snprintf(aggs, sizeof(aggs), "sum(%s),p50(%s)", of, of);
 	q->hist = true;
 	return read_aggs(q, aggs, err);
 }
 
 /* Makes columns and title. Returns q, or NULL. */
-static struct gt_query *complete(struct gt_query *q, const char *what, bool where, struct gt_err *err)
+static struct gt_query *complete(
+	struct gt_query *q, const char *what, bool where, struct gt_err *err)
 {
 	if (q && !make_columns(q, err) && !make_title(q, what, where, err))
 		return q;
@@ -413,20 +466,23 @@ static struct gt_query *complete(struct gt_query *q, const char *what, bool wher
 	return NULL;
 }
 
-struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
-			      const char **wrong, struct gt_err *err)
+struct gt_query *gt_query_new(const char *where, const char *by, const char *agg,
+	const char *order_by, const char **option, const char **wrong, struct gt_err *err)
 {
 	const struct spec specs[] = { { "--where", where, read_where }, { "--by", by, read_by },
-				      { "--agg", agg ? agg : "count,sum(dur)", read_aggs }, { "--order-by", order_by, read_order } };
+		{ "--agg", agg ? agg : "count,sum(dur)", read_aggs },
+		{ "--order-by", order_by, read_order } };
 
 	return complete(read_all(specs, 4, option, wrong, err), NULL, where != NULL, err);
 }
 
-struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of, const char **option, const char **wrong,
-				   struct gt_err *err)
+struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of,
+	const char **option, const char **wrong, struct gt_err *err)
 {
-	const struct spec specs[] = { { "--where", where ? where : "kind!~/open|lost|instant|counter/", read_where },
-				      { "--by", by ? by : "name", read_by }, { "--of", of ? of : "dur", read_of } };
+	const struct spec specs[] = {
+		{ "--where", where ? where : "kind!~/open|lost|instant|counter/", read_where },
+		{ "--by", by ? by : "name", read_by }, { "--of", of ? of : "dur", read_of }
+	};
 	char what[80];
 
 	snprintf(what, sizeof(what), "Histogram of %.50s", of ? of : "dur");

@@ -10,8 +10,14 @@
 #include "formats/names/demangle.h"
 
 static struct gt_query_value none(void) { return (struct gt_query_value){ .is = GT_Q_ABSENT }; }
-static struct gt_query_value of_int(int64_t i) { return (struct gt_query_value){ .is = GT_Q_INT, .i = i }; }
-static struct gt_query_value of_uint(uint64_t u) { return (struct gt_query_value){ .is = GT_Q_UINT, .u = u }; }
+static struct gt_query_value of_int(int64_t i)
+{
+	return (struct gt_query_value){ .is = GT_Q_INT, .i = i };
+}
+static struct gt_query_value of_uint(uint64_t u)
+{
+	return (struct gt_query_value){ .is = GT_Q_UINT, .u = u };
+}
 
 static struct gt_query_value of_string(const struct gt_segment *seg, uint64_t id)
 {
@@ -20,7 +26,8 @@ static struct gt_query_value of_string(const struct gt_segment *seg, uint64_t id
 
 /* ---- of a type ---- */
 
-struct gt_query_value gt_query_of_type(struct gt_query_rows *e, enum gt_query_id id, uint32_t type, enum gt_kind kind)
+struct gt_query_value gt_query_of_type(
+	struct gt_query_rows *e, enum gt_query_id id, uint32_t type, enum gt_kind kind)
 {
 	const struct gt_segment *seg = e->seg->seg;
 	const struct gt_type *t = type < seg->ntypes ? &seg->types[type] : NULL;
@@ -33,7 +40,8 @@ struct gt_query_value gt_query_of_type(struct gt_query_rows *e, enum gt_query_id
 		return of_uint(t->category);
 	if (id == GT_Q_LAYER)
 		return of_uint(t->layer);
-	return (struct gt_query_value){ .is = GT_Q_CHARS, .s = e->seg->names[id - GT_Q_NAME][type] };
+	return (struct gt_query_value){ .is = GT_Q_CHARS,
+		.s = e->seg->names[id - GT_Q_NAME][type] };
 }
 
 static const char *demangled(struct gt_query_rows *e, const char *name)
@@ -49,7 +57,8 @@ static const char *demangled(struct gt_query_rows *e, const char *name)
 	return e->owned[e->nowned++] = full;
 }
 
-static const char *name_of(struct gt_query_rows *e, const struct gt_segment *seg, uint32_t type, enum gt_query_id id)
+static const char *name_of(
+	struct gt_query_rows *e, const struct gt_segment *seg, uint32_t type, enum gt_query_id id)
 {
 	const struct gt_type *t = &seg->types[type];
 	const char *name = gt_type_name(seg, type);
@@ -85,11 +94,16 @@ static uint32_t above(const struct gt_segment *seg, uint32_t track, enum gt_trac
 	return track < seg->ntracks ? track : GT_NONE;
 }
 
-static struct gt_query_value of_track(const struct gt_segment *seg, uint32_t track, enum gt_query_id id)
+static struct gt_query_value of_track(
+	const struct gt_segment *seg, uint32_t track, enum gt_query_id id)
 {
 	static const enum gt_track_kind kinds[GT_QUERY_FIELD_COUNT] = {
-		[GT_Q_PID] = GT_TRACK_PROCESS, [GT_Q_PROCESS] = GT_TRACK_PROCESS, [GT_Q_TID] = GT_TRACK_THREAD,
-		[GT_Q_THREAD] = GT_TRACK_THREAD, [GT_Q_DEVICE] = GT_TRACK_DEVICE, [GT_Q_STREAM] = GT_TRACK_STREAM,
+		[GT_Q_PID] = GT_TRACK_PROCESS,
+		[GT_Q_PROCESS] = GT_TRACK_PROCESS,
+		[GT_Q_TID] = GT_TRACK_THREAD,
+		[GT_Q_THREAD] = GT_TRACK_THREAD,
+		[GT_Q_DEVICE] = GT_TRACK_DEVICE,
+		[GT_Q_STREAM] = GT_TRACK_STREAM,
 		[GT_Q_CONTEXT] = GT_TRACK_CONTEXT,
 	};
 
@@ -98,26 +112,39 @@ static struct gt_query_value of_track(const struct gt_segment *seg, uint32_t tra
 	track = above(seg, track, kinds[id]);
 	if (track == GT_NONE)
 		return none();
-	return id == GT_Q_PROCESS || id == GT_Q_THREAD ? of_string(seg, seg->tracks[track].name) : of_int(seg->tracks[track].id);
+	return id == GT_Q_PROCESS || id == GT_Q_THREAD ? of_string(seg, seg->tracks[track].name)
+						       : of_int(seg->tracks[track].id);
 }
 
 /* ---- of a row ---- */
 
 #define ROLES 3
-static const struct { uint8_t roles[ROLES]; bool all; /* all fields with the first role, not only one */ } stored[GT_QUERY_FIELD_COUNT] = {
-	[GT_Q_SIZE] = { { GT_R_BYTES }, false }, [GT_Q_GRID] = { { GT_R_GRID }, true }, [GT_Q_BLOCK] = { { GT_R_BLOCK }, true },
-	[GT_Q_REGISTERS] = { { GT_R_REGISTERS }, false }, [GT_Q_SHARED] = { { GT_R_SHARED }, true },
-	[GT_Q_GRAPH] = { { GT_R_GRAPH }, false }, [GT_Q_NODE] = { { GT_R_NODE }, false },
-	[GT_Q_CORRELATION] = { { GT_R_CORRELATION }, false }, [GT_Q_CONTEXT] = { { GT_R_CONTEXT }, false },
-	[GT_Q_LAUNCH] = { { GT_R_LAUNCH_NAME }, false }, [GT_Q_LAUNCH_DUR] = { { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_NS }, false },
+static const struct {
+	uint8_t roles[ROLES];
+	bool all; /* all fields with the first role, not only one */
+} stored[GT_QUERY_FIELD_COUNT] = {
+	[GT_Q_SIZE] = { { GT_R_BYTES }, false },
+	[GT_Q_GRID] = { { GT_R_GRID }, true },
+	[GT_Q_BLOCK] = { { GT_R_BLOCK }, true },
+	[GT_Q_REGISTERS] = { { GT_R_REGISTERS }, false },
+	[GT_Q_SHARED] = { { GT_R_SHARED }, true },
+	[GT_Q_GRAPH] = { { GT_R_GRAPH }, false },
+	[GT_Q_NODE] = { { GT_R_NODE }, false },
+	[GT_Q_CORRELATION] = { { GT_R_CORRELATION }, false },
+	[GT_Q_CONTEXT] = { { GT_R_CONTEXT }, false },
+	[GT_Q_LAUNCH] = { { GT_R_LAUNCH_NAME }, false },
+	[GT_Q_LAUNCH_DUR] = { { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_NS }, false },
 	[GT_Q_LAUNCH_TID] = { { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_TRACK }, false },
 	[GT_Q_QUEUE] = { { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_START, GT_R_LAUNCH_NS }, false },
-	[GT_Q_DIRECTION] = { { GT_R_DIRECTION }, false }, [GT_Q_SRC] = { { GT_R_SRC_MEMORY }, false },
-	[GT_Q_DST] = { { GT_R_DST_MEMORY }, false }, [GT_Q_VALUE] = { { GT_R_VALUE }, false },
+	[GT_Q_DIRECTION] = { { GT_R_DIRECTION }, false },
+	[GT_Q_SRC] = { { GT_R_SRC_MEMORY }, false },
+	[GT_Q_DST] = { { GT_R_DST_MEMORY }, false },
+	[GT_Q_VALUE] = { { GT_R_VALUE }, false },
 };
 
 /* Adds a column. false: it is missing, or its length differs. */
-static bool add_column(struct gt_query_source *s, const struct gt_cols *cols, uint32_t code, uint32_t field)
+static bool add_column(
+	struct gt_query_source *s, const struct gt_cols *cols, uint32_t code, uint32_t field)
 {
 	uint32_t n;
 	const uint64_t *v = field == GT_NONE ? NULL : gt_cols_args(cols, code, field, &n);
@@ -131,7 +158,8 @@ static bool add_column(struct gt_query_source *s, const struct gt_cols *cols, ui
 	return true;
 }
 
-static uint32_t field_called(const struct gt_segment *seg, const struct gt_type *type, const char *name)
+static uint32_t field_called(
+	const struct gt_segment *seg, const struct gt_type *type, const char *name)
 {
 	for (uint32_t i = 0; i < type->nfields; i++)
 		if (!strcmp(gt_str(seg, type->fields[i].name), name))
@@ -139,7 +167,8 @@ static uint32_t field_called(const struct gt_segment *seg, const struct gt_type 
 	return GT_NONE;
 }
 
-static void find_columns(struct gt_query_source *s, const struct gt_cols *cols, uint32_t code, const struct gt_query_use *use)
+static void find_columns(struct gt_query_source *s, const struct gt_cols *cols, uint32_t code,
+	const struct gt_query_use *use)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
 
@@ -149,12 +178,14 @@ static void find_columns(struct gt_query_source *s, const struct gt_cols *cols, 
 		add_column(s, cols, code, field_called(cols->seg, type, use->arg));
 		return;
 	}
-	for (uint32_t i = 0; stored[use->id].all && i < type->nfields && s->nv < sizeof(s->v) / sizeof(*s->v); i++)
+	for (uint32_t i = 0;
+		stored[use->id].all && i < type->nfields && s->nv < sizeof(s->v) / sizeof(*s->v);
+		i++)
 		if (type->fields[i].role == stored[use->id].roles[0])
 			add_column(s, cols, code, i);
 	for (unsigned i = 0; !stored[use->id].all && i < ROLES && stored[use->id].roles[i]; i++)
 		if (!add_column(s, cols, code, gt_type_field(type, stored[use->id].roles[i]))) {
-			s->nv = 0;	/* one without the other is meaningless */
+			s->nv = 0; /* one without the other is meaningless */
 			return;
 		}
 }
@@ -224,7 +255,8 @@ static struct gt_query_value queue(const struct gt_query_source *s, uint32_t at,
 	int64_t returned;
 
 	if (s->v[0][at] == GT_JOIN_UNKNOWN || s->v[2][at] > INT64_MAX ||
-	    __builtin_add_overflow((int64_t)s->v[1][at], (int64_t)s->v[2][at], &returned) || start < returned)
+		__builtin_add_overflow((int64_t)s->v[1][at], (int64_t)s->v[2][at], &returned) ||
+		start < returned)
 		return none();
 	return of_uint((uint64_t)start - (uint64_t)returned);
 }
@@ -247,15 +279,18 @@ static struct gt_query_value plain(const struct gt_segment *seg, unsigned kind, 
 static struct gt_query_value real(struct gt_query_value v)
 {
 	if (v.is == GT_Q_INT || v.is == GT_Q_UINT)
-		return (struct gt_query_value){ .is = GT_Q_DOUBLE, .d = v.is == GT_Q_INT ? (double)v.i : (double)v.u };
+		return (struct gt_query_value){ .is = GT_Q_DOUBLE,
+			.d = v.is == GT_Q_INT ? (double)v.i : (double)v.u };
 	return v.is == GT_Q_DOUBLE ? v : none();
 }
 
-static struct gt_query_value launch_tid(const struct gt_segment *seg, const struct gt_query_source *s, uint32_t at)
+static struct gt_query_value launch_tid(
+	const struct gt_segment *seg, const struct gt_query_source *s, uint32_t at)
 {
 	uint64_t track = s->v[1][at];
 
-	if (s->v[0][at] == GT_JOIN_UNKNOWN || track >= seg->ntracks || seg->tracks[track].kind != GT_TRACK_THREAD)
+	if (s->v[0][at] == GT_JOIN_UNKNOWN || track >= seg->ntracks ||
+		seg->tracks[track].kind != GT_TRACK_THREAD)
 		return none();
 	return of_int(seg->tracks[track].id);
 }
@@ -275,14 +310,20 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	if (at >= s->n || (e->cols->kind == GT_OPEN && !s->v[0][at]))
 		return none();
 	switch (e->q->uses[use].id) {
-	case GT_Q_GRID: case GT_Q_BLOCK: return product(s, at);
+	case GT_Q_GRID:
+	case GT_Q_BLOCK: return product(s, at);
 	case GT_Q_SHARED: return sum(s, at);
-	case GT_Q_LAUNCH: case GT_Q_SRC: case GT_Q_DST: return of_string(seg, s->v[0][at]);
+	case GT_Q_LAUNCH:
+	case GT_Q_SRC:
+	case GT_Q_DST: return of_string(seg, s->v[0][at]);
 	case GT_Q_LAUNCH_DUR: return s->v[0][at] == GT_JOIN_UNKNOWN ? none() : of_uint(s->v[1][at]);
 	case GT_Q_LAUNCH_TID: return launch_tid(seg, s, at);
 	case GT_Q_QUEUE: return queue(s, at, e->cols->start[row]);
-	case GT_Q_DIRECTION: return of_uint(s->v[0][at] > GT_DIR_PEER ? GT_DIR_UNKNOWN : s->v[0][at]);
-	case GT_Q_VALUE: return e->cols->kind == GT_COUNTER ? real(plain(seg, s->kind, s->v[0][at])) : none();
+	case GT_Q_DIRECTION:
+		return of_uint(s->v[0][at] > GT_DIR_PEER ? GT_DIR_UNKNOWN : s->v[0][at]);
+	case GT_Q_VALUE:
+		return e->cols->kind == GT_COUNTER ? real(plain(seg, s->kind, s->v[0][at]))
+						   : none();
 	case GT_Q_ARG: return plain(seg, s->kind, s->v[0][at]);
 	default: return of_uint(s->v[0][at]);
 	}
@@ -310,7 +351,10 @@ static struct gt_query_value of_row(struct gt_query_rows *e, unsigned use, uint3
 	case GT_Q_DUR: return is_moment(c->kind) ? none() : of_int(c->dur[row]);
 	case GT_Q_START: return of_int(c->start[row] - e->seg->origin);
 	case GT_Q_END: return of_int(c->start[row] + c->dur[row] - e->seg->origin);
-	case GT_Q_DEPTH: return c->kind == GT_CALL || c->kind == GT_OPEN ? of_uint(c->depth ? c->depth[row] : 0) : none();
+	case GT_Q_DEPTH:
+		return c->kind == GT_CALL || c->kind == GT_OPEN
+			? of_uint(c->depth ? c->depth[row] : 0)
+			: none();
 	case GT_Q_RET: return c->kind == GT_CALL ? of_int(gt_cols_ret(c, row)) : none();
 	case GT_Q_CONTEXT: return context(e, use, row);
 	case GT_Q_FAILED: return c->kind == GT_CALL ? of_uint(gt_cols_ret(c, row) != 0) : none();
@@ -323,7 +367,9 @@ struct gt_query_value gt_query_get(struct gt_query_rows *e, unsigned use, uint32
 	const struct gt_query_use *u = &e->q->uses[use];
 
 	switch (gt_query_field(u->id)->level) {
-	case GT_Q_OF_TYPE: return gt_query_of_type(e, u->id, e->cols->types[gt_query_code(e->cols, row)], e->cols->kind);
+	case GT_Q_OF_TYPE:
+		return gt_query_of_type(
+			e, u->id, e->cols->types[gt_query_code(e->cols, row)], e->cols->kind);
 	case GT_Q_OF_TRACK: return e->of_track[use];
 	default: return of_row(e, use, row);
 	}
@@ -334,22 +380,25 @@ void gt_query_begin_run(struct gt_query_rows *e)
 	e->run++;
 	e->ranked = 0;
 	for (unsigned i = 0; i < e->q->nuses; i++)
-		if (gt_query_field(e->q->uses[i].id)->level == GT_Q_OF_TRACK || e->q->uses[i].id == GT_Q_CONTEXT)
+		if (gt_query_field(e->q->uses[i].id)->level == GT_Q_OF_TRACK ||
+			e->q->uses[i].id == GT_Q_CONTEXT)
 			e->of_track[i] = of_track(e->cols->seg, e->cols->track, e->q->uses[i].id);
 }
 
 /* ---- life ---- */
 
-struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
-					struct gt_err *err)
+struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gt_query_rows *e = calloc(1, sizeof(*e));
 	uint32_t n = gt_reader_segments(r);
 	int rc = 0;
 
 	if (e)
-		*e = (struct gt_query_rows){ .q = q, .reader = r, .segs = calloc(n + 1ul, sizeof(*e->segs)),
-					     .kernels = gt_kernel_names_of(r, opt->names) };
+		*e = (struct gt_query_rows){ .q = q,
+			.reader = r,
+			.segs = calloc(n + 1ul, sizeof(*e->segs)),
+			.kernels = gt_kernel_names_of(r, opt->names) };
 	if (!e || !e->segs || !e->kernels) {
 		gt_query_rows_free(e);
 		return gt_err_set(err, -ENOMEM, "no memory for a query"), NULL;
@@ -357,7 +406,9 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 	for (; e->nsegs < n; e->nsegs++) {
 		const struct gt_segment *seg = gt_reader_segment(r, e->nsegs);
 
-		e->segs[e->nsegs] = (struct gt_query_segment){ .seg = seg, .origin = seg->min_start - gt_time_since_origin(opt, r, seg, seg->min_start) };
+		e->segs[e->nsegs] = (struct gt_query_segment){ .seg = seg,
+			.origin = seg->min_start -
+				gt_time_since_origin(opt, r, seg, seg->min_start) };
 	}
 	for (unsigned i = 0; !rc && i < q->nuses; i++)
 		if (q->uses[i].id >= GT_Q_NAME && q->uses[i].id <= GT_Q_MANGLED)

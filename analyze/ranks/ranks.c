@@ -10,7 +10,7 @@
  *
  * The same recording given twice would count twice, and look like two equal ranks. One of them
  * is left out, with a note. */
-#define _GNU_SOURCE	/* vasprintf */
+#define _GNU_SOURCE /* vasprintf */
 #include "analyze/ranks/ranks.h"
 
 #include <pthread.h>
@@ -24,11 +24,15 @@
 #include "formats/import/importers.h"
 #include "formats/trace/meta.h"
 
-#define OPENERS 4u	/* files opened at the same time: an import needs about 100 MiB */
+#define OPENERS 4u /* files opened at the same time: an import needs about 100 MiB */
 
 /* ---- opening ---- */
 
-struct opening { struct gt_rank *list; size_t n; atomic_size_t next; };
+struct opening {
+	struct gt_rank *list;
+	size_t n;
+	atomic_size_t next;
+};
 
 static void *open_some(void *arg)
 {
@@ -47,7 +51,8 @@ static void open_all(struct gt_ranks *ranks, unsigned threads)
 	pthread_t others[OPENERS];
 	unsigned started = 0;
 
-	while (started + 1 < OPENERS && started + 1 < threads && !pthread_create(&others[started], NULL, open_some, &o))
+	while (started + 1 < OPENERS && started + 1 < threads &&
+		!pthread_create(&others[started], NULL, open_some, &o))
 		started++;
 	open_some(&o);
 	while (started)
@@ -74,9 +79,11 @@ static bool same_bytes(const char *a, const char *b)
 	return same;
 }
 
-static bool one_file(const struct gt_rank *a, const struct gt_rank *b, const struct stat *x, const struct stat *y)
+static bool one_file(const struct gt_rank *a, const struct gt_rank *b, const struct stat *x,
+	const struct stat *y)
 {
-	if (!S_ISREG(x->st_mode) || !S_ISREG(y->st_mode) || !strcmp(a->path, "-") || !strcmp(b->path, "-"))
+	if (!S_ISREG(x->st_mode) || !S_ISREG(y->st_mode) || !strcmp(a->path, "-") ||
+		!strcmp(b->path, "-"))
 		return !strcmp(a->path, b->path);
 	if (x->st_dev == y->st_dev && x->st_ino == y->st_ino)
 		return true;
@@ -94,7 +101,8 @@ static int find_same_files(struct gt_ranks *ranks)
 			memset(&stats[i], 0, sizeof(stats[i]));
 	for (size_t i = 1; i < ranks->n; i++)
 		for (size_t k = 0; k < i && !ranks->list[i].same; k++)
-			if (!ranks->list[k].same && one_file(&ranks->list[i], &ranks->list[k], &stats[i], &stats[k]))
+			if (!ranks->list[k].same &&
+				one_file(&ranks->list[i], &ranks->list[k], &stats[i], &stats[k]))
 				ranks->list[i].same = ranks->list[k].path;
 	free(stats);
 	return 0;
@@ -157,14 +165,18 @@ static __attribute__((format(printf, 1, 2))) char *text_of(const char *fmt, ...)
 	return n < 0 ? NULL : text;
 }
 
-struct rank_number { size_t best; long long number; };
+struct rank_number {
+	size_t best;
+	long long number;
+};
 
 /* Takes the first of these keys that exists. Local ranks are not used: they repeat on each
  * machine. */
 static int note_number(void *arg, const char *key, const char *value)
 {
-	static const char *const keys[] = { "kineto.distributedInfo.rank", "environment.RANK", "environment.OMPI_COMM_WORLD_RANK",
-					    "environment.PMI_RANK", "environment.SLURM_PROCID" };
+	static const char *const keys[] = { "kineto.distributedInfo.rank", "environment.RANK",
+		"environment.OMPI_COMM_WORLD_RANK", "environment.PMI_RANK",
+		"environment.SLURM_PROCID" };
 	struct rank_number *t = arg;
 	char *end;
 
@@ -182,7 +194,9 @@ static int note_number(void *arg, const char *key, const char *value)
 static int find_number(struct gt_rank *rank)
 {
 	struct rank_number t = { 1000, -1 };
-	int rc = rank->reader && gt_reader_segments(rank->reader) ? gt_meta_each(gt_reader_segment(rank->reader, 0), note_number, &t) : 0;
+	int rc = rank->reader && gt_reader_segments(rank->reader)
+		? gt_meta_each(gt_reader_segment(rank->reader, 0), note_number, &t)
+		: 0;
 
 	rank->number = t.number;
 	return rc;
@@ -234,7 +248,10 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* Are the file names unique without their folders? 1, 0, or -ENOMEM. */
 static int names_differ(const struct gt_ranks *ranks)
@@ -307,7 +324,8 @@ static int name_ranks(struct gt_ranks *ranks)
 	ranks->numbered = all_numbered(ranks);
 	rc = ranks->numbered ? label_by_number(ranks) : label_by_path(ranks);
 	for (size_t i = 0; !rc && i < ranks->nread; i++)
-		if (!(ranks->list[i].called = text_of("%s%s", ranks->numbered ? "rank " : "", ranks->list[i].label)))
+		if (!(ranks->list[i].called = text_of(
+			      "%s%s", ranks->numbered ? "rank " : "", ranks->list[i].label)))
 			rc = -ENOMEM;
 	return rc;
 }
@@ -319,7 +337,8 @@ static const char *numbered_text(struct gt_ranks *ranks, const char *of, uint32_
 {
 	char *text;
 
-	if (gt_grow(&ranks->texts, &ranks->texts_cap, ranks->ntexts + 1, sizeof(*ranks->texts)) || !(text = text_of("%s (%u)", of, nth)))
+	if (gt_grow(&ranks->texts, &ranks->texts_cap, ranks->ntexts + 1, sizeof(*ranks->texts)) ||
+		!(text = text_of("%s (%u)", of, nth)))
 		return NULL;
 	return ranks->texts[ranks->ntexts++] = text;
 }
@@ -338,8 +357,9 @@ static int name_recordings(struct gt_ranks *ranks)
 
 		r->first = at;
 		for (uint32_t k = 0; k < several; k++, at++) {
-			ranks->names[at] = (struct gt_rank_name){ r->path, k ? numbered_text(ranks, r->label, k) : r->label,
-								  k ? numbered_text(ranks, r->called, k) : r->called };
+			ranks->names[at] = (struct gt_rank_name){ r->path,
+				k ? numbered_text(ranks, r->label, k) : r->label,
+				k ? numbered_text(ranks, r->called, k) : r->called };
 			ranks->labels[at] = ranks->names[at].label;
 			if (!ranks->names[at].label || !ranks->names[at].called)
 				return -ENOMEM;
@@ -359,7 +379,8 @@ static int join(struct gt_ranks *ranks, struct gt_err *err)
 	return ranks->all ? name_recordings(ranks) : -ENOMEM;
 }
 
-int gt_ranks_open(struct gt_ranks *ranks, char *const *paths, size_t n, unsigned threads, struct gt_err *err)
+int gt_ranks_open(
+	struct gt_ranks *ranks, char *const *paths, size_t n, unsigned threads, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -367,7 +388,8 @@ int gt_ranks_open(struct gt_ranks *ranks, char *const *paths, size_t n, unsigned
 	if (!ranks->list)
 		return gt_err_set(err, -ENOMEM, "no memory for %zu files", n);
 	for (size_t i = 0; i < n; i++)
-		ranks->list[i] = (struct gt_rank){ .path = paths[i], .err = GT_ERR_INIT, .number = -1 };
+		ranks->list[i] =
+			(struct gt_rank){ .path = paths[i], .err = GT_ERR_INIT, .number = -1 };
 	rc = find_same_files(ranks);
 	if (!rc) {
 		open_all(ranks, threads);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* versionsort */
+#define _GNU_SOURCE /* versionsort */
 #include "analyze/ranks/trace_folders.h"
 
 #include <dirent.h>
@@ -59,14 +59,16 @@ static int add_folder(struct gt_files *to, const char *folder, struct gt_err *er
 	return e || to->n > before ? e : gt_err_set(err, -ENOENT, "this folder contains no trace");
 }
 
-int gt_files_expand(struct gt_files *to, char **operands, int n, const char **bad, struct gt_err *err)
+int gt_files_expand(
+	struct gt_files *to, char **operands, int n, const char **bad, struct gt_err *err)
 {
 	struct stat st;
 	int e = 0;
 
 	*bad = NULL;
 	for (int i = 0; !e && i < n; i++) {
-		bool folder = strcmp(operands[i], "-") && !stat(operands[i], &st) && S_ISDIR(st.st_mode);
+		bool folder =
+			strcmp(operands[i], "-") && !stat(operands[i], &st) && S_ISDIR(st.st_mode);
 
 		e = folder ? add_folder(to, operands[i], err) : add(to, strdup(operands[i]), err);
 		*bad = e && folder ? operands[i] : NULL;

@@ -20,11 +20,13 @@ uint32_t gt_group_table_find(struct gt_group_table *g, const void *key, struct g
 	if (i != GT_GROUP_TABLE_NONE)
 		return i;
 	if (g->n > g->most)
-		return g->most;		/* the last group holds the rest */
+		return g->most; /* the last group holds the rest */
 	if (g->n == g->most)
 		key = memset(rest, 0xff, g->key);
-	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) || gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"), GT_GROUP_TABLE_NONE;
+	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) ||
+		gt_map_add(&g->map, hash, (uint32_t)g->n))
+		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"),
+		       GT_GROUP_TABLE_NONE;
 	memset(gt_group_table_at(g, g->n), 0, g->size);
 	memcpy(gt_group_table_at(g, g->n), key, g->key);
 	return (uint32_t)g->n++;

@@ -67,9 +67,9 @@ int64_t gt_hist_quantile(const struct gt_hist *h, double q, int64_t min, int64_t
 	uint64_t n = gt_hist_count(h), rank = (uint64_t)ceil(q * (double)n), seen = 0;
 
 	if (n && rank >= n)
-		return max;	/* the largest value */
+		return max; /* the largest value */
 	if (n && rank <= 1)
-		return min;	/* the smallest value */
+		return min; /* the smallest value */
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
 		const struct gt_hist_bucket *octave = h->octave[b / GT_HIST_OCTAVE];
 		int64_t v;

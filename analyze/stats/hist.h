@@ -8,16 +8,21 @@
 #define GT_HIST_H
 #include <stdint.h>
 
-#define GT_HIST_OCTAVE 64				/* buckets in one octave */
-#define GT_HIST_OCTAVES 58				/* enough for INT64_MAX */
+#define GT_HIST_OCTAVE 64  /* buckets in one octave */
+#define GT_HIST_OCTAVES 58 /* enough for INT64_MAX */
 #define GT_HIST_BUCKETS (GT_HIST_OCTAVE * GT_HIST_OCTAVES)
 
 #define GT_HIST_MIXED (-1)
 /* only: its single value, if count > 0; GT_HIST_MIXED: several */
-struct gt_hist_bucket { uint64_t count; int64_t only; };
+struct gt_hist_bucket {
+	uint64_t count;
+	int64_t only;
+};
 #define GT_HIST_OCTAVE_BYTES (GT_HIST_OCTAVE * sizeof(struct gt_hist_bucket))
 
-struct gt_hist { struct gt_hist_bucket *octave[GT_HIST_OCTAVES]; };	/* NULL: no values */
+struct gt_hist {
+	struct gt_hist_bucket *octave[GT_HIST_OCTAVES];
+}; /* NULL: no values */
 
 /* The bucket of a duration, v >= 0. */
 static inline unsigned gt_hist_bucket(int64_t v)
@@ -36,7 +41,8 @@ static inline uint64_t gt_hist_low(unsigned bucket)
 }
 static inline uint64_t gt_hist_high(unsigned bucket)
 {
-	return gt_hist_low(bucket) + (1ULL << (bucket < 2 * GT_HIST_OCTAVE ? 0 : (bucket >> 6) - 1));
+	return gt_hist_low(bucket) +
+		(1ULL << (bucket < 2 * GT_HIST_OCTAVE ? 0 : (bucket >> 6) - 1));
 }
 
 static inline void gt_hist_count_in(struct gt_hist_bucket *b, int64_t v)
@@ -47,7 +53,7 @@ static inline void gt_hist_count_in(struct gt_hist_bucket *b, int64_t v)
 
 /* that octave, allocated if needed; NULL: no memory */
 struct gt_hist_bucket *gt_hist_grow(struct gt_hist *h, unsigned octave);
-int gt_hist_add(struct gt_hist *h, int64_t v);			/* 0 or -ENOMEM */
+int gt_hist_add(struct gt_hist *h, int64_t v); /* 0 or -ENOMEM */
 int gt_hist_merge(struct gt_hist *into, const struct gt_hist *from);
 uint64_t gt_hist_count(const struct gt_hist *h);
 /* The smallest value v such that at least q (0..1) of all values are <= v. It is exact if its

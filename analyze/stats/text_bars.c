@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINEST 6u	/* 64 steps per power of two: the resolution of a histogram */
+#define FINEST 6u /* 64 steps per power of two: the resolution of a histogram */
 
 bool gt_bars_utf8(void)
 {
@@ -14,8 +14,9 @@ bool gt_bars_utf8(void)
 		const char *value = getenv(names[i]), *set = value ? strchr(value, '.') : NULL;
 
 		if (value && *value)
-			return set && (!strncmp(set, ".UTF-8", 6) || !strncmp(set, ".utf8", 5) || !strncmp(set, ".UTF8", 5) ||
-				       !strncmp(set, ".utf-8", 6));
+			return set &&
+				(!strncmp(set, ".UTF-8", 6) || !strncmp(set, ".utf8", 5) ||
+					!strncmp(set, ".UTF8", 5) || !strncmp(set, ".utf-8", 6));
 	}
 	return false;
 }
@@ -28,12 +29,14 @@ unsigned gt_bar_step_of(const struct gt_bar_scale *s, uint64_t v)
 {
 	unsigned power = v ? power_of(v) : 0;
 
-	return v ? 1 + (power << s->cut) + (unsigned)((v - (1ull << power)) >> (power - s->cut)) : 0;
+	return v ? 1 + (power << s->cut) + (unsigned)((v - (1ull << power)) >> (power - s->cut))
+		 : 0;
 }
 
 uint64_t gt_bar_step_low(const struct gt_bar_scale *s, unsigned step)
 {
-	unsigned power = step ? (step - 1) >> s->cut : 0, within = step ? (step - 1) & ((1u << s->cut) - 1) : 0;
+	unsigned power = step ? (step - 1) >> s->cut : 0,
+		 within = step ? (step - 1) & ((1u << s->cut) - 1) : 0;
 
 	if (power > 63)
 		return UINT64_MAX;
@@ -73,7 +76,7 @@ void gt_bar_scale_make(struct gt_bar_scale *s, const struct gt_hist *h, unsigned
 	memset(s, 0, sizeof(*s));
 	if (!ends_of(h, &first, &last))
 		return;
-	s->cut = first ? power_of(first) : 0;	/* steps are whole numbers */
+	s->cut = first ? power_of(first) : 0; /* steps are whole numbers */
 	s->cut = s->cut < FINEST ? s->cut : FINEST;
 	while (s->cut && gt_bar_step_of(s, last) - gt_bar_step_of(s, first) >= lines)
 		s->cut--;
@@ -124,7 +127,10 @@ void gt_spark_scale_add(struct gt_spark_scale *scale, const struct gt_hist *h)
 	scale->any = true;
 }
 
-struct cells { struct gt_bar_scale steps; unsigned each, n; };	/* each cell is `each` steps */
+struct cells {
+	struct gt_bar_scale steps;
+	unsigned each, n;
+}; /* each cell is `each` steps */
 
 static struct cells cells_of(const struct gt_spark_scale *scale)
 {
@@ -132,7 +138,9 @@ static struct cells cells_of(const struct gt_spark_scale *scale)
 	unsigned span;
 
 	c.steps.cut = c.steps.cut < 3 ? c.steps.cut : 3;
-	while (c.steps.cut && gt_bar_step_of(&c.steps, scale->high) - gt_bar_step_of(&c.steps, scale->low) >= GT_SPARK_CELLS)
+	while (c.steps.cut &&
+		gt_bar_step_of(&c.steps, scale->high) - gt_bar_step_of(&c.steps, scale->low) >=
+			GT_SPARK_CELLS)
 		c.steps.cut--;
 	c.steps.first = gt_bar_step_of(&c.steps, scale->low);
 	span = gt_bar_step_of(&c.steps, scale->high) - c.steps.first + 1;
@@ -141,7 +149,8 @@ static struct cells cells_of(const struct gt_spark_scale *scale)
 	return c;
 }
 
-void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale, const struct gt_hist *h, bool utf8)
+void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale,
+	const struct gt_hist *h, bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const letters[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
@@ -150,14 +159,17 @@ void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *sc
 
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
 		if (count_of(h, b)) {
-			uint64_t *to = &counts[(gt_bar_step_of(&c.steps, gt_hist_low(b)) - c.steps.first) / c.each];
+			uint64_t *to =
+				&counts[(gt_bar_step_of(&c.steps, gt_hist_low(b)) - c.steps.first) /
+					c.each];
 
 			*to += count_of(h, b);
 			most = *to > most ? *to : most;
 		}
 	*text = '\0';
 	for (unsigned i = 0; i < c.n; i++) {
-		unsigned height = most ? (unsigned)(((unsigned __int128)counts[i] * 8 + most - 1) / most) : 0;
+		unsigned height =
+			most ? (unsigned)(((unsigned __int128)counts[i] * 8 + most - 1) / most) : 0;
 
 		strcat(text, utf8 ? blocks[height] : letters[height]);
 	}
@@ -171,9 +183,13 @@ void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
 
 	if (!scale->any)
 		return;
-	gt_put_scaled(from, sizeof(from), GT_C_NS, (int64_t)gt_bar_step_low(&c.steps, c.steps.first));
+	gt_put_scaled(
+		from, sizeof(from), GT_C_NS, (int64_t)gt_bar_step_low(&c.steps, c.steps.first));
 	gt_put_scaled(to, sizeof(to), GT_C_NS, end > INT64_MAX ? INT64_MAX : (int64_t)end);
 	if (c.each > 1 || c.steps.cut)
-		snprintf(width, sizeof(width), c.each > 1 ? "each %u powers of two" : "%u to each power of two", c.each > 1 ? c.each : 1u << c.steps.cut);
-	gt_table_note(t, "spread: %u cell%s from %s to %s, %s; height: number of rows", c.n, c.n == 1 ? "" : "s", from, to, width);
+		snprintf(width, sizeof(width),
+			c.each > 1 ? "each %u powers of two" : "%u to each power of two",
+			c.each > 1 ? c.each : 1u << c.steps.cut);
+	gt_table_note(t, "spread: %u cell%s from %s to %s, %s; height: number of rows", c.n,
+		c.n == 1 ? "" : "s", from, to, width);
 }

@@ -7,17 +7,17 @@
 #include "analyze/stats/hist.h"
 #include "formats/table/table.h"
 
-bool gt_bars_utf8(void);	/* from LC_ALL, LC_CTYPE or LANG */
+bool gt_bars_utf8(void); /* from LC_ALL, LC_CTYPE or LANG */
 
 /* A scale of steps: powers of two, or 2, 4 ... 64 steps per power of two if all values are close
  * together. Step 0 is the value 0. */
 #define GT_BAR_STEPS_MAX 80u
 struct gt_bar_scale {
-	unsigned cut;			/* steps per power of two: 1 << cut */
-	unsigned first, n;		/* the first step with a value; the number of steps up to
-					 * the last one with a value; n 0: no values */
-	uint64_t counts[GT_BAR_STEPS_MAX];	/* of step first + i */
-	uint64_t total, most;		/* sum and maximum of counts */
+	unsigned cut;                      /* steps per power of two: 1 << cut */
+	unsigned first, n;                 /* the first step with a value; the number of steps up to
+					    * the last one with a value; n 0: no values */
+	uint64_t counts[GT_BAR_STEPS_MAX]; /* of step first + i */
+	uint64_t total, most;              /* sum and maximum of counts */
 };
 /* The finest scale with at most `lines` steps, but at least powers of two. */
 void gt_bar_scale_make(struct gt_bar_scale *s, const struct gt_hist *h, unsigned lines);
@@ -33,11 +33,18 @@ void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8);
  * many, or 2, 4 or 8 cells per power if all values are close together. Zero-initialised: no
  * histogram yet. */
 #define GT_SPARK_CELLS 24u
-struct gt_spark_scale { uint64_t low, high; bool any; };	/* smallest and largest value */
+struct gt_spark_scale {
+	uint64_t low, high;
+	bool any;
+}; /* smallest and largest value */
 void gt_spark_scale_add(struct gt_spark_scale *scale, const struct gt_hist *h);
 /* text takes 3 bytes per cell and a 0. */
-void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale, const struct gt_hist *h, bool utf8);
-#define GT_SPARK_COLUMN { "spark", "Spread", GT_C_WHOLE }
+void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale,
+	const struct gt_hist *h, bool utf8);
+#define GT_SPARK_COLUMN                                                                            \
+	{                                                                                          \
+		"spark", "Spread", GT_C_WHOLE                                                      \
+	}
 /* notes the range of the cells, in ns */
 void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale);
 #endif

@@ -1,10 +1,11 @@
-/* What is launched over and over, stream by stream: runs of one kernel, and sequences of three to eight launches that come back
- * (sequences.h). A program whose time goes into launches wins by making fewer: a sequence that repeats can be captured into a
- * CUDA graph, a run of small kernels made one. What graphs launch already is in neither; it is counted, and ends runs and
- * sequences.
+/* What is launched over and over, stream by stream: runs of one kernel, and sequences of three to
+ * eight launches that come back (sequences.h). A program whose time goes into launches wins by
+ * making fewer: a sequence that repeats can be captured into a CUDA graph, a run of small kernels
+ * made one. What graphs launch already is in neither; it is counted, and ends runs and sequences.
  *
- * A stream's work is taken in the order of its start. A run is a longest stretch of work of one and the same kernel; copies and
- * sets end it. Sequences are of kernels, copies and sets, each by its name. */
+ * A stream's work is taken in the order of its start. A run is a longest stretch of work of one and
+ * the same kernel; copies and sets end it. Sequences are of kernels, copies and sets, each by its
+ * name. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/launch/launch_grouping.h"
@@ -14,35 +15,35 @@
 #include "formats/names/demangle.h"
 
 #define NAMES_MAX (1u << 17)
-#define LANES_MAX (1u << 16)		/* in 24 MiB */
+#define LANES_MAX (1u << 16) /* in 24 MiB */
 
-struct name {				/* of work; those of kernels have figures about runs */
-	const char *text;		/* borrowed */
+struct name {             /* of work; those of kernels have figures about runs */
+	const char *text; /* borrowed */
 	uint32_t len;
 	bool kernel;
 	uint64_t launches, in_runs, runs, longest, longest_ns;
 	int64_t longest_at;
 	const struct gt_segment *longest_seg;
-	uint32_t longest_track;		/* of the segment */
+	uint32_t longest_track; /* of the segment */
 };
-struct lane {				/* a stream */
+struct lane { /* a stream */
 	const struct gt_segment *seg;
-	uint32_t track, device;		/* of the segment */
+	uint32_t track, device; /* of the segment */
 	uint64_t kernels, copies, sets, in_graphs, graphs, in_runs;
 	uint32_t run_name;
-	uint64_t run, run_ns;		/* of the run at hand: launches, time in their calls */
+	uint64_t run, run_ns; /* of the run at hand: launches, time in their calls */
 	int64_t run_at;
 	struct gt_sequence_tail tail;
 };
 struct patterns {
-	struct gt_launched gpu;		/* first: gt_asked is its head */
+	struct gt_launched gpu; /* first: gt_asked is its head */
 	struct gt_name_interner ids;
-	struct name *names;		/* by number */
+	struct name *names; /* by number */
 	struct lane *lanes;
 	size_t nnames, names_cap, nlanes, lanes_cap;
-	uint64_t beyond;		/* work on streams for which there is no lane */
+	uint64_t beyond; /* work on streams for which there is no lane */
 	struct gt_sequences sequences;
-	uint32_t *lane;			/* by track, numbered over all segments: 1 + index */
+	uint32_t *lane; /* by track, numbered over all segments: 1 + index */
 };
 
 /* ---- names and streams ---- */
@@ -59,7 +60,9 @@ static uint32_t name_of(struct patterns *p, const struct gt_launched_op *op, str
 	if (i == p->nnames) {
 		if (gt_grow(&p->names, &p->names_cap, p->nnames + 1, sizeof(*p->names)))
 			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
-		p->names[p->nnames++] = (struct name){ .text = p->ids.list[i].text, .len = p->ids.list[i].len, .kernel = kernel };
+		p->names[p->nnames++] = (struct name){
+			.text = p->ids.list[i].text, .len = p->ids.list[i].len, .kernel = kernel
+		};
 	}
 	return 1 + i;
 }
@@ -73,13 +76,18 @@ static struct lane *lane_of(struct patterns *p, const struct gt_launched_op *op,
 			gt_err_set(err, -ENOMEM, "no memory for the streams");
 			return NULL;
 		}
-		p->lanes[p->nlanes++] = (struct lane){ .seg = op->seg, .track = op->track - first, .device = op->device - first };
+		p->lanes[p->nlanes++] = (struct lane){
+			.seg = op->seg, .track = op->track - first, .device = op->device - first
+		};
 		*known = (uint32_t)p->nlanes;
 	}
 	return &p->lanes[*known - 1];
 }
 
-static bool is_beyond(const struct patterns *p, const struct gt_launched_op *op) { return !p->lane[op->track] && p->nlanes == LANES_MAX; }
+static bool is_beyond(const struct patterns *p, const struct gt_launched_op *op)
+{
+	return !p->lane[op->track] && p->nlanes == LANES_MAX;
+}
 
 /* ---- runs ---- */
 
@@ -102,7 +110,8 @@ static void end_run(struct patterns *p, struct lane *l)
 	l->run = 0;
 }
 
-static void add_to_run(struct patterns *p, struct lane *l, uint32_t name, int64_t at, uint64_t call_ns)
+static void add_to_run(
+	struct patterns *p, struct lane *l, uint32_t name, int64_t at, uint64_t call_ns)
 {
 	if (l->run && l->run_name != name)
 		end_run(p, l);
@@ -145,8 +154,11 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	}
 	if (!(name = name_of(p, op, err)))
 		return err->code;
-	++*(op->what == GT_GPU_KERNEL ? &l->kernels : op->what == GT_GPU_COPY ? &l->copies : &l->sets);
-	if (name > NAMES_MAX) {		/* one of many that are not told apart: nobody knows whether it is the one before */
+	++*(op->what == GT_GPU_KERNEL             ? &l->kernels
+			: op->what == GT_GPU_COPY ? &l->copies
+						  : &l->sets);
+	/* one of many that are not told apart: nobody knows whether it is the one before */
+	if (name > NAMES_MAX) {
 		if (l->run)
 			end_run(p, l);
 		gt_sequences_break(&l->tail);
@@ -154,10 +166,11 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	}
 	add_to_run(p, l, name - 1, op->start, call_ns);
 	return gt_sequences_add(&p->sequences, &l->tail, (uint32_t)(l - p->lanes),
-				&(struct gt_sequence_launch){ name - 1, op->start, call_ns }, err);
+		&(struct gt_sequence_launch){ name - 1, op->start, call_ns }, err);
 }
 
-static int patterns_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int patterns_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct patterns *p = state;
 	int rc = gt_launched_init(&p->gpu, r, opt, on_op, NULL, err);
@@ -179,29 +192,46 @@ static int patterns_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- tables ---- */
 
 static const struct gt_column stream_columns[] = {
-	GT_WHERE_STREAM, { "kernels", "Kernels", GT_C_COUNT },
-	{ "in_runs", "In runs", GT_C_COUNT }, { "in_runs_percent", "Share %", GT_C_PERCENT }, { "copies", "Copies", GT_C_COUNT },
-	{ "sets", "Sets", GT_C_COUNT }, { "in_graphs", "Of graphs", GT_C_COUNT }, { "graph_launches", "Graph launches", GT_C_COUNT },
+	GT_WHERE_STREAM,
+	{ "kernels", "Kernels", GT_C_COUNT },
+	{ "in_runs", "In runs", GT_C_COUNT },
+	{ "in_runs_percent", "Share %", GT_C_PERCENT },
+	{ "copies", "Copies", GT_C_COUNT },
+	{ "sets", "Sets", GT_C_COUNT },
+	{ "in_graphs", "Of graphs", GT_C_COUNT },
+	{ "graph_launches", "Graph launches", GT_C_COUNT },
 };
 #define NSTREAM (sizeof(stream_columns) / sizeof(*stream_columns))
 static const struct gt_column run_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "in_runs", "In runs", GT_C_COUNT },
-	{ "in_runs_percent", "Share %", GT_C_PERCENT }, { "runs", "Runs", GT_C_COUNT }, { "longest", "Longest", GT_C_COUNT },
-	{ "longest_call_ns", "Its call time", GT_C_NS }, { "longest_at_ns", "Longest at", GT_C_TIME }, { "longest_stream", "Stream", GT_C_COUNT },
+	{ "kernel", "Kernel", GT_C_TEXT },
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "in_runs", "In runs", GT_C_COUNT },
+	{ "in_runs_percent", "Share %", GT_C_PERCENT },
+	{ "runs", "Runs", GT_C_COUNT },
+	{ "longest", "Longest", GT_C_COUNT },
+	{ "longest_call_ns", "Its call time", GT_C_NS },
+	{ "longest_at_ns", "Longest at", GT_C_TIME },
+	{ "longest_stream", "Stream", GT_C_COUNT },
 	{ "name", NULL, GT_C_TEXT },
 };
 #define NRUN (sizeof(run_columns) / sizeof(*run_columns))
 static const struct gt_column sequence_columns[] = {
-	GT_WHERE_STREAM, { "times", "Times", GT_C_COUNT },
-	{ "length", "Length", GT_C_COUNT }, { "launches", "Launches", GT_C_COUNT }, { "share_percent", "Share %", GT_C_PERCENT },
-	{ "call_ns", "In calls", GT_C_NS }, { "sequence", "Sequence", GT_C_WHOLE }, { "first_ns", NULL, GT_C_TIME },
+	GT_WHERE_STREAM,
+	{ "times", "Times", GT_C_COUNT },
+	{ "length", "Length", GT_C_COUNT },
+	{ "launches", "Launches", GT_C_COUNT },
+	{ "share_percent", "Share %", GT_C_PERCENT },
+	{ "call_ns", "In calls", GT_C_NS },
+	{ "sequence", "Sequence", GT_C_WHOLE },
+	{ "first_ns", NULL, GT_C_TIME },
 	{ "kernels", NULL, GT_C_TEXT },
 };
 #define NSEQUENCE (sizeof(sequence_columns) / sizeof(*sequence_columns))
 
 static struct gt_cell stream_id(const struct gt_segment *seg, uint32_t track)
 {
-	return seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_none() : gt_cell_i(seg->tracks[track].id);
+	return seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_none()
+							  : gt_cell_i(seg->tracks[track].id);
 }
 
 static void add_stream(const struct patterns *p, struct gt_table *t, const struct lane *l)
@@ -222,14 +252,16 @@ static void add_stream(const struct patterns *p, struct gt_table *t, const struc
 
 static int by_stream(const void *pa, const void *pb)
 {
-	const struct lane *a = *(const struct lane *const *)pa, *b = *(const struct lane *const *)pb;
+	const struct lane *a = *(const struct lane *const *)pa,
+			  *b = *(const struct lane *const *)pb;
 
 	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
 static int streams_table(const struct patterns *p, struct gt_table *t, struct gt_err *err)
 {
-	const struct lane **list = calloc(p->nlanes + 1, sizeof(*list));	/* sequences know streams by where they stand now */
+	/* sequences know streams by where they stand now */
+	const struct lane **list = calloc(p->nlanes + 1, sizeof(*list));
 	size_t shown = gt_rows_shown(p->nlanes, p->gpu.asked.opt->top);
 
 	if (!list)
@@ -239,7 +271,8 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 	qsort(list, p->nlanes, sizeof(*list), by_stream);
 	for (size_t i = 0; i < shown; i++)
 		add_stream(p, t, list[i]);
-	gt_table_gives_way(t, "process sets copies graph_launches in_runs_percent in_runs pid device");
+	gt_table_gives_way(
+		t, "process sets copies graph_launches in_runs_percent in_runs pid device");
 	gt_table_note_cut(t, p->nlanes, shown);
 	free(list);
 	return 0;
@@ -247,7 +280,8 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 
 static int by_runs(const void *pa, const void *pb)
 {
-	const struct name *a = *(const struct name *const *)pa, *b = *(const struct name *const *)pb;
+	const struct name *a = *(const struct name *const *)pa,
+			  *b = *(const struct name *const *)pb;
 	int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
 
 	if (a->in_runs != b->in_runs)
@@ -255,19 +289,24 @@ static int by_runs(const void *pa, const void *pb)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names, const struct name *n)
+static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names,
+	const struct name *n)
 {
 	const struct gt_report_state *a = &p->gpu.asked;
 
-	gt_table_add(t, (struct gt_cell[NRUN]){
-		gt_cell_text(gt_kernel_names_shown(names, n->text)), gt_cell_u(n->launches), gt_cell_u(n->in_runs),
-		gt_cell_share(n->in_runs, n->launches), gt_cell_u(n->runs), gt_cell_u(n->longest), gt_cell_u(n->longest_ns),
-		gt_cell_i(gt_time_since_origin(a->opt, a->reader, n->longest_seg, n->longest_at)), stream_id(n->longest_seg, n->longest_track),
-		gt_cell_text(n->text) });
+	gt_table_add(t,
+		(struct gt_cell[NRUN]){ gt_cell_text(gt_kernel_names_shown(names, n->text)),
+			gt_cell_u(n->launches), gt_cell_u(n->in_runs),
+			gt_cell_share(n->in_runs, n->launches), gt_cell_u(n->runs),
+			gt_cell_u(n->longest), gt_cell_u(n->longest_ns),
+			gt_cell_i(gt_time_since_origin(
+				a->opt, a->reader, n->longest_seg, n->longest_at)),
+			stream_id(n->longest_seg, n->longest_track), gt_cell_text(n->text) });
 }
 
 /* Names with runs, those with most launches in them first. */
-static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names,
+	struct gt_err *err)
 {
 	const struct name **list = calloc(p->nnames + 1, sizeof(*list));
 	size_t n = 0, shown;
@@ -281,7 +320,8 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	shown = gt_rows_shown(n, p->gpu.asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
-	gt_table_gives_way(t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
+	gt_table_gives_way(
+		t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
 	gt_table_note_cut(t, n, shown);
 	free(list);
 	return 0;
@@ -289,16 +329,18 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 
 /* ---- sequences ---- */
 
-/* How much of a kernel's long name text shows in a sequence: they stand below one another, beside other columns. */
+/* How much of a kernel's long name text shows in a sequence: they stand below one another, beside
+ * other columns. */
 static size_t name_length(const struct gt_analysis_options *opt)
 {
 	if (!opt->width && opt->names != GT_NAME_SHORT)
-		return SIZE_MAX;	/* a program asked for whole names */
+		return SIZE_MAX; /* a program asked for whole names */
 	return !opt->width || opt->width >= 160 ? 40 : opt->width >= 110 ? 30 : 20;
 }
 
 /* Names of kernels longer than `most` lose their middle. */
-static void put_names(const struct patterns *p, const struct gt_sequence *s, struct gt_kernel_names *names, struct gt_buf *b, size_t most)
+static void put_names(const struct patterns *p, const struct gt_sequence *s,
+	struct gt_kernel_names *names, struct gt_buf *b, size_t most)
 {
 	for (uint32_t i = GT_SEQUENCE_LONGEST - s->n; i < GT_SEQUENCE_LONGEST; i++) {
 		const struct name *n = &p->names[s->names[i]];
@@ -309,12 +351,14 @@ static void put_names(const struct patterns *p, const struct gt_sequence *s, str
 		if (!n->kernel || len <= most)
 			gt_buf_str(b, text);
 		else
-			gt_buf_printf(b, "%.*s..%s", (int)(most - 2) / 3, text, text + len - (most - 2 - (most - 2) / 3));
+			gt_buf_printf(b, "%.*s..%s", (int)(most - 2) / 3, text,
+				text + len - (most - 2 - (most - 2) / 3));
 	}
 	gt_buf_byte(b, 0);
 }
 
-static int add_row(const struct patterns *p, struct gt_table *t, const struct gt_sequence *s, struct gt_kernel_names *names)
+static int add_row(const struct patterns *p, struct gt_table *t, const struct gt_sequence *s,
+	struct gt_kernel_names *names)
 {
 	const struct gt_report_state *a = &p->gpu.asked;
 	const struct lane *l = &p->lanes[s->stream];
@@ -342,7 +386,8 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	return failed ? -ENOMEM : 0;
 }
 
-static int sequences_table(struct patterns *p, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+static int sequences_table(
+	struct patterns *p, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
 	size_t shown;
 	int rc = gt_sequences_select(&p->sequences, err);
@@ -365,29 +410,39 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 		gt_launched_unrecorded(l, tables[i]);
 	if (!p->nlanes)
 		return;
-	gt_table_note(tables[0], "kernels, copies and sets by the program itself; what graphs launch stands under graphs, and is in no "
-				 "run and no sequence");
+	gt_table_note(tables[0],
+		"kernels, copies and sets by the program itself; what graphs launch stands under graphs, and is in no "
+		"run and no sequence");
 	gt_table_note(tables[2], "a run: two or more of one kernel behind one another on a stream");
-	gt_table_note(tables[1], "a repetition counts where it does not overlap the one before; of sequences with three launches in a "
-				 "row in common only the first in this list is shown");
-	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined, "what is not known of a call takes no time here", 0);
+	gt_table_note(tables[1],
+		"a repetition counts where it does not overlap the one before; of sequences with three launches in a "
+		"row in common only the first in this list is shown");
+	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined,
+		"what is not known of a call takes no time here", 0);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&l->order), "runs and sequences");
 	if (p->beyond)
-		gt_note_plural(tables[0], p->beyond, "more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
-			     "out", LANES_MAX, (unsigned long long)p->beyond);
+		gt_note_plural(tables[0], p->beyond,
+			"more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
+			"out",
+			LANES_MAX, (unsigned long long)p->beyond);
 	if (gt_name_interner_has_rest(&p->ids))
-		gt_table_note(tables[1], "more than %u different operations: those that came later are in no run and no sequence", NAMES_MAX);
+		gt_table_note(tables[1],
+			"more than %u different operations: those that came later are in no run and no sequence",
+			NAMES_MAX);
 	if (p->sequences.forgotten)
-		gt_note_plural(tables[1], p->sequences.forgotten, "too many different sequences: %llu that had been met once {was forgotten, "
-			     "and counts once less if it|were forgotten, and count once less if they} came again",
-			     (unsigned long long)p->sequences.forgotten);
+		gt_note_plural(tables[1], p->sequences.forgotten,
+			"too many different sequences: %llu that had been met once {was forgotten, "
+			"and counts once less if it|were forgotten, and count once less if they} came again",
+			(unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
-		gt_table_note(tables[1], "too many different sequences: there was no room for those that came last");
+		gt_table_note(tables[1],
+			"too many different sequences: there was no room for those that came last");
 }
 
 static int patterns_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] = "what follows what is known only where all work is looked at (--match leaves some out)";
+	static const char why[] =
+		"what follows what is known only where all work is looked at (--match leaves some out)";
 	struct patterns *p = state;
 	unsigned skip = gt_where_skip(p->gpu.asked.reader), cannot = 0;
 	struct gt_kernel_names *names;
@@ -398,10 +453,12 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 	for (size_t i = 0; i < p->nlanes; i++)
 		if (p->lanes[i].run)
 			end_run(p, &p->lanes[i]);
-	tables[0] = gt_table_new("launching_streams", "What is launched on each stream", stream_columns + skip, (unsigned)NSTREAM - skip);
-	tables[1] = gt_table_new("sequences", "Sequences that repeat, by launches they cover", sequence_columns + skip,
-				 (unsigned)NSEQUENCE - skip);
-	tables[2] = gt_table_new("runs", "Runs of the same kernel, by launches in them", run_columns, NRUN);
+	tables[0] = gt_table_new("launching_streams", "What is launched on each stream",
+		stream_columns + skip, (unsigned)NSTREAM - skip);
+	tables[1] = gt_table_new("sequences", "Sequences that repeat, by launches they cover",
+		sequence_columns + skip, (unsigned)NSEQUENCE - skip);
+	tables[2] = gt_table_new(
+		"runs", "Runs of the same kernel, by launches in them", run_columns, NRUN);
 	if (!tables[0] || !tables[1] || !tables[2])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	for (int i = 0; i < 3; i++)
@@ -409,7 +466,8 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (cannot)
 		return 3;
 	names = gt_kernel_names_of(p->gpu.asked.reader, p->gpu.asked.opt->names);
-	rc = names ? streams_table(p, tables[0], err) : gt_err_set(err, -ENOMEM, "no memory for names");
+	rc = names ? streams_table(p, tables[0], err)
+		   : gt_err_set(err, -ENOMEM, "no memory for names");
 	rc = rc ? rc : runs_table(p, tables[2], names, err);
 	rc = rc ? rc : sequences_table(p, tables[1], names, err);
 	gt_kernel_names_free(names);
@@ -430,15 +488,15 @@ static void patterns_release(void *state)
 }
 
 const struct gt_analysis gt_patterns_report = {
-	.name       = "patterns",
-	.help       = "what is launched over and over: runs of one kernel, repeated sequences, and what graphs launch already",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
+	.name = "patterns",
+	.help = "what is launched over and over: runs of one kernel, repeated sequences, and what graphs launch already",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.order      = GT_BY_TIME,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct patterns),
-	.init       = patterns_init,
-	.block      = patterns_block,
-	.finish     = patterns_finish,
-	.release    = patterns_release,
+	.init = patterns_init,
+	.block = patterns_block,
+	.finish = patterns_finish,
+	.release = patterns_release,
 };

@@ -1,25 +1,29 @@
-/* A loop shows in what it launches: the same operations in the same order, over and over. But loops nest. A step of a network is a loop over
- * its layers, and ten steps with a report behind them are a loop, too; a search for what repeats best finds the layers, or the ten
- * steps. What people call a step lies between: the shortest loop that has all the usual work in it.
+/* A loop shows in what it launches: the same operations in the same order, over and over. But loops
+ * nest. A step of a network is a loop over its layers, and ten steps with a report behind them are
+ * a loop, too; a search for what repeats best finds the layers, or the ten steps. What people call
+ * a step lies between: the shortest loop that has all the usual work in it.
  *
- * Each symbol that occurs at least a few times is a candidate for an anchor, one that occurs once in a period. Its occurrences cut the
- * sequence into intervals; the one that occurs most often, symbol by symbol, is the usual one. Two figures tell whether it is a whole step:
+ * Each symbol that occurs at least a few times is a candidate for an anchor, one that occurs once
+ * in a period. Its occurrences cut the sequence into intervals; the one that occurs most often,
+ * symbol by symbol, is the usual one. Two figures tell whether it is a whole step:
  *
- *   regular   how much of all intervals is in the usual one (as bags, for order may change), what they lack counting against it. Half a
- *             step, or the part of a step before an inner loop, fails here.
- *   complete  of the different symbols that keep coming up, the share that the usual interval has. A layer fails here: the loss, the
- *             optimizer and the next batch come up again and again, and are in no usual layer. A report every tenth step adds one or
- *             two symbols to dozens.
+ *   regular   how much of all intervals is in the usual one (as bags, for order may change), what
+ * they lack counting against it. Half a step, or the part of a step before an inner loop, fails
+ * here. complete  of the different symbols that keep coming up, the share that the usual interval
+ * has. A layer fails here: the loss, the optimizer and the next batch come up again and again, and
+ * are in no usual layer. A report every tenth step adds one or two symbols to dozens.
  *
- * Requests of different sizes run different kernels for the same work, so no single interval is like most. Where nothing passes as above,
- * an interval that shares at least a part of its symbols with the usual one may have others in place of the rest: then only lengths are
- * compared, and of symbols that keep coming up those count that are added and not put in another's place.
+ * Requests of different sizes run different kernels for the same work, so no single interval is
+ * like most. Where nothing passes as above, an interval that shares at least a part of its symbols
+ * with the usual one may have others in place of the rest: then only lengths are compared, and of
+ * symbols that keep coming up those count that are added and not put in another's place.
  *
- * Of the anchors that pass, those with the most occurrences win: ten steps pass as well as one, but there are fewer of them. Each candidate
- * costs a walk over the sequence, and there are at most CANDIDATES_MAX: no comparison of all with all.
+ * Of the anchors that pass, those with the most occurrences win: ten steps pass as well as one, but
+ * there are fewer of them. Each candidate costs a walk over the sequence, and there are at most
+ * CANDIDATES_MAX: no comparison of all with all.
  *
- * A period may be cut anywhere, but a step has a beginning: the first one begins where what stands before the first anchor is no longer what
- * stands before a usual one.
+ * A period may be cut anywhere, but a step has a beginning: the first one begins where what stands
+ * before the first anchor is no longer what stands before a usual one.
  */
 #include "analyze/steps/period.h"
 
@@ -29,29 +33,36 @@
 #include "formats/base/map.h"
 
 #define CANDIDATES_MAX 48u
-#define PER_COUNT 3u			/* candidates with the same number of occurrences */
-#define SAMPLE 8192u			/* intervals among which the usual one is looked for */
+#define PER_COUNT 3u /* candidates with the same number of occurrences */
+#define SAMPLE 8192u /* intervals among which the usual one is looked for */
 #define REGULAR 0.85
 #define COMPLETE 0.80
-#define SHARED 3u			/* where others may stand in their place: one in so many symbols must be the same */
-#define COVERED 0.25			/* of all symbols lie between the first and the last anchor */
-#define SAME_LOOP 0.80			/* anchors of one loop: one may occur elsewhere, too */
+/* where others may stand in their place: one in so many symbols must be the same */
+#define SHARED 3u
+/* of all symbols lie between the first and the last anchor */
+#define COVERED 0.25
+#define SAME_LOOP 0.80 /* anchors of one loop: one may occur elsewhere, too */
 
 struct symbol {
-	uint32_t count, last, gap, even;	/* even: gaps that are as long as the one before */
-	uint32_t usual;				/* how often in the usual interval */
-	uint32_t seen, stamp;			/* how often in the interval with this number, from 1 */
-	uint32_t strays;			/* intervals that have it though the usual one does not */
+	uint32_t count, last, gap, even; /* even: gaps that are as long as the one before */
+	uint32_t usual;                  /* how often in the usual interval */
+	/* how often in the interval with this number, from 1 */
+	uint32_t seen, stamp;
+	/* intervals that have it though the usual one does not */
+	uint32_t strays;
 };
 struct finder {
 	const uint32_t *list;
 	size_t n;
 	uint32_t nsymbols;
 	struct symbol *symbols;
-	uint32_t *at;			/* where the anchor at hand occurs */
-	struct interval { uint64_t hash; uint32_t first, length; } *sample;
+	uint32_t *at; /* where the anchor at hand occurs */
+	struct interval {
+		uint64_t hash;
+		uint32_t first, length;
+	} * sample;
 	uint32_t candidates[CANDIDATES_MAX], ncandidates;
-	bool lenient;			/* others may stand in a symbol's place */
+	bool lenient; /* others may stand in a symbol's place */
 };
 
 static int prepare(struct finder *f, struct gt_err *err)
@@ -71,15 +82,22 @@ static int prepare(struct finder *f, struct gt_err *err)
 	}
 	f->at = malloc((most + 1ul) * sizeof(*f->at));
 	f->sample = malloc(SAMPLE * sizeof(*f->sample));
-	return f->symbols && f->at && f->sample ? 0 : gt_err_set(err, -ENOMEM, "no memory to look for what repeats");
+	return f->symbols && f->at && f->sample
+		? 0
+		: gt_err_set(err, -ENOMEM, "no memory to look for what repeats");
 }
 
 /* ---- candidates ---- */
 
 /* How evenly it is spread, in 1/1000. */
-static uint32_t evenness(const struct symbol *s) { return (uint32_t)(1000ull * s->even / (s->count - 2)); }
+static uint32_t evenness(const struct symbol *s)
+{
+	return (uint32_t)(1000ull * s->even / (s->count - 2));
+}
 
-struct candidate { uint32_t symbol, count, even; };
+struct candidate {
+	uint32_t symbol, count, even;
+};
 
 static int by_count(const void *pa, const void *pb)
 {
@@ -109,7 +127,8 @@ static int choose_candidates(struct finder *f, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory to look for what repeats");
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		if (f->symbols[i].count > GT_PERIOD_LEAST)
-			list[n++] = (struct candidate){ i, f->symbols[i].count, evenness(&f->symbols[i]) };
+			list[n++] = (struct candidate){ i, f->symbols[i].count,
+				evenness(&f->symbols[i]) };
 	qsort(list, n, sizeof(*list), by_count);
 	for (size_t i = 0; i < n; i++) {
 		same = i && list[i].count == list[i - 1].count ? same + 1 : 0;
@@ -154,13 +173,15 @@ static int by_length(const void *pa, const void *pb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* The interval that occurs most often; where no two are alike, one of middle length. count: intervals. */
+/* The interval that occurs most often; where no two are alike, one of middle length. count:
+ * intervals. */
 static struct interval usual_of(struct finder *f, uint32_t count)
 {
 	uint32_t n = count < SAMPLE ? count : SAMPLE, best = 0, most = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = (uint32_t)((uint64_t)i * count / n), first = f->at[k], length = f->at[k + 1] - first;
+		uint32_t k = (uint32_t)((uint64_t)i * count / n), first = f->at[k],
+			 length = f->at[k + 1] - first;
 
 		f->sample[i] = (struct interval){ hash_of(f->list + first, length), first, length };
 	}
@@ -210,13 +231,15 @@ static uint64_t walk(struct finder *f, const struct interval *usual, struct gt_p
 	uint64_t regular = 0;
 
 	for (uint32_t k = 0; k < p->count; k++) {
-		uint32_t length = f->at[k + 1] - f->at[k], shared = compare(f, k), least = length < usual->length ? length : usual->length;
+		uint32_t length = f->at[k + 1] - f->at[k], shared = compare(f, k),
+			 least = length < usual->length ? length : usual->length;
 		bool replaced = f->lenient && shared >= usual->length / SHARED;
 
 		if (!replaced || length > usual->length + (length - shared) / 2)
 			note_strays(f, k);
 		regular += replaced ? least : shared;
-		p->usual += length == usual->length && hash_of(f->list + f->at[k], length) == usual->hash;
+		p->usual += length == usual->length &&
+			hash_of(f->list + f->at[k], length) == usual->hash;
 	}
 	return regular;
 }
@@ -233,9 +256,11 @@ static double complete(const struct finder *f)
 	return (double)in / (in + strays);
 }
 
-/* Do the lengths alone tell that too little can be in the usual interval? An interval has no more of it than the shorter of the two is
- * long. Where nothing repeats most candidates end here, without a walk over all symbols. */
-static bool hopeless(const struct finder *f, const struct interval *usual, uint32_t count, uint64_t between)
+/* Do the lengths alone tell that too little can be in the usual interval? An interval has no more
+ * of it than the shorter of the two is long. Where nothing repeats most candidates end here,
+ * without a walk over all symbols. */
+static bool hopeless(
+	const struct finder *f, const struct interval *usual, uint32_t count, uint64_t between)
 {
 	uint64_t most = 0;
 
@@ -271,14 +296,16 @@ static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, str
 		f->symbols[f->list[usual->first + i]].usual++;
 	regular = walk(f, usual, p);
 	p->usual = p->usual ? p->usual : 1;
-	p->regular = (double)regular / (double)(between + (uint64_t)usual->length * p->count - regular);
+	p->regular =
+		(double)regular / (double)(between + (uint64_t)usual->length * p->count - regular);
 	return p->regular >= REGULAR && complete(f) >= COMPLETE;
 }
 
 /* ---- where a step begins ---- */
 
-/* How much of what stands before a usual anchor stands before the first one, too. The first step often does more than the others
- * do, so something may stand between: as much as a whole period, each time. */
+/* How much of what stands before a usual anchor stands before the first one, too. The first step
+ * often does more than the others do, so something may stand between: as much as a whole period,
+ * each time. */
 static uint32_t same_before(const struct finder *f, const struct interval *usual)
 {
 	uint32_t at = f->at[0], next = usual->first + usual->length, d = 0;
@@ -295,16 +322,20 @@ static uint32_t same_before(const struct finder *f, const struct interval *usual
 	return d;
 }
 
-/* The beginning, and the symbol nearest behind it that occurs once in the period and no more elsewhere than the anchor does. */
+/* The beginning, and the symbol nearest behind it that occurs once in the period and no more
+ * elsewhere than the anchor does. */
 static void place(const struct finder *f, const struct interval *usual, struct gt_period *p)
 {
-	uint32_t back = same_before(f, usual), anchor = p->anchor, spare = f->symbols[anchor].count / 50;
+	uint32_t back = same_before(f, usual), anchor = p->anchor,
+		 spare = f->symbols[anchor].count / 50;
 
 	p->before = back;
 	for (uint32_t i = 0; i < back; i++) {
-		const struct symbol *s = &f->symbols[f->list[usual->first + usual->length - back + i]];
+		const struct symbol *s =
+			&f->symbols[f->list[usual->first + usual->length - back + i]];
 
-		if (s->usual == 1 && s->count + spare >= f->symbols[anchor].count && s->count <= f->symbols[anchor].count + spare) {
+		if (s->usual == 1 && s->count + spare >= f->symbols[anchor].count &&
+			s->count <= f->symbols[anchor].count + spare) {
 			p->anchor = (uint32_t)(s - f->symbols);
 			p->before = i;
 			break;
@@ -322,9 +353,12 @@ static int search(struct finder *f, bool lenient, struct gt_period *best)
 
 	f->lenient = lenient;
 	for (uint32_t i = 0; i < f->ncandidates; i++) {
-		if (found && (double)f->symbols[f->candidates[i]].count < SAME_LOOP * (best->count + 1.0))
-			break;		/* a longer loop around it, if any */
-		if (judge(f, f->candidates[i], &usual, &p) && (!found || p.regular > best->regular)) {
+		if (found &&
+			(double)f->symbols[f->candidates[i]].count <
+				SAME_LOOP * (best->count + 1.0))
+			break; /* a longer loop around it, if any */
+		if (judge(f, f->candidates[i], &usual, &p) &&
+			(!found || p.regular > best->regular)) {
 			*best = p;
 			found = true;
 		}
@@ -336,9 +370,12 @@ static int search(struct finder *f, bool lenient, struct gt_period *best)
 	return 1;
 }
 
-int gt_period_find(const uint32_t *symbols, size_t n, uint32_t nsymbols, struct gt_period *p, const char **why, struct gt_err *err)
+int gt_period_find(const uint32_t *symbols, size_t n, uint32_t nsymbols, struct gt_period *p,
+	const char **why, struct gt_err *err)
 {
-	struct finder f = { .list = symbols, .n = n < UINT32_MAX ? n : UINT32_MAX - 1, .nsymbols = nsymbols };
+	struct finder f = {
+		.list = symbols, .n = n < UINT32_MAX ? n : UINT32_MAX - 1, .nsymbols = nsymbols
+	};
 	int rc = prepare(&f, err);
 
 	*why = NULL;

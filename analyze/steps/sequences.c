@@ -1,9 +1,10 @@
-/* Where nothing repeats, nearly each launch ends six sequences that are new and will never be met again. They are kept as one chain: the
- * launches of the longest of them. What is met a second time gets a place of its own in the list, the shortest first; the chain goes on
- * with the next longer one.
+/* Where nothing repeats, nearly each launch ends six sequences that are new and will never be met
+ * again. They are kept as one chain: the launches of the longest of them. What is met a second time
+ * gets a place of its own in the list, the shortest first; the chain goes on with the next longer
+ * one.
  *
- * Where they stand is anywhere in some megabytes. So a launch waits until a few more have come, and meanwhile what will be looked at is
- * fetched: first the places in the map, then what these say. */
+ * Where they stand is anywhere in some megabytes. So a launch waits until a few more have come, and
+ * meanwhile what will be looked at is fetched: first the places in the map, then what these say. */
 #include "analyze/steps/sequences.h"
 
 #include <stdlib.h>
@@ -14,12 +15,13 @@
 #define SHORTEST GT_SEQUENCE_SHORTEST
 #define LONGEST GT_SEQUENCE_LONGEST
 
-struct gt_sequence_chain {		/* sequences of n to `most` launches that were met once, one within the other */
+/* sequences of n to `most` launches that were met once, one within the other */
+struct gt_sequence_chain {
 	uint32_t stream, n, most;
-	struct gt_sequence_tail tail;	/* as it was where they ended */
+	struct gt_sequence_tail tail; /* as it was where they ended */
 };
-#define CHAIN (1u << 31)		/* what a number in the map is of */
-#define CHAINS_MAX (GT_SEQUENCES_MAX / 4)	/* in 7 MiB */
+#define CHAIN (1u << 31)                  /* what a number in the map is of */
+#define CHAINS_MAX (GT_SEQUENCES_MAX / 4) /* in 7 MiB */
 
 static bool same_chain(const struct gt_sequence_chain *have, const struct gt_sequence *want)
 {
@@ -39,7 +41,8 @@ static bool same_sequence(const void *arg, uint32_t value, const void *key, size
 		return same_chain(&q->chains[value & ~CHAIN], want);
 	have = &q->list[value];
 	return have->stream == want->stream && have->n == want->n &&
-	       !memcmp(have->names + LONGEST - have->n, want->names + LONGEST - want->n, want->n * sizeof(*want->names));
+		!memcmp(have->names + LONGEST - have->n, want->names + LONGEST - want->n,
+			want->n * sizeof(*want->names));
 }
 
 /* From the last name to the first, so that a longer one goes on where the shorter one ends. */
@@ -50,7 +53,8 @@ static inline uint64_t hash_on(uint64_t hash, uint32_t name)
 }
 
 /* One more launch in front. Returns its hash. */
-static uint64_t longer(struct gt_sequence *one, const struct gt_sequence_tail *stream, uint64_t hash)
+static uint64_t longer(
+	struct gt_sequence *one, const struct gt_sequence_tail *stream, uint64_t hash)
 {
 	uint64_t at = (stream->n - ++one->n) % LONGEST;
 
@@ -98,7 +102,8 @@ static uint32_t find(const struct gt_sequences *q, const struct gt_sequence *one
 }
 
 /* A sequence that was not met before, and each longer one that ends with it. */
-static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream, struct gt_sequence *one, uint64_t hash)
+static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream,
+	struct gt_sequence *one, uint64_t hash)
 {
 	uint64_t before = stream->n - stream->since;
 	uint32_t more = (before < LONGEST ? (uint32_t)before : LONGEST) - one->n + 1;
@@ -110,11 +115,13 @@ static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream
 	if (more && q->nchains < CHAINS_MAX) {
 		if (gt_grow(&q->chains, &q->chains_cap, q->nchains + 1, sizeof(*q->chains)))
 			return -ENOMEM;
-		q->chains[q->nchains] = (struct gt_sequence_chain){ one->stream, one->n, one->n + more - 1, *stream };
+		q->chains[q->nchains] = (struct gt_sequence_chain){ one->stream, one->n,
+			one->n + more - 1, *stream };
 		return gt_map_add(&q->map, hash, CHAIN | (uint32_t)q->nchains++);
 	}
 	for (; more; more--) {
-		if (gt_grow(&q->list, &q->cap, q->nlist + 1, sizeof(*q->list)) || gt_map_add(&q->map, hash, (uint32_t)q->nlist))
+		if (gt_grow(&q->list, &q->cap, q->nlist + 1, sizeof(*q->list)) ||
+			gt_map_add(&q->map, hash, (uint32_t)q->nlist))
 			return -ENOMEM;
 		q->list[q->nlist++] = *one;
 		if (more > 1)
@@ -123,7 +130,8 @@ static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream
 	return 0;
 }
 
-/* The shortest sequence of a chain gets a place of its own: its number, or UINT32_MAX: no memory. */
+/* The shortest sequence of a chain gets a place of its own: its number, or UINT32_MAX: no memory.
+ */
 static uint32_t unchain(struct gt_sequences *q, uint32_t number, uint64_t hash)
 {
 	struct gt_sequence_chain *c = &q->chains[number & ~CHAIN];
@@ -141,8 +149,9 @@ static uint32_t unchain(struct gt_sequences *q, uint32_t number, uint64_t hash)
 	return (uint32_t)q->nlist++;
 }
 
-/* The last launch ends a sequence of each length. Where one of them is new, so are all longer ones: whatever is known came with the
- * shorter ones that end with it, and those came again at least as often. 0 or -ENOMEM. */
+/* The last launch ends a sequence of each length. Where one of them is new, so are all longer ones:
+ * whatever is known came with the shorter ones that end with it, and those came again at least as
+ * often. 0 or -ENOMEM. */
 static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
 {
 	const struct gt_sequence_tail *stream = &e->tail;
@@ -185,7 +194,8 @@ static void fetch_places(const struct gt_sequences *q, struct gt_sequence_end *e
 	bool alike = true;
 
 	e->known = false;
-	for (uint32_t n = 1, fetched = 0; n <= LONGEST && n <= t->n - t->since && fetched < 2; n++) {
+	for (uint32_t n = 1, fetched = 0; n <= LONGEST && n <= t->n - t->since && fetched < 2;
+		n++) {
 		uint32_t before = t->names[(t->n - n) % LONGEST];
 
 		hash = hash_on(hash, before);
@@ -210,7 +220,8 @@ static void fetch_sequence(const struct gt_sequences *q, const struct gt_sequenc
 		value = gt_map_first(&q->map, e->hash);
 	if (value == UINT32_MAX)
 		return;
-	at = value & CHAIN ? (const char *)&q->chains[value & ~CHAIN] : (const char *)&q->list[value];
+	at = value & CHAIN ? (const char *)&q->chains[value & ~CHAIN]
+			   : (const char *)&q->list[value];
 	__builtin_prefetch(at);
 	__builtin_prefetch(at + 64);
 }
@@ -224,15 +235,16 @@ static inline void push(struct gt_sequence_tail *t, const struct gt_sequence_lau
 	t->call_ns[at] = launch->call_ns;
 }
 
-int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, uint32_t number, const struct gt_sequence_launch *launch,
-		     struct gt_err *err)
+int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, uint32_t number,
+	const struct gt_sequence_launch *launch, struct gt_err *err)
 {
 	struct gt_sequence_end *e = &q->ends[q->nends % GT_SEQUENCE_ENDS];
 
-	if (q->nends - q->counted == GT_SEQUENCE_ENDS && count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]))
+	if (q->nends - q->counted == GT_SEQUENCE_ENDS &&
+		count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]))
 		return gt_err_set(err, -ENOMEM, "no memory for the sequences");
 	e->stream = number;
-	e->tail = *stream;		/* what was written just now would have to be waited for */
+	e->tail = *stream; /* what was written just now would have to be waited for */
 	push(&e->tail, launch);
 	push(stream, launch);
 	fetch_places(q, e);
@@ -256,25 +268,32 @@ static int by_covered(const void *pa, const void *pb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Is it a shorter one repeated? Two that take turns are no sequence themselves, so they are one of four. */
+/* Is it a shorter one repeated? Two that take turns are no sequence themselves, so they are one of
+ * four. */
 static bool repeats(const struct gt_sequence *s)
 {
 	const uint32_t *names = s->names + LONGEST - s->n;
 
 	for (uint32_t period = SHORTEST; period <= s->n / 2; period++)
-		if (s->n % period == 0 && !memcmp(names, names + period, (s->n - period) * sizeof(*names)))
+		if (s->n % period == 0 &&
+			!memcmp(names, names + period, (s->n - period) * sizeof(*names)))
 			return true;
 	return false;
 }
 
-struct listed { const struct gt_sequence *list; struct gt_map map; };	/* parts of three launches of what is listed */
+/* parts of three launches of what is listed */
+struct listed {
+	const struct gt_sequence *list;
+	struct gt_map map;
+};
 
 static uint64_t hash_part(const struct gt_sequence *part)
 {
 	return gt_hash(part->names, SHORTEST * sizeof(*part->names)) ^ part->stream;
 }
 
-/* The three names from the k-th on; behind the last one stands the first, as it does where the sequence comes again at once. */
+/* The three names from the k-th on; behind the last one stands the first, as it does where the
+ * sequence comes again at once. */
 static struct gt_sequence part_of(const struct gt_sequence *s, uint32_t k)
 {
 	struct gt_sequence part = { .stream = s->stream };
@@ -286,9 +305,13 @@ static struct gt_sequence part_of(const struct gt_sequence *s, uint32_t k)
 
 static bool same_part(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_sequence have = part_of(&((const struct listed *)arg)->list[value / LONGEST], value % LONGEST), *want = key;
+	const struct gt_sequence have = part_of(
+					 &((const struct listed *)arg)->list[value / LONGEST],
+					 value % LONGEST),
+				 *want = key;
 
-	return have.stream == want->stream && !memcmp(have.names, want->names, SHORTEST * sizeof(*want->names));
+	return have.stream == want->stream &&
+		!memcmp(have.names, want->names, SHORTEST * sizeof(*want->names));
 }
 
 /* Sequence i is new if no part of it is listed; then its parts are. 1, 0 or -ENOMEM. */
@@ -299,7 +322,8 @@ static int is_new(struct listed *l, uint32_t i)
 	for (uint32_t k = 0; k + SHORTEST <= s->n; k++) {
 		struct gt_sequence part = part_of(s, k);
 
-		if (gt_map_get(&l->map, hash_part(&part), same_part, l, &part, sizeof(part)) != UINT32_MAX)
+		if (gt_map_get(&l->map, hash_part(&part), same_part, l, &part, sizeof(part)) !=
+			UINT32_MAX)
 			return 0;
 	}
 	for (uint32_t k = 0; k < s->n; k++) {
@@ -320,7 +344,7 @@ int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 	while (!rc && q->counted < q->nends)
 		rc = count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]);
 	listed.list = q->list;
-	n = q->nlist;			/* chains were met once */
+	n = q->nlist; /* chains were met once */
 	if (n)
 		qsort(q->list, n, sizeof(*q->list), by_covered);
 	q->n = 0;

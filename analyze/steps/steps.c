@@ -1,15 +1,18 @@
-/* Steps: the iterations of a program, how long each took, which were slow and what was different in them. How they are found
- * stands in steps_find.c and period.c, what is counted for each in steps_fill.c; here is what the figures say.
+/* Steps: the iterations of a program, how long each took, which were slow and what was different in
+ * them. How they are found stands in steps_find.c and period.c, what is counted for each in
+ * steps_fill.c; here is what the figures say.
  *
- * Warm-up: the first steps, up to three in a row that are settled. Where there are no such three in the first half, it is
- * another phase of the program rather than a warm-up, and none is recognised. A step is settled that is not longer than the
- * median of the second half by more than 10 % and three times its usual deviation (median absolute deviation, times 1.4826), and
- * whose sequence comes up in the second half.
+ * Warm-up: the first steps, up to three in a row that are settled. Where there are no such three in
+ * the first half, it is another phase of the program rather than a warm-up, and none is recognised.
+ * A step is settled that is not longer than the median of the second half by more than 10 % and
+ * three times its usual deviation (median absolute deviation, times 1.4826), and whose sequence
+ * comes up in the second half.
  *
- * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which a few slow steps cannot bend.
- * It is noise where its 95 % interval (Kendall's) contains 0.
+ * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which
+ * a few slow steps cannot bend. It is noise where its 95 % interval (Kendall's) contains 0.
  *
- * What differs in a slow step: for each name, its time in this step minus its median over a sample of the steps. */
+ * What differs in a slow step: for each name, its time in this step minus its median over a sample
+ * of the steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +21,16 @@
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
 
-#define LIST_MAX (1u << 20)		/* symbols of one stream */
-#define LISTS_MAX (1u << 22)		/* of all: 16 MiB */
-#define LISTED (1u << 16)		/* streams that have a list */
+#define LIST_MAX (1u << 20)  /* symbols of one stream */
+#define LISTS_MAX (1u << 22) /* of all: 16 MiB */
+#define LISTED (1u << 16)    /* streams that have a list */
 #define DRIFT_SAMPLE 201u
 #define DRIFT_LEAST 8u
 #define WARM_LEAST 8u
-#define SAMPLE_MAX 121u			/* steps of a lane among which medians of names are taken */
-#define DIFFERENT 5u			/* names shown of a slow step */
-#define LITTLE 20			/* but none with less than this part of what the step took longer */
+#define SAMPLE_MAX 121u /* steps of a lane among which medians of names are taken */
+#define DIFFERENT 5u    /* names shown of a slow step */
+/* but none with less than this part of what the step took longer */
+#define LITTLE 20
 
 /* ---- rows ---- */
 
@@ -41,7 +45,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
 			return gt_err_set(err, -ENOMEM, "no memory for the streams");
-		s->streams[s->nstreams++] = (struct gt_steps_stream){ .number = m->place, .first = m->at };
+		s->streams[s->nstreams++] =
+			(struct gt_steps_stream){ .number = m->place, .first = m->at };
 		*slot = (uint32_t)s->nstreams;
 	}
 	to = &s->streams[*slot - 1];
@@ -56,7 +61,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return 0;
 }
 
-static int steps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int steps_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gt_steps *s = state;
 
@@ -71,7 +77,8 @@ static int make_room(struct gt_steps *s, struct gt_err *err)
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
 	if (!s->device_of || !s->slot)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
-	return gt_name_interner_init(&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
+	return gt_name_interner_init(
+		&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
 }
 
 static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -117,7 +124,11 @@ static uint64_t median(uint64_t *values, size_t n)
 	return quantile(values, n, 0.5);
 }
 
-struct sequence { uint64_t signature; uint64_t count; size_t first; };
+struct sequence {
+	uint64_t signature;
+	uint64_t count;
+	size_t first;
+};
 
 static int by_signature(const void *pa, const void *pb)
 {
@@ -146,7 +157,8 @@ static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uin
 		list[i] = (struct sequence){ l->steps[i].signature, 1, i };
 	qsort(list, l->n, sizeof(*list), by_signature);
 	for (size_t i = 0; i < l->n; i++) {
-		l->steps[list[i].first].sequence = (uint32_t)(n && list[n - 1].signature == list[i].signature ? n - 1 : n);
+		l->steps[list[i].first].sequence =
+			(uint32_t)(n && list[n - 1].signature == list[i].signature ? n - 1 : n);
 		if (n && list[n - 1].signature == list[i].signature)
 			list[n - 1].count++;
 		else
@@ -208,7 +220,9 @@ static int find_warm_up(struct gt_steps_lane *l, struct gt_err *err)
 	for (size_t i = half; i < l->n; i++)
 		late[l->steps[i].sequence] = true;
 	for (size_t i = 0; l->n >= WARM_LEAST && i < half + 2 && row < 3; i++) {
-		row = late[l->steps[i].sequence] && (double)gt_step_ns(&l->steps[i]) <= l->limit ? row + 1 : 0;
+		row = late[l->steps[i].sequence] && (double)gt_step_ns(&l->steps[i]) <= l->limit
+			? row + 1
+			: 0;
 		l->warm = row == 3 ? i - 2 : 0;
 	}
 	free(scratch);
@@ -216,7 +230,10 @@ static int find_warm_up(struct gt_steps_lane *l, struct gt_err *err)
 	return 0;
 }
 
-struct drift { bool known, noise; double per_step; };	/* ns a step */
+struct drift {
+	bool known, noise;
+	double per_step;
+}; /* ns a step */
 
 /* steps: those behind the warm-up. */
 static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, struct gt_err *err)
@@ -234,7 +251,9 @@ static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, st
 		for (size_t a = 0; a < b; a++) {
 			size_t x = a * n / m, y = b * n / m;
 
-			slopes[k++] = ((double)gt_step_ns(&steps[y]) - (double)gt_step_ns(&steps[x])) / (double)(y - x);
+			slopes[k++] =
+				((double)gt_step_ns(&steps[y]) - (double)gt_step_ns(&steps[x])) /
+				(double)(y - x);
 		}
 	qsort(slopes, pairs, sizeof(*slopes), compare_double);
 	spread = 1.96 * sqrt((double)m * (double)(m - 1) * (2.0 * (double)m + 5) / 18);
@@ -248,7 +267,8 @@ static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, st
 
 /* ---- slow steps ---- */
 
-/* The slowest steps from `first` on, the slowest first, the earlier one where two are as slow: up to `most`. Returns how many. */
+/* The slowest steps from `first` on, the slowest first, the earlier one where two are as slow: up
+ * to `most`. Returns how many. */
 static size_t slowest_of(const struct gt_steps_lane *l, size_t first, size_t *list, size_t most)
 {
 	size_t n = 0;
@@ -273,10 +293,12 @@ static void pick(struct gt_steps *s, struct gt_step *step)
 		step->picked = ++s->npicked;
 }
 
-/* Steps whose time is told apart by name: some spread over all, and the slowest, before it is known which of them are warm-up. */
+/* Steps whose time is told apart by name: some spread over all, and the slowest, before it is known
+ * which of them are warm-up. */
 static void pick_steps(struct gt_steps *s, struct gt_steps_lane *l)
 {
-	size_t most = SAMPLE_MAX / s->nlanes, slow[16], n = slowest_of(l, 0, slow, s->nlanes > 8 ? GT_STEPS_SLOWEST + 1 : 16);
+	size_t most = SAMPLE_MAX / s->nlanes, slow[16],
+	       n = slowest_of(l, 0, slow, s->nlanes > 8 ? GT_STEPS_SLOWEST + 1 : 16);
 
 	l->sampled = most < 9 ? 9 : most;
 	l->sampled = l->n < l->sampled ? l->n : l->sampled;
@@ -314,7 +336,9 @@ static int fill(struct gt_steps *s, struct gt_err *err)
 		rc = find_sequences(&s->lanes[i], err);
 		if (!rc)
 			rc = find_warm_up(&s->lanes[i], err);
-		s->lanes[i].nslowest = rc ? 0 : slowest_of(&s->lanes[i], s->lanes[i].warm, s->lanes[i].slowest, GT_STEPS_SLOWEST);
+		s->lanes[i].nslowest = rc ? 0
+					  : slowest_of(&s->lanes[i], s->lanes[i].warm,
+						    s->lanes[i].slowest, GT_STEPS_SLOWEST);
 	}
 	return rc;
 }
@@ -332,7 +356,7 @@ static int work_out(struct gt_steps *s, struct gt_err *err)
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		for (size_t k = 0; k < s->lanes[i].nslowest; k++)
 			pick(s, &s->lanes[i].steps[s->lanes[i].slowest[k]]);
-	if (!rc && s->npicked > before)		/* a long warm-up had all the slowest */
+	if (!rc && s->npicked > before) /* a long warm-up had all the slowest */
 		rc = fill(s, err);
 	return rc;
 }
@@ -348,25 +372,49 @@ static bool found_any(const struct gt_steps *s)
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_DEVICE, { "found_by", "Found by", GT_C_TEXT }, { "steps", "Steps", GT_C_COUNT },
-	{ "alike_percent", "Repeating %", GT_C_PERCENT }, { "sequences", "Sequences", GT_C_COUNT }, { "warm_up", "Warm-up", GT_C_COUNT },
-	{ "p50_ns", "Median", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
-	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "drift", "Drift", GT_C_TEXT },
-	{ "drift_percent", "Per 100 steps %", GT_C_PERCENT }, { "anchor", "Begins with", GT_C_TEXT },
+	GT_WHERE_DEVICE,
+	{ "found_by", "Found by", GT_C_TEXT },
+	{ "steps", "Steps", GT_C_COUNT },
+	{ "alike_percent", "Repeating %", GT_C_PERCENT },
+	{ "sequences", "Sequences", GT_C_COUNT },
+	{ "warm_up", "Warm-up", GT_C_COUNT },
+	{ "p50_ns", "Median", GT_C_NS },
+	{ "p90_ns", "p90", GT_C_NS },
+	{ "p99_ns", "p99", GT_C_NS },
+	{ "min_ns", "Min", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "drift", "Drift", GT_C_TEXT },
+	{ "drift_percent", "Per 100 steps %", GT_C_PERCENT },
+	{ "anchor", "Begins with", GT_C_TEXT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column step_columns[] = {
-	GT_WHERE_DEVICE, { "step", "Step", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME },
-	{ "duration_ns", "Duration", GT_C_NS }, { "busy_ns", "GPU busy", GT_C_NS }, { "idle_ns", "GPU idle", GT_C_NS },
-	{ "kernels", "Kernels", GT_C_COUNT }, { "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT },
-	{ "bytes", "Bytes", GT_C_BYTES }, { "calls", "Calls", GT_C_COUNT }, { "runtime_calls", "Runtime calls", GT_C_COUNT },
-	{ "sequence", "Sequence", GT_C_COUNT }, { "note", "Note", GT_C_TEXT },
+	GT_WHERE_DEVICE,
+	{ "step", "Step", GT_C_COUNT },
+	{ "start_ns", "Start", GT_C_TIME },
+	{ "duration_ns", "Duration", GT_C_NS },
+	{ "busy_ns", "GPU busy", GT_C_NS },
+	{ "idle_ns", "GPU idle", GT_C_NS },
+	{ "kernels", "Kernels", GT_C_COUNT },
+	{ "copies", "Copies", GT_C_COUNT },
+	{ "sets", "Sets", GT_C_COUNT },
+	{ "bytes", "Bytes", GT_C_BYTES },
+	{ "calls", "Calls", GT_C_COUNT },
+	{ "runtime_calls", "Runtime calls", GT_C_COUNT },
+	{ "sequence", "Sequence", GT_C_COUNT },
+	{ "note", "Note", GT_C_TEXT },
 };
 #define NSTEP (sizeof(step_columns) / sizeof(*step_columns))
 static const struct gt_column slow_columns[] = {
-	GT_WHERE_DEVICE, { "step", "Step", GT_C_COUNT }, { "duration_ns", "Duration", GT_C_NS },
-	{ "over_ns", "Over median", GT_C_NS }, { "name", "What", GT_C_TEXT }, { "layer", "Layer", GT_C_TEXT },
-	{ "time_ns", "Time", GT_C_NS }, { "median_ns", "Median", GT_C_NS },
+	GT_WHERE_DEVICE,
+	{ "step", "Step", GT_C_COUNT },
+	{ "duration_ns", "Duration", GT_C_NS },
+	{ "over_ns", "Over median", GT_C_NS },
+	{ "name", "What", GT_C_TEXT },
+	{ "layer", "Layer", GT_C_TEXT },
+	{ "time_ns", "Time", GT_C_NS },
+	{ "median_ns", "Median", GT_C_NS },
 	{ "difference_ns", "Difference", GT_C_NS },
 };
 #define NSLOW (sizeof(slow_columns) / sizeof(*slow_columns))
@@ -385,7 +433,10 @@ static const char *name_of(const struct gt_steps *s, uint32_t name, struct gt_ke
 
 static void drift_cells(const struct drift *d, uint64_t middle, struct gt_cell cells[2])
 {
-	cells[0] = gt_cell_text(!d->known ? "too few steps" : d->noise ? "no drift" : d->per_step > 0 ? "slower" : "faster");
+	cells[0] = gt_cell_text(!d->known ? "too few steps"
+			: d->noise        ? "no drift"
+			: d->per_step > 0 ? "slower"
+					  : "faster");
 	cells[1] = gt_cell_none();
 	if (d->known && !d->noise && middle)
 		cells[1] = gt_cell_i(llround(1e6 * d->per_step / (double)middle));
@@ -397,7 +448,8 @@ static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct
 	size_t n = l->n - l->warm;
 	uint64_t *times = malloc((n + 1) * sizeof(*times)), busy = 0, wall = 0;
 	struct drift d;
-	int rc = times ? find_drift(l->steps + l->warm, n, &d, err) : gt_err_set(err, -ENOMEM, "no memory for the steps");
+	int rc = times ? find_drift(l->steps + l->warm, n, &d, err)
+		       : gt_err_set(err, -ENOMEM, "no memory for the steps");
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		times[i] = gt_step_ns(&l->steps[l->warm + i]);
@@ -418,8 +470,8 @@ static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct
 	return rc;
 }
 
-static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_steps_lane *l, struct gt_kernel_names *names,
-		    struct gt_err *err)
+static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_steps_lane *l,
+	struct gt_kernel_names *names, struct gt_err *err)
 {
 	struct gt_cell cells[NCOLUMNS];
 	int rc = 0;
@@ -438,19 +490,22 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 	}
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 	if (!l->n)
-		(found_any(s) ? gt_table_note : gt_table_cannot)(t, "%sfor GPU %lld of process %lld no repeating sequence was found: %s",
-								 found_any(s) ? "cannot answer: " : "", (long long)cells[3].i,
-								 (long long)cells[1].i, l->why ? l->why : "there is nothing");
+		(found_any(s) ? gt_table_note : gt_table_cannot)(t,
+			"%sfor GPU %lld of process %lld no repeating sequence was found: %s",
+			found_any(s) ? "cannot answer: " : "", (long long)cells[3].i,
+			(long long)cells[1].i, l->why ? l->why : "there is nothing");
 	return rc;
 }
 
 /* Were calls of this layer recorded, and not left out? */
 static bool has_calls(const struct gt_steps *s, const struct gt_steps_lane *l, unsigned layer)
 {
-	return gt_is_recorded_in(l->seg, layer) && !gt_why_filtered_out(&s->asked, layer, GT_OP_NONE);
+	return gt_is_recorded_in(l->seg, layer) &&
+		!gt_why_filtered_out(&s->asked, layer, GT_OP_NONE);
 }
 
-static void add_step(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, size_t i, bool calls, bool runtime)
+static void add_step(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l,
+	size_t i, bool calls, bool runtime)
 {
 	const struct gt_step *step = &l->steps[i];
 	const struct gt_report_state *a = &s->asked;
@@ -470,15 +525,23 @@ static void add_step(const struct gt_steps *s, struct gt_table *t, const struct 
 	cells[13] = gt_cell_known(calls, step->calls);
 	cells[14] = gt_cell_known(runtime, step->runtime_calls);
 	cells[15] = gt_cell_u(step->sequence + 1ul);
-	cells[16] = gt_cell_text(i < l->warm ? "warm-up" : l->limit > 0 && (double)ns > l->limit ? "slow" : "");
+	cells[16] = gt_cell_text(i < l->warm                    ? "warm-up"
+			: l->limit > 0 && (double)ns > l->limit ? "slow"
+								: "");
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
 /* ---- what differs in a slow step ---- */
 
-struct different { uint32_t name; uint64_t time, median; };	/* name GT_NONE: the GPU was idle */
+struct different {
+	uint32_t name;
+	uint64_t time, median;
+}; /* name GT_NONE: the GPU was idle */
 
-static uint64_t apart(const struct different *d) { return d->time > d->median ? d->time - d->median : d->median - d->time; }
+static uint64_t apart(const struct different *d)
+{
+	return d->time > d->median ? d->time - d->median : d->median - d->time;
+}
 
 static int by_difference(const void *pa, const void *pb)
 {
@@ -498,8 +561,10 @@ static uint64_t time_in(const struct gt_steps *s, const struct gt_step *step, ui
 	return s->times[(step->picked - 1ul) * (GT_STEPS_NAMES + 1) + name];
 }
 
-/* The median of a name over the sample of steps behind the warm-up; of idle time, which is known of every step, over all of them. */
-static uint64_t median_of(const struct gt_steps *s, const struct gt_steps_lane *l, uint32_t name, uint64_t *scratch)
+/* The median of a name over the sample of steps behind the warm-up; of idle time, which is known of
+ * every step, over all of them. */
+static uint64_t median_of(
+	const struct gt_steps *s, const struct gt_steps_lane *l, uint32_t name, uint64_t *scratch)
 {
 	size_t n = 0, of = name == GT_NONE ? l->n : l->sampled;
 
@@ -512,18 +577,24 @@ static uint64_t median_of(const struct gt_steps *s, const struct gt_steps_lane *
 	return n ? median(scratch, n) : 0;
 }
 
-static void add_different(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, size_t step,
-			  const struct different *d, struct gt_kernel_names *names)
+static void add_different(const struct gt_steps *s, struct gt_table *t,
+	const struct gt_steps_lane *l, size_t step, const struct different *d,
+	struct gt_kernel_names *names)
 {
-	const struct gt_name_id *name = d->name < s->names.n && d->name < GT_STEPS_NAMES ? &s->names.list[d->name] : NULL;
+	const struct gt_name_id *name =
+		d->name < s->names.n && d->name < GT_STEPS_NAMES ? &s->names.list[d->name] : NULL;
 	struct gt_cell cells[NSLOW];
 
 	where(cells, s, l);
 	cells[4] = gt_cell_u(step + 1);
 	cells[5] = gt_cell_u(gt_step_ns(&l->steps[step]));
 	cells[6] = gt_cell_i((int64_t)(gt_step_ns(&l->steps[step]) - l->median));
-	cells[7] = gt_cell_text(d->name == GT_NONE ? "GPU idle" : name ? name_of(s, d->name, names) : "all other names");
-	cells[8] = d->name == GT_NONE ? gt_cell_text("gpu") : name ? gt_cell_text(gt_layer_word(name->tag)) : gt_cell_none();
+	cells[7] = gt_cell_text(d->name == GT_NONE ? "GPU idle"
+			: name                     ? name_of(s, d->name, names)
+						   : "all other names");
+	cells[8] = d->name == GT_NONE ? gt_cell_text("gpu")
+		: name                ? gt_cell_text(gt_layer_word(name->tag))
+				      : gt_cell_none();
 	cells[9] = gt_cell_u(d->time);
 	cells[10] = gt_cell_u(d->median);
 	cells[11] = gt_cell_i((int64_t)(d->time - d->median));
@@ -536,8 +607,8 @@ static bool stands_out(const struct gt_steps_lane *l, const struct gt_step *step
 	return gt_step_ns(step) > l->median && gt_step_ns(step) - l->median > l->median / 100;
 }
 
-static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, struct gt_kernel_names *names,
-		    struct gt_err *err)
+static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l,
+	struct gt_kernel_names *names, struct gt_err *err)
 {
 	uint32_t n = (uint32_t)(s->names.n < GT_STEPS_NAMES ? s->names.n : GT_STEPS_NAMES + 1);
 	struct different *list = malloc((n + 1ul) * sizeof(*list));
@@ -551,10 +622,13 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 		for (uint32_t i = 0; i <= n; i++) {
 			uint32_t name = i < n ? i : GT_NONE;
 
-			list[i] = (struct different){ name, time_in(s, step, name), median_of(s, l, name, scratch) };
+			list[i] = (struct different){ name, time_in(s, step, name),
+				median_of(s, l, name, scratch) };
 		}
 		qsort(list, n + 1ul, sizeof(*list), by_difference);
-		for (uint32_t i = 0; i < DIFFERENT && i <= n && apart(&list[i]) > (gt_step_ns(step) - l->median) / LITTLE; i++)
+		for (uint32_t i = 0; i < DIFFERENT && i <= n &&
+			apart(&list[i]) > (gt_step_ns(step) - l->median) / LITTLE;
+			i++)
 			add_different(s, t, l, l->slowest[k], &list[i], names);
 	}
 	if (!list || !scratch)
@@ -574,7 +648,8 @@ static void add_steps(const struct gt_steps *s, struct gt_table *t)
 	gt_table_note_cut(t, total, left);
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		const struct gt_steps_lane *l = &s->lanes[i];
-		bool calls = has_calls(s, l, GT_LAYER_API), runtime = has_calls(s, l, GT_LAYER_RUNTIME);
+		bool calls = has_calls(s, l, GT_LAYER_API),
+		     runtime = has_calls(s, l, GT_LAYER_RUNTIME);
 
 		for (size_t k = 0; k < l->n && left; k++, left--)
 			add_step(s, t, l, k, calls, runtime);
@@ -595,20 +670,29 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 	if (s->crowded)
 		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
 	else if (found_any(s))
-		gt_table_note(t, "repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
+		gt_table_note(t,
+			"repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
 	if (by_sequence)
-		gt_table_note(t, "a step lasts until the next one begins, so the last one, which has no next, is left out");
+		gt_table_note(t,
+			"a step lasts until the next one begins, so the last one, which has no next, is left out");
 	if (found_any(s) && gt_begins_late(&s->asked))
-		gt_table_note(t, "steps are found, and numbered, in the time that is chosen alone: in all of the run they may be others");
+		gt_table_note(t,
+			"steps are found, and numbered, in the time that is chosen alone: in all of the run they may be others");
 	if (by_gpu)
-		gt_table_note(t, "launches are not known or not in order: work and calls count to the step in whose time on the GPU they began");
+		gt_table_note(t,
+			"launches are not known or not in order: work and calls count to the step in whose time on the GPU they began");
 	if (s->lanes_left_out)
-		gt_table_note(t, "there are more than %u GPUs: those with the least work are left out", GT_STEPS_LANES);
+		gt_table_note(t,
+			"there are more than %u GPUs: those with the least work are left out",
+			GT_STEPS_LANES);
 	if (s->steps_left_out)
-		gt_table_note(t, "there are more than %u steps: later ones are left out", GT_STEPS_MAX);
+		gt_table_note(
+			t, "there are more than %u steps: later ones are left out", GT_STEPS_MAX);
 	gt_note_unordered(t, s->late, "sequences and busy times");
 	if (sampled)
-		gt_table_note(t, "the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up", sampled);
+		gt_table_note(t,
+			"the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up",
+			sampled);
 }
 
 static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
@@ -641,16 +725,20 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 	s->nsigns = s->names.n;
 	s->crowded = gt_name_interner_has_rest(&s->names);
 	tables[0] = gt_table_new("steps", "Steps", columns + skip, (unsigned)NCOLUMNS - skip);
-	tables[1] = gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
-	tables[2] = gt_table_new("slow_steps", "The slowest steps, and what differs from the median step", slow_columns + skip,
-				 (unsigned)NSLOW - skip);
+	tables[1] =
+		gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
+	tables[2] = gt_table_new("slow_steps",
+		"The slowest steps, and what differs from the median step", slow_columns + skip,
+		(unsigned)NSLOW - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
 	if (rc)
 		return rc;
-	gt_table_gives_way(tables[0], "process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
-				      "warm_up pid device");
-	gt_table_gives_way(tables[1], "process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
+	gt_table_gives_way(tables[0],
+		"process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
+		"warm_up pid device");
+	gt_table_gives_way(tables[1],
+		"process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
 	gt_table_gives_way(tables[2], "process layer over_ns median_ns duration_ns pid device");
 	if (!s->crowded)
 		rc = work_out(s, err);
@@ -678,7 +766,10 @@ static void steps_release(void *state)
 
 /* ---- for others ---- */
 
-static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err) { return steps_block(arg, cols, err); }
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	return steps_block(arg, cols, err);
+}
 
 static int find_loops(struct gt_steps *s, struct gt_err *err)
 {
@@ -691,7 +782,8 @@ static int find_loops(struct gt_steps *s, struct gt_err *err)
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->nsigns = s->names.n;
-	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names) ? rc : work_out(s, err);
+	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names) ? rc
+									       : work_out(s, err);
 }
 
 static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)
@@ -705,7 +797,8 @@ static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_
 	return &list[i];
 }
 
-int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops, size_t *n, struct gt_err *err)
+int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops,
+	size_t *n, struct gt_err *err)
 {
 	struct gt_steps s = { .nlanes = 0 };
 	int rc = steps_init(&s, r, opt, err);
@@ -714,30 +807,31 @@ int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct 
 	*loops = calloc(GT_STEPS_LANES, sizeof(**loops));
 	if (!rc && !*loops)
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
-	if (!rc && !opt->filter.match)		/* what it leaves out may be the steps */
+	if (!rc && !opt->filter.match) /* what it leaves out may be the steps */
 		rc = find_loops(&s, err);
 	for (uint32_t i = 0; !rc && i < s.nlanes; i++) {
 		const struct gt_steps_lane *l = &s.lanes[i];
 		struct gt_loop *loop = l->n ? loop_of(*loops, n, l) : NULL;
 
 		if (loop && l->ops > loop->ops)
-			*loop = (struct gt_loop){ l->seg, l->process, l->steps[0].host, l->steps[l->n].host, l->n, l->ops };
+			*loop = (struct gt_loop){ l->seg, l->process, l->steps[0].host,
+				l->steps[l->n].host, l->n, l->ops };
 	}
 	steps_release(&s);
 	return rc;
 }
 
 const struct gt_analysis gt_steps_report = {
-	.name       = "steps",
+	.name = "steps",
 	.per_recording = true,
-	.help       = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
-	.wants      = GT_BIT(GT_GPU),
-	.needs      = GT_BIT(GT_LAYER_GPU),
-	.needs_unfiltered   = true,
-	.order      = GT_BY_TIME,
+	.help = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
+	.wants = GT_BIT(GT_GPU),
+	.needs = GT_BIT(GT_LAYER_GPU),
+	.needs_unfiltered = true,
+	.order = GT_BY_TIME,
 	.state_size = sizeof(struct gt_steps),
-	.init       = steps_init,
-	.block      = steps_block,
-	.finish     = steps_finish,
-	.release    = steps_release,
+	.init = steps_init,
+	.block = steps_block,
+	.finish = steps_finish,
+	.release = steps_release,
 };

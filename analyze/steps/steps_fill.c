@@ -1,27 +1,36 @@
-/* What each step did: a third look at the trace, when it is known where steps begin. An operation of the GPU is in the step that
- * launched it, whenever it ran (one whose launch is not known is in that in whose time it ran, and in no sequence); a call is in
- * the step in whose time on the host it began. The time of a step is the GPU's: from the start of its first operation to the
- * next step's, and busy is the union of all that ran in it, of whichever step it is. Both cut the trace into pieces without
- * remainder. */
+/* What each step did: a third look at the trace, when it is known where steps begin. An operation
+ * of the GPU is in the step that launched it, whenever it ran (one whose launch is not known is in
+ * that in whose time it ran, and in no sequence); a call is in the step in whose time on the host
+ * it began. The time of a step is the GPU's: from the start of its first operation to the next
+ * step's, and busy is the union of all that ran in it, of whichever step it is. Both cut the trace
+ * into pieces without remainder. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
 
-struct busy { struct gt_union done; size_t step; };	/* of a lane */
-struct order { uint64_t hash; uint32_t step; };		/* of a stream: its operations in the step at hand, 1 + that; 0 none */
+struct busy {
+	struct gt_union done;
+	size_t step;
+}; /* of a lane */
+/* of a stream: its operations in the step at hand, 1 + that; 0 none */
+struct order {
+	uint64_t hash;
+	uint32_t step;
+};
 struct fill {
 	struct gt_steps *s;
 	struct gt_steps_walk walk;
-	uint32_t *lane_of;		/* by device's track: 1 + lane */
-	uint32_t *first_lane;		/* by process' track: 1 + its first lane */
+	uint32_t *lane_of;    /* by device's track: 1 + lane */
+	uint32_t *first_lane; /* by process' track: 1 + its first lane */
 	struct busy busy[GT_STEPS_LANES];
 	size_t hint[GT_STEPS_LANES];
-	struct order *streams;		/* by track */
+	struct order *streams; /* by track */
 };
 
-/* The last step that begins at this time or before, 0 .. n - 1; n: in none. `at`: on the GPU, else on the host. */
+/* The last step that begins at this time or before, 0 .. n - 1; n: in none. `at`: on the GPU, else
+ * on the host. */
 static size_t step_at(const struct gt_steps_lane *lane, int64_t time, bool at, size_t hint)
 {
 	const struct gt_step *list = lane->steps;
@@ -50,13 +59,15 @@ static void add_time(struct gt_steps *s, const struct gt_step *step, uint32_t na
 
 	if (!step->picked)
 		return;
-	to = &s->times[(step->picked - 1ul) * (GT_STEPS_NAMES + 1) + (name < GT_STEPS_NAMES ? name : GT_STEPS_NAMES)];
+	to = &s->times[(step->picked - 1ul) * (GT_STEPS_NAMES + 1) +
+		(name < GT_STEPS_NAMES ? name : GT_STEPS_NAMES)];
 	*to = gt_sat_add(*to, (uint64_t)ns);
 }
 
 /* ---- the GPU's work ---- */
 
-static void count_row(struct gt_steps *s, struct gt_step *step, const struct gt_steps_row *row, int64_t ns)
+static void count_row(
+	struct gt_steps *s, struct gt_step *step, const struct gt_steps_row *row, int64_t ns)
 {
 	step->ops++;
 	step->kernels += row->what == GT_GPU_KERNEL;
@@ -69,7 +80,8 @@ static void count_row(struct gt_steps *s, struct gt_step *step, const struct gt_
 static int gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct fill *f = arg;
-	uint32_t number = gt_time_ordered_track(&f->s->order, cols->seg, cols->track), i = f->lane_of[f->s->device_of[number]];
+	uint32_t number = gt_time_ordered_track(&f->s->order, cols->seg, cols->track),
+		 i = f->lane_of[f->s->device_of[number]];
 	struct gt_steps_lane *lane = i ? &f->s->lanes[i - 1] : NULL;
 	struct gt_steps_row row;
 	struct gt_moment *m;
@@ -87,7 +99,8 @@ static int gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 			return err->code;
 		on_gpu = lane->by_gpu || !row.joined;
 		at = step_at(lane, on_gpu ? cols->start[k] : row.launch, on_gpu, f->hint[i - 1]);
-		m[k].addr = at < lane->n && (lane->by_gpu || row.joined) ? at + 1 : 0;	/* in its step's sequence */
+		/* in its step's sequence */
+		m[k].addr = at < lane->n && (lane->by_gpu || row.joined) ? at + 1 : 0;
 		if (at == lane->n)
 			continue;
 		f->hint[i - 1] = at;
@@ -146,7 +159,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 static void close_orders(struct fill *f)
 {
 	for (size_t i = 0; i < f->s->nstreams; i++) {
-		uint32_t number = f->s->streams[i].number, lane = f->lane_of[f->s->device_of[number]];
+		uint32_t number = f->s->streams[i].number,
+			 lane = f->lane_of[f->s->device_of[number]];
 
 		if (lane)
 			close_order(&f->s->lanes[lane - 1], &f->streams[number]);
@@ -155,14 +169,16 @@ static void close_orders(struct fill *f)
 
 /* ---- calls ---- */
 
-static int count_call(struct gt_steps *s, struct gt_step *step, const struct gt_cols *cols, uint32_t i, struct gt_err *err)
+static int count_call(struct gt_steps *s, struct gt_step *step, const struct gt_cols *cols,
+	uint32_t i, struct gt_err *err)
 {
 	uint32_t type = cols->types[cols->code ? cols->code[i] : 0], name;
 	unsigned layer = cols->seg->types[type].layer;
 
 	step->calls += layer == GT_LAYER_API;
 	step->runtime_calls += layer == GT_LAYER_RUNTIME;
-	if (!step->picked || (layer != GT_LAYER_API && layer != GT_LAYER_RUNTIME && layer != GT_LAYER_IOCTL))
+	if (!step->picked ||
+		(layer != GT_LAYER_API && layer != GT_LAYER_RUNTIME && layer != GT_LAYER_IOCTL))
 		return 0;
 	name = gt_steps_name(s, cols->seg, type, err);
 	if (name)
@@ -171,7 +187,8 @@ static int count_call(struct gt_steps *s, struct gt_step *step, const struct gt_
 }
 
 /* Rows of a run come in order, and so do steps. */
-static int calls_of_lane(struct gt_steps *s, struct gt_steps_lane *lane, const struct gt_cols *cols, struct gt_err *err)
+static int calls_of_lane(struct gt_steps *s, struct gt_steps_lane *lane, const struct gt_cols *cols,
+	struct gt_err *err)
 {
 	size_t at = 0;
 	int rc = 0;
@@ -218,8 +235,9 @@ static int prepare(struct fill *f, struct gt_err *err)
 
 		f->lane_of[lane->number] = i + 1;
 		lane->next = GT_NONE;
-		for (size_t k = 0; k < lane->n; k++)	/* this may not be the first time */
-			lane->steps[k] = (struct gt_step){ lane->steps[k].host, lane->steps[k].at, .picked = lane->steps[k].picked };
+		for (size_t k = 0; k < lane->n; k++) /* this may not be the first time */
+			lane->steps[k] = (struct gt_step){ lane->steps[k].host, lane->steps[k].at,
+				.picked = lane->steps[k].picked };
 		if (lane->process == GT_NONE)
 			continue;
 		first = &f->first_lane[gt_time_ordered_track(&s->order, lane->seg, lane->process)];
@@ -229,7 +247,8 @@ static int prepare(struct fill *f, struct gt_err *err)
 	return 0;
 }
 
-/* Nothing in a step began before the first of them did; what they launched may run beyond the range that was asked for. */
+/* Nothing in a step began before the first of them did; what they launched may run beyond the range
+ * that was asked for. */
 static struct gt_filter needed(const struct gt_steps *s)
 {
 	struct gt_filter filter = s->asked.opt->filter;
@@ -266,7 +285,7 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	filter.kinds = GT_BIT(GT_CALL);
-	filter.args = false;		/* which are most of the bytes */
+	filter.args = false; /* which are most of the bytes */
 	if (!rc)
 		rc = gt_steps_scan(s, &filter, call_run, f, err);
 	if (!rc)

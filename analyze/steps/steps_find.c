@@ -1,13 +1,15 @@
-/* Where steps begin. The sequence of each stream is collected while the trace is read, as far as memory goes; streams run what they are
- * given in order, so within one the order is the program's, whatever other streams do meanwhile. In the end the busiest streams of each
- * GPU are asked for what repeats in them (period.h), and a second look at the trace finds each place where it does. */
+/* Where steps begin. The sequence of each stream is collected while the trace is read, as far as
+ * memory goes; streams run what they are given in order, so within one the order is the program's,
+ * whatever other streams do meanwhile. In the end the busiest streams of each GPU are asked for
+ * what repeats in them (period.h), and a second look at the trace finds each place where it does.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
 
-#define TRIES 3				/* streams of a GPU that are asked */
+#define TRIES 3 /* streams of a GPU that are asked */
 
 /* ---- rows ---- */
 
@@ -23,19 +25,21 @@ int gt_steps_walk_run(struct gt_steps_walk *w, const struct gt_cols *cols, struc
 }
 
 /* The first row of this code in the run. */
-static int begin_code(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+static int begin_code(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols,
+	uint32_t code, struct gt_err *err)
 {
 	struct gt_steps_code *c = &w->codes[code];
 
-	*c = (struct gt_steps_code){ .stamp = w->stamp, .what = gt_gpu_what(gt_cols_type(cols, code)) };
+	*c = (struct gt_steps_code){ .stamp = w->stamp,
+		.what = gt_gpu_what(gt_cols_type(cols, code)) };
 	c->name = gt_steps_name(s, cols->seg, cols->types[code], err);
 	gt_launch_fields_read(&c->launch, cols, code, GT_LAUNCH_START);
 	c->bytes = gt_cols_role(cols, code, GT_R_BYTES, &c->nbytes);
 	return c->name ? 0 : err->code;
 }
 
-int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols, uint32_t i, struct gt_steps_row *row,
-		      struct gt_err *err)
+int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols,
+	uint32_t i, struct gt_steps_row *row, struct gt_err *err)
 {
 	uint32_t code = cols->code ? cols->code[i] : 0, nth;
 	struct gt_steps_code *c = &w->codes[code];
@@ -54,7 +58,11 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 
 /* ---- scans of its own ---- */
 
-struct scan { gt_steps_fn *fn; void *arg; struct gt_err *err; };
+struct scan {
+	gt_steps_fn *fn;
+	void *arg;
+	struct gt_err *err;
+};
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
@@ -63,9 +71,11 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 	return scan->fn(scan->arg, cols, scan->err);
 }
 
-int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_fn *fn, void *arg, struct gt_err *err)
+int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_fn *fn, void *arg,
+	struct gt_err *err)
 {
-	return gt_scan(s->asked.reader, filter, GT_BY_TIME, 1, on_run, &(struct scan){ fn, arg, err }, err);
+	return gt_scan(s->asked.reader, filter, GT_BY_TIME, 1, on_run,
+		&(struct scan){ fn, arg, err }, err);
 }
 
 /* ---- lanes ---- */
@@ -102,8 +112,11 @@ static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
 		return NULL;
 	seg = segment_of(s, device);
 	track = device - s->order.tracks[seg->index];
-	*lane = (struct gt_steps_lane){ .seg = seg, .number = device, .process = gt_track_process(seg, track), .stream = GT_NONE,
-					.next = GT_NONE };
+	*lane = (struct gt_steps_lane){ .seg = seg,
+		.number = device,
+		.process = gt_track_process(seg, track),
+		.stream = GT_NONE,
+		.next = GT_NONE };
 	s->nlanes++;
 	return lane;
 }
@@ -150,7 +163,8 @@ static int ask_streams(struct gt_steps *s, struct gt_steps_lane *lane, struct gt
 
 		if (s->device_of[one->number] != lane->number)
 			continue;
-		rc = gt_period_find(one->list, one->n, (uint32_t)s->nsigns, &lane->period, &why, err);
+		rc = gt_period_find(
+			one->list, one->n, (uint32_t)s->nsigns, &lane->period, &why, err);
 		lane->why = tries++ ? lane->why : why;
 		if (rc == 1)
 			lane->stream = one->number;
@@ -175,22 +189,27 @@ struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, str
 	return &lane->steps[lane->n++];
 }
 
-struct begun { int64_t at, launch; bool joined; };
-struct places {				/* of steps, while the trace is read the second time */
+struct begun {
+	int64_t at, launch;
+	bool joined;
+};
+struct places { /* of steps, while the trace is read the second time */
 	struct gt_steps *s;
 	struct gt_steps_walk walk;
-	uint32_t *lane;			/* by track: 1 + the lane whose stream it is */
-	struct begun *last;		/* per lane: the last operations on its stream, GT_PERIOD_BEFORE + 1 of them */
-	uint64_t *seen;			/* per lane: operations on its stream */
+	uint32_t *lane; /* by track: 1 + the lane whose stream it is */
+	/* per lane: the last operations on its stream, GT_PERIOD_BEFORE + 1 of them */
+	struct begun *last;
+	uint64_t *seen; /* per lane: operations on its stream */
 };
 
 /* An anchor: the step began some operations ago. */
-static int add_place(struct places *p, struct gt_steps_lane *lane, const struct begun *b, struct gt_err *err)
+static int add_place(
+	struct places *p, struct gt_steps_lane *lane, const struct begun *b, struct gt_err *err)
 {
 	struct gt_step *step, *before;
 
 	if (lane->n && b->at < lane->steps[lane->n - 1].at)
-		return 0;		/* came too late, and is told as that */
+		return 0; /* came too late, and is told as that */
 	step = gt_steps_add(p->s, lane, err);
 	if (!step)
 		return err->code;
@@ -212,7 +231,8 @@ static int on_place(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (gt_steps_early(p->s, lane->seg, m->at))
 		return 0;
 	nth = p->seen[i]++;
-	ring[nth % (GT_PERIOD_BEFORE + 1)] = (struct begun){ m->at, (int64_t)m->addr, (int64_t)m->addr != INT64_MIN };
+	ring[nth % (GT_PERIOD_BEFORE + 1)] =
+		(struct begun){ m->at, (int64_t)m->addr, (int64_t)m->addr != INT64_MIN };
 	if (name != lane->period.anchor || nth < lane->period.before)
 		return 0;
 	return add_place(p, lane, &ring[(nth - lane->period.before) % (GT_PERIOD_BEFORE + 1)], err);

@@ -1,14 +1,15 @@
-/* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are the same or differ by a
- * number that grows ("ProfilerStep#12"). Programs mark much besides, layers, phases, collectives, what they do before they begin;
- * a mark of steps is one that lies around most of what goes on: of the time from the first to the last range, they cover most, and
- * the GPU works meanwhile: for half of the time in which it is given work at all, unless the name speaks of steps. Of several the
- * one whose name says most wins: PyTorch's own, then one that speaks of steps, then any with a number, then any; and then the one
- * with the most ranges.
+/* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are
+ * the same or differ by a number that grows ("ProfilerStep#12"). Programs mark much besides,
+ * layers, phases, collectives, what they do before they begin; a mark of steps is one that lies
+ * around most of what goes on: of the time from the first to the last range, they cover most, and
+ * the GPU works meanwhile: for half of the time in which it is given work at all, unless the name
+ * speaks of steps. Of several the one whose name says most wins: PyTorch's own, then one that
+ * speaks of steps, then any with a number, then any; and then the one with the most ranges.
  *
  * One range or two mark steps only if they are PyTorch's own, or if the name is that of a numbered
  * step ("step 3", "batch#7") and the GPU works for half of its time meanwhile. PyTorch's profiler
  * has a range for each operator and each Python function as well: these mark no steps. */
-#define _GNU_SOURCE		/* strcasestr */
+#define _GNU_SOURCE /* strcasestr */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,30 +18,36 @@
 #include "formats/base/buf.h"
 
 #define TEMPLATES_MAX 4096u
-#define LEAST 3u			/* ranges */
-#define OF_STEPS 3u			/* rank of a name that speaks of steps */
-#define OF_PYTORCH 4u			/* rank of its ProfilerSteps */
+#define LEAST 3u      /* ranges */
+#define OF_STEPS 3u   /* rank of a name that speaks of steps */
+#define OF_PYTORCH 4u /* rank of its ProfilerSteps */
 
-struct template {			/* of names, on one thread */
+struct template
+{ /* of names, on one thread */
 	uint64_t key;
 	const struct gt_segment *seg;
 	uint32_t track;
-	const char *name;		/* of the first */
-	uint32_t first_name;		/* its string */
+	const char *name;    /* of the first */
+	uint32_t first_name; /* its string */
 	uint64_t n, covered;
 	int64_t first, last_end;
-	uint64_t number;		/* of the last */
-	bool same, growing, apart;	/* one name; numbers grow; none began before another had ended */
+	uint64_t number; /* of the last */
+	/* one name; numbers grow; none began before another had ended */
+	bool same, growing, apart;
 };
-struct mark_code { const uint64_t *categories; uint32_t left; };	/* of the rows that follow */
+/* of the rows that follow */
+struct mark_code {
+	const uint64_t *categories;
+	uint32_t left;
+};
 struct marks {
 	struct gt_steps *s;
 	struct template *list;
 	size_t n, cap;
 	struct gt_map map;
-	struct mark_code *codes;	/* of a run */
+	struct mark_code *codes; /* of a run */
 	size_t codes_cap;
-	const struct template *chosen[GT_STEPS_LANES];	/* per lane */
+	const struct template *chosen[GT_STEPS_LANES]; /* per lane */
 };
 
 /* A hash of the name with every number taken out, and the last number. */
@@ -68,21 +75,30 @@ static bool same_template(const void *arg, uint32_t value, const void *key, size
 }
 
 /* NULL: no memory with err filled in, or (no error) there are too many. */
-static struct template *find_template(struct marks *m, const struct gt_cols *cols, const char *name, uint64_t *number, struct gt_err *err)
+static struct template *find_template(struct marks *m, const struct gt_cols *cols, const char *name,
+	uint64_t *number, struct gt_err *err)
 {
-	uint64_t key = gt_hash_u64(template_of(name, number) + gt_time_ordered_track(&m->s->order, cols->seg, cols->track));
+	uint64_t key = gt_hash_u64(template_of(name, number) +
+		gt_time_ordered_track(&m->s->order, cols->seg, cols->track));
 	uint32_t i = gt_map_get(&m->map, key, same_template, m, &key, sizeof(key));
 
 	if (i != UINT32_MAX)
 		return &m->list[i];
 	if (m->n == TEMPLATES_MAX)
 		return NULL;
-	if (gt_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)) || gt_map_add(&m->map, key, (uint32_t)m->n)) {
+	if (gt_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)) ||
+		gt_map_add(&m->map, key, (uint32_t)m->n)) {
 		gt_err_set(err, -ENOMEM, "no memory for marks");
 		return NULL;
 	}
-	m->list[m->n] = (struct template){ .key = key, .seg = cols->seg, .track = cols->track, .name = name, .same = true, .growing = true,
-					   .apart = true, .last_end = INT64_MIN };
+	m->list[m->n] = (struct template){ .key = key,
+		.seg = cols->seg,
+		.track = cols->track,
+		.name = name,
+		.same = true,
+		.growing = true,
+		.apart = true,
+		.last_end = INT64_MIN };
 	return &m->list[m->n++];
 }
 
@@ -106,7 +122,7 @@ static int begin_run(struct marks *m, const struct gt_cols *cols, struct gt_err 
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = &cols->seg->types[cols->types[c]];
 		bool has = type->nfields && type->fields[0].kind == GT_F_STR &&
-			   !strcmp(gt_str(cols->seg, type->fields[0].name), "category");
+			!strcmp(gt_str(cols->seg, type->fields[0].name), "category");
 
 		m->codes[c] = (struct mark_code){ NULL };
 		if (has)
@@ -163,7 +179,8 @@ static int count_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	struct marks *m = arg;
 	int rc = begin_run(m, cols, err);
 
-	for (uint32_t i = 0; !rc && i < cols->n && cols->seg->tracks[cols->track].kind == GT_TRACK_THREAD; i++)
+	for (uint32_t i = 0;
+		!rc && i < cols->n && cols->seg->tracks[cols->track].kind == GT_TRACK_THREAD; i++)
 		if (may_mark(m, cols, i))
 			rc = count_row(m, cols, i, err);
 	return rc;
@@ -179,7 +196,8 @@ static bool speaks_of_steps(const char *name, bool numbered)
 
 		if (at && !numbered)
 			return true;
-		if (at && !isalpha((unsigned char)at[strlen(words[i])]) && strpbrk(at, "0123456789"))
+		if (at && !isalpha((unsigned char)at[strlen(words[i])]) &&
+			strpbrk(at, "0123456789"))
 			return true;
 	}
 	return false;
@@ -205,11 +223,14 @@ static unsigned rank(const struct template *t)
 /* Does the GPU work while it goes on? */
 static bool at_work(const struct template *t, const struct gt_steps_lane *l, unsigned rank)
 {
-	int64_t from = t->first > l->first ? t->first : l->first, to = t->last_end < l->last ? t->last_end : l->last;
+	int64_t from = t->first > l->first ? t->first : l->first,
+		to = t->last_end < l->last ? t->last_end : l->last;
 
 	if (rank == OF_PYTORCH)
 		return true;
-	return to >= from && (rank >= OF_STEPS || (uint64_t)(to - from) >= ((uint64_t)l->last - (uint64_t)l->first) / 2);
+	return to >= from &&
+		(rank >= OF_STEPS ||
+			(uint64_t)(to - from) >= ((uint64_t)l->last - (uint64_t)l->first) / 2);
 }
 
 static void choose(struct marks *m, uint32_t lane)
@@ -220,7 +241,9 @@ static void choose(struct marks *m, uint32_t lane)
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct template *t = &m->list[i];
-		unsigned r = t->seg == l->seg && gt_track_process(t->seg, t->track) == l->process ? rank(t) : 0;
+		unsigned r = t->seg == l->seg && gt_track_process(t->seg, t->track) == l->process
+			? rank(t)
+			: 0;
 
 		if (r && at_work(t, l, r) && (r > most || (r == most && t->n > best->n))) {
 			most = r;
@@ -231,7 +254,8 @@ static void choose(struct marks *m, uint32_t lane)
 }
 
 /* A range that marks a step: it begins where the one before ends. */
-static int place_row(struct marks *m, struct gt_steps_lane *lane, int64_t start, int64_t end, struct gt_err *err)
+static int place_row(
+	struct marks *m, struct gt_steps_lane *lane, int64_t start, int64_t end, struct gt_err *err)
 {
 	struct gt_step *step;
 
@@ -257,13 +281,15 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 			continue;
 		rc = begin_run(m, cols, err);
 		for (uint32_t i = 0; !rc && i < cols->n; i++) {
-			const char *name = gt_type_name(cols->seg, cols->types[cols->code ? cols->code[i] : 0]);
+			const char *name = gt_type_name(
+				cols->seg, cols->types[cols->code ? cols->code[i] : 0]);
 
 			if (!may_mark(m, cols, i))
 				continue;
 			if (find_template(m, cols, name, &number, err) != t)
 				continue;
-			rc = place_row(m, &m->s->lanes[k], cols->start[i], cols->start[i] + cols->dur[i], err);
+			rc = place_row(m, &m->s->lanes[k], cols->start[i],
+				cols->start[i] + cols->dur[i], err);
 		}
 	}
 	return rc;

@@ -23,8 +23,10 @@
 #include <unistd.h>
 #include "collect/ipc/ring.h"
 
-static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
-static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };	/* what we print and write must fail, not kill */
+static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
+	SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
+/* what we print and write must fail, not kill */
+static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 static sigset_t old_mask;
@@ -50,7 +52,8 @@ int gt_launch_init(struct gt_child *l, bool whole, struct gt_err *err)
 	sigprocmask(SIG_BLOCK, &set, &old_mask);
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &ignore, &old_action[i]);
-	sigaction(SIGCHLD, &plain, &old_child);		/* inherited as ignored it would take the exit status away */
+	/* inherited as ignored it would take the exit status away */
+	sigaction(SIGCHLD, &plain, &old_child);
 	l->adopts = whole && !has_children() && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
@@ -62,7 +65,7 @@ int gt_launch_init(struct gt_child *l, bool whole, struct gt_err *err)
 
 /* Made before there is a child, which could not say that memory is out. */
 struct environment {
-	char **list;		/* ends with NULL; strings of ours come first */
+	char **list; /* ends with NULL; strings of ours come first */
 	size_t ours;
 	bool failed;
 };
@@ -76,13 +79,14 @@ static void environment_release(struct environment *e)
 }
 
 /* NAME=VALUE, or NAME=VALUE:BEFORE. Call all of these before environment_inherit. */
-static void environment_set(struct environment *e, const char *name, const char *value,
-			    const char *before)
+static void environment_set(
+	struct environment *e, const char *name, const char *value, const char *before)
 {
 	bool both = before && *before;
 
-	if (e->failed || asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "",
-				  both ? before : "") < 0)
+	if (e->failed ||
+		asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "",
+			both ? before : "") < 0)
 		e->failed = true;
 	else
 		e->ours++;
@@ -109,8 +113,8 @@ static void environment_inherit(struct environment *e)
 }
 
 /* 0, to be released; or -ENOMEM. */
-static int environment_make(struct environment *e, const struct gt_launch_settings *s,
-			    struct gt_err *err)
+static int environment_make(
+	struct environment *e, const struct gt_launch_settings *s, struct gt_err *err)
 {
 	size_t inherited = 0;
 	char *session = NULL;
@@ -118,15 +122,15 @@ static int environment_make(struct environment *e, const struct gt_launch_settin
 	while (environ && environ[inherited])
 		inherited++;
 	*e = (struct environment){ .list = calloc(inherited + 5, sizeof(*e->list)) };
-	e->failed = !e->list ||
-		    (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
+	e->failed =
+		!e->list || (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
 	if (s->inject)
 		environment_set(e, INJECTION, s->library, NULL);
 	else
 		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
 	if (session)
 		environment_set(e, GT_RING_SESSION, session, NULL);
-	if (s->nvtx && !getenv("NVTX_INJECTION64_PATH"))	/* another tool's stays */
+	if (s->nvtx && !getenv("NVTX_INJECTION64_PATH")) /* another tool's stays */
 		environment_set(e, "NVTX_INJECTION64_PATH", s->library, NULL);
 	if (s->cupti)
 		environment_set(e, "GT_CUPTI", s->cupti, NULL);
@@ -183,11 +187,12 @@ int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err)
 	char path[PATH_MAX];
 	int code = strchr(program, '/') ? runnable(program) : ENOENT;
 
-	for (; *program && !strchr(program, '/'); dirs = end + 1) {	/* as execvp looks for it */
+	for (; *program && !strchr(program, '/'); dirs = end + 1) { /* as execvp looks for it */
 		int now;
 
 		end = strchrnul(dirs, ':');
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "", program) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
+			    end > dirs ? "/" : "", program) >= (int)sizeof(path))
 			now = ENOENT;
 		else
 			now = runnable(path);
@@ -200,13 +205,14 @@ int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err)
 		return 0;
 	l->status = exit_status(code);
 	if (code == ENOENT && !strchr(program, '/'))
-		return gt_err_set(err, -code, "%.120s: not found in $PATH%s", *program ? program : "''",
-				  here(program) ? "; ./ before it runs the one here" : "");
+		return gt_err_set(err, -code, "%.120s: not found in $PATH%s",
+			*program ? program : "''",
+			here(program) ? "; ./ before it runs the one here" : "");
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
 int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launch_settings *s,
-		    struct gt_err *err)
+	struct gt_err *err)
 {
 	struct environment environment;
 	int tell[2], code;
@@ -234,12 +240,13 @@ int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launc
 		;
 	close(tell[0]);
 	if (n != sizeof(code))
-		return 0;	/* exec closed the pipe: it runs */
+		return 0; /* exec closed the pipe: it runs */
 	waitpid(l->pid, NULL, 0);
 	l->ended = true;
 	l->status = exit_status(code);
-	if (code == ENOENT)	/* it was there when we looked */
-		return gt_err_set(err, -code, "%.120s: the interpreter or loader that it names is not there", argv[0]);
+	if (code == ENOENT) /* it was there when we looked */
+		return gt_err_set(err, -code,
+			"%.120s: the interpreter or loader that it names is not there", argv[0]);
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
 
@@ -247,8 +254,12 @@ int gt_launch_may_inject(struct gt_err *err)
 {
 	const char *taken = getenv(INJECTION);
 
-	return !taken || !*taken ? 0 :
-	       gt_err_set(err, -EINVAL, INJECTION " names %.100s already, and a CUDA driver loads one library only", taken);
+	return !taken || !*taken
+		? 0
+		: gt_err_set(err, -EINVAL,
+			  INJECTION
+			  " names %.100s already, and a CUDA driver loads one library only",
+			  taken);
 }
 
 int gt_launch_instead(char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
@@ -273,7 +284,8 @@ static void reap(struct gt_child *l)
 	while (!l->alone && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
 		l->alone = pid < 0 && errno == ECHILD;
 		if (pid != l->pid || l->ended)
-			continue;	/* an orphan, perhaps with the program's process id used again */
+			/* an orphan, perhaps with the program's process id used again */
+			continue;
 		l->ended = true;
 		l->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		l->status = l->signal ? 128 + l->signal : WEXITSTATUS(status);

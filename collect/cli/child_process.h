@@ -7,34 +7,37 @@
 #include <sys/types.h>
 #include "formats/base/err.h"
 
-#define GT_EXIT_OWN 125		/* our own failure; 126: found but cannot run; 127: not found; 128+n: killed by signal n */
+/* our own failure; 126: found but cannot run; 127: not found; 128+n: killed by signal n */
+#define GT_EXIT_OWN 125
 
 struct gt_child {
 	pid_t pid;
-	int signals;		/* signalfd: readable when gt_launch_look has something to do */
+	int signals; /* signalfd: readable when gt_launch_look has something to do */
 	bool ended;
-	bool adopts;		/* orphans of the tree become our children, so that all can be waited for */
-	bool alone;		/* no child is left; with adopts: no process of the tree is left */
-	unsigned ends[2];	/* HUP, INT, QUIT, TERM seen: [0] as the program ran, [1] without */
-	int status;		/* exit status to pass on, once ended */
-	int signal;		/* that killed it, or 0 */
+	/* orphans of the tree become our children, so that all can be waited for */
+	bool adopts;
+	bool alone;       /* no child is left; with adopts: no process of the tree is left */
+	unsigned ends[2]; /* HUP, INT, QUIT, TERM seen: [0] as the program ran, [1] without */
+	int status;       /* exit status to pass on, once ended */
+	int signal;       /* that killed it, or 0 */
 };
-/* Before any thread is made: from here on signals wait to be looked at. whole: the end of all descendants matters. Children
- * that we were started with (by an exec) may live for ever; then there is no adoption, and alone speaks of the program only.
- * 0 or negative. */
+/* Before any thread is made: from here on signals wait to be looked at. whole: the end of all
+ * descendants matters. Children that we were started with (by an exec) may live for ever; then
+ * there is no adoption, and alone speaks of the program only. 0 or negative. */
 int gt_launch_init(struct gt_child *l, bool whole, struct gt_err *err);
-/* Could this program be started? To be asked before anything is made or replaced for it. 0; or negative with l->status set. */
+/* Could this program be started? To be asked before anything is made or replaced for it. 0; or
+ * negative with l->status set. */
 int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err);
 struct gt_launch_settings {
-	const char *library;	/* for LD_PRELOAD, or, with inject, for the CUDA driver */
-	const char *session;	/* the folder of the session's socket; NULL: there is none */
-	const char *cupti;	/* the library for it to use; NULL: none in particular */
+	const char *library; /* for LD_PRELOAD, or, with inject, for the CUDA driver */
+	const char *session; /* the folder of the session's socket; NULL: there is none */
+	const char *cupti;   /* the library for it to use; NULL: none in particular */
 	bool inject;
-	bool nvtx;		/* the program's annotations are to go to the library, too */
+	bool nvtx; /* the program's annotations are to go to the library, too */
 };
 /* 0; or negative with l->status the exit status to use. */
 int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launch_settings *s,
-		    struct gt_err *err);
+	struct gt_err *err);
 /* Is the variable free by which a CUDA driver loads a library, one in all? 0 or -EINVAL. */
 int gt_launch_may_inject(struct gt_err *err);
 /* Makes this process the program. Returns the exit status, if at all. */

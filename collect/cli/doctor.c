@@ -33,9 +33,13 @@
 #define LIBCUDA "libcuda.so.1"
 
 enum verdict { FINE, NOTE, BAD };
-struct finding { enum verdict verdict; char text[512]; };
+struct finding {
+	enum verdict verdict;
+	char text[512];
+};
 
-static void say(struct finding *f, enum verdict v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct finding *f, enum verdict v, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 static void say(struct finding *f, enum verdict v, const char *fmt, ...)
 {
 	va_list ap;
@@ -46,9 +50,10 @@ static void say(struct finding *f, enum verdict v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- trying things in a child: what a library's constructors and functions do is not our risk ---- */
+/* ---- trying things in a child: what a library's constructors and functions do is not our risk
+ * ---- */
 
-#define PATIENCE 30	/* s: a driver that hangs is a finding, too */
+#define PATIENCE 30 /* s: a driver that hangs is a finding, too */
 
 /* Does something, writes the result in words to the file, and returns whether it succeeded. */
 typedef bool attempt(const char *library, FILE *to);
@@ -88,13 +93,17 @@ static bool start_cuda(const char *library, FILE *to)
 	if (!code && n > 0)
 		code = name(first, sizeof(first), 0);
 	if (code)
-		fprintf(to, "cuInit fails with %d (%s)", code, !error(code, &word) && word ? word : "no name");
+		fprintf(to, "cuInit fails with %d (%s)", code,
+			!error(code, &word) && word ? word : "no name");
 	else
 		fprintf(to, "%d device%s%s%.99s", n, n == 1 ? "" : "s", n ? ", " : "", first);
 	return !code && n;
 }
 
-static bool check_source(const char *name, FILE *to) { return gt_source_find(name, strlen(name))->doctor(to); }
+static bool check_source(const char *name, FILE *to)
+{
+	return gt_source_find(name, strlen(name))->doctor(to);
+}
 
 static bool try(attempt *what, const char *library, char *said, size_t size)
 {
@@ -117,14 +126,18 @@ static bool try(attempt *what, const char *library, char *said, size_t size)
 		_exit(to && fflush(to) ? 2 : status);
 	}
 	close(p[1]);
-	while (pid > 0 && (size_t)got < size - 1 && (n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
+	while (pid > 0 && (size_t)got < size - 1 &&
+		(n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
 		got += n;
 	said[got] = 0;
 	close(p[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return false;
 	if (WIFSIGNALED(status))
-		snprintf(said, size, WTERMSIG(status) == SIGALRM ? "it does not come back" : "it dies of signal %d", WTERMSIG(status));
+		snprintf(said, size,
+			WTERMSIG(status) == SIGALRM ? "it does not come back"
+						    : "it dies of signal %d",
+			WTERMSIG(status));
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
@@ -140,7 +153,8 @@ static void check_library(struct finding *f)
 	else if (!try(load, path, said, sizeof(said)))
 		say(f, BAD, "%.150s does not load: %.280s", path, said);
 	else
-		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path, gnu_get_libc_version());
+		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path,
+			gnu_get_libc_version());
 }
 
 static void check_session(struct finding *f)
@@ -170,8 +184,9 @@ static void check_memory(struct finding *f)
 	if (room == UINT64_MAX)
 		say(f, FINE, "64 MiB of shared memory for the rings can be reserved");
 	else
-		say(f, FINE, "64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
-		    (unsigned long long)(room >> 20), what);
+		say(f, FINE,
+			"64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
+			(unsigned long long)(room >> 20), what);
 }
 
 static void check_clock(struct finding *f)
@@ -179,10 +194,12 @@ static void check_clock(struct finding *f)
 	struct gt_anchor a = gt_clock_anchor(gt_clock_trusts_ticks());
 
 	if (!gt_clock_trusts_ticks())
-		say(f, NOTE, "the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
-		    ": calls are timed with clock_gettime, some 20 ns dearer each");
+		say(f, NOTE,
+			"the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
+			": calls are timed with clock_gettime, some 20 ns dearer each");
 	else
-		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE, "clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
+		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE,
+			"clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
 }
 
 static void check_driver(struct finding *f)
@@ -192,7 +209,8 @@ static void check_driver(struct finding *f)
 	if (gt_driver_version(version, sizeof(version)))
 		say(f, FINE, "NVIDIA kernel driver %s", version);
 	else
-		say(f, NOTE, "no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
+		say(f, NOTE,
+			"no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
 }
 
 static void check_devices(struct finding *f)
@@ -203,7 +221,8 @@ static void check_devices(struct finding *f)
 	unsigned open_ones = 0;
 
 	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, "nvidia", 6) || !strcmp(e->d_name, "nvidia-caps") || !strcmp(e->d_name, "nvidia-caps-imex-channels"))
+		if (strncmp(e->d_name, "nvidia", 6) || !strcmp(e->d_name, "nvidia-caps") ||
+			!strcmp(e->d_name, "nvidia-caps-imex-channels"))
 			continue;
 		snprintf(path, sizeof(path), "/dev/%s", e->d_name);
 		if (!access(path, R_OK | W_OK))
@@ -216,9 +235,11 @@ static void check_devices(struct finding *f)
 	if (closed[0])
 		say(f, NOTE, "%s: a program of yours cannot use it; ask for access to it", closed);
 	else if (open_ones)
-		say(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones, open_ones == 1 ? "" : "s");
+		say(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones,
+			open_ones == 1 ? "" : "s");
 	else
-		say(f, NOTE, "there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
+		say(f, NOTE,
+			"there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
 }
 
 /* What CUDA programs will find, as check_libcuda found it. */
@@ -229,11 +250,17 @@ static void check_libcuda(struct finding *f)
 	char path[300], said[200];
 
 	if (!try(load, LIBCUDA, path, sizeof(path))) {
-		say(f, NOTE, LIBCUDA " is not found (%s): set LD_LIBRARY_PATH if it is somewhere unusual", path);
+		say(f, NOTE,
+			LIBCUDA
+			" is not found (%s): set LD_LIBRARY_PATH if it is somewhere unusual",
+			path);
 		return;
 	}
-	cuda = !try(start_cuda, LIBCUDA, said, sizeof(said)) ? CUDA_DEAD : strstr(said, "(Simulated)") ? CUDA_SIMULATED : CUDA_THERE;
-	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
+	cuda = !try(start_cuda, LIBCUDA, said, sizeof(said)) ? CUDA_DEAD
+		: strstr(said, "(Simulated)")                ? CUDA_SIMULATED
+							     : CUDA_THERE;
+	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path,
+		said[0] ? said : "it says nothing");
 }
 
 static const char *environment(const char *name) { return getenv(name); }
@@ -245,7 +272,8 @@ static void *open_cupti(const char *name, char *path, size_t size)
 	int more = 1;
 
 	snprintf(path, size, "%s", name);
-	for (unsigned i = 0; !l && (more = gt_cupti_candidate(i, environment, name, path, size)); i++)
+	for (unsigned i = 0; !l && (more = gt_cupti_candidate(i, environment, name, path, size));
+		i++)
 		l = more > 0 ? dlopen(path, RTLD_NOW) : NULL;
 	return l;
 }
@@ -279,16 +307,18 @@ static void check_cupti(struct finding *f)
 	if (try(load_cupti, NULL, said, sizeof(said)))
 		say(f, FINE, "-e gpu finds %s", said);
 	else
-		say(f, NOTE, "-e gpu finds no libcupti by name or in a CUDA toolkit: programs that bring their own (PyTorch) are recorded all the same, "
-		    "for others "
-			     "use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
+		say(f, NOTE,
+			"-e gpu finds no libcupti by name or in a CUDA toolkit: programs that bring their own (PyTorch) are recorded all the same, "
+			"for others "
+			"use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
 }
 
 /* Has the driver what guest_event_timing.c calls? */
 static bool load_events(const char *library, FILE *to)
 {
-	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventElapsedTime", "cuStreamIsCapturing",
-					     "cuThreadExchangeStreamCaptureMode", "cuStreamGetCtx", "cuDevicePrimaryCtxGetState" };
+	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery",
+		"cuEventElapsedTime", "cuStreamIsCapturing", "cuThreadExchangeStreamCaptureMode",
+		"cuStreamGetCtx", "cuDevicePrimaryCtxGetState" };
 	void *l = dlopen(library, RTLD_NOW);
 
 	for (size_t i = 0; l && i < sizeof(names) / sizeof(*names); i++)
@@ -304,12 +334,12 @@ static void check_events(struct finding *f)
 	char said[300];
 
 	if (try(load_events, LIBCUDA, said, sizeof(said)))
-		say(f, FINE, "-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
+		say(f, FINE,
+			"-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
 	else
-		say(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s", *said ? said : "there is no " LIBCUDA,
-		    *said ? " is missing" : "");
+		say(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s",
+			*said ? said : "there is no " LIBCUDA, *said ? " is missing" : "");
 }
-
 
 static void check_lockdown(struct finding *f)
 {
@@ -321,7 +351,8 @@ static void check_lockdown(struct finding *f)
 	if (file)
 		fclose(file);
 	line[strcspn(line, "\n")] = 0;
-	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s", line[0] ? "; lockdown: " : "", line);
+	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s",
+		line[0] ? "; lockdown: " : "", line);
 }
 
 static void look_at_source(const struct gt_source *source, struct finding *f)
@@ -334,10 +365,20 @@ static void look_at_source(const struct gt_source *source, struct finding *f)
 		say(f, NOTE, "%s; all else can be recorded", text);
 }
 
-static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
-	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
-	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
-	{ "cupti", check_cupti }, { "events", check_events },
+static const struct {
+	const char *name;
+	void (*look)(struct finding *f);
+} checks[] = {
+	{ "library", check_library },
+	{ "session", check_session },
+	{ "memory", check_memory },
+	{ "clock", check_clock },
+	{ "rights", check_lockdown },
+	{ "driver", check_driver },
+	{ "devices", check_devices },
+	{ "libcuda", check_libcuda },
+	{ "cupti", check_cupti },
+	{ "events", check_events },
 };
 
 /* A simulated driver is built beside us, but not installed. */
@@ -351,26 +392,32 @@ static void tell_of_simulator(FILE *to)
 		*strrchr(self, '/') = 0;
 	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
 	if (!access(sim, R_OK))
-		fprintf(to, "The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n",
+		fprintf(to,
+			"The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n",
 			self, self);
 	else
-		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n", to);
+		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n",
+			to);
 }
 
 /* Two facts: can gtcollect record here, and are there CUDA programs to record? */
 static void tell_the_end(FILE *to, bool bad)
 {
 	static const char *const programs[] = {
-		[CUDA_ABSENT] = "A CUDA driver is missing: CUDA programs find no " LIBCUDA " and do not run here.",
-		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA ", but cannot start it.",
-		[CUDA_SIMULATED] = "CUDA programs find the simulated driver here, which runs the sample programs and their like.",
+		[CUDA_ABSENT] = "A CUDA driver is missing: CUDA programs find no " LIBCUDA
+				" and do not run here.",
+		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA
+			      ", but cannot start it.",
+		[CUDA_SIMULATED] =
+			"CUDA programs find the simulated driver here, which runs the sample programs and their like.",
 		[CUDA_THERE] = "CUDA programs find a driver and devices.",
 	};
 
 	if (bad)
 		fputs("Recording does not work here yet: see the lines that say FAIL.\n", to);
 	else
-		fputs("Recording works here: the library was loaded, a session and its memory were made, the clock was read.\n", to);
+		fputs("Recording works here: the library was loaded, a session and its memory were made, the clock was read.\n",
+			to);
 	fprintf(to, "%s\n", programs[cuda]);
 	if (cuda == CUDA_ABSENT || cuda == CUDA_DEAD)
 		tell_of_simulator(to);
@@ -431,13 +478,14 @@ static bool find_in_path(const char *command, char *path, size_t size)
 }
 
 /* Does the ELF file ask for a dynamic linker? */
-static bool has_interpreter(int fd, const ElfW(Ehdr) *e)
+static bool has_interpreter(int fd, const ElfW(Ehdr) * e)
 {
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		ElfW(Phdr) p;
 
-		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * (uint64_t)e->e_phentsize)) != sizeof(p))
-			return true;	/* cannot tell */
+		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * (uint64_t)e->e_phentsize)) !=
+			sizeof(p))
+			return true; /* cannot tell */
 		if (p.p_type == PT_INTERP)
 			return true;
 	}
@@ -452,7 +500,9 @@ static const char *look_at_elf(int fd)
 		return NULL;
 	if (e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
 		return "it is a program for another word size, into which the library cannot be loaded";
-	return has_interpreter(fd, &e) ? NULL : "it is linked statically, so no library can be preloaded into it";
+	return has_interpreter(fd, &e)
+		? NULL
+		: "it is linked statically, so no library can be preloaded into it";
 }
 
 bool gt_doctor_libcuda(void)
@@ -469,7 +519,8 @@ const char *gt_doctor_command(const char *command)
 	struct stat st;
 	int fd;
 
-	if (!find_in_path(command, path, sizeof(path)) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	if (!find_in_path(command, path, sizeof(path)) ||
+		(fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
 		why = "it is set-user-ID or set-group-ID, and the system ignores LD_PRELOAD for such programs";

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Prints a line for each thing that matters. 0 when recording works, 1 when something is in its way. */
+/* Prints a line for each thing that matters. 0 when recording works, 1 when something is in its
+ * way. */
 int gt_doctor(FILE *to);
 
 /* Does a CUDA driver's library load here? Tried in a child. */

@@ -10,10 +10,10 @@
 #include "formats/trace/read/reader.h"
 
 struct open_calls {
-	int64_t pid;		/* of the program */
-	uint64_t n;		/* outermost ones */
-	bool own;		/* the last one is the program's */
-	char name[128];		/* of the last one */
+	int64_t pid;    /* of the program */
+	uint64_t n;     /* outermost ones */
+	bool own;       /* the last one is the program's */
+	char name[128]; /* of the last one */
 };
 
 static int take_open(void *arg, unsigned worker, const struct gt_cols *c)
@@ -26,7 +26,8 @@ static int take_open(void *arg, unsigned worker, const struct gt_cols *c)
 			continue;
 		o->n++;
 		o->own = process != GT_NONE && c->seg->tracks[process].id == o->pid;
-		snprintf(o->name, sizeof(o->name), "%s", gt_type_name(c->seg, c->types[c->code ? c->code[i] : 0]));
+		snprintf(o->name, sizeof(o->name), "%s",
+			gt_type_name(c->seg, c->types[c->code ? c->code[i] : 0]));
 	}
 	return 0;
 }
@@ -44,10 +45,29 @@ static void ask(struct open_calls *o, const char *trace)
 
 static const char *signal_name(int number, char *to, size_t size)
 {
-	static const struct { int number; const char *name; } names[] = {
+	static const struct {
+		int number;
+		const char *name;
+	} names[] = {
 #define SIGNAL(name) { SIG##name, "SIG" #name }
-		SIGNAL(HUP), SIGNAL(INT), SIGNAL(QUIT), SIGNAL(ILL), SIGNAL(TRAP), SIGNAL(ABRT), SIGNAL(BUS), SIGNAL(FPE), SIGNAL(KILL),
-		SIGNAL(USR1), SIGNAL(SEGV), SIGNAL(USR2), SIGNAL(PIPE), SIGNAL(ALRM), SIGNAL(TERM), SIGNAL(XCPU), SIGNAL(XFSZ), SIGNAL(SYS),
+		SIGNAL(HUP),
+		SIGNAL(INT),
+		SIGNAL(QUIT),
+		SIGNAL(ILL),
+		SIGNAL(TRAP),
+		SIGNAL(ABRT),
+		SIGNAL(BUS),
+		SIGNAL(FPE),
+		SIGNAL(KILL),
+		SIGNAL(USR1),
+		SIGNAL(SEGV),
+		SIGNAL(USR2),
+		SIGNAL(PIPE),
+		SIGNAL(ALRM),
+		SIGNAL(TERM),
+		SIGNAL(XCPU),
+		SIGNAL(XFSZ),
+		SIGNAL(SYS),
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -67,11 +87,13 @@ void gt_ending(char *to, size_t size, const struct gt_child *l, uint64_t open, c
 	if (!o.n)
 		o.n = open;
 	if (l->signal)
-		snprintf(killed, sizeof(killed), "killed by %s", signal_name(l->signal, number, sizeof(number)));
+		snprintf(killed, sizeof(killed), "killed by %s",
+			signal_name(l->signal, number, sizeof(number)));
 	if (o.n == 1 && l->signal && o.own)
 		snprintf(calls, sizeof(calls), " in %s", o.name);
 	else if (o.n)
-		snprintf(calls, sizeof(calls), "%s%" PRIu64 " call%s open at the end%s%s", l->signal ? ", " : "", o.n, o.n == 1 ? "" : "s",
-			 o.n == 1 && o.name[0] ? ": " : "", o.n == 1 ? o.name : "");
+		snprintf(calls, sizeof(calls), "%s%" PRIu64 " call%s open at the end%s%s",
+			l->signal ? ", " : "", o.n, o.n == 1 ? "" : "s",
+			o.n == 1 && o.name[0] ? ": " : "", o.n == 1 ? o.name : "");
 	snprintf(to, size, "%s%s", killed, calls);
 }

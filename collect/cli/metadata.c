@@ -12,7 +12,7 @@
 #include "formats/trace/clock.h"
 #include "formats/io/json_build.h"
 
-#define TEXT_BUDGET (64u << 10)		/* of the command line, and again of the environment */
+#define TEXT_BUDGET (64u << 10) /* of the command line, and again of the environment */
 
 extern char **environ;
 
@@ -47,17 +47,36 @@ static void put_command(struct gt_json *o, char *const *argv)
 static bool allowed(const char *variable, size_t len)
 {
 	static const char *const names[] = {
-		"CUDA_*", "NCCL_*", "CUBLAS_WORKSPACE_CONFIG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK",
-		"NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
-		"SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-		"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
+		"CUDA_*",
+		"NCCL_*",
+		"CUBLAS_WORKSPACE_CONFIG",
+		"RANK",
+		"LOCAL_RANK",
+		"WORLD_SIZE",
+		"LOCAL_WORLD_SIZE",
+		"GROUP_RANK",
+		"NODE_RANK",
+		"MASTER_ADDR",
+		"MASTER_PORT",
+		"OMP_NUM_THREADS",
+		"SLURM_PROCID",
+		"SLURM_LOCALID",
+		"SLURM_NODEID",
+		"SLURM_NTASKS",
+		"SLURM_JOB_ID",
+		"SLURM_JOB_NODELIST",
+		"OMPI_COMM_WORLD_RANK",
+		"OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_SIZE",
+		"PMI_RANK",
+		"PMI_SIZE",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		size_t n = strlen(names[i]);
 
-		if (names[i][n - 1] == '*' ? len >= n - 1 && !strncmp(variable, names[i], n - 1) :
-		    len == n && !strncmp(variable, names[i], n))
+		if (names[i][n - 1] == '*' ? len >= n - 1 && !strncmp(variable, names[i], n - 1)
+					   : len == n && !strncmp(variable, names[i], n))
 			return true;
 	}
 	return false;
@@ -102,7 +121,8 @@ bool gt_driver_version(char *to, size_t size)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = 0;
 	fclose(f);
-	for (p = strtok(line, " \t\n"); p; p = strtok(NULL, " \t\n"))	/* the first word that is digits, dot, digits */
+	/* the first word that is digits, dot, digits */
+	for (p = strtok(line, " \t\n"); p; p = strtok(NULL, " \t\n"))
 		if (strspn(p, "0123456789.") == strlen(p) && strchr(p, '.')) {
 			snprintf(to, size, "%s", p);
 			return true;
@@ -122,8 +142,13 @@ static void put_cuda(struct gt_json *o, int version)
 /* One GPU, from lines "Key: \t value". */
 static struct gt_json *read_gpu(const char *bus)
 {
-	static const struct { const char *line, *key; } wanted[] = {
-		{ "Model", "model" }, { "GPU UUID", "uuid" }, { "Bus Location", "bus" }, { "Video BIOS", "vbios" },
+	static const struct {
+		const char *line, *key;
+	} wanted[] = {
+		{ "Model", "model" },
+		{ "GPU UUID", "uuid" },
+		{ "Bus Location", "bus" },
+		{ "Video BIOS", "vbios" },
 		{ "Device Minor", "minor" },
 	};
 	char path[512], line[256], *value;
@@ -225,18 +250,37 @@ char *gt_metadata_begin(const struct gt_metadata_settings *s)
 static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 {
 	const struct gt_gpu_totals *g = t->gpu;
-	const struct { const char *key; uint64_t value; } counts[] = {
-		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
-		{ "gpu_runtime_calls", g->runtime }, { "managed_memory_events", g->managed },
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = {
+		{ "gpu_kernels", g->kernels },
+		{ "gpu_copies", g->copies },
+		{ "gpu_sets", g->sets },
+		{ "gpu_waits", g->waits },
+		{ "gpu_runtime_calls", g->runtime },
+		{ "managed_memory_events", g->managed },
 		{ "managed_memory_migrated_bytes", g->migrated },
-		{ "cupti_overheads", g->overheads }, { "cupti_overhead_ns", g->overhead_ns }, { "waits_without_stream", g->waits_nowhere },
-		{ "gpu_processes", g->processes }, { "gpu_processes_refused", g->refused },
-		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
-		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
-		{ "gpu_launches_captured", g->captured }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields },
-		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "inject_processes_refused", g->no_calls },
-		{ "gpu_records_dropped", g->dropped }, { "gpu_records_foreign", g->foreign },
-		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
+		{ "cupti_overheads", g->overheads },
+		{ "cupti_overhead_ns", g->overhead_ns },
+		{ "waits_without_stream", g->waits_nowhere },
+		{ "gpu_processes", g->processes },
+		{ "gpu_processes_refused", g->refused },
+		{ "gpu_joined_exact", g->exact },
+		{ "gpu_joined_inferred", g->inferred },
+		{ "gpu_unjoined", g->unjoined },
+		{ "gpu_joined_wrong", g->wrong },
+		{ "gpu_launches_without_record", g->without_record },
+		{ "gpu_launches_captured", g->captured },
+		{ "gpu_work_outside", g->outside },
+		{ "gpu_yields", g->yields },
+		{ "gpu_resumed", g->resumed },
+		{ "gpu_forked_children", g->forked },
+		{ "inject_processes_refused", g->no_calls },
+		{ "gpu_records_dropped", g->dropped },
+		{ "gpu_records_foreign", g->foreign },
+		{ "gpu_records_impossible", g->impossible },
+		{ "gpu_records_lost", t->gpu_lost },
 	};
 
 	static const char *const reasons[] = {
@@ -265,16 +309,28 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	gt_json_put(o, "gpu_event_clock_error_ns", gt_json_int((int64_t)g->clock_error));
 }
 
-char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration, bool simulated)
+char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
+	int status, int64_t duration, bool simulated)
 {
 	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
-	const struct { const char *key; uint64_t value; } counts[] = {
-		{ "calls", w->rows[GT_CALL] }, { "open_calls", t->open }, { "processes", t->processes }, { "threads", t->threads },
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = {
+		{ "calls", w->rows[GT_CALL] },
+		{ "open_calls", t->open },
+		{ "processes", t->processes },
+		{ "threads", t->threads },
 		{ "processes_shut_out", t->unrecorded.n[GT_UNRECORDED_LATE] },
 		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
-		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
-		{ "abandoned_calls", t->abandoned }, { "handler_calls", t->in_handler },
-		{ "sampled_out_calls", t->sampled_out }, { "nameless_calls", t->nameless }, { "broken_rings", t->broken },
+		{ "dropped_calls", t->dropped },
+		{ "untraced_calls", t->untraced },
+		{ "too_deep_calls", t->deep },
+		{ "abandoned_calls", t->abandoned },
+		{ "handler_calls", t->in_handler },
+		{ "sampled_out_calls", t->sampled_out },
+		{ "nameless_calls", t->nameless },
+		{ "broken_rings", t->broken },
 		{ "clock_error_ns", t->clock_error },
 	};
 

@@ -11,7 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-struct name { char *to; size_t size, len; bool full; };
+struct name {
+	char *to;
+	size_t size, len;
+	bool full;
+};
 
 static void add(struct name *n, const char *s, size_t len, bool safe)
 {
@@ -69,7 +73,8 @@ static const char *base_name(const char *command)
 	return slash && slash[1] ? slash + 1 : command;
 }
 
-int gt_output_name(const char *pattern, const char *command, char *to, size_t size, struct gt_err *err)
+int gt_output_name(
+	const char *pattern, const char *command, char *to, size_t size, struct gt_err *err)
 {
 	struct name n = { to, size, 0, false };
 
@@ -96,15 +101,20 @@ int gt_output_name(const char *pattern, const char *command, char *to, size_t si
 			add_word(&n, p[1]);
 			p += 2;
 		} else {
-			return gt_err_set(err, -EINVAL, "-o: after %% there may be h, p, t, q{VARIABLE} or %%");
+			return gt_err_set(err, -EINVAL,
+				"-o: after %% there may be h, p, t, q{VARIABLE} or %%");
 		}
 	}
 	if (!strcmp(to, "-"))
-		return gt_err_set(err, -EINVAL, "-o -: the standard output is the program's own; ./- is a file of that name");
-	return n.full || !n.len ? gt_err_set(err, -EINVAL, "-o: the name is %s", n.len ? "too long" : "empty") : 0;
+		return gt_err_set(err, -EINVAL,
+			"-o -: the standard output is the program's own; ./- is a file of that name");
+	return n.full || !n.len
+		? gt_err_set(err, -EINVAL, "-o: the name is %s", n.len ? "too long" : "empty")
+		: 0;
 }
 
-/* Which standard stream is this file or pipe? All three are the program's. NULL: none. A device (a terminal, /dev/null) can be both. */
+/* Which standard stream is this file or pipe? All three are the program's. NULL: none. A device (a
+ * terminal, /dev/null) can be both. */
 static const char *standard_stream(const struct stat *file)
 {
 	static const char *const names[] = { "input", "output", "error" };
@@ -118,7 +128,8 @@ static const char *standard_stream(const struct stat *file)
 	return NULL;
 }
 
-/* A file that existed: is it free to be written again? Devices and pipes are, but for the program's own. */
+/* A file that existed: is it free to be written again? Devices and pipes are, but for the program's
+ * own. */
 static int take_over(int fd, bool force, struct gt_err *err)
 {
 	const char *stream;
@@ -156,13 +167,15 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 		return gt_err_set(err, -errno, "its directory does not exist");
 	if (errno != EEXIST)
 		return gt_err_set(err, -errno, "%s", strerror(errno));
-	if (!stat(path, &st) && S_ISFIFO(st.st_mode))	/* to open it for reading, too, or to wait for a reader: no signal would be noticed */
+	/* to open it for reading, too, or to wait for a reader: no signal would be noticed */
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
 		flags = O_WRONLY | O_NONBLOCK;
 	o->fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0 && flags == O_RDWR)
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0)
-		return gt_err_set(err, -errno, "%s", errno == ENXIO ? "nobody reads it" : strerror(errno));
+		return gt_err_set(
+			err, -errno, "%s", errno == ENXIO ? "nobody reads it" : strerror(errno));
 	code = take_over(o->fd, force, err);
 	if (code) {
 		close(o->fd);
@@ -193,5 +206,6 @@ int gt_output_check(const struct gt_output *o, struct gt_err *err)
 
 	if (!o->ino || (!stat(o->path, &st) && st.st_dev == o->dev && st.st_ino == o->ino))
 		return 0;
-	return gt_err_set(err, -ENOENT, "was removed or replaced while it was written: the recording is lost");
+	return gt_err_set(err, -ENOENT,
+		"was removed or replaced while it was written: the recording is lost");
 }

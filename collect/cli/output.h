@@ -9,12 +9,13 @@
 /* Expands %h host, %p process id of gtcollect, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment
  * variable, %% in a pattern. NULL is gt-COMMAND-TIME-PID.zst. Slashes in the values of %h and %q
  * become '_'. "-" is refused, because the standard output is the program's. 0 or -EINVAL. */
-int gt_output_name(const char *pattern, const char *command, char *to, size_t size, struct gt_err *err);
+int gt_output_name(
+	const char *pattern, const char *command, char *to, size_t size, struct gt_err *err);
 
 struct gt_output {
 	int fd;
-	bool created;		/* by gtcollect: it may be removed if recording fails */
-	dev_t dev;		/* the file behind fd; ino 0: not a regular file */
+	bool created; /* by gtcollect: it may be removed if recording fails */
+	dev_t dev;    /* the file behind fd; ino 0: not a regular file */
 	ino_t ino;
 	char path[4096];
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define STATES_MAX 256u		/* that wait, in a process */
+#define STATES_MAX 256u /* that wait, in a process */
 
 /* ---- absences ---- */
 
@@ -20,7 +20,8 @@ bool gt_gpu_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
 	bool away = p->yielded && c->end > p->yielded;
 
-	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->start;)		/* of days with a profiler the last few */
+	/* of days with a profiler the last few */
+	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->start;)
 		away |= c->end > p->absences[i].from;
 	return away;
 }
@@ -46,7 +47,8 @@ static void remember(struct gt_gpu_process *p, struct absence a)
 	p->nabsences++;
 }
 
-int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_t back, int64_t to, struct gt_err *err)
+int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_t back, int64_t to,
+	struct gt_err *err)
 {
 	int64_t from = p->yielded;
 
@@ -55,10 +57,12 @@ int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 	p->yielded = 0;
 	g->totals.away += to > from ? (uint64_t)(to - from) : 0;
 	remember(p, (struct absence){ from, p->gone, back, to });
-	return gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, to < from ? from : to, GT_LOST_UNKNOWN, err);
+	return gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, to < from ? from : to,
+		GT_LOST_UNKNOWN, err);
 }
 
-/* Within another it begins where a return was lost: then CUPTI was another's for longer, for all we know. */
+/* Within another it begins where a return was lost: then CUPTI was another's for longer, for all we
+ * know. */
 static void absence_begins(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	if (p->yielded)
@@ -72,13 +76,16 @@ static void absence_begins(struct gt_gpu_process *p, const struct gt_gpu_event *
 
 /* ---- states ---- */
 
-static void say(struct gt_correlator *g, bool first, const char *format, const char *text, uint64_t detail)
+static void say(
+	struct gt_correlator *g, bool first, const char *format, const char *text, uint64_t detail)
 {
 	if (first || !*g->totals.state)
-		snprintf(g->totals.state, sizeof(g->totals.state), format, text, (unsigned long long)detail);
+		snprintf(g->totals.state, sizeof(g->totals.state), format, text,
+			(unsigned long long)detail);
 }
 
-static void note_departure(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *whom)
+static void note_departure(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, const char *whom)
 {
 	absence_begins(p, e);
 	p->on &= !p->yielded;
@@ -86,7 +93,8 @@ static void note_departure(struct gt_correlator *g, struct gt_gpu_process *p, co
 	snprintf(g->totals.other, sizeof(g->totals.other), "%s", whom);
 }
 
-static int note_return(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+static int note_return(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, struct gt_err *err)
 {
 	int code = gt_gpu_absence_end(g, p, e->start, e->end, err);
 
@@ -95,7 +103,8 @@ static int note_return(struct gt_correlator *g, struct gt_gpu_process *p, const 
 	return code;
 }
 
-static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text, struct gt_err *err)
+static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e,
+	const char *text, struct gt_err *err)
 {
 	switch ((enum gt_gpu_state)e->words[0]) {
 	case GT_GPU_ON:
@@ -111,42 +120,38 @@ static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct 
 		say(g, true, "CUDA events (%s)", text, 0);
 		return 0;
 	case GT_GPU_EVENTS_ERROR:
-		g->totals.clock_error = e->words[2] > g->totals.clock_error ? e->words[2] : g->totals.clock_error;
+		g->totals.clock_error =
+			e->words[2] > g->totals.clock_error ? e->words[2] : g->totals.clock_error;
 		return 0;
 	case GT_GPU_REFUSED:
 		p->on = false;
-		g->totals.refused += !p->yielded;	/* later, it is an absence that does not end */
+		/* later, it is an absence that does not end */
+		g->totals.refused += !p->yielded;
 		say(g, false, "%s failed: error %llu", text, e->words[2]);
 		return 0;
 	case GT_GPU_MISSING:
 		g->totals.refused++;
 		say(g, false, "%s was not found", text, 0);
 		return 0;
-	case GT_GPU_YIELDED:
-		note_departure(g, p, e, text);
-		return 0;
-	case GT_GPU_RESUMED:
-		return note_return(g, p, e, err);
+	case GT_GPU_YIELDED: note_departure(g, p, e, text); return 0;
+	case GT_GPU_RESUMED: return note_return(g, p, e, err);
 	case GT_GPU_NO_CALLS:
 		g->totals.no_calls++;
 		p->mute = e->start;
 		return 0;
-	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
+	case GT_GPU_SUBSCRIBER:
+	case GT_GPU_FINALIZED:
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
-	case GT_GPU_FORKED:
-		g->totals.forked++;
-		return 0;
+	case GT_GPU_FORKED: g->totals.forked++; return 0;
 	case GT_GPU_PARTIAL:
 		if (!*g->totals.without)
-			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text,
-				 (unsigned long long)e->words[2]);
+			snprintf(g->totals.without, sizeof(g->totals.without),
+				"%s failed: error %llu", text, (unsigned long long)e->words[2]);
 		return 0;
-	case GT_GPU_OFF: case GT_GPU_CONTINUED:
-		p->flushed = e->words[0] == GT_GPU_OFF;
-		return 0;
-	default:
-		return 0;
+	case GT_GPU_OFF:
+	case GT_GPU_CONTINUED: p->flushed = e->words[0] == GT_GPU_OFF; return 0;
+	default: return 0;
 	}
 }
 
@@ -169,20 +174,16 @@ int gt_gpu_state_in(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 static bool fits(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	switch (e->words[0]) {
-	case GT_GPU_YIELDED:
-		return !p->yielded;
-	case GT_GPU_REFUSED:
-		return !p->ever_on || (p->yielded && e->start >= p->yielded);
-	case GT_GPU_RESUMED:
-		return p->yielded && e->start >= p->yielded;
-	default:
-		return true;
+	case GT_GPU_YIELDED: return !p->yielded;
+	case GT_GPU_REFUSED: return !p->ever_on || (p->yielded && e->start >= p->yielded);
+	case GT_GPU_RESUMED: return p->yielded && e->start >= p->yielded;
+	default: return true;
 	}
 }
 
 /* Notes those that fit, and the first one in any case where it is to be forced. */
-static int note_those_that_fit(struct gt_correlator *g, struct gt_gpu_process *p, bool force, int64_t now, gt_gpu_string *string, void *arg,
-			       struct gt_err *err)
+static int note_those_that_fit(struct gt_correlator *g, struct gt_gpu_process *p, bool force,
+	int64_t now, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->states;
 	size_t kept = 0;
@@ -204,8 +205,8 @@ static int note_those_that_fit(struct gt_correlator *g, struct gt_gpu_process *p
 	return code;
 }
 
-int gt_gpu_states_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg,
-			 struct gt_err *err)
+int gt_gpu_states_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->states;
 	bool force = false;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define WAITING_MAX 65536u		/* of works, and of records of calls, in a process */
-#define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
+#define WAITING_MAX 65536u  /* of works, and of records of calls, in a process */
+#define FAR 3600000000000ll /* ns: work that lies further from the run is none */
 
 struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t track)
 {
@@ -18,68 +18,90 @@ struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t tra
 	return *p;
 }
 
-int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, int64_t when, uint32_t name,
-		       struct gt_err *err)
+int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
+	uint64_t handle, int64_t when, uint32_t name, struct gt_err *err)
 {
-	return gt_gpu_process_at(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, when, name, err) : 0;
+	return gt_gpu_process_at(p, track)
+		? gt_gpu_stream_named(&(*p)->waits, g->w, handle, when, name, err)
+		: 0;
 }
 
-uint32_t gt_gpu_device(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, uint32_t device)
+uint32_t gt_gpu_device(
+	struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, uint32_t device)
 {
 	return gt_gpu_process_at(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
 }
 
 static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
 {
-	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR && e->end < now + FAR;
+	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR &&
+		e->end < now + FAR;
 }
 
 /* Lost records are counted here, and nowhere else. */
 static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
 {
-	*(e->id == GT_EV_KERNEL ? &t->kernels : e->id == GT_EV_COPY ? &t->copies : e->id == GT_EV_SET ? &t->sets : &t->graphs) += 1;
-	*(how == GT_JOIN_CORRELATION ? &t->exact : how == GT_JOIN_ORDER ? &t->inferred : &t->unjoined) += 1;
+	*(e->id == GT_EV_KERNEL               ? &t->kernels
+			: e->id == GT_EV_COPY ? &t->copies
+			: e->id == GT_EV_SET  ? &t->sets
+					      : &t->graphs) += 1;
+	*(how == GT_JOIN_CORRELATION           ? &t->exact
+			: how == GT_JOIN_ORDER ? &t->inferred
+					       : &t->unjoined) += 1;
 }
 
-/* Is it work that CUDA events were put around? Two words of its own come first, then, all but graphs, what CUPTI's have. */
-static bool timed(const struct gt_gpu_event *e) { return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH; }
+/* Is it work that CUDA events were put around? Two words of its own come first, then, all but
+ * graphs, what CUPTI's have. */
+static bool timed(const struct gt_gpu_event *e)
+{
+	return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH;
+}
 
 static struct gt_gpu_event without_call(const struct gt_gpu_event *e)
 {
 	static const uint16_t ids[] = { GT_EV_KERNEL, GT_EV_COPY, GT_EV_SET, GT_EV_TIMED_GRAPH };
-	struct gt_gpu_event w = { .id = ids[e->id - GT_EV_TIMED_KERNEL], .start = e->start, .end = e->end, .n = (uint8_t)(e->n - 2) };
+	struct gt_gpu_event w = { .id = ids[e->id - GT_EV_TIMED_KERNEL],
+		.start = e->start,
+		.end = e->end,
+		.n = (uint8_t)(e->n - 2) };
 
 	memcpy(w.words, e->words + 2, sizeof(e->words) - 2 * sizeof(*e->words));
 	return w;
 }
 
-static int put_work(struct gt_correlator *g, const struct gt_gpu_event *e, const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
+static int put_work(struct gt_correlator *g, const struct gt_gpu_event *e,
+	const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
 {
 	switch (e->id) {
-	case GT_EV_KERNEL:
-		return gt_gpu_row_kernel(g, w, e->words, kernel, err);
-	case GT_EV_COPY:
-		return gt_gpu_row_copy(g, w, e->words, err);
-	case GT_EV_SET:
-		return gt_gpu_row_set(g, w, e->words, err);
+	case GT_EV_KERNEL: return gt_gpu_row_kernel(g, w, e->words, kernel, err);
+	case GT_EV_COPY: return gt_gpu_row_copy(g, w, e->words, err);
+	case GT_EV_SET: return gt_gpu_row_set(g, w, e->words, err);
 	}
 	return gt_gpu_put_graph(&g->types, w, err);
 }
 
-/* Work in the body of a conditional node of a graph: it has the number of the graph's instance, and no correlation id. */
+/* Work in the body of a conditional node of a graph: it has the number of the graph's instance, and
+ * no correlation id. */
 static bool of_a_body(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !low(e->words[0]) && low(e->words[2]);
 }
 
-/* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still come; negative. */
-static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *whole, int64_t now, bool late,
-		       gt_gpu_string *string, void *arg, struct gt_err *err)
+/* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still
+ * come; negative. */
+static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *whole, int64_t now, bool late, gt_gpu_string *string, void *arg,
+	struct gt_err *err)
 {
 	const struct gt_gpu_event plain = timed(whole) ? without_call(whole) : *whole, *e = &plain;
 	const uint64_t *v = e->words;
-	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]),
-				 .node = v[3], .by_events = timed(whole) };
+	struct gt_gpu_work w = { .start = e->start,
+		.end = e->end,
+		.correlation = low(v[0]),
+		.context = low(v[1]),
+		.graph = low(v[2]),
+		.node = v[3],
+		.by_events = timed(whole) };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
 	struct gt_gpu_call by = { .kernel = GT_NONE };
 	int code = 0;
@@ -90,22 +112,26 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p, const 
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
-	if (!(w.by_events ? gt_gpu_cause_timed(g, p, whole, late, &w, &by) : gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by)))
+	if (!(w.by_events ? gt_gpu_cause_timed(g, p, whole, late, &w, &by)
+			  : gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by)))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
 		g->totals.outside++;
 		return 1;
 	}
-	if (w.node && !of_a_body(e))		/* in bodies nodes are numbered otherwise */
+	if (w.node && !of_a_body(e)) /* in bodies nodes are numbered otherwise */
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
 	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
-	if (w.track != GT_NONE && by.streamed && (w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
-		code = gt_gpu_stream_ran(&p->waits, g->w, gt_gpu_stream_of(&p->waits, &by), w.track, w.context, err);
+	if (w.track != GT_NONE && by.streamed &&
+		(w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
+		code = gt_gpu_stream_ran(
+			&p->waits, g->w, gt_gpu_stream_of(&p->waits, &by), w.track, w.context, err);
 	if (code)
 		return code;
-	code = w.track == GT_NONE ? -ENOMEM : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
-	if (code == -ENOMEM) {		/* there may be memory, but the dictionary is full */
+	code = w.track == GT_NONE ? -ENOMEM
+				  : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
+	if (code == -ENOMEM) { /* there may be memory, but the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
 	} else if (!code) {
@@ -116,19 +142,21 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p, const 
 
 /* Records that are not the program's work have no call. If only a part of the run is recorded,
  * they must lie between recorded calls. */
-static int put_other(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
+static int put_other(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
 {
 	struct gt_gpu_event own = *e;
 
 	if (g->partly && (e->start < p->calls_from || e->start > p->calls_to))
 		return 0;
 	if (e->id == GT_EV_MANAGED && own.end < own.start)
-		own.end = own.start;		/* some have none */
+		own.end = own.start; /* some have none */
 	if (!possible(p, &own, now)) {
-		g->totals.impossible += own.start > 1;	/* CUPTI had no times for an overhead */
+		g->totals.impossible += own.start > 1; /* CUPTI had no times for an overhead */
 		return 0;
 	}
-	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err) : gt_gpu_row_overhead(g, p, &own, err);
+	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err)
+				      : gt_gpu_row_overhead(g, p, &own, err);
 }
 
 /* ---- incoming records ---- */
@@ -141,7 +169,8 @@ static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e)
 	return 0;
 }
 
-int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t track, const struct gt_gpu_call *c)
+int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t track,
+	const struct gt_gpu_call *c)
 {
 	struct gt_gpu_process *p = gt_gpu_process_at(to, track);
 
@@ -152,13 +181,11 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 	switch (c->does) {
 	case GT_GPU_CALL_WAITS:
 		gt_gpu_bodies_waited(&p->bodies, c, p->context != GT_NONE);
-		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
-	case GT_GPU_CALL_CAPTURES:
-		gt_gpu_capture_begins(&p->captures, c);
-		return 0;
-	case GT_GPU_CALL_HAS_CAPTURED:
-		gt_gpu_capture_ends(&p->captures, c);
-		return 0;
+		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT
+			? 0
+			: gt_gpu_wait_in(&p->waits, c);
+	case GT_GPU_CALL_CAPTURES: gt_gpu_capture_begins(&p->captures, c); return 0;
+	case GT_GPU_CALL_HAS_CAPTURED: gt_gpu_capture_ends(&p->captures, c); return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
 		if (c->streamed)
 			gt_gpu_capture_ends(&p->captures, c);
@@ -173,28 +200,36 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 	}
 }
 
-int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
+int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
+	const struct gt_gpu_event *e)
 {
 	if (!gt_gpu_process_at(p, track))
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
-		*(e->words[1] == GT_GPU_LOST_FOREIGN ? &g->totals.foreign : &g->totals.dropped) += e->words[0];
+		*(e->words[1] == GT_GPU_LOST_FOREIGN ? &g->totals.foreign : &g->totals.dropped) +=
+			e->words[0];
 		return 0;
 	}
 	(*p)->by_events |= timed(e);
 	if (e->id == GT_EV_UNTIMED) {
-		g->totals.untimed[e->words[1] < GT_UNTIMED_COUNT ? e->words[1] : GT_UNTIMED_ERROR] += e->words[0];
+		g->totals
+			.untimed[e->words[1] < GT_UNTIMED_COUNT ? e->words[1] : GT_UNTIMED_ERROR] +=
+			e->words[0];
 		return 0;
 	}
 	if (e->id == GT_EV_GPU_STATE)
 		return gt_gpu_state_in(*p, e);
-	return wait_in(e->id == GT_EV_CUPTI_CALL || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e);
+	return wait_in(
+		e->id == GT_EV_CUPTI_CALL || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works,
+		e);
 }
 
 /* ---- settling ---- */
 
-/* Not before all that ended in it has been taken from the rings. Where not everything is recorded, only what made recorded calls is. */
-static int settle_runtime(struct gt_correlator *g, struct gt_gpu_process *p, struct gt_gpu_pending *w, int64_t now, bool last, struct gt_err *err)
+/* Not before all that ended in it has been taken from the rings. Where not everything is recorded,
+ * only what made recorded calls is. */
+static int settle_runtime(struct gt_correlator *g, struct gt_gpu_process *p,
+	struct gt_gpu_pending *w, int64_t now, bool last, struct gt_err *err)
 {
 	int found, code = 0;
 
@@ -207,19 +242,21 @@ static int settle_runtime(struct gt_correlator *g, struct gt_gpu_process *p, str
 	found = gt_gpu_runtime_settle(g, p, &w->e, now);
 	if (found >= 0 && w->e.n && g->runtime_rows && (found || !g->partly)) {
 		code = gt_gpu_runtime_row(g, p, &w->e, err);
-		w->e.n = 0;		/* once */
+		w->e.n = 0; /* once */
 	}
 	return found < 0 ? found : code ? code : found || !gt_gpu_runtime_launches(&w->e);
 }
 
-static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last, struct gt_err *err)
+static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+	struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->records;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
 		struct gt_gpu_pending *w = &q->items[i];
-		int done = w->e.id == GT_EV_CUPTI_CALL ? gt_gpu_record_settle(g, p, &w->e, now) : settle_runtime(g, p, w, now, last, err);
+		int done = w->e.id == GT_EV_CUPTI_CALL ? gt_gpu_record_settle(g, p, &w->e, now)
+						       : settle_runtime(g, p, w, now, last, err);
 
 		if (done < 0)
 			return done;
@@ -232,8 +269,8 @@ static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int
 }
 
 /* Writes the work in the bodies of conditional nodes, or all other work. */
-static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies, int64_t now, bool last, gt_gpu_string *string, void *arg,
-		       struct gt_err *err)
+static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies, int64_t now,
+	bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->works;
 	size_t kept = 0;
@@ -251,7 +288,9 @@ static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool b
 			done = put_other(g, p, &w->e, now, err);
 			continue;
 		}
-		done = settle_work(g, p, &w->e, now, last || now - w->since >= GT_GPU_PATIENCE || kept == WAITING_MAX, string, arg, err);
+		done = settle_work(g, p, &w->e, now,
+			last || now - w->since >= GT_GPU_PATIENCE || kept == WAITING_MAX, string,
+			arg, err);
 		if (!done)
 			q->items[kept++] = *w;
 	}
@@ -260,8 +299,8 @@ static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool b
 }
 
 /* Where work of a body belongs follows from the other work of its graph, which is settled first. */
-static int settle_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg,
-			struct gt_err *err)
+static int settle_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	int code = settle_some(g, p, false, now, last, string, arg, err);
 
@@ -270,8 +309,15 @@ static int settle_works(struct gt_correlator *g, struct gt_gpu_process *p, int64
 
 /* ---- what a program took with it ---- */
 
-struct missing { uint32_t track; uint64_t n; int64_t from; };
-struct all_missing { struct missing *of; size_t n, cap; };
+struct missing {
+	uint32_t track;
+	uint64_t n;
+	int64_t from;
+};
+struct all_missing {
+	struct missing *of;
+	size_t n, cap;
+};
 
 static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
 {
@@ -289,26 +335,36 @@ static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
 	return 0;
 }
 
-/* A process that was killed, or left by _exit, took with it what CUPTI had not given back: of each stream, how many launches
- * have nothing to show, and from when on. */
-static int tell_missing(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
+/* A process that was killed, or left by _exit, took with it what CUPTI had not given back: of each
+ * stream, how many launches have nothing to show, and from when on. */
+static int tell_missing(
+	struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
 {
 	struct all_missing m = { NULL, 0, 0 };
 	int code = 0;
 
 	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
-		if (p->causes[i].used && !p->causes[i].records && !gt_gpu_captured(&p->captures, &p->causes[i].c))
-			code = add_missing(&m, gt_gpu_stream_track(&p->waits, gt_gpu_stream_of(&p->waits, &p->causes[i].c)), p->causes[i].c.start);
+		if (p->causes[i].used && !p->causes[i].records &&
+			!gt_gpu_captured(&p->captures, &p->causes[i].c))
+			code = add_missing(&m,
+				gt_gpu_stream_track(
+					&p->waits, gt_gpu_stream_of(&p->waits, &p->causes[i].c)),
+				p->causes[i].c.start);
 	for (size_t i = 0; !code && i < p->nlanes; i++)
 		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
 			const struct gt_gpu_launch *c = &p->lanes[i].calls[p->lanes[i].first + k];
 
 			if (!c->known && !gt_gpu_captured(&p->captures, &c->c))
-				code = add_missing(&m, gt_gpu_stream_track(&p->waits, gt_gpu_stream_of(&p->waits, &c->c)), c->c.start);
+				code = add_missing(&m,
+					gt_gpu_stream_track(
+						&p->waits, gt_gpu_stream_of(&p->waits, &c->c)),
+					c->c.start);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
-		code = gt_writer_lost(g->w, m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
-				      m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, now, m.of[i].n, err);
+		code = gt_writer_lost(g->w,
+			m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
+			m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, now,
+			m.of[i].n, err);
 	free(m.of);
 	return code;
 }
@@ -322,7 +378,8 @@ static void forget_causes(struct gt_correlator *g, struct gt_gpu_process *p)
 	p->ncauses = 0;
 }
 
-int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	struct gt_gpu_around around = { .track = p->track };
 	int code;
@@ -336,11 +393,13 @@ int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now
 	around.context = p->context == GT_NONE ? 0 : p->context;
 	around.on = p->ever_on;
 	if (!code)
-		code = gt_gpu_waits_settle(&p->waits, &g->types, &around, now, last, &g->totals, err);
+		code = gt_gpu_waits_settle(
+			&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
 		code = gt_gpu_absence_end(g, p, now, now, err);
 	if (!code && last && p->mute)
-		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute, now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
+		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute,
+			now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
 	if (!code && last && p->on && !p->flushed)
 		code = tell_missing(g, p, now, err);
 	gt_gpu_calls_let_go(g, p, now, last);

@@ -10,7 +10,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define TRACKS_MAX 65536u		/* devices, contexts and streams: the dictionary has to do for threads, too */
+/* devices, contexts and streams: the dictionary has to do for threads, too */
+#define TRACKS_MAX 65536u
 
 /* ---- where ---- */
 
@@ -19,34 +20,45 @@ uint32_t gt_gpu_new_track(struct gt_correlator *g, const struct gt_track *t)
 	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
 }
 
-static uint32_t source_of(const struct gt_correlator *g, const struct gt_gpu_process *p) { return p->by_events ? g->source_events : g->source; }
+static uint32_t source_of(const struct gt_correlator *g, const struct gt_gpu_process *p)
+{
+	return p->by_events ? g->source_events : g->source;
+}
 
 static bool same_place(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(&((const struct gt_gpu_process *)arg)->places[value], key, offsetof(struct gt_gpu_track, track));
+	return !memcmp(&((const struct gt_gpu_process *)arg)->places[value], key,
+		offsetof(struct gt_gpu_track, track));
 }
 
 /* The track of a place, or GT_NONE: there is none yet. */
 static uint32_t find_place(const struct gt_gpu_process *p, const struct gt_gpu_track *place)
 {
-	uint32_t i = gt_map_get(&p->by_place, gt_hash(place, offsetof(struct gt_gpu_track, track)), same_place, p, place, 0);
+	uint32_t i = gt_map_get(&p->by_place, gt_hash(place, offsetof(struct gt_gpu_track, track)),
+		same_place, p, place, 0);
 
 	return i == GT_NONE ? GT_NONE : p->places[i].track;
 }
 
-static uint32_t new_place(struct gt_correlator *g, struct gt_gpu_process *p, struct gt_gpu_track place, uint32_t parent, const char *word,
-			  uint32_t id)
+static uint32_t new_place(struct gt_correlator *g, struct gt_gpu_process *p,
+	struct gt_gpu_track place, uint32_t parent, const char *word, uint32_t id)
 {
-	struct gt_track t = { .parent = parent, .source = source_of(g, p), .kind = (uint8_t)place.kind, .id = id, .ns_id = id };
+	struct gt_track t = { .parent = parent,
+		.source = source_of(g, p),
+		.kind = (uint8_t)place.kind,
+		.id = id,
+		.ns_id = id };
 	char name[32];
 
-	if (parent == GT_NONE || gt_grow(&p->places, &p->places_cap, p->nplaces + 1, sizeof(*p->places)))
+	if (parent == GT_NONE ||
+		gt_grow(&p->places, &p->places_cap, p->nplaces + 1, sizeof(*p->places)))
 		return GT_NONE;
 	snprintf(name, sizeof(name), "%s %u", word, id);
 	t.name = gt_writer_string(g->w, name);
 	place.track = gt_gpu_new_track(g, &t);
 	if (place.track == GT_NONE ||
-	    gt_map_add(&p->by_place, gt_hash(&place, offsetof(struct gt_gpu_track, track)), (uint32_t)p->nplaces))
+		gt_map_add(&p->by_place, gt_hash(&place, offsetof(struct gt_gpu_track, track)),
+			(uint32_t)p->nplaces))
 		return GT_NONE;
 	p->places[p->nplaces++] = place;
 	return place.track;
@@ -61,17 +73,24 @@ uint32_t gt_gpu_device_track(struct gt_correlator *g, struct gt_gpu_process *p, 
 }
 
 /* Context 0 is none: the device. */
-static uint32_t context_track(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device, uint32_t context)
+static uint32_t context_track(
+	struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device, uint32_t context)
 {
-	struct gt_gpu_track place = { .kind = GT_TRACK_CONTEXT, .device = device, .context = context };
-	uint32_t on = gt_gpu_device_track(g, p, device), track = context ? find_place(p, &place) : on;
+	struct gt_gpu_track place = {
+		.kind = GT_TRACK_CONTEXT, .device = device, .context = context
+	};
+	uint32_t on = gt_gpu_device_track(g, p, device),
+		 track = context ? find_place(p, &place) : on;
 
 	return track == GT_NONE ? new_place(g, p, place, on, "context", context) : track;
 }
 
-uint32_t gt_gpu_stream_track_of(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
+uint32_t gt_gpu_stream_track_of(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device,
+	uint32_t context, uint32_t stream)
 {
-	struct gt_gpu_track place = { .kind = GT_TRACK_STREAM, .device = device, .context = context, .stream = stream };
+	struct gt_gpu_track place = {
+		.kind = GT_TRACK_STREAM, .device = device, .context = context, .stream = stream
+	};
 	uint32_t track = find_place(p, &place);
 
 	if (track != GT_NONE)
@@ -86,38 +105,46 @@ uint32_t gt_gpu_stream_track_of(struct gt_correlator *g, struct gt_gpu_process *
 
 static enum gt_direction direction(uint8_t kind)
 {
-	static const uint8_t directions[] = { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_DTOD,
-					      GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
+	static const uint8_t directions[] = { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_HTOD,
+		GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_HTOH,
+		GT_DIR_PEER };
 
 	return (enum gt_direction)directions[kind < sizeof(directions) ? kind : 0];
 }
 
-static enum gt_gpu_memory memory(uint8_t kind) { return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0); }
-
-int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err)
+static enum gt_gpu_memory memory(uint8_t kind)
 {
-	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) }, { high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]),
-				   high(v[2]) };
+	return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0);
+}
+
+int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v,
+	uint32_t name, struct gt_err *err)
+{
+	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) },
+		{ high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]), high(v[2]) };
 
 	struct gt_gpu_work work = *w;
 
 	if (name == GT_NONE)
 		k.name = gt_writer_string(g->w, "kernel");
-	if (w->by_events)	/* the call says its grid and block, if anything */
-		work.unknown |= GT_GPU_NO_REGISTERS | (k.grid[0] ? 0 : GT_GPU_NO_GRID) | (k.block[0] ? 0 : GT_GPU_NO_BLOCK);
+	if (w->by_events) /* the call says its grid and block, if anything */
+		work.unknown |= GT_GPU_NO_REGISTERS | (k.grid[0] ? 0 : GT_GPU_NO_GRID) |
+			(k.block[0] ? 0 : GT_GPU_NO_BLOCK);
 	return gt_gpu_put_kernel(&g->types, &work, &k, err);
 }
 
-int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+int gt_gpu_row_copy(
+	struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
 {
 	uint32_t kinds = high(v[2]);
-	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4],
-				 low(v[5]), high(v[5]) };
+	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255),
+		memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]), high(v[5]) };
 
 	return gt_gpu_put_copy(&g->types, w, &c, err);
 }
 
-int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+int gt_gpu_row_set(
+	struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
 {
 	struct gt_gpu_set s = { memory(high(v[2]) & 255), v[4], low(v[5]), high(v[2]) >> 16 & 1 };
 
@@ -126,37 +153,50 @@ int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const u
 
 /* ---- records that are not the program's work ---- */
 
-/* The device that it happened on; of the CPU's faults, and where there may be several, it is the process. */
-static uint32_t managed_track(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_managed *m)
+/* The device that it happened on; of the CPU's faults, and where there may be several, it is the
+ * process. */
+static uint32_t managed_track(
+	struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_managed *m)
 {
-	bool source = m->kind == GT_GPU_MIGRATION_DTOH || m->kind == GT_GPU_FAULT || (m->kind == GT_GPU_THROTTLING && !m->why);
-	uint32_t device = source ? m->from : m->kind == GT_GPU_REMOTE_MAP && m->to == GT_GPU_HOST ? m->from : m->to;
+	bool source = m->kind == GT_GPU_MIGRATION_DTOH || m->kind == GT_GPU_FAULT ||
+		(m->kind == GT_GPU_THROTTLING && !m->why);
+	uint32_t device = source                                       ? m->from
+		: m->kind == GT_GPU_REMOTE_MAP && m->to == GT_GPU_HOST ? m->from
+								       : m->to;
 
-	if (m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING || (m->kind == GT_GPU_THROTTLING && m->why) || device == GT_GPU_HOST)
+	if (m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING ||
+		(m->kind == GT_GPU_THROTTLING && m->why) || device == GT_GPU_HOST)
 		return p->track;
 	return gt_gpu_device_track(g, p, device);
 }
 
-int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, struct gt_err *err)
 {
 	const uint64_t *v = e->words;
-	struct gt_gpu_managed m = { (enum gt_gpu_managed_kind)(low(v[0]) < GT_GPU_MANAGED_KINDS ? low(v[0]) : 0), v[1], v[2], low(v[3]),
-				    high(v[3]), high(v[0]) };
-	struct gt_gpu_work w = { .track = managed_track(g, p, &m), .start = e->start, .end = e->end };
+	struct gt_gpu_managed m = { (enum gt_gpu_managed_kind)(
+					    low(v[0]) < GT_GPU_MANAGED_KINDS ? low(v[0]) : 0),
+		v[1], v[2], low(v[3]), high(v[3]), high(v[0]) };
+	struct gt_gpu_work w = {
+		.track = managed_track(g, p, &m), .start = e->start, .end = e->end
+	};
 
 	if (w.track == GT_NONE)
 		w.track = p->track;
 	g->totals.managed++;
-	if (m.kind == GT_GPU_MIGRATION_HTOD || m.kind == GT_GPU_MIGRATION_DTOH || m.kind == GT_GPU_MIGRATION_DTOD)
+	if (m.kind == GT_GPU_MIGRATION_HTOD || m.kind == GT_GPU_MIGRATION_DTOH ||
+		m.kind == GT_GPU_MIGRATION_DTOD)
 		g->totals.migrated += m.value;
 	return gt_gpu_put_managed(&g->types, &w, &m, err);
 }
 
-int gt_gpu_row_overhead(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+int gt_gpu_row_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, struct gt_err *err)
 {
-	enum { OF_A_THREAD = 2 };		/* CUpti_ActivityObjectKind */
+	enum { OF_A_THREAD = 2 }; /* CUpti_ActivityObjectKind */
 	struct gt_gpu_work w = { .track = p->track, .start = e->start, .end = e->end };
-	struct gt_gpu_overhead o = { low(e->words[0]), high(e->words[0]) == OF_A_THREAD ? high(e->words[1]) : 0 };
+	struct gt_gpu_overhead o = { low(e->words[0]),
+		high(e->words[0]) == OF_A_THREAD ? high(e->words[1]) : 0 };
 
 	if (gt_gpu_overhead_is_ours(o.kind))
 		g->totals.overhead_ns += (uint64_t)(e->end - e->start);

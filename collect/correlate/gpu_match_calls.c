@@ -18,14 +18,18 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
-#define CALLS_MAX 65536u		/* that wait in a lane when all that came is settled */
-#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes, at any time */
-#define CAUSES_USUAL (1u << 18)		/* places for calls with a known correlation id; beyond it, calls without new work for a while are removed first, */
-#define CAUSES_MAX (1u << 20)		/* and for all of them: the most that arrive at once when the recorder did not run for a while (a ring holds fewer) */
+#define CALLS_MAX 65536u     /* that wait in a lane when all that came is settled */
+#define CALLS_ALL (1u << 20) /* that wait in all lanes of all processes, at any time */
+/* places for calls with a known correlation id; beyond it, calls without new work for a while are
+ * removed first, */
+#define CAUSES_USUAL (1u << 18)
+/* and for all of them: the most that arrive at once when the recorder did not run for a while (a
+ * ring holds fewer) */
+#define CAUSES_MAX (1u << 20)
 #define CAUSES_MIN 1024u
-#define UNHEARD (300 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
-#define BETWEEN_NODES (60 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
-#define LOOK_BACK 512			/* calls looked through for one that fits */
+#define UNHEARD (300 * GT_GPU_PATIENCE) /* ns that a call is remembered of which nothing comes */
+#define BETWEEN_NODES (60 * GT_GPU_PATIENCE) /* ns that the next node of a graph may take */
+#define LOOK_BACK 512                        /* calls looked through for one that fits */
 
 /* ---- calls, by thread ---- */
 
@@ -53,7 +57,8 @@ static void forget_first(struct gt_correlator *g, struct gt_gpu_lane *l)
 }
 
 /* The call caused no work: it was captured, or its record is missing. */
-static void count_call(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+static void count_call(
+	struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
 	if (gt_gpu_captured(&p->captures, c))
 		g->totals.captured++;
@@ -62,7 +67,8 @@ static void count_call(struct gt_correlator *g, const struct gt_gpu_process *p, 
 }
 
 /* No record will come for this call. None can come while another profiler had CUPTI. */
-static void count_without_record(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
+static void count_without_record(
+	struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
 {
 	bool never = !p->on && !p->nabsences && !p->yielded;
 
@@ -109,7 +115,8 @@ static struct gt_gpu_launch *find_call(const struct gt_gpu_lane *l, int64_t when
 	return NULL;
 }
 
-/* The call of this lane that began at `ticks`. One that a signal handler made inside another one begins later, and comes before it. */
+/* The call of this lane that began at `ticks`. One that a signal handler made inside another one
+ * begins later, and comes before it. */
 static struct gt_gpu_launch *find_ticks(const struct gt_gpu_lane *l, uint64_t ticks)
 {
 	size_t from = 0, to = l->n;
@@ -133,7 +140,10 @@ static struct gt_gpu_launch *find_ticks(const struct gt_gpu_lane *l, uint64_t ti
 
 /* ---- causes: calls by correlation ---- */
 
-static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation) { return correlation * 0x9e3779b1u & p->mask; }
+static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation)
+{
+	return correlation * 0x9e3779b1u & p->mask;
+}
 
 static struct gt_gpu_known *find_cause(const struct gt_gpu_process *p, uint32_t correlation)
 {
@@ -152,13 +162,14 @@ static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
 	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
 		i = (i + 1) & p->mask;
 	if (p->causes[i].used)
-		free(p->causes[i].inner);	/* numbers restarted */
+		free(p->causes[i].inner); /* numbers restarted */
 	else
 		p->ncauses++;
 	p->causes[i] = *c;
 }
 
-static void count_cause(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
+static void count_cause(
+	struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
 {
 	for (uint32_t i = 0; i < c->ninner; i++)
 		if (!c->inner[i].records)
@@ -167,7 +178,8 @@ static void count_cause(struct gt_correlator *g, const struct gt_gpu_process *p,
 		count_call(g, p, &c->c);
 }
 
-void gt_gpu_cause_forget(struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_known *c)
+void gt_gpu_cause_forget(
+	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_known *c)
 {
 	if (!c->used)
 		return;
@@ -181,12 +193,16 @@ void gt_gpu_cause_forget(struct gt_correlator *g, const struct gt_gpu_process *p
  * one, as they end. */
 static bool may_go_on(const struct gt_gpu_known *c, int64_t now)
 {
-	return now - c->since < (!c->records ? UNHEARD : gt_api[c->c.id].op == GT_OP_GRAPH_LAUNCH ? BETWEEN_NODES : GT_GPU_PATIENCE);
+	return now - c->since < (!c->records ? UNHEARD
+						: gt_api[c->c.id].op == GT_OP_GRAPH_LAUNCH
+						? BETWEEN_NODES
+						: GT_GPU_PATIENCE);
 }
 
 /* Rebuilds the table with so many places, without calls that are complete, and without calls
  * that caused no work since `since`. */
-static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t places, int64_t since, int64_t now)
+static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t places,
+	int64_t since, int64_t now)
 {
 	struct gt_gpu_known *old = p->causes, *new = calloc(places, sizeof(*new));
 	uint32_t n = old ? p->mask + 1 : 0;
@@ -218,9 +234,11 @@ static int room_for_cause(struct gt_correlator *g, struct gt_gpu_process *p, int
 		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
 	if (rebuild(g, p, places, now - GT_GPU_PATIENCE, now))
 		return -ENOMEM;
-	if (2 * p->ncauses < places - places / 4)	/* otherwise it would be rebuilt for each of the next */
+	/* otherwise it would be rebuilt for each of the next */
+	if (2 * p->ncauses < places - places / 4)
 		return 0;
-	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now) : rebuild(g, p, places, INT64_MAX, now);
+	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now)
+				   : rebuild(g, p, places, INT64_MAX, now);
 }
 
 /* From time to time: removes completed calls and frees their memory. */
@@ -235,7 +253,8 @@ static int tidy_causes(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 		most += p->causes[i].used && may_go_on(&p->causes[i], now);
 	while (places > CAUSES_MIN && most < places / 8)
 		places /= 2;
-	return most < p->ncauses / 2 || places <= p->mask ? rebuild(g, p, places, INT64_MIN, now) : 0;
+	return most < p->ncauses / 2 || places <= p->mask ? rebuild(g, p, places, INT64_MIN, now)
+							  : 0;
 }
 
 /* What follows in the same chain moves up, so that no search ends too early. */
@@ -251,7 +270,8 @@ static void drop_cause(struct gt_gpu_process *p, struct gt_gpu_known *c)
 			i = (i + 1) & p->mask;
 			if (!p->causes[i].used)
 				return;
-		} while (((i - slot_of(p, p->causes[i].correlation)) & p->mask) < ((i - hole) & p->mask));
+		} while (((i - slot_of(p, p->causes[i].correlation)) & p->mask) <
+			((i - hole) & p->mask));
 		p->causes[hole] = p->causes[i];
 		hole = i;
 	}
@@ -268,7 +288,8 @@ static void forget_known(struct gt_correlator *g, struct gt_gpu_lane *l)
 }
 
 /* And those that were made while CUPTI was another's. */
-static void forget_through(struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_lane *l)
+static void forget_through(
+	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_lane *l)
 {
 	while (l->n && (l->calls[l->first].known || gt_gpu_far_away(p, &l->calls[l->first].c))) {
 		if (!l->calls[l->first].known)
@@ -280,8 +301,9 @@ static void forget_through(struct gt_correlator *g, const struct gt_gpu_process 
 static const char *function_of(uint32_t cbid)
 {
 	switch (cbid) {
-#define X(number, name) case number: return #name;
-	GT_CBIDS(X)
+#define X(number, name)                                                                            \
+	case number: return #name;
+		GT_CBIDS(X)
 #undef X
 	}
 	return NULL;
@@ -291,7 +313,8 @@ static const char *function_of(uint32_t cbid)
  * them one by one. Is this such a call? */
 static bool of_the_same(const struct gt_gpu_known *k, const struct gt_gpu_call *c)
 {
-	return k && k->c.tid == c->tid && c->start >= k->c.start && c->start - k->c.end < GT_GPU_PATIENCE;
+	return k && k->c.tid == c->tid && c->start >= k->c.start &&
+		c->start - k->c.end < GT_GPU_PATIENCE;
 }
 
 static int add_inner(struct gt_gpu_known *k, const struct gt_gpu_call *c)
@@ -310,10 +333,13 @@ static int add_inner(struct gt_gpu_known *k, const struct gt_gpu_call *c)
 }
 
 /* 1: it found its call; 0: not yet. */
-int gt_gpu_record_settle(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+int gt_gpu_record_settle(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, int64_t now)
 {
 	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
-	struct gt_gpu_launch *c = l && e->end >= e->start && e->start > 0 ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
+	struct gt_gpu_launch *c = l && e->end >= e->start && e->start > 0
+		? find_call(l, e->start + (e->end - e->start) / 2)
+		: NULL;
 	const char *function = function_of(high(e->words[0]));
 
 	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
@@ -321,7 +347,11 @@ int gt_gpu_record_settle(struct gt_correlator *g, struct gt_gpu_process *p, cons
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
 	if (!of_the_same(find_cause(p, low(e->words[0])), &c->c))
-		put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
+		put_cause(p,
+			&(struct gt_gpu_known){ .correlation = low(e->words[0]),
+				.used = true,
+				.since = now,
+				.c = c->c });
 	else if (add_inner(find_cause(p, low(e->words[0])), &c->c))
 		return -ENOMEM;
 	gt_gpu_bodies_correlated(&p->bodies, &c->c, low(e->words[0]));
@@ -363,13 +393,15 @@ static int take_calls(struct gt_gpu_launch *calls, size_t n, struct gt_gpu_known
 	return 0;
 }
 
-int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, int64_t now)
 {
 	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
 	struct gt_gpu_known cause = { .correlation = low(e->words[0]), .used = true, .since = now };
-	size_t first = 0, n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
+	size_t first = 0,
+	       n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
 
-	while (n && l->calls[first].known)	/* these have a record of their own */
+	while (n && l->calls[first].known) /* these have a record of their own */
 		first++, n--;
 	if (!n)
 		return 0;
@@ -394,15 +426,19 @@ static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint
 	if (e->id != GT_EV_KERNEL)
 		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
 	if (op != GT_OP_LAUNCH)
-		return op == GT_OP_COPY || op == GT_OP_SET;	/* some copies and sets are done by kernels */
+		/* some copies and sets are done by kernels */
+		return op == GT_OP_COPY || op == GT_OP_SET;
 	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
 		return false;
-	return !c->shaped || (c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) && c->block[0] == high(w[5]) &&
-			      c->block[1] == low(w[6]) && c->block[2] == high(w[6]));
+	return !c->shaped ||
+		(c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) &&
+			c->block[0] == high(w[5]) && c->block[1] == low(w[6]) &&
+			c->block[2] == high(w[6]));
 }
 
 /* The earliest call without a record that may have made this. */
-static struct gt_gpu_launch *guess(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
+static struct gt_gpu_launch *guess(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, uint32_t kernel)
 {
 	struct gt_gpu_launch *best = NULL;
 
@@ -426,20 +462,23 @@ static struct gt_gpu_launch *guess(struct gt_correlator *g, struct gt_gpu_proces
 
 static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
 {
-	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
+	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start,
+		(uint64_t)(c->end - c->start) };
 }
 
 /* Of several calls, the one that caused this work: a call without work so far, and of as many
  * bytes. If there are several, the first is taken, and the join is only likely. */
-static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, enum gt_join *how)
+static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt_gpu_event *e,
+	uint32_t kernel, enum gt_join *how)
 {
 	struct gt_gpu_inner *best = NULL;
 	unsigned good = 0;
 
 	for (uint32_t i = 0; i < k->ninner; i++) {
 		struct gt_gpu_inner *c = &k->inner[i];
-		unsigned fit = !fits(&c->c, e, kernel) ? 0 :
-			1 + 2 * !c->records + (e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
+		unsigned fit = !fits(&c->c, e, kernel) ? 0
+						       : 1 + 2 * !c->records +
+				(e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
 
 		if (fit > good) {
 			good = fit;
@@ -453,8 +492,9 @@ static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt
 }
 
 /* Work of this call. True: the call causes no more work. */
-static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
-		       struct gt_gpu_call *by)
+static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k,
+	const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
+	struct gt_gpu_call *by)
 {
 	enum gt_join how = GT_JOIN_CORRELATION;
 	struct gt_gpu_inner *inner = k->ninner ? choose(k, e, kernel, &how) : NULL;
@@ -474,7 +514,8 @@ static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k, const st
 
 /* Work of this call has arrived. The call is known by its correlation id, or waits for CUPTI's
  * record. */
-static void count_work(struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
+static void count_work(
+	struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
 {
 	struct gt_gpu_known *k = launch->correlation ? find_cause(p, launch->correlation) : NULL;
 	struct gt_gpu_lane *l = k ? NULL : lane_of(p, launch->c.tid, false);
@@ -491,7 +532,8 @@ static void count_work(struct gt_gpu_process *p, const struct gt_gpu_graph_launc
 }
 
 /* Work in the body of a conditional node. */
-static bool cause_of_body(struct gt_gpu_process *p, int64_t now, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
+static bool cause_of_body(struct gt_gpu_process *p, int64_t now, bool late, struct gt_gpu_work *w,
+	struct gt_gpu_call *by)
 {
 	const struct gt_gpu_graph_launch *launch;
 	enum gt_join how;
@@ -507,8 +549,9 @@ static bool cause_of_body(struct gt_gpu_process *p, int64_t now, bool late, stru
 	return true;
 }
 
-bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
-		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
+bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, uint32_t kernel, int64_t now, bool late,
+	struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
 	struct gt_gpu_known *c = find_cause(p, w->correlation);
 	struct gt_gpu_launch *likely;
@@ -535,8 +578,8 @@ bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p, const 
 	return true;
 }
 
-bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w,
-			struct gt_gpu_call *by)
+bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
 	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[0]), false);
 	struct gt_gpu_launch *c = l ? find_ticks(l, e->words[1]) : NULL;
@@ -565,7 +608,8 @@ void gt_gpu_lane_drop(struct gt_correlator *g, struct gt_gpu_process *p, size_t 
 	p->lane = 0;
 }
 
-/* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
+/* Calls that no record will come for any more, and lanes of threads that launch no more: there may
+ * be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last)
 {
 	/* where no records are delivered, they are not waited for; earlier ones were delivered
@@ -576,7 +620,9 @@ void gt_gpu_calls_let_go(struct gt_correlator *g, struct gt_gpu_process *p, int6
 	for (size_t i = p->nlanes; i-- > 0;) {
 		struct gt_gpu_lane *l = &p->lanes[i];
 
-		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before || l->n > CALLS_MAX)) {
+		while (l->n &&
+			(l->calls[l->first].known || l->calls[l->first].c.end < before ||
+				l->n > CALLS_MAX)) {
 			count_without_record(g, p, &l->calls[l->first]);
 			forget_first(g, l);
 		}

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-#define ROWS_MAX 65536u		/* of a recording; further ones are counted only */
+#define ROWS_MAX 65536u /* of a recording; further ones are counted only */
 
 void gt_gpu_missing_note(struct gt_correlator *g, const struct gt_gpu_call *c)
 {
 	g->totals.without_record++;
 	if (g->missing.n + g->missing.written < ROWS_MAX &&
-	    !gt_grow(&g->missing.calls, &g->missing.cap, g->missing.n + 1, sizeof(*g->missing.calls)))
+		!gt_grow(&g->missing.calls, &g->missing.cap, g->missing.n + 1,
+			sizeof(*g->missing.calls)))
 		g->missing.calls[g->missing.n++] = *c;
 }
 

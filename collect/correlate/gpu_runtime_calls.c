@@ -20,7 +20,8 @@ static const char *name_of(uint32_t cbid, char *space, size_t size)
 
 static uint32_t type_of(struct gt_correlator *g, uint32_t cbid)
 {
-	struct gt_field correlation = { gt_writer_string(g->w, "correlation"), GT_F_U64, GT_R_CORRELATION };
+	struct gt_field correlation = { gt_writer_string(g->w, "correlation"), GT_F_U64,
+		GT_R_CORRELATION };
 	struct gt_type type = { .layer = GT_LAYER_RUNTIME, .nfields = 1, .fields = &correlation };
 	const char *name;
 	char space[40];
@@ -32,7 +33,7 @@ static uint32_t type_of(struct gt_correlator *g, uint32_t cbid)
 	name = name_of(cbid, space, sizeof(space));
 	type.name = gt_writer_string(g->w, name);
 	type.category = gt_api_guess(name).category;
-	g->runtime[cbid] = gt_writer_type(g->w, &type) + 1;	/* GT_NONE is tried again */
+	g->runtime[cbid] = gt_writer_type(g->w, &type) + 1; /* GT_NONE is tried again */
 	return g->runtime[cbid] - 1;
 }
 
@@ -44,7 +45,11 @@ static bool same_tid(const void *arg, uint32_t value, const void *key, size_t le
 /* A thread's number may be another's later; that one's calls stand behind. */
 static uint32_t track_of(struct gt_correlator *g, struct gt_gpu_process *p, int32_t tid)
 {
-	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid };
+	struct gt_track t = { .parent = p->track,
+		.source = g->source,
+		.kind = GT_TRACK_THREAD,
+		.id = tid,
+		.ns_id = tid };
 	uint64_t hash = gt_hash_u64((uint32_t)tid);
 	uint32_t i = gt_map_get(&p->by_tid, hash, same_tid, p, &tid, sizeof(tid));
 
@@ -54,7 +59,8 @@ static uint32_t track_of(struct gt_correlator *g, struct gt_gpu_process *p, int3
 		return GT_NONE;
 	t.name = gt_writer_string(g->w, "CUDA runtime");
 	p->runtimes[p->nruntimes] = (struct gt_gpu_runtime){ tid, gt_gpu_new_track(g, &t) };
-	if (p->runtimes[p->nruntimes].track == GT_NONE || gt_map_add(&p->by_tid, hash, (uint32_t)p->nruntimes))
+	if (p->runtimes[p->nruntimes].track == GT_NONE ||
+		gt_map_add(&p->by_tid, hash, (uint32_t)p->nruntimes))
 		return GT_NONE;
 	return p->runtimes[p->nruntimes++].track;
 }
@@ -66,10 +72,14 @@ bool gt_gpu_runtime_launches(const struct gt_gpu_event *e)
 	return !name || gt_api_makes_work(gt_api_guess(name).op);
 }
 
-int gt_gpu_runtime_row(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+int gt_gpu_runtime_row(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, struct gt_err *err)
 {
-	struct gt_row row = { .start = e->start, .end = e->end, .type = type_of(g, high(e->words[0])), .ret = (int32_t)high(e->words[1]),
-			      .nargs = 1 };
+	struct gt_row row = { .start = e->start,
+		.end = e->end,
+		.type = type_of(g, high(e->words[0])),
+		.ret = (int32_t)high(e->words[1]),
+		.nargs = 1 };
 	uint64_t correlation = low(e->words[0]);
 	uint32_t track = track_of(g, p, (int32_t)low(e->words[1]));
 

@@ -20,23 +20,40 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define HANDLES_MAX 4096u	/* streams at a time */
-#define INSTANCES 8192u		/* the last ones, whose tracks are remembered */
-#define GONE_MAX 4096u		/* streams that were destroyed, the last ones */
-#define HOLD 1000000000ll	/* ns that a wait is kept after the GPU has reported later work */
-#define SILENT 10000000000ll	/* ns, where it has not */
+#define HANDLES_MAX 4096u    /* streams at a time */
+#define INSTANCES 8192u      /* the last ones, whose tracks are remembered */
+#define GONE_MAX 4096u       /* streams that were destroyed, the last ones */
+#define HOLD 1000000000ll    /* ns that a wait is kept after the GPU has reported later work */
+#define SILENT 10000000000ll /* ns, where it has not */
 #define HELD_MAX 65536u
-#define DEFAULT 1u		/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
+/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
+#define DEFAULT 1u
 #define PER_THREAD 2u
 
-struct gt_gpu_stream { uint64_t handle, instance; int32_t tid; int64_t from /* a call before which there was none */; };
-struct gt_gpu_gone { uint64_t handle, instance; int64_t at; };
-struct gt_gpu_instance { uint64_t number; uint32_t track, context, name; bool unsure; };
-struct gt_gpu_held { int64_t since; uint64_t on /* its stream's number, when it has been asked for */; struct gt_gpu_call c; };
+struct gt_gpu_stream {
+	uint64_t handle, instance;
+	int32_t tid;
+	int64_t from /* a call before which there was none */;
+};
+struct gt_gpu_gone {
+	uint64_t handle, instance;
+	int64_t at;
+};
+struct gt_gpu_instance {
+	uint64_t number;
+	uint32_t track, context, name;
+	bool unsure;
+};
+struct gt_gpu_held {
+	int64_t since;
+	uint64_t on /* its stream's number, when it has been asked for */;
+	struct gt_gpu_call c;
+};
 
 static struct gt_gpu_instance *instance(const struct gt_gpu_waits_of *s, uint64_t number)
 {
-	struct gt_gpu_instance *i = s->instances && number ? &s->instances[number % INSTANCES] : NULL;
+	struct gt_gpu_instance *i =
+		s->instances && number ? &s->instances[number % INSTANCES] : NULL;
 
 	return i && i->number == number ? i : NULL;
 }
@@ -55,16 +72,18 @@ static uint64_t make_instance(struct gt_gpu_waits_of *s)
 	if (!s->instances && !(s->instances = calloc(INSTANCES, sizeof(*s->instances))))
 		return 0;
 	s->made++;
-	s->instances[s->made % INSTANCES] = (struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
+	s->instances[s->made % INSTANCES] =
+		(struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
 	return s->made;
 }
 
-/* The stream that had this handle at that time and was destroyed since; 0: none. They stand in order of time. */
+/* The stream that had this handle at that time and was destroyed since; 0: none. They stand in
+ * order of time. */
 static uint64_t gone_since(const struct gt_gpu_waits_of *s, uint64_t handle, int64_t at)
 {
 	uint64_t instance = 0;
 
-	for (size_t i = s->ngone; i-- && s->gone[i].at > at; )
+	for (size_t i = s->ngone; i-- && s->gone[i].at > at;)
 		instance = s->gone[i].handle == handle ? s->gone[i].instance : instance;
 	return instance;
 }
@@ -80,14 +99,18 @@ static uint64_t number_of(struct gt_gpu_waits_of *s, uint64_t handle, int32_t ti
 		known->from = at < known->from ? at : known->from;
 		return known->instance;
 	}
-	if (s->n == HANDLES_MAX || gt_grow(&s->handles, &s->cap, s->n + 1, sizeof(*s->handles)) || !(made = make_instance(s)))
+	if (s->n == HANDLES_MAX || gt_grow(&s->handles, &s->cap, s->n + 1, sizeof(*s->handles)) ||
+		!(made = make_instance(s)))
 		return 0;
 	s->hint = s->n++;
 	s->handles[s->hint] = (struct gt_gpu_stream){ handle, made, tid, at };
 	return made;
 }
 
-static uint64_t handle_of(const struct gt_gpu_call *c) { return c->stream ? c->stream : c->per_thread ? PER_THREAD : DEFAULT; }
+static uint64_t handle_of(const struct gt_gpu_call *c)
+{
+	return c->stream ? c->stream : c->per_thread ? PER_THREAD : DEFAULT;
+}
 
 uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 {
@@ -96,7 +119,8 @@ uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c
 	return c->streamed ? number_of(s, handle, handle == PER_THREAD ? c->tid : 0, c->start) : 0;
 }
 
-/* Its calls may not have been asked for yet, and those of the next stream with its handle may have. */
+/* Its calls may not have been asked for yet, and those of the next stream with its handle may have.
+ */
 int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 {
 	struct gt_gpu_stream *known = c->streamed ? find(s, c->stream, 0) : NULL;
@@ -114,7 +138,8 @@ int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 		*known = s->handles[--s->n];
 		s->hint = 0;
 	}
-	if (gt_grow(&s->gone, &s->gone_cap, s->ngone + 1, sizeof(*s->gone)) || (!g.instance && !(g.instance = make_instance(s))))
+	if (gt_grow(&s->gone, &s->gone_cap, s->ngone + 1, sizeof(*s->gone)) ||
+		(!g.instance && !(g.instance = make_instance(s))))
 		return -ENOMEM;
 	for (i = s->ngone++; i && s->gone[i - 1].at > g.at; i--)
 		s->gone[i] = s->gone[i - 1];
@@ -122,7 +147,8 @@ int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 	return 0;
 }
 
-int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream, uint32_t track, uint32_t context, struct gt_err *err)
+int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream,
+	uint32_t track, uint32_t context, struct gt_err *err)
 {
 	struct gt_gpu_instance *i = instance(s, stream);
 
@@ -141,7 +167,8 @@ uint32_t gt_gpu_stream_track(const struct gt_gpu_waits_of *s, uint64_t stream)
 	return i && !i->unsure ? i->track : GT_NONE;
 }
 
-int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle, int64_t when, uint32_t name, struct gt_err *err)
+int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle,
+	int64_t when, uint32_t name, struct gt_err *err)
 {
 	struct gt_gpu_instance *i = instance(s, number_of(s, handle ? handle : DEFAULT, 0, when));
 
@@ -161,7 +188,10 @@ int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 	return 0;
 }
 
-static bool of_a_stream(const struct gt_gpu_call *c) { return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT; }
+static bool of_a_stream(const struct gt_gpu_call *c)
+{
+	return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT;
+}
 
 /* How long, in ns: its stream may still become known, or turn out to be more than one. */
 static int64_t patience(const struct gt_gpu_waits_of *s, const struct gt_gpu_held *h)
@@ -176,16 +206,20 @@ static int64_t patience(const struct gt_gpu_waits_of *s, const struct gt_gpu_hel
 	return handle_of(c) == DEFAULT ? HOLD : 0;
 }
 
-static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, const struct gt_gpu_held *h,
-		    struct gt_gpu_totals *totals, struct gt_err *err)
+static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
+	const struct gt_gpu_around *a, const struct gt_gpu_held *h, struct gt_gpu_totals *totals,
+	struct gt_err *err)
 {
 	const struct gt_gpu_call *c = &h->c;
 	uint32_t track = of_a_stream(c) ? gt_gpu_stream_track(s, h->on) : GT_NONE;
 	struct gt_gpu_waiting what = { (enum gt_gpu_wait)c->wait, c->event };
 	struct gt_gpu_work w = {
-		.track = track == GT_NONE ? a->track : track, .start = c->start, .end = c->end,
+		.track = track == GT_NONE ? a->track : track,
+		.start = c->start,
+		.end = c->end,
 		.context = track == GT_NONE ? a->context : instance(s, h->on)->context,
-		.cause = { GT_JOIN_CORRELATION, c->track, c->name, c->start, (uint64_t)(c->end - c->start) },
+		.cause = { GT_JOIN_CORRELATION, c->track, c->name, c->start,
+			(uint64_t)(c->end - c->start) },
 	};
 
 	totals->waits++;
@@ -193,8 +227,9 @@ static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
 	return gt_gpu_put_wait(types, &w, &what, err);
 }
 
-int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, int64_t now, bool last,
-			struct gt_gpu_totals *totals, struct gt_err *err)
+int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
+	const struct gt_gpu_around *a, int64_t now, bool last, struct gt_gpu_totals *totals,
+	struct gt_err *err)
 {
 	size_t kept = 0;
 	int code = 0;
@@ -202,7 +237,8 @@ int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, c
 	for (size_t i = 0; !code && i < s->nheld; i++) {
 		struct gt_gpu_held *h = &s->held[i];
 
-		if (!h->since && (last || h->c.end < now)) {	/* all that ended by then has come */
+		/* all that ended by then has come */
+		if (!h->since && (last || h->c.end < now)) {
 			h->since = now;
 			h->on = gt_gpu_stream_of(s, &h->c);
 		}

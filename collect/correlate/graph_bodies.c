@@ -1,13 +1,16 @@
 /* Which launch of a graph ran the work in the bodies of its conditional nodes (while, if, switch).
  *
- * CUPTI's records of such work have correlation id 0. They name the instance of the graph, not its launch. An instance runs one launch
- * at a time, and its launches run in the order of their calls. So the launch follows from time: it is the one that had been called, that
- * had not ended, and all of whose predecessors had ended. A launch has ended before
- *	- the first work of a later launch of the instance (known from the work of the instance's own nodes, which has correlation ids),
+ * CUPTI's records of such work have correlation id 0. They name the instance of the graph, not its
+ *launch. An instance runs one launch at a time, and its launches run in the order of their calls.
+ *So the launch follows from time: it is the one that had been called, that had not ended, and all
+ *of whose predecessors had ended. A launch has ended before
+ *	- the first work of a later launch of the instance (known from the work of the instance's
+ *own nodes, which has correlation ids),
  *	- work that a later call put into the same stream,
  *	- the end of a call that waited for the stream or the context;
- * and it begins behind what an earlier call put into its stream. Where several launches remain, the work is joined to one of them as
- * GT_JOIN_ORDER: to the first, unless other launches show that this node runs before the nodes that have correlation ids. */
+ * and it begins behind what an earlier call put into its stream. Where several launches remain, the
+ *work is joined to one of them as GT_JOIN_ORDER: to the first, unless other launches show that this
+ *node runs before the nodes that have correlation ids. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -15,9 +18,10 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define LAUNCHES_MAX 32768u		/* remembered of a process; when there are more, the older half is forgotten */
-#define LOOK_BACK 512			/* launches looked at for one piece of work */
-#define NODES_MAX 1024u			/* whose place in the graph is remembered */
+/* remembered of a process; when there are more, the older half is forgotten */
+#define LAUNCHES_MAX 32768u
+#define LOOK_BACK 512   /* launches looked at for one piece of work */
+#define NODES_MAX 1024u /* whose place in the graph is remembered */
 
 /* ---- the launches of a process, in order of time ---- */
 
@@ -61,7 +65,8 @@ int gt_gpu_bodies_launched(struct gt_gpu_bodies *b, const struct gt_gpu_call *c)
 	return 0;
 }
 
-void gt_gpu_bodies_correlated(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, uint32_t correlation)
+void gt_gpu_bodies_correlated(
+	struct gt_gpu_bodies *b, const struct gt_gpu_call *c, uint32_t correlation)
 {
 	struct gt_gpu_graph_launch *l = launch_at(b, c);
 
@@ -74,10 +79,14 @@ void gt_gpu_bodies_correlated(struct gt_gpu_bodies *b, const struct gt_gpu_call 
 static bool same_stream(const struct gt_gpu_call *a, const struct gt_gpu_call *b)
 {
 	return a->streamed && b->streamed && a->stream == b->stream &&
-	       (a->stream || (a->per_thread == b->per_thread && (!a->per_thread || a->tid == b->tid)));
+		(a->stream ||
+			(a->per_thread == b->per_thread && (!a->per_thread || a->tid == b->tid)));
 }
 
-static void ends_before(struct gt_gpu_graph_launch *l, int64_t when) { l->before = when < l->before ? when : l->before; }
+static void ends_before(struct gt_gpu_graph_launch *l, int64_t when)
+{
+	l->before = when < l->before ? when : l->before;
+}
 
 void gt_gpu_bodies_waited(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, bool one_context)
 {
@@ -86,15 +95,20 @@ void gt_gpu_bodies_waited(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, 
 	if (c->wait != GT_GPU_WAIT_STREAM && (c->wait != GT_GPU_WAIT_CONTEXT || !one_context))
 		return;
 	for (; i-- > 0 && looked++ < LOOK_BACK && b->launches[i].before > c->end;)
-		if (b->launches[i].c.end <= c->start && (c->wait == GT_GPU_WAIT_CONTEXT || same_stream(&b->launches[i].c, c)))
+		if (b->launches[i].c.end <= c->start &&
+			(c->wait == GT_GPU_WAIT_CONTEXT || same_stream(&b->launches[i].c, c)))
 			ends_before(&b->launches[i], c->end);
 }
 
-void gt_gpu_bodies_ran(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, const struct gt_gpu_work *w)
+void gt_gpu_bodies_ran(
+	struct gt_gpu_bodies *b, const struct gt_gpu_call *c, const struct gt_gpu_work *w)
 {
 	size_t at = first_behind(b, c->start);
-	struct gt_gpu_graph_launch *own = launch_at(b, c), *next = at < b->n ? &b->launches[at] : NULL,
-				   *previous = own ? (own > b->launches ? own - 1 : NULL) : at ? &b->launches[at - 1] : NULL;
+	struct gt_gpu_graph_launch *own = launch_at(b, c),
+				   *next = at < b->n ? &b->launches[at] : NULL,
+				   *previous = own ? (own > b->launches ? own - 1 : NULL)
+		: at                               ? &b->launches[at - 1]
+						   : NULL;
 
 	if (own) {
 		own->graph = w->graph;
@@ -109,7 +123,8 @@ void gt_gpu_bodies_ran(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, con
 
 /* ---- the launch of a piece of work ---- */
 
-/* Could this launch be of that instance? Its number is known from when the instance was made, or from work. */
+/* Could this launch be of that instance? Its number is known from when the instance was made, or
+ * from work. */
 static bool is_of(struct gt_gpu_process *p, struct gt_gpu_graph_launch *l, uint32_t graph)
 {
 	if (!l->graph && l->c.graph)
@@ -118,7 +133,8 @@ static bool is_of(struct gt_gpu_process *p, struct gt_gpu_graph_launch *l, uint3
 }
 
 /* The launches that may have run what began at `start`: how many, and the first two. */
-static size_t candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start, struct gt_gpu_graph_launch *first[2])
+static size_t candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start,
+	struct gt_gpu_graph_launch *first[2])
 {
 	struct gt_gpu_bodies *b = &p->bodies;
 	size_t n = 0, looked = 0;
@@ -129,14 +145,14 @@ static size_t candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start
 		if (!is_of(p, l, graph) || l->after > start)
 			continue;
 		if (l->before <= start)
-			break;			/* it had ended, and so had those before it */
+			break; /* it had ended, and so had those before it */
 		if (l->last > start)
-			n = 0;			/* it had not, and later ones had not begun */
+			n = 0; /* it had not, and later ones had not begun */
 		first[1] = n ? first[0] : NULL;
 		first[0] = l;
 		n++;
 		if (l->first && l->first <= start)
-			break;			/* it had begun, so those before it had ended */
+			break; /* it had begun, so those before it had ended */
 	}
 	return n;
 }
@@ -146,16 +162,21 @@ static struct gt_gpu_body_node *node_at(struct gt_gpu_bodies *b, uint64_t node, 
 	for (size_t i = 0; i < b->nnodes; i++)
 		if (b->nodes[i].node == node)
 			return &b->nodes[i];
-	if (!make || b->nnodes == NODES_MAX || gt_grow(&b->nodes, &b->nodes_cap, b->nnodes + 1, sizeof(*b->nodes)))
+	if (!make || b->nnodes == NODES_MAX ||
+		gt_grow(&b->nodes, &b->nodes_cap, b->nnodes + 1, sizeof(*b->nodes)))
 		return NULL;
 	b->nodes[b->nnodes] = (struct gt_gpu_body_node){ .node = node };
 	return &b->nodes[b->nnodes++];
 }
 
-/* Work of this launch, for certain: does its node run before or behind the nodes that have correlation ids? */
-static void learn_place(struct gt_gpu_bodies *b, const struct gt_gpu_graph_launch *l, const struct gt_gpu_work *w)
+/* Work of this launch, for certain: does its node run before or behind the nodes that have
+ * correlation ids? */
+static void learn_place(
+	struct gt_gpu_bodies *b, const struct gt_gpu_graph_launch *l, const struct gt_gpu_work *w)
 {
-	struct gt_gpu_body_node *n = l->first && (w->end <= l->first || w->start >= l->last) ? node_at(b, w->node, true) : NULL;
+	struct gt_gpu_body_node *n = l->first && (w->end <= l->first || w->start >= l->last)
+		? node_at(b, w->node, true)
+		: NULL;
 
 	if (n && w->end <= l->first)
 		n->leads = true;
@@ -163,21 +184,23 @@ static void learn_place(struct gt_gpu_bodies *b, const struct gt_gpu_graph_launc
 		n->trails = true;
 }
 
-static struct gt_gpu_graph_launch *likely(struct gt_gpu_bodies *b, struct gt_gpu_graph_launch *const first[2], uint64_t node)
+static struct gt_gpu_graph_launch *likely(
+	struct gt_gpu_bodies *b, struct gt_gpu_graph_launch *const first[2], uint64_t node)
 {
 	const struct gt_gpu_body_node *n = node_at(b, node, false);
 
 	return first[0]->last && n && n->leads && !n->trails ? first[1] : first[0];
 }
 
-/* Is it sure before everything has come in? The launch is known to have run around that time, or to have ended behind it. */
+/* Is it sure before everything has come in? The launch is known to have run around that time, or to
+ * have ended behind it. */
 static bool is_certain(const struct gt_gpu_graph_launch *l, int64_t start)
 {
 	return l->before != INT64_MAX || (l->first && l->first <= start && l->last > start);
 }
 
-bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, bool late, const struct gt_gpu_graph_launch **found,
-			enum gt_join *how)
+bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, bool late,
+	const struct gt_gpu_graph_launch **found, enum gt_join *how)
 {
 	struct gt_gpu_graph_launch *first[2] = { NULL, NULL };
 	size_t n = candidates(p, w->graph, w->start, first);

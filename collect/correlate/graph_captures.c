@@ -7,7 +7,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define SPANS_MAX 1024u		/* remembered; who captures all the time asks within a few of them */
+/* remembered; who captures all the time asks within a few of them */
+#define SPANS_MAX 1024u
 
 void gt_gpu_capture_begins(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
@@ -21,7 +22,8 @@ void gt_gpu_capture_begins(struct gt_gpu_captures *s, const struct gt_gpu_call *
 void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	for (size_t i = s->n; i-- > 0;)
-		if (s->spans[i].to == INT64_MAX && (!c->streamed || s->spans[i].stream == c->stream)) {
+		if (s->spans[i].to == INT64_MAX &&
+			(!c->streamed || s->spans[i].stream == c->stream)) {
 			s->spans[i].to = c->end;
 			return;
 		}

@@ -15,7 +15,7 @@
 
 #define NODES_MAX (1u << 17)
 #define COPIES_MAX (1u << 16)
-#define GENERATIONS 16		/* copies of copies */
+#define GENERATIONS 16 /* copies of copies */
 
 static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -27,7 +27,8 @@ static bool same_copy(const void *arg, uint32_t value, const void *key, size_t l
 	return ((const struct gt_gpu_nodes *)arg)->copies[value].graph == *(const uint64_t *)key;
 }
 
-int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
+int gt_gpu_made(
+	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
 {
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
 
@@ -38,7 +39,7 @@ int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const 
 		n->nmade = 0;
 	}
 	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) ||
-	    gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
+		gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
 		return -ENOMEM;
 	n->made[n->nmade++] = (struct gt_gpu_made){ node, *by };
 	return 0;
@@ -52,10 +53,13 @@ static bool same_handle(const void *arg, uint32_t value, const void *key, size_t
 /* The newest copy with this handle; the map leads to it, and it leads to the one before. */
 static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
 {
-	return handle ? gt_map_get(&n->by_handle, gt_hash_u64(handle), same_handle, n, &handle, sizeof(handle)) : GT_NONE;
+	return handle ? gt_map_get(&n->by_handle, gt_hash_u64(handle), same_handle, n, &handle,
+				sizeof(handle))
+		      : GT_NONE;
 }
 
-int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from, uint64_t handle, int64_t when)
+int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
+	uint64_t handle, int64_t when)
 {
 	uint32_t earlier;
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
@@ -69,7 +73,7 @@ int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uin
 	}
 	earlier = newest_of(n, handle);
 	if (gt_grow(&n->copies, &n->copies_cap, n->ncopies + 1, sizeof(*n->copies)) ||
-	    gt_map_add(&n->by_graph, gt_hash_u64(graph), (uint32_t)n->ncopies))
+		gt_map_add(&n->by_graph, gt_hash_u64(graph), (uint32_t)n->ncopies))
 		return -ENOMEM;
 	if (earlier != GT_NONE)
 		gt_map_set(&n->by_handle, gt_hash_u64(handle), earlier, (uint32_t)n->ncopies);
@@ -100,7 +104,8 @@ void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu
 			return;
 		}
 		graph = node >> 32;
-		i = gt_map_get(&n->by_graph, gt_hash_u64(graph), same_copy, n, &graph, sizeof(graph));
+		i = gt_map_get(
+			&n->by_graph, gt_hash_u64(graph), same_copy, n, &graph, sizeof(graph));
 		if (i == UINT32_MAX)
 			return;
 		node = (uint64_t)n->copies[i].from << 32 | (uint32_t)node;

@@ -6,28 +6,60 @@
 #include "formats/cuda/cuda_api.h"
 
 /* C types of the kinds of parameters (cuda_api.h). All other kinds are pointers. */
-static const struct { const char *kinds, *type; char word; } types[] = {
-	{ "i", "int32_t", 'N' }, { "u", "uint32_t", 'N' }, { "w", "uint16_t", 'N' }, { "b", "uint8_t", 'N' },
+static const struct {
+	const char *kinds, *type;
+	char word;
+} types[] = {
+	{ "i", "int32_t", 'N' },
+	{ "u", "uint32_t", 'N' },
+	{ "w", "uint16_t", 'N' },
+	{ "b", "uint8_t", 'N' },
 	{ "f", "float", 'F' },
-	{ "lzaEQBCDP", "uint64_t", 'N' }, { "X", "struct gt_64", 'S' }, { "", "void *", 'P' },
+	{ "lzaEQBCDP", "uint64_t", 'N' },
+	{ "X", "struct gt_64", 'S' },
+	{ "", "void *", 'P' },
 };
 #define TYPES (sizeof(types) / sizeof(*types))
 
 /* Hooks of single functions, after and before the call. */
-static const struct { const char *name, *after, *before; } specials[] = {
-	{ "cuGetProcAddress", "gt_after_get_proc", NULL }, { "cuGetProcAddress_v2", "gt_after_get_proc", NULL },
-	{ "cuModuleGetFunction", "gt_after_get_function", NULL }, { "cuLibraryGetKernel", "gt_after_get_kernel", NULL },
-	{ "cuKernelGetFunction", "gt_after_kernel_function", NULL }, { "cuLibraryEnumerateKernels", "gt_after_kernels", NULL },
+static const struct {
+	const char *name, *after, *before;
+} specials[] = {
+	{ "cuGetProcAddress", "gt_after_get_proc", NULL },
+	{ "cuGetProcAddress_v2", "gt_after_get_proc", NULL },
+	{ "cuModuleGetFunction", "gt_after_get_function", NULL },
+	{ "cuLibraryGetKernel", "gt_after_get_kernel", NULL },
+	{ "cuKernelGetFunction", "gt_after_kernel_function", NULL },
+	{ "cuLibraryEnumerateKernels", "gt_after_kernels", NULL },
 	{ "cuInit", "gt_after_init", NULL },
-	{ "cuProfilerStart", "gt_after_profiler_start", NULL }, { "cuProfilerStop", "gt_after_profiler_stop", NULL },
-#define CAPTURE(name) { #name, "gt_after_begin_capture", "gt_before_begin_capture" }
-	CAPTURE(cuStreamBeginCapture), CAPTURE(cuStreamBeginCapture_ptsz), CAPTURE(cuStreamBeginCapture_v2),
-	CAPTURE(cuStreamBeginCapture_v2_ptsz), CAPTURE(cuStreamBeginCaptureToGraph), CAPTURE(cuStreamBeginCaptureToGraph_ptsz),
-#define CONTEXT(name) { #name, "gt_after_context_end", "gt_before_context_end" }
-	CONTEXT(cuCtxDestroy), CONTEXT(cuCtxDestroy_v2), CONTEXT(cuCtxDetach),
-#define DEVICE(name) { #name, "gt_after_device_end", "gt_before_device_end" }
-	DEVICE(cuDevicePrimaryCtxRelease), DEVICE(cuDevicePrimaryCtxRelease_v2), DEVICE(cuDevicePrimaryCtxReset),
-	DEVICE(cuDevicePrimaryCtxReset_v2), DEVICE(cuGreenCtxDestroy),
+	{ "cuProfilerStart", "gt_after_profiler_start", NULL },
+	{ "cuProfilerStop", "gt_after_profiler_stop", NULL },
+#define CAPTURE(name)                                                                              \
+	{                                                                                          \
+#name, "gt_after_begin_capture", "gt_before_begin_capture"                         \
+	}
+	CAPTURE(cuStreamBeginCapture),
+	CAPTURE(cuStreamBeginCapture_ptsz),
+	CAPTURE(cuStreamBeginCapture_v2),
+	CAPTURE(cuStreamBeginCapture_v2_ptsz),
+	CAPTURE(cuStreamBeginCaptureToGraph),
+	CAPTURE(cuStreamBeginCaptureToGraph_ptsz),
+#define CONTEXT(name)                                                                              \
+	{                                                                                          \
+#name, "gt_after_context_end", "gt_before_context_end"                             \
+	}
+	CONTEXT(cuCtxDestroy),
+	CONTEXT(cuCtxDestroy_v2),
+	CONTEXT(cuCtxDetach),
+#define DEVICE(name)                                                                               \
+	{                                                                                          \
+#name, "gt_after_device_end", "gt_before_device_end"                               \
+	}
+	DEVICE(cuDevicePrimaryCtxRelease),
+	DEVICE(cuDevicePrimaryCtxRelease_v2),
+	DEVICE(cuDevicePrimaryCtxReset),
+	DEVICE(cuDevicePrimaryCtxReset_v2),
+	DEVICE(cuGreenCtxDestroy),
 };
 
 static unsigned type_of(char kind)
@@ -42,8 +74,10 @@ static unsigned type_of(char kind)
 static const char *after(const char *name, unsigned role)
 {
 	static const char *const by_role[] = {
-		[GT_API_CAPTURE_BEGIN] = "gt_after_begin_capture", [GT_API_CAPTURE_END] = "gt_after_end_capture",
-		[GT_API_GRAPH_NODE] = "gt_after_node", [GT_API_GRAPH_COPY] = "gt_after_graph",
+		[GT_API_CAPTURE_BEGIN] = "gt_after_begin_capture",
+		[GT_API_CAPTURE_END] = "gt_after_end_capture",
+		[GT_API_GRAPH_NODE] = "gt_after_node",
+		[GT_API_GRAPH_COPY] = "gt_after_graph",
 	};
 
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
@@ -103,7 +137,8 @@ static bool key_words(const struct gt_api *api, const char words[][24], char *li
 			return false;
 		if (f[i].role == GT_R_FUNC)
 			*func = (int)used;
-		sprintf(list + strlen(list), f[i].how == GT_FROM_I32 ? "%sI(%s)" : "%s%s", used++ ? ", " : "", words[f[i].param]);
+		sprintf(list + strlen(list), f[i].how == GT_FROM_I32 ? "%sI(%s)" : "%s%s",
+			used++ ? ", " : "", words[f[i].param]);
 	}
 	strcat(list, ")");
 	return used && !after(api->name, api->role);
@@ -112,7 +147,8 @@ static bool key_words(const struct gt_api *api, const char words[][24], char *li
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
-	const char *then = after(api->name, api->role), *first = before(api->name), *work = gt_api_makes_work(api->op) ? "_WORK" : "";
+	const char *then = after(api->name, api->role), *first = before(api->name),
+		   *work = gt_api_makes_work(api->op) ? "_WORK" : "";
 	char params[2048] = "", args[512] = "", words[64][24], list[1024], all[1024] = "";
 	unsigned n = 0;
 	int func;
@@ -126,13 +162,16 @@ static void print_wrapper(uint32_t id)
 		sprintf(all + strlen(all), ", %s", words[n]);
 	}
 	if (key_words(api, words, list, &func))
-		printf("KEYED%s(%u, %s, %s, %d, %s, (%s), (%s)%s)\n", work, id, api->name, least_mode(api), func, list, params, args, all);
+		printf("KEYED%s(%u, %s, %s, %d, %s, (%s), (%s)%s)\n", work, id, api->name,
+			least_mode(api), func, list, params, args, all);
 	else if (then)
-		printf("WRAP_%s(%u, %s, %s, (%s), (%s)%s%s, %s%s)\n", first ? "AROUND" : "THEN", id, api->name, least_mode(api),
-		       n ? params : "void", args, first ? ", " : "", first ? first : "", then, n ? all : ", 0");
+		printf("WRAP_%s(%u, %s, %s, (%s), (%s)%s%s, %s%s)\n", first ? "AROUND" : "THEN", id,
+			api->name, least_mode(api), n ? params : "void", args, first ? ", " : "",
+			first ? first : "", then, n ? all : ", 0");
 	else
-		printf("%s%s(%u, %s, %s, (%s), (%s)%s)\n", plain(api) ? "PLAIN" : "WRAP", plain(api) ? "" : work, id, api->name,
-		       least_mode(api), n ? params : "void", args, n ? all : ", 0");
+		printf("%s%s(%u, %s, %s, (%s), (%s)%s)\n", plain(api) ? "PLAIN" : "WRAP",
+			plain(api) ? "" : work, id, api->name, least_mode(api), n ? params : "void",
+			args, n ? all : ", 0");
 }
 
 static void print_args(void)
@@ -143,8 +182,8 @@ static void print_args(void)
 	printf("\nconst struct gt_arg gt_args[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		for (unsigned i = 0, n = gt_api_fields(&gt_api[id], f); i < n; i++)
-			printf("\t{ %u, %u, %u, %u, %u },%s", f[i].param, f[i].how, f[i].role, f[i].key, f[i].at,
-			       i + 1 < n ? "" : "\n");
+			printf("\t{ %u, %u, %u, %u, %u },%s", f[i].param, f[i].how, f[i].role,
+				f[i].key, f[i].at, i + 1 < n ? "" : "\n");
 	printf("};\nconst uint16_t gt_args_first[] = {");
 	for (uint32_t id = 0; id <= gt_api_count; id++) {
 		printf("%s%u,", id % 16 ? " " : "\n\t", total);
@@ -167,7 +206,10 @@ int main(void)
 		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
 	printf("};\ngt_after *const gt_after_by_id[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		printf("\t%s,\n", after(gt_api[id].name, gt_api[id].role) ? after(gt_api[id].name, gt_api[id].role) : "0");
+		printf("\t%s,\n",
+			after(gt_api[id].name, gt_api[id].role)
+				? after(gt_api[id].name, gt_api[id].role)
+				: "0");
 	printf("\n};\n");
 	print_args();
 	return ferror(stdout) || fflush(stdout);

@@ -8,7 +8,10 @@
 #include <string.h>
 #include "formats/os/safe_path.h"
 
-#define GT_CUPTI_NAMES { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" }	/* newest first */
+#define GT_CUPTI_NAMES                                                                             \
+	{                                                                                          \
+		"libcupti.so.13", "libcupti.so.12", "libcupti.so.11"                               \
+	} /* newest first */
 
 /* Writes a/b/c to `to`, without NULL parts. False: it does not fit, or a is missing. */
 static inline bool gt_join_path(char *to, size_t size, const char *a, const char *b, const char *c)
@@ -55,19 +58,25 @@ static inline bool gt_safe_library(const char *path, char *to, size_t size)
 
 /* Writes the nth candidate path of the file. 0: there are no more; negative: this one may not be
  * loaded, but a later one may. */
-static inline int gt_cupti_candidate(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
+static inline int gt_cupti_candidate(unsigned n, const char *(*environment)(const char *),
+	const char *name, char *to, size_t size)
 {
 #if defined(__aarch64__)
-	static const char *const folders[] = { "lib64", "extras/CUPTI/lib64", "targets/sbsa-linux/lib" };
+	static const char *const folders[] = { "lib64", "extras/CUPTI/lib64",
+		"targets/sbsa-linux/lib" };
 #else
-	static const char *const folders[] = { "lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib" };
+	static const char *const folders[] = { "lib64", "extras/CUPTI/lib64",
+		"targets/x86_64-linux/lib" };
 #endif
-	const char *roots[] = { environment("CUDA_HOME"), environment("CUDA_PATH"), "/usr/local/cuda" };
+	const char *roots[] = { environment("CUDA_HOME"), environment("CUDA_PATH"),
+		"/usr/local/cuda" };
 	unsigned folders_n = sizeof(folders) / sizeof(*folders);
 
 	if (n >= folders_n * 3)
 		return 0;
 	return gt_join_path(to, size, roots[n / folders_n], folders[n % folders_n], name) &&
-	       gt_safe_library(to, to, size) ? 1 : -1;
+			gt_safe_library(to, to, size)
+		? 1
+		: -1;
 }
 #endif

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIMULATOR_MAX (8 << 20)		/* the real libcuda is several times larger */
+#define SIMULATOR_MAX (8 << 20) /* the real libcuda is several times larger */
 
 /* ---- /proc ---- */
 
@@ -58,15 +58,17 @@ static bool read_stat(int pid, char *state, long *threads, unsigned long long *s
 
 	if (read_proc_file(pid, "stat", text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
 		return false;
-	return sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", state, threads,
-		      start) == 3;
+	return sscanf(p + 1,
+		       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+		       state, threads, start) == 3;
 }
 
 static int32_t innermost_pid(int pid)
 {
 	char text[4096], *line, *end;
 
-	if (read_proc_file(pid, "status", text, sizeof(text)) <= 0 || !(line = strstr(text, "\nNSpid:")))
+	if (read_proc_file(pid, "status", text, sizeof(text)) <= 0 ||
+		!(line = strstr(text, "\nNSpid:")))
 		return pid;
 	line += 7;
 	end = line + strcspn(line, "\n");
@@ -77,7 +79,7 @@ static int32_t innermost_pid(int pid)
 
 bool gt_is_simulator_file(const char *path)
 {
-	static const char marker[] = "(Simulated)";	/* in the simulator's device name */
+	static const char marker[] = "(Simulated)"; /* in the simulator's device name */
 	struct stat st;
 	char *bytes;
 	bool found = false;
@@ -85,7 +87,8 @@ bool gt_is_simulator_file(const char *path)
 
 	if (fd < 0)
 		return false;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < SIMULATOR_MAX && (bytes = malloc((size_t)st.st_size + 1))) {
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < SIMULATOR_MAX &&
+		(bytes = malloc((size_t)st.st_size + 1))) {
 		ssize_t n = read(fd, bytes, (size_t)st.st_size);
 
 		found = n > 0 && memmem(bytes, (size_t)n, marker, sizeof(marker) - 1);
@@ -186,7 +189,7 @@ bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char n
 
 static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *guest)
 {
-	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest one has never taken a slot */
+	if (d->nguests == GT_GUESTS_MAX) { /* the oldest one has never taken a slot */
 		d->unrecorded[d->guests[0].unrecorded]++;
 		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
 	}
@@ -210,10 +213,12 @@ static void note_connection(struct gt_guest_server *d, int pid, uint32_t uid)
 
 /* The process may have exited, and be unknown to /proc. It may also be a fork that uses its
  * parent's memory, and takes a slot. */
-static void note_unrecorded(struct gt_guest_server *d, const struct ucred *who, enum gt_unrecorded why)
+static void note_unrecorded(
+	struct gt_guest_server *d, const struct ucred *who, enum gt_unrecorded why)
 {
-	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid,
-					  .uid = who->uid };
+	const struct gt_guest unknown = {
+		.host_pid = who->pid, .ns_pid = who->pid, .uid = who->uid
+	};
 	struct gt_guest *guest = NULL;
 
 	pthread_mutex_lock(&d->lock);
@@ -231,8 +236,14 @@ static bool send_memory(int to, int memory)
 {
 	char byte = 'g';
 	struct iovec v = { &byte, 1 };
-	union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = { { 0 } };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct msghdr m = { .msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -279,15 +290,15 @@ static void *accept_thread(void *arg)
 {
 	struct gt_guest_server *d = arg;
 	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
-			      { .fd = d->by_pid_fd, .events = POLLIN },
-			      { .fd = d->stop[0], .events = POLLIN } };
+		{ .fd = d->by_pid_fd, .events = POLLIN }, { .fd = d->stop[0], .events = POLLIN } };
 
 	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
 		if (p[2].revents)
 			break;
 		for (unsigned i = 0; i < 2; i++)
 			if (p[i].revents && !accept_one(d, p[i].fd) &&
-			    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+				(errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+					errno == ENOBUFS))
 				usleep(1000);
 	}
 	return NULL;
@@ -301,17 +312,19 @@ bool gt_guest_server_take_guest(struct gt_guest_server *d, int32_t ns_pid, struc
 	for (unsigned i = d->nguests; i-- > 0 && !found;)
 		if (d->guests[i].ns_pid == ns_pid) {
 			*guest = d->guests[i];
-			memmove(d->guests + i, d->guests + i + 1, (--d->nguests - i) * sizeof(*guest));
+			memmove(d->guests + i, d->guests + i + 1,
+				(--d->nguests - i) * sizeof(*guest));
 			found = true;
 		}
 	pthread_mutex_unlock(&d->lock);
-	return found && guest->start_clock;	/* otherwise only its pid is known */
+	return found && guest->start_clock; /* otherwise only its pid is known */
 }
 
 /* If gtcollect was stopped until the end, some processes may still wait for the accept thread. */
 void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_processes *m)
 {
-	for (unsigned n = 0; n < SOMAXCONN && (accept_one(d, d->listen_fd) || accept_one(d, d->by_pid_fd)); )
+	for (unsigned n = 0;
+		n < SOMAXCONN && (accept_one(d, d->listen_fd) || accept_one(d, d->by_pid_fd));)
 		n++;
 	pthread_mutex_lock(&d->lock);
 	memcpy(m->n, d->unrecorded, sizeof(m->n));
@@ -336,12 +349,13 @@ static int listen_at(struct gt_guest_server *d, struct gt_err *err)
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", d->dir.path);
 	d->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (d->listen_fd < 0 || bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(d->listen_fd, SOMAXCONN)) {
+	if (d->listen_fd < 0 || bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) ||
+		listen(d->listen_fd, SOMAXCONN)) {
 		code = -errno;
 		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
 	}
-	chmod(a.sun_path, 0666);	/* other users connect, too, and are counted:
-					 * answer_connection() */
+	chmod(a.sun_path, 0666); /* other users connect, too, and are counted:
+				  * answer_connection() */
 	return 0;
 }
 
@@ -357,7 +371,7 @@ static void listen_by_pid(struct gt_guest_server *d)
 	if (d->by_pid_fd < 0)
 		return;
 	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)bytes) ||
-	    listen(d->by_pid_fd, SOMAXCONN)) {
+		listen(d->by_pid_fd, SOMAXCONN)) {
 		close(d->by_pid_fd);
 		d->by_pid_fd = -1;
 	}
@@ -408,7 +422,7 @@ void gt_guest_server_close(struct gt_guest_server *d)
 		d->running = false;
 	}
 	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2;
-	     fd++)
+		fd++)
 		if (*fd >= 0)
 			close(*fd);
 	gt_session_dir_remove(&d->dir);

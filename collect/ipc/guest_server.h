@@ -9,32 +9,36 @@
 /* Why a process did not get the memory: it had stopped waiting, or it is another user's. */
 enum gt_unrecorded { GT_RECORDED, GT_UNRECORDED_LATE, GT_UNRECORDED_USER, GT_UNRECORDED_REASONS };
 /* Numbers of unrecorded processes, and one of another user. */
-struct gt_unrecorded_processes { unsigned n[GT_UNRECORDED_REASONS]; uint32_t uid; char comm[16]; };
+struct gt_unrecorded_processes {
+	unsigned n[GT_UNRECORDED_REASONS];
+	uint32_t uid;
+	char comm[16];
+};
 
 /* A connected process, as /proc shows it. */
 struct gt_guest {
 	int32_t host_pid, ns_pid;
-	int64_t start;			/* ns, CLOCK_MONOTONIC; 0 unknown */
-	unsigned long long start_clock;	/* the same in clock ticks: with the pid it identifies the
+	int64_t start;                  /* ns, CLOCK_MONOTONIC; 0 unknown */
+	unsigned long long start_clock; /* the same in clock ticks: with the pid it identifies the
 					 * process */
-	bool libcuda, simulated;	/* has libcuda mapped; that libcuda is the simulator's */
-	uint32_t uid;			/* effective uid when it connected */
+	bool libcuda, simulated;        /* has libcuda mapped; that libcuda is the simulator's */
+	uint32_t uid;                   /* effective uid when it connected */
 	enum gt_unrecorded unrecorded;
 	char comm[16];
 };
-#define GT_GUESTS_MAX 1024	/* processes that have connected and were not seen in a slot yet */
+#define GT_GUESTS_MAX 1024 /* processes that have connected and were not seen in a slot yet */
 struct gt_guest_server {
-	struct gt_session_dir dir;	/* no path: not open */
-	int listen_fd, by_pid_fd, stop[2];	/* by_pid_fd: -1 if another process has that name */
+	struct gt_session_dir dir;         /* no path: not open */
+	int listen_fd, by_pid_fd, stop[2]; /* by_pid_fd: -1 if another process has that name */
 	int memory_fd;
 	pthread_t accept_thread;
 	bool running;
-	pthread_mutex_t accept_lock;	/* held from accept until the process's identity is noted */
-	pthread_mutex_t lock;		/* protects the following */
+	pthread_mutex_t accept_lock; /* held from accept until the process's identity is noted */
+	pthread_mutex_t lock;        /* protects the following */
 	struct gt_guest guests[GT_GUESTS_MAX];
 	unsigned nguests;
-	uint64_t connections;		/* connections so far */
-	unsigned unrecorded[GT_UNRECORDED_REASONS];	/* processes removed from the list */
+	uint64_t connections;                       /* connections so far */
+	unsigned unrecorded[GT_UNRECORDED_REASONS]; /* processes removed from the list */
 };
 int gt_guest_server_open(struct gt_guest_server *h, const struct gt_rings *r, struct gt_err *err);
 /* Stops accepting connections and removes the folder. */

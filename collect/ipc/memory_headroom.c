@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct headroom_limit { uint64_t bytes; char *what; size_t size; };
+struct headroom_limit {
+	uint64_t bytes;
+	char *what;
+	size_t size;
+};
 
 static void apply_limit(struct headroom_limit *t, uint64_t bytes, const char *what)
 {
@@ -44,9 +48,12 @@ static uint64_t read_number(const char *path, const char *key)
 	return n;
 }
 
-struct cgroup_files { const char *max, *used, *file; };
+struct cgroup_files {
+	const char *max, *used, *file;
+};
 static const struct cgroup_files v2 = { "memory.max", "memory.current", "file" };
-static const struct cgroup_files v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache" };
+static const struct cgroup_files v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes",
+	"total_cache" };
 
 static void apply_group(struct headroom_limit *t, const char *dir, const struct cgroup_files *n)
 {
@@ -58,18 +65,20 @@ static void apply_group(struct headroom_limit *t, const char *dir, const struct 
 	snprintf(what, sizeof(what), "%s", path);
 	snprintf(path, sizeof(path), "%s/%s", dir, n->used);
 	used = read_number(path, NULL);
-	if (max > UINT64_MAX / 4 || used == UINT64_MAX)	/* no limit, or a limit without effect */
+	if (max > UINT64_MAX / 4 || used == UINT64_MAX) /* no limit, or a limit without effect */
 		return;
 	snprintf(path, sizeof(path), "%s/memory.stat", dir);
 	cache = read_number(path, n->file);
 	shm = read_number(path, "shmem");
 	if (cache != UINT64_MAX)
-		used -= cache - (shm < cache ? shm : 0) < used ? cache - (shm < cache ? shm : 0) : used;
+		used -= cache - (shm < cache ? shm : 0) < used ? cache - (shm < cache ? shm : 0)
+							       : used;
 	apply_limit(t, max > used ? max - used : 0, what);
 }
 
 /* Checks this cgroup and all above it, up to the mount's root. */
-static void walk_up(struct headroom_limit *t, const char *mount, const char *path, const struct cgroup_files *n)
+static void walk_up(
+	struct headroom_limit *t, const char *mount, const char *path, const struct cgroup_files *n)
 {
 	char dir[600];
 	char *slash;

@@ -1,185 +1,244 @@
-/* Memory that the traced programs and gtcollect share. Records in it survive a process that dies at any moment.
+/* Memory that the traced programs and gtcollect share. Records in it survive a process that dies at
+ * any moment.
  *
- * gtcollect makes one sealed-size memory file for the whole tree of processes and reserves all of it
- * (fallocate) before its first use. It listens on a Unix socket (SOCK_STREAM) with two names:
+ * gtcollect makes one sealed-size memory file for the whole tree of processes and reserves all of
+ * it (fallocate) before its first use. It listens on a Unix socket (SOCK_STREAM) with two names:
  *
- *      FOLDER/sock        named by GT_SESSION=FOLDER:LIBRARY in the environment. Only the library that
- *                         is loaded as LIBRARY connects, another one (of an outer gtcollect) does not
+ *      FOLDER/sock        named by GT_SESSION=FOLDER:LIBRARY in the environment. Only the library
+ * that is loaded as LIBRARY connects, another one (of an outer gtcollect) does not
  *      @gt-session-PID    for a process without GT_SESSION: it tries the ids of its ancestors
  *
  * Each process, also a forked child, connects once, at its first traced call. It receives one byte
- * with the memory's descriptor (SCM_RIGHTS). By the socket's credentials gtcollect learns the process
- * id in its own namespace, and both sides learn the other's user, which must be the same (or
- * gtcollect's is root).
+ * with the memory's descriptor (SCM_RIGHTS). By the socket's credentials gtcollect learns the
+ * process id in its own namespace, and both sides learn the other's user, which must be the same
+ * (or gtcollect's is root).
  *
- * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits |
- * chunks.
+ * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits
+ * | chunks.
  *
- * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only
- * writer of both. The recorder is the only reader: it follows the chain and puts drained chunks back
- * on the stack. After a thread's first call, a call needs no lock and no system call, except to wait
- * under --lossless. Committed records are in memory that outlives the process: a SIGKILL loses none.
+ * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the
+ * only writer of both. The recorder is the only reader: it follows the chain and puts drained
+ * chunks back on the stack. After a thread's first call, a call needs no lock and no system call,
+ * except to wait under --lossless. Committed records are in memory that outlives the process: a
+ * SIGKILL loses none.
  *
- *   entering a call:  open[depth] = { id, known arguments, start };  word = position << 8 | depth + 1
- *   leaving it:       record at position;  word = position' << 8 | depth;  open[depth].start = 0
+ *   entering a call:  open[depth] = { id, known arguments, start };  word = position << 8 | depth +
+ * 1 leaving it:       record at position;  word = position' << 8 | depth;  open[depth].start = 0
  *
- * One store publishes both facts, so a reader sees a call either as open or as recorded. An open call
- * without a start has not begun yet, although a signal handler's call inside it may have. Both sides
- * rely on stores becoming visible in program order: plain stores on x86-64, release stores in the
- * code for every processor. */
+ * One store publishes both facts, so a reader sees a call either as open or as recorded. An open
+ * call without a start has not begun yet, although a signal handler's call inside it may have. Both
+ * sides rely on stores becoming visible in program order: plain stores on x86-64, release stores in
+ * the code for every processor. */
 #ifndef GT_RING_H
 #define GT_RING_H
 #include <stdint.h>
 #include "formats/cuda/cuda_api.h"
 
-#define GT_RING_SESSION "GT_SESSION"	/* the variable */
-#define GT_RING_ANCESTOR "gt-session-"	/* an abstract socket, with gtcollect's process id */
+#define GT_RING_SESSION "GT_SESSION"   /* the variable */
+#define GT_RING_ANCESTOR "gt-session-" /* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
 #define GT_RING_VERSION 8
-#define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
+/* calls nested deeper than this are counted, not recorded */
+#define GT_RING_OPEN_MAX 16
 #define GT_RING_OPEN_ARGS 5
-#define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
+#define GT_RING_CHUNK (32u << 10) /* default bytes of a chunk, header included */
 #define GT_RING_NIL UINT32_MAX
 #define GT_RING_NAME 256
-#define GT_RING_PATH 4096	/* PATH_MAX */
+#define GT_RING_PATH 4096 /* PATH_MAX */
 
 /* Ids beyond the API table, for what else the guest sees. */
 enum gt_ring_id {
-	GT_ID_IOCTL = GT_API_MAX, GT_ID_OPEN, GT_ID_CLOSE, GT_ID_MMAP, GT_ID_MUNMAP,
+	GT_ID_IOCTL = GT_API_MAX,
+	GT_ID_OPEN,
+	GT_ID_CLOSE,
+	GT_ID_MMAP,
+	GT_ID_MUNMAP,
 	GT_IDS
 };
 
 enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
 enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
-enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */,
-		     GT_RANGE_NVTX /* only inside push and pop of range_name */ };
-enum gt_gpu_timing { GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */, GT_TIMING_CUPTI, GT_TIMING_EVENTS };
+enum gt_range_mode {
+	GT_RANGE_ALWAYS,
+	GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */,
+	GT_RANGE_NVTX /* only inside push and pop of range_name */
+};
+enum gt_gpu_timing {
+	GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */,
+	GT_TIMING_CUPTI,
+	GT_TIMING_EVENTS
+};
 
 /* Sets of bits, one bit per slot. NEW: a guest sets it when its slot has become LIVE; the
  * recorder clears it and reads the slot, so it finds new slots among many. USED: the recorder
  * sets it while it reads the slot; no guest takes such a slot, even if a damaged state says that
  * it is free. */
-enum gt_ring_bits { GT_BITS_NEW_PROCS, GT_BITS_NEW_THREADS, GT_BITS_USED_PROCS, GT_BITS_USED_THREADS,
-		    GT_BITS };
+enum gt_ring_bits {
+	GT_BITS_NEW_PROCS,
+	GT_BITS_NEW_THREADS,
+	GT_BITS_USED_PROCS,
+	GT_BITS_USED_THREADS,
+	GT_BITS
+};
 
 struct gt_session {
 	uint64_t magic;
-	uint32_t version, bytes_of_this;	/* sizeof; a library of another build does not
-						 * attach */
-	uint64_t bytes;				/* of the whole memory */
-	uint64_t procs_at, threads_at, chunks_at;	/* offsets */
-	uint64_t bits_at, bits_bytes;		/* see enum gt_ring_bits: offset of the first, size of each */
+	uint32_t version, bytes_of_this;          /* sizeof; a library of another build does not
+						   * attach */
+	uint64_t bytes;                           /* of the whole memory */
+	uint64_t procs_at, threads_at, chunks_at; /* offsets */
+	/* see enum gt_ring_bits: offset of the first, size of each */
+	uint64_t bits_at, bits_bytes;
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	/* settings, constant after start */
-	uint32_t ticks;				/* 1: records carry gt_ticks(); 0: clock_gettime(CLOCK_MONOTONIC) in ns */
-	uint32_t args;				/* enum gt_args_mode */
-	uint32_t lossless;			/* a full ring waits instead of dropping */
-	uint32_t range;				/* enum gt_range_mode */
-	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
-	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
-	uint32_t gpu;				/* record GPU work */
-	uint32_t gpu_timing;			/* enum gt_gpu_timing: source of GPU times */
-	uint32_t gpu_more;			/* and these things, too: bits of enum gt_gpu_more */
-	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
-	uint32_t nvtx;				/* record annotations */
-	uint32_t inject;			/* drivers load the library by injection, and
-						 * CUPTI's callbacks report calls */
-	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
-	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */
-	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
-	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
+	/* 1: records carry gt_ticks(); 0: clock_gettime(CLOCK_MONOTONIC) in ns */
+	uint32_t ticks;
+	uint32_t args;     /* enum gt_args_mode */
+	uint32_t lossless; /* a full ring waits instead of dropping */
+	uint32_t range;    /* enum gt_range_mode */
+	/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
+	uint32_t sample;
+	uint32_t ioctls;     /* interpose ioctl, open, close, mmap */
+	uint32_t gpu;        /* record GPU work */
+	uint32_t gpu_timing; /* enum gt_gpu_timing: source of GPU times */
+	/* and these things, too: bits of enum gt_gpu_more */
+	uint32_t gpu_more;
+	/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
+	uint32_t partly;
+	uint32_t nvtx;                 /* record annotations */
+	uint32_t inject;               /* drivers load the library by injection, and
+					* CUPTI's callbacks report calls */
+	char range_name[GT_RING_NAME]; /* of GT_RANGE_NVTX */
+	/* --cupti: the library to load for it; empty: found by name */
+	char cupti[GT_RING_PATH];
+	/* bytes of chunks one thread may hold at a time (--ring-size) */
+	uint64_t ring_max;
+	uint8_t gate[(GT_IDS + 7) & ~7]; /* enum gt_gate by id; constant */
 	/* written by the recorder */
-	uint32_t recording __attribute__((aligned(64)));	/* 0 while --delay runs or after --duration: calls pass untraced; see
-							 * gt_ring_open.pass */
-	uint32_t owner;		/* a robust futex word held by gtcollect's main thread: when gtcollect dies, however, the kernel sets
-				 * FUTEX_OWNER_DIED in it at once, and every guest stops recording */
-	uint32_t space;		/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
-	uint32_t waiters;	/* guests asleep under --lossless */
+	uint32_t recording
+		__attribute__((aligned(64))); /* 0 while --delay runs or after --duration: calls
+					       * pass untraced; see gt_ring_open.pass */
+	uint32_t owner; /* a robust futex word held by gtcollect's main thread: when gtcollect dies,
+			 * however, the kernel sets FUTEX_OWNER_DIED in it at once, and every guest
+			 * stops recording */
+	/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
+	uint32_t space;
+	uint32_t waiters; /* guests asleep under --lossless */
 	/* written by the recorder and by guests */
-	uint64_t free_head __attribute__((aligned(64)));	/* stack of free chunks: tag << 32 | chunk index (GT_RING_NIL: empty) */
-	uint32_t free_count;	/* about how many are left */
-	uint32_t thread_hint, proc_hint;	/* where to start looking for a free slot */
-	uint64_t untraced;	/* calls that passed untraced because a table or the memory was full */
+	/* stack of free chunks: tag << 32 | chunk index (GT_RING_NIL: empty) */
+	uint64_t free_head __attribute__((aligned(64)));
+	uint32_t free_count;             /* about how many are left */
+	uint32_t thread_hint, proc_hint; /* where to start looking for a free slot */
+	/* calls that passed untraced because a table or the memory was full */
+	uint64_t untraced;
 };
 
 /* A ring of a thread that makes calls, or of one that writes records of others' work (CUPTI's
  * thread). */
 enum gt_ring_role { GT_RING_CALLER, GT_RING_PRODUCER };
 
-enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* the
-												    * guest
-												    * is
-												    * done
-												    * with
-												    * it */ };
+enum gt_slot_state {
+	GT_SLOT_FREE,
+	GT_SLOT_TAKEN /* being filled in */,
+	GT_SLOT_LIVE,
+	GT_SLOT_DONE /* the
+		      * guest
+		      * is
+		      * done
+		      * with
+		      * it */
+};
 
 struct gt_ring_proc {
-	uint32_t state;		/* FREE -> TAKEN -> LIVE by the guest, -> FREE by the recorder when the process is gone and drained */
-	int32_t pid;		/* own namespace */
+	/* FREE -> TAKEN -> LIVE by the guest, -> FREE by the recorder when the process is gone and
+	 * drained */
+	uint32_t state;
+	int32_t pid; /* own namespace */
 	int32_t ppid;
-	uint32_t generation;	/* rises with each use of the slot */
-	int32_t host_pid;	/* set by the recorder from the socket's credentials; 0 until then */
-	uint64_t start_ticks;	/* when it attached */
-	uint64_t untraced;	/* calls of this process that passed untraced (no slot, no chunk for a new thread) */
+	uint32_t generation; /* rises with each use of the slot */
+	/* set by the recorder from the socket's credentials; 0 until then */
+	int32_t host_pid;
+	uint64_t start_ticks; /* when it attached */
+	/* calls of this process that passed untraced (no slot, no chunk for a new thread) */
+	uint64_t untraced;
 	char comm[16];
 };
 
 /* A call in progress. */
 struct gt_ring_open {
-	uint64_t start;		/* ticks; 0: the entry is invalid, see above */
+	uint64_t start; /* ticks; 0: the entry is invalid, see above */
 	uint16_t id;
-	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
-	uint32_t pass;		/* of open[0] only: 1 while calls are to pass untraced, like !recording, but on a line that each call
-				 * touches anyway. Written by the recorder, and by the thread when it takes the slot */
+	uint8_t nargs; /* values in args: the leading input fields of the call, if any */
+	uint32_t pass; /* of open[0] only: 1 while calls are to pass untraced, like !recording, but
+			* on a line that each call touches anyway. Written by the recorder, and by
+			* the thread when it takes the slot */
 	uint64_t args[GT_RING_OPEN_ARGS];
 };
 
 struct gt_ring_thread {
 	uint32_t state;
-	uint32_t proc;			/* index into procs */
+	uint32_t proc; /* index into procs */
 	uint32_t generation;
-	int32_t tid;			/* own namespace */
-	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
-	uint32_t role;			/* enum gt_ring_role; constant while LIVE */
-	char name[16];			/* at its first call; the recorder asks /proc for a later one */
-	uint64_t consumed;		/* written by the recorder: position drained so far */
-	uint32_t taken;			/* the chunk taken last: the chain may not lead to it yet */
-	uint32_t given_up;		/* by the recorder; 1: the ring is damaged and not drained any more */
-	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
-	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
-	uint64_t deep;			/* calls nested too deep to record */
-	uint64_t abandoned;		/* calls left by longjmp or an exception */
-	uint64_t in_handler;		/* calls of a signal handler that came while a record was written */
-	uint64_t sampled_out;		/* calls that --sample left out */
-	uint64_t word __attribute__((aligned(64)));	/* position << 8 | depth. Position counts bytes of chunk payload ever
-							 * passed, the unused tail of each left chunk included, so payload p lies
-							 * in the chain's chunk number p / payload_bytes at p % payload_bytes */
-	struct gt_ring_open open[GT_RING_OPEN_MAX];	/* the outermost one shares the word's cache line: all a call writes here */
+	int32_t tid; /* own namespace */
+	/* first chunk of the chain; the recorder remembers where it is */
+	uint32_t first;
+	uint32_t role; /* enum gt_ring_role; constant while LIVE */
+	/* at its first call; the recorder asks /proc for a later one */
+	char name[16];
+	uint64_t consumed; /* written by the recorder: position drained so far */
+	uint32_t taken;    /* the chunk taken last: the chain may not lead to it yet */
+	/* by the recorder; 1: the ring is damaged and not drained any more */
+	uint32_t given_up;
+	/* calls lost because no chunk was free */
+	uint64_t dropped __attribute__((aligned(64)));
+	/* ticks: start of the first, end of the last of all drops so far */
+	uint64_t dropped_from, dropped_to;
+	uint64_t deep;      /* calls nested too deep to record */
+	uint64_t abandoned; /* calls left by longjmp or an exception */
+	/* calls of a signal handler that came while a record was written */
+	uint64_t in_handler;
+	uint64_t sampled_out; /* calls that --sample left out */
+	uint64_t word __attribute__((aligned(
+		64))); /* position << 8 | depth. Position counts bytes of chunk payload ever
+			* passed, the unused tail of each left chunk included, so payload p lies
+			* in the chain's chunk number p / payload_bytes at p % payload_bytes */
+	/* the outermost one shares the word's cache line: all a call writes here */
+	struct gt_ring_open open[GT_RING_OPEN_MAX];
 };
-_Static_assert(offsetof(struct gt_ring_thread, open) % 64 == 8, "the word and open[0] are one cache line");
+_Static_assert(
+	offsetof(struct gt_ring_thread, open) % 64 == 8, "the word and open[0] are one cache line");
 
 struct gt_ring_chunk {
-	uint32_t next;			/* next in the owner's chain, or in the free stack; set before the position passes the end */
-	uint32_t owner;			/* thread slot, GT_RING_NIL when free */
-	uint64_t number;		/* how many chunks of its chain came before */
-	uint8_t payload[];		/* chunk_bytes - 16 */
+	/* next in the owner's chain, or in the free stack; set before the position passes the end
+	 */
+	uint32_t next;
+	uint32_t owner;    /* thread slot, GT_RING_NIL when free */
+	uint64_t number;   /* how many chunks of its chain came before */
+	uint8_t payload[]; /* chunk_bytes - 16 */
 };
 
-/* ---- records: 8-byte words in a chunk's payload; none straddles two chunks; a zero first word ends the chunk ---- */
+/* ---- records: 8-byte words in a chunk's payload; none straddles two chunks; a zero first word
+ * ends the chunk ---- */
 enum gt_rec_kind {
-	GT_REC_CALL,	/* start, end, id|nargs|kind|depth|ret, args: the fields of gt_api_fields that the mode wants, in order */
-	GT_REC_NAME,	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes, zero-padded */
-	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
-	GT_REC_UNKNOWN_FUNCTION,	/* the program looked up a driver function that the table
-					 * lacks: like STRING, the name */
-	GT_REC_EVENT,	/* not a call: id is an enum gt_ring_event, nargs words follow; see there */
+	/* start, end, id|nargs|kind|depth|ret, args: the fields of gt_api_fields that the mode
+	   wants, in order */
+	GT_REC_CALL,
+	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes,
+	   zero-padded */
+	GT_REC_NAME,
+	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per
+	   process */
+	GT_REC_STRING,
+	GT_REC_UNKNOWN_FUNCTION, /* the program looked up a driver function that the table
+				  * lacks: like STRING, the name */
+	GT_REC_EVENT, /* not a call: id is an enum gt_ring_event, nargs words follow; see there */
 };
 struct gt_rec {
-	uint64_t start, end;	/* ticks; start is never 0 */
+	uint64_t start, end; /* ticks; start is never 0 */
 	uint16_t id;
-	uint8_t nargs;		/* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8 words follow
-				 * (texts up to 30 KiB) */
-	uint8_t kind_depth;	/* kind << 5 | depth (0..16) */
+	uint8_t nargs;      /* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8
+			     * words follow      (texts up to 30 KiB) */
+	uint8_t kind_depth; /* kind << 5 | depth (0..16) */
 	int32_t ret;
 	uint64_t args[];
 };
@@ -195,9 +254,17 @@ static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
 		h = (h ^ (uint8_t)s[i]) * 0x100000001b3ULL;
 	return h ? h : 1;
 }
-/* ioctl records carry these words: file (minor number, GT_DEV_* << 32), request, command (RM control cmd or alloc class, else 0),
- * driver status (0 ok; UINT64_MAX unknown). open, close, mmap: file, then fd or length. */
-enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_DEV_CAPS, GT_DEV_MODESET };
+/* ioctl records carry these words: file (minor number, GT_DEV_* << 32), request, command (RM
+ * control cmd or alloc class, else 0), driver status (0 ok; UINT64_MAX unknown). open, close, mmap:
+ * file, then fd or length. */
+enum gt_ring_dev {
+	GT_DEV_CTL = 1,
+	GT_DEV_GPU,
+	GT_DEV_UVM,
+	GT_DEV_UVM_TOOLS,
+	GT_DEV_CAPS,
+	GT_DEV_MODESET
+};
 #define GT_IOCTL_ARGS 4
 
 /* Events. Times of GPU events are ns of CLOCK_MONOTONIC, as CUPTI gave them, except that a start
@@ -205,58 +272,98 @@ enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_
  * gt_ring_hash, written as a STRING by this process. All GPU work begins with the words
  * correlation | device, context | stream, graph | (see below), node. */
 enum gt_ring_event {
-	GT_EV_GPU_STATE,	/* start, end: ticks, between which it came about. enum gt_gpu_state, a text (the library's path, or which function failed),
-				 * CUPTI's version or error code */
-	GT_EV_KERNEL,		/* registers a thread in the third word; grid x | y, grid z | block x, block y | z,
-				 * shared static | dynamic, name */
-	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes,
-				 * source | destination device */
-	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
-	GT_EV_CUPTI_CALL,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
-	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | return value */
-	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
-	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
-	GT_EV_INJECTED_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
-	GT_EV_GPU_LOST,		/* how many of CUPTI's records, enum gt_gpu_lost */
-	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph,
-				 * by CUPTI's number */
-	GT_EV_GRAPH,		/* start: of the call, ticks. It made a graph, or an instance, from another graph: their numbers in CUPTI,
-				 * new | old; the program's handle of the new one */
-	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
-				 * UINT64_MAX: not known. Then, if the driver knows it, its UUID, in two words */
-	/* Work that we timed by CUDA events (guest_event_timing.c). Two words come first: the call's thread id | API id, its start in ticks; then
-	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
-	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,
-	GT_EV_UNTIMED,		/* how many calls have no time, enum gt_untimed */
-	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
-	 * category | ARGB colour, NVTX's payload type, payload */
-	GT_EV_PUSH, GT_EV_RANGE_START, GT_EV_MARK,
-	GT_EV_POP, GT_EV_RANGE_END,		/* range id or 0, domain */
-	GT_EV_NAME_CATEGORY, GT_EV_NAME_THREAD, GT_EV_NAME_STREAM,	/* category, thread id, or stream handle; text; domain */
+	GT_EV_GPU_STATE, /* start, end: ticks, between which it came about. enum gt_gpu_state, a
+			  * text (the library's path, or which function failed), CUPTI's version or
+			  * error code */
+	GT_EV_KERNEL, /* registers a thread in the third word; grid x | y, grid z | block x, block y
+		       * | z, shared static | dynamic, name */
+	GT_EV_COPY,   /* CUPTI's copy kind, source and destination memory kinds, flags in the third
+		       * word, a byte each; bytes,   source | destination device */
+	/* memory kind, flags in the third word, 16 bits each; bytes, value */
+	GT_EV_SET,
+	/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
+	GT_EV_CUPTI_CALL,
+	/* a call of the CUDA runtime: correlation | cbid, thread id | return value */
+	GT_EV_RUNTIME,
+	/* CUPTI's counter kind | flags, value, address, source | destination */
+	GT_EV_MANAGED,
+	GT_EV_OVERHEAD, /* CUPTI's overhead kind | object kind, process | thread */
+	/* start, end: ticks, of the call recorded last on this ring. The same of it */
+	GT_EV_INJECTED_CALL,
+	GT_EV_GPU_LOST, /* how many of CUPTI's records, enum gt_gpu_lost */
+	GT_EV_NODE,  /* start: of this thread's call whose record comes next, ticks. It created this
+		      * node of a graph,  by CUPTI's number */
+	GT_EV_GRAPH, /* start: of the call, ticks. It made a graph, or an instance, from another
+		      * graph: their numbers in CUPTI, new | old; the program's handle of the new
+		      * one */
+	GT_EV_DEVICE, /* start, end: ticks. Which device this thread's allocations are on from its
+		       * next call on; UINT64_MAX: not known. Then, if the driver knows it, its
+		       * UUID, in two words */
+	/* Work that we timed by CUDA events (guest_event_timing.c). Two words come first: the
+	 * call's thread id | API id, its start in ticks; then the words that CUPTI's have. A graph
+	 * launched as a whole has the first four. */
+	GT_EV_TIMED_KERNEL,
+	GT_EV_TIMED_COPY,
+	GT_EV_TIMED_SET,
+	GT_EV_TIMED_GRAPH,
+	GT_EV_UNTIMED, /* how many calls have no time, enum gt_untimed */
+	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0,
+	 * message, domain (0: the default one), category | ARGB colour, NVTX's payload type,
+	 * payload */
+	GT_EV_PUSH,
+	GT_EV_RANGE_START,
+	GT_EV_MARK,
+	GT_EV_POP,
+	GT_EV_RANGE_END, /* range id or 0, domain */
+	/* category, thread id, or stream handle; text; domain */
+	GT_EV_NAME_CATEGORY,
+	GT_EV_NAME_THREAD,
+	GT_EV_NAME_STREAM,
 	GT_EVENTS
 };
 #define GT_NVTX_WORDS 6
-enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */, GT_GPU_MORE_MANAGED = 2 /* what managed memory does */,
-		   GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */ };
-enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
-		    GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
-		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED,
-		    GT_GPU_SUBSCRIBER /* another one has subscribed */,
-		    GT_GPU_NO_CALLS /* CUPTI has refused callbacks: no calls are recorded */,
-		    GT_GPU_FINALIZED /* by another user: we do not resume */,
-		    GT_GPU_PARTIAL /* something of enum gt_gpu_more, as this function failed; the rest is there */,
-		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
-		    GT_GPU_CONTINUED /* exec has failed: the program goes on */,
-		    GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */, GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
-		    GT_GPU_STATES };
-enum gt_gpu_lost { GT_GPU_LOST_DROPPED /* CUPTI dropped them */,
-		   GT_GPU_LOST_FOREIGN /* they came back while another profiler had CUPTI, whose clock is in them */ };
+enum gt_gpu_more {
+	GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */,
+	GT_GPU_MORE_MANAGED = 2 /* what managed memory does */,
+	GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */
+};
+enum gt_gpu_state {
+	GT_GPU_ON,
+	GT_GPU_MISSING /* no library */,
+	GT_GPU_REFUSED /* a function failed */,
+	GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
+	GT_GPU_YIELDED /* to another user of CUPTI: its library */,
+	GT_GPU_RESUMED,
+	GT_GPU_SUBSCRIBER /* another one has subscribed */,
+	GT_GPU_NO_CALLS /* CUPTI has refused callbacks: no calls are recorded */,
+	GT_GPU_FINALIZED /* by another user: we do not resume */,
+	GT_GPU_PARTIAL /* something of enum gt_gpu_more, as this function failed; the rest is there
+			*/
+	,
+	GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
+	GT_GPU_CONTINUED /* exec has failed: the program goes on */,
+	GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */,
+	GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
+	GT_GPU_STATES
+};
+enum gt_gpu_lost {
+	GT_GPU_LOST_DROPPED /* CUPTI dropped them */,
+	GT_GPU_LOST_FOREIGN /* they came back while another profiler had CUPTI, whose clock is in
+			       them */
+};
 /* Why a call has no time though CUDA events are used. */
 #define GT_UNTIMED_REASONS(X) X(POOL, pool) X(CAPTURE, capture) X(CONTEXT, context) X(ERROR, error)
-enum gt_untimed { GT_UNTIMED_POOL /* no event was free */, GT_UNTIMED_CAPTURE /* a capture was
-									       * being begun */,
-		  GT_UNTIMED_CONTEXT /* its context was destroyed */, GT_UNTIMED_ERROR /* the
-										        * driver
-										        * returned
-										        * an error */, GT_UNTIMED_COUNT };
+enum gt_untimed {
+	GT_UNTIMED_POOL /* no event was free */,
+	GT_UNTIMED_CAPTURE /* a capture was
+			    * being begun */
+	,
+	GT_UNTIMED_CONTEXT /* its context was destroyed */,
+	GT_UNTIMED_ERROR /* the
+			  * driver
+			  * returned
+			  * an error */
+	,
+	GT_UNTIMED_COUNT
+};
 #endif

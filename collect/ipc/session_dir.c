@@ -23,7 +23,7 @@
 
 #define LIBRARY "libgtpreload.so"
 #define PREFIX "gt-session-"
-#define SEPARATORS ": \t\n$"	/* separators of LD_PRELOAD, and the loader's expansion character */
+#define SEPARATORS ": \t\n$" /* separators of LD_PRELOAD, and the loader's expansion character */
 
 /* ---- the library ---- */
 
@@ -43,7 +43,7 @@ static int library_from_environment(const char *given, char *path, size_t size, 
 int gt_session_library(char *path, size_t size, struct gt_err *err)
 {
 	static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/gt/" LIBRARY,
-					      "%s/../lib/" LIBRARY };
+		"%s/../lib/" LIBRARY };
 	char self[4096], found[4096 + 64];
 	const char *given = getenv("GT_GUEST");
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -61,7 +61,7 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 		}
 	}
 	return gt_err_set(err, -ENOENT,
-			  LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
+		LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
 }
 
 /* True: every user may read this file or enter this folder. The path contains no links. */
@@ -70,7 +70,7 @@ static bool is_reachable_by_all(char *real)
 	bool may = true, last = false;
 	struct stat st;
 
-	for (char *end = real; may && !last; ) {
+	for (char *end = real; may && !last;) {
 		end += 1 + strcspn(end + 1, "/");
 		last = !*end;
 		*end = 0;
@@ -172,14 +172,14 @@ static void remove_stale_dirs(const char *base)
 
 	while (all && (e = readdir(all))) {
 		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) ||
-		    strlen(e->d_name) != strlen(PREFIX) + 6)
+			strlen(e->d_name) != strlen(PREFIX) + 6)
 			continue;
 		snprintf(dir, sizeof(dir), "%.60s/%.30s", base, e->d_name);
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
 		if (!fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 &&
-		    !flock(fd, LOCK_EX | LOCK_NB))
+			!flock(fd, LOCK_EX | LOCK_NB))
 			remove_dir(dir);
 		close(fd);
 	}
@@ -201,8 +201,8 @@ void gt_session_dir_remove(struct gt_session_dir *d)
 
 /* Requirements for the place of the folder. */
 struct dir_needs {
-	bool all_reach;		/* every user may enter it: a program may become another user */
-	bool can_execute;	/* a library can be loaded from it */
+	bool all_reach;   /* every user may enter it: a program may become another user */
+	bool can_execute; /* a library can be loaded from it */
 };
 
 static bool can_execute(const char *path)
@@ -212,7 +212,8 @@ static bool can_execute(const char *path)
 	return !statvfs(path, &fs) && !(fs.f_flag & ST_NOEXEC);
 }
 
-static int make_in(struct gt_session_dir *d, const char *base, struct dir_needs dir_needs, struct gt_err *err)
+static int make_in(
+	struct gt_session_dir *d, const char *base, struct dir_needs dir_needs, struct gt_err *err)
 {
 	char real[PATH_MAX];
 	int code = gt_safe_path(base, real, err);
@@ -221,10 +222,12 @@ static int make_in(struct gt_session_dir *d, const char *base, struct dir_needs 
 		return code;
 	if (strpbrk(real, SEPARATORS) || strlen(real) > 60)
 		return gt_err_set(err, -ENAMETOOLONG,
-				  "%.100s: its path is too long or has a blank, a colon or a dollar sign", real);
-	if ((dir_needs.all_reach && !is_reachable_by_all(real)) || (dir_needs.can_execute && !can_execute(real)))
-		return gt_err_set(err, -EACCES, "%.100s: the program cannot use it as another user",
-				  real);
+			"%.100s: its path is too long or has a blank, a colon or a dollar sign",
+			real);
+	if ((dir_needs.all_reach && !is_reachable_by_all(real)) ||
+		(dir_needs.can_execute && !can_execute(real)))
+		return gt_err_set(
+			err, -EACCES, "%.100s: the program cannot use it as another user", real);
 	remove_stale_dirs(real);
 	snprintf(d->path, sizeof(d->path), "%.60s/" PREFIX "XXXXXX", real[1] ? real : "");
 	if (!mkdtemp(d->path)) {
@@ -257,8 +260,10 @@ static int make_dir(struct gt_session_dir *d, struct dir_needs dir_needs, struct
 		if (base && base[0] == '/' && !make_in(d, base, dir_needs, &why))
 			return 0;
 	}
-	return gt_err_set(err, why.code, "no folder for the session can be made in "
-			  "$XDG_RUNTIME_DIR, $TMPDIR, /run or /tmp: %.100s", why.text);
+	return gt_err_set(err, why.code,
+		"no folder for the session can be made in "
+		"$XDG_RUNTIME_DIR, $TMPDIR, /run or /tmp: %.100s",
+		why.text);
 }
 
 int gt_session_base(char base[GT_SESSION_PATH], struct gt_err *err)
@@ -288,7 +293,8 @@ int gt_session_dir_make(struct gt_session_dir *d, struct gt_err *err)
 		return gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
 	/* only root's program can become another user without losing LD_PRELOAD */
 	in_place = !strpbrk(real, SEPARATORS) && (geteuid() || is_reachable_by_all(real));
-	code = make_dir(d, (struct dir_needs){ .all_reach = !geteuid(), .can_execute = !in_place }, err);
+	code = make_dir(
+		d, (struct dir_needs){ .all_reach = !geteuid(), .can_execute = !in_place }, err);
 	if (code)
 		return code;
 	snprintf(d->library, sizeof(d->library), "%s/" LIBRARY, d->path);

@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include "formats/base/err.h"
 
-#define GT_SESSION_PATH 100		/* bytes of the folder's path, NUL included: a socket's
-					 * path has at most 108 bytes */
+#define GT_SESSION_PATH                                                                            \
+	100 /* bytes of the folder's path, NUL included: a socket's                                \
+	     * path has at most 108 bytes */
 
 struct gt_session_dir {
-	char path[GT_SESSION_PATH];	/* empty: there is none */
-	char library[PATH_MAX];		/* what LD_PRELOAD must name */
-	int fd;				/* locked during the session */
+	char path[GT_SESSION_PATH]; /* empty: there is none */
+	char library[PATH_MAX];     /* what LD_PRELOAD must name */
+	int fd;                     /* locked during the session */
 };
 /* The library to preload: $GT_GUEST, or beside the running program, or in ../lib/gt. 0; -ENOENT;
  * -EPERM: another user could replace the one that $GT_GUEST names, and we are root. */

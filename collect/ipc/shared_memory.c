@@ -16,10 +16,11 @@
 #include "collect/ipc/memory_headroom.h"
 
 #define DEFAULT_MEMORY (64u << 20)
-#define CHUNK_MIN 8192		/* bytes */
-#define CHUNKS_MANY 256		/* with at least this many chunks they have their full size */
-#define SPARE (16u << 20)	/* bytes to leave free for the program, besides the rings and our
-				 * own memory */
+#define CHUNK_MIN 8192  /* bytes */
+#define CHUNKS_MANY 256 /* with at least this many chunks they have their full size */
+#define SPARE                                                                                      \
+	(16u << 20) /* bytes to leave free for the program, besides the rings and our              \
+		     * own memory */
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -59,8 +60,11 @@ static int check_headroom(uint64_t bytes, struct gt_err *err)
 
 	if (room >= bytes + SPARE)
 		return 0;
-	return gt_err_set(err, -ENOMEM, "%" PRIu64 " MiB are left under %.100s, the rings need %" PRIu64 " MiB and %u to spare: "
-			  "try --ring-memory", room >> 20, what, bytes >> 20, SPARE >> 20);
+	return gt_err_set(err, -ENOMEM,
+		"%" PRIu64 " MiB are left under %.100s, the rings need %" PRIu64
+		" MiB and %u to spare: "
+		"try --ring-memory",
+		room >> 20, what, bytes >> 20, SPARE >> 20);
 }
 
 static int reserve(uint64_t bytes, struct gt_err *err)
@@ -70,11 +74,13 @@ static int reserve(uint64_t bytes, struct gt_err *err)
 	if (fd < 0)
 		return gt_err_set(err, -errno, "memory file: %s", strerror(errno));
 	if (ftruncate(fd, (off_t)bytes) || fallocate(fd, 0, 0, (off_t)bytes) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		code = -errno;
 		close(fd);
-		return gt_err_set(err, code, "cannot reserve %" PRIu64 " MiB of shared memory for the rings: %s: try --ring-memory",
-				  bytes >> 20, strerror(-code));
+		return gt_err_set(err, code,
+			"cannot reserve %" PRIu64
+			" MiB of shared memory for the rings: %s: try --ring-memory",
+			bytes >> 20, strerror(-code));
 	}
 	return fd;
 }
@@ -94,14 +100,18 @@ int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err)
 	if (opt->memory && (opt->memory < GT_RINGS_MIN || opt->memory > 1ULL << 36))
 		return gt_err_set(err, -EINVAL, "--ring-memory must lie between 1 MiB and 64 GiB");
 	if (opt->per_thread && opt->per_thread < 2 * GT_RING_CHUNK)
-		return gt_err_set(err, -EINVAL, "--ring-size must be at least %u KiB", 2 * GT_RING_CHUNK >> 10);
+		return gt_err_set(err, -EINVAL, "--ring-size must be at least %u KiB",
+			2 * GT_RING_CHUNK >> 10);
 	return 0;
 }
 
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err)
 {
-	struct gt_session plan = { .magic = GT_RING_MAGIC, .version = GT_RING_VERSION, .bytes_of_this = sizeof(plan),
-				   .ticks = opt->ticks, .lossless = opt->lossless };
+	struct gt_session plan = { .magic = GT_RING_MAGIC,
+		.version = GT_RING_VERSION,
+		.bytes_of_this = sizeof(plan),
+		.ticks = opt->ticks,
+		.lossless = opt->lossless };
 	int code = gt_rings_check(opt, err);
 
 	memset(r, 0, sizeof(*r));
@@ -109,7 +119,8 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	if (code)
 		return code;
 	compute_layout(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
-	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
+	plan.ring_max = opt->per_thread ? opt->per_thread
+					: (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
 	code = check_headroom(plan.bytes, err);
 	if (code)
 		return code;
@@ -195,7 +206,8 @@ void gt_rings_free_chunk(struct gt_rings *r, uint32_t chunk)
 	do {
 		__atomic_store_n(&c->next, (uint32_t)head, __ATOMIC_RELAXED);
 		tagged = ((head >> 32) + 1) << 32 | chunk;
-	} while (!__atomic_compare_exchange_n(&r->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		&r->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 	__atomic_fetch_add(&r->s->free_count, 1, __ATOMIC_RELAXED);
 }
 

@@ -6,7 +6,7 @@
 #include "collect/ipc/ring.h"
 #include "formats/base/err.h"
 
-struct gt_rings {			/* addresses of the parts of the memory */
+struct gt_rings { /* addresses of the parts of the memory */
 	struct gt_session *s;
 	struct gt_ring_proc *procs;
 	struct gt_ring_thread *threads;
@@ -19,15 +19,17 @@ struct gt_rings {			/* addresses of the parts of the memory */
 	int fd;
 };
 struct gt_rings_options {
-	uint64_t memory;		/* bytes in all; 0: 64 MiB */
-	uint64_t per_thread;		/* bytes of chunks a thread may hold; 0: three quarters of all */
+	uint64_t memory; /* bytes in all; 0: 64 MiB */
+	/* bytes of chunks a thread may hold; 0: three quarters of all */
+	uint64_t per_thread;
 	bool ticks, lossless;
 };
 #define GT_RINGS_MIN (1u << 20)
 
 /* Checks the sizes. 0 or -EINVAL. */
 int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
-/* Makes and reserves the memory; nothing is recorded before gt_rings_set_recording. 0 or negative. */
+/* Makes and reserves the memory; nothing is recorded before gt_rings_set_recording. 0 or negative.
+ */
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
 void gt_rings_close(struct gt_rings *r);
 /* Makes the calling thread the owner of the session: when it ends, the kernel tells the guests. */

@@ -8,55 +8,79 @@
 
 /* ---- the GPU ---- */
 
-int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id, uint64_t ticks, const struct gt_row *row,
-		    const uint64_t *args, struct gt_err *err)
+int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	const struct gt_call_type *c = &r->types.calls[id];
 	struct gt_process *p = &r->procs[t->proc];
-	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .ticks = ticks,
-				    .name = c->name,
-				    .kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
-				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD, .does = c->does,
-				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
-				    .sized = c->bytes != GT_NO_WORD, .bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes],
-				    .per_thread = c->per_thread, .wait = c->wait, .captured = t->node_call == ticks,
-				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event],
-				    .graph = c->graph == GT_NO_WORD ? 0 : args[c->graph] };
+	struct gt_gpu_call call = { .id = id,
+		.track = t->track,
+		.tid = t->tid,
+		.start = row->start,
+		.end = row->end,
+		.ticks = ticks,
+		.name = c->name,
+		.kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
+		.shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD,
+		.does = c->does,
+		.streamed = c->stream != GT_NO_WORD,
+		.stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
+		.sized = c->bytes != GT_NO_WORD,
+		.bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes],
+		.per_thread = c->per_thread,
+		.wait = c->wait,
+		.captured = t->node_call == ticks,
+		.event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event],
+		.graph = c->graph == GT_NO_WORD ? 0 : args[c->graph] };
 
-	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] && (gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
+	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] &&
+		(gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
 	for (unsigned i = 0; call.shaped && i < 3; i++) {
 		call.grid[i] = (uint32_t)args[c->grid + i];
 		call.block[i] = (uint32_t)args[c->block + i];
 	}
-	return r->gpu && gt_gpu_call(r->gpu, &p->gpu, p->track, &call) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return r->gpu && gt_gpu_call(r->gpu, &p->gpu, p->track, &call)
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: 0;
 }
 
-int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err)
+int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
+	const struct gt_row *row, struct gt_err *err)
 {
-	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start, (uint64_t)(row->end - row->start) };
+	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start,
+		(uint64_t)(row->end - row->start) };
 	struct gt_process *p = &r->procs[t->proc];
 
 	t->node_call = 0;
-	return r->gpu && gt_gpu_made(&p->gpu, p->track, t->node, &by) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return r->gpu && gt_gpu_made(&p->gpu, p->track, t->node, &by)
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: 0;
 }
 
-static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
+static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec,
+	struct gt_err *err)
 {
 	uint64_t both = rec->n ? rec->words[0] : 0;
 
-	return r->gpu && rec->n && gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32), rec->n > 1 ? rec->words[1] : 0,
-						 gt_clock_ns(&r->clock, rec->start)) ?
-	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return r->gpu && rec->n &&
+			gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32),
+				rec->n > 1 ? rec->words[1] : 0, gt_clock_ns(&r->clock, rec->start))
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: 0;
 }
 
 /* The first word is a number of losses. */
 static bool counts(uint16_t id) { return id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED; }
 
-static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
+static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec,
+	struct gt_err *err)
 {
-	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
+	struct gt_gpu_event e = {
+		.id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n
+	};
 
-	if (rec->id == GT_EV_INJECTED_CALL)		/* the very times of the call's row, so it is found */
+	/* the very times of the call's row, so it is found */
+	if (rec->id == GT_EV_INJECTED_CALL)
 		e.id = GT_EV_CUPTI_CALL;
 	if (rec->id == GT_EV_GPU_STATE && !gt_follow_is_possible(r, rec->end))
 		return GT_DAMAGED;
@@ -68,12 +92,18 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 	if (counts(rec->id) && e.words[0] > GT_COUNT_MAX)
 		return GT_DAMAGED;
 	if (r->gpu && e.id == GT_EV_GPU_LOST && e.words[1] == GT_GPU_LOST_FOREIGN &&
-	    gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic, e.words[0], err))
+		gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic,
+			e.words[0], err))
 		return err->code;
-	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e)
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: 0;
 }
 
-static uint32_t known_string(void *arg, uint64_t hash) { return hash ? gt_known_get(arg, GT_KNOWN_STRING, hash) : GT_NONE; }
+static uint32_t known_string(void *arg, uint64_t hash)
+{
+	return hash ? gt_known_get(arg, GT_KNOWN_STRING, hash) : GT_NONE;
+}
 
 static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
 {
@@ -89,8 +119,10 @@ static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, st
 
 /* ---- annotations ---- */
 
-/* A thread of this process has a name that the program gave it; it may make its first call later. */
-static int name_thread(struct gt_recorder *r, uint32_t proc, int32_t tid, uint32_t name, struct gt_err *err)
+/* A thread of this process has a name that the program gave it; it may make its first call later.
+ */
+static int name_thread(
+	struct gt_recorder *r, uint32_t proc, int32_t tid, uint32_t name, struct gt_err *err)
 {
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		const struct gt_traced_thread *t = gt_live_thread(r, k);
@@ -101,12 +133,16 @@ static int name_thread(struct gt_recorder *r, uint32_t proc, int32_t tid, uint32
 	return 0;
 }
 
-static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
 {
 	struct gt_process *p = &r->procs[t->proc];
 	uint64_t w[GT_NVTX_WORDS] = { 0 };
-	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id, .when = gt_clock_ns(&r->clock, rec->start), .track = t->track };
-	bool begins = rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
+	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id,
+		.when = gt_clock_ns(&r->clock, rec->start),
+		.track = t->track };
+	bool begins =
+		rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
 	bool names = rec->id >= GT_EV_NAME_CATEGORY;
 	uint64_t before = r->nvtx.nameless;
 	int code;
@@ -122,7 +158,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t, co
 	if (rec->id == GT_EV_NAME_THREAD)
 		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
 	if (rec->id == GT_EV_NAME_STREAM)
-		return r->gpu && gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.when, e.text, err);
+		return r->gpu &&
+			gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.when, e.text, err);
 	code = gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
 	r->totals.nameless += r->nvtx.nameless - before;
 	return code;
@@ -130,11 +167,12 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t, co
 
 /* ---- devices ---- */
 
-#define UUIDS_MOST 4096u		/* of all processes: what the metadata may grow by */
+#define UUIDS_MOST 4096u /* of all processes: what the metadata may grow by */
 
 /* Which physical GPU a device of a process is: two processes may share a GPU, or each may have
  * its own device 0. */
-static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device, const uint64_t uuid[2], struct gt_err *err)
+static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device,
+	const uint64_t uuid[2], struct gt_err *err)
 {
 	const uint8_t *b = (const uint8_t *)uuid;
 	char json[128];
@@ -143,25 +181,30 @@ static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device
 		return 0;
 	p->uuids |= 1ull << device;
 	r->uuids++;
-	snprintf(json, sizeof(json), "{\"gpu_uuids.%d.%u\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
-		 p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
-		 b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	snprintf(json, sizeof(json),
+		"{\"gpu_uuids.%d.%u\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
+		p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device, b[0], b[1], b[2],
+		b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 	return gt_writer_meta(r->w, json, err);
 }
 
-static int take_device(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
 {
 	bool known = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE;
 
 	t->device = known ? (uint8_t)(rec->words[0] + 1) : 0;
-	return known && rec->n >= 3 ? put_uuid(r, &r->procs[t->proc], (unsigned)rec->words[0], rec->words + 1, err) : 0;
+	return known && rec->n >= 3
+		? put_uuid(r, &r->procs[t->proc], (unsigned)rec->words[0], rec->words + 1, err)
+		: 0;
 }
 
 /* ---- both ---- */
 
 bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
 
-int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err)
 {
 	if (rec->id == GT_EV_NODE) {
 		t->node = rec->n ? rec->words[0] : 0;
@@ -174,7 +217,8 @@ int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t, const stru
 		return take_device(r, t, rec, err);
 	if (gt_events_in_ticks(rec->id) && !gt_follow_is_possible(r, rec->start))
 		return GT_DAMAGED;
-	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err) : take_gpu(r, &r->procs[t->proc], rec, err);
+	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err)
+				     : take_gpu(r, &r->procs[t->proc], rec, err);
 }
 
 int gt_events_settle(struct gt_recorder *r, struct gt_err *err)

@@ -21,7 +21,9 @@ static uint64_t untimed(const struct gt_gpu_totals *g)
 /* Records of what the GPU did that came to nothing. */
 static uint64_t gpu_losses(const struct gt_recorder_totals *t)
 {
-	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
+	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost +
+			untimed(t->gpu)
+		      : 0;
 }
 
 static uint64_t sources_count(const struct gt_sources *own)
@@ -40,29 +42,36 @@ uint64_t gt_losses_count(const struct gt_losses *l)
 {
 	const struct gt_recorder_totals *t = l->totals;
 
-	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler + t->nameless + gpu_losses(t) +
-	       sources_count(l->sources);
+	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler + t->nameless +
+		gpu_losses(t) + sources_count(l->sources);
 }
 
 static void print_gpu_records(const struct gt_recorder_totals *t, const char *program, FILE *to)
 {
 	const struct gt_gpu_totals *g = t->gpu;
-	const struct { uint64_t n; const char *how; } lost[] = {
-		{ g->dropped, "dropped by CUPTI" }, { t->gpu_lost, "dropped because a ring was full" },
-		{ g->foreign, "in another profiler's clock" }, { g->impossible, "with impossible times" },
+	const struct {
+		uint64_t n;
+		const char *how;
+	} lost[] = {
+		{ g->dropped, "dropped by CUPTI" },
+		{ t->gpu_lost, "dropped because a ring was full" },
+		{ g->foreign, "in another profiler's clock" },
+		{ g->impossible, "with impossible times" },
 	};
 	const char *before = ": records of GPU work lost:";
 
 	for (size_t i = 0; i < sizeof(lost) / sizeof(*lost); i++)
 		if (lost[i].n) {
-			fprintf(to, "%s%s %" PRIu64 " %s", *before == ',' ? "" : program, before, lost[i].n, lost[i].how);
+			fprintf(to, "%s%s %" PRIu64 " %s", *before == ',' ? "" : program, before,
+				lost[i].n, lost[i].how);
 			before = ",";
 		}
 	if (*before == ',')
 		fputc('\n', to);
 }
 
-/* What the reports have to leave out of the GPU's work. A process that was killed took along what CUPTI still had. */
+/* What the reports have to leave out of the GPU's work. A process that was killed took along what
+ * CUPTI still had. */
 static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 {
 	const struct gt_gpu_totals *g = l->totals->gpu;
@@ -72,67 +81,93 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 			*g->state ? g->state : "no GPU was reported",
 			*g->state && l->cupti_only ? "; --gpu-timing events needs no CUPTI" : "");
 	else if (g->refused)
-		gt_message(to, program, "-e gpu: in %u process%s what the GPU did was not recorded, "
+		gt_message(to, program,
+			"-e gpu: in %u process%s what the GPU did was not recorded, "
 			"as there was no CUPTI or it refused",
 			g->refused, plural(g->refused, "es"));
 	if (g->yields)
-		gt_message(to, program, "-e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing", g->other,
-			(double)g->away / GT_SECOND, g->yields > g->resumed ? ", to the end" : "");
+		gt_message(to, program,
+			"-e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing",
+			g->other, (double)g->away / GT_SECOND,
+			g->yields > g->resumed ? ", to the end" : "");
 	if (*g->without)
 		gt_message(to, program, "-e gpu: not recorded: %s", g->without);
 	if (g->no_calls)
-		gt_message(to, program, "--inject: in %u process%s no calls were recorded: "
+		gt_message(to, program,
+			"--inject: in %u process%s no calls were recorded: "
 			"CUPTI is missing, or another tool has subscribed to it",
 			g->no_calls, plural(g->no_calls, "es"));
 	if (g->by_events)
-		gt_message(to, program, "-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
-			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
+		gt_message(to, program,
+			"-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
+			strstr(g->state, "as asked for") ? "as asked for"
+							 : "as there was no CUPTI or it refused");
 	if (untimed(g))
-		gt_message(to, program, "%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed",
-			untimed(g), untimed(g) == 1 ? "launch, copy or set has" : "launches, copies and sets have",
-			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
-			g->untimed[GT_UNTIMED_ERROR]);
+		gt_message(to, program,
+			"%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
+			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64
+			" failed",
+			untimed(g),
+			untimed(g) == 1 ? "launch, copy or set has"
+					: "launches, copies and sets have",
+			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE],
+			g->untimed[GT_UNTIMED_CONTEXT], g->untimed[GT_UNTIMED_ERROR]);
 	print_gpu_records(l->totals, program, to);
 	if (g->without_record)
-		gt_message(to, program, "of %" PRIu64 " %s it is not known what the GPU did: %s", g->without_record,
-			g->without_record == 1 ? "launch, copy or set" : "launches, copies and sets",
-			g->by_events ? "it was not over, or not read yet" :
-			"it failed, or its process ended before CUPTI delivered the record");
+		gt_message(to, program, "of %" PRIu64 " %s it is not known what the GPU did: %s",
+			g->without_record,
+			g->without_record == 1 ? "launch, copy or set"
+					       : "launches, copies and sets",
+			g->by_events
+				? "it was not over, or not read yet"
+				: "it failed, or its process ended before CUPTI delivered the record");
 }
 
 static void print_processes(const struct gt_unrecorded_processes *m, const char *program, FILE *to)
 {
 	if (m->n[GT_UNRECORDED_LATE])
-		gt_message(to, program, "%u process%s not recorded: gtcollect did not respond for 10 s when %s started",
+		gt_message(to, program,
+			"%u process%s not recorded: gtcollect did not respond for 10 s when %s started",
 			m->n[GT_UNRECORDED_LATE], plural(m->n[GT_UNRECORDED_LATE], "es"),
 			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
 	if (m->n[GT_UNRECORDED_USER])
-		gt_message(to, program, "%u process%s (%s) ran as user %u and %s not recorded: "
-			"gtcollect records its own user, %u, only", m->n[GT_UNRECORDED_USER],
-			plural(m->n[GT_UNRECORDED_USER], "es"), m->comm, m->uid,
-			m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were", (unsigned)geteuid());
+		gt_message(to, program,
+			"%u process%s (%s) ran as user %u and %s not recorded: "
+			"gtcollect records its own user, %u, only",
+			m->n[GT_UNRECORDED_USER], plural(m->n[GT_UNRECORDED_USER], "es"), m->comm,
+			m->uid, m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were",
+			(unsigned)geteuid());
 }
 
 static void print_calls(const struct gt_recorder_totals *t, const char *program, FILE *to)
 {
 	if (t->dropped)
-		gt_message(to, program, "%" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless",
+		gt_message(to, program,
+			"%" PRIu64
+			" call%s lost as rings were full: try a larger --ring-memory, or --lossless",
 			t->dropped, plural(t->dropped, "s"));
 	if (t->untraced)
-		gt_message(to, program, "%" PRIu64 " call%s not recorded, because threads got no ring: try a larger --ring-memory",
+		gt_message(to, program,
+			"%" PRIu64
+			" call%s not recorded, because threads got no ring: try a larger --ring-memory",
 			t->untraced, plural(t->untraced, "s"));
 	if (t->deep + t->nameless)
-		gt_message(to, program, "%" PRIu64 " call%s nested too deep, %" PRIu64 " beyond the limit of the trace's dictionary",
+		gt_message(to, program,
+			"%" PRIu64 " call%s nested too deep, %" PRIu64
+			" beyond the limit of the trace's dictionary",
 			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->abandoned)
-		gt_message(to, program, "%" PRIu64 " call%s left by longjmp or an exception: without a record",
+		gt_message(to, program,
+			"%" PRIu64 " call%s left by longjmp or an exception: without a record",
 			t->abandoned, plural(t->abandoned, "s"));
 	if (t->in_handler)
-		gt_message(to, program, "%" PRIu64 " call%s of signal handlers came while a record was written: without a record",
+		gt_message(to, program,
+			"%" PRIu64
+			" call%s of signal handlers came while a record was written: without a record",
 			t->in_handler, plural(t->in_handler, "s"));
 	if (t->broken)
-		gt_message(to, program, "%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
+		gt_message(to, program,
+			"%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
 			plural(t->broken, "s"));
 }
 
@@ -144,10 +179,11 @@ static void print_sources(const struct gt_losses *l, const char *program, FILE *
 
 		gt_sources_totals(&l->sources->active[i], &t);
 		if (t.lost)
-			gt_message(to, program, "%" PRIu64 " %s%s lost on the way to the file", t.lost, unit, plural(t.lost, "s"));
+			gt_message(to, program, "%" PRIu64 " %s%s lost on the way to the file",
+				t.lost, unit, plural(t.lost, "s"));
 		if (t.failed && !l->verbose)
-			gt_message(to, program, "%" PRIu64 " %s%s could not be read; -v says why", t.failed, unit,
-				   plural(t.failed, "s"));
+			gt_message(to, program, "%" PRIu64 " %s%s could not be read; -v says why",
+				t.failed, unit, plural(t.failed, "s"));
 	}
 }
 
@@ -162,8 +198,10 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	print_sources(l, program, to);
 	if (t->nmissing && l->verbose)
 		for (size_t i = 0; i < t->nmissing; i++)
-			gt_message(to, program, "newer than our table, untraced: %s", t->missing[i].name);
+			gt_message(to, program, "newer than our table, untraced: %s",
+				t->missing[i].name);
 	else if (t->nmissing)
-		gt_message(to, program, "%zu driver function%s newer than our table, not traced; -v says which", t->nmissing,
-			plural(t->nmissing, "s"));
+		gt_message(to, program,
+			"%zu driver function%s newer than our table, not traced; -v says which",
+			t->nmissing, plural(t->nmissing, "s"));
 }

@@ -7,9 +7,10 @@
 
 struct gt_losses {
 	const struct gt_recorder_totals *totals;
-	const struct gt_sources *sources;	/* gtcollect's own; after all others, with their losses */
-	bool verbose;		/* names each function that is newer than the table */
-	bool cupti_only;	/* --gpu-timing cupti: the user can still choose events */
+	/* gtcollect's own; after all others, with their losses */
+	const struct gt_sources *sources;
+	bool verbose;    /* names each function that is newer than the table */
+	bool cupti_only; /* --gpu-timing cupti: the user can still choose events */
 };
 /* Calls, records of GPU work and counter values that were lost. */
 uint64_t gt_losses_count(const struct gt_losses *l);

@@ -19,26 +19,34 @@
 #include "formats/base/buf.h"
 #include "formats/trace/read/live_allocations.h"
 
-#define INTERVAL 10000000ll		/* ns */
-#define QUEUE_MAX 65536u		/* calls that wait */
+#define INTERVAL 10000000ll /* ns */
+#define QUEUE_MAX 65536u    /* calls that wait */
 
-struct moment { struct gt_memory_call c; uint32_t seq; };
-struct sample { int64_t at; uint64_t value; };
+struct moment {
+	struct gt_memory_call c;
+	uint32_t seq;
+};
+struct sample {
+	int64_t at;
+	uint64_t value;
+};
 struct counter {
 	uint8_t kind, device;
 	uint32_t track;
 	uint64_t value, written;
-	int64_t until;			/* nothing is written before */
-	bool changed;			/* since it was written; then these hold */
+	int64_t until; /* nothing is written before */
+	bool changed;  /* since it was written; then these hold */
 	struct sample low, high, last;
 };
 struct gt_memory_process {
 	uint32_t track;
-	struct moment *queue; size_t n, cap;
+	struct moment *queue;
+	size_t n, cap;
 	uint32_t seq;
 	struct gt_live live;
-	struct counter *counters; size_t ncounters, counters_cap;
-	bool doubtful, told;		/* the values that were written as rows */
+	struct counter *counters;
+	size_t ncounters, counters_cap;
+	bool doubtful, told; /* the values that were written as rows */
 };
 struct gt_memory {
 	struct gt_writer *w;
@@ -60,13 +68,17 @@ static uint32_t type_of(struct gt_memory *m, unsigned kind)
 {
 	static const char *const words[GT_MEMKIND_COUNT] = { [GT_MEM_PHYSICAL] = "virtual" };
 	struct gt_field fields[] = { { gt_writer_string(m->w, "value"), GT_F_U64, GT_R_VALUE },
-				     { gt_writer_string(m->w, "uncertain"), GT_F_BOOL, GT_R_UNCERTAIN } };
-	struct gt_type type = { .category = GT_CAT_MEMORY, .memkind = (uint8_t)kind, .layer = GT_LAYER_API, .nfields = 2,
-				.fields = fields };
+		{ gt_writer_string(m->w, "uncertain"), GT_F_BOOL, GT_R_UNCERTAIN } };
+	struct gt_type type = { .category = GT_CAT_MEMORY,
+		.memkind = (uint8_t)kind,
+		.layer = GT_LAYER_API,
+		.nfields = 2,
+		.fields = fields };
 	char name[40];
 
 	if (m->types[kind] == GT_NONE) {
-		snprintf(name, sizeof(name), "live_%s_bytes", words[kind] ? words[kind] : gt_memkind_word(kind));
+		snprintf(name, sizeof(name), "live_%s_bytes",
+			words[kind] ? words[kind] : gt_memkind_word(kind));
 		type.name = gt_writer_string(m->w, name);
 		m->types[kind] = gt_writer_type(m->w, &type);
 	}
@@ -75,13 +87,16 @@ static uint32_t type_of(struct gt_memory *m, unsigned kind)
 
 static int write_sample(struct settling *s, struct counter *c, struct sample v)
 {
-	struct gt_row row = { .start = v.at, .end = v.at, .nargs = 2, .type = type_of(s->m, c->kind) };
+	struct gt_row row = {
+		.start = v.at, .end = v.at, .nargs = 2, .type = type_of(s->m, c->kind)
+	};
 
 	if (row.type == GT_NONE)
 		return gt_err_set(s->err, -ENOMEM, "out of memory");
 	c->written = v.value;
 	s->rows++;
-	return gt_writer_row(s->m->w, GT_COUNTER, c->track, &row, (const uint64_t[]){ v.value, s->p->doubtful }, s->err);
+	return gt_writer_row(s->m->w, GT_COUNTER, c->track, &row,
+		(const uint64_t[]){ v.value, s->p->doubtful }, s->err);
 }
 
 /* Values that were not written in between. */
@@ -146,19 +161,23 @@ static bool on_device(unsigned kind) { return kind != GT_MEM_HOST && kind != GT_
 static struct counter *counter_of(struct settling *s, unsigned kind, unsigned device)
 {
 	struct gt_memory_process *p = s->p;
-	struct counter c = { .kind = (uint8_t)kind, .device = (uint8_t)(on_device(kind) ? device : GT_LIVE_NO_DEVICE), .until = INT64_MIN };
+	struct counter c = { .kind = (uint8_t)kind,
+		.device = (uint8_t)(on_device(kind) ? device : GT_LIVE_NO_DEVICE),
+		.until = INT64_MIN };
 
 	for (size_t i = 0; i < p->ncounters; i++)
 		if (p->counters[i].kind == c.kind && p->counters[i].device == c.device)
 			return &p->counters[i];
 	c.track = c.device == GT_LIVE_NO_DEVICE ? p->track : s->track_of(s->arg, c.device);
-	if (c.track == GT_NONE || gt_grow(&p->counters, &p->counters_cap, p->ncounters + 1, sizeof(*p->counters)))
+	if (c.track == GT_NONE ||
+		gt_grow(&p->counters, &p->counters_cap, p->ncounters + 1, sizeof(*p->counters)))
 		return NULL;
 	p->counters[p->ncounters] = c;
 	return &p->counters[p->ncounters++];
 }
 
-static int adjust(struct settling *s, unsigned kind, unsigned device, int64_t at, uint64_t plus, uint64_t minus)
+static int adjust(struct settling *s, unsigned kind, unsigned device, int64_t at, uint64_t plus,
+	uint64_t minus)
 {
 	struct counter *c = counter_of(s, kind, device);
 	uint64_t value;
@@ -182,7 +201,11 @@ static int give_back(struct settling *s, const struct gt_live_item *old, int64_t
 /* The old one at this address, whose free was missed, ends in the same moment. */
 static int play_alloc(struct settling *s, const struct gt_memory_call *c)
 {
-	struct gt_live_item item = { .addr = c->addr, .bytes = c->bytes, .kind = c->kind, .device = c->device }, old;
+	struct gt_live_item item = { .addr = c->addr,
+		.bytes = c->bytes,
+		.kind = c->kind,
+		.device = c->device },
+			    old;
 	int code = gt_live_alloc(&s->p->live, &item, &old);
 
 	if (code < 0 || !c->bytes)
@@ -221,32 +244,33 @@ static int play(struct settling *s, const struct gt_memory_call *c)
 	int code;
 
 	switch (c->op) {
-	case GT_OP_ALLOC:
-		return play_alloc(s, c);
+	case GT_OP_ALLOC: return play_alloc(s, c);
 	case GT_OP_FREE:
-		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_GONE ? give_back(s, &old, c->at) : 0;
+		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_GONE
+			? give_back(s, &old, c->at)
+			: 0;
 	case GT_OP_RETAIN:
 	case GT_OP_IMPORT:
 	case GT_OP_MAP:
-		code = c->op == GT_OP_MAP ? gt_live_map(&s->p->live, 0, c->addr, c->bytes) :
-					    gt_live_retain(&s->p->live, 0, c->addr, c->op == GT_OP_IMPORT);
+		code = c->op == GT_OP_MAP
+			? gt_live_map(&s->p->live, 0, c->addr, c->bytes)
+			: gt_live_retain(&s->p->live, 0, c->addr, c->op == GT_OP_IMPORT);
 		if (code == -ENOSPC)
 			gt_memory_doubt(s->p);
 		return code == -ENOMEM ? gt_err_set(s->err, code, "out of memory") : 0;
-	case GT_OP_UNMAP:
-		return play_unmap(s, c);
-	case GT_OP_NONE:
-		context_ends(s->p);
+	case GT_OP_UNMAP: return play_unmap(s, c);
+	case GT_OP_NONE: context_ends(s->p);
 	}
 	return 0;
 }
 
-int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool doubtful, const struct gt_memory_call *c)
+int gt_memory_call(
+	struct gt_memory_process **p, uint32_t track, bool doubtful, const struct gt_memory_call *c)
 {
 	struct gt_memory_process *q = *p;
 
 	if (c->kind >= GT_MEMKIND_COUNT || (!c->addr && c->op))
-		return 0;		/* NULL was freed */
+		return 0; /* NULL was freed */
 	if (!q && (q = calloc(1, sizeof(*q)))) {
 		q->track = track;
 		q->doubtful = q->told = doubtful;
@@ -300,7 +324,8 @@ static int tell_doubt(struct settling *s, int64_t now)
 	for (size_t i = 0; !code && i < p->ncounters; i++) {
 		code = catch_up(s, &p->counters[i]);
 		if (!code)
-			code = write_sample(s, &p->counters[i], (struct sample){ now, p->counters[i].value });
+			code = write_sample(
+				s, &p->counters[i], (struct sample){ now, p->counters[i].value });
 	}
 	return code;
 }
@@ -319,15 +344,15 @@ static int play_until(struct settling *s, int64_t until)
 	return code;
 }
 
-int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t until, gt_memory_track *track_of, void *arg, bool *wrote,
-		     struct gt_err *err)
+int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t until,
+	gt_memory_track *track_of, void *arg, bool *wrote, struct gt_err *err)
 {
 	struct settling s = { m, p, track_of, arg, 0, err };
 	int code;
 
 	sort(p);
 	code = play_until(&s, until);
-	if (!code && p->n > QUEUE_MAX) {	/* some free takes its time */
+	if (!code && p->n > QUEUE_MAX) { /* some free takes its time */
 		gt_memory_doubt(p);
 		until = p->queue[p->n - 1].c.at;
 		code = play_until(&s, until);
@@ -340,8 +365,8 @@ int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t u
 	return code;
 }
 
-int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool gone, gt_memory_track *track_of, void *arg,
-		  struct gt_err *err)
+int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool gone,
+	gt_memory_track *track_of, void *arg, struct gt_err *err)
 {
 	struct settling s = { m, p, track_of, arg, 0, err };
 	int code;

@@ -1,5 +1,5 @@
-/* A type for each message that looks the same: reports count by type, and exporters name by it. Ranges come as they end, so a span is
- * written once, whole. */
+/* A type for each message that looks the same: reports count by type, and exporters name by it.
+ * Ranges come as they end, so a span is written once, whole. */
 #include "collect/recorder/nvtx_ranges.h"
 
 #include <errno.h>
@@ -7,29 +7,37 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define OPEN_MAX 8192u		/* ranges of a thread or process that have not ended; more are programs that never end theirs */
-#define OPEN_ALL (1u << 20)	/* of all threads and processes */
-#define TYPES_MAX (1u << 17)	/* messages that are no two alike must not fill the dictionary, which threads and kernels need, too */
+/* ranges of a thread or process that have not ended; more are programs that never end theirs */
+#define OPEN_MAX 8192u
+#define OPEN_ALL (1u << 20) /* of all threads and processes */
+/* messages that are no two alike must not fill the dictionary, which threads and kernels need, too
+ */
+#define TYPES_MAX (1u << 17)
 
 enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4 };
-struct gt_nvtx_type { uint32_t message, domain, category, color, shape, type; };	/* shape: flags, payload type << 4 */
+/* shape: flags, payload type << 4 */
+struct gt_nvtx_type {
+	uint32_t message, domain, category, color, shape, type;
+};
 
 static bool same(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(&((const struct gt_nvtx *)arg)->types[value], key, offsetof(struct gt_nvtx_type, type));
+	return !memcmp(&((const struct gt_nvtx *)arg)->types[value], key,
+		offsetof(struct gt_nvtx_type, type));
 }
 
 /* ---- types and their arguments ---- */
 
 static unsigned shape_of(const struct gt_nvtx_event *e)
 {
-	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) | (e->color ? HAS_COLOR : 0u) |
-		e->payload_type << 4;
+	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) |
+		(e->color ? HAS_COLOR : 0u) | e->payload_type << 4;
 }
 
 static enum gt_field_kind payload_kind(unsigned type)
 {
-	static const uint8_t kinds[] = { GT_F_U64, GT_F_U64, GT_F_I64, GT_F_F64, GT_F_U64, GT_F_I64, GT_F_F64 };
+	static const uint8_t kinds[] = { GT_F_U64, GT_F_U64, GT_F_I64, GT_F_F64, GT_F_U64, GT_F_I64,
+		GT_F_F64 };
 
 	return (enum gt_field_kind)kinds[type < sizeof(kinds) ? type : 0];
 }
@@ -52,7 +60,8 @@ static uint64_t payload_value(unsigned type, uint64_t v)
 	return v;
 }
 
-static uint32_t category_name(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e)
+static uint32_t category_name(
+	struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e)
 {
 	char number[16], *p = number + sizeof(number) - 1;
 	uint32_t c = e->category;
@@ -70,32 +79,43 @@ static uint32_t category_name(struct gt_nvtx *n, const struct gt_nvtx_names *nam
 static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 {
 	struct gt_field f[4];
-	struct gt_type t = { .name = key->message, .category = GT_CAT_USER, .layer = GT_LAYER_USER, .fields = f };
+	struct gt_type t = {
+		.name = key->message, .category = GT_CAT_USER, .layer = GT_LAYER_USER, .fields = f
+	};
 	unsigned payload = key->shape >> 4;
 
 	if (key->shape & HAS_DOMAIN)
-		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "domain"), GT_F_STR, GT_R_NONE };
+		f[t.nfields++] =
+			(struct gt_field){ gt_writer_string(n->w, "domain"), GT_F_STR, GT_R_NONE };
 	if (key->shape & HAS_CATEGORY)
-		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "category"), GT_F_STR, GT_R_NONE };
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "category"), GT_F_STR,
+			GT_R_NONE };
 	if (key->shape & HAS_COLOR)
-		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "color"), GT_F_HEX, GT_R_NONE };
+		f[t.nfields++] =
+			(struct gt_field){ gt_writer_string(n->w, "color"), GT_F_HEX, GT_R_NONE };
 	if (payload)
-		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "payload"), payload_kind(payload), GT_R_VALUE };
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "payload"),
+			payload_kind(payload), GT_R_VALUE };
 	if (t.name == GT_NONE)
 		t.name = gt_writer_string(n->w, "(no message)");
 	key->type = n->n < TYPES_MAX && gt_writer_roomy(n->w) ? gt_writer_type(n->w, &t) : GT_NONE;
 	if (key->type == GT_NONE || gt_grow(&n->types, &n->cap, n->n + 1, sizeof(*n->types)) ||
-	    gt_map_add(&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))
+		gt_map_add(
+			&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))
 		return GT_NONE;
 	n->types[n->n++] = *key;
 	return key->type;
 }
 
 /* The type for the annotation e, and its arguments. GT_NONE: the table of types is full. */
-static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, uint64_t args[4])
+static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names,
+	const struct gt_nvtx_event *e, uint64_t args[4])
 {
-	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color,
-				    .shape = shape_of(e) };
+	struct gt_nvtx_type key = { .message = e->text,
+		.domain = e->domain,
+		.category = e->category,
+		.color = e->color,
+		.shape = shape_of(e) };
 	uint32_t i, k = 0;
 
 	if (key.shape & HAS_DOMAIN)
@@ -106,18 +126,24 @@ static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, co
 		args[k++] = e->color;
 	if (e->payload_type)
 		args[k++] = payload_value(e->payload_type, e->payload);
-	key.domain = key.category = key.color = 0;	/* they are arguments; the shape has their names and kinds */
-	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same, n, &key, sizeof(key));
+	/* they are arguments; the shape has their names and kinds */
+	key.domain = key.category = key.color = 0;
+	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same, n, &key,
+		sizeof(key));
 	return i == GT_NONE ? make(n, &key) : n->types[i].type;
 }
 
 /* ---- ranges ---- */
 
-static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end, struct gt_err *err)
+static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end,
+	struct gt_err *err)
 {
 	const struct gt_type *t = gt_writer_type_get(n->w, o->type);
-	struct gt_row row = { .start = o->start, .end = end, .type = o->type, .depth = (uint8_t)(o->depth < 255 ? o->depth : 255),
-			      .nargs = t ? t->nfields : 0 };
+	struct gt_row row = { .start = o->start,
+		.end = end,
+		.type = o->type,
+		.depth = (uint8_t)(o->depth < 255 ? o->depth : 255),
+		.nargs = t ? t->nfields : 0 };
 
 	return gt_writer_row(n->w, kind, o->track, &row, o->args, err);
 }
@@ -129,11 +155,14 @@ static int lose(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err 
 	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
 }
 
-static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e,
-		 struct gt_err *err)
+static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names,
+	const struct gt_nvtx_event *e, struct gt_err *err)
 {
-	struct gt_nvtx_open o = { .id = e->what, .domain = e->domain, .track = e->track, .depth = e->what ? 0 : (uint32_t)s->n,
-				  .start = e->when };
+	struct gt_nvtx_open o = { .id = e->what,
+		.domain = e->domain,
+		.track = e->track,
+		.depth = e->what ? 0 : (uint32_t)s->n,
+		.start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
 	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
@@ -142,11 +171,13 @@ static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvt
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	s->open[s->n++] = o;
 	n->open++;
-	return o.type == GT_NONE ? lose(n, e, err) : 0;		/* its end is to find it all the same */
+	/* its end is to find it all the same */
+	return o.type == GT_NONE ? lose(n, e, err) : 0;
 }
 
 /* The innermost range with this id and domain. */
-static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e, struct gt_err *err)
+static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e,
+	struct gt_err *err)
 {
 	struct gt_nvtx_open o;
 	size_t i = s->n;
@@ -160,14 +191,17 @@ static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nv
 	o = s->open[--i];
 	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
 	n->open--;
-	return o.type == GT_NONE ? 0 : put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
+	return o.type == GT_NONE ? 0
+				 : put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
 }
 
-static int name_category(struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
+static int name_category(
+	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	size_t i = 0;
 
-	while (i < names->n && !(names->items[i].category == e->what && names->items[i].domain == e->domain))
+	while (i < names->n &&
+		!(names->items[i].category == e->what && names->items[i].domain == e->domain))
 		i++;
 	if (i == OPEN_MAX)
 		return 0;
@@ -178,7 +212,8 @@ static int name_category(struct gt_nvtx_names *names, const struct gt_nvtx_event
 	return 0;
 }
 
-static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
+static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e,
+	struct gt_err *err)
 {
 	struct gt_nvtx_open o = { .track = e->track, .start = e->when };
 
@@ -186,24 +221,17 @@ static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const stru
 	return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_INSTANT, &o, e->when, err);
 }
 
-int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process, struct gt_nvtx_names *names,
-		  const struct gt_nvtx_event *e, struct gt_err *err)
+int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process,
+	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	switch (e->id) {
-	case GT_EV_PUSH:
-		return begin(n, thread, names, e, err);
-	case GT_EV_POP:
-		return finish(n, thread, e, err);
-	case GT_EV_RANGE_START:
-		return begin(n, process, names, e, err);
-	case GT_EV_RANGE_END:
-		return finish(n, process, e, err);
-	case GT_EV_MARK:
-		return mark(n, names, e, err);
-	case GT_EV_NAME_CATEGORY:
-		return name_category(names, e, err);
-	default:
-		return 0;
+	case GT_EV_PUSH: return begin(n, thread, names, e, err);
+	case GT_EV_POP: return finish(n, thread, e, err);
+	case GT_EV_RANGE_START: return begin(n, process, names, e, err);
+	case GT_EV_RANGE_END: return finish(n, process, e, err);
+	case GT_EV_MARK: return mark(n, names, e, err);
+	case GT_EV_NAME_CATEGORY: return name_category(names, e, err);
+	default: return 0;
 	}
 }
 

@@ -15,37 +15,46 @@ struct gt_nvtx {
 	struct gt_map map;
 	struct gt_nvtx_type *types;
 	size_t n, cap;
-	size_t open;			/* ranges that have not ended, of all */
-	uint64_t nameless;		/* annotations lost, as there are too many names */
-	uint64_t unmatched;		/* ends without a beginning; beginnings without an end are rows */
+	size_t open;       /* ranges that have not ended, of all */
+	uint64_t nameless; /* annotations lost, as there are too many names */
+	/* ends without a beginning; beginnings without an end are rows */
+	uint64_t unmatched;
 };
 /* A range that has begun. */
 struct gt_nvtx_open {
-	uint64_t id;			/* 0: pushed */
+	uint64_t id; /* 0: pushed */
 	uint32_t domain, type, track, depth;
 	int64_t start;
 	uint64_t args[4];
 };
 /* Of one thread (its pushed ranges), or of one process (ranges with an id, which any thread may
  * end). */
-struct gt_nvtx_stack { struct gt_nvtx_open *open; size_t n, cap; };
+struct gt_nvtx_stack {
+	struct gt_nvtx_open *open;
+	size_t n, cap;
+};
 /* Names of categories, of one process. */
-struct gt_nvtx_names { struct gt_nvtx_name { uint32_t category, domain, name; } *items; size_t n, cap; };
+struct gt_nvtx_names {
+	struct gt_nvtx_name {
+		uint32_t category, domain, name;
+	} * items;
+	size_t n, cap;
+};
 
 /* What an event says, its texts looked up: string ids, GT_NONE where there was none. */
 struct gt_nvtx_event {
 	enum gt_ring_event id;
-	int64_t when;			/* ns */
-	uint32_t track;			/* of the thread */
-	uint64_t what;			/* range id, or the id of the named object */
+	int64_t when;   /* ns */
+	uint32_t track; /* of the thread */
+	uint64_t what;  /* range id, or the id of the named object */
 	uint32_t text, domain;
 	uint32_t category, color;
 	unsigned payload_type;
 	uint64_t payload;
 };
 /* Of threads' names it takes no care. 0 or negative. */
-int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process, struct gt_nvtx_names *names,
-		  const struct gt_nvtx_event *e, struct gt_err *err);
+int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process,
+	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err);
 /* The thread or process has ended: writes its open ranges. 0 or negative. */
 int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err);
 void gt_nvtx_stack_release(struct gt_nvtx_stack *s);

@@ -11,7 +11,8 @@ int64_t gt_pace(uint64_t room, int64_t taken, int64_t since)
 {
 	uint64_t burst = room / BURST_PARTS;
 	int64_t most = burst > GT_PACE_MOST ? GT_PACE_MOST : (int64_t)burst;
-	double fills = taken > 0 ? (double)(room / PARTS) / (double)taken * (double)since : GT_PACE_MOST;
+	double fills =
+		taken > 0 ? (double)(room / PARTS) / (double)taken * (double)since : GT_PACE_MOST;
 
 	if (fills < (double)most)
 		most = (int64_t)fills;

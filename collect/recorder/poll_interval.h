@@ -3,7 +3,8 @@
 #define GT_PACE_H
 #include <stdint.h>
 
-#define GT_PACE_LEAST 500000LL		/* ns between passes: shorter ones would only make the clock's pieces short */
+/* ns between passes: shorter ones would only make the clock's pieces short */
+#define GT_PACE_LEAST 500000LL
 #define GT_PACE_MOST 10000000LL
 
 /* ns from the start of the last pass to that of the next. The last pass took `taken` bytes,

@@ -14,7 +14,7 @@
 #include "formats/base/buf.h"
 
 #define GRAVES_MAX 8192
-#define TOTAL_MAX (1ull << 40)		/* calls of a thread that were left out: more are damage */
+#define TOTAL_MAX (1ull << 40) /* calls of a thread that were left out: more are damage */
 
 /* ---- losses ---- */
 
@@ -25,9 +25,11 @@ static int64_t clamp_ns(struct gt_recorder *r, uint64_t ticks, int64_t low)
 	return ns > r->now.monotonic ? r->now.monotonic : ns < low ? low : ns;
 }
 
-static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_ring_thread *ring, struct gt_err *err)
+static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_ring_thread *ring, struct gt_err *err)
 {
-	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED), more = dropped - t->dropped;
+	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED),
+		 more = dropped - t->dropped;
 	int64_t from, to;
 
 	if (!more)
@@ -42,12 +44,15 @@ static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t,
 	t->told = to;
 	*(t->teller ? &r->totals.gpu_lost : &r->totals.dropped) += more;
 	r->active = true;
-	return gt_writer_lost(r->w, t->teller ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from, to, more, err);
+	return gt_writer_lost(
+		r->w, t->teller ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from, to, more, err);
 }
 
-static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot, struct gt_err *err)
+static int tell_process_losses(struct gt_recorder *r, struct gt_process *p,
+	const struct gt_ring_proc *slot, struct gt_err *err)
 {
-	uint64_t untraced = __atomic_load_n(&slot->untraced, __ATOMIC_RELAXED), more = untraced - p->untraced;
+	uint64_t untraced = __atomic_load_n(&slot->untraced, __ATOMIC_RELAXED),
+		 more = untraced - p->untraced;
 	int64_t from = p->told;
 
 	p->told = r->now.monotonic;
@@ -58,7 +63,7 @@ static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, cons
 	r->totals.broken += more > GT_COUNT_MAX;
 	r->active = true;
 	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic,
-			      more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
+		more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
 /* A guest counts the calls that it does not record in the session, and in its process's slot
@@ -71,7 +76,8 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 	int code = 0;
 
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
-		code = tell_thread_losses(r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
+		code = tell_thread_losses(
+			r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
 	for (uint32_t k = 0; !code && k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 
@@ -81,7 +87,8 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
 		return code;
 	r->totals.untraced += (uint64_t)more;
-	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
+	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic,
+		(uint64_t)more, err);
 }
 
 /* ---- attach ---- */
@@ -101,9 +108,11 @@ static void identify(struct gt_recorder *r, struct gt_process *p, const struct g
 
 static void adopt_process(struct gt_recorder *r, uint32_t i)
 {
-	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy;	/* read once */
+	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy; /* read once */
 	struct gt_process *p = &r->procs[i];
-	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
+	struct gt_track track = {
+		.parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS
+	};
 
 	memset(p, 0, sizeof(*p));
 	p->used = true;
@@ -114,7 +123,8 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *other = gt_live_process(r, k);
 
-		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)	/* it called exec, or its pid was used again */
+		/* it called exec, or its pid was used again */
+		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)
 			*(other->start_ticks <= p->start_ticks ? &other->gone : &p->gone) = true;
 		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
 			gt_known_copy(&p->known, &other->known);
@@ -134,7 +144,10 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 }
 
 /* Is the process in our pid namespace? */
-static bool shares_our_ids(const struct gt_process *p) { return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid; }
+static bool shares_our_ids(const struct gt_process *p)
+{
+	return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid;
+}
 
 /* False: its process is to be adopted first. */
 static bool adopt_thread(struct gt_recorder *r, uint32_t i)
@@ -143,8 +156,11 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	uint32_t proc = __atomic_load_n(&ring->proc, __ATOMIC_RELAXED);
 	int32_t tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED);
 	struct gt_traced_thread *t = &r->threads[i];
-	struct gt_track track = { .source = r->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid,
-				  .name = GT_NONE };
+	struct gt_track track = { .source = r->source,
+		.kind = GT_TRACK_THREAD,
+		.id = tid,
+		.ns_id = tid,
+		.name = GT_NONE };
 	char name[sizeof(ring->name) + 1] = "";
 
 	if (proc >= r->nprocs || !r->procs[proc].used)
@@ -172,7 +188,8 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
 	t->track = gt_writer_track(r->w, &track);
-	t->broken = t->track == GT_NONE;	/* the dictionary is full: its calls cannot be written */
+	/* the dictionary is full: its calls cannot be written */
+	t->broken = t->track == GT_NONE;
 	r->totals.nameless += t->broken;
 	if (shares_our_ids(&r->procs[proc]))
 		t->host_tid = tid;
@@ -230,7 +247,8 @@ void gt_roll_adopt(struct gt_recorder *r)
 	look_at_new(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, look_at_thread);
 }
 
-/* A process that died, or was stopped, between taking a slot and setting its bit has a slot without. */
+/* A process that died, or was stopped, between taking a slot and setting its bit has a slot
+ * without. */
 void gt_roll_scan(struct gt_recorder *r)
 {
 	r->scanned = r->now.monotonic;
@@ -251,9 +269,12 @@ static bool thread_gone(const struct gt_process *p, int32_t tid)
 
 /* ---- names of threads ---- */
 
-#define NAMES_AT_ONCE 64	/* threads whose names one liveness check reads */
+#define NAMES_AT_ONCE 64 /* threads whose names one liveness check reads */
 
-struct new_threads { struct gt_recorder *r; const struct gt_process *p; };
+struct new_threads {
+	struct gt_recorder *r;
+	const struct gt_process *p;
+};
 
 static void note_host_tid(void *arg, int32_t host_tid, int32_t ns_tid)
 {
@@ -267,13 +288,15 @@ static void note_host_tid(void *arg, int32_t host_tid, int32_t ns_tid)
 	}
 }
 
-/* The threads of a process in another pid namespace have other ids in /proc, which all its threads are read for. */
+/* The threads of a process in another pid namespace have other ids in /proc, which all its threads
+ * are read for. */
 static void find_host_tids(struct gt_recorder *r)
 {
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 
-		if (!p->has_new_threads || !p->guest.host_pid || r->now.monotonic - p->threads_at < GT_SECOND)
+		if (!p->has_new_threads || !p->guest.host_pid ||
+			r->now.monotonic - p->threads_at < GT_SECOND)
 			continue;
 		p->has_new_threads = false;
 		p->threads_at = r->now.monotonic;
@@ -284,17 +307,18 @@ static void find_host_tids(struct gt_recorder *r)
 static bool needs_name(const struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t word)
 {
 	return t->host_tid && !t->teller && !t->broken && !t->dead &&
-	       (word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
+		(word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
 }
 
-static int read_name(struct gt_recorder *r, struct gt_traced_thread *t, uint64_t word, struct gt_err *err)
+static int read_name(
+	struct gt_recorder *r, struct gt_traced_thread *t, uint64_t word, struct gt_err *err)
 {
 	char name[16];
 
 	t->name_word = word;
 	t->name_at = r->now.monotonic;
-	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] || !strcmp(name, t->name) ||
-	    !gt_writer_roomy(r->w))
+	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] ||
+		!strcmp(name, t->name) || !gt_writer_roomy(r->w))
 		return 0;
 	memcpy(t->name, name, sizeof(name));
 	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
@@ -332,8 +356,9 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 }
 
-/* A process that exited may have taken thread slots after the last scan. They are adopted here, before
- * its slot is freed: later they would belong to no process, and their calls would be lost. */
+/* A process that exited may have taken thread slots after the last scan. They are adopted here,
+ * before its slot is freed: later they would belong to no process, and their calls would be lost.
+ */
 int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 {
 	bool exited = false;
@@ -350,7 +375,8 @@ int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
-		t->dead = t->dead || r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
+		t->dead = t->dead || r->procs[t->proc].gone ||
+			thread_gone(&r->procs[t->proc], t->tid);
 		repeat_progress(r, t);
 	}
 	return read_names(r, err);
@@ -362,8 +388,8 @@ static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
 		gt_rings_free_chunk(r->rings, chunk);
 }
 
-/* A thread may die before its chain leads to the chunk that it took last. Where the chain is damaged
- * all chunks are looked at. */
+/* A thread may die before its chain leads to the chunk that it took last. Where the chain is
+ * damaged all chunks are looked at. */
 static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_traced_thread *t)
 {
 	uint32_t n = r->rings->nchunks, i = t->c.chunk;
@@ -386,11 +412,13 @@ static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_tr
 	r->freed++;
 }
 
-static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
+static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
+	const uint64_t *args, struct gt_err *err)
 {
 	struct gt_grave *g;
 
-	if (r->ngraves == GRAVES_MAX || gt_grow(&r->graves, &r->graves_cap, r->ngraves + 1, sizeof(*r->graves)))
+	if (r->ngraves == GRAVES_MAX ||
+		gt_grow(&r->graves, &r->graves_cap, r->ngraves + 1, sizeof(*r->graves)))
 		return gt_writer_lost(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
 	g = &r->graves[r->ngraves++];
 	g->track = track;

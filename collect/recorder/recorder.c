@@ -1,13 +1,16 @@
-/* One pass takes an anchor of the clocks, T, and then walks every ring up to the last record that ended by T. What ended later
- * waits for the next pass, so no time is ever converted that lies beyond the last anchor, and every pass is a clean cut.
+/* One pass takes an anchor of the clocks, T, and then walks every ring up to the last record that
+ * ended by T. What ended later waits for the next pass, so no time is ever converted that lies
+ * beyond the last anchor, and every pass is a clean cut.
  *
- * Closing an epoch is such a cut, with the calls that were running at T reported as open. Where is a call that began by T and
- * had not ended? Either on the thread's stack of open calls, or in the ring already, held back because it ended after T. One
- * store by the guest moves it from the one to the other, so one consistent look (word, stack, word again) sees each exactly
- * once. The ns reported as its start is remembered and used again when its row comes.
+ * Closing an epoch is such a cut, with the calls that were running at T reported as open. Where is
+ * a call that began by T and had not ended? Either on the thread's stack of open calls, or in the
+ * ring already, held back because it ended after T. One store by the guest moves it from the one to
+ * the other, so one consistent look (word, stack, word again) sees each exactly once. The ns
+ * reported as its start is remembered and used again when its row comes.
  *
- * A launch carries the handle of its function; the name came earlier, perhaps by another thread whose ring is walked later.
- * Such a thread stalls until all rings were searched for names, and goes on in the same pass.
+ * A launch carries the handle of its function; the name came earlier, perhaps by another thread
+ * whose ring is walked later. Such a thread stalls until all rings were searched for names, and
+ * goes on in the same pass.
  */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
@@ -19,14 +22,15 @@
 #include <unistd.h>
 
 #define EPOCH GT_SECOND
-#define LEVEL 3		/* of zstd */
-#define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
+#define LEVEL 3                    /* of zstd */
+#define IDLE_EPOCH (9 * GT_SECOND) /* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
-#define ROLL_CALL (GT_SECOND / 10)		/* the interval of liveness checks */
-#define SCAN (10 * GT_SECOND)			/* how often all slots are looked at */
-#define FAR (3600 * GT_SECOND)		/* no call began so long before the recorder was opened */
+#define ROLL_CALL (GT_SECOND / 10) /* the interval of liveness checks */
+#define SCAN (10 * GT_SECOND)      /* how often all slots are looked at */
+#define FAR (3600 * GT_SECOND)     /* no call began so long before the recorder was opened */
 
-static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
+static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
+	const uint64_t *args, struct gt_err *err)
 {
 	r->totals.open++;
 	return gt_writer_open_call(r->w, track, row, args, err);
@@ -39,7 +43,9 @@ static void choose_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 {
 	static const int levels[] = { LEVEL, 1, -1000, -1000 };
 	const struct gt_rings *o = r->rings;
-	uint64_t one = most * 4 / o->ring_max, all = sum * 4 / ((uint64_t)o->nchunks * o->chunk_bytes), quarters = one > all ? one : all;
+	uint64_t one = most * 4 / o->ring_max,
+		 all = sum * 4 / ((uint64_t)o->nchunks * o->chunk_bytes),
+		 quarters = one > all ? one : all;
 	int level = levels[quarters < 3 ? quarters : 3];
 
 	if (level == r->level)
@@ -58,7 +64,7 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		t->stalled = false;
-		if (t->broken)	/* the program may overwrite this, too */
+		if (t->broken) /* the program may overwrite this, too */
 			__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
 		if (t->broken)
 			continue;
@@ -102,7 +108,8 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	gt_follow_search_names(r);
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
 		if (gt_live_thread(r, k)->stalled)
-			code = gt_follow_drain(r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
+			code = gt_follow_drain(
+				r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
 	return code ? code : settle(r, looked, err);
 }
 
@@ -121,7 +128,8 @@ static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 		if (!gt_live_thread(r, k)->broken)
 			code = gt_follow_each_open(r, gt_live_thread(r, k), report_open, err);
 	for (size_t i = 0; !code && i < r->ngraves; i++)
-		code = report_open(r, r->graves[i].track, &r->graves[i].row, r->graves[i].args, err);
+		code = report_open(
+			r, r->graves[i].track, &r->graves[i].row, r->graves[i].args, err);
 	if (!code && r->now.monotonic - r->anchored >= ANCHOR_EVERY)
 		code = put_anchor(r, err);
 	if (!code)
@@ -151,7 +159,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	r->taken = r->freed = 0;
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
-	closing = last || age >= IDLE_EPOCH || (r->active && (age >= EPOCH || gt_writer_due(r->w, r->now.monotonic)));
+	closing = last || age >= IDLE_EPOCH ||
+		(r->active && (age >= EPOCH || gt_writer_due(r->w, r->now.monotonic)));
 	gt_roll_adopt(r);
 	if (r->now.monotonic - r->scanned >= SCAN)
 		gt_roll_scan(r);
@@ -190,7 +199,8 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	r->called = 0;
 	r->scanned = r->now.monotonic - SCAN;
 	r->finishing = true;
-	for (int i = 0; i < 100; i++) {		/* processes that go on stop recording, yet may finish a call */
+	/* processes that go on stop recording, yet may finish a call */
+	for (int i = 0; i < 100; i++) {
 		code = pass(r, false, err);
 		if (code < 0)
 			return (int)code;
@@ -237,7 +247,8 @@ static bool tells_memory(const struct gt_session *s)
 	return all;
 }
 
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door, struct gt_writer *w, struct gt_err *err)
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door,
+	struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_recorder *r = calloc(1, sizeof(*r));
 
@@ -269,7 +280,9 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 	r->memory = tells_memory(rings->s) ? gt_memory_open(w) : NULL;
 	r->types.memory = r->memory;
 	r->nvtx.w = w;
-	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly, rings->s->gpu_more & GT_GPU_MORE_RUNTIME) : NULL;
+	r->gpu = rings->s->gpu
+		? gt_gpu_open(w, rings->s->partly, rings->s->gpu_more & GT_GPU_MORE_RUNTIME)
+		: NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	r->scanned = r->now.monotonic;

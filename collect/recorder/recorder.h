@@ -5,39 +5,47 @@
 #include "collect/ipc/shared_memory.h"
 #include "formats/trace/write/writer.h"
 
-#define GT_SECOND 1000000000LL	/* ns */
+#define GT_SECOND 1000000000LL /* ns */
 
 struct gt_recorder;
 
-struct gt_missing { char *name; uint64_t count; };	/* a driver function that was looked up and that the table lacks */
+/* a driver function that was looked up and that the table lacks */
+struct gt_missing {
+	char *name;
+	uint64_t count;
+};
 struct gt_gpu_totals;
 struct gt_recorder_totals {
-	uint64_t dropped;	/* calls for which no chunk was free */
-	uint64_t untraced;	/* calls that passed because a table was full */
-	uint64_t deep;		/* calls nested too deep to record */
-	uint64_t abandoned;	/* calls left by longjmp or an exception */
-	uint64_t in_handler;	/* calls of signal handlers that came while a record was written */
-	uint64_t sampled_out;	/* calls that --sample left out */
-	uint64_t nameless;	/* calls lost because the trace's dictionary is full */
-	uint64_t broken;	/* rings that the program overwrote with something else */
-	uint64_t open;		/* calls that were open at the last epoch's close */
-	uint32_t processes, threads;	/* seen in all */
-	struct gt_unrecorded_processes unrecorded;	/* once finished */
-	uint32_t clock_error;	/* ns: of the worst clock anchor */
-	bool libcuda, simulated;	/* a process had libcuda mapped when it came; it was the simulator's */
-	int32_t driver_version;	/* what cuDriverGetVersion said, when it was recorded; 0 */
-	const struct gt_missing *missing;	/* borrowed until the next pass */
+	uint64_t dropped;     /* calls for which no chunk was free */
+	uint64_t untraced;    /* calls that passed because a table was full */
+	uint64_t deep;        /* calls nested too deep to record */
+	uint64_t abandoned;   /* calls left by longjmp or an exception */
+	uint64_t in_handler;  /* calls of signal handlers that came while a record was written */
+	uint64_t sampled_out; /* calls that --sample left out */
+	uint64_t nameless;    /* calls lost because the trace's dictionary is full */
+	uint64_t broken;      /* rings that the program overwrote with something else */
+	uint64_t open;        /* calls that were open at the last epoch's close */
+	uint32_t processes, threads;               /* seen in all */
+	struct gt_unrecorded_processes unrecorded; /* once finished */
+	uint32_t clock_error;                      /* ns: of the worst clock anchor */
+	/* a process had libcuda mapped when it came; it was the simulator's */
+	bool libcuda, simulated;
+	int32_t driver_version; /* what cuDriverGetVersion said, when it was recorded; 0 */
+	const struct gt_missing *missing; /* borrowed until the next pass */
 	size_t nmissing;
-	uint64_t gpu_lost;	/* events of a GPU for which no chunk was free */
-	const struct gt_gpu_totals *gpu;	/* NULL: was not asked for */
+	uint64_t gpu_lost;               /* events of a GPU for which no chunk was free */
+	const struct gt_gpu_totals *gpu; /* NULL: was not asked for */
 };
 
 /* Both stay the caller's, as does the writer; door is NULL where no process connects (tests).
  * new: close it. */
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door, struct gt_writer *w, struct gt_err *err);
-/* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or negative: the writer failed. */
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door,
+	struct gt_writer *w, struct gt_err *err);
+/* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or
+ * negative: the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);
-/* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come. */
+/* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come.
+ */
 void gt_recorder_stir(struct gt_recorder *r);
 /* The last passes: takes all committed records, closes an epoch with the open calls. 0 or
  * negative. */
@@ -45,5 +53,5 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err);
 /* Processes that came and have not gone, looked at afresh. */
 unsigned gt_recorder_alive(struct gt_recorder *r);
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r);
-void gt_recorder_close(struct gt_recorder *r);		/* NULL is fine */
+void gt_recorder_close(struct gt_recorder *r); /* NULL is fine */
 #endif

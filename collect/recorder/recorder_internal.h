@@ -10,47 +10,59 @@
 #include "collect/recorder/type_registry.h"
 #include "formats/trace/clock.h"
 
-#define GT_DEPTHS (GT_RING_OPEN_MAX + 2)	/* nesting depths a record may have, and one more */
+#define GT_DEPTHS (GT_RING_OPEN_MAX + 2) /* nesting depths a record may have, and one more */
 
 struct gt_process {
-	bool used, gone, busy;		/* busy: has threads */
+	bool used, gone, busy; /* busy: has threads */
 	uint32_t generation, track;
 	struct gt_guest guest;
 	struct gt_known known;
-	struct gt_gpu_process *gpu;	/* the work of its GPUs; NULL: none was reported */
-	struct gt_memory_process *memory;	/* its allocations; NULL: none so far */
-	bool unseen;			/* calls of it were lost or not recorded: its live bytes are not certain */
-	int64_t played;			/* ns: its allocations are applied up to this time */
-	struct gt_place_of { uint32_t device, track; } *places;	/* tracks of devices that no other module makes */
+	struct gt_gpu_process *gpu;       /* the work of its GPUs; NULL: none was reported */
+	struct gt_memory_process *memory; /* its allocations; NULL: none so far */
+	/* calls of it were lost or not recorded: its live bytes are not certain */
+	bool unseen;
+	int64_t played; /* ns: its allocations are applied up to this time */
+	/* tracks of devices that no other module makes */
+	struct gt_place_of {
+		uint32_t device, track;
+	} * places;
 	size_t nplaces, places_cap;
-	uint64_t uuids;			/* bits: the devices below 64 whose UUID is in the file */
-	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
+	uint64_t uuids;              /* bits: the devices below 64 whose UUID is in the file */
+	struct gt_nvtx_stack ranges; /* that any of its threads may end */
 	struct gt_nvtx_names categories;
-	uint64_t start_ticks;		/* when it attached, as it says */
-	bool has_new_threads;		/* whose ids in our pid namespace are not known */
-	int64_t threads_at;		/* ns: when these were looked for */
-	uint64_t untraced;		/* already reported */
-	int64_t told;			/* ns: until when */
+	uint64_t start_ticks; /* when it attached, as it says */
+	bool has_new_threads; /* whose ids in our pid namespace are not known */
+	int64_t threads_at;   /* ns: when these were looked for */
+	uint64_t untraced;    /* already reported */
+	int64_t told;         /* ns: until when */
 };
-struct gt_cursor { uint32_t chunk; uint64_t base, at; };	/* base: position where the chunk begins */
-struct gt_pin { uint64_t ticks; int64_t ns; };
+/* base: position where the chunk begins */
+struct gt_cursor {
+	uint32_t chunk;
+	uint64_t base, at;
+};
+struct gt_pin {
+	uint64_t ticks;
+	int64_t ns;
+};
 struct gt_traced_thread {
 	bool used, stalled, broken, dead;
-	bool teller;			/* makes no calls; track is its process' */
+	bool teller; /* makes no calls; track is its process' */
 	uint8_t nopen;
-	uint64_t node, node_call;	/* that its call of this start has created; 0: none */
-	uint8_t device;			/* the device that it allocates on, plus one; 0: unknown */
-	uint64_t unseen;		/* calls of it that were not recorded, as of the last look for memory */
+	uint64_t node, node_call; /* that its call of this start has created; 0: none */
+	uint8_t device;           /* the device that it allocates on, plus one; 0: unknown */
+	/* calls of it that were not recorded, as of the last look for memory */
+	uint64_t unseen;
 	uint32_t generation, proc, track;
-	int32_t tid, host_tid;		/* host_tid: in /proc; 0: not known */
-	char name[16];			/* as last read */
-	int64_t name_at;		/* ns: when */
-	uint64_t name_word;		/* the ring's, by then */
+	int32_t tid, host_tid; /* host_tid: in /proc; 0: not known */
+	char name[16];         /* as last read */
+	int64_t name_at;       /* ns: when */
+	uint64_t name_word;    /* the ring's, by then */
 	struct gt_cursor c;
-	uint64_t word, limit;		/* as last looked at; limit: records lie below */
-	uint64_t dropped;		/* already reported */
+	uint64_t word, limit; /* as last looked at; limit: records lie below */
+	uint64_t dropped;     /* already reported */
 	int64_t told;
-	struct gt_nvtx_stack ranges;	/* that it pushed */
+	struct gt_nvtx_stack ranges; /* that it pushed */
 	/* what keeps rows properly nested, see fit() */
 	unsigned deepest;
 	int64_t last, floor[GT_DEPTHS], child[GT_DEPTHS];
@@ -58,7 +70,11 @@ struct gt_traced_thread {
 	struct gt_ring_open open[GT_RING_OPEN_MAX];
 };
 /* A call whose thread died in it. It is open for ever. */
-struct gt_grave { uint32_t track; struct gt_row row; uint64_t args[GT_RING_OPEN_ARGS + GT_FIELDS_MAX]; };
+struct gt_grave {
+	uint32_t track;
+	struct gt_row row;
+	uint64_t args[GT_RING_OPEN_ARGS + GT_FIELDS_MAX];
+};
 
 struct gt_recorder {
 	struct gt_rings *rings;
@@ -66,9 +82,10 @@ struct gt_recorder {
 	struct gt_writer *w;
 	struct gt_clock clock;
 	struct gt_types types;
-	struct gt_correlator *gpu;		/* NULL: was not asked for */
-	struct gt_memory *memory;	/* NULL: allocations are not all recorded */
-	bool memory_waits;		/* calls wait to be played: it must be known which are running */
+	struct gt_correlator *gpu; /* NULL: was not asked for */
+	struct gt_memory *memory;  /* NULL: allocations are not all recorded */
+	/* calls wait to be played: it must be known which are running */
+	bool memory_waits;
 	struct gt_nvtx nvtx;
 	struct gt_process *procs;
 	struct gt_traced_thread *threads;
@@ -77,21 +94,23 @@ struct gt_recorder {
 	struct gt_missing *missing;
 	size_t nmissing, missing_cap;
 	uint32_t nprocs, nthreads, payload;
-	uint32_t *live, nlive;			/* slots of threads in use, in the order of their arrival */
-	uint32_t *live_procs, nlive_procs;	/* of processes */
+	/* slots of threads in use, in the order of their arrival */
+	uint32_t *live, nlive;
+	uint32_t *live_procs, nlive_procs; /* of processes */
 	uint32_t source, version_id;
-	char *text;			/* of r->payload bytes: a text as it was when it was read */
+	char *text; /* of r->payload bytes: a text as it was when it was read */
 	int level;
-	bool patient;			/* a launch may still wait for its name */
-	bool finishing;			/* gt_recorder_finish has begun */
-	bool ranged;			/* --range: not all calls are recorded */
-	bool active;			/* something moved since the last epoch */
-	uint32_t uuids;			/* in the file, of all processes */
-	uint64_t taken, freed;		/* bytes and chunks in this pass */
+	bool patient;          /* a launch may still wait for its name */
+	bool finishing;        /* gt_recorder_finish has begun */
+	bool ranged;           /* --range: not all calls are recorded */
+	bool active;           /* something moved since the last epoch */
+	uint32_t uuids;        /* in the file, of all processes */
+	uint64_t taken, freed; /* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
-	int64_t anchored, called, scanned;	/* ns: last anchor in the file, liveness check, scan of all slots */
-	int64_t earliest;		/* ns: no time in a ring lies before */
-	uint32_t next_name;		/* the live thread whose name is read next */
+	/* ns: last anchor in the file, liveness check, scan of all slots */
+	int64_t anchored, called, scanned;
+	int64_t earliest;   /* ns: no time in a ring lies before */
+	uint32_t next_name; /* the live thread whose name is read next */
 	struct gt_recorder_totals totals;
 };
 
@@ -104,7 +123,8 @@ static inline struct gt_process *gt_live_process(struct gt_recorder *r, uint32_t
 {
 	return &r->procs[r->live_procs[k]];
 }
-static inline struct gt_ring_thread *gt_ring_of(struct gt_recorder *r, const struct gt_traced_thread *t)
+static inline struct gt_ring_thread *gt_ring_of(
+	struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	return &r->rings->threads[t - r->threads];
 }
@@ -113,7 +133,8 @@ static inline struct gt_ring_proc *gt_slot_of(struct gt_recorder *r, const struc
 	return &r->rings->procs[p - r->procs];
 }
 
-static inline void gt_mark_used(struct gt_recorder *r, enum gt_ring_bits which, uint32_t i, bool used)
+static inline void gt_mark_used(
+	struct gt_recorder *r, enum gt_ring_bits which, uint32_t i, bool used)
 {
 	uint64_t *bits = &r->rings->bits[which][i / 64], bit = 1ull << i % 64;
 
@@ -127,34 +148,48 @@ static inline void gt_mark_used(struct gt_recorder *r, enum gt_ring_bits which, 
 #define GT_COUNT_MAX (1ull << 31)
 
 /* ---- follow.c ---- */
-#define GT_DAMAGED 2	/* returned for a record that cannot be true: its ring is given up */
+#define GT_DAMAGED 2 /* returned for a record that cannot be true: its ring is given up */
 /* Can the program have read this from its clock by now? */
 bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks);
 /* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
-void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_ring_thread *ring, bool closing);
+void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_ring_thread *ring, bool closing);
 /* Takes the records of one thread that ended by now; may leave it stalled. */
-int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring, struct gt_err *err);
+int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring,
+	struct gt_err *err);
 /* The ring is damaged: it is not read any more, and counted. */
 int gt_follow_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err);
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r);
 
-/* When the first running call that gives back memory began; INT64_MAX: none is. After a look with closing. */
+/* When the first running call that gives back memory began; INT64_MAX: none is. After a look with
+ * closing. */
 int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_traced_thread *t);
-/* Calls fn for each call of the thread that was running at r->now, outermost first. After a look with closing. */
-typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
-int gt_follow_each_open(struct gt_recorder *r, struct gt_traced_thread *t, gt_open_fn *fn, struct gt_err *err);
+/* Calls fn for each call of the thread that was running at r->now, outermost first. After a look
+ * with closing. */
+typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
+	const uint64_t *args, struct gt_err *err);
+int gt_follow_each_open(
+	struct gt_recorder *r, struct gt_traced_thread *t, gt_open_fn *fn, struct gt_err *err);
 
 /* ---- events.c ---- */
-struct gt_event_record { uint16_t id; uint64_t start, end; uint8_t n; const uint64_t *words; };
-bool gt_events_in_ticks(uint16_t id);		/* are its times ticks, to be taken only when they are past? */
+struct gt_event_record {
+	uint16_t id;
+	uint64_t start, end;
+	uint8_t n;
+	const uint64_t *words;
+};
+/* are its times ticks, to be taken only when they are past? */
+bool gt_events_in_ticks(uint16_t id);
 /* 0, GT_DAMAGED or negative. The words are the recorder's own copy. */
-int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_event_record *rec, struct gt_err *err);
+int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_event_record *rec, struct gt_err *err);
 /* A call that may have made a GPU work, begun at these ticks, has become this row. */
-int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id, uint64_t ticks, const struct gt_row *row,
-		    const uint64_t *args, struct gt_err *err);
+int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 /* The call that has become this row created t->node. */
-int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err);
+int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
+	const struct gt_row *row, struct gt_err *err);
 /* Writes the rows that can be written by now. */
 int gt_events_settle(struct gt_recorder *r, struct gt_err *err);
 /* No more records will come: of this thread, of this process, of any. Writes all the rest. */
@@ -165,17 +200,21 @@ void gt_events_forget(struct gt_recorder *r, struct gt_process *p);
 
 /* ---- holdings.c ---- */
 /* A call that changes memory became this row. */
-int gt_holdings_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
-		     struct gt_err *err);
-int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err);	/* looked: this pass did, with closing */
+int gt_holdings_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+	const struct gt_row *row, const uint64_t *args, struct gt_err *err);
+/* looked: this pass did, with closing */
+int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err);
 void gt_holdings_end_thread(struct gt_recorder *r, struct gt_traced_thread *t);
 int gt_holdings_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err);
 void gt_holdings_forget(struct gt_process *p);
 
 /* ---- roll.c ---- */
-void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */
-void gt_roll_scan(struct gt_recorder *r);	/* also of those whose bit is missing; slow */
-int gt_roll_call(struct gt_recorder *r, struct gt_err *err);	/* checks which processes are alive, and reads the names of threads */
-int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);	/* frees slots whose owner is through and whose records are taken */
-int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* writes the losses since the last time, as rows */
+void gt_roll_adopt(struct gt_recorder *r); /* takes note of slots that became live */
+void gt_roll_scan(struct gt_recorder *r);  /* also of those whose bit is missing; slow */
+/* checks which processes are alive, and reads the names of threads */
+int gt_roll_call(struct gt_recorder *r, struct gt_err *err);
+/* frees slots whose owner is through and whose records are taken */
+int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);
+/* writes the losses since the last time, as rows */
+int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);
 #endif

@@ -1,7 +1,7 @@
 /* Follows one ring: from records to rows. The traced process writes the ring, and may damage it at
  * any moment, also while it is read here. So each value is read once, into memory of the recorder,
- * and checked there: indices, sizes, positions and times. A ring with a value that cannot be true is
- * given up. */
+ * and checked there: indices, sizes, positions and times. A ring with a value that cannot be true
+ * is given up. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
 
@@ -11,13 +11,14 @@
 #include "formats/base/buf.h"
 #include "formats/trace/block.h"
 
-#define LOOKS 1000			/* tries to see a busy thread standing still */
+#define LOOKS 1000 /* tries to see a busy thread standing still */
 #define MISSING_MAX 512
-/* Beside GT_DAMAGED. STALL: its kernel's name is not known yet. LATER: it ended after this pass began. */
+/* Beside GT_DAMAGED. STALL: its kernel's name is not known yet. LATER: it ended after this pass
+ * began. */
 enum { STALL = 1, LATER = 3 };
-#define AHEAD (10 * GT_SECOND)		/* no time in a ring lies further in the future */
-#define NEAR 1000			/* ns: more than clocks are off from one call to the next */
-#define UNORDERED 1000000		/* ns: no two CPUs' counters are so far apart */
+#define AHEAD (10 * GT_SECOND) /* no time in a ring lies further in the future */
+#define NEAR 1000              /* ns: more than clocks are off from one call to the next */
+#define UNORDERED 1000000      /* ns: no two CPUs' counters are so far apart */
 
 /* ---- walking a ring ---- */
 
@@ -40,14 +41,19 @@ static inline bool read_record(const uint8_t *p, uint64_t room, struct record *r
 {
 	uint64_t head = read_word(p + 16);
 
-	*rec = (struct record){ .start = read_word(p), .end = read_word(p + 8), .id = (uint16_t)head,
-				.nargs = (uint8_t)(head >> 16), .depth = head >> 24 & 31,
-				.kind = head >> 29 & 7, .ret = (int32_t)(head >> 32),
-				.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
+	*rec = (struct record){ .start = read_word(p),
+		.end = read_word(p + 8),
+		.id = (uint16_t)head,
+		.nargs = (uint8_t)(head >> 16),
+		.depth = head >> 24 & 31,
+		.kind = head >> 29 & 7,
+		.ret = (int32_t)(head >> 32),
+		.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
 	if (rec->kind == GT_REC_CALL) {
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
-		return rec->size <= room && rec->depth <= GT_RING_OPEN_MAX && rec->nargs <= GT_FIELDS_MAX &&
-		       (rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
+		return rec->size <= room && rec->depth <= GT_RING_OPEN_MAX &&
+			rec->nargs <= GT_FIELDS_MAX &&
+			(rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
 	}
 	if (rec->kind == GT_REC_EVENT) {
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
@@ -68,14 +74,15 @@ static bool is_in_chain(struct gt_recorder *r, uint32_t chunk, uint32_t slot, ui
 		return false;
 	c = gt_rings_chunk(r->rings, chunk);
 	return __atomic_load_n(&c->owner, __ATOMIC_RELAXED) == slot &&
-	       __atomic_load_n(&c->number, __ATOMIC_RELAXED) == number;
+		__atomic_load_n(&c->number, __ATOMIC_RELAXED) == number;
 }
 
 /* Follows the chain of a slot to the next chunk; with `owner` the one that is left is freed. */
-static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, uint32_t slot,
-		       struct gt_ring_thread *owner)
+static bool next_chunk(
+	struct gt_recorder *r, struct gt_cursor *c, uint32_t slot, struct gt_ring_thread *owner)
 {
-	uint32_t old = c->chunk, next = __atomic_load_n(&gt_rings_chunk(r->rings, old)->next, __ATOMIC_ACQUIRE);
+	uint32_t old = c->chunk,
+		 next = __atomic_load_n(&gt_rings_chunk(r->rings, old)->next, __ATOMIC_ACQUIRE);
 	uint64_t number = c->base / r->payload;
 
 	if (!is_in_chain(r, old, slot, number) || !is_in_chain(r, next, slot, number + 1))
@@ -93,15 +100,17 @@ static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, uint32_t slot
 
 /* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring is
  * damaged. The caller steps over it. */
-static inline int find_record(struct gt_recorder *r, const struct gt_traced_thread *t, struct gt_cursor *c,
-			      uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
+static inline int find_record(struct gt_recorder *r, const struct gt_traced_thread *t,
+	struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
 {
 	while (c->at < limit) {
 		uint64_t room = r->payload - (c->at - c->base);
 		const uint8_t *p = gt_rings_chunk(r->rings, c->chunk)->payload + (c->at - c->base);
 
 		if (room >= sizeof(struct gt_rec) && read_word(p))
-			return read_record(p, room < limit - c->at ? room : limit - c->at, rec) ? 1 : -1;
+			return read_record(p, room < limit - c->at ? room : limit - c->at, rec)
+				? 1
+				: -1;
 		if (c->base + r->payload >= limit) {
 			c->at = limit;
 			return c->base + r->payload > limit ? -1 : 0;
@@ -113,7 +122,8 @@ static inline int find_record(struct gt_recorder *r, const struct gt_traced_thre
 }
 
 /* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
-void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_ring_thread *ring, bool closing)
+void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct gt_ring_thread *ring, bool closing)
 {
 	uint64_t word = __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE), again;
 
@@ -133,14 +143,14 @@ void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t, const str
 		t->broken |= !is_in_chain(r, t->c.chunk, (uint32_t)(t - r->threads), 0);
 	}
 	if (t->limit < t->c.at || t->limit % 8 ||
-	    t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload)
+		t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload)
 		t->broken = true;
 }
 
 /* ---- rows ---- */
 
-/* A time behind this pass is compared with the clock as it is now: the recorder may have been stopped
- * since the pass began. */
+/* A time behind this pass is compared with the clock as it is now: the recorder may have been
+ * stopped since the pass began. */
 bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks)
 {
 	int64_t ns = gt_clock_ns(&r->clock, ticks);
@@ -158,7 +168,8 @@ static inline void fit(struct gt_traced_thread *t, unsigned depth, int64_t *star
 {
 	int64_t low = t->floor[depth < t->deepest ? depth : t->deepest];
 
-	if (*start > t->child[depth + 1] && *start < t->last && *start - t->child[depth + 1] <= NEAR)
+	if (*start > t->child[depth + 1] && *start < t->last &&
+		*start - t->child[depth + 1] <= NEAR)
 		*start = t->child[depth + 1];
 	t->child[depth + 1] = INT64_MAX;
 	if (*start < low)
@@ -175,11 +186,16 @@ static inline void fit(struct gt_traced_thread *t, unsigned depth, int64_t *star
 		t->child[depth] = *start;
 }
 
-static struct gt_known *known_of(struct gt_recorder *r, const struct gt_traced_thread *t) { return &r->procs[t->proc].known; }
+static struct gt_known *known_of(struct gt_recorder *r, const struct gt_traced_thread *t)
+{
+	return &r->procs[t->proc].known;
+}
 
-/* A name by its key. While the recorder is patient an unknown one may turn up in another ring: STALL. Later it is given up, and
- * that is remembered, so that the next call does not wait again. */
-static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t, enum gt_known_kind kind, uint64_t key, uint64_t *string)
+/* A name by its key. While the recorder is patient an unknown one may turn up in another ring:
+ * STALL. Later it is given up, and that is remembered, so that the next call does not wait again.
+ */
+static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t, enum gt_known_kind kind,
+	uint64_t key, uint64_t *string)
 {
 	struct gt_known *k = known_of(r, t);
 
@@ -193,35 +209,41 @@ static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t, enum
 }
 
 /* Turns the words of a record into a row's arguments; missing ones are 0. 0 or STALL. */
-static int translate(struct gt_recorder *r, const struct gt_traced_thread *t, const struct gt_call_type *c, const uint64_t *words,
-		     unsigned n, uint64_t *args)
+static int translate(struct gt_recorder *r, const struct gt_traced_thread *t,
+	const struct gt_call_type *c, const uint64_t *words, unsigned n, uint64_t *args)
 {
 	for (unsigned i = 0; i < c->nwords; i++) {
 		args[i] = i < n ? words[i] : 0;
 		if (c->strings >> i & 1 && resolve(r, t, GT_KNOWN_STRING, args[i], &args[i]))
 			return STALL;
 	}
-	return c->func == GT_NO_WORD ? 0 : resolve(r, t, GT_KNOWN_FUNC, args[c->func], &args[c->nwords]);
+	return c->func == GT_NO_WORD
+		? 0
+		: resolve(r, t, GT_KNOWN_FUNC, args[c->func], &args[c->nwords]);
 }
 
-static int64_t ns_of_start(struct gt_recorder *r, const struct gt_traced_thread *t, unsigned depth, uint64_t ticks)
+static int64_t ns_of_start(
+	struct gt_recorder *r, const struct gt_traced_thread *t, unsigned depth, uint64_t ticks)
 {
 	if (ticks <= r->epoch.ticks && t->pins[depth].ticks == ticks)
 		return t->pins[depth].ns;
 	return gt_clock_ns(&r->clock, ticks);
 }
 
-enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* CUresult, of a capture that has ended with no graph */
+/* CUresult, of a capture that has ended with no graph */
+enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
 /* Did the call do its work? A wait may return an error of earlier GPU work. */
 static inline bool counts(const struct gt_call_type *c, int32_t ret)
 {
 	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
-	       (c->does == GT_GPU_CALL_HAS_CAPTURED && (ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
+		(c->does == GT_GPU_CALL_HAS_CAPTURED &&
+			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
 /* A finished call becomes a row. 0, STALL, GT_DAMAGED, or negative from the writer. */
-static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec, struct gt_err *err)
+static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
+	const struct record *rec, struct gt_err *err)
 {
 	struct gt_row row = { .ret = rec->ret, .depth = rec->depth };
 	uint64_t own[GT_FIELDS_MAX + 1];
@@ -246,21 +268,26 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t, co
 			r->totals.driver_version = (int32_t)args[0];
 	} else {
 		if (row.ret == -ENOTTY && r->procs[t->proc].guest.simulated)
-			row.ret = 0;	/* the kernel does not know the simulator's files; what counts is the status */
-		row.type = gt_types_file(&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
+			/* the kernel does not know the simulator's files; what counts is the status
+			 */
+			row.ret = 0;
+		row.type = gt_types_file(
+			&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
 		args = own;
 	}
 	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
-		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
+		/* it was seen open then, between its end and its being recorded */
+		row.end = r->epoch.monotonic;
 	fit(t, rec->depth, &row.start, &row.end);
-	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) &&
-	    (code = gt_events_cause(r, t, rec->id, rec->start, &row, args, err)))
+	if (rec->id < gt_api_count && r->types.calls[rec->id].causes &&
+		counts(&r->types.calls[rec->id], row.ret) &&
+		(code = gt_events_cause(r, t, rec->id, rec->start, &row, args, err)))
 		return code;
 	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
-	    (code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))
+		(code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))
 		return code;
 	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret &&
-	    (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
+		(code = gt_holdings_call(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
@@ -277,7 +304,8 @@ static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 			r->missing[i].count++;
 			return;
 		}
-	if (r->nmissing == MISSING_MAX || gt_grow(&r->missing, &r->missing_cap, r->nmissing + 1, sizeof(*r->missing)))
+	if (r->nmissing == MISSING_MAX ||
+		gt_grow(&r->missing, &r->missing_cap, r->nmissing + 1, sizeof(*r->missing)))
 		return;
 	r->missing[r->nmissing].name = strndup(name, len);
 	r->missing[r->nmissing].count = 1;
@@ -288,7 +316,7 @@ static void note_missing(struct gt_recorder *r, const char *name, size_t len)
  * dictionary, which new threads need, too, nor the table of known texts: texts beyond the limit
  * have no name. */
 static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, uint64_t key,
-		  const char *text, size_t len, bool replace)
+	const char *text, size_t len, bool replace)
 {
 	bool known = gt_known_has(k, kind, key);
 
@@ -299,7 +327,8 @@ static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind 
 }
 
 /* A record that tells a name. early: seen on a search ahead of its turn. */
-static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec, bool early, struct gt_err *err)
+static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
+	bool early, struct gt_err *err)
 {
 	const char *text = memcpy(r->text, rec->words, rec->end);
 
@@ -317,20 +346,23 @@ int gt_follow_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct 
 	t->broken = true;
 	t->c.at = t->limit;
 	__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
-	r->freed++;		/* its thread may wait for a chunk: it is woken */
+	r->freed++; /* its thread may wait for a chunk: it is woken */
 	r->totals.broken++;
-	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
-			      GT_LOST_UNKNOWN, err);
+	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track,
+		t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
+		GT_LOST_UNKNOWN, err);
 }
 
-/* The type of a record that begins with this word, and whether its words are a row's arguments as they stand. */
+/* The type of a record that begins with this word, and whether its words are a row's arguments as
+ * they stand. */
 static inline bool plain_type(const struct gt_recorder *r, uint64_t head, uint32_t *type)
 {
 	unsigned id = head & 0xffff, n = head >> 16 & 255, depth = head >> 24 & 255;
 	const struct gt_call_type *c = &r->types.calls[id < GT_API_MAX ? id : 0];
 
 	*type = c->type;
-	return depth <= GT_RING_OPEN_MAX && id < gt_api_count && id != r->version_id && c->type != GT_NONE && c->plain && c->nwords == n;
+	return depth <= GT_RING_OPEN_MAX && id < gt_api_count && id != r->version_id &&
+		c->type != GT_NONE && c->plain && c->nwords == n;
 }
 
 /* Few words as a rule: not worth a call or a vector. */
@@ -344,7 +376,8 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned n)
 		to[i] = from[i];
 }
 
-/* Ticks behind the last epoch, before this pass, and on one piece of the clock: from *first on. Returns how many. */
+/* Ticks behind the last epoch, before this pass, and on one piece of the clock: from *first on.
+ * Returns how many. */
 static uint64_t easy_ticks(const struct gt_recorder *r, const struct gt_knot *k, uint64_t *first)
 {
 	uint64_t stop = k->span <= r->now.ticks - k->ticks ? k->ticks + k->span : r->now.ticks + 1;
@@ -383,7 +416,8 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 			depth = known >> 24;
 			size = sizeof(struct gt_rec) + n * 8;
 		}
-		if (start - first >= width || end - first >= width || size > stop - at || n > room.nvalues - nvalues)
+		if (start - first >= width || end - first >= width || size > stop - at ||
+			n > room.nvalues - nvalues)
 			break;
 		from = gt_clock_on(&k, start);
 		to = gt_clock_on(&k, end);
@@ -399,8 +433,8 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 			flat = depth;
 		}
 		low = to;
-		room.rows[nrows++] = (struct gt_writer_row){ from, to, type, (int32_t)(head >> 32), room.first + (uint32_t)nvalues,
-						       (uint8_t)depth, (uint8_t)n, { 0, 0 } };
+		room.rows[nrows++] = (struct gt_writer_row){ from, to, type, (int32_t)(head >> 32),
+			room.first + (uint32_t)nvalues, (uint8_t)depth, (uint8_t)n, { 0, 0 } };
 		copy_words(room.values + nvalues, p + 3, n);
 		nvalues += n;
 	}
@@ -411,7 +445,7 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 }
 
 static int put_event(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
-		     struct gt_err *err)
+	struct gt_err *err)
 {
 	uint64_t words[UINT8_MAX];
 	struct gt_event_record e = { rec->id, rec->start, rec->end, rec->nargs, words };
@@ -428,7 +462,7 @@ static int put_off(struct gt_recorder *r, uint64_t ticks)
 
 /* 0, STALL, LATER, GT_DAMAGED or negative. */
 static int put_record(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
-		      struct gt_err *err)
+	struct gt_err *err)
 {
 	if (rec->kind == GT_REC_EVENT && gt_events_in_ticks(rec->id) && rec->start > r->now.ticks)
 		return put_off(r, rec->start);
@@ -440,7 +474,8 @@ static int put_record(struct gt_recorder *r, struct gt_traced_thread *t, const s
 }
 
 /* Takes the records of one thread that ended by now. */
-int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring, struct gt_err *err)
+int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring,
+	struct gt_err *err)
 {
 	uint64_t before = t->c.at;
 	struct record rec;
@@ -488,11 +523,16 @@ void gt_follow_search_names(struct gt_recorder *r)
 
 /* ---- calls that are open ---- */
 
-struct running { uint64_t start; uint16_t id; uint8_t n; const uint64_t *words; };
+struct running {
+	uint64_t start;
+	uint16_t id;
+	uint8_t n;
+	const uint64_t *words;
+};
 
 /* Fills in the row of a call that has not ended. False when nothing can be said of it. */
-static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned depth, const struct running *o, struct gt_row *row,
-		     uint64_t *args)
+static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned depth,
+	const struct running *o, struct gt_row *row, uint64_t *args)
 {
 	unsigned n = o->n;
 
@@ -502,14 +542,16 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 
 		n = n < c->nwords ? n : c->nwords;
 		memcpy(args, o->words, n * sizeof(*args));
-		if (!c->plain) {	/* a string that is not known yet must not read as the first string of all */
+		/* a string that is not known yet must not read as the first string of all */
+		if (!c->plain) {
 			translate(r, t, c, o->words, n, args);
 			n = c->nfields;
 		}
 		row->type = c->type;
 		row->nargs = (uint8_t)n;
 	} else
-		row->type = gt_types_file(&r->types, o->id, o->words, n, args, &row->nargs, &row->ret);
+		row->type =
+			gt_types_file(&r->types, o->id, o->words, n, args, &row->nargs, &row->ret);
 	row->ret = 0;
 	row->start = row->end = ns_of_start(r, t, depth, o->start);
 	return row->type != GT_NONE;
@@ -517,7 +559,8 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 
 /* Collects by depth the calls that were running at the moment of the epoch: the stack, and
  * finished calls that are not written yet. */
-static unsigned find_running(struct gt_recorder *r, const struct gt_traced_thread *t, struct running *by_depth)
+static unsigned find_running(
+	struct gt_recorder *r, const struct gt_traced_thread *t, struct running *by_depth)
 {
 	struct gt_cursor c = t->c;
 	struct record rec;
@@ -525,17 +568,19 @@ static unsigned find_running(struct gt_recorder *r, const struct gt_traced_threa
 
 	for (unsigned d = 0; d < t->nopen; d++)
 		if (t->open[d].start && t->open[d].start <= r->now.ticks &&
-		    t->open[d].nargs <= GT_RING_OPEN_ARGS) {
-			by_depth[d] = (struct running){ t->open[d].start, t->open[d].id, t->open[d].nargs, t->open[d].args };
+			t->open[d].nargs <= GT_RING_OPEN_ARGS) {
+			by_depth[d] = (struct running){ t->open[d].start, t->open[d].id,
+				t->open[d].nargs, t->open[d].args };
 			found |= 1u << d;
 		}
 	while (!t->broken && find_record(r, t, &c, t->limit, NULL, &rec) > 0) {
 		if (rec.kind == GT_REC_CALL && rec.start <= r->now.ticks) {
-			by_depth[rec.depth] = (struct running){ rec.start, rec.id, rec.nargs, rec.words };
+			by_depth[rec.depth] =
+				(struct running){ rec.start, rec.id, rec.nargs, rec.words };
 			found |= 1u << rec.depth;
 		}
 		if (rec.kind == GT_REC_CALL && !rec.depth)
-			break;	/* what follows began later */
+			break; /* what follows began later */
 		c.at += rec.size;
 	}
 	return found;
@@ -548,17 +593,21 @@ int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_traced_thread *t)
 	int64_t first = INT64_MAX, start;
 
 	for (unsigned d = 0; d < GT_DEPTHS; d++) {
-		unsigned op = found >> d & 1 && by_depth[d].id < gt_api_count ? gt_api[by_depth[d].id].op : GT_OP_NONE;
+		unsigned op = found >> d & 1 && by_depth[d].id < gt_api_count
+			? gt_api[by_depth[d].id].op
+			: GT_OP_NONE;
 
 		if (op != GT_OP_FREE && op != GT_OP_UNMAP)
 			continue;
-		start = ns_of_start(r, t, d, by_depth[d].start) - NEAR;		/* fit() may move it */
+		/* fit() may move it */
+		start = ns_of_start(r, t, d, by_depth[d].start) - NEAR;
 		first = start < first ? start : first;
 	}
 	return first;
 }
 
-int gt_follow_each_open(struct gt_recorder *r, struct gt_traced_thread *t, gt_open_fn *fn, struct gt_err *err)
+int gt_follow_each_open(
+	struct gt_recorder *r, struct gt_traced_thread *t, gt_open_fn *fn, struct gt_err *err)
 {
 	struct running by_depth[GT_DEPTHS];
 	unsigned found = find_running(r, t, by_depth);
@@ -570,8 +619,9 @@ int gt_follow_each_open(struct gt_recorder *r, struct gt_traced_thread *t, gt_op
 		struct running *o = &by_depth[d];
 		int64_t low = t->floor[d < t->deepest ? d : t->deepest];
 
-		if (!(found >> d & 1) || o->n > GT_FIELDS_MAX || (o->id >= gt_api_count && (o->id < GT_ID_IOCTL || o->id >= GT_IDS)) ||
-		    !open_row(r, t, d, o, &row, args) || row.start < r->earliest)
+		if (!(found >> d & 1) || o->n > GT_FIELDS_MAX ||
+			(o->id >= gt_api_count && (o->id < GT_ID_IOCTL || o->id >= GT_IDS)) ||
+			!open_row(r, t, d, o, &row, args) || row.start < r->earliest)
 			continue;
 		if (row.start < low)
 			row.start = row.end = low;

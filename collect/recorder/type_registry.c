@@ -35,9 +35,11 @@ static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
 {
 	c->wait = gt_gpu_wait_of_call(api->name);
 	c->per_thread = gt_api_per_thread(api->name);
-	c->does = c->wait ? GT_GPU_CALL_WAITS : api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_CAPTURES :
-		  api->role == GT_API_CAPTURE_END ? GT_GPU_CALL_HAS_CAPTURED :
-		  api->role == GT_API_STREAM_END ? GT_GPU_CALL_ENDS_STREAM : GT_GPU_CALL_WORKS;
+	c->does = c->wait                           ? GT_GPU_CALL_WAITS
+		: api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_CAPTURES
+		: api->role == GT_API_CAPTURE_END   ? GT_GPU_CALL_HAS_CAPTURED
+		: api->role == GT_API_STREAM_END    ? GT_GPU_CALL_ENDS_STREAM
+						    : GT_GPU_CALL_WORKS;
 	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
 }
 
@@ -50,23 +52,30 @@ static uint8_t word_of(const struct gt_field *fields, unsigned n, unsigned role)
 	return i < n ? (uint8_t)i : GT_NO_WORD;
 }
 
-/* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing can be said. */
-static void look_for_memory(struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
+/* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing
+ * can be said. */
+static void look_for_memory(
+	struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
 {
 	c->addr = word_of(fields, n, GT_R_ADDR);
 	c->bytes = word_of(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
 	c->device = word_of(fields, n, GT_R_DEVICE);
-	c->memory = gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : api->role == GT_API_CONTEXT_END;
+	c->memory =
+		gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : api->role == GT_API_CONTEXT_END;
 }
 
-/* The fields that the mode records, in the guest's order; a launch whose function is among them also gets its kernel's name. */
+/* The fields that the mode records, in the guest's order; a launch whose function is among them
+ * also gets its kernel's name. */
 static void make(struct gt_types *t, uint32_t id)
 {
 	struct gt_api_field all[GT_FIELDS_MAX];
 	struct gt_field fields[GT_FIELDS_MAX];
 	struct gt_call_type *c = &t->calls[id];
 	const struct gt_api *api = &gt_api[id];
-	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
+	struct gt_type type = { .category = api->category,
+		.op = api->op,
+		.memkind = api->memkind,
+		.layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
 	c->func = c->grid = c->block = c->stream = c->event = c->graph = GT_NO_WORD;
@@ -87,13 +96,15 @@ static void make(struct gt_types *t, uint32_t id)
 			c->graph = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
-		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };
+		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind,
+			all[i].role };
 	}
 	c->nwords = (uint8_t)n;
 	if (n == GT_FIELDS_MAX)
 		c->func = GT_NO_WORD;
 	if (c->func != GT_NO_WORD)
-		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
+		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR,
+			GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
 	c->causes = t->causes && has_to_do(c, api);
 	c->nodes = t->causes && api->role == GT_API_GRAPH_NODE;
@@ -118,7 +129,8 @@ static bool same_file(const void *arg, uint32_t value, const void *key, size_t l
 {
 	const struct gt_file_type *a = &((const struct gt_types *)arg)->file[value], *b = key;
 
-	return a->file == b->file && a->request == b->request && a->command == b->command && a->id == b->id && a->status == b->status;
+	return a->file == b->file && a->request == b->request && a->command == b->command &&
+		a->id == b->id && a->status == b->status;
 }
 
 static uint32_t make_file(struct gt_types *t, const struct gt_file_type *k)
@@ -126,20 +138,24 @@ static uint32_t make_file(struct gt_types *t, const struct gt_file_type *k)
 	static const char *const verbs[] = { "ioctl", "open", "close", "mmap", "munmap" };
 	char name[160], path[64];
 	struct gt_field fields[2] = { { gt_writer_string(t->w, "minor"), GT_F_U64, GT_R_NONE } };
-	struct gt_type type = { .category = GT_CAT_FILE, .layer = GT_LAYER_IOCTL, .nfields = 2, .fields = fields };
+	struct gt_type type = {
+		.category = GT_CAT_FILE, .layer = GT_LAYER_IOCTL, .nfields = 2, .fields = fields
+	};
 
 	if (k->id == GT_ID_IOCTL) {
 		gt_ioctl_name(name, sizeof(name), k->file, k->request, k->command);
 		type.category = GT_CAT_IOCTL;
 		type.op = GT_OP_IOCTL;
 		type.nfields = k->status ? 2 : 1;
-		fields[1] = (struct gt_field){ gt_writer_string(t->w, "status"), GT_F_HEX, GT_R_STATUS };
+		fields[1] = (struct gt_field){ gt_writer_string(t->w, "status"), GT_F_HEX,
+			GT_R_STATUS };
 	} else {
 		bool fd = k->id == GT_ID_OPEN || k->id == GT_ID_CLOSE;
 
 		gt_ioctl_file(path, sizeof(path), k->file);
 		snprintf(name, sizeof(name), "%s %s", verbs[k->id - GT_ID_IOCTL], path);
-		fields[1] = (struct gt_field){ gt_writer_string(t->w, fd ? "fd" : "length"), fd ? GT_F_I64 : GT_F_U64, GT_R_NONE };
+		fields[1] = (struct gt_field){ gt_writer_string(t->w, fd ? "fd" : "length"),
+			fd ? GT_F_I64 : GT_F_U64, GT_R_NONE };
 	}
 	type.name = gt_writer_string(t->w, name);
 	return gt_writer_type(t->w, &type);
@@ -147,7 +163,8 @@ static uint32_t make_file(struct gt_types *t, const struct gt_file_type *k)
 
 static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 {
-	uint64_t words[] = { k->file, k->request, k->command, (uint64_t)k->id << 1 | k->status }, hash = gt_hash(words, sizeof(words));
+	uint64_t words[] = { k->file, k->request, k->command, (uint64_t)k->id << 1 | k->status },
+		 hash = gt_hash(words, sizeof(words));
 	uint32_t at = gt_map_get(&t->files, hash, same_file, t, k, sizeof(*k));
 
 	if (at != UINT32_MAX)
@@ -156,15 +173,16 @@ static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 	 * tracks of new threads. */
 	k->type = gt_writer_roomy(t->w) ? make_file(t, k) : GT_NONE;
 	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
-	    !gt_map_add(&t->files, hash, (uint32_t)t->nfile))
+		!gt_map_add(&t->files, hash, (uint32_t)t->nfile))
 		t->file[t->nfile++] = *k;
 	return k->type;
 }
 
-/* The files of one kind share a type but for open, close and mmap, whose name is the file's. A request that failed only inside
- * the driver failed all the same; what a successful call returns (a descriptor) is no failure. */
-uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords, uint64_t *args, uint8_t *nargs,
-		       int32_t *ret)
+/* The files of one kind share a type but for open, close and mmap, whose name is the file's. A
+ * request that failed only inside the driver failed all the same; what a successful call returns (a
+ * descriptor) is no failure. */
+uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords,
+	uint64_t *args, uint8_t *nargs, int32_t *ret)
 {
 	struct gt_file_type k = { .id = id };
 	uint64_t w[GT_IOCTL_ARGS] = { 0, 0, 0, UINT64_MAX };
@@ -191,7 +209,10 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 
 /* ---- names that processes tell ---- */
 
-static uint64_t hash_of(enum gt_known_kind kind, uint64_t key) { return gt_hash_u64(key ^ (uint64_t)kind << 63); }
+static uint64_t hash_of(enum gt_known_kind kind, uint64_t key)
+{
+	return gt_hash_u64(key ^ (uint64_t)kind << 63);
+}
 
 static bool same_known(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -207,7 +228,8 @@ static uint32_t find(const struct gt_known *k, enum gt_known_kind kind, uint64_t
 	return gt_map_get(&k->map, hash_of(kind, key), same_known, k, &item, sizeof(item));
 }
 
-void gt_known_add(struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace)
+void gt_known_add(
+	struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace)
 {
 	uint32_t at = find(k, kind, key);
 
@@ -217,7 +239,7 @@ void gt_known_add(struct gt_known *k, enum gt_known_kind kind, uint64_t key, uin
 		return;
 	}
 	if (k->n >= GT_KNOWN_MAX || gt_grow(&k->items, &k->cap, k->n + 1, sizeof(*k->items)) ||
-	    gt_map_add(&k->map, hash_of(kind, key), (uint32_t)k->n)) {
+		gt_map_add(&k->map, hash_of(kind, key), (uint32_t)k->n)) {
 		k->forgotten++;
 		return;
 	}
@@ -231,12 +253,16 @@ uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_
 	return at == UINT32_MAX ? GT_NONE : k->items[at].string;
 }
 
-bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key) { return find(k, kind, key) != UINT32_MAX; }
+bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+{
+	return find(k, kind, key) != UINT32_MAX;
+}
 
 void gt_known_copy(struct gt_known *to, const struct gt_known *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		gt_known_add(to, from->items[i].kind, from->items[i].key, from->items[i].string, false);
+		gt_known_add(
+			to, from->items[i].kind, from->items[i].key, from->items[i].string, false);
 }
 
 void gt_known_release(struct gt_known *k)

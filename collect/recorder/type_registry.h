@@ -1,4 +1,5 @@
-/* From what records carry (ids, handles, hashes) to what a trace says (types, kernel names, strings). */
+/* From what records carry (ids, handles, hashes) to what a trace says (types, kernel names,
+ * strings). */
 #ifndef GT_COLLECT_TYPES_H
 #define GT_COLLECT_TYPES_H
 #include <stdbool.h>
@@ -6,34 +7,44 @@
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
 
-/* What the words of one function's records become. A plain one's words are the row's arguments as they stand. */
+/* What the words of one function's records become. A plain one's words are the row's arguments as
+ * they stand. */
 struct gt_call_type {
-	uint32_t type;			/* the writer's id; GT_NONE: not made yet */
-	uint8_t nwords;			/* words a record carries */
-	uint8_t nfields;		/* nwords, and the kernel's name for launches */
-	uint8_t func;			/* the word with a launch's function, or GT_NO_WORD */
+	uint32_t type;   /* the writer's id; GT_NONE: not made yet */
+	uint8_t nwords;  /* words a record carries */
+	uint8_t nfields; /* nwords, and the kernel's name for launches */
+	uint8_t func;    /* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
-	bool causes;			/* it concerns GPU work, and is passed to the correlation */
-	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
-	uint8_t stream, event, graph;	/* the word with it, or GT_NO_WORD; graph: that is launched */
-	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
-	bool per_thread;		/* its default stream is the thread's */
-	bool nodes;			/* creates nodes of graphs */
-	bool memory;			/* it changes memory: it is passed to the memory counters, and these are words, or GT_NO_WORD */
-	uint8_t addr, bytes, device;	/* bytes: of a mapping its handle */
-	uint32_t name;			/* of the function */
-	uint64_t strings;		/* bit i: word i is a string's hash */
+	bool causes;         /* it concerns GPU work, and is passed to the correlation */
+	uint8_t grid, block; /* the first of three words each, or GT_NO_WORD */
+	/* the word with it, or GT_NO_WORD; graph: that is launched */
+	uint8_t stream, event, graph;
+	/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
+	uint8_t does, wait;
+	bool per_thread; /* its default stream is the thread's */
+	bool nodes;      /* creates nodes of graphs */
+	/* it changes memory: it is passed to the memory counters, and these are words, or
+	 * GT_NO_WORD */
+	bool memory;
+	uint8_t addr, bytes, device; /* bytes: of a mapping its handle */
+	uint32_t name;               /* of the function */
+	uint64_t strings;            /* bit i: word i is a string's hash */
 };
 #define GT_NO_WORD 255
 
 struct gt_types {
 	struct gt_writer *w;
-	unsigned args;			/* enum gt_args_mode */
-	bool causes;			/* such calls are marked */
-	bool memory;			/* the calls that change memory, too */
+	unsigned args; /* enum gt_args_mode */
+	bool causes;   /* such calls are marked */
+	bool memory;   /* the calls that change memory, too */
 	struct gt_call_type calls[GT_API_MAX];
-	struct gt_map files;		/* ioctls and device files by file, request, command */
-	struct gt_file_type { uint64_t file, request, command; uint16_t id; bool status; uint32_t type; } *file;
+	struct gt_map files; /* ioctls and device files by file, request, command */
+	struct gt_file_type {
+		uint64_t file, request, command;
+		uint16_t id;
+		bool status;
+		uint32_t type;
+	} * file;
 	size_t nfile, cap;
 };
 void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args);
@@ -42,23 +53,30 @@ void gt_types_release(struct gt_types *t);
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id);
 /* A record of GT_ID_IOCTL and the like: returns its type; args (two words) and *nargs are the
  * row's, *ret may be corrected. GT_NONE when memory is exhausted. */
-uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords, uint64_t *args, uint8_t *nargs,
-		       int32_t *ret);
+uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords,
+	uint64_t *args, uint8_t *nargs, int32_t *ret);
 
 /* Names that a process reported: functions by handle, strings by hash. Zero-initialised is
  * empty. */
 struct gt_known {
 	struct gt_map map;
-	struct gt_known_item { uint64_t key; uint32_t kind, string; } *items;
+	struct gt_known_item {
+		uint64_t key;
+		uint32_t kind, string;
+	} * items;
 	size_t n, cap;
-	uint64_t forgotten;		/* names beyond the limit */
+	uint64_t forgotten; /* names beyond the limit */
 };
-#define GT_KNOWN_MAX (256u << 10)	/* per process */
+#define GT_KNOWN_MAX (256u << 10) /* per process */
 enum gt_known_kind { GT_KNOWN_FUNC, GT_KNOWN_STRING };
 /* replace: a handle may be used again for another function. */
-void gt_known_add(struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace);
-uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);	/* string id or GT_NONE */
-bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);	/* it was reported, or given up */
-void gt_known_copy(struct gt_known *to, const struct gt_known *from);	/* a forked child knows what its parent knew */
+void gt_known_add(
+	struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace);
+/* string id or GT_NONE */
+uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);
+/* it was reported, or given up */
+bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);
+/* a forked child knows what its parent knew */
+void gt_known_copy(struct gt_known *to, const struct gt_known *from);
 void gt_known_release(struct gt_known *k);
 #endif

@@ -34,58 +34,89 @@
 #include "formats/io/json_build.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define SECOND 1000000000LL	/* ns */
-#define QUEUE 8192u		/* values; a power of two */
-#define PATIENCE (5 * SECOND)	/* with a driver that does not come back, at the end */
+#define SECOND 1000000000LL   /* ns */
+#define QUEUE 8192u           /* values; a power of two */
+#define PATIENCE (5 * SECOND) /* with a driver that does not come back, at the end */
 #define DEVICES_MAX 256u
-#define TEXT 96			/* what NVML's longest strings need */
+#define TEXT 96 /* what NVML's longest strings need */
 
 /* ---- NVML as it is, by hand: names, structs, numbers ---- */
 
-struct nvml_memory { unsigned long long total, free, used; };		/* bytes */
-struct nvml_utilization { unsigned gpu, memory; };	/* percent of its own last period (up to 1 s) in which it was busy */
-struct nvml_pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id; char bus_id[32]; };	/* "00000000:3B:00.0" */
-_Static_assert(sizeof(struct nvml_memory) == 24 && sizeof(struct nvml_utilization) == 8, "nvmlMemory_t, nvmlUtilization_t");
-_Static_assert(sizeof(struct nvml_pci) == 68 && offsetof(struct nvml_pci, bus_id) == 36, "nvmlPciInfo_t");
-enum { NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4, NVML_FUNCTION_NOT_FOUND = 13 };	/* of nvmlReturn_t; 0 is success */
+struct nvml_memory {
+	unsigned long long total, free, used;
+}; /* bytes */
+/* percent of its own last period (up to 1 s) in which it was busy */
+struct nvml_utilization {
+	unsigned gpu, memory;
+};
+/* "00000000:3B:00.0" */
+struct nvml_pci {
+	char legacy[16];
+	unsigned domain, bus, device, device_id, subsystem_id;
+	char bus_id[32];
+};
+_Static_assert(sizeof(struct nvml_memory) == 24 && sizeof(struct nvml_utilization) == 8,
+	"nvmlMemory_t, nvmlUtilization_t");
+_Static_assert(
+	sizeof(struct nvml_pci) == 68 && offsetof(struct nvml_pci, bus_id) == 36, "nvmlPciInfo_t");
+/* of nvmlReturn_t; 0 is success */
+enum { NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4, NVML_FUNCTION_NOT_FOUND = 13 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_TEMPERATURE_GPU = 0 };
 typedef struct nvmlDevice_st *nvml_device;
 
-#define FUNCTIONS(X)	/* all return nvmlReturn_t, which is an int */ \
-	X(init, nvmlInit_v2, (void)) X(shutdown, nvmlShutdown, (void)) \
-	X(driver, nvmlSystemGetDriverVersion, (char *to, unsigned size)) X(version, nvmlSystemGetNVMLVersion, (char *to, unsigned size)) \
-	X(count, nvmlDeviceGetCount_v2, (unsigned *n)) X(handle, nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvml_device *d)) \
+/* clang-format off */
+#define FUNCTIONS(X) /* all return nvmlReturn_t, which is an int */ \
+	X(init, nvmlInit_v2, (void)) \
+	X(shutdown, nvmlShutdown, (void)) \
+	X(driver, nvmlSystemGetDriverVersion, (char *to, unsigned size)) \
+	X(version, nvmlSystemGetNVMLVersion, (char *to, unsigned size)) \
+	X(count, nvmlDeviceGetCount_v2, (unsigned *n)) \
+	X(handle, nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvml_device *d)) \
 	X(name, nvmlDeviceGetName, (nvml_device d, char *to, unsigned size)) \
 	X(uuid, nvmlDeviceGetUUID, (nvml_device d, char *to, unsigned size)) \
-	X(pci, nvmlDeviceGetPciInfo_v3, (nvml_device d, struct nvml_pci *pci)) \
-	X(memory, nvmlDeviceGetMemoryInfo, (nvml_device d, struct nvml_memory *m)) \
-	X(utilization, nvmlDeviceGetUtilizationRates, (nvml_device d, struct nvml_utilization *u)) \
+	X(pci, nvmlDeviceGetPciInfo_v3, (nvml_device d, struct nvml_pci * pci)) \
+	X(memory, nvmlDeviceGetMemoryInfo, (nvml_device d, struct nvml_memory * m)) \
+	X(utilization, nvmlDeviceGetUtilizationRates, (nvml_device d, struct nvml_utilization * u)) \
 	X(clock, nvmlDeviceGetClockInfo, (nvml_device d, int which, unsigned *mhz)) \
 	X(power, nvmlDeviceGetPowerUsage, (nvml_device d, unsigned *mw)) \
 	X(temperature, nvmlDeviceGetTemperature, (nvml_device d, int sensor, unsigned *celsius)) \
 	X(reasons, nvmlDeviceGetCurrentClocksEventReasons, (nvml_device d, unsigned long long *bits)) \
-	X(old_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device d, unsigned long long *bits))	/* before driver 535 */
+	X(old_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device d, unsigned long long *bits)) \
+	/* before driver 535 */
+/* clang-format on */
 struct nvml_api {
-#define X(field, symbol, args) int (*field) args;
+#define X(field, symbol, args) int(*field) args;
 	FUNCTIONS(X)
 #undef X
-	const char *(*words)(int code);		/* nvmlErrorString */
+	const char *(*words)(int code); /* nvmlErrorString */
 };
 
 /* ---- what we keep ---- */
 
-struct seen { bool known; uint64_t value; int64_t time; };	/* what the queue took last */
+struct seen {
+	bool known;
+	uint64_t value;
+	int64_t time;
+}; /* what the queue took last */
 struct device {
 	nvml_device h;
 	char name[TEXT], uuid[TEXT], bus_id[33];
-	uint64_t memory;		/* bytes; 0 unknown */
-	int error;			/* why it cannot be asked at all, or 0 */
-	int refused[GT_NVML_COUNTER_COUNT];	/* why it has no such value, or 0; written under the lock */
-	struct seen seen[GT_NVML_COUNTER_COUNT];	/* the thread's */
-	uint32_t track;				/* the writer's */
+	uint64_t memory; /* bytes; 0 unknown */
+	int error;       /* why it cannot be asked at all, or 0 */
+	/* why it has no such value, or 0; written under the lock */
+	int refused[GT_NVML_COUNTER_COUNT];
+	struct seen seen[GT_NVML_COUNTER_COUNT]; /* the thread's */
+	uint32_t track;                          /* the writer's */
 };
-struct value { int64_t time; uint64_t value; uint32_t device, counter; };
-struct loss { uint64_t count; int64_t from, to; };
+struct value {
+	int64_t time;
+	uint64_t value;
+	uint32_t device, counter;
+};
+struct loss {
+	uint64_t count;
+	int64_t from, to;
+};
 
 struct gt_nvml {
 	struct nvml_api api;
@@ -97,11 +128,11 @@ struct gt_nvml {
 	/* the thread and its shared state, all under the lock */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t turn;			/* something that is waited for has come */
+	pthread_cond_t turn; /* something that is waited for has come */
 	bool stop, done;
 	struct value queue[QUEUE];
-	uint64_t head, tail;			/* values taken, values put */
-	struct loss missing;			/* not yet reported; lost or failed */
+	uint64_t head, tail; /* values taken, values put */
+	struct loss missing; /* not yet reported; lost or failed */
 	uint64_t lost, failed, rounds, skipped, refusals;
 	int last_failure;
 	/* the writer's */
@@ -111,7 +142,10 @@ struct gt_nvml {
 	uint64_t values, refusals_told;
 };
 
-static const struct { const char *name; uint8_t kind; } counters[] = {
+static const struct {
+	const char *name;
+	uint8_t kind;
+} counters[] = {
 #define X(e, word, as) { #word, GT_F_##as },
 	GT_NVML_COUNTERS(X)
 #undef X
@@ -140,14 +174,14 @@ static int ask_utilization(const struct nvml_api *a, nvml_device d, uint64_t *v)
 	return code;
 }
 
-#define ASK_ONE(what, type, ...) \
-	static int ask_##what(const struct nvml_api *a, nvml_device d, uint64_t *v) \
-	{ \
-		type one = 0; \
-		int code = ASK(__VA_ARGS__, &one); \
-\
-		v[0] = one; \
-		return code; \
+#define ASK_ONE(what, type, ...)                                                                   \
+	static int ask_##what(const struct nvml_api *a, nvml_device d, uint64_t *v)                \
+	{                                                                                          \
+		type one = 0;                                                                      \
+		int code = ASK(__VA_ARGS__, &one);                                                 \
+                                                                                                   \
+		v[0] = one;                                                                        \
+		return code;                                                                       \
 	}
 ASK_ONE(sm_clock, unsigned, a->clock, d, NVML_CLOCK_SM)
 ASK_ONE(memory_clock, unsigned, a->clock, d, NVML_CLOCK_MEM)
@@ -157,15 +191,23 @@ ASK_ONE(reasons, unsigned long long, a->reasons ? a->reasons : a->old_reasons, d
 
 static const struct question {
 	int (*ask)(const struct nvml_api *a, nvml_device d, uint64_t *v);
-	uint8_t counter, n;		/* the first it answers, and how many */
+	uint8_t counter, n; /* the first it answers, and how many */
 } questions[] = {
-	{ ask_memory, GT_NVML_MEMORY_USED, 1 }, { ask_utilization, GT_NVML_UTILIZATION, 2 }, { ask_sm_clock, GT_NVML_SM_CLOCK, 1 },
-	{ ask_memory_clock, GT_NVML_MEMORY_CLOCK, 1 }, { ask_power, GT_NVML_POWER, 1 }, { ask_temperature, GT_NVML_TEMPERATURE, 1 },
+	{ ask_memory, GT_NVML_MEMORY_USED, 1 },
+	{ ask_utilization, GT_NVML_UTILIZATION, 2 },
+	{ ask_sm_clock, GT_NVML_SM_CLOCK, 1 },
+	{ ask_memory_clock, GT_NVML_MEMORY_CLOCK, 1 },
+	{ ask_power, GT_NVML_POWER, 1 },
+	{ ask_temperature, GT_NVML_TEMPERATURE, 1 },
 	{ ask_reasons, GT_NVML_THROTTLE, 1 },
 };
 #define QUESTIONS (sizeof(questions) / sizeof(*questions))
 
-static bool is_final(int code) { return code == NVML_NOT_SUPPORTED || code == NVML_NO_PERMISSION || code == NVML_FUNCTION_NOT_FOUND; }
+static bool is_final(int code)
+{
+	return code == NVML_NOT_SUPPORTED || code == NVML_NO_PERMISSION ||
+		code == NVML_FUNCTION_NOT_FOUND;
+}
 
 /* "3 (Not Supported)" */
 static const char *in_words(const struct gt_nvml *n, int code, char *to, size_t size)
@@ -196,11 +238,14 @@ static void close_new_on_exec(const bool *before)
 
 static void look_up(struct nvml_api *a, void *library)
 {
-	static const struct { const char *symbol; size_t at; } all[] = {
+	static const struct {
+		const char *symbol;
+		size_t at;
+	} all[] = {
 #define X(field, symbol, args) { #symbol, offsetof(struct nvml_api, field) },
 		FUNCTIONS(X)
 #undef X
-		{ "nvmlErrorString", offsetof(struct nvml_api, words) },
+			{ "nvmlErrorString", offsetof(struct nvml_api, words) },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -210,20 +255,24 @@ static void look_up(struct nvml_api *a, void *library)
 	}
 }
 
-/* The library stays mapped for good: a driver's library may have threads, and to unload it would gain nothing. */
+/* The library stays mapped for good: a driver's library may have threads, and to unload it would
+ * gain nothing. */
 static int load(struct gt_nvml *n, const char *library, struct gt_err *err)
 {
 	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map = NULL;
 
 	if (!h)
-		return gt_err_set(err, -ENOENT, "-e nvml: %.150s (it comes with the NVIDIA driver)", dlerror());
+		return gt_err_set(err, -ENOENT, "-e nvml: %.150s (it comes with the NVIDIA driver)",
+			dlerror());
 	look_up(&n->api, h);
 	if (!dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
 		n->simulated = gt_is_simulator_file(map->l_name);
 	if (!n->api.init || !n->api.count || !n->api.handle)
 		return gt_err_set(err, -ENOSYS, "-e nvml: %.100s lacks %s", library,
-				  !n->api.init ? "nvmlInit_v2" : !n->api.count ? "nvmlDeviceGetCount_v2" : "nvmlDeviceGetHandleByIndex_v2");
+			!n->api.init            ? "nvmlInit_v2"
+				: !n->api.count ? "nvmlDeviceGetCount_v2"
+						: "nvmlDeviceGetHandleByIndex_v2");
 	return 0;
 }
 
@@ -231,11 +280,15 @@ static int fail(struct gt_nvml *n, const char *function, int code, struct gt_err
 {
 	char words[120];
 
-	return gt_err_set(err, -EIO, "-e nvml: %s fails with %s", function, in_words(n, code, words, sizeof(words)));
+	return gt_err_set(err, -EIO, "-e nvml: %s fails with %s", function,
+		in_words(n, code, words, sizeof(words)));
 }
 
 /* The marker is in the simulator's file, its names and versions, and is believed wherever it is. */
-static void note_simulated(struct gt_nvml *n, const char *text) { n->simulated |= strcasestr(text, "simulated") != NULL; }
+static void note_simulated(struct gt_nvml *n, const char *text)
+{
+	n->simulated |= strcasestr(text, "simulated") != NULL;
+}
 
 static void describe(struct gt_nvml *n, struct device *d)
 {
@@ -277,7 +330,9 @@ static int list_devices(struct gt_nvml *n, struct gt_err *err)
 		else
 			dead++;
 	}
-	return dead < n->ndevices ? 0 : fail(n, "nvmlDeviceGetHandleByIndex_v2", n->devices[0].error, err);
+	return dead < n->ndevices
+		? 0
+		: fail(n, "nvmlDeviceGetHandleByIndex_v2", n->devices[0].error, err);
 }
 
 static int start(struct gt_nvml *n, struct gt_err *err)
@@ -313,7 +368,7 @@ struct gt_nvml *gt_nvml_open(const char *library, struct gt_err *err)
 	pthread_cond_init(&n->turn, &attr);
 	pthread_condattr_destroy(&attr);
 	n->source = GT_NONE;
-	n->refusals = 1;	/* news: what there is at all */
+	n->refusals = 1; /* news: what there is at all */
 	for (unsigned i = 0; i < GT_NVML_COUNTER_COUNT; i++)
 		n->types[i] = GT_NONE;
 	each_open(before);
@@ -331,7 +386,7 @@ void gt_nvml_close(struct gt_nvml *n)
 		return;
 	gt_nvml_stop(n);
 	if (n->stuck)
-		return;		/* its thread may come back and look at all this */
+		return; /* its thread may come back and look at all this */
 	if (n->started && n->api.shutdown)
 		n->api.shutdown();
 	pthread_cond_destroy(&n->turn);
@@ -350,13 +405,15 @@ static void miss(struct gt_nvml *n, int64_t time, uint64_t count)
 	n->missing.count += count;
 }
 
-/* Would the next round come too late to write the value within a second of the last time? Rounds come a little late at times. */
+/* Would the next round come too late to write the value within a second of the last time? Rounds
+ * come a little late at times. */
 static bool must_repeat(const struct gt_nvml *n, const struct seen *s, int64_t time)
 {
 	return time + n->interval + n->interval / 2 > s->time + SECOND;
 }
 
-static void offer(struct gt_nvml *n, uint32_t device, unsigned counter, int64_t time, uint64_t value)
+static void offer(
+	struct gt_nvml *n, uint32_t device, unsigned counter, int64_t time, uint64_t value)
 {
 	struct seen *s = &n->devices[device].seen[counter];
 	bool room;
@@ -376,7 +433,8 @@ static void offer(struct gt_nvml *n, uint32_t device, unsigned counter, int64_t 
 }
 
 /* An error. The last known value is not valid any more. */
-static void refuse(struct gt_nvml *n, struct device *d, const struct question *q, int code, int64_t time)
+static void refuse(
+	struct gt_nvml *n, struct device *d, const struct question *q, int code, int64_t time)
 {
 	pthread_mutex_lock(&n->lock);
 	for (unsigned i = 0; i < q->n; i++) {
@@ -443,7 +501,8 @@ static void wait_turn(struct gt_nvml *n, int64_t until)
 	pthread_cond_timedwait(&n->turn, &n->lock, &t);
 }
 
-/* False when there is to be no round any more. One that was due when the end came is made if it is the first. */
+/* False when there is to be no round any more. One that was due when the end came is made if it is
+ * the first. */
 static bool await(struct gt_nvml *n, int64_t due)
 {
 	bool go;
@@ -484,7 +543,8 @@ static void *sample(void *arg)
 	return NULL;
 }
 
-int gt_nvml_start(struct gt_nvml *n, int64_t interval, int64_t from, int64_t until, struct gt_err *err)
+int gt_nvml_start(
+	struct gt_nvml *n, int64_t interval, int64_t from, int64_t until, struct gt_err *err)
 {
 	sigset_t all, before;
 	int code;
@@ -493,7 +553,7 @@ int gt_nvml_start(struct gt_nvml *n, int64_t interval, int64_t from, int64_t unt
 	n->from = from;
 	n->until = until;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);	/* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
 	code = pthread_create(&n->thread, NULL, sample, n);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (code)
@@ -528,7 +588,9 @@ void gt_nvml_stop(struct gt_nvml *n)
 static void make_track(struct gt_nvml *n, struct gt_writer *w, uint32_t i)
 {
 	struct device *d = &n->devices[i];
-	struct gt_track track = { .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_DEVICE, .id = i, .ns_id = i };
+	struct gt_track track = {
+		.parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_DEVICE, .id = i, .ns_id = i
+	};
 
 	if (n->source == GT_NONE)
 		n->source = gt_writer_string(w, "nvml");
@@ -540,14 +602,19 @@ static void make_track(struct gt_nvml *n, struct gt_writer *w, uint32_t i)
 
 static void make_type(struct gt_nvml *n, struct gt_writer *w, unsigned counter)
 {
-	struct gt_field field = { gt_writer_string(w, "value"), counters[counter].kind, GT_R_VALUE };
-	struct gt_type type = { .name = gt_writer_string(w, counters[counter].name), .category = GT_CAT_OTHER, .layer = GT_LAYER_GPU,
-				.nfields = 1, .fields = &field };
+	struct gt_field field = { gt_writer_string(w, "value"), counters[counter].kind,
+		GT_R_VALUE };
+	struct gt_type type = { .name = gt_writer_string(w, counters[counter].name),
+		.category = GT_CAT_OTHER,
+		.layer = GT_LAYER_GPU,
+		.nfields = 1,
+		.fields = &field };
 
 	n->types[counter] = gt_writer_type(w, &type);
 }
 
-static int write_value(struct gt_nvml *n, struct gt_writer *w, const struct value *v, struct gt_err *err)
+static int write_value(
+	struct gt_nvml *n, struct gt_writer *w, const struct value *v, struct gt_err *err)
 {
 	struct gt_row row = { .start = v->time, .end = v->time, .nargs = 1 };
 
@@ -604,8 +671,13 @@ void gt_nvml_totals(struct gt_nvml *n, struct gt_nvml_totals *t)
 	if (!n)
 		return;
 	pthread_mutex_lock(&n->lock);
-	*t = (struct gt_nvml_totals){ .values = n->values, .lost = n->lost, .failed = n->failed, .rounds = n->rounds,
-				      .skipped = n->skipped, .devices = n->ndevices, .stuck = n->stuck };
+	*t = (struct gt_nvml_totals){ .values = n->values,
+		.lost = n->lost,
+		.failed = n->failed,
+		.rounds = n->rounds,
+		.skipped = n->skipped,
+		.devices = n->ndevices,
+		.stuck = n->stuck };
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -643,7 +715,8 @@ static struct gt_json *device_json(const struct gt_nvml *n, uint32_t i)
 	put_text(o, "pci_bus_id", d->bus_id);
 	for (unsigned c = 0; c < GT_NVML_COUNTER_COUNT; c++)
 		if (d->refused[c])
-			gt_json_add(refused, gt_json_text(counters[c].name, strlen(counters[c].name)));
+			gt_json_add(
+				refused, gt_json_text(counters[c].name, strlen(counters[c].name)));
 	gt_json_put(o, "refused", refused);
 	if (d->error)
 		put_text(o, "error", in_words(n, d->error, words, sizeof(words)));
@@ -686,25 +759,30 @@ void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to)
 		const struct device *d = &n->devices[i];
 
 		if (d->error)
-			gt_message(to, program, "nvml: device %u cannot be asked: %s", i, in_words(n, d->error, words, sizeof(words)));
+			gt_message(to, program, "nvml: device %u cannot be asked: %s", i,
+				in_words(n, d->error, words, sizeof(words)));
 		for (unsigned c = 0; c < GT_NVML_COUNTER_COUNT; c++)
 			if (d->refused[c])
-				gt_message(to, program, "nvml: device %u (%s) has no %s: %s", i, d->name, counters[c].name,
+				gt_message(to, program, "nvml: device %u (%s) has no %s: %s", i,
+					d->name, counters[c].name,
 					in_words(n, d->refused[c], words, sizeof(words)));
 	}
 	if (n->failed)
-		gt_message(to, program, "nvml: %" PRIu64 " value%s could not be read, the last one because of %s", n->failed,
-			n->failed == 1 ? "" : "s",
+		gt_message(to, program,
+			"nvml: %" PRIu64 " value%s could not be read, the last one because of %s",
+			n->failed, n->failed == 1 ? "" : "s",
 			in_words(n, n->last_failure, words, sizeof(words)));
 	if (n->stuck)
-		gt_message(to, program, "nvml: the driver did not come back from the last question");
+		gt_message(
+			to, program, "nvml: the driver did not come back from the last question");
 	pthread_mutex_unlock(&n->lock);
 }
 
 void gt_nvml_describe(const struct gt_nvml *n, FILE *to)
 {
 	fprintf(to, "%u device%s, %s; driver %s", n->ndevices, n->ndevices == 1 ? "" : "s",
-		n->devices[0].name[0] ? n->devices[0].name : "without a name", n->driver[0] ? n->driver : "unknown");
+		n->devices[0].name[0] ? n->devices[0].name : "without a name",
+		n->driver[0] ? n->driver : "unknown");
 }
 
 /* ---- as a source of events ---- */
@@ -714,11 +792,17 @@ static int source_start(void *state, const struct gt_source_times *t, struct gt_
 {
 	return gt_nvml_start(state, t->interval, t->from, t->until, err);
 }
-static int64_t source_drain(void *state, struct gt_writer *w, struct gt_err *err) { return gt_nvml_write(state, w, err); }
+static int64_t source_drain(void *state, struct gt_writer *w, struct gt_err *err)
+{
+	return gt_nvml_write(state, w, err);
+}
 static void source_stop(void *state) { gt_nvml_stop(state); }
 static char *source_metadata(void *state) { return gt_nvml_metadata(state); }
 static bool source_metadata_changed(void *state) { return gt_nvml_news(state); }
-static void source_report(void *state, const char *program, FILE *to) { gt_nvml_tell(state, program, to); }
+static void source_report(void *state, const char *program, FILE *to)
+{
+	gt_nvml_tell(state, program, to);
+}
 static void source_close(void *state) { gt_nvml_close(state); }
 
 static void source_totals(void *state, struct gt_source_totals *t)
@@ -726,8 +810,10 @@ static void source_totals(void *state, struct gt_source_totals *t)
 	struct gt_nvml_totals totals;
 
 	gt_nvml_totals(state, &totals);
-	*t = (struct gt_source_totals){ .rows = totals.values, .lost = totals.lost, .failed = totals.failed,
-					.simulated = gt_nvml_simulated(state) };
+	*t = (struct gt_source_totals){ .rows = totals.values,
+		.lost = totals.lost,
+		.failed = totals.failed,
+		.simulated = gt_nvml_simulated(state) };
 }
 
 static bool source_doctor(FILE *to)
@@ -745,9 +831,18 @@ static bool source_doctor(FILE *to)
 }
 
 const struct gt_source gt_source_nvml = {
-	.name = "nvml", .records = "counters of every GPU; needs NVML, which comes with the driver", .with_inject = true,
+	.name = "nvml",
+	.records = "counters of every GPU; needs NVML, which comes with the driver",
+	.with_inject = true,
 	.unit = "counter value",
-	.open = source_open, .start = source_start, .drain = source_drain, .stop = source_stop,
-	.metadata = source_metadata, .metadata_changed = source_metadata_changed, .totals = source_totals,
-	.report = source_report, .doctor = source_doctor, .close = source_close,
+	.open = source_open,
+	.start = source_start,
+	.drain = source_drain,
+	.stop = source_stop,
+	.metadata = source_metadata,
+	.metadata_changed = source_metadata_changed,
+	.totals = source_totals,
+	.report = source_report,
+	.doctor = source_doctor,
+	.close = source_close,
 };

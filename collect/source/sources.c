@@ -18,9 +18,10 @@ static void enable_ioctl(struct gt_session *s)
 static void enable_gpu(struct gt_session *s)
 {
 	s->gpu = 1;
-	s->gpu_more |= GT_GPU_MORE_OVERHEAD;		/* a record or two a buffer */
+	s->gpu_more |= GT_GPU_MORE_OVERHEAD; /* a record or two a buffer */
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		if (gt_api_makes_work(gt_api[id].op) || gt_api[id].role >= GT_API_STREAM_END || gt_gpu_wait_of_call(gt_api[id].name))
+		if (gt_api_makes_work(gt_api[id].op) || gt_api[id].role >= GT_API_STREAM_END ||
+			gt_gpu_wait_of_call(gt_api[id].name))
 			s->gate[id] = GT_GATE_ON;
 }
 
@@ -39,23 +40,40 @@ static void enable_um(struct gt_session *s)
 static void enable_nvtx(struct gt_session *s) { s->nvtx = 1; }
 
 static const struct gt_source gt_source_api = {
-	.name = "api", .records = "calls of the CUDA driver API", .with_inject = true, .enable = enable_api,
+	.name = "api",
+	.records = "calls of the CUDA driver API",
+	.with_inject = true,
+	.enable = enable_api,
 };
 static const struct gt_source gt_source_ioctl = {
-	.name = "ioctl", .records = "requests to the kernel driver; open, close and mmap of its files", .enable = enable_ioctl,
+	.name = "ioctl",
+	.records = "requests to the kernel driver; open, close and mmap of its files",
+	.enable = enable_ioctl,
 };
 static const struct gt_source gt_source_gpu = {
-	.name = "gpu", .records = "GPU work; needs CUPTI or CUDA events", .with_inject = true, .always_injected = true,
+	.name = "gpu",
+	.records = "GPU work; needs CUPTI or CUDA events",
+	.with_inject = true,
+	.always_injected = true,
 	.enable = enable_gpu,
 };
 static const struct gt_source gt_source_nvtx = {
-	.name = "nvtx", .records = "the program's NVTX annotations", .with_inject = true, .enable = enable_nvtx,
+	.name = "nvtx",
+	.records = "the program's NVTX annotations",
+	.with_inject = true,
+	.enable = enable_nvtx,
 };
 static const struct gt_source gt_source_runtime = {
-	.name = "runtime", .records = "calls of the CUDA runtime; needs CUPTI", .with_inject = true, .enable = enable_runtime,
+	.name = "runtime",
+	.records = "calls of the CUDA runtime; needs CUPTI",
+	.with_inject = true,
+	.enable = enable_runtime,
 };
 static const struct gt_source gt_source_um = {
-	.name = "um", .records = "migrations and faults of managed memory; needs CUPTI", .with_inject = true, .enable = enable_um,
+	.name = "um",
+	.records = "migrations and faults of managed memory; needs CUPTI",
+	.with_inject = true,
+	.enable = enable_um,
 };
 
 /* The others are defined in files of their own. */
@@ -83,14 +101,18 @@ static void add_own(struct gt_sources *own, const struct gt_source *source)
 		own->active[own->n++].source = source;
 }
 
-int gt_sources_enable(struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err)
+int gt_sources_enable(
+	struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err)
 {
 	for (const char *p = list;; p++) {
 		size_t len = strcspn(p, ",");
 		const struct gt_source *found = gt_source_find(p, len);
 
 		if (!found)
-			return gt_err_set(err, -EINVAL, "-e '%.100s': there are" GT_SOURCES(GT_SOURCE_WORD) ", with commas between", list);
+			return gt_err_set(err, -EINVAL,
+				"-e '%.100s': there are" GT_SOURCES(
+					GT_SOURCE_WORD) ", with commas between",
+				list);
 		if (found->enable)
 			found->enable(s);
 		if (found->open)
@@ -116,7 +138,8 @@ void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SO
 		for (const char *p = wanted; *p; p += strcspn(p, ","), p += *p == ',')
 			named |= gt_source_find(p, strcspn(p, ",")) == *source;
 		if ((named && (*source)->with_inject) || (*source)->always_injected)
-			n += (size_t)snprintf(list + n, GT_SOURCES_LIST - n, "%s%s", n ? "," : "", (*source)->name);
+			n += (size_t)snprintf(list + n, GT_SOURCES_LIST - n, "%s%s", n ? "," : "",
+				(*source)->name);
 	}
 }
 
@@ -126,19 +149,22 @@ void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SO
 
 int gt_sources_open(struct gt_sources *own, struct gt_err *err)
 {
-	for EACH(own, a)
-		if (!(a->state = a->source->open(err)))
-			return err->code;
+	for
+		EACH(own, a)
+	if (!(a->state = a->source->open(err)))
+		return err->code;
 	return 0;
 }
 
-int gt_sources_start(struct gt_sources *own, const struct gt_source_times *times, struct gt_err *err)
+int gt_sources_start(
+	struct gt_sources *own, const struct gt_source_times *times, struct gt_err *err)
 {
 	int rc = 0;
 
-	for EACH(own, a)
-		if (a->state && !rc)
-			rc = a->source->start(a->state, times, err);
+	for
+		EACH(own, a)
+	if (a->state && !rc)
+		rc = a->source->start(a->state, times, err);
 	return rc;
 }
 
@@ -168,26 +194,32 @@ int64_t gt_sources_drain(struct gt_sources *own, struct gt_writer *w, bool last,
 {
 	int64_t rows = 0;
 
-	for EACH(own, a) {
-		int64_t n = a->state ? a->source->drain(a->state, w, err) : 0;
+	for
+		EACH(own, a)
+		{
+			int64_t n = a->state ? a->source->drain(a->state, w, err) : 0;
 
-		if (n >= 0 && a->state && (last || (a->source->metadata_changed && a->source->metadata_changed(a->state)))) {
-			int rc = put_metadata(a, w, err);
+			if (n >= 0 && a->state &&
+				(last ||
+					(a->source->metadata_changed &&
+						a->source->metadata_changed(a->state)))) {
+				int rc = put_metadata(a, w, err);
 
-			n = rc < 0 ? rc : n;
+				n = rc < 0 ? rc : n;
+			}
+			if (n < 0)
+				return n;
+			rows += n;
 		}
-		if (n < 0)
-			return n;
-		rows += n;
-	}
 	return rows;
 }
 
 void gt_sources_stop(struct gt_sources *own)
 {
-	for EACH(own, a)
-		if (a->state)
-			a->source->stop(a->state);
+	for
+		EACH(own, a)
+	if (a->state)
+		a->source->stop(a->state);
 }
 
 void gt_sources_totals(const struct gt_active_source *of, struct gt_source_totals *t)
@@ -218,9 +250,10 @@ void gt_sources_report(const struct gt_sources *own, const char *program, FILE *
 
 void gt_sources_close(struct gt_sources *own)
 {
-	for EACH(own, a)
-		if (a->state)
-			a->source->close(a->state);
+	for
+		EACH(own, a)
+	if (a->state)
+		a->source->close(a->state);
 	own->n = 0;
 }
 
@@ -230,12 +263,16 @@ static const char *name_of(unsigned id)
 {
 	static const char *const files[] = { "ioctl", "open", "close", "mmap", "munmap" };
 
-	return id >= GT_ID_IOCTL ? files[id - GT_ID_IOCTL] : id < gt_api_count ? gt_api[id].name : NULL;
+	return id >= GT_ID_IOCTL    ? files[id - GT_ID_IOCTL]
+		: id < gt_api_count ? gt_api[id].name
+				    : NULL;
 }
 
 static unsigned category_of(unsigned id)
 {
-	return id < gt_api_count ? gt_api[id].category : id == GT_ID_IOCTL ? GT_CAT_IOCTL : GT_CAT_FILE;
+	return id < gt_api_count    ? gt_api[id].category
+		: id == GT_ID_IOCTL ? GT_CAT_IOCTL
+				    : GT_CAT_FILE;
 }
 
 static bool matches(const char *glob, unsigned id)
@@ -244,7 +281,8 @@ static bool matches(const char *glob, unsigned id)
 	char base[128];
 
 	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
-	return gt_glob_matches(glob, name, category_of(id)) || gt_glob_matches(glob, base, category_of(id));
+	return gt_glob_matches(glob, name, category_of(id)) ||
+		gt_glob_matches(glob, base, category_of(id));
 }
 
 /* Does any of the globs match? Counts each that does in hits. */
@@ -269,8 +307,8 @@ static const char *first_useless(const struct gt_opt_list *globs, const unsigned
 	return NULL;
 }
 
-unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude,
-			   uint32_t sample, const char **useless)
+unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter,
+	const struct gt_opt_list *exclude, uint32_t sample, const char **useless)
 {
 	unsigned in[64] = { 0 }, out[64] = { 0 }, open = 0;
 

@@ -1,5 +1,6 @@
-/* The linker puts these in place of malloc and its like (--wrap in the Makefile): they do the same and note a failure.
- * The linker prescribes their names. fopen and opendir allocate, too, and callers take a failure for a missing file. */
+/* The linker puts these in place of malloc and its like (--wrap in the Makefile): they do the same
+ * and note a failure. The linker prescribes their names. fopen and opendir allocate, too, and
+ * callers take a failure for a missing file. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -54,15 +55,18 @@ static void *noted_if_memory(void *p)
 	return p;
 }
 
-FILE *__wrap_fopen(const char *path, const char *mode) { return noted_if_memory(__real_fopen(path, mode)); }
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	return noted_if_memory(__real_fopen(path, mode));
+}
 FILE *__wrap_fdopen(int fd, const char *mode) { return noted_if_memory(__real_fdopen(fd, mode)); }
 DIR *__wrap_opendir(const char *path) { return noted_if_memory(__real_opendir(path)); }
 DIR *__wrap_fdopendir(int fd) { return noted_if_memory(__real_fdopendir(fd)); }
 
 /* With _FORTIFY_SOURCE the compiler calls the functions of the second pair. */
 #ifdef _FORTIFY_SOURCE
-#define FLAG	int flag,
-#define PASS	flag,
+#define FLAG int flag,
+#define PASS flag,
 #define VASPRINTF(which) which##___vasprintf_chk
 #define ASPRINTF(which) which##___asprintf_chk
 #else

@@ -8,7 +8,8 @@
 
 int gt_grow(void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
 {
-	size_t want = *cap + *cap / 2 + 1 + 128 / size, bytes;	/* large elements begin with few: there may be 100,000 such arrays */
+	/* large elements begin with few: there may be 100,000 such arrays */
+	size_t want = *cap + *cap / 2 + 1 + 128 / size, bytes;
 	void *old, *new;
 
 	if (need <= *cap)
@@ -55,10 +56,7 @@ void gt_buf_byte(struct gt_buf *b, uint8_t byte)
 	}
 }
 
-void gt_buf_str(struct gt_buf *b, const char *s)
-{
-	gt_buf_add(b, s, strlen(s));
-}
+void gt_buf_str(struct gt_buf *b, const char *s) { gt_buf_add(b, s, strlen(s)); }
 
 void gt_buf_printf(struct gt_buf *b, const char *fmt, ...)
 {

@@ -10,7 +10,7 @@
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {
 	if (code == -ENOMEM)
-		gt_alloc_failure_set();		/* in a library, maybe, of which nobody noted it */
+		gt_alloc_failure_set(); /* in a library, maybe, of which nobody noted it */
 	if (!err || err->code)
 		return;
 	err->code = code;
@@ -45,5 +45,5 @@ void gt_err_print(const char *tool, const char *file, const struct gt_err *err)
 	if (err->offset != GT_NO_OFFSET)
 		snprintf(at, sizeof(at), "byte %" PRIu64 ": ", err->offset);
 	gt_message(stderr, tool, "%s%s%s%s", file ? file : "", file ? ": " : "", at,
-		   err->code && !err->text[0] ? strerror(-err->code) : err->text);
+		err->code && !err->text[0] ? strerror(-err->code) : err->text);
 }

@@ -28,19 +28,24 @@ uint64_t gt_hash(const void *bytes, size_t len)
 	return gt_hash_u64(h ^ word);
 }
 
-uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg, const void *key, size_t len)
+uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg,
+	const void *key, size_t len)
 {
 	if (!m->slots)
 		return UINT32_MAX;
 	for (uint32_t i = (uint32_t)hash & m->mask; m->slots[i].value; i = (i + 1) & m->mask)
-		if (m->slots[i].hash == (uint32_t)hash && same(arg, m->slots[i].value - 1, key, len))
+		if (m->slots[i].hash == (uint32_t)hash &&
+			same(arg, m->slots[i].value - 1, key, len))
 			return m->slots[i].value - 1;
 	return UINT32_MAX;
 }
 
 static bool is_any(const void *arg, uint32_t value, const void *key, size_t len) { return true; }
 
-uint32_t gt_map_first(const struct gt_map *m, uint64_t hash) { return gt_map_get(m, hash, is_any, NULL, NULL, 0); }
+uint32_t gt_map_first(const struct gt_map *m, uint64_t hash)
+{
+	return gt_map_get(m, hash, is_any, NULL, NULL, 0);
+}
 
 static void place(struct gt_map *m, uint32_t hash, uint32_t stored)
 {
@@ -54,7 +59,9 @@ static void place(struct gt_map *m, uint32_t hash, uint32_t stored)
 static int widen(struct gt_map *m)
 {
 	uint32_t n = m->slots ? (m->mask + 1) * 2 : 64;
-	struct gt_map bigger = { .slots = calloc(n, sizeof(*m->slots)), .used = m->used, .mask = n - 1 };
+	struct gt_map bigger = {
+		.slots = calloc(n, sizeof(*m->slots)), .used = m->used, .mask = n - 1
+	};
 
 	if (!bigger.slots)
 		return -ENOMEM;
@@ -77,7 +84,8 @@ int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value)
 
 void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to)
 {
-	for (uint32_t i = (uint32_t)hash & m->mask; m->slots && m->slots[i].value; i = (i + 1) & m->mask)
+	for (uint32_t i = (uint32_t)hash & m->mask; m->slots && m->slots[i].value;
+		i = (i + 1) & m->mask)
 		if (m->slots[i].hash == (uint32_t)hash && m->slots[i].value == value + 1) {
 			m->slots[i].value = to + 1;
 			return;

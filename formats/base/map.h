@@ -1,6 +1,7 @@
-/* An open-addressing hash table from bytes or 64-bit keys to a 32-bit value. Keys are not copied into the table: a
- * caller keeps them in a vector and says, by a callback, whether entry `value` has the key it is looking for. That one
- * trick lets strings, schemas, stacks and tracks share these forty lines. Zero-initialised is empty and valid. */
+/* An open-addressing hash table from bytes or 64-bit keys to a 32-bit value. Keys are not copied
+ * into the table: a caller keeps them in a vector and says, by a callback, whether entry `value`
+ * has the key it is looking for. That one trick lets strings, schemas, stacks and tracks share
+ * these forty lines. Zero-initialised is empty and valid. */
 #ifndef GT_MAP_H
 #define GT_MAP_H
 #include <stdbool.h>
@@ -8,17 +9,22 @@
 #include <stdint.h>
 
 struct gt_map {
-	struct gt_map_slot { uint32_t hash, value; } *slots;	/* value is stored plus one; 0 is a free slot */
+	/* value is stored plus one; 0 is a free slot */
+	struct gt_map_slot {
+		uint32_t hash, value;
+	} * slots;
 	uint32_t used, mask;
 };
 typedef bool gt_map_same(const void *arg, uint32_t value, const void *key, size_t len);
 
-uint64_t gt_hash(const void *bytes, size_t len);	/* stable within a run; not for files */
+uint64_t gt_hash(const void *bytes, size_t len); /* stable within a run; not for files */
 uint64_t gt_hash_u64(uint64_t x);
 
 /* The value stored for this key, or UINT32_MAX. */
-uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg, const void *key, size_t len);
-/* Before many look-ups: what one needs is fetched; then the first value stored for this hash, or UINT32_MAX. Its key may be another one. */
+uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg,
+	const void *key, size_t len);
+/* Before many look-ups: what one needs is fetched; then the first value stored for this hash, or
+ * UINT32_MAX. Its key may be another one. */
 static inline void gt_map_fetch(const struct gt_map *m, uint64_t hash)
 {
 	if (m->slots)
@@ -27,7 +33,8 @@ static inline void gt_map_fetch(const struct gt_map *m, uint64_t hash)
 uint32_t gt_map_first(const struct gt_map *m, uint64_t hash);
 /* Adds a key known to be absent. value < UINT32_MAX. 0 or -ENOMEM. */
 int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
-void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);	/* the key of this hash and value gets another value */
-void gt_map_clear(struct gt_map *m);	/* empty, and its room is kept */
+/* the key of this hash and value gets another value */
+void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);
+void gt_map_clear(struct gt_map *m); /* empty, and its room is kept */
 void gt_map_release(struct gt_map *m);
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define FEW 8u	/* rows that are put in order one by one */
+#define FEW 8u /* rows that are put in order one by one */
 
 typedef bool row_before(const void *arg, uint32_t a, uint32_t b);
 
@@ -17,7 +17,8 @@ static void order_few(uint32_t *rows, uint32_t n, row_before *before, const void
 	}
 }
 
-void gt_order(uint32_t *rows, uint32_t *spare, uint32_t n, bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+void gt_order(uint32_t *rows, uint32_t *spare, uint32_t n,
+	bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
 {
 	uint32_t half = n / 2, i = 0, j = half;
 
@@ -30,6 +31,7 @@ void gt_order(uint32_t *rows, uint32_t *spare, uint32_t n, bool (*before)(const 
 	if (!before(arg, rows[half], rows[half - 1]))
 		return;
 	for (uint32_t k = 0; k < n; k++)
-		spare[k] = j >= n || (i < half && !before(arg, rows[j], rows[i])) ? rows[i++] : rows[j++];
+		spare[k] = j >= n || (i < half && !before(arg, rows[j], rows[i])) ? rows[i++]
+										  : rows[j++];
 	memcpy(rows, spare, n * sizeof(*rows));
 }

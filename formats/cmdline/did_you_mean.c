@@ -19,7 +19,8 @@ static unsigned typos(const char *a, const char *b)
 			row[j] = up[j - 1] + (a[i - 1] != b[j - 1]);
 			row[j] = up[j] + 1 < row[j] ? up[j] + 1 : row[j];
 			row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;
 		}
 	}
@@ -34,7 +35,9 @@ void gt_nearest_try(struct gt_nearest *n, const char *name)
 	if (len < 3 || len >= LONGEST || strlen(name) >= LONGEST)
 		return;
 	away = strncmp(name, n->word, len) ? typos(n->word, name) : 0;
-	if (away <= least && (!n->best || away < n->typos || (away == n->typos && strlen(name) < strlen(n->best)))) {
+	if (away <= least &&
+		(!n->best || away < n->typos ||
+			(away == n->typos && strlen(name) < strlen(n->best)))) {
 		n->best = name;
 		n->typos = away;
 	}

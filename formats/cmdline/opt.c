@@ -1,10 +1,11 @@
 /* Command lines from tables.
  *
- * Everything a program says about its options comes from one array of rows: what is parsed, what --help prints, what a
- * shell completes, and the block in the manual page. So a row that parses is a row that is documented.
+ * Everything a program says about its options comes from one array of rows: what is parsed, what
+ * --help prints, what a shell completes, and the block in the manual page. So a row that parses is
+ * a row that is documented.
  *
- * --help, --version and --completion are rows too (`own` below), looked up behind the program's, so that a program may
- * take -h for itself.
+ * --help, --version and --completion are rows too (`own` below), looked up behind the program's, so
+ * that a program may take -h for itself.
  */
 #include "formats/cmdline/opt.h"
 
@@ -13,10 +14,11 @@
 #include "formats/cmdline/terminal.h"
 
 #define HELP_COLUMN 27
-#define NARROW_COLUMN 10	/* where the terminal is narrower than NARROW: then a sentence stands below its option */
+/* where the terminal is narrower than NARROW: then a sentence stands below its option */
+#define NARROW_COLUMN 10
 #define NARROW 60
-#define HELP_WIDTH 80		/* unless a terminal says otherwise */
-#define WIDEST 100		/* longer lines are no pleasure to read */
+#define HELP_WIDTH 80 /* unless a terminal says otherwise */
+#define WIDEST 100    /* longer lines are no pleasure to read */
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const struct gt_opt own[] = {
@@ -28,10 +30,7 @@ static const struct gt_opt own[] = {
 
 /* ---- numbers ---- */
 
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : -1;
-}
+static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : -1; }
 
 /* Decimal digits into *v; the place behind them, or NULL when there are none or too many. */
 static const char *digits(const char *s, uint64_t *v)
@@ -39,7 +38,8 @@ static const char *digits(const char *s, uint64_t *v)
 	if (digit(*s) < 0)
 		return NULL;
 	for (*v = 0; digit(*s) >= 0; s++)
-		if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, (uint64_t)digit(*s), v))
+		if (__builtin_mul_overflow(*v, 10, v) ||
+			__builtin_add_overflow(*v, (uint64_t)digit(*s), v))
 			return NULL;
 	return s;
 }
@@ -62,7 +62,8 @@ int gt_parse_size(const char *s, uint64_t *bytes)
 	return 0;
 }
 
-/* The fraction behind a point, of a unit of `unit` ns; what is finer than a nanosecond is cut off. */
+/* The fraction behind a point, of a unit of `unit` ns; what is finer than a nanosecond is cut off.
+ */
 static const char *fraction(const char *s, uint64_t unit, uint64_t *ns)
 {
 	if (digit(*s) < 0)
@@ -76,8 +77,15 @@ static const char *fraction(const char *s, uint64_t unit, uint64_t *ns)
 
 int gt_parse_ns(const char *s, int64_t *ns)
 {
-	static const struct { const char *name; uint64_t ns; } units[] = {
-		{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "", 1000000000 },
+		{ "s", 1000000000 },
+		{ "ms", 1000000 },
+		{ "us", 1000 },
+		{ "ns", 1 },
 	};
 	const char *unit = s + strspn(s, "0123456789.");
 	uint64_t whole, part = 0;
@@ -88,7 +96,8 @@ int gt_parse_ns(const char *s, int64_t *ns)
 		s = digits(s, &whole);
 		if (s && *s == '.')
 			s = fraction(s + 1, units[i].ns, &part);
-		if (s != unit || __builtin_mul_overflow(whole, units[i].ns, &whole) || whole > INT64_MAX - part)
+		if (s != unit || __builtin_mul_overflow(whole, units[i].ns, &whole) ||
+			whole > INT64_MAX - part)
 			return -EINVAL;
 		*ns = (int64_t)(whole + part);
 		return 0;
@@ -100,7 +109,9 @@ int gt_parse_ns(const char *s, int64_t *ns)
 
 static const struct gt_opt *row(const struct gt_command *cmd, size_t i)
 {
-	return i < cmd->noptions ? &cmd->options[i] : i < cmd->noptions + OWN ? &own[i - cmd->noptions] : NULL;
+	return i < cmd->noptions          ? &cmd->options[i]
+		: i < cmd->noptions + OWN ? &own[i - cmd->noptions]
+					  : NULL;
 }
 
 static const struct gt_opt *by_name(const struct gt_command *cmd, const char *name, size_t len)
@@ -108,7 +119,8 @@ static const struct gt_opt *by_name(const struct gt_command *cmd, const char *na
 	const struct gt_opt *o;
 
 	for (size_t i = 0; (o = row(cmd, i)); i++)
-		if (o->kind != GT_OPT_TEXT && o->name && !strncmp(o->name, name, len) && !o->name[len])
+		if (o->kind != GT_OPT_TEXT && o->name && !strncmp(o->name, name, len) &&
+			!o->name[len])
 			return o;
 	return NULL;
 }
@@ -158,7 +170,8 @@ static int word_index(const struct gt_opt *o, const char *value)
 }
 
 static const char *const wanted[] = {
-	[GT_OPT_U64] = "a whole number", [GT_OPT_SIZE] = "a size like 4096, 64K or 2G",
+	[GT_OPT_U64] = "a whole number",
+	[GT_OPT_SIZE] = "a size like 4096, 64K or 2G",
 	[GT_OPT_NS] = "a time like 1.5s, 250ms or 10us",
 };
 
@@ -169,39 +182,30 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 	int rc = 0;
 
 	switch (o->kind) {
-	case GT_OPT_FLAG:
-		*(bool *)o->to = true;
-		return 0;
-	case GT_OPT_COUNT:
-		++*(int *)o->to;
-		return 0;
-	case GT_OPT_STR:
-		*(const char **)o->to = value;
-		return 0;
+	case GT_OPT_FLAG: *(bool *)o->to = true; return 0;
+	case GT_OPT_COUNT: ++*(int *)o->to; return 0;
+	case GT_OPT_STR: *(const char **)o->to = value; return 0;
 	case GT_OPT_LIST:
 		rc = add_item(o->to, value);
 		return rc ? gt_err_set(err, rc, "out of memory") : 0;
 	case GT_OPT_WORD:
 		rc = word_index(o, value);
 		if (rc < 0)
-			return gt_err_set(err, -EINVAL, "%s: '%.60s' is none of its words (see --help)", shown, value);
+			return gt_err_set(err, -EINVAL,
+				"%s: '%.60s' is none of its words (see --help)", shown, value);
 		*(int *)o->to = rc;
 		return 0;
 	case GT_OPT_U64:
 		end = digits(value, &number);
 		rc = end && !*end ? 0 : -EINVAL;
 		break;
-	case GT_OPT_SIZE:
-		rc = gt_parse_size(value, &number);
-		break;
-	case GT_OPT_NS:
-		rc = gt_parse_ns(value, o->to);
-		break;
-	case GT_OPT_TEXT:
-		return 0;
+	case GT_OPT_SIZE: rc = gt_parse_size(value, &number); break;
+	case GT_OPT_NS: rc = gt_parse_ns(value, o->to); break;
+	case GT_OPT_TEXT: return 0;
 	}
 	if (rc)
-		return gt_err_set(err, -EINVAL, "%s: '%.60s' is not %s", shown, value, wanted[o->kind]);
+		return gt_err_set(
+			err, -EINVAL, "%s: '%.60s' is not %s", shown, value, wanted[o->kind]);
 	if (o->kind != GT_OPT_NS)
 		*(uint64_t *)o->to = number;
 	return 0;
@@ -209,7 +213,10 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 
 /* ---- what comes out of the rows ---- */
 
-struct sheet { FILE *to; size_t column, width, terminal; };
+struct sheet {
+	FILE *to;
+	size_t column, width, terminal;
+};
 
 static struct sheet sheet_of(FILE *to)
 {
@@ -240,7 +247,8 @@ static size_t put_wrapped(const struct sheet *s, size_t at, const char *text)
 	return at;
 }
 
-/* Lines as they are, the first from column `at` on, but those too long for the terminal broken between words. */
+/* Lines as they are, the first from column `at` on, but those too long for the terminal broken
+ * between words. */
 static void put_lines(const struct sheet *s, size_t at, const char *text)
 {
 	while (*text) {
@@ -285,7 +293,8 @@ static void put_row(const struct sheet *s, const struct gt_command *cmd, const s
 	for (size_t i = 0; o->kind == GT_OPT_WORD && o->words[i]; i++) {
 		char word[64];
 
-		snprintf(word, sizeof(word), "%s%s%s", i ? "" : "(", o->words[i], o->words[i + 1] ? "," : ")");
+		snprintf(word, sizeof(word), "%s%s%s", i ? "" : "(", o->words[i],
+			o->words[i + 1] ? "," : ")");
 		at = put_wrapped(s, at, word);
 	}
 	fputc('\n', s->to);
@@ -341,7 +350,8 @@ static void put_bash(const struct gt_command *cmd, FILE *to, bool zsh)
 	const struct gt_opt *o;
 
 	if (zsh)
-		fprintf(to, "#compdef %s\nautoload -U +X bashcompinit && bashcompinit\n", cmd->name);
+		fprintf(to, "#compdef %s\nautoload -U +X bashcompinit && bashcompinit\n",
+			cmd->name);
 	fprintf(to, "_%s() {\n\tlocal words=\n\tcase \"$3\" in\n", cmd->name);
 	for (size_t i = 0; (o = row(cmd, i)); i++) {
 		if (o->kind != GT_OPT_WORD || !o->name)
@@ -353,9 +363,11 @@ static void put_bash(const struct gt_command *cmd, FILE *to, bool zsh)
 	}
 	fputs("\t*) case \"$2\" in -*) words=\"", to);
 	put_names(cmd, to);
-	fprintf(to, "\" ;; esac ;;\n\tesac\n\tCOMPREPLY=()\n"
+	fprintf(to,
+		"\" ;; esac ;;\n\tesac\n\tCOMPREPLY=()\n"
 		"\tif [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$2\")); fi\n}\n"
-		"complete -o bashdefault -o default -F _%s %s\n", cmd->name, cmd->name);
+		"complete -o bashdefault -o default -F _%s %s\n",
+		cmd->name, cmd->name);
 }
 
 static void put_fish(const struct gt_command *cmd, FILE *to)
@@ -373,7 +385,8 @@ static void put_fish(const struct gt_command *cmd, FILE *to)
 		if (takes_value(o))
 			fputs(" -r", to);
 		for (size_t w = 0; o->kind == GT_OPT_WORD && o->words[w]; w++)
-			fprintf(to, "%s%s%s", w ? " " : " -f -a '", o->words[w], o->words[w + 1] ? "" : "'");
+			fprintf(to, "%s%s%s", w ? " " : " -f -a '", o->words[w],
+				o->words[w + 1] ? "" : "'");
 		fputs(" -d \"", to);
 		for (const char *s = o->help; *s; s++)
 			fprintf(to, "%s%c", strchr("\"\\$", *s) ? "\\" : "", *s);
@@ -382,7 +395,8 @@ static void put_fish(const struct gt_command *cmd, FILE *to)
 }
 
 /* One of our own rows: prints, and ends the parse. */
-static int run_own(const struct gt_command *cmd, const struct gt_opt *o, const char *value, struct gt_err *err)
+static int run_own(
+	const struct gt_command *cmd, const struct gt_opt *o, const char *value, struct gt_err *err)
 {
 	int shell = -1;
 
@@ -391,7 +405,8 @@ static int run_own(const struct gt_command *cmd, const struct gt_opt *o, const c
 	else if (o == &own[1])
 		printf("%s %s\n", cmd->name, GT_VERSION);
 	else if ((shell = word_index(o, value)) < 0)
-		return gt_err_set(err, -EINVAL, "--completion: bash, zsh or fish, not '%.60s'", value);
+		return gt_err_set(
+			err, -EINVAL, "--completion: bash, zsh or fish, not '%.60s'", value);
 	else if (shell == 2)
 		put_fish(cmd, stdout);
 	else
@@ -403,11 +418,13 @@ static int run_own(const struct gt_command *cmd, const struct gt_opt *o, const c
 
 /* ---- the walk over argv ---- */
 
-static int apply(const struct gt_command *cmd, const struct gt_opt *o, const char *shown, const char *value, struct gt_err *err)
+static int apply(const struct gt_command *cmd, const struct gt_opt *o, const char *shown,
+	const char *value, struct gt_err *err)
 {
 	if (takes_value(o) && !value)
 		return gt_err_set(err, -EINVAL, "%s needs a value", shown);
-	return o >= own && o < own + OWN ? run_own(cmd, o, value, err) : store(o, shown, value, err);
+	return o >= own && o < own + OWN ? run_own(cmd, o, value, err)
+					 : store(o, shown, value, err);
 }
 
 /* argv[*i] is --NAME, --NAME=VALUE, or --NAME with VALUE behind it. */
@@ -430,7 +447,8 @@ static int long_option(const struct gt_command *cmd, char **argv, int *i, struct
 	return apply(cmd, o, shown, value, err);
 }
 
-/* argv[*i] is a bundle -abc, the last of which may have its value in the rest (-oFILE) or behind it (-o FILE). */
+/* argv[*i] is a bundle -abc, the last of which may have its value in the rest (-oFILE) or behind it
+ * (-o FILE). */
 static int letters(const struct gt_command *cmd, char **argv, int *i, struct gt_err *err)
 {
 	for (char *c = argv[*i] + 1; *c; c++) {
@@ -441,7 +459,11 @@ static int letters(const struct gt_command *cmd, char **argv, int *i, struct gt_
 		if (!o)
 			return gt_err_set(err, -EINVAL, "unknown option '%s' (see --help)", shown);
 		if (takes_value(o))
-			return apply(cmd, o, shown, c[1] ? c + 1 : argv[*i + 1] ? argv[++*i] : NULL, err);
+			return apply(cmd, o, shown,
+				c[1]                   ? c + 1
+					: argv[*i + 1] ? argv[++*i]
+						       : NULL,
+				err);
 		rc = apply(cmd, o, shown, NULL, err);
 		if (rc)
 			return rc;
@@ -449,7 +471,8 @@ static int letters(const struct gt_command *cmd, char **argv, int *i, struct gt_
 	return 0;
 }
 
-int gt_opt_parse(const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err)
+int gt_opt_parse(
+	const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err)
 {
 	int out = 1, i, rc;
 

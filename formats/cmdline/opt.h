@@ -1,4 +1,5 @@
-/* Command lines from tables. One row gives parsing, --help, shell completion, and (held by a test) the manual page. */
+/* Command lines from tables. One row gives parsing, --help, shell completion, and (held by a test)
+ * the manual page. */
 #ifndef GT_OPT_H
 #define GT_OPT_H
 #include <stdbool.h>
@@ -8,41 +9,47 @@
 #include "formats/base/err.h"
 
 enum gt_opt_kind {
-	GT_OPT_FLAG,	/* bool *: set to true */
-	GT_OPT_COUNT,	/* int *: one more each time (-v -v) */
-	GT_OPT_STR,	/* const char **: borrowed from argv */
-	GT_OPT_LIST,	/* struct gt_opt_list *: may be given several times */
-	GT_OPT_U64,	/* uint64_t * */
-	GT_OPT_SIZE,	/* uint64_t *: 4096, 64K, 64M, 2G (powers of 1024) */
-	GT_OPT_NS,	/* int64_t *: 1.5s, 250ms, 10us, 80ns; a bare number is seconds */
-	GT_OPT_WORD,	/* int *: index of the argument in words[] (NULL-terminated) */
-	GT_OPT_TEXT,	/* no option: a heading in --help */
+	GT_OPT_FLAG,  /* bool *: set to true */
+	GT_OPT_COUNT, /* int *: one more each time (-v -v) */
+	GT_OPT_STR,   /* const char **: borrowed from argv */
+	GT_OPT_LIST,  /* struct gt_opt_list *: may be given several times */
+	GT_OPT_U64,   /* uint64_t * */
+	GT_OPT_SIZE,  /* uint64_t *: 4096, 64K, 64M, 2G (powers of 1024) */
+	GT_OPT_NS,    /* int64_t *: 1.5s, 250ms, 10us, 80ns; a bare number is seconds */
+	GT_OPT_WORD,  /* int *: index of the argument in words[] (NULL-terminated) */
+	GT_OPT_TEXT,  /* no option: a heading in --help */
 };
-struct gt_opt_list { const char **items; size_t n, cap; };
+struct gt_opt_list {
+	const char **items;
+	size_t n, cap;
+};
 struct gt_opt {
-	char letter;		/* 0: none */
-	const char *name;	/* without the dashes; NULL: letter only */
+	char letter;      /* 0: none */
+	const char *name; /* without the dashes; NULL: letter only */
 	enum gt_opt_kind kind;
 	void *to;
-	const char *arg;	/* metavariable in --help, "FILE" */
-	const char *help;	/* one sentence, no full stop */
-	const char *const *words;	/* GT_OPT_WORD */
+	const char *arg;          /* metavariable in --help, "FILE" */
+	const char *help;         /* one sentence, no full stop */
+	const char *const *words; /* GT_OPT_WORD */
 };
 struct gt_command {
-	const char *name;	/* "gtanalyze" */
-	const char *usage;	/* "[options] [REPORT...] FILE..." */
-	const char *about;	/* a line or two under the usage */
+	const char *name;  /* "gtanalyze" */
+	const char *usage; /* "[options] [REPORT...] FILE..." */
+	const char *about; /* a line or two under the usage */
 	const struct gt_opt *options;
 	size_t noptions;
-	bool stop_at_first;	/* options end at the first operand (gtcollect) */
-	const char *after;	/* printed after the options; NULL: nothing */
+	bool stop_at_first; /* options end at the first operand (gtcollect) */
+	const char *after;  /* printed after the options; NULL: nothing */
 };
 #define GT_VERSION "0.1.0"
-/* Parses argv[1..]. On 0, operands have been moved to argv[1..*operands]. 1: --help, --version or --completion was printed,
- * the caller exits 0. -EINVAL: bad use, the caller prints err and exits 2. -EIO: that could not be printed, exit 1. Other errors: it
- * failed. --NAME=VALUE, --NAME VALUE, -lVALUE, -l VALUE, bundled flags, "--" are all understood; unique prefixes are not. --help,
+/* Parses argv[1..]. On 0, operands have been moved to argv[1..*operands]. 1: --help, --version or
+ * --completion was printed, the caller exits 0. -EINVAL: bad use, the caller prints err and
+ * exits 2. -EIO: that could not be printed, exit 1. Other errors: it failed. --NAME=VALUE, --NAME
+ * VALUE, -lVALUE, -l VALUE, bundled flags, "--" are all understood; unique prefixes are not.
+ * --help,
  * --version, --completion SHELL come by themselves. */
-int gt_opt_parse(const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
+int gt_opt_parse(
+	const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
 void gt_opt_help(const struct gt_command *cmd, FILE *to);
 void gt_opt_list_release(struct gt_opt_list *list);
 /* Used by the rows above, and by whoever reads such a number elsewhere. 0 or -EINVAL. */

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* O_PATH */
+#define _GNU_SOURCE /* O_PATH */
 #include "formats/cmdline/std_fds.h"
 
 #include <fcntl.h>
@@ -6,7 +6,8 @@
 
 void gt_streams_guard(void)
 {
-	for (int fd = 0; fd <= 2; fd++)		/* in this order an open takes the number that was found free */
+	/* in this order an open takes the number that was found free */
+	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH | O_CLOEXEC) < 0)
 			(void)!open("/", O_PATH | O_CLOEXEC);
 }

@@ -1,16 +1,17 @@
-/* The driver API as data: cuda_api.def made into an array, a hash to find a name in it, and the expansion of its terse
- * parameter words into fields.
+/* The driver API as data: cuda_api.def made into an array, a hash to find a name in it, and the
+ * expansion of its terse parameter words into fields.
  *
- * The guest links this file too, so it uses nothing of libc but string.h. The hash is filled by whoever comes first. Two
- * threads may fill it at once: both walk the rows in the same order and store the same values at the same places, so
- * neither harms the other and no lock is needed.
+ * The guest links this file too, so it uses nothing of libc but string.h. The hash is filled by
+ * whoever comes first. Two threads may fill it at once: both walk the rows in the same order and
+ * store the same values at the same places, so neither harms the other and no lock is needed.
  */
 #include "formats/cuda/cuda_api.h"
 
 #include <string.h>
 
-#define GT_API(name, since, category, op, memkind, direction, role, params) \
-	{ #name, since, GT_CAT_##category, GT_OP_##op, GT_MEM_##memkind, GT_DIR_##direction, GT_API_##role, params },
+#define GT_API(name, since, category, op, memkind, direction, role, params)                        \
+	{ #name, since, GT_CAT_##category, GT_OP_##op, GT_MEM_##memkind, GT_DIR_##direction,       \
+		GT_API_##role, params },
 const struct gt_api gt_api[] = {
 #include "formats/cuda/cuda_api.def"
 };
@@ -20,8 +21,8 @@ const uint32_t gt_api_count = ROWS;
 _Static_assert(ROWS <= GT_API_MAX, "ids beyond the table begin at GT_API_MAX");
 
 /* ---- find ---- */
-#define SLOTS 4096	/* a power of two, several times ROWS: about 1.1 probes */
-static uint16_t slots[SLOTS];	/* id + 1; 0 is free */
+#define SLOTS 4096            /* a power of two, several times ROWS: about 1.1 probes */
+static uint16_t slots[SLOTS]; /* id + 1; 0 is free */
 static bool filled;
 
 static uint32_t hash_name(const char *name, size_t len)
@@ -68,7 +69,8 @@ bool gt_api_changes_context(const char *name)
 {
 	uint32_t id = gt_api_find(name);
 
-	return id == GT_NONE || gt_api[id].role == GT_API_CONTEXT_END || gt_api[id].role == GT_API_CONTEXT_CHANGE;
+	return id == GT_NONE || gt_api[id].role == GT_API_CONTEXT_END ||
+		gt_api[id].role == GT_API_CONTEXT_CHANGE;
 }
 
 bool gt_api_per_thread(const char *name)
@@ -78,16 +80,16 @@ bool gt_api_per_thread(const char *name)
 	return len > 5 && (!strcmp(name + len - 5, "_ptsz") || !strcmp(name + len - 5, "_ptds"));
 }
 
-uint32_t gt_api_find(const char *name)
-{
-	return find(name, strlen(name));
-}
+uint32_t gt_api_find(const char *name) { return find(name, strlen(name)); }
 
 /* ---- guess ---- */
 /* What words in a name tell, for names no table has. The first row that matches decides. */
-static const struct guess { const char *word; uint8_t category, op, memkind; } guesses[] = {
+static const struct guess {
+	const char *word;
+	uint8_t category, op, memkind;
+} guesses[] = {
 	{ "GraphLaunch", GT_CAT_LAUNCH, GT_OP_GRAPH_LAUNCH, 0 },
-	{ "GraphAdd", GT_CAT_GRAPH, 0, 0 },		/* a node that copies copies nothing now */
+	{ "GraphAdd", GT_CAT_GRAPH, 0, 0 }, /* a node that copies copies nothing now */
 	{ "NodeSetParams", GT_CAT_GRAPH, 0, 0 },
 	{ "CallConfiguration", GT_CAT_LAUNCH, 0, 0 },
 	{ "ConfigureCall", GT_CAT_LAUNCH, 0, 0 },
@@ -147,15 +149,19 @@ size_t gt_api_base_length(const char *name)
 	size_t n = strlen(name), digits;
 
 	for (;;) {
-		if (n > 5 && (!strncmp(name + n - 5, "_ptsz", 5) || !strncmp(name + n - 5, "_ptds", 5))) {
+		if (n > 5 &&
+			(!strncmp(name + n - 5, "_ptsz", 5) ||
+				!strncmp(name + n - 5, "_ptds", 5))) {
 			n -= 5;
 			continue;
 		}
-		if (n > 4 && !strncmp(name + n - 4, "_spt", 4)) {	/* HIP's word for _ptsz and _ptds */
+		/* HIP's word for _ptsz and _ptds */
+		if (n > 4 && !strncmp(name + n - 4, "_spt", 4)) {
 			n -= 4;
 			continue;
 		}
-		for (digits = 0; digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9';)
+		for (digits = 0;
+			digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9';)
 			digits++;
 		if (!digits || n < digits + 3 || strncmp(name + n - digits - 2, "_v", 2))
 			return n;
@@ -163,11 +169,13 @@ size_t gt_api_base_length(const char *name)
 	}
 }
 
-/* The length of what says which API a function belongs to; 0: to none of these. Behind it stands a capital letter. HIP names its functions
- * after both CUDA APIs: hipMalloc, hipModuleLoad, and hipDrvMemcpy3D where the two would have one name. */
+/* The length of what says which API a function belongs to; 0: to none of these. Behind it stands a
+ * capital letter. HIP names its functions after both CUDA APIs: hipMalloc, hipModuleLoad, and
+ * hipDrvMemcpy3D where the two would have one name. */
 static size_t prefix_length(const char *name)
 {
-	static const char *const prefixes[] = { "__cuda", "__hip", "cuda", "cu", "hipDrv", "hipExt", "hip" };
+	static const char *const prefixes[] = { "__cuda", "__hip", "cuda", "cu", "hipDrv", "hipExt",
+		"hip" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
 		size_t n = strlen(prefixes[i]);
@@ -193,7 +201,8 @@ bool gt_api_is(const char *name, const char *base)
 	return !strncmp(name, base, n) && gt_api_base_length(name) == n;
 }
 
-/* The row that has this base name, whichever version. The twin of a runtime or HIP function is sought under its driver name. */
+/* The row that has this base name, whichever version. The twin of a runtime or HIP function is
+ * sought under its driver name. */
 static uint32_t find_base(const char *name)
 {
 	size_t n = gt_api_base_length(name), skip = prefix_length(name);
@@ -229,73 +238,96 @@ struct gt_api gt_api_guess(const char *name)
 			break;
 		}
 	if (id == GT_NONE || strcmp(api.name, name))
-		api.params = "";	/* a relative's parameters are not this one's */
+		api.params = ""; /* a relative's parameters are not this one's */
 	api.name = name;
 	return api;
 }
 
 /* ---- fields ---- */
-/* What one parameter of each kind becomes. `how` and `at` tell the guest where the value lies (GT_FROM_*); the offsets are
- * those of the structs in cuda.h, which no release of CUDA 11 to 13 has moved. A NULL name takes the parameter's,
- * and its role. */
+/* What one parameter of each kind becomes. `how` and `at` tell the guest where the value lies
+ * (GT_FROM_*); the offsets are those of the structs in cuda.h, which no release of CUDA 11 to 13
+ * has moved. A NULL name takes the parameter's, and its role. */
 #define U64 GT_F_U64
 #define I64 GT_F_I64
 #define HEX GT_F_HEX
-static const struct part { char letter; const char *name; uint8_t kind, role; bool key; uint8_t how; uint16_t at; } parts[] = {
-#define P(letter, name, kind, role, key, how, at) { letter, name, kind, GT_R_##role, key, GT_FROM_##how, at },
-	P('i', NULL, I64, NONE, 1, I32, 0)
-	P('u', NULL, U64, NONE, 1, WORD, 0)
-	P('w', NULL, U64, NONE, 1, WORD, 0)
-	P('b', NULL, U64, NONE, 1, WORD, 0)
-	P('l', NULL, HEX, NONE, 1, WORD, 0)
-	P('z', NULL, U64, NONE, 1, WORD, 0)
-	P('f', NULL, GT_F_F64, NONE, 1, WORD, 0)
-	P('h', NULL, HEX, NONE, 1, WORD, 0)
-	P('p', NULL, HEX, NONE, 1, WORD, 0)
-	P('a', NULL, HEX, NONE, 1, WORD, 0)
-	P('X', NULL, HEX, NONE, 1, MEM64, 0)
-	P('s', NULL, GT_F_STR, NONE, 1, STR, 0)
-	P('H', NULL, HEX, NONE, 1, OUT64, 0)
-	P('A', NULL, HEX, NONE, 1, OUT64, 0)
-	P('Z', NULL, U64, NONE, 1, OUT64, 0)
-	P('U', NULL, U64, NONE, 1, OUT32, 0)
-	P('I', NULL, I64, NONE, 1, OUT32S, 0)
-	P('E', "bytes", U64, BYTES, 1, TIMES, 2)
-	P('Q', "bytes", U64, BYTES, 1, TIMES, 4)
-	P('B', NULL, U64, NONE, 1, WORD, 0) P('B', "bytes", U64, BYTES, 1, AREA, 1)
-	P('C', NULL, U64, NONE, 1, WORD, 0) P('C', "bytes", U64, BYTES, 1, AREA, 2)
-	P('D', NULL, U64, NONE, 1, WORD, 0) P('D', "bytes", U64, BYTES, 1, AREA, 4)
-	P('P', NULL, U64, NONE, 1, WORD, 0) P('P', "bytes", U64, BYTES, 1, PITCH, 0)
-	P('K', "bytes", U64, BYTES, 1, SUM, 0)
-#define LAUNCH(l, g, s) \
-	P(l, "gridDimX", U64, GRID, 1, MEM32, g) P(l, "gridDimY", U64, GRID, 1, MEM32, g + 4) \
-	P(l, "gridDimZ", U64, GRID, 1, MEM32, g + 8) P(l, "blockDimX", U64, BLOCK, 1, MEM32, g + 12) \
-	P(l, "blockDimY", U64, BLOCK, 1, MEM32, g + 16) P(l, "blockDimZ", U64, BLOCK, 1, MEM32, g + 20) \
+static const struct part {
+	char letter;
+	const char *name;
+	uint8_t kind, role;
+	bool key;
+	uint8_t how;
+	uint16_t at;
+} parts[] = {
+#define P(letter, name, kind, role, key, how, at)                                                  \
+	{ letter, name, kind, GT_R_##role, key, GT_FROM_##how, at },
+	P('i', NULL, I64, NONE, 1, I32, 0) P('u', NULL, U64, NONE, 1, WORD, 0) P('w', NULL, U64,
+		NONE, 1, WORD, 0) P('b', NULL, U64, NONE, 1, WORD, 0) P('l', NULL, HEX, NONE, 1,
+		WORD, 0) P('z', NULL, U64, NONE, 1, WORD, 0) P('f', NULL, GT_F_F64, NONE, 1, WORD,
+		0) P('h', NULL, HEX, NONE, 1, WORD, 0) P('p', NULL, HEX, NONE, 1, WORD, 0) P('a',
+		NULL, HEX, NONE, 1, WORD,
+		0) P('X', NULL, HEX, NONE, 1, MEM64, 0) P('s', NULL, GT_F_STR, NONE, 1, STR,
+		0) P('H', NULL, HEX, NONE, 1, OUT64, 0) P('A', NULL, HEX, NONE, 1, OUT64, 0) P('Z',
+		NULL, U64, NONE, 1, OUT64, 0) P('U', NULL, U64, NONE, 1, OUT32, 0) P('I', NULL, I64,
+		NONE, 1, OUT32S, 0) P('E', "bytes", U64, BYTES, 1, TIMES, 2) P('Q', "bytes", U64,
+		BYTES, 1, TIMES, 4) P('B', NULL, U64, NONE, 1, WORD, 0) P('B', "bytes", U64, BYTES,
+		1, AREA, 1) P('C', NULL, U64, NONE, 1, WORD, 0) P('C', "bytes", U64, BYTES, 1, AREA,
+		2) P('D', NULL, U64, NONE, 1, WORD, 0) P('D', "bytes", U64, BYTES,
+		1, AREA, 4) P('P', NULL, U64, NONE, 1, WORD, 0) P('P', "bytes", U64, BYTES, 1,
+		PITCH, 0) P('K', "bytes", U64, BYTES, 1, SUM, 0)
+#define LAUNCH(l, g, s)                                                                            \
+	P(l, "gridDimX", U64, GRID, 1, MEM32, g)                                                   \
+	P(l, "gridDimY", U64, GRID, 1, MEM32, g + 4)                                               \
+	P(l, "gridDimZ", U64, GRID, 1, MEM32, g + 8)                                               \
+	P(l, "blockDimX", U64, BLOCK, 1, MEM32, g + 12)                                            \
+	P(l, "blockDimY", U64, BLOCK, 1, MEM32, g + 16)                                            \
+	P(l, "blockDimZ", U64, BLOCK, 1, MEM32, g + 20)                                            \
 	P(l, "sharedMemBytes", U64, SHARED, 1, MEM32, s)
-	LAUNCH('L', 0, 24) P('L', "hStream", HEX, STREAM, 1, MEM64, 32) P('L', "numAttrs", U64, NONE, 0, MEM32, 48)
-	P('N', "func", HEX, FUNC, 1, MEM64, 0) LAUNCH('N', 8, 32)
-	P('2', "dst", HEX, DST, 1, END, 72) P('2', "src", HEX, SRC, 1, END, 16)
-	P('2', "WidthInBytes", U64, NONE, 0, MEM64, 112) P('2', "Height", U64, NONE, 0, MEM64, 120)
-	P('2', "bytes", U64, BYTES, 1, RECT, 112) P('2', "direction", U64, DIRECTION, 1, ENDS, 16 << 8 | 72)
-#define BOX(l) \
-	P(l, "dst", HEX, DST, 1, END, 120) P(l, "src", HEX, SRC, 1, END, 32) \
-	P(l, "WidthInBytes", U64, NONE, 0, MEM64, 176) P(l, "Height", U64, NONE, 0, MEM64, 184) \
+		LAUNCH('L', 0, 24) P('L', "hStream", HEX, STREAM, 1, MEM64, 32) P(
+			'L', "numAttrs", U64, NONE, 0, MEM32, 48) P('N', "func", HEX, FUNC, 1,
+			MEM64, 0) LAUNCH('N', 8, 32) P('2', "dst", HEX, DST, 1, END, 72) P('2',
+			"src", HEX, SRC, 1, END, 16) P('2', "WidthInBytes", U64, NONE, 0, MEM64,
+			112) P('2', "Height", U64, NONE, 0, MEM64, 120) P('2', "bytes", U64, BYTES,
+			1, RECT, 112) P('2', "direction", U64, DIRECTION, 1, ENDS, 16 << 8 | 72)
+#define BOX(l)                                                                                     \
+	P(l, "dst", HEX, DST, 1, END, 120)                                                         \
+	P(l, "src", HEX, SRC, 1, END, 32)                                                          \
+	P(l, "WidthInBytes", U64, NONE, 0, MEM64, 176)                                             \
+	P(l, "Height", U64, NONE, 0, MEM64, 184)                                                   \
 	P(l, "Depth", U64, NONE, 0, MEM64, 192) P(l, "bytes", U64, BYTES, 1, BOX, 176)
-	BOX('3') P('3', "direction", U64, DIRECTION, 1, ENDS, 32 << 8 | 120)
-	BOX('4') P('4', "dstContext", HEX, CONTEXT, 1, MEM64, 152) P('4', "srcContext", HEX, CONTEXT, 1, MEM64, 64)
-	P('M', "type", U64, NONE, 0, MEM32, 0) P('M', "handleTypes", U64, NONE, 0, MEM32, 4)
-	P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device", I64, DEVICE, 1, LOCATION, 8)
-	P('R', "Width", U64, NONE, 0, MEM64, 0) P('R', "Height", U64, NONE, 0, MEM64, 8) P('R', "Format", U64, NONE, 0, MEM32, 16)
-	P('R', "NumChannels", U64, NONE, 0, MEM32, 20) P('R', "bytes", U64, BYTES, 1, ARRAY2, 0)
-	P('T', "Width", U64, NONE, 0, MEM64, 0) P('T', "Height", U64, NONE, 0, MEM64, 8) P('T', "Depth", U64, NONE, 0, MEM64, 16)
-	P('T', "Format", U64, NONE, 0, MEM32, 24) P('T', "NumChannels", U64, NONE, 0, MEM32, 28)
-	P('T', "Flags", U64, NONE, 0, MEM32, 32) P('T', "bytes", U64, BYTES, 1, ARRAY3, 0)
+			BOX('3') P('3', "direction", U64, DIRECTION, 1, ENDS, 32 << 8 | 120) BOX(
+				'4') P('4', "dstContext", HEX, CONTEXT, 1, MEM64, 152) P('4',
+				"srcContext", HEX, CONTEXT, 1, MEM64, 64) P('M', "type", U64, NONE,
+				0, MEM32, 0) P('M', "handleTypes", U64, NONE, 0, MEM32,
+				4) P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device",
+				I64, DEVICE, 1, LOCATION, 8) P('R', "Width", U64, NONE, 0, MEM64,
+				0) P('R', "Height", U64, NONE, 0, MEM64, 8) P('R', "Format", U64,
+				NONE, 0, MEM32, 16) P('R', "NumChannels", U64, NONE, 0, MEM32,
+				20) P('R', "bytes", U64, BYTES, 1, ARRAY2, 0) P('T', "Width",
+				U64, NONE, 0, MEM64, 0) P('T', "Height", U64, NONE, 0, MEM64, 8)
+				P('T', "Depth", U64, NONE, 0, MEM64, 16) P('T', "Format", U64, NONE,
+					0, MEM32, 24) P('T', "NumChannels", U64, NONE, 0, MEM32, 28)
+					P('T', "Flags", U64, NONE, 0, MEM32, 32)
+						P('T', "bytes", U64, BYTES, 1, ARRAY3, 0)
 };
 
-static const struct { const char *word; uint8_t role; } roles[] = {
-	{ "bytes", GT_R_BYTES }, { "addr", GT_R_ADDR }, { "stream", GT_R_STREAM }, { "func", GT_R_FUNC }, { "grid", GT_R_GRID },
-	{ "block", GT_R_BLOCK }, { "shared", GT_R_SHARED }, { "event", GT_R_EVENT }, { "graph", GT_R_GRAPH },
-	{ "device", GT_R_DEVICE }, { "context", GT_R_CONTEXT }, { "src", GT_R_SRC }, { "dst", GT_R_DST }, { "value", GT_R_VALUE },
+static const struct {
+	const char *word;
+	uint8_t role;
+} roles[] = {
+	{ "bytes", GT_R_BYTES },
+	{ "addr", GT_R_ADDR },
+	{ "stream", GT_R_STREAM },
+	{ "func", GT_R_FUNC },
+	{ "grid", GT_R_GRID },
+	{ "block", GT_R_BLOCK },
+	{ "shared", GT_R_SHARED },
+	{ "event", GT_R_EVENT },
+	{ "graph", GT_R_GRAPH },
+	{ "device", GT_R_DEVICE },
+	{ "context", GT_R_CONTEXT },
+	{ "src", GT_R_SRC },
+	{ "dst", GT_R_DST },
+	{ "value", GT_R_VALUE },
 };
 
 static uint8_t role_of(const char *word, size_t len)
@@ -307,7 +339,8 @@ static uint8_t role_of(const char *word, size_t len)
 }
 
 /* Appends what one word "kind:name[=role][!]" becomes. */
-static unsigned expand(const char *word, size_t len, unsigned param, struct gt_api_field *fields, unsigned n)
+static unsigned expand(
+	const char *word, size_t len, unsigned param, struct gt_api_field *fields, unsigned n)
 {
 	bool key = word[len - 1] == '!';
 	const char *end = word + len - key, *equals = memchr(word, '=', len);
@@ -316,12 +349,17 @@ static unsigned expand(const char *word, size_t len, unsigned param, struct gt_a
 		const struct part *part = &parts[i];
 		struct gt_api_field *f = &fields[n];
 		const char *name = part->name ? part->name : word + 2;
-		size_t name_len = part->name ? strlen(name) : (size_t)((equals ? equals : end) - name);
+		size_t name_len =
+			part->name ? strlen(name) : (size_t)((equals ? equals : end) - name);
 
 		if (part->letter != word[0])
 			continue;
-		*f = (struct gt_api_field){ .kind = part->kind, .role = part->role, .key = key && part->key,
-					    .param = (uint8_t)param, .how = part->how, .at = part->at };
+		*f = (struct gt_api_field){ .kind = part->kind,
+			.role = part->role,
+			.key = key && part->key,
+			.param = (uint8_t)param,
+			.how = part->how,
+			.at = part->at };
 		memcpy(f->name, name, name_len < sizeof(f->name) ? name_len : sizeof(f->name) - 1);
 		if (equals && !part->name)
 			f->role = role_of(equals + 1, (size_t)(end - equals - 1));

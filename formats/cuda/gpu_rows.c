@@ -1,6 +1,7 @@
-/* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is among them all the same: a
- * column that does not change costs nothing in the file. What belongs to a graph has five fields more, and a type of its own; so has, with
- * one field more, what was timed by CUDA events. */
+/* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is
+ * among them all the same: a column that does not change costs nothing in the file. What belongs to
+ * a graph has five fields more, and a type of its own; so has, with one field more, what was timed
+ * by CUDA events. */
 #include "formats/cuda/gpu_rows.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING, MANAGED, OVERHEAD };	/* three bits of a key */
+/* three bits of a key */
+enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING, MANAGED, OVERHEAD };
 
 /* ---- words ---- */
 
@@ -30,7 +32,11 @@ const char *gt_direction_word(unsigned direction)
 }
 
 static const char *const waits[GT_GPU_WAITS] = {
-	"wait", "wait for event", "stream waits for event", "wait for stream", "wait for context",
+	"wait",
+	"wait for event",
+	"stream waits for event",
+	"wait for stream",
+	"wait for context",
 };
 
 enum gt_gpu_wait gt_gpu_wait_of_row(const char *name)
@@ -43,9 +49,14 @@ enum gt_gpu_wait gt_gpu_wait_of_row(const char *name)
 
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name)
 {
-	static const struct { const char *name; enum gt_gpu_wait wait; } calls[] = {
-		{ "cuStreamSynchronize", GT_GPU_WAIT_STREAM }, { "cuCtxSynchronize", GT_GPU_WAIT_CONTEXT },
-		{ "cuEventSynchronize", GT_GPU_WAIT_EVENT }, { "cuStreamWaitEvent", GT_GPU_WAIT_STREAM_EVENT },
+	static const struct {
+		const char *name;
+		enum gt_gpu_wait wait;
+	} calls[] = {
+		{ "cuStreamSynchronize", GT_GPU_WAIT_STREAM },
+		{ "cuCtxSynchronize", GT_GPU_WAIT_CONTEXT },
+		{ "cuEventSynchronize", GT_GPU_WAIT_EVENT },
+		{ "cuStreamWaitEvent", GT_GPU_WAIT_STREAM_EVENT },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
@@ -61,19 +72,22 @@ struct row {
 	struct gt_field f[32];
 	unsigned n;
 	struct gt_writer *w;
-	uint32_t unknown;	/* enum gt_gpu_unknown */
-	bool naming;		/* the type is yet to be made: names of fields matter */
+	uint32_t unknown; /* enum gt_gpu_unknown */
+	bool naming;      /* the type is yet to be made: names of fields matter */
 };
 
-static void add(struct row *r, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
+static void add(
+	struct row *r, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
 {
 	if (r->naming)
-		r->f[r->n] = (struct gt_field){ gt_writer_string(r->w, name), (uint8_t)kind, (uint8_t)role };
+		r->f[r->n] = (struct gt_field){ gt_writer_string(r->w, name), (uint8_t)kind,
+			(uint8_t)role };
 	r->v[r->n++] = value;
 }
 
 /* The same of a figure that may not be known. */
-static void add_if(struct row *r, enum gt_gpu_unknown bit, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
+static void add_if(struct row *r, enum gt_gpu_unknown bit, const char *name,
+	enum gt_field_kind kind, enum gt_role role, uint64_t value)
 {
 	if (!(r->unknown & bit))
 		add(r, name, kind, role, value);
@@ -88,7 +102,8 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 	add_if(r, GT_GPU_NO_CORRELATION, "correlation", GT_F_U64, GT_R_CORRELATION, w->correlation);
 	add_if(r, GT_GPU_NO_CONTEXT, "context", GT_F_U64, GT_R_CONTEXT, w->context);
 	add(r, "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK, known ? c->track : GT_NONE);
-	add(r, "launch_start", GT_F_I64, GT_R_LAUNCH_START, known ? (uint64_t)c->start : (uint64_t)w->start);
+	add(r, "launch_start", GT_F_I64, GT_R_LAUNCH_START,
+		known ? (uint64_t)c->start : (uint64_t)w->start);
 	add(r, "launch_ns", GT_F_U64, GT_R_LAUNCH_NS, known ? c->ns : 0);
 	add(r, "launch_name", GT_F_STR, GT_R_LAUNCH_NAME, known ? c->name : GT_NONE);
 	add(r, "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN, c->join);
@@ -100,11 +115,13 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 	add(r, "node", GT_F_U64, GT_R_NODE, w->node);
 	known = w->made.join != GT_JOIN_UNKNOWN;
 	add(r, "made_track", GT_F_U64, GT_R_MADE_TRACK, known ? w->made.track : GT_NONE);
-	add(r, "made_start", GT_F_I64, GT_R_MADE_START, known ? (uint64_t)w->made.start : (uint64_t)w->start);
+	add(r, "made_start", GT_F_I64, GT_R_MADE_START,
+		known ? (uint64_t)w->made.start : (uint64_t)w->start);
 	add(r, "made_name", GT_F_STR, GT_R_MADE_NAME, known ? w->made.name : GT_NONE);
 }
 
-static void add_three(struct row *r, enum gt_gpu_unknown bit, const char *const names[3], enum gt_role role, const uint32_t v[3])
+static void add_three(struct row *r, enum gt_gpu_unknown bit, const char *const names[3],
+	enum gt_role role, const uint32_t v[3])
 {
 	for (int i = 0; i < 3; i++)
 		add_if(r, bit, names[i], GT_F_U64, role, v[i]);
@@ -112,8 +129,10 @@ static void add_three(struct row *r, enum gt_gpu_unknown bit, const char *const 
 
 static void add_kernel(struct row *r, const struct gt_gpu_kernel *k)
 {
-	add_three(r, GT_GPU_NO_GRID, (const char *const[]){ "grid_x", "grid_y", "grid_z" }, GT_R_GRID, k->grid);
-	add_three(r, GT_GPU_NO_BLOCK, (const char *const[]){ "block_x", "block_y", "block_z" }, GT_R_BLOCK, k->block);
+	add_three(r, GT_GPU_NO_GRID, (const char *const[]){ "grid_x", "grid_y", "grid_z" },
+		GT_R_GRID, k->grid);
+	add_three(r, GT_GPU_NO_BLOCK, (const char *const[]){ "block_x", "block_y", "block_z" },
+		GT_R_BLOCK, k->block);
 	add_if(r, GT_GPU_NO_SHARED, "shared_static", GT_F_U64, GT_R_SHARED, k->shared_static);
 	add_if(r, GT_GPU_NO_SHARED, "shared_dynamic", GT_F_U64, GT_R_SHARED, k->shared_dynamic);
 	add_if(r, GT_GPU_NO_REGISTERS, "registers", GT_F_U64, GT_R_REGISTERS, k->registers);
@@ -123,8 +142,10 @@ static void add_copy(struct row *r, const struct gt_gpu_copy *c)
 {
 	add_if(r, GT_GPU_NO_BYTES, "bytes", GT_F_U64, GT_R_BYTES, c->bytes);
 	add(r, "direction", GT_F_U64, GT_R_DIRECTION, c->direction);
-	add(r, "src_memory", GT_F_STR, GT_R_SRC_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->src)));
-	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->dst)));
+	add(r, "src_memory", GT_F_STR, GT_R_SRC_MEMORY,
+		gt_writer_string(r->w, gt_gpu_memory_word(c->src)));
+	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY,
+		gt_writer_string(r->w, gt_gpu_memory_word(c->dst)));
 	add_if(r, GT_GPU_NO_ASYNC, "async", GT_F_BOOL, GT_R_ASYNC, c->async);
 	if (c->direction != GT_DIR_PEER)
 		return;
@@ -136,7 +157,8 @@ static void add_set(struct row *r, const struct gt_gpu_set *s)
 {
 	add_if(r, GT_GPU_NO_BYTES, "bytes", GT_F_U64, GT_R_BYTES, s->bytes);
 	add_if(r, GT_GPU_NO_VALUE, "value", GT_F_HEX, GT_R_VALUE, s->value);
-	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(s->memory)));
+	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY,
+		gt_writer_string(r->w, gt_gpu_memory_word(s->memory)));
 	add_if(r, GT_GPU_NO_ASYNC, "async", GT_F_BOOL, GT_R_ASYNC, s->async);
 }
 
@@ -147,10 +169,12 @@ static bool same_key(const void *arg, uint32_t value, const void *key, size_t le
 	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
 }
 
-_Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8, "a key has room for both, and for 32 bits of `what`");
+_Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8,
+	"a key has room for both, and for 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
-	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 | what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
+	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 | what << 5 |
+		(uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
 /* The type made before, or GT_NONE. */
@@ -161,7 +185,8 @@ static uint32_t find(const struct gt_gpu_types *t, uint64_t key)
 	return i == GT_NONE ? GT_NONE : t->types[i].type;
 }
 
-static uint32_t make(struct gt_gpu_types *t, uint64_t key, struct gt_type *type, const struct row *r)
+static uint32_t make(
+	struct gt_gpu_types *t, uint64_t key, struct gt_type *type, const struct row *r)
 {
 	uint32_t id;
 
@@ -170,28 +195,33 @@ static uint32_t make(struct gt_gpu_types *t, uint64_t key, struct gt_type *type,
 	type->fields = r->f;
 	id = gt_writer_type(t->w, type);
 	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) ||
-	    gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
+		gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
 		return GT_NONE;
 	t->types[t->n++] = (struct gt_gpu_type){ key, id };
 	return id;
 }
 
-static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w, uint32_t type, const struct row *r,
-	       struct gt_err *err)
+static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w,
+	uint32_t type, const struct row *r, struct gt_err *err)
 {
-	struct gt_row row = { .start = w->start, .end = w->end, .type = type, .nargs = (uint8_t)r->n };
+	struct gt_row row = {
+		.start = w->start, .end = w->end, .type = type, .nargs = (uint8_t)r->n
+	};
 
-	return type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory") : gt_writer_row(t->w, kind, w->track, &row, r->v, err);
+	return type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory")
+			       : gt_writer_row(t->w, kind, w->track, &row, r->v, err);
 }
 
 /* ---- rows ---- */
 
-bool gt_gpu_knows_kernel(const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name)
+bool gt_gpu_knows_kernel(
+	const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name)
 {
 	return find(t, key_of(KERNEL, work, name)) != GT_NONE;
 }
 
-int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err)
+int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_kernel *k, struct gt_err *err)
 {
 	struct gt_type type = { .name = k->name, .category = GT_CAT_KERNEL, .op = GT_OP_LAUNCH };
 	uint64_t key = key_of(KERNEL, work, k->name);
@@ -202,14 +232,17 @@ int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, co
 	add_work(&r, work);
 	add_kernel(&r, k);
 	for (unsigned i = 0; i < work->extra.n && r.n < sizeof(r.v) / sizeof(*r.v); i++)
-		add(&r, work->extra.fields[i].name, (enum gt_field_kind)work->extra.fields[i].kind, GT_R_NONE, work->extra.values[i]);
+		add(&r, work->extra.fields[i].name, (enum gt_field_kind)work->extra.fields[i].kind,
+			GT_R_NONE, work->extra.values[i]);
 	return put(t, GT_GPU, work, id == GT_NONE ? make(t, key, &type, &r) : id, &r, err);
 }
 
-int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err)
+int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_copy *c, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_COPY };
-	uint64_t key = key_of(COPY, work, (uint64_t)c->direction << 16 | (uint64_t)c->src << 8 | c->dst);
+	uint64_t key =
+		key_of(COPY, work, (uint64_t)c->direction << 16 | (uint64_t)c->src << 8 | c->dst);
 	uint32_t id = find(t, key);
 	char name[80];
 	struct row r;
@@ -218,15 +251,17 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 	add_work(&r, work);
 	add_copy(&r, c);
 	if (id == GT_NONE) {
-		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)", gt_direction_word(c->direction), gt_gpu_memory_word(c->src),
-			 gt_gpu_memory_word(c->dst));
+		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)",
+			gt_direction_word(c->direction), gt_gpu_memory_word(c->src),
+			gt_gpu_memory_word(c->dst));
 		type.name = gt_writer_string(t->w, name);
 		id = make(t, key, &type, &r);
 	}
 	return put(t, GT_GPU, work, id, &r, err);
 }
 
-int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err)
+int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_set *s, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_SET };
 	uint64_t key = key_of(SET, work, s->memory);
@@ -261,7 +296,8 @@ int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, str
 	return put(t, GT_GPU, work, id, &r, err);
 }
 
-int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err)
+int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_waiting *s, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_SYNC, .op = GT_OP_SYNC };
 	uint64_t key = key_of(WAIT, work, s->what);
@@ -278,7 +314,8 @@ int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 	return put(t, GT_SPAN, work, id, &r, err);
 }
 
-int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function, uint32_t kernel, struct gt_err *err)
+int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function,
+	uint32_t kernel, struct gt_err *err)
 {
 	const struct gt_gpu_work at = { .track = track, .start = start, .end = start };
 	struct gt_type type = { .category = GT_CAT_LAUNCH };
@@ -299,29 +336,41 @@ int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, ui
 
 /* ---- managed memory ---- */
 
-static const char *word(const char *const *words, size_t n, uint32_t which) { return words[which < n ? which : 0]; }
+static const char *word(const char *const *words, size_t n, uint32_t which)
+{
+	return words[which < n ? which : 0];
+}
 #define WORD(words, which) word(words, sizeof(words) / sizeof(*(words)), which)
 
 /* Why it happened, in words. NULL: CUPTI does not say. */
 static const char *managed_why(const struct gt_gpu_managed *m)
 {
-	static const char *const migrations[] = { "unknown", "user", "coherence", "prefetch", "eviction", "access counters" };
+	static const char *const migrations[] = { "unknown", "user", "coherence", "prefetch",
+		"eviction", "access counters" };
 	static const char *const accesses[] = { "unknown", "read", "write", "atomic", "prefetch" };
-	static const char *const maps[] = { "unknown", "coherence", "thrashing", "policy", "out of memory", "eviction" };
+	static const char *const maps[] = { "unknown", "coherence", "thrashing", "policy",
+		"out of memory", "eviction" };
 
 	switch (m->kind) {
-	case GT_GPU_MIGRATION_HTOD: case GT_GPU_MIGRATION_DTOH: case GT_GPU_MIGRATION_DTOD: return WORD(migrations, m->why);
-	case GT_GPU_FAULT: case GT_GPU_CPU_FAULT: return WORD(accesses, m->why);
+	case GT_GPU_MIGRATION_HTOD:
+	case GT_GPU_MIGRATION_DTOH:
+	case GT_GPU_MIGRATION_DTOD: return WORD(migrations, m->why);
+	case GT_GPU_FAULT:
+	case GT_GPU_CPU_FAULT: return WORD(accesses, m->why);
 	case GT_GPU_REMOTE_MAP: return WORD(maps, m->why);
 	default: return NULL;
 	}
 }
 
-static uint64_t device_or_host(uint32_t device) { return device == GT_GPU_HOST ? UINT64_MAX : device; }
+static uint64_t device_or_host(uint32_t device)
+{
+	return device == GT_GPU_HOST ? UINT64_MAX : device;
+}
 
 static void add_managed(struct row *r, const struct gt_gpu_managed *m)
 {
-	bool moves = m->kind == GT_GPU_MIGRATION_HTOD || m->kind == GT_GPU_MIGRATION_DTOH || m->kind == GT_GPU_MIGRATION_DTOD;
+	bool moves = m->kind == GT_GPU_MIGRATION_HTOD || m->kind == GT_GPU_MIGRATION_DTOH ||
+		m->kind == GT_GPU_MIGRATION_DTOD;
 	const char *why = managed_why(m);
 
 	if (m->kind == GT_GPU_CPU_FAULT)
@@ -332,21 +381,30 @@ static void add_managed(struct row *r, const struct gt_gpu_managed *m)
 		add(r, "bytes", GT_F_U64, GT_R_BYTES, m->value);
 	add(r, "address", GT_F_HEX, GT_R_NONE, m->address);
 	if (why)
-		add(r, moves || m->kind == GT_GPU_REMOTE_MAP ? "cause" : "access", GT_F_STR, GT_R_NONE, gt_writer_string(r->w, why));
+		add(r, moves || m->kind == GT_GPU_REMOTE_MAP ? "cause" : "access", GT_F_STR,
+			GT_R_NONE, gt_writer_string(r->w, why));
 	if (!moves && m->kind != GT_GPU_REMOTE_MAP)
 		return;
-	add(r, "src_device", GT_F_I64, GT_R_NONE, device_or_host(m->from));	/* -1: the host */
+	add(r, "src_device", GT_F_I64, GT_R_NONE, device_or_host(m->from)); /* -1: the host */
 	add(r, "dst_device", GT_F_I64, GT_R_NONE, device_or_host(m->to));
 }
 
-int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err)
+int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_managed *m, struct gt_err *err)
 {
 	static const char *const names[GT_GPU_MANAGED_KINDS] = {
-		"managed memory", "migration HtoD", "migration DtoH", "CPU page fault", "GPU page fault", "thrashing", "throttling",
+		"managed memory",
+		"migration HtoD",
+		"migration DtoH",
+		"CPU page fault",
+		"GPU page fault",
+		"thrashing",
+		"throttling",
 		"remote map",
 		"migration DtoD",
 	};
-	bool instant = m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING || m->kind == GT_GPU_REMOTE_MAP;
+	bool instant = m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING ||
+		m->kind == GT_GPU_REMOTE_MAP;
 	struct gt_type type = { .category = GT_CAT_MEMORY };
 	struct gt_gpu_work w = *work;
 	uint64_t key = key_of(MANAGED, work, m->kind);
@@ -366,12 +424,22 @@ int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, c
 
 /* ---- overhead ---- */
 
-static const struct overhead { const char *name; bool ours; } overheads[] = {
-	{ "overhead", true }, { "CUPTI buffer flush", true }, { "CUPTI instrumentation", true }, { "CUPTI resource", true },
-	{ "module loading by the runtime", false }, { "lazy function loading", false }, { "command buffer full", false },
-	{ "CUPTI buffer request", true }, { "CUPTI unified memory start", true }, { "compiler", false },
+static const struct overhead {
+	const char *name;
+	bool ours;
+} overheads[] = {
+	{ "overhead", true },
+	{ "CUPTI buffer flush", true },
+	{ "CUPTI instrumentation", true },
+	{ "CUPTI resource", true },
+	{ "module loading by the runtime", false },
+	{ "lazy function loading", false },
+	{ "command buffer full", false },
+	{ "CUPTI buffer request", true },
+	{ "CUPTI unified memory start", true },
+	{ "compiler", false },
 };
-#define COMPILER 9		/* CUPTI's 1; the others are its numbers >> 16 */
+#define COMPILER 9 /* CUPTI's 1; the others are its numbers >> 16 */
 
 static const struct overhead *overhead_of(uint32_t kind)
 {
@@ -382,7 +450,8 @@ static const struct overhead *overhead_of(uint32_t kind)
 
 bool gt_gpu_overhead_is_ours(uint32_t kind) { return overhead_of(kind)->ours; }
 
-int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_overhead *o, struct gt_err *err)
+int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_overhead *o, struct gt_err *err)
 {
 	const struct overhead *kind = overhead_of(o->kind);
 	struct gt_type type = { .category = GT_CAT_OTHER, .layer = GT_LAYER_OVERHEAD };

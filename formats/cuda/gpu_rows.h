@@ -1,62 +1,101 @@
-/* What a GPU did, as rows: the one shape that kernels, copies, sets and waits have, whoever tells of them (CUPTI, CUDA events, a
- * foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a context a GT_TRACK_CONTEXT below
- * its device, a stream a GT_TRACK_STREAM (id: stream id, which is its own only within its context) below its context, or below its
- * device where the context is not known. A kernel is a GT_GPU row whose type has the kernel's name (mangled), category kernel, op
- * launch; a copy has category copy, op copy and a name like "memcpy HtoD (pageable -> device)"; a set category copy, too, as its call has (to others
- * both are memory operations, and the category memory is for what allocates and frees), op set, "memset (device)". A wait is a GT_SPAN
- * row of category sync: it occupies the host, or holds up a stream, and is no work. All have layer gpu. What managed memory does
- * (migrations, faults) are GT_SPAN and GT_INSTANT rows of category memory on the device's track, or the process', and what CUPTI and
- * the driver did besides are GT_SPAN rows of the layer overhead on the process: neither is work of the program, and they have no op. */
+/* What a GPU did, as rows: the one shape that kernels, copies, sets and waits have, whoever tells
+ * of them (CUPTI, CUDA events, a foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal)
+ * below its process, a context a GT_TRACK_CONTEXT below its device, a stream a GT_TRACK_STREAM (id:
+ * stream id, which is its own only within its context) below its context, or below its device where
+ * the context is not known. A kernel is a GT_GPU row whose type has the kernel's name (mangled),
+ * category kernel, op launch; a copy has category copy, op copy and a name like "memcpy HtoD
+ * (pageable -> device)"; a set category copy, too, as its call has (to others both are memory
+ * operations, and the category memory is for what allocates and frees), op set, "memset (device)".
+ * A wait is a GT_SPAN row of category sync: it occupies the host, or holds up a stream, and is no
+ * work. All have layer gpu. What managed memory does (migrations, faults) are GT_SPAN and
+ * GT_INSTANT rows of category memory on the device's track, or the process', and what CUPTI and the
+ * driver did besides are GT_SPAN rows of the layer overhead on the process: neither is work of the
+ * program, and they have no op. */
 #ifndef GT_GPU_H
 #define GT_GPU_H
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
 
+/* clang-format off */
 #define GT_GPU_MEMORIES(X) \
-	X(UNKNOWN, "unknown") X(PAGEABLE, "pageable") X(PINNED, "pinned") X(DEVICE, "device") X(ARRAY, "array") X(MANAGED, "managed") \
-	X(DEVICE_STATIC, "device static") X(MANAGED_STATIC, "managed static")
-enum gt_gpu_memory {		/* CUPTI's numbers (CUpti_ActivityMemoryKind) */
+	X(UNKNOWN, "unknown") \
+	X(PAGEABLE, "pageable") \
+	X(PINNED, "pinned") \
+	X(DEVICE, "device") \
+	X(ARRAY, "array") \
+	X(MANAGED, "managed") \
+	X(DEVICE_STATIC, "device static") \
+	X(MANAGED_STATIC, "managed static")
+/* clang-format on */
+enum gt_gpu_memory { /* CUPTI's numbers (CUpti_ActivityMemoryKind) */
 #define X(e, w) GT_GPU_MEM_##e,
 	GT_GPU_MEMORIES(X)
 #undef X
-	GT_GPU_MEMORY_COUNT
+		GT_GPU_MEMORY_COUNT
 };
-enum gt_gpu_wait { GT_GPU_WAIT_UNKNOWN, GT_GPU_WAIT_EVENT, GT_GPU_WAIT_STREAM_EVENT, GT_GPU_WAIT_STREAM, GT_GPU_WAIT_CONTEXT,
-		   GT_GPU_WAITS };
+enum gt_gpu_wait {
+	GT_GPU_WAIT_UNKNOWN,
+	GT_GPU_WAIT_EVENT,
+	GT_GPU_WAIT_STREAM_EVENT,
+	GT_GPU_WAIT_STREAM,
+	GT_GPU_WAIT_CONTEXT,
+	GT_GPU_WAITS
+};
 
 /* The call that caused it. join GT_JOIN_UNKNOWN: none is known, and the rest is not looked at. */
 struct gt_gpu_cause {
 	enum gt_join join;
-	uint32_t track, name;		/* of the call; string id */
-	int64_t start;			/* ns */
+	uint32_t track, name; /* of the call; string id */
+	int64_t start;        /* ns */
 	uint64_t ns;
 };
 /* Figures that are not known: their fields are left out of the row, because 0 is a figure. */
 enum gt_gpu_unknown {
-	GT_GPU_NO_CORRELATION = 1, GT_GPU_NO_CONTEXT = 2, GT_GPU_NO_BYTES = 4, GT_GPU_NO_ASYNC = 8, GT_GPU_NO_VALUE = 16,
-	GT_GPU_NO_GRID = 32, GT_GPU_NO_BLOCK = 64, GT_GPU_NO_SHARED = 128, GT_GPU_NO_REGISTERS = 256, GT_GPU_UNKNOWN = 511,
+	GT_GPU_NO_CORRELATION = 1,
+	GT_GPU_NO_CONTEXT = 2,
+	GT_GPU_NO_BYTES = 4,
+	GT_GPU_NO_ASYNC = 8,
+	GT_GPU_NO_VALUE = 16,
+	GT_GPU_NO_GRID = 32,
+	GT_GPU_NO_BLOCK = 64,
+	GT_GPU_NO_SHARED = 128,
+	GT_GPU_NO_REGISTERS = 256,
+	GT_GPU_UNKNOWN = 511,
 };
-/* Fields of a row beside those that all of its kind have: name and kind of each, in the order of their values. key: which of them these are,
- * below 1 << 15, so that rows with the same fields have one type. */
-struct gt_gpu_extra { uint32_t key; unsigned n; const struct gt_gpu_extra_field { const char *name; uint8_t kind; } *fields; const uint64_t *values; };
+/* Fields of a row beside those that all of its kind have: name and kind of each, in the order of
+ * their values. key: which of them these are, below 1 << 15, so that rows with the same fields have
+ * one type. */
+struct gt_gpu_extra {
+	uint32_t key;
+	unsigned n;
+	const struct gt_gpu_extra_field {
+		const char *name;
+		uint8_t kind;
+	} * fields;
+	const uint64_t *values;
+};
 /* What all have. graph, node: 0 when it was launched by itself. */
 struct gt_gpu_work {
-	uint32_t track;			/* of the stream */
-	int64_t start, end;		/* ns */
+	uint32_t track;     /* of the stream */
+	int64_t start, end; /* ns */
 	uint32_t correlation, context;
 	uint32_t graph;
 	uint64_t node;
-	uint32_t unknown;		/* enum gt_gpu_unknown, any number of them */
-	struct gt_gpu_extra extra;	/* none: all 0 */
-	bool by_events;			/* timed by CUDA events around the call: start and end bound it; its row has a field that says so */
+	uint32_t unknown;          /* enum gt_gpu_unknown, any number of them */
+	struct gt_gpu_extra extra; /* none: all 0 */
+	/* timed by CUDA events around the call: start and end bound it; its row has a field that
+	 * says so */
+	bool by_events;
 	struct gt_gpu_cause cause;
-	struct gt_gpu_cause made;	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked at */
+	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked
+	 * at */
+	struct gt_gpu_cause made;
 };
 struct gt_gpu_kernel {
-	uint32_t name;			/* string id */
+	uint32_t name; /* string id */
 	uint32_t grid[3], block[3];
-	uint32_t shared_static, shared_dynamic;		/* bytes a block */
-	uint32_t registers;				/* a thread */
+	uint32_t shared_static, shared_dynamic; /* bytes a block */
+	uint32_t registers;                     /* a thread */
 };
 struct gt_gpu_copy {
 	enum gt_direction direction;
@@ -65,54 +104,89 @@ struct gt_gpu_copy {
 	uint64_t bytes;
 	uint32_t src_device, dst_device;
 };
-struct gt_gpu_set { enum gt_gpu_memory memory; uint64_t bytes; uint32_t value; bool async; };
-#define GT_GPU_NO_EVENT UINT32_MAX
-struct gt_gpu_waiting { enum gt_gpu_wait what; uint64_t event; };	/* event: its handle, or GT_GPU_NO_EVENT */
-
-enum gt_gpu_managed_kind {	/* CUPTI's numbers (CUpti_ActivityUnifiedMemoryCounterKind) */
-	GT_GPU_MIGRATION_HTOD = 1, GT_GPU_MIGRATION_DTOH, GT_GPU_CPU_FAULT, GT_GPU_FAULT, GT_GPU_THRASHING, GT_GPU_THROTTLING,
-	GT_GPU_REMOTE_MAP, GT_GPU_MIGRATION_DTOD, GT_GPU_MANAGED_KINDS
+struct gt_gpu_set {
+	enum gt_gpu_memory memory;
+	uint64_t bytes;
+	uint32_t value;
+	bool async;
 };
-#define GT_GPU_HOST UINT32_MAX		/* in place of a device */
+#define GT_GPU_NO_EVENT UINT32_MAX
+/* event: its handle, or GT_GPU_NO_EVENT */
+struct gt_gpu_waiting {
+	enum gt_gpu_wait what;
+	uint64_t event;
+};
+
+enum gt_gpu_managed_kind { /* CUPTI's numbers (CUpti_ActivityUnifiedMemoryCounterKind) */
+	GT_GPU_MIGRATION_HTOD = 1,
+	GT_GPU_MIGRATION_DTOH,
+	GT_GPU_CPU_FAULT,
+	GT_GPU_FAULT,
+	GT_GPU_THRASHING,
+	GT_GPU_THROTTLING,
+	GT_GPU_REMOTE_MAP,
+	GT_GPU_MIGRATION_DTOD,
+	GT_GPU_MANAGED_KINDS
+};
+#define GT_GPU_HOST UINT32_MAX /* in place of a device */
 struct gt_gpu_managed {
 	enum gt_gpu_managed_kind kind;
-	uint64_t value, address;	/* value: bytes; of a fault of the GPU: how many; of the CPU: the instruction */
-	uint32_t from, to;		/* devices, or GT_GPU_HOST */
-	uint32_t why;			/* CUPTI's number: cause of a migration or remote map, kind of access of a fault */
+	/* value: bytes; of a fault of the GPU: how many; of the CPU: the instruction */
+	uint64_t value, address;
+	uint32_t from, to; /* devices, or GT_GPU_HOST */
+	/* CUPTI's number: cause of a migration or remote map, kind of access of a fault */
+	uint32_t why;
 };
-struct gt_gpu_overhead { uint32_t kind /* CUpti_ActivityOverheadKind */, thread /* 0: none */; };
+struct gt_gpu_overhead {
+	uint32_t kind /* CUpti_ActivityOverheadKind */, thread /* 0: none */;
+};
 
 /* The types already made. Zero-initialised but for w is empty. */
 struct gt_gpu_types {
 	struct gt_writer *w;
 	struct gt_map map;
-	struct gt_gpu_type { uint64_t key; uint32_t type; } *types;
+	struct gt_gpu_type {
+		uint64_t key;
+		uint32_t type;
+	} * types;
 	size_t n, cap;
 };
 void gt_gpu_types_release(struct gt_gpu_types *t);
 
 /* Has a kernel of this name, and with these arguments, a type? Else gt_gpu_put_kernel makes one. */
-bool gt_gpu_knows_kernel(const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name);
+bool gt_gpu_knows_kernel(
+	const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name);
 
 /* Each writes one row. 0 or negative. */
-int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err);
-int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err);
-int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err);
-/* A graph as a whole, of which it is not known what its nodes did: category graph, op graph_launch. */
+int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_kernel *k, struct gt_err *err);
+int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_copy *c, struct gt_err *err);
+int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_set *s, struct gt_err *err);
+/* A graph as a whole, of which it is not known what its nodes did: category graph, op graph_launch.
+ */
 int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err);
-/* A launching call of which nothing was told: a moment of layer gpu on its thread's track. function, kernel: strings; kernel may be
- * GT_NONE. */
-int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function, uint32_t kernel, struct gt_err *err);
-int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
+/* A launching call of which nothing was told: a moment of layer gpu on its thread's track.
+ * function, kernel: strings; kernel may be GT_NONE. */
+int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function,
+	uint32_t kernel, struct gt_err *err);
+int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_waiting *s, struct gt_err *err);
 
-enum gt_gpu_wait gt_gpu_wait_of_row(const char *name);	/* the name of its type; GT_GPU_WAIT_UNKNOWN: nobody knows for what, or it is none */
-enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
+/* the name of its type; GT_GPU_WAIT_UNKNOWN: nobody knows for what, or it is none */
+enum gt_gpu_wait gt_gpu_wait_of_row(const char *name);
+/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
+enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);
 /* Of work only track, start and end are looked at. */
-int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err);
+int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_managed *m, struct gt_err *err);
 /* Its first field is the thread. */
-int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_overhead *o, struct gt_err *err);
-bool gt_gpu_overhead_is_ours(uint32_t kind);	/* of recording; else the driver would have had it anyway */
+int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work,
+	const struct gt_gpu_overhead *o, struct gt_err *err);
+/* of recording; else the driver would have had it anyway */
+bool gt_gpu_overhead_is_ours(uint32_t kind);
 
-const char *gt_gpu_memory_word(unsigned memory);	/* "unknown" for what is none */
-const char *gt_direction_word(unsigned direction);	/* "HtoD" and its like; "?" */
+const char *gt_gpu_memory_word(unsigned memory);   /* "unknown" for what is none */
+const char *gt_direction_word(unsigned direction); /* "HtoD" and its like; "?" */
 #endif

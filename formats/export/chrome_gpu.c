@@ -22,7 +22,11 @@ bool gt_chrome_gpu_type(const struct gt_type *type)
 	return false;
 }
 
-struct args { struct gt_out *out; bool any; int64_t base; };
+struct args {
+	struct gt_out *out;
+	bool any;
+	int64_t base;
+};
 
 static void key(struct args *a, const char *name)
 {
@@ -41,7 +45,10 @@ static void put_number(struct args *a, const char *name, uint64_t v)
 /* The device and the stream that a track belongs to. */
 static void put_place(struct args *a, const struct gt_segment *seg, uint32_t track)
 {
-	static const struct { uint8_t kind; const char *name; } places[] = { { GT_TRACK_DEVICE, "device" }, { GT_TRACK_STREAM, "stream" } };
+	static const struct {
+		uint8_t kind;
+		const char *name;
+	} places[] = { { GT_TRACK_DEVICE, "device" }, { GT_TRACK_STREAM, "stream" } };
 
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t t = track;
@@ -78,14 +85,16 @@ static void put_three(struct args *a, const char *name, const uint64_t v[3], uns
 /* The call that created a graph's node: no arrow leads there. */
 static void put_creation(struct args *a, const struct gt_segment *seg, const struct gathered *g)
 {
-	const char *name = g->made_name < seg->nstrings ? gt_str(seg, (uint32_t)g->made_name) : NULL;
+	const char *name =
+		g->made_name < seg->nstrings ? gt_str(seg, (uint32_t)g->made_name) : NULL;
 
 	if (!name)
 		return;
 	key(a, "created_by");
 	gt_out_json(a->out, name, strlen(name));
 	key(a, "created_ts");
-	gt_out_used(a->out, gt_put_us(gt_out_room(a->out, 64), gt_since((int64_t)g->made_start, a->base)));
+	gt_out_used(a->out,
+		gt_put_us(gt_out_room(a->out, 64), gt_since((int64_t)g->made_start, a->base)));
 }
 
 static void put_gathered(struct args *a, const struct gathered *g, const struct gt_row *row)
@@ -97,18 +106,20 @@ static void put_gathered(struct args *a, const struct gathered *g, const struct 
 	if (!g->sized)
 		return;
 	put_number(a, "bytes", g->bytes);
-	if (row->end > row->start) {	/* bytes by ns are GB by s */
+	if (row->end > row->start) { /* bytes by ns are GB by s */
 		key(a, "memory bandwidth (GB/s)");
-		gt_out_printf(a->out, "%.9g", (double)g->bytes / (double)gt_since(row->end, row->start));
+		gt_out_printf(
+			a->out, "%.9g", (double)g->bytes / (double)gt_since(row->end, row->start));
 	}
 }
 
-static void put_own(struct args *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
+static void put_own(
+	struct args *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
 {
 	const char *name = gt_str(seg, f->name);
 
 	if (f->kind == GT_F_STR && v >= seg->nstrings)
-		return;		/* not known */
+		return; /* not known */
 	gt_out_str(a->out, a->any ? "," : ",\"args\":{");
 	gt_out_json(a->out, name, strlen(name));
 	gt_out_str(a->out, ":");
@@ -117,7 +128,8 @@ static void put_own(struct args *a, const struct gt_segment *seg, const struct g
 }
 
 /* The call that launched it: an arrow leads there, so its track and start are not said again. */
-static void put_launch(struct args *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v, uint64_t join)
+static void put_launch(struct args *a, const struct gt_segment *seg, const struct gt_field *f,
+	uint64_t v, uint64_t join)
 {
 	if (join == GT_JOIN_UNKNOWN || f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_LAUNCH_START)
 		return;
@@ -150,11 +162,17 @@ static void add_up(struct gathered *g, const struct gt_field *f, uint64_t v)
 }
 
 static const char *const names[GT_ROLES] = {
-	[GT_R_CORRELATION] = "correlation", [GT_R_CONTEXT] = "context", [GT_R_REGISTERS] = "registers per thread",
-	[GT_R_GRAPH] = "graph id", [GT_R_NODE] = "graph node id", [GT_R_DEVICE] = "toDevice", [GT_R_EVENT] = "wait_on_cuda_event_id",
+	[GT_R_CORRELATION] = "correlation",
+	[GT_R_CONTEXT] = "context",
+	[GT_R_REGISTERS] = "registers per thread",
+	[GT_R_GRAPH] = "graph id",
+	[GT_R_NODE] = "graph node id",
+	[GT_R_DEVICE] = "toDevice",
+	[GT_R_EVENT] = "wait_on_cuda_event_id",
 };
 
-static void put_field(struct args *a, const struct gt_segment *seg, const struct gt_field *f, uint64_t v, uint64_t join)
+static void put_field(struct args *a, const struct gt_segment *seg, const struct gt_field *f,
+	uint64_t v, uint64_t join)
 {
 	switch (f->role) {
 	case GT_R_GRID:
@@ -163,19 +181,18 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_BYTES:
 	case GT_R_MADE_TRACK:
 	case GT_R_MADE_START:
-	case GT_R_MADE_NAME:
-		return;
+	case GT_R_MADE_NAME: return;
 	case GT_R_LAUNCH_TRACK:
 	case GT_R_LAUNCH_START:
 	case GT_R_LAUNCH_NS:
 	case GT_R_LAUNCH_NAME:
-	case GT_R_LAUNCH_JOIN:
-		put_launch(a, seg, f, v, join);
-		return;
+	case GT_R_LAUNCH_JOIN: put_launch(a, seg, f, v, join); return;
 	}
 	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR) {
 		key(a, names[f->role]);
-		gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), f->role == GT_R_EVENT ? GT_F_U64 : f->kind, v));
+		gt_out_used(a->out,
+			gt_put_value(gt_out_room(a->out, 64),
+				f->role == GT_R_EVENT ? GT_F_U64 : f->kind, v));
 	} else if (f->role == GT_R_NONE && !strcmp(gt_str(seg, f->name), "src_device")) {
 		put_number(a, "fromDevice", v);
 	} else {
@@ -183,8 +200,8 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	}
 }
 
-void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track, const struct gt_row *row, const uint64_t *args,
-			int64_t base)
+void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track,
+	const struct gt_row *row, const uint64_t *args, int64_t base)
 {
 	const struct gt_type *type = &seg->types[row->type];
 	unsigned n = row->nargs < type->nfields ? row->nargs : type->nfields;

@@ -1,11 +1,12 @@
 /* A slice as a line of JSON: see chrome_slices.h.
  *
- * Speed. A line is put together from pieces that exist already: what the type says ({"name":..,"cat":..), what the track
- * says ("pid":..,"tid":..), two numbers, arguments. Finished calls, the bulk of any trace, come as columns and in file order,
- * since JSON viewers sort by themselves.
+ * Speed. A line is put together from pieces that exist already: what the type says
+ * ({"name":..,"cat":..), what the track says ("pid":..,"tid":..), two numbers, arguments. Finished
+ * calls, the bulk of any trace, come as columns and in file order, since JSON viewers sort by
+ * themselves.
  *
- * Arrows lead from the call that launched something to what the GPU did: a row of the GPU that carries its launch writes both ends, if the
- * call itself was written (chrome_flows.h).
+ * Arrows lead from the call that launched something to what the GPU did: a row of the GPU that
+ * carries its launch writes both ends, if the call itself was written (chrome_flows.h).
  */
 #include "formats/export/chrome_slices.h"
 
@@ -15,30 +16,43 @@
 #include "formats/export/chrome_gpu.h"
 #include "formats/trace/read/block_plan.h"
 
-#define TEXT_FAST 32768u		/* longer prefixes are copied piecewise */
+#define TEXT_FAST 32768u /* longer prefixes are copied piecewise */
 
-struct text { char *s; uint32_t len; };
+struct text {
+	char *s;
+	uint32_t len;
+};
 struct gt_chrome_type {
-	struct text head;		/* ,\n{"name":"..","cat":"..","ph":"X","pid": */
-	struct text *fields;		/* ,"name": */
-	bool gpu;			/* its rows say what a GPU did, and which call launched it */
-	bool call;			/* its rows may launch GPU work, as calls or as spans that overlap others by halves */
+	struct text head;    /* ,\n{"name":"..","cat":"..","ph":"X","pid": */
+	struct text *fields; /* ,"name": */
+	/* its rows say what a GPU did, and which call launched it */
+	bool gpu;
+	/* its rows may launch GPU work, as calls or as spans that overlap others by halves */
+	bool call;
 	uint32_t name;
 };
 struct gt_chrome_segment {
 	struct gt_chrome_type *types;
-	struct text *kernels;		/* by string id: the short form as JSON */
+	struct text *kernels; /* by string id: the short form as JSON */
 };
 /* One type's argument columns in one run, and how far we are in them. */
-struct gt_chrome_cursor { uint64_t run; uint32_t next; size_t columns; };
+struct gt_chrome_cursor {
+	uint64_t run;
+	uint32_t next;
+	size_t columns;
+};
 
-static int no_memory(struct gt_chrome_slices *c) { return gt_err_set(c->err, -ENOMEM, "out of memory"); }
+static int no_memory(struct gt_chrome_slices *c)
+{
+	return gt_err_set(c->err, -ENOMEM, "out of memory");
+}
 
 /* ---- what a type says ---- */
 
 static struct text keep_text(struct gt_out *o)
 {
-	struct text t = { malloc(o->len + 32), (uint32_t)o->len };	/* 16: put_text reads in pieces */
+	/* 16: put_text reads in pieces */
+	struct text t = { malloc(o->len + 32), (uint32_t)o->len };
 
 	if (t.s)
 		memcpy(t.s, o->data, o->len);
@@ -52,7 +66,8 @@ static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segmen
 	const struct gt_type *type = &seg->types[id];
 	bool kernel = type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL;
 
-	return kernel ? gt_kernel_names_get(c->names, gt_type_name(seg, id)) : gt_type_name(seg, id);
+	return kernel ? gt_kernel_names_get(c->names, gt_type_name(seg, id))
+		      : gt_type_name(seg, id);
 }
 
 static const char *shown_category(const struct gt_type *type)
@@ -66,7 +81,8 @@ static const char *shown_category(const struct gt_type *type)
 	return gpu ? gpu : gt_category_word(type->category);
 }
 
-const struct gt_chrome_type *gt_chrome_type(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
+const struct gt_chrome_type *gt_chrome_type(
+	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
 {
 	struct gt_chrome_type *t = &c->segs[seg->index].types[id];
 	const struct gt_type *type = &seg->types[id];
@@ -83,7 +99,9 @@ const struct gt_chrome_type *gt_chrome_type(struct gt_chrome_slices *c, const st
 	t->name = type->name;
 	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
 	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
-		const char *name = type->fields[i].role == GT_R_KERNEL ? "kernel" : gt_str(seg, type->fields[i].name);
+		const char *name = type->fields[i].role == GT_R_KERNEL
+			? "kernel"
+			: gt_str(seg, type->fields[i].name);
 
 		gt_out_memory(&o);
 		gt_out_str(&o, ",");
@@ -106,7 +124,8 @@ failed:
 }
 
 /* The short kernel name as JSON. */
-static const struct text *get_kernel(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t string)
+static const struct text *get_kernel(
+	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t string)
 {
 	struct gt_chrome_segment *s = &c->segs[seg->index];
 	const char *name;
@@ -154,7 +173,8 @@ static void add_text(struct gt_chrome_slices *c, const struct text *t)
 		gt_out_used(c->out, put_text(gt_out_room(c->out, t->len + 16), t->s, t->len));
 }
 
-static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_field *f, uint64_t v)
+static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+	const struct gt_field *f, uint64_t v)
 {
 	const struct text *kernel = NULL;
 
@@ -171,7 +191,8 @@ static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 }
 
 /* Opens the object, or goes on in it; `comma_text` begins with a comma. */
-static inline void put_key(struct gt_chrome_slices *c, bool *any, const char *comma_text, uint32_t len)
+static inline void put_key(
+	struct gt_chrome_slices *c, bool *any, const char *comma_text, uint32_t len)
 {
 	char *p;
 
@@ -191,7 +212,8 @@ static inline void put_key(struct gt_chrome_slices *c, bool *any, const char *co
 	*any = true;
 }
 
-void gt_chrome_put_args(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
+void gt_chrome_put_args(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t)
 {
 	static const char ret[32] = ",\"ret\":", open[32] = ",\"open\":true";
 	const struct gt_type *type = &s->seg->types[s->type];
@@ -199,8 +221,9 @@ void gt_chrome_put_args(struct gt_chrome_slices *c, const struct gt_chrome_slice
 	uint64_t v;
 
 	for (unsigned i = 0; i < type->nfields; i++) {
-		if (!get_arg(s, i, &v) || (type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
-			continue;	/* not known, or no string */
+		if (!get_arg(s, i, &v) ||
+			(type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
+			continue; /* not known, or no string */
 		put_key(c, &any, t->fields[i].s, t->fields[i].len);
 		put_field(c, s, &type->fields[i], v);
 	}
@@ -225,10 +248,13 @@ static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *v
 }
 
 /* One end of an arrow. */
-static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, const struct gt_chrome_lane *l, int64_t time, bool arrives)
+static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
+	const struct gt_chrome_lane *l, int64_t time, bool arrives)
 {
-	static const char *const heads[] = { ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"s\",\"id\":\"",
-					     ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":\"" };
+	static const char *const heads[] = {
+		",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"s\",\"id\":\"",
+		",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":\""
+	};
 	char *p;
 
 	gt_out_str(c->out, heads[arrives]);
@@ -237,32 +263,37 @@ static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, 
 	gt_out_used(c->out, gt_put_u64(p, c->launches));
 	gt_out_str(c->out, "\",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
-	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
+	gt_out_used(
+		c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
 	gt_out_str(c->out, "}");
 }
 
-/* The lane of the call that launched a row, and a time within it. NULL: it has no slice, so there is no arrow. */
-static const struct gt_chrome_lane *find_launch(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, int64_t *time)
+/* The lane of the call that launched a row, and a time within it. NULL: it has no slice, so there
+ * is no arrow. */
+static const struct gt_chrome_lane *find_launch(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, int64_t *time)
 {
 	struct gt_chrome_call call = { .segment = s->seg->index };
 	uint64_t track, at, ns, join, name;
 	uint32_t lane;
 
-	if (!get_role(s, GT_R_LAUNCH_TRACK, &track) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
-	    !get_role(s, GT_R_LAUNCH_NAME, &name) || !get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN ||
-	    track >= s->seg->ntracks)
+	if (!get_role(s, GT_R_LAUNCH_TRACK, &track) || !get_role(s, GT_R_LAUNCH_START, &at) ||
+		!get_role(s, GT_R_LAUNCH_NS, &ns) || !get_role(s, GT_R_LAUNCH_NAME, &name) ||
+		!get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN ||
+		track >= s->seg->ntracks)
 		return NULL;
 	call.start = (int64_t)at;
 	call.track = (uint32_t)track;
 	call.name = (uint32_t)name;
 	lane = gt_chrome_flows_lane(&c->flows, s->seg, &call);
-	*time = call.start + (ns > 1);	/* within the call, not where the one before it may end */
+	*time = call.start + (ns > 1); /* within the call, not where the one before it may end */
 	return lane == GT_NONE ? NULL : &c->tracks.tracks[s->seg->index][track].lanes[lane];
 }
 
-/* An arrow leads from the launching call to what the GPU did: the row of the GPU work writes both ends, so that each start has its finish.
- * Work of one graph launch has one arrow each. */
-static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_lane *l)
+/* An arrow leads from the launching call to what the GPU did: the row of the GPU work writes both
+ * ends, so that each start has its finish. Work of one graph launch has one arrow each. */
+static void put_flow(
+	struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_lane *l)
 {
 	int64_t start;
 	const struct gt_chrome_lane *from = find_launch(c, s, &start);
@@ -271,11 +302,11 @@ static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s
 		return;
 	c->launches++;
 	put_arrow(c, s->seg, from, start, false);
-	put_arrow(c, s->seg, l, s->start + (s->dur > 1), true);		/* as above */
+	put_arrow(c, s->seg, l, s->start + (s->dur > 1), true); /* as above */
 }
 
-static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t,
-			     const struct gt_chrome_lane *l)
+static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
 	char *p;
 
@@ -287,7 +318,8 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
 	gt_out_used(c->out, p);
 	if (s->event && t->gpu)
-		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
+		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args,
+			c->bases[s->seg->index]);
 	else if (s->ret || s->open || s->args || s->columns)
 		gt_chrome_put_args(c, s, t);
 	*gt_out_room(c->out, 1) = '}';
@@ -296,8 +328,8 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 }
 
 /* No lane is left: a pair of async events overlaps whatever it likes. */
-static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t,
-		      const struct gt_chrome_lane *l)
+static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
+	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
 	const char *name = shown_name(c, s->seg, s->type);
 	uint64_t id = ++c->async_id;
@@ -306,21 +338,25 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 		gt_chrome_separate(&c->tracks);
 		gt_out_str(c->out, "{\"name\":");
 		gt_out_json(c->out, name ? name : "?", name ? strlen(name) : 1);
-		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
-			      shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
+		gt_out_printf(c->out,
+			",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
+			shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
 		gt_out_add(c->out, l->where, l->where_len);
 		gt_out_used(c->out,
-			    gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
+			gt_put_us(gt_out_room(c->out, 64),
+				gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
 		if (!end && s->event && t->gpu)
-			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
+			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row,
+				s->event->args, c->bases[s->seg->index]);
 		else if (!end)
 			gt_chrome_put_args(c, s, t);
 		gt_out_str(c->out, "}");
 	}
 }
 
-static inline int note_call(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s,
-			    const struct gt_chrome_type *type, const struct gt_chrome_lane *l)
+static inline int note_call(struct gt_chrome_slices *c, uint32_t track,
+	const struct gt_chrome_slice *s, const struct gt_chrome_type *type,
+	const struct gt_chrome_lane *l)
 {
 	const struct gt_chrome_call call = { s->start, s->seg->index, track, type->name };
 	uint32_t lane = (uint32_t)(l - c->tracks.tracks[s->seg->index][track].lanes);
@@ -329,8 +365,8 @@ static inline int note_call(struct gt_chrome_slices *c, uint32_t track, const st
 }
 
 /* Writes it where it fits: l, or, when there is none, as a pair of async events. */
-static inline int put_placed(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s, const struct gt_chrome_lane *l,
-			     bool arrives)
+static inline int put_placed(struct gt_chrome_slices *c, uint32_t track,
+	const struct gt_chrome_slice *s, const struct gt_chrome_lane *l, bool arrives)
 {
 	const struct gt_chrome_type *type = gt_chrome_type(c, s->seg, s->type);
 
@@ -351,20 +387,23 @@ static inline int put_placed(struct gt_chrome_slices *c, uint32_t track, const s
 }
 
 /* epoch: of its run, 0 where calls come in order of time. */
-static inline int put_call(struct gt_chrome_slices *c, uint32_t track, unsigned depth, uint32_t epoch,
-			   const struct gt_chrome_slice *s)
+static inline int put_call(struct gt_chrome_slices *c, uint32_t track, unsigned depth,
+	uint32_t epoch, const struct gt_chrome_slice *s)
 {
-	const struct gt_chrome_lane *l = gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch);
+	const struct gt_chrome_lane *l = gt_chrome_call(
+		&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch);
 
 	return put_placed(c, track, s, l, false);
 }
 
-int gt_chrome_put_call(struct gt_chrome_slices *c, uint32_t track, unsigned depth, const struct gt_chrome_slice *s)
+int gt_chrome_put_call(
+	struct gt_chrome_slices *c, uint32_t track, unsigned depth, const struct gt_chrome_slice *s)
 {
 	return put_call(c, track, depth, 0, s);
 }
 
-int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s, const struct gt_chrome_lane *l, bool arrives)
+int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s,
+	const struct gt_chrome_lane *l, bool arrives)
 {
 	return put_placed(c, track, s, l, arrives);
 }
@@ -372,7 +411,8 @@ int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_ch
 /* ---- calls, from columns ---- */
 
 /* The argument columns of one code of this run, looked up when it is met first. */
-static struct gt_chrome_cursor *get_cursor(struct gt_chrome_slices *c, const struct gt_cols *cols, uint32_t code)
+static struct gt_chrome_cursor *get_cursor(
+	struct gt_chrome_slices *c, const struct gt_cols *cols, uint32_t code)
 {
 	struct gt_chrome_cursor *k = &c->cursors[code];
 	unsigned nfields = cols->seg->types[cols->types[code]].nfields;
@@ -416,8 +456,10 @@ static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
 	gt_export_goes(c->opt, cols->n);
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
-		struct gt_chrome_slice s = { .seg = cols->seg, .type = cols->types[code], .start = cols->start[i],
-					     .dur = cols->dur[i] };
+		struct gt_chrome_slice s = { .seg = cols->seg,
+			.type = cols->types[code],
+			.start = cols->start[i],
+			.dur = cols->dur[i] };
 		int rc;
 
 		if (s.type == GT_NONE)
@@ -446,13 +488,18 @@ int gt_chrome_put_calls(struct gt_chrome_slices *c, const struct gt_filter *filt
 
 /* ---- all of them ---- */
 
-int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_options *opt, struct gt_reader *r, struct gt_out *out,
-			  struct gt_err *err)
+int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_options *opt,
+	struct gt_reader *r, struct gt_out *out, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 
-	*c = (struct gt_chrome_slices){ .r = r, .opt = opt, .out = out, .err = err, .bases = gt_export_bases(r),
-					.names = gt_kernel_names_of(r, GT_NAME_SHORT), .segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
+	*c = (struct gt_chrome_slices){ .r = r,
+		.opt = opt,
+		.out = out,
+		.err = err,
+		.bases = gt_export_bases(r),
+		.names = gt_kernel_names_of(r, GT_NAME_SHORT),
+		.segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
 	if (gt_chrome_flows_init(&c->flows, r) || !c->bases || !c->names || !c->segs)
 		return no_memory(c);
 	for (uint32_t i = 0; i < n; i++) {

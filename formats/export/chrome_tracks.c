@@ -1,19 +1,21 @@
 /* Where each row goes in a Chrome trace: see chrome_tracks.h.
  *
- * Viewers drop a slice that overlaps another on its thread without lying inside it. Calls nest, unless the file lies, and
- * because a long call is written after its children (rows lie in the epoch of their end) we cannot look at a stack. Instead
- * each track remembers per depth the last row, and the extent of the orphans: rows whose parent has not come yet. A row is let
- * through only if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or holds it, (3) it
- * holds the orphans of each greater depth, or none of them. By induction nothing overlaps by halves, in memory that depends on
- * the depth alone.
+ * Viewers drop a slice that overlaps another on its thread without lying inside it. Calls nest,
+ * unless the file lies, and because a long call is written after its children (rows lie in the
+ * epoch of their end) we cannot look at a stack. Instead each track remembers per depth the last
+ * row, and the extent of the orphans: rows whose parent has not come yet. A row is let through only
+ * if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or holds
+ * it, (3) it holds the orphans of each greater depth, or none of them. By induction nothing
+ * overlaps by halves, in memory that depends on the depth alone.
  *
- * One kind of row comes out of order: the call that began before its epoch and is written behind rows that began after it
- * ended. For those (1) and (2) read: at each depth up to its own it lies between what earlier epochs had and the first row of
- * this one, behind or inside the last such row. Orphans that wait for a parent of that kind are kept apart from those whose
- * parent began later. What is refused, and spans that overlap, go to lanes.
+ * One kind of row comes out of order: the call that began before its epoch and is written behind
+ * rows that began after it ended. For those (1) and (2) read: at each depth up to its own it lies
+ * between what earlier epochs had and the first row of this one, behind or inside the last such
+ * row. Orphans that wait for a parent of that kind are kept apart from those whose parent began
+ * later. What is refused, and spans that overlap, go to lanes.
  *
- * Process ids are kept where they can be; a second process of the same id (two hosts in one file) is moved up by a multiple
- * of ten million and its name says who it was.
+ * Process ids are kept where they can be; a second process of the same id (two hosts in one file)
+ * is moved up by a multiple of ten million and its name says who it was.
  */
 #include "formats/export/chrome_tracks.h"
 
@@ -23,16 +25,20 @@
 #include "formats/base/buf.h"
 #include "formats/export/exporters.h"
 
-#define PID_STEP 10000000		/* above every pid of Linux */
+#define PID_STEP 10000000 /* above every pid of Linux */
 #define ID_MAX INT32_MAX
-#define DEVICE_ORDER 1000000u		/* sort index of the first GPU: behind all processes */
-#define LANE_TID 1000000000		/* first made-up thread id */
+#define DEVICE_ORDER 1000000u /* sort index of the first GPU: behind all processes */
+#define LANE_TID 1000000000   /* first made-up thread id */
 #define LANES_PER_TRACK 256u
 #define LANES_MAX 200000u
 #define LANE_STACK 64u
-#define LEVELS_MAX (1u << 21)		/* of all tracks together; beyond it rows are refused and go to lanes */
+/* of all tracks together; beyond it rows are refused and go to lanes */
+#define LEVELS_MAX (1u << 21)
 
-static int no_memory(struct gt_chrome_tracks *c) { return gt_err_set(c->err, -ENOMEM, "out of memory"); }
+static int no_memory(struct gt_chrome_tracks *c)
+{
+	return gt_err_set(c->err, -ENOMEM, "out of memory");
+}
 
 /* ---- sets of ids ---- */
 
@@ -48,7 +54,8 @@ static int ids_add(struct gt_ids *s, uint64_t key)
 
 	if (gt_map_get(&s->map, hash, same_id, s, &key, sizeof(key)) != UINT32_MAX)
 		return 0;
-	if (gt_grow(&s->keys, &s->cap, s->n + 1, sizeof(*s->keys)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
+	if (gt_grow(&s->keys, &s->cap, s->n + 1, sizeof(*s->keys)) ||
+		gt_map_add(&s->map, hash, (uint32_t)s->n))
 		return -ENOMEM;
 	s->keys[s->n++] = key;
 	return 1;
@@ -68,22 +75,29 @@ void gt_chrome_separate(struct gt_chrome_tracks *c)
 	c->some = true;
 }
 
-static void put_name(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
+static void put_name(
+	struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
 	gt_chrome_separate(c);
-	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
+	gt_out_printf(c->out,
+		"{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
+		pid, tid);
 	gt_out_json(c->out, name, strlen(name));
 	gt_out_str(c->out, "}}");
 }
 
-static void put_sort_index(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
+static void put_sort_index(
+	struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
 {
 	gt_chrome_separate(c);
-	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64 "}}", what,
-		      pid, tid, index < ID_MAX ? index : ID_MAX);
+	gt_out_printf(c->out,
+		"{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64
+		"}}",
+		what, pid, tid, index < ID_MAX ? index : ID_MAX);
 }
 
-/* The track whose Chrome process a track belongs to: its device, its process, or else the highest track that is not the machine. */
+/* The track whose Chrome process a track belongs to: its device, its process, or else the highest
+ * track that is not the machine. */
 static uint32_t owner(const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t device = gt_track_device(seg, track), process = gt_track_process(seg, track), up;
@@ -95,7 +109,11 @@ static uint32_t owner(const struct gt_segment *seg, uint32_t track)
 	return track;
 }
 
-struct process_key { const struct gt_chrome_tracks *c; const struct gt_segment *seg; uint32_t track; };
+struct process_key {
+	const struct gt_chrome_tracks *c;
+	const struct gt_segment *seg;
+	uint32_t track;
+};
 
 /* Do two tracks, perhaps of two recordings of one machine, mean one process? */
 static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
@@ -107,18 +125,20 @@ static bool same_process(const void *arg, uint32_t value, const void *key, size_
 
 	if (a == b && p->track == k->track)
 		return true;
-	if (ta->kind != GT_TRACK_PROCESS || tb->kind != GT_TRACK_PROCESS || ta->id != tb->id || ta->start != tb->start)
+	if (ta->kind != GT_TRACK_PROCESS || tb->kind != GT_TRACK_PROCESS || ta->id != tb->id ||
+		ta->start != tb->start)
 		return false;
 	return a == b || (ta->start && gt_same_clock(a, b));
 }
 
 static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)
 {
-	uint64_t want = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;	/* 0 would be the idle process */
+	/* 0 would be the idle process */
+	uint64_t want = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;
 	int rc;
 
 	if (t->kind == GT_TRACK_DEVICE && t->id > 0 && t->id < PID_STEP)
-		want += PID_STEP;	/* 1 would be init */
+		want += PID_STEP; /* 1 would be init */
 
 	while (!(rc = ids_add(&c->pids, want)))
 		want = want + PID_STEP <= ID_MAX ? want + PID_STEP : want % PID_STEP + 1;
@@ -127,7 +147,8 @@ static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_
 }
 
 /* "GPU 0 NVIDIA H200 (python3)". Which python3, where there are several. */
-static void device_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, char *to, size_t size)
+static void device_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg,
+	uint32_t track, char *to, size_t size)
 {
 	const struct gt_track *t = &seg->tracks[track];
 	uint32_t process = gt_track_process(seg, track), nprocesses = 0;
@@ -145,24 +166,28 @@ static void device_label(const struct gt_chrome_tracks *c, const struct gt_segme
 		nprocesses += seg->tracks[i].kind == GT_TRACK_PROCESS;
 	gt_export_track_name(seg, process, whose, sizeof(whose));
 	if (nprocesses > 1 || gt_reader_segments(c->r) > 1)
-		snprintf(to + n, size - (size_t)n, " (%s %" PRId64 ")", whose, seg->tracks[process].id);
+		snprintf(to + n, size - (size_t)n, " (%s %" PRId64 ")", whose,
+			seg->tracks[process].id);
 	else
 		snprintf(to + n, size - (size_t)n, " (%s)", whose);
 }
 
 /* GPUs stand behind all processes, those of one process together. */
-static uint64_t process_order(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+static uint64_t process_order(
+	const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
 {
 	const struct gt_track *t = &seg->tracks[track];
 	uint32_t process = gt_track_process(seg, track);
 
 	if (t->kind != GT_TRACK_DEVICE)
 		return c->nprocs;
-	return DEVICE_ORDER + (uint64_t)(process == GT_NONE ? 0 : process) * 64 + (t->id > 0 && t->id < 64 ? (uint64_t)t->id : 0);
+	return DEVICE_ORDER + (uint64_t)(process == GT_NONE ? 0 : process) * 64 +
+		(t->id > 0 && t->id < 64 ? (uint64_t)t->id : 0);
 }
 
 /* The Chrome process of an owner track: found, or made and named. */
-static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
+static int process_pid(
+	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
 {
 	const struct gt_track *t = &seg->tracks[track];
 	char name[300], label[400];
@@ -173,44 +198,51 @@ static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	if (at != UINT32_MAX)
 		return *pid = c->procs[at].pid, 0;
 	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) ||
-	    gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
+		gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
 		return no_memory(c);
 	if (new_pid(c, t, pid))
 		return c->err->code;
-	c->procs[c->nprocs++] = (struct gt_chrome_process){ .segment = seg->index, .track = track, .pid = *pid };
+	c->procs[c->nprocs++] =
+		(struct gt_chrome_process){ .segment = seg->index, .track = track, .pid = *pid };
 	gt_export_track_name(seg, track, name, sizeof(name));
 	if (t->kind == GT_TRACK_DEVICE)
 		device_label(c, seg, track, label, sizeof(label));
 	else if (*pid == t->id || !t->id)
 		snprintf(label, sizeof(label), "%s", name);
 	else
-		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id,
-			 seg->host ? seg->host : "?");
+		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name,
+			gt_track_kind_word(t->kind), t->id, seg->host ? seg->host : "?");
 	put_name(c, "process_name", *pid, 0, label);
 	put_sort_index(c, "process_sort_index", *pid, 0, process_order(c, seg, track));
 	return 0;
 }
 
 /* Threads stand in the order they came in, streams in that of their ids. */
-static uint64_t thread_order(const struct gt_chrome_tracks *c, const struct gt_track *track, size_t lane)
+static uint64_t thread_order(
+	const struct gt_chrome_tracks *c, const struct gt_track *track, size_t lane)
 {
 	int64_t id = track->id < 0 ? 0 : track->id > ID_MAX ? ID_MAX : track->id;
 
-	return (track->kind == GT_TRACK_STREAM ? (uint64_t)id : c->ntracks) * LANES_PER_TRACK + lane;
+	return (track->kind == GT_TRACK_STREAM ? (uint64_t)id : c->ntracks) * LANES_PER_TRACK +
+		lane;
 }
 
-static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
+static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg,
+	uint32_t track, bool waits, char *to, size_t size)
 {
 	const struct gt_chrome_track *t = &c->tracks[seg->index][track];
 	bool ranges = t->spans && t->first_span_lane && seg->tracks[track].kind == GT_TRACK_THREAD;
-	size_t which = waits ? (size_t)t->nwaits : ranges ? t->nlanes - t->first_span_lane : t->nlanes - t->nwaits;
+	size_t which = waits ? (size_t)t->nwaits
+		: ranges     ? t->nlanes - t->first_span_lane
+			     : t->nlanes - t->nwaits;
 	uint32_t context = gt_track_context(seg, track);
 	int n;
 
 	gt_export_track_name(seg, track, to, size - 64);
 	n = (int)strlen(to);
 	if (context != GT_NONE && context != track && !c->tracks[seg->index][context].lone)
-		n += snprintf(to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
+		n += snprintf(
+			to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
 	if (waits || ranges)
 		n += snprintf(to + n, size - (size_t)n, waits ? " waits" : " ranges");
 	if (which > 1)
@@ -218,10 +250,12 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 }
 
 /* One more thread for this track, named and put behind it. */
-static struct gt_chrome_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits)
+static struct gt_chrome_lane *add_lane(
+	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits)
 {
 	struct gt_chrome_track *t = &c->tracks[seg->index][track];
-	bool made_up = t->nlanes || seg->tracks[track].kind == GT_TRACK_DEVICE;	/* a device's id might be that of a stream */
+	/* a device's id might be that of a stream */
+	bool made_up = t->nlanes || seg->tracks[track].kind == GT_TRACK_DEVICE;
 	int64_t id = seg->tracks[track].id;
 	uint64_t tid = made_up || id <= 0 || id >= LANE_TID ? LANE_TID : (uint64_t)id;
 	char name[320];
@@ -239,15 +273,18 @@ static struct gt_chrome_lane *add_lane(struct gt_chrome_tracks *c, const struct 
 	l = &t->lanes[t->nlanes++];
 	*l = (struct gt_chrome_lane){ .tid = (uint32_t)tid, .waits = waits, .max_end = INT64_MIN };
 	t->nwaits += waits;
-	l->where_len = (uint32_t)snprintf(l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
+	l->where_len = (uint32_t)snprintf(
+		l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
 	lane_label(c, seg, track, waits, name, sizeof(name));
 	put_name(c, "thread_name", t->pid, l->tid, name);
-	put_sort_index(c, "thread_sort_index", t->pid, l->tid, thread_order(c, &seg->tracks[track], t->nlanes - 1));
+	put_sort_index(c, "thread_sort_index", t->pid, l->tid,
+		thread_order(c, &seg->tracks[track], t->nlanes - 1));
 	return l;
 }
 
 /* The state of a track, named on first use. Ids are in range by the reader's word. */
-struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+struct gt_chrome_track *gt_chrome_track(
+	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
 {
 	struct gt_chrome_track *t = &c->tracks[seg->index][track];
 
@@ -268,11 +305,15 @@ struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct
 static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, unsigned depth)
 {
 	if (c->nlevels + (depth + 1 - t->nlevels) > LEVELS_MAX ||
-	    gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
+		gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
 		return -ENOMEM;
 	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
 		t->levels[t->nlevels] = (struct gt_chrome_level){
-			.start = INT64_MIN, .end = INT64_MIN, .before = INT64_MIN, .first = INT64_MAX, .late_start = INT64_MIN,
+			.start = INT64_MIN,
+			.end = INT64_MIN,
+			.before = INT64_MIN,
+			.first = INT64_MAX,
+			.late_start = INT64_MIN,
 			.late_end = INT64_MIN,
 		};
 	return 0;
@@ -290,7 +331,8 @@ static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t 
 		o->end = end;
 }
 
-/* The next epoch of this track begins: what waits for a parent now waits for one that began before. */
+/* The next epoch of this track begins: what waits for a parent now waits for one that began before.
+ */
 static void turn_epoch(struct gt_chrome_track *t, uint32_t epoch)
 {
 	t->epoch = epoch;
@@ -310,14 +352,17 @@ static void turn_epoch(struct gt_chrome_track *t, uint32_t epoch)
 
 static bool agrees(const struct gt_orphans *o, int64_t start, int64_t end)
 {
-	return !o->any || o->end <= start || o->start >= end || (o->start >= start && o->end <= end);
+	return !o->any || o->end <= start || o->start >= end ||
+		(o->start >= start && o->end <= end);
 }
 
 /* Rule 3. */
-static bool orphans_agree(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+static bool orphans_agree(
+	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
 {
 	for (size_t d = depth + 1; d < t->nlevels; d++)
-		if (!agrees(&t->levels[d].old, start, end) || !agrees(&t->levels[d].young, start, end))
+		if (!agrees(&t->levels[d].old, start, end) ||
+			!agrees(&t->levels[d].young, start, end))
 			return false;
 	return true;
 }
@@ -332,11 +377,12 @@ static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start
 }
 
 /* Rules 1 and 2. *held: the row's parent is there. */
-static bool in_order(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+static bool in_order(
+	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
 {
 	if (start < t->levels[depth].end)
 		return false;
-	for (unsigned d = depth; d--; ) {
+	for (unsigned d = depth; d--;) {
 		const struct gt_chrome_level *up = &t->levels[d];
 		bool holds = up->start <= start && up->end >= end;
 
@@ -349,7 +395,8 @@ static bool in_order(const struct gt_chrome_track *t, int64_t start, int64_t end
 }
 
 /* The same for a row that began before this epoch. */
-static bool fits_before(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+static bool fits_before(
+	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
 {
 	for (unsigned d = 0; d <= depth; d++) {
 		const struct gt_chrome_level *l = &t->levels[d];
@@ -373,7 +420,8 @@ static bool parent_is_young(const struct gt_chrome_track *t, unsigned depth)
 }
 
 /* Lets the row through, and remembers it, or returns false. */
-static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end,
+	unsigned depth)
 {
 	bool held = !depth, late = false;
 	struct gt_chrome_level *l;
@@ -408,17 +456,18 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 	return true;
 }
 
-static struct gt_chrome_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
-				    struct gt_chrome_track *t, bool waits)
+static struct gt_chrome_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg,
+	uint32_t track, struct gt_chrome_track *t, bool waits)
 {
 	if (t->nlanes >= LANES_PER_TRACK || c->nlanes >= LANES_MAX)
 		return NULL;
 	return add_lane(c, seg, track, waits);
 }
 
-/* A lane for a call that does not nest: calls come in no useful order, so only "behind everything" is safe. */
-static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
-				       struct gt_chrome_track *t, int64_t start)
+/* A lane for a call that does not nest: calls come in no useful order, so only "behind everything"
+ * is safe. */
+static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c,
+	const struct gt_segment *seg, uint32_t track, struct gt_chrome_track *t, int64_t start)
 {
 	for (size_t i = 1; i < t->nlanes; i++)
 		if (!t->lanes[i].waits && t->lanes[i].max_end <= start)
@@ -438,8 +487,8 @@ static bool lane_takes(struct gt_chrome_lane *l, int64_t start, int64_t end)
 	return true;
 }
 
-struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
-			       int64_t end, unsigned depth, uint32_t epoch)
+struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg,
+	uint32_t track, int64_t start, int64_t end, unsigned depth, uint32_t epoch)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_chrome_lane *l;
@@ -455,15 +504,16 @@ struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct g
 	return l;
 }
 
-struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
-			       int64_t end, bool waits)
+struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg,
+	uint32_t track, int64_t start, int64_t end, bool waits)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_chrome_lane *l;
 
 	if (!t)
 		return NULL;
-	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;	/* elsewhere there is no work to keep off */
+	/* elsewhere there is no work to keep off */
+	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;
 	if (!t->spans) {
 		t->spans = true;
 		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;
@@ -491,11 +541,14 @@ static struct gt_chrome_track *new_tracks(const struct gt_segment *seg)
 	return tracks;
 }
 
-int gt_chrome_tracks_init(struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err)
+int gt_chrome_tracks_init(
+	struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 
-	*c = (struct gt_chrome_tracks){ .r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks)) };
+	*c = (struct gt_chrome_tracks){
+		.r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks))
+	};
 	for (uint32_t i = 0; c->tracks && i < n; i++) {
 		c->tracks[i] = new_tracks(gt_reader_segment(r, i));
 		if (!c->tracks[i])

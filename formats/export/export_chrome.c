@@ -1,11 +1,14 @@
 /* Chrome trace JSON, for ui.perfetto.dev and chrome://tracing.
  *
- * Finished calls come first, as they are filed; everything else comes one by one in order of time. How a row becomes a line is
- * in chrome_slices.c; what is no slice (instants, counters, losses) is here, and the frame around all.
+ * Finished calls come first, as they are filed; everything else comes one by one in order of time.
+ * How a row becomes a line is in chrome_slices.c; what is no slice (instants, counters, losses) is
+ * here, and the frame around all.
  *
- * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all becomes a pair of async events.
+ * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all
+ * becomes a pair of async events.
  *
- * Numbers. Times are us with exactly 3 decimals, counted from the segment's first row, so that a double holds every ns.
+ * Numbers. Times are us with exactly 3 decimals, counted from the segment's first row, so that a
+ * double holds every ns.
  */
 #include "formats/export/exporters.h"
 
@@ -27,14 +30,14 @@ struct chrome {
 
 static struct gt_chrome_slice row_slice(const struct gt_event *ev)
 {
-	return (struct gt_chrome_slice){.seg = ev->seg,
-			      .type = ev->row.type,
-			      .start = ev->row.start,
-			      .dur = gt_since(ev->row.end, ev->row.start),
-			      .ret = ev->row.ret,
-			      .args = ev->args,
-			      .nargs = ev->row.nargs,
-			      .event = ev};
+	return (struct gt_chrome_slice){ .seg = ev->seg,
+		.type = ev->row.type,
+		.start = ev->row.start,
+		.dur = gt_since(ev->row.end, ev->row.start),
+		.ret = ev->row.ret,
+		.args = ev->args,
+		.nargs = ev->row.nargs,
+		.event = ev };
 }
 
 static int row_call(struct chrome *c, const struct gt_event *ev)
@@ -58,15 +61,19 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
-	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
+	bool waits =
+		ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
 	struct gt_chrome_slice s = row_slice(ev);
 
 	return gt_chrome_put(&c->slices, ev->track, &s,
-			     gt_chrome_span(&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits), ev->kind == GT_GPU);
+		gt_chrome_span(
+			&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits),
+		ev->kind == GT_GPU);
 }
 
 /* Opens an event that is no slice: up to and with its time. */
-static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name, const char *category, const char *phase)
+static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name,
+	const char *category, const char *phase)
 {
 	struct gt_chrome_track *t = gt_chrome_track(&c->slices.tracks, ev->seg, ev->track);
 
@@ -77,7 +84,9 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 	gt_out_json(c->slices.out, name, strlen(name));
 	gt_out_printf(c->slices.out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
 	gt_out_add(c->slices.out, t->lanes->where, t->lanes->where_len);
-	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, c->slices.bases[ev->seg->index])));
+	gt_out_used(c->slices.out,
+		gt_put_us(gt_out_room(c->slices.out, 64),
+			gt_since(ev->row.start, c->slices.bases[ev->seg->index])));
 	return 0;
 }
 
@@ -86,8 +95,9 @@ static bool is_allocation(const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 
-	return ev->kind == GT_INSTANT && type->layer == GT_LAYER_USER && type->category == GT_CAT_MEMORY &&
-	       (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
+	return ev->kind == GT_INSTANT && type->layer == GT_LAYER_USER &&
+		type->category == GT_CAT_MEMORY &&
+		(type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
 }
 
 /* Its fields, under Kineto's names. Bytes that are freed are negative. */
@@ -101,8 +111,10 @@ static void put_allocation(struct chrome *c, const struct gt_event *ev)
 		device = type->fields[i].role == GT_R_DEVICE ? ev->args[i] : device;
 		addr = type->fields[i].role == GT_R_ADDR ? ev->args[i] : addr;
 	}
-	gt_out_printf(c->slices.out, ",\"args\":{\"Bytes\":%s%" PRIu64 ",\"Device Id\":%" PRId64 ",\"Device Type\":%d",
-		      type->op == GT_OP_FREE ? "-" : "", bytes, (int64_t)device, type->memkind != GT_MEM_HOST);
+	gt_out_printf(c->slices.out,
+		",\"args\":{\"Bytes\":%s%" PRIu64 ",\"Device Id\":%" PRId64 ",\"Device Type\":%d",
+		type->op == GT_OP_FREE ? "-" : "", bytes, (int64_t)device,
+		type->memkind != GT_MEM_HOST);
 	if (addr)
 		gt_out_printf(c->slices.out, ",\"Addr\":\"0x%" PRIx64 "\"", addr);
 	gt_out_str(c->slices.out, "}");
@@ -118,39 +130,44 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 	if (!type)
 		return c->slices.err->code;
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
-			 allocation ? "cpu_instant_event" : gt_category_word(ev->seg->types[ev->row.type].category),
-			 "\"i\",\"s\":\"t\"");
+		allocation ? "cpu_instant_event"
+			   : gt_category_word(ev->seg->types[ev->row.type].category),
+		"\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
 	if (allocation)
 		put_allocation(c, ev);
 	else if (ev->kind == GT_UNMATCHED)
 		gt_out_printf(c->slices.out, ",\"args\":{\"unmatched\":\"%s\"}",
-			      ev->row.ret ? "an end without a begin" : "a begin without an end");
+			ev->row.ret ? "an end without a begin" : "a begin without an end");
 	else
 		gt_chrome_put_args(&c->slices, &s, type);
 	gt_out_str(c->slices.out, "}");
 	return 0;
 }
 
-/* Counters of one name are told apart by process and id: the track's, unless it is the process (or GPU) itself. */
+/* Counters of one name are told apart by process and id: the track's, unless it is the process (or
+ * GPU) itself. */
 static int row_counter(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 	const struct gt_track *track = &ev->seg->tracks[ev->track];
-	struct gt_field field = type->nfields ? type->fields[0] : (struct gt_field){ .kind = GT_F_U64 };
+	struct gt_field field =
+		type->nfields ? type->fields[0] : (struct gt_field){ .kind = GT_F_U64 };
 	char phase[64] = "\"C\"";
 	int rc;
 
 	if (track->kind != GT_TRACK_PROCESS && track->kind != GT_TRACK_DEVICE)
 		snprintf(phase, sizeof(phase), "\"C\",\"id\":\"%" PRId64 "\"", track->id);
-	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(type->category), phase);
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
+		gt_category_word(type->category), phase);
 	if (rc)
 		return rc;
 	gt_out_str(c->slices.out, ",\"args\":{\"value\":");
 	if (field.kind == GT_F_HEX)
-		field.kind = GT_F_U64;		/* a viewer draws numbers only */
-	gt_export_value(c->slices.out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
+		field.kind = GT_F_U64; /* a viewer draws numbers only */
+	gt_export_value(
+		c->slices.out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
 	gt_out_str(c->slices.out, "}}");
 	return 0;
 }
@@ -167,21 +184,26 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		c->lost_unknown = true;
 	else {
 		c->lost_events += count;
-		snprintf(name, sizeof(name), "LOST %" PRIu64 " event%s", count, count == 1 ? "" : "s");
+		snprintf(name, sizeof(name), "LOST %" PRIu64 " event%s", count,
+			count == 1 ? "" : "s");
 	}
 	if (ev->track != GT_NONE) {
-		int rc = begin_event(c, ev, name, "lost", scope < 2 ? phases[scope] : "\"i\",\"s\":\"g\"");
+		int rc = begin_event(
+			c, ev, name, "lost", scope < 2 ? phases[scope] : "\"i\",\"s\":\"g\"");
 
 		if (rc)
 			return rc;
 	} else {
 		gt_chrome_separate(&c->slices.tracks);
 		gt_out_printf(c->slices.out,
-			      "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
-		gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, base)));
+			"{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":",
+			name);
+		gt_out_used(c->slices.out,
+			gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, base)));
 	}
 	gt_out_str(c->slices.out, ",\"args\":{\"until_us\":");
-	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.end, base)));
+	gt_out_used(c->slices.out,
+		gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.end, base)));
 	if (count != GT_LOST_UNKNOWN)
 		gt_out_printf(c->slices.out, ",\"count\":%" PRIu64, count);
 	gt_out_str(c->slices.out, "}}");
@@ -190,8 +212,14 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 
 typedef int row_fn(struct chrome *, const struct gt_event *);
 static row_fn *const row_fns[GT_KINDS] = {
-	[GT_CALL] = row_call, [GT_OPEN] = row_open, [GT_SPAN] = row_span, [GT_GPU] = row_span, [GT_INSTANT] = row_instant,
-	[GT_COUNTER] = row_counter, [GT_UNMATCHED] = row_instant, [GT_LOST] = row_lost,
+	[GT_CALL] = row_call,
+	[GT_OPEN] = row_open,
+	[GT_SPAN] = row_span,
+	[GT_GPU] = row_span,
+	[GT_INSTANT] = row_instant,
+	[GT_COUNTER] = row_counter,
+	[GT_UNMATCHED] = row_instant,
+	[GT_LOST] = row_lost,
 };
 
 static int rows_pass(struct chrome *c, uint32_t kinds)
@@ -220,8 +248,8 @@ static int rows_pass(struct chrome *c, uint32_t kinds)
 	return rc;
 }
 
-/* With names filtered out a row's parent may be missing for good, which the columns' rules would take for a lie: rows in
- * order of time never wait for a parent. */
+/* With names filtered out a row's parent may be missing for good, which the columns' rules would
+ * take for a lie: rows in order of time never wait for a parent. */
 static int calls_pass(struct chrome *c)
 {
 	struct gt_filter f = c->slices.opt->filter;
@@ -261,15 +289,19 @@ static void put_segment(struct chrome *c, const struct gt_segment *seg)
 
 	gt_out_printf(c->slices.out, "%s{\"host\":", seg->index ? ",\n" : "");
 	gt_out_json(c->slices.out, host, strlen(host));
-	gt_out_printf(c->slices.out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
-		      seg->simulated ? "true" : "false", seg->closed ? "true" : "false", c->slices.bases[seg->index]);
+	gt_out_printf(c->slices.out,
+		",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
+		seg->simulated ? "true" : "false", seg->closed ? "true" : "false",
+		c->slices.bases[seg->index]);
 	if (seg->nanchors)
 		gt_out_printf(c->slices.out, ",\"base_utc_ns\":\"%" PRId64 "\"",
-			      (int64_t)((uint64_t)seg->anchors[0].realtime +
-					(uint64_t)gt_since(c->slices.bases[seg->index], seg->anchors[0].monotonic)));
+			(int64_t)((uint64_t)seg->anchors[0].realtime +
+				(uint64_t)gt_since(
+					c->slices.bases[seg->index], seg->anchors[0].monotonic)));
 	if (!seg->closed)
 		gt_out_printf(c->slices.out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
-			      (double)gt_since(seg->complete_to, c->slices.bases[seg->index]) / 1e3, seg->unread_bytes);
+			(double)gt_since(seg->complete_to, c->slices.bases[seg->index]) / 1e3,
+			seg->unread_bytes);
 	gt_out_str(c->slices.out, ",\"metadata\":");
 	put_metadata(c->slices.out, seg->meta_json);
 	gt_out_str(c->slices.out, "}");
@@ -296,9 +328,10 @@ static void put_foot(struct chrome *c)
 
 	gt_reader_damage(c->slices.r, &ndamage);
 	gt_out_printf(c->slices.out,
-		      "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
-		      ",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
-		      GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false", ndamage);
+		"\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
+		",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
+		GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false",
+		ndamage);
 	put_kernels(c);
 	gt_out_str(c->slices.out, "},\n\"segments\":[");
 	for (uint32_t i = 0; i < gt_reader_segments(c->slices.r); i++)
@@ -306,7 +339,8 @@ static void put_foot(struct chrome *c)
 	gt_out_str(c->slices.out, "]}}\n");
 }
 
-static int chrome_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+static int chrome_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
 {
 	struct chrome c = { .lost_rows = 0 };
 	int rc = gt_chrome_slices_init(&c.slices, opt, r, out, err);
@@ -318,15 +352,15 @@ static int chrome_export(struct gt_reader *r, const struct gt_export_options *op
 			rc = rows_pass(&c, GT_BIT(GT_OPEN));
 		if (!rc)
 			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)));
-		put_foot(&c);	/* valid JSON even when reading broke off */
+		put_foot(&c); /* valid JSON even when reading broke off */
 	}
 	gt_chrome_slices_release(&c.slices);
 	return rc;
 }
 
 const struct gt_exporter gt_export_chrome = {
-    .name = "chrome",
-    .suffix = "json",
-    .help = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
-    .export = chrome_export,
+	.name = "chrome",
+	.suffix = "json",
+	.help = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+	.export = chrome_export,
 };

@@ -3,15 +3,18 @@
  *   CPU;python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
  *   GPU;python3 (4711);GPU 0 (0);stream 7;vectorAdd 5600
  *
- * The frames are process, thread, and what nests there by time (formats/trace/read/nest.h): ranges of the program and calls, ioctls among them; a
- * launch that knows its kernel is followed by a frame of the kernel's short name. What GPUs did stands under a root of its own, with
- * device and stream, beneath the ranges of that stream. The number is what the stack itself cost, without its children (they have lines
- * of their own): ns, calls or bytes. A flame graph adds the children up again. Each moment of a track counts once, so the lines of a track
- * never add up to more than its time. What a stream waited for is no work and is a track beside it; the profiler's own work, which is
- * told of a process and concerns several threads at once, is not nested.
+ * The frames are process, thread, and what nests there by time (formats/trace/read/nest.h): ranges
+ * of the program and calls, ioctls among them; a launch that knows its kernel is followed by a
+ * frame of the kernel's short name. What GPUs did stands under a root of its own, with device and
+ * stream, beneath the ranges of that stream. The number is what the stack itself cost, without its
+ * children (they have lines of their own): ns, calls or bytes. A flame graph adds the children up
+ * again. Each moment of a track counts once, so the lines of a track never add up to more than its
+ * time. What a stream waited for is no work and is a track beside it; the profiler's own work,
+ * which is told of a process and concerns several threads at once, is not nested.
  *
- * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does, which a walk of the tree
- * does not give, since ';' sorts behind digits; so they are made first, within a limit.
+ * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does,
+ * which a walk of the tree does not give, since ';' sorts behind digits; so they are made first,
+ * within a limit.
  */
 #include "formats/export/exporters.h"
 
@@ -24,13 +27,24 @@
 #include "formats/names/demangle.h"
 #include "formats/trace/read/nest.h"
 
-#define TEXT_MAX (96u << 20)	/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
+/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
+#define TEXT_MAX (96u << 20)
 #define NODES_MAX (1u << 21)
 
-struct node { uint32_t parent, label; int64_t cost; };
+struct node {
+	uint32_t parent, label;
+	int64_t cost;
+};
 /* Of a stream its work, or its waits. node: of the track, plus 1 */
-struct lane { uint32_t node; struct gt_nest nest; };
-struct segment { uint32_t *types, *kernels; struct lane *lanes[2]; };	/* labels by type and by string, plus 1; work, waits by track */
+struct lane {
+	uint32_t node;
+	struct gt_nest nest;
+};
+/* labels by type and by string, plus 1; work, waits by track */
+struct segment {
+	uint32_t *types, *kernels;
+	struct lane *lanes[2];
+};
 
 struct folded {
 	struct gt_reader *r;
@@ -40,13 +54,16 @@ struct folded {
 	struct node *nodes;
 	size_t nnodes, nodes_cap;
 	struct gt_map by_place, by_label;
-	struct gt_buf text;		/* of labels, each with its NUL */
-	size_t *labels;			/* where each starts */
+	struct gt_buf text; /* of labels, each with its NUL */
+	size_t *labels;     /* where each starts */
 	size_t nlabels, labels_cap;
 	struct gt_kernel_names *names;
-	bool hosts;			/* several machines: a frame for each */
+	bool hosts; /* several machines: a frame for each */
 };
-struct placed { struct folded *f; uint32_t node; };	/* a lane, whose node this is */
+struct placed {
+	struct folded *f;
+	uint32_t node;
+}; /* a lane, whose node this is */
 
 static uint32_t no_memory(struct folded *f)
 {
@@ -56,7 +73,10 @@ static uint32_t no_memory(struct folded *f)
 
 /* ---- labels and nodes ---- */
 
-static const char *label_text(const struct folded *f, uint32_t label) { return (const char *)f->text.data + f->labels[label]; }
+static const char *label_text(const struct folded *f, uint32_t label)
+{
+	return (const char *)f->text.data + f->labels[label];
+}
 
 static bool same_label(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -86,8 +106,9 @@ static uint32_t get_label(struct folded *f, const char *name)
 		size_t at = f->text.len;
 
 		gt_buf_add(&f->text, safe, strlen(safe) + 1);
-		if (f->text.failed || gt_grow(&f->labels, &f->labels_cap, f->nlabels + 1, sizeof(*f->labels)) ||
-		    gt_map_add(&f->by_label, hash, (uint32_t)f->nlabels)) {
+		if (f->text.failed ||
+			gt_grow(&f->labels, &f->labels_cap, f->nlabels + 1, sizeof(*f->labels)) ||
+			gt_map_add(&f->by_label, hash, (uint32_t)f->nlabels)) {
 			free(safe);
 			return no_memory(f);
 		}
@@ -121,7 +142,7 @@ static uint32_t get_node(struct folded *f, uint32_t parent, uint32_t label)
 		return GT_NONE;
 	}
 	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) ||
-	    gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
+		gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
 		return no_memory(f);
 	f->nodes[f->nnodes] = key;
 	return (uint32_t)f->nnodes++;
@@ -142,7 +163,10 @@ static uint32_t track_label(struct folded *f, const struct gt_segment *seg, uint
 	return get_label(f, label);
 }
 
-static bool is_thread(const struct gt_segment *seg, uint32_t track) { return seg->tracks[track].kind == GT_TRACK_THREAD; }
+static bool is_thread(const struct gt_segment *seg, uint32_t track)
+{
+	return seg->tracks[track].kind == GT_TRACK_THREAD;
+}
 
 static bool is_gpu(const struct gt_segment *seg, uint32_t track)
 {
@@ -152,9 +176,11 @@ static bool is_gpu(const struct gt_segment *seg, uint32_t track)
 }
 
 /* The frames of a track, from its root on. */
-static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint32_t track, bool waits)
+static uint32_t track_node(
+	struct folded *f, const struct gt_segment *seg, uint32_t track, bool waits)
 {
-	uint32_t process = gt_track_process(seg, track), device = gt_track_device(seg, track), label = track_label(f, seg, track);
+	uint32_t process = gt_track_process(seg, track), device = gt_track_device(seg, track),
+		 label = track_label(f, seg, track);
 	uint32_t node = get_node(f, GT_NONE, get_label(f, is_gpu(seg, track) ? "GPU" : "CPU"));
 	char name[300];
 
@@ -218,14 +244,19 @@ static void add_cost(struct folded *f, uint32_t node, int64_t cost)
 }
 
 /* A row's labels as one number: its type's, and its kernel's plus 1. */
-static uint64_t labels_of(uint32_t type, uint32_t kernel) { return (uint64_t)(kernel + 1) << 32 | type; }
+static uint64_t labels_of(uint32_t type, uint32_t kernel)
+{
+	return (uint64_t)(kernel + 1) << 32 | type;
+}
 
-/* A piece's time is its own, and not its parent's any more; count and bytes are the row's and were added with it. */
+/* A piece's time is its own, and not its parent's any more; count and bytes are the row's and were
+ * added with it. */
 static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
 {
 	const struct placed *p = arg;
 	struct folded *f = p->f;
-	uint32_t node = get_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what), kernel = (uint32_t)(piece->what >> 32);
+	uint32_t node = get_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what),
+		 kernel = (uint32_t)(piece->what >> 32);
 
 	if (kernel && node != GT_NONE)
 		node = get_node(f, node, kernel - 1);
@@ -251,12 +282,17 @@ static int add_row(struct folded *f, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 	bool call = ev->kind == GT_CALL || ev->kind == GT_OPEN;
-	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM;
+	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU &&
+		ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM;
 	struct lane *l = &f->segs[ev->seg->index].lanes[waits][ev->track];
 	uint32_t name = type_label(f, ev), kernel = kernel_label(f, ev);
-	struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = labels_of(name, kernel), .depth = ev->row.depth,
-				   .range = !call, .leaf = ev->kind == GT_GPU || waits,
-				   .cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
+	struct gt_nest_row row = { .start = ev->row.start,
+		.end = ev->row.end,
+		.what = labels_of(name, kernel),
+		.depth = ev->row.depth,
+		.range = !call,
+		.leaf = ev->kind == GT_GPU || waits,
+		.cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
 	struct placed p = { f, l->node };
 
 	if (!l->node) {
@@ -282,7 +318,8 @@ static int flush(struct folded *f)
 			struct placed p = { f, l->node - 1 };
 
 			if (l->node && gt_nest_flush(&l->nest, add_piece, &p))
-				return f->err->code ? f->err->code : gt_err_set(f->err, -ENOMEM, "out of memory");
+				return f->err->code ? f->err->code
+						    : gt_err_set(f->err, -ENOMEM, "out of memory");
 		}
 	return 0;
 }
@@ -291,7 +328,8 @@ static int flush(struct folded *f)
 
 static void add_path(struct folded *f, struct gt_buf *b, uint32_t node)
 {
-	uint32_t path[600];	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
+	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
+	uint32_t path[600];
 	unsigned n = 0;
 
 	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
@@ -340,7 +378,8 @@ static int print_lines(struct folded *f, struct gt_out *out)
 		gt_buf_add(&text, number, strlen(number) + 1);
 		nlines++;
 		if (text.len > TEXT_MAX)
-			rc = gt_err_set(f->err, -E2BIG, "the folded stacks need more than %u MiB", TEXT_MAX >> 20);
+			rc = gt_err_set(f->err, -E2BIG, "the folded stacks need more than %u MiB",
+				TEXT_MAX >> 20);
 	}
 	if (!rc && (text.failed || print_sorted(out, &text, nlines)))
 		rc = gt_err_set(f->err, -ENOMEM, "out of memory");
@@ -357,11 +396,13 @@ static int folded_init(struct folded *f)
 	if (!f->segs || !f->names)
 		return gt_err_set(f->err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++) {
-		const struct gt_segment *seg = gt_reader_segment(f->r, i), *first = gt_reader_segment(f->r, 0);
+		const struct gt_segment *seg = gt_reader_segment(f->r, i),
+					*first = gt_reader_segment(f->r, 0);
 
 		f->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*f->segs[i].types));
 		for (unsigned k = 0; k < 2; k++)
-			f->segs[i].lanes[k] = calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].lanes[k]));
+			f->segs[i].lanes[k] =
+				calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].lanes[k]));
 		if (!f->segs[i].types || !f->segs[i].lanes[0] || !f->segs[i].lanes[1])
 			return gt_err_set(f->err, -ENOMEM, "out of memory");
 		f->hosts |= seg->host && first->host && strcmp(seg->host, first->host);
@@ -409,7 +450,8 @@ static int read_rows(struct folded *f, const struct gt_filter *filter)
 	return rc ? rc : flush(f);
 }
 
-static int folded_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+static int folded_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
 {
 	struct folded f = { .r = r, .err = err, .opt = opt };
 	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
@@ -427,8 +469,8 @@ static int folded_export(struct gt_reader *r, const struct gt_export_options *op
 }
 
 const struct gt_exporter gt_export_folded = {
-    .name = "folded",
-    .suffix = "folded",
-    .help = "folded stacks, for flamegraph.pl, inferno and speedscope",
-    .export = folded_export,
+	.name = "folded",
+	.suffix = "folded",
+	.help = "folded stacks, for flamegraph.pl, inferno and speedscope",
+	.export = folded_export,
 };

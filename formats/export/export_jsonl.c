@@ -3,13 +3,15 @@
  *   {"ts":0.000001000,"op_id":0,"phase":"B","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"bytesize":4096}}
  *   {"ts":0.000004210,"op_id":0,"phase":"E","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"status":0}}
  *
- * ts is seconds since the segment's first row, with 9 decimals; op_id pairs an end with its begin. Calls still open have a
- * begin and no end; instants, counters and losses have neither phase nor op_id. Rows arrive by start; a heap keeps the ends
- * that are due, and they are written before the next begin that is not older.
+ * ts is seconds since the segment's first row, with 9 decimals; op_id pairs an end with its begin.
+ * Calls still open have a begin and no end; instants, counters and losses have neither phase nor
+ * op_id. Rows arrive by start; a heap keeps the ends that are due, and they are written before the
+ * next begin that is not older.
  *
- * What the name of a call does not tell stands in keys of its own, so that an import makes the same row of it: the kind of the row unless it
- * is a call, its layer, category and op where they are not those that an import takes a name for, and the kind of its track unless that is
- * a thread. A span has its duration and its depth at its begin.
+ * What the name of a call does not tell stands in keys of its own, so that an import makes the same
+ * row of it: the kind of the row unless it is a call, its layer, category and op where they are not
+ * those that an import takes a name for, and the kind of its track unless that is a thread. A span
+ * has its duration and its depth at its begin.
  */
 #include "formats/export/exporters.h"
 
@@ -26,14 +28,19 @@ struct jsonl {
 	int64_t *bases;
 	struct gt_pending ends;
 	uint64_t next_op;
-	struct guess { bool known; struct gt_type type; } **guesses;	/* by segment and type: what an import takes its name for */
-	bool **lone;			/* by segment and track: gt_lone_contexts */
+	/* by segment and type: what an import takes its name for */
+	struct guess {
+		bool known;
+		struct gt_type type;
+	} * *guesses;
+	bool **lone; /* by segment and track: gt_lone_contexts */
 };
 
 static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
 {
 	gt_out_str(j->out, "{\"ts\":");
-	gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(time, j->bases[seg->index])));
+	gt_out_used(
+		j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(time, j->bases[seg->index])));
 }
 
 static void put_op(struct jsonl *j, uint64_t op, char phase)
@@ -65,7 +72,8 @@ static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t t
 		put_id(j, ",\"device\":", seg, track);
 }
 
-static void put_place(struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
+static void put_place(
+	struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
 {
 	gt_out_str(j->out, ",\"name\":");
 	gt_out_json(j->out, name, strlen(name));
@@ -83,7 +91,8 @@ static void put_word(struct jsonl *j, const char *key, const char *word)
 	gt_out_str(j->out, "\"");
 }
 
-/* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings name it. */
+/* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings
+ * name it. */
 static bool is_file(const char *name)
 {
 	const char *path = strchr(name, ' ');
@@ -148,7 +157,8 @@ static bool is_span(enum gt_kind kind) { return kind == GT_SPAN || kind == GT_GP
 /* What the name does not tell. */
 static void put_rest(struct jsonl *j, const struct gt_event *ev)
 {
-	if (ev->kind != GT_CALL && ev->kind != GT_OPEN && ev->kind != GT_INSTANT && ev->kind != GT_LOST)
+	if (ev->kind != GT_CALL && ev->kind != GT_OPEN && ev->kind != GT_INSTANT &&
+		ev->kind != GT_LOST)
 		put_word(j, ",\"kind\":\"", gt_kind_word(ev->kind));
 	if (ev->kind != GT_LOST)
 		put_class(j, ev->seg, ev->row.type);
@@ -157,7 +167,8 @@ static void put_rest(struct jsonl *j, const struct gt_event *ev)
 	if (!is_span(ev->kind))
 		return;
 	gt_out_str(j->out, ",\"duration_us\":");
-	gt_out_used(j->out, gt_put_us(gt_out_room(j->out, 64), gt_since(ev->row.end, ev->row.start)));
+	gt_out_used(
+		j->out, gt_put_us(gt_out_room(j->out, 64), gt_since(ev->row.end, ev->row.start)));
 	if (ev->row.depth) {
 		gt_out_str(j->out, ",\"depth\":");
 		gt_out_used(j->out, gt_put_u64(gt_out_room(j->out, 32), ev->row.depth));
@@ -169,7 +180,8 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 {
 	unsigned role = t->fields[i].role;
 
-	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME || role == GT_R_LAUNCH_JOIN)
+	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME ||
+		role == GT_R_LAUNCH_JOIN)
 		return !joined;
 	if (role == GT_R_MADE_START)
 		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
@@ -180,12 +192,15 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
 }
 
-static void put_value(struct jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
+static void put_value(
+	struct jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
 {
 	size_t at;
 
 	if (f->role == GT_R_LAUNCH_START || f->role == GT_R_MADE_START) {
-		gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since((int64_t)v, j->bases[ev->seg->index])));
+		gt_out_used(j->out,
+			gt_put_s(gt_out_room(j->out, 64),
+				gt_since((int64_t)v, j->bases[ev->seg->index])));
 	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_MADE_TRACK) {
 		gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 32), ev->seg->tracks[v].id));
 	} else if (f->kind == GT_F_F64) {
@@ -194,7 +209,7 @@ static void put_value(struct jsonl *j, const struct gt_event *ev, const struct g
 		at = (size_t)(gt_put_value(text, f->kind, v) - text);
 		gt_out_add(j->out, text, at);
 		text[at] = '\0';
-		if (!strpbrk(text, ".e\""))	/* it stays a real number */
+		if (!strpbrk(text, ".e\"")) /* it stays a real number */
 			gt_out_str(j->out, ".0");
 	} else {
 		gt_export_value(j->out, ev->seg, f, v);
@@ -204,7 +219,9 @@ static void put_value(struct jsonl *j, const struct gt_event *ev, const struct g
 /* A track is a number of the file and not of the run: its thread is told. */
 static const char *field_name(const struct gt_segment *seg, const struct gt_field *f)
 {
-	return f->role == GT_R_LAUNCH_TRACK ? "launch_tid" : f->role == GT_R_MADE_TRACK ? "made_tid" : gt_str(seg, f->name);
+	return f->role == GT_R_LAUNCH_TRACK  ? "launch_tid"
+		: f->role == GT_R_MADE_TRACK ? "made_tid"
+					     : gt_str(seg, f->name);
 }
 
 static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
@@ -225,7 +242,7 @@ static void put_details(struct jsonl *j, const struct gt_event *ev)
 		const char *name = field_name(ev->seg, &t->fields[i]);
 
 		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
-			continue;	/* no string */
+			continue; /* no string */
 		if (is_none(ev, t, i, joined))
 			continue;
 		gt_out_str(j->out, sep);
@@ -262,8 +279,9 @@ static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 	while (j->ends.n) {
 		const struct gt_pending_row *top = &j->ends.heap[0];
 
-		if (top->end > ev->row.start || (top->end == ev->row.start && top->segment == ev->seg->index &&
-						 top->track == ev->track && top->row.depth < ev->row.depth))
+		if (top->end > ev->row.start ||
+			(top->end == ev->row.start && top->segment == ev->seg->index &&
+				top->track == ev->track && top->row.depth < ev->row.depth))
 			break;
 		gt_pending_pop(&j->ends, &e);
 		put_end(j, &e);
@@ -272,9 +290,12 @@ static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 
 static int put_begin(struct jsonl *j, const struct gt_event *ev)
 {
-	struct gt_pending_row e = {
-	    .end = ev->row.end, .seq = j->next_op++, .segment = ev->seg->index, .track = ev->track, .kind = ev->kind,
-	    .row = ev->row};
+	struct gt_pending_row e = { .end = ev->row.end,
+		.seq = j->next_op++,
+		.segment = ev->seg->index,
+		.track = ev->track,
+		.kind = ev->kind,
+		.row = ev->row };
 	bool has_end = ev->kind != GT_OPEN && ev->kind != GT_UNMATCHED;
 
 	put_head(j, ev->seg, ev->row.start);
@@ -289,11 +310,14 @@ static int put_begin(struct jsonl *j, const struct gt_event *ev)
 static int put_moment(struct jsonl *j, const struct gt_event *ev)
 {
 	put_head(j, ev->seg, ev->row.start);
-	put_place(j, ev->seg, ev->track, ev->kind == GT_LOST ? "LOST" : gt_type_name(ev->seg, ev->row.type));
+	put_place(j, ev->seg, ev->track,
+		ev->kind == GT_LOST ? "LOST" : gt_type_name(ev->seg, ev->row.type));
 	put_rest(j, ev);
 	if (ev->kind == GT_LOST) {
 		gt_out_str(j->out, ",\"details\":{\"until\":");
-		gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(ev->row.end, j->bases[ev->seg->index])));
+		gt_out_used(j->out,
+			gt_put_s(gt_out_room(j->out, 64),
+				gt_since(ev->row.end, j->bases[ev->seg->index])));
 		if (ev->args[0] != GT_LOST_UNKNOWN)
 			gt_out_printf(j->out, ",\"count\":%" PRIu64, ev->args[0]);
 		gt_out_str(j->out, "}");
@@ -352,13 +376,15 @@ static int make_guesses(struct jsonl *j)
 	return j->guesses && j->lone ? 0 : -ENOMEM;
 }
 
-static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
 {
 	struct jsonl j = { .r = r, .out = out, .err = err, .bases = gt_export_bases(r) };
 	struct gt_pending_row e;
 	int rc;
 
-	rc = !j.bases || make_guesses(&j) ? gt_err_set(err, -ENOMEM, "out of memory") : read_rows(&j, opt);
+	rc = !j.bases || make_guesses(&j) ? gt_err_set(err, -ENOMEM, "out of memory")
+					  : read_rows(&j, opt);
 	while (gt_pending_pop(&j.ends, &e))
 		put_end(&j, &e);
 	gt_pending_release(&j.ends);
@@ -368,8 +394,8 @@ static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt
 }
 
 const struct gt_exporter gt_export_jsonl = {
-    .name = "jsonl",
-    .suffix = "jsonl",
-    .help = "JSON lines: a begin and an end line for every call, by time",
-    .export = jsonl_export,
+	.name = "jsonl",
+	.suffix = "jsonl",
+	.help = "JSON lines: a begin and an end line for every call, by time",
+	.export = jsonl_export,
 };

@@ -1,10 +1,12 @@
-/* Our own format again, from anything that can be read: every segment re-packed on its own, rows in order of time.
+/* Our own format again, from anything that can be read: every segment re-packed on its own, rows in
+ * order of time.
  *
- * Everything a reader can see stays: tracks, types, strings in use, metadata, anchors, stacks, losses, unmatched halves,
- * the calls open at the end. Blocks, epochs and summaries are made anew. A long call lies in the epoch it began in, so each
- * epoch also lists it as open until it ends, as the recorder's would. Rows that are missing because they were damaged are losses
- * of the copy, and its metadata say what was left out on purpose ("cut"). A segment that had not been closed is closed now; its
- * metadata then say how far it is complete ("recovered").
+ * Everything a reader can see stays: tracks, types, strings in use, metadata, anchors, stacks,
+ * losses, unmatched halves, the calls open at the end. Blocks, epochs and summaries are made anew.
+ * A long call lies in the epoch it began in, so each epoch also lists it as open until it ends, as
+ * the recorder's would. Rows that are missing because they were damaged are losses of the copy, and
+ * its metadata say what was left out on purpose ("cut"). A segment that had not been closed is
+ * closed now; its metadata then say how far it is complete ("recovered").
  */
 #include "formats/export/exporters.h"
 
@@ -16,16 +18,21 @@
 #include "formats/base/buf.h"
 #include "formats/trace/write/writer.h"
 
-struct open_call { struct gt_row row; uint32_t track; uint64_t *args; };
+struct open_call {
+	struct gt_row row;
+	uint32_t track;
+	uint64_t *args;
+};
 struct native {
 	struct gt_reader *r;
 	struct gt_err *err;
 	const struct gt_segment *seg;
 	struct gt_writer *w;
-	uint32_t *strings, *types, *tracks, *stacks;	/* new ids by old, plus 1; 0 not yet */
-	struct gt_pending running;		/* calls begun and not ended by now, written already */
+	uint32_t *strings, *types, *tracks, *stacks; /* new ids by old, plus 1; 0 not yet */
+	/* calls begun and not ended by now, written already */
+	struct gt_pending running;
 	uint64_t nrows;
-	struct open_call *open;			/* those open at the end of the recording */
+	struct open_call *open; /* those open at the end of the recording */
 	size_t nopen, open_cap;
 	int64_t now;
 };
@@ -108,7 +115,8 @@ static int copy_setting(struct native *n)
 
 /* ---- rows ---- */
 
-/* Calls that an epoch closing now leaves open. Their rows, arguments and all, are in the file already. */
+/* Calls that an epoch closing now leaves open. Their rows, arguments and all, are in the file
+ * already. */
 static int list_running(struct native *n)
 {
 	for (size_t i = 0; i < n->running.n; i++) {
@@ -138,7 +146,11 @@ static int close_epoch_if_due(struct native *n)
 
 static int keep_running(struct native *n, uint32_t track, const struct gt_row *row)
 {
-	struct gt_pending_row p = { .end = row->end, .seq = n->nrows++, .track = track, .row = *row }, gone;
+	struct gt_pending_row p = { .end = row->end,
+		.seq = n->nrows++,
+		.track = track,
+		.row = *row },
+			      gone;
 
 	while (n->running.n && n->running.heap[0].end <= row->start)
 		gt_pending_pop(&n->running, &gone);
@@ -146,14 +158,17 @@ static int keep_running(struct native *n, uint32_t track, const struct gt_row *r
 }
 
 /* Open calls go in last, just before the last epoch closes. */
-static int keep_open(struct native *n, uint32_t track, const struct gt_row *row, const uint64_t *args)
+static int keep_open(
+	struct native *n, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
 	struct open_call *o;
 
 	if (gt_grow(&n->open, &n->open_cap, n->nopen + 1, sizeof(*n->open)))
 		return no_memory(n);
 	o = &n->open[n->nopen];
-	*o = (struct open_call){ .row = *row, .track = track, .args = calloc(row->nargs + 1u, sizeof(uint64_t)) };
+	*o = (struct open_call){
+		.row = *row, .track = track, .args = calloc(row->nargs + 1u, sizeof(uint64_t))
+	};
 	if (!o->args)
 		return no_memory(n);
 	if (row->nargs)
@@ -183,7 +198,8 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 	int rc;
 
 	if (ev->kind == GT_LOST)
-		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end, ev->args[0], n->err);
+		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end,
+			ev->args[0], n->err);
 	type = &n->seg->types[row.type];
 	for (unsigned i = 0; i < row.nargs; i++)
 		args[i] = new_value(n, &type->fields[i], ev->args[i]);
@@ -229,7 +245,8 @@ static int tell_damage(struct native *n)
 
 	for (size_t i = 0; i < ndamage && !rc; i++)
 		if (d[i].segment == n->seg->index && d[i].rows)
-			rc = gt_writer_lost(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start, d[i].max_end, d[i].rows, n->err);
+			rc = gt_writer_lost(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start,
+				d[i].max_end, d[i].rows, n->err);
 	return rc;
 }
 
@@ -243,30 +260,36 @@ static int finish(struct native *n, const char *cut)
 		rc = gt_writer_meta(n->w, cut, n->err);
 
 	for (size_t i = 0; i < n->nopen && !rc; i++) {
-		rc = gt_writer_open_call(n->w, n->open[i].track, &n->open[i].row, n->open[i].args, n->err);
+		rc = gt_writer_open_call(
+			n->w, n->open[i].track, &n->open[i].row, n->open[i].args, n->err);
 		if (n->now < n->open[i].row.end)
 			n->now = n->open[i].row.end;
 	}
 	if (!rc && !n->seg->closed) {
 		snprintf(recovered, sizeof(recovered),
-			 "{\"recovered\":{\"complete_to_ns\":%" PRId64 ",\"unread_bytes\":%" PRIu64 "}}", n->seg->complete_to,
-			 n->seg->unread_bytes);
+			"{\"recovered\":{\"complete_to_ns\":%" PRId64 ",\"unread_bytes\":%" PRIu64
+			"}}",
+			n->seg->complete_to, n->seg->unread_bytes);
 		rc = gt_writer_meta(n->w, recovered, n->err);
 	}
 	if (!rc && n->nopen)
-		rc = gt_writer_epoch(n->w, n->now > n->seg->max_end ? n->now : n->seg->max_end, n->err);
+		rc = gt_writer_epoch(
+			n->w, n->now > n->seg->max_end ? n->now : n->seg->max_end, n->err);
 	return rc;
 }
 
 static int copy_segment(struct native *n, const struct gt_export_options *asked, int fd)
 {
 	const struct gt_segment *s = n->seg;
-	struct gt_writer_options opt = { .rows_sorted = true, .meta_json = s->meta_json, .host = s->host ? s->host : "",
-					 .boot_id = s->boot_id ? s->boot_id : "" };
+	struct gt_writer_options opt = { .rows_sorted = true,
+		.meta_json = s->meta_json,
+		.host = s->host ? s->host : "",
+		.boot_id = s->boot_id ? s->boot_id : "" };
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = -ENOMEM, closed;
 
 	if (copy < 0)
-		return gt_err_set(n->err, -errno, "cannot duplicate a descriptor: %s", strerror(errno));
+		return gt_err_set(
+			n->err, -errno, "cannot duplicate a descriptor: %s", strerror(errno));
 	n->w = gt_writer_open(copy, &opt, n->err);
 	if (!n->w)
 		return n->err->code ? n->err->code : -EIO;
@@ -298,12 +321,15 @@ static void native_release(struct native *n)
 	gt_pending_release(&n->running);
 }
 
-int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err)
+int gt_export_copy(
+	struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r) && !rc; i++) {
-		struct native n = { .r = r, .err = err, .seg = gt_reader_segment(r, i), .now = INT64_MIN };
+		struct native n = {
+			.r = r, .err = err, .seg = gt_reader_segment(r, i), .now = INT64_MIN
+		};
 
 		rc = copy_segment(&n, opt, fd);
 		native_release(&n);
@@ -311,16 +337,19 @@ int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int
 	return rc;
 }
 
-static int native_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+static int native_export(struct gt_reader *r, const struct gt_export_options *opt,
+	struct gt_out *out, struct gt_err *err)
 {
 	int fd = gt_out_fd(out), rc;
 
 	if (fd == -EINVAL)
-		return gt_err_set(err, fd, "this format is compressed already: choose a name without .gz");
+		return gt_err_set(
+			err, fd, "this format is compressed already: choose a name without .gz");
 	if (fd < 0)
 		return fd;
 	rc = gt_export_copy(r, opt, fd, err);
-	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {	/* the output's fault, which names itself */
+	/* the output's fault, which names itself */
+	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {
 		*err = (struct gt_err)GT_ERR_INIT;
 		out->failed = rc;
 	}
@@ -328,5 +357,8 @@ static int native_export(struct gt_reader *r, const struct gt_export_options *op
 }
 
 const struct gt_exporter gt_export_native = {
-	.name = "native", .suffix = "gt.zst", .help = "gt's own format, re-packed in order of time", .export = native_export,
+	.name = "native",
+	.suffix = "gt.zst",
+	.help = "gt's own format, re-packed in order of time",
+	.export = native_export,
 };

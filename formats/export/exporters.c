@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl, gt_export_native;
-const struct gt_exporter *const gt_exporters[] = {&gt_export_chrome, &gt_export_folded, &gt_export_jsonl, &gt_export_native,
-						  NULL};
+extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl,
+	gt_export_native;
+const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export_folded,
+	&gt_export_jsonl, &gt_export_native, NULL };
 
 static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(directions) / sizeof(*directions))
@@ -25,7 +26,8 @@ int64_t *gt_export_bases(struct gt_reader *r)
 		for (uint32_t j = 0; j < n; j++) {
 			const struct gt_segment *s = gt_reader_segment(r, j);
 
-			if (s->min_start > s->max_end || !gt_same_clock(seg, s) || (known && s->min_start >= bases[i]))
+			if (s->min_start > s->max_end || !gt_same_clock(seg, s) ||
+				(known && s->min_start >= bases[i]))
 				continue;
 			bases[i] = s->min_start;
 			known = true;
@@ -49,12 +51,14 @@ void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to
 		snprintf(to, size, "%s %" PRId64, gt_track_kind_word(t->kind), t->id);
 }
 
-uint32_t gt_export_kernel(const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs)
+uint32_t gt_export_kernel(
+	const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs)
 {
 	const struct gt_type *t = type < seg->ntypes ? &seg->types[type] : NULL;
 
 	for (unsigned i = 0; t && args && i < t->nfields && i < nargs; i++)
-		if (t->fields[i].role == GT_R_KERNEL && t->fields[i].kind == GT_F_STR && args[i] < seg->nstrings)
+		if (t->fields[i].role == GT_R_KERNEL && t->fields[i].kind == GT_F_STR &&
+			args[i] < seg->nstrings)
 			return (uint32_t)args[i];
 	return GT_NONE;
 }
@@ -76,7 +80,11 @@ static char *put_double(char *p, uint64_t bits)
 
 	memcpy(&d, &bits, sizeof(d));
 	if (!isfinite(d))
-		return p + sprintf(p, "\"%s\"", isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
+		return p +
+			sprintf(p, "\"%s\"",
+				isnan(d)        ? "NaN"
+					: d > 0 ? "Infinity"
+						: "-Infinity");
 	for (int digits = 15; digits <= 17; digits++) {
 		int n = sprintf(p, "%.*g", digits, d);
 
@@ -91,16 +99,13 @@ char *gt_put_value(char *p, uint8_t kind, uint64_t v)
 	const uint64_t limit = 1ull << 53;
 
 	switch (kind) {
-	case GT_F_U64:
-		return v <= limit ? gt_put_u64(p, v) : put_exact(p, gt_put_u64, v);
+	case GT_F_U64: return v <= limit ? gt_put_u64(p, v) : put_exact(p, gt_put_u64, v);
 	case GT_F_I64:
-		return v + limit <= 2 * limit ? gt_put_i64(p, (int64_t)v) : put_exact(p, put_i64_bits, v);
-	case GT_F_HEX:
-		return put_exact(p, gt_put_hex, v);
-	case GT_F_F64:
-		return put_double(p, v);
-	case GT_F_BOOL:
-		return stpcpy(p, v ? "true" : "false");
+		return v + limit <= 2 * limit ? gt_put_i64(p, (int64_t)v)
+					      : put_exact(p, put_i64_bits, v);
+	case GT_F_HEX: return put_exact(p, gt_put_hex, v);
+	case GT_F_F64: return put_double(p, v);
+	case GT_F_BOOL: return stpcpy(p, v ? "true" : "false");
 	}
 	return stpcpy(p, "null");
 }
@@ -113,7 +118,8 @@ uint64_t gt_export_direction(const char *word)
 	return GT_DIR_UNKNOWN;
 }
 
-void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
+void gt_export_value(
+	struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
 {
 	char text[64];
 
@@ -137,7 +143,8 @@ int gt_pending_push(struct gt_pending *p, const struct gt_pending_row *row, stru
 	size_t i = p->n;
 
 	if (i >= GT_PENDING_MAX)
-		return gt_err_set(err, -E2BIG, "more than %u rows are open at one moment", GT_PENDING_MAX);
+		return gt_err_set(
+			err, -E2BIG, "more than %u rows are open at one moment", GT_PENDING_MAX);
 	if (gt_grow(&p->heap, &p->cap, i + 1, sizeof(*p->heap)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (; i && ends_first(row, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)

@@ -2,26 +2,31 @@
  *
  *	{"event_id":1,"ts":0.001,"type":"userspace","name":"cuInit","phase":"B"}
  *
- * type is userspace, kernel, scheduler or memory. There are no thread ids and no ids that pair, so each type is a track of one
- * process, and a begin belongs to the next end of its name there, innermost first. No phase: a moment, or a complete span
- * from ts on when there is a duration_us. An end whose begin is missing but which says how long it took is complete, too. */
+ * type is userspace, kernel, scheduler or memory. There are no thread ids and no ids that pair, so
+ *each type is a track of one process, and a begin belongs to the next end of its name there,
+ *innermost first. No phase: a moment, or a complete span from ts on when there is a duration_us. An
+ *end whose begin is missing but which says how long it took is complete, too. */
 #include "formats/import/import_lines.h"
 #include "formats/import/importers.h"
 #include "formats/cuda/cuda_api.h"
 
 enum group { OTHER, USERSPACE, KERNEL, SCHEDULER, MEMORY };
 static const char *const words[] = { "userspace", "kernel", "scheduler", "memory", NULL };
-static const struct { const char *track; uint8_t layer, category, op; } groups[] = {
-	[OTHER]	    = { "other",     GT_LAYER_USER,  GT_CAT_OTHER,     GT_OP_NONE },
-	[USERSPACE] = { "userspace", GT_LAYER_API,   GT_CAT_OTHER,     GT_OP_NONE },
-	[KERNEL]    = { "kernel",    GT_LAYER_IOCTL, GT_CAT_KERNEL,    GT_OP_NONE },
+static const struct {
+	const char *track;
+	uint8_t layer, category, op;
+} groups[] = {
+	[OTHER] = { "other", GT_LAYER_USER, GT_CAT_OTHER, GT_OP_NONE },
+	[USERSPACE] = { "userspace", GT_LAYER_API, GT_CAT_OTHER, GT_OP_NONE },
+	[KERNEL] = { "kernel", GT_LAYER_IOCTL, GT_CAT_KERNEL, GT_OP_NONE },
 	[SCHEDULER] = { "scheduler", GT_LAYER_SCHED, GT_CAT_SCHEDULER, GT_OP_SCHED },
-	[MEMORY]    = { "memory",    GT_LAYER_IOCTL, GT_CAT_MEMORY,    GT_OP_NONE },
+	[MEMORY] = { "memory", GT_LAYER_IOCTL, GT_CAT_MEMORY, GT_OP_NONE },
 };
 
 static bool of_driver_api(const char *name)
 {
-	return name[0] == 'c' && name[1] == 'u' && ((name[2] >= 'A' && name[2] <= 'Z') || name[2] == 'd');
+	return name[0] == 'c' && name[1] == 'u' &&
+		((name[2] >= 'A' && name[2] <= 'Z') || name[2] == 'd');
 }
 
 static void classify(const char *name, unsigned group, struct gt_type *type)
@@ -51,11 +56,12 @@ static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct 
 	if (l->phase == 'B')
 		return gt_rows_begin(r, (uint32_t)track, l->name, l->time, l->name, err);
 	if (l->phase == 'E' && lasts && !gt_rows_is_open(r, (uint32_t)track, l->name))
-		return gt_rows_whole(r, GT_SPAN, (uint32_t)track, l->name, l->time - l->duration, l->time, err);
+		return gt_rows_whole(
+			r, GT_SPAN, (uint32_t)track, l->name, l->time - l->duration, l->time, err);
 	if (l->phase == 'E')
 		return gt_rows_end(r, (uint32_t)track, l->name, l->time, l->name, l->ret, err);
 	return gt_rows_whole(r, lasts ? GT_SPAN : GT_INSTANT, (uint32_t)track, l->name, l->time,
-			     l->time + (lasts ? l->duration : 0), err);
+		l->time + (lasts ? l->duration : 0), err);
 }
 
 static const struct gt_line_format format = {
@@ -79,8 +85,8 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 }
 
 const struct gt_importer gt_import_jsonl_a = {
-	.name	= "jsonl-a",
-	.help	= "JSON lines with event_id, ts, type, name, phase (an eBPF tracer's)",
-	.sniff	= sniff,
-	.import	= import,
+	.name = "jsonl-a",
+	.help = "JSON lines with event_id, ts, type, name, phase (an eBPF tracer's)",
+	.sniff = sniff,
+	.import = import,
 };

@@ -3,8 +3,9 @@
  *	{"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
  *	{"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
  *
- * op_id pairs begin with end, within a pid where lines have one. "pid", "tid" and "args" (another word for details) may be
- * there; without them all calls are one thread's, and those that overlap are spread over lanes (pair.h). */
+ * op_id pairs begin with end, within a pid where lines have one. "pid", "tid" and "args" (another
+ *word for details) may be there; without them all calls are one thread's, and those that overlap
+ *are spread over lanes (pair.h). */
 #include <math.h>
 #include <string.h>
 #include "formats/cuda/cuda_api.h"
@@ -29,18 +30,36 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 /* ---- rows that are no calls, as gtexport --jsonl writes them ---- */
 
 /* The fields of formats/cuda/gpu_rows.h, and of counters. */
-static const struct { const char *key; uint8_t kind, role; } own[] = {
-	{ "correlation", GT_F_U64, GT_R_CORRELATION }, { "context", GT_F_U64, GT_R_CONTEXT },
-	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK }, { "launch_start", GT_F_I64, GT_R_LAUNCH_START },
-	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS }, { "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
-	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN }, { "graph", GT_F_U64, GT_R_GRAPH }, { "node", GT_F_U64, GT_R_NODE },
-	{ "made_track", GT_F_U64, GT_R_MADE_TRACK }, { "made_start", GT_F_I64, GT_R_MADE_START },
-	{ "made_name", GT_F_STR, GT_R_MADE_NAME }, { "shared_static", GT_F_U64, GT_R_SHARED },
-	{ "shared_dynamic", GT_F_U64, GT_R_SHARED }, { "registers", GT_F_U64, GT_R_REGISTERS },
-	{ "direction", GT_F_U64, GT_R_DIRECTION }, { "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
-	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY }, { "async", GT_F_BOOL, GT_R_ASYNC }, { "dst_device", GT_F_U64, GT_R_DEVICE },
-	{ "value", GT_F_U64, GT_R_VALUE }, { "value", GT_F_F64, GT_R_VALUE }, { "value", GT_F_HEX, GT_R_VALUE },
-	{ "value", GT_F_I64, GT_R_VALUE }, { "uncertain", GT_F_BOOL, GT_R_UNCERTAIN }, { "kernel", GT_F_STR, GT_R_KERNEL },
+static const struct {
+	const char *key;
+	uint8_t kind, role;
+} own[] = {
+	{ "correlation", GT_F_U64, GT_R_CORRELATION },
+	{ "context", GT_F_U64, GT_R_CONTEXT },
+	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK },
+	{ "launch_start", GT_F_I64, GT_R_LAUNCH_START },
+	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS },
+	{ "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
+	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN },
+	{ "graph", GT_F_U64, GT_R_GRAPH },
+	{ "node", GT_F_U64, GT_R_NODE },
+	{ "made_track", GT_F_U64, GT_R_MADE_TRACK },
+	{ "made_start", GT_F_I64, GT_R_MADE_START },
+	{ "made_name", GT_F_STR, GT_R_MADE_NAME },
+	{ "shared_static", GT_F_U64, GT_R_SHARED },
+	{ "shared_dynamic", GT_F_U64, GT_R_SHARED },
+	{ "registers", GT_F_U64, GT_R_REGISTERS },
+	{ "direction", GT_F_U64, GT_R_DIRECTION },
+	{ "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
+	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY },
+	{ "async", GT_F_BOOL, GT_R_ASYNC },
+	{ "dst_device", GT_F_U64, GT_R_DEVICE },
+	{ "value", GT_F_U64, GT_R_VALUE },
+	{ "value", GT_F_F64, GT_R_VALUE },
+	{ "value", GT_F_HEX, GT_R_VALUE },
+	{ "value", GT_F_I64, GT_R_VALUE },
+	{ "uncertain", GT_F_BOOL, GT_R_UNCERTAIN },
+	{ "kernel", GT_F_STR, GT_R_KERNEL },
 };
 
 static uint8_t own_role(unsigned group, const char *key, unsigned kind)
@@ -51,7 +70,8 @@ static uint8_t own_role(unsigned group, const char *key, unsigned kind)
 	return GT_R_NONE;
 }
 
-static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i, const char *key, int64_t tid, struct gt_err *err)
+static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i,
+	const char *key, int64_t tid, struct gt_err *err)
 {
 	int64_t track = gt_rows_track(r, l->pid, tid, NULL, err);
 	uint32_t written = track < 0 ? GT_NONE : gt_rows_written_track(r, (uint32_t)track);
@@ -61,19 +81,23 @@ static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, u
 }
 
 /* Values that JSON has in another form: seconds, threads, words. */
-static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i, const struct gt_rows_arg *a, struct gt_err *err)
+static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i,
+	const struct gt_rows_arg *a, struct gt_err *err)
 {
-	static const char *const tracks[][2] = { { "launch_tid", "launch_track" }, { "made_tid", "made_track" } };
+	static const char *const tracks[][2] = { { "launch_tid", "launch_track" },
+		{ "made_tid", "made_track" } };
 	double seconds;
 
 	for (unsigned k = 0; k < 2; k++)
 		if (!strcmp(a->key, tracks[k][0]) && (a->kind == GT_F_U64 || a->kind == GT_F_I64))
 			return own_track(r, l, i, tracks[k][1], (int64_t)a->value, err);
-	if (a->kind == GT_F_F64 && (!strcmp(a->key, "launch_start") || !strcmp(a->key, "made_start"))) {
+	if (a->kind == GT_F_F64 &&
+		(!strcmp(a->key, "launch_start") || !strcmp(a->key, "made_start"))) {
 		memcpy(&seconds, &a->value, sizeof(seconds));
 		if (seconds >= -1e9 && seconds <= 1e9)
-			gt_rows_set_arg(r, i, !strcmp(a->key, "made_start") ? "made_start" : "launch_start", GT_F_I64,
-					(uint64_t)llround(seconds * 1e9));
+			gt_rows_set_arg(r, i,
+				!strcmp(a->key, "made_start") ? "made_start" : "launch_start",
+				GT_F_I64, (uint64_t)llround(seconds * 1e9));
 	} else if (a->text && !strcmp(a->key, "direction")) {
 		gt_rows_set_arg(r, i, "direction", GT_F_U64, gt_export_direction(a->text));
 	}
@@ -90,17 +114,20 @@ static void add_launch(struct gt_import_rows *r, unsigned n, int64_t start)
 	gt_rows_set_arg(r, n + 4, "launch_join", GT_F_U64, GT_JOIN_UNKNOWN);
 }
 
-static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_import_line *l, struct gt_err *err)
+static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_import_line *l,
+	struct gt_err *err)
 {
 	bool span = l->kind == GT_SPAN || l->kind == GT_GPU, joined = false;
-	struct gt_row row = { .start = l->time, .end = l->time + (span && l->has & GT_LINE_DURATION ? l->duration : 0), .depth = l->depth,
-			      .ret = l->kind == GT_UNMATCHED && l->phase == 'E' };
+	struct gt_row row = { .start = l->time,
+		.end = l->time + (span && l->has & GT_LINE_DURATION ? l->duration : 0),
+		.depth = l->depth,
+		.ret = l->kind == GT_UNMATCHED && l->phase == 'E' };
 	struct gt_rows_arg a;
 	unsigned i;
 	int e = 0;
 
 	if (span && l->phase == 'E')
-		return 0;	/* its begin had it all */
+		return 0; /* its begin had it all */
 	for (i = 0; !e && gt_rows_arg(r, i, &a); i++) {
 		joined |= !strcmp(a.key, "launch_join");
 		e = own_value(r, l, i, &a, err);
@@ -110,7 +137,8 @@ static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_imp
 	return e ? e : gt_rows_row(r, (enum gt_kind)l->kind, track, l->name, &row, err);
 }
 
-static int64_t place_of(struct gt_import_rows *r, const struct gt_import_line *l, struct gt_err *err)
+static int64_t place_of(
+	struct gt_import_rows *r, const struct gt_import_line *l, struct gt_err *err)
 {
 	struct gt_rows_place at;
 
@@ -129,7 +157,8 @@ static int64_t place_of(struct gt_import_rows *r, const struct gt_import_line *l
 	return gt_rows_place(r, &at, err);
 }
 
-/* Moves *p behind the word if it stands there. Looking at as many bytes as the scanner's padding has is safe anywhere. */
+/* Moves *p behind the word if it stands there. Looking at as many bytes as the scanner's padding
+ * has is safe anywhere. */
 static bool skip_word(const char **p, const char *word, size_t len)
 {
 	if (memcmp(*p, word, len))
@@ -138,7 +167,8 @@ static bool skip_word(const char **p, const char *word, size_t len)
 	return true;
 }
 #define SKIP(p, word) skip_word(p, word, sizeof(word) - 1)
-_Static_assert(sizeof(",\"details\":{") <= GT_JSON_PAD, "the longest of these words fits the padding");
+_Static_assert(
+	sizeof(",\"details\":{") <= GT_JSON_PAD, "the longest of these words fits the padding");
 
 /* Up to 18 digits, so that nothing overflows; how many there were. */
 static unsigned digits(const char **p, uint64_t *v)
@@ -152,7 +182,8 @@ static unsigned digits(const char **p, uint64_t *v)
 	return n;
 }
 
-/* The word, and behind it a whole number as JSON writes them, of less than 18 digits, with `then` behind it. */
+/* The word, and behind it a whole number as JSON writes them, of less than 18 digits, with `then`
+ * behind it. */
 static bool number(const char **p, const char *word, size_t len, char then, uint64_t *v)
 {
 	const char *q = *p, *from;
@@ -175,21 +206,23 @@ static const char *usual_rest(const char *p, struct gt_import_line *l)
 	const char *q = p;
 	uint64_t pid, tid, status;
 
-	if (NUMBER(&q, ",\"pid\":", ',', &pid) && (NUMBER(&q, ",\"tid\":", ',', &tid) || NUMBER(&q, ",\"tid\":", '}', &tid))) {
+	if (NUMBER(&q, ",\"pid\":", ',', &pid) &&
+		(NUMBER(&q, ",\"tid\":", ',', &tid) || NUMBER(&q, ",\"tid\":", '}', &tid))) {
 		l->pid = (int64_t)pid;
 		l->tid = (int64_t)tid;
 		p = q;
 	}
 	q = p;
-	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") && NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' &&
-	    status <= INT32_MAX) {
+	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") &&
+		NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' && status <= INT32_MAX) {
 		l->ret = (int32_t)status;
 		p = q + 1;
 	}
 	return p;
 }
 
-/* The shape nearly all lines have: ts with 9 decimals, op_id, phase and name in this order and without white space. */
+/* The shape nearly all lines have: ts with 9 decimals, op_id, phase and name in this order and
+ * without white space. */
 static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *l)
 {
 	const char *p = j->at, *name;
@@ -202,7 +235,8 @@ static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_
 	if (!NUMBER(&p, "{\"ts\":", '.', &seconds) || seconds > 2000000000)
 		return NULL;
 	p++;
-	if (digits(&p, &ns) != 9 || !NUMBER(&p, ",\"op_id\":", ',', &l->op_id) || !SKIP(&p, ",\"phase\":\""))
+	if (digits(&p, &ns) != 9 || !NUMBER(&p, ",\"op_id\":", ',', &l->op_id) ||
+		!SKIP(&p, ",\"phase\":\""))
 		return NULL;
 	l->phase = *p;
 	if ((*p != 'B' && *p != 'E') || (p++, !SKIP(&p, "\",\"name\":\"")))
@@ -213,7 +247,7 @@ static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_
 		return NULL;
 	n = gt_rows_name(r, name, (size_t)(p - name), 0, NULL);
 	if (n < 0)
-		return NULL;	/* the long way finds words for what is wrong */
+		return NULL; /* the long way finds words for what is wrong */
 	l->time = (int64_t)(seconds * 1000000000 + ns);
 	l->name = (uint32_t)n;
 	l->has = GT_LINE_TS | GT_LINE_OP_ID | GT_LINE_PHASE | GT_LINE_NAME;
@@ -227,7 +261,8 @@ static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct 
 
 	if (track < 0)
 		return (int)track;
-	if (l->kind == GT_SPAN || l->kind == GT_GPU || l->kind == GT_COUNTER || l->kind == GT_UNMATCHED)
+	if (l->kind == GT_SPAN || l->kind == GT_GPU || l->kind == GT_COUNTER ||
+		l->kind == GT_UNMATCHED)
 		return own_row(r, (uint32_t)track, l, err);
 	if (l->phase && !(l->has & GT_LINE_OP_ID))
 		return gt_err_set(err, -EBADMSG, "a begin or end without \"op_id\"");
@@ -261,8 +296,8 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 }
 
 const struct gt_importer gt_import_jsonl_b = {
-	.name	= "jsonl-b",
-	.help	= "JSON lines with ts, op_id, phase, name, details (an LD_PRELOAD logger's, gtexport --jsonl)",
-	.sniff	= sniff,
-	.import	= import,
+	.name = "jsonl-b",
+	.help = "JSON lines with ts, op_id, phase, name, details (an LD_PRELOAD logger's, gtexport --jsonl)",
+	.sniff = sniff,
+	.import = import,
 };

@@ -1,10 +1,13 @@
 /* Chrome trace JSON as PyTorch's profiler (Kineto) writes it, plain or packed.
  *
- *	{"schemaVersion": 1, "deviceProperties": [...], "baseTimeNanoseconds": 1790857026000000000, "traceEvents": [
- *	  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4304876256187.416, "dur": 0.991,
- *	   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326, "grid": [16, 2, 1], "block": [256, 1, 1]}}, ...], ...}
+ *	{"schemaVersion": 1, "deviceProperties": [...], "baseTimeNanoseconds": 1790857026000000000,
+ *"traceEvents": [
+ *	  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4304876256187.416,
+ *"dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326, "grid": [16, 2,
+ *1], "block": [256, 1, 1]}}, ...], ...}
  *
- * or only the array of events. What our own gtexport --chrome writes is read, too, as far as its fields are the same.
+ * or only the array of events. What our own gtexport --chrome writes is read, too, as far as its
+ *fields are the same.
  *
  *	import_kineto.c		this: the document around the events, and the metadata
  *	import_kineto_event.c	an event's text to what it says
@@ -13,12 +16,14 @@
  *	import_kineto_order.c	calls and ranges in order of time, and which encloses which
  *	import_kineto_gpu.c	what the GPU did, joined to its calls
  *
- * Times are microseconds with decimals and are read as whole ns. What they count from stands anywhere in the file (baseTimeNanoseconds): a
- * clock anchor at the end says what time of day it was. All that stands beside the events goes into the metadata as it is, below "kineto".
+ * Times are microseconds with decimals and are read as whole ns. What they count from stands
+ *anywhere in the file (baseTimeNanoseconds): a clock anchor at the end says what time of day it
+ *was. All that stands beside the events goes into the metadata as it is, below "kineto".
  *
- * A file that is cut short, as a killed profiler leaves it, is imported as far as its events are whole, and that is said. An event without
- * a usable time (CUPTI wrote 0 for some kernels) cannot be placed: it is a loss somewhere in the recording. An event that is no JSON (a name
- * with quotes) is skipped and counted; it is a loss, too, unless it is known to be a range of the host. */
+ * A file that is cut short, as a killed profiler leaves it, is imported as far as its events are
+ *whole, and that is said. An event without a usable time (CUPTI wrote 0 for some kernels) cannot be
+ *placed: it is a loss somewhere in the recording. An event that is no JSON (a name with quotes) is
+ *skipped and counted; it is a loss, too, unless it is known to be a range of the host. */
 #include "formats/import/import_kineto.h"
 
 #include <inttypes.h>
@@ -32,7 +37,8 @@
 #include "formats/io/json_build.h"
 #include "formats/io/stream_out.h"
 
-#define ASIDE_MAX (64u << 10)	/* bytes kept of what stands beside the events; a key that does not fit is left out, and counted */
+/* bytes kept of what stands beside the events; a key that does not fit is left out, and counted */
+#define ASIDE_MAX (64u << 10)
 #define ASIDE_DEPTH 32
 #define GPUS_MAX 64u
 #define SNIFF_TOKENS 2000u
@@ -40,17 +46,18 @@
 struct document {
 	struct gt_kineto k;
 	struct gt_json j;
-	struct gt_out aside;	/* {"key":value,... */
-	struct gt_out gpus;	/* {"model":"..."},... */
+	struct gt_out aside; /* {"key":value,... */
+	struct gt_out gpus;  /* {"model":"..."},... */
 	unsigned ngpus, left_out;
-	int64_t base;		/* ns since 1970 at time 0 */
-	int64_t cuda;		/* version, 13000 for 13.0 */
+	int64_t base; /* ns since 1970 at time 0 */
+	int64_t cuda; /* version, 13000 for 13.0 */
 	bool based, truncated;
 };
 
 /* ---- what stands beside the events ---- */
 
-/* jansson, which reads it again, takes no number beyond 64 bits or a double: what might be one becomes text. */
+/* jansson, which reads it again, takes no number beyond 64 bits or a double: what might be one
+ * becomes text. */
 static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 {
 	int64_t v;
@@ -59,12 +66,16 @@ static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 		gt_out_json(o, j->text, j->len);
 	else if (token == GT_JSON_INT && !gt_json_scaled(j->text, j->len, 0, &v))
 		gt_out_used(o, gt_put_i64(gt_out_room(o, 32), v));
-	else if (token == GT_JSON_REAL && j->len < 32 && gt_json_double(j) < 1e300 && gt_json_double(j) > -1e300)
+	else if (token == GT_JSON_REAL && j->len < 32 && gt_json_double(j) < 1e300 &&
+		gt_json_double(j) > -1e300)
 		gt_out_add(o, j->text, j->len);
 	else if (token == GT_JSON_INT || token == GT_JSON_REAL)
 		gt_out_json(o, j->text, j->len);
 	else
-		gt_out_str(o, token == GT_JSON_TRUE ? "true" : token == GT_JSON_FALSE ? "false" : "null");
+		gt_out_str(o,
+			token == GT_JSON_TRUE            ? "true"
+				: token == GT_JSON_FALSE ? "false"
+							 : "null");
 }
 
 /* The names of GPUs stand in deviceProperties[].name. */
@@ -77,7 +88,8 @@ static void note_gpu(struct document *d)
 	gt_out_str(&d->gpus, "}");
 }
 
-/* Copies the value whose first token this is. 1 when there was too much of it, 0, or negative; it is read to its end in any case. */
+/* Copies the value whose first token this is. 1 when there was too much of it, 0, or negative; it
+ * is read to its end in any case. */
 static int copy_value(struct document *d, int token, bool gpus, struct gt_err *err)
 {
 	struct gt_json *j = &d->j;
@@ -86,7 +98,8 @@ static int copy_value(struct document *d, int token, bool gpus, struct gt_err *e
 	struct gt_out *o = &d->aside;
 
 	for (int t = token;; t = gt_json_next(j, err)) {
-		bool opens = t == GT_JSON_OBJECT || t == GT_JSON_ARRAY, closes = t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END;
+		bool opens = t == GT_JSON_OBJECT || t == GT_JSON_ARRAY,
+		     closes = t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END;
 
 		if (t < 0)
 			return t;
@@ -94,7 +107,11 @@ static int copy_value(struct document *d, int token, bool gpus, struct gt_err *e
 		if (fits && comma && !closes)
 			gt_out_str(o, ",");
 		if (fits && (opens || closes))
-			gt_out_str(o, t == GT_JSON_OBJECT ? "{" : t == GT_JSON_ARRAY ? "[" : t == GT_JSON_OBJECT_END ? "}" : "]");
+			gt_out_str(o,
+				t == GT_JSON_OBJECT               ? "{"
+					: t == GT_JSON_ARRAY      ? "["
+					: t == GT_JSON_OBJECT_END ? "}"
+								  : "]");
 		else if (fits)
 			put_scalar(o, j, t);
 		if (fits && t == GT_JSON_KEY)
@@ -135,7 +152,7 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 	gt_out_str(&d->aside, ":");
 	note_number(d, key, token);
 	more = copy_value(d, token, !strcmp(key, "deviceProperties"), err);
-	if (more) {	/* half a value is none */
+	if (more) { /* half a value is none */
 		d->aside.len = before;
 		d->left_out++;
 	}
@@ -144,20 +161,27 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 
 /* ---- the document ---- */
 
-/* A call or work of a GPU, as far as the event was read? Its category comes early, so that it is often known. */
+/* A call or work of a GPU, as far as the event was read? Its category comes early, so that it is
+ * often known. */
 static bool may_be_work(const struct gt_kineto_event *ev)
 {
-	return !(ev->cat == GT_KINETO_RANGE && ev->cat_name != GT_NONE) && !(ev->cat >= GT_KINETO_GPU_RANGE && ev->cat <= GT_KINETO_OTHER_FLOW);
+	return !(ev->cat == GT_KINETO_RANGE && ev->cat_name != GT_NONE) &&
+		!(ev->cat >= GT_KINETO_GPU_RANGE && ev->cat <= GT_KINETO_OTHER_FLOW);
 }
 
-/* The event is no JSON (a quote within a name): goes on with the next one. 0: done; else e, with *err as it is. */
-static int skip_damaged(struct document *d, unsigned depth, const struct gt_kineto_event *ev, int e, struct gt_err *err)
+/* The event is no JSON (a quote within a name): goes on with the next one. 0: done; else e, with
+ * *err as it is. */
+static int skip_damaged(struct document *d, unsigned depth, const struct gt_kineto_event *ev, int e,
+	struct gt_err *err)
 {
-	static const char *const first[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "id", "s", NULL };
-	static const char *const beside[] = { "traceName", "displayTimeUnit", "schemaVersion", "deviceProperties", "baseTimeNanoseconds",
-					      "otherData", "distributedInfo", "metadata", "stackFrames", "samples", "systemTraceEvents",
-					      "trace_id", "record_shapes", "with_stack", "profile_memory", NULL };
-	const struct gt_json_marks marks = { depth, first, d->k.counts.events ? beside : NULL };	/* one event must be there */
+	static const char *const first[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args",
+		"id", "s", NULL };
+	static const char *const beside[] = { "traceName", "displayTimeUnit", "schemaVersion",
+		"deviceProperties", "baseTimeNanoseconds", "otherData", "distributedInfo",
+		"metadata", "stackFrames", "samples", "systemTraceEvents", "trace_id",
+		"record_shapes", "with_stack", "profile_memory", NULL };
+	/* one event must be there */
+	const struct gt_json_marks marks = { depth, first, d->k.counts.events ? beside : NULL };
 	struct gt_err search = GT_ERR_INIT;
 	int found = e == -EBADMSG ? gt_json_recover(&d->j, &marks, &search) : 0;
 
@@ -171,8 +195,8 @@ static int skip_damaged(struct document *d, unsigned depth, const struct gt_kine
 	return 0;
 }
 
-/* The scanner is behind the bracket of the array. Text between two events is the rest of one whose name has a quote before a bracket; a
- * bracket there is a broken structure. */
+/* The scanner is behind the bracket of the array. Text between two events is the rest of one whose
+ * name has a quote before a bracket; a bracket there is a broken structure. */
 static int read_events(struct document *d, struct gt_err *err)
 {
 	struct gt_kineto_event ev = { .cat_name = GT_NONE };
@@ -213,7 +237,8 @@ static int read_object(struct document *d, struct gt_err *err)
 	while (!e && (t = gt_json_next(&d->j, err)) != GT_JSON_OBJECT_END) {
 		if (t < 0)
 			return t;
-		snprintf(key, sizeof(key), "%.*s", (int)(d->j.len < sizeof(key) ? d->j.len : sizeof(key)), d->j.text);
+		snprintf(key, sizeof(key), "%.*s",
+			(int)(d->j.len < sizeof(key) ? d->j.len : sizeof(key)), d->j.text);
 		t = gt_json_next(&d->j, err);
 		if (t < 0)
 			return t;
@@ -232,13 +257,15 @@ static int read_document(struct document *d, struct gt_err *err)
 	if (t < 0)
 		return t;
 	if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY)
-		return gt_json_wrong(&d->j, 0, err, "neither an object with traceEvents nor an array of events");
+		return gt_json_wrong(
+			&d->j, 0, err, "neither an object with traceEvents nor an array of events");
 	e = t == GT_JSON_OBJECT ? read_object(d, err) : read_events(d, err);
 	if (e)
 		return e;
 	t = gt_json_next(&d->j, err);
 	if (t > 0)
-		return gt_json_wrong(&d->j, gt_json_offset(&d->j) - 1, err, "something follows the trace");
+		return gt_json_wrong(
+			&d->j, gt_json_offset(&d->j) - 1, err, "something follows the trace");
 	return t;
 }
 
@@ -274,7 +301,8 @@ static void put_accelerators(struct gt_out *o, const struct gt_kineto *k)
 	gt_out_memory(&list);
 	for (unsigned i = 0; i < k->nothers; i++)
 		if (k->others[i].accelerator)
-			gt_out_printf(&list, "%s%" PRIu64 " %.60s", list.len ? ", " : "", k->others[i].n, gt_writer_text(k->w, k->others[i].cat_name));
+			gt_out_printf(&list, "%s%" PRIu64 " %.60s", list.len ? ", " : "",
+				k->others[i].n, gt_writer_text(k->w, k->others[i].cat_name));
 	gt_out_str(o, ",\"accelerator_events\":");
 	gt_out_json(o, list.data ? list.data : "", list.len);
 	gt_out_close(&list, NULL);
@@ -305,7 +333,8 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_accelerators(o, &d->k);
 	put_phases(o, c->phases);
 	if (d->k.session_ns >= 0)
-		gt_out_printf(o, ",\"profiler_start_ns\":%" PRId64 ",\"profiler_ns\":%" PRId64, d->k.session_start, d->k.session_ns);
+		gt_out_printf(o, ",\"profiler_start_ns\":%" PRId64 ",\"profiler_ns\":%" PRId64,
+			d->k.session_start, d->k.session_ns);
 	if (d->k.window_end != INT64_MIN)
 		gt_out_printf(o, ",\"profiler_window_end_ns\":%" PRId64, d->k.window_end);
 }
@@ -316,13 +345,14 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
 	struct tm utc;
 	char text[40];
 
-	if (!d->based || !gmtime_r(&s, &utc) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
+	if (!d->based || !gmtime_r(&s, &utc) ||
+		!strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
 		return;
 	gt_out_printf(o, ",\"start_utc\":\"%s\"", text);
 }
 
-/* As one object, new. Keys that the file says twice, as it does where a program added them twice, have their last value: metadata may
- * not. */
+/* As one object, new. Keys that the file says twice, as it does where a program added them twice,
+ * have their last value: metadata may not. */
 static char *put_aside(struct document *d)
 {
 	bool no_memory;
@@ -349,12 +379,14 @@ static int put_metadata(struct document *d, struct gt_err *err)
 	if (!aside)
 		return gt_kineto_no_memory(err);
 	gt_out_memory(&o);
-	gt_out_printf(&o, "{\"imported_from\":\"kineto\",\"truncated\":%s", d->truncated ? "true" : "false");
+	gt_out_printf(&o, "{\"imported_from\":\"kineto\",\"truncated\":%s",
+		d->truncated ? "true" : "false");
 	put_counts(&o, d);
 	if (s->min_start <= s->max_end)
 		put_clock(&o, d, s->min_start);
 	if (d->cuda > 0)
-		gt_out_printf(&o, ",\"cuda_version\":\"%" PRId64 ".%" PRId64 "\"", d->cuda / 1000, d->cuda % 1000 / 10);
+		gt_out_printf(&o, ",\"cuda_version\":\"%" PRId64 ".%" PRId64 "\"", d->cuda / 1000,
+			d->cuda % 1000 / 10);
 	if (d->gpus.len) {
 		gt_out_str(&o, ",\"gpus\":[");
 		gt_out_add(&o, d->gpus.data, d->gpus.len);
@@ -364,12 +396,14 @@ static int put_metadata(struct document *d, struct gt_err *err)
 	gt_out_str(&o, aside);
 	gt_out_add(&o, "}", 2);
 	free(aside);
-	e = o.failed || d->gpus.failed ? gt_kineto_no_memory(err) : gt_writer_meta(d->k.w, o.data, err);
+	e = o.failed || d->gpus.failed ? gt_kineto_no_memory(err)
+				       : gt_writer_meta(d->k.w, o.data, err);
 	gt_out_close(&o, NULL);
 	return e;
 }
 
-/* When it was by the clock on the wall. Files from before there was a base count from 1970 themselves. */
+/* When it was by the clock on the wall. Files from before there was a base count from 1970
+ * themselves. */
 static int put_anchor(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
@@ -377,7 +411,7 @@ static int put_anchor(struct document *d, struct gt_err *err)
 
 	if (s->min_start > s->max_end)
 		return 0;
-	if (!d->based && s->min_start > 1000000000000000000)	/* 2001 */
+	if (!d->based && s->min_start > 1000000000000000000) /* 2001 */
 		d->based = true;
 	if (!d->based || __builtin_add_overflow(d->base, s->min_start, &a.realtime))
 		d->based = false;
@@ -391,7 +425,9 @@ static int put_losses(struct document *d, struct gt_err *err)
 	int64_t from = s->min_start, to = s->max_end;
 	uint64_t n = d->k.counts.no_time + d->k.counts.lost;
 
-	return n ? gt_writer_lost(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0, from <= to ? to : 0, n, err) : 0;
+	return n ? gt_writer_lost(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0,
+			   from <= to ? to : 0, n, err)
+		 : 0;
 }
 
 static int finish(struct document *d, struct gt_err *err)
@@ -411,7 +447,8 @@ static int finish(struct document *d, struct gt_err *err)
 static void release(struct document *d)
 {
 	struct gt_kineto *k = &d->k;
-	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->what_map, &k->name_map, &k->place_map, &k->kept_map };
+	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->what_map, &k->name_map,
+		&k->place_map, &k->kept_map };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
@@ -435,7 +472,7 @@ static void release(struct document *d)
 
 static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
-	struct gt_err scan = GT_ERR_INIT;	/* of its own: a cut file is no error */
+	struct gt_err scan = GT_ERR_INIT; /* of its own: a cut file is no error */
 	struct document *d = calloc(1, sizeof(*d));
 	int e;
 
@@ -479,13 +516,18 @@ static int sniff(const char *head, size_t len)
 		if (!n)
 			array = t == GT_JSON_ARRAY;
 		if (!j.depth || (array && j.depth == 1 && n && t != GT_JSON_OBJECT_END))
-			break;		/* a value of its own, or an array of something else */
+			break; /* a value of its own, or an array of something else */
 		if (t != GT_JSON_KEY || j.depth != 1u + array)
 			continue;
 		phase |= array && gt_json_is(&j, "ph");
 		time |= array && (gt_json_is(&j, "ts") || gt_json_is(&j, "pid"));
-		sure = !array && (gt_json_is(&j, "traceEvents") || gt_json_is(&j, "baseTimeNanoseconds") ||
-				  gt_json_is(&j, "deviceProperties")) ? 95 : phase && time ? 80 : 0;
+		sure = !array &&
+				(gt_json_is(&j, "traceEvents") ||
+					gt_json_is(&j, "baseTimeNanoseconds") ||
+					gt_json_is(&j, "deviceProperties"))
+			? 95
+			: phase && time ? 80
+					: 0;
 	}
 	gt_json_release(&j);
 	gt_in_close(in);
@@ -493,8 +535,8 @@ static int sniff(const char *head, size_t len)
 }
 
 const struct gt_importer gt_import_kineto = {
-	.name	= "kineto",
-	.help	= "Chrome trace JSON of PyTorch's profiler (Kineto), gtexport --chrome",
-	.sniff	= sniff,
-	.import	= import,
+	.name = "kineto",
+	.help = "Chrome trace JSON of PyTorch's profiler (Kineto), gtexport --chrome",
+	.sniff = sniff,
+	.import = import,
 };

@@ -1,4 +1,5 @@
-/* What the files of the Kineto importer share (import_kineto.c says how they fit together). Nobody else includes this. */
+/* What the files of the Kineto importer share (import_kineto.c says how they fit together). Nobody
+ * else includes this. */
 #ifndef GT_IMPORT_KINETO_H
 #define GT_IMPORT_KINETO_H
 #include "formats/base/map.h"
@@ -7,166 +8,278 @@
 #include "formats/io/json_scan.h"
 #include "formats/trace/write/writer.h"
 
-#define GT_KINETO_TEXT (24u << 20)	/* bytes of different names held; kernels' and calls' may be a third more */
-#define GT_KINETO_TRACKS (1u << 15)	/* threads, streams and named places, each */
-#define GT_KINETO_VALUES 16		/* series of one counter */
+/* bytes of different names held; kernels' and calls' may be a third more */
+#define GT_KINETO_TEXT (24u << 20)
+#define GT_KINETO_TRACKS (1u << 15) /* threads, streams and named places, each */
+#define GT_KINETO_VALUES 16         /* series of one counter */
 
-/* Arguments kept as they are, under their own names: shapes of an operator's inputs, and what a collective operation moved between whom.
- * text: else a number. */
+/* Arguments kept as they are, under their own names: shapes of an operator's inputs, and what a
+ * collective operation moved between whom. text: else a number. */
+/* clang-format off */
 #define GT_KINETO_KEPT(X) /* key, text */ \
-	X("Input Dims", true) X("Input type", true) X("Collective name", true) X("In msg nelems", false) X("Out msg nelems", false) \
-	X("Group size", false) X("dtype", true) X("Process Group Name", true) X("Process Group Description", true) X("Process Group Ranks", true)
+	X("Input Dims", true) \
+	X("Input type", true) \
+	X("Collective name", true) \
+	X("In msg nelems", false) \
+	X("Out msg nelems", false) \
+	X("Group size", false) \
+	X("dtype", true) \
+	X("Process Group Name", true) \
+	X("Process Group Description", true) \
+	X("Process Group Ranks", true)
+/* clang-format on */
 #define GT_KINETO_NKEPT 10
-#define GT_KINETO_KEPT_TEXT 1024	/* bytes of one; a longer one is left out, and counted */
+#define GT_KINETO_KEPT_TEXT 1024 /* bytes of one; a longer one is left out, and counted */
 
 enum gt_kineto_cat {
-	GT_KINETO_RANGE,	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
-	GT_KINETO_KERNEL, GT_KINETO_COPY, GT_KINETO_SET, GT_KINETO_WAIT,
-	GT_KINETO_RUNTIME, GT_KINETO_DRIVER,
-	GT_KINETO_GPU_RANGE,	/* where on the GPU a range's work lay */
+	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
+	GT_KINETO_RANGE,
+	GT_KINETO_KERNEL,
+	GT_KINETO_COPY,
+	GT_KINETO_SET,
+	GT_KINETO_WAIT,
+	GT_KINETO_RUNTIME,
+	GT_KINETO_DRIVER,
+	GT_KINETO_GPU_RANGE, /* where on the GPU a range's work lay */
 	GT_KINETO_OVERHEAD,
-	GT_KINETO_METRICS,	/* a range of CUPTI's range profiler: its arguments are metrics, which become counters */
-	GT_KINETO_SESSION,	/* how long the profiler was on */
-	GT_KINETO_FLOW,		/* from a call to what it launched */
-	GT_KINETO_OTHER_FLOW,	/* from a forward to its backward operation */
-	GT_KINETO_OTHER,	/* any other word, or none: told by its name */
+	/* a range of CUPTI's range profiler: its arguments are metrics, which become counters */
+	GT_KINETO_METRICS,
+	GT_KINETO_SESSION,    /* how long the profiler was on */
+	GT_KINETO_FLOW,       /* from a call to what it launched */
+	GT_KINETO_OTHER_FLOW, /* from a forward to its backward operation */
+	GT_KINETO_OTHER,      /* any other word, or none: told by its name */
 	/* no words of the file's: */
-	GT_KINETO_OUTER,	/* a runtime call around the driver's that are there as well, in a file of ours */
+	/* a runtime call around the driver's that are there as well, in a file of ours */
+	GT_KINETO_OUTER,
 	GT_KINETO_COUNTER,
-	GT_KINETO_ALLOC, GT_KINETO_FREE	/* of an allocator of PyTorch's */
+	GT_KINETO_ALLOC,
+	GT_KINETO_FREE /* of an allocator of PyTorch's */
 };
 
 /* A process or thread: Kineto has words where there is none ("Spans", "Traces"). */
-struct gt_kineto_id { uint32_t word; /* string id, GT_NONE: it is the number */ int64_t number; };
+struct gt_kineto_id {
+	uint32_t word; /* string id, GT_NONE: it is the number */
+	int64_t number;
+};
 
 enum gt_kineto_has {
-	GT_KINETO_TS = 1, GT_KINETO_DUR = 2, GT_KINETO_BAD_TIME = 4, GT_KINETO_TID = 8, GT_KINETO_ID = 16, GT_KINETO_CORRELATION = 32,
-	GT_KINETO_DEVICE = 64, GT_KINETO_STREAM = 128, GT_KINETO_CBID = 256, GT_KINETO_PEERS = 512,
-	GT_KINETO_ARROW = 1024,		/* of a file of ours: its call is found by an arrow */
-	GT_KINETO_INFERRED = 2048,	/* and was so found by their order only */
-	GT_KINETO_EVENT = 4096, GT_KINETO_CHANGE = 8192,
+	GT_KINETO_TS = 1,
+	GT_KINETO_DUR = 2,
+	GT_KINETO_BAD_TIME = 4,
+	GT_KINETO_TID = 8,
+	GT_KINETO_ID = 16,
+	GT_KINETO_CORRELATION = 32,
+	GT_KINETO_DEVICE = 64,
+	GT_KINETO_STREAM = 128,
+	GT_KINETO_CBID = 256,
+	GT_KINETO_PEERS = 512,
+	GT_KINETO_ARROW = 1024,    /* of a file of ours: its call is found by an arrow */
+	GT_KINETO_INFERRED = 2048, /* and was so found by their order only */
+	GT_KINETO_EVENT = 4096,
+	GT_KINETO_CHANGE = 8192,
 };
 
 /* One event as the file says it. What has no bit in `has` was not said and is 0. */
 struct gt_kineto_event {
-	unsigned has;			/* enum gt_kineto_has */
-	unsigned unknown;		/* enum gt_gpu_unknown: what the arguments of a GPU's work do not say */
-	char phase;			/* 'X', 'i' ...; 0 none */
-	uint8_t cat;			/* enum gt_kineto_cat */
-	uint32_t name, cat_name;	/* string ids, or GT_NONE */
+	unsigned has; /* enum gt_kineto_has */
+	/* enum gt_gpu_unknown: what the arguments of a GPU's work do not say */
+	unsigned unknown;
+	char phase;              /* 'X', 'i' ...; 0 none */
+	uint8_t cat;             /* enum gt_kineto_cat */
+	uint32_t name, cat_name; /* string ids, or GT_NONE */
 	struct gt_kineto_id pid, tid;
-	int64_t ts, dur;		/* ns */
-	uint64_t id;			/* of a flow: a number, or a hash of its text */
+	int64_t ts, dur; /* ns */
+	uint64_t id;     /* of a flow: a number, or a hash of its text */
 	uint64_t correlation, graph, node, bytes, value, event;
 	int64_t device, stream;
 	uint32_t context, registers, shared, grid[3], block[3];
 	uint32_t from_device, to_device;
-	uint32_t label;			/* "name" or "labels" of metadata */
+	uint32_t label; /* "name" or "labels" of metadata */
 	int32_t ret;
-	unsigned nkept, kept;		/* kept: bit n, the n-th of GT_KINETO_KEPT */
-	uint32_t kept_at;		/* in gt_kineto.kept */
-	int64_t change;			/* bytes allocated, or freed when negative */
-	unsigned nvalues;		/* of a counter */
-	struct { uint32_t name; double value; } values[GT_KINETO_VALUES];	/* from here on nothing is set to 0 */
-	uint64_t kept_values[GT_KINETO_NKEPT];	/* nkept, in the order of their bits */
+	unsigned nkept, kept; /* kept: bit n, the n-th of GT_KINETO_KEPT */
+	uint32_t kept_at;     /* in gt_kineto.kept */
+	int64_t change;       /* bytes allocated, or freed when negative */
+	unsigned nvalues;     /* of a counter */
+	/* from here on nothing is set to 0 */
+	struct {
+		uint32_t name;
+		double value;
+	} values[GT_KINETO_VALUES];
+	uint64_t kept_values[GT_KINETO_NKEPT]; /* nkept, in the order of their bits */
 };
 
-/* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's place, and a chain for each of as many
- * buckets, newest first. Numbers count from 1 as items come in. */
-struct gt_kineto_link { uint64_t key, before; };	/* first in each item */
-struct gt_kineto_ring { char *items; uint64_t *heads; size_t size; unsigned bits; uint64_t n; };
+/* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's
+ * place, and a chain for each of as many buckets, newest first. Numbers count from 1 as items come
+ * in. */
+struct gt_kineto_link {
+	uint64_t key, before;
+}; /* first in each item */
+struct gt_kineto_ring {
+	char *items;
+	uint64_t *heads;
+	size_t size;
+	unsigned bits;
+	uint64_t n;
+};
 
 /* Calls or ranges that enclose the next one. */
-struct gt_kineto_nest { struct { int64_t end; uint8_t op; } *open; size_t n, cap; };
+struct gt_kineto_nest {
+	struct {
+		int64_t end;
+		uint8_t op;
+	} * open;
+	size_t n, cap;
+};
 struct gt_kineto_thread {
 	int64_t tid;
 	uint32_t process, track;
 	struct gt_kineto_nest calls, ranges;
 };
-struct gt_kineto_process { int64_t pid; uint32_t track; };
-/* What an event of a name and category becomes. inner: within a call that does the same, which is what counts. */
-struct gt_kineto_what { uint32_t name, cat, cat_name, kept; uint32_t type, inner; uint8_t op, first_arg, nfields; bool call; };
-struct gt_kineto_name { int64_t pid, tid; uint32_t thread, name; };	/* told before there is such a track */
-struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/* device, context, stream, or named by a word */
+struct gt_kineto_process {
+	int64_t pid;
+	uint32_t track;
+};
+/* What an event of a name and category becomes. inner: within a call that does the same, which is
+ * what counts. */
+struct gt_kineto_what {
+	uint32_t name, cat, cat_name, kept;
+	uint32_t type, inner;
+	uint8_t op, first_arg, nfields;
+	bool call;
+};
+/* told before there is such a track */
+struct gt_kineto_name {
+	int64_t pid, tid;
+	uint32_t thread, name;
+};
+/* device, context, stream, or named by a word */
+struct gt_kineto_place {
+	int64_t id;
+	uint32_t parent, kind;
+	uint32_t track;
+};
 
 struct gt_kineto {
 	struct gt_writer *w;
 	struct gt_gpu_types gpu;
-	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;	/* string ids */
+	/* string ids */
+	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;
 	size_t held;
 	uint32_t strings_seen;
-	struct gt_kineto_seen { uint32_t len, id; } seen[1024];	/* strings seen lately */
-	struct gt_kineto_process *processes; size_t nprocesses, processes_cap;
-	struct gt_kineto_thread *threads; size_t nthreads, threads_cap, last_thread;
-	struct gt_kineto_what *whats; size_t nwhats, whats_cap;
-	struct gt_kineto_name *names; size_t nnames, names_cap;
-	struct gt_kineto_place *places; size_t nplaces, places_cap;
+	struct gt_kineto_seen {
+		uint32_t len, id;
+	} seen[1024]; /* strings seen lately */
+	struct gt_kineto_process *processes;
+	size_t nprocesses, processes_cap;
+	struct gt_kineto_thread *threads;
+	size_t nthreads, threads_cap, last_thread;
+	struct gt_kineto_what *whats;
+	size_t nwhats, whats_cap;
+	struct gt_kineto_name *names;
+	size_t nnames, names_cap;
+	struct gt_kineto_place *places;
+	size_t nplaces, places_cap;
 	struct gt_map process_map, thread_map, what_map, name_map, place_map;
-	uint32_t host;			/* track of the process that made the first call or range, or GT_NONE */
+	/* track of the process that made the first call or range, or GT_NONE */
+	uint32_t host;
 	struct gt_sorter ordered;
 	struct gt_kineto_ring calls, works, flows;
-	struct gt_kineto_owner { int64_t pid; uint32_t process; } owners[64];	/* of GPUs, by what the file has for a process */
+	/* of GPUs, by what the file has for a process */
+	struct gt_kineto_owner {
+		int64_t pid;
+		uint32_t process;
+	} owners[64];
 	unsigned nowners;
-	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
-	struct gt_kineto_other { uint32_t cat_name; bool accelerator; uint64_t n; } others[32];	/* categories that are none of enum gt_kineto_cat */
+	/* number of the newest of works that only an arrow can join, 0 none */
+	uint64_t wants_flow;
+	/* categories that are none of enum gt_kineto_cat */
+	struct gt_kineto_other {
+		uint32_t cat_name;
+		bool accelerator;
+		uint64_t n;
+	} others[32];
 	unsigned nothers;
-	struct gt_kineto_kept { uint64_t mask, values[GT_KINETO_NKEPT]; } *kept;	/* each set of arguments once */
+	/* each set of arguments once */
+	struct gt_kineto_kept {
+		uint64_t mask, values[GT_KINETO_NKEPT];
+	} * kept;
 	size_t nkept, kept_cap;
 	struct gt_map kept_map;
-	int64_t now;			/* the latest time so far */
-	int64_t session_start, session_ns;	/* -1: the file does not say */
-	int64_t window_end;		/* INT64_MIN: the file does not say */
+	int64_t now;                       /* the latest time so far */
+	int64_t session_start, session_ns; /* -1: the file does not say */
+	int64_t window_end;                /* INT64_MIN: the file does not say */
 	struct gt_kineto_counts {
-		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined, gpu_ranges;
+		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined,
+			gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
 		uint64_t args_left_out;
-		uint64_t damaged, lost;	/* lost: those of the damaged that may have been calls or work of a GPU */
-		uint64_t phases[128];	/* of kinds that are not read */
+		/* lost: those of the damaged that may have been calls or work of a GPU */
+		uint64_t damaged, lost;
+		uint64_t phases[128]; /* of kinds that are not read */
 	} counts;
 };
 
 /* ---- import_kineto_event.c ---- */
 /* The object whose opening bracket the scanner has just handed out. 0 or negative. */
-int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_event(
+	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
 
-extern const struct gt_kineto_kept_key { const char *word; uint8_t len; bool text; } gt_kineto_kept_keys[GT_KINETO_NKEPT];
+extern const struct gt_kineto_kept_key {
+	const char *word;
+	uint8_t len;
+	bool text;
+} gt_kineto_kept_keys[GT_KINETO_NKEPT];
 
 /* ---- import_kineto_tracks.c ---- */
-int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err);	/* those that all files need */
-int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);	/* metadata of a process or thread */
-int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);	/* index in processes, or negative */
-int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);	/* index, or negative: there is none yet */
-/* Of the stream; of the device when stream is negative. context 0: it is not known. Negative or the track's id. */
-int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, uint32_t context, int64_t stream, struct gt_err *err);
-/* Where an event that is no GPU's work stands: a thread, or something with a word for its name. whole: a process without a thread will do.
- * Negative or the track's id; *thread is the thread's index, or SIZE_MAX. */
-int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole, size_t *thread, struct gt_err *err);
+int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err); /* those that all files need */
+/* metadata of a process or thread */
+int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+/* index in processes, or negative */
+int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);
+/* index, or negative: there is none yet */
+int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);
+/* Of the stream; of the device when stream is negative. context 0: it is not known. Negative or the
+ * track's id. */
+int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, uint32_t context,
+	int64_t stream, struct gt_err *err);
+/* Where an event that is no GPU's work stands: a thread, or something with a word for its name.
+ * whole: a process without a thread will do. Negative or the track's id; *thread is the thread's
+ * index, or SIZE_MAX. */
+int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole,
+	size_t *thread, struct gt_err *err);
 int gt_kineto_no_memory(struct gt_err *err);
 
 /* ---- import_kineto_rows.c ---- */
 /* args: two; what they are of a range that keeps arguments stands at GT_KINETO_ARGS. */
-int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-		       const struct gt_kineto_what *what, const uint64_t *args, struct gt_err *err);
+int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
+	const struct gt_row *row, const struct gt_kineto_what *what, const uint64_t *args,
+	struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
-int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);	/* after each row: where it ended */
+/* after each row: where it ended */
+int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);
 int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-		  const uint64_t *args, struct gt_err *err);	/* gt_writer_row and gt_kineto_due */
+	/* gt_writer_row and gt_kineto_due */
+	const uint64_t *args, struct gt_err *err);
 
 /* ---- import_kineto_order.c ---- */
-#define GT_KINETO_ARGS 2	/* of a call: correlation id and kernel; of a range: category, kept_at */
-uint64_t gt_kineto_next_number(const struct gt_kineto *k);	/* of the next call or range */
+/* of a call: correlation id and kernel; of a range: category, kept_at */
+#define GT_KINETO_ARGS 2
+uint64_t gt_kineto_next_number(const struct gt_kineto *k); /* of the next call or range */
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
+	uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
 /* The kernel that this call launched, once a call at most; start and end are the call's. */
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
-			  uint32_t kernel, struct gt_err *err);
-int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err);	/* all become rows */
+	uint32_t kernel, struct gt_err *err);
+int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* all become rows */
 
 /* ---- import_kineto_gpu.c ---- */
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-/* A call was seen: what waits for it is written, what comes later finds it. *kernel: the name of the first that waited, or GT_NONE. */
-int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t *kernel, struct gt_err *err);
+/* A call was seen: what waits for it is written, what comes later finds it. *kernel: the name of
+ * the first that waited, or GT_NONE. */
+int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+	uint32_t *kernel, struct gt_err *err);
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);	/* what waits for its call is written without */
+/* what waits for its call is written without */
+int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);
 void gt_kineto_gpu_release(struct gt_kineto *k);
 #endif

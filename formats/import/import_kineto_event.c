@@ -1,6 +1,7 @@
-/* One event: its keys in any order, and what a key means in one table. What does not fit its key (a time in quotes, a grid of four) is
- * as though it were not there: what the event lacks then is for its row to miss. Of the arguments only those are read that rows have
- * fields for, and those of GT_KINETO_KEPT. */
+/* One event: its keys in any order, and what a key means in one table. What does not fit its key (a
+ * time in quotes, a grid of four) is as though it were not there: what the event lacks then is for
+ * its row to miss. Of the arguments only those are read that rows have fields for, and those of
+ * GT_KINETO_KEPT. */
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@ struct reading {
 	struct gt_kineto_event *ev;
 };
 
-/* Names come again soon, and most differ in their ends or lengths: hashing all of a kernel's would take longer than all else about it. */
+/* Names come again soon, and most differ in their ends or lengths: hashing all of a kernel's would
+ * take longer than all else about it. */
 static struct gt_kineto_seen *seen(struct gt_kineto *k, const char *s, size_t len)
 {
 	uint64_t a = 0, b = 0;
@@ -21,9 +23,11 @@ static struct gt_kineto_seen *seen(struct gt_kineto *k, const char *s, size_t le
 		memcpy(&b, s + len - 8, 8);
 	return &k->seen[((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL) >> 54];
 }
-_Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_seen) == 1 << 10, "as many as 10 bits say");
+_Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_seen) == 1 << 10,
+	"as many as 10 bits say");
 
-/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of a name that stands for any. */
+/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of
+ * a name that stands for any. */
 static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t most)
 {
 	struct gt_kineto_seen *last = seen(k, s, len);
@@ -38,7 +42,7 @@ static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t 
 	id = gt_writer_string_n(k->w, s, len);
 	if (id != GT_NONE && len <= GT_STRING_MAX)
 		*last = (struct gt_kineto_seen){ (uint32_t)len, id };
-	if (id != GT_NONE && id >= k->strings_seen) {	/* ids are dense: this one is new */
+	if (id != GT_NONE && id >= k->strings_seen) { /* ids are dense: this one is new */
 		k->strings_seen = id + 1;
 		k->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
 	}
@@ -47,9 +51,11 @@ static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t 
 
 static uint32_t string(const struct reading *r)
 {
-	bool range = r->ev->cat == GT_KINETO_RANGE;	/* there is no end of those; what a GPU did is to have its name */
+	/* there is no end of those; what a GPU did is to have its name */
+	bool range = r->ev->cat == GT_KINETO_RANGE;
 
-	return for_good(r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
+	return for_good(
+		r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
 }
 
 /* ---- values ---- */
@@ -61,7 +67,8 @@ static bool read_u64(const struct reading *r, int token, uint64_t *to)
 	bool negative;
 	uint64_t v;
 
-	if (token != GT_JSON_INT || gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &v) || negative)
+	if (token != GT_JSON_INT || gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &v) ||
+		negative)
 		return false;
 	*to = v;
 	return true;
@@ -85,7 +92,8 @@ static bool read_i64(const struct reading *r, int token, int64_t *to)
 /* Microseconds with decimals, exactly. */
 static bool read_time(const struct reading *r, int token, int64_t *to)
 {
-	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, to) && *to < GT_TIME_MAX && *to > -GT_TIME_MAX;
+	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, to) &&
+		*to<GT_TIME_MAX && * to> - GT_TIME_MAX;
 }
 
 /* As JSON writes one: "-12", and neither "012" nor "1.5". */
@@ -111,17 +119,36 @@ static bool read_id(const struct reading *r, int token, struct gt_kineto_id *id)
 
 /* ---- keys of an event: each is given the first token of its value ---- */
 
-static const struct { const char *word; uint8_t cat; } cats[] = {
-	{ "cpu_op", GT_KINETO_RANGE }, { "python_function", GT_KINETO_RANGE }, { "kernel", GT_KINETO_KERNEL },
-	{ "cuda_runtime", GT_KINETO_RUNTIME }, { "ac2g", GT_KINETO_FLOW }, { "fwdbwd", GT_KINETO_OTHER_FLOW },
-	{ "user_annotation", GT_KINETO_RANGE }, { "gpu_memcpy", GT_KINETO_COPY }, { "gpu_memset", GT_KINETO_SET },
-	{ "cuda_driver", GT_KINETO_DRIVER }, { "cuda_sync", GT_KINETO_WAIT }, { "gpu_user_annotation", GT_KINETO_GPU_RANGE },
-	{ "overhead", GT_KINETO_OVERHEAD }, { "Trace", GT_KINETO_SESSION }, { "flow", GT_KINETO_FLOW }, { "cpu_instant_event", GT_KINETO_RANGE },
+static const struct {
+	const char *word;
+	uint8_t cat;
+} cats[] = {
+	{ "cpu_op", GT_KINETO_RANGE },
+	{ "python_function", GT_KINETO_RANGE },
+	{ "kernel", GT_KINETO_KERNEL },
+	{ "cuda_runtime", GT_KINETO_RUNTIME },
+	{ "ac2g", GT_KINETO_FLOW },
+	{ "fwdbwd", GT_KINETO_OTHER_FLOW },
+	{ "user_annotation", GT_KINETO_RANGE },
+	{ "gpu_memcpy", GT_KINETO_COPY },
+	{ "gpu_memset", GT_KINETO_SET },
+	{ "cuda_driver", GT_KINETO_DRIVER },
+	{ "cuda_sync", GT_KINETO_WAIT },
+	{ "gpu_user_annotation", GT_KINETO_GPU_RANGE },
+	{ "overhead", GT_KINETO_OVERHEAD },
+	{ "Trace", GT_KINETO_SESSION },
+	{ "flow", GT_KINETO_FLOW },
+	{ "cpu_instant_event", GT_KINETO_RANGE },
 	{ "cuda_profiler_range", GT_KINETO_METRICS },
-	{ "user", GT_KINETO_RANGE },		/* of ours */
+	{ "user", GT_KINETO_RANGE }, /* of ours */
 	/* as they were called before 2022 */
-	{ "Kernel", GT_KINETO_KERNEL }, { "Memcpy", GT_KINETO_COPY }, { "Memset", GT_KINETO_SET }, { "Runtime", GT_KINETO_RUNTIME },
-	{ "Operator", GT_KINETO_RANGE }, { "async_gpu", GT_KINETO_OTHER_FLOW }, { "async_cpu_to_gpu", GT_KINETO_FLOW },
+	{ "Kernel", GT_KINETO_KERNEL },
+	{ "Memcpy", GT_KINETO_COPY },
+	{ "Memset", GT_KINETO_SET },
+	{ "Runtime", GT_KINETO_RUNTIME },
+	{ "Operator", GT_KINETO_RANGE },
+	{ "async_gpu", GT_KINETO_OTHER_FLOW },
+	{ "async_cpu_to_gpu", GT_KINETO_FLOW },
 };
 
 static void on_cat(struct reading *r, int token)
@@ -134,7 +161,8 @@ static void on_cat(struct reading *r, int token)
 			r->ev->cat = cats[i].cat;
 			break;
 		}
-	if (r->ev->cat == GT_KINETO_RANGE || r->ev->cat == GT_KINETO_OTHER || r->ev->cat == GT_KINETO_METRICS)
+	if (r->ev->cat == GT_KINETO_RANGE || r->ev->cat == GT_KINETO_OTHER ||
+		r->ev->cat == GT_KINETO_METRICS)
 		r->ev->cat_name = string(r);
 }
 
@@ -146,14 +174,24 @@ static void on_ph(struct reading *r, int token)
 
 static void on_name(struct reading *r, int token)
 {
-	if (token == GT_JSON_STRING && r->ev->cat != GT_KINETO_FLOW && r->ev->cat != GT_KINETO_OTHER_FLOW)
+	if (token == GT_JSON_STRING && r->ev->cat != GT_KINETO_FLOW &&
+		r->ev->cat != GT_KINETO_OTHER_FLOW)
 		r->ev->name = string(r);
 }
 
-static void on_ts(struct reading *r, int token) { r->ev->has |= read_time(r, token, &r->ev->ts) ? GT_KINETO_TS : GT_KINETO_BAD_TIME; }
-static void on_dur(struct reading *r, int token) { r->ev->has |= read_time(r, token, &r->ev->dur) ? GT_KINETO_DUR : GT_KINETO_BAD_TIME; }
+static void on_ts(struct reading *r, int token)
+{
+	r->ev->has |= read_time(r, token, &r->ev->ts) ? GT_KINETO_TS : GT_KINETO_BAD_TIME;
+}
+static void on_dur(struct reading *r, int token)
+{
+	r->ev->has |= read_time(r, token, &r->ev->dur) ? GT_KINETO_DUR : GT_KINETO_BAD_TIME;
+}
 static void on_pid(struct reading *r, int token) { read_id(r, token, &r->ev->pid); }
-static void on_tid(struct reading *r, int token) { r->ev->has |= read_id(r, token, &r->ev->tid) ? GT_KINETO_TID : 0; }
+static void on_tid(struct reading *r, int token)
+{
+	r->ev->has |= read_id(r, token, &r->ev->tid) ? GT_KINETO_TID : 0;
+}
 
 static void on_id(struct reading *r, int token)
 {
@@ -175,20 +213,50 @@ static void arg_correlation(struct reading *r, int t)
 }
 
 /* A figure that a row leaves out when the event does not have it. */
-static void known(struct reading *r, bool read, enum gt_gpu_unknown bit) { r->ev->unknown &= read ? ~(unsigned)bit : ~0u; }
+static void known(struct reading *r, bool read, enum gt_gpu_unknown bit)
+{
+	r->ev->unknown &= read ? ~(unsigned)bit : ~0u;
+}
 
-static void arg_device(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->device) ? GT_KINETO_DEVICE : 0; }
-static void arg_stream(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->stream) ? GT_KINETO_STREAM : 0; }
-static void arg_context(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->context), GT_GPU_NO_CONTEXT); }
-static void arg_registers(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->registers), GT_GPU_NO_REGISTERS); }
-static void arg_shared(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->shared), GT_GPU_NO_SHARED); }
+static void arg_device(struct reading *r, int t)
+{
+	r->ev->has |= read_i64(r, t, &r->ev->device) ? GT_KINETO_DEVICE : 0;
+}
+static void arg_stream(struct reading *r, int t)
+{
+	r->ev->has |= read_i64(r, t, &r->ev->stream) ? GT_KINETO_STREAM : 0;
+}
+static void arg_context(struct reading *r, int t)
+{
+	known(r, read_u32(r, t, &r->ev->context), GT_GPU_NO_CONTEXT);
+}
+static void arg_registers(struct reading *r, int t)
+{
+	known(r, read_u32(r, t, &r->ev->registers), GT_GPU_NO_REGISTERS);
+}
+static void arg_shared(struct reading *r, int t)
+{
+	known(r, read_u32(r, t, &r->ev->shared), GT_GPU_NO_SHARED);
+}
 static void arg_graph(struct reading *r, int t) { read_u64(r, t, &r->ev->graph); }
 static void arg_node(struct reading *r, int t) { read_u64(r, t, &r->ev->node); }
-static void arg_bytes(struct reading *r, int t) { known(r, read_u64(r, t, &r->ev->bytes), GT_GPU_NO_BYTES); }
+static void arg_bytes(struct reading *r, int t)
+{
+	known(r, read_u64(r, t, &r->ev->bytes), GT_GPU_NO_BYTES);
+}
 static void arg_cbid(struct reading *r, int t) { r->ev->has |= GT_KINETO_CBID; }
-static void arg_event(struct reading *r, int t) { r->ev->has |= read_u64(r, t, &r->ev->event) ? GT_KINETO_EVENT : 0; }
-static void arg_from(struct reading *r, int t) { r->ev->has |= read_u32(r, t, &r->ev->from_device) ? GT_KINETO_PEERS : 0; }
-static void arg_to(struct reading *r, int t) { r->ev->has |= read_u32(r, t, &r->ev->to_device) ? GT_KINETO_PEERS : 0; }
+static void arg_event(struct reading *r, int t)
+{
+	r->ev->has |= read_u64(r, t, &r->ev->event) ? GT_KINETO_EVENT : 0;
+}
+static void arg_from(struct reading *r, int t)
+{
+	r->ev->has |= read_u32(r, t, &r->ev->from_device) ? GT_KINETO_PEERS : 0;
+}
+static void arg_to(struct reading *r, int t)
+{
+	r->ev->has |= read_u32(r, t, &r->ev->to_device) ? GT_KINETO_PEERS : 0;
+}
 static void arg_launch_ns(struct reading *r, int t) { r->ev->has |= GT_KINETO_ARROW; }
 
 static void arg_ret(struct reading *r, int t)
@@ -213,15 +281,17 @@ static void arg_label(struct reading *r, int t)
 /* "0x1f", as ours has it, or a number. */
 static void arg_value(struct reading *r, int t)
 {
-	if (t == GT_JSON_STRING && r->j->len > 2 && r->j->len < 19 && r->j->text[0] == '0' && r->j->text[1] == 'x')
-		r->ev->value = strtoull(r->j->text, NULL, 16);	/* stops at the quote */
+	if (t == GT_JSON_STRING && r->j->len > 2 && r->j->len < 19 && r->j->text[0] == '0' &&
+		r->j->text[1] == 'x')
+		r->ev->value = strtoull(r->j->text, NULL, 16); /* stops at the quote */
 	else if (!read_u64(r, t, &r->ev->value))
 		return;
 	known(r, true, GT_GPU_NO_VALUE);
 }
 
 /* Three numbers; the scanner is behind the bracket, and will be behind the other one. */
-static int read_three(struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit, struct gt_err *err)
+static int read_three(
+	struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit, struct gt_err *err)
 {
 	uint32_t v[3] = { 0 }, scrap;
 	unsigned n = 0;
@@ -242,28 +312,61 @@ static int read_three(struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit
 	return 0;
 }
 
-static void arg_change(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->change) ? GT_KINETO_CHANGE : 0; }
+static void arg_change(struct reading *r, int t)
+{
+	r->ev->has |= read_i64(r, t, &r->ev->change) ? GT_KINETO_CHANGE : 0;
+}
 
-struct key { const char *word; uint8_t len; void (*read)(struct reading *r, int token); };
-#define KEY(word, read) { word, sizeof(word) - 1, read }
+struct key {
+	const char *word;
+	uint8_t len;
+	void (*read)(struct reading *r, int token);
+};
+#define KEY(word, read)                                                                            \
+	{                                                                                          \
+		word, sizeof(word) - 1, read                                                       \
+	}
 static const struct key keys[] = {
-	KEY("ph", on_ph), KEY("cat", on_cat), KEY("name", on_name), KEY("pid", on_pid), KEY("tid", on_tid), KEY("ts", on_ts),
-	KEY("dur", on_dur), KEY("id", on_id),
+	KEY("ph", on_ph),
+	KEY("cat", on_cat),
+	KEY("name", on_name),
+	KEY("pid", on_pid),
+	KEY("tid", on_tid),
+	KEY("ts", on_ts),
+	KEY("dur", on_dur),
+	KEY("id", on_id),
 };
 static const struct key gpu_args[] = {
-	KEY("device", arg_device), KEY("context", arg_context), KEY("stream", arg_stream), KEY("correlation", arg_correlation),
-	KEY("bytes", arg_bytes), KEY("registers per thread", arg_registers), KEY("shared memory", arg_shared),
-	KEY("graph id", arg_graph), KEY("graph node id", arg_node), KEY("fromDevice", arg_from), KEY("toDevice", arg_to),
-	KEY("inDevice", arg_from), KEY("outDevice", arg_to), KEY("src_device", arg_from), KEY("dst_device", arg_to),
-	KEY("wait_on_cuda_event_id", arg_event), KEY("value", arg_value), KEY("launch_ns", arg_launch_ns),
+	KEY("device", arg_device),
+	KEY("context", arg_context),
+	KEY("stream", arg_stream),
+	KEY("correlation", arg_correlation),
+	KEY("bytes", arg_bytes),
+	KEY("registers per thread", arg_registers),
+	KEY("shared memory", arg_shared),
+	KEY("graph id", arg_graph),
+	KEY("graph node id", arg_node),
+	KEY("fromDevice", arg_from),
+	KEY("toDevice", arg_to),
+	KEY("inDevice", arg_from),
+	KEY("outDevice", arg_to),
+	KEY("src_device", arg_from),
+	KEY("dst_device", arg_to),
+	KEY("wait_on_cuda_event_id", arg_event),
+	KEY("value", arg_value),
+	KEY("launch_ns", arg_launch_ns),
 	KEY("launch_join", arg_launch_join),
 };
-static const struct key call_args[] = { KEY("cbid", arg_cbid), KEY("correlation", arg_correlation), KEY("ret", arg_ret) };
+static const struct key call_args[] = { KEY("cbid", arg_cbid), KEY("correlation", arg_correlation),
+	KEY("ret", arg_ret) };
 static const struct key meta_args[] = { KEY("name", arg_label), KEY("labels", arg_label) };
 
 /* Of an allocator: the type of device stands in stream, the address in value. */
 static const struct key memory_args[] = {
-	KEY("Bytes", arg_change), KEY("Addr", arg_value), KEY("Device Id", arg_device), KEY("Device Type", arg_stream),
+	KEY("Bytes", arg_change),
+	KEY("Addr", arg_value),
+	KEY("Device Id", arg_device),
+	KEY("Device Type", arg_stream),
 };
 
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)
@@ -297,12 +400,17 @@ const struct gt_kineto_kept_key gt_kineto_kept_keys[GT_KINETO_NKEPT] = {
 /* The number of this key, or GT_KINETO_NKEPT. */
 static unsigned kept_key(const char *word, size_t len)
 {
-	static const char first[128] = { ['C'] = 1, ['G'] = 1, ['I'] = 1, ['O'] = 1, ['P'] = 1, ['d'] = 1 };	/* few keys begin so */
+	/* few keys begin so */
+	static const char first[128] = {
+		['C'] = 1, ['G'] = 1, ['I'] = 1, ['O'] = 1, ['P'] = 1, ['d'] = 1
+	};
 	unsigned i = 0;
 
 	if (!len || !first[word[0] & 127])
 		return GT_KINETO_NKEPT;
-	while (i < GT_KINETO_NKEPT && (gt_kineto_kept_keys[i].len != len || memcmp(gt_kineto_kept_keys[i].word, word, len) != 0))
+	while (i < GT_KINETO_NKEPT &&
+		(gt_kineto_kept_keys[i].len != len ||
+			memcmp(gt_kineto_kept_keys[i].word, word, len) != 0))
 		i++;
 	return i;
 }
@@ -313,8 +421,9 @@ static void keep(struct reading *r, unsigned key, uint64_t value)
 	unsigned at = (unsigned)__builtin_popcount(ev->kept & ((1u << key) - 1));
 
 	if (ev->kept >> key & 1)
-		return;		/* the first of two */
-	memmove(ev->kept_values + at + 1, ev->kept_values + at, (ev->nkept - at) * sizeof(*ev->kept_values));
+		return; /* the first of two */
+	memmove(ev->kept_values + at + 1, ev->kept_values + at,
+		(ev->nkept - at) * sizeof(*ev->kept_values));
 	ev->kept_values[at] = value;
 	ev->nkept++;
 	ev->kept |= 1u << key;
@@ -349,13 +458,16 @@ static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
 
 	while (r->j->depth >= top) {
 		int t = gt_json_next(r->j, err);
-		bool scalar = t == GT_JSON_STRING || is_number(t), quoted = t == GT_JSON_STRING, opens = t == GT_JSON_ARRAY;
+		bool scalar = t == GT_JSON_STRING || is_number(t), quoted = t == GT_JSON_STRING,
+		     opens = t == GT_JSON_ARRAY;
 		size_t need = (scalar ? r->j->len + 2 * quoted : 1) + comma;
 
 		if (t < 0)
 			return t;
-		if (len + need > GT_KINETO_KEPT_TEXT || !(scalar || opens || t == GT_JSON_ARRAY_END)) {
-			len = GT_KINETO_KEPT_TEXT + 1;	/* too long, or no list of lists of words and numbers */
+		if (len + need > GT_KINETO_KEPT_TEXT ||
+			!(scalar || opens || t == GT_JSON_ARRAY_END)) {
+			/* too long, or no list of lists of words and numbers */
+			len = GT_KINETO_KEPT_TEXT + 1;
 			continue;
 		}
 		if (comma && t != GT_JSON_ARRAY_END)
@@ -388,9 +500,12 @@ static void counter_value(struct reading *r, uint32_t name, int token)
 static int read_odd_arg(struct reading *r, struct gt_err *err)
 {
 	struct gt_kineto_event *ev = r->ev;
-	bool counter = ev->phase == 'C' || ev->cat == GT_KINETO_METRICS, gpu = ev->cat == GT_KINETO_KERNEL;
+	bool counter = ev->phase == 'C' || ev->cat == GT_KINETO_METRICS,
+	     gpu = ev->cat == GT_KINETO_KERNEL;
 	uint32_t name = counter ? string(r) : GT_NONE;
-	uint32_t *three = gpu && gt_json_is(r->j, "grid") ? ev->grid : gpu && gt_json_is(r->j, "block") ? ev->block : NULL;
+	uint32_t *three = gpu && gt_json_is(r->j, "grid") ? ev->grid
+		: gpu && gt_json_is(r->j, "block")        ? ev->block
+							  : NULL;
 	const struct key *key = three || counter ? NULL : find_arg(ev, r->j->text, r->j->len);
 	unsigned kept = three || counter || key ? GT_KINETO_NKEPT : kept_key(r->j->text, r->j->len);
 	int t = gt_json_next(r->j, err);
@@ -400,7 +515,8 @@ static int read_odd_arg(struct reading *r, struct gt_err *err)
 	if (kept < GT_KINETO_NKEPT && t > 0)
 		keep_plain(r, kept, t);
 	if (t == GT_JSON_ARRAY && three)
-		return read_three(r, three, three == ev->grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
+		return read_three(
+			r, three, three == ev->grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
 	if (t >= 0 && counter)
 		counter_value(r, name, t);
 	if (t >= 0 && key)
@@ -413,13 +529,16 @@ static int read_args(struct reading *r, struct gt_err *err)
 {
 	const struct key *key;
 	const char *word;
-	bool range = r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X';
+	bool range =
+		r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X';
 	unsigned kept;
 	size_t len;
 	int t, e = 0;
 
 	while (!e) {
-		t = r->ev->phase == 'C' || r->ev->cat == GT_KINETO_METRICS ? 0 : gt_json_pair(r->j, &word, &len);
+		t = r->ev->phase == 'C' || r->ev->cat == GT_KINETO_METRICS
+			? 0
+			: gt_json_pair(r->j, &word, &len);
 		key = t && !range ? find_arg(r->ev, word, len) : NULL;
 		if (key)
 			key->read(r, t);
@@ -446,10 +565,13 @@ static int read_odd(struct reading *r, struct gt_err *err)
 
 	if (t >= 0 && key)
 		key->read(r, t);
-	return t < 0 ? t : args && t == GT_JSON_OBJECT ? read_args(r, err) : gt_json_skip(r->j, err);
+	return t < 0                          ? t
+		: args && t == GT_JSON_OBJECT ? read_args(r, err)
+					      : gt_json_skip(r->j, err);
 }
 
-int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err)
+int gt_kineto_event(
+	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct reading r = { k, j, ev };
 	const struct key *key;

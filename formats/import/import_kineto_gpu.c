@@ -1,24 +1,27 @@
 /* What the GPU did, and which call caused it.
  *
- * Both carry a correlation id, and either may come first in the file: a kernel waits in one table (works) for its call, a call stands in
- * another (calls) for the kernels to come, of which a graph's launch has many. Both tables are rings: they hold what came last and no
- * more, so a file of any size fits. What falls out of the first one unmet is written as work whose call is not known; what falls out
- * of the second is too far from its work. In PyTorch's files the two stand beside one another.
+ * Both carry a correlation id, and either may come first in the file: a kernel waits in one table
+ * (works) for its call, a call stands in another (calls) for the kernels to come, of which a
+ * graph's launch has many. Both tables are rings: they hold what came last and no more, so a file
+ * of any size fits. What falls out of the first one unmet is written as work whose call is not
+ * known; what falls out of the second is too far from its work. In PyTorch's files the two stand
+ * beside one another.
  *
- * The file says it a second time by flows ("ac2g": an arrow from the call to the work). They are looked at only for work that has no
- * correlation id, and for files of ours, in which calls have none: an arrow's head comes soon behind its work. */
+ * The file says it a second time by flows ("ac2g": an arrow from the call to the work). They are
+ * looked at only for work that has no correlation id, and for files of ours, in which calls have
+ * none: an arrow's head comes soon behind its work. */
 #define _GNU_SOURCE
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
-#define CALL_BITS 19		/* 512 Ki calls and 64 Ki works wait at most */
+#define CALL_BITS 19 /* 512 Ki calls and 64 Ki works wait at most */
 #define WORK_BITS 16
 #define FLOW_BITS 16
-#define NEAR 64			/* works between one and its arrow's head */
-#define CHAIN_MAX 4096		/* others in its bucket; more are made on purpose */
-#define AT_PLACE (1ull << 63)	/* keys that are no correlation id */
+#define NEAR 64               /* works between one and its arrow's head */
+#define CHAIN_MAX 4096        /* others in its bucket; more are made on purpose */
+#define AT_PLACE (1ull << 63) /* keys that are no correlation id */
 #define NO_KEY UINT64_MAX
 
 struct call {
@@ -26,9 +29,14 @@ struct call {
 	int64_t start;
 	uint64_t ns;
 	uint32_t thread, name;
-	uint64_t number : 63, named : 1;	/* for gt_kineto_name_launch; does it have a kernel's name? */
+	/* for gt_kineto_name_launch; does it have a kernel's name? */
+	uint64_t number : 63, named : 1;
 };
-struct flow { struct gt_kineto_link link; int64_t ts; struct gt_kineto_id pid, tid; };
+struct flow {
+	struct gt_kineto_link link;
+	int64_t ts;
+	struct gt_kineto_id pid, tid;
+};
 struct work {
 	struct gt_kineto_link link;
 	int64_t start, end, device, stream;
@@ -39,7 +47,7 @@ struct work {
 	uint32_t from, to;
 	struct gt_gpu_cause cause;
 	uint32_t kept_at;
-	uint16_t kept;		/* 0: none */
+	uint16_t kept; /* 0: none */
 	uint8_t cat;
 	bool done, peers, inferred;
 };
@@ -49,7 +57,8 @@ struct work {
 static int ring_init(struct gt_kineto_ring *r, size_t size, unsigned bits)
 {
 	*r = (struct gt_kineto_ring){ .size = size, .bits = bits };
-	r->items = calloc((size_t)1 << bits, size);	/* no page of it is there before it is used */
+	/* no page of it is there before it is used */
+	r->items = calloc((size_t)1 << bits, size);
 	r->heads = calloc((size_t)1 << bits, sizeof(*r->heads));
 	return r->items && r->heads ? 0 : -ENOMEM;
 }
@@ -63,15 +72,20 @@ static void ring_release(struct gt_kineto_ring *r)
 
 static struct gt_kineto_link *slot(const struct gt_kineto_ring *r, uint64_t number)
 {
-	return (struct gt_kineto_link *)(r->items + (number & (((uint64_t)1 << r->bits) - 1)) * r->size);
+	return (struct gt_kineto_link *)(r->items +
+		(number & (((uint64_t)1 << r->bits) - 1)) * r->size);
 }
 
 static void *ring_at(const struct gt_kineto_ring *r, uint64_t number)
 {
-	return number && number <= r->n && r->n - number < (uint64_t)1 << r->bits ? slot(r, number) : NULL;
+	return number && number <= r->n && r->n - number < (uint64_t)1 << r->bits ? slot(r, number)
+										  : NULL;
 }
 
-static uint64_t *ring_head(const struct gt_kineto_ring *r, uint64_t key) { return &r->heads[gt_hash_u64(key) >> (64 - r->bits)]; }
+static uint64_t *ring_head(const struct gt_kineto_ring *r, uint64_t key)
+{
+	return &r->heads[gt_hash_u64(key) >> (64 - r->bits)];
+}
 
 static void *ring_add(struct gt_kineto_ring *r, uint64_t key)
 {
@@ -99,8 +113,8 @@ static int need_rings(struct gt_kineto *k, struct gt_err *err)
 	if (k->works.items)
 		return 0;
 	if (ring_init(&k->works, sizeof(struct work), WORK_BITS) ||
-	    ring_init(&k->calls, sizeof(struct call), CALL_BITS) ||
-	    ring_init(&k->flows, sizeof(struct flow), FLOW_BITS))
+		ring_init(&k->calls, sizeof(struct call), CALL_BITS) ||
+		ring_init(&k->flows, sizeof(struct flow), FLOW_BITS))
 		return gt_kineto_no_memory(err);
 	return 0;
 }
@@ -110,10 +124,20 @@ static int need_rings(struct gt_kineto *k, struct gt_err *err)
 /* "Memcpy HtoD (Pageable -> Device)": A is for arrays, which lie on a device. */
 static enum gt_direction direction_of(const char *name)
 {
-	static const struct { const char *word; enum gt_direction direction; } words[] = {
-		{ "HtoD", GT_DIR_HTOD }, { "DtoH", GT_DIR_DTOH }, { "DtoD", GT_DIR_DTOD }, { "PtoP", GT_DIR_PEER },
-		{ "HtoH", GT_DIR_HTOH }, { "HtoA", GT_DIR_HTOD }, { "AtoH", GT_DIR_DTOH }, { "AtoA", GT_DIR_DTOD },
-		{ "AtoD", GT_DIR_DTOD }, { "DtoA", GT_DIR_DTOD },
+	static const struct {
+		const char *word;
+		enum gt_direction direction;
+	} words[] = {
+		{ "HtoD", GT_DIR_HTOD },
+		{ "DtoH", GT_DIR_DTOH },
+		{ "DtoD", GT_DIR_DTOD },
+		{ "PtoP", GT_DIR_PEER },
+		{ "HtoH", GT_DIR_HTOH },
+		{ "HtoA", GT_DIR_HTOD },
+		{ "AtoH", GT_DIR_DTOH },
+		{ "AtoA", GT_DIR_DTOD },
+		{ "AtoD", GT_DIR_DTOD },
+		{ "DtoA", GT_DIR_DTOD },
 	};
 	const char *p = strchr(name, ' ');
 
@@ -137,7 +161,8 @@ static enum gt_gpu_memory memory_of(const char *p, const char *end)
 
 static void memories_of(const char *name, enum gt_gpu_memory *src, enum gt_gpu_memory *dst)
 {
-	const char *from = strchr(name, '('), *arrow = from ? strstr(from, " -> ") : NULL, *end = from ? strrchr(from, ')') : NULL;
+	const char *from = strchr(name, '('), *arrow = from ? strstr(from, " -> ") : NULL,
+		   *end = from ? strrchr(from, ')') : NULL;
 
 	*src = *dst = GT_GPU_MEM_UNKNOWN;
 	if (arrow && end > arrow) {
@@ -152,15 +177,27 @@ static enum gt_gpu_wait wait_of(const char *name)
 {
 	if (strcasestr(name, "stream") && strcasestr(name, "event"))
 		return GT_GPU_WAIT_STREAM_EVENT;
-	return strcasestr(name, "event") ? GT_GPU_WAIT_EVENT : strcasestr(name, "stream") ? GT_GPU_WAIT_STREAM :
-	       strcasestr(name, "context") || strcasestr(name, "device") ? GT_GPU_WAIT_CONTEXT : GT_GPU_WAIT_UNKNOWN;
+	return strcasestr(name, "event")                                    ? GT_GPU_WAIT_EVENT
+		: strcasestr(name, "stream")                                ? GT_GPU_WAIT_STREAM
+		: strcasestr(name, "context") || strcasestr(name, "device") ? GT_GPU_WAIT_CONTEXT
+									    : GT_GPU_WAIT_UNKNOWN;
 }
 
 static uint32_t overhead_of(const char *name)
 {
-	static const struct { const char *word; uint32_t kind; } words[] = {	/* CUPTI's numbers; see gt_gpu_put_overhead */
-		{ "Buffer Flush", 1 << 16 }, { "Instrumentation", 2 << 16 }, { "Resource", 3 << 16 }, { "Module Loading", 4 << 16 },
-		{ "Lazy Function", 5 << 16 }, { "Command Buffer", 6 << 16 }, { "Buffer Request", 7 << 16 }, { "Unified Memory", 8 << 16 },
+	/* CUPTI's numbers; see gt_gpu_put_overhead */
+	static const struct {
+		const char *word;
+		uint32_t kind;
+	} words[] = {
+		{ "Buffer Flush", 1 << 16 },
+		{ "Instrumentation", 2 << 16 },
+		{ "Resource", 3 << 16 },
+		{ "Module Loading", 4 << 16 },
+		{ "Lazy Function", 5 << 16 },
+		{ "Command Buffer", 6 << 16 },
+		{ "Buffer Request", 7 << 16 },
+		{ "Unified Memory", 8 << 16 },
 		{ "Compiler", 1 },
 	};
 
@@ -172,10 +209,14 @@ static uint32_t overhead_of(const char *name)
 
 /* ---- rows ---- */
 
-static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
+	struct gt_err *err)
 {
 	const char *name = gt_writer_text(k->w, w->name);
-	struct gt_gpu_copy c = { .direction = direction_of(name), .bytes = w->bytes, .src_device = w->from, .dst_device = w->to };
+	struct gt_gpu_copy c = { .direction = direction_of(name),
+		.bytes = w->bytes,
+		.src_device = w->from,
+		.dst_device = w->to };
 
 	memories_of(name, &c.src, &c.dst);
 	c.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
@@ -184,7 +225,8 @@ static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_g
 	return gt_gpu_put_copy(&k->gpu, work, &c, err);
 }
 
-static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
+	struct gt_err *err)
 {
 	struct gt_gpu_set s = { .bytes = w->bytes, .value = (uint32_t)w->value };
 	enum gt_gpu_memory none;
@@ -195,7 +237,8 @@ static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gp
 }
 
 /* The arguments that are kept. fields must last as long as work. */
-static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work, struct gt_gpu_extra_field fields[GT_KINETO_NKEPT])
+static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work,
+	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT])
 {
 	unsigned n = 0;
 
@@ -203,14 +246,18 @@ static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_w
 		return;
 	for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
 		if (w->kept >> i & 1)
-			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_kept_keys[i].word, gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64 };
+			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_kept_keys[i].word,
+				gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64 };
 	work->extra = (struct gt_gpu_extra){ w->kept, n, fields, k->kept[w->kept_at].values };
 }
 
 /* The file has static and dynamic shared memory as one figure. */
-static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
+	struct gt_err *err)
 {
-	struct gt_gpu_kernel kernel = { .name = w->name, .registers = w->registers, .shared_dynamic = w->shared };
+	struct gt_gpu_kernel kernel = {
+		.name = w->name, .registers = w->registers, .shared_dynamic = w->shared
+	};
 	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT];
 	struct gt_gpu_work with = *work;
 
@@ -224,26 +271,26 @@ static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt
 	return gt_gpu_put_kernel(&k->gpu, &with, &kernel, err);
 }
 
-static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
+	struct gt_err *err)
 {
 	struct gt_kineto_counts *n = &k->counts;
 
 	switch ((enum gt_kineto_cat)w->cat) {
-	case GT_KINETO_COPY:
-		n->copies++;
-		return put_copy(k, w, work, err);
-	case GT_KINETO_SET:
-		n->sets++;
-		return put_set(k, w, work, err);
+	case GT_KINETO_COPY: n->copies++; return put_copy(k, w, work, err);
+	case GT_KINETO_SET: n->sets++; return put_set(k, w, work, err);
 	case GT_KINETO_WAIT:
 		n->waits++;
-		return gt_gpu_put_wait(&k->gpu, work, &(struct gt_gpu_waiting){ wait_of(gt_writer_text(k->w, w->name)), w->event }, err);
+		return gt_gpu_put_wait(&k->gpu, work,
+			&(struct gt_gpu_waiting){
+				wait_of(gt_writer_text(k->w, w->name)), w->event },
+			err);
 	case GT_KINETO_OVERHEAD:
 		return gt_gpu_put_overhead(&k->gpu, work,
-					   &(struct gt_gpu_overhead){ .kind = overhead_of(gt_writer_text(k->w, w->name)) }, err);
-	default:
-		n->kernels++;
-		return put_kernel(k, w, work, err);
+			&(struct gt_gpu_overhead){
+				.kind = overhead_of(gt_writer_text(k->w, w->name)) },
+			err);
+	default: n->kernels++; return put_kernel(k, w, work, err);
 	}
 }
 
@@ -285,15 +332,21 @@ static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_e
 
 static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 {
-	struct gt_gpu_work work = { .start = w->start, .end = w->end, .correlation = w->correlation, .context = w->context,
-				    .graph = (uint32_t)w->graph, .node = w->node, .cause = w->cause,
-				    .unknown = w->unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
+	struct gt_gpu_work work = { .start = w->start,
+		.end = w->end,
+		.correlation = w->correlation,
+		.context = w->context,
+		.graph = (uint32_t)w->graph,
+		.node = w->node,
+		.cause = w->cause,
+		.unknown = w->unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
 	int64_t track = process_of(k, w, err);
 	int e;
 
 	w->done = true;
 	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->device >= 0)
-		track = gt_kineto_stream_of(k, (uint32_t)track, w->device, w->context, w->stream, err);
+		track = gt_kineto_stream_of(
+			k, (uint32_t)track, w->device, w->context, w->stream, err);
 	if (track < 0)
 		return (int)track;
 	work.track = (uint32_t)track;
@@ -310,17 +363,23 @@ static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 
 static uint64_t place(const struct gt_kineto_id *pid, const struct gt_kineto_id *tid)
 {
-	return gt_hash_u64((uint64_t)pid->number * 31 + pid->word) + gt_hash_u64((uint64_t)tid->number * 31 + tid->word);
+	return gt_hash_u64((uint64_t)pid->number * 31 + pid->word) +
+		gt_hash_u64((uint64_t)tid->number * 31 + tid->word);
 }
 
-static uint64_t call_key(uint32_t track, int64_t start) { return gt_hash_u64((uint64_t)start ^ (uint64_t)track << 40) | AT_PLACE; }
+static uint64_t call_key(uint32_t track, int64_t start)
+{
+	return gt_hash_u64((uint64_t)start ^ (uint64_t)track << 40) | AT_PLACE;
+}
 
-/* The host's wait for a stream lasts as long as its call, whoever tells of it; CUPTI's times lie within that. */
+/* The host's wait for a stream lasts as long as its call, whoever tells of it; CUPTI's times lie
+ * within that. */
 static void be_the_call(struct gt_kineto *k, struct work *w, const struct call *c)
 {
 	int64_t end = c->start + (int64_t)c->ns;
 
-	if (wait_of(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM || w->start < c->start || w->end > end)
+	if (wait_of(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM || w->start < c->start ||
+		w->end > end)
 		return;
 	w->start = c->start;
 	w->end = end;
@@ -335,22 +394,26 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 		be_the_call(k, w, c);
 	w->process = k->processes[t->process].track;
 	note_owner(k, w->pid, w->process);
-	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION, t->track, c->name, c->start, c->ns };
+	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION,
+		t->track, c->name, c->start, c->ns };
 	if (w->cat == GT_KINETO_KERNEL && !c->named) {
 		c->named = true;
-		e = gt_kineto_name_launch(k, c->number, c->start, c->start + (int64_t)c->ns, w->name, err);
+		e = gt_kineto_name_launch(
+			k, c->number, c->start, c->start + (int64_t)c->ns, w->name, err);
 	}
 	return e ? e : put(k, w, err);
 }
 
-/* All that waits for this call. What was written since leaves the chain, so that nothing is walked over twice. */
-static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation, uint32_t *kernel, struct gt_err *err)
+/* All that waits for this call. What was written since leaves the chain, so that nothing is walked
+ * over twice. */
+static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation, uint32_t *kernel,
+	struct gt_err *err)
 {
 	uint64_t *link = ring_head(&k->works, correlation);
 	struct work *w;
 	int e = 0;
 
-	for (unsigned others = 0; !e && others < CHAIN_MAX && (w = ring_at(&k->works, *link)); ) {
+	for (unsigned others = 0; !e && others < CHAIN_MAX && (w = ring_at(&k->works, *link));) {
 		if (!w->done && w->link.key == correlation) {
 			if (w->cat == GT_KINETO_KERNEL)
 				*kernel = w->name;
@@ -366,7 +429,8 @@ static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation
 	return e;
 }
 
-int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t *kernel, struct gt_err *err)
+int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+	uint32_t *kernel, struct gt_err *err)
 {
 	const struct gt_kineto_thread *t = &k->threads[thread];
 	struct call *c;
@@ -375,20 +439,22 @@ int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	*kernel = GT_NONE;
 	if (need_rings(k, err))
 		return -ENOMEM;
-	c = ring_add(&k->calls, ev->has & GT_KINETO_CORRELATION ? ev->correlation : call_key(t->track, ev->ts));
+	c = ring_add(&k->calls,
+		ev->has & GT_KINETO_CORRELATION ? ev->correlation : call_key(t->track, ev->ts));
 	c->start = ev->ts;
 	c->ns = (uint64_t)ev->dur;
 	c->thread = (uint32_t)thread;
 	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
 	c->number = gt_kineto_next_number(k);
-	c->named = true;	/* by what waits: the call itself follows */
+	c->named = true; /* by what waits: the call itself follows */
 	if (ev->has & GT_KINETO_CORRELATION)
 		e = put_waiting(k, c, ev->correlation, kernel, err);
 	c->named = *kernel != GT_NONE;
 	return e;
 }
 
-/* The number of the work at whose beginning an arrow ends, if it waits for one. Ours end 1 ns behind, to be inside. */
+/* The number of the work at whose beginning an arrow ends, if it waits for one. Ours end 1 ns
+ * behind, to be inside. */
 static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	uint64_t at = place(&ev->pid, &ev->tid);
@@ -406,10 +472,11 @@ static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event
 
 static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t id)
 {
-	struct call *c = ring_find(&k->calls, id);	/* most often it is the correlation id */
+	struct call *c = ring_find(&k->calls, id); /* most often it is the correlation id */
 	int64_t thread;
 
-	if (f->pid.word != GT_NONE || f->tid.word != GT_NONE || (thread = gt_kineto_find_thread(k, f->pid.number, f->tid.number)) < 0)
+	if (f->pid.word != GT_NONE || f->tid.word != GT_NONE ||
+		(thread = gt_kineto_find_thread(k, f->pid.number, f->tid.number)) < 0)
 		return NULL;
 	if (c && c->start == f->ts && c->thread == (uint32_t)thread)
 		return c;
@@ -445,21 +512,26 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 /* The numbers of streams that are none: 2^32 - 1 and -1. */
 static int64_t stream_of(const struct gt_kineto_event *ev)
 {
-	int64_t s = ev->has & GT_KINETO_STREAM ? ev->stream : ev->tid.word == GT_NONE ? ev->tid.number : -1;
+	int64_t s = ev->has & GT_KINETO_STREAM ? ev->stream
+		: ev->tid.word == GT_NONE      ? ev->tid.number
+					       : -1;
 
 	if (!(ev->has & GT_KINETO_STREAM) && ev->cat == GT_KINETO_WAIT && s >= 1000000)
-		s -= 1000000;	/* moved there for viewers that know no overlap */
+		s -= 1000000; /* moved there for viewers that know no overlap */
 	return s > INT32_MAX ? -1 : s;
 }
 
 static int64_t device_of(const struct gt_kineto_event *ev)
 {
-	return ev->has & GT_KINETO_DEVICE ? ev->device : ev->pid.word == GT_NONE ? ev->pid.number : -1;
+	return ev->has & GT_KINETO_DEVICE ? ev->device
+		: ev->pid.word == GT_NONE ? ev->pid.number
+					  : -1;
 }
 
 static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
-	struct work *w = ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->correlation : NO_KEY);
+	struct work *w =
+		ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->correlation : NO_KEY);
 
 	w->start = ev->ts;
 	w->end = ev->ts + ev->dur;
@@ -496,13 +568,16 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 	struct work *w;
 	int e = 0;
 
-	if (!ev->ts && !ev->dur) {	/* CUPTI had no time for it */
+	if (!ev->ts && !ev->dur) { /* CUPTI had no time for it */
 		k->counts.no_time++;
 		return 0;
 	}
 	if (need_rings(k, err))
 		return -ENOMEM;
-	w = ring_at(&k->works, k->works.n < ((uint64_t)1 << WORK_BITS) ? 0 : k->works.n + 1 - ((uint64_t)1 << WORK_BITS));
+	w = ring_at(&k->works,
+		k->works.n < ((uint64_t)1 << WORK_BITS)
+			? 0
+			: k->works.n + 1 - ((uint64_t)1 << WORK_BITS));
 	if (w && !w->done)
 		e = put(k, w, err);
 	w = add_work(k, ev);
@@ -530,7 +605,8 @@ int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err)
 	uint64_t room = (uint64_t)1 << WORK_BITS;
 	int e = 0;
 
-	for (uint64_t i = k->works.n > room ? k->works.n - room + 1 : 1; !e && i <= k->works.n; i++) {
+	for (uint64_t i = k->works.n > room ? k->works.n - room + 1 : 1; !e && i <= k->works.n;
+		i++) {
 		struct work *w = ring_at(&k->works, i);
 
 		if (!w->done)

@@ -13,13 +13,13 @@
 
 #include "formats/base/buf.h"
 
-#define BUFFER 32768u		/* records in memory: 1.5 MiB */
-#define DEPTH_MAX 4096u		/* calls (or ranges) within one another that are looked at */
-#define KERNEL 1		/* in args */
+#define BUFFER 32768u   /* records in memory: 1.5 MiB */
+#define DEPTH_MAX 4096u /* calls (or ranges) within one another that are looked at */
+#define KERNEL 1        /* in args */
 
 struct ordered {
 	int64_t start, end;
-	uint64_t number : 48, thread : 16;	/* of a name: the number of its call */
+	uint64_t number : 48, thread : 16; /* of a name: the number of its call */
 	uint64_t args[GT_KINETO_ARGS];
 	uint32_t what;
 	int32_t ret;
@@ -52,21 +52,25 @@ static struct ordered *add(struct gt_kineto *k, struct gt_err *err)
 uint64_t gt_kineto_next_number(const struct gt_kineto *k) { return k->ordered.added; }
 
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
+	uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
 {
 	uint64_t number = gt_kineto_next_number(k);
 	struct ordered *o = add(k, err);
 
 	if (!o)
 		return err->code;
-	*o = (struct ordered){ .start = ev->ts, .end = ev->ts + ev->dur, .number = number,
-			       .thread = (uint16_t)thread, .what = what, .ret = ev->ret };
+	*o = (struct ordered){ .start = ev->ts,
+		.end = ev->ts + ev->dur,
+		.number = number,
+		.thread = (uint16_t)thread,
+		.what = what,
+		.ret = ev->ret };
 	memcpy(o->args, args, sizeof(o->args));
 	return 0;
 }
 
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
-			  uint32_t kernel, struct gt_err *err)
+	uint32_t kernel, struct gt_err *err)
 {
 	struct ordered *o = gt_sorter_find(&k->ordered, number);
 
@@ -122,8 +126,11 @@ static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 {
 	const struct gt_kineto_what *what = &k->whats[o->what];
 	struct gt_kineto_thread *t = &k->threads[o->thread];
-	struct gt_row row = { .start = o->start, .end = o->end, .type = what->type, .ret = o->ret,
-			      .nargs = what->nfields };
+	struct gt_row row = { .start = o->start,
+		.end = o->end,
+		.type = what->type,
+		.ret = o->ret,
+		.nargs = what->nfields };
 	enum gt_kind kind = GT_SPAN;
 
 	if (what->call) {

@@ -1,12 +1,15 @@
 /* What happened on the host: calls of the CUDA runtime and driver, ranges, moments, counters.
  *
- * The calls that PyTorch's profiler has are the outermost ones, of the runtime mostly. Nobody records the driver's within them, so they are
- * what counts here (layer API). Should one call enclose another that does the same, as cudaLaunchKernel does cuLaunchKernel, the inner one
- * has no operation: one launch is one.
+ * The calls that PyTorch's profiler has are the outermost ones, of the runtime mostly. Nobody
+ * records the driver's within them, so they are what counts here (layer API). Should one call
+ * enclose another that does the same, as cudaLaunchKernel does cuLaunchKernel, the inner one has no
+ * operation: one launch is one.
  *
- * Ranges are spans of the layer user with the depth at which they lie, as NVTX's are. What stands where on the GPU they caused work
- * ("gpu_user_annotation") is neither work nor a range, but can be told from those: it is left out, and counted. How long the profiler was
- * on, and where its window ended, is nothing that the program did: it goes into the metadata and stretches no figure. */
+ * Ranges are spans of the layer user with the depth at which they lie, as NVTX's are. What stands
+ * where on the GPU they caused work
+ * ("gpu_user_annotation") is neither work nor a range, but can be told from those: it is left out,
+ * and counted. How long the profiler was on, and where its window ended, is nothing that the
+ * program did: it goes into the metadata and stretches no figure. */
 #include "formats/import/import_kineto.h"
 
 #include <stdio.h>
@@ -15,8 +18,8 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-#define KEPT_MAX (1u << 16)	/* different sets of arguments: 6 MiB */
-#define WHATS_MAX (1u << 17)	/* different names */
+#define KEPT_MAX (1u << 16)  /* different sets of arguments: 6 MiB */
+#define WHATS_MAX (1u << 17) /* different names */
 
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
 {
@@ -25,7 +28,7 @@ int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
 }
 
 int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-		  const uint64_t *args, struct gt_err *err)
+	const uint64_t *args, struct gt_err *err)
 {
 	int e = gt_writer_row(k->w, kind, track, row, args, err);
 
@@ -36,7 +39,8 @@ int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const 
 
 static bool same_what(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key, offsetof(struct gt_kineto_what, type));
+	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key,
+		offsetof(struct gt_kineto_what, type));
 }
 
 /* Of a file of ours: calls into the kernel, in its words. */
@@ -52,7 +56,8 @@ static bool of_ioctl(const char *category, struct gt_type *type)
 	return true;
 }
 
-/* Of an allocator of PyTorch's: cat_name is MEMORY_GPU or MEMORY_HOST, and MEMORY_ADDR where the file has addresses. */
+/* Of an allocator of PyTorch's: cat_name is MEMORY_GPU or MEMORY_HOST, and MEMORY_ADDR where the
+ * file has addresses. */
 enum { MEMORY_HOST, MEMORY_GPU, MEMORY_ADDR };
 
 static void classify_memory(const struct gt_kineto_what *what, struct gt_type *type)
@@ -68,15 +73,19 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 	const char *name = gt_writer_text(k->w, what->name);
 	struct gt_api api = gt_api_guess(name);
 
-	*type = (struct gt_type){ .name = what->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER };
-	if (what->cat == GT_KINETO_OTHER && what->cat_name != GT_NONE && of_ioctl(gt_writer_text(k->w, what->cat_name), type)) {
+	*type = (struct gt_type){
+		.name = what->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER
+	};
+	if (what->cat == GT_KINETO_OTHER && what->cat_name != GT_NONE &&
+		of_ioctl(gt_writer_text(k->w, what->cat_name), type)) {
 		what->call = true;
 	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
 		classify_memory(what, type);
 	} else if (what->cat == GT_KINETO_OUTER) {
 		type->layer = GT_LAYER_RUNTIME;
 		type->category = api.category;
-	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER || (what->cat == GT_KINETO_OTHER && gt_api_is_cuda(name))) {
+	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER ||
+		(what->cat == GT_KINETO_OTHER && gt_api_is_cuda(name))) {
 		type->layer = GT_LAYER_API;
 		type->category = api.category;
 		type->op = api.op;
@@ -85,14 +94,16 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 	}
 }
 
-static unsigned memory_fields(struct gt_kineto *k, const struct gt_kineto_what *what, struct gt_field fields[3])
+static unsigned memory_fields(
+	struct gt_kineto *k, const struct gt_kineto_what *what, struct gt_field fields[3])
 {
 	unsigned n = 0;
 
 	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "bytes"), GT_F_U64, GT_R_BYTES };
 	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "device"), GT_F_I64, GT_R_DEVICE };
 	if (what->cat_name & MEMORY_ADDR)
-		fields[n++] = (struct gt_field){ gt_writer_string(k->w, "addr"), GT_F_HEX, GT_R_ADDR };
+		fields[n++] =
+			(struct gt_field){ gt_writer_string(k->w, "addr"), GT_F_HEX, GT_R_ADDR };
 	return n;
 }
 
@@ -102,7 +113,8 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 
 	if (series == GT_NONE || series == name || !strcmp(gt_writer_text(k->w, series), "value"))
 		return name;
-	snprintf(text, sizeof(text), "%.120s %.120s", gt_writer_text(k->w, name), gt_writer_text(k->w, series));
+	snprintf(text, sizeof(text), "%.120s %.120s", gt_writer_text(k->w, name),
+		gt_writer_text(k->w, series));
 	return gt_writer_string(k->w, text);
 }
 
@@ -114,25 +126,32 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 	classify(k, what, &type);
 	type.fields = fields;
 	if (what->cat == GT_KINETO_COUNTER) {
-		type.layer = GT_LAYER_API;	/* which any file has that has counters: they make no layer */
+		/* which any file has that has counters: they make no layer */
+		type.layer = GT_LAYER_API;
 		type.category = GT_CAT_OTHER;
 		type.name = series_name(k, what->name, what->cat_name);
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "value"), GT_F_F64, GT_R_VALUE };
+		fields[type.nfields++] =
+			(struct gt_field){ gt_writer_string(k->w, "value"), GT_F_F64, GT_R_VALUE };
 	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
 		type.nfields = (uint8_t)memory_fields(k, what, fields);
 	} else if (type.layer == GT_LAYER_USER) {
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"), GT_F_STR, GT_R_NONE };
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"),
+			GT_F_STR, GT_R_NONE };
 		for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
 			if (what->kept >> i & 1)
-				fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, gt_kineto_kept_keys[i].word),
-					gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64, GT_R_NONE };
+				fields[type.nfields++] = (struct gt_field){
+					gt_writer_string(k->w, gt_kineto_kept_keys[i].word),
+					gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64, GT_R_NONE
+				};
 	} else if (what->cat == GT_KINETO_OTHER) {
-		what->first_arg = 1;	/* calls of ours have no correlation id */
+		what->first_arg = 1; /* calls of ours have no correlation id */
 	} else {
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "correlation"), GT_F_U64, GT_R_CORRELATION };
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "correlation"),
+			GT_F_U64, GT_R_CORRELATION };
 	}
 	if (what->call && type.op == GT_OP_LAUNCH)
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "kernel"), GT_F_STR, GT_R_KERNEL };
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "kernel"),
+			GT_F_STR, GT_R_KERNEL };
 	what->nfields = type.nfields;
 	what->op = type.op;
 	what->type = what->inner = gt_writer_type(k->w, &type);
@@ -144,10 +163,15 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 }
 
 /* The number of what this is, or negative. */
-static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, uint32_t kept, struct gt_err *err)
+static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name,
+	uint32_t kept, struct gt_err *err)
 {
-	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name, .cat = cat, .cat_name = cat_name, .kept = kept };
-	uint64_t hash = gt_hash_u64(((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat) ^ (uint64_t)kept << 48);
+	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name,
+		.cat = cat,
+		.cat_name = cat_name,
+		.kept = kept };
+	uint64_t hash = gt_hash_u64(
+		((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat) ^ (uint64_t)kept << 48);
 	uint32_t i = gt_map_get(&k->what_map, hash, same_what, k, &what, 0);
 
 	if (i != GT_NONE)
@@ -157,13 +181,14 @@ static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint3
 		return what_with(k, k->nameless, cat, cat_name, kept, err);
 	}
 	if (make_what(k, &what) || gt_grow(&k->whats, &k->whats_cap, k->nwhats + 1, sizeof(what)) ||
-	    gt_map_add(&k->what_map, hash, (uint32_t)k->nwhats))
+		gt_map_add(&k->what_map, hash, (uint32_t)k->nwhats))
 		return gt_kineto_no_memory(err);
 	k->whats[k->nwhats] = what;
 	return (int64_t)k->nwhats++;
 }
 
-static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
+static int64_t what_of(
+	struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
 {
 	return what_with(k, name, cat, cat_name, 0, err);
 }
@@ -172,10 +197,12 @@ static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_
 
 static bool same_kept(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(&((const struct gt_kineto *)arg)->kept[value], key, sizeof(struct gt_kineto_kept));
+	return !memcmp(
+		&((const struct gt_kineto *)arg)->kept[value], key, sizeof(struct gt_kineto_kept));
 }
 
-/* Events with the same arguments share them. Where there is no room for others, or no memory, the event has none. */
+/* Events with the same arguments share them. Where there is no room for others, or no memory, the
+ * event has none. */
 static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
 {
 	struct gt_kineto_kept one = { .mask = ev->kept };
@@ -187,7 +214,7 @@ static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
 	if (ev->kept_at != GT_NONE)
 		return;
 	if (k->nkept == KEPT_MAX || gt_grow(&k->kept, &k->kept_cap, k->nkept + 1, sizeof(one)) ||
-	    gt_map_add(&k->kept_map, hash, (uint32_t)k->nkept)) {
+		gt_map_add(&k->kept_map, hash, (uint32_t)k->nkept)) {
 		k->counts.args_left_out += ev->nkept;
 		ev->kept = 0;
 		return;
@@ -198,8 +225,9 @@ static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
 
 /* ---- calls and ranges ---- */
 
-int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-		       const struct gt_kineto_what *what, const uint64_t *args, struct gt_err *err)
+int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
+	const struct gt_row *row, const struct gt_kineto_what *what, const uint64_t *args,
+	struct gt_err *err)
 {
 	uint64_t all[1 + GT_KINETO_NKEPT] = { args[0] };
 
@@ -209,15 +237,18 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, c
 	return gt_kineto_put(k, kind, track, row, all, err);
 }
 
-/* Calls and ranges of a thread wait to be put in order. Moments, and events of no thread, do not. */
+/* Calls and ranges of a thread wait to be put in order. Moments, and events of no thread, do not.
+ */
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
-		    const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel,
-		    struct gt_err *err)
+	const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel, struct gt_err *err)
 {
 	const struct gt_kineto_what *w = &k->whats[what];
-	struct gt_row row = { .start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields };
+	struct gt_row row = {
+		.start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields
+	};
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
-	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name, w->kept ? ev->kept_at : kernel };
+	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name,
+		w->kept ? ev->kept_at : kernel };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
 		return gt_kineto_order(k, thread, ev, what, args, err);
@@ -226,10 +257,12 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 
 /* ---- events ---- */
 
-/* Work and calls of accelerators that are no GPU of CUDA or HIP are ranges here: which and how many is said in the metadata. */
+/* Work and calls of accelerators that are no GPU of CUDA or HIP are ranges here: which and how many
+ * is said in the metadata. */
 static void count_other(struct gt_kineto *k, uint32_t cat_name)
 {
-	static const char *const prefixes[] = { "mtia_", "hpu_", "xpu_", "glow_", "privateuse1_", "npu_", "neuron_", "tpu_" };
+	static const char *const prefixes[] = { "mtia_", "hpu_", "xpu_", "glow_", "privateuse1_",
+		"npu_", "neuron_", "tpu_" };
 	const char *text = gt_writer_text(k->w, cat_name);
 	struct gt_kineto_other *o = k->others;
 
@@ -249,16 +282,19 @@ static void count_other(struct gt_kineto *k, uint32_t cat_name)
 /* In a file of ours: has it a category of calls, and a correlation id? */
 static bool is_call_of_ours(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
-	return ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE && ev->has & GT_KINETO_CORRELATION &&
-	       gt_word_find(gt_category_word, gt_writer_text(k->w, ev->cat_name)) >= 0;
+	return ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE &&
+		ev->has & GT_KINETO_CORRELATION &&
+		gt_word_find(gt_category_word, gt_writer_text(k->w, ev->cat_name)) >= 0;
 }
 
-/* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around the driver's, which are there, too. */
+/* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around
+ * the driver's, which are there, too. */
 static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	if (is_call_of_ours(k, ev))
 		return GT_KINETO_DRIVER;
-	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID || strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
+	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID ||
+		strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
 		return ev->cat;
 	return GT_KINETO_OUTER;
 }
@@ -274,7 +310,8 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return (int)track;
 	if (ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE)
 		count_other(k, ev->cat_name);
-	what = what_with(k, ev->name, cat_of(k, ev), ev->cat_name, ev->cat == GT_KINETO_RANGE ? ev->kept : 0, err);
+	what = what_with(k, ev->name, cat_of(k, ev), ev->cat_name,
+		ev->cat == GT_KINETO_RANGE ? ev->kept : 0, err);
 	if (what < 0)
 		return (int)what;
 	if (k->host == GT_NONE && thread != SIZE_MAX)
@@ -286,13 +323,17 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	return e;
 }
 
-/* An allocator of PyTorch's allocates or frees. Device type 0 is the host; the others are GPUs of some kind. */
-static int memory_row(struct gt_kineto *k, const struct gt_kineto_event *ev, uint32_t track, struct gt_err *err)
+/* An allocator of PyTorch's allocates or frees. Device type 0 is the host; the others are GPUs of
+ * some kind. */
+static int memory_row(
+	struct gt_kineto *k, const struct gt_kineto_event *ev, uint32_t track, struct gt_err *err)
 {
 	bool addressed = !(ev->unknown & GT_GPU_NO_VALUE) && ev->value;
 	uint32_t kind = (ev->stream ? MEMORY_GPU : MEMORY_HOST) | (addressed ? MEMORY_ADDR : 0);
-	int64_t what = what_of(k, ev->name, ev->change < 0 ? GT_KINETO_FREE : GT_KINETO_ALLOC, kind, err);
-	uint64_t args[] = { ev->change < 0 ? 0 - (uint64_t)ev->change : (uint64_t)ev->change, (uint64_t)ev->device, ev->value };
+	int64_t what =
+		what_of(k, ev->name, ev->change < 0 ? GT_KINETO_FREE : GT_KINETO_ALLOC, kind, err);
+	uint64_t args[] = { ev->change < 0 ? 0 - (uint64_t)ev->change : (uint64_t)ev->change,
+		(uint64_t)ev->device, ev->value };
 	struct gt_row row = { .start = ev->ts, .end = ev->ts };
 
 	if (what < 0)
@@ -314,7 +355,8 @@ static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct 
 		return 0;
 	}
 	track = gt_kineto_track_of(k, ev, whole, &thread, err);
-	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE && ev->has & GT_KINETO_STREAM && ev->change)
+	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE &&
+		ev->has & GT_KINETO_STREAM && ev->change)
 		return memory_row(k, ev, (uint32_t)track, err);
 	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
 	at.dur = 0;
@@ -328,12 +370,13 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
 	size_t thread;
 	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), what;
-	bool metrics = ev->cat == GT_KINETO_METRICS;	/* their names stand for themselves */
+	bool metrics = ev->cat == GT_KINETO_METRICS; /* their names stand for themselves */
 	uint64_t value;
 	int e = track < 0 ? (int)track : 0;
 
 	for (unsigned i = 0; !e && i < ev->nvalues; i++) {
-		what = what_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER, ev->values[i].name, err);
+		what = what_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER,
+			ev->values[i].name, err);
 		if (what < 0)
 			return (int)what;
 		row.type = k->whats[what].type;
@@ -366,7 +409,8 @@ static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_e
 	}
 	if (ev->kept)
 		share_kept(k, ev);
-	if ((ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT) || ev->cat == GT_KINETO_OVERHEAD)
+	if ((ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT) ||
+		ev->cat == GT_KINETO_OVERHEAD)
 		return gt_kineto_gpu_row(k, ev, err);
 	e = ev->cat == GT_KINETO_METRICS ? counter(k, ev, err) : 0;
 	return e ? e : host_row(k, ev, err);
@@ -381,7 +425,8 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 		k->counts.phases[(uint8_t)ev->phase]++;
 		return 0;
 	}
-	if (!(ev->has & GT_KINETO_TS) || ev->has & GT_KINETO_BAD_TIME || ev->ts + ev->dur >= GT_TIME_MAX) {
+	if (!(ev->has & GT_KINETO_TS) || ev->has & GT_KINETO_BAD_TIME ||
+		ev->ts + ev->dur >= GT_TIME_MAX) {
 		k->counts.no_time++;
 		return 0;
 	}

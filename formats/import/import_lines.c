@@ -1,6 +1,7 @@
-/* One line: its keys in any order, unknown ones skipped. What a key means stands in one table. A line that is JSON but cannot
- * be an event (no time, no name, a time in quotes) is an error with its place: dropping it would be a quiet loss. Only the
- * last line may be cut short, as a killed logger leaves it; that is noted in the metadata. */
+/* One line: its keys in any order, unknown ones skipped. What a key means stands in one table. A
+ * line that is JSON but cannot be an event (no time, no name, a time in quotes) is an error with
+ * its place: dropping it would be a quiet loss. Only the last line may be cut short, as a killed
+ * logger leaves it; that is noted in the metadata. */
 #include "formats/import/import_lines.h"
 
 #include <string.h>
@@ -19,19 +20,18 @@ static int wrong(const struct reading *r, struct gt_err *err, const char *what)
 	return gt_json_wrong(r->j, gt_json_offset(r->j), err, what);
 }
 
-static bool is_number(int token)
-{
-	return token == GT_JSON_INT || token == GT_JSON_REAL;
-}
+static bool is_number(int token) { return token == GT_JSON_INT || token == GT_JSON_REAL; }
 
-/* Readers of values return 1, negative, or 0: the value is odd, but the key only nice to have (as though it were not there). */
+/* Readers of values return 1, negative, or 0: the value is odd, but the key only nice to have (as
+ * though it were not there). */
 static int read_ts(struct reading *r, int token, struct gt_err *err)
 {
 	int64_t *t = &r->line.time;
 
 	if (!is_number(token))
 		return wrong(r, err, "\"ts\" is not a number");
-	if (gt_json_scaled(r->j->text, r->j->len, 9, t) || *t > GT_ROWS_TIME_MAX || *t < -GT_ROWS_TIME_MAX)
+	if (gt_json_scaled(r->j->text, r->j->len, 9, t) || *t > GT_ROWS_TIME_MAX ||
+		*t < -GT_ROWS_TIME_MAX)
 		return wrong(r, err, "\"ts\" is out of range");
 	return 1;
 }
@@ -53,7 +53,8 @@ static int read_phase(struct reading *r, int token, struct gt_err *err)
 {
 	const struct gt_json *j = r->j;
 
-	if (token == GT_JSON_NULL || (token == GT_JSON_STRING && (!j->len || gt_json_is(j, "i") || gt_json_is(j, "I"))))
+	if (token == GT_JSON_NULL ||
+		(token == GT_JSON_STRING && (!j->len || gt_json_is(j, "i") || gt_json_is(j, "I"))))
 		return 0;
 	if (token != GT_JSON_STRING || j->len != 1 || (*j->text != 'B' && *j->text != 'E'))
 		return wrong(r, err, "\"phase\" is neither \"B\" nor \"E\"");
@@ -65,7 +66,8 @@ static int read_op_id(struct reading *r, int token, struct gt_err *err)
 {
 	bool negative;
 
-	if (token != GT_JSON_INT || gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.op_id))
+	if (token != GT_JSON_INT ||
+		gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.op_id))
 		return wrong(r, err, "\"op_id\" is not a whole number of 64 bits");
 	r->line.op_id = negative ? 0 - r->line.op_id : r->line.op_id;
 	return 1;
@@ -73,10 +75,11 @@ static int read_op_id(struct reading *r, int token, struct gt_err *err)
 
 static int read_type(struct reading *r, int token, struct gt_err *err)
 {
-	for (unsigned i = 0; token == GT_JSON_STRING && r->format->words && r->format->words[i]; i++)
+	for (unsigned i = 0; token == GT_JSON_STRING && r->format->words && r->format->words[i];
+		i++)
 		if (gt_json_is(r->j, r->format->words[i]))
 			r->line.group = i + 1;
-	if (r->line.has & GT_LINE_NAME)	/* the name came first */
+	if (r->line.has & GT_LINE_NAME) /* the name came first */
 		return named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err));
 	return 1;
 }
@@ -85,14 +88,16 @@ static int read_duration(struct reading *r, int token, struct gt_err *err)
 {
 	int64_t *d = &r->line.duration;
 
-	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, d) && *d >= 0 && *d <= GT_ROWS_TIME_MAX;
+	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, d) && *d >= 0 &&
+		*d <= GT_ROWS_TIME_MAX;
 }
 
 static int read_size(struct reading *r, int token, struct gt_err *err)
 {
 	bool negative;
 
-	return token == GT_JSON_INT && !gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.size) && !negative;
+	return token == GT_JSON_INT &&
+		!gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.size) && !negative;
 }
 
 static int read_int(const struct reading *r, int token, int64_t *to)
@@ -139,39 +144,83 @@ static int read_depth(struct reading *r, int token, struct gt_err *err)
 {
 	int64_t depth = 0;
 
-	r->line.depth = token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, &depth) && depth > 0 && depth < 256 ? (uint8_t)depth : 0;
+	r->line.depth = token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, &depth) &&
+			depth > 0 && depth < 256
+		? (uint8_t)depth
+		: 0;
 	return 0;
 }
 
-static int read_layer(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_layer_word, 0); }
-static int read_category(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_category_word, 4); }
-static int read_op(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_op_word, 10); }
-static int read_memkind(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_memkind_word, 15); }
-static int read_device(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.device); }
-static int read_context(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.context); }
-static int read_pid(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.pid); }
-static int read_tid(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.tid); }
+static int read_layer(struct reading *r, int token, struct gt_err *err)
+{
+	return read_part(r, token, gt_layer_word, 0);
+}
+static int read_category(struct reading *r, int token, struct gt_err *err)
+{
+	return read_part(r, token, gt_category_word, 4);
+}
+static int read_op(struct reading *r, int token, struct gt_err *err)
+{
+	return read_part(r, token, gt_op_word, 10);
+}
+static int read_memkind(struct reading *r, int token, struct gt_err *err)
+{
+	return read_part(r, token, gt_memkind_word, 15);
+}
+static int read_device(struct reading *r, int token, struct gt_err *err)
+{
+	return read_int(r, token, &r->line.device);
+}
+static int read_context(struct reading *r, int token, struct gt_err *err)
+{
+	return read_int(r, token, &r->line.context);
+}
+static int read_pid(struct reading *r, int token, struct gt_err *err)
+{
+	return read_int(r, token, &r->line.pid);
+}
+static int read_tid(struct reading *r, int token, struct gt_err *err)
+{
+	return read_int(r, token, &r->line.tid);
+}
 static int read_nothing(struct reading *r, int token, struct gt_err *err) { return 1; }
 
 static int read_details(struct reading *r, int token, struct gt_err *err)
 {
 	if (token != GT_JSON_OBJECT && token != GT_JSON_ARRAY)
 		return 0;
-	return gt_rows_details(r->rows, r->j, token == GT_JSON_ARRAY, r->line.phase == 'B' ? NULL : &r->line.ret, err) ?: 1;
+	return gt_rows_details(r->rows, r->j, token == GT_JSON_ARRAY,
+		       r->line.phase == 'B' ? NULL : &r->line.ret, err)
+		?: 1;
 }
 
 static const struct key {
 	const char *word;
 	unsigned has;
-	int (*read)(struct reading *r, int token, struct gt_err *err);	/* token: the value's first */
+	/* token: the value's first */
+	int (*read)(struct reading *r, int token, struct gt_err *err);
 } keys[] = {
-	{ "ts", GT_LINE_TS, read_ts }, { "op_id", GT_LINE_OP_ID, read_op_id }, { "phase", GT_LINE_PHASE, read_phase },
-	{ "name", GT_LINE_NAME, read_name }, { "details", 0, read_details }, { "pid", 0, read_pid }, { "tid", 0, read_tid },
-	{ "type", GT_LINE_TYPE, read_type }, { "event_id", GT_LINE_EVENT_ID, read_nothing },
-	{ "duration_us", GT_LINE_DURATION, read_duration }, { "size", GT_LINE_SIZE, read_size }, { "args", 0, read_details },
-	{ "kind", 0, read_kind }, { "layer", 0, read_layer }, { "category", 0, read_category }, { "op", 0, read_op },
-	{ "memkind", 0, read_memkind }, { "track", 0, read_track }, { "device", GT_LINE_DEVICE, read_device },
-	{ "context", GT_LINE_CONTEXT, read_context }, { "depth", 0, read_depth },
+	{ "ts", GT_LINE_TS, read_ts },
+	{ "op_id", GT_LINE_OP_ID, read_op_id },
+	{ "phase", GT_LINE_PHASE, read_phase },
+	{ "name", GT_LINE_NAME, read_name },
+	{ "details", 0, read_details },
+	{ "pid", 0, read_pid },
+	{ "tid", 0, read_tid },
+	{ "type", GT_LINE_TYPE, read_type },
+	{ "event_id", GT_LINE_EVENT_ID, read_nothing },
+	{ "duration_us", GT_LINE_DURATION, read_duration },
+	{ "size", GT_LINE_SIZE, read_size },
+	{ "args", 0, read_details },
+	{ "kind", 0, read_kind },
+	{ "layer", 0, read_layer },
+	{ "category", 0, read_category },
+	{ "op", 0, read_op },
+	{ "memkind", 0, read_memkind },
+	{ "track", 0, read_track },
+	{ "device", GT_LINE_DEVICE, read_device },
+	{ "context", GT_LINE_CONTEXT, read_context },
+	{ "depth", 0, read_depth },
 };
 
 static const struct key *find_key(const struct gt_json *j)
@@ -199,7 +248,7 @@ static int read_keys(struct reading *r, struct gt_err *err)
 			e = key->read(r, token, err);
 		r->line.has |= e > 0 ? key->has : 0;
 		if (e >= 0)
-			e = gt_json_skip(r->j, err);	/* an object or array nobody wanted */
+			e = gt_json_skip(r->j, err); /* an object or array nobody wanted */
 		if (e)
 			return e;
 	}
@@ -224,7 +273,8 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 			return token;
 		*place = gt_json_offset(r->j) - 1;
 		if (token != GT_JSON_OBJECT)
-			return gt_json_wrong(r->j, *place, err, "expected a JSON object, one a line");
+			return gt_json_wrong(
+				r->j, *place, err, "expected a JSON object, one a line");
 	}
 	e = read_keys(r, err);
 	if (e)
@@ -233,7 +283,9 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 		return gt_json_wrong(r->j, *place, err, "an event without \"ts\"");
 	if (!(r->line.has & GT_LINE_NAME))
 		return gt_json_wrong(r->j, *place, err, "an event without \"name\"");
-	return r->line.group & GT_LINE_CLASSED ? named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err)) : 1;
+	return r->line.group & GT_LINE_CLASSED
+		? named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err))
+		: 1;
 }
 
 static int read_lines(struct reading *r, bool *truncated, struct gt_err *err)
@@ -252,9 +304,10 @@ static int read_lines(struct reading *r, bool *truncated, struct gt_err *err)
 	return *truncated ? 0 : e;
 }
 
-int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w,
+	struct gt_err *err)
 {
-	struct gt_err scan = GT_ERR_INIT;	/* of its own: a cut last line is no error */
+	struct gt_err scan = GT_ERR_INIT; /* of its own: a cut last line is no error */
 	struct gt_json j;
 	struct reading r = { .format = format, .j = &j };
 	bool truncated = false;
@@ -283,7 +336,8 @@ unsigned gt_lines_sniff(const char *head, size_t len)
 
 	if (in && !gt_json_init(&j, in, false, NULL)) {
 		/* the first lines may be moments, which have neither phase nor op_id */
-		for (t = gt_json_next(&j, NULL); t > 0 && objects < SNIFF_OBJECTS; t = gt_json_next(&j, NULL)) {
+		for (t = gt_json_next(&j, NULL); t > 0 && objects < SNIFF_OBJECTS;
+			t = gt_json_next(&j, NULL)) {
 			objects += !j.depth;
 			if (!j.depth && t != GT_JSON_OBJECT_END)
 				break;

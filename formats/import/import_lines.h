@@ -1,45 +1,60 @@
-/* Files of one JSON object a line that say "ts", "name" and "phase": what formats A and B have in common. Each of them adds
- * what to do with a line. Not an importer itself. */
+/* Files of one JSON object a line that say "ts", "name" and "phase": what formats A and B have in
+ * common. Each of them adds what to do with a line. Not an importer itself. */
 #ifndef GT_IMPORT_LINES_H
 #define GT_IMPORT_LINES_H
 #include "formats/import/import_rows.h"
 #include "formats/io/stream_in.h"
 
 enum gt_line_has {
-	GT_LINE_TS = 1, GT_LINE_NAME = 2, GT_LINE_PHASE = 4, GT_LINE_OP_ID = 8, GT_LINE_TYPE = 16, GT_LINE_DURATION = 32,
-	GT_LINE_EVENT_ID = 64, GT_LINE_SIZE = 128, GT_LINE_DEVICE = 256, GT_LINE_CONTEXT = 512,
+	GT_LINE_TS = 1,
+	GT_LINE_NAME = 2,
+	GT_LINE_PHASE = 4,
+	GT_LINE_OP_ID = 8,
+	GT_LINE_TYPE = 16,
+	GT_LINE_DURATION = 32,
+	GT_LINE_EVENT_ID = 64,
+	GT_LINE_SIZE = 128,
+	GT_LINE_DEVICE = 256,
+	GT_LINE_CONTEXT = 512,
 };
-/* Of formats that say more than a name: the parts of a type's class that a line has, each plus 1, as the name's group. */
+/* Of formats that say more than a name: the parts of a type's class that a line has, each plus 1,
+ * as the name's group. */
 #define GT_LINE_CLASSED (1u << 20)
-#define GT_LINE_LAYER(g) ((g) & 15)
+#define GT_LINE_LAYER(g) ((g)&15)
 #define GT_LINE_CATEGORY(g) ((g) >> 4 & 63)
 #define GT_LINE_OP(g) ((g) >> 10 & 31)
 #define GT_LINE_MEMKIND(g) ((g) >> 15 & 15)
 struct gt_import_line {
-	unsigned has;		/* enum gt_line_has */
-	char phase;		/* 'B', 'E', or 0: a moment */
-	int64_t time;		/* ns: "ts", which is in seconds */
-	int64_t duration;	/* ns: "duration_us" */
+	unsigned has;     /* enum gt_line_has */
+	char phase;       /* 'B', 'E', or 0: a moment */
+	int64_t time;     /* ns: "ts", which is in seconds */
+	int64_t duration; /* ns: "duration_us" */
 	uint64_t op_id, size;
-	int64_t pid, tid;	/* 0 where the file does not say */
-	uint32_t name;		/* of gt_rows_name, in group `group` */
-	unsigned group;		/* 1 + index of "type" in the format's words, 0 for any other */
-	int32_t ret;		/* "status" */
-	uint8_t kind;		/* "kind": enum gt_kind, 0 where the line does not say */
-	uint8_t track, depth;	/* "track": enum gt_track_kind plus 1 */
-	int64_t device, context;	/* of its track */
+	int64_t pid, tid;        /* 0 where the file does not say */
+	uint32_t name;           /* of gt_rows_name, in group `group` */
+	unsigned group;          /* 1 + index of "type" in the format's words, 0 for any other */
+	int32_t ret;             /* "status" */
+	uint8_t kind;            /* "kind": enum gt_kind, 0 where the line does not say */
+	uint8_t track, depth;    /* "track": enum gt_track_kind plus 1 */
+	int64_t device, context; /* of its track */
 };
 struct gt_line_format {
 	struct gt_rows_config rows;
-	const char *const *words;	/* of "type", NULL-terminated; NULL: there is no such key */
-	bool classed;			/* there may be keys for the kind of a row, for what its name does not tell, and for its track */
-	/* May read the beginning of a line in its most usual shape: from j->at to the ',' or '}' behind what it understood, which
-	 * it returns; NULL when the line looks otherwise, and it will be read the long way. NULL: no short cut. */
-	const char *(*begin)(struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *line);
+	const char *const *words; /* of "type", NULL-terminated; NULL: there is no such key */
+	/* there may be keys for the kind of a row, for what its name does not tell, and for its
+	 * track */
+	bool classed;
+	/* May read the beginning of a line in its most usual shape: from j->at to the ',' or '}'
+	 * behind what it understood, which it returns; NULL when the line looks otherwise, and it
+	 * will be read the long way. NULL: no short cut. */
+	const char *(*begin)(
+		struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *line);
 	/* Arguments are in r. An err without a place gets the line's. */
 	int (*row)(struct gt_import_rows *r, const struct gt_import_line *line, struct gt_err *err);
 };
-int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w, struct gt_err *err);
-/* Which of these keys (enum gt_line_has) the first objects have, as far as they can be seen. 0: it begins with no object. */
+int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w,
+	struct gt_err *err);
+/* Which of these keys (enum gt_line_has) the first objects have, as far as they can be seen. 0: it
+ * begins with no object. */
 unsigned gt_lines_sniff(const char *head, size_t len);
 #endif

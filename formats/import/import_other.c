@@ -6,7 +6,9 @@
 #define TOKENS 4000u
 
 /* What an object with this key is, when the other one is there, too, or NULL. */
-static const struct { const char *key, *other, *what; } kinds[] = {
+static const struct {
+	const char *key, *other, *what;
+} kinds[] = {
 	{ "nodes", "schema", "an execution trace of PyTorch (ExecutionTraceObserver)" },
 	{ "device_traces", "segments", "a snapshot of PyTorch's GPU memory" },
 	{ "$schema", "profiles", "a profile of speedscope" },
@@ -32,7 +34,8 @@ static const char *object_kind(struct gt_json *j)
 	return "";
 }
 
-/* export_memory_timeline() of PyTorch's profiler writes [[times], [sizes of each category]], or, raw, [[time, action, bytes, category], ...]. */
+/* export_memory_timeline() of PyTorch's profiler writes [[times], [sizes of each category]], or,
+ * raw, [[time, action, bytes, category], ...]. */
 static const char *array_kind(struct gt_json *j)
 {
 	int t = gt_json_next(j, NULL), next;
@@ -40,10 +43,13 @@ static const char *array_kind(struct gt_json *j)
 	if (t != GT_JSON_ARRAY)
 		return t == GT_JSON_OBJECT ? "a list of objects without a phase" : "";
 	next = gt_json_next(j, NULL);
-	return next == GT_JSON_INT || next == GT_JSON_REAL ? "a memory timeline of PyTorch (export_memory_timeline)" : "";
+	return next == GT_JSON_INT || next == GT_JSON_REAL
+		? "a memory timeline of PyTorch (export_memory_timeline)"
+		: "";
 }
 
-/* Does another byte than white space follow the value? So it is with a damaged trace, which begins with its metadata. */
+/* Does another byte than white space follow the value? So it is with a damaged trace, which begins
+ * with its metadata. */
 static bool goes_on(struct gt_json *j) { return !j->depth && gt_json_next(j, NULL) != 0; }
 
 const char *gt_import_other(const char *head, size_t len)
@@ -55,7 +61,9 @@ const char *gt_import_other(const char *head, size_t len)
 
 	if (in && !gt_json_init(&j, in, false, NULL)) {
 		t = gt_json_next(&j, NULL);
-		what = t == GT_JSON_OBJECT ? object_kind(&j) : t == GT_JSON_ARRAY ? array_kind(&j) : NULL;
+		what = t == GT_JSON_OBJECT   ? object_kind(&j)
+			: t == GT_JSON_ARRAY ? array_kind(&j)
+					     : NULL;
 		what = what && goes_on(&j) ? NULL : what;
 		gt_json_release(&j);
 	}

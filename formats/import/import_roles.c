@@ -3,35 +3,80 @@
 #include <string.h>
 #include <strings.h>
 
-/* What keys mean in anybody's files. The driver's own parameter names are known from its table before this one is asked. */
-static const struct { const char *key; uint8_t role; } roles[] = {
-	{ "size", GT_R_BYTES }, { "bytes", GT_R_BYTES }, { "bytesize", GT_R_BYTES }, { "bytecount", GT_R_BYTES },
-	{ "nbytes", GT_R_BYTES }, { "sizebytes", GT_R_BYTES },
-	{ "dptr", GT_R_ADDR }, { "ptr", GT_R_ADDR }, { "devptr", GT_R_ADDR }, { "address", GT_R_ADDR }, { "addr", GT_R_ADDR },
-	{ "src", GT_R_SRC }, { "srcdevice", GT_R_SRC }, { "srchost", GT_R_SRC },
-	{ "dst", GT_R_DST }, { "dstdevice", GT_R_DST }, { "dsthost", GT_R_DST },
-	{ "stream", GT_R_STREAM }, { "hstream", GT_R_STREAM },
-	{ "func", GT_R_FUNC }, { "function", GT_R_FUNC }, { "f", GT_R_FUNC },
-	{ "kernel", GT_R_KERNEL }, { "kernelname", GT_R_KERNEL },
-	{ "grid", GT_R_GRID }, { "griddim", GT_R_GRID }, { "gridx", GT_R_GRID }, { "gridy", GT_R_GRID }, { "gridz", GT_R_GRID },
-	{ "griddimx", GT_R_GRID }, { "griddimy", GT_R_GRID }, { "griddimz", GT_R_GRID },
-	{ "block", GT_R_BLOCK }, { "blockdim", GT_R_BLOCK }, { "blockx", GT_R_BLOCK }, { "blocky", GT_R_BLOCK },
-	{ "blockz", GT_R_BLOCK }, { "blockdimx", GT_R_BLOCK }, { "blockdimy", GT_R_BLOCK }, { "blockdimz", GT_R_BLOCK },
-	{ "shared", GT_R_SHARED }, { "sharedmem", GT_R_SHARED }, { "sharedmembytes", GT_R_SHARED },
-	{ "event", GT_R_EVENT }, { "hevent", GT_R_EVENT }, { "graph", GT_R_GRAPH }, { "graphexec", GT_R_GRAPH },
-	{ "hgraph", GT_R_GRAPH }, { "hgraphexec", GT_R_GRAPH },
-	{ "device", GT_R_DEVICE }, { "dev", GT_R_DEVICE }, { "context", GT_R_CONTEXT }, { "ctx", GT_R_CONTEXT },
-	{ "status", GT_R_STATUS }, { "correlation", GT_R_CORRELATION }, { "correlationid", GT_R_CORRELATION },
+/* What keys mean in anybody's files. The driver's own parameter names are known from its table
+ * before this one is asked. */
+static const struct {
+	const char *key;
+	uint8_t role;
+} roles[] = {
+	{ "size", GT_R_BYTES },
+	{ "bytes", GT_R_BYTES },
+	{ "bytesize", GT_R_BYTES },
+	{ "bytecount", GT_R_BYTES },
+	{ "nbytes", GT_R_BYTES },
+	{ "sizebytes", GT_R_BYTES },
+	{ "dptr", GT_R_ADDR },
+	{ "ptr", GT_R_ADDR },
+	{ "devptr", GT_R_ADDR },
+	{ "address", GT_R_ADDR },
+	{ "addr", GT_R_ADDR },
+	{ "src", GT_R_SRC },
+	{ "srcdevice", GT_R_SRC },
+	{ "srchost", GT_R_SRC },
+	{ "dst", GT_R_DST },
+	{ "dstdevice", GT_R_DST },
+	{ "dsthost", GT_R_DST },
+	{ "stream", GT_R_STREAM },
+	{ "hstream", GT_R_STREAM },
+	{ "func", GT_R_FUNC },
+	{ "function", GT_R_FUNC },
+	{ "f", GT_R_FUNC },
+	{ "kernel", GT_R_KERNEL },
+	{ "kernelname", GT_R_KERNEL },
+	{ "grid", GT_R_GRID },
+	{ "griddim", GT_R_GRID },
+	{ "gridx", GT_R_GRID },
+	{ "gridy", GT_R_GRID },
+	{ "gridz", GT_R_GRID },
+	{ "griddimx", GT_R_GRID },
+	{ "griddimy", GT_R_GRID },
+	{ "griddimz", GT_R_GRID },
+	{ "block", GT_R_BLOCK },
+	{ "blockdim", GT_R_BLOCK },
+	{ "blockx", GT_R_BLOCK },
+	{ "blocky", GT_R_BLOCK },
+	{ "blockz", GT_R_BLOCK },
+	{ "blockdimx", GT_R_BLOCK },
+	{ "blockdimy", GT_R_BLOCK },
+	{ "blockdimz", GT_R_BLOCK },
+	{ "shared", GT_R_SHARED },
+	{ "sharedmem", GT_R_SHARED },
+	{ "sharedmembytes", GT_R_SHARED },
+	{ "event", GT_R_EVENT },
+	{ "hevent", GT_R_EVENT },
+	{ "graph", GT_R_GRAPH },
+	{ "graphexec", GT_R_GRAPH },
+	{ "hgraph", GT_R_GRAPH },
+	{ "hgraphexec", GT_R_GRAPH },
+	{ "device", GT_R_DEVICE },
+	{ "dev", GT_R_DEVICE },
+	{ "context", GT_R_CONTEXT },
+	{ "ctx", GT_R_CONTEXT },
+	{ "status", GT_R_STATUS },
+	{ "correlation", GT_R_CORRELATION },
+	{ "correlationid", GT_R_CORRELATION },
 };
 
 /* Numbers carry every role but the kernel's name, and strings only that one. */
 static bool role_fits(uint8_t role, uint8_t kind)
 {
-	return role == GT_R_KERNEL ? kind == GT_F_STR : role == GT_R_STATUS ? kind != GT_F_STR && kind != GT_F_F64 :
-	       kind == GT_F_U64 || kind == GT_F_HEX;
+	return role == GT_R_KERNEL    ? kind == GT_F_STR
+		: role == GT_R_STATUS ? kind != GT_F_STR && kind != GT_F_F64
+				      : kind == GT_F_U64 || kind == GT_F_HEX;
 }
 
-uint8_t gt_import_role(const char *name, uint8_t kind, const struct gt_api_field *known, unsigned nknown)
+uint8_t gt_import_role(
+	const char *name, uint8_t kind, const struct gt_api_field *known, unsigned nknown)
 {
 	char word[24];
 	size_t n = 0;
@@ -39,7 +84,8 @@ uint8_t gt_import_role(const char *name, uint8_t kind, const struct gt_api_field
 	for (unsigned i = 0; i < nknown; i++)
 		if (!strcmp(known[i].name, name))
 			return role_fits(known[i].role, kind) ? known[i].role : GT_R_NONE;
-	for (; *name && *name != '.' && n < sizeof(word) - 1; name++)	/* "grid.0" is about the grid; byte_count is ByteCount */
+	/* "grid.0" is about the grid; byte_count is ByteCount */
+	for (; *name && *name != '.' && n < sizeof(word) - 1; name++)
 		if (*name != '_')
 			word[n++] = *name;
 	word[n] = 0;

@@ -1,6 +1,7 @@
-/* From what a foreign line says to rows. Three little dictionaries stand in between: names (with what calls of that name do),
- * schemas (which keys with which kinds of values a line carries), and types, one per name, begin's schema and end's schema.
- * Both halves of a call keep their schema's number while they wait in the pairing; the type is settled when they meet. */
+/* From what a foreign line says to rows. Three little dictionaries stand in between: names (with
+ * what calls of that name do), schemas (which keys with which kinds of values a line carries), and
+ * types, one per name, begin's schema and end's schema. Both halves of a call keep their schema's
+ * number while they wait in the pairing; the type is settled when they meet. */
 #include "formats/import/import_rows.h"
 
 #include <inttypes.h>
@@ -12,53 +13,80 @@
 #include "formats/base/map.h"
 #include "formats/import/import_roles.h"
 
-#define CACHE 1024		/* names seen lately, a power of two */
-#define KEYS UINT32_MAX		/* the group of the names of arguments */
-#define PATH_MAX_LEN 256	/* of an argument's name; longer ones are cut */
-#define LEVELS 4		/* of objects and arrays in the arguments; deeper ones are left out */
-#define ARGS_TEXT (GT_ROWS_TEXT / 2)	/* of the budget is for arguments: odd ones must not crowd out names */
-#define OPEN_PER_EPOCH 256	/* open calls repeated in each epoch; the last one has all of them */
+#define CACHE 1024       /* names seen lately, a power of two */
+#define KEYS UINT32_MAX  /* the group of the names of arguments */
+#define PATH_MAX_LEN 256 /* of an argument's name; longer ones are cut */
+/* of objects and arrays in the arguments; deeper ones are left out */
+#define LEVELS 4
+/* of the budget is for arguments: odd ones must not crowd out names */
+#define ARGS_TEXT (GT_ROWS_TEXT / 2)
+/* open calls repeated in each epoch; the last one has all of them */
+#define OPEN_PER_EPOCH 256
 
-struct name { struct gt_type type; uint32_t group, plain_type; size_t at, len; };
-struct arg { uint32_t name, kind; };	/* name: a number in names, where the text is; compared by memcmp */
-struct schema { uint32_t n; struct arg *args; };
-struct shape { uint32_t name, begin, end; uint32_t type; };
-struct process { int64_t pid; uint32_t track; };
+struct name {
+	struct gt_type type;
+	uint32_t group, plain_type;
+	size_t at, len;
+};
+/* name: a number in names, where the text is; compared by memcmp */
+struct arg {
+	uint32_t name, kind;
+};
+struct schema {
+	uint32_t n;
+	struct arg *args;
+};
+struct shape {
+	uint32_t name, begin, end;
+	uint32_t type;
+};
+struct process {
+	int64_t pid;
+	uint32_t track;
+};
 /* process: GT_NONE where a track has none */
-struct thread { struct gt_rows_place at; uint32_t process; const char *word; uint32_t lane[GT_PAIR_LANES]; };
+struct thread {
+	struct gt_rows_place at;
+	uint32_t process;
+	const char *word;
+	uint32_t lane[GT_PAIR_LANES];
+};
 
 struct gt_import_rows {
 	struct gt_rows_config config;
 	struct gt_writer *w;
 	struct gt_pairing *pair;
-	struct name *names; size_t nnames, names_cap;
-	struct schema *schemas; size_t nschemas, schemas_cap;
-	struct shape *shapes; size_t nshapes, shapes_cap;
-	struct process *processes; size_t nprocesses, processes_cap;
-	struct thread *threads; size_t nthreads, threads_cap;
+	struct name *names;
+	size_t nnames, names_cap;
+	struct schema *schemas;
+	size_t nschemas, schemas_cap;
+	struct shape *shapes;
+	size_t nshapes, shapes_cap;
+	struct process *processes;
+	size_t nprocesses, processes_cap;
+	struct thread *threads;
+	size_t nthreads, threads_cap;
 	struct gt_map name_map, schema_map, shape_map, process_map, thread_map;
-	struct gt_buf text;		/* of all names */
-	uint32_t name_cache[CACHE];	/* number + 1 */
+	struct gt_buf text;         /* of all names */
+	uint32_t name_cache[CACHE]; /* number + 1 */
 	uint32_t last_thread;
-	size_t held;			/* bytes of strings the writer holds for us */
+	size_t held; /* bytes of strings the writer holds for us */
 	uint32_t strings_seen, source;
 	/* the arguments of the row to come */
 	struct arg args[GT_FIELDS_MAX];
 	uint64_t values[GT_FIELDS_MAX];
 	unsigned n;
 	char path[PATH_MAX_LEN];
-	int64_t now;			/* the latest time so far */
+	int64_t now; /* the latest time so far */
 	uint64_t rows, backwards, args_left_out;
 };
 
-static int no_memory(struct gt_err *err)
-{
-	return gt_err_set(err, -ENOMEM, "no memory to import");
-}
+static int no_memory(struct gt_err *err) { return gt_err_set(err, -ENOMEM, "no memory to import"); }
 
 /* ---- strings and names ---- */
 
-/* A string for good, while no more than `most` bytes are held. GT_NONE when there are (or memory is out). */
+/* A string for good, while no more than `most` bytes are held. GT_NONE when there are (or memory is
+ * out). */
 static uint32_t keep_string(struct gt_import_rows *r, const char *s, size_t len, size_t most)
 {
 	uint32_t id;
@@ -66,7 +94,7 @@ static uint32_t keep_string(struct gt_import_rows *r, const char *s, size_t len,
 	if (r->held > most)
 		return GT_NONE;
 	id = gt_writer_string_n(r->w, s, len);
-	if (id != GT_NONE && id >= r->strings_seen) {	/* ids are dense: this one is new */
+	if (id != GT_NONE && id >= r->strings_seen) { /* ids are dense: this one is new */
 		r->strings_seen = id + 1;
 		r->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
 	}
@@ -86,9 +114,15 @@ static uint32_t quick_hash(const char *s, size_t len)
 	return (uint32_t)((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL >> 40);
 }
 
-struct name_key { const struct gt_import_rows *r; const char *text; size_t len; uint32_t group; };
+struct name_key {
+	const struct gt_import_rows *r;
+	const char *text;
+	size_t len;
+	uint32_t group;
+};
 
-static bool is_name(const struct gt_import_rows *r, const struct name *n, const char *text, size_t len, uint32_t group)
+static bool is_name(const struct gt_import_rows *r, const struct name *n, const char *text,
+	size_t len, uint32_t group)
 {
 	return n->len == len && n->group == group && !memcmp(r->text.data + n->at, text, len);
 }
@@ -97,21 +131,26 @@ static bool same_name(const void *arg, uint32_t value, const void *key, size_t l
 {
 	const struct name_key *k = key;
 
-	return is_name(arg, &((const struct gt_import_rows *)arg)->names[value], k->text, k->len, k->group);
+	return is_name(arg, &((const struct gt_import_rows *)arg)->names[value], k->text, k->len,
+		k->group);
 }
 
-static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t whole, uint64_t hash, struct gt_err *err)
+static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t whole, uint64_t hash,
+	struct gt_err *err)
 {
-	struct name n = { .group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len };
+	struct name n = {
+		.group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len
+	};
 
 	n.type.name = keep_string(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
 	if (n.type.name == GT_NONE)
-		return gt_err_set(err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
+		return gt_err_set(
+			err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
 	gt_buf_add(&r->text, k->text, k->len);
 	gt_buf_byte(&r->text, 0);
 	r->held += k->len + sizeof(n);
 	if (r->text.failed || gt_grow(&r->names, &r->names_cap, r->nnames + 1, sizeof(n)) ||
-	    gt_map_add(&r->name_map, hash, (uint32_t)r->nnames))
+		gt_map_add(&r->name_map, hash, (uint32_t)r->nnames))
 		return no_memory(err);
 	if (k->group != KEYS)
 		r->config.classify((const char *)r->text.data + n.at, k->group, &n.type);
@@ -119,9 +158,11 @@ static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t w
 	return 0;
 }
 
-int64_t gt_rows_name(struct gt_import_rows *r, const char *text, size_t whole, unsigned group, struct gt_err *err)
+int64_t gt_rows_name(struct gt_import_rows *r, const char *text, size_t whole, unsigned group,
+	struct gt_err *err)
 {
-	size_t len = whole < GT_STRING_MAX ? whole : GT_STRING_MAX;	/* as much as the writer keeps */
+	/* as much as the writer keeps */
+	size_t len = whole < GT_STRING_MAX ? whole : GT_STRING_MAX;
 	uint32_t *cached = &r->name_cache[quick_hash(text, len) % CACHE], found;
 	struct name_key k = { r, text, len, group };
 	uint64_t hash;
@@ -148,7 +189,7 @@ int64_t gt_rows_regroup(struct gt_import_rows *r, uint32_t name, unsigned group,
 
 	if (n >= 0)
 		return n;
-	text = malloc(r->names[name].len + 1);	/* the names' text may move while one is added */
+	text = malloc(r->names[name].len + 1); /* the names' text may move while one is added */
 	if (!text)
 		return no_memory(err);
 	memcpy(text, r->text.data + r->names[name].at, r->names[name].len);
@@ -177,16 +218,21 @@ static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err
 	uint64_t hash = gt_hash_u64((uint64_t)pid);
 	uint32_t found = gt_map_get(&r->process_map, hash, same_process, r, &pid, sizeof(pid));
 	struct process p = { .pid = pid };
-	struct gt_track t = { .parent = GT_NONE, .name = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS,
-			      .id = pid, .ns_id = pid };
+	struct gt_track t = { .parent = GT_NONE,
+		.name = GT_NONE,
+		.source = r->source,
+		.kind = GT_TRACK_PROCESS,
+		.id = pid,
+		.ns_id = pid };
 
 	if (found != UINT32_MAX)
 		return found;
 	if (!pid)
 		t.name = gt_writer_string(r->w, r->config.importer);
 	p.track = gt_writer_track(r->w, &t);
-	if (p.track == GT_NONE || gt_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(p)) ||
-	    gt_map_add(&r->process_map, hash, (uint32_t)r->nprocesses))
+	if (p.track == GT_NONE ||
+		gt_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(p)) ||
+		gt_map_add(&r->process_map, hash, (uint32_t)r->nprocesses))
 		return no_memory(err);
 	r->processes[r->nprocesses] = p;
 	return (int64_t)r->nprocesses++;
@@ -198,7 +244,8 @@ static bool same_thread(const void *arg, uint32_t value, const void *key, size_t
 }
 
 /* The number of a track that is met first. */
-static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word, uint64_t hash, struct gt_err *err)
+static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word,
+	uint64_t hash, struct gt_err *err)
 {
 	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, err) : GT_NONE;
 	uint32_t n = (uint32_t)r->nthreads;
@@ -207,15 +254,18 @@ static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *a
 		return p;
 	if (r->nthreads >= GT_ROWS_TRACKS)
 		return gt_err_set(err, -E2BIG, "more than %u threads", GT_ROWS_TRACKS);
-	if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) || gt_map_add(&r->thread_map, hash, n))
+	if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) ||
+		gt_map_add(&r->thread_map, hash, n))
 		return no_memory(err);
-	r->threads[r->nthreads++] = (struct thread){ .at = *at, .process = (uint32_t)p, .word = word };
+	r->threads[r->nthreads++] =
+		(struct thread){ .at = *at, .process = (uint32_t)p, .word = word };
 	for (unsigned i = 0; i < GT_PAIR_LANES; i++)
 		r->threads[n].lane[i] = GT_NONE;
 	return n;
 }
 
-static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word, struct gt_err *err)
+static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *at,
+	const char *word, struct gt_err *err)
 {
 	uint64_t hash = gt_hash(at, sizeof(*at));
 	uint32_t found = gt_map_get(&r->thread_map, hash, same_thread, r, at, sizeof(*at));
@@ -226,11 +276,16 @@ static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *
 	return n;
 }
 
-int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, struct gt_err *err) { return find_place(r, at, NULL, err); }
-
-int64_t gt_rows_track(struct gt_import_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err)
+int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, struct gt_err *err)
 {
-	const struct gt_rows_place *last = r->last_thread < r->nthreads ? &r->threads[r->last_thread].at : NULL;
+	return find_place(r, at, NULL, err);
+}
+
+int64_t gt_rows_track(
+	struct gt_import_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err)
+{
+	const struct gt_rows_place *last =
+		r->last_thread < r->nthreads ? &r->threads[r->last_thread].at : NULL;
 	struct gt_rows_place at;
 
 	if (last && last->id == tid && last->pid == pid && last->kind == GT_TRACK_THREAD)
@@ -244,7 +299,8 @@ int64_t gt_rows_track(struct gt_import_rows *r, int64_t pid, int64_t tid, const 
 
 static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane);
 
-/* What stands above a track: the context, the device or the process. GT_NONE: nothing, or no memory. */
+/* What stands above a track: the context, the device or the process. GT_NONE: nothing, or no
+ * memory. */
 static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 {
 	struct gt_rows_place up = r->threads[thread].at;
@@ -271,7 +327,11 @@ static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane)
 {
 	const struct thread *th = &r->threads[thread];
-	struct gt_track t = { .name = GT_NONE, .source = r->source, .kind = (uint8_t)th->at.kind, .id = th->at.id, .ns_id = th->at.id };
+	struct gt_track t = { .name = GT_NONE,
+		.source = r->source,
+		.kind = (uint8_t)th->at.kind,
+		.id = th->at.id,
+		.ns_id = th->at.id };
 	char name[64];
 
 	if (th->lane[lane] != GT_NONE)
@@ -279,23 +339,24 @@ static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned l
 	if (th->at.kind == GT_TRACK_PROCESS && th->process != GT_NONE)
 		return r->processes[th->process].track;
 	if (lane)
-		snprintf(name, sizeof(name), "%s%soverlap %u", th->word ? th->word : "", th->word ? ", " : "", lane);
+		snprintf(name, sizeof(name), "%s%soverlap %u", th->word ? th->word : "",
+			th->word ? ", " : "", lane);
 	else
 		snprintf(name, sizeof(name), "%s", th->word ? th->word : "");
 	if (name[0])
 		t.name = gt_writer_string(r->w, name);
-	t.parent = parent_track(r, thread);	/* may move the threads */
+	t.parent = parent_track(r, thread); /* may move the threads */
 	return r->threads[thread].lane[lane] = gt_writer_track(r->w, &t);
 }
 
-uint32_t gt_rows_written_track(struct gt_import_rows *r, uint32_t track) { return lane_track(r, track, 0); }
+uint32_t gt_rows_written_track(struct gt_import_rows *r, uint32_t track)
+{
+	return lane_track(r, track, 0);
+}
 
 /* ---- arguments ---- */
 
-void gt_rows_no_args(struct gt_import_rows *r)
-{
-	r->n = 0;
-}
+void gt_rows_no_args(struct gt_import_rows *r) { r->n = 0; }
 
 /* One more argument; the last one of a name wins, as in any JSON object. */
 static void add_arg(struct gt_import_rows *r, uint32_t key, uint8_t kind, uint64_t value)
@@ -330,11 +391,14 @@ bool gt_rows_arg(const struct gt_import_rows *r, unsigned i, struct gt_rows_arg 
 	arg->key = (const char *)r->text.data + r->names[r->args[i].name].at;
 	arg->kind = r->args[i].kind;
 	arg->value = r->values[i];
-	arg->text = arg->kind == GT_F_STR && arg->value < GT_NONE ? gt_writer_text(r->w, (uint32_t)arg->value) : NULL;
+	arg->text = arg->kind == GT_F_STR && arg->value < GT_NONE
+		? gt_writer_text(r->w, (uint32_t)arg->value)
+		: NULL;
 	return true;
 }
 
-void gt_rows_set_arg(struct gt_import_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value)
+void gt_rows_set_arg(
+	struct gt_import_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value)
 {
 	uint32_t name = i < GT_FIELDS_MAX ? key_name(r, key, strlen(key)) : GT_NONE;
 
@@ -365,7 +429,8 @@ static bool hex_value(const char *s, size_t len, uint64_t *value)
 	return true;
 }
 
-static void add_scalar(struct gt_import_rows *r, const struct gt_json *j, int token, size_t path_len)
+static void add_scalar(
+	struct gt_import_rows *r, const struct gt_json *j, int token, size_t path_len)
 {
 	uint32_t key = r->n < GT_FIELDS_MAX ? key_name(r, r->path, path_len) : GT_NONE;
 	uint64_t v = 0;
@@ -387,7 +452,7 @@ static void add_scalar(struct gt_import_rows *r, const struct gt_json *j, int to
 		r->args_left_out += v == GT_NONE;
 		add_arg(r, key, GT_F_STR, v);
 	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) &&
-		   (!negative || v <= (uint64_t)1 << 63)) {
+		(!negative || v <= (uint64_t)1 << 63)) {
 		add_arg(r, key, negative && v ? GT_F_I64 : GT_F_U64, negative ? 0 - v : v);
 	} else if (token == GT_JSON_INT || token == GT_JSON_REAL) {
 		d = gt_json_double(j);
@@ -415,7 +480,7 @@ static bool take_status(const struct gt_json *j, int token, int32_t *ret)
 	if (token == GT_JSON_STRING && gt_json_is(j, "CUDA_SUCCESS"))
 		*ret = 0;
 	else if (token == GT_JSON_STRING)
-		*ret = 999;	/* CUDA_ERROR_UNKNOWN; its word is kept as an argument */
+		*ret = 999; /* CUDA_ERROR_UNKNOWN; its word is kept as an argument */
 	return false;
 }
 
@@ -429,10 +494,14 @@ static size_t extend_path(struct gt_import_rows *r, size_t len, const char *text
 	return len + n;
 }
 
-int gt_rows_details(struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err)
+int gt_rows_details(
+	struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err)
 {
 	/* index: of the next array element, or -1 */
-	struct { size_t path; int64_t index; } up[LEVELS + 1] = { { 0, array ? 0 : -1 } };
+	struct {
+		size_t path;
+		int64_t index;
+	} up[LEVELS + 1] = { { 0, array ? 0 : -1 } };
 	size_t path = 0;
 	unsigned level = 0;
 	bool status = false;
@@ -455,7 +524,8 @@ int gt_rows_details(struct gt_import_rows *r, struct gt_json *j, bool array, int
 		}
 		if (up[level].index >= 0)
 			path = extend_path(r, up[level].path, digits,
-					   (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)up[level].index++));
+				(size_t)snprintf(digits, sizeof(digits), "%lld",
+					(long long)up[level].index++));
 		if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY) {
 			if (!status || !take_status(j, t, ret))
 				add_scalar(r, j, t, path);
@@ -498,7 +568,7 @@ static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
 		return no_memory(err);
 	memcpy(copy, r->args, len);
 	if (gt_grow(&r->schemas, &r->schemas_cap, r->nschemas + 1, sizeof(*r->schemas)) ||
-	    gt_map_add(&r->schema_map, hash, (uint32_t)r->nschemas)) {
+		gt_map_add(&r->schema_map, hash, (uint32_t)r->nschemas)) {
 		free(copy);
 		return no_memory(err);
 	}
@@ -509,7 +579,8 @@ static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
 
 /* ---- types ---- */
 
-static uint32_t make_type(struct gt_import_rows *r, const struct name *name, const struct schema *begin, const struct schema *end)
+static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
+	const struct schema *begin, const struct schema *end)
 {
 	struct gt_type type = name->type;
 	struct gt_field fields[GT_FIELDS_MAX];
@@ -527,9 +598,13 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name, con
 
 		fields[i].name = key->type.name;
 		fields[i].kind = (uint8_t)arg.kind;
-		fields[i].role = r->config.role ? r->config.role(name->group, (const char *)r->text.data + key->at, arg.kind) : GT_R_NONE;
+		fields[i].role = r->config.role
+			? r->config.role(
+				  name->group, (const char *)r->text.data + key->at, arg.kind)
+			: GT_R_NONE;
 		if (fields[i].role == GT_R_NONE)
-			fields[i].role = gt_import_role((const char *)r->text.data + key->at, fields[i].kind, known, nknown);
+			fields[i].role = gt_import_role((const char *)r->text.data + key->at,
+				fields[i].kind, known, nknown);
 	}
 	r->held += n * sizeof(*fields) + sizeof(type);
 	return gt_writer_type(r->w, &type);
@@ -537,10 +612,12 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name, con
 
 static bool same_shape(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(&((const struct gt_import_rows *)arg)->shapes[value], key, 3 * sizeof(uint32_t));
+	return !memcmp(
+		&((const struct gt_import_rows *)arg)->shapes[value], key, 3 * sizeof(uint32_t));
 }
 
-/* The type of calls of this name whose begin and end carry these schemas. GT_NONE when memory is out. */
+/* The type of calls of this name whose begin and end carry these schemas. GT_NONE when memory is
+ * out. */
 static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin, uint32_t end)
 {
 	struct shape shape = { name, begin, end, GT_NONE };
@@ -549,7 +626,8 @@ static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin,
 
 	if (!begin && !end) {
 		if (r->names[name].plain_type == GT_NONE)
-			r->names[name].plain_type = make_type(r, &r->names[name], &r->schemas[0], &r->schemas[0]);
+			r->names[name].plain_type =
+				make_type(r, &r->names[name], &r->schemas[0], &r->schemas[0]);
 		return r->names[name].plain_type;
 	}
 	hash = gt_hash_u64((uint64_t)name << 32 ^ (uint64_t)begin << 16 ^ end);
@@ -557,8 +635,9 @@ static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin,
 	if (found != UINT32_MAX)
 		return r->shapes[found].type;
 	shape.type = make_type(r, &r->names[name], &r->schemas[begin], &r->schemas[end]);
-	if (shape.type == GT_NONE || gt_grow(&r->shapes, &r->shapes_cap, r->nshapes + 1, sizeof(shape)) ||
-	    gt_map_add(&r->shape_map, hash, (uint32_t)r->nshapes))
+	if (shape.type == GT_NONE ||
+		gt_grow(&r->shapes, &r->shapes_cap, r->nshapes + 1, sizeof(shape)) ||
+		gt_map_add(&r->shape_map, hash, (uint32_t)r->nshapes))
 		return GT_NONE;
 	r->shapes[r->nshapes++] = shape;
 	return shape.type;
@@ -566,8 +645,8 @@ static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin,
 
 /* ---- rows ---- */
 
-static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
-		     struct gt_err *err)
+static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track,
+	const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	int e;
 
@@ -582,7 +661,8 @@ static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track
 	return e ? e : gt_writer_epoch(r->w, r->now, err);
 }
 
-static int on_call(void *arg, const struct gt_half *b, const struct gt_half *e, unsigned lane, uint8_t depth, struct gt_err *err)
+static int on_call(void *arg, const struct gt_half *b, const struct gt_half *e, unsigned lane,
+	uint8_t depth, struct gt_err *err)
 {
 	struct gt_import_rows *r = arg;
 	struct gt_row row = { .start = b->time, .end = e->time, .ret = e->ret, .depth = depth };
@@ -605,7 +685,9 @@ static int on_call(void *arg, const struct gt_half *b, const struct gt_half *e, 
 static int on_unmatched(void *arg, const struct gt_half *h, bool is_end, struct gt_err *err)
 {
 	struct gt_import_rows *r = arg;
-	struct gt_row row = { .start = h->time, .end = h->time, .ret = is_end, .nargs = (uint8_t)h->nargs };
+	struct gt_row row = {
+		.start = h->time, .end = h->time, .ret = is_end, .nargs = (uint8_t)h->nargs
+	};
 
 	row.type = type_of(r, h->name, is_end ? 0 : h->what, is_end ? h->what : 0);
 	return write_row(r, GT_UNMATCHED, lane_track(r, h->track, 0), &row, h->args, err);
@@ -614,7 +696,9 @@ static int on_unmatched(void *arg, const struct gt_half *h, bool is_end, struct 
 static int on_open(void *arg, const struct gt_half *h, uint8_t depth, struct gt_err *err)
 {
 	struct gt_import_rows *r = arg;
-	struct gt_row row = { .start = h->time, .end = h->time, .depth = depth, .nargs = (uint8_t)h->nargs };
+	struct gt_row row = {
+		.start = h->time, .end = h->time, .depth = depth, .nargs = (uint8_t)h->nargs
+	};
 
 	row.type = type_of(r, h->name, h->what, 0);
 	return write_row(r, GT_OPEN, lane_track(r, h->track, 0), &row, h->args, err);
@@ -638,7 +722,8 @@ static int half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
 	return what < 0 ? (int)what : 0;
 }
 
-int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, struct gt_err *err)
+int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time,
+	uint64_t key, struct gt_err *err)
 {
 	struct gt_half h = { .time = time, .key = key, .track = track, .name = name };
 	int e = half(r, &h, err);
@@ -646,7 +731,8 @@ int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64
 	return e ? e : gt_pair_begin(r->pair, &h, err);
 }
 
-int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, int32_t ret, struct gt_err *err)
+int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key,
+	int32_t ret, struct gt_err *err)
 {
 	struct gt_half h = { .time = time, .key = key, .track = track, .name = name, .ret = ret };
 	int e = half(r, &h, err);
@@ -659,14 +745,16 @@ bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t na
 	return gt_pair_is_open(r->pair, name, track);
 }
 
-int gt_rows_whole(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, int64_t start, int64_t end,
-		  struct gt_err *err)
+int gt_rows_whole(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
+	int64_t start, int64_t end, struct gt_err *err)
 {
 	saw_time(r, end);
-	return gt_rows_row(r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
+	return gt_rows_row(
+		r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
 }
 
-int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, const struct gt_row *told, struct gt_err *err)
+int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
+	const struct gt_row *told, struct gt_err *err)
 {
 	struct gt_row row = *told;
 	int64_t what = schema(r, err);
@@ -683,14 +771,17 @@ int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uin
 static const uint64_t *find_arg(const struct gt_import_rows *r, const char *key, unsigned kind)
 {
 	for (unsigned i = 0; i < r->n; i++)
-		if (r->args[i].kind == kind && !strcmp((const char *)r->text.data + r->names[r->args[i].name].at, key))
+		if (r->args[i].kind == kind &&
+			!strcmp((const char *)r->text.data + r->names[r->args[i].name].at, key))
 			return &r->values[i];
 	return NULL;
 }
 
-int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name, int64_t from, struct gt_err *err)
+int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name,
+	int64_t from, struct gt_err *err)
 {
-	const uint64_t *until = find_arg(r, "until", GT_F_F64), *count = find_arg(r, "count", GT_F_U64);
+	const uint64_t *until = find_arg(r, "until", GT_F_F64),
+		       *count = find_arg(r, "count", GT_F_U64);
 	uint32_t at = everywhere ? GT_NONE : lane_track(r, track, 0);
 	double seconds;
 	int e;
@@ -701,14 +792,15 @@ int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint
 	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
 		return 0;
 	saw_time(r, from);
-	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from, llround(seconds * 1e9),
-			   count ? *count : GT_LOST_UNKNOWN, err);
+	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from,
+		llround(seconds * 1e9), count ? *count : GT_LOST_UNKNOWN, err);
 	return e ? e : 1;
 }
 
 /* ---- life ---- */
 
-struct gt_import_rows *gt_rows_new(const struct gt_rows_config *config, struct gt_writer *w, struct gt_err *err)
+struct gt_import_rows *gt_rows_new(
+	const struct gt_rows_config *config, struct gt_writer *w, struct gt_err *err)
 {
 	static const struct gt_pair_sink sink = { on_call, on_unmatched, on_open };
 	struct gt_import_rows *r = calloc(1, sizeof(*r));
@@ -735,7 +827,8 @@ struct gt_import_rows *gt_rows_new(const struct gt_rows_config *config, struct g
 
 void gt_rows_free(struct gt_import_rows *r)
 {
-	struct gt_map *maps[] = { &r->name_map, &r->schema_map, &r->shape_map, &r->process_map, &r->thread_map };
+	struct gt_map *maps[] = { &r->name_map, &r->schema_map, &r->shape_map, &r->process_map,
+		&r->thread_map };
 
 	if (!r)
 		return;
@@ -764,8 +857,10 @@ int gt_rows_finish(struct gt_import_rows *r, bool truncated, struct gt_err *err)
 		e = gt_writer_epoch(r->w, r->now, err);
 	if (e)
 		return e;
-	snprintf(json, sizeof(json), "{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,"
-		 "\"lines_back_in_time\":%" PRIu64 ",\"arguments_left_out\":%" PRIu64 "}", r->config.importer,
-		 gt_pair_unmatched(r->pair), truncated ? "true" : "false", r->backwards, r->args_left_out);
+	snprintf(json, sizeof(json),
+		"{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,"
+		"\"lines_back_in_time\":%" PRIu64 ",\"arguments_left_out\":%" PRIu64 "}",
+		r->config.importer, gt_pair_unmatched(r->pair), truncated ? "true" : "false",
+		r->backwards, r->args_left_out);
 	return gt_writer_meta(r->w, json, err);
 }

@@ -1,4 +1,5 @@
-/* The table of importers, and the one way in for all tools: whatever the file is, a reader of our own format comes out. */
+/* The table of importers, and the one way in for all tools: whatever the file is, a reader of our
+ * own format comes out. */
 #define _GNU_SOURCE
 #include "formats/import/importers.h"
 
@@ -13,7 +14,8 @@
 
 extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto;
 
-const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a, &gt_import_kineto, NULL };
+const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a,
+	&gt_import_kineto, NULL };
 
 static const struct gt_importer *best(const char *head, size_t len)
 {
@@ -32,9 +34,11 @@ static const struct gt_importer *best(const char *head, size_t len)
 }
 
 /* err is not NULL. meta: more metadata, or NULL. */
-static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, const char *meta, struct gt_err *err)
+static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, const char *meta,
+	struct gt_err *err)
 {
-	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };	/* nobody knows whose clock it was */
+	/* nobody knows whose clock it was */
+	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };
 	struct gt_writer *w = gt_writer_open(fd, &opt, err);
 	int e;
 
@@ -47,7 +51,8 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 	return e;
 }
 
-/* The importer for this stream. NULL when there is none, with an error only for JSON: then it is no trace of any kind. */
+/* The importer for this stream. NULL when there is none, with an error only for JSON: then it is no
+ * trace of any kind. */
 static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 {
 	const char *head, *other;
@@ -55,11 +60,13 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 	const struct gt_importer *importer = n > 0 ? best(head, (size_t)n) : NULL;
 
 	if (n > 0 && !importer && (other = gt_import_other(head, (size_t)n)))
-		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s", *other ? ": it looks like " : "", other);
+		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s",
+			*other ? ": it looks like " : "", other);
 	return importer;
 }
 
-static struct gt_reader *import(const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
+static struct gt_reader *import(
+	const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	int fd = gt_temporary(err), copy, e;
@@ -67,11 +74,14 @@ static struct gt_reader *import(const struct gt_importer *importer, struct gt_in
 	if (fd < 0)
 		return NULL;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	e = copy >= 0 ? import_to(copy, importer, in, NULL, &why) : gt_err_set(&why, -errno, "no more descriptors");
+	e = copy >= 0 ? import_to(copy, importer, in, NULL, &why)
+		      : gt_err_set(&why, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
-	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)	/* nobody asked for a file there: say where and why it is */
-		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-e));
+	/* nobody asked for a file there: say where and why it is */
+	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)
+		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s",
+			gt_temporary_folder(), strerror(-e));
 	else if (err && !err->code)
 		*err = why;
 	close(fd);
@@ -83,7 +93,8 @@ static bool begins_like_ours(const uint8_t *p, size_t n)
 	return n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18;
 }
 
-/* A trace in our own format begins with a skippable zst frame. Other tools' files may, too: then it is told later. */
+/* A trace in our own format begins with a skippable zst frame. Other tools' files may, too: then it
+ * is told later. */
 static bool may_be_ours(const struct gt_in *in)
 {
 	const uint8_t *p;
@@ -116,7 +127,8 @@ static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
 		ssize_t done = write(fd, p, n);
 
 		if (done < 0 && errno != EINTR)
-			return gt_err_set(err, -errno, "cannot write a temporary file: %s", strerror(errno));
+			return gt_err_set(
+				err, -errno, "cannot write a temporary file: %s", strerror(errno));
 		p += done > 0 ? done : 0;
 		n -= done > 0 ? (size_t)done : 0;
 	}
@@ -162,7 +174,8 @@ int gt_import(int from, int to, const char *meta, struct gt_err *err)
 		e = gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
 	} else {
 		copy = fcntl(to, F_DUPFD_CLOEXEC, 0);
-		e = copy < 0 ? gt_err_set(err, -errno, "no more descriptors") : import_to(copy, importer, in, meta, err);
+		e = copy < 0 ? gt_err_set(err, -errno, "no more descriptors")
+			     : import_to(copy, importer, in, meta, err);
 	}
 	gt_in_close(in);
 	return e;
@@ -180,9 +193,10 @@ static struct gt_reader *read_ours(int fd, struct gt_err *err)
 	return r;
 }
 
-/* What begins like ours is tried as ours first. What does not is imported if somebody knows it, and only then tried as ours: it
- * may be a trace with a damaged beginning, and if not, the reader has the words for what it looks like. Takes fd over; it is
- * at the start of a file that can be read in any order. */
+/* What begins like ours is tried as ours first. What does not is imported if somebody knows it, and
+ * only then tried as ours: it may be a trace with a damaged beginning, and if not, the reader has
+ * the words for what it looks like. Takes fd over; it is at the start of a file that can be read in
+ * any order. */
 static struct gt_reader *open_file(int fd, struct gt_err *err)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -234,7 +248,8 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	struct stat st;
 	struct gt_in *in;
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson 2.14 frees what it does not own when memory runs out while it parses. So it never sees that: the allocation leaves the
- * parser, and the few KiB that it held are lost to a program that is about to end. */
+/* jansson 2.14 frees what it does not own when memory runs out while it parses. So it never sees
+ * that: the allocation leaves the parser, and the few KiB that it held are lost to a program that
+ * is about to end. */
 static _Thread_local jmp_buf *when_out_of_memory;
 
 static void *allocate(size_t bytes)
@@ -19,7 +20,10 @@ static void *allocate(size_t bytes)
 }
 
 /* All of jansson's memory comes from allocate, whose failures are noted (base/alloc_failure.h). */
-__attribute__((constructor)) static void set_allocate(void) { json_set_alloc_funcs(allocate, free); }
+__attribute__((constructor)) static void set_allocate(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
 
 struct json_t *gt_json_load(const char *s, size_t bytes, size_t flags, bool *no_memory)
 {
@@ -76,7 +80,7 @@ struct gt_json *gt_json_text(const char *s, size_t len)
 	return as(j);
 }
 
-static _Thread_local bool lost;		/* a value of what is being made: no memory */
+static _Thread_local bool lost; /* a value of what is being made: no memory */
 
 void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value)
 {

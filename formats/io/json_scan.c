@@ -1,7 +1,8 @@
-/* How the scanner works: the window is a piece of the text with zeros behind it. A zero is no part of any token, so every inner
- * loop stops there by itself; only then is it asked whether the byte really was the end of the window, more is read, and
- * the token is taken up again from its first byte. Between tokens nothing is remembered but which brackets are open (a bit
- * each) and what may come next. */
+/* How the scanner works: the window is a piece of the text with zeros behind it. A zero is no part
+ * of any token, so every inner loop stops there by itself; only then is it asked whether the byte
+ * really was the end of the window, more is read, and the token is taken up again from its first
+ * byte. Between tokens nothing is remembered but which brackets are open (a bit each) and what may
+ * come next. */
 #define _GNU_SOURCE
 #include "formats/io/json_scan.h"
 
@@ -12,12 +13,17 @@
 #include "formats/io/stream_in.h"
 
 #define WINDOW_SIZE (256u << 10)
-#define AT_END INT_MIN	/* no errno is as negative */
+#define AT_END INT_MIN /* no errno is as negative */
 
 enum expect { TOP, VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, MORE };
 static const char *const expected[] = {
-	[TOP] = "a value", [VALUE] = "a value", [VALUE_OR_END] = "a value or ']'", [KEY] = "a key in quotes",
-	[KEY_OR_END] = "a key in quotes or '}'", [COLON] = "':'", [MORE] = "',' or a closing bracket",
+	[TOP] = "a value",
+	[VALUE] = "a value",
+	[VALUE_OR_END] = "a value or ']'",
+	[KEY] = "a key in quotes",
+	[KEY_OR_END] = "a key in quotes or '}'",
+	[COLON] = "':'",
+	[MORE] = "',' or a closing bracket",
 };
 
 int gt_json_init(struct gt_json *j, struct gt_in *in, bool strict, struct gt_err *err)
@@ -48,7 +54,8 @@ void gt_json_release(struct gt_json *j)
 
 int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what)
 {
-	return gt_err_at(err, offset, -EBADMSG, "%s%s", what, gt_in_packed(j->in) ? " (in the unpacked text)" : "");
+	return gt_err_at(err, offset, -EBADMSG, "%s%s", what,
+		gt_in_packed(j->in) ? " (in the unpacked text)" : "");
 }
 
 static int bad(const struct gt_json *j, const char *where, struct gt_err *err, const char *what)
@@ -58,7 +65,8 @@ static int bad(const struct gt_json *j, const char *where, struct gt_err *err, c
 
 static int cut_short(const struct gt_json *j, struct gt_err *err)
 {
-	return gt_err_at(err, j->before + (uint64_t)(j->end - j->window), -ENODATA, "the text ends inside a JSON value");
+	return gt_err_at(err, j->before + (uint64_t)(j->end - j->window), -ENODATA,
+		"the text ends inside a JSON value");
 }
 
 static int widen(struct gt_json *j, struct gt_err *err)
@@ -66,7 +74,8 @@ static int widen(struct gt_json *j, struct gt_err *err)
 	char *wider;
 
 	if (j->cap >= GT_JSON_TOKEN_MAX)
-		return gt_err_at(err, gt_json_offset(j), -EMSGSIZE, "a string or number longer than %u MiB", GT_JSON_TOKEN_MAX >> 20);
+		return gt_err_at(err, gt_json_offset(j), -EMSGSIZE,
+			"a string or number longer than %u MiB", GT_JSON_TOKEN_MAX >> 20);
 	wider = realloc(j->window, j->cap * 2 + GT_JSON_PAD);
 	if (!wider)
 		return gt_err_set(err, -ENOMEM, "no memory to read JSON");
@@ -76,7 +85,8 @@ static int widen(struct gt_json *j, struct gt_err *err)
 	return 0;
 }
 
-/* Reads more behind end. What lies before at is given up, at moves to the front of the window. 1, 0 at the end of the input. */
+/* Reads more behind end. What lies before at is given up, at moves to the front of the window. 1, 0
+ * at the end of the input. */
 static int refill(struct gt_json *j, struct gt_err *err)
 {
 	size_t kept = (size_t)(j->end - j->at);
@@ -98,7 +108,8 @@ static int refill(struct gt_json *j, struct gt_err *err)
 	return n < 0 ? (int)n : n > 0;
 }
 
-/* For a token of which i bytes from at on were looked at: 0 when there are more now, else why not. */
+/* For a token of which i bytes from at on were looked at: 0 when there are more now, else why not.
+ */
 static int need(struct gt_json *j, struct gt_err *err)
 {
 	int r = refill(j, err);
@@ -127,15 +138,18 @@ static int skip_space(struct gt_json *j, struct gt_err *err)
 /* ---- strings ---- */
 
 #define ONES 0x0101010101010101ULL
-/* In each byte of the result the top bit says: below 0x20, a quote or a backslash. Bytes above the first such one may lie. */
+/* In each byte of the result the top bit says: below 0x20, a quote or a backslash. Bytes above the
+ * first such one may lie. */
 static inline uint64_t special(uint64_t w)
 {
 	uint64_t quote = w ^ ONES * '"', slash = w ^ ONES * '\\';
 
-	return (((w - ONES * 0x20) & ~w) | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash)) & ONES * 0x80;
+	return (((w - ONES * 0x20) & ~w) | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash)) &
+		ONES * 0x80;
 }
 
-/* The first byte from p on that is no plain one. There are zeros behind the window. *high: top bits seen. */
+/* The first byte from p on that is no plain one. There are zeros behind the window. *high: top bits
+ * seen. */
 static inline const char *plain_run(const char *p, uint64_t *high)
 {
 	uint64_t w, stop;
@@ -149,11 +163,17 @@ static inline const char *plain_run(const char *p, uint64_t *high)
 	}
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none. Zeros lie behind the text, so looking ahead is safe. */
+/* Bytes of the UTF-8 character at p, 0 when it is none. Zeros lie behind the text, so looking ahead
+ * is safe. */
 static unsigned utf8_len(const unsigned char *p)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+	unsigned n = *p < 0x80 ? 1
+		: *p < 0xc0    ? 0
+		: *p < 0xe0    ? 2
+		: *p < 0xf0    ? 3
+		: *p < 0xf8    ? 4
+			       : 0;
 	uint32_t c = *p & (0x7f >> (n > 1 ? n : 0));
 
 	for (unsigned i = 1; i < n; i++) {
@@ -214,7 +234,8 @@ static char *put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* *p is on the 'u'. The character it and perhaps the next escape mean; *p behind them. Negative: what is wrong was said. */
+/* *p is on the 'u'. The character it and perhaps the next escape mean; *p behind them. Negative:
+ * what is wrong was said. */
 static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt_err *err)
 {
 	int c = hex4(*p + 1), low;
@@ -225,7 +246,8 @@ static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt
 		return bad(j, *p, err, "\\u0000 in a string");
 	*p += 5;
 	if (c == 0)
-		return 0xfffd;		/* a string with a zero inside would end there for most readers */
+		/* a string with a zero inside would end there for most readers */
+		return 0xfffd;
 	if (c >> 11 != 0x1b)
 		return c;
 	low = c < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' ? hex4(*p + 2) : -1;
@@ -293,7 +315,9 @@ static int scan_string(struct gt_json *j, struct gt_err *err)
 		}
 		if (p < j->end && *p != '\\') {
 			if (!j->controls || !*p)
-				return bad(j, p, err, *p == '\n' ? "a line ends inside a string" : "a control character in a string");
+				return bad(j, p, err,
+					*p == '\n' ? "a line ends inside a string"
+						   : "a control character in a string");
 			i++;
 			continue;
 		}
@@ -313,7 +337,8 @@ static int scan_string(struct gt_json *j, struct gt_err *err)
 
 /* ---- numbers ---- */
 
-/* Where the number at p ends; *real says which kind. NULL when it is none: *wrong is the byte that should not be there. */
+/* Where the number at p ends; *real says which kind. NULL when it is none: *wrong is the byte that
+ * should not be there. */
 static const char *number_end(const char *p, bool *real, const char **wrong)
 {
 	*real = false;
@@ -360,7 +385,7 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 		end = number_end(j->at, &real, &wrong);
 		if ((end ? end : wrong) < j->end || j->input_ended)
 			break;
-		r = refill(j, err);	/* moves the window even when nothing follows */
+		r = refill(j, err); /* moves the window even when nothing follows */
 		if (r < 0)
 			return r;
 	}
@@ -370,19 +395,21 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 		return bad(j, wrong, err, "not a number as JSON writes them");
 	j->text = j->at;
 	j->len = (size_t)(end - j->at);
-	if (j->strict && (real ? isinf(gt_json_double(j)) : gt_json_scaled(j->text, j->len, 0, &value)))
+	if (j->strict &&
+		(real ? isinf(gt_json_double(j)) : gt_json_scaled(j->text, j->len, 0, &value)))
 		return bad(j, j->at, err, "a number too large");
 	j->at = end;
 	return real ? GT_JSON_REAL : GT_JSON_INT;
 }
 
-/* Numbers without an exponent that 64 bits hold whatever their digits are, which nearly all are. False: it is none of these. */
+/* Numbers without an exponent that 64 bits hold whatever their digits are, which nearly all are.
+ * False: it is none of these. */
 static bool short_magnitude(const char *p, size_t len, int shift, uint64_t *value)
 {
 	uint64_t v = 0;
 	bool fraction = false;
 
-	if (len > 19)		/* 18 digits and a dot, or 19 digits */
+	if (len > 19) /* 18 digits and a dot, or 19 digits */
 		return false;
 	for (const char *end = p + len; p < end; p++) {
 		unsigned digit = (unsigned)*p - '0';
@@ -423,18 +450,20 @@ int gt_json_magnitude(const char *p, size_t len, int scale, bool *negative, uint
 
 		minus = e[1] == '-';
 		for (c = e + 1 + (e[1] == '-' || e[1] == '+'); c < end; c++)
-			x = x < 100000000 ? x * 10 + *c - '0' : x;	/* far beyond any digits there can be */
+			/* far beyond any digits there can be */
+			x = x < 100000000 ? x * 10 + *c - '0' : x;
 		shift += minus ? -x : x;
 	}
 	for (c = p; c < e && *c != '.'; c++)
 		;
-	shift += c - p;		/* so many digits count */
+	shift += c - p; /* so many digits count */
 	for (; p < e && shift > 0; p++) {
 		if (*p == '.' && !fraction) {
 			fraction = true;
 			continue;
 		}
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+			__builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
 			return -ERANGE;
 		shift--;
 	}
@@ -450,7 +479,8 @@ int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value)
 	bool negative;
 	uint64_t v;
 
-	if (gt_json_magnitude(text, len, scale, &negative, &v) || v > (uint64_t)INT64_MAX + negative)
+	if (gt_json_magnitude(text, len, scale, &negative, &v) ||
+		v > (uint64_t)INT64_MAX + negative)
 		return -ERANGE;
 	*value = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return 0;
@@ -458,7 +488,8 @@ int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value)
 
 double gt_json_double(const struct gt_json *j)
 {
-	return strtod_l(j->text, NULL, (locale_t)j->c_locale);	/* stops by itself: no number goes on behind its end */
+	/* stops by itself: no number goes on behind its end */
+	return strtod_l(j->text, NULL, (locale_t)j->c_locale);
 }
 
 /* ---- structure ---- */
@@ -514,11 +545,12 @@ static int scan_word(struct gt_json *j, const char *word, int token, struct gt_e
 	return token;
 }
 
-/* What C and other languages print in place of a number that is none: -nan, inf, Infinity. GT_JSON_NULL, 0 when it is something else, or
- * negative. */
+/* What C and other languages print in place of a number that is none: -nan, inf, Infinity.
+ * GT_JSON_NULL, 0 when it is something else, or negative. */
 static int scan_no_number(struct gt_json *j, struct gt_err *err)
 {
-	static const char *const words[] = { "infinity", "inf", "nan(snan)", "nan(ind)", "nan" };	/* longer ones first */
+	/* longer ones first */
+	static const char *const words[] = { "infinity", "inf", "nan(snan)", "nan(ind)", "nan" };
 	const char *p;
 	int r;
 
@@ -529,7 +561,8 @@ static int scan_no_number(struct gt_json *j, struct gt_err *err)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		size_t n = strlen(words[i]);
 
-		if (strncasecmp(p, words[i], n) != 0 || ((p[n] | 0x20) >= 'a' && (p[n] | 0x20) <= 'z'))
+		if (strncasecmp(p, words[i], n) != 0 ||
+			((p[n] | 0x20) >= 'a' && (p[n] | 0x20) <= 'z'))
 			continue;
 		j->at = p + n;
 		j->no_numbers++;
@@ -594,8 +627,7 @@ int gt_json_next(struct gt_json *j, struct gt_err *err)
 				return close_bracket(j);
 			return scan_value(j, c, err);
 		case TOP:
-		case VALUE:
-			return scan_value(j, c, err);
+		case VALUE: return scan_value(j, c, err);
 		case KEY_OR_END:
 			if (c == '}')
 				return close_bracket(j);
@@ -636,7 +668,8 @@ int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len)
 	bool real = false, text;
 	uint64_t high = 0;
 
-	if (j->strict || (j->expect != KEY_OR_END && (j->expect != MORE || *p++ != ',' || !in_object(j))))
+	if (j->strict ||
+		(j->expect != KEY_OR_END && (j->expect != MORE || *p++ != ',' || !in_object(j))))
 		return 0;
 	p = past_space(p);
 	if (*p != '"' || (end = plain_run(p + 1, &high), *end != '"'))
@@ -677,7 +710,7 @@ int gt_json_skip(struct gt_json *j, struct gt_err *err)
 
 /* ---- going on behind what is no JSON ---- */
 
-#define RECOVER_AHEAD 4096u	/* bytes behind an element in which the next one begins */
+#define RECOVER_AHEAD 4096u /* bytes behind an element in which the next one begins */
 
 /* The byte behind `c` at p, after white space; NULL: something else is there. */
 static const char *behind(const char *p, char c)
@@ -696,8 +729,10 @@ static bool at_key(const char *p, const char *const *keys)
 	return false;
 }
 
-/* Does an element of the array end before p, and another one begin, or the array end? The byte to go on from, or NULL. */
-static const char *next_element(const struct gt_json *j, const char *p, const struct gt_json_marks *m)
+/* Does an element of the array end before p, and another one begin, or the array end? The byte to
+ * go on from, or NULL. */
+static const char *next_element(
+	const struct gt_json *j, const char *p, const struct gt_json_marks *m)
 {
 	const char *element = behind(behind(p, ','), '{'), *end = behind(p, ']'), *last;
 

@@ -13,10 +13,10 @@
 #include "formats/os/file.h"
 #include "formats/base/merge_sort.h"
 
-#define OUT 512u	/* records that are written at a time */
+#define OUT 512u /* records that are written at a time */
 
 int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorter_before *before,
-		   struct gt_err *err)
+	struct gt_err *err)
 {
 	*s = (struct gt_sorter){ .size = size, .before = before, .capacity = capacity };
 	for (unsigned i = 0; i < GT_SORTER_LEVELS; i++)
@@ -51,8 +51,8 @@ static int flush(struct gt_sorter *s, unsigned level, uint64_t *at, struct gt_er
 	return e ? gt_err_set(err, e, "cannot write a temporary file: %s", strerror(-e)) : 0;
 }
 
-static int write_record(struct gt_sorter *s, unsigned level, uint64_t *at, const void *record,
-			struct gt_err *err)
+static int write_record(
+	struct gt_sorter *s, unsigned level, uint64_t *at, const void *record, struct gt_err *err)
 {
 	memcpy(s->out + s->nout++ * s->size, record, s->size);
 	return s->nout == OUT ? flush(s, level, at, err) : 0;
@@ -126,7 +126,7 @@ static unsigned count_runs(const struct gt_sorter *s, unsigned from, unsigned to
 }
 
 static int open_run(struct gt_sorter *s, const struct gt_sorter_level *l, unsigned run, size_t room,
-		    struct gt_err *err)
+	struct gt_err *err)
 {
 	struct gt_sorter_source *from = &s->sources[s->nheap];
 
@@ -149,7 +149,7 @@ static int begin_merge(struct gt_sorter *s, unsigned from, unsigned to, struct g
 	for (unsigned level = from; level <= to; level++)
 		for (unsigned run = 0; e > 0 && run < s->levels[level].nruns; run++)
 			e = open_run(s, &s->levels[level], run, room, err);
-	for (unsigned i = s->nheap / 2; e > 0 && i-- > 0; )
+	for (unsigned i = s->nheap / 2; e > 0 && i-- > 0;)
 		sink(s, i);
 	return e > 0 ? 0 : e;
 }

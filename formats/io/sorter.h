@@ -13,34 +13,42 @@
 #include <stdint.h>
 #include "formats/base/err.h"
 
-#define GT_SORTER_FAN_IN 64u	/* runs that one merge reads */
-#define GT_SORTER_LEVELS 8u	/* a run of level n holds 64^n buffers: the last never fills */
+#define GT_SORTER_FAN_IN 64u /* runs that one merge reads */
+#define GT_SORTER_LEVELS 8u  /* a run of level n holds 64^n buffers: the last never fills */
 
-typedef bool gt_sorter_before(const void *a, const void *b);	/* a strict order */
+typedef bool gt_sorter_before(const void *a, const void *b); /* a strict order */
 
-struct gt_sorter_level { int fd; unsigned nruns; uint64_t ends[GT_SORTER_FAN_IN]; /* bytes */ };
-struct gt_sorter_source { int fd; uint64_t at, end; uint8_t *next, *last, *buffer; };
+struct gt_sorter_level {
+	int fd;
+	unsigned nruns;
+	uint64_t ends[GT_SORTER_FAN_IN]; /* bytes */
+};
+struct gt_sorter_source {
+	int fd;
+	uint64_t at, end;
+	uint8_t *next, *last, *buffer;
+};
 struct gt_sorter {
-	size_t size;			/* bytes of a record */
+	size_t size; /* bytes of a record */
 	gt_sorter_before *before;
-	uint8_t *buffer, *out;		/* out: records on their way to a file */
+	uint8_t *buffer, *out; /* out: records on their way to a file */
 	uint32_t *order, capacity, n, nout;
-	uint64_t added;			/* records so far: the number of the next one */
+	uint64_t added; /* records so far: the number of the next one */
 	struct gt_sorter_level levels[GT_SORTER_LEVELS];
 	struct gt_sorter_source sources[GT_SORTER_FAN_IN];
 	unsigned heap[GT_SORTER_FAN_IN], nheap;
-	uint32_t next;			/* in order, when there is no file */
+	uint32_t next; /* in order, when there is no file */
 	bool reading;
 };
 
 /* capacity: records in the buffer, more than GT_SORTER_FAN_IN. 0 or negative; release it anyway. */
 int gt_sorter_init(struct gt_sorter *s, size_t size, uint32_t capacity, gt_sorter_before *before,
-		   struct gt_err *err);
+	struct gt_err *err);
 /* Where the caller writes the next record, before it calls again. NULL with err filled in. */
 void *gt_sorter_add(struct gt_sorter *s, struct gt_err *err);
 /* The record of this number while it is in the buffer, else NULL. */
 void *gt_sorter_find(const struct gt_sorter *s, uint64_t number);
 /* After the last gt_sorter_add: copies the next record in order. 1, 0 at the end, or negative. */
 int gt_sorter_next(struct gt_sorter *s, void *record, struct gt_err *err);
-void gt_sorter_release(struct gt_sorter *s);	/* a zeroed one is fine */
+void gt_sorter_release(struct gt_sorter *s); /* a zeroed one is fine */
 #endif

@@ -1,6 +1,7 @@
-/* Bytes in. One raw buffer is filled by read(2); what comes out of it depends on three functions of one shape, one per
- * packing. gz and zst share a rule: `inside` says that a member or frame has begun and not ended, so the end of the raw bytes
- * is a clean end outside of one and a truncation inside. */
+/* Bytes in. One raw buffer is filled by read(2); what comes out of it depends on three functions of
+ * one shape, one per packing. gz and zst share a rule: `inside` says that a member or frame has
+ * begun and not ended, so the end of the raw bytes is a clean end outside of one and a truncation
+ * inside. */
 #include "formats/io/stream_in.h"
 
 #include <stdlib.h>
@@ -12,25 +13,27 @@
 #include <zstd_errors.h>
 
 #define RAW_SIZE (256u << 10)
-#define WINDOW_LOG_MAX 26	/* 64 MiB; zstd's own default would let a hostile frame ask for 128 */
+/* 64 MiB; zstd's own default would let a hostile frame ask for 128 */
+#define WINDOW_LOG_MAX 26
 
 struct packing {
 	ssize_t (*read)(struct gt_in *in, void *to, size_t room, struct gt_err *err);
 	bool packed;
 };
 struct gt_in {
-	int fd;			/* -1: all the bytes there are lie in raw */
+	int fd; /* -1: all the bytes there are lie in raw */
 	const struct packing *packing;
 	const uint8_t *raw;
-	uint8_t *space;		/* raw's memory when it is our own */
-	size_t at, len;		/* raw[at..len) is unread */
-	uint64_t before;	/* bytes of the file before raw[0] */
-	bool ended;		/* nothing follows raw[len) */
-	bool inside;		/* of a gz member or zst frame */
+	uint8_t *space;  /* raw's memory when it is our own */
+	size_t at, len;  /* raw[at..len) is unread */
+	uint64_t before; /* bytes of the file before raw[0] */
+	bool ended;      /* nothing follows raw[len) */
+	bool inside;     /* of a gz member or zst frame */
 	z_stream z;
 	bool z_ready;
 	ZSTD_DCtx *zstd;
-	char *head;		/* what was peeked at; head[head_at..head_len) is still to be read */
+	/* what was peeked at; head[head_at..head_len) is still to be read */
+	char *head;
 	size_t head_at, head_len;
 };
 
@@ -51,7 +54,8 @@ static int read_failed(const struct gt_in *in, struct gt_err *err)
 	return gt_err_at(err, in->before + in->len, code, "cannot read: %s", strerror(-code));
 }
 
-/* More raw bytes behind those that are there, which are moved to the front. 0 or negative; sets ended at the end. */
+/* More raw bytes behind those that are there, which are moved to the front. 0 or negative; sets
+ * ended at the end. */
 static int more_raw(struct gt_in *in, struct gt_err *err)
 {
 	size_t kept = in->len - in->at;
@@ -76,10 +80,7 @@ static int need_raw(struct gt_in *in, struct gt_err *err)
 	return in->at < in->len ? 0 : more_raw(in, err);
 }
 
-static uint64_t place(const struct gt_in *in)
-{
-	return in->before + in->at;
-}
+static uint64_t place(const struct gt_in *in) { return in->before + in->at; }
 
 static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err *err)
 {
@@ -93,7 +94,7 @@ static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err
 	}
 	if (in->ended)
 		return 0;
-	got = read_fully(in->fd, to, room);	/* past the buffer: bulk text is copied once */
+	got = read_fully(in->fd, to, room); /* past the buffer: bulk text is copied once */
 	if (got < 0)
 		return read_failed(in, err);
 	in->before += (uint64_t)got;
@@ -101,7 +102,8 @@ static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err
 	return got;
 }
 
-/* gzip(1) pads tapes with zeros and so must not be surprised by them; anything else behind a member is an error. */
+/* gzip(1) pads tapes with zeros and so must not be surprised by them; anything else behind a member
+ * is an error. */
 static int skip_zeros(struct gt_in *in, struct gt_err *err)
 {
 	int r;
@@ -140,7 +142,8 @@ static int inflate_some(struct gt_in *in, struct gt_err *err)
 	else if (r == Z_MEM_ERROR)
 		return gt_err_set(err, -ENOMEM, "no memory to unpack gz");
 	else if (r != Z_OK && r != Z_BUF_ERROR)
-		return gt_err_at(err, place(in), -EBADMSG, "damaged gz data: %s", in->z.msg ? in->z.msg : "inflate failed");
+		return gt_err_at(err, place(in), -EBADMSG, "damaged gz data: %s",
+			in->z.msg ? in->z.msg : "inflate failed");
 	return 0;
 }
 
@@ -155,7 +158,9 @@ static ssize_t read_gz(struct gt_in *in, void *to, size_t room, struct gt_err *e
 		if (r)
 			return r;
 		if (in->at == in->len && in->ended)
-			return in->inside ? gt_err_at(err, place(in), -EBADMSG, "the gz data is cut short here") : 0;
+			return in->inside ? gt_err_at(err, place(in), -EBADMSG,
+						    "the gz data is cut short here")
+					  : 0;
 		r = inflate_some(in, err);
 		if (r)
 			return r;
@@ -166,8 +171,9 @@ static ssize_t read_gz(struct gt_in *in, void *to, size_t room, struct gt_err *e
 static int zstd_failed(struct gt_in *in, size_t code, struct gt_err *err)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
-		return gt_err_at(err, place(in), -EOVERFLOW, "this zst data needs a window of more than %u MiB; pack it without --long",
-				 1u << (WINDOW_LOG_MAX - 20));
+		return gt_err_at(err, place(in), -EOVERFLOW,
+			"this zst data needs a window of more than %u MiB; pack it without --long",
+			1u << (WINDOW_LOG_MAX - 20));
 	return gt_err_at(err, place(in), -EBADMSG, "damaged zst data: %s", ZSTD_getErrorName(code));
 }
 
@@ -188,22 +194,26 @@ static ssize_t read_zst(struct gt_in *in, void *to, size_t room, struct gt_err *
 		if (ZSTD_isError(left))
 			return zstd_failed(in, left, err);
 		if (!out.pos && from.pos == in->at && in->ended)
-			return gt_err_at(err, place(in), -EBADMSG, "the zst data is cut short here");
+			return gt_err_at(
+				err, place(in), -EBADMSG, "the zst data is cut short here");
 		in->at = from.pos;
 		in->inside = left != 0;
 	}
 	return (ssize_t)out.pos;
 }
 
-static const struct packing plain = { read_plain, false }, gz = { read_gz, true }, zst = { read_zst, true };
+static const struct packing plain = { read_plain, false }, gz = { read_gz, true },
+			    zst = { read_zst, true };
 
 static const struct packing *packing_of(const uint8_t *p, size_t len)
 {
-	static const uint8_t frame[4] = { 0x28, 0xb5, 0x2f, 0xfd }, skippable[3] = { 0x2a, 0x4d, 0x18 };
+	static const uint8_t frame[4] = { 0x28, 0xb5, 0x2f, 0xfd },
+			     skippable[3] = { 0x2a, 0x4d, 0x18 };
 
 	if (len >= 2 && p[0] == 0x1f && p[1] == 0x8b)
 		return &gz;
-	if (len >= 4 && (!memcmp(p, frame, 4) || ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, skippable, 3))))
+	if (len >= 4 &&
+		(!memcmp(p, frame, 4) || ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, skippable, 3))))
 		return &zst;
 	return &plain;
 }
@@ -212,14 +222,17 @@ static struct gt_in *begin(struct gt_in *in, struct gt_err *err)
 {
 	int r = 0;
 
-	while (!r && !in->ended && in->len < 16)	/* a pipe may hand out its first bytes one by one */
+	/* a pipe may hand out its first bytes one by one */
+	while (!r && !in->ended && in->len < 16)
 		r = more_raw(in, err);
 	if (r)
 		goto fail;
 	in->packing = packing_of(in->raw, in->len);
 	if (in->packing == &zst) {
 		in->zstd = ZSTD_createDCtx();
-		if (!in->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
+		if (!in->zstd ||
+			ZSTD_isError(ZSTD_DCtx_setParameter(
+				in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
 			gt_err_set(err, -ENOMEM, "no memory to unpack zst");
 			goto fail;
 		}
@@ -320,7 +333,4 @@ ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t room, struct gt_err *e
 	return read_plain(in, to, room, err);
 }
 
-bool gt_in_packed(const struct gt_in *in)
-{
-	return in->packing->packed;
-}
+bool gt_in_packed(const struct gt_in *in) { return in->packing->packed; }

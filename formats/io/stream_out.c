@@ -1,9 +1,12 @@
-/* Everything that leaves the tools passes through here: one buffer, filled by inline writers, handed on in large pieces.
+/* Everything that leaves the tools passes through here: one buffer, filled by inline writers,
+ * handed on in large pieces.
  *
- * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is thrown away, and
- * gt_out_close tells the story once, naming the file. That includes the one that C programs tend to swallow: a disk that filled up,
- * seen at the latest when the file is closed. A reader of a pipe that went away (head) is no error: it has what it wanted, and SIGPIPE
- * ends us quietly as it does other programs. Where whoever started us ignores that signal, it is one like any other.
+ * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is
+ * thrown away, and gt_out_close tells the story once, naming the file. That includes the one that C
+ * programs tend to swallow: a disk that filled up, seen at the latest when the file is closed. A
+ * reader of a pipe that went away (head) is no error: it has what it wanted, and SIGPIPE ends us
+ * quietly as it does other programs. Where whoever started us ignores that signal, it is one like
+ * any other.
  */
 #include "formats/io/stream_out.h"
 
@@ -21,13 +24,14 @@
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
-#define PIECE 4096u	/* bytes that are made printable at once */
+#define PIECE 4096u /* bytes that are made printable at once */
 
 struct gt_out_sink {
 	int fd;
-	gzFile gz;		/* NULL: plain */
-	struct gt_unfinished file;	/* .fd -1: there is none, and what is written goes where it belongs at once */
-	int folder;			/* where the file is to be, as `base` */
+	gzFile gz; /* NULL: plain */
+	/* .fd -1: there is none, and what is written goes where it belongs at once */
+	struct gt_unfinished file;
+	int folder; /* where the file is to be, as `base` */
 	char base[NAME_MAX + 1];
 	bool replace;
 	char name[];
@@ -116,24 +120,28 @@ int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err
 {
 	struct stat in, out;
 
-	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) ||
+		in.st_dev != out.st_dev || in.st_ino != out.st_ino)
 		return 0;
 	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file",
-			  strcmp(path, "-") ? path : "standard output");
+		strcmp(path, "-") ? path : "standard output");
 }
 
-#define BEFORE ".gt-"	/* what names of unfinished files begin with */
+#define BEFORE ".gt-" /* what names of unfinished files begin with */
 
-/* A file gets its name in gt_out_close, when it is whole (unfinished.h). Devices and pipes (/dev/null, /dev/stdout) are written
- * as they are; so is a file that may be written in a folder that may not. */
+/* A file gets its name in gt_out_close, when it is whole (unfinished.h). Devices and pipes
+ * (/dev/null, /dev/stdout) are written as they are; so is a file that may be written in a folder
+ * that may not. */
 static int open_file(struct gt_out_sink *s, const char *path, bool force)
 {
-	bool descriptor = !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);	/* of ours, open already */
+	/* of ours, open already */
+	bool descriptor = !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);
 	struct stat st;
 	mode_t mode;
 	int rc, fd;
 
-	if (!stat(path, &st) && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || (descriptor && force))) {
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
+		(!S_ISREG(st.st_mode) || (descriptor && force))) {
 		fd = open(path, O_WRONLY | O_CLOEXEC | (S_ISREG(st.st_mode) ? O_TRUNC : 0));
 		return fd < 0 ? -errno : fd;
 	}
@@ -157,7 +165,8 @@ static int open_file(struct gt_out_sink *s, const char *path, bool force)
 
 static int open_gz(struct gt_out_sink *s)
 {
-	int fd = dup(s->fd);	/* gzclose closes its own; ours is closed with the error looked at */
+	/* gzclose closes its own; ours is closed with the error looked at */
+	int fd = dup(s->fd);
 
 	if (fd < 0)
 		return -errno;
@@ -196,7 +205,8 @@ static void free_sink(struct gt_out_sink *s)
 }
 
 /* path NULL: into fd. */
-static int open_out(struct gt_out *o, int fd, const char *path, bool force, const char *name, struct gt_err *err)
+static int open_out(struct gt_out *o, int fd, const char *path, bool force, const char *name,
+	struct gt_err *err)
 {
 	int rc = -ENOMEM;
 
@@ -270,7 +280,8 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 		close_sink(o);
 	rc = o->failed;
 	if (rc)
-		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
+		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output",
+			strerror(-rc));
 	free_sink(o->sink);
 	if (o->data != scrap)
 		free(o->data);
@@ -304,10 +315,7 @@ void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
 	}
 }
 
-void gt_out_str(struct gt_out *o, const char *s)
-{
-	gt_out_add(o, s, strlen(s));
-}
+void gt_out_str(struct gt_out *o, const char *s) { gt_out_add(o, s, strlen(s)); }
 
 void gt_out_printable(struct gt_out *o, const char *s)
 {
@@ -360,7 +368,8 @@ static char *put_escaped(char *p, unsigned char c)
 	return p + 6;
 }
 
-/* 12 bytes at most: a character that a terminal obeys or that hides is escaped, beyond U+FFFF as surrogates. */
+/* 12 bytes at most: a character that a terminal obeys or that hides is escaped, beyond U+FFFF as
+ * surrogates. */
 static char *put_json_char(char *p, uint32_t ch)
 {
 	if (!gt_utf8_is_control(ch))

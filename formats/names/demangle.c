@@ -1,13 +1,15 @@
 /* C++ names in readable spelling: the part of the Itanium mangling that functions use.
  *
- * The demangler of libstdc++ is not fit for names from a file: it gives up beyond 1024 characters, which CUTLASS kernels
- * exceed, and 200 well-chosen characters keep it busy for ever, because a substitution (S_, S0_ ...) can repeat all that was
- * said before it, and double the name each time. Here every piece of text is charged to a budget: what costs more than
- * BUDGET bytes, or nests deeper than NEST_MAX, is not demangled at all, and shown as it is.
+ * The demangler of libstdc++ is not fit for names from a file: it gives up beyond 1024 characters,
+ * which CUTLASS kernels exceed, and 200 well-chosen characters keep it busy for ever, because a
+ * substitution (S_, S0_ ...) can repeat all that was said before it, and double the name each time.
+ * Here every piece of text is charged to a budget: what costs more than BUDGET bytes, or nests
+ * deeper than NEST_MAX, is not demangled at all, and shown as it is.
  *
- * A piece is immutable text in one arena, with a hole: the place where "*" or "&" goes, which is the end for most types but
- * the middle for functions and arrays ("void (*)(int)"). Pieces worth referring to are put down in subs[] in the order the
- * mangling counts them. Expressions (X...E), which kernels hardly ever have, are not understood.
+ * A piece is immutable text in one arena, with a hole: the place where "*" or "&" goes, which is
+ * the end for most types but the middle for functions and arrays ("void (*)(int)"). Pieces worth
+ * referring to are put down in subs[] in the order the mangling counts them. Expressions (X...E),
+ * which kernels hardly ever have, are not understood.
  */
 #include "formats/names/demangle.h"
 
@@ -120,7 +122,7 @@ static struct piece unqualified(struct dem *d)
 	struct piece p;
 
 	d->no_return = false;
-	eat(d, "L");	/* internal linkage */
+	eat(d, "L"); /* internal linkage */
 	if (isdigit((unsigned char)peek(d)))
 		p = source_name(d);
 	else if (eat(d, "Ul")) {
@@ -137,7 +139,8 @@ static struct piece unqualified(struct dem *d)
 	return p;
 }
 
-/* The type of a substitution, read once more where T_ means something else. Substitutions do not count twice. */
+/* The type of a substitution, read once more where T_ means something else. Substitutions do not
+ * count twice. */
 static struct piece read_again(struct dem *d, const struct sub *s)
 {
 	const char *p = d->p;
@@ -153,7 +156,8 @@ static struct piece read_again(struct dem *d, const struct sub *s)
 	return t;
 }
 
-/* S_, S0_, St ...: *fresh says that it is one of the standard names, which count as new when something is added. */
+/* S_, S0_, St ...: *fresh says that it is one of the standard names, which count as new when
+ * something is added. */
 static struct piece substitution(struct dem *d, bool *fresh)
 {
 	uint32_t i;
@@ -172,7 +176,8 @@ static struct piece substitution(struct dem *d, bool *fresh)
 	d->parametric |= d->subs[i].from != NULL;
 	if (d->subs[i].from && d->subs[i].of != d->targs.list)
 		return read_again(d, &d->subs[i]);
-	return join(d, d->subs[i].text, nothing).s ? d->subs[i].text : fail(d);	/* charged: repeating is what makes names explode */
+	/* charged: repeating is what makes names explode */
+	return join(d, d->subs[i].text, nothing).s ? d->subs[i].text : fail(d);
 }
 
 static struct piece template_param(struct dem *d)
@@ -192,14 +197,22 @@ static struct piece template_param(struct dem *d)
 			return nothing;
 		a = &a->members.list[d->pack_at];
 	}
-	join(d, a->text, nothing);	/* charged, like a substitution */
+	join(d, a->text, nothing); /* charged, like a substitution */
 	return a->text;
 }
 
 static struct piece literal(struct dem *d)
 {
-	static const struct { char code; const char *suffix; } plain[] = {
-		{ 'i', "" }, { 'j', "u" }, { 'l', "l" }, { 'm', "ul" }, { 'x', "ll" }, { 'y', "ull" },
+	static const struct {
+		char code;
+		const char *suffix;
+	} plain[] = {
+		{ 'i', "" },
+		{ 'j', "u" },
+		{ 'l', "l" },
+		{ 'm', "ul" },
+		{ 'x', "ll" },
+		{ 'y', "ull" },
 	};
 	const char *suffix = NULL;
 	struct piece t, value;
@@ -228,7 +241,8 @@ static struct piece literal(struct dem *d)
 			suffix = plain[i].suffix;
 	if (negative)
 		value = join(d, lit("-"), value);
-	return suffix ? join(d, value, lit(suffix)) : join(d, join3(d, lit("("), t, lit(")")), value);
+	return suffix ? join(d, value, lit(suffix))
+		      : join(d, join3(d, lit("("), t, lit(")")), value);
 }
 
 static struct piece template_args(struct dem *d, struct args *out);
@@ -239,12 +253,13 @@ static struct arg argument(struct dem *d)
 
 	if (eat(d, "L"))
 		a.text = literal(d);
-	else if (peek(d) == 'J') {	/* a pack: its members, or nothing */
+	else if (peek(d) == 'J') { /* a pack: its members, or nothing */
 		a.text = template_args(d, &a.members);
 		if (!d->failed)
-			a.text = (struct piece){ a.text.s + 1, a.text.len - 2, a.text.len - 2, false };
+			a.text = (struct piece){ a.text.s + 1, a.text.len - 2, a.text.len - 2,
+				false };
 		a.pack = true;
-	} else if (eat(d, "X")) {	/* the one expression that is no more than a name */
+	} else if (eat(d, "X")) { /* the one expression that is no more than a name */
 		a.text = peek(d) == 'T' ? template_param(d) : fail(d);
 		expect(d, "E");
 	} else
@@ -302,14 +317,15 @@ static struct piece with_args(struct dem *d, struct piece p, bool scope)
 	return join3(d, p, lit(p.len && p.s[p.len - 1] == '<' ? " " : ""), text);
 }
 
-/* The last word of a qualified name, without its template arguments: what constructors are called. */
+/* The last word of a qualified name, without its template arguments: what constructors are called.
+ */
 static struct piece last_word(struct piece p)
 {
 	uint32_t depth = 0, end = p.len, i, begin;
 
-	for (i = p.len; i--; ) {
+	for (i = p.len; i--;) {
 		if (p.s[i] == ']')
-			while (i && p.s[i] != '[')	/* [abi:...] */
+			while (i && p.s[i] != '[') /* [abi:...] */
 				end = --i;
 		else if (p.s[i] == '>')
 			depth++;
@@ -318,7 +334,7 @@ static struct piece last_word(struct piece p)
 		else if (!depth && p.s[i] == ':')
 			break;
 	}
-	begin = i + 1;	/* wraps to 0 when the loop ran out */
+	begin = i + 1; /* wraps to 0 when the loop ran out */
 	return (struct piece){ p.s + begin, end - begin, end - begin, false };
 }
 
@@ -344,7 +360,8 @@ static void nested_quals(struct dem *d, char quals[32])
 {
 	bool restricts = eat(d, "r"), vol = eat(d, "V"), con = eat(d, "K");
 
-	snprintf(quals, 32, "%s%s%s", con ? " const" : "", vol ? " volatile" : "", restricts ? " __restrict__" : "");
+	snprintf(quals, 32, "%s%s%s", con ? " const" : "", vol ? " volatile" : "",
+		restricts ? " __restrict__" : "");
 	if (eat(d, "R"))
 		strncat(quals, " &", 31 - strlen(quals));
 	else if (eat(d, "O"))
@@ -360,7 +377,7 @@ static struct piece nested(struct dem *d, bool scope, bool *templated, char qual
 		bool fresh = true, is_sub = false;
 		char c = peek(d);
 
-		if (p.len && eat(d, "M"))	/* a lambda in a member's initialiser */
+		if (p.len && eat(d, "M")) /* a lambda in a member's initialiser */
 			continue;
 		*templated = c == 'I';
 		if (c == 'S' && !p.len) {
@@ -495,7 +512,8 @@ static struct piece member_pointer(struct dem *d)
 	return member.infix ? fill(d, member, s) : join3(d, member, lit(" "), text);
 }
 
-/* A type that is a name: class, template parameter, substitution. *again: it stands in subs[] already. */
+/* A type that is a name: class, template parameter, substitution. *again: it stands in subs[]
+ * already. */
 static struct piece named_type(struct dem *d, bool *again)
 {
 	bool templated, fresh;
@@ -524,8 +542,10 @@ static struct piece qualified_type(struct dem *d)
 	bool restricts = eat(d, "r"), vol = eat(d, "V"), con = eat(d, "K");
 	struct piece t = type(d);
 
-	if (t.infix && t.len > t.hole && t.s[t.hole] != ')') {	/* an array of const things; functions have none */
-		struct piece head = { t.s, t.hole - 1, 0, false }, tail = { t.s + t.hole, t.len - t.hole, 0, false };
+	/* an array of const things; functions have none */
+	if (t.infix && t.len > t.hole && t.s[t.hole] != ')') {
+		struct piece head = { t.s, t.hole - 1, 0, false },
+			     tail = { t.s + t.hole, t.len - t.hole, 0, false };
 
 		if (t.s[t.hole] != '[')
 			return fail(d);
@@ -651,7 +671,7 @@ static struct piece encoding(struct dem *d, bool with_return)
 	char quals[32] = "";
 
 	if (!enter(d) || peek(d) == 'T' || peek(d) == 'G')
-		return leave(d, fail(d));	/* vtables, guards: no kernels */
+		return leave(d, fail(d)); /* vtables, guards: no kernels */
 	p = name(d, true, &templated, quals);
 	if (d->failed || d->p >= d->end || strchr("E.@", peek(d)))
 		return leave(d, p);

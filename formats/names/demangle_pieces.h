@@ -1,4 +1,5 @@
-/* Pieces of text in one arena, and where in the name one is: for demangle.c alone, whose essay says what pieces are. */
+/* Pieces of text in one arena, and where in the name one is: for demangle.c alone, whose essay says
+ * what pieces are. */
 #ifndef GT_DEMANGLE_PIECES_H
 #define GT_DEMANGLE_PIECES_H
 #include <stdbool.h>
@@ -7,12 +8,28 @@
 
 #define NEST_MAX 200
 
-struct piece { const char *s; uint32_t len, hole; bool infix; };	/* infix: a function or array type */
-struct args { struct arg *list; uint32_t n; };
-struct arg { struct piece text; struct args members; bool pack; };
-/* What S_ repeats. from: where its type stands, if that says T_, which means something else in another function (whose arguments
- * are not `of`); NULL: it does not. */
-struct sub { struct piece text; const char *from; const struct arg *of; };
+/* infix: a function or array type */
+struct piece {
+	const char *s;
+	uint32_t len, hole;
+	bool infix;
+};
+struct args {
+	struct arg *list;
+	uint32_t n;
+};
+struct arg {
+	struct piece text;
+	struct args members;
+	bool pack;
+};
+/* What S_ repeats. from: where its type stands, if that says T_, which means something else in
+ * another function (whose arguments are not `of`); NULL: it does not. */
+struct sub {
+	struct piece text;
+	const char *from;
+	const struct arg *of;
+};
 
 struct dem {
 	const char *p, *end;
@@ -20,11 +37,14 @@ struct dem {
 	size_t used, cap;
 	struct sub *subs;
 	uint32_t nsubs, nest;
-	struct args targs;	/* what T_ means now: the template arguments of the function being read */
-	bool in_pack;		/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
+	/* what T_ means now: the template arguments of the function being read */
+	struct args targs;
+	/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
+	bool in_pack;
 	uint32_t pack_at, pack_n;
-	bool no_return;		/* the last component read was a constructor, destructor or conversion */
-	bool parametric;	/* T_ was read since somebody cleared this */
+	/* the last component read was a constructor, destructor or conversion */
+	bool no_return;
+	bool parametric; /* T_ was read since somebody cleared this */
 	bool failed;
 };
 
@@ -68,18 +88,23 @@ static struct piece join3(struct dem *d, struct piece a, struct piece b, struct 
 	return (struct piece){ s, n, n, false };
 }
 
-static struct piece join(struct dem *d, struct piece a, struct piece b) { return join3(d, a, b, nothing); }
+static struct piece join(struct dem *d, struct piece a, struct piece b)
+{
+	return join3(d, a, b, nothing);
+}
 
 /* Puts text into the hole of a type; the hole moves behind it. */
 static struct piece fill(struct dem *d, struct piece t, const char *text)
 {
-	struct piece head = { t.s, t.hole, t.hole, false }, tail = { t.s + t.hole, t.len - t.hole, 0, false }, r;
+	struct piece head = { t.s, t.hole, t.hole, false },
+		     tail = { t.s + t.hole, t.len - t.hole, 0, false }, r;
 
 	if (!t.infix) {
 		r = join(d, t, lit(text));
 		return r;
 	}
-	if (tail.s[0] == ')' && t.hole && head.s[t.hole - 1] != '(') {	/* has a declarator already: "(*" here ")(int)" */
+	/* has a declarator already: "(*" here ")(int)" */
+	if (tail.s[0] == ')' && t.hole && head.s[t.hole - 1] != '(') {
 		r = join3(d, head, lit(text), tail);
 		r.hole = head.len + (uint32_t)strlen(text);
 	} else {

@@ -19,13 +19,15 @@ int gt_globs_check(const struct gt_opt_list *globs, const char *option, struct g
 {
 	for (size_t i = 0; i < globs->n; i++)
 		if (*globs->items[i] == '@' && !is_category(globs->items[i] + 1))
-			return gt_err_set(err, -EINVAL, "%s '%.30s': the categories are%s", option, globs->items[i], words);
+			return gt_err_set(err, -EINVAL, "%s '%.30s': the categories are%s", option,
+				globs->items[i], words);
 	return 0;
 }
 
 bool gt_glob_matches(const char *glob, const char *name, unsigned category)
 {
-	return *glob == '@' ? !fnmatch(glob + 1, gt_category_word(category), 0) : !fnmatch(glob, name, 0);
+	return *glob == '@' ? !fnmatch(glob + 1, gt_category_word(category), 0)
+			    : !fnmatch(glob, name, 0);
 }
 
 bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
@@ -37,7 +39,7 @@ bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, vo
 		gt_kernel_short(gt_str(seg, type->name), 1, brief);
 	for (size_t i = 0; i < globs->n; i++)
 		if (gt_glob_matches(globs->items[i], gt_str(seg, type->name), type->category) ||
-		    (*brief && *globs->items[i] != '@' && !fnmatch(globs->items[i], brief, 0)))
+			(*brief && *globs->items[i] != '@' && !fnmatch(globs->items[i], brief, 0)))
 			return true;
 	return false;
 }

@@ -1,11 +1,13 @@
 /* Short forms of kernel names.
  *
- * "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<...> >(at::native::ReduceOp<...>)" is 300 characters of which
- * a table has room for 60. What tells people most is the function and its first template argument, without namespaces:
- * reduce_kernel<512, ..>. When two kernels of one table would read the same, the later one shows more of its arguments
- * (reduce_kernel<512, 1, ReduceOp<MeanOps<float>>, ..>), or its namespaces (cub::reduce_kernel<512, ..>), and where that does not tell
- * them apart or no room is left, a number: foo<int>#2. Two that read the same in full (overloads in anonymous namespaces of two files)
- * have a number, too. So a form stands for one name and no two rows of a table are ever one because of how they are shown.
+ * "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<...> >(at::native::ReduceOp<...>)"
+ * is 300 characters of which a table has room for 60. What tells people most is the function and
+ * its first template argument, without namespaces: reduce_kernel<512, ..>. When two kernels of one
+ * table would read the same, the later one shows more of its arguments (reduce_kernel<512, 1,
+ * ReduceOp<MeanOps<float>>, ..>), or its namespaces (cub::reduce_kernel<512, ..>), and where that
+ * does not tell them apart or no room is left, a number: foo<int>#2. Two that read the same in full
+ * (overloads in anonymous namespaces of two files) have a number, too. So a form stands for one
+ * name and no two rows of a table are ever one because of how they are shown.
  */
 #include "formats/names/demangle.h"
 
@@ -20,10 +22,13 @@
 #include "formats/base/map.h"
 #include "formats/trace/read/reader.h"
 
-#define MORE_ARGS 12	/* so many are tried before numbers are */
-#define NAMED 65536u		/* kernels that have their names beforehand; it takes a tenth of a second */
+#define MORE_ARGS 12 /* so many are tried before numbers are */
+/* kernels that have their names beforehand; it takes a tenth of a second */
+#define NAMED 65536u
 
-struct range { const char *s, *end; };
+struct range {
+	const char *s, *end;
+};
 
 /* The index behind the bracket that closes the one at p, or end. */
 static const char *behind_bracket(const char *p, const char *end)
@@ -46,9 +51,10 @@ static bool starts(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) >= n && !memcmp(p, word, n);
 }
 
-/* Where the parameter list begins, and where the function's own name does: behind the last top-level space and "::"; its namespaces
- * begin behind that space. */
-static struct range function_of(const char *s, const char *end, struct range *args, const char **scope)
+/* Where the parameter list begins, and where the function's own name does: behind the last
+ * top-level space and "::"; its namespaces begin behind that space. */
+static struct range function_of(
+	const char *s, const char *end, struct range *args, const char **scope)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	struct range name = { s, end };
@@ -61,9 +67,11 @@ static struct range function_of(const char *s, const char *end, struct range *ar
 			p += sizeof(anonymous) - 1;
 			continue;
 		}
-		if (starts(p, end, "operator") && (p == s || !(isalnum((unsigned char)p[-1]) || p[-1] == '_'))) {
+		if (starts(p, end, "operator") &&
+			(p == s || !(isalnum((unsigned char)p[-1]) || p[-1] == '_'))) {
 			p += 8;
-			while (p < end && strchr("<>()[]=+-*/%&|^!~,", *p) && !(p[-1] != 'r' && (*p == '(' || *p == '<')))
+			while (p < end && strchr("<>()[]=+-*/%&|^!~,", *p) &&
+				!(p[-1] != 'r' && (*p == '(' || *p == '<')))
 				p++;
 			p += starts(p, end, ")") || starts(p, end, "]");
 			continue;
@@ -93,10 +101,11 @@ static struct range function_of(const char *s, const char *end, struct range *ar
 	return name;
 }
 
-/* One template argument without the namespaces in it: "at::native::AddFunctor<float>" becomes "AddFunctor<float>". */
+/* One template argument without the namespaces in it: "at::native::AddFunctor<float>" becomes
+ * "AddFunctor<float>". */
 static void add_plain(struct gt_buf *b, const char *s, const char *end)
 {
-	size_t word = b->len;	/* where the name now being written began */
+	size_t word = b->len; /* where the name now being written began */
 
 	for (const char *p = s; p < end; p++) {
 		if (*p == ':' && p + 1 < end && p[1] == ':') {
@@ -123,7 +132,8 @@ static const char *next_argument(const char *p, const char *end)
 
 static void add_arguments(struct gt_buf *b, struct range args, unsigned nargs)
 {
-	const char *p = args.s + 1, *end = args.end - (args.end > args.s + 1 && args.end[-1] == '>');
+	const char *p = args.s + 1,
+		   *end = args.end - (args.end > args.s + 1 && args.end[-1] == '>');
 
 	gt_buf_byte(b, '<');
 	for (unsigned i = 0; i < nargs && p < end; i++) {
@@ -175,13 +185,15 @@ static void cut(char *to, size_t size, const char *s, size_t len)
 }
 
 /* The whole short form, not cut yet. */
-static void short_form(struct gt_buf *b, const char *raw, const char *plain, unsigned nargs, bool namespaces)
+static void short_form(
+	struct gt_buf *b, const char *raw, const char *plain, unsigned nargs, bool namespaces)
 {
 	struct range args = { NULL, NULL }, f;
 	const char *scope = NULL;
 
 	if (plain || strncmp(raw, "_Z", 2))
-		f = function_of(plain ? plain : raw, (plain ? plain : raw) + strlen(plain ? plain : raw), &args, &scope);
+		f = function_of(plain ? plain : raw,
+			(plain ? plain : raw) + strlen(plain ? plain : raw), &args, &scope);
 	else
 		f = mangled_word(raw);
 	if (f.s >= f.end)
@@ -199,14 +211,18 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 	struct gt_buf b = { 0 };
 
 	short_form(&b, name, plain, nargs, false);
-	cut(out, GT_SHORT_MAX + 1, b.failed || !b.len ? name : (const char *)b.data, b.failed || !b.len ? strlen(name) : b.len);
+	cut(out, GT_SHORT_MAX + 1, b.failed || !b.len ? name : (const char *)b.data,
+		b.failed || !b.len ? strlen(name) : b.len);
 	gt_buf_release(&b);
 	free(plain);
 }
 
 /* ---- short forms that differ ---- */
 
-struct kernel { char *full, *brief; uint32_t next; /* number of the next form that would look the same */ };
+struct kernel {
+	char *full, *brief;
+	uint32_t next; /* number of the next form that would look the same */
+};
 struct gt_kernel_names {
 	enum gt_name_form form;
 	struct kernel *list;
@@ -233,7 +249,8 @@ static uint32_t find_brief(const struct gt_kernel_names *k, const char *brief)
 	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len);
 }
 
-/* A form, `first` unless it is taken: then with a number, and no longer than `max` bytes. new; NULL: no memory. */
+/* A form, `first` unless it is taken: then with a number, and no longer than `max` bytes. new;
+ * NULL: no memory. */
 static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 {
 	size_t len = strlen(first), size = (len < max ? len : max) + 16;
@@ -244,7 +261,8 @@ static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 		return form ? memcpy(form, first, len + 1) : NULL;
 	do {
 		char suffix[16];
-		size_t n = (size_t)snprintf(suffix, sizeof(suffix), "#%u", 2 + k->list[alike].next++);
+		size_t n =
+			(size_t)snprintf(suffix, sizeof(suffix), "#%u", 2 + k->list[alike].next++);
 
 		cut(form, (len + n < max ? len + n : max) - n + 1, first, len);
 		strcat(form, suffix);
@@ -252,7 +270,8 @@ static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 	return form;
 }
 
-/* The plain form, then more arguments as long as they still show, then the namespaces, then numbers. new; NULL: no memory. */
+/* The plain form, then more arguments as long as they still show, then the namespaces, then
+ * numbers. new; NULL: no memory. */
 static char *choose_short(struct gt_kernel_names *k, const char *name, const char *plain)
 {
 	char brief[GT_SHORT_MAX + 1], first[GT_SHORT_MAX + 1] = "";
@@ -280,8 +299,9 @@ static char *choose_short(struct gt_kernel_names *k, const char *name, const cha
 static char *choose(struct gt_kernel_names *k, const char *name)
 {
 	char *plain = k->form == GT_NAME_MANGLED ? NULL : gt_demangle(name);
-	char *form = k->form == GT_NAME_SHORT ? choose_short(k, name, plain) :
-		     k->form == GT_NAME_FULL ? numbered(k, plain ? plain : name, SIZE_MAX) : strdup(name);
+	char *form = k->form == GT_NAME_SHORT ? choose_short(k, name, plain)
+		: k->form == GT_NAME_FULL     ? numbered(k, plain ? plain : name, SIZE_MAX)
+					      : strdup(name);
 
 	free(plain);
 	return form;
@@ -312,7 +332,7 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 	if (new->full)
 		new->brief = choose(k, name);
 	if (!new->brief || gt_map_add(&k->by_full, hash, (uint32_t)k->n) ||
-	    gt_map_add(&k->by_brief, gt_hash(new->brief, strlen(new->brief)), (uint32_t)k->n)) {
+		gt_map_add(&k->by_brief, gt_hash(new->brief, strlen(new->brief)), (uint32_t)k->n)) {
 		free(new->full);
 		free(new->brief);
 		return NULL;
@@ -320,7 +340,10 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 	return k->list[k->n++].brief;
 }
 
-static int by_bytes(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* The names of all types of kernels, by their bytes: new. *n of them. */
 static const char **kernels_of(struct gt_reader *r, size_t *n)
@@ -335,7 +358,8 @@ static const char **kernels_of(struct gt_reader *r, size_t *n)
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++) {
-			if (seg->types[t].layer != GT_LAYER_GPU || seg->types[t].category != GT_CAT_KERNEL)
+			if (seg->types[t].layer != GT_LAYER_GPU ||
+				seg->types[t].category != GT_CAT_KERNEL)
 				continue;
 			if (gt_grow(&all, &cap, *n + 1, sizeof(*all))) {
 				free(all);
@@ -348,7 +372,8 @@ static const char **kernels_of(struct gt_reader *r, size_t *n)
 	return all;
 }
 
-/* By the bytes of the names, not in the order of the file: a copy of the trace has them in another one. */
+/* By the bytes of the names, not in the order of the file: a copy of the trace has them in another
+ * one. */
 struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form)
 {
 	struct gt_kernel_names *names = gt_kernel_names_new(form);

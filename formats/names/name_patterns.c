@@ -19,13 +19,16 @@ static int find_named(struct gt_matched *m, const struct gt_kernel_names *names)
 	return 0;
 }
 
-int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struct gt_reader *r, struct gt_err *err)
+int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struct gt_reader *r,
+	struct gt_err *err)
 {
 	int rc;
 
-	*m = (struct gt_matched){ .globs = globs, .named = calloc(globs->n + 1, sizeof(*m->named)) };
+	*m = (struct gt_matched){ .globs = globs,
+		.named = calloc(globs->n + 1, sizeof(*m->named)) };
 	rc = m->named ? 0 : -ENOMEM;
-	for (enum gt_name_form form = GT_NAME_SHORT; !rc && globs->n && form <= GT_NAME_FULL; form++) {
+	for (enum gt_name_form form = GT_NAME_SHORT; !rc && globs->n && form <= GT_NAME_FULL;
+		form++) {
 		struct gt_kernel_names *names = gt_kernel_names_of(r, form);
 
 		rc = names ? find_named(m, names) : -ENOMEM;
@@ -34,7 +37,8 @@ int gt_matched_init(struct gt_matched *m, const struct gt_opt_list *globs, struc
 	return rc ? gt_err_set(err, rc, "no memory for the names") : 0;
 }
 
-bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segment *seg, const struct gt_type *type)
+bool gt_matched_by(const struct gt_matched *m, size_t glob, const struct gt_segment *seg,
+	const struct gt_type *type)
 {
 	const struct gt_opt_list one = { .items = m->globs->items + glob, .n = 1 };
 

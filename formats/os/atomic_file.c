@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* O_TMPFILE, renameat2 */
+#define _GNU_SOURCE /* O_TMPFILE, renameat2 */
 #include "formats/os/atomic_file.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-int gt_unfinished_place(const char *path, bool replace, int *folder, char name[NAME_MAX + 1], mode_t *mode)
+int gt_unfinished_place(
+	const char *path, bool replace, int *folder, char name[NAME_MAX + 1], mode_t *mode)
 {
 	struct stat st;
 	bool there = !stat(path, &st), unclear = !there && errno != ENOENT;
@@ -55,7 +56,9 @@ int gt_unfinished_begin(struct gt_unfinished *u, int folder, const char *before,
 {
 	u->name[0] = 0;
 	/* without /proc it could never be given a name */
-	u->fd = access("/proc/self/fd", X_OK) ? -1 : openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	u->fd = access("/proc/self/fd", X_OK)
+		? -1
+		: openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (u->fd < 0) {
 		random_name(u->name, before);
 		u->fd = openat(folder, u->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
@@ -83,8 +86,10 @@ static int rename_beside(const struct gt_unfinished *u, int folder, const char *
 	return renameat(folder, u->name, folder, name) ? -errno : 0;
 }
 
-/* A link takes no other one's place, and a file without a name cannot be renamed: so it gets one for a moment. */
-int gt_unfinished_keep(struct gt_unfinished *u, int folder, const char *before, const char *name, bool replace)
+/* A link takes no other one's place, and a file without a name cannot be renamed: so it gets one
+ * for a moment. */
+int gt_unfinished_keep(
+	struct gt_unfinished *u, int folder, const char *before, const char *name, bool replace)
 {
 	char own[GT_UNFINISHED_NAME];
 	int rc = 0;
@@ -98,7 +103,9 @@ int gt_unfinished_keep(struct gt_unfinished *u, int folder, const char *before, 
 			memcpy(u->name, own, sizeof(own));
 	}
 	if (!rc)
-		rc = !replace ? rename_beside(u, folder, name) : renameat(folder, u->name, folder, name) ? -errno : 0;
+		rc = !replace                                     ? rename_beside(u, folder, name)
+			: renameat(folder, u->name, folder, name) ? -errno
+								  : 0;
 	if (rc && u->name[0])
 		unlinkat(folder, u->name, 0);
 	u->name[0] = 0;

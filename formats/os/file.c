@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* O_TMPFILE, mkostemp */
+#define _GNU_SOURCE /* O_TMPFILE, mkostemp */
 #include "formats/os/file.h"
 
 #include <fcntl.h>
@@ -58,14 +58,16 @@ int gt_temporary(struct gt_err *err)
 	char path[4096];
 	int fd;
 
-	fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);	/* never gets a name */
+	fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600); /* never gets a name */
 	if (fd >= 0)
 		return fd;
-	if (snprintf(path, sizeof(path), "%s/gt-XXXXXX", dir) >= (int)sizeof(path))	/* a file system without O_TMPFILE */
+	/* a file system without O_TMPFILE */
+	if (snprintf(path, sizeof(path), "%s/gt-XXXXXX", dir) >= (int)sizeof(path))
 		return gt_err_set(err, -ENAMETOOLONG, "TMPDIR is too long");
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return gt_err_set(err, -errno, "cannot make a temporary file in %s: %s", dir, strerror(errno));
+		return gt_err_set(err, -errno, "cannot make a temporary file in %s: %s", dir,
+			strerror(errno));
 	unlink(path);
 	return fd;
 }

@@ -16,8 +16,8 @@ int gt_safe_path(const char *path, char real[PATH_MAX], struct gt_err *err)
 	if (code == -EPERM && st.st_mode & 022)
 		return gt_err_set(err, code, "other users may write to %.100s", looked_at);
 	if (code == -EPERM)
-		return gt_err_set(err, code, "%.100s belongs to user %u", looked_at,
-				  (unsigned)st.st_uid);
+		return gt_err_set(
+			err, code, "%.100s belongs to user %u", looked_at, (unsigned)st.st_uid);
 	return code ? gt_err_set(err, code, "%.100s: %s", looked_at, strerror(-code)) : 0;
 }
 
@@ -40,8 +40,8 @@ int gt_safe_folder(const char *path, char real[PATH_MAX], struct gt_err *err)
 	for (; !code && path[from]; from = end + strspn(path + end, "/")) {
 		end = from + strcspn(path + from, "/");
 		if (end >= sizeof(part))
-			return gt_err_set(err, -ENAMETOOLONG, "%.100s: %s", path,
-					  strerror(ENAMETOOLONG));
+			return gt_err_set(
+				err, -ENAMETOOLONG, "%.100s: %s", path, strerror(ENAMETOOLONG));
 		memcpy(part, path, end);
 		part[end] = 0;
 		code = make_folder(part, real, err);

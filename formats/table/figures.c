@@ -1,21 +1,28 @@
-/* Digits of times and sizes are as many as people compare, in a unit that fits. Most are times of four digits: these are found by one
- * multiplication (figures.h), and where they lie in the middle between two, or are none of these, by dividing as printf's would be. */
+/* Digits of times and sizes are as many as people compare, in a unit that fits. Most are times of
+ * four digits: these are found by one multiplication (figures.h), and where they lie in the middle
+ * between two, or are none of these, by dividing as printf's would be. */
 #include "formats/table/figures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* `by` is how much of it one unit is; it is used from `from` on, where rounding to four digits would reach it, so that 999.96 us is 1.000
- * ms and never "1000 us". */
-struct scale { double from; uint64_t by; char unit[4]; uint8_t len; };
-static const struct scale times[] = { { 999950000.0, 1000000000, "s", 1 }, { 999950.0, 1000000, "ms", 2 }, { 1e3, 1000, "us", 2 },
-				      { 0, 1, "ns", 2 } };
-static const struct scale sizes[] = { { 0x1p50, 1ull << 50, "PiB", 3 }, { 0x1p40, 1ull << 40, "TiB", 3 }, { 0x1p30, 1ull << 30, "GiB", 3 },
-				      { 0x1p20, 1ull << 20, "MiB", 3 }, { 0x1p10, 1ull << 10, "KiB", 3 }, { 0, 1, "B", 1 } };
+/* `by` is how much of it one unit is; it is used from `from` on, where rounding to four digits
+ * would reach it, so that 999.96 us is 1.000 ms and never "1000 us". */
+struct scale {
+	double from;
+	uint64_t by;
+	char unit[4];
+	uint8_t len;
+};
+static const struct scale times[] = { { 999950000.0, 1000000000, "s", 1 },
+	{ 999950.0, 1000000, "ms", 2 }, { 1e3, 1000, "us", 2 }, { 0, 1, "ns", 2 } };
+static const struct scale sizes[] = { { 0x1p50, 1ull << 50, "PiB", 3 },
+	{ 0x1p40, 1ull << 40, "TiB", 3 }, { 0x1p30, 1ull << 30, "GiB", 3 },
+	{ 0x1p20, 1ull << 20, "MiB", 3 }, { 0x1p10, 1ull << 10, "KiB", 3 }, { 0, 1, "B", 1 } };
 
-/* v / by as printf has that quotient of doubles. It is so near to the true one that rounding in whole numbers comes to the same, except
- * in the very middle between two. */
+/* v / by as printf has that quotient of doubles. It is so near to the true one that rounding in
+ * whole numbers comes to the same, except in the very middle between two. */
 static char *put_quotient(char *p, int64_t v, uint64_t by, unsigned decimals)
 {
 	static const unsigned tens[] = { 1, 10, 100, 1000 };
@@ -27,12 +34,13 @@ static char *put_quotient(char *p, int64_t v, uint64_t by, unsigned decimals)
 	return gt_put_parts(p + (v < 0), parts / by + (rest * 2 > by), decimals);
 }
 
-/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction, and whole things are whole. */
+/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction, and whole things
+ * are whole. */
 static char *put_unit(char *p, int64_t v, const struct scale *scale)
 {
 	double a = fabs((double)v);
 
-	if (v >= 0 && v < 1024 && scale == sizes) {		/* most often */
+	if (v >= 0 && v < 1024 && scale == sizes) { /* most often */
 		p = gt_put_u64(p, (uint64_t)v);
 		memcpy(p, " B", 2);
 		return p + 2;
@@ -40,19 +48,27 @@ static char *put_unit(char *p, int64_t v, const struct scale *scale)
 	while (a < scale->from)
 		scale++;
 	a /= (double)scale->by;
-	p = put_quotient(p, v, scale->by, scale->by == 1 ? 0 : a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0);
+	p = put_quotient(p, v, scale->by,
+		scale->by == 1       ? 0
+			: a < 9.9995 ? 3
+			: a < 99.995 ? 2
+			: a < 999.95 ? 1
+				     : 0);
 	*p++ = ' ';
 	memcpy(p, scale->unit, sizeof(scale->unit));
 	return p + scale->len;
 }
 
-#define FOUR(below, by, decimals, shift, unit) \
-	{ below, by, decimals, shift, (uint64_t)((((unsigned __int128)1 << (64 + (shift))) + (by) - 1) / (by)), unit, sizeof(unit) - 1 }
-const struct gt_four gt_fours[] = {
-	FOUR(99995, 10, 2, 3, " us"), FOUR(999950, 100, 1, 6, " us"), FOUR(9999500, 1000, 3, 9, " ms"), FOUR(99995000, 10000, 2, 13, " ms"),
-	FOUR(999950000, 100000, 1, 16, " ms"), FOUR(9999500000, 1000000, 3, 19, " s"), FOUR(99995000000, 10000000, 2, 23, " s"),
-	FOUR(GT_FOURS_END, 100000000, 1, 26, " s")
-};
+#define FOUR(below, by, decimals, shift, unit)                                                     \
+	{                                                                                          \
+		below, by, decimals, shift,                                                        \
+			(uint64_t)((((unsigned __int128)1 << (64 + (shift))) + (by)-1) / (by)),    \
+			unit, sizeof(unit) - 1                                                     \
+	}
+const struct gt_four gt_fours[] = { FOUR(99995, 10, 2, 3, " us"), FOUR(999950, 100, 1, 6, " us"),
+	FOUR(9999500, 1000, 3, 9, " ms"), FOUR(99995000, 10000, 2, 13, " ms"),
+	FOUR(999950000, 100000, 1, 16, " ms"), FOUR(9999500000, 1000000, 3, 19, " s"),
+	FOUR(99995000000, 10000000, 2, 23, " s"), FOUR(GT_FOURS_END, 100000000, 1, 26, " s") };
 
 struct gt_second gt_second_of(int64_t ns)
 {
@@ -73,7 +89,9 @@ void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 {
 	char text[64];
 
-	*(kind == GT_C_NS ? gt_put_time_(text, v) : kind == GT_C_BYTES ? put_unit(text, v, sizes) : gt_put_i64(text, v)) = '\0';
+	*(kind == GT_C_NS                    ? gt_put_time_(text, v)
+			: kind == GT_C_BYTES ? put_unit(text, v, sizes)
+					     : gt_put_i64(text, v)) = '\0';
 	snprintf(to, size, "%s", text);
 }
 
@@ -85,7 +103,8 @@ struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
 	return s;
 }
 
-/* Four significant digits, as of times and sizes; large numbers as the whole ones that they most often are, and whole ones as such. */
+/* Four significant digits, as of times and sizes; large numbers as the whole ones that they most
+ * often are, and whole ones as such. */
 static char *put_real(char *p, double v)
 {
 	double a = fabs(v);
@@ -100,18 +119,12 @@ static char *put_real(char *p, double v)
 static char *put_kind(char *p, enum gt_cell_kind kind, const struct gt_cell *c)
 {
 	switch (kind) {
-	case GT_C_NS:
-		return gt_put_time_(p, c->i);
-	case GT_C_TIME:
-		return gt_put_s(p, c->i);
-	case GT_C_BYTES:
-		return put_unit(p, c->i, sizes);
-	case GT_C_PERCENT:
-		return gt_put_hundredths(p, c->i);
-	case GT_C_REAL:
-		return put_real(p, c->d);
-	default:
-		return gt_put_i64(p, c->i);
+	case GT_C_NS: return gt_put_time_(p, c->i);
+	case GT_C_TIME: return gt_put_s(p, c->i);
+	case GT_C_BYTES: return put_unit(p, c->i, sizes);
+	case GT_C_PERCENT: return gt_put_hundredths(p, c->i);
+	case GT_C_REAL: return put_real(p, c->d);
+	default: return gt_put_i64(p, c->i);
 	}
 }
 
@@ -122,10 +135,12 @@ char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *
 	if (c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0))
 		*p++ = '+';
 	p = put_kind(p, kind, c);
-	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;		/* no heading says so */
+	/* no heading says so */
+	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;
 }
 
-bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
+bool gt_put_figure_right(
+	char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
 {
 	char figure[GT_FIGURE_ROOM + GT_PIECE];
 	size_t n = (size_t)(gt_put_figure(figure, col, c) - figure);

@@ -1,6 +1,7 @@
-/* A name is cut in the middle, for names of one family begin alike (cuMemcpyDtoH, cuMemcpyHtoD) or end alike (_v2, _ptsz). Those that
- * come out equal are cut at the end, then around the place where they begin to differ ("sm80_..2_nt_n_ti.."), then at the front;
- * what still has a twin then is numbered: "ioctl RM_C..~2".
+/* A name is cut in the middle, for names of one family begin alike (cuMemcpyDtoH, cuMemcpyHtoD) or
+ * end alike (_v2, _ptsz). Those that come out equal are cut at the end, then around the place where
+ * they begin to differ ("sm80_..2_nt_n_ti.."), then at the front; what still has a twin then is
+ * numbered: "ioctl RM_C..~2".
  */
 #include "formats/table/name_ellipsis.h"
 
@@ -13,9 +14,16 @@
 
 #define WHERE_THEY_DIFFER 9u
 
-struct name { const char *full; char *brief; bool twin; size_t alike; };	/* alike: columns that a twin begins with, too */
+/* alike: columns that a twin begins with, too */
+struct name {
+	const char *full;
+	char *brief;
+	bool twin;
+	size_t alike;
+};
 
-/* As much of the head as has `head` columns at most, `mark`, and as much of the tail as `width` has room for: new. */
+/* As much of the head as has `head` columns at most, `mark`, and as much of the tail as `width` has
+ * room for: new. */
 static char *cut(const char *s, size_t width, size_t head, const char *mark)
 {
 	size_t all = gt_utf8_width(s), tail = width - strlen(mark) - head;
@@ -30,8 +38,10 @@ static char *cut(const char *s, size_t width, size_t head, const char *mark)
 /* Some of its head, and what stands around column `at`: new. */
 static char *cut_around(const char *s, size_t width, size_t at)
 {
-	size_t all = gt_utf8_width(s), head = width / 4, room = width - head - 4, context = room / 2 < 2 ? room / 2 : 2;
-	const char *to = gt_utf8_most(s, head), *from = gt_utf8_least(s, at - context), *end = gt_utf8_most(from, room);
+	size_t all = gt_utf8_width(s), head = width / 4, room = width - head - 4,
+	       context = room / 2 < 2 ? room / 2 : 2;
+	const char *to = gt_utf8_most(s, head), *from = gt_utf8_least(s, at - context),
+		   *end = gt_utf8_most(from, room);
 	char *brief;
 
 	if (at - context <= head + 2)
@@ -63,7 +73,8 @@ static void note_alike(struct name *a, struct name *b)
 	size_t n = 0;
 	struct gt_letter l;
 
-	for (const char *s = a->full, *t = b->full, *next; *s; n += l.columns, t += next - s, s = next) {
+	for (const char *s = a->full, *t = b->full, *next; *s;
+		n += l.columns, t += next - s, s = next) {
 		next = gt_letter_next(s, &l);
 		if (strncmp(s, t, (size_t)(next - s)))
 			break;
@@ -101,7 +112,8 @@ static int set(struct name *name, char *brief)
 
 static int cut_all(struct name *names, struct name **order, size_t n, size_t width)
 {
-	/* Eighths of the room that the head gets. Where they differ is tried twice: then some of them may no longer be twins. */
+	/* Eighths of the room that the head gets. Where they differ is tried twice: then some of
+	 * them may no longer be twins. */
 	static const unsigned places[] = { 5, 8, WHERE_THEY_DIFFER, WHERE_THEY_DIFFER, 3, 0 };
 	size_t number = 0;
 	int rc = 0;
@@ -111,8 +123,11 @@ static int cut_all(struct name *names, struct name **order, size_t n, size_t wid
 	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++) {
 		for (size_t i = 0; !rc && i < n; i++)
 			if (names[i].twin && gt_utf8_width(names[i].full) > width)
-				rc = set(&names[i], places[p] == WHERE_THEY_DIFFER ? cut_around(names[i].full, width, names[i].alike) :
-						    cut(names[i].full, width, (width - 2) * places[p] / 8, ".."));
+				rc = set(&names[i],
+					places[p] == WHERE_THEY_DIFFER
+						? cut_around(names[i].full, width, names[i].alike)
+						: cut(names[i].full, width,
+							  (width - 2) * places[p] / 8, ".."));
 		if (rc || !mark_twins(names, order, n))
 			return rc;
 	}
@@ -146,7 +161,8 @@ static size_t distinct(struct name *names, size_t n)
 
 int gt_clip(char **texts, size_t stride, size_t n, size_t width)
 {
-	struct name *names = calloc(n + 1, sizeof(*names)), **order = calloc(n + 1, sizeof(struct name *));
+	struct name *names = calloc(n + 1, sizeof(*names)),
+		    **order = calloc(n + 1, sizeof(struct name *));
 	char **fresh = calloc(n + 1, sizeof(char *));
 	int rc = names && order && fresh ? 0 : -ENOMEM;
 	size_t kinds = 0;
@@ -158,7 +174,8 @@ int gt_clip(char **texts, size_t stride, size_t n, size_t width)
 		rc = cut_all(names, order, kinds, width);
 	}
 	for (size_t i = 0; !rc && i < n; i++) {
-		const struct name *name = bsearch(&(struct name){ .full = texts[i * stride] }, names, kinds, sizeof(*names), by_full);
+		const struct name *name = bsearch(&(struct name){ .full = texts[i * stride] },
+			names, kinds, sizeof(*names), by_full);
 
 		if (name->brief && !(fresh[i] = strdup(name->brief)))
 			rc = -ENOMEM;

@@ -1,7 +1,8 @@
-/* Results as tables: cells are kept as values (table_rows.c) and become text when printed, each format in its own way: people get scaled
- * units in aligned columns (table_text.c, table_grid.c), programs get whole numbers whose unit stands in the key (table_programs.c).
+/* Results as tables: cells are kept as values (table_rows.c) and become text when printed, each
+ * format in its own way: people get scaled units in aligned columns (table_text.c, table_grid.c),
+ * programs get whole numbers whose unit stands in the key (table_programs.c).
  */
-#define _GNU_SOURCE	/* vasprintf */
+#define _GNU_SOURCE /* vasprintf */
 #include "formats/table/table_internal.h"
 
 #include <stdarg.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
+struct gt_table *gt_table_new(
+	const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
 {
 	struct gt_table *t = calloc(1, sizeof(*t));
 	struct gt_cell *row = calloc(ncolumns + 1ul, sizeof(*row));
@@ -20,11 +22,14 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 		free(row);
 		return NULL;
 	}
-	*t = (struct gt_table){ .name = name, .title = title, .columns = columns, .ncolumns = ncolumns, .row = row };
+	*t = (struct gt_table){
+		.name = name, .title = title, .columns = columns, .ncolumns = ncolumns, .row = row
+	};
 	return t;
 }
 
-static void keep_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap, const char *fmt, va_list ap)
+static void keep_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap,
+	const char *fmt, va_list ap)
 {
 	char *text = NULL;
 
@@ -51,13 +56,17 @@ void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 	t->answer = GT_CANNOT;
 	if (t->failed)
 		return;
-	note = t->notes[t->nnotes - 1];		/* comes before what else there is to say */
-	memmove(t->notes + t->ncannot + 1, t->notes + t->ncannot, (t->nnotes - 1 - t->ncannot) * sizeof(*t->notes));
+	note = t->notes[t->nnotes - 1]; /* comes before what else there is to say */
+	memmove(t->notes + t->ncannot + 1, t->notes + t->ncannot,
+		(t->nnotes - 1 - t->ncannot) * sizeof(*t->notes));
 	t->notes[t->ncannot++] = note;
 }
 
 void gt_table_found(struct gt_table *t) { t->answer = GT_FOUND; }
-void gt_table_is_part(struct gt_table *t) { t->answer = t->answer == GT_CANNOT ? GT_CANNOT_PART : t->answer; }
+void gt_table_is_part(struct gt_table *t)
+{
+	t->answer = t->answer == GT_CANNOT ? GT_CANNOT_PART : t->answer;
+}
 
 void gt_table_follows(struct gt_table *t, const struct gt_table *first)
 {
@@ -88,7 +97,8 @@ void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 		snprintf(top, sizeof(top), " or --top %zu", enough);
 	t->more |= more > 0;
 	if (more)
-		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, more == 1 ? "" : "s", top, more == 1 ? "it" : "them");
+		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, more == 1 ? "" : "s",
+			top, more == 1 ? "it" : "them");
 }
 
 void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
@@ -101,9 +111,11 @@ void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
 	}
 	t->more |= more > 0;
 	if (shown < GT_TABLE_MOST)
-		gt_table_note(t, "%zu more rows: --top 0 shows %zu of them", more, GT_TABLE_MOST - shown);
+		gt_table_note(
+			t, "%zu more rows: --top 0 shows %zu of them", more, GT_TABLE_MOST - shown);
 	else if (more)
-		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", more, more == 1 ? "" : "s", GT_TABLE_MOST);
+		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", more,
+			more == 1 ? "" : "s", GT_TABLE_MOST);
 }
 
 void gt_table_say(struct gt_table *t, const char *fmt, ...)
@@ -117,7 +129,10 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
-const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i].text : NULL; }
+const char *gt_table_get_note(const struct gt_table *t, size_t i)
+{
+	return i < t->nnotes ? t->notes[i].text : NULL;
+}
 
 const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n)
 {
@@ -155,9 +170,13 @@ bool gt_table_failed(const struct gt_table *t) { return t->failed; }
 bool gt_table_is_list(const struct gt_table *t) { return t->list; }
 bool gt_table_is_left_out(const struct gt_table *t) { return t->follows && !t->nrows; }
 
-bool gt_table_is_text(const struct gt_table *t, unsigned column) { return gt_is_text(&t->columns[column]); }
+bool gt_table_is_text(const struct gt_table *t, unsigned column)
+{
+	return gt_is_text(&t->columns[column]);
+}
 
-int gt_table_compare(const struct gt_table *t, unsigned column, const struct gt_cell *a, const struct gt_cell *b)
+int gt_table_compare(
+	const struct gt_table *t, unsigned column, const struct gt_cell *a, const struct gt_cell *b)
 {
 	const struct gt_column *col = &t->columns[column];
 
@@ -185,8 +204,8 @@ void gt_table_free(struct gt_table *t)
 
 /* ---- printing ---- */
 
-int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label,
-		    struct gt_out *out, struct gt_err *err)
+int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format,
+	const char *label, struct gt_out *out, struct gt_err *err)
 {
 	int rc;
 
@@ -203,4 +222,3 @@ int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_fo
 		return gt_err_set(err, rc, "out of memory while printing the report");
 	return 0;
 }
-

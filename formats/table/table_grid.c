@@ -1,14 +1,18 @@
 /* Rows in aligned columns, as wide as the terminal is.
  *
- * Where there is not enough room the grid becomes narrower step by step, until it fits: names are cut in the middle, down to
- * NAME_WIDTH; times end at microseconds; headings of several words go on in a second line; columns go that tell nothing here;
- * names that do not lead the row become shorter still; then go other columns that the report can do without. Those left out are
- * said; one that has room after all, because a wider one had to go, comes back. At last names are cut down to what can be told
- * apart. What still does not fit runs over, for a clipped number would be a wrong one.
+ * Where there is not enough room the grid becomes narrower step by step, until it fits: names are
+ * cut in the middle, down to NAME_WIDTH; times end at microseconds; headings of several words go on
+ * in a second line; columns go that tell nothing here; names that do not lead the row become
+ * shorter still; then go other columns that the report can do without. Those left out are said; one
+ * that has room after all, because a wider one had to go, comes back. At last names are cut down to
+ * what can be told apart. What still does not fit runs over, for a clipped number would be a wrong
+ * one.
  *
- * How wide a column is depends on all rows that are aligned together, so their cells are first put into memory as texts, one behind
- * the other, and then from there into lines. Of rows of one form (table.h) the cells that are fixed are put there once. Millions of rows from a
- * source go straight into lines where these are plain (table_lines.h), but for the first ones and those that do not fit.
+ * How wide a column is depends on all rows that are aligned together, so their cells are first put
+ * into memory as texts, one behind the other, and then from there into lines. Of rows of one form
+ * (table.h) the cells that are fixed are put there once. Millions of rows from a source go straight
+ * into lines where these are plain (table_lines.h), but for the first ones and those that do not
+ * fit.
  */
 #include "formats/table/table_internal.h"
 
@@ -21,37 +25,50 @@
 #include "formats/table/table_layout.h"
 #include "formats/table/table_lines.h"
 
-#define NAME_WIDTH 20u	/* columns go before a name gets less than this, */
-#define BESIDE_WIDTH 11u	/* or those behind the first column less than this */
-#define NS_DIGITS 3u	/* of a time, behind the microseconds */
+#define NAME_WIDTH 20u   /* columns go before a name gets less than this, */
+#define BESIDE_WIDTH 11u /* or those behind the first column less than this */
+#define NS_DIGITS 3u     /* of a time, behind the microseconds */
 #define GAP 2u
-#define ALIGNED 1000u	/* a text that is wider runs over, or every row would be as wide as the name of one */
-#define PLAIN_MOST (32u << 10)	/* bytes of a line that is put together in one go */
-#define WORDS_MOST (64u << 10)	/* bytes of texts that are remembered from one batch to the next */
-#define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
+/* a text that is wider runs over, or every row would be as wide as the name of one */
+#define ALIGNED 1000u
+#define PLAIN_MOST (32u << 10) /* bytes of a line that is put together in one go */
+#define WORDS_MOST (64u << 10) /* bytes of texts that are remembered from one batch to the next */
+#define STREAM_ROWS 1000u      /* of a source that text aligns at a time */
 
-struct said { size_t at; uint32_t len, width; enum gt_tone tone; bool absent; };	/* a cell: words.bytes.data + at, with a 0 behind */
-/* said: of `rows` rows. cells: how wide the widest one is, without the title. tall: titles go on in further lines; brief: times are
- * cut. */
+/* a cell: words.bytes.data + at, with a 0 behind */
+struct said {
+	size_t at;
+	uint32_t len, width;
+	enum gt_tone tone;
+	bool absent;
+};
+/* said: of `rows` rows. cells: how wide the widest one is, without the title. tall: titles go on in
+ * further lines; brief: times are cut. */
 struct grid {
 	const struct gt_table *t;
 	unsigned ncolumns, norder, rows;
 	struct said *said;
 	size_t said_cap;
 	struct gt_words words;
-	uint32_t *like;			/* by form: 1 + a row of it */
+	uint32_t *like; /* by form: 1 + a row of it */
 	size_t *cells, *widths, indent;
-	unsigned *order;	/* columns that may be left out, the first to go first */
+	unsigned *order; /* columns that may be left out, the first to go first */
 	bool *hidden, tall, brief;
-	struct gt_line_column *shown;	/* of plain lines: those that are not hidden */
+	struct gt_line_column *shown; /* of plain lines: those that are not hidden */
 	unsigned nshown;
-	struct gt_lines lines;	/* of a source, where they are plain */
-	bool lined;		/* there are such */
-	size_t room;		/* bytes of a plain line, 0: lines are not plain */
+	struct gt_lines lines; /* of a source, where they are plain */
+	bool lined;            /* there are such */
+	size_t room;           /* bytes of a plain line, 0: lines are not plain */
 };
 
-static const char *title_of(const struct grid *g, unsigned column) { return g->t->columns[column].title; }
-static char *text_of(const struct grid *g, const struct said *s) { return g->words.bytes.data + s->at; }
+static const char *title_of(const struct grid *g, unsigned column)
+{
+	return g->t->columns[column].title;
+}
+static char *text_of(const struct grid *g, const struct said *s)
+{
+	return g->words.bytes.data + s->at;
+}
 
 /* How many bytes a word of a title has: a % belongs to the word before it. */
 static size_t title_word(const char *title)
@@ -103,10 +120,12 @@ static size_t total_width(const struct grid *g)
 	size_t total = g->indent;
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		bool words = i + 1 == g->ncolumns && g->t->columns[i].kind == GT_C_WHOLE;	/* these may go on in the next line */
+		/* these may go on in the next line */
+		bool words = i + 1 == g->ncolumns && g->t->columns[i].kind == GT_C_WHOLE;
 
 		if (!g->hidden[i])
-			total += (words && g->widths[i] > NAME_WIDTH ? NAME_WIDTH : g->widths[i]) + (total > g->indent ? GAP : 0);
+			total += (words && g->widths[i] > NAME_WIDTH ? NAME_WIDTH : g->widths[i]) +
+				(total > g->indent ? GAP : 0);
 	}
 	return total;
 }
@@ -116,11 +135,15 @@ static size_t can_give(const struct grid *g, unsigned column, size_t floor)
 {
 	size_t title = title_width(g, column), least = title > floor ? title : floor;
 
-	return g->hidden[column] || g->t->columns[column].kind != GT_C_TEXT || g->widths[column] < least ? 0 : g->widths[column] - least;
+	return g->hidden[column] || g->t->columns[column].kind != GT_C_TEXT ||
+			g->widths[column] < least
+		? 0
+		: g->widths[column] - least;
 }
 
-/* Takes from the widest column of names until it is as wide as the next one, again and again, down to `first` where they stand in the
- * first column, and so are what the row is about, and `others` elsewhere. Does it fit then? */
+/* Takes from the widest column of names until it is as wide as the next one, again and again, down
+ * to `first` where they stand in the first column, and so are what the row is about, and `others`
+ * elsewhere. Does it fit then? */
 static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 {
 	unsigned lead = 0;
@@ -163,11 +186,12 @@ static void measure(struct grid *g)
 
 	for (unsigned row = 0; row < g->rows; row++)
 		for (unsigned i = 0; i < g->ncolumns; i++, s++)
-			if (s->width > g->cells[i])	/* seldom */
+			if (s->width > g->cells[i]) /* seldom */
 				g->cells[i] = s->width < ALIGNED ? s->width : ALIGNED;
 }
 
-/* Times without their last digits: cut, not rounded, so that --from such a time begins before what is there. */
+/* Times without their last digits: cut, not rounded, so that --from such a time begins before what
+ * is there. */
 static void cut_times(struct grid *g)
 {
 	for (size_t i = 0; i < (size_t)g->rows * g->ncolumns; i++) {
@@ -193,19 +217,23 @@ static bool is_place(const char *key)
 
 static bool same_cell(const struct gt_cell *a, const struct gt_cell *b)
 {
-	return a->absent == b->absent && a->i == b->i && !strcmp(a->s ? a->s : "", b->s ? b->s : "");
+	return a->absent == b->absent && a->i == b->i &&
+		!strcmp(a->s ? a->s : "", b->s ? b->s : "");
 }
 
-/* A number that is 0 wherever there is one, a text that is empty; a place that is the same in all rows that there are. */
+/* A number that is 0 wherever there is one, a text that is empty; a place that is the same in all
+ * rows that there are. */
 static bool tells_nothing(const struct gt_table *t, unsigned column)
 {
-	struct gt_cell first = t->nrows ? *gt_table_cell(t, 0, column) : (struct gt_cell){ .absent = true };
+	struct gt_cell first =
+		t->nrows ? *gt_table_cell(t, 0, column) : (struct gt_cell){ .absent = true };
 	bool zero = true, same = is_place(t->columns[column].key) && !t->more;
 
 	for (unsigned row = 0; row < t->nrows; row++) {
 		const struct gt_cell *c = gt_table_cell(t, row, column);
 
-		zero &= c->absent || (gt_is_text(&t->columns[column]) ? !c->s || !*c->s : !c->i && c->d == 0.0);
+		zero &= c->absent ||
+			(gt_is_text(&t->columns[column]) ? !c->s || !*c->s : !c->i && c->d == 0.0);
 		same &= same_cell(c, &first);
 	}
 	return zero || same;
@@ -217,12 +245,14 @@ static unsigned put_order(struct grid *g)
 	unsigned nothing = 0;
 
 	for (unsigned pass = 0; pass < 2; pass++) {
-		for (const char *k = g->t->gives_way ? g->t->gives_way : ""; *k; k += strcspn(k, " "), k += *k == ' ')
+		for (const char *k = g->t->gives_way ? g->t->gives_way : ""; *k;
+			k += strcspn(k, " "), k += *k == ' ')
 			for (unsigned i = 0; i < g->ncolumns; i++) {
 				size_t len = strcspn(k, " ");
 
-				if (!strncmp(g->t->columns[i].key, k, len) && !g->t->columns[i].key[len] &&
-				    tells_nothing(g->t, i) == !pass && g->norder < g->ncolumns)
+				if (!strncmp(g->t->columns[i].key, k, len) &&
+					!g->t->columns[i].key[len] &&
+					tells_nothing(g->t, i) == !pass && g->norder < g->ncolumns)
 					g->order[g->norder++] = i;
 			}
 		nothing = pass ? nothing : g->norder;
@@ -231,7 +261,8 @@ static unsigned put_order(struct grid *g)
 }
 
 /* Leaves out those from `from` to before `to` in that order, until the others fit. */
-static bool hide(struct grid *g, size_t limit, unsigned from, unsigned to, size_t first, size_t others)
+static bool hide(
+	struct grid *g, size_t limit, unsigned from, unsigned to, size_t first, size_t others)
 {
 	for (unsigned i = from; i < to; i++) {
 		g->hidden[g->order[i]] = true;
@@ -244,7 +275,7 @@ static bool hide(struct grid *g, size_t limit, unsigned from, unsigned to, size_
 /* Takes back, the last gone first, what finds room without names giving way further. */
 static void take_back(struct grid *g, size_t limit, unsigned from)
 {
-	for (unsigned i = g->norder; i-- > from; ) {
+	for (unsigned i = g->norder; i-- > from;) {
 		if (!g->hidden[g->order[i]])
 			continue;
 		g->hidden[g->order[i]] = false;
@@ -259,7 +290,8 @@ static void widen_titles(struct grid *g, size_t limit)
 	size_t total = total_width(g);
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		size_t title = gt_utf8_width(title_of(g, i)), more = title > g->widths[i] ? title - g->widths[i] : 0;
+		size_t title = gt_utf8_width(title_of(g, i)),
+		       more = title > g->widths[i] ? title - g->widths[i] : 0;
 
 		if (g->hidden[i] || total > limit || more > limit - total)
 			continue;
@@ -298,8 +330,9 @@ static void choose(struct grid *g, size_t limit)
 		return;
 	g->tall = true;
 	nothing = put_order(g);
-	fits = favour_names(g, limit) || squeeze(g, limit, NAME_WIDTH, NAME_WIDTH) || hide(g, limit, 0, nothing, NAME_WIDTH, NAME_WIDTH) ||
-	       squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
+	fits = favour_names(g, limit) || squeeze(g, limit, NAME_WIDTH, NAME_WIDTH) ||
+		hide(g, limit, 0, nothing, NAME_WIDTH, NAME_WIDTH) ||
+		squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
 	if (!fits && hide(g, limit, nothing, g->norder, NAME_WIDTH, BESIDE_WIDTH))
 		take_back(g, limit, nothing);
 	else if (!fits)
@@ -314,7 +347,9 @@ static int clip(struct grid *g, unsigned column)
 	int rc = texts ? 0 : -ENOMEM;
 
 	for (unsigned row = 0; !rc && row < g->rows; row++)
-		rc = (texts[row] = strdup(text_of(g, &g->said[(size_t)row * g->ncolumns + column]))) ? 0 : -ENOMEM;
+		rc = (texts[row] = strdup(text_of(g, &g->said[(size_t)row * g->ncolumns + column])))
+			? 0
+			: -ENOMEM;
 	rc = rc ? rc : gt_clip(texts, 1, g->rows, g->widths[column]);
 	for (unsigned row = 0; texts && row < g->rows; row++) {
 		struct said *s = &g->said[(size_t)row * g->ncolumns + column];
@@ -367,16 +402,20 @@ static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit, b
 			gt_buf_printf(&b, "%s%s", said++ ? ", " : "", g->t->columns[i].title);
 	gt_buf_printf(&b, "%s)", *told ? "" : "; a wider terminal or --format csv shows them");
 	gt_buf_byte(&b, 0);
-	gt_put_wrapped(out, GT_TONE_NOTE, b.failed ? "  (some columns left out)" : (char *)b.data, limit);
+	gt_put_wrapped(
+		out, GT_TONE_NOTE, b.failed ? "  (some columns left out)" : (char *)b.data, limit);
 	*told = true;
 	gt_buf_release(&b);
 }
 
-struct line { size_t owed, at; };	/* spaces to come, should anything follow them; columns printed */
+/* spaces to come, should anything follow them; columns printed */
+struct line {
+	size_t owed, at;
+};
 
 /* A cell of that width, or nothing. limit: where it is to be broken. */
-static void print_cell(struct gt_out *out, const struct grid *g, struct line *line, unsigned column, const char *text, size_t width,
-		       enum gt_tone tone, size_t limit)
+static void print_cell(struct gt_out *out, const struct grid *g, struct line *line, unsigned column,
+	const char *text, size_t width, enum gt_tone tone, size_t limit)
 {
 	size_t pad = g->widths[column] > width ? g->widths[column] - width : 0;
 	size_t last = g->t->fold && g->t->fold < limit ? g->t->fold : limit;
@@ -386,20 +425,23 @@ static void print_cell(struct gt_out *out, const struct grid *g, struct line *li
 	if (width) {
 		gt_put_spaces(out, line->owed);
 		line->at += line->owed;
-		gt_put_words(out, tone, text, line->at, line->at, column + 1 == g->ncolumns && left ? last : SIZE_MAX);
+		gt_put_words(out, tone, text, line->at, line->at,
+			column + 1 == g->ncolumns && left ? last : SIZE_MAX);
 		line->at += width;
 		line->owed = 0;
 	}
 	line->owed += GAP + (left ? pad : 0);
 }
 
-static void print_row(struct gt_out *out, const struct grid *g, const struct said *row, size_t limit)
+static void print_row(
+	struct gt_out *out, const struct grid *g, const struct said *row, size_t limit)
 {
 	struct line line = { .owed = g->indent };
 
 	for (unsigned i = 0; i < g->ncolumns; i++)
 		if (!g->hidden[i])
-			print_cell(out, g, &line, i, text_of(g, &row[i]), row[i].width, row[i].tone, limit);
+			print_cell(out, g, &line, i, text_of(g, &row[i]), row[i].width, row[i].tone,
+				limit);
 	gt_out_str(out, "\n");
 }
 
@@ -411,7 +453,8 @@ static inline char *put_blanks(char *p, size_t n)
 	return p + n;
 }
 
-/* How plain lines are printed: where there is no end of the line and there are no colours, as in a file, to which millions of rows go. */
+/* How plain lines are printed: where there is no end of the line and there are no colours, as in a
+ * file, to which millions of rows go. */
 static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
 {
 	size_t room = g->indent + GT_PIECE;
@@ -420,10 +463,12 @@ static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
 	for (unsigned i = 0; i < g->ncolumns; i++) {
 		if (g->hidden[i])
 			continue;
-		g->shown[g->nshown++] = (struct gt_line_column){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
+		g->shown[g->nshown++] = (struct gt_line_column){ i, (unsigned)g->widths[i],
+			gt_is_text(&g->t->columns[i]) };
 		room += g->widths[i] + GAP + GT_PIECE;
 	}
-	g->room = limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
+	g->room =
+		limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
 }
 
 /* false: there is a text in it that is wider than its column, or has more bytes than columns. */
@@ -474,12 +519,15 @@ static int print_titles(struct gt_out *out, const struct grid *g, size_t limit)
 		struct line line = { .owed = g->indent };
 
 		for (unsigned i = 0; i < g->ncolumns && !failed; i++) {
-			size_t len = title_lines(rest[i], g->widths[i]) < left ? 0 : title_line(rest[i], g->widths[i]);
+			size_t len = title_lines(rest[i], g->widths[i]) < left
+				? 0
+				: title_line(rest[i], g->widths[i]);
 			char *word = strndup(rest[i], len);
 
 			failed = !word;
 			if (word && !g->hidden[i])
-				print_cell(out, g, &line, i, word, gt_utf8_width(word), GT_TONE_HEADING, limit);
+				print_cell(out, g, &line, i, word, gt_utf8_width(word),
+					GT_TONE_HEADING, limit);
 			free(word);
 			rest[i] += len + (len && rest[i][len] == ' ');
 		}
@@ -509,10 +557,13 @@ static struct gt_word spell(struct grid *g, const struct gt_cell *c)
 		return gt_words_get(&g->words, c->s ? c->s : "", c->s && c->lasting);
 	gt_put_spaces(&g->words.bytes, c->indent);
 	word = gt_words_spell(&g->words, c->s ? c->s : "");
-	return (struct gt_word){ .at = at, .len = word.len + c->indent, .width = word.width + c->indent };
+	return (struct gt_word){
+		.at = at, .len = word.len + c->indent, .width = word.width + c->indent
+	};
 }
 
-static void say(struct grid *g, struct said *s, const struct gt_column *col, const struct gt_cell *c)
+static void say(
+	struct grid *g, struct said *s, const struct gt_column *col, const struct gt_cell *c)
 {
 	struct gt_out *bytes = &g->words.bytes;
 	struct gt_word word = { .at = bytes->len };
@@ -544,7 +595,8 @@ static int say_row(struct grid *g, const struct gt_row_at_hand *row)
 	if (gt_grow(&g->said, &g->said_cap, (g->rows + 1ul) * g->ncolumns, sizeof(*g->said)))
 		return -ENOMEM;
 	to = g->said + (size_t)g->rows++ * g->ncolumns;
-	like = row->form && g->like[row->form] ? g->said + (g->like[row->form] - 1ul) * g->ncolumns : NULL;
+	like = row->form && g->like[row->form] ? g->said + (g->like[row->form] - 1ul) * g->ncolumns
+					       : NULL;
 	for (unsigned i = 0; i < g->ncolumns; i++) {
 		if (like && row->cells[i].fixed)
 			to[i] = like[i];
@@ -564,7 +616,8 @@ static int say_held(struct grid *g)
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < g->t->nrows; i++)
-		rc = say_row(g, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(g->t, i), 0 });
+		rc = say_row(
+			g, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(g->t, i), 0 });
 	return rc;
 }
 
@@ -595,14 +648,16 @@ static int say_pulled(struct gt_out *out, struct grid *g, struct gt_table *t, st
 	struct gt_row_at_hand row;
 	int rc = 0, more = 1;
 
-	if (g->rows || g->words.bytes.len > WORDS_MOST) {	/* else there is nothing to forget */
+	/* else there is nothing to forget */
+	if (g->rows || g->words.bytes.len > WORDS_MOST) {
 		gt_words_clear(&g->words);
 		memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
 	}
 	g->rows = 0;
 	if (g->lined)
 		gt_lines_clear(&g->lines);
-	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0; n++)
+	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0;
+		n++)
 		if (!g->lined)
 			rc = say_row(g, &row);
 		else if (!gt_lines_add(&g->lines, &row))
@@ -659,9 +714,14 @@ static int open_grid(struct grid *g, const struct gt_table *t)
 {
 	unsigned n = gt_text_columns(t);
 
-	*g = (struct grid){ .t = t, .ncolumns = n, .indent = 2, .cells = calloc(2ul * n + 1, sizeof(*g->cells)),
-			    .order = calloc(n + 1, sizeof(*g->order)), .hidden = calloc(n + 1, sizeof(*g->hidden)),
-			    .like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)), .shown = calloc(n + 1, sizeof(*g->shown)) };
+	*g = (struct grid){ .t = t,
+		.ncolumns = n,
+		.indent = 2,
+		.cells = calloc(2ul * n + 1, sizeof(*g->cells)),
+		.order = calloc(n + 1, sizeof(*g->order)),
+		.hidden = calloc(n + 1, sizeof(*g->hidden)),
+		.like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)),
+		.shown = calloc(n + 1, sizeof(*g->shown)) };
 	gt_words_init(&g->words, gt_out_printable);
 	g->widths = g->cells + n;
 	return g->cells && g->order && g->hidden && g->like && g->shown ? 0 : -ENOMEM;
@@ -680,7 +740,8 @@ static void close_grid(struct grid *g)
 	free(g->hidden);
 }
 
-int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err)
+int gt_print_grid(
+	struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err)
 {
 	struct grid g;
 	int rc = open_grid(&g, t);
@@ -706,7 +767,11 @@ int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *to
 
 /* ---- for who draws it elsewhere ---- */
 
-struct gt_laid { struct grid g; struct gt_laid_column *columns; unsigned n, title_lines; };
+struct gt_laid {
+	struct grid g;
+	struct gt_laid_column *columns;
+	unsigned n, title_lines;
+};
 
 static void place(struct gt_laid *l)
 {
@@ -715,7 +780,8 @@ static void place(struct gt_laid *l)
 	for (unsigned i = 0; i < l->g.ncolumns; i++) {
 		if (l->g.hidden[i])
 			continue;
-		l->columns[l->n++] = (struct gt_laid_column){ i, (unsigned)at, (unsigned)l->g.widths[i], gt_is_text(&l->g.t->columns[i]) };
+		l->columns[l->n++] = (struct gt_laid_column){ i, (unsigned)at,
+			(unsigned)l->g.widths[i], gt_is_text(&l->g.t->columns[i]) };
 		at += l->g.widths[i] + GAP;
 		if (title_lines(title_of(&l->g, i), l->g.widths[i]) > l->title_lines)
 			l->title_lines = title_lines(title_of(&l->g, i), l->g.widths[i]);

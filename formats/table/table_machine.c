@@ -1,8 +1,9 @@
 /* Tables as programs read them, csv, tsv and json: every row whole, numbers in whole ns and bytes.
  *
- * Lists have millions of rows of twenty cells, and most of a row is what many others have, too. So a row is written by a recipe: a text
- * that stands in each row of its form (table.h), then a cell, and so on to the end. Names among these cells are spelled once
- * (table_words.h), and the output hears of a row when it is complete.
+ * Lists have millions of rows of twenty cells, and most of a row is what many others have, too. So
+ * a row is written by a recipe: a text that stands in each row of its form (table.h), then a cell,
+ * and so on to the end. Names among these cells are spelled once (table_words.h), and the output
+ * hears of a row when it is complete.
  */
 #include "formats/table/table_internal.h"
 
@@ -15,11 +16,13 @@
 
 static bool is_whole(const struct gt_column *col)
 {
-	return col->kind == GT_C_COUNT || col->kind == GT_C_NS || col->kind == GT_C_TIME || col->kind == GT_C_BYTES;
+	return col->kind == GT_C_COUNT || col->kind == GT_C_NS || col->kind == GT_C_TIME ||
+		col->kind == GT_C_BYTES;
 }
 
 /* The number as it is: ns, bytes, hundredths as a decimal. An infinite one is `none`. */
-static char *put_number(char *p, const struct gt_column *col, const struct gt_cell *c, const char *none)
+static char *put_number(
+	char *p, const struct gt_column *col, const struct gt_cell *c, const char *none)
 {
 	enum gt_cell_kind kind = gt_kind_of(col, c);
 
@@ -39,10 +42,12 @@ static bool is_formula(const char *s)
 	return *end;
 }
 
-/* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
+/* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table.
+ */
 static void put_csv_slowly(struct gt_out *out, const char *s)
 {
-	bool formula = is_formula(s), quoted = formula || strchr(" #", *s) || strpbrk(s, ",\"\r\n"), shown;
+	bool formula = is_formula(s), quoted = formula || strchr(" #", *s) || strpbrk(s, ",\"\r\n"),
+	     shown;
 
 	gt_out_str(out, formula ? "\"'" : quoted ? "\"" : "");
 	for (size_t n; *s; s += n) {
@@ -59,8 +64,9 @@ static void put_csv_slowly(struct gt_out *out, const char *s)
 
 static void put_csv(struct gt_out *out, const char *s)
 {
-	static const bool special[256] = { [0 ... 0x1f] = true, ['"'] = true, [','] = true,
-					   [0x7f ... 0xff] = true };
+	static const bool special[256] = {
+		[0 ... 0x1f] = true, ['"'] = true, [','] = true, [0x7f ... 0xff] = true
+	};
 	size_t n = 0;
 
 	while (!special[(unsigned char)s[n]])
@@ -93,24 +99,34 @@ static void put_tsv(struct gt_out *out, const char *s)
 
 enum cell_kind { WHOLE, TEXT, OTHER, END };
 /* A text, and the cell that comes behind it. */
-struct step { uint32_t text, len; uint16_t column; uint8_t kind; };
+struct step {
+	uint32_t text, len;
+	uint16_t column;
+	uint8_t kind;
+};
 struct recipes {
 	const struct gt_table *t;
 	enum gt_table_format format;
-	struct gt_out texts;		/* of all steps */
+	struct gt_out texts; /* of all steps */
 	struct step *steps;
 	size_t n, cap;
-	/* By form: its steps begin at steps[first]; room: bytes that a row takes at most, but for long texts, 0: not known yet. Any cell of
-	 * form 0 may differ. */
-	struct recipe { uint32_t first, room; } list[GT_ROW_FORMS + 1];
+	/* By form: its steps begin at steps[first]; room: bytes that a row takes at most, but for
+	 * long texts, 0: not known yet. Any cell of form 0 may differ. */
+	struct recipe {
+		uint32_t first, room;
+	} list[GT_ROW_FORMS + 1];
 };
-#define CELL_ROOM 64u			/* any number, or a short word */
-#define ROOM_MOST (32u << 10)		/* of a row; */
-#define TEXTS_MOST (4u << 20)		/* of all texts: forms that come later are written as form 0 is */
+#define CELL_ROOM 64u         /* any number, or a short word */
+#define ROOM_MOST (32u << 10) /* of a row; */
+/* of all texts: forms that come later are written as form 0 is */
+#define TEXTS_MOST (4u << 20)
 
 typedef void speller(struct gt_out *out, const char *s);
 static void put_json(struct gt_out *out, const char *s) { gt_out_json(out, s, strlen(s)); }
-static speller *speller_of(enum gt_table_format f) { return f == GT_JSON ? put_json : f == GT_TSV ? put_tsv : put_csv; }
+static speller *speller_of(enum gt_table_format f)
+{
+	return f == GT_JSON ? put_json : f == GT_TSV ? put_tsv : put_csv;
+}
 static const char *none_of(enum gt_table_format f) { return f == GT_JSON ? "null" : ""; }
 
 /* What stands before a cell. */
@@ -125,7 +141,8 @@ static void put_lead(const struct recipes *r, unsigned column, struct gt_out *to
 	gt_out_str(to, ": ");
 }
 
-static void put_cell(const struct recipes *r, unsigned column, const struct gt_cell *c, struct gt_out *to)
+static void put_cell(
+	const struct recipes *r, unsigned column, const struct gt_cell *c, struct gt_out *to)
 {
 	const struct gt_column *col = &r->t->columns[column];
 
@@ -141,7 +158,8 @@ static int add_step(struct recipes *r, size_t text, unsigned column, enum cell_k
 {
 	if (r->texts.failed || gt_grow(&r->steps, &r->cap, r->n + 1, sizeof(*r->steps)))
 		return -ENOMEM;
-	r->steps[r->n++] = (struct step){ (uint32_t)text, (uint32_t)(r->texts.len - text), (uint16_t)column, (uint8_t)kind };
+	r->steps[r->n++] = (struct step){ (uint32_t)text, (uint32_t)(r->texts.len - text),
+		(uint16_t)column, (uint8_t)kind };
 	return 0;
 }
 
@@ -185,14 +203,15 @@ static int make_recipe(struct recipes *r, unsigned form, const struct gt_cell *c
 
 /* ---- rows ---- */
 
-struct sheet {			/* a table in one of the formats */
+struct sheet { /* a table in one of the formats */
 	struct gt_out *out;
 	struct recipes recipes;
 	struct gt_words words;
 };
-#define WORDS_MOST (256u << 10)	/* bytes of words that are remembered */
+#define WORDS_MOST (256u << 10) /* bytes of words that are remembered */
 
-static int open_sheet(struct sheet *s, const struct gt_table *t, enum gt_table_format format, struct gt_out *out)
+static int open_sheet(
+	struct sheet *s, const struct gt_table *t, enum gt_table_format format, struct gt_out *out)
 {
 	*s = (struct sheet){ .out = out, .recipes = { .t = t, .format = format } };
 	gt_words_init(&s->words, speller_of(format));
@@ -230,12 +249,14 @@ static char *put_text(struct sheet *s, char *p, const struct gt_cell *c, size_t 
 }
 
 /* Any but a whole number. */
-static char *put_other(struct sheet *s, char *p, const struct step *step, const struct gt_cell *c, size_t room)
+static char *put_other(
+	struct sheet *s, char *p, const struct step *step, const struct gt_cell *c, size_t room)
 {
 	if (step->kind == TEXT && !c->absent)
 		return put_text(s, p, c, room);
-	return c->absent ? stpcpy(p, none_of(s->recipes.format)) :
-			   put_number(p, &s->recipes.t->columns[step->column], c, none_of(s->recipes.format));
+	return c->absent ? stpcpy(p, none_of(s->recipes.format))
+			 : put_number(p, &s->recipes.t->columns[step->column], c,
+				   none_of(s->recipes.format));
 }
 
 /* skip: bytes of what comes before it. 0 or negative. */
@@ -258,22 +279,26 @@ static int put_row(struct sheet *s, const struct gt_row_at_hand *row, unsigned s
 	for (; step->kind != END; step++, p = gt_put_pieces(p, texts + step->text, step->len)) {
 		const struct gt_cell *c = &row->cells[step->column];
 
-		p = step->kind == WHOLE && !c->absent ? gt_put_i64(p, c->i) : put_other(s, p, step, c, recipe->room);
+		p = step->kind == WHOLE && !c->absent ? gt_put_i64(p, c->i)
+						      : put_other(s, p, step, c, recipe->room);
 	}
 	gt_out_used(s->out, p);
 	return 0;
 }
 
 /* All rows. skip: bytes of what comes before the first of them. */
-static int put_rows(struct gt_table *t, enum gt_table_format format, unsigned skip, struct gt_out *out, struct gt_err *err)
+static int put_rows(struct gt_table *t, enum gt_table_format format, unsigned skip,
+	struct gt_out *out, struct gt_err *err)
 {
 	struct gt_row_at_hand row;
 	struct sheet s;
 	int more = open_sheet(&s, t, format, out);
 
 	for (unsigned i = 0; !more && i < t->nrows; i++)
-		more = put_row(&s, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(t, i), 0 }, i ? 0 : skip);
-	while (!more && !out->failed && (more = gt_table_pull(t, &row, err)) > 0)	/* behind the first, which is held */
+		more = put_row(&s, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(t, i), 0 },
+			i ? 0 : skip);
+	/* behind the first, which is held */
+	while (!more && !out->failed && (more = gt_table_pull(t, &row, err)) > 0)
 		more = put_row(&s, &row, 0);
 	return close_sheet(&s, more);
 }
@@ -290,8 +315,8 @@ static int separated_table(struct gt_out *out, struct gt_table *t, bool tabs, st
 	return put_rows(t, tabs ? GT_TSV : GT_CSV, 0, out, err);
 }
 
-int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs,
-			   struct gt_err *err)
+int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label,
+	struct gt_out *out, bool tabs, struct gt_err *err)
 {
 	const char *eol = tabs ? "\n" : "\r\n";
 	char *name = label ? gt_printable(label, 0) : NULL;
@@ -300,7 +325,8 @@ int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *l
 	for (unsigned k = 0; !rc && k < n; k++) {
 		gt_out_str(out, k ? eol : "");
 		if (n > 1 || label)
-			gt_out_printf(out, "# %s%s%s%s", tables[k]->name, name ? " " : "", name ? name : "", eol);
+			gt_out_printf(out, "# %s%s%s%s", tables[k]->name, name ? " " : "",
+				name ? name : "", eol);
 		rc = separated_table(out, tables[k], tabs, err);
 	}
 	free(name);
@@ -309,14 +335,16 @@ int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *l
 
 static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err)
 {
-	static const char *const states[] = { [GT_ANSWERED] = "answered", [GT_FOUND] = "found", [GT_CANNOT] = "cannot answer",
-					      [GT_CANNOT_PART] = "cannot answer" };
+	static const char *const states[] = { [GT_ANSWERED] = "answered",
+		[GT_FOUND] = "found",
+		[GT_CANNOT] = "cannot answer",
+		[GT_CANNOT_PART] = "cannot answer" };
 	int rc;
 
 	gt_out_str(out, "  ");
 	gt_out_json(out, t->name, strlen(t->name));
 	gt_out_str(out, ": {\n    \"rows\": [");
-	rc = put_rows(t, GT_JSON, 1, out, err);	/* no comma before the first */
+	rc = put_rows(t, GT_JSON, 1, out, err); /* no comma before the first */
 	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
 	for (size_t i = 0; i < t->nnotes; i++) {
 		gt_out_str(out, i ? ", " : "");
@@ -326,7 +354,8 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 	return rc;
 }
 
-int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
+int gt_print_json(
+	struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
 	int rc = 0;
 

@@ -1,8 +1,9 @@
 /* The rows of a table: held, pulled from a source, put in order.
  *
- * A report may have a hundred thousand rows of twenty cells, so cells are held smaller than they are handed in: a number or a pointer and
- * what goes with it, 16 bytes. Texts lie one behind the other in chunks, and a cell whose text is that of the row before (the process, the
- * device) shares it. Who wants a cell gets it unpacked into a row that the table has for that.
+ * A report may have a hundred thousand rows of twenty cells, so cells are held smaller than they
+ * are handed in: a number or a pointer and what goes with it, 16 bytes. Texts lie one behind the
+ * other in chunks, and a cell whose text is that of the row before (the process, the device) shares
+ * it. Who wants a cell gets it unpacked into a row that the table has for that.
  */
 #include "formats/table/table_internal.h"
 
@@ -15,15 +16,26 @@
 #define CHUNK_MOST (64u << 10)
 
 struct gt_held_cell {
-	union { int64_t i; double d; const char *s; };	/* s: of a text, and of what is absent */
+	union {
+		int64_t i;
+		double d;
+		const char *s;
+	}; /* s: of a text, and of what is absent */
 	uint16_t indent;
 	uint8_t kind, tone;
 	bool absent, change;
 };
 _Static_assert(sizeof(struct gt_held_cell) <= 16, "a table has many cells");
-struct gt_table_texts { struct gt_table_texts *next; size_t len, cap; char bytes[]; };
+struct gt_table_texts {
+	struct gt_table_texts *next;
+	size_t len, cap;
+	char bytes[];
+};
 
-static struct gt_held_cell *held_row(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
+static struct gt_held_cell *held_row(const struct gt_table *t, unsigned row)
+{
+	return t->cells + (size_t)row * t->ncolumns;
+}
 
 /* ---- texts ---- */
 
@@ -74,14 +86,20 @@ static void free_texts(struct gt_table *t)
 
 static bool has_text(const struct gt_column *col, bool absent) { return absent || gt_is_text(col); }
 
-static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col, const struct gt_cell *c, const struct gt_held_cell *above)
+static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col,
+	const struct gt_cell *c, const struct gt_held_cell *above)
 {
-	struct gt_held_cell to = { .indent = c->indent < UINT16_MAX ? (uint16_t)c->indent : UINT16_MAX, .kind = (uint8_t)c->kind,
-				   .tone = (uint8_t)c->tone, .absent = c->absent, .change = c->change };
+	struct gt_held_cell to = { .indent = c->indent < UINT16_MAX ? (uint16_t)c->indent
+								    : UINT16_MAX,
+		.kind = (uint8_t)c->kind,
+		.tone = (uint8_t)c->tone,
+		.absent = c->absent,
+		.change = c->change };
 	const char *s = c->s || c->absent ? c->s : "";
 
 	if (has_text(col, c->absent))
-		to.s = s ? keep_text(t, s, above && has_text(col, above->absent) ? above->s : NULL) : NULL;
+		to.s = s ? keep_text(t, s, above && has_text(col, above->absent) ? above->s : NULL)
+			 : NULL;
 	else if (gt_kind_of(col, c) == GT_C_REAL)
 		to.d = c->d;
 	else
@@ -95,8 +113,12 @@ const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsi
 	const struct gt_column *col = &t->columns[column];
 	struct gt_cell *to = &t->row[column];
 
-	*to = (struct gt_cell){ .absent = from->absent, .change = from->change, .kind = from->kind, .tone = from->tone,
-				.indent = from->indent, .lasting = true };
+	*to = (struct gt_cell){ .absent = from->absent,
+		.change = from->change,
+		.kind = from->kind,
+		.tone = from->tone,
+		.indent = from->indent,
+		.lasting = true };
 	if (has_text(col, from->absent))
 		to->s = from->s;
 	else if (gt_kind_of(col, to) == GT_C_REAL)
@@ -118,7 +140,9 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 	const struct gt_held_cell *above;
 	struct gt_held_cell *to;
 
-	if (!t || t->failed || gt_grow(&t->cells, &t->cap, ((size_t)t->nrows + 1) * t->ncolumns, sizeof(*t->cells))) {
+	if (!t || t->failed ||
+		gt_grow(&t->cells, &t->cap, ((size_t)t->nrows + 1) * t->ncolumns,
+			sizeof(*t->cells))) {
 		if (t)
 			t->failed = true;
 		return;
@@ -138,9 +162,13 @@ void gt_table_keep_rows(struct gt_table *t, unsigned n)
 
 /* ---- numbers that are shown by their labels ---- */
 
-static const char *label_of(const struct gt_table *t, int64_t i) { return i >= 0 && (size_t)i < t->nlabels ? t->labels[i] : "?"; }
+static const char *label_of(const struct gt_table *t, int64_t i)
+{
+	return i >= 0 && (size_t)i < t->nlabels ? t->labels[i] : "?";
+}
 
-void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by, const char *const *labels, size_t n)
+void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by,
+	const char *const *labels, size_t n)
 {
 	int column = t ? gt_table_column(t, key) : -1;
 
@@ -217,14 +245,20 @@ int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, stru
 {
 	t->source = *source;
 	t->pulled = calloc(t->ncolumns, sizeof(*t->pulled));
-	return t->pulled ? gt_table_hold(t, 1, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
+	return t->pulled ? gt_table_hold(t, 1, err)
+			 : gt_err_set(err, -ENOMEM, "no memory for a table");
 }
 
 /* ---- sorting: a merge sort over row numbers, so that equal rows keep their order ---- */
 
-struct sorting { const struct gt_table *t; unsigned column, text; bool descending; };
+struct sorting {
+	const struct gt_table *t;
+	unsigned column, text;
+	bool descending;
+};
 
-static int compare_cells(enum gt_cell_kind kind, const struct gt_held_cell *a, const struct gt_held_cell *b)
+static int compare_cells(
+	enum gt_cell_kind kind, const struct gt_held_cell *a, const struct gt_held_cell *b)
 {
 	if (kind == GT_C_TEXT || kind == GT_C_WHOLE)
 		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
@@ -240,7 +274,7 @@ static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 	int order;
 
 	if (ca->absent != cb->absent)
-		return ca->absent ? 1 : -1;	/* what is not known comes last, whichever way */
+		return ca->absent ? 1 : -1; /* what is not known comes last, whichever way */
 	order = ca->absent ? 0 : compare_cells(s->t->columns[s->column].kind, ca, cb);
 	if (s->descending)
 		order = -order;
@@ -293,4 +327,3 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	gt_table_note_more(t, t->nrows - top, t->nrows);
 	gt_table_keep_rows(t, top);
 }
-

@@ -1,5 +1,6 @@
-/* Tables as people read them: a title, what is said under it, then rows in a grid (table_grid.c) or one row as a list. On a terminal
- * (COLUMNS, or the window's width) lines end where it ends; into a file nothing is broken or cut. No line ends in spaces.
+/* Tables as people read them: a title, what is said under it, then rows in a grid (table_grid.c) or
+ * one row as a list. On a terminal (COLUMNS, or the window's width) lines end where it ends; into a
+ * file nothing is broken or cut. No line ends in spaces.
  */
 #include "formats/table/table_internal.h"
 
@@ -16,7 +17,10 @@
 
 /* ---- text ---- */
 
-size_t gt_tables_width(struct gt_out *out) { return gt_terminal_width(out->sink ? gt_out_fd(out) : -1); }
+size_t gt_tables_width(struct gt_out *out)
+{
+	return gt_terminal_width(out->sink ? gt_out_fd(out) : -1);
+}
 
 void gt_put_spaces(struct gt_out *out, size_t n)
 {
@@ -24,9 +28,9 @@ void gt_put_spaces(struct gt_out *out, size_t n)
 		gt_out_str(out, " ");
 }
 
-/* How many bytes of s go into a line of `room` columns: up to a blank, which the break takes the place of; else up to where a path
- * or a list can be broken; else, in what has a letter or digit and so is no drawing, what there is room for. 0: it is not to be
- * broken. */
+/* How many bytes of s go into a line of `room` columns: up to a blank, which the break takes the
+ * place of; else up to where a path or a list can be broken; else, in what has a letter or digit
+ * and so is no drawing, what there is room for. 0: it is not to be broken. */
 static size_t breaks_at(const char *s, size_t room)
 {
 	size_t blank = 0, mark = 0, i = strspn(s, " ");
@@ -48,11 +52,13 @@ static size_t breaks_at(const char *s, size_t room)
 	return word ? (size_t)(gt_utf8_most(s, room) - s) : 0;
 }
 
-void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit)
+void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column,
+	size_t indent, size_t limit)
 {
 	size_t room = limit > column ? limit - column : 0, at;
 
-	while (limit < SIZE_MAX && gt_utf8_width(s) > room && room > 12 && (at = breaks_at(s, room))) {
+	while (limit < SIZE_MAX && gt_utf8_width(s) > room && room > 12 &&
+		(at = breaks_at(s, room))) {
 		gt_put_toned(out, tone, s, at);
 		gt_out_str(out, "\n");
 		gt_put_spaces(out, indent);
@@ -68,7 +74,8 @@ void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t
 	gt_out_str(out, "\n");
 }
 
-/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". NULL: no memory. */
+/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". NULL: no
+ * memory. */
 static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 {
 	char text[96];
@@ -78,7 +85,8 @@ static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 	if (gt_is_text(col))
 		return gt_printable(c->s ? c->s : "", c->indent);
 	if (col->kind == GT_C_BYTES)
-		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i, (double)c->i / 0x1p20);
+		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i,
+			(double)c->i / 0x1p20);
 	else if (col->kind == GT_C_NS)
 		snprintf(text, sizeof(text), "%.3f ms", (double)c->i / 1e6);
 	else
@@ -110,8 +118,9 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 			char *text = list_text(&t->columns[i], c);
 
 			gt_buf_clear(&b);
-			gt_buf_printf(&b, "  %s:%s%s%s", t->columns[i].title, text && *text ? " " : "", text ? text : "",
-				      !c->absent && t->columns[i].kind == GT_C_PERCENT ? " %" : "");
+			gt_buf_printf(&b, "  %s:%s%s%s", t->columns[i].title,
+				text && *text ? " " : "", text ? text : "",
+				!c->absent && t->columns[i].kind == GT_C_PERCENT ? " %" : "");
 			gt_buf_byte(&b, 0);
 			b.failed |= !text;
 			free(text);
@@ -123,7 +132,8 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 	return rc;
 }
 
-static void print_line(struct gt_out *out, const char *before, const char *text, const char *after, enum gt_tone tone, size_t limit)
+static void print_line(struct gt_out *out, const char *before, const char *text, const char *after,
+	enum gt_tone tone, size_t limit)
 {
 	struct gt_buf b = { 0 };
 	char *line;
@@ -158,7 +168,8 @@ void gt_table_put_title(const struct gt_table *t, size_t limit, struct gt_out *o
 void gt_table_put_notes(const struct gt_table *t, size_t limit, struct gt_out *out)
 {
 	for (size_t i = 0; i < t->nnotes; i++)
-		print_line(out, "  (", t->notes[i].text, ")", t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
+		print_line(out, "  (", t->notes[i].text, ")",
+			t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
 }
 
 void gt_table_put_head(const struct gt_table *t, bool said, size_t limit, struct gt_out *out)
@@ -169,7 +180,8 @@ void gt_table_put_head(const struct gt_table *t, bool said, size_t limit, struct
 	gt_table_put_notes(t, limit, out);
 }
 
-int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
+int gt_print_text(
+	struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
 	size_t limit = gt_tables_width(out);
 	bool told = false;
@@ -185,10 +197,12 @@ int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out
 		gt_table_put_head(t, true, limit, out);
 		if (t->nlines)
 			continue;
-		if (!t->nrows && t->answer < GT_CANNOT)	/* else nobody knows whether there is none */
+		/* else nobody knows whether there is none */
+		if (!t->nrows && t->answer < GT_CANNOT)
 			gt_out_str(out, "  none\n");
 		else if (t->nrows)
-			rc = t->list ? print_list(out, t, limit) : gt_print_grid(out, t, limit, &told, err);
+			rc = t->list ? print_list(out, t, limit)
+				     : gt_print_grid(out, t, limit, &told, err);
 	}
 	return rc;
 }

@@ -25,7 +25,7 @@ struct gt_word gt_words_spell(struct gt_words *w, const char *s)
 	word.len = (uint32_t)(w->bytes.len - word.at);
 	gt_out_add(&w->bytes, "", 1);
 	gt_out_room(&w->bytes, GT_PIECE);
-	if (w->bytes.failed) {		/* and thrown away, with all others */
+	if (w->bytes.failed) { /* and thrown away, with all others */
 		gt_words_clear(w);
 		return (struct gt_word){ .s = NULL };
 	}

@@ -4,21 +4,24 @@
 
 /* Parts of ESC [ ... m, of the eight colours that every terminal has. */
 static const char *const codes[GT_TONES] = {
-	[GT_TONE_HEADING] = "1", [GT_TONE_NOTE] = "2", [GT_TONE_GOOD] = "32", [GT_TONE_DOUBT] = "33", [GT_TONE_BAD] = "31",
-	[GT_TONE_COMPUTE] = "32", [GT_TONE_COMMUNICATION] = "35", [GT_TONE_COPY] = "36", [GT_TONE_IDLE] = "33",
+	[GT_TONE_HEADING] = "1",
+	[GT_TONE_NOTE] = "2",
+	[GT_TONE_GOOD] = "32",
+	[GT_TONE_DOUBT] = "33",
+	[GT_TONE_BAD] = "31",
+	[GT_TONE_COMPUTE] = "32",
+	[GT_TONE_COMMUNICATION] = "35",
+	[GT_TONE_COPY] = "36",
+	[GT_TONE_IDLE] = "33",
 };
 
 static enum gt_tone of_mark(char mark)
 {
 	switch (mark) {
-	case GT_MARK_COMPUTE:
-		return GT_TONE_COMPUTE;
-	case GT_MARK_COMMUNICATION:
-		return GT_TONE_COMMUNICATION;
-	case GT_MARK_COPY:
-		return GT_TONE_COPY;
-	default:
-		return mark == GT_MARK_IDLE ? GT_TONE_IDLE : GT_TONE_NONE;
+	case GT_MARK_COMPUTE: return GT_TONE_COMPUTE;
+	case GT_MARK_COMMUNICATION: return GT_TONE_COMMUNICATION;
+	case GT_MARK_COPY: return GT_TONE_COPY;
+	default: return mark == GT_MARK_IDLE ? GT_TONE_IDLE : GT_TONE_NONE;
 	}
 }
 
@@ -43,7 +46,7 @@ void gt_put_toned(struct gt_out *out, enum gt_tone tone, const char *s, size_t n
 		return;
 	}
 	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && s[to] == s[from]; )
+		for (to = from + 1; to < n && s[to] == s[from];)
 			to++;
 		put_one(out, of_mark(s[from]), s + from, to - from);
 	}

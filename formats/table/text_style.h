@@ -1,5 +1,6 @@
-/* Colours of text, by what they mean: escapes are written here and nowhere else, and only into an output that shows them
- * (gt_out.colours). They are put around words that are laid out already, so nothing moves because of them. */
+/* Colours of text, by what they mean: escapes are written here and nowhere else, and only into an
+ * output that shows them (gt_out.colours). They are put around words that are laid out already, so
+ * nothing moves because of them. */
 #ifndef GT_TONE_H
 #define GT_TONE_H
 #include <stddef.h>
@@ -7,15 +8,16 @@
 enum gt_tone {
 	GT_TONE_NONE,
 	GT_TONE_HEADING,
-	GT_TONE_NOTE,		/* less than what it stands beside */
+	GT_TONE_NOTE, /* less than what it stands beside */
 	GT_TONE_GOOD,
-	GT_TONE_DOUBT,		/* to be looked at */
+	GT_TONE_DOUBT, /* to be looked at */
 	GT_TONE_BAD,
-	GT_TONE_COMPUTE,	/* work of a GPU */
+	GT_TONE_COMPUTE, /* work of a GPU */
 	GT_TONE_COMMUNICATION,
 	GT_TONE_COPY,
 	GT_TONE_IDLE,
-	GT_TONE_MARKS,		/* a drawing, each mark in the colour of the work that it stands for */
+	/* a drawing, each mark in the colour of the work that it stands for */
+	GT_TONE_MARKS,
 	GT_TONES
 };
 #define GT_MARK_COMPUTE '#'

@@ -3,16 +3,23 @@
 #include <math.h>
 #include <stdio.h>
 
-static const uint64_t tens[20] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000,
-	100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
-	1000000000000000000, 10000000000000000000u };
+static const uint64_t tens[20] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
+	1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+	1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+	10000000000000000000u };
 
-#define ONE(a, b, c) { '0' + (a), '0' + (b), '0' + (c), (a) ? 0 : (b) ? 8 : 16 }
-#define TEN(a, b) ONE(a, b, 0), ONE(a, b, 1), ONE(a, b, 2), ONE(a, b, 3), ONE(a, b, 4), \
-	ONE(a, b, 5), ONE(a, b, 6), ONE(a, b, 7), ONE(a, b, 8), ONE(a, b, 9)
-#define HUNDRED(a) TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7), TEN(a, 8), TEN(a, 9)
-const uint8_t gt_thousand[1000][4] = { HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3), HUNDRED(4), HUNDRED(5), HUNDRED(6), HUNDRED(7),
-				       HUNDRED(8), HUNDRED(9) };
+#define ONE(a, b, c)                                                                               \
+	{                                                                                          \
+		'0' + (a), '0' + (b), '0' + (c), (a) ? 0 : (b) ? 8 : 16                            \
+	}
+#define TEN(a, b)                                                                                  \
+	ONE(a, b, 0), ONE(a, b, 1), ONE(a, b, 2), ONE(a, b, 3), ONE(a, b, 4), ONE(a, b, 5),        \
+		ONE(a, b, 6), ONE(a, b, 7), ONE(a, b, 8), ONE(a, b, 9)
+#define HUNDRED(a)                                                                                 \
+	TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7),    \
+		TEN(a, 8), TEN(a, 9)
+const uint8_t gt_thousand[1000][4] = { HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3), HUNDRED(4),
+	HUNDRED(5), HUNDRED(6), HUNDRED(7), HUNDRED(8), HUNDRED(9) };
 
 char *gt_put_long_(char *p, uint64_t v)
 {
@@ -92,8 +99,9 @@ char *gt_put_s(char *p, int64_t ns)
 	return gt_put_nine(p + 1, (uint32_t)(u % 1000000000));
 }
 
-/* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of 53 bits by a power of two, and 128
- * bits hold that number times any power of ten here: what rounding takes away is exact, too. */
+/* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of
+ * 53 bits by a power of two, and 128 bits hold that number times any power of ten here: what
+ * rounding takes away is exact, too. */
 static uint64_t scaled(double v, unsigned decimals)
 {
 	unsigned __int128 parts, rest, half;
@@ -104,7 +112,7 @@ static uint64_t scaled(double v, unsigned decimals)
 		return (uint64_t)v * tens[decimals];
 	memcpy(&bits, &v, sizeof(bits));
 	exponent = (unsigned)(bits >> 52);
-	if (exponent < 1023 - 65)		/* so little that no decimal shows */
+	if (exponent < 1023 - 65) /* so little that no decimal shows */
 		return 0;
 	parts = (unsigned __int128)((bits & ((1ull << 52) - 1)) | 1ull << 52) * tens[decimals];
 	shift = 1023 + 52 - exponent;
@@ -129,14 +137,15 @@ char *gt_put_general(char *p, double v)
 	unsigned decimals = 0;
 	uint64_t n;
 
-	if (!(a >= 1e-4 && a < 1e15))		/* with an exponent, or none at all */
+	if (!(a >= 1e-4 && a < 1e15)) /* with an exponent, or none at all */
 		return p + sprintf(p, "%.15g", v);
 	*p = '-';
 	p += v < 0;
 	while (a * (double)tens[decimals] < 1e14)
 		decimals++;
 	n = scaled(a, decimals);
-	for (; decimals && n % 10 == 0; n /= 10)	/* also where it was rounded up to one digit more */
+	/* also where it was rounded up to one digit more */
+	for (; decimals && n % 10 == 0; n /= 10)
 		decimals--;
 	return gt_put_parts(p, n, decimals);
 }

@@ -1,9 +1,11 @@
 /* Numbers as decimal digits, without printf: the room for all who print many of them.
  *
- * Numbers are taken apart by thousands, and a table has the three digits of each thousand; so 12 digits are four look-ups. It also
- * says how far to shift these three where they lead the number, to be rid of their zeros: nothing branches on a single digit.
+ * Numbers are taken apart by thousands, and a table has the three digits of each thousand; so 12
+ * digits are four look-ups. It also says how far to shift these three where they lead the number,
+ * to be rid of their zeros: nothing branches on a single digit.
  *
- * Each puts digits at p and returns the byte behind the last one. Up to GT_DIGITS_SPILL bytes behind that are overwritten. */
+ * Each puts digits at p and returns the byte behind the last one. Up to GT_DIGITS_SPILL bytes
+ * behind that are overwritten. */
 #ifndef GT_DIGITS_H
 #define GT_DIGITS_H
 #include <endian.h>
@@ -12,7 +14,8 @@
 
 #define GT_DIGITS_SPILL 4
 
-extern const uint8_t gt_thousand[1000][4];	/* three digits, and by how many bits they are shifted where they lead */
+/* three digits, and by how many bits they are shifted where they lead */
+extern const uint8_t gt_thousand[1000][4];
 
 /* Three digits of v, which is below 1000. */
 static inline char *gt_put_three(char *p, uint32_t v)
@@ -42,7 +45,7 @@ static inline char *gt_put_lead_(char *p, uint32_t v)
 	return p + 3 - shift / 8;
 }
 
-char *gt_put_long_(char *p, uint64_t v);	/* from 10^12 on */
+char *gt_put_long_(char *p, uint64_t v); /* from 10^12 on */
 
 static inline char *gt_put_u64(char *p, uint64_t v)
 {
@@ -89,14 +92,14 @@ static inline char *gt_put_i64(char *p, int64_t v)
 	return gt_put_u64(p, u);
 }
 
-char *gt_put_hex(char *p, uint64_t v);		/* 0x... */
+char *gt_put_hex(char *p, uint64_t v); /* 0x... */
 /* A whole number of parts, of which 10^decimals make one: 0 to 18 decimals. */
 char *gt_put_parts(char *p, uint64_t v, unsigned decimals);
-char *gt_put_hundredths(char *p, int64_t v);	/* with exactly 2 decimals: 12.34 */
-char *gt_put_us(char *p, int64_t ns);		/* microseconds with exactly 3 decimals: 1234.567 */
-char *gt_put_s(char *p, int64_t ns);		/* seconds with exactly 9 decimals */
-/* What printf has for "%.*f", to the last digit: v as a binary fraction is exact, and is rounded to even where it lies in the middle.
- * decimals: 0 to 9, and |v| * 10^decimals is below 2^63. */
+char *gt_put_hundredths(char *p, int64_t v); /* with exactly 2 decimals: 12.34 */
+char *gt_put_us(char *p, int64_t ns);        /* microseconds with exactly 3 decimals: 1234.567 */
+char *gt_put_s(char *p, int64_t ns);         /* seconds with exactly 9 decimals */
+/* What printf has for "%.*f", to the last digit: v as a binary fraction is exact, and is rounded to
+ * even where it lies in the middle. decimals: 0 to 9, and |v| * 10^decimals is below 2^63. */
 char *gt_put_fixed(char *p, double v, unsigned decimals);
 /* Likewise "%.15g". Any v; 32 bytes are room enough. */
 char *gt_put_general(char *p, double v);

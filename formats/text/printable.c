@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* vasprintf */
+#define _GNU_SOURCE /* vasprintf */
 #include "formats/text/printable.h"
 
 #include <stdarg.h>
@@ -54,7 +54,8 @@ void gt_printable_write(FILE *to, const char *s)
 		fwrite(piece, 1, (size_t)(gt_printable_put(piece, sizeof(piece), &s) - piece), to);
 }
 
-/* stderr has no buffer: the line is put together first, so that other processes print before or behind it. */
+/* stderr has no buffer: the line is put together first, so that other processes print before or
+ * behind it. */
 void gt_message(FILE *to, const char *tool, const char *fmt, ...)
 {
 	char cut[512], *text = NULL, *line;
@@ -71,7 +72,7 @@ void gt_message(FILE *to, const char *tool, const char *fmt, ...)
 	line = text ? gt_printable(text, 0) : NULL;
 	if (line) {
 		fprintf(to, "%s: %s\n", tool, line);
-	} else {	/* no memory */
+	} else { /* no memory */
 		fprintf(to, "%s: ", tool);
 		gt_printable_write(to, text ? text : cut);
 		fputc('\n', to);

@@ -1,6 +1,7 @@
-/* glibc's regcomp copies what a repetition repeats, and a repetition within another one multiplies the
- * copies, until memory or the stack ends: "((a{255}){255}){255}", and "a++++", where each further + doubles
- * them. A back reference, which GNU knows and POSIX does not, may take hours to match. */
+/* glibc's regcomp copies what a repetition repeats, and a repetition within another one multiplies
+ * the copies, until memory or the stack ends: "((a{255}){255}){255}", and "a++++", where each
+ * further + doubles them. A back reference, which GNU knows and POSIX does not, may take hours to
+ * match. */
 #include "formats/text/regex_check.h"
 
 #include <stdbool.h>
@@ -8,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPIES_MAX 1000u	/* each repetition counts as if it were within all those before it */
+/* each repetition counts as if it were within all those before it */
+#define COPIES_MAX 1000u
 
 /* Of the bounds behind a brace: "3}", "3,}" or "3,5}". */
 static unsigned long copies_of(const char *bounds)
 {
 	char *end;
-	unsigned long n = strtoul(bounds, &end, 10), most = *end == ',' ? strtoul(end + 1, &end, 10) : n;
+	unsigned long n = strtoul(bounds, &end, 10),
+		      most = *end == ',' ? strtoul(end + 1, &end, 10) : n;
 
 	most = most > n ? most : n;
 	return !most ? 1 : most < COPIES_MAX ? most : COPIES_MAX + 1;

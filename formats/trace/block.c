@@ -1,18 +1,17 @@
 /* The content of a block of rows, unpacked (TRACE_FORMAT.md, Rows):
  *
  *      base     the earliest start
- *      runs     how many; of each: track + 1, rows            rows of all runs follow one another in every column
- *      types    how many; of each: type id + 1                a row names its type by its place here, its code
- *      flags    which columns there are
- *      code     one or two bytes a row, absent when there is one type only
- *      depth    one byte a row, absent when all are 0
- *      gap      start, less where the previous row of the run ended (or started, for a call nested in it)
- *      dur      end - start
- *      ret      only the rows where it is not 0
- *      args     per type with arguments: bytes that follow, then one column a field
+ *      runs     how many; of each: track + 1, rows            rows of all runs follow one another
+ * in every column types    how many; of each: type id + 1                a row names its type by
+ * its place here, its code flags    which columns there are code     one or two bytes a row, absent
+ * when there is one type only depth    one byte a row, absent when all are 0 gap      start, less
+ * where the previous row of the run ended (or started, for a call nested in it) dur      end -
+ * start ret      only the rows where it is not 0 args     per type with arguments: bytes that
+ * follow, then one column a field
  *
- * Rows of a run are sorted by start, a parent before its children, so that gaps of nested calls are never negative; only
- * intervals that overlap (GPU work, foreign spans) need signed gaps, and a flag says so.
+ * Rows of a run are sorted by start, a parent before its children, so that gaps of nested calls are
+ * never negative; only intervals that overlap (GPU work, foreign spans) need signed gaps, and a
+ * flag says so.
  */
 #include "formats/trace/block.h"
 
@@ -23,7 +22,10 @@ enum { HAS_CODES = 1, WIDE_CODES = 2, HAS_DEPTH = 4, SIGNED_GAPS = 8, ALL_FLAGS 
 
 static bool nests(enum gt_kind kind) { return kind == GT_CALL || kind == GT_OPEN; }
 
-static unsigned fields_of(const struct gt_type *types, uint32_t type) { return type == GT_NONE ? 2 : types[type].nfields; }
+static unsigned fields_of(const struct gt_type *types, uint32_t type)
+{
+	return type == GT_NONE ? 2 : types[type].nfields;
+}
 
 /* ---- packing ---- */
 
@@ -50,7 +52,8 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 	size_t old = p->ncode_of;
 
 	if (gt_grow(&p->code_of, &p->ncode_of, (size_t)slot + 1, sizeof(*p->code_of)) ||
-	    gt_grow(&p->types, &p->ntypes_cap, n + 1, sizeof(*p->types)) || gt_grow(&p->count, &p->ncount_cap, n + 1, sizeof(*p->count)))
+		gt_grow(&p->types, &p->ntypes_cap, n + 1, sizeof(*p->types)) ||
+		gt_grow(&p->count, &p->ncount_cap, n + 1, sizeof(*p->count)))
 		return -ENOMEM;
 	if (p->ncode_of > old)
 		memset(p->code_of + old, 0, (p->ncode_of - old) * sizeof(*p->code_of));
@@ -61,12 +64,18 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 }
 
 /* What one pass over the rows finds out. */
-struct measure { uint64_t gaps, deep, rets; int64_t max_end; uint32_t ntypes; };
+struct measure {
+	uint64_t gaps, deep, rets;
+	int64_t max_end;
+	uint32_t ntypes;
+};
 
-/* Rows of one slice to the columns, from place `at` on: codes to p->code, gaps to p->column, durations to p->other, depths to
- * p->bytes. Rows of one type often follow one another, and are counted together: an increment in memory that waits for the one
- * before costs more than the rest. */
-static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slice, size_t at, int64_t base, struct measure *to)
+/* Rows of one slice to the columns, from place `at` on: codes to p->code, gaps to p->column,
+ * durations to p->other, depths to p->bytes. Rows of one type often follow one another, and are
+ * counted together: an increment in memory that waits for the one before costs more than the rest.
+ */
+static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slice, size_t at,
+	int64_t base, struct measure *to)
 {
 	struct measure m = *to;
 	uint64_t *gap = p->column + at, *dur = p->other + at;
@@ -75,16 +84,17 @@ static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slic
 	int64_t start = base, end = base;
 	unsigned depth = 255, code = 0;
 	uint32_t last = 0;
-	size_t since = 0;	/* the first row of this type in a row */
+	size_t since = 0; /* the first row of this type in a row */
 
 	for (size_t i = 0; i < slice->n; i++) {
 		const struct gt_writer_row *r = &slice->rows[i];
-		uint32_t slot = r->type + 1;	/* GT_NONE + 1 is 0 */
+		uint32_t slot = r->type + 1; /* GT_NONE + 1 is 0 */
 
 		if (__builtin_expect(!i || slot != last, 0)) {
 			if (i)
 				p->count[code] += (uint32_t)(i - since);
-			if ((slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp) && new_code(p, slot, m.ntypes++))
+			if ((slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp) &&
+				new_code(p, slot, m.ntypes++))
 				return -ENOMEM;
 			code = p->code_of[slot] & 0xffff;
 			last = slot;
@@ -123,7 +133,8 @@ static void put_codes(struct gt_packer *p, size_t n, uint32_t ntypes, struct gt_
 }
 
 /* Only the rows whose return code is not 0. */
-static void put_rets(struct gt_packer *p, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
+static void put_rets(
+	struct gt_packer *p, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
 	size_t n = 0, at = 0, last = 0;
 
@@ -142,7 +153,8 @@ static void put_rets(struct gt_packer *p, const struct gt_slice *slices, size_t 
 }
 
 /* Sorts the values of a slice's rows into place, by code and field. */
-static void place_values(struct gt_packer *p, const struct gt_type *types, const struct gt_slice *slice, const uint16_t *codes)
+static void place_values(struct gt_packer *p, const struct gt_type *types,
+	const struct gt_slice *slice, const uint16_t *codes)
 {
 	uint32_t code = UINT32_MAX;
 	unsigned nfields = 0;
@@ -168,9 +180,10 @@ static void place_values(struct gt_packer *p, const struct gt_type *types, const
 		p->at[code] = (uint32_t)(to - p->values);
 }
 
-/* The argument columns: values are sorted into place first, then packed one column after another. */
-static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes, const struct gt_slice *slices, size_t nslices,
-		    struct gt_buf *out)
+/* The argument columns: values are sorted into place first, then packed one column after another.
+ */
+static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes,
+	const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
 	size_t total = 0, row = 0;
 
@@ -194,7 +207,8 @@ static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t n
 			continue;
 		gt_buf_clear(&p->section);
 		for (unsigned f = 0; f < nfields; f++)
-			gt_put_values(&p->section, v + (size_t)f * p->count[c], p->count[c], &p->scratch);
+			gt_put_values(
+				&p->section, v + (size_t)f * p->count[c], p->count[c], &p->scratch);
 		gt_put_varint(out, p->section.len);
 		gt_buf_add(out, p->section.data, p->section.len);
 		out->failed |= p->section.failed;
@@ -219,8 +233,9 @@ static size_t survey(const struct gt_slice *slices, size_t nslices, struct gt_wi
 	return n;
 }
 
-int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types, const struct gt_slice *slices, size_t nslices,
-		  struct gt_buf *out, struct gt_wire_block *head)
+int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types,
+	const struct gt_slice *slices, size_t nslices, struct gt_buf *out,
+	struct gt_wire_block *head)
 {
 	size_t n = survey(slices, nslices, head), at = 0;
 	struct measure m = { .max_end = INT64_MIN };
@@ -241,8 +256,8 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 	gt_put_varint(out, m.ntypes);
 	for (uint32_t c = 0; c < m.ntypes; c++)
 		gt_put_varint(out, p->types[c] == GT_NONE ? 0 : (uint64_t)p->types[c] + 1);
-	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (m.ntypes > 1 ? HAS_CODES : 0) |
-		(m.ntypes > 256 ? WIDE_CODES : 0);
+	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) |
+		(m.ntypes > 1 ? HAS_CODES : 0) | (m.ntypes > 256 ? WIDE_CODES : 0);
 	gt_buf_byte(out, (uint8_t)flags);
 	put_codes(p, n, m.ntypes, out);
 	if (flags & HAS_DEPTH)
@@ -280,10 +295,13 @@ void gt_packer_release(struct gt_packer *p)
 
 #define LIES(err, what) gt_err_set(err, -EBADMSG, "a block's " what)
 
-/* Room for the arrays: everything that the head's numbers ask for, once, before anything is believed. */
+/* Room for the arrays: everything that the head's numbers ask for, once, before anything is
+ * believed. */
 static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 {
-	size_t n = nrows ? nrows : 1, need = n * (8 + 8 + 2 + 1 + 4 + 4 + 4 + 4) + (size_t)nruns * sizeof(struct gt_run) + 8 * 16;
+	size_t n = nrows ? nrows : 1,
+	       need = n * (8 + 8 + 2 + 1 + 4 + 4 + 4 + 4) + (size_t)nruns * sizeof(struct gt_run) +
+		8 * 16;
 	uint8_t *at;
 
 	gt_buf_clear(&u->arena);
@@ -291,11 +309,12 @@ static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 	if (!at)
 		return -ENOMEM;
 	at += -(uintptr_t)at & 7;
-#define CARVE(field, count) ((u)->field = (void *)at, at += ((count) * sizeof(*(u)->field) + 7) & ~(size_t)7)
+#define CARVE(field, count)                                                                        \
+	((u)->field = (void *)at, at += ((count) * sizeof(*(u)->field) + 7) & ~(size_t)7)
 	CARVE(start, n);
 	CARVE(dur, n);
 	CARVE(runs, nruns);
-	CARVE(types, n);	/* no more types than rows */
+	CARVE(types, n); /* no more types than rows */
 	CARVE(per_code, n);
 	CARVE(ret_row, n);
 	CARVE(ret, n);
@@ -305,7 +324,8 @@ static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 	return 0;
 }
 
-static int get_runs(struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
+static int get_runs(
+	struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
 {
 	uint32_t first = 0;
 
@@ -322,7 +342,8 @@ static int get_runs(struct gt_unpacked *u, struct gt_span *in, const struct gt_s
 	return first == u->nrows ? 0 : LIES(err, "runs do not add up");
 }
 
-static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
+static int get_types(
+	struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!gt_get_u32(in, &u->ntypes) || u->ntypes > u->nrows || (u->nrows && !u->ntypes))
 		return LIES(err, "types do not fit its rows");
@@ -337,8 +358,8 @@ static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_
 	return 0;
 }
 
-/* The same code comes many times in a row, and an increment that waits for the one before takes five cycles: four counters each keep
- * them apart. */
+/* The same code comes many times in a row, and an increment that waits for the one before takes
+ * five cycles: four counters each keep them apart. */
 void gt_block_count(struct gt_unpacked *u)
 {
 	uint32_t lane[4][256] = { { 0 } };
@@ -389,7 +410,8 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 }
 
 /* Gaps (in start) and durations become starts. Returns whether all stayed in range and in order. */
-static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64_t base, bool is_signed)
+static bool integrate_run(
+	struct gt_unpacked *u, const struct gt_run *run, int64_t base, bool is_signed)
 {
 	int64_t start = base, end = base;
 	unsigned depth = 0;
@@ -397,22 +419,30 @@ static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64
 
 	for (uint32_t i = run->first; i < run->first + run->n; i++) {
 		bool nested = i != run->first && u->depth && u->depth[i] > depth && nests(u->kind);
-		int64_t from = nested ? start : end, gap = is_signed ? gt_unzigzag((uint64_t)u->start[i]) : u->start[i], s;
+		int64_t from = nested ? start : end,
+			gap = is_signed ? gt_unzigzag((uint64_t)u->start[i]) : u->start[i], s;
 
-		fine &= !__builtin_add_overflow(from, gap, &s) && (is_signed || gap >= 0) && (i == run->first || s >= start);
-		fine &= u->dur[i] >= 0 && !__builtin_add_overflow(s, u->dur[i], &end) && s > -GT_TIME_MAX && end < GT_TIME_MAX;
+		fine &= !__builtin_add_overflow(from, gap, &s) && (is_signed || gap >= 0) &&
+			(i == run->first || s >= start);
+		fine &= u->dur[i] >= 0 && !__builtin_add_overflow(s, u->dur[i], &end) &&
+			s > -GT_TIME_MAX && end < GT_TIME_MAX;
 		u->start[i] = start = s;
 		depth = u->depth ? u->depth[i] : 0;
 	}
 	return fine;
 }
 
-struct times { struct gt_coded_column gaps, durs; const uint8_t *gaps_end, *durs_end; };
+struct times {
+	struct gt_coded_column gaps, durs;
+	const uint8_t *gaps_end, *durs_end;
+};
 
-/* The same for the usual case: no signs, and nothing so large that sums could overflow. Both columns and the sums in one go take less
- * time than one after the other, since a sum has to wait for the one before. False: it is not the usual case, or bytes are missing.
- * Columns come by value, or where they are would have to be in memory. */
-static inline __attribute__((always_inline)) bool add_up(struct gt_unpacked *u, struct times t, int64_t base, bool nested)
+/* The same for the usual case: no signs, and nothing so large that sums could overflow. Both
+ * columns and the sums in one go take less time than one after the other, since a sum has to wait
+ * for the one before. False: it is not the usual case, or bytes are missing. Columns come by value,
+ * or where they are would have to be in memory. */
+static inline __attribute__((always_inline)) bool add_up(
+	struct gt_unpacked *u, struct times t, int64_t base, bool nested)
 {
 	int64_t *starts = u->start, *lengths = u->dur;
 	const uint8_t *depths = u->depth;
@@ -427,7 +457,8 @@ static inline __attribute__((always_inline)) bool add_up(struct gt_unpacked *u, 
 			size_t stop = last - i < GT_UNCHECKED ? last : i + GT_UNCHECKED;
 
 			for (; i < stop; i++) {
-				uint64_t gap = gt_column_value(&t.gaps), dur = gt_column_value(&t.durs);
+				uint64_t gap = gt_column_value(&t.gaps),
+					 dur = gt_column_value(&t.durs);
 
 				start = gap + (nested && depths[i] > depth ? start : end);
 				end = start + dur;
@@ -455,15 +486,18 @@ static bool get_small_times(struct gt_unpacked *u, struct gt_span *in, int64_t b
 	return u->depth && nests(u->kind) ? add_up(u, t, base, true) : add_up(u, t, base, false);
 }
 
-static int get_times(struct gt_unpacked *u, struct gt_span *in, unsigned flags, int64_t base, struct gt_err *err)
+static int get_times(
+	struct gt_unpacked *u, struct gt_span *in, unsigned flags, int64_t base, struct gt_err *err)
 {
 	struct gt_span once = *in;
 
-	if (!(flags & SIGNED_GAPS) && base > -GT_TIME_MAX && base < GT_TIME_MAX && get_small_times(u, &once, base)) {
+	if (!(flags & SIGNED_GAPS) && base > -GT_TIME_MAX && base < GT_TIME_MAX &&
+		get_small_times(u, &once, base)) {
 		*in = once;
 		return 0;
 	}
-	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) || gt_get_column(in, (uint64_t *)u->dur, u->nrows))
+	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) ||
+		gt_get_column(in, (uint64_t *)u->dur, u->nrows))
 		return LIES(err, "times are cut short");
 	for (uint32_t r = 0; r < u->nruns; r++)
 		if (!integrate_run(u, &u->runs[r], base, flags & SIGNED_GAPS))
@@ -499,8 +533,8 @@ static int get_rets(struct gt_unpacked *u, struct gt_span *in, struct gt_err *er
 	return code ? LIES(err, "return codes do not fit its rows") : 0;
 }
 
-int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
-		    struct gt_err *err)
+int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows,
+	const struct gt_segment *seg, struct gt_err *err)
 {
 	struct gt_span in = bytes;
 	uint64_t base;
@@ -510,7 +544,8 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 	u->kind = kind;
 	u->nrows = nrows;
 	u->counted = false;
-	if (nrows > GT_BLOCK_ROWS || !gt_get_varint(&in, &base) || !gt_get_u32(&in, &u->nruns) || u->nruns > nrows)
+	if (nrows > GT_BLOCK_ROWS || !gt_get_varint(&in, &base) || !gt_get_u32(&in, &u->nruns) ||
+		u->nruns > nrows)
 		return LIES(err, "head does not fit its content");
 	if (carve(u, nrows, u->nruns))
 		return gt_err_set(err, -ENOMEM, "out of memory");
@@ -547,7 +582,8 @@ unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *s
 	return code < u->ntypes ? fields_of(seg->types, u->types[code]) : 0;
 }
 
-int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at)
+int gt_block_columns(
+	struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at)
 {
 	struct gt_span in = u->args;
 	uint32_t c = 0;
@@ -589,7 +625,8 @@ void gt_unpacked_release(struct gt_unpacked *u)
 
 /* ---- arguments, some rows at a time ---- */
 
-static int open_section(struct gt_args *a, uint32_t c, uint32_t rows, struct gt_span *in, struct gt_buf *dicts)
+static int open_section(
+	struct gt_args *a, uint32_t c, uint32_t rows, struct gt_span *in, struct gt_buf *dicts)
 {
 	struct gt_span section = *in;
 	uint64_t bytes;
@@ -606,7 +643,8 @@ static int open_section(struct gt_args *a, uint32_t c, uint32_t rows, struct gt_
 	return rows && section.at != section.end ? -EBADMSG : 0;
 }
 
-/* A code without rows needs no places: its section may be empty, however many fields its type has. */
+/* A code without rows needs no places: its section may be empty, however many fields its type has.
+ */
 static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	uint32_t n = 0;
@@ -618,7 +656,9 @@ static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct 
 	for (uint32_t c = 0; c < u->ntypes; c++) {
 		unsigned nfields = gt_block_fields(u, seg, c);
 
-		a->codes[c] = (struct gt_args_code){ .type = u->types[c], .first = n, .nfields = (uint8_t)nfields };
+		a->codes[c] = (struct gt_args_code){
+			.type = u->types[c], .first = n, .nfields = (uint8_t)nfields
+		};
 		n += u->per_code[c] ? nfields : 0;
 		if (u->per_code[c] && nfields > a->most)
 			a->most = (uint8_t)nfields;
@@ -628,7 +668,8 @@ static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct 
 	return a->values ? 0 : -ENOMEM;
 }
 
-int gt_args_open(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in)
+int gt_args_open(
+	struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in)
 {
 	struct gt_buf dicts = { 0 };
 	int code;
@@ -647,18 +688,22 @@ int gt_args_open(struct gt_args *a, struct gt_unpacked *u, const struct gt_segme
 	return code;
 }
 
-/* The arguments of a code, a column after the other: a row at a time would find out for each value how it was packed. */
-static void next_of_code(struct gt_args *a, const struct gt_args_code *c, uint64_t *const *to, size_t n)
+/* The arguments of a code, a column after the other: a row at a time would find out for each value
+ * how it was packed. */
+static void next_of_code(
+	struct gt_args *a, const struct gt_args_code *c, uint64_t *const *to, size_t n)
 {
 	for (unsigned f = 0; f < c->nfields; f++)
 		gt_values_next(&a->values[c->first + f], a->dicts, to, n, f);
 }
 
-void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code, uint64_t *const *to, size_t n)
+void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code,
+	uint64_t *const *to, size_t n)
 {
 	if (!code && n)
 		next_of_code(a, &a->codes[0], to, n);
-	for (size_t i = n; code && i--; a->codes[code[i]].row = (uint16_t)(i + 1))	/* a list of the rows of each code */
+	/* a list of the rows of each code */
+	for (size_t i = n; code && i--; a->codes[code[i]].row = (uint16_t)(i + 1))
 		room->next[i] = a->codes[code[i]].row;
 	for (size_t i = 0; code && i < n; i++) {
 		struct gt_args_code *c = &a->codes[code[i]];
@@ -666,7 +711,7 @@ void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *
 
 		for (unsigned row = c->row; row; row = room->next[row - 1])
 			room->to[rows++] = to[row - 1];
-		c->row = 0;		/* its other rows have nothing left to do */
+		c->row = 0; /* its other rows have nothing left to do */
 		if (rows)
 			next_of_code(a, c, room->to, rows);
 	}

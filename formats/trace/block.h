@@ -11,9 +11,9 @@
 /* A row as the writer holds it until its block is packed. */
 struct gt_writer_row {
 	int64_t start, end;
-	uint32_t type;		/* GT_NONE: losses */
+	uint32_t type; /* GT_NONE: losses */
 	int32_t ret;
-	uint32_t args;		/* where its values start in its slice's args */
+	uint32_t args; /* where its values start in its slice's args */
 	uint8_t depth, nargs;
 	uint8_t pad[2];
 };
@@ -29,53 +29,65 @@ struct gt_slice {
 
 /* Working memory of the encoder, kept from block to block. Zero-initialised is valid. */
 struct gt_packer {
-	uint64_t *column, *other;	/* GT_BLOCK_ROWS each */
+	uint64_t *column, *other; /* GT_BLOCK_ROWS each */
 	uint16_t *code;
 	uint8_t *bytes;
-	uint32_t *code_of;		/* by type id + 1: stamp << 16 | code */
+	uint32_t *code_of; /* by type id + 1: stamp << 16 | code */
 	size_t ncode_of;
 	uint32_t stamp;
-	uint32_t *types, *count, *at;	/* by code */
+	uint32_t *types, *count, *at; /* by code */
 	size_t ntypes_cap, ncount_cap, nat_cap, nvalues_cap;
 	uint64_t *values;
 	struct gt_buf scratch, section;
 };
-/* Packs slices (together at most GT_BLOCK_ROWS rows, all of one kind) behind out->len and fills in the head's rows, runs,
- * track, min_start, max_end. The caller looks at out->len: over GT_BLOCK_BYTES it must try again with fewer rows. Values a
- * row lacks (calls still open) are packed as 0. 0 or -ENOMEM. */
-int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types, const struct gt_slice *slices, size_t nslices,
-		  struct gt_buf *out, struct gt_wire_block *head);
+/* Packs slices (together at most GT_BLOCK_ROWS rows, all of one kind) behind out->len and fills in
+ * the head's rows, runs, track, min_start, max_end. The caller looks at out->len: over
+ * GT_BLOCK_BYTES it must try again with fewer rows. Values a row lacks (calls still open) are
+ * packed as 0. 0 or -ENOMEM. */
+int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types,
+	const struct gt_slice *slices, size_t nslices, struct gt_buf *out,
+	struct gt_wire_block *head);
 void gt_packer_release(struct gt_packer *p);
 
 /* A block unpacked: arrays of exactly the block's rows. Zero-initialised is empty and valid. */
 struct gt_unpacked {
 	enum gt_kind kind;
 	uint32_t nrows, nruns, ntypes;
-	struct gt_run { uint32_t track, first, n; } *runs;
-	uint32_t *types;		/* ids or GT_NONE */
+	struct gt_run {
+		uint32_t track, first, n;
+	} * runs;
+	uint32_t *types; /* ids or GT_NONE */
 	int64_t *start, *dur;
-	uint16_t *code;			/* NULL: all 0 */
-	uint8_t *depth;			/* NULL: all 0 */
-	uint32_t *ret_row; int32_t *ret; uint32_t nret;
-	struct gt_span args;		/* the argument columns, still packed; within the bytes handed in */
-	uint32_t *per_code;		/* once gt_block_count was asked: rows of each code in the whole block; ntypes */
+	uint16_t *code; /* NULL: all 0 */
+	uint8_t *depth; /* NULL: all 0 */
+	uint32_t *ret_row;
+	int32_t *ret;
+	uint32_t nret;
+	/* the argument columns, still packed; within the bytes handed in */
+	struct gt_span args;
+	/* once gt_block_count was asked: rows of each code in the whole block; ntypes */
+	uint32_t *per_code;
 	bool counted;
-	uint32_t next_code;		/* gt_block_columns asked for codes in order finds each where the last one ended: here */
+	/* gt_block_columns asked for codes in order finds each where the last one ended: here */
+	uint32_t next_code;
 	const uint8_t *next_args;
-	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin, what gaps count from */
-	uint32_t codes_at, depths_at, gaps_at;	/* 0: there are none */
+	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin,
+	 * what gaps count from */
+	uint32_t codes_at, depths_at, gaps_at; /* 0: there are none */
 	bool wide_codes, signed_gaps;
 	int64_t base;
-	struct gt_buf arena;		/* all of the above */
+	struct gt_buf arena; /* all of the above */
 };
-/* Unpacks bytes (with GT_SLACK readable behind them, which must stay while args are wanted). Checks everything against the
- * segment's type and track counts. 0 or -EBADMSG with text. */
-int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
-		    struct gt_err *err);
-void gt_block_count(struct gt_unpacked *u);	/* if that was not done yet: only who wants arguments needs it */
-/* Where the arguments of a code that has rows are: the column of field f, for gt_get_values of its per_code[code] rows, begins at
- * u->args.at + at[f]. All of them are checked. 0 or -EBADMSG. */
-int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at);
+/* Unpacks bytes (with GT_SLACK readable behind them, which must stay while args are wanted). Checks
+ * everything against the segment's type and track counts. 0 or -EBADMSG with text. */
+int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows,
+	const struct gt_segment *seg, struct gt_err *err);
+/* if that was not done yet: only who wants arguments needs it */
+void gt_block_count(struct gt_unpacked *u);
+/* Where the arguments of a code that has rows are: the column of field f, for gt_get_values of its
+ * per_code[code] rows, begins at u->args.at + at[f]. All of them are checked. 0 or -EBADMSG. */
+int gt_block_columns(
+	struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at);
 /* How many fields rows of this code have. */
 unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code);
 void gt_unpacked_release(struct gt_unpacked *u);
@@ -83,18 +95,30 @@ void gt_unpacked_release(struct gt_unpacked *u);
 /* The arguments of a block, some rows at a time, in little memory. */
 struct gt_args {
 	/* by code; values[first] reads its first field; row: within gt_args_next */
-	struct gt_args_code { uint32_t type, first; uint16_t row; uint8_t nfields; } *codes;
+	struct gt_args_code {
+		uint32_t type, first;
+		uint16_t row;
+		uint8_t nfields;
+	} * codes;
 	struct gt_values *values;
 	uint64_t *dicts;
-	size_t bytes;			/* of memory taken */
-	uint8_t most;			/* fields of any code that has rows */
+	size_t bytes; /* of memory taken */
+	uint8_t most; /* fields of any code that has rows */
 };
-/* Counts u, checks all of the argument columns in `in` (which u's, or a copy of them) and moves it behind them. The bytes must stay,
- * with GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release either way. */
-int gt_args_open(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
+/* Counts u, checks all of the argument columns in `in` (which u's, or a copy of them) and moves it
+ * behind them. The bytes must stay, with GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release
+ * either way. */
+int gt_args_open(
+	struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
 #define GT_ARGS_ROWS 1024
-struct gt_args_room { uint16_t next[GT_ARGS_ROWS]; uint64_t *to[GT_ARGS_ROWS]; };	/* working memory */
-/* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all have 0), to to[i]. */
-void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code, uint64_t *const *to, size_t n);
+/* working memory */
+struct gt_args_room {
+	uint16_t next[GT_ARGS_ROWS];
+	uint64_t *to[GT_ARGS_ROWS];
+};
+/* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all
+ * have 0), to to[i]. */
+void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code,
+	uint64_t *const *to, size_t n);
 void gt_args_release(struct gt_args *a);
 #endif

@@ -4,35 +4,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gt_bucket {		/* one interval [start, start + width) of the grid, one track, one nesting depth */
+/* one interval [start, start + width) of the grid, one track, one nesting depth */
+struct gt_bucket {
 	int64_t start;
-	uint64_t width;		/* a power of two */
-	uint64_t busy;		/* ns covered by at least one row */
-	uint64_t count;		/* rows that start in it */
-	uint64_t bytes;		/* sum of GT_R_BYTES fields of rows that start in it */
-	uint64_t longest;	/* ns: longest row that starts in it */
-	int64_t longest_at;	/* start of that row: with its track and depth this names it */
-	uint8_t category;	/* the category that covers most of it */
-	uint8_t share;		/* of the busy time, in 1/255 */
+	uint64_t width;     /* a power of two */
+	uint64_t busy;      /* ns covered by at least one row */
+	uint64_t count;     /* rows that start in it */
+	uint64_t bytes;     /* sum of GT_R_BYTES fields of rows that start in it */
+	uint64_t longest;   /* ns: longest row that starts in it */
+	int64_t longest_at; /* start of that row: with its track and depth this names it */
+	uint8_t category;   /* the category that covers most of it */
+	uint8_t share;      /* of the busy time, in 1/255 */
 };
 /* What of a track a summary tells: rows that are drawn in one line, or nest in several. */
 enum gt_aspect {
-	GT_ASPECT_CALLS = 1,	/* by depth; derived, of a process: its threads' outermost calls */
-	GT_ASPECT_RANGES,	/* spans of the layer user, by depth */
-	GT_ASPECT_WORK,		/* what a GPU did; derived, of a device: its streams' */
-	GT_ASPECT_OTHERS,	/* other spans: waits, overhead, what managed memory does; all at depth 0 */
-	GT_ASPECT_IOCTLS,	/* of the calls those of the layer ioctl; all at depth 0 */
+	GT_ASPECT_CALLS = 1, /* by depth; derived, of a process: its threads' outermost calls */
+	GT_ASPECT_RANGES,    /* spans of the layer user, by depth */
+	GT_ASPECT_WORK,      /* what a GPU did; derived, of a device: its streams' */
+	/* other spans: waits, overhead, what managed memory does; all at depth 0 */
+	GT_ASPECT_OTHERS,
+	GT_ASPECT_IOCTLS, /* of the calls those of the layer ioctl; all at depth 0 */
 	/* derived, of a device: copies by their direction */
-	GT_ASPECT_HTOD, GT_ASPECT_DTOH, GT_ASPECT_COPIES /* all others */,
+	GT_ASPECT_HTOD,
+	GT_ASPECT_DTOH,
+	GT_ASPECT_COPIES /* all others */,
 	GT_ASPECTS
 };
 struct gt_summary {
 	uint32_t segment, track;
 	uint8_t aspect, depth;
-	uint8_t level;		/* level 0: one block's; higher levels cover more time in wider buckets */
-	bool derived;		/* a union of the tracks below `track` */
-	uint32_t block;		/* level 0: the number of its block (struct gt_place) */
+	/* level 0: one block's; higher levels cover more time in wider buckets */
+	uint8_t level;
+	bool derived;   /* a union of the tracks below `track` */
+	uint32_t block; /* level 0: the number of its block (struct gt_place) */
 	int64_t from, to;
-	const struct gt_bucket *buckets; uint32_t n;	/* only those that are not empty, by start */
+	/* only those that are not empty, by start */
+	const struct gt_bucket *buckets;
+	uint32_t n;
 };
 #endif

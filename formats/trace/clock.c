@@ -6,7 +6,7 @@
 #include "formats/arch/arch.h"
 
 #define TRIES 16
-#define GOOD_ENOUGH 100		/* ns between the reads around; a quiet machine gives 40 to 70 */
+#define GOOD_ENOUGH 100 /* ns between the reads around; a quiet machine gives 40 to 70 */
 #define ONE (1ULL << 32)
 
 bool gt_clock_trusts_ticks(void)
@@ -33,10 +33,12 @@ static int64_t read_ns(clockid_t id)
 
 int64_t gt_clock_monotonic(void) { return read_ns(CLOCK_MONOTONIC); }
 
-/* monotonic, realtime, monotonic, ticks, monotonic: each read is caught between two of the clock that counts. */
+/* monotonic, realtime, monotonic, ticks, monotonic: each read is caught between two of the clock
+ * that counts. */
 static struct gt_anchor read_all(bool ticks)
 {
-	int64_t m0 = gt_clock_monotonic(), real = read_ns(CLOCK_REALTIME), m1 = gt_clock_monotonic();
+	int64_t m0 = gt_clock_monotonic(), real = read_ns(CLOCK_REALTIME),
+		m1 = gt_clock_monotonic();
 	uint64_t t = ticks ? gt_ticks() : (uint64_t)m1;
 	int64_t m2 = ticks ? gt_clock_monotonic() : m1;
 	int64_t wide = m2 - m1 > m1 - m0 ? m2 - m1 : m1 - m0;
@@ -108,14 +110,16 @@ struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a)
 		c->max_error = a.error;
 	if (!c->ticks)
 		return a;
-	if (a.ticks <= last->ticks)	/* the counter of another CPU is a hair behind */
+	if (a.ticks <= last->ticks) /* the counter of another CPU is a hair behind */
 		a.ticks = last->ticks + 1;
 	if (a.monotonic < last->ns)
 		a.monotonic = last->ns;
 	lay(last, a.ticks, a.monotonic);
 	if (c->n == GT_CLOCK_KNOTS)
 		thin(c);
-	c->knot[c->n] = (struct gt_knot){ .ticks = a.ticks, .ns = a.monotonic, .mult = c->knot[c->n - 1].mult };
+	c->knot[c->n] = (struct gt_knot){
+		.ticks = a.ticks, .ns = a.monotonic, .mult = c->knot[c->n - 1].mult
+	};
 	c->n++;
 	return a;
 }
@@ -131,7 +135,8 @@ void gt_clock_forget(struct gt_clock *c, uint64_t ticks)
 	c->hint = 0;
 }
 
-/* The piece these ticks lie in; the first one also for all before it, the last one for all behind. */
+/* The piece these ticks lie in; the first one also for all before it, the last one for all behind.
+ */
 static uint32_t piece(const struct gt_clock *c, uint64_t ticks)
 {
 	uint32_t low = 0, high = c->n;

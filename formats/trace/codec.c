@@ -1,14 +1,16 @@
 /* Columns.
  *
- * A trace is mostly small numbers: gaps and durations of some tens to thousands of ns. The code byte c of a value says
+ * A trace is mostly small numbers: gaps and durations of some tens to thousands of ns. The code
+ * byte c of a value says
  *
  *      c < 224          the value is c
  *      c < 249          the value is 224 + (c - 224) * 256 + the one extra byte
  *      c = 249 .. 255   the value is 6624 + the 2 .. 8 extra bytes, little endian
  *
- * Codes stand together and extras stand together, so that zstd sees two kinds of bytes with two distributions, and so that
- * decoding needs no branch: three tables, one eight-byte load, one mask. On 150,213 real driver calls this takes 1.34 bytes
- * for the gap and 0.76 for the duration after zstd -3, LEB128 varints take 1.50 and 0.77, and it decodes in 0.7 ns a value.
+ * Codes stand together and extras stand together, so that zstd sees two kinds of bytes with two
+ * distributions, and so that decoding needs no branch: three tables, one eight-byte load, one mask.
+ * On 150,213 real driver calls this takes 1.34 bytes for the gap and 0.76 for the duration after
+ * zstd -3, LEB128 varints take 1.50 and 0.77, and it decodes in 0.7 ns a value.
  */
 #include "formats/trace/codec.h"
 
@@ -61,9 +63,10 @@ static unsigned cost_of(uint64_t v)
 	return v < LITERALS ? 1 : v < LONG_BASE ? 2 : 1 + long_bytes(v - LONG_BASE);
 }
 
-#define GROUP 32		/* values that are looked at together */
+#define GROUP 32 /* values that are looked at together */
 
-/* A group whose values are all literals, as most are, takes no branches and is done many at a time. */
+/* A group whose values are all literals, as most are, takes no branches and is done many at a time.
+ */
 static inline bool put_literals(uint8_t *codes, const uint64_t *v)
 {
 	uint64_t any = 0;
@@ -119,9 +122,16 @@ void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 	b->len += n + nextra;
 }
 
-#define L1(c) [c] = (c) < LITERALS ? (c) : (c) < FIRST_LONG ? LITERALS + ((c) - LITERALS) * 256ull : LONG_BASE
-#define M1(c) [c] = (c) < LITERALS ? 0 : (c) < FIRST_LONG ? 0xff : (c) == 255 ? ~0ull : (1ull << (8 * ((c) - FIRST_LONG + 2) & 63)) - 1
-#define B1(c) [c] = (uint8_t)((c) < LITERALS ? 0 : (c) < FIRST_LONG ? 1 : (c) - FIRST_LONG + 2)
+#define L1(c)                                                                                      \
+	[c] = (c) < LITERALS       ? (c)                                                           \
+		: (c) < FIRST_LONG ? LITERALS + ((c)-LITERALS) * 256ull                            \
+				   : LONG_BASE
+#define M1(c)                                                                                      \
+	[c] = (c) < LITERALS       ? 0                                                             \
+		: (c) < FIRST_LONG ? 0xff                                                          \
+		: (c) == 255       ? ~0ull                                                         \
+				   : (1ull << (8 * ((c)-FIRST_LONG + 2) & 63)) - 1
+#define B1(c) [c] = (uint8_t)((c) < LITERALS ? 0 : (c) < FIRST_LONG ? 1 : (c)-FIRST_LONG + 2)
 #define R4(m, c) m(c), m((c) + 1), m((c) + 2), m((c) + 3)
 #define R16(m, c) R4(m, c), R4(m, (c) + 4), R4(m, (c) + 8), R4(m, (c) + 12)
 #define R64(m, c) R16(m, c), R16(m, (c) + 16), R16(m, (c) + 32), R16(m, (c) + 48)
@@ -132,7 +142,8 @@ int gt_column_find(struct gt_coded_column *c, struct gt_span *in, size_t n)
 {
 	uint64_t nextra;
 
-	if (!gt_get_varint(in, &nextra) || (size_t)(in->end - in->at) < n || (size_t)(in->end - in->at) - n < nextra)
+	if (!gt_get_varint(in, &nextra) || (size_t)(in->end - in->at) < n ||
+		(size_t)(in->end - in->at) - n < nextra)
 		return -EBADMSG;
 	c->code = in->at;
 	c->extra = c->code + n;
@@ -163,7 +174,8 @@ int gt_column_open(struct gt_coded_column *c, struct gt_span *in, size_t n)
 
 	if (gt_column_find(c, in, n))
 		return -EBADMSG;
-	for (size_t i = 0; i < n; i++) {	/* gt_decode.bytes, computed: many at a time, where a table takes one */
+	/* gt_decode.bytes, computed: many at a time, where a table takes one */
+	for (size_t i = 0; i < n; i++) {
 		unsigned code = c->code[i];
 
 		extras += (code >= LITERALS) + (code >= FIRST_LONG) * (code - FIRST_LONG + 1);
@@ -185,7 +197,8 @@ void gt_column_next(struct gt_coded_column *c, uint64_t *v, size_t n)
 enum { CONSTANT, DICTIONARY, DELTA, PLAIN };
 #define DICT_MAX 255
 
-/* Fills dict with the distinct values in order of appearance and codes with their places; 0 when there are too many. */
+/* Fills dict with the distinct values in order of appearance and codes with their places; 0 when
+ * there are too many. */
 static unsigned distinct(const uint64_t *v, size_t n, uint64_t dict[DICT_MAX], uint8_t *codes)
 {
 	uint16_t slots[1024] = { 0 };
@@ -221,7 +234,8 @@ static bool all_equal(const uint64_t *v, size_t n)
 	return !differ;
 }
 
-static void put_distinct(struct gt_buf *b, const uint64_t *dict, unsigned used, const uint8_t *codes, size_t n)
+static void put_distinct(
+	struct gt_buf *b, const uint64_t *dict, unsigned used, const uint8_t *codes, size_t n)
 {
 	gt_buf_byte(b, used == 1 ? CONSTANT : DICTIONARY);
 	if (used > 1)
@@ -259,7 +273,8 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 	gt_put_column(b, delta_cost < plain_cost ? delta : v, n);
 }
 
-/* A dictionary's values to dict, with room for DICT_MAX, and `in` to its codes, which are checked. Returns how many, or -EBADMSG. */
+/* A dictionary's values to dict, with room for DICT_MAX, and `in` to its codes, which are checked.
+ * Returns how many, or -EBADMSG. */
 static int get_dictionary(struct gt_span *in, uint64_t *dict, size_t n)
 {
 	uint64_t used;
@@ -357,7 +372,8 @@ int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_
 	return 0;
 }
 
-void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field)
+void gt_values_next(
+	struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field)
 {
 	struct gt_coded_column in = s->in;
 	uint64_t value = s->value;

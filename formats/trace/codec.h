@@ -1,4 +1,5 @@
-/* Numbers as bytes: varints for lists, and columns ("code byte plus extras") for everything there is much of. */
+/* Numbers as bytes: varints for lists, and columns ("code byte plus extras") for everything there
+ * is much of. */
 #ifndef GT_CODEC_H
 #define GT_CODEC_H
 #include <endian.h>
@@ -8,10 +9,12 @@
 #include "formats/base/buf.h"
 #include "formats/base/err.h"
 
-/* What a decoder reads from. Wherever a span's bytes come from, GT_SLACK bytes behind its end must be readable: decoders
- * load eight bytes at a time and check where they got to every few values. */
+/* What a decoder reads from. Wherever a span's bytes come from, GT_SLACK bytes behind its end must
+ * be readable: decoders load eight bytes at a time and check where they got to every few values. */
 #define GT_SLACK 1024
-struct gt_span { const uint8_t *at, *end; };
+struct gt_span {
+	const uint8_t *at, *end;
+};
 
 static inline uint64_t gt_zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
 static inline int64_t gt_unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_t)(v & 1); }
@@ -28,23 +31,30 @@ static inline int gt_get_u32(struct gt_span *in, uint32_t *v)
 	return ok;
 }
 
-/* A column of n values: a varint with the length of the extras, n code bytes, the extras. Small values are their code. */
+/* A column of n values: a varint with the length of the extras, n code bytes, the extras. Small
+ * values are their code. */
 void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n);
 /* Decodes n values and moves `in` behind the column. 0 or -EBADMSG. */
 int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
-/* The same a few values at a time: opening checks all of the column and moves `in` behind it, so that reading cannot fail. Who
- * reads counts. */
-struct gt_coded_column { const uint8_t *code, *extra; };
+/* The same a few values at a time: opening checks all of the column and moves `in` behind it, so
+ * that reading cannot fail. Who reads counts. */
+struct gt_coded_column {
+	const uint8_t *code, *extra;
+};
 int gt_column_open(struct gt_coded_column *c, struct gt_span *in, size_t n);
 void gt_column_next(struct gt_coded_column *c, uint64_t *v, size_t n);
 
-/* The same without a check in advance, for who checks while reading: finds where a column's codes and extras begin and moves `in` behind
- * it. Reading c->code is safe for n values; whether c->extra went past in->at must be looked at every GT_UNCHECKED values, which have
- * 512 bytes of extras at most: within the slack. At the end it must be at in->at. */
+/* The same without a check in advance, for who checks while reading: finds where a column's codes
+ * and extras begin and moves `in` behind it. Reading c->code is safe for n values; whether c->extra
+ * went past in->at must be looked at every GT_UNCHECKED values, which have 512 bytes of extras at
+ * most: within the slack. At the end it must be at in->at. */
 #define GT_UNCHECKED 64
 int gt_column_find(struct gt_coded_column *c, struct gt_span *in, size_t n);
 /* What each code stands for. */
-struct gt_decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
+struct gt_decode {
+	uint64_t base[256], mask[256];
+	uint8_t bytes[256];
+};
 extern const struct gt_decode gt_decode;
 static inline uint64_t gt_column_value(struct gt_coded_column *c)
 {
@@ -56,19 +66,23 @@ static inline uint64_t gt_column_value(struct gt_coded_column *c)
 	return gt_decode.base[code] + (le64toh(word) & gt_decode.mask[code]);
 }
 
-/* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
+/* An argument column: like the above, but constant, dictionary, delta or plain, whichever is
+ * shortest. */
 void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n);
-/* Checks such a column without unpacking it, and moves `in` behind it: gt_get_values does not fail on it. 0 or -EBADMSG. */
+/* Checks such a column without unpacking it, and moves `in` behind it: gt_get_values does not fail
+ * on it. 0 or -EBADMSG. */
 int gt_check_values(struct gt_span *in, size_t n);
-/* The same a few values at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
- * or -ENOMEM. */
+/* The same a few values at a time. Dictionaries are unpacked behind dicts->len; reading takes
+ * dicts->data as it is then. 0, -EBADMSG or -ENOMEM. */
 struct gt_values {
-	struct gt_coded_column in;		/* a dictionary has no extras */
-	uint64_t value;			/* constant: it; delta: the last one; dictionary: where it begins in dicts, in values */
+	struct gt_coded_column in; /* a dictionary has no extras */
+	/* constant: it; delta: the last one; dictionary: where it begins in dicts, in values */
+	uint64_t value;
 	uint8_t how;
 };
 int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_buf *dicts);
 /* The next n values, to to[0][field], to[1][field] and so on. */
-void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field);
+void gt_values_next(
+	struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field);
 #endif

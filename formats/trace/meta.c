@@ -8,7 +8,7 @@
 #include "formats/base/buf.h"
 #include "formats/io/json_build.h"
 
-#define DEPTH_MAX 3	/* what is nested deeper comes as JSON */
+#define DEPTH_MAX 3 /* what is nested deeper comes as JSON */
 
 static bool only_strings(const json_t *array)
 {
@@ -39,12 +39,17 @@ static void put(struct gt_buf *b, const json_t *value)
 	gt_buf_byte(b, 0);
 }
 
-struct walk { gt_meta_fn *fn; void *arg; struct gt_buf value; };
+struct walk {
+	gt_meta_fn *fn;
+	void *arg;
+	struct gt_buf value;
+};
 
 static int each(struct walk *w, const char *key, const json_t *value, unsigned depth);
 
 /* One member of an object or an array: its key is PARENT.NAME. */
-static int member(struct walk *w, const char *parent, const char *name, const json_t *value, unsigned depth)
+static int member(
+	struct walk *w, const char *parent, const char *name, const json_t *value, unsigned depth)
 {
 	struct gt_buf key = { 0 };
 	int rc;
@@ -64,9 +69,8 @@ static int each(struct walk *w, const char *key, const json_t *value, unsigned d
 	int rc = 0;
 
 	if (depth < DEPTH_MAX && json_is_object(value)) {
-		json_object_foreach((json_t *)value, name, inner)
-			if (!rc)
-				rc = member(w, key, name, inner, depth);
+		json_object_foreach((json_t *)value, name, inner) if (!rc) rc =
+			member(w, key, name, inner, depth);
 		return rc;
 	}
 	if (depth < DEPTH_MAX && json_is_array(value) && !only_strings(value)) {

@@ -11,19 +11,24 @@ static const char *const track_kinds[] = { GT_TRACK_KINDS(X) };
 
 const char *gt_category_word(unsigned c) { return c < GT_CATEGORY_COUNT ? categories[c] : "?"; }
 const char *gt_memkind_word(unsigned m) { return m < GT_MEMKIND_COUNT ? memkinds[m] : "?"; }
-const char *gt_track_kind_word(unsigned k) { return k < GT_TRACK_KIND_COUNT ? track_kinds[k] : "?"; }
+const char *gt_track_kind_word(unsigned k)
+{
+	return k < GT_TRACK_KIND_COUNT ? track_kinds[k] : "?";
+}
 const char *gt_op_word(unsigned op) { return op < GT_OP_COUNT ? ops[op] : "?"; }
 
 const char *gt_layer_word(unsigned layer)
 {
-	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime", "overhead" };
+	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime",
+		"overhead" };
 
 	return layer < GT_LAYER_COUNT ? words[layer] : "?";
 }
 
 const char *gt_kind_word(unsigned kind)
 {
-	static const char *const words[GT_KINDS] = { "?", "call", "open", "span", "gpu", "instant", "counter", "unmatched", "lost" };
+	static const char *const words[GT_KINDS] = { "?", "call", "open", "span", "gpu", "instant",
+		"counter", "unmatched", "lost" };
 
 	return words[kind < GT_KINDS ? kind : 0];
 }

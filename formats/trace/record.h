@@ -1,29 +1,38 @@
 /* What a trace says: the nouns every room shares.
  *
- * A trace is one or more SEGMENTS (one recording on one machine each; `cat a b` makes two). A segment interns STRINGS,
- * TYPES (what kind of thing happened: name, category, what it does, its typed arguments) and TRACKS (where it happened:
- * process, thread, GPU, stream), and holds ROWS: finished calls, complete spans, instants, counters, losses. All ids are
- * dense, start at 0, and mean something only inside their segment. All times are int64 ns on CLOCK_MONOTONIC.
+ * A trace is one or more SEGMENTS (one recording on one machine each; `cat a b` makes two). A
+ * segment interns STRINGS, TYPES (what kind of thing happened: name, category, what it does, its
+ * typed arguments) and TRACKS (where it happened: process, thread, GPU, stream), and holds ROWS:
+ * finished calls, complete spans, instants, counters, losses. All ids are dense, start at 0, and
+ * mean something only inside their segment. All times are int64 ns on CLOCK_MONOTONIC.
  */
 #ifndef GT_RECORD_H
 #define GT_RECORD_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GT_NONE UINT32_MAX	/* no such id */
-#define GT_TIME_MAX (1ll << 61)	/* ns: times lie within 73 years of 0 either way, so that differences never overflow */
+#define GT_NONE UINT32_MAX /* no such id */
+/* ns: times lie within 73 years of 0 either way, so that differences never overflow */
+#define GT_TIME_MAX (1ll << 61)
 
 /* ---- rows ---- */
 enum gt_kind {
-	GT_CALL = 1,	/* a finished call on a thread: nests properly with its siblings on the same track */
-	GT_OPEN,	/* a call begun but not finished when its epoch closed: `end` is when the epoch closed */
-	GT_SPAN,	/* a complete interval that may overlap others on its track */
-	GT_GPU,		/* work the GPU did: a span; its fields of the roles GT_R_LAUNCH_* say which call launched it */
-	GT_INSTANT,	/* a moment: end == start */
-	GT_COUNTER,	/* a value from `start` on: args[0] is the value */
-	GT_UNMATCHED,	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), as found in a foreign file */
-	GT_LOST,	/* events missing between start and end; type is GT_NONE, args[0] the count (UINT64_MAX unknown), args[1] an
-			 * enum gt_scope; the track says whose, GT_NONE when the scope is not a track */
+	/* a finished call on a thread: nests properly with its siblings on the same track */
+	GT_CALL = 1,
+	/* a call begun but not finished when its epoch closed: `end` is when the epoch closed */
+	GT_OPEN,
+	GT_SPAN, /* a complete interval that may overlap others on its track */
+	/* work the GPU did: a span; its fields of the roles GT_R_LAUNCH_* say which call launched
+	   it */
+	GT_GPU,
+	GT_INSTANT, /* a moment: end == start */
+	GT_COUNTER, /* a value from `start` on: args[0] is the value */
+	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), as found in a
+	   foreign file */
+	GT_UNMATCHED,
+	GT_LOST, /* events missing between start and end; type is GT_NONE, args[0] the count
+		  * (UINT64_MAX unknown), args[1] an enum gt_scope; the track says whose, GT_NONE
+		  * when the scope is not a track */
 	GT_KINDS
 };
 #define GT_BIT(x) (1u << (x))
@@ -31,126 +40,190 @@ enum gt_kind {
 enum gt_scope { GT_SCOPE_TRACK, GT_SCOPE_PROCESS, GT_SCOPE_CPU, GT_SCOPE_DEVICE, GT_SCOPE_ALL };
 
 struct gt_row {
-	int64_t start, end;	/* ns; end >= start */
+	int64_t start, end; /* ns; end >= start */
 	uint32_t type;
-	int32_t ret;		/* return code of a call, 0 is success */
-	uint8_t depth;		/* calls it is nested in on its track */
-	uint8_t nargs;		/* must equal the type's field count */
+	int32_t ret;   /* return code of a call, 0 is success */
+	uint8_t depth; /* calls it is nested in on its track */
+	uint8_t nargs; /* must equal the type's field count */
 };
 
 /* ---- types ---- */
-#define GT_CATEGORIES(X)	/* enum, word in files and reports */ \
-	X(OTHER, other) X(INIT, init) X(CONTEXT, context) X(MEMORY, memory) X(COPY, copy) X(LAUNCH, launch) X(SYNC, sync) \
-	X(STREAM, stream) X(MODULE, module) X(GRAPH, graph) X(QUERY, query) X(INTEROP, interop) \
-	X(IOCTL, ioctl) X(FILE, file) X(KERNEL, kernel) X(SCHEDULER, scheduler) X(USER, user)
+/* clang-format off */
+#define GT_CATEGORIES(X) /* enum, word in files and reports */ \
+	X(OTHER, other) X(INIT, init) X(CONTEXT, context) X(MEMORY, memory) X(COPY, copy) \
+	X(LAUNCH, launch) X(SYNC, sync) X(STREAM, stream) X(MODULE, module) X(GRAPH, graph) \
+	X(QUERY, query) X(INTEROP, interop) X(IOCTL, ioctl) X(FILE, file) X(KERNEL, kernel) \
+	X(SCHEDULER, scheduler) X(USER, user)
+/* clang-format on */
 enum gt_category {
 #define X(e, w) GT_CAT_##e,
 	GT_CATEGORIES(X)
 #undef X
-	GT_CATEGORY_COUNT
+		GT_CATEGORY_COUNT
 };
 
 /* What a call does, so that no analysis compares names. */
+/* clang-format off */
 #define GT_OPS(X) \
-	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) X(GRAPH_LAUNCH, graph_launch) \
-	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import)
+	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) \
+	X(GRAPH_LAUNCH, graph_launch) X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) \
+	X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import)
+/* clang-format on */
 enum gt_op {
 #define X(e, w) GT_OP_##e,
 	GT_OPS(X)
 #undef X
-	GT_OP_COUNT
+		GT_OP_COUNT
 };
 
 /* Kinds of memory an ALLOC or FREE deals in. */
+/* clang-format off */
 #define GT_MEMKINDS(X) \
-	X(UNKNOWN, unknown) X(DEVICE, device) X(POOL, pool) X(MANAGED, managed) X(HOST, host) X(ARRAY, array) X(PHYSICAL, physical)
+	X(UNKNOWN, unknown) X(DEVICE, device) X(POOL, pool) X(MANAGED, managed) X(HOST, host) \
+	X(ARRAY, array) X(PHYSICAL, physical)
+/* clang-format on */
 enum gt_memkind {
 #define X(e, w) GT_MEM_##e,
 	GT_MEMKINDS(X)
 #undef X
-	GT_MEMKIND_COUNT
+		GT_MEMKIND_COUNT
 };
 
 /* Where a type's calls were made, for "time per layer". */
-enum gt_layer { GT_LAYER_API, GT_LAYER_IOCTL, GT_LAYER_SCHED, GT_LAYER_GPU, GT_LAYER_USER,
-		GT_LAYER_RUNTIME /* the CUDA runtime, around the API */,
-		GT_LAYER_OVERHEAD /* of recording, and of the driver's compiling and loading */, GT_LAYER_COUNT };
+enum gt_layer {
+	GT_LAYER_API,
+	GT_LAYER_IOCTL,
+	GT_LAYER_SCHED,
+	GT_LAYER_GPU,
+	GT_LAYER_USER,
+	GT_LAYER_RUNTIME /* the CUDA runtime, around the API */,
+	GT_LAYER_OVERHEAD /* of recording, and of the driver's compiling and loading */,
+	GT_LAYER_COUNT
+};
 
 enum gt_field_kind {
-	GT_F_U64, GT_F_I64, GT_F_HEX,	/* HEX: a handle or address */
-	GT_F_F64,			/* the bits of a double */
-	GT_F_STR,			/* a string id, or GT_NONE */
+	GT_F_U64,
+	GT_F_I64,
+	GT_F_HEX, /* HEX: a handle or address */
+	GT_F_F64, /* the bits of a double */
+	GT_F_STR, /* a string id, or GT_NONE */
 	GT_F_BOOL,
 	GT_FIELD_KINDS
 };
 /* What a field means, so that no analysis looks fields up by name. */
 enum gt_role {
-	GT_R_NONE, GT_R_BYTES, GT_R_ADDR /* allocated or freed */, GT_R_STREAM, GT_R_FUNC, GT_R_KERNEL /* STR: kernel name, mangled */,
-	GT_R_GRID, GT_R_BLOCK, GT_R_SHARED, GT_R_EVENT, GT_R_GRAPH, GT_R_DEVICE, GT_R_CONTEXT, GT_R_SRC, GT_R_DST, GT_R_STATUS,
-	GT_R_VALUE, GT_R_CORRELATION, GT_R_DIRECTION /* U64: enum gt_direction */,
-	/* The launch, in the row of what was launched, so that nobody needs to look it up: the call's track (U64: track id), start
-	 * (I64: ns), duration (U64: ns) and name (STR), and how the two were joined (U64: enum gt_join). */
-	GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME, GT_R_LAUNCH_JOIN,
+	GT_R_NONE,
+	GT_R_BYTES,
+	GT_R_ADDR /* allocated or freed */,
+	GT_R_STREAM,
+	GT_R_FUNC,
+	GT_R_KERNEL /* STR: kernel name, mangled */,
+	GT_R_GRID,
+	GT_R_BLOCK,
+	GT_R_SHARED,
+	GT_R_EVENT,
+	GT_R_GRAPH,
+	GT_R_DEVICE,
+	GT_R_CONTEXT,
+	GT_R_SRC,
+	GT_R_DST,
+	GT_R_STATUS,
+	GT_R_VALUE,
+	GT_R_CORRELATION,
+	GT_R_DIRECTION /* U64: enum gt_direction */,
+	/* The launch, in the row of what was launched, so that nobody needs to look it up: the
+	 * call's track (U64: track id), start (I64: ns), duration (U64: ns) and name (STR), and how
+	 * the two were joined (U64: enum gt_join). */
+	GT_R_LAUNCH_TRACK,
+	GT_R_LAUNCH_START,
+	GT_R_LAUNCH_NS,
+	GT_R_LAUNCH_NAME,
+	GT_R_LAUNCH_JOIN,
 	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
-	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */,
+	GT_R_REGISTERS /* a thread */,
+	GT_R_NODE /* of a graph */,
+	GT_R_SRC_MEMORY,
+	GT_R_DST_MEMORY /* STR: pageable, device ... */,
 	GT_R_ASYNC,
 	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
 	/* Of a graph's work: the call that created its node, as the launch above. */
-	GT_R_MADE_TRACK, GT_R_MADE_START, GT_R_MADE_NAME,
+	GT_R_MADE_TRACK,
+	GT_R_MADE_START,
+	GT_R_MADE_NAME,
 	GT_ROLES
 };
-enum gt_join { GT_JOIN_UNKNOWN, GT_JOIN_CORRELATION /* both carried one id */, GT_JOIN_ORDER /* by their places in a stream: likely */ };
-enum gt_direction { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
+enum gt_join {
+	GT_JOIN_UNKNOWN,
+	GT_JOIN_CORRELATION /* both carried one id */,
+	GT_JOIN_ORDER /* by their places in a stream: likely */
+};
+enum gt_direction {
+	GT_DIR_UNKNOWN,
+	GT_DIR_HTOD,
+	GT_DIR_DTOH,
+	GT_DIR_DTOD,
+	GT_DIR_HTOH,
+	GT_DIR_PEER
+};
 
 #define GT_FIELDS_MAX 64
 struct gt_field {
-	uint32_t name;		/* string id */
-	uint8_t kind;		/* enum gt_field_kind */
-	uint8_t role;		/* enum gt_role */
+	uint32_t name; /* string id */
+	uint8_t kind;  /* enum gt_field_kind */
+	uint8_t role;  /* enum gt_role */
 };
 struct gt_type {
-	uint32_t name;		/* string id; several types may share a name (other arguments) */
-	uint8_t category;	/* enum gt_category */
-	uint8_t op;		/* enum gt_op */
-	uint8_t memkind;	/* enum gt_memkind */
-	uint8_t layer;		/* enum gt_layer */
+	uint32_t name;    /* string id; several types may share a name (other arguments) */
+	uint8_t category; /* enum gt_category */
+	uint8_t op;       /* enum gt_op */
+	uint8_t memkind;  /* enum gt_memkind */
+	uint8_t layer;    /* enum gt_layer */
 	uint8_t nfields;
 	const struct gt_field *fields;
 };
 
 /* ---- tracks ---- */
-#define GT_TRACK_KINDS(X) X(MACHINE, machine) X(PROCESS, process) X(THREAD, thread) X(DEVICE, device) X(CONTEXT, context) \
-	X(STREAM, stream) X(CPU, cpu) X(CUSTOM, custom)
+/* clang-format off */
+#define GT_TRACK_KINDS(X) \
+	X(MACHINE, machine) X(PROCESS, process) X(THREAD, thread) X(DEVICE, device) \
+	X(CONTEXT, context) X(STREAM, stream) X(CPU, cpu) X(CUSTOM, custom)
+/* clang-format on */
 enum gt_track_kind {
 #define X(e, w) GT_TRACK_##e,
 	GT_TRACK_KINDS(X)
 #undef X
-	GT_TRACK_KIND_COUNT
+		GT_TRACK_KIND_COUNT
 };
 struct gt_track {
-	uint32_t parent;	/* track id smaller than this one's, or GT_NONE; a thread's parent is its process */
-	uint32_t name;		/* string id: thread name, process command; GT_NONE when unknown */
-	uint32_t source;	/* string id: "preload", "cupti", "ebpf", "import NAME"; no analysis counts one call from two */
-	uint8_t kind;		/* enum gt_track_kind */
-	int64_t id;		/* pid, tid, device ordinal, stream id ... as the recorder's namespace sees it */
-	int64_t ns_id;		/* pid or tid in its own namespace; equal to id outside containers */
-	int64_t start;		/* ns: when a process started (its identity is machine, pid and this); 0 unknown */
+	/* track id smaller than this one's, or GT_NONE; a thread's parent is its process */
+	uint32_t parent;
+	uint32_t name; /* string id: thread name, process command; GT_NONE when unknown */
+	/* string id: "preload", "cupti", "ebpf", "import NAME"; no analysis counts one call from
+	 * two */
+	uint32_t source;
+	uint8_t kind; /* enum gt_track_kind */
+	/* pid, tid, device ordinal, stream id ... as the recorder's namespace sees it */
+	int64_t id;
+	/* pid or tid in its own namespace; equal to id outside containers */
+	int64_t ns_id;
+	/* ns: when a process started (its identity is machine, pid and this); 0 unknown */
+	int64_t start;
 };
 
 /* ---- clock anchors: one moment read on three clocks ---- */
 struct gt_anchor {
-	int64_t monotonic;	/* ns */
-	int64_t realtime;	/* ns since 1970 */
-	uint64_t ticks;		/* the tick counter; equal to monotonic where none is used */
-	uint32_t error;		/* ns: the reads lie within this of one another */
+	int64_t monotonic; /* ns */
+	int64_t realtime;  /* ns since 1970 */
+	uint64_t ticks;    /* the tick counter; equal to monotonic where none is used */
+	uint32_t error;    /* ns: the reads lie within this of one another */
 };
 
-const char *gt_category_word(unsigned category);	/* "?" for an unknown one; likewise below */
+const char *gt_category_word(unsigned category); /* "?" for an unknown one; likewise below */
 const char *gt_memkind_word(unsigned memkind);
 const char *gt_track_kind_word(unsigned kind);
 const char *gt_op_word(unsigned op);
 const char *gt_layer_word(unsigned layer);
-const char *gt_kind_word(unsigned kind);	/* of a row */
+const char *gt_kind_word(unsigned kind); /* of a row */
 /* The number whose word this is, or -1. */
 int gt_word_find(const char *(*word)(unsigned), const char *text);
 #endif

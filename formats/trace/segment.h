@@ -1,30 +1,45 @@
-/* A segment: one recording of a trace file, with its names, types and tracks. Zero or more blocks of rows refer to them
- * by index. */
+/* A segment: one recording of a trace file, with its names, types and tracks. Zero or more blocks
+ * of rows refer to them by index. */
 #ifndef GT_SEGMENT_H
 #define GT_SEGMENT_H
 #include "formats/trace/record.h"
 
-struct gt_string { const char *ptr; uint32_t len; };	/* ptr[len] is 0, and there may be more zeros before it */
+/* ptr[len] is 0, and there may be more zeros before it */
+struct gt_string {
+	const char *ptr;
+	uint32_t len;
+};
 
 /* One recording. All pointers are borrowed until gt_reader_close. */
 struct gt_segment {
-	uint32_t index;			/* 0, 1, ... in file order */
-	const char *meta_json;		/* merged metadata, one JSON object */
+	uint32_t index;        /* 0, 1, ... in file order */
+	const char *meta_json; /* merged metadata, one JSON object */
 	const char *host, *boot_id;
-	uint64_t id;			/* random, told when it began: a copy of a file has the same */
-	const struct gt_string *strings; uint32_t nstrings;
-	const struct gt_type *types;	 uint32_t ntypes;
-	const struct gt_track *tracks;	 uint32_t ntracks;
-	const struct gt_anchor *anchors; uint32_t nanchors;
-	const struct gt_stack { const uint32_t *frames; uint32_t n; } *stacks; uint32_t nstacks;
-	int64_t min_start, max_end;	/* of all rows in the index */
-	uint64_t rows[GT_KINDS];	/* by kind; GT_OPEN: those open at the last epoch's close only */
-	bool closed;			/* has its index and footer */
-	bool simulated;			/* metadata says "simulated": true */
-	int64_t complete_to;		/* not closed: every row that ended before this time is there */
-	uint64_t unread_bytes;		/* not closed: bytes at the end that hold no whole block */
+	/* random, told when it began: a copy of a file has the same */
+	uint64_t id;
+	const struct gt_string *strings;
+	uint32_t nstrings;
+	const struct gt_type *types;
+	uint32_t ntypes;
+	const struct gt_track *tracks;
+	uint32_t ntracks;
+	const struct gt_anchor *anchors;
+	uint32_t nanchors;
+	const struct gt_stack {
+		const uint32_t *frames;
+		uint32_t n;
+	} * stacks;
+	uint32_t nstacks;
+	int64_t min_start, max_end; /* of all rows in the index */
+	/* by kind; GT_OPEN: those open at the last epoch's close only */
+	uint64_t rows[GT_KINDS];
+	bool closed;    /* has its index and footer */
+	bool simulated; /* metadata says "simulated": true */
+	/* not closed: every row that ended before this time is there */
+	int64_t complete_to;
+	uint64_t unread_bytes; /* not closed: bytes at the end that hold no whole block */
 };
-static inline uint64_t gt_segment_rows(const struct gt_segment *seg)	/* of all kinds */
+static inline uint64_t gt_segment_rows(const struct gt_segment *seg) /* of all kinds */
 {
 	uint64_t n = 0;
 

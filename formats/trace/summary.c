@@ -6,9 +6,15 @@
 #define ROWS_PER_BUCKET 128
 
 /* Where a bucket begins. Shifting negative numbers left is not C's business. */
-static int64_t begin_of(int64_t number, unsigned shift) { return (int64_t)((uint64_t)number << shift); }
+static int64_t begin_of(int64_t number, unsigned shift)
+{
+	return (int64_t)((uint64_t)number << shift);
+}
 
-static uint64_t span_of(int64_t from, int64_t to) { return to > from ? (uint64_t)to - (uint64_t)from : 0; }
+static uint64_t span_of(int64_t from, int64_t to)
+{
+	return to > from ? (uint64_t)to - (uint64_t)from : 0;
+}
 
 void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n)
 {
@@ -33,14 +39,19 @@ void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
 
 /* ---- long rows ---- */
 
-/* A row that covers many buckets would cost as many additions, and a trace of calls within calls has many such rows. So of the
- * buckets that it covers whole only the first, and the one behind the last, are noted: one more row covers them from here on, one
- * less. The sums are made when they are asked for. */
-struct gt_whole { int64_t *more[GT_SUMMARY_DEPTHS][GT_CATEGORY_COUNT]; };	/* by bucket, and one more; NULL: no row is that long */
-#define LONG_ROW 16			/* buckets */
+/* A row that covers many buckets would cost as many additions, and a trace of calls within calls
+ * has many such rows. So of the buckets that it covers whole only the first, and the one behind the
+ * last, are noted: one more row covers them from here on, one less. The sums are made when they are
+ * asked for. */
+/* by bucket, and one more; NULL: no row is that long */
+struct gt_whole {
+	int64_t *more[GT_SUMMARY_DEPTHS][GT_CATEGORY_COUNT];
+};
+#define LONG_ROW 16 /* buckets */
 
 /* Buckets [from, to). false: no memory, and nothing is done. */
-static bool cover_whole(struct gt_grid *g, unsigned depth, unsigned category, size_t from, size_t to)
+static bool cover_whole(
+	struct gt_grid *g, unsigned depth, unsigned category, size_t from, size_t to)
 {
 	int64_t **more;
 
@@ -87,7 +98,8 @@ static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end
 
 	if (start < low)
 		start = low;
-	whole = whole - g->first < (int64_t)g->n ? whole : g->first + (int64_t)g->n;	/* the first bucket that is not covered whole */
+	/* the first bucket that is not covered whole */
+	whole = whole - g->first < (int64_t)g->n ? whole : g->first + (int64_t)g->n;
 	while (start < end) {
 		uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 		int64_t next;
@@ -96,8 +108,9 @@ static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end
 		if (b >= g->n)
 			return;
 		next = begin_of((start >> g->shift) + 1, g->shift);
-		if (start == begin_of(start >> g->shift, g->shift) && whole - (start >> g->shift) > LONG_ROW &&
-		    cover_whole(g, depth, category, (size_t)b, (size_t)(whole - g->first))) {
+		if (start == begin_of(start >> g->shift, g->shift) &&
+			whole - (start >> g->shift) > LONG_ROW &&
+			cover_whole(g, depth, category, (size_t)b, (size_t)(whole - g->first))) {
 			start = begin_of(whole, g->shift);
 			continue;
 		}
@@ -109,7 +122,8 @@ static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end
 }
 
 /* How many rows and bytes start in a bucket, and the longest of them. */
-static inline void count_row(struct gt_tally *t, int64_t start, uint64_t dur, unsigned category, uint64_t bytes)
+static inline void count_row(
+	struct gt_tally *t, int64_t start, uint64_t dur, unsigned category, uint64_t bytes)
 {
 	t->count++;
 	t->bytes += bytes;
@@ -120,18 +134,22 @@ static inline void count_row(struct gt_tally *t, int64_t start, uint64_t dur, un
 	}
 }
 
-/* The row that nearly all are: within one bucket of the grid, at a depth that has buckets, overlapping nothing. */
-static inline struct gt_tally *small(const struct gt_grid *g, unsigned depth, int64_t start, int64_t end)
+/* The row that nearly all are: within one bucket of the grid, at a depth that has buckets,
+ * overlapping nothing. */
+static inline struct gt_tally *small(
+	const struct gt_grid *g, unsigned depth, int64_t start, int64_t end)
 {
 	int64_t number = start >> g->shift;
 	uint64_t b = (uint64_t)(number - g->first);
 
-	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] || b >= g->n)
+	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] ||
+		b >= g->n)
 		return NULL;
 	return &g->tally[depth][b];
 }
 
-static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
+static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end,
+	unsigned category, uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 	struct gt_tally *t = overlapping ? NULL : small(g, depth, start, end);
@@ -156,13 +174,15 @@ static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t 
 	if (!overlapping) {
 		spread(g, depth, start, end, category);
 	} else if (end > g->covered[depth]) {
-		spread(g, depth, start > g->covered[depth] ? start : g->covered[depth], end, category);
+		spread(g, depth, start > g->covered[depth] ? start : g->covered[depth], end,
+			category);
 		g->covered[depth] = end;
 	}
 	return 0;
 }
 
-int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category,
+	uint64_t bytes, bool overlapping)
 {
 	return add(g, depth, start, end, category, bytes, overlapping);
 }
@@ -209,7 +229,9 @@ static void fold(struct gt_tally *into, const struct gt_tally *from, bool later)
 	into->bytes += from->bytes;
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		into->by_category[c] += from->by_category[c];
-	if (from->count && (from->longest > into->longest || (later && from->longest == into->longest) || into->count == from->count)) {
+	if (from->count &&
+		(from->longest > into->longest || (later && from->longest == into->longest) ||
+			into->count == from->count)) {
 		into->longest = from->longest;
 		into->longest_at = from->longest_at;
 		into->longest_category = from->longest_category;
@@ -272,27 +294,30 @@ void gt_grid_release(struct gt_grid *g)
 /* A byte has the depth, the aspect and whether it is derived. */
 #define ASPECT_SHIFT 3
 #define DERIVED 0x80u
-_Static_assert(GT_SUMMARY_DEPTHS <= 1 << ASPECT_SHIFT && GT_ASPECTS << ASPECT_SHIFT <= DERIVED, "they fit");
+_Static_assert(GT_SUMMARY_DEPTHS <= 1 << ASPECT_SHIFT && GT_ASPECTS << ASPECT_SHIFT <= DERIVED,
+	"they fit");
 
 enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
 
-static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i,
-			  uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
+static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width,
+	uint64_t gap, size_t i, uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
 {
 	unsigned best = gt_tally_category(t);
 
 	v[GAP][i] = gap;
-	v[BUSY][i] = t->busy < width ? t->busy : width;	/* calls that foreign data let overlap */
+	v[BUSY][i] = t->busy < width ? t->busy : width; /* calls that foreign data let overlap */
 	v[COUNT][i] = t->count;
 	v[BYTES][i] = t->bytes;
 	v[LONGEST][i] = t->longest;
 	v[LONGEST_AT][i] = t->count ? (uint64_t)(t->longest_at - bucket_start) : 0;
 	v[CATEGORY][i] = best;
-	v[SHARE][i] = t->busy ? (uint64_t)((double)t->by_category[best] * 255.0 / (double)t->busy) : 255;
+	v[SHARE][i] =
+		t->busy ? (uint64_t)((double)t->by_category[best] * 255.0 / (double)t->busy) : 255;
 }
 
 /* One summary: the non-empty ones of buckets [from, to). Returns 0 when all are empty. */
-static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to, const struct gt_about *about, struct gt_buf *out)
+static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to,
+	const struct gt_about *about, struct gt_buf *out)
 {
 	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS];
 	size_t n = 0, last = from;
@@ -302,13 +327,16 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 
 		if (!t->busy && !t->count)
 			continue;
-		tally_columns(t, begin_of(g->first + (int64_t)i, g->shift), 1ull << g->shift, i - last, n++, v);
+		tally_columns(t, begin_of(g->first + (int64_t)i, g->shift), 1ull << g->shift,
+			i - last, n++, v);
 		last = i;
 	}
 	if (!n)
 		return 0;
 	gt_put_varint(out, about->track);
-	gt_buf_byte(out, (uint8_t)(depth | (unsigned)about->aspect << ASPECT_SHIFT | (about->derived ? DERIVED : 0)));
+	gt_buf_byte(out,
+		(uint8_t)(depth | (unsigned)about->aspect << ASPECT_SHIFT |
+			(about->derived ? DERIVED : 0)));
 	gt_buf_byte(out, (uint8_t)about->level);
 	gt_buf_byte(out, (uint8_t)g->shift);
 	if (!about->level)
@@ -320,7 +348,8 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	return 1;
 }
 
-uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at, struct gt_buf *out)
+uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at,
+	struct gt_buf *out)
 {
 	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
 	uint32_t count = 0;
@@ -331,7 +360,9 @@ uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t lim
 		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;
 
 		if (g->tally[depth])
-			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, about, out);
+			count += put_piece(g, depth, i,
+				g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS,
+				about, out);
 	}
 	if (*at == pieces * GT_SUMMARY_DEPTHS)
 		*at = GT_GRID_DONE;
@@ -347,24 +378,31 @@ static int field_of_role(const struct gt_type *type, enum gt_role role)
 }
 
 int gt_bytes_field(const struct gt_type *type) { return field_of_role(type, GT_R_BYTES); }
-int gt_direction_field(const struct gt_type *type) { return type->op == GT_OP_COPY ? field_of_role(type, GT_R_DIRECTION) : -1; }
+int gt_direction_field(const struct gt_type *type)
+{
+	return type->op == GT_OP_COPY ? field_of_role(type, GT_R_DIRECTION) : -1;
+}
 
 enum gt_aspect gt_aspect_of_direction(uint64_t direction)
 {
-	return direction == GT_DIR_HTOD ? GT_ASPECT_HTOD : direction == GT_DIR_DTOH ? GT_ASPECT_DTOH : GT_ASPECT_COPIES;
+	return direction == GT_DIR_HTOD    ? GT_ASPECT_HTOD
+		: direction == GT_DIR_DTOH ? GT_ASPECT_DTOH
+					   : GT_ASPECT_COPIES;
 }
 
-static uint64_t bytes_of(const struct gt_slice *slice, const struct gt_writer_row *r, const int8_t *bytes_field)
+static uint64_t bytes_of(
+	const struct gt_slice *slice, const struct gt_writer_row *r, const int8_t *bytes_field)
 {
 	int field = r->nargs ? bytes_field[r->type] : -1;
 
 	return field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 }
 
-/* Rows of one type and depth that follow one another in one bucket, from row i on: they are added up first, as sums in memory
- * that wait for one another would cost more than all else. Returns how many; 0 when the first is not of that kind. */
-static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice,
-			     size_t i)
+/* Rows of one type and depth that follow one another in one bucket, from row i on: they are added
+ * up first, as sums in memory that wait for one another would cost more than all else. Returns how
+ * many; 0 when the first is not of that kind. */
+static inline size_t add_run(struct gt_grid *g, const struct gt_type *types,
+	const int8_t *bytes_field, const struct gt_slice *slice, size_t i)
 {
 	const struct gt_writer_row *r = &slice->rows[i], *stop = slice->rows + slice->n;
 	struct gt_tally *t = small(g, r->depth, r->start, r->end);
@@ -404,7 +442,9 @@ enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)
 		return GT_ASPECT_CALLS;
 	if (kind == GT_GPU)
 		return GT_ASPECT_WORK;
-	return kind != GT_SPAN ? (enum gt_aspect)0 : type->layer == GT_LAYER_USER ? GT_ASPECT_RANGES : GT_ASPECT_OTHERS;
+	return kind != GT_SPAN                 ? (enum gt_aspect)0
+		: type->layer == GT_LAYER_USER ? GT_ASPECT_RANGES
+					       : GT_ASPECT_OTHERS;
 }
 
 /* The grids of one slice, by aspect. All of them cover the same time. */
@@ -415,10 +455,12 @@ struct slice_grids {
 	struct gt_grid of[GT_ASPECTS];
 };
 
-static int add_row(struct slice_grids *s, const struct gt_slice *slice, const struct gt_writer_row *r, enum gt_aspect aspect)
+static int add_row(struct slice_grids *s, const struct gt_slice *slice,
+	const struct gt_writer_row *r, enum gt_aspect aspect)
 {
-	return add(&s->of[aspect], gt_aspect_depth(aspect, r->depth), r->start, r->end, s->types[r->type].category,
-		   bytes_of(slice, r, s->bytes_field), aspect != GT_ASPECT_CALLS);
+	return add(&s->of[aspect], gt_aspect_depth(aspect, r->depth), r->start, r->end,
+		s->types[r->type].category, bytes_of(slice, r, s->bytes_field),
+		aspect != GT_ASPECT_CALLS);
 }
 
 static int add_slice(struct slice_grids *s, const struct gt_slice *slice)
@@ -432,7 +474,9 @@ static int add_slice(struct slice_grids *s, const struct gt_slice *slice)
 		const struct gt_type *type = &s->types[r->type];
 		bool ioctl = calls && type->layer == GT_LAYER_IOCTL;
 
-		run = calls && !ioctl ? add_run(&s->of[GT_ASPECT_CALLS], s->types, s->bytes_field, slice, i) : 0;
+		run = calls && !ioctl
+			? add_run(&s->of[GT_ASPECT_CALLS], s->types, s->bytes_field, slice, i)
+			: 0;
 		if (run)
 			continue;
 		code = add_row(s, slice, r, gt_aspect_of(s->kind, type));
@@ -443,8 +487,8 @@ static int add_slice(struct slice_grids *s, const struct gt_slice *slice)
 	return code;
 }
 
-int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, enum gt_kind kind, const struct gt_slice *slice,
-			int64_t max_end, uint32_t block, struct gt_buf *out)
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, enum gt_kind kind,
+	const struct gt_slice *slice, int64_t max_end, uint32_t block, struct gt_buf *out)
 {
 	size_t most = slice->n / ROWS_PER_BUCKET;
 	struct slice_grids s = { .types = types, .bytes_field = bytes_field, .kind = kind };
@@ -452,7 +496,10 @@ int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, 
 
 	if (slice->n < GT_SUMMARY_ROWS)
 		return 0;
-	gt_grid_init(&s.of[0], slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
+	gt_grid_init(&s.of[0], slice->rows[0].start, max_end,
+		most < 8                            ? 8
+			: most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS
+						    : most);
 	for (unsigned a = 1; a < GT_ASPECTS; a++)
 		s.of[a] = s.of[0];
 	code = add_slice(&s, slice);
@@ -460,14 +507,17 @@ int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, 
 		size_t at = 0;
 
 		if (!code)
-			n += (int)gt_grid_put(&s.of[a], &(struct gt_about){ .track = slice->track, .block = block, .aspect = a }, SIZE_MAX,
-					      &at, out);
+			n += (int)gt_grid_put(&s.of[a],
+				&(struct gt_about){
+					.track = slice->track, .block = block, .aspect = a },
+				SIZE_MAX, &at, out);
 		gt_grid_release(&s.of[a]);
 	}
 	return out->failed ? -ENOMEM : code ? code : n;
 }
 
-int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *b)
+int gt_summary_get(
+	struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *b)
 {
 	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS], zigzag, number;
 	uint32_t n;
@@ -486,7 +536,8 @@ int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_s
 	s->block = 0;
 	if (!s->aspect || s->aspect >= GT_ASPECTS || (!s->level && !gt_get_u32(in, &s->block)))
 		return -EBADMSG;
-	if (shift > 62 || !gt_get_varint(in, &zigzag) || !gt_get_u32(in, &n) || !n || n > GT_SUMMARY_BUCKETS)
+	if (shift > 62 || !gt_get_varint(in, &zigzag) || !gt_get_u32(in, &n) || !n ||
+		n > GT_SUMMARY_BUCKETS)
 		return -EBADMSG;
 	first = gt_unzigzag(zigzag);
 	if (first > INT64_MAX >> shift || first < INT64_MIN >> shift)
@@ -497,12 +548,18 @@ int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_s
 	number = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		number += v[GAP][i];
-		if (v[GAP][i] > GT_SUMMARY_BUCKETS || number > GT_SUMMARY_BUCKETS || first + (int64_t)number >= INT64_MAX >> shift ||
-		    v[CATEGORY][i] >= GT_CATEGORY_COUNT || v[BUSY][i] > 1ull << shift)
+		if (v[GAP][i] > GT_SUMMARY_BUCKETS || number > GT_SUMMARY_BUCKETS ||
+			first + (int64_t)number >= INT64_MAX >> shift ||
+			v[CATEGORY][i] >= GT_CATEGORY_COUNT || v[BUSY][i] > 1ull << shift)
 			return -EBADMSG;
-		b[i] = (struct gt_bucket){ .start = begin_of(first + (int64_t)number, shift), .width = 1ull << shift, .busy = v[BUSY][i],
-					   .count = v[COUNT][i], .bytes = v[BYTES][i], .longest = v[LONGEST][i],
-					   .category = (uint8_t)v[CATEGORY][i], .share = (uint8_t)v[SHARE][i] };
+		b[i] = (struct gt_bucket){ .start = begin_of(first + (int64_t)number, shift),
+			.width = 1ull << shift,
+			.busy = v[BUSY][i],
+			.count = v[COUNT][i],
+			.bytes = v[BYTES][i],
+			.longest = v[LONGEST][i],
+			.category = (uint8_t)v[CATEGORY][i],
+			.share = (uint8_t)v[SHARE][i] };
 		b[i].longest_at = (int64_t)((uint64_t)b[i].start + v[LONGEST_AT][i]);
 	}
 	s->segment = seg->index;

@@ -25,10 +25,7 @@ static const char *const symbols[] = { ENTRIES };
 #undef F
 #undef P
 
-struct sim_call *sim_current_call(void)
-{
-	return state == REPORTED ? &call : NULL;
-}
+struct sim_call *sim_current_call(void) { return state == REPORTED ? &call : NULL; }
 
 static void read_context(void)
 {
@@ -38,10 +35,10 @@ static void read_context(void)
 
 /* registers: the n that hold arguments; stack: the words that may hold the others. Returns NULL if
  * the call is not reported. */
-HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n,
-				       const uint64_t *stack);
-HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n,
-				       const uint64_t *stack)
+HIDDEN struct sim_call *sim_call_begin(
+	unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack);
+HIDDEN struct sim_call *sim_call_begin(
+	unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack)
 {
 	if (state != OUTSIDE)
 		return NULL;
@@ -84,33 +81,32 @@ void sim_runtime_end(int rc)
 }
 
 #if defined(__x86_64__)
-#define STUB(name) \
-	".globl " #name "\n.type " #name ",@function\n.p2align 4\n" #name ":\n\tendbr64\n" \
-	"\tcmpb $0, sim_watched(%rip)\n\tjne 1f\n\tjmp do_" #name "\n" \
-	"1:\tleaq do_" #name "(%rip), %r11\n\tmovl $sim_entry, %eax\n\tjmp sim_call_watched\n" \
+#define STUB(name)                                                                                 \
+	".globl " #name "\n.type " #name ",@function\n.p2align 4\n" #name ":\n\tendbr64\n"         \
+	"\tcmpb $0, sim_watched(%rip)\n\tjne 1f\n\tjmp do_" #name "\n"                             \
+	"1:\tleaq do_" #name "(%rip), %r11\n\tmovl $sim_entry, %eax\n\tjmp sim_call_watched\n"     \
 	".size " #name ", .-" #name "\n.set sim_entry, sim_entry + 1\n"
 #define PUSH(r) "\tpushq %" #r "\n"
 #define POP(r) "\tpopq %" #r "\n"
 #define COPY_WORD(at) "\tpushq " #at "(%rbp)\n"
 __asm__(".pushsection .text\n.p2align 4\n"
 	"sim_call_watched:\n\t.cfi_startproc\n\tpushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n"
-	"\tmovq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n"
-	PUSH(r11) PUSH(rax) PUSH(r9) PUSH(r8) PUSH(rcx) PUSH(rdx) PUSH(rsi) PUSH(rdi)
-	"\tmovl %eax, %edi\n\tmovq %rsp, %rsi\n\tmovl $6, %edx\n\tleaq 16(%rbp), %rcx\n\tcall sim_call_begin\n"
-	"\tmovq %rax, -16(%rbp)\n"
-	POP(rdi) POP(rsi) POP(rdx) POP(rcx) POP(r8) POP(r9)
-	COPY_WORD(72) COPY_WORD(64) COPY_WORD(56) COPY_WORD(48) COPY_WORD(40) COPY_WORD(32)
-	COPY_WORD(24) COPY_WORD(16)
-	"\tcall *-8(%rbp)\n\tmovl %eax, %esi\n\tmovq -16(%rbp), %rdi\n\tcall sim_call_end\n"
-	"\tleave\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t.cfi_endproc\n"
-	".set sim_entry, 0\n"
+	"\tmovq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n" PUSH(r11) PUSH(rax) PUSH(r9) PUSH(
+		r8) PUSH(rcx) PUSH(rdx) PUSH(rsi)
+		PUSH(rdi) "\tmovl %eax, %edi\n\tmovq %rsp, %rsi\n\tmovl $6, %edx\n\tleaq 16(%rbp), %rcx\n\tcall sim_call_begin\n"
+			  "\tmovq %rax, -16(%rbp)\n" POP(rdi) POP(rsi) POP(rdx) POP(rcx) POP(
+				  r8) POP(r9) COPY_WORD(72) COPY_WORD(64) COPY_WORD(56)
+				  COPY_WORD(48) COPY_WORD(40) COPY_WORD(32) COPY_WORD(24) COPY_WORD(
+					  16) "\tcall *-8(%rbp)\n\tmovl %eax, %esi\n\tmovq -16(%rbp), %rdi\n\tcall sim_call_end\n"
+					      "\tleave\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t.cfi_endproc\n"
+					      ".set sim_entry, 0\n"
 #elif defined(__aarch64__)
-#define STUB(name) \
-	".globl " #name "\n.type " #name ",%function\n.p2align 4\n" #name ":\n\thint #34\n" \
-	"\tadrp x16, sim_watched\n\tldrb w16, [x16, :lo12:sim_watched]\n\tcbnz w16, 1f\n\tb do_" \
-	#name "\n" \
-	"1:\tadrp x17, do_" #name "\n\tadd x17, x17, :lo12:do_" #name \
-	"\n\tmov w16, #sim_entry\n\tb sim_call_watched\n" \
+#define STUB(name)                                                                                     \
+	".globl " #name "\n.type " #name ",%function\n.p2align 4\n" #name ":\n\thint #34\n"            \
+	"\tadrp x16, sim_watched\n\tldrb w16, [x16, :lo12:sim_watched]\n\tcbnz w16, 1f\n\tb do_" #name \
+	"\n"                                                                                           \
+	"1:\tadrp x17, do_" #name "\n\tadd x17, x17, :lo12:do_" #name                                  \
+	"\n\tmov w16, #sim_entry\n\tb sim_call_watched\n"                                              \
 	".size " #name ", .-" #name "\n.set sim_entry, sim_entry + 1\n"
 __asm__(".pushsection .text\n.p2align 4\n"
 	"sim_call_watched:\n\t.cfi_startproc\n\tstp x29, x30, [sp, #-96]!\n\t.cfi_def_cfa_offset 96\n"
@@ -149,8 +145,11 @@ static bool stream(const void *ctx, const void *s, bool per_thread, uint32_t *id
 
 	sim_lock();
 	live = sim_is(c, SIM_CTX) &&
-	       !sim_stream_get(c, s ? (CUstream)s : per_thread ? CU_STREAM_PER_THREAD :
-			       CU_STREAM_LEGACY, &at);
+		!sim_stream_get(c,
+			s                    ? (CUstream)s
+				: per_thread ? CU_STREAM_PER_THREAD
+					     : CU_STREAM_LEGACY,
+			&at);
 	if (live)
 		*id = at->number;
 	sim_unlock();
@@ -165,8 +164,7 @@ static const char *function(const void *f)
 const struct sim_driver *sim_cupti_attach(int version, const struct sim_hooks *hooks)
 {
 	static const struct sim_driver driver = { symbols, sizeof(symbols) / sizeof(*symbols),
-						  context, stream, sim_graph_id,
-						  sim_node_id, function, &sim_contexts };
+		context, stream, sim_graph_id, sim_node_id, function, &sim_contexts };
 
 	if (version != SIM_HOOKS_VERSION || !hooks)
 		return version == SIM_HOOKS_VERSION ? &driver : NULL;
@@ -177,7 +175,4 @@ const struct sim_driver *sim_cupti_attach(int version, const struct sim_hooks *h
 	return &driver;
 }
 
-void sim_cupti_detach(void)
-{
-	__atomic_store_n(&sim_watched, 0, __ATOMIC_RELEASE);
-}
+void sim_cupti_detach(void) { __atomic_store_n(&sim_watched, 0, __ATOMIC_RELEASE); }

@@ -8,10 +8,14 @@
 #include <string.h>
 
 /* bytes of pageable source that the call stages, so that it need not wait */
-#define MAX_STAGED	65536
+#define MAX_STAGED 65536
 
-struct endpoint { char *at; bool device, pinned; uint8_t memory; };
-enum side { HOST = 1, DEVICE = 2, ARRAY = 3, EITHER = 4 };	/* CUmemorytype */
+struct endpoint {
+	char *at;
+	bool device, pinned;
+	uint8_t memory;
+};
+enum side { HOST = 1, DEVICE = 2, ARRAY = 3, EITHER = 4 }; /* CUmemorytype */
 
 /* Resolves addr. An address outside all devices belongs to the program. It is read here, so that a
  * bad one crashes its caller. */
@@ -29,10 +33,11 @@ static int resolve_endpoint(uint64_t addr, size_t size, unsigned side, struct en
 		return CUDA_SUCCESS;
 	}
 	*p = (struct endpoint){ sim_host(addr, size),
-				r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED),
-				r && r->mem >= SIM_HOST,
-				!r ? 0 : r->mem == SIM_MANAGED ? SIM_AT_MANAGED :
-				r->mem < SIM_HOST ? SIM_AT_DEVICE : SIM_AT_PINNED };
+		r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED), r && r->mem >= SIM_HOST,
+		!r                              ? 0
+			: r->mem == SIM_MANAGED ? SIM_AT_MANAGED
+			: r->mem < SIM_HOST     ? SIM_AT_DEVICE
+						: SIM_AT_PINNED };
 	return p->at ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -54,8 +59,9 @@ static void set_cost(struct sim_op *op, const struct endpoint *dst, const struct
 	bool pageable = (!dst->device && !dst->pinned) || (!src->device && !src->pinned);
 
 	op->engine = dst->device && src->device ? SIM_D2D : dst->device ? SIM_H2D : SIM_D2H;
-	op->cost = op->engine == SIM_D2D ? 1200 + bytes / 2000 : pageable ? 4500 + bytes / 8 :
-		   1500 + bytes / 50;
+	op->cost = op->engine == SIM_D2D ? 1200 + bytes / 2000
+		: pageable               ? 4500 + bytes / 8
+					 : 1500 + bytes / 50;
 	op->run = copy_run;
 	op->node_type = 1;
 	op->copy.src_memory = src->memory;
@@ -64,9 +70,8 @@ static void set_cost(struct sim_op *op, const struct endpoint *dst, const struct
 
 /* One end of a copy in three dimensions: the address of its first byte, and its pitches. */
 static int rect_of(unsigned type, const void *host, CUdeviceptr dev, const struct sim_array *array,
-		   size_t x, size_t y, size_t z,
-		   size_t pitch, size_t rows, const struct cu_3d *c, struct sim_rect *rect,
-		   struct endpoint *p)
+	size_t x, size_t y, size_t z, size_t pitch, size_t rows, const struct cu_3d *c,
+	struct sim_rect *rect, struct endpoint *p)
 {
 	uint64_t addr = type == HOST ? (uint64_t)host : dev, span;
 	int rc;
@@ -98,11 +103,10 @@ int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable)
 	int rc;
 
 	rc = rect_of(c->src_type, c->src_host, c->src_dev, c->src_array, c->src_x, c->src_y,
-		     c->src_z, c->src_pitch,
-		     c->src_height, c, &op->copy.src, &src);
-	if (rc || (rc = rect_of(c->dst_type, c->dst_host, c->dst_dev, c->dst_array, c->dst_x,
-				c->dst_y, c->dst_z, c->dst_pitch,
-				c->dst_height, c, &op->copy.dst, &dst)))
+		c->src_z, c->src_pitch, c->src_height, c, &op->copy.src, &src);
+	if (rc ||
+		(rc = rect_of(c->dst_type, c->dst_host, c->dst_dev, c->dst_array, c->dst_x,
+			 c->dst_y, c->dst_z, c->dst_pitch, c->dst_height, c, &op->copy.dst, &dst)))
 		return rc;
 	op->copy.width = c->width;
 	op->copy.height = c->height;
@@ -135,15 +139,24 @@ static int copy_2d(const struct cu_2d *c, CUstream h, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	return copy_3d(&(struct cu_3d){
-		.src_x = c->src_x, .src_y = c->src_y, .src_type = c->src_type,
-		.src_host = c->src_host, .src_dev = c->src_dev,
-		.src_array = c->src_array, .src_pitch = c->src_pitch, .dst_x = c->dst_x,
-		.dst_y = c->dst_y,
-		.dst_type = c->dst_type, .dst_host = c->dst_host, .dst_dev = c->dst_dev,
-		.dst_array = c->dst_array,
-		.dst_pitch = c->dst_pitch, .width = c->width, .height = c->height, .depth = 1 }, h,
-		async);
+	return copy_3d(&(struct cu_3d){ .src_x = c->src_x,
+			       .src_y = c->src_y,
+			       .src_type = c->src_type,
+			       .src_host = c->src_host,
+			       .src_dev = c->src_dev,
+			       .src_array = c->src_array,
+			       .src_pitch = c->src_pitch,
+			       .dst_x = c->dst_x,
+			       .dst_y = c->dst_y,
+			       .dst_type = c->dst_type,
+			       .dst_host = c->dst_host,
+			       .dst_dev = c->dst_dev,
+			       .dst_array = c->dst_array,
+			       .dst_pitch = c->dst_pitch,
+			       .width = c->width,
+			       .height = c->height,
+			       .depth = 1 },
+		h, async);
 }
 
 /* Stages a small pageable source: true if the caller need not wait. */
@@ -156,12 +169,11 @@ static bool stage_source(struct sim_op *op, size_t size)
 }
 
 static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64_t from,
-			enum side from_side, CUcontext from_ctx,
-			size_t size, CUstream h, bool async)
+	enum side from_side, CUcontext from_ctx, size_t size, CUstream h, bool async)
 {
 	struct sim_op op = { .async = async,
-			     .copy = { .width = size, .height = 1, .depth = 1, .from = from_ctx,
-				       .to = to_ctx } };
+		.copy = {
+			.width = size, .height = 1, .depth = 1, .from = from_ctx, .to = to_ctx } };
 	struct endpoint dst, src;
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
@@ -173,7 +185,7 @@ static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64
 	if ((rc = sim_stream_get(ctx, h, &s)) || !size)
 		return sim_leave(rc);
 	if ((rc = resolve_endpoint(to, size, to_side, &dst)) ||
-	    (rc = resolve_endpoint(from, size, from_side, &src)))
+		(rc = resolve_endpoint(from, size, from_side, &src)))
 		return sim_leave(rc);
 	op.copy.dst.at = dst.at;
 	op.copy.src.at = src.at;
@@ -188,25 +200,25 @@ static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64
 }
 
 static int copy_1d(uint64_t to, enum side to_side, uint64_t from, enum side from_side, size_t size,
-		   CUstream h, bool async)
+	CUstream h, bool async)
 {
 	return copy_between(to, to_side, NULL, from, from_side, NULL, size, h, async);
 }
 
 static int copy_peer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n,
-		     CUstream h, bool async)
+	CUstream h, bool async)
 {
 	if (!sim_is(to, SIM_CTX) || !sim_is(from, SIM_CTX))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return copy_between(dst, DEVICE, to, src, DEVICE, from, n, h, async);
 }
 
-#define COPY(name, suffix, to, to_t, to_side, from, from_t, from_side) \
-	BOTH(name, suffix, (to_t to, from_t from, size_t n), \
-	     copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, none, false))
-#define COPY_ASYNC(name, to, to_t, to_side, from, from_t, from_side) \
-	BOTH(name, _ptsz, (to_t to, from_t from, size_t n, CUstream s), \
-	     copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, OR_NONE(s), true))
+#define COPY(name, suffix, to, to_t, to_side, from, from_t, from_side)                             \
+	BOTH(name, suffix, (to_t to, from_t from, size_t n),                                       \
+		copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, none, false))
+#define COPY_ASYNC(name, to, to_t, to_side, from, from_t, from_side)                               \
+	BOTH(name, _ptsz, (to_t to, from_t from, size_t n, CUstream s),                            \
+		copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, OR_NONE(s), true))
 COPY(cuMemcpy, _ptds, dst, CUdeviceptr, EITHER, src, CUdeviceptr, EITHER)
 COPY(cuMemcpyHtoD_v2, _ptds, dst, CUdeviceptr, DEVICE, src, const void *, HOST)
 COPY(cuMemcpyDtoH_v2, _ptds, dst, void *, HOST, src, CUdeviceptr, DEVICE)
@@ -215,12 +227,12 @@ COPY_ASYNC(cuMemcpyAsync, dst, CUdeviceptr, EITHER, src, CUdeviceptr, EITHER)
 COPY_ASYNC(cuMemcpyHtoDAsync_v2, dst, CUdeviceptr, DEVICE, src, const void *, HOST)
 COPY_ASYNC(cuMemcpyDtoHAsync_v2, dst, void *, HOST, src, CUdeviceptr, DEVICE)
 COPY_ASYNC(cuMemcpyDtoDAsync_v2, dst, CUdeviceptr, DEVICE, src, CUdeviceptr, DEVICE)
-BOTH(cuMemcpyPeer, _ptds, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
-			   size_t n),
-     copy_peer(dst, to, src, from, n, none, false))
-BOTH(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
-				size_t n, CUstream s),
-     copy_peer(dst, to, src, from, n, OR_NONE(s), true))
+BOTH(cuMemcpyPeer, _ptds,
+	(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n),
+	copy_peer(dst, to, src, from, n, none, false))
+BOTH(cuMemcpyPeerAsync, _ptsz,
+	(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s),
+	copy_peer(dst, to, src, from, n, OR_NONE(s), true))
 BOTH(cuMemcpy2D_v2, _ptds, (const struct cu_2d *c), copy_2d(c, none, false))
 BOTH(cuMemcpy2DUnaligned_v2, _ptds, (const struct cu_2d *c), copy_2d(c, none, false))
 BOTH(cuMemcpy2DAsync_v2, _ptsz, (const struct cu_2d *c, CUstream s), copy_2d(c, OR_NONE(s), true))
@@ -250,12 +262,12 @@ static uint8_t memory_at(CUdeviceptr at)
 }
 
 int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h,
-	       struct sim_op *op)
+	struct sim_op *op)
 {
 	size_t row = w * element;
 
 	if ((element != 1 && element != 2 && element != 4) || at % element ||
-	    (h > 1 && pitch < row))
+		(h > 1 && pitch < row))
 		return CUDA_ERROR_INVALID_VALUE;
 	op->set.at = sim_host(at, (h - 1) * pitch + row);
 	op->set.pitch = pitch;
@@ -272,7 +284,7 @@ int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 }
 
 static int set(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h,
-	       CUstream handle, bool async)
+	CUstream handle, bool async)
 {
 	struct sim_op op = { .async = async };
 	struct sim_stream *s;
@@ -292,17 +304,17 @@ static int set(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 	return sim_leave(rc || async || !sim_pinned(at, 1) ? rc : sim_wait(s));
 }
 
-#define SET(bits, type) \
-	BOTH(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr at, type v, size_t n), \
-	     set(at, 0, v, bits / 8, n, 1, none, false)) \
-	BOTH(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr at, type v, size_t n, CUstream s), \
-		set(at, 0, v, bits / 8, n, 1, OR_NONE(s), true)) \
-	BOTH(cuMemsetD2D##bits##_v2, _ptds, (CUdeviceptr at, size_t pitch, type v, size_t w, \
-					     size_t h), \
-	     set(at, pitch, v, bits / 8, w, h, none, false)) \
-	BOTH(cuMemsetD2D##bits##Async, _ptsz, (CUdeviceptr at, size_t pitch, type v, size_t w, \
-					       size_t h, CUstream s), \
-	     set(at, pitch, v, bits / 8, w, h, OR_NONE(s), true))
+#define SET(bits, type)                                                                            \
+	BOTH(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr at, type v, size_t n),                      \
+		set(at, 0, v, bits / 8, n, 1, none, false))                                        \
+	BOTH(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr at, type v, size_t n, CUstream s),        \
+		set(at, 0, v, bits / 8, n, 1, OR_NONE(s), true))                                   \
+	BOTH(cuMemsetD2D##bits##_v2, _ptds,                                                        \
+		(CUdeviceptr at, size_t pitch, type v, size_t w, size_t h),                        \
+		set(at, pitch, v, bits / 8, w, h, none, false))                                    \
+	BOTH(cuMemsetD2D##bits##Async, _ptsz,                                                      \
+		(CUdeviceptr at, size_t pitch, type v, size_t w, size_t h, CUstream s),            \
+		set(at, pitch, v, bits / 8, w, h, OR_NONE(s), true))
 SET(8, unsigned char)
 SET(16, unsigned short)
 SET(32, unsigned)

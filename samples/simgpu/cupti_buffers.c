@@ -21,25 +21,27 @@
 struct cupti_buffer {
 	struct cupti_buffer *next;
 	uint8_t *data;
-	size_t size, used, records, max_records;	/* max_records: 0 is no limit */
-	unsigned pending;				/* number of incomplete records */
-	int owner;				/* the thread, or 0 */
-	uint64_t due;	/* if delayed: not delivered before this time of cupti_mono */
-	bool closed;	/* full: takes no more records, not queued for delivery yet */
-	bool has_work;	/* contains records other than CUPTI's own overhead */
+	size_t size, used, records, max_records; /* max_records: 0 is no limit */
+	unsigned pending;                        /* number of incomplete records */
+	int owner;                               /* the thread, or 0 */
+	uint64_t due;  /* if delayed: not delivered before this time of cupti_mono */
+	bool closed;   /* full: takes no more records, not queued for delivery yet */
+	bool has_work; /* contains records other than CUPTI's own overhead */
 };
-struct queue { struct cupti_buffer *first, **last; };
+struct queue {
+	struct cupti_buffer *first, **last;
+};
 pthread_mutex_t *cupti_mutex(void);
 /* open and full buffers are in the order of opening */
 static struct queue open_buffers = { .last = &open_buffers.first }, full = { .last = &full.first },
 		    ready = { .last = &ready.first }, delayed = { .last = &delayed.first };
-static struct cupti_buffer *spare;			/* requested by two threads at once */
+static struct cupti_buffer *spare; /* requested by two threads at once */
 static cupti_requested requested;
 static cupti_completed completed;
 static pthread_cond_t work, progress = PTHREAD_COND_INITIALIZER;
 /* numbers of buffers; queued_work: those of them with has_work */
 static uint64_t queued, delivered, queued_work;
-static size_t dropped, reserved;		/* numbers of records */
+static size_t dropped, reserved; /* numbers of records */
 static bool running;
 __thread bool cupti_on_worker;
 
@@ -70,15 +72,9 @@ static void queue_delivery(struct cupti_buffer *b)
 	cupti_wake();
 }
 
-void cupti_wake(void)
-{
-	pthread_cond_signal(&work);
-}
+void cupti_wake(void) { pthread_cond_signal(&work); }
 
-void cupti_record_pending(struct cupti_buffer *b)
-{
-	b->pending++;
-}
+void cupti_record_pending(struct cupti_buffer *b) { b->pending++; }
 
 static int current_owner(void)
 {
@@ -131,14 +127,15 @@ size_t cupti_size(unsigned kind)
 	unsigned version = cupti_knobs.version;
 
 	switch (kind) {
-	case KIND_KERNEL: case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 :
-		sizeof(struct cupti_kernel);
+	case KIND_KERNEL:
+	case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 : sizeof(struct cupti_kernel);
 	case KIND_MEMCPY: return version < 26 ? 88 : sizeof(struct cupti_memcpy);
 	case KIND_SYNCHRONIZATION: return version < 26 ? 40 : sizeof(struct cupti_sync);
 	case KIND_UNIFIED_MEMORY: return version < 26 ? 64 : sizeof(struct cupti_um);
 	case KIND_MEMCPY2: return sizeof(struct cupti_peer);
 	case KIND_MEMSET: return sizeof(struct cupti_memset);
-	case KIND_DRIVER: case KIND_RUNTIME: return sizeof(struct cupti_api);
+	case KIND_DRIVER:
+	case KIND_RUNTIME: return sizeof(struct cupti_api);
 	case KIND_OVERHEAD: return sizeof(struct cupti_overhead);
 	case KIND_EXTERNAL_CORRELATION: return sizeof(struct cupti_external);
 	default: return 0;
@@ -190,12 +187,13 @@ static bool request_buffer(size_t size)
 		check_buffer(data, bytes);
 	if (!data || (!b && !(b = calloc(1, sizeof(*b)))))
 		return false;
-	*b = (struct cupti_buffer){ .next = spare, .data = data, .size = bytes,
-				    .max_records = most };
+	*b = (struct cupti_buffer){
+		.next = spare, .data = data, .size = bytes, .max_records = most
+	};
 	if (ok)
 		spare = b;
 	else
-		queue_delivery(b);	/* too small to use: return it to the client */
+		queue_delivery(b); /* too small to use: return it to the client */
 	return ok;
 }
 
@@ -208,7 +206,7 @@ struct cupti_slot cupti_reserve(unsigned kind)
 
 	cupti_lock();
 	if (!requested)
-		return s;	/* no client to count the loss for */
+		return s; /* no client to count the loss for */
 	reserved++;
 	if (cupti_knobs.drop && reserved % cupti_knobs.drop == 0) {
 		dropped++;
@@ -333,7 +331,7 @@ int cupti_worker_start(void)
 	pthread_cond_init(&work, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all);
-	sigdelset(&all, SIGTRAP);	/* a blocked SIGTRAP would be fatal */
+	sigdelset(&all, SIGTRAP); /* a blocked SIGTRAP would be fatal */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	running = !pthread_create(&thread, NULL, worker, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -412,7 +410,9 @@ void cupti_clear_callbacks(void)
 	cupti_unlock();
 }
 
-#define API(name, params) int name params; int name params
+#define API(name, params)                                                                          \
+	int name params;                                                                           \
+	int name params
 
 API(cuptiActivityRegisterCallbacks, (cupti_requested request, cupti_completed complete))
 {
@@ -446,10 +446,12 @@ API(cuptiActivityFlushAll, (uint32_t flag))
 	cupti_flush(flag & 1, false);
 	/* otherwise each flush would cause a record for the next flush */
 	if (start && queued_work > before)
-		cupti_put(&(union cupti_record){ .overhead = {
-			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_FLUSH, .object = 1,
-			.object_id = { getpid() }, .start = start,
-			.end = cupti_now() } });
+		cupti_put(&(union cupti_record){ .overhead = { .kind = KIND_OVERHEAD,
+							 .overhead = OVERHEAD_FLUSH,
+							 .object = 1,
+							 .object_id = { getpid() },
+							 .start = start,
+							 .end = cupti_now() } });
 	return CUPTI_OK;
 }
 
@@ -480,7 +482,7 @@ API(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n))
 	return CUPTI_OK;
 }
 
-API(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t used, uint8_t **record))
+API(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t used, uint8_t **record))
 {
 	uint8_t *at;
 

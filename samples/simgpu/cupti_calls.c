@@ -18,19 +18,36 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_CBIDS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64,
-       COUNTERS = 9 };
-enum { CBIDS_SINCE_13 = 796 };		/* the first one that CUDA 12 does not have */
+enum {
+	MAX_CBIDS = 1024,
+	ENTER = 0,
+	EXIT = 1,
+	EXTERNAL_KINDS = 6,
+	EXTERNAL_DEPTH = 64,
+	COUNTERS = 9
+};
+enum { CBIDS_SINCE_13 = 796 }; /* the first one that CUDA 12 does not have */
 uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END],
 	cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
-static struct { cupti_callback to; void *user; char name[64]; } subscriber;
+static struct {
+	cupti_callback to;
+	void *user;
+	char name[64];
+} subscriber;
 static uint8_t callbacks[DOMAINS][MAX_CBIDS];
 static uint32_t correlations;
-static uint8_t counters[COUNTERS];	/* of unified memory: true if enabled */
+static uint8_t counters[COUNTERS]; /* of unified memory: true if enabled */
 static __thread struct cupti_call_state state;
 /* correlation 0: no runtime call, or runtime calls are not needed */
-static __thread struct { uint32_t correlation; unsigned cbid; uint64_t start; } runtime;
-static __thread struct { uint64_t ids[EXTERNAL_DEPTH]; unsigned n; } externals[EXTERNAL_KINDS];
+static __thread struct {
+	uint32_t correlation;
+	unsigned cbid;
+	uint64_t start;
+} runtime;
+static __thread struct {
+	uint64_t ids[EXTERNAL_DEPTH];
+	unsigned n;
+} externals[EXTERNAL_KINDS];
 
 static void invoke_callback(unsigned domain, uint32_t cbid, const void *data)
 {
@@ -49,23 +66,32 @@ static void invoke_callback(unsigned domain, uint32_t cbid, const void *data)
  * size. If all are 64 bits wide, these are the words themselves. */
 static const void *arguments(const char *symbol, const uint64_t *words, char *space)
 {
-	static const struct { const char *prefix, *sizes; } narrow[] = {
-		{ "cuLaunchKernelEx", "" }, { "cuLaunchKernel", "84444444888" },
+	static const struct {
+		const char *prefix, *sizes;
+	} narrow[] = {
+		{ "cuLaunchKernelEx", "" },
+		{ "cuLaunchKernel", "84444444888" },
 		{ "cuLaunchCooperativeKernel", "8444444488" },
-		{ "cuMemsetD8", "8188" }, { "cuMemsetD16", "8288" }, { "cuMemsetD32", "8488" },
+		{ "cuMemsetD8", "8188" },
+		{ "cuMemsetD16", "8288" },
+		{ "cuMemsetD32", "8488" },
 		{ "cuDeviceGetAttribute", "844" },
-		{ "cuDeviceGetName", "844" }, { "cuDeviceCanAccessPeer", "844" },
+		{ "cuDeviceGetName", "844" },
+		{ "cuDeviceCanAccessPeer", "844" },
 		{ "cuDeviceGetP2PAttribute", "8444" },
-		{ "cuDevicePrimaryCtxSetFlags", "44" }, { "cuCtxCreate_v2", "844" },
+		{ "cuDevicePrimaryCtxSetFlags", "44" },
+		{ "cuCtxCreate_v2", "844" },
 		{ "cuFuncSetAttribute", "844" },
-		{ "cuStreamWaitValue32", "8844" }, { "cuStreamWriteValue32", "8844" },
+		{ "cuStreamWaitValue32", "8844" },
+		{ "cuStreamWriteValue32", "8844" },
 		{ "cuStreamCreate", "844" },
-		{ "cuStreamWaitEvent", "884" }, { "cuEventCreate", "84" },
+		{ "cuStreamWaitEvent", "884" },
+		{ "cuEventCreate", "84" },
 	};
 	size_t at = 0, size, i = 0;
 
 	while (i < sizeof(narrow) / sizeof(*narrow) &&
-	       strncmp(symbol, narrow[i].prefix, strlen(narrow[i].prefix)))
+		strncmp(symbol, narrow[i].prefix, strlen(narrow[i].prefix)))
 		i++;
 	if (i == sizeof(narrow) / sizeof(*narrow) || !*narrow[i].sizes)
 		return words;
@@ -86,10 +112,14 @@ static void report_call(const struct sim_call *call, unsigned site, int *rc)
 	bool launch = !strncmp(symbol, "cuLaunch", 8) && strncmp(symbol, "cuLaunchHost", 12),
 	     ex = launch && strstr(symbol, "KernelEx");
 	char space[8 * SIM_MAX_CALL_WORDS] __attribute__((aligned(8)));
-	struct cupti_call data = { .site = site, .function = symbol,
-				   .params = arguments(symbol, call->words, space), .rc = rc,
-				   .ctx = call->ctx, .ctx_id = call->ctx_id, .data = &state.data,
-				   .correlation = state.correlation };
+	struct cupti_call data = { .site = site,
+		.function = symbol,
+		.params = arguments(symbol, call->words, space),
+		.rc = rc,
+		.ctx = call->ctx,
+		.ctx_id = call->ctx_id,
+		.data = &state.data,
+		.correlation = state.correlation };
 
 	if (launch)
 		data.symbol = cupti_driver->function((const void *)call->words[ex]);
@@ -106,7 +136,7 @@ static bool driver_records_on;
 static bool is_recorded(const struct sim_call *call)
 {
 	return driver_records_on && !runtime.correlation &&
-	       cupti_driver_apis[cupti_cbids[call->entry]];
+		cupti_driver_apis[cupti_cbids[call->entry]];
 }
 
 static bool is_module_load(const struct sim_call *call)
@@ -114,15 +144,16 @@ static bool is_module_load(const struct sim_call *call)
 	const char *symbol = cupti_driver->symbols[call->entry];
 
 	return cupti_kinds[KIND_OVERHEAD] &&
-	       (!strncmp(symbol, "cuModuleLoad", 12) || !strncmp(symbol, "cuLibraryLoad", 13));
+		(!strncmp(symbol, "cuModuleLoad", 12) || !strncmp(symbol, "cuLibraryLoad", 13));
 }
 
 bool cupti_enter(struct sim_call *call)
 {
 	if (cupti_on_worker)
 		return false;
-	state.correlation = runtime.correlation ? runtime.correlation :
-			    __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+	state.correlation = runtime.correlation
+		? runtime.correlation
+		: __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 	state.first = NULL;
 	state.last = &state.first;
 	state.resources_n = state.um_n = 0;
@@ -138,15 +169,18 @@ bool cupti_enter(struct sim_call *call)
 }
 
 void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream,
-		 uint32_t event, uint64_t sync)
+	uint32_t event, uint64_t sync)
 {
 	struct cupti_call_state *m = call->own;
 
-	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = what,
-				       .start = cupti_time(cupti_mono()),
-				       .correlation = m->correlation, .context = context,
-				       .stream = stream, .event = event,
-				       .event_sync = sync };
+	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION,
+		.type = what,
+		.start = cupti_time(cupti_mono()),
+		.correlation = m->correlation,
+		.context = context,
+		.stream = stream,
+		.event = event,
+		.event_sync = sync };
 }
 
 void cupti_resource_hook(struct sim_call *call, const struct sim_resource_event *t)
@@ -185,11 +219,16 @@ static void put_um_records(void)
 {
 	for (size_t i = 0; i < state.um_n; i++) {
 		const struct sim_um_event *t = &state.um_events[i];
-		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY, .counter = t->kind,
-				      .value = t->value, .start = cupti_time(t->start),
-				      .end = cupti_time(t->end), .address = t->address,
-				      .src = t->from, .dst = t->to, .process = getpid(),
-				      .flags = t->why };
+		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY,
+			.counter = t->kind,
+			.value = t->value,
+			.start = cupti_time(t->start),
+			.end = cupti_time(t->end),
+			.address = t->address,
+			.src = t->from,
+			.dst = t->to,
+			.process = getpid(),
+			.flags = t->why };
 
 		cupti_truth_um(&r);
 		if (cupti_kinds[KIND_UNIFIED_MEMORY] && counters[t->kind])
@@ -207,11 +246,14 @@ static void report_resources(void)
 		const struct sim_resource_event *t = &state.resources[i];
 
 		graph = (struct cupti_graph){ .graph = t->graph,
-					      .original_graph = t->original_graph, .node = t->node,
-					      .original_node = t->original_node,
-					      .node_type = t->node_type, .exec = t->exec };
-		data = (struct cupti_resource){ .ctx = t->ctx, .handle = t->stream,
-						.descriptor = t->graph ? &graph : NULL };
+			.original_graph = t->original_graph,
+			.node = t->node,
+			.original_node = t->original_node,
+			.node_type = t->node_type,
+			.exec = t->exec };
+		data = (struct cupti_resource){
+			.ctx = t->ctx, .handle = t->stream, .descriptor = t->graph ? &graph : NULL
+		};
 		invoke_callback(DOMAIN_RESOURCE, t->what, &data);
 	}
 	if (state.resources_n > 1024) {
@@ -222,25 +264,30 @@ static void report_resources(void)
 	state.resources_n = 0;
 }
 
-static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start,
-		    uint64_t end, int rc)
+static void put_api(
+	unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start, uint64_t end, int rc)
 {
 	for (unsigned k = 1; k < EXTERNAL_KINDS && cupti_kinds[KIND_EXTERNAL_CORRELATION]; k++)
 		if (externals[k].n)
-			cupti_put(&(union cupti_record){ .external = {
-				.kind = KIND_EXTERNAL_CORRELATION, .external = k,
-				.id = externals[k].ids[externals[k].n - 1],
-				.correlation = correlation } });
-	cupti_put(&(union cupti_record){ .api = {
-		.kind = kind, .cbid = cbid, .start = start, .end = end, .process = getpid(),
-		.thread = cupti_thread(),
-		.correlation = correlation, .rc = rc } });
+			cupti_put(&(union cupti_record){
+				.external = { .kind = KIND_EXTERNAL_CORRELATION,
+					.external = k,
+					.id = externals[k].ids[externals[k].n - 1],
+					.correlation = correlation } });
+	cupti_put(&(union cupti_record){ .api = { .kind = kind,
+						 .cbid = cbid,
+						 .start = start,
+						 .end = end,
+						 .process = getpid(),
+						 .thread = cupti_thread(),
+						 .correlation = correlation,
+						 .rc = rc } });
 }
 
 static bool runtime_is_on(void)
 {
 	return cupti_kinds[KIND_SYNCHRONIZATION] || cupti_kinds[KIND_DRIVER] ||
-	       memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
+		memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
 }
 
 void cupti_runtime(bool begins, unsigned cbid, int rc)
@@ -284,21 +331,26 @@ void cupti_exit(struct sim_call *call)
 		put_api(KIND_DRIVER, cupti_cbids[call->entry], state.correlation, state.start, end,
 			call->rc);
 	if (state.start && is_module_load(call))
-		cupti_put(&(union cupti_record){ .overhead = {
-			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2,
-			.object_id = { getpid(), cupti_thread() },
-			.start = state.start, .end = end, .correlation = state.correlation } });
+		cupti_put(&(union cupti_record){ .overhead = { .kind = KIND_OVERHEAD,
+							 .overhead = OVERHEAD_COMPILER,
+							 .object = 2,
+							 .object_id = { getpid(), cupti_thread() },
+							 .start = state.start,
+							 .end = end,
+							 .correlation = state.correlation } });
 	report_resources();
 	if (state.sync.type == SIM_WAIT_STREAM || state.sync.type == SIM_WAIT_CONTEXT)
 		invoke_callback(DOMAIN_SYNCHRONIZE, state.sync.type == SIM_WAIT_STREAM ? 1 : 2,
-				&(struct cupti_synced){ call->ctx,
-							state.sync.type == SIM_WAIT_STREAM ?
-							(void *)call->words[0] : NULL });
+			&(struct cupti_synced){ call->ctx,
+				state.sync.type == SIM_WAIT_STREAM ? (void *)call->words[0]
+								   : NULL });
 	if (callbacks[DOMAIN_DRIVER][cupti_cbids[call->entry]])
 		report_call(call, EXIT, &call->rc);
 }
 
-#define API(name, params) int name params; int name params
+#define API(name, params)                                                                          \
+	int name params;                                                                           \
+	int name params
 
 static int enable_kind(unsigned kind, bool on)
 {
@@ -370,7 +422,7 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	if (cupti_knobs.version < 24)
 		return cupti_set_error(CUPTI_NOT_SUPPORTED);
 	if (!cbid || cbid >= SIM_CBIDS_END ||
-	    (cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
+		(cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
 		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if ((rc = cupti_attach()))
 		return rc;
@@ -403,7 +455,7 @@ API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))
 	CUPTI_BEGIN();
 	for (uint32_t i = 0; i < n; i++)
 		if (!c || !c[i].kind || c[i].kind >= COUNTERS ||
-		    (cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
+			(cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
 			return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	for (uint32_t i = 0; i < n; i++)
 		counters[c[i].kind] = c[i].enable != 0;
@@ -435,10 +487,7 @@ API(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
 }
 
 /* The subscriber: there is at most one. */
-static bool is_subscriber(const void *handle)
-{
-	return handle == &subscriber && subscriber.to;
-}
+static bool is_subscriber(const void *handle) { return handle == &subscriber && subscriber.to; }
 
 static int subscribe(void **handle, cupti_callback to, void *user)
 {
@@ -470,7 +519,12 @@ API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
 }
 
 /* CUpti_SubscriberParams */
-struct params { size_t size; const char *name; char *other; size_t other_size; };
+struct params {
+	size_t size;
+	const char *name;
+	char *other;
+	size_t other_size;
+};
 API(cuptiSubscribe_v2, (void **handle, cupti_callback to, void *user, struct params *params))
 {
 	int rc;
@@ -478,12 +532,12 @@ API(cuptiSubscribe_v2, (void **handle, cupti_callback to, void *user, struct par
 	CUPTI_BEGIN();
 	rc = subscribe(handle, to, user);
 	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && params && params->size >= sizeof(*params) &&
-	    params->other)
-		snprintf(params->other, params->other_size, "%s", subscriber.to ? subscriber.name :
-			 "another");
+		params->other)
+		snprintf(params->other, params->other_size, "%s",
+			subscriber.to ? subscriber.name : "another");
 	if (!rc)
-		snprintf(subscriber.name, sizeof(subscriber.name), "%s", params && params->name ?
-			 params->name : "");
+		snprintf(subscriber.name, sizeof(subscriber.name), "%s",
+			params && params->name ? params->name : "");
 	return rc;
 }
 
@@ -515,7 +569,7 @@ API(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t c
 	return CUPTI_OK;
 }
 
-API(cuptiGetCallbackState, (uint32_t *on, void *handle, unsigned domain, uint32_t cbid))
+API(cuptiGetCallbackState, (uint32_t * on, void *handle, unsigned domain, uint32_t cbid))
 {
 	CUPTI_BEGIN();
 	if (!on || !is_subscriber(handle) || !domain || domain >= DOMAINS || cbid >= MAX_CBIDS)

@@ -4,6 +4,7 @@
 #define SIM_CUPTI_CBIDS_H
 #define SIM_CBIDS_END 807
 #define SIM_RUNTIME_CBIDS_END 523
+/* clang-format off */
 #define SIM_CBIDS(X) \
 	X(cuArray3DCreate_v2, 274) X(cuArray3DGetDescriptor_v2, 275) X(cuArrayCreate_v2, 272) \
 	X(cuArrayDestroy, 89) X(cuArrayGetDescriptor_v2, 273) X(cuCtxCreate_v2, 235) \
@@ -43,12 +44,13 @@
 	X(cuGraphInstantiateWithParams, 656) X(cuGraphInstantiateWithParams_ptsz, 657) \
 	X(cuGraphKernelNodeGetParams_v2, 690) X(cuGraphKernelNodeSetParams_v2, 691) \
 	X(cuGraphLaunch, 514) X(cuGraphLaunch_ptsz, 515) X(cuGraphNodeGetType, 509) \
-	X(cuGraphUpload, 580) X(cuGraphUpload_ptsz, 581) X(cuInit, 1) X(cuKernelGetAttribute, 686) \
-	X(cuKernelGetFunction, 683) X(cuKernelGetLibrary, 754) X(cuKernelGetName, 719) \
-	X(cuKernelGetParamInfo, 734) X(cuKernelSetAttribute, 687) X(cuKernelSetCacheConfig, 688) \
-	X(cuLaunchCooperativeKernel, 477) X(cuLaunchCooperativeKernel_ptsz, 478) \
-	X(cuLaunchHostFunc, 527) X(cuLaunchHostFunc_ptsz, 528) X(cuLaunchKernel, 307) \
-	X(cuLaunchKernelEx, 652) X(cuLaunchKernelEx_ptsz, 653) X(cuLaunchKernel_ptsz, 442) \
+	X(cuGraphUpload, 580) X(cuGraphUpload_ptsz, 581) X(cuInit, 1) \
+	X(cuKernelGetAttribute, 686) X(cuKernelGetFunction, 683) X(cuKernelGetLibrary, 754) \
+	X(cuKernelGetName, 719) X(cuKernelGetParamInfo, 734) X(cuKernelSetAttribute, 687) \
+	X(cuKernelSetCacheConfig, 688) X(cuLaunchCooperativeKernel, 477) \
+	X(cuLaunchCooperativeKernel_ptsz, 478) X(cuLaunchHostFunc, 527) \
+	X(cuLaunchHostFunc_ptsz, 528) X(cuLaunchKernel, 307) X(cuLaunchKernelEx, 652) \
+	X(cuLaunchKernelEx_ptsz, 653) X(cuLaunchKernel_ptsz, 442) \
 	X(cuLibraryEnumerateKernels, 740) X(cuLibraryGetGlobal, 684) X(cuLibraryGetKernel, 681) \
 	X(cuLibraryGetKernelCount, 739) X(cuLibraryGetModule, 682) X(cuLibraryLoadData, 678) \
 	X(cuLibraryLoadFromFile, 679) X(cuLibraryUnload, 680) X(cuMemAddressFree, 548) \
@@ -91,9 +93,10 @@
 	X(cuOccupancyAvailableDynamicSMemPerBlock, 543) \
 	X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 374) \
 	X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 451) \
-	X(cuOccupancyMaxPotentialBlockSize, 384) X(cuOccupancyMaxPotentialBlockSizeWithFlags, 452) \
-	X(cuPointerGetAttribute, 310) X(cuPointerGetAttributes, 450) X(cuProfilerStart, 308) \
-	X(cuProfilerStop, 309) X(cuStreamAddCallback, 346) X(cuStreamAddCallback_ptsz, 437) \
+	X(cuOccupancyMaxPotentialBlockSize, 384) \
+	X(cuOccupancyMaxPotentialBlockSizeWithFlags, 452) X(cuPointerGetAttribute, 310) \
+	X(cuPointerGetAttributes, 450) X(cuProfilerStart, 308) X(cuProfilerStop, 309) \
+	X(cuStreamAddCallback, 346) X(cuStreamAddCallback_ptsz, 437) \
 	X(cuStreamBeginCapture_v2, 539) X(cuStreamBeginCapture_v2_ptsz, 540) \
 	X(cuStreamCreate, 124) X(cuStreamCreateWithPriority, 367) X(cuStreamDestroy, 127) \
 	X(cuStreamDestroy_v2, 326) X(cuStreamEndCapture, 497) X(cuStreamEndCapture_ptsz, 498) \
@@ -112,4 +115,5 @@
 	X(cuStreamWaitValue64_v2_ptsz, 662) X(cuStreamWriteValue32_v2, 663) \
 	X(cuStreamWriteValue32_v2_ptsz, 664) X(cuStreamWriteValue64_v2, 665) \
 	X(cuStreamWriteValue64_v2_ptsz, 666) X(cuThreadExchangeStreamCaptureMode, 541)
+/* clang-format on */
 #endif

@@ -7,26 +7,47 @@
 #include <stdint.h>
 
 enum {
-	CUPTI_OK = 0, CUPTI_INVALID_PARAMETER = 1, CUPTI_INVALID_DEVICE = 2,
-		   CUPTI_INVALID_CONTEXT = 3, CUPTI_INVALID_OPERATION = 7,
-	CUPTI_OUT_OF_MEMORY = 8, CUPTI_LIMIT_REACHED = 12, CUPTI_NOT_INITIALIZED = 15,
+	CUPTI_OK = 0,
+	CUPTI_INVALID_PARAMETER = 1,
+	CUPTI_INVALID_DEVICE = 2,
+	CUPTI_INVALID_CONTEXT = 3,
+	CUPTI_INVALID_OPERATION = 7,
+	CUPTI_OUT_OF_MEMORY = 8,
+	CUPTI_LIMIT_REACHED = 12,
+	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_QUEUE_EMPTY = 18,
-	CUPTI_INVALID_STREAM = 20, CUPTI_INVALID_KIND = 21, CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_INVALID_STREAM = 20,
+	CUPTI_INVALID_KIND = 21,
+	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
 	CUPTI_UNKNOWN = 999,
 };
-enum {	/* CUpti_ActivityKind */
-	KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_KERNEL = 3, KIND_DRIVER = 4, KIND_RUNTIME = 5,
-		      KIND_CONCURRENT_KERNEL = 10,
-	KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22, KIND_UNIFIED_MEMORY = 25, KIND_SYNCHRONIZATION = 38,
+enum { /* CUpti_ActivityKind */
+	KIND_MEMCPY = 1,
+	KIND_MEMSET = 2,
+	KIND_KERNEL = 3,
+	KIND_DRIVER = 4,
+	KIND_RUNTIME = 5,
+	KIND_CONCURRENT_KERNEL = 10,
+	KIND_OVERHEAD = 17,
+	KIND_MEMCPY2 = 22,
+	KIND_UNIFIED_MEMORY = 25,
+	KIND_SYNCHRONIZATION = 38,
 	KIND_EXTERNAL_CORRELATION = 39,
 	KINDS = 55,
 };
-enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME, DOMAIN_RESOURCE, DOMAIN_SYNCHRONIZE, DOMAIN_NVTX,
-       DOMAIN_STATE, DOMAINS };
+enum {
+	DOMAIN_DRIVER = 1,
+	DOMAIN_RUNTIME,
+	DOMAIN_RESOURCE,
+	DOMAIN_SYNCHRONIZE,
+	DOMAIN_NVTX,
+	DOMAIN_STATE,
+	DOMAINS
+};
 enum { OVERHEAD_COMPILER = 1, OVERHEAD_FLUSH = 1 << 16 };
 
-struct cupti_kernel {			/* CUpti_ActivityKernel10 */
+struct cupti_kernel { /* CUpti_ActivityKernel10 */
 	uint32_t kind;
 	uint8_t cache, shared_config;
 	uint16_t registers;
@@ -49,7 +70,7 @@ struct cupti_kernel {			/* CUpti_ActivityKernel10 */
 	uint32_t cluster_potential, clusters_active;
 	uint8_t device_launched, padding3[7];
 };
-struct cupti_memcpy {			/* CUpti_ActivityMemcpy6 */
+struct cupti_memcpy { /* CUpti_ActivityMemcpy6 */
 	uint32_t kind;
 	uint8_t copy, src, dst, flags;
 	uint64_t bytes, start, end;
@@ -60,17 +81,17 @@ struct cupti_memcpy {			/* CUpti_ActivityMemcpy6 */
 	uint8_t device_launched, pad2[3];
 	uint64_t copies;
 };
-struct cupti_peer {			/* CUpti_ActivityMemcpyPtoP4 */
+struct cupti_peer { /* CUpti_ActivityMemcpyPtoP4 */
 	uint32_t kind;
 	uint8_t copy, src, dst, flags;
 	uint64_t bytes, start, end;
 	uint32_t device, context, stream, src_device, src_context, dst_device, dst_context,
-		 correlation;
+		correlation;
 	void *reserved0;
 	uint64_t node;
 	uint32_t graph, channel, channel_type, pad;
 };
-struct cupti_memset {			/* CUpti_ActivityMemset4 */
+struct cupti_memset { /* CUpti_ActivityMemset4 */
 	uint32_t kind, value;
 	uint64_t bytes, start, end;
 	uint32_t device, context, stream, correlation;
@@ -81,30 +102,39 @@ struct cupti_memset {			/* CUpti_ActivityMemset4 */
 	uint32_t graph, channel, channel_type;
 	uint8_t device_launched, pad2[3];
 };
-struct cupti_api { uint32_t kind, cbid; uint64_t start, end; uint32_t process, thread, correlation,
-		   rc; };
-struct cupti_overhead {			/* CUpti_ActivityOverhead3 */
+struct cupti_api {
+	uint32_t kind, cbid;
+	uint64_t start, end;
+	uint32_t process, thread, correlation, rc;
+};
+struct cupti_overhead { /* CUpti_ActivityOverhead3 */
 	uint32_t kind, overhead, object, object_id[3];
 	uint64_t start, end;
 	uint32_t correlation, reserved0;
 	void *data;
 };
-struct cupti_sync {			/* CUpti_ActivitySynchronization2 */
+struct cupti_sync { /* CUpti_ActivitySynchronization2 */
 	uint32_t kind, type;
 	uint64_t start, end;
 	uint32_t correlation, context, stream, event;
 	uint64_t event_sync;
 	uint32_t rc, pad;
 };
-struct cupti_um {			/* CUpti_ActivityUnifiedMemoryCounter3 */
+struct cupti_um { /* CUpti_ActivityUnifiedMemoryCounter3 */
 	uint32_t kind, counter;
 	uint64_t value, start, end, address;
 	uint32_t src, dst, stream, process, flags, pad;
 	uint64_t processors[5];
 };
 /* CUpti_ActivityUnifiedMemoryCounterConfig */
-struct cupti_um_config { uint32_t scope, kind, device, enable; };
-struct cupti_external { uint32_t kind, external; uint64_t id; uint32_t correlation, reserved; };
+struct cupti_um_config {
+	uint32_t scope, kind, device, enable;
+};
+struct cupti_external {
+	uint32_t kind, external;
+	uint64_t id;
+	uint32_t correlation, reserved;
+};
 union cupti_record {
 	uint32_t kind;
 	struct cupti_kernel kernel;
@@ -118,7 +148,7 @@ union cupti_record {
 	struct cupti_external external;
 };
 
-struct cupti_call {			/* CUpti_CallbackData */
+struct cupti_call { /* CUpti_CallbackData */
 	uint32_t site;
 	const char *function;
 	const void *params;
@@ -129,17 +159,22 @@ struct cupti_call {			/* CUpti_CallbackData */
 	uint64_t *data;
 	uint32_t correlation;
 };
-struct cupti_resource { const void *ctx, *handle; void *descriptor; };	/* CUpti_ResourceData */
-struct cupti_graph {			/* CUpti_GraphData */
+struct cupti_resource {
+	const void *ctx, *handle;
+	void *descriptor;
+};                   /* CUpti_ResourceData */
+struct cupti_graph { /* CUpti_GraphData */
 	const void *graph, *original_graph, *node, *original_node;
 	int node_type;
 	const void *dependency, *exec;
 };
-struct cupti_synced { const void *ctx, *stream; };	/* CUpti_SynchronizeData */
+struct cupti_synced {
+	const void *ctx, *stream;
+}; /* CUpti_SynchronizeData */
 
 typedef void (*cupti_requested)(uint8_t **buffer, size_t *size, size_t *records);
-typedef void (*cupti_completed)(void *ctx, uint32_t stream, uint8_t *buffer, size_t size,
-				size_t used);
+typedef void (*cupti_completed)(
+	void *ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t used);
 typedef void (*cupti_callback)(void *user, unsigned domain, uint32_t cbid, const void *data);
 typedef uint64_t (*cupti_clock)(void);
 #endif

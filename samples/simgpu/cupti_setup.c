@@ -16,13 +16,17 @@ struct cupti_knobs cupti_knobs = { .version = 130001 };
 const struct sim_driver *cupti_driver;
 uint32_t *cupti_cbids;
 bool cupti_zeroed;
-static struct failure { char function[64]; unsigned from, calls; int code; } failures[16];
+static struct failure {
+	char function[64];
+	unsigned from, calls;
+	int code;
+} failures[16];
 static unsigned failures_n;
 static char truth[4096];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, attaching = PTHREAD_MUTEX_INITIALIZER;
-static bool in_forked_child, attached;		/* in_forked_child: in a after_fork child */
+static bool in_forked_child, attached; /* in_forked_child: in a after_fork child */
 static cupti_clock clock_of_client;
-static int64_t offset;			/* the client's clock less CLOCK_MONOTONIC */
+static int64_t offset; /* the client's clock less CLOCK_MONOTONIC */
 static int thread_id_type;
 static __thread int last_error;
 static void (*driver_detach)(void);
@@ -59,7 +63,7 @@ static void set_truth_path(const char *path)
 
 	if (p)
 		snprintf(truth, sizeof(truth), "%.*s%d%s", (int)(p - path), path, (int)getpid(),
-			 p + 2);
+			p + 2);
 	else if (path)
 		snprintf(truth, sizeof(truth), "%s", path);
 	cupti_knobs.truth = *truth;
@@ -107,21 +111,12 @@ __attribute__((constructor)) static void set_up(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-void cupti_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
+void cupti_lock(void) { pthread_mutex_lock(&lock); }
 
-void cupti_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
+void cupti_unlock(void) { pthread_mutex_unlock(&lock); }
 
-pthread_mutex_t *cupti_mutex(void);	/* cupti_buffers.c waits on it */
-pthread_mutex_t *cupti_mutex(void)
-{
-	return &lock;
-}
+pthread_mutex_t *cupti_mutex(void); /* cupti_buffers.c waits on it */
+pthread_mutex_t *cupti_mutex(void) { return &lock; }
 
 int cupti_set_error(int rc)
 {
@@ -136,13 +131,13 @@ int cupti_begin(const char *function)
 		return cupti_set_error(CUPTI_NOT_INITIALIZED);
 	for (unsigned i = 0; i < failures_n; i++)
 		if (!strcmp(failures[i].function, function) &&
-		    __atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
-		    failures[i].from)
+			__atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
+				failures[i].from)
 			return cupti_set_error(failures[i].code);
 	return CUPTI_OK;
 }
 
-static pid_t exclusive_thread;			/* the thread in an exclusive function; 0: none */
+static pid_t exclusive_thread; /* the thread in an exclusive function; 0: none */
 
 bool cupti_enter_exclusive(const char *function)
 {
@@ -150,8 +145,8 @@ bool cupti_enter_exclusive(const char *function)
 
 	if (!cupti_knobs.alone_ms || __atomic_load_n(&exclusive_thread, __ATOMIC_RELAXED) == self)
 		return false;
-	if (__atomic_compare_exchange_n(&exclusive_thread, &by, self, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(
+		    &exclusive_thread, &by, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return true;
 	fprintf(stderr, "simulated CUPTI: %s is called while another thread is in a call\n",
 		function);
@@ -175,7 +170,10 @@ void cupti_require(bool is, const char *what)
 static uint32_t cbid_of(const char *symbol)
 {
 #define X(name, cbid) { #name, cbid },
-	static const struct { const char *name; uint32_t cbid; } all[] = { SIM_CBIDS(X) };
+	static const struct {
+		const char *name;
+		uint32_t cbid;
+	} all[] = { SIM_CBIDS(X) };
 #undef X
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(all[i].name, symbol))
@@ -186,8 +184,7 @@ static uint32_t cbid_of(const char *symbol)
 static int attach(void)
 {
 	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted,
-						cupti_done, cupti_waits,
-						cupti_resource_hook, cupti_um_hook, cupti_runtime };
+		cupti_done, cupti_waits, cupti_resource_hook, cupti_um_hook, cupti_runtime };
 	const struct sim_driver *(*to)(int, const struct sim_hooks *);
 	const struct sim_driver *d;
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -241,10 +238,7 @@ static uint64_t read_clock(clockid_t id)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-uint64_t cupti_mono(void)
-{
-	return read_clock(CLOCK_MONOTONIC);
-}
+uint64_t cupti_mono(void) { return read_clock(CLOCK_MONOTONIC); }
 
 uint64_t cupti_now(void)
 {
@@ -266,7 +260,7 @@ void cupti_calibrate(void)
 			narrowest = after - before;
 			best = (int64_t)(theirs - before - narrowest / 2);
 			if (theirs >= before && theirs <= after)
-				best = 0;	/* it is the same clock */
+				best = 0; /* it is the same clock */
 		}
 	}
 	/* a change smaller than the error of this measurement is ignored; otherwise consecutive
@@ -275,24 +269,20 @@ void cupti_calibrate(void)
 		__atomic_store_n(&offset, best, __ATOMIC_RELAXED);
 }
 
-bool cupti_has_clock(void)
-{
-	return __atomic_load_n(&clock_of_client, __ATOMIC_ACQUIRE);
-}
+bool cupti_has_clock(void) { return __atomic_load_n(&clock_of_client, __ATOMIC_ACQUIRE); }
 
-uint64_t cupti_time(uint64_t mono)
-{
-	return mono + __atomic_load_n(&offset, __ATOMIC_RELAXED);
-}
+uint64_t cupti_time(uint64_t mono) { return mono + __atomic_load_n(&offset, __ATOMIC_RELAXED); }
 
 uint32_t cupti_thread(void)
 {
 	return thread_id_type ? (uint32_t)gettid() : (uint32_t)(uintptr_t)pthread_self();
 }
 
-#define API(name, params) int name params; int name params
+#define API(name, params)                                                                          \
+	int name params;                                                                           \
+	int name params
 
-API(cuptiGetVersion, (uint32_t *version))
+API(cuptiGetVersion, (uint32_t * version))
 {
 	CUPTI_BEGIN();
 	if (!version)
@@ -301,7 +291,7 @@ API(cuptiGetVersion, (uint32_t *version))
 	return CUPTI_OK;
 }
 
-API(cuptiGetTimestamp, (uint64_t *timestamp))
+API(cuptiGetTimestamp, (uint64_t * timestamp))
 {
 	CUPTI_BEGIN();
 	if (!timestamp)
@@ -351,24 +341,23 @@ API(cuptiGetResultString, (int code, const char **text))
 {
 	static const char *const names[] = { "CUPTI_SUCCESS",
 #define X(e) "CUPTI_ERROR_" #e,
-		X(INVALID_PARAMETER) X(INVALID_DEVICE) X(INVALID_CONTEXT) X(INVALID_EVENT_DOMAIN_ID)
-			X(INVALID_EVENT_ID)
-		X(INVALID_EVENT_NAME) X(INVALID_OPERATION) X(OUT_OF_MEMORY) X(HARDWARE)
-		X(PARAMETER_SIZE_NOT_SUFFICIENT)
-		X(API_NOT_IMPLEMENTED) X(MAX_LIMIT_REACHED) X(NOT_READY) X(NOT_COMPATIBLE)
-		X(NOT_INITIALIZED) X(INVALID_METRIC_ID)
-		X(INVALID_METRIC_NAME) X(QUEUE_EMPTY) X(INVALID_HANDLE) X(INVALID_STREAM)
-		X(INVALID_KIND) X(INVALID_EVENT_VALUE)
-		X(DISABLED) X(INVALID_MODULE) X(INVALID_METRIC_VALUE) X(HARDWARE_BUSY)
-		X(NOT_SUPPORTED) X(UM_PROFILING_NOT_SUPPORTED)
-		X(UM_PROFILING_NOT_SUPPORTED_ON_DEVICE)
-		X(UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES)
-		X(UM_PROFILING_NOT_SUPPORTED_WITH_MPS) X(CDP_TRACING_NOT_SUPPORTED)
-		X(VIRTUALIZED_DEVICE_NOT_SUPPORTED)
-		X(CUDA_COMPILER_NOT_COMPATIBLE) X(INSUFFICIENT_PRIVILEGES)
-		X(OLD_PROFILER_API_INITIALIZED)
-		X(OPENACC_UNDEFINED_ROUTINE) X(LEGACY_PROFILER_NOT_SUPPORTED)
-		X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		X(INVALID_PARAMETER) X(INVALID_DEVICE) X(INVALID_CONTEXT) X(INVALID_EVENT_DOMAIN_ID) X(
+			INVALID_EVENT_ID) X(INVALID_EVENT_NAME) X(INVALID_OPERATION) X(OUT_OF_MEMORY)
+			X(HARDWARE) X(PARAMETER_SIZE_NOT_SUFFICIENT) X(API_NOT_IMPLEMENTED) X(
+				MAX_LIMIT_REACHED) X(NOT_READY) X(NOT_COMPATIBLE) X(NOT_INITIALIZED)
+				X(INVALID_METRIC_ID) X(INVALID_METRIC_NAME) X(QUEUE_EMPTY) X(INVALID_HANDLE) X(
+					INVALID_STREAM) X(INVALID_KIND) X(INVALID_EVENT_VALUE) X(DISABLED)
+					X(INVALID_MODULE) X(INVALID_METRIC_VALUE) X(HARDWARE_BUSY) X(
+						NOT_SUPPORTED) X(UM_PROFILING_NOT_SUPPORTED) X(UM_PROFILING_NOT_SUPPORTED_ON_DEVICE)
+						X(UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES) X(
+							UM_PROFILING_NOT_SUPPORTED_WITH_MPS) X(CDP_TRACING_NOT_SUPPORTED)
+							X(VIRTUALIZED_DEVICE_NOT_SUPPORTED) X(
+								CUDA_COMPILER_NOT_COMPATIBLE)
+								X(INSUFFICIENT_PRIVILEGES) X(
+									OLD_PROFILER_API_INITIALIZED)
+									X(OPENACC_UNDEFINED_ROUTINE) X(
+										LEGACY_PROFILER_NOT_SUPPORTED)
+										X(MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 #undef X
 	};
 	bool known = code >= 0 && code < (int)(sizeof(names) / sizeof(*names));
@@ -389,8 +378,8 @@ API(cuptiGetContextId, (const void *ctx, uint32_t *id))
 		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_set_error(ctx && cupti_driver->context(ctx, id, &device) ? CUPTI_OK :
-			       CUPTI_INVALID_CONTEXT);
+	return cupti_set_error(
+		ctx && cupti_driver->context(ctx, id, &device) ? CUPTI_OK : CUPTI_INVALID_CONTEXT);
 }
 
 API(cuptiGetDeviceId, (const void *ctx, uint32_t *device))
@@ -402,8 +391,8 @@ API(cuptiGetDeviceId, (const void *ctx, uint32_t *device))
 		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_set_error(cupti_driver->context(ctx, &id, device) ? CUPTI_OK :
-			       CUPTI_INVALID_CONTEXT);
+	return cupti_set_error(
+		cupti_driver->context(ctx, &id, device) ? CUPTI_OK : CUPTI_INVALID_CONTEXT);
 }
 
 static int stream_id(const void *ctx, const void *stream, bool per_thread, uint32_t *id)
@@ -416,8 +405,9 @@ static int stream_id(const void *ctx, const void *stream, bool per_thread, uint3
 		return CUPTI_NOT_INITIALIZED;
 	if (!cupti_driver->context(ctx, &ctx_id, &device))
 		return cupti_set_error(CUPTI_INVALID_CONTEXT);
-	return cupti_set_error(cupti_driver->stream(ctx, stream, per_thread, id) ? CUPTI_OK :
-			       CUPTI_INVALID_STREAM);
+	return cupti_set_error(cupti_driver->stream(ctx, stream, per_thread, id)
+			? CUPTI_OK
+			: CUPTI_INVALID_STREAM);
 }
 
 API(cuptiGetStreamId, (const void *ctx, const void *stream, uint32_t *id))
@@ -437,8 +427,8 @@ API(cuptiGetGraphNodeId, (const void *node, uint64_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_set_error(id && cupti_driver->node(node, id) ? CUPTI_OK :
-			       CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(
+		id && cupti_driver->node(node, id) ? CUPTI_OK : CUPTI_INVALID_PARAMETER);
 }
 
 API(cuptiGetGraphId, (const void *graph, uint32_t *id))
@@ -446,9 +436,11 @@ API(cuptiGetGraphId, (const void *graph, uint32_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_set_error(id && (cupti_driver->graph(graph, false, id) ||
-				      cupti_driver->graph(graph, true, id)) ? CUPTI_OK :
-			       CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(id &&
+				(cupti_driver->graph(graph, false, id) ||
+					cupti_driver->graph(graph, true, id))
+			? CUPTI_OK
+			: CUPTI_INVALID_PARAMETER);
 }
 
 API(cuptiGetGraphExecId, (const void *exec, uint32_t *id))
@@ -456,15 +448,25 @@ API(cuptiGetGraphExecId, (const void *exec, uint32_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_set_error(id && cupti_driver->graph(exec, true, id) ? CUPTI_OK :
-			       CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(
+		id && cupti_driver->graph(exec, true, id) ? CUPTI_OK : CUPTI_INVALID_PARAMETER);
 }
 
 /* Attributes by number. The simulator stores the value of an attribute that it does not use, so
  * that it can be read back. */
-static struct { size_t size, value; } attributes[] = {
-	{ 8, 3200000 }, { 8, 8388608 }, { 8, 250 }, { 8, 25000 }, { 8, 250 }, { 1, 0 }, { 8, 3 },
-	{ 8, 3 }, { 1, 0 }, { 1, 1 },
+static struct {
+	size_t size, value;
+} attributes[] = {
+	{ 8, 3200000 },
+	{ 8, 8388608 },
+	{ 8, 250 },
+	{ 8, 25000 },
+	{ 8, 250 },
+	{ 1, 0 },
+	{ 8, 3 },
+	{ 8, 3 },
+	{ 1, 0 },
+	{ 1, 1 },
 	{ 8, 16777216 },
 };
 
@@ -475,7 +477,7 @@ static int attribute(unsigned which, size_t *size, void *value, bool set)
 	if (which >= sizeof(attributes) / sizeof(*attributes) || !size || !value)
 		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (*size < attributes[which].size)
-		return cupti_set_error(10);	/* CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT */
+		return cupti_set_error(10); /* CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT */
 	*size = attributes[which].size;
 	if (set)
 		memcpy(&attributes[which].value, value, *size);
@@ -500,8 +502,8 @@ API(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value))
 API(cuptiFinalize, (void))
 {
 	CUPTI_BEGIN();
-	cupti_require(cupti_in_exit,
-		      "cuptiFinalize is called outside a callback at the end of a call");
+	cupti_require(
+		cupti_in_exit, "cuptiFinalize is called outside a callback at the end of a call");
 	cupti_detach();
 	memset(cupti_kinds, 0, sizeof(cupti_kinds));
 	memset(cupti_driver_apis, 0, sizeof(cupti_driver_apis));

@@ -11,25 +11,28 @@
 #include <string.h>
 
 struct cupti_work {
-	struct cupti_work *next;		/* of one call */
-	struct cupti_work *before, *after;	/* list of incomplete records */
+	struct cupti_work *next;           /* of one call */
+	struct cupti_work *before, *after; /* list of incomplete records */
 	struct sim_work w;
 	uint32_t correlation;
-	unsigned kind;				/* of its record; 0: none is enabled */
+	unsigned kind; /* of its record; 0: none is enabled */
 	int refs;
 	bool ended;
-	uint64_t start, end;			/* in the client's clock */
-	uint64_t due;	/* CLOCK_MONOTONIC time of the record's completion if it is delayed */
+	uint64_t start, end; /* in the client's clock */
+	uint64_t due;        /* CLOCK_MONOTONIC time of the record's completion if it is delayed */
 	struct cupti_slot slot;
 };
 static struct cupti_work *incomplete;
-static unsigned kernels;			/* records of kernels, for SIM_CUPTI_BAD */
+static unsigned kernels; /* records of kernels, for SIM_CUPTI_BAD */
 static int64_t grids;
 
 /* A copy of a kernel's name that is never freed. Under the lock. */
 static const char *intern(const char *name)
 {
-	static struct name { struct name *next; char text[]; } *names[256];
+	static struct name {
+		struct name *next;
+		char text[];
+	} * names[256];
 	struct name **at = names, *n;
 	unsigned hash = 5381;
 
@@ -54,10 +57,11 @@ static void work_put(struct cupti_work *work)
 
 static unsigned record_kind(enum sim_work_kind kind)
 {
-	unsigned record = kind == SIM_WORK_COPY ? KIND_MEMCPY : kind == SIM_WORK_PEER ?
-			  KIND_MEMCPY2 : kind == SIM_WORK_SET ? KIND_MEMSET :
-			  cupti_kinds[KIND_CONCURRENT_KERNEL] ? KIND_CONCURRENT_KERNEL :
-				  KIND_KERNEL;
+	unsigned record = kind == SIM_WORK_COPY       ? KIND_MEMCPY
+		: kind == SIM_WORK_PEER               ? KIND_MEMCPY2
+		: kind == SIM_WORK_SET                ? KIND_MEMSET
+		: cupti_kinds[KIND_CONCURRENT_KERNEL] ? KIND_CONCURRENT_KERNEL
+						      : KIND_KERNEL;
 
 	return cupti_kinds[record] ? record : 0;
 }
@@ -90,15 +94,23 @@ static void fill_kernel(const struct cupti_work *work, struct cupti_kernel *r)
 {
 	const struct sim_work *w = &work->w;
 
-	*r = (struct cupti_kernel){
-		.kind = work->kind, .registers = 16, .device = w->device, .context = w->context,
+	*r = (struct cupti_kernel){ .kind = work->kind,
+		.registers = 16,
+		.device = w->device,
+		.context = w->context,
 		.stream = w->stream,
-		.grid = { w->grid[0], w->grid[1], w->grid[2] }, .block = { w->block[0], w->block[1],
-			w->block[2] },
-		.shared_dynamic = w->shared, .shared_executed = w->shared,
-		.correlation = work->correlation, .grid_id = ++grids,
-		.name = w->name, .launch_type = w->cooperative, .node = w->node, .graph = w->graph,
-		.channel = 1, .channel_type = 1,
+		.grid = { w->grid[0], w->grid[1], w->grid[2] },
+		.block = { w->block[0], w->block[1], w->block[2] },
+		.shared_dynamic = w->shared,
+		.shared_executed = w->shared,
+		.correlation = work->correlation,
+		.grid_id = ++grids,
+		.name = w->name,
+		.launch_type = w->cooperative,
+		.node = w->node,
+		.graph = w->graph,
+		.channel = 1,
+		.channel_type = 1,
 		.cluster = { 0, 0, 0 } };
 }
 
@@ -109,36 +121,58 @@ static void fill(const struct cupti_work *work, union cupti_record *to)
 	union cupti_record r = { .kind = work->kind };
 
 	switch (w->kind) {
-	case SIM_WORK_KERNEL:
-		fill_kernel(work, &r.kernel);
-		break;
+	case SIM_WORK_KERNEL: fill_kernel(work, &r.kernel); break;
 	case SIM_WORK_COPY:
-		r.copy = (struct cupti_memcpy){
-			.kind = work->kind, .copy = w->copy, .src = w->src, .dst = w->dst,
-			.flags = w->async, .bytes = w->bytes,
-			.device = w->device, .context = w->context, .stream = w->stream,
+		r.copy = (struct cupti_memcpy){ .kind = work->kind,
+			.copy = w->copy,
+			.src = w->src,
+			.dst = w->dst,
+			.flags = w->async,
+			.bytes = w->bytes,
+			.device = w->device,
+			.context = w->context,
+			.stream = w->stream,
 			.correlation = work->correlation,
-			.node = w->node, .graph = w->graph, .channel = 2, .channel_type = 2,
+			.node = w->node,
+			.graph = w->graph,
+			.channel = 2,
+			.channel_type = 2,
 			.copies = 1 };
 		break;
 	case SIM_WORK_PEER:
-		r.peer = (struct cupti_peer){
-			.kind = work->kind, .copy = w->copy, .src = w->src, .dst = w->dst,
-			.flags = w->async, .bytes = w->bytes,
-			.device = w->device, .context = w->context, .stream = w->stream,
+		r.peer = (struct cupti_peer){ .kind = work->kind,
+			.copy = w->copy,
+			.src = w->src,
+			.dst = w->dst,
+			.flags = w->async,
+			.bytes = w->bytes,
+			.device = w->device,
+			.context = w->context,
+			.stream = w->stream,
 			.src_device = w->src_device,
-			.src_context = w->src_context, .dst_device = w->dst_device,
+			.src_context = w->src_context,
+			.dst_device = w->dst_device,
 			.dst_context = w->dst_context,
-			.correlation = work->correlation, .node = w->node, .graph = w->graph,
-			.channel = 2, .channel_type = 2 };
+			.correlation = work->correlation,
+			.node = w->node,
+			.graph = w->graph,
+			.channel = 2,
+			.channel_type = 2 };
 		break;
 	case SIM_WORK_SET:
-		r.set = (struct cupti_memset){
-			.kind = work->kind, .value = w->value, .bytes = w->bytes,
-			.device = w->device, .context = w->context,
-			.stream = w->stream, .correlation = work->correlation, .flags = w->async,
+		r.set = (struct cupti_memset){ .kind = work->kind,
+			.value = w->value,
+			.bytes = w->bytes,
+			.device = w->device,
+			.context = w->context,
+			.stream = w->stream,
+			.correlation = work->correlation,
+			.flags = w->async,
 			.memory = w->dst,
-			.node = w->node, .graph = w->graph, .channel = 1, .channel_type = 1 };
+			.node = w->node,
+			.graph = w->graph,
+			.channel = 1,
+			.channel_type = 1 };
 		break;
 	}
 	memcpy(to, &r, cupti_size(work->kind));
@@ -159,15 +193,9 @@ static void fill_times(const struct cupti_work *work, union cupti_record *r)
 		r->kernel.start = start;
 		r->kernel.end = r->kernel.completed = end;
 		break;
-	case SIM_WORK_COPY:
-		r->copy.start = start, r->copy.end = end;
-		break;
-	case SIM_WORK_PEER:
-		r->peer.start = start, r->peer.end = end;
-		break;
-	case SIM_WORK_SET:
-		r->set.start = start, r->set.end = end;
-		break;
+	case SIM_WORK_COPY: r->copy.start = start, r->copy.end = end; break;
+	case SIM_WORK_PEER: r->peer.start = start, r->peer.end = end; break;
+	case SIM_WORK_SET: r->set.start = start, r->set.end = end; break;
 	}
 }
 
@@ -240,14 +268,12 @@ static void write_truth(const struct cupti_work *work)
 	else
 		snprintf(name, sizeof(name), "%u:%u:%u", w->copy, w->src, w->dst);
 	n = snprintf(line, sizeof(line),
-		     "%u %s %.3000s %u %u %llu %llu %u,%u,%u %u,%u,%u %llu %u %u %llu %u %u %u %u\n", work->correlation,
-		     kinds[w->kind], w->kind == SIM_WORK_KERNEL ? w->name : name, w->stream,
-		     w->device,
-		     (unsigned long long)work->start, (unsigned long long)work->end, w->grid[0],
-		     w->grid[1], w->grid[2], w->block[0],
-		     w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph,
-		     (unsigned long long)w->node,
-		     w->shared, w->async, w->src_device, w->dst_device);
+		"%u %s %.3000s %u %u %llu %llu %u,%u,%u %u,%u,%u %llu %u %u %llu %u %u %u %u\n",
+		work->correlation, kinds[w->kind], w->kind == SIM_WORK_KERNEL ? w->name : name,
+		w->stream, w->device, (unsigned long long)work->start,
+		(unsigned long long)work->end, w->grid[0], w->grid[1], w->grid[2], w->block[0],
+		w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph,
+		(unsigned long long)w->node, w->shared, w->async, w->src_device, w->dst_device);
 	cupti_write_truth(line, n);
 }
 
@@ -259,9 +285,8 @@ void cupti_truth_sync(const struct cupti_sync *r, uint32_t device)
 	if (!cupti_knobs.truth)
 		return;
 	n = snprintf(line, sizeof(line), "%u sync %u:%u %u %u %llu %llu 0,0,0 0,0,0 0 %u 0 0\n",
-		     r->correlation, r->type, r->event,
-		     r->stream, device, (unsigned long long)r->start, (unsigned long long)r->end,
-		     r->context);
+		r->correlation, r->type, r->event, r->stream, device, (unsigned long long)r->start,
+		(unsigned long long)r->end, r->context);
 	cupti_lock();
 	cupti_write_truth(line, n);
 	cupti_unlock();
@@ -275,10 +300,9 @@ void cupti_truth_um(const struct cupti_um *r)
 	if (!cupti_knobs.truth)
 		return;
 	n = snprintf(line, sizeof(line), "0 um %u:%u %u %u %llu %llu 0,0,0 0,0,0 %llu 0 0 %llu\n",
-		     r->counter, r->flags, r->src, r->dst,
-		     (unsigned long long)r->start, (unsigned long long)r->end,
-		     (unsigned long long)r->value,
-		     (unsigned long long)r->address);
+		r->counter, r->flags, r->src, r->dst, (unsigned long long)r->start,
+		(unsigned long long)r->end, (unsigned long long)r->value,
+		(unsigned long long)r->address);
 	cupti_lock();
 	cupti_write_truth(line, n);
 	cupti_unlock();

@@ -18,19 +18,27 @@ struct sim_config sim_config;
 struct sim_ctx *sim_primary[SIM_MAX_DEVICES];
 __thread struct sim_ctx *sim_current;
 
-struct pushed { struct pushed *below; struct sim_ctx *ctx; };
-static __thread struct pushed *pushed;	/* contexts under the current one */
+struct pushed {
+	struct pushed *below;
+	struct sim_ctx *ctx;
+};
+static __thread struct pushed *pushed; /* contexts under the current one */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic int state;		/* 0, READY, FORKED */
-static struct { unsigned flags; _Atomic int active; } primary[SIM_MAX_DEVICES];
+static _Atomic int state; /* 0, READY, FORKED */
+static struct {
+	unsigned flags;
+	_Atomic int active;
+} primary[SIM_MAX_DEVICES];
 static struct sim_obj *spare[SIM_KINDS];
 static uint64_t random_state;
 uint64_t sim_contexts;
 enum { READY = 1, FORKED = 2 };
 
+/* clang-format off */
 #define ERRORS(X) \
-	X(0, CUDA_SUCCESS, "no error") X(1, CUDA_ERROR_INVALID_VALUE, "invalid argument") \
+	X(0, CUDA_SUCCESS, "no error") \
+	X(1, CUDA_ERROR_INVALID_VALUE, "invalid argument") \
 	X(2, CUDA_ERROR_OUT_OF_MEMORY, "out of memory") \
 	X(3, CUDA_ERROR_NOT_INITIALIZED, "initialization error") \
 	X(4, CUDA_ERROR_DEINITIALIZED, "driver shutting down") \
@@ -41,16 +49,13 @@ enum { READY = 1, FORKED = 2 };
 	X(201, CUDA_ERROR_INVALID_CONTEXT, "invalid device context") \
 	X(205, CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed") \
 	X(206, CUDA_ERROR_UNMAP_FAILED, "unmapping of buffer object failed") \
-	X(209, CUDA_ERROR_NO_BINARY_FOR_GPU, \
-	  "no kernel image is available for execution on the device") \
+	X(209, CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device") \
 	X(215, CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture") \
-	X(217, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, \
-	  "peer access is not supported between these two devices") \
+	X(217, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices") \
 	X(218, CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed") \
 	X(300, CUDA_ERROR_INVALID_SOURCE, "device kernel image is invalid") \
 	X(301, CUDA_ERROR_FILE_NOT_FOUND, "file not found") \
-	X(304, CUDA_ERROR_OPERATING_SYSTEM, \
-	  "OS call failed or operation not supported on this OS") \
+	X(304, CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS") \
 	X(400, CUDA_ERROR_INVALID_HANDLE, "invalid resource handle") \
 	X(401, CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state") \
 	X(500, CUDA_ERROR_NOT_FOUND, "named symbol not found") \
@@ -60,37 +65,30 @@ enum { READY = 1, FORKED = 2 };
 	X(702, CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated") \
 	X(704, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled") \
 	X(705, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access has not been enabled") \
-	X(708, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, \
-	  "cannot set while device is active in this process") \
+	X(708, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "cannot set while device is active in this process") \
 	X(709, CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed") \
-	X(712, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, \
-	  "part or all of the requested memory range is already mapped") \
-	X(713, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, \
-	  "pointer does not correspond to a registered memory region") \
+	X(712, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "part or all of the requested memory range is already mapped") \
+	X(713, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "pointer does not correspond to a registered memory region") \
 	X(719, CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure") \
 	X(720, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch") \
 	X(800, CUDA_ERROR_NOT_PERMITTED, "operation not permitted") \
 	X(801, CUDA_ERROR_NOT_SUPPORTED, "operation not supported") \
-	X(900, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, \
-	  "operation not permitted when stream is capturing") \
-	X(901, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, \
-	  "operation failed due to a previous error during capture") \
-	X(902, CUDA_ERROR_STREAM_CAPTURE_MERGE, \
-	  "operation would result in a merge of separate capture sequences") \
-	X(903, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, \
-	  "capture was not ended in the same stream as it began") \
+	X(900, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing") \
+	X(901, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture") \
+	X(902, CUDA_ERROR_STREAM_CAPTURE_MERGE, "operation would result in a merge of separate capture sequences") \
+	X(903, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture was not ended in the same stream as it began") \
 	X(904, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "capturing stream has unjoined work") \
-	X(905, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, \
-	  "dependency created on uncaptured work in another stream") \
-	X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, \
-	  "operation would make the legacy stream depend on a capturing one") \
-	X(907, CUDA_ERROR_CAPTURED_EVENT, \
-	  "operation not permitted on an event last recorded in a capturing stream") \
-	X(910, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, \
-	  "the graph update was not performed because it violated the constraints") \
+	X(905, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "dependency created on uncaptured work in another stream") \
+	X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing one") \
+	X(907, CUDA_ERROR_CAPTURED_EVENT, "operation not permitted on an event last recorded in a capturing stream") \
+	X(910, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graph update was not performed because it violated the constraints") \
 	X(999, CUDA_ERROR_UNKNOWN, "unknown error")
+/* clang-format on */
 #define ROW(code, name, text) { code, #name, text },
-static const struct error { int code; const char *name, *text; } errors[] = { ERRORS(ROW) };
+static const struct error {
+	int code;
+	const char *name, *text;
+} errors[] = { ERRORS(ROW) };
 
 static const struct error *error_of(CUresult rc)
 {
@@ -118,21 +116,12 @@ CUresult cuGetErrorString(CUresult rc, const char **text)
 	return e && text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-void sim_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
+void sim_lock(void) { pthread_mutex_lock(&lock); }
 
-void sim_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
+void sim_unlock(void) { pthread_mutex_unlock(&lock); }
 
-pthread_mutex_t *sim_mutex(void);	/* queue.c waits on it */
-pthread_mutex_t *sim_mutex(void)
-{
-	return &lock;
-}
+pthread_mutex_t *sim_mutex(void); /* queue.c waits on it */
+pthread_mutex_t *sim_mutex(void) { return &lock; }
 
 void *sim_new(enum sim_kind kind, size_t size)
 {
@@ -253,8 +242,9 @@ CUresult cuInit(unsigned flags)
 
 int sim_ready(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == READY ? CUDA_SUCCESS :
-	       CUDA_ERROR_NOT_INITIALIZED;
+	return atomic_load_explicit(&state, memory_order_acquire) == READY
+		? CUDA_SUCCESS
+		: CUDA_ERROR_NOT_INITIALIZED;
 }
 
 int sim_enter(struct sim_ctx **ctx)
@@ -282,21 +272,19 @@ CUresult cuDriverGetVersion(int *version)
 
 CUresult cuProfilerStart(void)
 {
-	return sim_current ? CUDA_SUCCESS : sim_ready() ? CUDA_ERROR_NOT_INITIALIZED :
-	       CUDA_ERROR_INVALID_CONTEXT;
+	return sim_current    ? CUDA_SUCCESS
+		: sim_ready() ? CUDA_ERROR_NOT_INITIALIZED
+			      : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult cuProfilerStop(void)
-{
-	return cuProfilerStart();
-}
+CUresult cuProfilerStop(void) { return cuProfilerStart(); }
 
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
 	if (!table || !id)
 		return CUDA_ERROR_INVALID_VALUE;
 	*table = NULL;
-	return CUDA_ERROR_NOT_FOUND;	/* there are no private tables */
+	return CUDA_ERROR_NOT_FOUND; /* there are no private tables */
 }
 
 /* Devices. */
@@ -304,13 +292,16 @@ static int device_error(const void *out, int dev)
 {
 	int rc = sim_ready();
 
-	return rc ? rc : !out ? CUDA_ERROR_INVALID_VALUE : dev < 0 || dev >= sim_config.devices ?
-	       CUDA_ERROR_INVALID_DEVICE : 0;
+	return rc                                      ? rc
+		: !out                                 ? CUDA_ERROR_INVALID_VALUE
+		: dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE
+						       : 0;
 }
-#define DEVICE_OR_RETURN(out, dev) do { \
-		int rc_ = device_error(out, dev); \
-		if (rc_) \
-			return rc_; \
+#define DEVICE_OR_RETURN(out, dev)                                                                 \
+	do {                                                                                       \
+		int rc_ = device_error(out, dev);                                                  \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 
 CUresult cuDeviceGet(CUdevice *dev, int ordinal)
@@ -345,10 +336,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
-{
-	return cuDeviceGetUuid(uuid, dev);
-}
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid(uuid, dev); }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
@@ -367,18 +355,61 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 /* Values of an H200 for the attributes that programs query; the value of others is 0, "not
  * available". */
-static const struct { short attribute; int value; } attributes[] = {
-	{ 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 0x7fffffff }, { 6, 65535 },
-	{ 7, 65535 }, { 8, 49152 },
-	{ 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, { 12, 65536 }, { 13, 1980000 }, { 14, 512 },
-	{ 15, 1 }, { 16, SIM_SMS },
-	{ 19, 1 }, { 30, 512 }, { 31, 1 }, { 32, 1 }, { 36, 3201000 }, { 37, 6144 },
-	{ 38, 62914560 }, { 39, 2048 }, { 40, 2 },
-	{ 41, 1 }, { 51, 32 }, { 75, 9 }, { 76, 0 }, { 78, 1 }, { 79, 1 }, { 80, 1 },
-	{ 81, 233472 }, { 82, 65536 }, { 83, 1 },
-	{ 86, 0 }, { 87, 2 }, { 89, 1 }, { 90, 1 }, { 91, 1 }, { 92, 1 }, { 93, 1 }, { 95, 1 },
-	{ 97, 232448 }, { 99, 1 },
-	{ 102, 1 }, { 106, 32 }, { 111, 1024 }, { 115, 1 }, { 122, 1 }, { 134, -1 },
+static const struct {
+	short attribute;
+	int value;
+} attributes[] = {
+	{ 1, 1024 },
+	{ 2, 1024 },
+	{ 3, 1024 },
+	{ 4, 64 },
+	{ 5, 0x7fffffff },
+	{ 6, 65535 },
+	{ 7, 65535 },
+	{ 8, 49152 },
+	{ 9, 65536 },
+	{ 10, 32 },
+	{ 11, 0x7fffffff },
+	{ 12, 65536 },
+	{ 13, 1980000 },
+	{ 14, 512 },
+	{ 15, 1 },
+	{ 16, SIM_SMS },
+	{ 19, 1 },
+	{ 30, 512 },
+	{ 31, 1 },
+	{ 32, 1 },
+	{ 36, 3201000 },
+	{ 37, 6144 },
+	{ 38, 62914560 },
+	{ 39, 2048 },
+	{ 40, 2 },
+	{ 41, 1 },
+	{ 51, 32 },
+	{ 75, 9 },
+	{ 76, 0 },
+	{ 78, 1 },
+	{ 79, 1 },
+	{ 80, 1 },
+	{ 81, 233472 },
+	{ 82, 65536 },
+	{ 83, 1 },
+	{ 86, 0 },
+	{ 87, 2 },
+	{ 89, 1 },
+	{ 90, 1 },
+	{ 91, 1 },
+	{ 92, 1 },
+	{ 93, 1 },
+	{ 95, 1 },
+	{ 97, 232448 },
+	{ 99, 1 },
+	{ 102, 1 },
+	{ 106, 32 },
+	{ 111, 1024 },
+	{ 115, 1 },
+	{ 122, 1 },
+	{ 134, -1 },
 };
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
@@ -419,7 +450,7 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 {
 	DEVICE_OR_RETURN(can, dev);
 	DEVICE_OR_RETURN(can, peer);
-	*can = 0;	/* no device can access another */
+	*can = 0; /* no device can access another */
 	return CUDA_SUCCESS;
 }
 
@@ -440,9 +471,9 @@ static struct sim_ctx *ctx_new(int dev, unsigned flags, unsigned api)
 	c->flags = flags;
 	c->api = api;
 	c->id = ++sim_contexts;
-	c->limit[0] = 1024;		/* stack of a GPU thread */
-	c->limit[1] = 1 << 20;		/* printf buffer */
-	c->limit[2] = 8 << 20;		/* device-side malloc heap */
+	c->limit[0] = 1024;    /* stack of a GPU thread */
+	c->limit[1] = 1 << 20; /* printf buffer */
+	c->limit[2] = 8 << 20; /* device-side malloc heap */
 	sim_files_device(dev);
 	SIM_OBSERVE(SIM_CONTEXT_CREATED, .ctx = c);
 	return c;
@@ -551,8 +582,8 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice dev)
 	return sim_leave(rc);
 }
 
-CUresult cuCtxCreate_v3(CUcontext *ctx, void *affinity, int affinities, unsigned flags,
-			CUdevice dev)
+CUresult cuCtxCreate_v3(
+	CUcontext *ctx, void *affinity, int affinities, unsigned flags, CUdevice dev)
 {
 	return affinity || affinities ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate_v2(ctx, flags, dev);
 }
@@ -603,8 +634,9 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 {
-	return sim_ready() ? CUDA_ERROR_NOT_INITIALIZED : sim_is(ctx, SIM_CTX) ? push(ctx) :
-	       CUDA_ERROR_INVALID_CONTEXT;
+	return sim_ready()             ? CUDA_ERROR_NOT_INITIALIZED
+		: sim_is(ctx, SIM_CTX) ? push(ctx)
+				       : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
@@ -622,11 +654,16 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 /* Checks the current context without the lock: for calls that read constant values. */
 static int current_error(const void *out)
 {
-	return !sim_current ? sim_ready() ? CUDA_ERROR_NOT_INITIALIZED :
-	       CUDA_ERROR_INVALID_CONTEXT :
-	       out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return !sim_current ? sim_ready() ? CUDA_ERROR_NOT_INITIALIZED : CUDA_ERROR_INVALID_CONTEXT
+		: out       ? CUDA_SUCCESS
+			    : CUDA_ERROR_INVALID_VALUE;
 }
-#define CURRENT_OR_RETURN(out) do { int rc_ = current_error(out); if (rc_) return rc_; } while (0)
+#define CURRENT_OR_RETURN(out)                                                                     \
+	do {                                                                                       \
+		int rc_ = current_error(out);                                                      \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
+	} while (0)
 
 CUresult cuCtxGetDevice(CUdevice *dev)
 {
@@ -768,22 +805,22 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 	CURRENT_OR_RETURN(sim_current);
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED :
-	       CUDA_ERROR_INVALID_CONTEXT;
+	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+				     : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer)
 {
 	CURRENT_OR_RETURN(sim_current);
-	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED :
-	       CUDA_ERROR_INVALID_CONTEXT;
+	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+				     : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* Names whose meaning changed in a later driver. */
 #define SAME(name, params) CUresult name params __attribute__((SIM_ALIAS(name##_v2)));
 SAME(cuCtxDestroy, (CUcontext ctx))
 SAME(cuCtxPushCurrent, (CUcontext ctx))
-SAME(cuCtxPopCurrent, (CUcontext *ctx))
+SAME(cuCtxPopCurrent, (CUcontext * ctx))
 SAME(cuDevicePrimaryCtxRelease, (CUdevice dev))
 SAME(cuDevicePrimaryCtxReset, (CUdevice dev))
 SAME(cuDevicePrimaryCtxSetFlags, (CUdevice dev, unsigned flags))

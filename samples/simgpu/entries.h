@@ -3,15 +3,16 @@
  * stream 0 is the thread's own. samples.mk reads this list too. */
 #ifndef SIM_ENTRIES_H
 #define SIM_ENTRIES_H
+/* clang-format off */
 #define ENTRIES \
 	F(cuArray3DCreate, 3020, _v2) F(cuArray3DGetDescriptor, 3020, _v2) \
 	F(cuArrayCreate, 3020, _v2) F(cuArrayDestroy, 2000,) F(cuArrayGetDescriptor, 3020, _v2) \
 	F(cuCtxCreate, 3020, _v2) F(cuCtxCreate, 11040, _v3) F(cuCtxCreate, 12050, _v4) \
 	F(cuCtxDestroy, 2000,) F(cuCtxDestroy, 4000, _v2) F(cuCtxDisablePeerAccess, 4000,) \
-	F(cuCtxEnablePeerAccess, 4000,) F(cuCtxGetApiVersion, 3020,) F(cuCtxGetCacheConfig, 3020,) \
-	F(cuCtxGetCurrent, 4000,) F(cuCtxGetDevice, 2000,) F(cuCtxGetDevice, 13000, _v2) \
-	F(cuCtxGetFlags, 7000,) F(cuCtxGetId, 12000,) F(cuCtxGetLimit, 3010,) \
-	F(cuCtxGetStreamPriorityRange, 5050,) F(cuCtxPopCurrent, 2000,) \
+	F(cuCtxEnablePeerAccess, 4000,) F(cuCtxGetApiVersion, 3020,) \
+	F(cuCtxGetCacheConfig, 3020,) F(cuCtxGetCurrent, 4000,) F(cuCtxGetDevice, 2000,) \
+	F(cuCtxGetDevice, 13000, _v2) F(cuCtxGetFlags, 7000,) F(cuCtxGetId, 12000,) \
+	F(cuCtxGetLimit, 3010,) F(cuCtxGetStreamPriorityRange, 5050,) F(cuCtxPopCurrent, 2000,) \
 	F(cuCtxPopCurrent, 4000, _v2) F(cuCtxPushCurrent, 2000,) F(cuCtxPushCurrent, 4000, _v2) \
 	F(cuCtxSetCacheConfig, 3020,) F(cuCtxSetCurrent, 4000,) F(cuCtxSetFlags, 12010,) \
 	F(cuCtxSetLimit, 3010,) F(cuCtxSynchronize, 2000,) F(cuCtxSynchronize, 13000, _v2) \
@@ -63,37 +64,41 @@
 	F(cuMemAllocManaged, 6000,) F(cuMemAllocPitch, 3020, _v2) F(cuMemCreate, 10020,) \
 	F(cuMemFree, 3020, _v2) F(cuMemFreeAsync, 11020,) P(cuMemFreeAsync, 11020, _ptsz) \
 	F(cuMemFreeHost, 2000,) F(cuMemGetAccess, 10020,) F(cuMemGetAddressRange, 3020, _v2) \
-	F(cuMemGetAllocationGranularity, 10020,) F(cuMemGetAllocationPropertiesFromHandle, 10020,) \
-	F(cuMemGetInfo, 3020, _v2) F(cuMemHostAlloc, 2020,) \
-	F(cuMemHostGetDevicePointer, 3020, _v2) F(cuMemHostGetFlags, 2030,) \
-	F(cuMemHostRegister, 4000,) F(cuMemHostRegister, 6050, _v2) F(cuMemHostUnregister, 4000,) \
-	F(cuMemMap, 10020,) F(cuMemPoolCreate, 11020,) F(cuMemPoolDestroy, 11020,) \
-	F(cuMemPoolGetAttribute, 11020,) F(cuMemPoolSetAttribute, 11020,) \
-	F(cuMemPoolTrimTo, 11020,) F(cuMemPrefetchAsync, 8000,) P(cuMemPrefetchAsync, 8000, _ptsz) \
-	F(cuMemPrefetchAsync, 12020, _v2) P(cuMemPrefetchAsync, 12020, _v2_ptsz) \
-	F(cuMemRelease, 10020,) F(cuMemRetainAllocationHandle, 11000,) F(cuMemSetAccess, 10020,) \
-	F(cuMemUnmap, 10020,) F(cuMemcpy, 4000,) P(cuMemcpy, 7000, _ptds) F(cuMemcpy2D, 3020, _v2) \
+	F(cuMemGetAllocationGranularity, 10020,) \
+	F(cuMemGetAllocationPropertiesFromHandle, 10020,) F(cuMemGetInfo, 3020, _v2) \
+	F(cuMemHostAlloc, 2020,) F(cuMemHostGetDevicePointer, 3020, _v2) \
+	F(cuMemHostGetFlags, 2030,) F(cuMemHostRegister, 4000,) F(cuMemHostRegister, 6050, _v2) \
+	F(cuMemHostUnregister, 4000,) F(cuMemMap, 10020,) F(cuMemPoolCreate, 11020,) \
+	F(cuMemPoolDestroy, 11020,) F(cuMemPoolGetAttribute, 11020,) \
+	F(cuMemPoolSetAttribute, 11020,) F(cuMemPoolTrimTo, 11020,) F(cuMemPrefetchAsync, 8000,) \
+	P(cuMemPrefetchAsync, 8000, _ptsz) F(cuMemPrefetchAsync, 12020, _v2) \
+	P(cuMemPrefetchAsync, 12020, _v2_ptsz) F(cuMemRelease, 10020,) \
+	F(cuMemRetainAllocationHandle, 11000,) F(cuMemSetAccess, 10020,) F(cuMemUnmap, 10020,) \
+	F(cuMemcpy, 4000,) P(cuMemcpy, 7000, _ptds) F(cuMemcpy2D, 3020, _v2) \
 	P(cuMemcpy2D, 7000, _v2_ptds) F(cuMemcpy2DAsync, 3020, _v2) \
 	P(cuMemcpy2DAsync, 7000, _v2_ptsz) F(cuMemcpy2DUnaligned, 3020, _v2) \
 	P(cuMemcpy2DUnaligned, 7000, _v2_ptds) F(cuMemcpy3D, 3020, _v2) \
 	P(cuMemcpy3D, 7000, _v2_ptds) F(cuMemcpy3DAsync, 3020, _v2) \
 	P(cuMemcpy3DAsync, 7000, _v2_ptsz) F(cuMemcpyAsync, 4000,) P(cuMemcpyAsync, 7000, _ptsz) \
-	F(cuMemcpyDtoD, 3020, _v2) P(cuMemcpyDtoD, 7000, _v2_ptds) F(cuMemcpyDtoDAsync, 3020, _v2) \
-	P(cuMemcpyDtoDAsync, 7000, _v2_ptsz) F(cuMemcpyDtoH, 3020, _v2) \
-	P(cuMemcpyDtoH, 7000, _v2_ptds) F(cuMemcpyDtoHAsync, 3020, _v2) \
-	P(cuMemcpyDtoHAsync, 7000, _v2_ptsz) F(cuMemcpyHtoD, 3020, _v2) \
-	P(cuMemcpyHtoD, 7000, _v2_ptds) F(cuMemcpyHtoDAsync, 3020, _v2) \
-	P(cuMemcpyHtoDAsync, 7000, _v2_ptsz) F(cuMemcpyPeer, 4000,) P(cuMemcpyPeer, 7000, _ptds) \
-	F(cuMemcpyPeerAsync, 4000,) P(cuMemcpyPeerAsync, 7000, _ptsz) F(cuMemsetD16, 3020, _v2) \
-	P(cuMemsetD16, 7000, _v2_ptds) F(cuMemsetD16Async, 3020,) P(cuMemsetD16Async, 7000, _ptsz) \
-	F(cuMemsetD2D16, 3020, _v2) P(cuMemsetD2D16, 7000, _v2_ptds) F(cuMemsetD2D16Async, 3020,) \
+	F(cuMemcpyDtoD, 3020, _v2) P(cuMemcpyDtoD, 7000, _v2_ptds) \
+	F(cuMemcpyDtoDAsync, 3020, _v2) P(cuMemcpyDtoDAsync, 7000, _v2_ptsz) \
+	F(cuMemcpyDtoH, 3020, _v2) P(cuMemcpyDtoH, 7000, _v2_ptds) \
+	F(cuMemcpyDtoHAsync, 3020, _v2) P(cuMemcpyDtoHAsync, 7000, _v2_ptsz) \
+	F(cuMemcpyHtoD, 3020, _v2) P(cuMemcpyHtoD, 7000, _v2_ptds) \
+	F(cuMemcpyHtoDAsync, 3020, _v2) P(cuMemcpyHtoDAsync, 7000, _v2_ptsz) \
+	F(cuMemcpyPeer, 4000,) P(cuMemcpyPeer, 7000, _ptds) F(cuMemcpyPeerAsync, 4000,) \
+	P(cuMemcpyPeerAsync, 7000, _ptsz) F(cuMemsetD16, 3020, _v2) \
+	P(cuMemsetD16, 7000, _v2_ptds) F(cuMemsetD16Async, 3020,) \
+	P(cuMemsetD16Async, 7000, _ptsz) F(cuMemsetD2D16, 3020, _v2) \
+	P(cuMemsetD2D16, 7000, _v2_ptds) F(cuMemsetD2D16Async, 3020,) \
 	P(cuMemsetD2D16Async, 7000, _ptsz) F(cuMemsetD2D32, 3020, _v2) \
 	P(cuMemsetD2D32, 7000, _v2_ptds) F(cuMemsetD2D32Async, 3020,) \
 	P(cuMemsetD2D32Async, 7000, _ptsz) F(cuMemsetD2D8, 3020, _v2) \
 	P(cuMemsetD2D8, 7000, _v2_ptds) F(cuMemsetD2D8Async, 3020,) \
-	P(cuMemsetD2D8Async, 7000, _ptsz) F(cuMemsetD32, 3020, _v2) P(cuMemsetD32, 7000, _v2_ptds) \
-	F(cuMemsetD32Async, 3020,) P(cuMemsetD32Async, 7000, _ptsz) F(cuMemsetD8, 3020, _v2) \
-	P(cuMemsetD8, 7000, _v2_ptds) F(cuMemsetD8Async, 3020,) P(cuMemsetD8Async, 7000, _ptsz) \
+	P(cuMemsetD2D8Async, 7000, _ptsz) F(cuMemsetD32, 3020, _v2) \
+	P(cuMemsetD32, 7000, _v2_ptds) F(cuMemsetD32Async, 3020,) \
+	P(cuMemsetD32Async, 7000, _ptsz) F(cuMemsetD8, 3020, _v2) P(cuMemsetD8, 7000, _v2_ptds) \
+	F(cuMemsetD8Async, 3020,) P(cuMemsetD8Async, 7000, _ptsz) \
 	F(cuModuleEnumerateFunctions, 12040,) F(cuModuleGetFunction, 2000,) \
 	F(cuModuleGetFunctionCount, 12040,) F(cuModuleGetGlobal, 3020, _v2) \
 	F(cuModuleGetLoadingMode, 11070,) F(cuModuleLoad, 2000,) F(cuModuleLoadData, 2000,) \
@@ -126,4 +131,5 @@
 	P(cuStreamWaitValue64, 11070, _v2_ptsz) F(cuStreamWriteValue32, 11070, _v2) \
 	P(cuStreamWriteValue32, 11070, _v2_ptsz) F(cuStreamWriteValue64, 11070, _v2) \
 	P(cuStreamWriteValue64, 11070, _v2_ptsz) F(cuThreadExchangeStreamCaptureMode, 10010,)
+/* clang-format on */
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GLOBAL, THREAD_LOCAL, RELAXED };	/* modes of a capture, and of a thread */
+enum { GLOBAL, THREAD_LOCAL, RELAXED }; /* modes of a capture, and of a thread */
 static uint64_t graph_ids;
 static __thread int capture_mode;
 
@@ -61,7 +61,7 @@ static bool is_node_of(const struct sim_node *n, const struct sim_graph *g)
 
 /* Adds a node to g for *op. Takes over op->staged, also on failure. */
 static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
-		    const struct sim_op *op, struct sim_node **out)
+	const struct sim_op *op, struct sim_node **out)
 {
 	struct sim_node **v, *node = NULL;
 	int rc = CUDA_SUCCESS;
@@ -89,14 +89,15 @@ static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
 	g->nodes[g->n++] = node;
 	*out = node;
 	SIM_OBSERVE(SIM_NODE_CREATED, .ctx = sim_current, .graph = g, .node = node,
-		    .node_type = op->node_type);
+		.node_type = op->node_type);
 	return CUDA_SUCCESS;
 }
 
 static bool copy_op(struct sim_op *to, const struct sim_op *from)
 {
-	size_t size = !from->staged ? 0 : from->run == sim_kernel_run ?
-		      from->launch.func->params_size : from->copy.width;
+	size_t size = !from->staged           ? 0
+		: from->run == sim_kernel_run ? from->launch.func->params_size
+					      : from->copy.width;
 
 	*to = *from;
 	if (!size)
@@ -152,8 +153,8 @@ int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph 
 	if (!(g = graph_new(kind)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	for (size_t i = 0; i < from->n && !rc; i++) {
-		rc = copy_op(&op, &from->nodes[i]->op) ? add_node(g, NULL, 0, &op, &n) :
-		     CUDA_ERROR_OUT_OF_MEMORY;
+		rc = copy_op(&op, &from->nodes[i]->op) ? add_node(g, NULL, 0, &op, &n)
+						       : CUDA_ERROR_OUT_OF_MEMORY;
 		for (size_t d = 0; !rc && d < from->nodes[i]->deps_n; d++)
 			rc = add_deps(n, &g->nodes[from->nodes[i]->deps[d]->index], 1);
 		if (rc)
@@ -163,8 +164,7 @@ int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph 
 		n->id = g->id << 32 | (uint32_t)n->original->id;
 		g->nodes_made = from->nodes_made;
 		SIM_OBSERVE(SIM_NODE_CLONED, .ctx = sim_current, .graph = g, .original_graph = from,
-			    .node = n,
-			    .original_node = n->original, .node_type = op.node_type);
+			.node = n, .original_node = n->original, .node_type = op.node_type);
 	}
 	if (rc)
 		sim_graph_free(g);
@@ -187,8 +187,8 @@ uint64_t sim_longest_path(struct sim_graph *g)
 			if (n->deps[d]->op.end > start)
 				start = n->deps[d]->op.end;
 		n->op.start = start;
-		n->op.end = start + n->op.cost - (n->op.run == sim_kernel_run ?
-						  SIM_LAUNCH_NS - 200 : 0);
+		n->op.end = start + n->op.cost -
+			(n->op.run == sim_kernel_run ? SIM_LAUNCH_NS - 200 : 0);
 		if (n->op.end > longest)
 			longest = n->op.end;
 	}
@@ -232,14 +232,14 @@ int sim_capture_wait(struct sim_stream *s, struct sim_event *e)
 	while (t && (t->capture != e->capture || !t->origin))
 		t = t->next;
 	if (!t)
-		return CUDA_ERROR_CAPTURED_EVENT;	/* its capture has ended */
-	if (!s->capture) {	/* the stream joins the event's capture */
+		return CUDA_ERROR_CAPTURED_EVENT; /* its capture has ended */
+	if (!s->capture) {                        /* the stream joins the event's capture */
 		s->capture = e->capture;
 		s->capture_deps = e->capture_deps;
 		return CUDA_SUCCESS;
 	}
 	if (s->capture != e->capture)
-		return 902;	/* would merge two captures */
+		return 902; /* would merge two captures */
 	for (unsigned i = 0; i < e->capture_deps.n; i++) {
 		if (s->capture_deps.n == SIM_MAX_CAPTURE_DEPS)
 			return CUDA_ERROR_NOT_SUPPORTED;
@@ -298,11 +298,12 @@ static int end_capture(CUstream h, CUgraph *out)
 		return sim_leave(rc ? rc : CUDA_ERROR_INVALID_VALUE);
 	*out = NULL;
 	if (!s->capture || !s->origin)
-		return sim_leave(s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNMATCHED :
-				 CUDA_ERROR_ILLEGAL_STATE);
+		return sim_leave(s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
+					    : CUDA_ERROR_ILLEGAL_STATE);
 	g = s->capture;
-	rc = g->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : is_joined(s) ? CUDA_SUCCESS :
-	     CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+	rc = g->invalid        ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		: is_joined(s) ? CUDA_SUCCESS
+			       : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	s->origin = false;
 	for (struct sim_stream *t = sim_streams(); t; t = t->next)
 		if (t->capture == g)
@@ -314,10 +315,7 @@ static int end_capture(CUstream h, CUgraph *out)
 	return sim_leave(rc);
 }
 
-void sim_capture_invalidate(struct sim_stream *s)
-{
-	s->capture->invalid = true;
-}
+void sim_capture_invalidate(struct sim_stream *s) { s->capture->invalid = true; }
 
 int sim_capture_unsafe(const char *function)
 {
@@ -327,7 +325,7 @@ int sim_capture_unsafe(const char *function)
 		bool mine = t->capturer == gettid();
 
 		if (!t->capture || !t->origin || t->mode == RELAXED ||
-		    (!mine && (t->mode == THREAD_LOCAL || capture_mode == THREAD_LOCAL)))
+			(!mine && (t->mode == THREAD_LOCAL || capture_mode == THREAD_LOCAL)))
 			continue;
 		sim_capture_invalidate(t);
 		sim_report_misuse(function, "invalidates a capture");
@@ -337,8 +335,7 @@ int sim_capture_unsafe(const char *function)
 }
 
 static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph,
-			const CUgraphNode **deps, const void **edges,
-			size_t *n)
+	const CUgraphNode **deps, const void **edges, size_t *n)
 {
 	struct sim_stream *s;
 	int rc;
@@ -367,16 +364,16 @@ static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph,
 BOTH(cuStreamBeginCapture_v2, _ptsz, (CUstream s, unsigned mode), begin_capture(OR_NONE(s), mode))
 BOTH(cuStreamEndCapture, _ptsz, (CUstream s, CUgraph *g), end_capture(OR_NONE(s), g))
 BOTH(cuStreamIsCapturing, _ptsz, (CUstream s, int *status),
-     capture_info(OR_NONE(s), status, NULL, NULL, NULL, NULL, NULL))
+	capture_info(OR_NONE(s), status, NULL, NULL, NULL, NULL, NULL))
 BOTH(cuStreamGetCaptureInfo, _ptsz, (CUstream s, int *status, uint64_t *id),
-     capture_info(OR_NONE(s), status, id, NULL, NULL, NULL, NULL))
-BOTH(cuStreamGetCaptureInfo_v2, _ptsz, (CUstream s, int *status, uint64_t *id, CUgraph *g,
-					const CUgraphNode **deps, size_t *n),
-     capture_info(OR_NONE(s), status, id, g, deps, NULL, n))
+	capture_info(OR_NONE(s), status, id, NULL, NULL, NULL, NULL))
+BOTH(cuStreamGetCaptureInfo_v2, _ptsz,
+	(CUstream s, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **deps, size_t *n),
+	capture_info(OR_NONE(s), status, id, g, deps, NULL, n))
 BOTH(cuStreamGetCaptureInfo_v3, _ptsz,
-     (CUstream s, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **deps,
-      const void **edges, size_t *n),
-     capture_info(OR_NONE(s), status, id, g, deps, edges, n))
+	(CUstream s, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **deps,
+		const void **edges, size_t *n),
+	capture_info(OR_NONE(s), status, id, g, deps, edges, n))
 
 CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 {
@@ -384,7 +381,7 @@ CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 
 	if (!mode || *mode < 0 || *mode > 2)
 		return CUDA_ERROR_INVALID_VALUE;
-	capture_mode = *mode;	/* see sim_capture_unsafe */
+	capture_mode = *mode; /* see sim_capture_unsafe */
 	*mode = old;
 	return CUDA_SUCCESS;
 }
@@ -418,7 +415,7 @@ CUresult cuGraphClone(CUgraph *out, CUgraph g)
 }
 
 static int add(CUgraphNode *out, struct sim_graph *g, const CUgraphNode *deps, size_t n, int rc,
-	       const struct sim_op *op)
+	const struct sim_op *op)
 {
 	if (!rc && (!out || !sim_is(g, SIM_GRAPH) || (n && !deps)))
 		rc = CUDA_ERROR_INVALID_VALUE;
@@ -431,12 +428,12 @@ static int kernel_op(const struct cu_kernel_node *p, struct sim_op *op)
 {
 	CUfunction f = p && p->func ? p->func : p ? p->kern : NULL;
 
-	return p ? sim_launch_op(f, p->grid, p->block, p->shared, p->params, p->extra, op) :
-	       CUDA_ERROR_INVALID_VALUE;
+	return p ? sim_launch_op(f, p->grid, p->block, p->shared, p->params, p->extra, op)
+		 : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-				 const struct cu_kernel_node *p)
+	const struct cu_kernel_node *p)
 {
 	struct sim_op op = { 0 };
 	int rc;
@@ -447,7 +444,7 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode 
 }
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-			      const struct cu_3d *p, CUcontext in)
+	const struct cu_3d *p, CUcontext in)
 {
 	struct sim_op op = { 0 };
 	bool pageable;
@@ -461,8 +458,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *de
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-			      const struct cu_memset_node *p,
-			      CUcontext in)
+	const struct cu_memset_node *p, CUcontext in)
 {
 	struct sim_op op = { 0 };
 	int rc;
@@ -475,34 +471,34 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *de
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-			    const struct cu_host_node *p)
+	const struct cu_host_node *p)
 {
 	struct sim_op op = { .run = sim_host_run, .node_type = HOST_NODE };
 	ENTER(ctx);
 
 	if (p)
 		op.host.fn = p->fn, op.host.arg = p->arg;
-	return sim_leave(add(out, g, deps, n, p && p->fn ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE,
-			     &op));
+	return sim_leave(
+		add(out, g, deps, n, p && p->fn ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE, &op));
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n)
 {
 	ENTER(ctx);
 
-	return sim_leave(add(out, g, deps, n, CUDA_SUCCESS,
-			     &(struct sim_op){ .node_type = EMPTY_NODE }));
+	return sim_leave(
+		add(out, g, deps, n, CUDA_SUCCESS, &(struct sim_op){ .node_type = EMPTY_NODE }));
 }
 
 static int add_edges(struct sim_graph *g, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-	int rc = sim_is(g, SIM_GRAPH) && (!n || (from && to)) ? CUDA_SUCCESS :
-		 CUDA_ERROR_INVALID_VALUE;
+	int rc = sim_is(g, SIM_GRAPH) && (!n || (from && to)) ? CUDA_SUCCESS
+							      : CUDA_ERROR_INVALID_VALUE;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = !is_node_of(from[i], g) || !is_node_of(to[i], g) || from[i] == to[i] ?
-		CUDA_ERROR_INVALID_VALUE :
-		     add_deps(to[i], &from[i], 1);
+		rc = !is_node_of(from[i], g) || !is_node_of(to[i], g) || from[i] == to[i]
+			? CUDA_ERROR_INVALID_VALUE
+			: add_deps(to[i], &from[i], 1);
 	return rc;
 }
 
@@ -513,8 +509,8 @@ CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgrap
 	return sim_leave(add_edges(g, from, to, n));
 }
 
-CUresult cuGraphAddDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
-				   const void *data, size_t n)
+CUresult cuGraphAddDependencies_v2(
+	CUgraph g, const CUgraphNode *from, const CUgraphNode *to, const void *data, size_t n)
 {
 	return data ? CUDA_ERROR_NOT_SUPPORTED : cuGraphAddDependencies(g, from, to, n);
 }
@@ -579,7 +575,7 @@ CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *
 CUresult cuGraphGetEdges_v2(CUgraph g, CUgraphNode *from, CUgraphNode *to, void *data, size_t *n)
 {
 	if (data && n && from)
-		memset(data, 0, 8 * *n);	/* CUgraphEdgeData: plain edges */
+		memset(data, 0, 8 * *n); /* CUgraphEdgeData: plain edges */
 	return cuGraphGetEdges(g, from, to, n);
 }
 
@@ -604,11 +600,11 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode n, struct cu_kernel_node *p)
 	if (!n->params && l->params && (n->params = calloc(l->func->params_n, sizeof(void *))))
 		for (unsigned i = 0; i < l->func->params_n; i++)
 			n->params[i] = (char *)l->params + l->func->params[i].offset;
-	*p = (struct cu_kernel_node){ .func = l->func, .grid = { l->grid[0], l->grid[1],
-								 l->grid[2] },
-				      .block = { l->block[0], l->block[1], l->block[2] },
-				      .shared = l->shared,
-				      .params = n->params };
+	*p = (struct cu_kernel_node){ .func = l->func,
+		.grid = { l->grid[0], l->grid[1], l->grid[2] },
+		.block = { l->block[0], l->block[1], l->block[2] },
+		.shared = l->shared,
+		.params = n->params };
 	return sim_leave(CUDA_SUCCESS);
 }
 

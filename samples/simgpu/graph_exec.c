@@ -16,8 +16,8 @@ void sim_exec_put(struct sim_graph *exec)
 
 static int instantiate(CUgraphExec *out, struct sim_graph *g)
 {
-	int rc = out && sim_is(g, SIM_GRAPH) ? sim_graph_copy(g, SIM_EXEC, out) :
-		 CUDA_ERROR_INVALID_VALUE;
+	int rc = out && sim_is(g, SIM_GRAPH) ? sim_graph_copy(g, SIM_EXEC, out)
+					     : CUDA_ERROR_INVALID_VALUE;
 
 	if (rc)
 		return rc;
@@ -33,7 +33,12 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long 
 	return sim_leave(flags & ~15ull ? CUDA_ERROR_INVALID_VALUE : instantiate(out, g));
 }
 
-struct instantiate { uint64_t flags; CUstream upload; CUgraphNode error_node; int result; };
+struct instantiate {
+	uint64_t flags;
+	CUstream upload;
+	CUgraphNode error_node;
+	int result;
+};
 static int instantiate_with(CUgraphExec *out, struct sim_graph *g, struct instantiate *p)
 {
 	ENTER(ctx);
@@ -73,8 +78,8 @@ static bool wait_until_idle(struct sim_graph *exec, struct sim_ctx *ctx)
 	return exec->refs == 1;
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode original,
-					   const struct cu_kernel_node *p)
+CUresult cuGraphExecKernelNodeSetParams_v2(
+	CUgraphExec exec, CUgraphNode original, const struct cu_kernel_node *p)
 {
 	struct sim_node *n = NULL;
 	ENTER(ctx);
@@ -82,11 +87,14 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode origina
 	for (size_t i = 0; sim_is(exec, SIM_EXEC) && i < exec->n && !n; i++)
 		if (exec->nodes[i]->original == original)
 			n = exec->nodes[i];
-	return sim_leave(n && wait_until_idle(exec, ctx) ? sim_set_kernel(n, p) :
-			 CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(
+		n && wait_until_idle(exec, ctx) ? sim_set_kernel(n, p) : CUDA_ERROR_INVALID_VALUE);
 }
 
-struct update_result { int result; CUgraphNode node, from; };
+struct update_result {
+	int result;
+	CUgraphNode node, from;
+};
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result *result)
 {
 	struct sim_graph *fresh, swap;
@@ -105,7 +113,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 	same = fresh->n == exec->n;
 	for (size_t i = 0; same && i < fresh->n; i++)
 		same = fresh->nodes[i]->op.node_type == exec->nodes[i]->op.node_type &&
-		       fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
+			fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
 	/* 2: the topology has changed */
 	*result = (struct update_result){ .result = same ? 0 : 2 };
 	if (same) {
@@ -114,8 +122,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 		exec->cost = fresh->cost;
 		fresh->nodes = swap.nodes;
 		for (size_t i = 0; i < exec->n; i++)
-			exec->nodes[i]->graph = exec, exec->nodes[i]->id = exec->id << 32 |
-			(uint32_t)exec->nodes[i]->id;
+			exec->nodes[i]->graph = exec,
+			exec->nodes[i]->id = exec->id << 32 | (uint32_t)exec->nodes[i]->id;
 	}
 	sim_graph_free(fresh);
 	return sim_leave(same ? CUDA_SUCCESS : 910);
@@ -236,11 +244,12 @@ static int upload(CUgraphExec exec, CUstream h)
 	ENTER(ctx);
 
 	rc = sim_stream_get(ctx, h, &s);
-	return sim_leave(rc ? rc : sim_is(exec, SIM_EXEC) ? CUDA_SUCCESS :
-			 CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(rc                      ? rc
+			: sim_is(exec, SIM_EXEC) ? CUDA_SUCCESS
+						 : CUDA_ERROR_INVALID_VALUE);
 }
 
-BOTH(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec *out, CUgraph g, struct instantiate *p),
-     instantiate_with(out, g, p))
+BOTH(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec * out, CUgraph g, struct instantiate *p),
+	instantiate_with(out, g, p))
 BOTH(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream s), launch(exec, OR_NONE(s)))
 BOTH(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream s), upload(exec, OR_NONE(s)))

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_GHZ	1.98
-#define ENTER(ctx) struct sim_ctx *ctx; do { \
-		int rc_ = sim_enter(&ctx); \
-		if (rc_) \
-			return rc_; \
+#define CLOCK_GHZ 1.98
+#define ENTER(ctx)                                                                                 \
+	struct sim_ctx *ctx;                                                                       \
+	do {                                                                                       \
+		int rc_ = sim_enter(&ctx);                                                         \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 
 struct known_kernel {
@@ -83,7 +85,7 @@ static int saxpy(const struct sim_launch *l, const struct known_kernel *k)
 	return !n || (x && y) ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static int scale(const struct sim_launch *l, const struct known_kernel *k)	/* x[i] *= a */
+static int scale(const struct sim_launch *l, const struct known_kernel *k) /* x[i] *= a */
 {
 	uint64_t n = covered_elements(l, arg32(l, 12));
 	float *x = (float *)sim_host(arg64(l, 0), 4 * n), a = argf(l, 8);
@@ -119,8 +121,9 @@ static int wait_flag(const struct sim_launch *l, const struct known_kernel *k)
 	const int *flag = (int *)sim_host(arg64(l, 0), 4);
 
 	(void)k;
-	return !flag ? CUDA_ERROR_ILLEGAL_ADDRESS : __atomic_load_n(flag, __ATOMIC_ACQUIRE) ?
-	       CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	return !flag                                      ? CUDA_ERROR_ILLEGAL_ADDRESS
+		: __atomic_load_n(flag, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS
+							  : CUDA_ERROR_NOT_READY;
 }
 
 static const struct known_kernel known[] = {
@@ -136,7 +139,7 @@ static const struct known_kernel *find_known(const struct sim_launch *l)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (l->params && l->func->params_size == known[i].params_size &&
-		    !strcmp(known[i].name, l->func->name))
+			!strcmp(known[i].name, l->func->name))
 			return &known[i];
 	return NULL;
 }
@@ -150,7 +153,7 @@ bool sim_kernel_run(struct sim_op *op)
 		/* the time of the check: the time when the flag was set is unknown */
 		op->end = sim_now();
 	if (rc && rc != CUDA_ERROR_NOT_READY)
-		op->stream->ctx->error = rc;	/* every later call in this context fails */
+		op->stream->ctx->error = rc; /* every later call in this context fails */
 	return rc != CUDA_ERROR_NOT_READY;
 }
 
@@ -163,10 +166,7 @@ static int blocks_per_sm(unsigned block, size_t shared)
 	return least < 32 ? least : 32;
 }
 
-static uint64_t volume(const unsigned v[3])
-{
-	return (uint64_t)v[0] * v[1] * v[2];
-}
+static uint64_t volume(const unsigned v[3]) { return (uint64_t)v[0] * v[1] * v[2]; }
 
 static uint64_t cost_of(const struct sim_launch *l)
 {
@@ -190,9 +190,9 @@ static int pack_arguments(const struct sim_function *f, void **params, void **ex
 	if (params && extra)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (; extra && *extra; extra += 2) {
-		if (*extra == (void *)1)	/* CU_LAUNCH_PARAM_BUFFER_POINTER */
+		if (*extra == (void *)1) /* CU_LAUNCH_PARAM_BUFFER_POINTER */
 			buffer = extra[1];
-		else if (*extra == (void *)2)	/* CU_LAUNCH_PARAM_BUFFER_SIZE */
+		else if (*extra == (void *)2) /* CU_LAUNCH_PARAM_BUFFER_SIZE */
 			size = *(size_t *)extra[1];
 		else
 			return CUDA_ERROR_INVALID_VALUE;
@@ -211,20 +211,20 @@ static int pack_arguments(const struct sim_function *f, void **params, void **ex
 }
 
 int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
-		  void **params, void **extra,
-		  struct sim_op *op)
+	void **params, void **extra, struct sim_op *op)
 {
 	int rc;
 
 	if (!sim_is(f, SIM_FUNCTION))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!volume(grid) || !volume(block) || volume(block) > 1024 || block[2] > 64 ||
-	    grid[0] > 0x7fffffff || grid[1] > 65535 ||
-	    grid[2] > 65535 || shared > (unsigned)f->max_dynamic)
+		grid[0] > 0x7fffffff || grid[1] > 65535 || grid[2] > 65535 ||
+		shared > (unsigned)f->max_dynamic)
 		return CUDA_ERROR_INVALID_VALUE;
-	op->launch = (struct sim_launch){ .func = f, .grid = { grid[0], grid[1], grid[2] },
-					  .block = { block[0], block[1], block[2] },
-					  .shared = shared };
+	op->launch = (struct sim_launch){ .func = f,
+		.grid = { grid[0], grid[1], grid[2] },
+		.block = { block[0], block[1], block[2] },
+		.shared = shared };
 	if ((rc = pack_arguments(f, params, extra, &op->launch.params)))
 		return rc;
 	op->staged = op->launch.params;
@@ -236,8 +236,7 @@ int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3],
 }
 
 static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
-		  CUstream h, void **params,
-		  void **extra, bool cooperative)
+	CUstream h, void **params, void **extra, bool cooperative)
 {
 	struct sim_op op = { 0 };
 	struct sim_stream *s;
@@ -245,10 +244,10 @@ static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	ENTER(ctx);
 
 	if ((rc = sim_stream_get(ctx, h, &s)) ||
-	    (rc = sim_launch_op(f, grid, block, shared, params, extra, &op)))
+		(rc = sim_launch_op(f, grid, block, shared, params, extra, &op)))
 		return sim_leave(rc);
-	if (cooperative && volume(grid) > (uint64_t)SIM_SMS * blocks_per_sm(volume(block),
-		shared)) {
+	if (cooperative &&
+		volume(grid) > (uint64_t)SIM_SMS * blocks_per_sm(volume(block), shared)) {
 		free(op.staged);
 		return sim_leave(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 	}
@@ -256,27 +255,28 @@ static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
 	return sim_leave(sim_submit(s, &op));
 }
 
-static int launch_ex(const struct cu_launch *c, CUstream h, CUfunction f, void **params,
-		     void **extra)
+static int launch_ex(
+	const struct cu_launch *c, CUstream h, CUfunction f, void **params, void **extra)
 {
 	return launch(f, c->grid, c->block, c->shared, h, params, extra, false);
 }
 
 #define DIMS unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
-#define GRID (unsigned[]){ gx, gy, gz }, (unsigned[]){ bx, by, bz }
-BOTH(cuLaunchKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s, void **params,
-			     void **extra),
-     launch(f, GRID, shared, OR_NONE(s), params, extra, false))
-BOTH(cuLaunchCooperativeKernel, _ptsz, (CUfunction f, DIMS, unsigned shared, CUstream s,
-					void **params),
-     launch(f, GRID, shared, OR_NONE(s), params, NULL, true))
-BOTH(cuLaunchKernelEx, _ptsz, (const struct cu_launch *c, CUfunction f, void **params,
-			       void **extra),
-     c ? launch_ex(c, OR_NONE(c->stream), f, params, extra) : CUDA_ERROR_INVALID_VALUE)
+#define GRID                                                                                       \
+	(unsigned[]){ gx, gy, gz }, (unsigned[]) { bx, by, bz }
+BOTH(cuLaunchKernel, _ptsz,
+	(CUfunction f, DIMS, unsigned shared, CUstream s, void **params, void **extra),
+	launch(f, GRID, shared, OR_NONE(s), params, extra, false))
+BOTH(cuLaunchCooperativeKernel, _ptsz,
+	(CUfunction f, DIMS, unsigned shared, CUstream s, void **params),
+	launch(f, GRID, shared, OR_NONE(s), params, NULL, true))
+BOTH(cuLaunchKernelEx, _ptsz,
+	(const struct cu_launch *c, CUfunction f, void **params, void **extra),
+	c ? launch_ex(c, OR_NONE(c->stream), f, params, extra) : CUDA_ERROR_INVALID_VALUE)
 
 /* Occupancy, from threads and shared memory alone. */
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block,
-							      size_t shared, unsigned flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+	int *blocks, CUfunction f, int block, size_t shared, unsigned flags)
 {
 	if (!sim_is(f, SIM_FUNCTION))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -286,15 +286,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int block,
-						     size_t shared)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(
+	int *blocks, CUfunction f, int block, size_t shared)
 {
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, block, shared, 0);
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
-						   size_t (*shared_of)(int), size_t shared,
-						   int limit, unsigned flags)
+	size_t (*shared_of)(int), size_t shared, int limit, unsigned flags)
 {
 	int best = 0, blocks;
 
@@ -313,11 +312,11 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
-					  size_t (*shared_of)(int), size_t shared, int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(
+	int *grid, int *block, CUfunction f, size_t (*shared_of)(int), size_t shared, int limit)
 {
-	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, limit,
-							 0);
+	return cuOccupancyMaxPotentialBlockSizeWithFlags(
+		grid, block, f, shared_of, shared, limit, 0);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int blocks, int block)

@@ -11,18 +11,26 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RESERVED_BASE	(1ull << 45)
-#define GRANULARITY	(2ull << 20)
+#define RESERVED_BASE (1ull << 45)
+#define GRANULARITY (2ull << 20)
 
-struct reservation { struct reservation *next; uint64_t addr, size; char *host; };
+struct reservation {
+	struct reservation *next;
+	uint64_t addr, size;
+	char *host;
+};
 static struct reservation *reservations;
 static uint64_t reserved_to = RESERVED_BASE, handles;
-static struct { struct sim_pool *default_pool, *current; } pools[SIM_MAX_DEVICES];
+static struct {
+	struct sim_pool *default_pool, *current;
+} pools[SIM_MAX_DEVICES];
 
-#define ENTER(ctx) struct sim_ctx *ctx; do { \
-		int rc_ = sim_enter(&ctx); \
-		if (rc_) \
-			return rc_; \
+#define ENTER(ctx)                                                                                 \
+	struct sim_ctx *ctx;                                                                       \
+	do {                                                                                       \
+		int rc_ = sim_enter(&ctx);                                                         \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 
 /* Pools. */
@@ -32,7 +40,7 @@ static struct sim_pool *pool_new(int dev)
 
 	if (p) {
 		p->dev = dev;
-		p->attribute[1] = p->attribute[2] = p->attribute[3] = 1;	/* reuse allowed */
+		p->attribute[1] = p->attribute[2] = p->attribute[3] = 1; /* reuse allowed */
 	}
 	return p;
 }
@@ -83,8 +91,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const struct cu_pool_props *props)
 	if (sim_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!pool || !props || props->type != 1 || props->location.type != 1 ||
-	    props->location.id < 0 ||
-	    props->location.id >= sim_config.devices)
+		props->location.id < 0 || props->location.id >= sim_config.devices)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
 	*pool = pool_new(props->location.id);
@@ -98,14 +105,14 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 	sim_lock();
 	if (pools[pool->dev].current == pool)
 		pools[pool->dev].current = pools[pool->dev].default_pool;
-	if (!pool->used)	/* otherwise its allocations still refer to it */
+	if (!pool->used) /* otherwise its allocations still refer to it */
 		sim_drop(pool);
 	return sim_leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 {
-	(void)keep;		/* a pool keeps no free memory here */
+	(void)keep; /* a pool keeps no free memory here */
 	return sim_is(pool, SIM_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -118,22 +125,23 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, unsigned attribute, void *valu
 	if (attribute <= 3)
 		*(int *)value = pool->attribute[attribute];
 	else
-		*(uint64_t *)value = attribute == 4 ? pool->attribute[4] : attribute & 1 ?
-		pool->used : pool->high;
+		*(uint64_t *)value = attribute == 4 ? pool->attribute[4]
+			: attribute & 1             ? pool->used
+						    : pool->high;
 	return sim_leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, unsigned attribute, void *value)
 {
 	if (!sim_is(pool, SIM_POOL) || !value || attribute < 1 || attribute > 8 || attribute == 5 ||
-	    attribute == 7)
+		attribute == 7)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
 	if (attribute <= 4)
-		pool->attribute[attribute] = attribute <= 3 ? (uint64_t)*(int *)value :
-		*(uint64_t *)value;
+		pool->attribute[attribute] =
+			attribute <= 3 ? (uint64_t) * (int *)value : *(uint64_t *)value;
 	else
-		pool->high = pool->used;	/* peaks can only be reset */
+		pool->high = pool->used; /* peaks can only be reset */
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -191,10 +199,10 @@ static int free_async(CUdeviceptr at, CUstream h)
 	return sim_leave(sim_submit(s, &op));
 }
 
-BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr *at, size_t size, CUstream s),
-     alloc_async(at, size, NULL, OR_NONE(s)))
-BOTH(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *at, size_t size, CUmemoryPool pool, CUstream s),
-     pool ? alloc_async(at, size, pool, OR_NONE(s)) : CUDA_ERROR_INVALID_VALUE)
+BOTH(cuMemAllocAsync, _ptsz, (CUdeviceptr * at, size_t size, CUstream s),
+	alloc_async(at, size, NULL, OR_NONE(s)))
+BOTH(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr * at, size_t size, CUmemoryPool pool, CUstream s),
+	pool ? alloc_async(at, size, pool, OR_NONE(s)) : CUDA_ERROR_INVALID_VALUE)
 BOTH(cuMemFreeAsync, _ptsz, (CUdeviceptr at, CUstream s), free_async(at, OR_NONE(s)))
 
 /* Virtual memory management. */
@@ -216,8 +224,8 @@ static struct sim_range *find_physical(uint64_t handle)
 	return r;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *at, size_t size, size_t align, CUdeviceptr hint,
-			     unsigned long long flags)
+CUresult cuMemAddressReserve(
+	CUdeviceptr *at, size_t size, size_t align, CUdeviceptr hint, unsigned long long flags)
 {
 	struct reservation *v;
 	ENTER(ctx);
@@ -259,15 +267,14 @@ CUresult cuMemAddressFree(CUdeviceptr at, size_t size)
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-		     const struct cu_alloc_prop *prop,
-		     unsigned long long flags)
+	const struct cu_alloc_prop *prop, unsigned long long flags)
 {
 	struct sim_range *r;
 	int rc;
 	ENTER(ctx);
 
 	if (!handle || !prop || flags || !size || size % GRANULARITY || prop->type != 1 ||
-	    prop->location.type != 1)
+		prop->location.type != 1)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	if (prop->location.id != ctx->dev)
 		return sim_leave(CUDA_ERROR_INVALID_DEVICE);
@@ -307,7 +314,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 }
 
 CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-		  unsigned long long flags)
+	unsigned long long flags)
 {
 	struct reservation *v;
 	struct sim_range *p, *there;
@@ -320,17 +327,19 @@ CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAlloca
 	p = find_physical(handle);
 	there = sim_range_at(at);
 	if (!v || !p || flags || !size || at % GRANULARITY || size % GRANULARITY ||
-	    offset % GRANULARITY || offset > p->size ||
-	    size > p->size - offset || there)
+		offset % GRANULARITY || offset > p->size || size > p->size - offset || there)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	fd = sim_arena(p->dev, p->addr + offset, &in_arena);
 	host = v->host + (at - v->addr);
 	if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-		 in_arena) == MAP_FAILED)
+		    in_arena) == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = host,
-					       .mem = SIM_MAPPED, .dev = p->dev,
-					       .handle = handle }))
+	if (!sim_range_add((struct sim_range){ .addr = at,
+		    .size = size,
+		    .host = host,
+		    .mem = SIM_MAPPED,
+		    .dev = p->dev,
+		    .handle = handle }))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	p->refs++;
 	return sim_leave(CUDA_SUCCESS);
@@ -348,8 +357,8 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t size)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	while (r && r->mem == SIM_MAPPED && at < end) {
 		at = r->addr + r->size;
-		mmap(r->host, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
-		     MAP_NORESERVE, -1, 0);
+		mmap(r->host, r->size, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 		physical_put(find_physical(r->handle));
 		sim_range_end(r);
 		r = sim_range_at(at);
@@ -376,8 +385,8 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t size, const struct cu_access *acc
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const struct cu_location *location,
-			CUdeviceptr at)
+CUresult cuMemGetAccess(
+	unsigned long long *flags, const struct cu_location *location, CUdeviceptr at)
 {
 	struct sim_range *r;
 	ENTER(ctx);
@@ -389,8 +398,8 @@ CUresult cuMemGetAccess(unsigned long long *flags, const struct cu_location *loc
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const struct cu_alloc_prop *prop,
-				       int option)
+CUresult cuMemGetAllocationGranularity(
+	size_t *granularity, const struct cu_alloc_prop *prop, int option)
 {
 	if (sim_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
@@ -400,8 +409,8 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const struct cu_allo
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(struct cu_alloc_prop *prop,
-						CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle(
+	struct cu_alloc_prop *prop, CUmemGenericAllocationHandle handle)
 {
 	struct sim_range *r;
 	ENTER(ctx);
@@ -414,8 +423,8 @@ CUresult cuMemGetAllocationPropertiesFromHandle(struct cu_alloc_prop *prop,
 }
 
 /* Pointer attributes. */
-static size_t attribute_value(const struct sim_range *r, unsigned attribute, uint64_t at,
-			      uint64_t *value)
+static size_t attribute_value(
+	const struct sim_range *r, unsigned attribute, uint64_t at, uint64_t *value)
 {
 	bool host = r->mem >= SIM_HOST;
 
@@ -478,20 +487,21 @@ static int check_managed(CUdeviceptr at, size_t size)
 	ENTER(ctx);
 
 	r = sim_range_at(at);
-	return sim_leave(!r || r->mem != SIM_MANAGED || at + size > r->addr + r->size ?
-			 CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+	return sim_leave(!r || r->mem != SIM_MANAGED || at + size > r->addr + r->size
+			? CUDA_ERROR_INVALID_VALUE
+			: CUDA_SUCCESS);
 }
 
 CUresult cuMemAdvise(CUdeviceptr at, size_t size, int advice, CUdevice dev)
 {
-	return advice < 1 || advice > 6 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_VALUE :
-	       check_managed(at, size);
+	return advice < 1 || advice > 6 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_VALUE
+								     : check_managed(at, size);
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr at, size_t size, int advice, struct cu_location location)
 {
-	return advice < 1 || advice > 6 || location.type < 1 ? CUDA_ERROR_INVALID_VALUE :
-	       check_managed(at, size);
+	return advice < 1 || advice > 6 || location.type < 1 ? CUDA_ERROR_INVALID_VALUE
+							     : check_managed(at, size);
 }
 
 static int prefetch(CUdeviceptr at, size_t size, int dev, CUstream h)
@@ -510,19 +520,20 @@ static int prefetch(CUdeviceptr at, size_t size, int dev, CUstream h)
 }
 
 BOTH(cuMemPrefetchAsync, _ptsz, (CUdeviceptr at, size_t size, CUdevice dev, CUstream s),
-     dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : prefetch(at, size, dev, OR_NONE(s)))
-BOTH(cuMemPrefetchAsync_v2, _ptsz, (CUdeviceptr at, size_t size, struct cu_location where,
-				    unsigned flags, CUstream s),
-     where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE :
-     prefetch(at, size, where.type == 1 ? where.id : -1, OR_NONE(s)))
+	dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : prefetch(at, size, dev, OR_NONE(s)))
+BOTH(cuMemPrefetchAsync_v2, _ptsz,
+	(CUdeviceptr at, size_t size, struct cu_location where, unsigned flags, CUstream s),
+	where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE
+				: prefetch(at, size, where.type == 1 ? where.id : -1, OR_NONE(s)))
 
 /* Arrays: plain rows behind a handle. */
 static size_t element_size(int format, unsigned channels)
 {
-	static const unsigned char bytes[] = { [1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2,
-					       [0xa] = 4, [0x10] = 2, [0x20] = 4 };
+	static const unsigned char bytes[] = {
+		[1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2, [0xa] = 4, [0x10] = 2, [0x20] = 4
+	};
 	bool good = format > 0 && format < (int)sizeof(bytes) &&
-		    (channels == 1 || channels == 2 || channels == 4);
+		(channels == 1 || channels == 2 || channels == 4);
 
 	return good ? bytes[format] * channels : 0;
 }
@@ -536,10 +547,10 @@ CUresult cuArray3DCreate_v2(CUarray *out, const struct cu_array3d_desc *desc)
 	ENTER(ctx);
 
 	if (!out || !element || !desc->width || desc->width > 1 << 17 || desc->height > 1 << 17 ||
-	    desc->depth > 1 << 14)
+		desc->depth > 1 << 14)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	bytes = element * desc->width * (desc->height ? desc->height : 1) * (desc->depth ?
-		desc->depth : 1);
+	bytes = element * desc->width * (desc->height ? desc->height : 1) *
+		(desc->depth ? desc->depth : 1);
 	if ((rc = sim_alloc(ctx, bytes, SIM_DEVICE, &r)))
 		return sim_leave(rc);
 	if (!(a = sim_new(SIM_ARRAY, sizeof(*a)))) {
@@ -555,9 +566,10 @@ CUresult cuArray3DCreate_v2(CUarray *out, const struct cu_array3d_desc *desc)
 
 CUresult cuArrayCreate_v2(CUarray *out, const struct cu_array_desc *d)
 {
-	return d ? cuArray3DCreate_v2(out, &(struct cu_array3d_desc){ d->width, d->height, 0,
-								      d->format, d->channels, 0 }) :
-		   CUDA_ERROR_INVALID_VALUE;
+	return d ? cuArray3DCreate_v2(out,
+			   &(struct cu_array3d_desc){
+				   d->width, d->height, 0, d->format, d->channels, 0 })
+		 : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArrayDestroy(CUarray a)
@@ -591,6 +603,6 @@ CUresult cuArrayGetDescriptor_v2(struct cu_array_desc *desc, CUarray a)
 
 	if (!rc)
 		*desc = (struct cu_array_desc){ full.width, full.height, full.format,
-						full.channels };
+			full.channels };
 	return rc;
 }

@@ -14,20 +14,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ARENA_BASE	0x302000000ull
-#define ARENA_STEP	(1ull << 40)
-#define SMALL		512		/* alignment of cuMemAlloc */
-#define LARGE		(2ull << 20)	/* granularity of physical memory */
+#define ARENA_BASE 0x302000000ull
+#define ARENA_STEP (1ull << 40)
+#define SMALL 512          /* alignment of cuMemAlloc */
+#define LARGE (2ull << 20) /* granularity of physical memory */
 
-struct ranges { struct sim_range **v; size_t n, room; };
+struct ranges {
+	struct sim_range **v;
+	size_t n, room;
+};
 static struct ranges ranges;
-static struct { int fd; char *host; uint64_t used; } arena[SIM_MAX_DEVICES];
+static struct {
+	int fd;
+	char *host;
+	uint64_t used;
+} arena[SIM_MAX_DEVICES];
 static uint64_t ids;
 
-static uint64_t base_of(int dev)
-{
-	return ARENA_BASE + dev * ARENA_STEP;
-}
+static uint64_t base_of(int dev) { return ARENA_BASE + dev * ARENA_STEP; }
 
 int sim_memory_init(void)
 {
@@ -36,7 +40,7 @@ int sim_memory_init(void)
 		if (arena[i].fd < 0 || ftruncate(arena[i].fd, sim_config.memory))
 			return CUDA_ERROR_OPERATING_SYSTEM;
 		arena[i].host = mmap(NULL, sim_config.memory, PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_NORESERVE, arena[i].fd, 0);
+			MAP_SHARED | MAP_NORESERVE, arena[i].fd, 0);
 		if (arena[i].host == MAP_FAILED)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -114,7 +118,7 @@ char *sim_host(uint64_t addr, uint64_t size)
 	uint64_t end = addr + size;
 
 	while (r && r->open && r->addr + r->size < end && r->mem == SIM_MAPPED)
-		r = sim_range_at(r->addr + r->size);	/* adjacent mappings count as one range */
+		r = sim_range_at(r->addr + r->size); /* adjacent mappings count as one range */
 	if (end < addr || !r || !r->open || r->addr + r->size < end)
 		return NULL;
 	return first->host + (addr - first->addr);
@@ -133,8 +137,8 @@ static uint64_t find_gap(int dev, uint64_t size, uint64_t align)
 {
 	uint64_t at = base_of(dev), end = at + sim_config.memory;
 
-	for (size_t i = find_position(at); i < ranges.n && ranges.v[i]->addr < end &&
-	     ranges.v[i]->addr - at < size; i++)
+	for (size_t i = find_position(at);
+		i < ranges.n && ranges.v[i]->addr < end && ranges.v[i]->addr - at < size; i++)
 		at = (ranges.v[i]->addr + ranges.v[i]->size + align - 1) & ~(align - 1);
 	return at <= end && end - at >= size ? at : SIM_NEVER;
 }
@@ -150,10 +154,13 @@ int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_r
 	at = find_gap(dev, size, align);
 	if (at == SIM_NEVER)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*out = sim_range_add((struct sim_range){ .addr = at, .size = size,
-						 .host = arena[dev].host + (at - base_of(dev)),
-					  .mem = mem, .dev = dev, .open = mem != SIM_PHYSICAL,
-					  .ctx = mem == SIM_PHYSICAL ? NULL : ctx });
+	*out = sim_range_add((struct sim_range){ .addr = at,
+		.size = size,
+		.host = arena[dev].host + (at - base_of(dev)),
+		.mem = mem,
+		.dev = dev,
+		.open = mem != SIM_PHYSICAL,
+		.ctx = mem == SIM_PHYSICAL ? NULL : ctx });
 	if (!*out)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	arena[dev].used += size;
@@ -201,8 +208,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *at, size_t size)
 	return sim_leave(rc);
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height,
-			    unsigned element)
+CUresult cuMemAllocPitch_v2(
+	CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element)
 {
 	size_t row = (width + SMALL - 1) & ~(SMALL - 1ull), bytes;
 
@@ -224,10 +231,10 @@ CUresult cuMemFree_v2(CUdeviceptr at)
 		return rc;
 	if (!at)
 		return sim_leave(CUDA_SUCCESS);
-	sim_wait_ctx(ctx);	/* the real driver waits too */
+	sim_wait_ctx(ctx); /* the real driver waits too */
 	r = sim_range_at(at);
-	if (!r || r->addr != at || r->freed || (r->mem != SIM_DEVICE && r->mem != SIM_ASYNC &&
-						r->mem != SIM_MANAGED))
+	if (!r || r->addr != at || r->freed ||
+		(r->mem != SIM_DEVICE && r->mem != SIM_ASYNC && r->mem != SIM_MANAGED))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	sim_range_end(r);
 	return sim_leave(CUDA_SUCCESS);
@@ -277,13 +284,18 @@ static int host_alloc(enum sim_mem mem, void **at, size_t size, unsigned flags)
 	if (!at || !size || flags > 7)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	size = (size + 4095) & ~4095ull;
-	p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
-	    MAP_FAILED;
+	p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+		 : MAP_FAILED;
 	if (p == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p, .size = size, .host = p,
-					       .mem = mem, .dev = ctx->dev,
-					.flags = flags, .open = true, .ctx = ctx })) {
+	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p,
+		    .size = size,
+		    .host = p,
+		    .mem = mem,
+		    .dev = ctx->dev,
+		    .flags = flags,
+		    .open = true,
+		    .ctx = ctx })) {
 		munmap(p, size);
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	}
@@ -296,10 +308,7 @@ CUresult cuMemHostAlloc(void **at, size_t size, unsigned flags)
 	return host_alloc(SIM_HOST, at, size, flags);
 }
 
-CUresult cuMemAllocHost_v2(void **at, size_t size)
-{
-	return host_alloc(SIM_HOST, at, size, 0);
-}
+CUresult cuMemAllocHost_v2(void **at, size_t size) { return host_alloc(SIM_HOST, at, size, 0); }
 
 CUresult cuMemAllocManaged(CUdeviceptr *at, size_t size, unsigned flags)
 {
@@ -325,10 +334,7 @@ static int free_host_range(void *p, enum sim_mem mem, int missing)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemFreeHost(void *p)
-{
-	return free_host_range(p, SIM_HOST, CUDA_ERROR_INVALID_VALUE);
-}
+CUresult cuMemFreeHost(void *p) { return free_host_range(p, SIM_HOST, CUDA_ERROR_INVALID_VALUE); }
 
 CUresult cuMemHostUnregister(void *p)
 {
@@ -349,9 +355,14 @@ CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
 	next = find_position(at);
 	if (next < ranges.n && ranges.v[next]->addr < at + size)
 		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p,
-					       .mem = SIM_REGISTERED, .dev = ctx->dev,
-					       .flags = flags, .open = true, .ctx = ctx }))
+	if (!sim_range_add((struct sim_range){ .addr = at,
+		    .size = size,
+		    .host = p,
+		    .mem = SIM_REGISTERED,
+		    .dev = ctx->dev,
+		    .flags = flags,
+		    .open = true,
+		    .ctx = ctx }))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	return sim_leave(CUDA_SUCCESS);
 }
@@ -380,9 +391,9 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p)
 	r = sim_range_at((uint64_t)p);
 	if (!flags || !r || (r->mem != SIM_HOST && r->mem != SIM_REGISTERED))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	*flags = r->flags | 2;		/* mapped, like all host memory with unified addresses */
+	*flags = r->flags | 2; /* mapped, like all host memory with unified addresses */
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemHostRegister(void *p, size_t size,
-			   unsigned flags) __attribute__((SIM_ALIAS(cuMemHostRegister_v2)));
+CUresult cuMemHostRegister(void *p, size_t size, unsigned flags)
+	__attribute__((SIM_ALIAS(cuMemHostRegister_v2)));

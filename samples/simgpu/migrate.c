@@ -4,16 +4,21 @@
  * only an observer sees the faults and migrations. */
 #include "samples/simgpu/observe.h"
 
-enum { COHERENCE = 2, USER = 1, WRITE = 2 };	/* causes of migrations; kinds of access */
+enum { COHERENCE = 2, USER = 1, WRITE = 2 }; /* causes of migrations; kinds of access */
 
 static void report(enum sim_um_kind kind, const struct sim_range *r, uint64_t value, uint64_t size,
-		   uint32_t from, uint32_t to, uint32_t why)
+	uint32_t from, uint32_t to, uint32_t why)
 {
 	struct sim_call *call = sim_current_call();
 	int64_t now = sim_now();
-	struct sim_um_event m = { .kind = kind, .start = sim_real(now),
-				  .end = sim_real(now + 1000 + size / 40), .value = value,
-				  .address = r->addr, .from = from, .to = to, .why = why };
+	struct sim_um_event m = { .kind = kind,
+		.start = sim_real(now),
+		.end = sim_real(now + 1000 + size / 40),
+		.value = value,
+		.address = r->addr,
+		.from = from,
+		.to = to,
+		.why = why };
 
 	if (call)
 		sim_hooks->um_event(call, &m);

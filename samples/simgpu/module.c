@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_IMAGE	(256u << 20)
-#define ENTER(ctx) struct sim_ctx *ctx; do { \
-		int rc_ = sim_enter(&ctx); \
-		if (rc_) \
-			return rc_; \
+#define MAX_IMAGE (256u << 20)
+#define ENTER(ctx)                                                                                 \
+	struct sim_ctx *ctx;                                                                       \
+	do {                                                                                       \
+		int rc_ = sim_enter(&ctx);                                                         \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 
 static struct sim_module *libraries;
@@ -43,8 +45,8 @@ static unsigned type_size(const char *p)
 
 /* A variable after ".param" or ".global": alignment, type, name, and elements in brackets. Returns
  * the end of the text it has read. */
-static const char *parse_variable(const char *p, const char **name, size_t *len, uint32_t *size,
-			    uint32_t *align)
+static const char *parse_variable(
+	const char *p, const char **name, size_t *len, uint32_t *size, uint32_t *align)
 {
 	unsigned element = 0;
 
@@ -254,10 +256,7 @@ static int load_file(bool library, const char *path, struct sim_module **out)
 	return rc;
 }
 
-CUresult cuModuleLoad(CUmodule *out, const char *path)
-{
-	return load_file(false, path, out);
-}
+CUresult cuModuleLoad(CUmodule *out, const char *path) { return load_file(false, path, out); }
 
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
@@ -266,8 +265,8 @@ CUresult cuModuleLoadData(CUmodule *out, const void *image)
 	return sim_leave(load(ctx, false, image, out));
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, int *options,
-			    void **values)
+CUresult cuModuleLoadDataEx(
+	CUmodule *out, const void *image, unsigned n, int *options, void **values)
 {
 	return n && (!options || !values) ? CUDA_ERROR_INVALID_VALUE : cuModuleLoadData(out, image);
 }
@@ -288,10 +287,7 @@ static int unload_module(struct sim_module *m, bool library)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuModuleUnload(CUmodule m)
-{
-	return unload_module(m, false);
-}
+CUresult cuModuleUnload(CUmodule m) { return unload_module(m, false); }
 
 static int get_function(struct sim_module *m, const char *name, struct sim_function **out)
 {
@@ -354,10 +350,7 @@ static int list_functions(struct sim_function **out, unsigned n, const struct si
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetFunctionCount(unsigned *n, CUmodule m)
-{
-	return count_functions(n, m);
-}
+CUresult cuModuleGetFunctionCount(unsigned *n, CUmodule m) { return count_functions(n, m); }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule m)
 {
@@ -368,14 +361,13 @@ CUresult cuModuleGetLoadingMode(int *mode)
 {
 	if (!mode)
 		return CUDA_ERROR_INVALID_VALUE;
-	*mode = 2;	/* lazy */
+	*mode = 2; /* lazy */
 	return CUDA_SUCCESS;
 }
 
 /* Libraries. */
 CUresult cuLibraryLoadData(CUlibrary *out, const void *code, int *jit, void **jit_values,
-			   unsigned jit_n, int *options,
-			   void **values, unsigned n)
+	unsigned jit_n, int *options, void **values, unsigned n)
 {
 	(void)jit, (void)jit_values, (void)jit_n, (void)options, (void)values, (void)n;
 	ENTER(ctx);
@@ -384,17 +376,13 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, int *jit, void **ji
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *jit, void **jit_values,
-			       unsigned jit_n, int *options,
-			       void **values, unsigned n)
+	unsigned jit_n, int *options, void **values, unsigned n)
 {
 	(void)jit, (void)jit_values, (void)jit_n, (void)options, (void)values, (void)n;
 	return load_file(true, path, out);
 }
 
-CUresult cuLibraryUnload(CUlibrary m)
-{
-	return unload_module(m, true);
-}
+CUresult cuLibraryUnload(CUlibrary m) { return unload_module(m, true); }
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary m, const char *name)
 {
@@ -416,10 +404,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *at, size_t *size, CUlibrary m, const ch
 	return get_global(at, size, m, name);
 }
 
-CUresult cuLibraryGetKernelCount(unsigned *n, CUlibrary m)
-{
-	return count_functions(n, m);
-}
+CUresult cuLibraryGetKernelCount(unsigned *n, CUlibrary m) { return count_functions(n, m); }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary m)
 {
@@ -427,8 +412,13 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary m)
 }
 
 /* Functions and kernels. */
-#define FUNCTION_OR_RETURN(out, f) do { if (!(out)) return CUDA_ERROR_INVALID_VALUE; \
-	if (!sim_is(f, SIM_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE; } while (0)
+#define FUNCTION_OR_RETURN(out, f)                                                                 \
+	do {                                                                                       \
+		if (!(out))                                                                        \
+			return CUDA_ERROR_INVALID_VALUE;                                           \
+		if (!sim_is(f, SIM_FUNCTION))                                                      \
+			return CUDA_ERROR_INVALID_HANDLE;                                          \
+	} while (0)
 
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel k)
 {
@@ -520,14 +510,14 @@ CUresult cuFuncSetAttribute(CUfunction f, int attribute, int value)
 
 CUresult cuKernelGetAttribute(int *value, int attribute, CUkernel k, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
-	       cuFuncGetAttribute(value, attribute, k);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE
+						    : cuFuncGetAttribute(value, attribute, k);
 }
 
 CUresult cuKernelSetAttribute(int attribute, int value, CUkernel k, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
-	       cuFuncSetAttribute(k, attribute, value);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE
+						    : cuFuncSetAttribute(k, attribute, value);
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction f, int config)
@@ -539,6 +529,6 @@ CUresult cuFuncSetCacheConfig(CUfunction f, int config)
 
 CUresult cuKernelSetCacheConfig(CUkernel k, int config, CUdevice dev)
 {
-	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE :
-	       cuFuncSetCacheConfig(k, config);
+	return dev < 0 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE
+						    : cuFuncSetCacheConfig(k, config);
 }

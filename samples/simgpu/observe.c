@@ -15,10 +15,13 @@ static void describe_kernel(const struct sim_launch *l, struct sim_work *w)
 static uint8_t direction(uint8_t src, uint8_t dst)
 {
 	enum { HOST, DEVICE, ARRAY };
-	static const uint8_t kinds[3][3] = { [HOST] = { 9, 1, 3 }, [DEVICE] = { 2, 8, 7 },
-					     [ARRAY] = { 4, 6, 5 } };
-#define SIDE(m) ((m) == SIM_AT_ARRAY ? ARRAY : (m) == SIM_AT_DEVICE || (m) == SIM_AT_MANAGED ? \
-		 DEVICE : HOST)
+	static const uint8_t kinds[3][3] = {
+		[HOST] = { 9, 1, 3 }, [DEVICE] = { 2, 8, 7 }, [ARRAY] = { 4, 6, 5 }
+	};
+#define SIDE(m)                                                                                    \
+	((m) == SIM_AT_ARRAY                                            ? ARRAY                    \
+			: (m) == SIM_AT_DEVICE || (m) == SIM_AT_MANAGED ? DEVICE                   \
+									: HOST)
 	return kinds[SIDE(src)][SIDE(dst)];
 }
 
@@ -44,9 +47,12 @@ static void describe_copy(const struct sim_op *op, struct sim_work *w)
 void sim_observe_submitted(struct sim_op *op)
 {
 	const struct sim_stream *s = op->stream;
-	struct sim_work w = { .device = s->ctx->dev, .context = s->ctx->id,
-			      .stream = op->inner_stream ? op->inner_stream : s->number,
-			      .graph = op->graph_id, .node = op->node_id, .async = op->async };
+	struct sim_work w = { .device = s->ctx->dev,
+		.context = s->ctx->id,
+		.stream = op->inner_stream ? op->inner_stream : s->number,
+		.graph = op->graph_id,
+		.node = op->node_id,
+		.async = op->async };
 
 	if (op->run == sim_kernel_run) {
 		describe_kernel(&op->launch, &w);
@@ -69,13 +75,13 @@ void sim_observe_done(struct sim_op *op)
 }
 
 void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s,
-		      const struct sim_event *e)
+	const struct sim_event *e)
 {
 	struct sim_call *call = sim_current_call();
 
 	if (call)
-		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX, e ? e->id :
-				 UINT32_MAX, e ? e->recorded : 0);
+		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX,
+			e ? e->id : UINT32_MAX, e ? e->recorded : 0);
 }
 
 void sim_observe_resource(const struct sim_resource_event *t)

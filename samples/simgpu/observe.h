@@ -12,13 +12,14 @@ struct sim_call *sim_current_call(void);
 
 /* op has its stream; a node of a graph launch has its own ids */
 void sim_observe_submitted(struct sim_op *op);
-void sim_observe_done(struct sim_op *op);	/* at op->start and op->end */
+void sim_observe_done(struct sim_op *op); /* at op->start and op->end */
 void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s,
-		      const struct sim_event *e);
+	const struct sim_event *e);
 void sim_observe_resource(const struct sim_resource_event *t);
-#define SIM_OBSERVE(...) do { \
-		if (sim_watched) \
-			sim_observe_resource(&(struct sim_resource_event){ __VA_ARGS__ }); \
+#define SIM_OBSERVE(...)                                                                           \
+	do {                                                                                       \
+		if (sim_watched)                                                                   \
+			sim_observe_resource(&(struct sim_resource_event){ __VA_ARGS__ });         \
 	} while (0)
 bool sim_graph_id(const void *graph, bool exec, uint32_t *id);
 bool sim_node_id(const void *node, uint64_t *id);

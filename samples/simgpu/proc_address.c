@@ -10,20 +10,20 @@
 #include <string.h>
 
 enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
-enum { FOUND, NO_SYMBOL, NO_VERSION };	/* CUdriverProcAddressQueryResult */
+enum { FOUND, NO_SYMBOL, NO_VERSION }; /* CUdriverProcAddressQueryResult */
 
 static bool has_per_thread(const char *name)
 {
 	size_t i = 0;
 
 	while (i < sim_entries_n &&
-	       (!sim_entries[i].per_thread || strcmp(sim_entries[i].name, name)))
+		(!sim_entries[i].per_thread || strcmp(sim_entries[i].name, name)))
 		i++;
 	return i < sim_entries_n;
 }
 
-static const struct sim_entry *find_newest(const char *name, int version, bool per_thread,
-					   int *status)
+static const struct sim_entry *find_newest(
+	const char *name, int version, bool per_thread, int *status)
 {
 	const struct sim_entry *b = NULL;
 
@@ -43,7 +43,7 @@ static const struct sim_entry *find_newest(const char *name, int version, bool p
 static bool is_valid_query(const char *name, void **fn, int version, uint64_t flags)
 {
 	return name && fn && flags <= (LEGACY_STREAM | PER_THREAD_STREAM) &&
-	       version <= SIM_DRIVER_VERSION;
+		version <= SIM_DRIVER_VERSION;
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status)

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_NS	300000	/* real ns between two checks of an operation of unknown length */
+#define POLL_NS 300000 /* real ns between two checks of an operation of unknown length */
 
 pthread_mutex_t *sim_mutex(void);
 /* wake the worker; the threads that wait for it; the callback thread */
@@ -28,13 +28,16 @@ static struct sim_stream *streams;
 /* finished ones for reuse, linked by `next`, so that the time of a launch does not depend on the
  * heap */
 static struct sim_op *spare;
-static struct sim_op *host_queue;		/* host functions that are due, linked by `after` */
+static struct sim_op *host_queue; /* host functions that are due, linked by `after` */
 static struct sim_event *all_events;
 static uint32_t event_ids;
 static uint64_t origin, seq, stream_ids, engine_free[SIM_MAX_DEVICES][SIM_ENGINES];
-static uint64_t worker_until;	/* simulated time until which the worker sleeps; 0 while it runs */
+static uint64_t worker_until; /* simulated time until which the worker sleeps; 0 while it runs */
 /* this thread's default stream */
-static __thread struct { uint64_t ctx; struct sim_stream *stream; } thread_default;
+static __thread struct {
+	uint64_t ctx;
+	struct sim_stream *stream;
+} thread_default;
 
 static uint64_t real_now(void)
 {
@@ -44,25 +47,13 @@ static uint64_t real_now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-uint64_t sim_now(void)
-{
-	return (real_now() - origin) * sim_config.speed;
-}
+uint64_t sim_now(void) { return (real_now() - origin) * sim_config.speed; }
 
-uint64_t sim_real(uint64_t simulated)
-{
-	return origin + (uint64_t)(simulated / sim_config.speed);
-}
+uint64_t sim_real(uint64_t simulated) { return origin + (uint64_t)(simulated / sim_config.speed); }
 
-uint64_t sim_stream_number(struct sim_ctx *ctx)
-{
-	return ++ctx->streams;
-}
+uint64_t sim_stream_number(struct sim_ctx *ctx) { return ++ctx->streams; }
 
-struct sim_stream *sim_streams(void)
-{
-	return streams;
-}
+struct sim_stream *sim_streams(void) { return streams; }
 
 static void event_put(struct sim_event *e)
 {
@@ -134,9 +125,8 @@ static struct sim_op *next_to_end(void)
 	do {
 		next = NULL;
 		for (struct sim_stream *s = streams; s; s = s->next)
-			if (s->head && !s->head->started &&
-			    (!next || s->head->seq < next->seq) &&
-			    can_start(s->head, &after))
+			if (s->head && !s->head->started && (!next || s->head->seq < next->seq) &&
+				can_start(s->head, &after))
 				next = s->head, next_after = after;
 		if (next)
 			start_op(next, next_after);
@@ -261,7 +251,7 @@ int sim_queue_start(void)
 	pthread_cond_init(&host_work, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	origin = real_now() - 1;
-	sigfillset(&all);	/* the program's threads handle its signals */
+	sigfillset(&all); /* the program's threads handle its signals */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (int i = 0; i < 2 && !failed; i++)
 		if (!(failed = pthread_create(&thread, NULL, body[i], NULL)))
@@ -327,7 +317,7 @@ int sim_wait_ctx(struct sim_ctx *ctx)
 {
 	struct sim_stream *s;
 
-	do {	/* restart after each wait: the list may have changed */
+	do { /* restart after each wait: the list may have changed */
 		for (s = streams; s && (s->ctx != ctx || !s->head); s = s->next)
 			;
 		if (s)
@@ -340,12 +330,12 @@ int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s)
 {
 	bool everywhere = !s || s == ctx->legacy;
 
-	int rc = s && !s->capture && everywhere ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT :
-		 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	int rc = s && !s->capture && everywhere ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+						: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 
 	for (struct sim_stream *t = streams; t; t = t->next)
-		if (t->capture && (t == s ||
-				   (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
+		if (t->capture &&
+			(t == s || (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
 			sim_capture_invalidate(t);
 			sim_report_misuse("a call", "invalidates a capture");
 			return rc;
@@ -380,7 +370,7 @@ static int default_stream(struct sim_ctx *ctx, bool per_thread, struct sim_strea
 	} else {
 		if (thread_default.ctx != ctx->id || !thread_default.stream) {
 			for (*s = streams; *s && ((*s)->ctx != ctx || (*s)->tid != gettid());
-			     *s = (*s)->next)
+				*s = (*s)->next)
 				;
 			thread_default.stream = *s ? *s : stream_new(ctx, 0, 0);
 			thread_default.ctx = ctx->id;
@@ -397,8 +387,8 @@ int sim_stream_get(struct sim_ctx *ctx, CUstream h, struct sim_stream **s)
 	if (!h || h == CU_STREAM_LEGACY || h == CU_STREAM_PER_THREAD)
 		return default_stream(ctx, h == CU_STREAM_PER_THREAD, s);
 	*s = h;
-	return !sim_is(h, SIM_STREAM) || h->tid || h == ctx->legacy ? CUDA_ERROR_INVALID_HANDLE :
-	       CUDA_SUCCESS;
+	return !sim_is(h, SIM_STREAM) || h->tid || h == ctx->legacy ? CUDA_ERROR_INVALID_HANDLE
+								    : CUDA_SUCCESS;
 }
 
 void sim_streams_free(struct sim_ctx *ctx)
@@ -470,8 +460,9 @@ static int stream_query(CUstream h)
 	int rc = enter_stream(h, &ctx, &s);
 
 	if (!rc)
-		sim_leave(rc = (rc = sim_no_capture(ctx, s)) ? rc : s->done < s->submitted ?
-			  CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+		sim_leave(rc = (rc = sim_no_capture(ctx, s)) ? rc
+				: s->done < s->submitted     ? CUDA_ERROR_NOT_READY
+							     : CUDA_SUCCESS);
 	return rc;
 }
 
@@ -492,7 +483,7 @@ static int stream_synchronize(CUstream h)
 }
 
 static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *priority,
-		      unsigned long long *id, int *dev)
+	unsigned long long *id, int *dev)
 {
 	struct sim_stream *s;
 	struct sim_ctx *current;
@@ -510,8 +501,8 @@ static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *pr
 		*id = s->id;
 	if (dev)
 		*dev = s->ctx->dev;
-	return sim_leave(ctx || flags || priority || id || dev ? CUDA_SUCCESS :
-			 CUDA_ERROR_INVALID_VALUE);
+	return sim_leave(
+		ctx || flags || priority || id || dev ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
 static int stream_get_ctx2(CUstream h, struct sim_ctx **ctx, void **green)
@@ -523,8 +514,8 @@ static int stream_get_ctx2(CUstream h, struct sim_ctx **ctx, void **green)
 
 static int stream_attribute(CUstream h, unsigned attribute, const void *value)
 {
-	return attribute > 16 || !value ? CUDA_ERROR_INVALID_VALUE :
-	       stream_get(h, NULL, &(unsigned){ 0 }, NULL, NULL, NULL);
+	return attribute > 16 || !value ? CUDA_ERROR_INVALID_VALUE
+					: stream_get(h, NULL, &(unsigned){ 0 }, NULL, NULL, NULL);
 }
 
 static int host_func(CUstream h, struct sim_op *op, bool given)
@@ -544,24 +535,24 @@ static int host_func(CUstream h, struct sim_op *op, bool given)
 BOTH(cuStreamQuery, _ptsz, (CUstream s), stream_query(OR_NONE(s)))
 BOTH(cuStreamSynchronize, _ptsz, (CUstream s), stream_synchronize(OR_NONE(s)))
 BOTH(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *c),
-     stream_get(OR_NONE(s), c, NULL, NULL, NULL, NULL))
+	stream_get(OR_NONE(s), c, NULL, NULL, NULL, NULL))
 BOTH(cuStreamGetCtx_v2, _ptsz, (CUstream s, CUcontext *c, void **green),
-     stream_get_ctx2(OR_NONE(s), c, green))
+	stream_get_ctx2(OR_NONE(s), c, green))
 BOTH(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags),
-     stream_get(OR_NONE(s), NULL, flags, NULL, NULL, NULL))
+	stream_get(OR_NONE(s), NULL, flags, NULL, NULL, NULL))
 BOTH(cuStreamGetPriority, _ptsz, (CUstream s, int *priority),
-     stream_get(OR_NONE(s), NULL, NULL, priority, NULL, NULL))
+	stream_get(OR_NONE(s), NULL, NULL, priority, NULL, NULL))
 BOTH(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id),
-     stream_get(OR_NONE(s), NULL, NULL, NULL, id, NULL))
+	stream_get(OR_NONE(s), NULL, NULL, NULL, id, NULL))
 BOTH(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *dev),
-     stream_get(OR_NONE(s), NULL, NULL, NULL, NULL, dev))
+	stream_get(OR_NONE(s), NULL, NULL, NULL, NULL, dev))
 BOTH(cuStreamSetAttribute, _ptsz, (CUstream s, unsigned attribute, const void *value),
-     stream_attribute(OR_NONE(s), attribute, value))
+	stream_attribute(OR_NONE(s), attribute, value))
 BOTH(cuLaunchHostFunc, _ptsz, (CUstream s, CUhostFn fn, void *arg),
-     host_func(OR_NONE(s), &(struct sim_op){ .host = { .fn = fn, .arg = arg } }, fn))
+	host_func(OR_NONE(s), &(struct sim_op){ .host = { .fn = fn, .arg = arg } }, fn))
 BOTH(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *arg, unsigned flags),
-     host_func(OR_NONE(s), &(struct sim_op){ .host = { .callback = fn, .arg = arg } }, fn &&
-	       !flags))
+	host_func(OR_NONE(s), &(struct sim_op){ .host = { .callback = fn, .arg = arg } },
+		fn && !flags))
 
 /* Events. */
 CUresult cuEventCreate(CUevent *out, unsigned flags)
@@ -629,8 +620,9 @@ CUresult cuEventQuery(CUevent e)
 
 	if (rc || ((rc = sim_capture_unsafe("cuEventQuery")) && sim_leave(rc)))
 		return rc;
-	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ?
-			 CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+	return sim_leave(e->capture             ? CUDA_ERROR_CAPTURED_EVENT
+			: e->done < e->recorded ? CUDA_ERROR_NOT_READY
+						: CUDA_SUCCESS);
 }
 
 CUresult cuEventSynchronize(CUevent e)
@@ -657,7 +649,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	/* 2: without timing */
 	if (!is_event_valid(b, "cuEventElapsedTime") || !a->recorded || !b->recorded ||
-	    (a->flags | b->flags) & 2)
+		(a->flags | b->flags) & 2)
 		return sim_leave(CUDA_ERROR_INVALID_HANDLE);
 	if (a->capture || b->capture)
 		return sim_leave(CUDA_ERROR_CAPTURED_EVENT);
@@ -714,9 +706,9 @@ static int stream_wait_event(CUstream h, CUevent e, unsigned flags)
 
 BOTH(cuEventRecord, _ptsz, (CUevent e, CUstream s), event_record(e, OR_NONE(s), 0))
 BOTH(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags),
-     event_record(e, OR_NONE(s), flags))
+	event_record(e, OR_NONE(s), flags))
 BOTH(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags),
-     stream_wait_event(OR_NONE(s), e, flags))
+	stream_wait_event(OR_NONE(s), e, flags))
 
 /* Words in memory as signals: a stream writes them or waits for them. */
 static bool word_write(struct sim_op *op)
@@ -730,24 +722,24 @@ static bool word_write(struct sim_op *op)
 
 static bool word_wait(struct sim_op *op)
 {
-	uint64_t have = op->word.bytes == 8 ? __atomic_load_n((uint64_t *)op->word.at,
-							      __ATOMIC_ACQUIRE) :
-					      __atomic_load_n((uint32_t *)op->word.at,
-							      __ATOMIC_ACQUIRE);
+	uint64_t have = op->word.bytes == 8
+		? __atomic_load_n((uint64_t *)op->word.at, __ATOMIC_ACQUIRE)
+		: __atomic_load_n((uint32_t *)op->word.at, __ATOMIC_ACQUIRE);
 	uint64_t want = op->word.value;
 
-	op->end = sim_now();	/* if it ends, then now: the time of the write is unknown */
+	op->end = sim_now(); /* if it ends, then now: the time of the write is unknown */
 	switch (op->word.flags & 3) {
-	case 0: return op->word.bytes == 8 ? (int64_t)(have - want) >= 0 :
-		(int32_t)(have - want) >= 0;
+	case 0:
+		return op->word.bytes == 8 ? (int64_t)(have - want) >= 0
+					   : (int32_t)(have - want) >= 0;
 	case 1: return have == want;
 	case 2: return have & want;
-	default: return (op->word.bytes == 8 ? ~(have | want) : (uint32_t)~(have | want)) != 0;
+	default: return (op->word.bytes == 8 ? ~(have | want) : (uint32_t) ~(have | want)) != 0;
 	}
 }
 
-static int stream_word(CUstream h, CUdeviceptr at, uint64_t value, unsigned flags, unsigned bytes,
-		       sim_run run)
+static int stream_word(
+	CUstream h, CUdeviceptr at, uint64_t value, unsigned flags, unsigned bytes, sim_run run)
 {
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
@@ -761,13 +753,13 @@ static int stream_word(CUstream h, CUdeviceptr at, uint64_t value, unsigned flag
 }
 
 BOTH(cuStreamWriteValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f),
-     stream_word(OR_NONE(s), at, v, f, 4, word_write))
+	stream_word(OR_NONE(s), at, v, f, 4, word_write))
 BOTH(cuStreamWriteValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f),
-     stream_word(OR_NONE(s), at, v, f, 8, word_write))
+	stream_word(OR_NONE(s), at, v, f, 8, word_write))
 BOTH(cuStreamWaitValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f),
-     stream_word(OR_NONE(s), at, v, f, 4, word_wait))
+	stream_word(OR_NONE(s), at, v, f, 4, word_wait))
 BOTH(cuStreamWaitValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f),
-     stream_word(OR_NONE(s), at, v, f, 8, word_wait))
+	stream_word(OR_NONE(s), at, v, f, 8, word_wait))
 
 /* Old names. */
 CUresult cuStreamDestroy(CUstream s) __attribute__((SIM_ALIAS(cuStreamDestroy_v2)));

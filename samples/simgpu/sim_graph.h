@@ -3,10 +3,12 @@
 #define SIM_GRAPH_H
 #include "samples/simgpu/sim.h"
 
-#define ENTER(ctx) struct sim_ctx *ctx; do { \
-		int rc_ = sim_enter(&ctx); \
-		if (rc_) \
-			return rc_; \
+#define ENTER(ctx)                                                                                 \
+	struct sim_ctx *ctx;                                                                       \
+	do {                                                                                       \
+		int rc_ = sim_enter(&ctx);                                                         \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 /* GRAPH_NS: time of a launch before its first node */
 enum { HOST_NODE = 3, EMPTY_NODE = 5, MAX_INNER_STREAMS = 16, GRAPH_NS = 1000 };
@@ -15,11 +17,11 @@ struct sim_node {
 	struct sim_obj obj;
 	struct sim_graph *graph;
 	struct sim_node **deps;
-	size_t deps_n, index;		/* index: in its graph */
+	size_t deps_n, index; /* index: in its graph */
 	/* the node it was copied from; during a copy, the node of the copy */
 	struct sim_node *original;
 	struct sim_op op;
-	void **params;	/* pointers into op.launch.params, for cuGraphKernelNodeGetParams */
+	void **params; /* pointers into op.launch.params, for cuGraphKernelNodeGetParams */
 	bool marked;
 	uint64_t id;
 };
@@ -27,9 +29,9 @@ struct sim_graph {
 	struct sim_obj obj;
 	struct sim_node **nodes;
 	size_t n;
-	int refs;			/* of an instance: its handle and its launches */
+	int refs; /* of an instance: its handle and its launches */
 	uint64_t cost;
-	bool invalid;			/* a capture that a forbidden call has invalidated */
+	bool invalid; /* a capture that a forbidden call has invalidated */
 	uint64_t id, nodes_made;
 	/* of an instance: its inner streams, created on demand; 0: the launch's own */
 	uint32_t inner_streams[MAX_INNER_STREAMS];

@@ -32,23 +32,44 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define TOTAL (143771ull << 20)		/* bytes, as on an H200 */
+#define TOTAL (143771ull << 20) /* bytes, as on an H200 */
 #define RULES 32
 
-enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4,
-       INSUFFICIENT_SIZE = 7,
-       DRIVER_NOT_LOADED = 9, TIMEOUT = 10, FUNCTION_NOT_FOUND = 13, GPU_IS_LOST = 15,
-       UNKNOWN = 999 };
-struct memory { unsigned long long total, free, used; };
-struct utilization { unsigned gpu, memory; };
-struct pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id;
-	     char bus_id[32]; };
-_Static_assert(sizeof(struct memory) == 24 && sizeof(struct pci) == 68,
-	       "nvmlMemory_t, nvmlPciInfo_t");
+enum {
+	SUCCESS = 0,
+	UNINITIALIZED = 1,
+	INVALID_ARGUMENT = 2,
+	NOT_SUPPORTED = 3,
+	NO_PERMISSION = 4,
+	INSUFFICIENT_SIZE = 7,
+	DRIVER_NOT_LOADED = 9,
+	TIMEOUT = 10,
+	FUNCTION_NOT_FOUND = 13,
+	GPU_IS_LOST = 15,
+	UNKNOWN = 999
+};
+struct memory {
+	unsigned long long total, free, used;
+};
+struct utilization {
+	unsigned gpu, memory;
+};
+struct pci {
+	char legacy[16];
+	unsigned domain, bus, device, device_id, subsystem_id;
+	char bus_id[32];
+};
+_Static_assert(
+	sizeof(struct memory) == 24 && sizeof(struct pci) == 68, "nvmlMemory_t, nvmlPciInfo_t");
 /* device -1: any; left -1: unlimited */
-struct rule { char function[64]; int value, device, left; };
+struct rule {
+	char function[64];
+	int value, device, left;
+};
 
-static struct device { unsigned index; } device[SIM_MAX_DEVICES];
+static struct device {
+	unsigned index;
+} device[SIM_MAX_DEVICES];
 static unsigned ndevices;
 static int users, phase, step, file;
 static struct rule fail[RULES], slow[RULES];
@@ -68,7 +89,7 @@ static void read_rules(struct rule *r, const char *variable)
 
 		r[i].left = -1;
 		sscanf(s, "%63[^:]:%d:%15[^:,]:%d", r[i].function, &r[i].value, device_word,
-		       &r[i].left);
+			&r[i].left);
 		r[i].device = *device_word == '*' ? -1 : atoi(device_word);
 		s += strcspn(s, ",");
 		s += *s == ',';
@@ -79,7 +100,7 @@ static int apply_rule(struct rule *r, const char *function, int index)
 {
 	for (int i = 0; i < RULES && r[i].function[0]; i++)
 		if (!strcmp(r[i].function, function) && (r[i].device < 0 || r[i].device == index) &&
-		    r[i].left) {
+			r[i].left) {
 			r[i].left -= r[i].left > 0;
 			return r[i].value;
 		}
@@ -101,15 +122,20 @@ static int enter(const char *function, const struct device *d, bool of_device)
 		return INVALID_ARGUMENT;
 	return apply_rule(fail, function, index);
 }
-#define ENTER(d) do { int rc_ = enter(__func__, d, true); if (rc_) return rc_; } while (0)
+#define ENTER(d)                                                                                   \
+	do {                                                                                       \
+		int rc_ = enter(__func__, d, true);                                                \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
+	} while (0)
 
 static unsigned current_phase(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return phase >= 0 ? (unsigned)phase :
-	       (unsigned)((t.tv_sec * 1000LL + t.tv_nsec / 1000000) / step % 10);
+	return phase >= 0 ? (unsigned)phase
+			  : (unsigned)((t.tv_sec * 1000LL + t.tv_nsec / 1000000) / step % 10);
 }
 
 static int copy_text(const char *text, char *to, unsigned size)
@@ -121,7 +147,9 @@ static int copy_text(const char *text, char *to, unsigned size)
 }
 
 #define OPEN __attribute__((visibility("default")))
-#define DECLARE(name, ...) OPEN int name(__VA_ARGS__); int name(__VA_ARGS__)
+#define DECLARE(name, ...)                                                                         \
+	OPEN int name(__VA_ARGS__);                                                                \
+	int name(__VA_ARGS__)
 
 DECLARE(nvmlInit_v2, void)
 {

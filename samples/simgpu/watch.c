@@ -14,7 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct { char function[64]; unsigned long from, calls; int code; } failures[16];
+static struct {
+	char function[64];
+	unsigned long from, calls;
+	int code;
+} failures[16];
 static unsigned failures_n;
 static char truth[4096], misuse[4096];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -52,8 +56,8 @@ static void read_environment(void)
 	set_path(misuse, getenv("SIMGPU_MISUSE"));
 }
 
-static void append_line(const char *path, const char *fmt,
-			...) __attribute__((format(printf, 2, 3)));
+static void append_line(const char *path, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 static void append_line(const char *path, const char *fmt, ...)
 {
 	char line[1024];
@@ -75,7 +79,8 @@ int sim_injected_error(const char *function)
 	pthread_once(&once, read_environment);
 	for (unsigned i = 0; i < failures_n; i++)
 		if (!strcmp(failures[i].function, function) &&
-		    __atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >= failures[i].from)
+			__atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
+				failures[i].from)
 			return failures[i].code;
 	return 0;
 }
@@ -89,14 +94,16 @@ void sim_report_misuse(const char *function, const char *how)
 
 void sim_write_truth(const struct sim_op *op)
 {
-	const char *kind = op->run == sim_kernel_run ? "kernel" : op->exec ? "graph" : op->run &&
-			   op->node_type == 1 ? "copy" :
-			   op->run && op->node_type == 2 ? "set" : NULL;
+	const char *kind = op->run == sim_kernel_run ? "kernel"
+		: op->exec                           ? "graph"
+		: op->run && op->node_type == 1      ? "copy"
+		: op->run && op->node_type == 2      ? "set"
+						     : NULL;
 
 	pthread_once(&once, read_environment);
 	if (*truth && kind)
-		append_line(truth, "%s %.500s %llu %llu\n", kind, op->run == sim_kernel_run ?
-		       op->launch.func->name : "-",
-		       (unsigned long long)sim_real(op->start),
-		       (unsigned long long)sim_real(op->end));
+		append_line(truth, "%s %.500s %llu %llu\n", kind,
+			op->run == sim_kernel_run ? op->launch.func->name : "-",
+			(unsigned long long)sim_real(op->start),
+			(unsigned long long)sim_real(op->end));
 }

@@ -15,13 +15,17 @@
 
 #define CALLS 20000000u
 #define NTHREADS 2
-#define STEP 751		/* calls of a training step; one in 50 differs between steps */
+#define STEP 751 /* calls of a training step; one in 50 differs between steps */
 #define RUNS 3
 
 /* Calls of each name in 150,213 of a PyTorch training loop on an H200, and their usual duration in
  * ns. */
-static const struct shape { const char *name; unsigned count; int ns; uint8_t category, op, memkind,
-			    layer; } shapes[] = {
+static const struct shape {
+	const char *name;
+	unsigned count;
+	int ns;
+	uint8_t category, op, memkind, layer;
+} shapes[] = {
 	{ "cuCtxGetDevice_v2", 98496, 20, GT_CAT_QUERY, 0, 0, 0 },
 	{ "cuDevicePrimaryCtxGetState", 24109, 50, GT_CAT_QUERY, 0, 0, 0 },
 	{ "cuLaunchKernel", 9338, 3000, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
@@ -31,7 +35,7 @@ static const struct shape { const char *name; unsigned count; int ns; uint8_t ca
 	{ "cuMemsetD8Async", 1624, 1000, GT_CAT_COPY, GT_OP_SET, 0, 0 },
 	{ "cuKernelGetFunction", 1426, 115, GT_CAT_MODULE, 0, 0, 0 },
 	{ "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 1424, 150, GT_CAT_QUERY, 0, 0,
-	  0 },
+		0 },
 	{ "cuStreamSynchronize", 246, 11000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
 	{ "cuStreamIsCapturing", 244, 550, GT_CAT_QUERY, 0, 0, 0 },
 	{ "cuMemcpyHtoDAsync_v2", 235, 23000, GT_CAT_COPY, GT_OP_COPY, 0, 0 },
@@ -67,8 +71,8 @@ static void fill_slots(uint8_t slots[4096])
 static int make(const char *path, struct gt_err *err)
 {
 	struct gt_writer_options o = { .rows_sorted = true };
-	struct gt_writer *w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o,
-					     err);
+	struct gt_writer *w =
+		gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o, err);
 	uint32_t track[NTHREADS], type[NSHAPES], source, process;
 	int64_t now[NTHREADS] = { 0 }, spread[256];
 	uint8_t slots[4096], step[STEP];
@@ -76,23 +80,32 @@ static int make(const char *path, struct gt_err *err)
 	if (!w)
 		return -1;
 	source = gt_writer_string(w, "preload");
-	process = gt_writer_track(w, &(struct gt_track){
-		.parent = GT_NONE, .name = gt_writer_string(w, "train"), .source = source,
-		.kind = GT_TRACK_PROCESS, .id = 1, .ns_id = 1 });
+	process = gt_writer_track(w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = gt_writer_string(w, "train"),
+			.source = source,
+			.kind = GT_TRACK_PROCESS,
+			.id = 1,
+			.ns_id = 1 });
 	for (int i = 0; i < NTHREADS; i++)
-		track[i] = gt_writer_track(w, &(struct gt_track){ .parent = process,
-								  .name = GT_NONE, .source = source,
-								  .kind = GT_TRACK_THREAD, .id = 1 +
-								  i, .ns_id = 1 + i });
+		track[i] = gt_writer_track(w,
+			&(struct gt_track){ .parent = process,
+				.name = GT_NONE,
+				.source = source,
+				.kind = GT_TRACK_THREAD,
+				.id = 1 + i,
+				.ns_id = 1 + i });
 	for (size_t i = 0; i < NSHAPES; i++)
-		type[i] = gt_writer_type(w, &(struct gt_type){
-			.name = gt_writer_string(w, shapes[i].name), .category = shapes[i].category,
-			.op = shapes[i].op,
-			.memkind = shapes[i].memkind, .layer = shapes[i].layer });
-	for (int i = 0; i < 256; i++)	/* durations scatter by a factor of e^0.5, some by more */
+		type[i] = gt_writer_type(w,
+			&(struct gt_type){ .name = gt_writer_string(w, shapes[i].name),
+				.category = shapes[i].category,
+				.op = shapes[i].op,
+				.memkind = shapes[i].memkind,
+				.layer = shapes[i].layer });
+	for (int i = 0; i < 256; i++) /* durations scatter by a factor of e^0.5, some by more */
 		spread[i] = (int64_t)(1024 *
-				      exp(0.5 * ((double)(rnd(1000) + rnd(1000) + rnd(1000)) -
-						 1500) / 500 + (i ? 0 : 3)));
+			exp(0.5 * ((double)(rnd(1000) + rnd(1000) + rnd(1000)) - 1500) / 500 +
+				(i ? 0 : 3)));
 	fill_slots(slots);
 	for (int i = 0; i < STEP; i++)
 		step[i] = slots[rnd(4096)];
@@ -100,13 +113,13 @@ static int make(const char *path, struct gt_err *err)
 		int th = (int)(i >> 6 & 1);
 		uint8_t s = rnd(50) ? step[i % STEP] : slots[rnd(4096)];
 		struct gt_row row = { .start = now[th],
-				      .end = now[th] + (shapes[s].ns * spread[rnd(256)] >> 10),
-					     .type = type[s],
-				      .depth = shapes[s].layer == GT_LAYER_IOCTL };
+			.end = now[th] + (shapes[s].ns * spread[rnd(256)] >> 10),
+			.type = type[s],
+			.depth = shapes[s].layer == GT_LAYER_IOCTL };
 
 		now[th] = row.end + 60 + rnd(400);
 		if (gt_writer_row(w, GT_CALL, track[th], &row, NULL, err) ||
-		    (gt_writer_due(w, row.end) && gt_writer_epoch(w, row.end, err)))
+			(gt_writer_due(w, row.end) && gt_writer_epoch(w, row.end, err)))
 			return -1;
 	}
 	return gt_writer_close(w, err);
@@ -182,7 +195,7 @@ static int whole(const char *program, const char *path, double *ns, long *rss_ki
 		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
 			return -1;
 		t = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
-		    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
+			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
 		*ns = t < *ns ? t : *ns;
 		*rss_kib = u.ru_maxrss > *rss_kib ? u.ru_maxrss : *rss_kib;
 	}

@@ -61,8 +61,8 @@ int main(void)
 	pthread_join(t, NULL);
 	for (uint32_t i = 0; i < h.s->nthreads; i++)
 		dropped += host_threads(&h)[i].dropped;
-	printf("guest_ns_per_call %.1f ns\nguest_untraced_ns_per_call %.1f ns\nguest_lost %llu calls\n", (with - without) / 10e6 * 1e9,
-	       without / 10e6 * 1e9, (unsigned long long)dropped);
+	printf("guest_ns_per_call %.1f ns\nguest_untraced_ns_per_call %.1f ns\nguest_lost %llu calls\n",
+		(with - without) / 10e6 * 1e9, without / 10e6 * 1e9, (unsigned long long)dropped);
 	host_close(&h);
 	return 0;
 }

@@ -21,24 +21,30 @@
 #include "formats/import/importers.h"
 
 #define CALLS 500000u
-#define STEP 64u		/* launches */
-#define STEPS 800u		/* 100 MB */
-#define LARGE 2000000000u	/* bytes of the large file */
+#define STEP 64u          /* launches */
+#define STEPS 800u        /* 100 MB */
+#define LARGE 2000000000u /* bytes of the large file */
 
 static const char *const names[] = {
-	"cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuCtxGetDevice_v2", "cuDevicePrimaryCtxGetState",
-	"cuLaunchKernel", "cuCtxGetCurrent",
-	"cuLaunchKernelEx", "cuMemsetD8Async",
+	"cuCtxGetDevice_v2",
+	"cuCtxGetDevice_v2",
+	"cuCtxGetDevice_v2",
+	"cuDevicePrimaryCtxGetState",
+	"cuLaunchKernel",
+	"cuCtxGetCurrent",
+	"cuLaunchKernelEx",
+	"cuMemsetD8Async",
 };
 
 static void half(FILE *f, int64_t ns, uint32_t id, char phase, bool args)
 {
-	fprintf(f, "{\"ts\":%" PRId64 ".%09" PRId64
-		",\"op_id\":%u,\"phase\":\"%c\",\"name\":\"%s\"", ns / 1000000000, ns % 1000000000,
-		id, phase,
-		names[id * 2654435761u >> 29]);
+	fprintf(f,
+		"{\"ts\":%" PRId64 ".%09" PRId64 ",\"op_id\":%u,\"phase\":\"%c\",\"name\":\"%s\"",
+		ns / 1000000000, ns % 1000000000, id, phase, names[id * 2654435761u >> 29]);
 	if (args && phase == 'B')
-		fprintf(f, ",\"pid\":4242,\"tid\":4242,\"details\":{\"bytesize\":%u,\"dptr\":\"0x7f%08x\",\"hStream\":\"0x0\"}", id % 4096, id);
+		fprintf(f,
+			",\"pid\":4242,\"tid\":4242,\"details\":{\"bytesize\":%u,\"dptr\":\"0x7f%08x\",\"hStream\":\"0x0\"}",
+			id % 4096, id);
 	else if (args)
 		fputs(",\"pid\":4242,\"tid\":4242,\"details\":{\"status\":0}", f);
 	fputs("}\n", f);
@@ -64,9 +70,14 @@ static int make(const char *path, bool args)
 /* ---- PyTorch's profiler ---- */
 
 static const char *const ops[] = {
-	"autograd::engine::evaluate_function: AddmmBackward0", "AddmmBackward0", "aten::mm",
-	"aten::linear", "aten::addmm", "aten::empty_strided",
-	"aten::as_strided", "aten::_foreach_add_",
+	"autograd::engine::evaluate_function: AddmmBackward0",
+	"AddmmBackward0",
+	"aten::mm",
+	"aten::linear",
+	"aten::addmm",
+	"aten::empty_strided",
+	"aten::as_strided",
+	"aten::_foreach_add_",
 };
 static const char *const kernels[] = {
 	"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<"
@@ -78,29 +89,36 @@ static const char *const kernels[] = {
 
 static void op(FILE *f, uint32_t id, int64_t us, unsigned ns, unsigned dur)
 {
-	fprintf(f, ",\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 691, \"tid\": %u,\n    \"ts\": %" PRId64 ".%03u, \"dur\": %u.974,\n"
+	fprintf(f,
+		",\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 691, \"tid\": %u,\n    \"ts\": %" PRId64
+		".%03u, \"dur\": %u.974,\n"
 		"    \"args\": {\n      \"External id\": %u,\"Record function id\": 0, \"Sequence number\": 3671, \"Fwd thread id\": 1, \"Ev Idx\": %u\n    }\n  }",
 		ops[id % 8], 691 + id / 4 % 2 * 25, us, ns, dur, id, id);
 }
 
 static void arrow(FILE *f, const char *head, uint32_t id, const char *place, int64_t us,
-		  unsigned ns, const char *kind, const char *tail)
+	unsigned ns, const char *kind, const char *tail)
 {
-	fprintf(f, ",\n  {\n    \"ph\": \"%s\", \"id\": %u, %s, \"ts\": %" PRId64
-		".%03u,\n    \"cat\": \"%s\", \"name\": \"%s\"%s\n  }", head, id, place, us, ns,
-		kind, kind, tail);
+	fprintf(f,
+		",\n  {\n    \"ph\": \"%s\", \"id\": %u, %s, \"ts\": %" PRId64
+		".%03u,\n    \"cat\": \"%s\", \"name\": \"%s\"%s\n  }",
+		head, id, place, us, ns, kind, kind, tail);
 }
 
 static void launch(FILE *f, uint32_t id, int64_t us)
 {
-	fprintf(f, ",\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %" PRId64 ".%03u, \"dur\": 6.752,\n"
+	fprintf(f,
+		",\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %" PRId64
+		".%03u, \"dur\": 6.752,\n"
 		"    \"args\": {\n      \"External id\": %u,\n      \"queued\": 0, \"device\": 0, \"context\": 1,\n      \"stream\": 7, \"correlation\": %u,\n"
 		"      \"registers per thread\": 18,\n      \"shared memory\": 0,\n      \"blocks per SM\": 0.242424,\n      \"warps per SM\": 1.939394,\n"
 		"      \"grid\": [%u, 2, 1],\n      \"block\": [256, 1, 1],\n      \"est. achieved occupancy %%\": 3\n    }\n  }",
 		kernels[id % 4], us + 30, id % 1000, id, id, id % 64 + 1);
 	arrow(f, "f", id, "\"pid\": 0, \"tid\": 7", us + 30, id % 1000, "ac2g", ", \"bp\": \"e\"");
-	fprintf(f, ",\n  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 691, \"tid\": 691,\n    \"ts\": %" PRId64
-		".712, \"dur\": 6.265,\n    \"args\": {\n      \"External id\": %u,\n      \"cbid\": 211, \"correlation\": %u\n    }\n  }", us, id, id);
+	fprintf(f,
+		",\n  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 691, \"tid\": 691,\n    \"ts\": %" PRId64
+		".712, \"dur\": 6.265,\n    \"args\": {\n      \"External id\": %u,\n      \"cbid\": 211, \"correlation\": %u\n    }\n  }",
+		us, id, id);
 	arrow(f, "s", id, "\"pid\": 691, \"tid\": 691", us, 712, "ac2g", "");
 }
 
@@ -114,7 +132,7 @@ static void step(FILE *f, uint32_t n)
 			op(f, 4 * i + k, us + 5 * k, i % 1000, 70 - 10 * k);
 		if (i % 2)
 			arrow(f, i % 4 == 1 ? "s" : "f", i, "\"pid\": 691, \"tid\": 691", us,
-			      i % 1000, "fwdbwd", "");
+				i % 1000, "fwdbwd", "");
 	}
 	for (uint32_t i = n * STEP; i < (n + 1) * STEP; i++)
 		launch(f, i + 1, 4304876200000 + 80ll * i + 20);
@@ -123,7 +141,8 @@ static void step(FILE *f, uint32_t n)
 /* Returns 0 or -1. */
 static int write_steps(FILE *f, uint32_t steps)
 {
-	fputs("{\n  \"schemaVersion\": 1,\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n  {\"ph\": \"M\", \"name\": \"x\"}", f);
+	fputs("{\n  \"schemaVersion\": 1,\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n  {\"ph\": \"M\", \"name\": \"x\"}",
+		f);
 	for (uint32_t i = 0; i < steps && !ferror(f); i++)
 		step(f, i);
 	fputs("\n  ]\n}\n", f);
@@ -151,8 +170,8 @@ static double fastest(const char *path, double things, enum gt_kind kind, uint64
 			return -1;
 		}
 		gt_reader_close(r);
-		rate = things / ((double)(b.tv_sec - a.tv_sec) +
-				 (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+		rate = things /
+			((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
 		best = rate > best ? rate : best;
 	}
 	return best;
@@ -160,8 +179,9 @@ static double fastest(const char *path, double things, enum gt_kind kind, uint64
 
 static int measure(const char *figure, bool args)
 {
-	double best = make("lines.jsonl", args) ? -1 : fastest("lines.jsonl", 2.0 * CALLS, GT_CALL,
-							       CALLS);
+	double best = make("lines.jsonl", args)
+		? -1
+		: fastest("lines.jsonl", 2.0 * CALLS, GT_CALL, CALLS);
 
 	printf("%s %.0f lines/s\n", figure, best);
 	return best < 0;
@@ -235,7 +255,7 @@ static int measure_large(void)
 	close(fd[0]);
 	close(fd[1]);
 	if (wait4(reader, &status, 0, &use) != reader || waitpid(writer, &wrote, 0) != writer ||
-	    status || wrote)
+		status || wrote)
 		return 1;
 	printf("kineto_2gb_rss_mib %.1f MiB\n", (double)use.ru_maxrss / 1024);
 	return 0;
@@ -246,7 +266,7 @@ int main(void)
 	struct rusage use;
 
 	if (measure_large() || measure("jsonl_lines_per_s", false) ||
-	    measure("jsonl_args_lines_per_s", true))
+		measure("jsonl_args_lines_per_s", true))
 		return 1;
 	getrusage(RUSAGE_SELF, &use);
 	printf("import_rss_mib %.1f MiB\n", (double)use.ru_maxrss / 1024);

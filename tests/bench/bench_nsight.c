@@ -15,23 +15,27 @@
 #include "formats/cuda/gpu_rows.h"
 
 #define LAUNCHES 1000000u
-#define CALLS_EACH 9u			/* a launch and the calls before it */
-#define RANGE 100u			/* launches in a range */
+#define CALLS_EACH 9u /* a launch and the calls before it */
+#define RANGE 100u    /* launches in a range */
 #define EVENTS (LAUNCHES * (CALLS_EACH + 1) + LAUNCHES / RANGE)
 #define NKERNELS 16
 #define RUNS 3
 
-struct bench { struct gt_writer *w; struct gt_gpu_types gpu; uint32_t thread, stream, call, launch,
-	       range, kernel[NKERNELS]; };
+struct bench {
+	struct gt_writer *w;
+	struct gt_gpu_types gpu;
+	uint32_t thread, stream, call, launch, range, kernel[NKERNELS];
+};
 
 static uint32_t track(struct bench *b, uint32_t parent, const char *name, unsigned kind, int64_t id)
 {
-	return gt_writer_track(b->w, &(struct gt_track){ .parent = parent,
-							 .name = gt_writer_string(b->w, name),
-							 .kind = (uint8_t)kind,
-							 .source = gt_writer_string(b->w,
-								 "preload"), .id = id, .ns_id =
-								 id });
+	return gt_writer_track(b->w,
+		&(struct gt_track){ .parent = parent,
+			.name = gt_writer_string(b->w, name),
+			.kind = (uint8_t)kind,
+			.source = gt_writer_string(b->w, "preload"),
+			.id = id,
+			.ns_id = id });
 }
 
 static uint32_t type(struct bench *b, const char *name, struct gt_type t)
@@ -49,10 +53,10 @@ static void begin(struct bench *b)
 	device = track(b, process, "NVIDIA H200", GT_TRACK_DEVICE, 0);
 	b->stream = track(b, device, "stream 7", GT_TRACK_STREAM, 7);
 	b->call = type(b, "cuCtxGetDevice_v2", (struct gt_type){ .category = GT_CAT_QUERY });
-	b->launch = type(b, "cuLaunchKernel", (struct gt_type){ .category = GT_CAT_LAUNCH,
-								.op = GT_OP_LAUNCH });
-	b->range = type(b, "step", (struct gt_type){ .category = GT_CAT_USER,
-						     .layer = GT_LAYER_USER });
+	b->launch = type(b, "cuLaunchKernel",
+		(struct gt_type){ .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
+	b->range = type(
+		b, "step", (struct gt_type){ .category = GT_CAT_USER, .layer = GT_LAYER_USER });
 	b->gpu.w = b->w;
 	for (int i = 0; i < NKERNELS; i++) {
 		snprintf(name, sizeof(name), "_Z4gemmILi%d0EfEvPT0_", i + 10);
@@ -70,14 +74,20 @@ static int put_call(struct bench *b, uint32_t what, int64_t start, int64_t end, 
 /* A launch and its kernel, which starts 5 us later and takes as long as the calls. */
 static int put_launch(struct bench *b, uint32_t i, int64_t at, struct gt_err *err)
 {
-	struct gt_gpu_work w = { .track = b->stream, .start = at + 5000, .end = at + 6500 + i % 400,
-				 .correlation = i + 1, .context = 1,
-				 .cause = { .join = GT_JOIN_CORRELATION, .track = b->thread,
-					    .start = at, .ns = 1200 + i % 64,
-					    .name = gt_writer_string(b->w, "cuLaunchKernel") } };
-	struct gt_gpu_kernel k = { .name = b->kernel[i * 7 % NKERNELS], .grid = { 8 + i % 4, 2, 1 },
-				   .block = { 256, 1, 1 },
-				   .registers = 32 };
+	struct gt_gpu_work w = { .track = b->stream,
+		.start = at + 5000,
+		.end = at + 6500 + i % 400,
+		.correlation = i + 1,
+		.context = 1,
+		.cause = { .join = GT_JOIN_CORRELATION,
+			.track = b->thread,
+			.start = at,
+			.ns = 1200 + i % 64,
+			.name = gt_writer_string(b->w, "cuLaunchKernel") } };
+	struct gt_gpu_kernel k = { .name = b->kernel[i * 7 % NKERNELS],
+		.grid = { 8 + i % 4, 2, 1 },
+		.block = { 256, 1, 1 },
+		.registers = 32 };
 	int rc = put_call(b, b->launch, at, at + (int64_t)w.cause.ns, err);
 
 	return rc ? rc : gt_gpu_put_kernel(&b->gpu, &w, &k, err);
@@ -86,7 +96,7 @@ static int put_launch(struct bench *b, uint32_t i, int64_t at, struct gt_err *er
 static int make(const char *path, struct gt_err *err)
 {
 	struct bench b = { .w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600),
-					       &(struct gt_writer_options){ 0 }, err) };
+				   &(struct gt_writer_options){ 0 }, err) };
 	int64_t at = 1000;
 	int rc = b.w ? 0 : -1;
 
@@ -142,8 +152,8 @@ static double reduce(const char *path, const char *report, struct gt_err *err)
 }
 
 /* Rows per second of processor time that the program prints, best of RUNS, and its peak memory. */
-static double print(const char *path, const char *report, const char *format, unsigned rows,
-		    double *rss_mib)
+static double print(
+	const char *path, const char *report, const char *format, unsigned rows, double *rss_mib)
 {
 	const char *build = getenv("B");
 	char program[4096];
@@ -159,16 +169,16 @@ static double print(const char *path, const char *report, const char *format, un
 		if (!pid) {
 			if (freopen("/dev/null", "w", stdout))
 				execl(program, program, "--top", "0", "--format", format, report,
-				      path, (char *)NULL);
+					path, (char *)NULL);
 			_exit(127);
 		}
 		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
 			return -1;
 		s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 		best = rows / s > best ? rows / s : best;
-		*rss_mib = (double)u.ru_maxrss / 1024 > *rss_mib ? (double)u.ru_maxrss / 1024 :
-			   *rss_mib;
+		*rss_mib = (double)u.ru_maxrss / 1024 > *rss_mib ? (double)u.ru_maxrss / 1024
+								 : *rss_mib;
 	}
 	return best;
 }
@@ -176,11 +186,12 @@ static double print(const char *path, const char *report, const char *format, un
 int main(void)
 {
 	static const char *const sums[] = { "cuda_api_sum", "cuda_gpu_kern_sum",
-					    "cuda_gpu_kern_gb_sum", "cuda_api_gpu_sum",
-					    "cuda_kern_exec_sum", "nvtx_sum", "nvtx_gpu_proj_sum",
-					    "nvtx_kern_sum" };
-	static const struct { const char *name; unsigned rows; } traces[] = {
-		{ "cuda_api_trace", LAUNCHES * CALLS_EACH }, { "cuda_gpu_trace", LAUNCHES },
+		"cuda_gpu_kern_gb_sum", "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_sum",
+		"nvtx_gpu_proj_sum", "nvtx_kern_sum" };
+	static const struct {
+		const char *name;
+		unsigned rows;
+	} traces[] = { { "cuda_api_trace", LAUNCHES * CALLS_EACH }, { "cuda_gpu_trace", LAUNCHES },
 		{ "cuda_kern_exec_trace", LAUNCHES } };
 	static const char *const formats[] = { "csv", "tsv", "json", "text" };
 	struct gt_err err = GT_ERR_INIT;

@@ -17,9 +17,9 @@
 
 #define ROUNDS 60
 #define TICKS_OF_A_CALL 55
-#define HANDLES 16		/* number of values of each kind of argument */
-#define HANDLE(i) (0x7f0000000000 + (i) * 256)
-#define STEP 500		/* calls in a loop's body, which is the same in each iteration */
+#define HANDLES 16 /* number of values of each kind of argument */
+#define HANDLE(i) (0x7f0000000000 + (i)*256)
+#define STEP 500 /* calls in a loop's body, which is the same in each iteration */
 
 static struct gt_rings rings;
 static uint64_t seed = 88172645463325252ull;
@@ -32,8 +32,15 @@ static void die(const char *what)
 
 /* ---- a guest ---- */
 
-struct ring_writer { uint32_t slot, chunk; uint64_t base, at; };
-static struct kind { uint16_t id; uint8_t nargs, depth; uint32_t ticks; } kinds[STEP];
+struct ring_writer {
+	uint32_t slot, chunk;
+	uint64_t base, at;
+};
+static struct kind {
+	uint16_t id;
+	uint8_t nargs, depth;
+	uint32_t ticks;
+} kinds[STEP];
 static unsigned nkinds;
 
 static uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
@@ -45,8 +52,8 @@ static uint32_t take_chunk(uint32_t slot, uint64_t number)
 
 	if (i == GT_RING_NIL)
 		die("the rings are full");
-	rings.s->free_head = ((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings,
-		i)->next;
+	rings.s->free_head =
+		((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings, i)->next;
 	rings.s->free_count--;
 	gt_rings_chunk(&rings, i)->next = GT_RING_NIL;
 	gt_rings_chunk(&rings, i)->owner = slot;
@@ -78,14 +85,14 @@ static struct gt_rec *reserve_record(struct ring_writer *p, uint64_t size)
 
 		if (room)
 			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload +
-				      (p->at - p->base)) = 0;
+				(p->at - p->base)) = 0;
 		gt_rings_chunk(&rings, p->chunk)->next = next;
 		p->chunk = next;
 		p->base += payload();
 		p->at = p->base;
 	}
 	at = (struct gt_rec *)(void *)(gt_rings_chunk(&rings, p->chunk)->payload +
-				       (p->at - p->base));
+		(p->at - p->base));
 	p->at += size;
 	return at;
 }
@@ -120,8 +127,9 @@ static void name_kernels(struct ring_writer *p)
 	for (unsigned i = 0; i < HANDLES; i++) {
 		struct gt_rec *r = reserve_record(p, sizeof(*r) + 16);
 
-		*r = (struct gt_rec){ .start = HANDLE(i), .end = 16,
-				      .kind_depth = GT_REC_NAME << 5 };
+		*r = (struct gt_rec){
+			.start = HANDLE(i), .end = 16, .kind_depth = GT_REC_NAME << 5
+		};
 		memcpy(r->args, "_Z9kernel_aaPfii", 16);
 		((char *)r->args)[10] = (char)('a' + i);
 	}
@@ -140,16 +148,15 @@ static unsigned key_fields(unsigned id)
 static void choose_kinds(bool mixed)
 {
 	static const char *const names[] = { "cuCtxGetCurrent", "cuLaunchKernel",
-					     "cuStreamIsCapturing", "cuEventRecord", "cuEventQuery",
-					     "cuMemcpyAsync", "cuStreamWaitEvent", "cuMemAlloc_v2",
-					     "cuStreamSynchronize", "cuCtxSetCurrent" };
+		"cuStreamIsCapturing", "cuEventRecord", "cuEventQuery", "cuMemcpyAsync",
+		"cuStreamWaitEvent", "cuMemAlloc_v2", "cuStreamSynchronize", "cuCtxSetCurrent" };
 
 	nkinds = mixed ? STEP : 1;
 	for (unsigned i = 0; i < nkinds; i++) {
 		unsigned which = mixed ? i * i / 7 % 10 : 0, id = gt_api_find(names[which]);
 
 		kinds[i] = (struct kind){ (uint16_t)id, (uint8_t)key_fields(id), 0,
-					  TICKS_OF_A_CALL / 2 + which * 100 };
+			TICKS_OF_A_CALL / 2 + which * 100 };
 	}
 }
 
@@ -176,14 +183,17 @@ static struct gt_recorder *begin(struct gt_writer **w, struct gt_err *err)
 	r = *w ? gt_recorder_open(&rings, NULL, *w, err) : NULL;
 	if (!r)
 		die(err->text);
-	rings.procs[0] = (struct gt_ring_proc){ .pid = 4242, .generation = 1, .comm = "bench",
-						.state = GT_SLOT_LIVE };
+	rings.procs[0] = (struct gt_ring_proc){
+		.pid = 4242, .generation = 1, .comm = "bench", .state = GT_SLOT_LIVE
+	};
 	rings.bits[GT_BITS_NEW_PROCS][0] |= 1;
 	return r;
 }
 
-static uint64_t clock_now(void) { return rings.s->ticks ? gt_ticks() :
-				  (uint64_t)gt_clock_monotonic(); }
+static uint64_t clock_now(void)
+{
+	return rings.s->ticks ? gt_ticks() : (uint64_t)gt_clock_monotonic();
+}
 
 static void measure(const char *name, bool mixed, uint64_t bytes)
 {
@@ -216,8 +226,7 @@ static void measure(const char *name, bool mixed, uint64_t bytes)
 	gt_writer_close(w, &err);
 	gt_rings_close(&rings);
 	printf("recorder_%s_ns_per_call %.2f ns\nrecorder_%s_bytes_per_call %.3f B\n", name,
-	       took / (double)calls * 1e9, name,
-	       (double)size / (double)calls);
+		took / (double)calls * 1e9, name, (double)size / (double)calls);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 #include "formats/trace/write/writer.h"
 
 #define CALLS 20000000u
-#define KERNELS_EACH 10u	/* calls per kernel */
+#define KERNELS_EACH 10u /* calls per kernel */
 #define NAMES 40u
 #define RUNS 5
 
@@ -39,10 +39,13 @@ struct loop {
 
 static uint32_t track(struct loop *l, uint32_t parent, const char *name, unsigned kind, int64_t id)
 {
-	return gt_writer_track(l->w, &(struct gt_track){ .parent = parent,
-							 .name = gt_writer_string(l->w, name),
-			       .source = gt_writer_string(l->w, "preload"), .kind = (uint8_t)kind,
-			       .id = id, .ns_id = id });
+	return gt_writer_track(l->w,
+		&(struct gt_track){ .parent = parent,
+			.name = gt_writer_string(l->w, name),
+			.source = gt_writer_string(l->w, "preload"),
+			.kind = (uint8_t)kind,
+			.id = id,
+			.ns_id = id });
 }
 
 static void begin(struct loop *l)
@@ -55,12 +58,13 @@ static void begin(struct loop *l)
 	device = track(l, process, "GPU 0", GT_TRACK_DEVICE, 0);
 	for (int i = 0; i < 2; i++)
 		l->stream[i] = track(l, device, "stream", GT_TRACK_STREAM, 7 + i);
-	l->get = gt_writer_type(l->w, &(struct gt_type){ .name = gt_writer_string(l->w,
-		"cuCtxGetDevice"), .category = GT_CAT_QUERY });
+	l->get = gt_writer_type(l->w,
+		&(struct gt_type){ .name = gt_writer_string(l->w, "cuCtxGetDevice"),
+			.category = GT_CAT_QUERY });
 	l->launch_name = gt_writer_string(l->w, "cuLaunchKernel");
-	l->launch = gt_writer_type(l->w, &(struct gt_type){ .name = l->launch_name,
-							    .category = GT_CAT_LAUNCH,
-							    .op = GT_OP_LAUNCH });
+	l->launch = gt_writer_type(l->w,
+		&(struct gt_type){
+			.name = l->launch_name, .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "_Z%ukernel%02uPfS_i", 8u, i);
 		l->kernels[i] = gt_writer_string(l->w, name);
@@ -71,24 +75,27 @@ static void begin(struct loop *l)
 static int kernel(struct loop *l, int th, const struct gt_row *call)
 {
 	int64_t start = call->end + 1500 > l->tail[th] ? call->end + 1500 : l->tail[th] + 800;
-	struct gt_gpu_work w = { .track = l->stream[th], .start = start,
-				 .end = start + 1500 + rnd(6000), .context = 1,
-				 .cause = { GT_JOIN_CORRELATION, l->thread[th], l->launch_name,
-					    call->start,
-					    (uint64_t)(call->end - call->start) } };
+	struct gt_gpu_work w = { .track = l->stream[th],
+		.start = start,
+		.end = start + 1500 + rnd(6000),
+		.context = 1,
+		.cause = { GT_JOIN_CORRELATION, l->thread[th], l->launch_name, call->start,
+			(uint64_t)(call->end - call->start) } };
 
 	l->tail[th] = w.end;
 	return gt_gpu_put_kernel(&l->types, &w,
-				 &(struct gt_gpu_kernel){ .name = l->kernels[rnd(NAMES)],
-							  .grid = { 64, 1, 1 },
-				 .block = { 256, 1, 1 } }, l->err);
+		&(struct gt_gpu_kernel){ .name = l->kernels[rnd(NAMES)],
+			.grid = { 64, 1, 1 },
+			.block = { 256, 1, 1 } },
+		l->err);
 }
 
 static int make(const char *path, struct gt_err *err)
 {
 	struct gt_writer_options o = { .meta_json = "{\"events\":\"api,ioctl,gpu\"}" };
-	struct loop l = { .w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o,
-					      err), .err = err };
+	struct loop l = { .w = gt_writer_open(
+				  open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o, err),
+		.err = err };
 
 	if (!l.w)
 		return -1;
@@ -97,14 +104,13 @@ static int make(const char *path, struct gt_err *err)
 		int th = (int)(i / 64 % 2);
 		bool launches = i % KERNELS_EACH == 0;
 		struct gt_row row = { .start = l.now[th],
-				      .end = l.now[th] + (launches ? 2500 + rnd(2000) :
-							  20 + rnd(100)),
-				      .type = launches ? l.launch : l.get };
+			.end = l.now[th] + (launches ? 2500 + rnd(2000) : 20 + rnd(100)),
+			.type = launches ? l.launch : l.get };
 
 		l.now[th] = row.end + 60 + rnd(400);
 		if (gt_writer_row(l.w, GT_CALL, l.thread[th], &row, NULL, err) ||
-		    (launches && kernel(&l, th, &row)) ||
-		    (gt_writer_due(l.w, row.end) && gt_writer_epoch(l.w, row.end, err)))
+			(launches && kernel(&l, th, &row)) ||
+			(gt_writer_due(l.w, row.end) && gt_writer_epoch(l.w, row.end, err)))
 			return -1;
 	}
 	gt_gpu_types_release(&l.types);
@@ -122,7 +128,7 @@ static double seconds(void)
 static double processor_seconds(const struct rusage *u)
 {
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+		(double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
 static int by_size(const void *pa, const void *pb)
@@ -136,13 +142,16 @@ static int by_size(const void *pa, const void *pb)
 static bool is_answer(int status)
 {
 	return WIFEXITED(status) &&
-	       (WEXITSTATUS(status) == GT_EXIT_CLEAN || WEXITSTATUS(status) == GT_EXIT_FOUND ||
-				     WEXITSTATUS(status) == GT_EXIT_UNKNOWN);
+		(WEXITSTATUS(status) == GT_EXIT_CLEAN || WEXITSTATUS(status) == GT_EXIT_FOUND ||
+			WEXITSTATUS(status) == GT_EXIT_UNKNOWN);
 }
 
 /* median: of the times of RUNS; least: the lowest processor time. If report is NULL: the default
  * screen, with a thread per processor; otherwise that report with one thread. */
-struct cost { double median, least; long rss_kib; };
+struct cost {
+	double median, least;
+	long rss_kib;
+};
 static int wait_for(const char *program, const char *report, const char *path, struct cost *cost)
 {
 	double all[RUNS];
@@ -168,8 +177,8 @@ static int wait_for(const char *program, const char *report, const char *path, s
 		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !is_answer(status))
 			return -1;
 		all[run] = seconds() - began;
-		cost->least = processor_seconds(&u) < cost->least ? processor_seconds(&u) :
-			      cost->least;
+		cost->least =
+			processor_seconds(&u) < cost->least ? processor_seconds(&u) : cost->least;
 		cost->rss_kib = u.ru_maxrss > cost->rss_kib ? u.ru_maxrss : cost->rss_kib;
 	}
 	qsort(all, RUNS, sizeof(*all), by_size);
@@ -179,7 +188,9 @@ static int wait_for(const char *program, const char *report, const char *path, s
 
 int main(void)
 {
-	char reports[] = "budget gaps kernels overlap sync memory timeline launches driver steps queues patterns critical", program[4096];
+	char reports[] =
+		"budget gaps kernels overlap sync memory timeline launches driver steps queues patterns critical",
+	     program[4096];
 	struct gt_err err = GT_ERR_INIT;
 	const char *build = getenv("B"), *asked = getenv("REPORTS");
 	char *list = asked ? strdup(asked) : reports;
@@ -193,14 +204,13 @@ int main(void)
 	if (wait_for(program, NULL, "screen.zst", &c))
 		return 1;
 	printf("screen_s %.3f s\nscreen_cpu_s %.3f s\nscreen_rss_mib %.1f MiB\n", c.median, c.least,
-	       (double)c.rss_kib / 1024);
+		(double)c.rss_kib / 1024);
 	for (const char *report = list ? strtok(list, " ") : NULL; report;
-	     report = strtok(NULL, " ")) {
+		report = strtok(NULL, " ")) {
 		if (wait_for(program, report, "screen.zst", &c))
 			return 1;
 		printf("%s_events_per_s_core %.0f events/s\n%s_rss_mib %.1f MiB\n", report,
-		       (CALLS + CALLS / KERNELS_EACH) / c.least, report,
-		       (double)c.rss_kib / 1024);
+			(CALLS + CALLS / KERNELS_EACH) / c.least, report, (double)c.rss_kib / 1024);
 	}
 	if (!getenv("KEEP"))
 		unlink("screen.zst");

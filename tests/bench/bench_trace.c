@@ -46,7 +46,10 @@ static void die(const char *what)
 	exit(1);
 }
 
-struct cost { double cpu, wall; long rss_kib; };
+struct cost {
+	double cpu, wall;
+	long rss_kib;
+};
 
 static struct cost run(const char *name, char *const argv[])
 {
@@ -60,7 +63,7 @@ static struct cost run(const char *name, char *const argv[])
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
 	if (posix_spawn(&pid, built(name), &fa, NULL, argv, environ) ||
-	    wait4(pid, &status, 0, &u) != pid || status)
+		wait4(pid, &status, 0, &u) != pid || status)
 		die(tool);
 	posix_spawn_file_actions_destroy(&fa);
 	c.wall = now() - began;
@@ -96,7 +99,10 @@ static off_t size_of(const char *path)
 
 /* ---- the real calls, and many like them ---- */
 
-struct call { int64_t gap, dur; uint32_t type; };
+struct call {
+	int64_t gap, dur;
+	uint32_t type;
+};
 static struct call *real;
 static size_t nreal;
 
@@ -118,7 +124,7 @@ static void load(const char *path, struct gt_writer *w)
 		t.name = gt_writer_string(w, gt_type_name(ev.seg, ev.row.type));
 		t.nfields = 0;
 		real[nreal++] = (struct call){ nreal ? ev.row.start - last : 0,
-					       ev.row.end - ev.row.start, gt_writer_type(w, &t) };
+			ev.row.end - ev.row.start, gt_writer_type(w, &t) };
 		last = ev.row.end;
 	}
 	gt_iter_close(it);
@@ -129,10 +135,11 @@ static void make_many(const char *path, const char *from)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_writer_options o = { .rows_sorted = true };
-	struct gt_writer *w = gt_writer_open(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600), &o,
-					     &err);
-	struct gt_track t = { .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1,
-			      .ns_id = 1 };
+	struct gt_writer *w =
+		gt_writer_open(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600), &o, &err);
+	struct gt_track t = {
+		.parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1, .ns_id = 1
+	};
 	int64_t at = 1000000000;
 	uint64_t seed = 88172645463325252ull;
 
@@ -152,7 +159,7 @@ static void make_many(const char *path, const char *from)
 		row.end = row.start + c->dur + (int64_t)(seed >> 8 & 3);
 		at = row.end;
 		if (gt_writer_row(w, GT_CALL, (uint32_t)t.id, &row, NULL, &err) ||
-		    (gt_writer_due(w, at) && gt_writer_epoch(w, at, &err)))
+			(gt_writer_due(w, at) && gt_writer_epoch(w, at, &err)))
 			die(err.text);
 	}
 	if (gt_writer_close(w, &err))
@@ -179,14 +186,17 @@ static uint64_t overhead_of(const char *path, uint64_t *gpu)
 			die("not a frame of gt");
 		bytes += sizeof(skip) + skip.size;
 		if (skip.size != sizeof(head) || fread(&head, sizeof(head), 1, f) != 1 ||
-		    head.magic != GT_WIRE_BLOCK_MAGIC) {
-			fseek(f, (long)skip.size - (skip.size == sizeof(head) ? (long)sizeof(head) :
-						    0), SEEK_CUR);
+			head.magic != GT_WIRE_BLOCK_MAGIC) {
+			fseek(f,
+				(long)skip.size -
+					(skip.size == sizeof(head) ? (long)sizeof(head) : 0),
+				SEEK_CUR);
 			continue;
 		}
 		bytes += head.kind == GT_W_SUMMARY ? head.zbytes : 0;
-		*gpu += is_gpu_block(&head) ? GT_WIRE_HEAD + head.zbytes + sizeof(struct gt_wire_entry) :
-			0;
+		*gpu += is_gpu_block(&head)
+			? GT_WIRE_HEAD + head.zbytes + sizeof(struct gt_wire_entry)
+			: 0;
 		fseek(f, (long)head.zbytes, SEEK_CUR);
 	}
 	if (f)
@@ -198,14 +208,14 @@ static void measure_size(char *recorded)
 {
 	char *to_lines[] = { "gtexport", "--jsonl", "-f", "-o", "lines.jsonl", recorded, NULL };
 	char *to_native[] = { "gtexport", "--native", "-f", "-o", "again.zst", "lines.jsonl",
-			      NULL };
+		NULL };
 	uint64_t gpu = 0;
 
 	run("gtexport", to_lines);
 	run("gtexport", to_native);
 	printf("bytes_per_call %.3f B\n", (double)size_of("again.zst") / (double)nreal);
 	printf("index_bytes_per_call %.4f B\n",
-	       (double)overhead_of("again.zst", &gpu) / (double)nreal);
+		(double)overhead_of("again.zst", &gpu) / (double)nreal);
 }
 
 /* A recording of PyTorch with --args key, unchanged since it was recorded. Bytes per call of all
@@ -219,13 +229,13 @@ static void measure_recorded(const char *name, const char *figure)
 	struct gt_reader *r;
 
 	snprintf(path, sizeof(path), "%s/samples/recorded/%s", getenv("SRC") ? getenv("SRC") : ".",
-		 name);
+		name);
 	if (!(r = gt_reader_open(path, &err)))
 		die(err.text);
 	overhead_of(path, &gpu);
 	rows = gt_reader_segment(r, 0)->rows;
 	printf("%s_bytes_per_call %.3f B\n", figure,
-	       (double)(size_of(path) - gpu) / (double)rows[GT_CALL]);
+		(double)(size_of(path) - gpu) / (double)rows[GT_CALL]);
 	printf("%s_bytes_per_gpu_work %.3f B\n", figure, (double)gpu / (double)rows[GT_GPU]);
 	gt_reader_close(r);
 }
@@ -233,28 +243,29 @@ static void measure_recorded(const char *name, const char *figure)
 int main(void)
 {
 	char recorded[4096], trace[] = "many.zst", chrome[] = "chrome.json";
-	char *analyze[] = { "gtanalyze", trace, NULL }, *null[] = { "gtexport", "--chrome", "-f",
-								    "-o", "/dev/null", trace, NULL };
+	char *analyze[] = { "gtanalyze", trace, NULL },
+	     *null[] = { "gtexport", "--chrome", "-f", "-o", "/dev/null", trace, NULL };
 	char *file[] = { "gtexport", "--chrome", "-f", "-o", chrome, trace, NULL };
 	struct cost c;
 
 	snprintf(recorded, sizeof(recorded), "%s/samples/recorded/h200-mlp-calls.zst",
-		 getenv("SRC") ? getenv("SRC") : ".");
+		getenv("SRC") ? getenv("SRC") : ".");
 	make_many(trace, recorded);
 	measure_size(recorded);
 	printf("many_bytes_per_call %.3f B\nmany_index_bytes_per_call %.4f B\n",
-	       (double)size_of(trace) / CALLS,
-	       (double)overhead_of(trace, &(uint64_t){ 0 }) / CALLS);
+		(double)size_of(trace) / CALLS,
+		(double)overhead_of(trace, &(uint64_t){ 0 }) / CALLS);
 	measure_recorded("h200-train.zst", "recorded_train");
 	measure_recorded("h200-inference.zst", "recorded_inference");
 	c = median("gtanalyze", analyze);
-	printf("analyze_calls_per_s_core %.0f calls/s\nanalyze_wall_ms %.0f ms\nanalyze_rss_mib %.1f MiB\n", CALLS / c.cpu, c.wall * 1e3, (double)c.rss_kib / 1024);
+	printf("analyze_calls_per_s_core %.0f calls/s\nanalyze_wall_ms %.0f ms\nanalyze_rss_mib %.1f MiB\n",
+		CALLS / c.cpu, c.wall * 1e3, (double)c.rss_kib / 1024);
 	c = median("gtexport", null);
 	printf("chrome_calls_per_s_core %.0f calls/s\nchrome_rss_mib %.1f MiB\n", CALLS / c.cpu,
-	       (double)c.rss_kib / 1024);
+		(double)c.rss_kib / 1024);
 	c = run("gtexport", file);
 	printf("chrome_file_calls_per_s %.0f calls/s\nchrome_file_mb_per_s %.0f MB/s\n",
-	       CALLS / c.wall, (double)size_of(chrome) / c.wall / 1e6);
+		CALLS / c.wall, (double)size_of(chrome) / c.wall / 1e6);
 	free(real);
 	return 0;
 }

@@ -30,12 +30,12 @@
 #include "viewer/app/ui.h"
 
 #define RANKS 8u
-#define EACH 2u			/* threads of a rank, and streams */
-#define BURST 64u		/* calls of a thread before the next one continues */
+#define EACH 2u   /* threads of a rank, and streams */
+#define BURST 64u /* calls of a thread before the next one continues */
 #define NAMES 40u
 #define WIDTH 240u
-#define LANES 58u		/* of a screen of 60 lines */
-#define FRAMES 40		/* frames of a window before the next window: one second */
+#define LANES 58u /* of a screen of 60 lines */
+#define FRAMES 40 /* frames of a window before the next window: one second */
 #define RUNS 5
 #define LARGE (10ull << 30)
 
@@ -50,8 +50,14 @@ static uint32_t rnd(uint32_t below) { return (uint32_t)((random_bits() >> 15) * 
 /* ---- the trace ---- */
 
 /* If events is 0: until the file has `bytes`. with_args: number of calls with arguments, of 16. */
-struct shape { uint64_t events, bytes; unsigned with_args; };
-struct rank { uint32_t thread[EACH], stream[EACH]; int64_t now[EACH], tail[EACH]; };
+struct shape {
+	uint64_t events, bytes;
+	unsigned with_args;
+};
+struct rank {
+	uint32_t thread[EACH], stream[EACH];
+	int64_t now[EACH], tail[EACH];
+};
 struct node {
 	struct gt_writer *w;
 	struct gt_gpu_types types;
@@ -62,10 +68,13 @@ struct node {
 
 static uint32_t track(struct node *n, uint32_t parent, const char *name, unsigned kind, int64_t id)
 {
-	return gt_writer_track(n->w, &(struct gt_track){ .parent = parent,
-							 .name = gt_writer_string(n->w, name),
-			       .source = gt_writer_string(n->w, "preload"), .kind = (uint8_t)kind,
-			       .id = id, .ns_id = id });
+	return gt_writer_track(n->w,
+		&(struct gt_track){ .parent = parent,
+			.name = gt_writer_string(n->w, name),
+			.source = gt_writer_string(n->w, "preload"),
+			.kind = (uint8_t)kind,
+			.id = id,
+			.ns_id = id });
 }
 
 static void make_tracks(struct node *n)
@@ -74,8 +83,8 @@ static void make_tracks(struct node *n)
 		uint32_t process = track(n, GT_NONE, "train", GT_TRACK_PROCESS, 1000 + r), device;
 
 		for (unsigned i = 0; i < EACH; i++)
-			n->ranks[r].thread[i] = track(n, process, "thread", GT_TRACK_THREAD,
-						      2000 + r * EACH + i);
+			n->ranks[r].thread[i] =
+				track(n, process, "thread", GT_TRACK_THREAD, 2000 + r * EACH + i);
 		device = track(n, process, "GPU", GT_TRACK_DEVICE, r);
 		for (unsigned i = 0; i < EACH; i++)
 			n->ranks[r].stream[i] = track(n, device, "stream", GT_TRACK_STREAM, 7 + i);
@@ -85,19 +94,23 @@ static void make_tracks(struct node *n)
 static void make_types(struct node *n)
 {
 	struct gt_field fields[] = { { gt_writer_string(n->w, "dst"), GT_F_HEX, GT_R_DST },
-				     { gt_writer_string(n->w, "src"), GT_F_HEX, GT_R_SRC },
-				     { gt_writer_string(n->w, "bytes"), GT_F_U64, GT_R_BYTES } };
+		{ gt_writer_string(n->w, "src"), GT_F_HEX, GT_R_SRC },
+		{ gt_writer_string(n->w, "bytes"), GT_F_U64, GT_R_BYTES } };
 	char name[64];
 
-	n->get = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w,
-		"cuCtxGetDevice"), .category = GT_CAT_QUERY });
-	n->copy = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w,
-		"cuMemcpyAsync"), .category = GT_CAT_COPY,
-				 .op = GT_OP_COPY, .nfields = 3, .fields = fields });
+	n->get = gt_writer_type(n->w,
+		&(struct gt_type){ .name = gt_writer_string(n->w, "cuCtxGetDevice"),
+			.category = GT_CAT_QUERY });
+	n->copy = gt_writer_type(n->w,
+		&(struct gt_type){ .name = gt_writer_string(n->w, "cuMemcpyAsync"),
+			.category = GT_CAT_COPY,
+			.op = GT_OP_COPY,
+			.nfields = 3,
+			.fields = fields });
 	n->launch_name = gt_writer_string(n->w, "cuLaunchKernel");
-	n->launch = gt_writer_type(n->w, &(struct gt_type){ .name = n->launch_name,
-							    .category = GT_CAT_LAUNCH,
-							    .op = GT_OP_LAUNCH });
+	n->launch = gt_writer_type(n->w,
+		&(struct gt_type){
+			.name = n->launch_name, .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "_Z8kernel%02uPfS_i", i);
 		n->kernels[i] = gt_writer_string(n->w, name);
@@ -108,32 +121,40 @@ static void make_types(struct node *n)
 /* The work of a call: mostly a kernel, sometimes a copy. */
 static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt_row *call)
 {
-	int64_t start = call->end + 1500 > r->tail[th] ? call->end + 1500 :
-			r->tail[th] + 100 + rnd(700);
-	struct gt_gpu_work w = { .track = r->stream[th], .start = start,
-				 .end = start + 1500 + rnd(2500), .context = 1,
-				 .cause = { GT_JOIN_CORRELATION, r->thread[th], n->launch_name,
-					    call->start,
-					    (uint64_t)(call->end - call->start) } };
+	int64_t start =
+		call->end + 1500 > r->tail[th] ? call->end + 1500 : r->tail[th] + 100 + rnd(700);
+	struct gt_gpu_work w = { .track = r->stream[th],
+		.start = start,
+		.end = start + 1500 + rnd(2500),
+		.context = 1,
+		.cause = { GT_JOIN_CORRELATION, r->thread[th], n->launch_name, call->start,
+			(uint64_t)(call->end - call->start) } };
 
 	r->tail[th] = w.end;
 	if (!rnd(8))
-		return gt_gpu_put_copy(&n->types, &w, &(struct gt_gpu_copy){ .direction = rnd(2) ?
-			GT_DIR_HTOD : GT_DIR_DTOH,
-				       .src = GT_GPU_MEM_PINNED, .dst = GT_GPU_MEM_DEVICE,
-				       .async = true, .bytes = rnd(1u << 22) }, n->err);
+		return gt_gpu_put_copy(&n->types, &w,
+			&(struct gt_gpu_copy){ .direction = rnd(2) ? GT_DIR_HTOD : GT_DIR_DTOH,
+				.src = GT_GPU_MEM_PINNED,
+				.dst = GT_GPU_MEM_DEVICE,
+				.async = true,
+				.bytes = rnd(1u << 22) },
+			n->err);
 	return gt_gpu_put_kernel(&n->types, &w,
-				 &(struct gt_gpu_kernel){ .name = n->kernels[rnd(NAMES)],
-							  .grid = { 64, 1, 1 },
-				 .block = { 256, 1, 1 } }, n->err);
+		&(struct gt_gpu_kernel){ .name = n->kernels[rnd(NAMES)],
+			.grid = { 64, 1, 1 },
+			.block = { 256, 1, 1 } },
+		n->err);
 }
 
 /* Returns the number of events, or a negative number. */
 static int put_call(struct node *n, struct rank *r, unsigned th, uint64_t i, unsigned with_args)
 {
 	bool works = i % 10 == 0, args = !works && (i & 15) < with_args;
-	struct gt_row row = { .start = r->now[th], .type = works ? n->launch : args ? n->copy :
-			      n->get, .nargs = args ? 3 : 0 };
+	struct gt_row row = { .start = r->now[th],
+		.type = works  ? n->launch
+			: args ? n->copy
+			       : n->get,
+		.nargs = args ? 3 : 0 };
 	uint64_t values[3] = { random_bits(), random_bits(), rnd(1u << 22) };
 	int code;
 
@@ -159,10 +180,11 @@ static int make(const char *path, const struct shape *shape, struct gt_err *err)
 		return -1;
 	make_tracks(&n);
 	make_types(&n);
-	for (; got > 0 && (shape->events ? made < shape->events :
-			   gt_writer_stats(n.w)->bytes < shape->bytes); i++) {
+	for (; got > 0 &&
+		(shape->events ? made < shape->events : gt_writer_stats(n.w)->bytes < shape->bytes);
+		i++) {
 		got = put_call(&n, &n.ranks[i / BURST / EACH % RANKS], (unsigned)(i / BURST % EACH),
-			       i, shape->with_args);
+			i, shape->with_args);
 		made += (uint64_t)got;
 	}
 	gt_gpu_types_release(&n.types);
@@ -217,7 +239,7 @@ static int drop_page_cache(const char *path)
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st) && !fdatasync(fd) &&
-	    !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		!posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
 		in_memory = page_cache_percent(fd, (size_t)st.st_size);
 	if (fd >= 0)
 		close(fd);
@@ -228,7 +250,7 @@ static int drop_page_cache(const char *path)
 	return -1;
 }
 
-struct view {			/* a view of a trace */
+struct view { /* a view of a trace */
 	struct gt_reader *reader;
 	struct gt_archive *archive;
 	struct gt_lane_cells *strips;
@@ -301,11 +323,16 @@ static int open_view(struct view *l, const char *path)
 		return -1;
 	choose_lanes(l);
 	gt_archive_extent(l->archive, &from, &to);
-	return draw_frame(l, &(struct gt_cell_window){ from >> whole_shift(l), whole_shift(l),
-						       WIDTH });
+	return draw_frame(
+		l, &(struct gt_cell_window){ from >> whole_shift(l), whole_shift(l), WIDTH });
 }
 
-struct frame_times { double frames[20000]; size_t n; double worst; unsigned worst_shift; };
+struct frame_times {
+	double frames[20000];
+	size_t n;
+	double worst;
+	unsigned worst_shift;
+};
 
 static void add_frame(struct frame_times *f, double ms, unsigned shift)
 {
@@ -346,7 +373,7 @@ static int zoom_through(struct view *l, struct frame_times *f)
 	gt_archive_extent(l->archive, &from, &to);
 	for (unsigned shift = whole_shift(l) + 1; code >= 0 && shift--;) {
 		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift,
-					    WIDTH };
+			WIDTH };
 		size_t first = f->n;
 		double worst = 0;
 		unsigned left = 0;
@@ -361,15 +388,15 @@ static int zoom_through(struct view *l, struct frame_times *f)
 		if (getenv("LEVELS"))
 			fprintf(stderr,
 				"cells of 2^%u ns: %zu frames, the slowest %.2f ms; "
-				"%u windows left before they were exact\n", shift, f->n - first,
-				worst, left);
+				"%u windows left before they were exact\n",
+				shift, f->n - first, worst, left);
 	}
 	return code;
 }
 
 /* ---- as a user ---- */
 
-#define STEPS_MOST 5	/* between two keys */
+#define STEPS_MOST 5 /* between two keys */
 
 /* Presses keys that zoom from the whole trace to single ns and back, pan at each level, and move
  * and fold lanes. A user may wait for each key with the work before its frame, and for each portion
@@ -377,7 +404,7 @@ static int zoom_through(struct view *l, struct frame_times *f)
 static int press_keys(const char *path, struct frame_times *f)
 {
 	static const char *const scripts[] = { "w", "d", "L", "w", "a", "j", "b", "s", "w", "B",
-					       "A", "w" };
+		"A", "w" };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = gt_reader_open(path, &err);
 	static struct gt_ui v;
@@ -387,8 +414,9 @@ static int press_keys(const char *path, struct frame_times *f)
 	if (!code)
 		code = gt_ui_resize(&v, WIDTH, LANES + 2, &err);
 	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
-		struct gt_script script = { .at = i == 300 ? "f"
-					    : scripts[i % (sizeof(scripts) / sizeof(*scripts))] };
+		struct gt_script script = {
+			.at = i == 300 ? "f" : scripts[i % (sizeof(scripts) / sizeof(*scripts))]
+		};
 		double before = now_ms(CLOCK_THREAD_CPUTIME_ID), now;
 		struct gt_key k;
 		int more = 1;
@@ -416,8 +444,8 @@ static int press_keys(const char *path, struct frame_times *f)
 #define GROWTH_PARTS 100
 
 /* Until all is known. A key may have to wait for each portion. */
-static int finish_work(struct gt_ui *v, struct gt_screen *screen, struct frame_times *f,
-		       struct gt_err *err)
+static int finish_work(
+	struct gt_ui *v, struct gt_screen *screen, struct frame_times *f, struct gt_err *err)
 {
 	int more = 1;
 
@@ -440,9 +468,9 @@ static int grow(const char *path, double *all, struct frame_times *f)
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), code = fstat(fd, &st);
 	uint64_t each = (uint64_t)st.st_size / GROWTH_PARTS;
-	struct gt_reader *r = code ? NULL :
-			      gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) *
-						     each, &err);
+	struct gt_reader *r = code
+		? NULL
+		: gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) * each, &err);
 
 	code = r ? gt_ui_open(&v, r, path, gt_views[0], &err) : -1;
 	if (!code)
@@ -453,8 +481,7 @@ static int grow(const char *path, double *all, struct frame_times *f)
 
 		if (i) {
 			gt_ui_detach(&v);
-			code = gt_reader_grow(r, each, &err) > 0 ? gt_ui_reopen(&v, r, &err) :
-			       -1;
+			code = gt_reader_grow(r, each, &err) > 0 ? gt_ui_reopen(&v, r, &err) : -1;
 			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
 			add_frame(f, again - mine, v.scene.window.shift);
 		}
@@ -466,8 +493,7 @@ static int grow(const char *path, double *all, struct frame_times *f)
 		if (getenv("LEVELS"))
 			fprintf(stderr,
 				"growth %u: %.1f ms of the viewer's thread, %.1f of all; reopened in %.1f\n",
-				i,
-				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine,
+				i, now_ms(CLOCK_THREAD_CPUTIME_ID) - mine,
 				now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
 	}
 	gt_ui_close(&v);
@@ -479,16 +505,20 @@ static int grow(const char *path, double *all, struct frame_times *f)
 /* ---- separate processes, so that memory is that of one view ---- */
 
 enum what { FIRST, FRAME_AFTER_FRAME, KEYS, GROWTH };
-struct part_figures { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift;
-		      double growths[GROWTHS]; };
+struct part_figures {
+	double first_ms, worst_ms, median_ms, rss_mib;
+	unsigned worst_shift;
+	double growths[GROWTHS];
+};
 
 static int measure_part(const char *path, enum what what, struct part_figures *a)
 {
 	static struct view l;
 	static struct frame_times f;
 	double began = now_ms(CLOCK_MONOTONIC);
-	int code = what == KEYS ? press_keys(path, &f) :
-		   what == GROWTH ? grow(path, a->growths, &f) : open_view(&l, path);
+	int code = what == KEYS  ? press_keys(path, &f)
+		: what == GROWTH ? grow(path, a->growths, &f)
+				 : open_view(&l, path);
 	struct rusage u;
 
 	a->first_ms = now_ms(CLOCK_MONOTONIC) - began;
@@ -571,16 +601,16 @@ static int measure(const char *path, const char *name)
 		first[i] = a.first_ms;
 	}
 	if (run_part(path, FRAME_AFTER_FRAME, &a) || run_part(path, KEYS, &k) ||
-	    run_part(path, GROWTH, &g))
+		run_part(path, GROWTH, &g))
 		return -1;
 	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
-	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n", name,
-	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name,
-	       k.worst_ms, name, k.median_ms, name,
-	       k.worst_shift, name, k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
-	growth = median(g.growths, GROWTHS);		/* sorts them */
-	printf("%s_growth_cpu_ms %.1f ms\n%s_growth_slowest_cpu_ms %.1f ms\n%s_growth_portion_worst_cpu_ms %.2f ms\n%s_growth_rss_mib %.1f MiB\n", name,
-	       growth, name, g.growths[GROWTHS - 1], name, g.worst_ms, name, g.rss_mib);
+	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n",
+		name, median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift,
+		name, k.worst_ms, name, k.median_ms, name, k.worst_shift, name,
+		k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
+	growth = median(g.growths, GROWTHS); /* sorts them */
+	printf("%s_growth_cpu_ms %.1f ms\n%s_growth_slowest_cpu_ms %.1f ms\n%s_growth_portion_worst_cpu_ms %.2f ms\n%s_growth_rss_mib %.1f MiB\n",
+		name, growth, name, g.growths[GROWTHS - 1], name, g.worst_ms, name, g.rss_mib);
 	return 0;
 }
 

@@ -29,17 +29,17 @@ int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **,
 
 static uint64_t data[FUNCTIONS][8];
 #define ALONE __attribute__((noinline, aligned(64)))
-#define BODY(name, n)							\
-static ALONE uint64_t f##name(uint64_t x)				\
-{									\
-	uint64_t *p = data[(n) * 5 % FUNCTIONS];			\
-									\
-	x ^= *p * ((n) * 7919 + 13);					\
-	*p += x;							\
-	if ((n) % 4 == 0)						\
-		__atomic_fetch_add(p + 1, x, __ATOMIC_SEQ_CST);		\
-	return (x ^ x >> 29) * 0x9e3779b97f4a7c15;			\
-}
+#define BODY(name, n)                                                                              \
+	static ALONE uint64_t f##name(uint64_t x)                                                  \
+	{                                                                                          \
+		uint64_t *p = data[(n)*5 % FUNCTIONS];                                             \
+                                                                                                   \
+		x ^= *p * ((n)*7919 + 13);                                                         \
+		*p += x;                                                                           \
+		if ((n) % 4 == 0)                                                                  \
+			__atomic_fetch_add(p + 1, x, __ATOMIC_SEQ_CST);                            \
+		return (x ^ x >> 29) * 0x9e3779b97f4a7c15;                                         \
+	}
 #define DEFINE(name) BODY(name, __COUNTER__)
 #define LIST(name) f##name,
 #define FOUR(X, n) X(n##0) X(n##1) X(n##2) X(n##3)
@@ -53,9 +53,20 @@ static uint64_t (*const functions[])(uint64_t) = { F4096(LIST) };
 
 static get_device *real;
 static volatile uint64_t start, end;
-static ALONE int through(int *d) { start = 1; int ret = real(d); end = 1; return ret; }
-static ALONE int timed(int *d) { start = gt_ticks(); int ret = real(d); end = gt_ticks();
-				 return ret; }
+static ALONE int through(int *d)
+{
+	start = 1;
+	int ret = real(d);
+	end = 1;
+	return ret;
+}
+static ALONE int timed(int *d)
+{
+	start = gt_ticks();
+	int ret = real(d);
+	end = gt_ticks();
+	return ret;
+}
 
 /* cuCtxGetDevice in the symbol table of libcuda. */
 static int find(struct dl_phdr_info *o, size_t size, void *unused)
@@ -127,8 +138,8 @@ static uint64_t measure(const char *name, unsigned between)
 	for (unsigned w = 1; w < 4; w++)
 		for (unsigned r = 0; r < ROUNDS; r++)
 			took[w][r] -= took[0][r];
-	printf("%s_one_more_call_ns %.1f ns\n%s_two_clock_reads_ns %.1f ns\n%s_recorded_ns %.1f ns\n", name, median(took[1]), name,
-	       median(took[2]), name, median(took[3]));
+	printf("%s_one_more_call_ns %.1f ns\n%s_two_clock_reads_ns %.1f ns\n%s_recorded_ns %.1f ns\n",
+		name, median(took[1]), name, median(took[2]), name, median(took[3]));
 	return x;
 }
 

@@ -18,8 +18,8 @@
 #include <signal.h>
 #include "tests/campaign/truth.h"
 
-#define BYTES 65536 /* as in program.c */
-#define WORKS (1u << 20) /* slots of the table of launches, a power of 2 */
+#define BYTES 65536        /* as in program.c */
+#define WORKS (1u << 20)   /* slots of the table of launches, a power of 2 */
 #define LATE 2000000000ull /* ns that the file may lack after a kill of the recorder */
 
 struct seen {
@@ -31,7 +31,7 @@ struct seen {
 static const struct truth *truth;
 static struct seen seen[TRUTH_THREADS];
 static uint64_t unknown_calls; /* calls of no thread of the truth */
-static uint64_t lost;	   /* calls that the trace must have, and has not */
+static uint64_t lost;          /* calls that the trace must have, and has not */
 static int bad;
 
 static uint64_t works[WORKS]; /* process << 32 | correlation, of what ran on the GPU; 0: free */
@@ -69,10 +69,10 @@ static uint64_t number_of(const struct truth_thread *t, const char *line)
 	const char *at;
 
 	if (t->kind == TRUTH_COPY && strstr(line, "\"name\":\"cuMemcpyDtoH_v2\"") &&
-	    (at = strstr(line, "\"srcDevice\":")))
+		(at = strstr(line, "\"srcDevice\":")))
 		return strtoull(at + strcspn(at, "0123456789"), NULL, 0) - t->base;
 	if (t->kind == TRUTH_LAUNCH && strstr(line, "\"name\":\"cuLaunchKernel\"") &&
-	    (at = strstr(line, "\"gridDimX\":")))
+		(at = strstr(line, "\"gridDimX\":")))
 		return strtoull(at + strcspn(at, "0123456789"), NULL, 0) - 1;
 	return UINT64_MAX;
 }
@@ -95,8 +95,8 @@ static void note_work(const char *line)
 static int is_launch(const struct truth_thread *t, const char *name)
 {
 	return (!strncmp(name, "cuLaunchKernel\"", 15) && t->kind != TRUTH_MAIN) ||
-	       !strncmp(name, "cuGraphLaunch\"", 14) || !strncmp(name, "cuMemcpyDtoH_v2\"", 16) ||
-	       !strncmp(name, "cuMemsetD8Async\"", 16);
+		!strncmp(name, "cuGraphLaunch\"", 14) || !strncmp(name, "cuMemcpyDtoH_v2\"", 16) ||
+		!strncmp(name, "cuMemsetD8Async\"", 16);
 }
 
 static void take_line(const char *line)
@@ -194,21 +194,20 @@ static void check_thread(uint32_t i, uint64_t least, int final)
 	if (s->ended < least) {
 		lost += least - s->ended;
 		WRONG("thread %d of %d (kind %u): %llu calls returned, %llu are recorded", t->tid,
-		      t->pid, t->kind, (unsigned long long)least, (unsigned long long)s->ended);
+			t->pid, t->kind, (unsigned long long)least, (unsigned long long)s->ended);
 	}
 	if (s->begun > t->started || s->ended > s->begun || open > 1)
-		WRONG(
-		    "thread %d of %d (kind %u): %llu calls begun, %llu are recorded and %llu open",
-		    t->tid, t->pid, t->kind, (unsigned long long)t->started,
-		    (unsigned long long)s->ended, (unsigned long long)open);
+		WRONG("thread %d of %d (kind %u): %llu calls begun, %llu are recorded and %llu open",
+			t->tid, t->pid, t->kind, (unsigned long long)t->started,
+			(unsigned long long)s->ended, (unsigned long long)open);
 	if (final && died_inside && s->begun != t->started)
 		WRONG("thread %d of %d (kind %u): it died in call %llu, which is neither recorded "
 		      "nor open",
-		      t->tid, t->pid, t->kind, (unsigned long long)t->started);
+			t->tid, t->pid, t->kind, (unsigned long long)t->started);
 	if (s->gap)
 		WRONG("thread %d of %d (kind %u): the numbers of its calls have a gap or are out "
 		      "of order",
-		      t->tid, t->pid, t->kind);
+			t->tid, t->pid, t->kind);
 }
 
 /* The slot of the process that overwrote its ring, to which nothing is promised; NULL: none. */
@@ -242,7 +241,7 @@ static void check_threads(uint64_t until, int waits_for_all)
 static void check_recorder(void)
 {
 	if (truth->recorder_signal &&
-	    (truth->recorder_signal != SIGKILL || truth->victim < VICTIM_RECORDER))
+		(truth->recorder_signal != SIGKILL || truth->victim < VICTIM_RECORDER))
 		WRONG("gtcollect died by signal %d", truth->recorder_signal);
 	if (truth->recorder_status == 125)
 		WRONG("gtcollect failed");
@@ -256,22 +255,22 @@ static void check_ends(void)
 	int normal = truth->main_pid ? 7 : 0, killed = 0;
 
 	if (truth->hit)
-		killed =
-		    truth->victim >= VICTIM_RECORDER_FIRST || truth->victim_pid == truth->program;
+		killed = truth->victim >= VICTIM_RECORDER_FIRST ||
+			truth->victim_pid == truth->program;
 	if (!truth->recorder_signal && truth->recorder_status != normal &&
-	    !(killed && truth->recorder_status == 137))
+		!(killed && truth->recorder_status == 137))
 		WRONG("gtcollect ended with %d", truth->recorder_status);
 	if (truth->recorder_signal && truth->program && !killed && truth->main_status != normal &&
-	    !(truth->main_status == -1 && truth->main_done)) /* gtcollect reaped it, and died */
+		!(truth->main_status == -1 && truth->main_done)) /* gtcollect reaped it, and died */
 		WRONG("the program ended with %d", truth->main_status);
 	if (truth->programs_hung)
 		WRONG("the program did not end");
 	for (uint32_t i = 0; i < truth_threads(truth); i++)
 		if (truth->main_done && !truth->thread[i].done &&
-		    truth->thread[i].pid != truth->victim_pid &&
-		    truth->thread[i].kind != TRUTH_CORRUPT)
+			truth->thread[i].pid != truth->victim_pid &&
+			truth->thread[i].kind != TRUTH_CORRUPT)
 			WRONG("thread %d of %d did not come to its end", truth->thread[i].tid,
-			      truth->thread[i].pid);
+				truth->thread[i].pid);
 }
 
 /* Each launch has GPU work in the trace, or is counted as lost. Without -e gpu there is neither. */
@@ -282,7 +281,7 @@ static void check_works(double missing)
 	if (nworks + missing < launched || nworks + missing > launches)
 		WRONG("%llu launches are recorded, the GPU's work of %llu, and that of %g is "
 		      "counted as not known",
-		      (unsigned long long)launched, (unsigned long long)nworks, missing);
+			(unsigned long long)launched, (unsigned long long)nworks, missing);
 }
 
 /* Returns for how many ns before the kill the file is not complete. */
@@ -298,12 +297,12 @@ static uint64_t check_file(const char *header, uint64_t until)
 	if (!truth->recorder_signal && !closed)
 		WRONG("the recorder ended and the file is not closed");
 	if (column(header, "damaged_blocks") > 0 ||
-	    (column(header, "lost_unknown") > 0 && !find_corrupted()))
+		(column(header, "lost_unknown") > 0 && !find_corrupted()))
 		WRONG("damaged blocks %g, losses of unknown number %g",
-		      column(header, "damaged_blocks"), column(header, "lost_unknown"));
+			column(header, "damaged_blocks"), column(header, "lost_unknown"));
 	if (truth->main_pid && unknown_calls && !find_corrupted())
 		WRONG("%llu rows are of threads that made no calls",
-		      (unsigned long long)unknown_calls);
+			(unsigned long long)unknown_calls);
 	return late;
 }
 
@@ -341,14 +340,14 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < truth_threads(truth); i++) {
 		if (&truth->thread[i] == find_corrupted()) {
 			harmed = seen[i].ended < truth->thread[i].returned ||
-				 seen[i].begun > truth->thread[i].started;
+				seen[i].begun > truth->thread[i].started;
 			continue;
 		}
 		made += truth->thread[i].returned;
 		recorded += seen[i].ended;
 	}
 	printf("%s %d %llu %llu %llu %llu %d %d\n", victims[truth->victim], is_effective(argv[2]),
-	       (unsigned long long)made, (unsigned long long)recorded, (unsigned long long)lost,
-	       (unsigned long long)(late / 1000000), harmed, truth->recorder_status != 7);
+		(unsigned long long)made, (unsigned long long)recorded, (unsigned long long)lost,
+		(unsigned long long)(late / 1000000), harmed, truth->recorder_status != 7);
 	return bad;
 }

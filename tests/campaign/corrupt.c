@@ -13,7 +13,7 @@
 #include "tests/campaign/truth.h"
 
 #define ROUNDS 30
-#define CALLS  200 /* a round */
+#define CALLS 200 /* a round */
 
 static uint64_t state;
 static uint8_t *memory; /* a struct gt_session and what follows */
@@ -27,22 +27,14 @@ static uint64_t dice(uint64_t n)
 static uint64_t random_value(uint64_t old)
 {
 	switch (dice(8)) {
-	case 0:
-		return 0;
-	case 1:
-		return UINT64_MAX;
-	case 2:
-		return old ^ 1ull << dice(64);
-	case 3:
-		return old + dice(64) - 32;
-	case 4:
-		return old + 8 * dice(4096);
-	case 5:
-		return dice(64);
-	case 6:
-		return dice(1u << 30) << 32 | dice(1u << 30);
-	default:
-		return old << 32 | old >> 32;
+	case 0: return 0;
+	case 1: return UINT64_MAX;
+	case 2: return old ^ 1ull << dice(64);
+	case 3: return old + dice(64) - 32;
+	case 4: return old + 8 * dice(4096);
+	case 5: return dice(64);
+	case 6: return dice(1u << 30) << 32 | dice(1u << 30);
+	default: return old << 32 | old >> 32;
 	}
 }
 
@@ -69,7 +61,7 @@ static struct gt_ring_thread *own_ring(uint32_t *index)
 
 	for (*index = 0; *index < session.nthreads; ++*index)
 		if (t[*index].tid == (int32_t)syscall(SYS_gettid) &&
-		    t[*index].state == GT_SLOT_LIVE)
+			t[*index].state == GT_SLOT_LIVE)
 			return &t[*index];
 	return NULL;
 }
@@ -91,7 +83,7 @@ static uint8_t *own_chunk(uint32_t ring)
 
 	for (uint32_t i = 0; i < session.nchunks; i++) {
 		struct gt_ring_chunk *c =
-		    (void *)(memory + session.chunks_at + (uint64_t)i * session.chunk_bytes);
+			(void *)(memory + session.chunks_at + (uint64_t)i * session.chunk_bytes);
 
 		if (c->owner == ring && (!last || c->number > last->number))
 			last = c;
@@ -105,12 +97,11 @@ static uint8_t *pick_header_word(void)
 	switch (dice(3)) {
 	case 0:
 		return memory + session.procs_at + dice(8) * sizeof(struct gt_ring_proc) +
-		       dice(sizeof(struct gt_ring_proc) / 8) * 8;
+			dice(sizeof(struct gt_ring_proc) / 8) * 8;
 	case 1:
 		return memory + session.threads_at + dice(16) * sizeof(struct gt_ring_thread) +
-		       dice(16) * 8;
-	default:
-		return memory + session.chunks_at + dice(32) * session.chunk_bytes + dice(3) * 8;
+			dice(16) * 8;
+	default: return memory + session.chunks_at + dice(32) * session.chunk_bytes + dice(3) * 8;
 	}
 }
 
@@ -119,27 +110,28 @@ static uint8_t *pick_session_word(void)
 {
 	size_t late = offsetof(struct gt_session, recording);
 
-	return memory + (dice(2) ? dice(offsetof(struct gt_session, range_name) / 8) * 8
-				 : late + dice((sizeof(struct gt_session) - late) / 8) * 8);
+	return memory +
+		(dice(2) ? dice(offsetof(struct gt_session, range_name) / 8) * 8
+			 : late + dice((sizeof(struct gt_session) - late) / 8) * 8);
 }
 
 /* The word to overwrite; NULL: there is none. */
-static uint64_t *target(const char *where, struct gt_ring_thread *ring, uint8_t *chunk,
-			uint8_t *process)
+static uint64_t *target(
+	const char *where, struct gt_ring_thread *ring, uint8_t *chunk, uint8_t *process)
 {
 	struct {
 		const char *name;
 		uint8_t *at;
 		size_t size;
 	} places[] = {
-	    {"ring", (uint8_t *)ring, offsetof(struct gt_ring_thread, open)},
-	    {"open", (uint8_t *)ring->open, sizeof(ring->open) / 4},
-	    {"chunk", chunk, sizeof(struct gt_ring_chunk)},
-	    {"record", chunk ? chunk + sizeof(struct gt_ring_chunk) : NULL,
-	     session.chunk_bytes - sizeof(struct gt_ring_chunk)},
-	    {"process", process, sizeof(struct gt_ring_proc)},
-	    {"session", pick_session_word(), 8},
-	    {"any", pick_header_word(), 8},
+		{ "ring", (uint8_t *)ring, offsetof(struct gt_ring_thread, open) },
+		{ "open", (uint8_t *)ring->open, sizeof(ring->open) / 4 },
+		{ "chunk", chunk, sizeof(struct gt_ring_chunk) },
+		{ "record", chunk ? chunk + sizeof(struct gt_ring_chunk) : NULL,
+			session.chunk_bytes - sizeof(struct gt_ring_chunk) },
+		{ "process", process, sizeof(struct gt_ring_proc) },
+		{ "session", pick_session_word(), 8 },
+		{ "any", pick_header_word(), 8 },
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)

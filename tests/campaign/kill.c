@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include "tests/campaign/truth.h"
 
-#define STEP	 5000000ull /* ns between two samples */
+#define STEP 5000000ull  /* ns between two samples */
 #define END_TIMEOUT_S 30 /* s that all processes may take to end */
 
 static struct truth *truth;
@@ -33,7 +33,7 @@ static void reap(pid_t pid, int status)
 
 static void sleep_ns(uint64_t ns)
 {
-	struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 
 	nanosleep(&t, NULL);
 }
@@ -129,7 +129,7 @@ static void note_blocked(struct truth_thread *t)
 
 	t->at_kill = __atomic_load_n(&t->returned, __ATOMIC_ACQUIRE);
 	if (started > 1 && t->at_kill + 1 == started && is_sleeping(t) &&
-	    __atomic_load_n(&t->returned, __ATOMIC_ACQUIRE) + 1 == started)
+		__atomic_load_n(&t->returned, __ATOMIC_ACQUIRE) + 1 == started)
 		t->blocked = started;
 }
 
@@ -138,7 +138,7 @@ static void send_kill(unsigned pick)
 	pid_t first, second = 0, program = truth->main_pid ? truth->main_pid : child_of(recorder);
 
 	truth->program = program;
-	first = truth->victim == VICTIM_CHILD	  ? pick_child(pick)
+	first = truth->victim == VICTIM_CHILD     ? pick_child(pick)
 		: truth->victim == VICTIM_PROGRAM ? program
 						  : recorder;
 	if (truth->victim == VICTIM_RECORDER_FIRST)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include "tests/campaign/truth.h"
 
-#define STATUS	 7
+#define STATUS 7
 #define BYTES 65536 /* of device memory; a copy carries its number in the address */
 #define BUSY_MAX 40 /* ms, the longest kernel that a thread waits for */
 
@@ -93,7 +93,7 @@ static void launch(void)
 	int n = 1 << 10;
 	CUdeviceptr x;
 	CUstream s;
-	void *args[] = {&x, &one, &n};
+	void *args[] = { &x, &one, &n };
 
 	CALL(cuMemAlloc_v2(&x, BYTES));
 	CALL(cuStreamCreate(&s, 1));
@@ -117,7 +117,7 @@ static void capture(void)
 	CUdeviceptr x;
 	CUstream s;
 	CUgraph g;
-	void *args[] = {&x, &one, &n};
+	void *args[] = { &x, &one, &n };
 
 	CALL(cuMemAlloc_v2(&x, BYTES));
 	CALL(cuStreamCreate(&s, 1));
@@ -160,7 +160,7 @@ static void wait_often(void)
 	unsigned long long cycles;
 	unsigned dice = seed + (unsigned)me->tid;
 	CUstream s;
-	void *args[] = {&cycles};
+	void *args[] = { &cycles };
 
 	CALL(cuStreamCreate(&s, 1));
 	while (has_time()) {
@@ -173,11 +173,11 @@ static void wait_often(void)
 
 static void *thread(void *kind)
 {
-	static void (*const does[TRUTH_KINDS])(void) = {[TRUTH_COPY] = copy,
-							[TRUTH_LAUNCH] = launch,
-							[TRUTH_GRAPH] = graph,
-							[TRUTH_SPIN] = spin,
-							[TRUTH_WAIT] = wait_often};
+	static void (*const does[TRUTH_KINDS])(void) = { [TRUTH_COPY] = copy,
+		[TRUTH_LAUNCH] = launch,
+		[TRUTH_GRAPH] = graph,
+		[TRUTH_SPIN] = spin,
+		[TRUTH_WAIT] = wait_often };
 
 	if (take_slot((uint32_t)(uintptr_t)kind, 0))
 		return NULL;
@@ -235,9 +235,8 @@ static void work(long nthreads, int churns)
 
 	start();
 	for (; n < nthreads && n < 64; n++)
-		if (pthread_create(
-			&id[n], NULL, thread,
-			(void *)(uintptr_t)(1 + (seed + (unsigned)n) % (TRUTH_KINDS - 1))))
+		if (pthread_create(&id[n], NULL, thread,
+			    (void *)(uintptr_t)(1 + (seed + (unsigned)n) % (TRUTH_KINDS - 1))))
 			break;
 	if (churns)
 		churn();

@@ -42,15 +42,15 @@ enum truth_victim {
 
 struct truth_thread {
 	int32_t pid, tid;
-	uint32_t kind;		    /* enum truth_kind */
-	uint32_t leader;	    /* 1: the first thread of its process */
-	uint32_t done;		    /* 1: it made all its calls */
-	int32_t landed;		    /* the driver writes here during the call; 0 before it */
+	uint32_t kind;              /* enum truth_kind */
+	uint32_t leader;            /* 1: the first thread of its process */
+	uint32_t done;              /* 1: it made all its calls */
+	int32_t landed;             /* the driver writes here during the call; 0 before it */
 	uint64_t started, returned; /* calls of the driver */
-	uint64_t first_ns;	    /* CLOCK_MONOTONIC just before the first */
-	uint64_t base;		    /* TRUTH_COPY: the device address that call 0 copies from */
-	uint64_t blocked;	    /* number of the call that slept at the kill; 0: none */
-	uint64_t at_kill;	    /* `returned` just before the kill */
+	uint64_t first_ns;          /* CLOCK_MONOTONIC just before the first */
+	uint64_t base;              /* TRUTH_COPY: the device address that call 0 copies from */
+	uint64_t blocked;           /* number of the call that slept at the kill; 0: none */
+	uint64_t at_kill;           /* `returned` just before the kill */
 };
 
 struct truth_sample {
@@ -66,11 +66,11 @@ struct truth {
 	uint32_t victim; /* enum truth_victim */
 	int32_t program; /* the process that gtcollect started, when the kill came */
 	int32_t victim_pid;
-	uint32_t hit;			      /* 1: the victim existed when the signal was sent */
-	uint32_t victim_done;		      /* 1: it was at its end already */
-	int32_t recorder_signal;	      /* gtcollect died by it; 0: it ended by itself */
+	uint32_t hit;                         /* 1: the victim existed when the signal was sent */
+	uint32_t victim_done;                 /* 1: it was at its end already */
+	int32_t recorder_signal;              /* gtcollect died by it; 0: it ended by itself */
 	int32_t recorder_status, main_status; /* as a shell has them; -1: not known */
-	uint32_t programs_hung; /* 1: programs had to be killed in the end */
+	uint32_t programs_hung;               /* 1: programs had to be killed in the end */
 	uint32_t recorder_hung; /* 1: gtcollect went on after its programs had ended */
 	uint32_t nsamples;
 	uint64_t kill_ns;

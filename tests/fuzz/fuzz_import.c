@@ -22,7 +22,7 @@ static void read_back(int fd)
 		last = ev.row.start;
 	}
 	if (more < 0)
-		abort();	/* a trace that the importer closed must be complete */
+		abort(); /* a trace that the importer closed must be complete */
 	gt_iter_close(it);
 	gt_reader_close(r);
 }
@@ -37,7 +37,7 @@ static void import(const struct gt_importer *importer, const uint8_t *data, size
 
 	if (w && importer->import(in, w, &err)) {
 		if (!err.code)
-			abort();	/* a failure must have an error text */
+			abort(); /* a failure must have an error text */
 		gt_writer_abandon(w);
 	} else if (w && !gt_writer_close(w, &err)) {
 		lseek(fd, 0, SEEK_SET);

@@ -31,9 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool ours;
 
 	if (memchr(data, 0, size))
-		return 0;	/* jansson ignores a NUL after a number */
+		return 0; /* jansson ignores a NUL after a number */
 	if (size >= 2 && (data[0] == 0x1f || data[0] == 0x28 || (data[0] & 0xf0) == 0x50))
-		return 0;	/* would be unpacked first */
+		return 0; /* would be unpacked first */
 	theirs = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
 	ours = accepts(data, size, true);
 	if (ours != (theirs != NULL) || (ours && !accepts(data, size, false)))

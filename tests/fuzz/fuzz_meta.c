@@ -14,9 +14,13 @@
 
 static void put_block(int fd, const uint8_t *content, size_t n)
 {
-	struct gt_wire_block head = { .magic = GT_WIRE_BLOCK_MAGIC, .size = sizeof(head),
-				      .kind = GT_W_META, .rows = 1, .epoch = 1, .track = GT_NONE,
-				      .bytes = (uint32_t)n };
+	struct gt_wire_block head = { .magic = GT_WIRE_BLOCK_MAGIC,
+		.size = sizeof(head),
+		.kind = GT_W_META,
+		.rows = 1,
+		.epoch = 1,
+		.track = GT_NONE,
+		.bytes = (uint32_t)n };
 	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, sizeof(head) };
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	size_t room = ZSTD_compressBound(n);
@@ -26,7 +30,7 @@ static void put_block(int fd, const uint8_t *content, size_t n)
 	head.zbytes = (uint32_t)ZSTD_compress2(z, to, room, content, n);
 	head.crc = gt_crc(&head, offsetof(struct gt_wire_block, crc));
 	if (write(fd, &skip, sizeof(skip)) < 0 || write(fd, &head, sizeof(head)) < 0 ||
-	    write(fd, to, head.zbytes) < 0)
+		write(fd, to, head.zbytes) < 0)
 		abort();
 	free(to);
 	ZSTD_freeCCtx(z);

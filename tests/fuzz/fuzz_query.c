@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* strsep */
+#define _GNU_SOURCE /* strsep */
 /* Arbitrary values of --where, --by, --agg and --order-by, one per line: each is a query, or an
  * error with a position within the invalid text. */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 static void check_error(const char *wrong, const struct gt_err *err)
 {
 	if (!err->code || !*err->text || strchr(err->text, '\n') ||
-	    (err->offset != GT_NO_OFFSET && err->offset > strlen(wrong)))
+		(err->offset != GT_NO_OFFSET && err->offset > strlen(wrong)))
 		abort();
 }
 
@@ -21,7 +21,7 @@ static void check_query(const struct gt_query *q)
 		const struct gt_query_node *n = &q->nodes[i];
 
 		if ((n->op != GT_Q_TEST && (n->left >= i || n->right >= i)) ||
-		    n->column + n->length > strlen(q->where) || n->use >= q->nuses)
+			n->column + n->length > strlen(q->where) || n->use >= q->nuses)
 			abort();
 		if (n->op == GT_Q_TEST && n->text && n->test != GT_Q_WORDS)
 			gt_query_text_matches(n, "cuLaunchKernel");

@@ -40,8 +40,10 @@ static uint64_t read_word(struct input *in)
 	return v < WIDE ? v : read_number(in, 8);
 }
 
-static uint32_t chunk_capacity(void) { return rings.chunk_bytes -
-				       (uint32_t)sizeof(struct gt_ring_chunk); }
+static uint32_t chunk_capacity(void)
+{
+	return rings.chunk_bytes - (uint32_t)sizeof(struct gt_ring_chunk);
+}
 
 /* Returns the bytes of the ring that are in use. */
 static uint32_t put_records(struct input *in, uint8_t *to, int64_t now)
@@ -58,7 +60,7 @@ static uint32_t put_records(struct input *in, uint8_t *to, int64_t now)
 		rec.start = (uint64_t)now - read_number(in, 2) * 100 - 1;
 		rec.end = rec.start + read_number(in, 1);
 		if (kind != GT_REC_CALL && kind != GT_REC_EVENT) {
-			rec.end = words * 8;	/* a text and its length */
+			rec.end = words * 8; /* a text and its length */
 			rec.nargs = 0;
 		}
 		if (used + sizeof(rec) + words * 8 > chunk_capacity())
@@ -79,8 +81,8 @@ static void put_thread(struct input in)
 	struct gt_ring_thread *t = &rings.threads[0];
 	struct gt_ring_chunk *c = gt_rings_chunk(&rings, 0);
 	int64_t now = gt_clock_monotonic();
-	uint64_t left = (uint64_t)(in.end - in.at), used = left < chunk_capacity() ? left & ~7ul :
-			chunk_capacity();
+	uint64_t left = (uint64_t)(in.end - in.at),
+		 used = left < chunk_capacity() ? left & ~7ul : chunk_capacity();
 
 	rings.s->free_head = 1ull << 32 | c->next;
 	*c = (struct gt_ring_chunk){ .next = GT_RING_NIL };
@@ -90,15 +92,16 @@ static void put_thread(struct input in)
 		used = put_records(&in, c->payload, now);
 	for (unsigned i = 0; i < GT_RING_OPEN_MAX; i++)
 		t->open[i] = (struct gt_ring_open){ .start = (uint64_t)now - 50 + i,
-						    .id = (uint16_t)(depth * 7 + i),
-						    .nargs = (uint8_t)(depth >> 4) };
+			.id = (uint16_t)(depth * 7 + i),
+			.nargs = (uint8_t)(depth >> 4) };
 	t->tid = getpid();
 	t->generation = 1;
 	t->role = how & PRODUCER ? GT_RING_PRODUCER : GT_RING_CALLER;
 	t->word = used << 8 | depth % (GT_RING_OPEN_MAX + 2);
 	t->state = how & DEAD ? GT_SLOT_DONE : GT_SLOT_LIVE;
-	rings.procs[0] = (struct gt_ring_proc){ .state = GT_SLOT_LIVE, .pid = getpid(),
-						.generation = 1, .comm = "fuzz" };
+	rings.procs[0] = (struct gt_ring_proc){
+		.state = GT_SLOT_LIVE, .pid = getpid(), .generation = 1, .comm = "fuzz"
+	};
 	*rings.bits[GT_BITS_NEW_PROCS] = *rings.bits[GT_BITS_NEW_THREADS] = 1;
 	rings.s->args = how & ALL_ARGS ? GT_ARGS_ALL : GT_ARGS_KEY;
 	rings.s->gpu = !!(how & GPU);
@@ -116,7 +119,7 @@ static void record(int fd)
 		abort();
 	for (int i = 0; i < PASSES; i++)
 		if (gt_recorder_pass(r, &err) < 0)
-			abort();	/* one process would end the recording of all processes */
+			abort(); /* one process would end the recording of all processes */
 	if (gt_recorder_finish(r, &err))
 		abort();
 	gt_recorder_close(r);

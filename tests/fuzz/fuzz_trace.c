@@ -14,8 +14,8 @@ static int read_columns(void *arg, unsigned worker, const struct gt_cols *c)
 	uint32_t n;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		*sum += (uint64_t)c->start[i] + (uint64_t)c->dur[i] + c->types[c->code ?
-			c->code[i] : 0];
+		*sum += (uint64_t)c->start[i] + (uint64_t)c->dur[i] +
+			c->types[c->code ? c->code[i] : 0];
 	for (uint32_t k = 0; k < c->ntypes; k++) {
 		const uint64_t *v = gt_cols_args(c, k, 0, &n);
 
@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_filter all = { .args = true }, some = { .ranged = true, .from = 1000,
-							  .to = 100000, .args = true };
+	struct gt_filter all = { .args = true },
+			 some = { .ranged = true, .from = 1000, .to = 100000, .args = true };
 	struct gt_event ev;
 	struct gt_reader *r;
 	struct gt_iter *it;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_BYTES (16u << 20)	/* all corpus files are much shorter */
-#define SECONDS 20		/* for one file; an alarm ends a target that hangs */
+#define MAX_BYTES (16u << 20) /* all corpus files are much shorter */
+#define SECONDS 20            /* for one file; an alarm ends a target that hangs */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,7 +54,8 @@ int main(int argc, char **argv)
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	while ((e = readdir(dir)))
 		if (e->d_name[0] != '.' &&
-		    snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name) < (int)sizeof(path))
+			snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name) <
+				(int)sizeof(path))
 			n += replay(path);
 	closedir(dir);
 	if (n)

@@ -50,14 +50,15 @@
 #include <unistd.h>
 #include "formats/cuda/cuda_api_cbid.h"
 
+/* clang-format off */
 #define FUNCTIONS(X) \
 	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) \
 	X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) \
 	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) \
-	X(cuptiActivityGetNextRecord) \
-	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) \
-	X(cuptiGetVersion) X(cuptiSetThreadIdType) \
+	X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) \
+	X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType) \
 	X(cuptiActivityConfigureUnifiedMemoryCounter)
+/* clang-format on */
 static struct {
 #define X(name) __typeof__(name) *name;
 	FUNCTIONS(X)
@@ -79,14 +80,17 @@ static size_t nspare;
 /* CUPTI may deliver buffers of another client too; the client must not keep those */
 static uint8_t *ours[MAX_BUFFERS];
 static size_t nours;
-static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS];
-		       } counts, marked;
+static struct counts {
+	uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS];
+} counts, marked;
 /* by kind of overhead, by kind of counter */
-static struct sums { uint64_t n, value, ns; } overheads[16], counters[16];
-static uint32_t lags[MAX_LAGS];	/* us */
+static struct sums {
+	uint64_t n, value, ns;
+} overheads[16], counters[16];
+static uint32_t lags[MAX_LAGS]; /* us */
 static size_t nlags;
 enum { WORK, DRIVER, RUNTIME, SETS };
-static uint64_t ids[SETS][IDS / 64];	/* bit maps of correlation ids */
+static uint64_t ids[SETS][IDS / 64]; /* bit maps of correlation ids */
 
 static uint64_t now(void)
 {
@@ -123,7 +127,7 @@ static void __attribute__((format(printf, 1, 2))) log_line(const char *format, .
 static uint8_t *map(void)
 {
 	uint8_t *b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	pthread_mutex_lock(&lock);
 	if (b == MAP_FAILED || nours == MAX_BUFFERS)
@@ -208,9 +212,10 @@ static void read_record(const CUpti_Activity *r)
 		mark_id(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME,
 			call->correlationId);
 	if (r->kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
-		sum(overheads, overhead->overheadKind < 16 ? overhead->overheadKind :
-		    1 + (overhead->overheadKind >> 16),
-		    (uint64_t)overhead->objectKind, overhead->start, overhead->end);
+		sum(overheads,
+			overhead->overheadKind < 16 ? overhead->overheadKind
+						    : 1 + (overhead->overheadKind >> 16),
+			(uint64_t)overhead->objectKind, overhead->start, overhead->end);
 	if (r->kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
 		sum(counters, counter->counterKind, counter->value, counter->start, counter->end);
 	if (calls && r->kind == CUPTI_ACTIVITY_KIND_DRIVER)
@@ -218,8 +223,8 @@ static void read_record(const CUpti_Activity *r)
 			(unsigned long long)call->end);
 }
 
-static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t unused,
-			       size_t valid)
+static void CUPTIAPI completed(
+	CUcontext context, uint32_t stream, uint8_t *buffer, size_t unused, size_t valid)
 {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	CUpti_Activity *r = NULL;
@@ -247,7 +252,7 @@ static void *flush(void *arg)
 	useconds_t us = (useconds_t)(uintptr_t)arg * 1000;
 
 	for (uint64_t came, before = 0;;
-	     before = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED)) {
+		before = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED)) {
 		usleep(us);
 		came = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED);
 		if (quiet && came != before)
@@ -267,25 +272,24 @@ static const uint16_t driver_calls[] = {
 };
 static const uint16_t runtime_calls[] = {
 #define R(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-	R(cudaLaunchKernel_v7000) R(cudaLaunchKernel_ptsz_v7000) R(cudaLaunchKernelExC_v11060)
-		R(cudaLaunchKernelExC_ptsz_v11060)
-	R(cudaLaunchCooperativeKernel_v9000) R(cudaLaunchCooperativeKernel_ptsz_v9000)
-	R(cudaGraphLaunch_v10000) R(cudaGraphLaunch_ptsz_v10000)
-	R(cudaMemcpy_v3020) R(cudaMemcpy_ptds_v7000) R(cudaMemcpyAsync_v3020)
-	R(cudaMemcpyAsync_ptsz_v7000)
-	R(cudaMemset_v3020) R(cudaMemset_ptds_v7000) R(cudaMemsetAsync_v3020)
-	R(cudaMemsetAsync_ptsz_v7000)
+	R(cudaLaunchKernel_v7000) R(cudaLaunchKernel_ptsz_v7000) R(cudaLaunchKernelExC_v11060) R(
+		cudaLaunchKernelExC_ptsz_v11060) R(cudaLaunchCooperativeKernel_v9000)
+		R(cudaLaunchCooperativeKernel_ptsz_v9000) R(cudaGraphLaunch_v10000) R(
+			cudaGraphLaunch_ptsz_v10000) R(cudaMemcpy_v3020) R(cudaMemcpy_ptds_v7000)
+			R(cudaMemcpyAsync_v3020) R(cudaMemcpyAsync_ptsz_v7000) R(cudaMemset_v3020)
+				R(cudaMemset_ptds_v7000) R(cudaMemsetAsync_v3020)
+					R(cudaMemsetAsync_ptsz_v7000)
 #undef R
 };
 
-static void CUPTIAPI call_back(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-			       const void *data)
+static void CUPTIAPI call_back(
+	void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
 	static _Thread_local volatile uint32_t last;
 
 	last = ((const CUpti_CallbackData *)data)->correlationId;
 	(void)last, (void)user, (void)domain, (void)id;
-	called_back++;		/* approximate if there are several threads */
+	called_back++; /* approximate if there are several threads */
 }
 
 /* True if the word is in the list. */
@@ -312,8 +316,8 @@ static void subscribe(void)
 
 	check("cuptiSubscribe", code);
 	for (size_t i = 0; !code && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
-		code = c.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-					     driver_calls[i]);
+		code = c.cuptiEnableCallback(
+			1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i]);
 	check("cuptiEnableCallback", code);
 }
 
@@ -324,47 +328,51 @@ static void configure_counters(void)
 	for (int i = 0; i < 8; i++)
 		config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
 			CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
-				(CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1 };
+			(CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1
+		};
 	for (int i = 0; i < 8; i++)
 		check("cuptiActivityConfigureUnifiedMemoryCounter of one kind",
-		      c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
+			c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
 	check("cuptiActivityConfigureUnifiedMemoryCounter",
-	      c.cuptiActivityConfigureUnifiedMemoryCounter(config, 8));
+		c.cuptiActivityConfigureUnifiedMemoryCounter(config, 8));
 }
 
 static void more_kinds(void)
 {
 	const char *more = getenv("CUPTI_CLIENT_KINDS");
 
-	for (const char *p = more && *more ? more : NULL; p; p = strchr(p, ',') ?
-	     strchr(p, ',') + 1 : NULL) {
+	for (const char *p = more && *more ? more : NULL; p;
+		p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		unsigned kind = (unsigned)strtoul(p, NULL, 10);
 
 		if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
 			configure_counters();
 		check("cuptiActivityEnable of one of CUPTI_CLIENT_KINDS",
-		      c.cuptiActivityEnable((CUpti_ActivityKind)kind));
+			c.cuptiActivityEnable((CUpti_ActivityKind)kind));
 	}
 }
 
 static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-		CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMCPY2,
+	CUPTI_ACTIVITY_KIND_MEMSET,
 };
 
 static void enable(void)
 {
 	int code = 0;
 
-	check("cuptiActivityRegisterCallbacks", c.cuptiActivityRegisterCallbacks(requested,
-		completed));
-	for (size_t i = 0; has_mode("api") && !code &&
-	     i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
+	check("cuptiActivityRegisterCallbacks",
+		c.cuptiActivityRegisterCallbacks(requested, completed));
+	for (size_t i = 0;
+		has_mode("api") && !code && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
 		code = c.cuptiActivityEnableDriverApi(driver_calls[i], 1);
 	check("cuptiActivityEnableDriverApi", code);
 	code = 0;
 	for (size_t i = 0; has_mode("runtimeapi") && !code &&
-	     i < sizeof(runtime_calls) / sizeof(*runtime_calls); i++)
+		i < sizeof(runtime_calls) / sizeof(*runtime_calls);
+		i++)
 		code = c.cuptiActivityEnableRuntimeApi(runtime_calls[i], 1);
 	check("cuptiActivityEnableRuntimeApi", code);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -372,7 +380,7 @@ static void enable(void)
 	more_kinds();
 	if (variable("CUPTI_CLIENT_WAITS", 0))
 		check("cuptiActivityEnable",
-		      c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+			c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
 }
 
 static void set(CUpti_ActivityAttribute attribute, long value)
@@ -381,8 +389,8 @@ static void set(CUpti_ActivityAttribute attribute, long value)
 	size_t size = sizeof(yes);
 
 	if (value >= 0)
-		check("cuptiActivitySetAttribute", c.cuptiActivitySetAttribute(attribute, &size,
-			&yes));
+		check("cuptiActivitySetAttribute",
+			c.cuptiActivitySetAttribute(attribute, &size, &yes));
 }
 
 /* Attributes that are switches have a size of one byte. */
@@ -393,14 +401,14 @@ static void more_attributes(void)
 	for (char *end; p && *p; p = *end ? end + 1 : end) {
 		int attribute = (int)strtol(p, &end, 10);
 		bool is_switch = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
-				 attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER ||
-				 attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
-		size_t value = strtoul(end + (*end == '='), &end, 10), size = is_switch ? 1 :
-			       sizeof(value);
+			attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER ||
+			attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
+		size_t value = strtoul(end + (*end == '='), &end, 10),
+		       size = is_switch ? 1 : sizeof(value);
 
 		check("an attribute",
-		      c.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute, &size,
-						  &value));
+			c.cuptiActivitySetAttribute(
+				(CUpti_ActivityAttribute)attribute, &size, &value));
 	}
 }
 
@@ -412,30 +420,31 @@ static void log_counts(const char *when, const struct counts *a, const struct co
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
 	log_line("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu "
 		 "buffers_asked %llu completed %llu mapped %llu "
-	    "foreign %llu bytes %llu dropped %llu asked_for %llu", when, KIND(CONCURRENT_KERNEL),
-	    KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
-	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes),
-	    SINCE(dropped),
-	    (unsigned long long)__atomic_load_n(&flushes, __ATOMIC_RELAXED));
+		 "foreign %llu bytes %llu dropped %llu asked_for %llu",
+		when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER),
+		KIND(RUNTIME), SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign),
+		SINCE(bytes), SINCE(dropped),
+		(unsigned long long)__atomic_load_n(&flushes, __ATOMIC_RELAXED));
 }
 
 static void log_joins(void)
 {
-	uint64_t n[4] = { 0 };	/* index bits: the id is that of a driver call, of a runtime call */
+	uint64_t n[4] = { 0 }; /* index bits: the id is that of a driver call, of a runtime call */
 
 	for (uint32_t i = 0; i < IDS / 64; i++)
 		for (uint64_t w = ids[WORK][i]; w; w &= w - 1)
 			n[(ids[DRIVER][i] & w & -w ? 1 : 0) + (ids[RUNTIME][i] & w & -w ? 2 : 0)]++;
 	log_line("ids_of_work driver_call_only %llu runtime_call_only %llu of_both %llu "
 		 "of_neither %llu",
-		 (unsigned long long)n[1],
-	    (unsigned long long)n[2], (unsigned long long)n[3], (unsigned long long)n[0]);
+		(unsigned long long)n[1], (unsigned long long)n[2], (unsigned long long)n[3],
+		(unsigned long long)n[0]);
 }
 
 static int by_size(const void *a, const void *b)
 {
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 :
-	       *(const uint32_t *)a > *(const uint32_t *)b;
+	return *(const uint32_t *)a < *(const uint32_t *)b
+		? -1
+		: *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
 static void log_lags(void)
@@ -444,8 +453,7 @@ static void log_lags(void)
 		return;
 	qsort(lags, nlags, sizeof(*lags), by_size);
 	log_line("record_lag records %zu median_ms %.1f p99_ms %.1f max_ms %.1f", nlags,
-		 lags[nlags / 2] / 1e3, lags[nlags * 99 / 100] / 1e3,
-	    lags[nlags - 1] / 1e3);
+		lags[nlags / 2] / 1e3, lags[nlags * 99 / 100] / 1e3, lags[nlags - 1] / 1e3);
 }
 
 static void log_sums(const char *what, const struct sums *s)
@@ -453,8 +461,8 @@ static void log_sums(const char *what, const struct sums *s)
 	for (int i = 0; i < 16; i++)
 		if (s[i].n)
 			log_line("%s %d n %llu value %llu ns %llu", what, i,
-				 (unsigned long long)s[i].n, (unsigned long long)s[i].value,
-			    (unsigned long long)s[i].ns);
+				(unsigned long long)s[i].n, (unsigned long long)s[i].value,
+				(unsigned long long)s[i].ns);
 }
 
 static void at_exit(void)
@@ -476,7 +484,7 @@ static void at_exit(void)
 	for (int i = 0; i < KINDS; i++)
 		if (counts.records[i])
 			log_line("records of kind %d: %llu", i,
-				 (unsigned long long)counts.records[i]);
+				(unsigned long long)counts.records[i]);
 	log_sums("overhead", overheads);
 	log_sums("counter", counters);
 	if (called_back)
@@ -507,8 +515,8 @@ __attribute__((visibility("default"))) void cupti_client_again(void)
 __attribute__((visibility("default"))) void cupti_client_on(int on)
 {
 	for (size_t i = 0; c.cuptiActivityDisable && i < sizeof(kinds) / sizeof(*kinds); i++)
-		check("a kind", on ? c.cuptiActivityEnable(kinds[i]) :
-		      c.cuptiActivityDisable(kinds[i]));
+		check("a kind",
+			on ? c.cuptiActivityEnable(kinds[i]) : c.cuptiActivityDisable(kinds[i]));
 }
 
 static bool find(void)
@@ -518,15 +526,16 @@ static bool find(void)
 	void *lib = NULL;
 
 	for (size_t i = 0; !lib && i < sizeof(names) / sizeof(*names); i++)
-		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);	/* the program's own copy first */
+		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD); /* the program's own copy first */
 	if (!lib && named && *named)
 		lib = dlopen(named, RTLD_NOW);
 	for (size_t i = 0; !lib && i < sizeof(names) / sizeof(*names); i++)
 		lib = dlopen(names[i], RTLD_NOW);
 	if (!lib)
 		return false;
-#define X(name) *(void **)&c.name = dlsym(lib, #name); \
-	if (!c.name) \
+#define X(name)                                                                                    \
+	*(void **)&c.name = dlsym(lib, #name);                                                     \
+	if (!c.name)                                                                               \
 		return false;
 	FUNCTIONS(X)
 #undef X
@@ -558,13 +567,13 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	c.cuptiGetVersion(&version);
 	if (variable("CUPTI_CLIENT_CLOCK", 1))
 		check("cuptiActivityRegisterTimestampCallback",
-		      c.cuptiActivityRegisterTimestampCallback(now));
+			c.cuptiActivityRegisterTimestampCallback(now));
 	if (variable("CUPTI_CLIENT_THREADS", 0))
 		check("cuptiSetThreadIdType",
-		      c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
+			c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
 	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-	    variable("CUPTI_CLIENT_PER_THREAD", -1));
+		variable("CUPTI_CLIENT_PER_THREAD", -1));
 	more_attributes();
 	if (has_mode("callbacks"))
 		subscribe();

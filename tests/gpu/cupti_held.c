@@ -127,12 +127,12 @@ static void launch_all(bool other, bool behind)
 	for (int turn = 0; turn < 2; turn++) {
 		if (turn == behind && other)
 			pthread_create(&thread, NULL, launch_long, NULL),
-			pthread_join(thread, NULL);
+				pthread_join(thread, NULL);
 		else if (turn == behind)
 			launch_long(NULL);
 		for (int i = 0; i < 5 && turn != behind; i++)
-			OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count },
-					  NULL));
+			OK(cuLaunchKernel(
+				relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
 	}
 	OK(cuStreamSynchronize(s));
 }
@@ -154,8 +154,8 @@ static void watch(bool force)
 	}
 	printf(": %d of 5 were delivered while the long one ran, the first after %.0f ms; "
 	       "%d of 5 and %d of 1 in the end, %d of it without times; "
-	       "%d buffers\n", before, (double)first / 1e6, short_ones, long_ones, long_untimed,
-	       given);
+	       "%d buffers\n",
+		before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
 }
 
 int main(int argc, char **argv)

@@ -32,7 +32,7 @@ static int (*enable_callback)(uint32_t, void *, int, uint32_t);
 static uint8_t buffers[64][65536] __attribute__((aligned(8)));
 static int given;
 static uint64_t kernels, launches, others, runtimes, sets;
-static uint8_t ids[1 << 20];		/* flags by correlation id: DRIVER, RUNTIME, SET */
+static uint8_t ids[1 << 20]; /* flags by correlation id: DRIVER, RUNTIME, SET */
 enum { DRIVER = 1, RUNTIME = 2, SET = 4 };
 static bool by_callback;
 static uint32_t launch_cbid;
@@ -71,8 +71,10 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		runtimes += kind == GT_CUPTI_RUNTIME;
 		sets += kind == GT_CUPTI_MEMSET;
 		memcpy(&id, r + (kind == GT_CUPTI_MEMSET ? GT_C_CORRELATION : GT_A_CORRELATION), 4);
-		ids[id % sizeof(ids)] |= kind == GT_CUPTI_DRIVER ? DRIVER :
-			kind == GT_CUPTI_RUNTIME ? RUNTIME : kind == GT_CUPTI_MEMSET ? SET : 0;
+		ids[id % sizeof(ids)] |= kind == GT_CUPTI_DRIVER ? DRIVER
+			: kind == GT_CUPTI_RUNTIME               ? RUNTIME
+			: kind == GT_CUPTI_MEMSET                ? SET
+								 : 0;
 	}
 }
 
@@ -97,7 +99,7 @@ static bool is_work_call(uint32_t cbid)
 	return false;
 }
 
-static int (*set)(void *at, int value, size_t bytes, void *stream);	/* cudaMemsetAsync */
+static int (*set)(void *at, int value, size_t bytes, void *stream); /* cudaMemsetAsync */
 static void *block;
 
 static void launch(CUfunction empty, int n)
@@ -116,7 +118,7 @@ static void launch(CUfunction empty, int n)
 
 static void profile(CUfunction empty, bool few)
 {
-	one_by_one(false);	/* as a tool that detaches for a profiler */
+	one_by_one(false); /* as a tool that detaches for a profiler */
 	OK(cupti.disable(GT_CUPTI_KERNEL));
 	OK(cupti.flush(1));
 	OK(cupti.enable(GT_CUPTI_KERNEL));
@@ -147,8 +149,8 @@ static void enable_again(const char *way)
 	if (kind || !strcmp(way, "kindoff"))
 		OK(cupti.enable(GT_CUPTI_DRIVER));
 	if (kind)
-		for (uint32_t cbid = 1; cbid < 1000 && (is_work_call(cbid) ||
-							!cupti.enable_driver_call(cbid, 0));)
+		for (uint32_t cbid = 1;
+			cbid < 1000 && (is_work_call(cbid) || !cupti.enable_driver_call(cbid, 0));)
 			cbid++;
 	if (!strcmp(way, "kindoff"))
 		OK(cupti.disable(GT_CUPTI_DRIVER));
@@ -207,7 +209,7 @@ int main(int argc, char **argv)
 	OK(cuModuleLoadData(&m, empty_ptx));
 	empty = cu_kernel(m, "empty");
 	if ((runtime = dlopen("libcudart.so.13", RTLD_NOW)) &&
-	    (*(void **)&alloc = dlsym(runtime, "cudaMalloc")) && !alloc(&block, 4096))
+		(*(void **)&alloc = dlsym(runtime, "cudaMalloc")) && !alloc(&block, 4096))
 		*(void **)&set = dlsym(runtime, "cudaMemsetAsync");
 	launch(empty, 20);
 	if (!strncmp(before, "profiler", 8))
@@ -225,8 +227,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(ids); i++)
 		with[ids[i]]++;
 	printf("%s %s: %d launches %d kernels %d driver %d other %d runtime; %d sets, with a driver call's number %d, with a runtime "
-	       "call's %d\n", before, argv[3], n, (int)kernels, (int)launches, (int)others,
-	       (int)runtimes, (int)sets, with[SET | DRIVER] + with[SET | DRIVER | RUNTIME],
-	       with[SET | RUNTIME] + with[SET | DRIVER | RUNTIME]);
+	       "call's %d\n",
+		before, argv[3], n, (int)kernels, (int)launches, (int)others, (int)runtimes,
+		(int)sets, with[SET | DRIVER] + with[SET | DRIVER | RUNTIME],
+		with[SET | RUNTIME] + with[SET | DRIVER | RUNTIME]);
 	return 0;
 }

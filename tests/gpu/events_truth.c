@@ -25,8 +25,7 @@ static void *pinned;
 static CUfunction busy;
 
 static CUresult (*query)(CUevent), (*exchange)(int *), (*capturing)(CUstream, int *),
-	(*create_ctx)(CUcontext *, unsigned, CUdevice),
-	(*destroy_ctx)(CUcontext);
+	(*create_ctx)(CUcontext *, unsigned, CUdevice), (*destroy_ctx)(CUcontext);
 
 static void *find(const char *name)
 {
@@ -90,22 +89,34 @@ static void a_round(CUstream s, const CUfunction f[4], bool alone)
 	int n = ELEMENTS, few = 256;
 	float by = 0.5f;
 
-#define THEN do { if (alone) OK(cuStreamSynchronize(s)); } while (0)
-	OK(cuMemcpyHtoDAsync_v2(a, pinned, 1 << 20, s)); THEN;
-	LAUNCH(f[0], n, s, &a, &b, &c, &n); THEN;
-	LAUNCH(f[1], n, s, &by, &a, &b, &n); THEN;
-	LAUNCH(f[2], few, s, &a, &by, &few); THEN;
-	LAUNCH(f[3], n / 16, s, &a, &n); THEN;
-	spin(s, 100); THEN;
-	OK(cuMemsetD8Async(c, 0, 1 << 20, s)); THEN;
-	OK(cuMemcpyDtoHAsync_v2(pinned, b, 1 << 20, s)); THEN;
+#define THEN                                                                                       \
+	do {                                                                                       \
+		if (alone)                                                                         \
+			OK(cuStreamSynchronize(s));                                                \
+	} while (0)
+	OK(cuMemcpyHtoDAsync_v2(a, pinned, 1 << 20, s));
+	THEN;
+	LAUNCH(f[0], n, s, &a, &b, &c, &n);
+	THEN;
+	LAUNCH(f[1], n, s, &by, &a, &b, &n);
+	THEN;
+	LAUNCH(f[2], few, s, &a, &by, &few);
+	THEN;
+	LAUNCH(f[3], n / 16, s, &a, &n);
+	THEN;
+	spin(s, 100);
+	THEN;
+	OK(cuMemsetD8Async(c, 0, 1 << 20, s));
+	THEN;
+	OK(cuMemcpyDtoHAsync_v2(pinned, b, 1 << 20, s));
+	THEN;
 	kernels += 5, copies += 2, sets++;
 }
 
 static void work(void)
 {
 	const CUfunction f[] = { cu_kernel(module, VECTOR_ADD), cu_kernel(module, SAXPY),
-				 cu_kernel(module, SCALE), cu_kernel(module, RELU) };
+		cu_kernel(module, SCALE), cu_kernel(module, RELU) };
 	CUstream s[] = { NULL, stream(0), stream(1) };
 
 	for (int i = 0; i < 300; i++) {
@@ -136,31 +147,32 @@ static void waits(void)
 		worst = took[i] > worst ? took[i] : worst;
 	}
 	printf("after a kernel of 400 ms: the longest of 150 launches took %llu ns, "
-	       "the median %llu ns\n", (unsigned long long)worst,
-	       (unsigned long long)median(took, 150));
+	       "the median %llu ns\n",
+		(unsigned long long)worst, (unsigned long long)median(took, 150));
 	do {
 		from = now();
 		spin(s, 1);
 		more++;
 	} while (now() - from < 5000000 && more < 20000);
-	printf("launches until one waited: %d%s\n", 150 + more, more == 20000 ? " and none waited"
-	       : "");
+	printf("launches until one waited: %d%s\n", 150 + more,
+		more == 20000 ? " and none waited" : "");
 	OK(cuCtxSynchronize());
 }
 
 /* ---- cost ---- */
 
-#define COST(what, call) do { \
-	uint64_t took[2000]; \
-	for (int i_ = 0; i_ < 2000; i_++) { \
-		uint64_t from_ = now(); \
-		(void)(call); \
-		took[i_] = now() - from_; \
-		if (i_ % 200 == 199) \
-			OK(cuCtxSynchronize()); \
-	} \
-	printf("%-52s %6llu ns\n", what, (unsigned long long)median(took, 2000)); \
-} while (0)
+#define COST(what, call)                                                                           \
+	do {                                                                                       \
+		uint64_t took[2000];                                                               \
+		for (int i_ = 0; i_ < 2000; i_++) {                                                \
+			uint64_t from_ = now();                                                    \
+			(void)(call);                                                              \
+			took[i_] = now() - from_;                                                  \
+			if (i_ % 200 == 199)                                                       \
+				OK(cuCtxSynchronize());                                            \
+		}                                                                                  \
+		printf("%-52s %6llu ns\n", what, (unsigned long long)median(took, 2000));          \
+	} while (0)
 
 static void cost(void)
 {
@@ -201,7 +213,7 @@ static void pairs(const char *when, CUstream s)
 	}
 	from = median(took, 200);
 	printf("reference, %s: least %llu ns, median %llu ns\n", when, (unsigned long long)took[0],
-	       (unsigned long long)from);
+		(unsigned long long)from);
 }
 
 static void reference(void)
@@ -219,7 +231,11 @@ static void reference(void)
 
 /* ---- capture ---- */
 
-static struct { CUevent first, last; int mode; CUstream blocking; } capture_test;
+static struct {
+	CUevent first, last;
+	int mode;
+	CUstream blocking;
+} capture_test;
 
 static void *query_event(void *arg)
 {
@@ -228,8 +244,9 @@ static void *query_event(void *arg)
 	OK(cuCtxSetCurrent(ctx));
 	if (capture_test.mode)
 		exchange(&capture_test.mode);
-	return (void *)(intptr_t)(strcmp(arg, "query") ? cuEventElapsedTime(&ms, capture_test.first,
-		capture_test.last) : query(capture_test.first));
+	return (void *)(intptr_t)(strcmp(arg, "query")
+			? cuEventElapsedTime(&ms, capture_test.first, capture_test.last)
+			: query(capture_test.first));
 }
 
 static void query_during_capture(const char *what, int mode)
@@ -246,8 +263,8 @@ static void query_during_capture(const char *what, int mode)
 	pthread_create(&t, NULL, query_event, (void *)what);
 	pthread_join(t, &rc);
 	end = cuStreamEndCapture(s, &g);
-	printf("during another thread's global capture, %s, %s: returns %d; the capture ends with %d\n", what, mode ? "relaxed" : "not relaxed",
-	       (int)(intptr_t)rc, end);
+	printf("during another thread's global capture, %s, %s: returns %d; the capture ends with %d\n",
+		what, mode ? "relaxed" : "not relaxed", (int)(intptr_t)rc, end);
 }
 
 static void capture(void)
@@ -273,7 +290,7 @@ static void capture(void)
 	OK(cuStreamBeginCapture_v2(s, 0));
 	rc = capturing((CUstream)1, &status);
 	printf("cuStreamIsCapturing of the legacy stream while a blocking one captures: returns %d",
-	       rc);
+		rc);
 	rc = capturing(s, &status);
 	printf("; of that one %d, status %d", rc, status);
 	rc = cuEventRecord(e, free_stream);
@@ -293,18 +310,24 @@ static void capture(void)
 
 int main(int argc, char **argv)
 {
-	static const struct { const char *name; void (*part)(void); } parts[] = {
-		{ "work", work }, { "waits", waits }, { "cost", cost }, { "reference", reference },
+	static const struct {
+		const char *name;
+		void (*part)(void);
+	} parts[] = {
+		{ "work", work },
+		{ "waits", waits },
+		{ "cost", cost },
+		{ "reference", reference },
 		{ "capture", capture },
 	};
 	const char *which = argc > 1 ? argv[1] : "work";
 
 	ctx = cu_start();
-	query = (CUresult (*)(CUevent))find("cuEventQuery");
-	exchange = (CUresult (*)(int *))find("cuThreadExchangeStreamCaptureMode");
-	capturing = (CUresult (*)(CUstream, int *))find("cuStreamIsCapturing");
-	create_ctx = (CUresult (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
-	destroy_ctx = (CUresult (*)(CUcontext))find("cuCtxDestroy_v2");
+	query = (CUresult(*)(CUevent))find("cuEventQuery");
+	exchange = (CUresult(*)(int *))find("cuThreadExchangeStreamCaptureMode");
+	capturing = (CUresult(*)(CUstream, int *))find("cuStreamIsCapturing");
+	create_ctx = (CUresult(*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
+	destroy_ctx = (CUresult(*)(CUcontext))find("cuCtxDestroy_v2");
 	OK(cuModuleLoadData(&module, cu_ptx));
 	busy = cu_kernel(module, BUSY);
 	OK(cuMemAlloc_v2(&a, ELEMENTS * 4));

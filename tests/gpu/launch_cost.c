@@ -51,13 +51,13 @@ struct timed {
 	void (*call)(CUstream s);
 	int burst;
 	CUstream stream;
-	uint32_t *calls;		/* [bursts * burst], ns */
+	uint32_t *calls; /* [bursts * burst], ns */
 	/* [bursts], ns; within a burst a call starts at the end of the previous one */
 	uint64_t *starts;
-	double *means;			/* [bursts], ns */
+	double *means; /* [bursts], ns */
 	pid_t tid;
-	double all;			/* ns per call, waits included */
-	pthread_barrier_t *start;	/* NULL: a single thread */
+	double all;               /* ns per call, waits included */
+	pthread_barrier_t *start; /* NULL: a single thread */
 };
 
 static void one_burst(struct timed *t, uint32_t *calls, uint64_t *start)
@@ -166,9 +166,9 @@ static void print_figures(const char *name, struct timed *t, int threads)
 	qsort(calls, n * threads, sizeof(*calls), by_u32);
 	qsort(means, (size_t)bursts * threads, sizeof(*means), by_double);
 	printf("%s_median %u ns\n%s_p99 %u ns\n%s_mean %.1f ns\n%s_fast %.1f ns\n%s_all %.1f ns\n",
-	       name, calls[n * threads / 2], name,
-	       calls[n * threads * 99 / 100], name, means[(size_t)bursts * threads / 2], name,
-	       means[(size_t)bursts * threads / 20], name, all);
+		name, calls[n * threads / 2], name, calls[n * threads * 99 / 100], name,
+		means[(size_t)bursts * threads / 2], name, means[(size_t)bursts * threads / 20],
+		name, all);
 	fflush(stdout);
 	free(calls);
 	free(means);

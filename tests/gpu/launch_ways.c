@@ -50,12 +50,29 @@
 #include "formats/cuda/cuda_api_cbid.h"
 #include "tests/unit/collect/guest/probe_notes.h"
 
-enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536,
-       BUFFERS = 2048, KINDS = 64 };
-enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128,
-       NWORDS = 8 };
+enum {
+	BURST = 512,
+	WARM = 64,
+	WAYS = 16,
+	THREADS = 16,
+	ROUNDS = 4096,
+	BUFFER_BYTES = 65536,
+	BUFFERS = 2048,
+	KINDS = 64
+};
+enum {
+	API = 1,
+	TIDS = 2,
+	OVERHEAD = 4,
+	CALLS = 8,
+	NOTHING = 16,
+	TSC = 32,
+	STILL = 64,
+	RANGE = 128,
+	NWORDS = 8
+};
 static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still",
-				     "range", "bare" };
+	"range", "bare" };
 
 static const char empty_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
@@ -64,10 +81,10 @@ static struct gt_cupti cupti;
 static CUcontext ctx;
 static CUfunction empty;
 static CUresult (*program_launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-				  unsigned, unsigned, CUstream, void **, void **);
+	unsigned, unsigned, CUstream, void **, void **);
 /* cuLaunchKernel as the program finds it, and as the driver defines it */
 static __typeof__(program_launch) driver_launch;
-static bool together, idle;	/* with -t; with -l - */
+static bool together, idle; /* with -t; with -l - */
 static int rounds, threads, nways, first_cpu, ways[WAYS], any_way,
 	now_in = API | TIDS | OVERHEAD | CALLS;
 static const char *names[WAYS], *client, *library;
@@ -77,11 +94,11 @@ enum { WITHOUT, BEFORE, ATTACHED, AFTER, STAGES };
 static int first_stage = BEFORE, stages = 1, away_ms;
 /* ns per launch; the ways of all stages, stage by stage */
 static double took[WAYS][THREADS][ROUNDS];
-static struct shared {		/* shared by both processes */
+static struct shared { /* shared by both processes */
 	pthread_barrier_t gate;
 	double took[WAYS][ROUNDS];
-} *shared;
-static bool second;		/* true in the second process */
+} * shared;
+static bool second; /* true in the second process */
 static uint64_t reads[WAYS];
 static __thread uint64_t own_reads;
 static pthread_barrier_t gate;
@@ -103,8 +120,9 @@ static int clock_kind;
 static uint64_t clock_of_client(void)
 {
 	own_reads++;
-	return clock_kind & STILL ? still : clock_kind & TSC ?
-	       ns_at + (uint64_t)((double)(__rdtsc() - tsc_at) * ns_a_tick) : now();
+	return clock_kind & STILL  ? still
+		: clock_kind & TSC ? ns_at + (uint64_t)((double)(__rdtsc() - tsc_at) * ns_a_tick)
+				   : now();
 }
 
 static uint8_t *spare[BUFFERS];
@@ -119,7 +137,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	pthread_mutex_unlock(&lock);
 	if (!*buffer)
 		*buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	*size = BUFFER_BYTES;
 	*most = 0;
 }
@@ -157,7 +175,7 @@ static void *flush(void *arg)
 static void kinds(bool on)
 {
 	static const int all[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER,
-				   GT_CUPTI_MEMSET };
+		GT_CUPTI_MEMSET };
 
 	for (int i = 0; i < 4; i++)
 		OK(on ? cupti.enable(all[i]) : cupti.disable(all[i]));
@@ -248,8 +266,8 @@ static void change(int way)
 	if (other & TIDS)
 		OK(cupti.thread_ids(way & TIDS ? GT_CUPTI_SYSTEM_TID : 0));
 	if (other & OVERHEAD)
-		OK(way & OVERHEAD ? cupti.enable(GT_CUPTI_OVERHEAD) :
-		   cupti.disable(GT_CUPTI_OVERHEAD));
+		OK(way & OVERHEAD ? cupti.enable(GT_CUPTI_OVERHEAD)
+				  : cupti.disable(GT_CUPTI_OVERHEAD));
 	if (other & NOTHING)
 		kinds(!(way & NOTHING));
 }
@@ -257,8 +275,8 @@ static void change(int way)
 /* A profiler may take time to start or stop. */
 static void range(bool on)
 {
-	CUresult (*call)(void) = (CUresult (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW),
-							   on ? "cuProfilerStart" : "cuProfilerStop");
+	CUresult (*call)(void) = (CUresult(*)(void))dlsym(
+		dlopen("libcuda.so.1", RTLD_NOW), on ? "cuProfilerStart" : "cuProfilerStop");
 
 	OK(call());
 	usleep(100000);
@@ -443,9 +461,9 @@ static void print_difference(int w, int from, const char *who, const char *word)
 	}
 	qsort(d, rounds, sizeof(*d), by_double);
 	printf("%d %s %s %.1f\n%d %s %s_low %.1f\n%d %s %s_high %.1f\n", threads, who, word,
-	       d[rounds / 2], threads, who, word,
-	       d[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, who, word,
-	       d[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
+		d[rounds / 2], threads, who, word,
+		d[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, who, word,
+		d[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
 }
 
 static double median_pace(int w, int nth)
@@ -475,8 +493,8 @@ static void print_way(int w)
 	char who[128];
 	int n = 0;
 
-	snprintf(who, sizeof(who), "%s%s%s", names[w % nways], stages > 1 ? "@" : "", stages > 1 ?
-		 stage_names[first_stage + w / nways] : "");
+	snprintf(who, sizeof(who), "%s%s%s", names[w % nways], stages > 1 ? "@" : "",
+		stages > 1 ? stage_names[first_stage + w / nways] : "");
 	for (int r = 0; r < rounds; r++)
 		for (int i = 0; i < threads; i++)
 			all[n++] = took[w][i][r];
@@ -490,7 +508,7 @@ static void print_way(int w)
 		printf("%d %s pace %.1f\n", threads, who, median_pace(w, 1));
 	if (client)
 		printf("%d %s clock %.3f\n", threads, who,
-		       (double)reads[w] / rounds / threads / BURST);
+			(double)reads[w] / rounds / threads / BURST);
 }
 
 /* Before CUDA is initialized, because a forked child cannot use it. */
@@ -498,8 +516,8 @@ static void start_second(void)
 {
 	pthread_barrierattr_t attr;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_barrierattr_init(&attr);
 	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_barrier_init(&shared->gate, &attr, 2);
@@ -541,8 +559,8 @@ int main(int argc, char **argv)
 	for (; i < argc && nways < WAYS; i++)
 		names[nways] = argv[i], any_way |= ways[nways++] = way_of(argv[i]);
 	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 ||
-	    threads > THREADS ||
-	    (cu_option(argc, argv, "-b", 0) && (threads > 1 || stages == 1 || first_cpu < 0)))
+		threads > THREADS ||
+		(cu_option(argc, argv, "-b", 0) && (threads > 1 || stages == 1 || first_cpu < 0)))
 		return 2;
 	if (cu_option(argc, argv, "-b", 0))
 		start_second();
@@ -575,6 +593,6 @@ int main(int argc, char **argv)
 	for (i = 0; i < KINDS; i++)
 		if (records[i])
 			printf("%d all records_of_kind_%d %llu\n", threads, i,
-			       (unsigned long long)records[i]);
+				(unsigned long long)records[i]);
 	return 0;
 }

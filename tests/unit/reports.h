@@ -28,15 +28,17 @@ struct trace {
 	struct gt_writer *w;
 	struct gt_err err;
 	uint32_t process, thread[8], type[NTYPES];
-	int64_t shift;			/* ns that all calls are moved by */
+	int64_t shift; /* ns that all calls are moved by */
 };
 
 static inline uint32_t str(struct trace *t, const char *s) { return gt_writer_string(t->w, s); }
 
-static inline uint32_t new_type(struct trace *t, const char *name, struct gt_type type, unsigned role0, unsigned role1)
+static inline uint32_t new_type(
+	struct trace *t, const char *name, struct gt_type type, unsigned role0, unsigned role1)
 {
-	struct gt_field f[2] = { { str(t, "one"), role0 == GT_R_KERNEL ? GT_F_STR : GT_F_U64, (uint8_t)role0 },
-				 { str(t, "two"), GT_F_U64, (uint8_t)role1 } };
+	struct gt_field f[2] = { { str(t, "one"), role0 == GT_R_KERNEL ? GT_F_STR : GT_F_U64,
+					 (uint8_t)role0 },
+		{ str(t, "two"), GT_F_U64, (uint8_t)role1 } };
 
 	type.name = str(t, name);
 	type.fields = f;
@@ -47,43 +49,65 @@ static inline uint32_t new_type(struct trace *t, const char *name, struct gt_typ
 /* args: whether types have their arguments. layers: bits; which layers' types there are. */
 static inline void begin(struct trace *t, bool args)
 {
-	struct gt_writer_options o = { .host = "node1", .boot_id = "b", .meta_json = "{\"sample\":10,\"gpus\":[{\"model\":\"H200\"}]}" };
+	struct gt_writer_options o = { .host = "node1",
+		.boot_id = "b",
+		.meta_json = "{\"sample\":10,\"gpus\":[{\"model\":\"H200\"}]}" };
 	unsigned b = args ? GT_R_BYTES : 0, a = args ? GT_R_ADDR : 0;
 
 	memset(t, 0, sizeof(*t));
 	t->err.offset = GT_NO_OFFSET;
 	t->fd = memfd_create("trace", 0);
 	t->w = gt_writer_open(dup(t->fd), &o, &t->err);
-	t->process = gt_writer_track(t->w, &(struct gt_track){ .parent = GT_NONE, .name = str(t, "train"), .source = str(t, "preload"),
-							       .kind = GT_TRACK_PROCESS, .id = 100, .ns_id = 100 });
+	t->process = gt_writer_track(t->w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = str(t, "train"),
+			.source = str(t, "preload"),
+			.kind = GT_TRACK_PROCESS,
+			.id = 100,
+			.ns_id = 100 });
 	for (int i = 0; i < 8; i++)
-		t->thread[i] = gt_writer_track(t->w, &(struct gt_track){
-			.parent = t->process, .name = i ? GT_NONE : str(t, "main"), .source = str(t, "preload"),
-			.kind = GT_TRACK_THREAD, .id = 100 + i, .ns_id = 100 + i });
+		t->thread[i] = gt_writer_track(t->w,
+			&(struct gt_track){ .parent = t->process,
+				.name = i ? GT_NONE : str(t, "main"),
+				.source = str(t, "preload"),
+				.kind = GT_TRACK_THREAD,
+				.id = 100 + i,
+				.ns_id = 100 + i });
 	t->type[INIT] = new_type(t, "cuInit", (struct gt_type){ .category = GT_CAT_INIT }, 0, 0);
-	t->type[ALLOC] = new_type(t, "cuMemAlloc_v2", (struct gt_type){ .category = GT_CAT_MEMORY, .op = GT_OP_ALLOC,
-				  .memkind = GT_MEM_DEVICE }, b, a);
-	t->type[FREE] = new_type(t, "cuMemFree_v2", (struct gt_type){ .category = GT_CAT_MEMORY, .op = GT_OP_FREE,
-				 .memkind = GT_MEM_DEVICE }, a, 0);
-	t->type[LAUNCH] = new_type(t, "cuLaunchKernel", (struct gt_type){ .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH },
-				   args ? GT_R_KERNEL : 0, 0);
-	t->type[COPY] = new_type(t, "cuMemcpyHtoD_v2", (struct gt_type){ .category = GT_CAT_COPY, .op = GT_OP_COPY }, b,
-				 args ? GT_R_DIRECTION : 0);
-	t->type[SYNC] = new_type(t, "cuStreamSynchronize", (struct gt_type){ .category = GT_CAT_SYNC, .op = GT_OP_SYNC }, 0, 0);
-	t->type[CONTEXT] = new_type(t, "cuCtxSetCurrent", (struct gt_type){ .category = GT_CAT_CONTEXT },
-				    args ? GT_R_CONTEXT : 0, 0);
+	t->type[ALLOC] = new_type(t, "cuMemAlloc_v2",
+		(struct gt_type){
+			.category = GT_CAT_MEMORY, .op = GT_OP_ALLOC, .memkind = GT_MEM_DEVICE },
+		b, a);
+	t->type[FREE] = new_type(t, "cuMemFree_v2",
+		(struct gt_type){
+			.category = GT_CAT_MEMORY, .op = GT_OP_FREE, .memkind = GT_MEM_DEVICE },
+		a, 0);
+	t->type[LAUNCH] = new_type(t, "cuLaunchKernel",
+		(struct gt_type){ .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH },
+		args ? GT_R_KERNEL : 0, 0);
+	t->type[COPY] = new_type(t, "cuMemcpyHtoD_v2",
+		(struct gt_type){ .category = GT_CAT_COPY, .op = GT_OP_COPY }, b,
+		args ? GT_R_DIRECTION : 0);
+	t->type[SYNC] = new_type(t, "cuStreamSynchronize",
+		(struct gt_type){ .category = GT_CAT_SYNC, .op = GT_OP_SYNC }, 0, 0);
+	t->type[CONTEXT] = new_type(t, "cuCtxSetCurrent",
+		(struct gt_type){ .category = GT_CAT_CONTEXT }, args ? GT_R_CONTEXT : 0, 0);
 }
 
 static inline void with_ioctl(struct trace *t)
 {
-	t->type[RM] = new_type(t, "NV_ESC_RM_ALLOC", (struct gt_type){ .category = GT_CAT_IOCTL, .op = GT_OP_IOCTL,
-			       .layer = GT_LAYER_IOCTL }, 0, 0);
+	t->type[RM] = new_type(t, "NV_ESC_RM_ALLOC",
+		(struct gt_type){
+			.category = GT_CAT_IOCTL, .op = GT_OP_IOCTL, .layer = GT_LAYER_IOCTL },
+		0, 0);
 }
 
-static inline void call(struct trace *t, int thread, int type, int64_t start, int64_t end, int depth, int32_t ret, uint64_t a, uint64_t b)
+static inline void call(struct trace *t, int thread, int type, int64_t start, int64_t end,
+	int depth, int32_t ret, uint64_t a, uint64_t b)
 {
 	const struct gt_type *ty = gt_writer_type_get(t->w, t->type[type]);
-	struct gt_row row = { start + t->shift, end + t->shift, t->type[type], ret, (uint8_t)depth, ty->nfields };
+	struct gt_row row = { start + t->shift, end + t->shift, t->type[type], ret, (uint8_t)depth,
+		ty->nfields };
 
 	gt_writer_row(t->w, GT_CALL, t->thread[thread], &row, (uint64_t[]){ a, b }, &t->err);
 }
@@ -99,7 +123,8 @@ static inline struct gt_reader *end(struct trace *t)
 	return r;
 }
 
-/* Two threads, an allocation that fails, an ioctl within a call, launches that overlap, a call that never returns. */
+/* Two threads, an allocation that fails, an ioctl within a call, launches that overlap, a call that
+ * never returns. */
 static inline void known_calls(struct trace *t)
 {
 	struct gt_row open = { .start = 9000 + t->shift };
@@ -136,21 +161,33 @@ static inline void known(struct trace *t, bool args)
 static inline void seen_by(struct trace *t, const char *source, int64_t process_start)
 {
 	t->shift += 3;
-	t->process = gt_writer_track(t->w, &(struct gt_track){ .parent = GT_NONE, .name = str(t, "train"), .source = str(t, source),
-				     .kind = GT_TRACK_PROCESS, .id = 100, .ns_id = 100, .start = process_start });
+	t->process = gt_writer_track(t->w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = str(t, "train"),
+			.source = str(t, source),
+			.kind = GT_TRACK_PROCESS,
+			.id = 100,
+			.ns_id = 100,
+			.start = process_start });
 	for (int i = 0; i < 8; i++)
-		t->thread[i] = gt_writer_track(t->w, &(struct gt_track){ .parent = t->process, .name = GT_NONE, .source = str(t, source),
-					       .kind = GT_TRACK_THREAD, .id = 100 + i, .ns_id = 100 + i });
+		t->thread[i] = gt_writer_track(t->w,
+			&(struct gt_track){ .parent = t->process,
+				.name = GT_NONE,
+				.source = str(t, source),
+				.kind = GT_TRACK_THREAD,
+				.id = 100 + i,
+				.ns_id = 100 + i });
 }
 
 /* ---- reports ---- */
 
-static const struct gt_analysis_options plain __attribute__((unused)) = { .top = 0, .file = "trace" };
+static const struct gt_analysis_options plain
+	__attribute__((unused)) = { .top = 0, .file = "trace" };
 
 /* Runs the named reports (NULL-terminated; none: all) and returns their JSON, which the caller
  * frees. Closes the reader. */
-static inline char *report_text(struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options, unsigned threads,
-			 enum gt_table_format format)
+static inline char *report_text(struct gt_reader *r, const char *const *names,
+	const struct gt_analysis_options *options, unsigned threads, enum gt_table_format format)
 {
 	const struct gt_analysis *chosen[GT_RUN_REPORTS];
 	struct gt_analysis_options o = *options;
@@ -186,7 +223,8 @@ static inline char *report_text(struct gt_reader *r, const char *const *names, c
 	return text;
 }
 
-static inline json_t *report(struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options)
+static inline json_t *report(
+	struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options)
 {
 	char *text = r ? report_text(r, names, options, 1, GT_JSON) : NULL;
 	json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -206,7 +244,8 @@ static inline size_t rows(const json_t *report, const char *table)
 }
 
 /* The row whose cell `key` is this text. */
-static inline const json_t *row_named(const json_t *report, const char *table, const char *key, const char *text)
+static inline const json_t *row_named(
+	const json_t *report, const char *table, const char *key, const char *text)
 {
 	for (size_t i = 0; i < rows(report, table); i++) {
 		const char *have = json_string_value(json_object_get(row(report, table, i), key));
@@ -231,7 +270,10 @@ static inline bool is(const json_t *row, const char *key, const char *text)
 	return have && !strcmp(have, text);
 }
 
-static inline bool absent(const json_t *row, const char *key) { return json_is_null(json_object_get(row, key)); }
+static inline bool absent(const json_t *row, const char *key)
+{
+	return json_is_null(json_object_get(row, key));
+}
 
 static inline bool noted(const json_t *report, const char *table, const char *part)
 {

@@ -1,8 +1,9 @@
-/* The unit test framework. A test is a function. T_MAIN runs the tests and prints a line for each, which tests/run
- * counts: "ok NAME", "FAIL NAME: file:line: why" or "skip NAME: reason".
+/* The unit test framework. A test is a function. T_MAIN runs the tests and prints a line for each,
+ * which tests/run counts: "ok NAME", "FAIL NAME: file:line: why" or "skip NAME: reason".
  *
- * A failed check ends its test. CHECK prints the expression. CHECK_EQ compares two numbers and CHECK_STR two strings,
- * and both print the two values; a failed CHECK_EQ evaluates its arguments once more. */
+ * A failed check ends its test. CHECK prints the expression. CHECK_EQ compares two numbers and
+ * CHECK_STR two strings, and both print the two values; a failed CHECK_EQ evaluates its arguments
+ * once more. */
 #ifndef T_H
 #define T_H
 #include <stdio.h>
@@ -12,7 +13,14 @@
 static const char *t_failed, *t_skipped;
 static char t_values[400] __attribute__((unused));
 static int t_line;
-#define CHECK(e) do { if (!(e)) { t_failed = #e; t_line = __LINE__; return; } } while (0)
+#define CHECK(e)                                                                                   \
+	do {                                                                                       \
+		if (!(e)) {                                                                        \
+			t_failed = #e;                                                             \
+			t_line = __LINE__;                                                         \
+			return;                                                                    \
+		}                                                                                  \
+	} while (0)
 /* A number as text. */
 static inline const char *t_number(char to[64], double d, long long i, int is_float)
 {
@@ -22,19 +30,47 @@ static inline const char *t_number(char to[64], double d, long long i, int is_fl
 		snprintf(to, 64, "%lld", i);
 	return to;
 }
-#define T_IS_FLOAT(v) _Generic((v), float: 1, double: 1, default: 0)
+#define T_IS_FLOAT(v) _Generic((v), float : 1, double : 1, default : 0)
 #define T_NUMBER(to, v) t_number(to, (double)(v), (long long)(v), T_IS_FLOAT(v))
-#define CHECK_EQ(got, wanted) do { if (!((got) == (wanted))) {						\
-	char a_[64], b_[64];										\
-	snprintf(t_values, sizeof(t_values), "%.150s is %s, not %s (%.60s)", #got, T_NUMBER(a_, got), T_NUMBER(b_, wanted), #wanted); \
-	t_failed = t_values; t_line = __LINE__; return; } } while (0)
-static inline int t_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
-#define CHECK_STR(got, wanted) do { const char *a_ = (got), *b_ = (wanted); if (!t_same(a_, b_)) {	\
-	snprintf(t_values, sizeof(t_values), "%.100s is '%.120s', not '%.120s'", #got, a_ ? a_ : "NULL", b_ ? b_ : "NULL"); \
-	t_failed = t_values; t_line = __LINE__; return; } } while (0)
-#define SKIP(reason) do { t_skipped = reason; return; } while (0)
-struct t_case { const char *name; void (*run)(void); };
-#define T(f) { #f, f }
+#define CHECK_EQ(got, wanted)                                                                      \
+	do {                                                                                       \
+		if (!((got) == (wanted))) {                                                        \
+			char a_[64], b_[64];                                                       \
+			snprintf(t_values, sizeof(t_values), "%.150s is %s, not %s (%.60s)", #got, \
+				T_NUMBER(a_, got), T_NUMBER(b_, wanted), #wanted);                 \
+			t_failed = t_values;                                                       \
+			t_line = __LINE__;                                                         \
+			return;                                                                    \
+		}                                                                                  \
+	} while (0)
+static inline int t_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+#define CHECK_STR(got, wanted)                                                                     \
+	do {                                                                                       \
+		const char *a_ = (got), *b_ = (wanted);                                            \
+		if (!t_same(a_, b_)) {                                                             \
+			snprintf(t_values, sizeof(t_values), "%.100s is '%.120s', not '%.120s'",   \
+				#got, a_ ? a_ : "NULL", b_ ? b_ : "NULL");                         \
+			t_failed = t_values;                                                       \
+			t_line = __LINE__;                                                         \
+			return;                                                                    \
+		}                                                                                  \
+	} while (0)
+#define SKIP(reason)                                                                               \
+	do {                                                                                       \
+		t_skipped = reason;                                                                \
+		return;                                                                            \
+	} while (0)
+struct t_case {
+	const char *name;
+	void (*run)(void);
+};
+#define T(f)                                                                                       \
+	{                                                                                          \
+#f, f                                                                              \
+	}
 static inline int t_main(const char *file, const struct t_case *c, size_t n)
 {
 	int bad = 0;
@@ -52,5 +88,10 @@ static inline int t_main(const char *file, const struct t_case *c, size_t n)
 	}
 	return bad;
 }
-#define T_MAIN(...) int main(void) { static const struct t_case cases[] = { __VA_ARGS__ }; return t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases)); }
+#define T_MAIN(...)                                                                                \
+	int main(void)                                                                             \
+	{                                                                                          \
+		static const struct t_case cases[] = { __VA_ARGS__ };                              \
+		return t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));                    \
+	}
 #endif

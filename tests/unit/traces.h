@@ -14,7 +14,7 @@
 #include "formats/trace/write/writer.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */
+#define MEMORY_IS_TOLD false /* the sanitizer's own is counted, too */
 #else
 #define MEMORY_IS_TOLD true
 #endif
@@ -26,22 +26,28 @@ static inline long peak_mib(void)
 	return u.ru_maxrss / 1024;
 }
 
-struct tiny {		/* a writer with a process, threads and some types */
+struct tiny { /* a writer with a process, threads and some types */
 	struct gt_writer *w;
 	struct gt_err err;
 	uint32_t source, process, thread[4], stream;
-	uint32_t get, launch, alloc, ioctl, kernel;	/* types: no fields; stream + kernel; bytes + addr; status; GPU work */
+	/* types: no fields; stream + kernel; bytes + addr; status; GPU work */
+	uint32_t get, launch, alloc, ioctl, kernel;
 };
 
-static inline uint32_t tiny_type(struct gt_writer *w, const char *name, unsigned category, unsigned op, const char *fields)
+static inline uint32_t tiny_type(
+	struct gt_writer *w, const char *name, unsigned category, unsigned op, const char *fields)
 {
 	struct gt_field f[8];
-	struct gt_type t = { .name = gt_writer_string(w, name), .category = (uint8_t)category, .op = (uint8_t)op, .fields = f };
+	struct gt_type t = { .name = gt_writer_string(w, name),
+		.category = (uint8_t)category,
+		.op = (uint8_t)op,
+		.fields = f };
 	char copy[100], *save = NULL;
 
 	snprintf(copy, sizeof(copy), "%s", fields);
 	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-		f[t.nfields] = (struct gt_field){ .name = gt_writer_string(w, p), .kind = GT_F_HEX };
+		f[t.nfields] =
+			(struct gt_field){ .name = gt_writer_string(w, p), .kind = GT_F_HEX };
 		if (!strcmp(p, "bytes"))
 			f[t.nfields].kind = GT_F_U64, f[t.nfields].role = GT_R_BYTES;
 		if (!strcmp(p, "addr"))
@@ -59,21 +65,38 @@ static inline uint32_t tiny_type(struct gt_writer *w, const char *name, unsigned
 
 static inline int tiny_open_on(struct tiny *t, int fd, bool sorted, const char *boot)
 {
-	struct gt_writer_options o = { .rows_sorted = sorted, .meta_json = "{\"command\":[\"tiny\"],\"simulated\":true}", .host = "host",
-				       .boot_id = boot };
+	struct gt_writer_options o = { .rows_sorted = sorted,
+		.meta_json = "{\"command\":[\"tiny\"],\"simulated\":true}",
+		.host = "host",
+		.boot_id = boot };
 
 	memset(t, 0, sizeof(*t));
 	t->err.offset = GT_NO_OFFSET;
 	if (!(t->w = gt_writer_open(fd, &o, &t->err)))
 		return -1;
 	t->source = gt_writer_string(t->w, "preload");
-	t->process = gt_writer_track(t->w, &(struct gt_track){ .parent = GT_NONE, .name = gt_writer_string(t->w, "app"), .source = t->source,
-							       .kind = GT_TRACK_PROCESS, .id = 100, .ns_id = 7, .start = 5 });
+	t->process = gt_writer_track(t->w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = gt_writer_string(t->w, "app"),
+			.source = t->source,
+			.kind = GT_TRACK_PROCESS,
+			.id = 100,
+			.ns_id = 7,
+			.start = 5 });
 	for (int i = 0; i < 4; i++)
-		t->thread[i] = gt_writer_track(t->w, &(struct gt_track){ .parent = t->process, .name = GT_NONE, .source = t->source,
-									 .kind = GT_TRACK_THREAD, .id = 100 + i, .ns_id = 7 + i });
-	t->stream = gt_writer_track(t->w, &(struct gt_track){ .parent = t->process, .name = GT_NONE, .source = t->source,
-							      .kind = GT_TRACK_STREAM, .id = 1 });
+		t->thread[i] = gt_writer_track(t->w,
+			&(struct gt_track){ .parent = t->process,
+				.name = GT_NONE,
+				.source = t->source,
+				.kind = GT_TRACK_THREAD,
+				.id = 100 + i,
+				.ns_id = 7 + i });
+	t->stream = gt_writer_track(t->w,
+		&(struct gt_track){ .parent = t->process,
+			.name = GT_NONE,
+			.source = t->source,
+			.kind = GT_TRACK_STREAM,
+			.id = 1 });
 	t->get = tiny_type(t->w, "cuCtxGetCurrent", GT_CAT_QUERY, GT_OP_NONE, "");
 	t->launch = tiny_type(t->w, "cuLaunchKernel", GT_CAT_LAUNCH, GT_OP_LAUNCH, "stream kernel");
 	t->alloc = tiny_type(t->w, "cuMemAlloc_v2", GT_CAT_MEMORY, GT_OP_ALLOC, "bytes addr");
@@ -82,17 +105,21 @@ static inline int tiny_open_on(struct tiny *t, int fd, bool sorted, const char *
 	return 0;
 }
 
-static inline int tiny_open(struct tiny *t, int fd, bool sorted) { return tiny_open_on(t, fd, sorted, "boot"); }
+static inline int tiny_open(struct tiny *t, int fd, bool sorted)
+{
+	return tiny_open_on(t, fd, sorted, "boot");
+}
 
-static inline int tiny_row(struct tiny *t, enum gt_kind kind, uint32_t track, uint32_t type, int64_t start, int64_t end, unsigned depth, int ret,
-			   uint64_t a, uint64_t b)
+static inline int tiny_row(struct tiny *t, enum gt_kind kind, uint32_t track, uint32_t type,
+	int64_t start, int64_t end, unsigned depth, int ret, uint64_t a, uint64_t b)
 {
 	const struct gt_type *ty = gt_writer_type_get(t->w, type);
 	struct gt_row row = { start, end, type, ret, (uint8_t)depth, ty ? ty->nfields : 0 };
 
 	return gt_writer_row(t->w, kind, track, &row, (uint64_t[]){ a, b }, &t->err);
 }
-#define tiny_call(t, track, type, start, end, depth, ret, a, b) tiny_row(t, GT_CALL, track, type, start, end, depth, ret, a, b)
+#define tiny_call(t, track, type, start, end, depth, ret, a, b)                                    \
+	tiny_row(t, GT_CALL, track, type, start, end, depth, ret, a, b)
 
 static inline int temp_file(void)
 {

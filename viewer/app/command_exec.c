@@ -16,7 +16,8 @@ void gt_command_load_bookmarks(struct gt_scene *s)
 	if (gt_bookmarks_load(&s->bookmarks, s->name, &strange, &err))
 		gt_scene_set_status(s, "%s", err.text);
 	else if (strange)
-		gt_scene_set_status(s, "skipped %zu invalid line%s of bookmarks", strange, strange == 1 ? "" : "s");
+		gt_scene_set_status(s, "skipped %zu invalid line%s of bookmarks", strange,
+			strange == 1 ? "" : "s");
 }
 
 static void see_others(struct gt_scene *s)
@@ -28,7 +29,8 @@ static void see_others(struct gt_scene *s)
 static void save(struct gt_scene *s, struct gt_err *err)
 {
 	if (!strcmp(s->name, "-"))
-		gt_err_set(err, -EINVAL, "standard input has no bookmark file: bookmarks last until gtview exits");
+		gt_err_set(err, -EINVAL,
+			"standard input has no bookmark file: bookmarks last until gtview exits");
 	else if (!err->code)
 		gt_bookmarks_save(&s->bookmarks, s->name, err);
 }
@@ -37,13 +39,16 @@ static void save(struct gt_scene *s, struct gt_err *err)
 static void bookmark(struct gt_ui *s, const char *name, struct gt_err *err)
 {
 	struct gt_scene *scene = &s->scene;
-	int64_t t = s->view->ops->moment ? s->view->ops->moment(s->view) : gt_cell_start(&scene->window, scene->window.cells / 2);
+	int64_t t = s->view->ops->moment ? s->view->ops->moment(s->view)
+					 : gt_cell_start(&scene->window, scene->window.cells / 2);
 
 	see_others(scene);
-	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
+	if (!gt_bookmarks_set(
+		    &scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
 		save(scene, err);
 	if (!err->code)
-		gt_scene_set_status(scene, "saved bookmark '%s' in %s", name, scene->bookmarks.path);
+		gt_scene_set_status(
+			scene, "saved bookmark '%s' in %s", name, scene->bookmarks.path);
 }
 
 static void forget(struct gt_scene *s, const char *name, struct gt_err *err)

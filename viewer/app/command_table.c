@@ -5,7 +5,11 @@
 #include <string.h>
 #include "viewer/view/view.h"
 
-static const struct command { const char *name; enum gt_command_kind order; const char *args; } commands[] = {
+static const struct command {
+	const char *name;
+	enum gt_command_kind order;
+	const char *args;
+} commands[] = {
 	{ "goto", GT_COMMAND_GOTO, "TIME" },
 	{ "find", GT_COMMAND_FIND, "EXPRESSION" },
 	{ "filter", GT_COMMAND_FILTER, "TEXT" },
@@ -38,7 +42,8 @@ static const struct command *find(const char *name, size_t n)
 	return one;
 }
 
-enum gt_command_kind gt_command_parse(const char *text, const char **rest, bool *force, struct gt_err *err)
+enum gt_command_kind gt_command_parse(
+	const char *text, const char **rest, bool *force, struct gt_err *err)
 {
 	const char *at = text + strspn(text, " :");
 	size_t n = strcspn(at, " !");
@@ -50,10 +55,12 @@ enum gt_command_kind gt_command_parse(const char *text, const char **rest, bool 
 	if (!n && !*force)
 		return GT_COMMAND_NONE;
 	if (!c)
-		gt_err_set(err, -EINVAL, "unknown command '%.*s': Tab lists the commands", n < 40 ? (int)n : 40, at);
+		gt_err_set(err, -EINVAL, "unknown command '%.*s': Tab lists the commands",
+			n < 40 ? (int)n : 40, at);
 	else if (*force && c->order != GT_COMMAND_EXPORT)
 		gt_err_set(err, -EINVAL, "%s takes no '!'", c->name);
-	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_COMMAND_FILTER && c->order != GT_COMMAND_FIND)
+	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_COMMAND_FILTER &&
+		c->order != GT_COMMAND_FIND)
 		gt_err_set(err, -EINVAL, "%s needs an argument: %s %s", c->name, c->name, c->args);
 	else if (**rest && !*c->args)
 		gt_err_set(err, -EINVAL, "%s takes no argument: '%.40s'", c->name, *rest);
@@ -64,14 +71,17 @@ enum gt_command_kind gt_command_parse(const char *text, const char **rest, bool 
 
 /* ---- completion ---- */
 
-static size_t add(char to[][GT_COMMAND_WORD], size_t n, size_t most, const char *command, const char *word)
+static size_t add(
+	char to[][GT_COMMAND_WORD], size_t n, size_t most, const char *command, const char *word)
 {
 	if (n < most)
-		snprintf(to[n++], GT_COMMAND_WORD, "%.30s%s%.64s", command, *command ? " " : "", word);
+		snprintf(to[n++], GT_COMMAND_WORD, "%.30s%s%.64s", command, *command ? " " : "",
+			word);
 	return n;
 }
 
-size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to[][GT_COMMAND_WORD], size_t most)
+size_t gt_command_words(
+	const char *typed, const struct gt_bookmarks *b, char to[][GT_COMMAND_WORD], size_t most)
 {
 	const char *at = typed + strspn(typed, " :"), *rest;
 	size_t n = 0, len = strcspn(at, " !"), part;
@@ -96,7 +106,8 @@ size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to
 	for (unsigned i = 0; c->order == GT_COMMAND_VIEW && gt_views[i]; i++)
 		if (!strncmp(gt_views[i]->name, rest, part))
 			n = add(to, n, most, head, gt_views[i]->name);
-	for (size_t i = 0; (c->order == GT_COMMAND_JUMP || c->order == GT_COMMAND_FORGET) && i < b->n; i++)
+	for (size_t i = 0;
+		(c->order == GT_COMMAND_JUMP || c->order == GT_COMMAND_FORGET) && i < b->n; i++)
 		if (!strncmp(b->list[i].name, rest, part))
 			n = add(to, n, most, head, b->list[i].name);
 	return n;
@@ -145,7 +156,8 @@ static const char *file_word(const char *at, char to[GT_EXPORT_FILE], bool *whol
 	return word(at, to + n, GT_EXPORT_FILE - n, whole);
 }
 
-int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_request *to, struct gt_err *err)
+int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_request *to,
+	struct gt_err *err)
 {
 	char format[40], from[40], until[40];
 	bool whole = true;
@@ -155,10 +167,12 @@ int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_expo
 		if (!strcmp(gt_exporters[i]->name, format))
 			to->as = gt_exporters[i];
 	if (!to->as)
-		return gt_err_set(err, -EINVAL, "unknown format '%.30s': Tab lists the formats", format);
+		return gt_err_set(
+			err, -EINVAL, "unknown format '%.30s': Tab lists the formats", format);
 	rest = file_word(rest, to->file, &whole);
 	if (!whole)
-		return gt_err_set(err, -EINVAL, "invalid file name: it is too long, or a quote is not closed");
+		return gt_err_set(err, -EINVAL,
+			"invalid file name: it is too long, or a quote is not closed");
 	if (!to->file[0])
 		return gt_err_set(err, -EINVAL, "no file given: export %s FILE", format);
 	if (!strcmp(to->file, "-"))
@@ -167,8 +181,10 @@ int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_expo
 		return 0;
 	rest = word(rest, from, sizeof(from), &whole);
 	rest = word(rest, until, sizeof(until), &whole);
-	if (*rest || !whole || gt_time_parse(&s->times, from, &to->range.from) || gt_time_parse(&s->times, until, &to->range.to) ||
-	    to->range.from >= to->range.to)
-		return gt_err_set(err, -EINVAL, "invalid range '%.30s %.30s' (example: 1.5s 1.6s); quote a file name that has spaces", from, until);
+	if (*rest || !whole || gt_time_parse(&s->times, from, &to->range.from) ||
+		gt_time_parse(&s->times, until, &to->range.to) || to->range.from >= to->range.to)
+		return gt_err_set(err, -EINVAL,
+			"invalid range '%.30s %.30s' (example: 1.5s 1.6s); quote a file name that has spaces",
+			from, until);
 	return 0;
 }

@@ -1,10 +1,12 @@
-/* Work is done while nobody presses a key, a few ms at a time, and a frame is drawn when there is something new to see, 30 times a second
- * at most.
+/* Work is done while nobody presses a key, a few ms at a time, and a frame is drawn when there is
+ * something new to see, 30 times a second at most.
  *
- * A trace that is still being written is asked a few times a second whether it has grown. When it has, and all there was to find out is
- * found out, everything that was made of it is let go, the reader reads on, and the same is made of what there is now: a view keeps what
- * the user chose. That takes the longer the more has come, so it is done the less often: a fifth of the time at most goes into it.
- * Tables do not change under the eyes of who reads them: it is said that there is more, and shown when it is asked for. */
+ * A trace that is still being written is asked a few times a second whether it has grown. When it
+ * has, and all there was to find out is found out, everything that was made of it is let go, the
+ * reader reads on, and the same is made of what there is now: a view keeps what the user chose.
+ * That takes the longer the more has come, so it is done the less often: a fifth of the time at
+ * most goes into it. Tables do not change under the eyes of who reads them: it is said that there
+ * is more, and shown when it is asked for. */
 #include "viewer/app/event_loop.h"
 
 #include <stdio.h>
@@ -12,12 +14,16 @@
 #include "formats/base/alloc_failure.h"
 #include "formats/trace/clock.h"
 
-#define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
-#define OPENING_MS 100		/* of opening between two frames */
-#define POLL_NS 200000000	/* between two looks whether it has grown */
-#define IDLE_PART 4		/* as much time as that goes by as showing it anew took, at least, before it is done again */
-#define BESIDE_MS 50		/* between two looks at what a thread or an export is at */
-#define KEPT_BACK_NS 60000000	/* that the first frame of what has come waits, to be one that does not change at once */
+/* between two frames that show nothing but progress, or keys that come faster than they are shown
+ */
+#define FRAME_NS 33000000
+#define OPENING_MS 100    /* of opening between two frames */
+#define POLL_NS 200000000 /* between two looks whether it has grown */
+/* as much time as that goes by as showing it anew took, at least, before it is done again */
+#define IDLE_PART 4
+#define BESIDE_MS 50 /* between two looks at what a thread or an export is at */
+/* that the first frame of what has come waits, to be one that does not change at once */
+#define KEPT_BACK_NS 60000000
 
 struct event_loop {
 	struct gt_trace_open *opening;
@@ -25,23 +31,27 @@ struct event_loop {
 	const struct gt_event_loop_options *options;
 	struct gt_ui ui;
 	struct gt_screen screen;
-	int64_t shown;			/* when: the last frame */
+	int64_t shown; /* when: the last frame */
 	bool dirty;
-	int more;			/* as of a step */
+	int more; /* as of a step */
 	/* following */
-	int64_t polled, renewed;	/* when */
-	int64_t began, took;		/* when there was more to find out; and how long it took last time until all was there, ns */
-	bool working;			/* it is not yet */
-	const struct gt_view *seen;	/* the view that was shown when there was nothing more to show */
+	int64_t polled, renewed; /* when */
+	/* when there was more to find out; and how long it took last time until all was there, ns
+	 */
+	int64_t began, took;
+	bool working; /* it is not yet */
+	/* the view that was shown when there was nothing more to show */
+	const struct gt_view *seen;
 	char status_text[200];
 };
-enum end { STAYS, LEFT, ANEW };		/* ANEW: another file has its name, or it was cut off */
+enum end { STAYS, LEFT, ANEW }; /* ANEW: another file has its name, or it was cut off */
 
 /* ---- opening ---- */
 
 static void draw_bar(struct gt_screen *to, int x, int y, unsigned width, unsigned percent)
 {
-	const struct gt_look done = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE }, left = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_look done = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE },
+			     left = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	unsigned n = width * percent / 100;
 
 	gt_screen_fill(to, x, y, (int)n, 1, to->ascii ? '#' : ' ', done);
@@ -50,7 +60,8 @@ static void draw_bar(struct gt_screen *to, int x, int y, unsigned width, unsigne
 
 void gt_progress_draw(const char *name, const char *doing, unsigned percent, struct gt_screen *to)
 {
-	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	unsigned width = to->width > 64 ? 60 : to->width > 8 ? to->width - 4 : to->width;
 	int x = (int)(to->width - width) / 2, y = to->height > 6 ? (int)to->height / 2 - 2 : 0;
@@ -86,7 +97,8 @@ static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
 	while ((more = gt_trace_open_step(s->opening, OPENING_MS, err)) > 0) {
 		if (resize(s, &width, &height))
 			return gt_err_set(err, -ENOMEM, "out of memory");
-		gt_progress_draw(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening), gt_trace_open_percent(s->opening), &s->screen);
+		gt_progress_draw(gt_trace_open_path(s->opening), gt_trace_open_progress(s->opening),
+			gt_trace_open_percent(s->opening), &s->screen);
 		gt_term_show(s->term, &s->screen);
 		told = true;
 		if (leaves(gt_term_key(s->term, 0))) {
@@ -96,7 +108,9 @@ static int open_it(struct event_loop *s, enum end *end, struct gt_err *err)
 	}
 	s->status_text[0] = 0;
 	for (size_t i = 0; told && !more && gt_trace_open_note(s->opening, i); i++)
-		snprintf(s->status_text + strlen(s->status_text), sizeof(s->status_text) - strlen(s->status_text), "%s%s", i ? "; " : "", gt_trace_open_note(s->opening, i));
+		snprintf(s->status_text + strlen(s->status_text),
+			sizeof(s->status_text) - strlen(s->status_text), "%s%s", i ? "; " : "",
+			gt_trace_open_note(s->opening, i));
 	return more;
 }
 
@@ -128,7 +142,7 @@ static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 	}
 	v->scene.behind = false;
 	rc = gt_ui_reopen(v, gt_trace_open_result(s->opening), err);
-	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS; )
+	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS;)
 		rc = (s->more = gt_ui_step(v, GT_UI_STEP_US, err)) < 0 ? s->more : 0;
 	s->renewed = s->began = began;
 	s->working = true;
@@ -138,10 +152,7 @@ static int renew(struct event_loop *s, enum end *end, struct gt_err *err)
 }
 
 /* The timeline does; others stand still until they are asked. */
-static bool is_following(const struct event_loop *s)
-{
-	return s->ui.view->ops == gt_views[0];
-}
+static bool is_following(const struct event_loop *s) { return s->ui.view->ops == gt_views[0]; }
 
 /* Of what is closed all is known soon. */
 static bool is_due(const struct event_loop *s, enum gt_follow_state what, int64_t now)
@@ -259,7 +270,8 @@ static int view_it(struct event_loop *s, enum end *end, struct gt_err *err)
 	const struct gt_event_loop_options *how = s->options;
 	struct gt_ui *v = &s->ui;
 	unsigned width, height;
-	int rc = gt_ui_open(v, gt_trace_open_result(s->opening), gt_trace_open_path(s->opening), how->view, err);
+	int rc = gt_ui_open(v, gt_trace_open_result(s->opening), gt_trace_open_path(s->opening),
+		how->view, err);
 
 	v->scene.growing = gt_trace_open_is_following(s->opening);
 	v->scene.message = s->status_text[0] ? s->status_text : NULL;
@@ -279,9 +291,13 @@ static int view_it(struct event_loop *s, enum end *end, struct gt_err *err)
 	return rc;
 }
 
-int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term, const struct gt_event_loop_options *options, struct gt_err *err)
+int gt_event_loop_run(struct gt_trace_open *o, struct gt_term *term,
+	const struct gt_event_loop_options *options, struct gt_err *err)
 {
-	struct event_loop s = { .opening = o, .term = term, .options = options, .screen.ascii = options->ascii || gt_term_ascii(term) };
+	struct event_loop s = { .opening = o,
+		.term = term,
+		.options = options,
+		.screen.ascii = options->ascii || gt_term_ascii(term) };
 	enum end end = ANEW;
 	int rc = 0;
 

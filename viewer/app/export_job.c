@@ -1,6 +1,6 @@
-/* The worker has the trace open as we have: it reads by our reader, which it has a copy of. How many rows it has gone through it counts in a
- * page of memory that we share. */
-#define _GNU_SOURCE	/* O_PATH */
+/* The worker has the trace open as we have: it reads by our reader, which it has a copy of. How
+ * many rows it has gone through it counts in a page of memory that we share. */
+#define _GNU_SOURCE /* O_PATH */
 #include "viewer/app/export_job.h"
 
 #include <fcntl.h>
@@ -16,23 +16,26 @@
 #include "formats/os/atomic_file.h"
 #include "viewer/util/subprocess.h"
 
-#define NAME_SHOWN 30u		/* bytes of a file's name in a message */
-#define BEFORE ".gt-export-"	/* what names of unfinished files begin with */
+#define NAME_SHOWN 30u       /* bytes of a file's name in a message */
+#define BEFORE ".gt-export-" /* what names of unfinished files begin with */
 
 struct gt_export_job {
 	struct gt_export_request order;
-	struct gt_reader *reader;	/* the worker's use of it alone */
+	struct gt_reader *reader; /* the worker's use of it alone */
 	struct gt_export_options options;
 	struct gt_range *ranges;
 	char cut[120];
-	int folder;			/* where the file is to be, as `name` */
+	int folder; /* where the file is to be, as `name` */
 	char name[NAME_MAX + 1];
 	struct gt_unfinished file;
 	struct gt_subprocess worker;
-	_Atomic uint64_t *went;		/* rows; shared */
-	uint64_t all;			/* rows that there are, about */
+	_Atomic uint64_t *went; /* rows; shared */
+	uint64_t all;           /* rows that there are, about */
 };
-struct outcome { struct gt_err err; bool damaged; };
+struct outcome {
+	struct gt_err err;
+	bool damaged;
+};
 _Static_assert(sizeof(struct outcome) <= GT_SUBPROCESS_RESULT, "to be told in the end");
 
 /* ---- in the process of its own ---- */
@@ -48,7 +51,8 @@ static bool is_damaged(const struct gt_export_job *e)
 		struct gt_range r = { INT64_MIN, INT64_MAX };
 
 		if (d[i].segment < gt_reader_segments(e->reader))
-			r = gt_range_of(&e->options.filter, gt_reader_segment(e->reader, d[i].segment));
+			r = gt_range_of(
+				&e->options.filter, gt_reader_segment(e->reader, d[i].segment));
 		damaged = d[i].min_start < r.to && d[i].max_end >= r.from;
 	}
 	return damaged;
@@ -68,7 +72,8 @@ static void work(void *arg, void *result)
 		return;
 	rc = e->order.as->export(e->reader, &e->options, &out, &o->err);
 	if (gt_out_close(&out, &out_err))
-		o->err = out_err;	/* what the disk says comes before what the exporter makes of it */
+		/* what the disk says comes before what the exporter makes of it */
+		o->err = out_err;
 	else if (rc)
 		gt_err_set(&o->err, rc, "cannot be exported: %s", strerror(-rc));
 	o->damaged = is_damaged(e);
@@ -84,7 +89,7 @@ static const char *end_of(const char *file)
 	if (n <= NAME_SHOWN)
 		return file;
 	file += n - NAME_SHOWN;
-	while ((*file & 0xc0) == 0x80)	/* within a character */
+	while ((*file & 0xc0) == 0x80) /* within a character */
 		file++;
 	return file;
 }
@@ -118,7 +123,8 @@ static int begin_file(struct gt_export_job *e, struct gt_err *err)
 static int count_rows(void *arg, const struct gt_filed *f)
 {
 	struct gt_export_job *e = arg;
-	struct gt_range range = gt_range_of(&e->options.filter, gt_reader_segment(e->reader, f->segment));
+	struct gt_range range =
+		gt_range_of(&e->options.filter, gt_reader_segment(e->reader, f->segment));
 
 	if (f->kind && f->start < range.to && f->end >= range.from)
 		e->all += f->rows;
@@ -133,18 +139,23 @@ static int set_range(struct gt_export_job *e, const struct gt_scene *s, struct g
 		e->ranges = gt_archive_ranges(s->archive, r);
 		if (!e->ranges)
 			return gt_err_set(err, -ENOMEM, "out of memory");
-		snprintf(e->cut, sizeof(e->cut), "{\"cut\":{\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}}", r.from - s->extent.from,
-			 r.to - s->extent.from);
+		snprintf(e->cut, sizeof(e->cut),
+			"{\"cut\":{\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}}",
+			r.from - s->extent.from, r.to - s->extent.from);
 		e->options.cut = e->cut;
-		e->options.filter = (struct gt_filter){ .ranged = true, .from = r.from, .to = r.to, .ranges = e->ranges };
+		e->options.filter = (struct gt_filter){
+			.ranged = true, .from = r.from, .to = r.to, .ranges = e->ranges
+		};
 	}
 	return gt_filed_blocks(e->reader, count_rows, e, err);
 }
 
 static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err)
 {
-	void *shared = mmap(NULL, sizeof(*e->went), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory") : set_range(e, s, err);
+	void *shared = mmap(
+		NULL, sizeof(*e->went), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory")
+				      : set_range(e, s, err);
 
 	e->went = e->options.went = shared == MAP_FAILED ? NULL : shared;
 	if (!rc)
@@ -154,7 +165,8 @@ static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err
 	return rc ? rc : gt_subprocess_begin(&e->worker, work, e, sizeof(struct outcome), err);
 }
 
-struct gt_export_job *gt_export_job_new(struct gt_scene *s, const struct gt_export_request *what, struct gt_err *err)
+struct gt_export_job *gt_export_job_new(
+	struct gt_scene *s, const struct gt_export_request *what, struct gt_err *err)
 {
 	struct gt_export_job *e = calloc(1, sizeof(*e));
 
@@ -162,7 +174,9 @@ struct gt_export_job *gt_export_job_new(struct gt_scene *s, const struct gt_expo
 		gt_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	*e = (struct gt_export_job){ .order = *what, .reader = s->reader, .folder = -1, .file.fd = -1 };
+	*e = (struct gt_export_job){
+		.order = *what, .reader = s->reader, .folder = -1, .file.fd = -1
+	};
 	if (!begin(e, s, err))
 		return e;
 	gt_export_job_free(e);
@@ -199,8 +213,9 @@ static int keep(struct gt_export_job *e, const struct outcome *o, char *said, si
 	if (rc)
 		snprintf(said, room, "%s", err.text);
 	else
-		snprintf(said, room, "wrote %s to %.100s%s", gt_number_text_bytes(bytes, (uint64_t)st.st_size), e->order.file,
-			 o->damaged ? ", without what is damaged in the trace" : "");
+		snprintf(said, room, "wrote %s to %.100s%s",
+			gt_number_text_bytes(bytes, (uint64_t)st.st_size), e->order.file,
+			o->damaged ? ", without what is damaged in the trace" : "");
 	return 0;
 }
 
@@ -211,7 +226,8 @@ int gt_export_job_step(struct gt_export_job *e, uint64_t us, char *said, size_t 
 	int rc;
 
 	do
-		rc = gt_subprocess_step(&e->worker, us ? (unsigned)((us + 999) / 1000) : 1000, &o, &err);
+		rc = gt_subprocess_step(
+			&e->worker, us ? (unsigned)((us + 999) / 1000) : 1000, &o, &err);
 	while (rc > 0 && !us);
 	if (rc > 0)
 		return 1;

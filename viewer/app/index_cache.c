@@ -12,8 +12,10 @@
 #include "formats/os/safe_path.h"
 #include "formats/trace/wire.h"
 
-#define UNFINISHED ".new-"	/* what names of copies begin with that are not complete */
-#define VERSION 2		/* of what is in a copy besides the format: to be raised when copies of before should be made anew */
+#define UNFINISHED ".new-" /* what names of copies begin with that are not complete */
+/* of what is in a copy besides the format: to be raised when copies of before should be made anew
+ */
+#define VERSION 2
 
 /* ---- names ---- */
 
@@ -28,17 +30,28 @@ void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const st
 {
 	char rest[200];
 
-	snprintf(rest, sizeof(rest), "|%" PRIx64 "|%" PRIx64 "|%" PRId64 "|%" PRId64 ".%09ld|%u.%u", (uint64_t)of->st_dev, (uint64_t)of->st_ino,
-		 (int64_t)of->st_size, (int64_t)of->st_mtim.tv_sec, of->st_mtim.tv_nsec, GT_WIRE_VERSION, VERSION);
-	snprintf(k->id, sizeof(k->id), "%016" PRIx64 "%016" PRIx64, fnv(fnv(0xcbf29ce484222325ull, path), rest),
-		 fnv(fnv(0x9ae16a3b2f90404full, rest), path));
+	snprintf(rest, sizeof(rest), "|%" PRIx64 "|%" PRIx64 "|%" PRId64 "|%" PRId64 ".%09ld|%u.%u",
+		(uint64_t)of->st_dev, (uint64_t)of->st_ino, (int64_t)of->st_size,
+		(int64_t)of->st_mtim.tv_sec, of->st_mtim.tv_nsec, GT_WIRE_VERSION, VERSION);
+	snprintf(k->id, sizeof(k->id), "%016" PRIx64 "%016" PRIx64,
+		fnv(fnv(0xcbf29ce484222325ull, path), rest),
+		fnv(fnv(0x9ae16a3b2f90404full, rest), path));
 }
 
-void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48]) { snprintf(to, 48, "%s" GT_INDEX_CACHE_SUFFIX, k->id); }
+void gt_index_cache_name(const struct gt_index_cache_key *k, char to[48])
+{
+	snprintf(to, 48, "%s" GT_INDEX_CACHE_SUFFIX, k->id);
+}
 
 /* Only what looks like ours is ever removed. */
-static bool is_copy(const char *name) { return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_INDEX_CACHE_SUFFIX); }
-static bool is_unfinished(const char *name) { return !strncmp(name, UNFINISHED, strlen(UNFINISHED)); }
+static bool is_copy(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_INDEX_CACHE_SUFFIX);
+}
+static bool is_unfinished(const char *name)
+{
+	return !strncmp(name, UNFINISHED, strlen(UNFINISHED));
+}
 
 /* ---- the folder ---- */
 
@@ -115,7 +128,8 @@ int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_ca
 	fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) && !flock(fd, LOCK_SH | LOCK_NB))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		!(st.st_mode & 022) && !flock(fd, LOCK_SH | LOCK_NB))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -133,7 +147,8 @@ void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index
 
 /* ---- a new one ---- */
 
-int gt_index_cache_begin(const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err)
+int gt_index_cache_begin(
+	const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err)
 {
 	int rc = gt_unfinished_begin(n, c->folder, UNFINISHED, 0600);
 
@@ -143,7 +158,8 @@ int gt_index_cache_begin(const struct gt_index_cache *c, struct gt_unfinished *n
 	return 0;
 }
 
-int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n, const struct gt_index_cache_key *k, struct gt_err *err)
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n,
+	const struct gt_index_cache_key *k, struct gt_err *err)
 {
 	char name[48];
 	int rc;
@@ -159,7 +175,11 @@ int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *
 
 /* ---- what goes ---- */
 
-struct held { char name[48]; int64_t used; uint64_t bytes; };
+struct held {
+	char name[48];
+	int64_t used;
+	uint64_t bytes;
+};
 
 static int longest_ago(const void *pa, const void *pb)
 {
@@ -193,11 +213,15 @@ static size_t list(const struct gt_index_cache *c, struct held **all)
 	while (dir && (e = readdir(dir))) {
 		if (is_unfinished(e->d_name))
 			remove_unused(c, e->d_name);
-		if (!is_copy(e->d_name) || fstatat(c->folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+		if (!is_copy(e->d_name) ||
+			fstatat(c->folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+			S_ISDIR(st.st_mode))
 			continue;
 		if (gt_grow(all, &cap, n + 1, sizeof(**all)))
 			break;
-		(*all)[n] = (struct held){ .used = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, .bytes = (uint64_t)st.st_size };
+		(*all)[n] = (struct held){ .used = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+				st.st_mtim.tv_nsec,
+			.bytes = (uint64_t)st.st_size };
 		memcpy((*all)[n++].name, e->d_name, strlen(e->d_name) + 1);
 	}
 	if (dir)

@@ -16,22 +16,32 @@
 #define GT_INDEX_CACHE_FILES 32u
 #define GT_INDEX_CACHE_BYTES (8ull << 30)
 
-struct gt_index_cache_key { char id[33]; };			/* hexadecimal */
+struct gt_index_cache_key {
+	char id[33];
+}; /* hexadecimal */
 void gt_index_cache_key(struct gt_index_cache_key *k, const char *path, const struct stat *of);
 
-struct gt_index_cache { int folder; char path[PATH_MAX]; };
-int gt_index_cache_open(struct gt_index_cache *c, struct gt_err *err);	/* 0 or negative, with why the folder cannot be used; to be closed if 0 */
+struct gt_index_cache {
+	int folder;
+	char path[PATH_MAX];
+};
+/* 0 or negative, with why the folder cannot be used; to be closed if 0 */
+int gt_index_cache_open(struct gt_index_cache *c, struct gt_err *err);
 void gt_index_cache_close(struct gt_index_cache *c);
-/* A copy's descriptor, locked until it is closed; -ENOENT: there is none. What is in it is still to be looked at. */
+/* A copy's descriptor, locked until it is closed; -ENOENT: there is none. What is in it is still to
+ * be looked at. */
 int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
-void gt_index_cache_touch(int fd);				/* now, so it goes last */
+void gt_index_cache_touch(int fd); /* now, so it goes last */
 void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
 
 /* A copy that is being made, and dropped with gt_unfinished_drop. */
-int gt_index_cache_begin(const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err);
+int gt_index_cache_begin(
+	const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err);
 /* Gives it its name, and makes room. The descriptor stays the caller's, and the lock with it. */
-int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n, const struct gt_index_cache_key *k, struct gt_err *err);
-/* Removes what was used longest ago until no more than so many files of so many bytes are left; what is in use stays. */
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n,
+	const struct gt_index_cache_key *k, struct gt_err *err);
+/* Removes what was used longest ago until no more than so many files of so many bytes are left;
+ * what is in use stays. */
 void gt_index_cache_trim(const struct gt_index_cache *c, unsigned files, uint64_t bytes);
 
 /* The name of a copy in the folder. */

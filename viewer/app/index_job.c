@@ -13,7 +13,8 @@
 
 /* ---- in the process of its own ---- */
 
-/* How many recordings there are is told, too: a file that lost its last ones is closed all the same. */
+/* How many recordings there are is told, too: a file that lost its last ones is closed all the
+ * same. */
 static void describe(char to[120], const char *id, uint32_t segments)
 {
 	snprintf(to, 120, "{\"indexed\":{\"as\":\"%s\",\"recordings\":%" PRIu32 "}}", id, segments);
@@ -42,7 +43,8 @@ static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_inde
 	return rc;
 }
 
-/* Ours first if it begins like that; what nobody can import may still be ours with a damaged beginning. */
+/* Ours first if it begins like that; what nobody can import may still be ours with a damaged
+ * beginning. */
 static int convert(int from, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
@@ -69,7 +71,10 @@ static int convert(int from, int to, const char *id, struct gt_index_result *res
 	return rc;
 }
 
-struct order { const struct gt_index_job *of; const char *id; };
+struct order {
+	const struct gt_index_job *of;
+	const char *id;
+};
 
 static void work(void *arg, void *to)
 {
@@ -112,7 +117,8 @@ int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_resul
 
 void gt_index_job_cancel(struct gt_index_job *x) { gt_subprocess_cancel(&x->worker); }
 
-/* An import reads through the descriptor that we have in common. Of a copy it is seen how much was written: about as much as was read. */
+/* An import reads through the descriptor that we have in common. Of a copy it is seen how much was
+ * written: about as much as was read. */
 uint64_t gt_index_job_done(const struct gt_index_job *x)
 {
 	off_t at = x->copying || !x->bytes ? -1 : lseek(x->from, 0, SEEK_CUR);
@@ -123,7 +129,11 @@ uint64_t gt_index_job_done(const struct gt_index_job *x)
 	return x->bytes && (uint64_t)at > x->bytes ? x->bytes : (uint64_t)at;
 }
 
-struct wanted { const char *id; uint32_t segments; bool id_found, all; };
+struct wanted {
+	const char *id;
+	uint32_t segments;
+	bool id_found, all;
+};
 
 static int look(void *arg, const char *key, const char *value)
 {

@@ -1,5 +1,6 @@
-/* Making an indexed copy of a trace: any file that gt reads, put into one of ours that is closed and has summaries. It is done by a
- * process of its own, so that it can be cancelled at any moment, whatever it is at, and its memory is its own. */
+/* Making an indexed copy of a trace: any file that gt reads, put into one of ours that is closed
+ * and has summaries. It is done by a process of its own, so that it can be cancelled at any moment,
+ * whatever it is at, and its memory is its own. */
 #ifndef GT_INDEX_JOB_H
 #define GT_INDEX_JOB_H
 #include <stdbool.h>
@@ -10,23 +11,29 @@
 /* What came of it. */
 struct gt_index_result {
 	struct gt_err err;
-	uint64_t damage;		/* places of the trace that could not be read, whose rows the copy does not have */
-	uint64_t damage_at;		/* the first of them */
+	/* places of the trace that could not be read, whose rows the copy does not have */
+	uint64_t damage;
+	uint64_t damage_at; /* the first of them */
 	char damage_text[120];
 };
-struct gt_index_job {			/* zero-initialised: there is none */
+struct gt_index_job { /* zero-initialised: there is none */
 	struct gt_subprocess worker;
 	int from, to;
-	bool copying;			/* the trace is in our format: it is not read from its beginning to its end */
-	uint64_t bytes;			/* of the trace; 0: nobody knows */
+	/* the trace is in our format: it is not read from its beginning to its end */
+	bool copying;
+	uint64_t bytes; /* of the trace; 0: nobody knows */
 };
-/* Begins to put what is in `from` into `to`, an empty file; both are borrowed until it is over. id: to be found in the copy by
- * gt_index_is_copy. 0 or negative. */
-int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err);
-/* Waits for its end, for some ms at most. 1: it goes on; 0: it is over, and *result says whether it was done. */
+/* Begins to put what is in `from` into `to`, an empty file; both are borrowed until it is over. id:
+ * to be found in the copy by gt_index_is_copy. 0 or negative. */
+int gt_index_job_begin(
+	struct gt_index_job *x, int from, int to, const char *id, struct gt_err *err);
+/* Waits for its end, for some ms at most. 1: it goes on; 0: it is over, and *result says whether it
+ * was done. */
 int gt_index_job_step(struct gt_index_job *x, unsigned ms, struct gt_index_result *result);
-void gt_index_job_cancel(struct gt_index_job *x);			/* fine when it is over, or never began */
-uint64_t gt_index_job_done(const struct gt_index_job *x);		/* bytes of the trace, about */
+/* fine when it is over, or never began */
+void gt_index_job_cancel(struct gt_index_job *x);
+/* bytes of the trace, about */
+uint64_t gt_index_job_done(const struct gt_index_job *x);
 /* Is that a copy, and all of it, which was made with this id? */
 bool gt_index_is_copy(struct gt_reader *r, const char *id);
 #endif

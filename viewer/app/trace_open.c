@@ -1,12 +1,15 @@
-/* A viewer draws from summaries. A trace that was closed by a recorder of today has them, and is opened at once: what is read is its end,
- * its index, its names and the upper summaries. Everything else is put into a copy first that has them, once: other tools' files, traces whose
- * recorder was killed, and those of earlier versions. The copy is kept (cache.c) and found the next time; where it cannot be, it is a file
- * without a name and gone with the viewer. Small files are opened as they are: going through all of their blocks takes no time.
+/* A viewer draws from summaries. A trace that was closed by a recorder of today has them, and is
+ * opened at once: what is read is its end, its index, its names and the upper summaries. Everything
+ * else is put into a copy first that has them, once: other tools' files, traces whose recorder was
+ * killed, and those of earlier versions. The copy is kept (cache.c) and found the next time; where
+ * it cannot be, it is a file without a name and gone with the viewer. Small files are opened as
+ * they are: going through all of their blocks takes no time.
  *
- * A file that is followed is never copied. It is read from its front, a portion at a time, and later from where it ended. Whether somebody
- * still writes it the kernel knows: it gives out a lease for reading only on a file that nobody has open for writing.
+ * A file that is followed is never copied. It is read from its front, a portion at a time, and
+ * later from where it ended. Whether somebody still writes it the kernel knows: it gives out a
+ * lease for reading only on a file that nobody has open for writing.
  */
-#define _GNU_SOURCE	/* F_SETLEASE */
+#define _GNU_SOURCE /* F_SETLEASE */
 #include "viewer/app/trace_open.h"
 
 #include <fcntl.h>
@@ -29,13 +32,14 @@
 #include "viewer/app/index_cache.h"
 #include "viewer/app/index_job.h"
 
-#define SMALL (16u << 20)		/* bytes */
-#define SMALL_PACKED (4u << 20)		/* of gz and zst, which unpack to ten times as much */
-#define PORTION (16u << 20)		/* of a followed file that are read at a time */
+#define SMALL (16u << 20)       /* bytes */
+#define SMALL_PACKED (4u << 20) /* of gz and zst, which unpack to ten times as much */
+#define PORTION (16u << 20)     /* of a followed file that are read at a time */
 #define BEGINNING (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_segment))
-#define QUIET_NS 1000000000		/* that nothing has come for, before it is asked whether anybody still writes */
+/* that nothing has come for, before it is asked whether anybody still writes */
+#define QUIET_NS 1000000000
 #define NOTES 8
-#define FEW_ROWS 1000000		/* of a recording that does without upper summaries */
+#define FEW_ROWS 1000000 /* of a recording that does without upper summaries */
 
 enum doing { LOOKING, INDEXING, READING, OPEN };
 
@@ -43,25 +47,26 @@ struct gt_trace_open {
 	char *path;
 	struct gt_trace_open_options options;
 	enum doing doing;
-	int fd;				/* the file's, or -1 */
-	struct stat st;			/* of the file when it was opened */
+	int fd;         /* the file's, or -1 */
+	struct stat st; /* of the file when it was opened */
 	struct gt_reader *reader;
 	/* a copy that is being made */
-	struct gt_index_cache cache;		/* folder -1: it cannot be used, or is not wanted */
+	struct gt_index_cache cache; /* folder -1: it cannot be used, or is not wanted */
 	struct gt_index_cache_key key;
-	struct gt_unfinished copy;	/* fd -1: there is none */
+	struct gt_unfinished copy; /* fd -1: there is none */
 	struct gt_index_job indexing;
-	bool kept;			/* it is to be, and goes to the cache's folder */
+	bool kept; /* it is to be, and goes to the cache's folder */
 	bool damaged;
 	/* following */
 	bool follows, left;
-	int64_t grew;			/* when, monotonic */
+	int64_t grew; /* when, monotonic */
 	char notes[NOTES][200];
 	size_t nnotes;
 	char progress_text[100];
 };
 
-static void note(struct gt_trace_open *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct gt_trace_open *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 static void note(struct gt_trace_open *o, const char *fmt, ...)
 {
 	va_list ap;
@@ -75,7 +80,10 @@ static void note(struct gt_trace_open *o, const char *fmt, ...)
 
 /* ---- what is told of a trace ---- */
 
-struct recovered { int64_t complete_to; bool found; };
+struct recovered {
+	int64_t complete_to;
+	bool found;
+};
 
 static int look_for_recovered(void *arg, const char *key, const char *value)
 {
@@ -102,8 +110,10 @@ static void note_segment(struct gt_trace_open *o, uint32_t i)
 		return;
 	if (gt_reader_segments(o->reader) > 1)
 		snprintf(which, sizeof(which), "recording %" PRIu32 ": ", i + 1);
-	s = r.complete_to > seg->min_start ? (double)gt_since(r.complete_to, seg->min_start) / 1e9 : 0;
-	note(o, "%s%s: complete to %.3f s", which, o->follows && !o->left ? "still being written" : "not closed", s);
+	s = r.complete_to > seg->min_start ? (double)gt_since(r.complete_to, seg->min_start) / 1e9
+					   : 0;
+	note(o, "%s%s: complete to %.3f s", which,
+		o->follows && !o->left ? "still being written" : "not closed", s);
 }
 
 static void note_trace(struct gt_trace_open *o)
@@ -116,13 +126,15 @@ static void note_damage(struct gt_trace_open *o, const struct gt_index_result *r
 {
 	o->damaged = result->damage;
 	if (result->damage)
-		note(o, "damaged at byte %" PRIu64 "%s: %.100s", result->damage_at, result->damage > 1 ? " and elsewhere" : "",
-		     result->damage_text);
+		note(o, "damaged at byte %" PRIu64 "%s: %.100s", result->damage_at,
+			result->damage > 1 ? " and elsewhere" : "", result->damage_text);
 }
 
 /* ---- does it have what it takes? ---- */
 
-struct uppers { bool *has; };
+struct uppers {
+	bool *has;
+};
 
 static int see_upper(void *arg, const struct gt_filed *f)
 {
@@ -179,7 +191,7 @@ static bool find_copy(struct gt_trace_open *o)
 	} else {
 		gt_index_cache_remove(&o->cache, &o->key);
 	}
-	close(fd);		/* the lock stays as long as the reader has it open */
+	close(fd); /* the lock stays as long as the reader has it open */
 	return o->reader;
 }
 
@@ -209,13 +221,18 @@ static int begin_again(struct gt_trace_open *o, const struct gt_err *why, struct
 	release_copy(o);
 	gt_index_cache_close(&o->cache);
 	if (lseek(o->fd, 0, SEEK_SET) != 0)
-		return gt_err_set(err, why->code, "no room for its index in %.120s: %s", folder, strerror(-why->code));
+		return gt_err_set(err, why->code, "no room for its index in %.120s: %s", folder,
+			strerror(-why->code));
 	return begin_copy(o, err);
 }
 
-static bool is_full(int code) { return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS; }
+static bool is_full(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS;
+}
 
-/* The trace may have changed meanwhile; then the copy is of something that is not there any more. */
+/* The trace may have changed meanwhile; then the copy is of something that is not there any more.
+ */
 static bool is_as_it_was(const struct gt_trace_open *o)
 {
 	struct gt_index_cache_key now;
@@ -247,15 +264,19 @@ static void keep_copy(struct gt_trace_open *o, const struct gt_index_result *res
 }
 
 /* A trace of ours that cannot be copied is shown as it is, and slowly. */
-static int use_as_it_is(struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
+static int use_as_it_is(
+	struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
-	int copy = o->indexing.copying && result->err.code != -EILSEQ ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	int copy = o->indexing.copying && result->err.code != -EILSEQ
+		? fcntl(o->fd, F_DUPFD_CLOEXEC, 0)
+		: -1;
 
 	o->reader = copy >= 0 ? gt_reader_open_fd(copy, NULL) : NULL;
 	if (!o->reader) {
 		if (is_full(result->err.code))
-			return gt_err_set(err, result->err.code, "no room for its index in %s (TMPDIR): %s", gt_temporary_folder(),
-					  strerror(-result->err.code));
+			return gt_err_set(err, result->err.code,
+				"no room for its index in %s (TMPDIR): %s", gt_temporary_folder(),
+				strerror(-result->err.code));
 		*err = result->err;
 		return err->code;
 	}
@@ -263,7 +284,8 @@ static int use_as_it_is(struct gt_trace_open *o, const struct gt_index_result *r
 	return 0;
 }
 
-static int end_copy(struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
+static int end_copy(
+	struct gt_trace_open *o, const struct gt_index_result *result, struct gt_err *err)
 {
 	int rc, copy;
 
@@ -290,10 +312,13 @@ static int end_copy(struct gt_trace_open *o, const struct gt_index_result *resul
 
 static int open_file(struct gt_trace_open *o, struct gt_err *err)
 {
-	o->fd = strcmp(o->path, "-") ? open(o->path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	o->fd = strcmp(o->path, "-") ? open(o->path, O_RDONLY | O_CLOEXEC)
+				     : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (o->fd < 0 || fstat(o->fd, &o->st))
 		return gt_err_set(err, -errno, "cannot open: %s", strerror(errno));
-	return S_ISDIR(o->st.st_mode) ? gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it") : 0;
+	return S_ISDIR(o->st.st_mode)
+		? gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it")
+		: 0;
 }
 
 static bool is_packed(int fd)
@@ -301,12 +326,15 @@ static bool is_packed(int fd)
 	static const uint8_t gz[2] = { 0x1f, 0x8b }, zst[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 	uint8_t head[4] = { 0 };
 
-	return !gt_pread(fd, head, sizeof(head), 0) && (!memcmp(head, gz, sizeof(gz)) || !memcmp(head, zst, sizeof(zst)));
+	return !gt_pread(fd, head, sizeof(head), 0) &&
+		(!memcmp(head, gz, sizeof(gz)) || !memcmp(head, zst, sizeof(zst)));
 }
 
 static bool is_small(const struct gt_trace_open *o)
 {
-	uint64_t most = o->options.small ? o->options.small : is_packed(o->fd) ? SMALL_PACKED : SMALL;
+	uint64_t most = o->options.small ? o->options.small
+		: is_packed(o->fd)       ? SMALL_PACKED
+					 : SMALL;
 
 	return (uint64_t)o->st.st_size < most;
 }
@@ -318,7 +346,8 @@ static int open_as_it_is(struct gt_trace_open *o, bool ours, struct gt_err *err)
 
 	if (!closed && !is_small(o))
 		return 1;
-	o->reader = closed ? gt_reader_open_fd(fcntl(o->fd, F_DUPFD_CLOEXEC, 0), err) : gt_open_any(o->path, err);
+	o->reader = closed ? gt_reader_open_fd(fcntl(o->fd, F_DUPFD_CLOEXEC, 0), err)
+			   : gt_open_any(o->path, err);
 	if (!o->reader)
 		return err->code;
 	if (!ours || is_small(o) || is_indexed(o->reader))
@@ -368,7 +397,9 @@ static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	if (o->options.follow && ours && !gt_reader_is_closed(o->fd))
 		return follow(o, err);
 	if (o->options.follow)
-		note(o, ours ? "it is complete: there is nothing to follow" : "only gt's own traces can be followed");
+		note(o,
+			ours ? "it is complete: there is nothing to follow"
+			     : "only gt's own traces can be followed");
 	rc = regular ? open_as_it_is(o, ours, err) : 1;
 	if (rc < 0)
 		return rc;
@@ -388,12 +419,15 @@ static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 
 /* ---- in portions ---- */
 
-struct gt_trace_open *gt_trace_open_start(const char *path, const struct gt_trace_open_options *options, struct gt_err *err)
+struct gt_trace_open *gt_trace_open_start(
+	const char *path, const struct gt_trace_open_options *options, struct gt_err *err)
 {
 	struct gt_trace_open *o = calloc(1, sizeof(*o));
 
 	if (o)
-		*o = (struct gt_trace_open){ .options = *options, .fd = -1, .cache.folder = -1, .copy.fd = -1 };
+		*o = (struct gt_trace_open){
+			.options = *options, .fd = -1, .cache.folder = -1, .copy.fd = -1
+		};
 	if (!o || !(o->path = strdup(path))) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		free(o);
@@ -426,7 +460,8 @@ void gt_trace_open_close(struct gt_trace_open *o)
 	free(o);
 }
 
-/* Has nobody the file open for writing? Who opens it while we have the lease would make the kernel send us a signal, which ends programs. */
+/* Has nobody the file open for writing? Who opens it while we have the lease would make the kernel
+ * send us a signal, which ends programs. */
 static bool is_unwritten(int fd)
 {
 	sigset_t io, before;
@@ -476,17 +511,14 @@ int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	int rc;
 
 	switch (o->doing) {
-	case LOOKING:
-		return look(o, ms, err);
+	case LOOKING: return look(o, ms, err);
 	case INDEXING:
 		if (gt_index_job_step(&o->indexing, ms, &result))
 			return 1;
 		rc = end_copy(o, &result, err);
 		return rc < 0 ? rc : o->doing != OPEN;
-	case READING:
-		return read_portions(o, ms, err);
-	default:
-		return 0;
+	case READING: return read_portions(o, ms, err);
+	default: return 0;
 	}
 }
 
@@ -494,10 +526,13 @@ int gt_trace_open_step(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 
 static uint64_t done(const struct gt_trace_open *o)
 {
-	return o->doing == INDEXING ? gt_index_job_done(&o->indexing) : o->reader ? gt_reader_bytes(o->reader) : 0;
+	return o->doing == INDEXING ? gt_index_job_done(&o->indexing)
+		: o->reader         ? gt_reader_bytes(o->reader)
+				    : 0;
 }
 
-/* A copy is summed up when all of it is written, which takes a quarter of the time and shows nowhere. */
+/* A copy is summed up when all of it is written, which takes a quarter of the time and shows
+ * nowhere. */
 unsigned gt_trace_open_percent(const struct gt_trace_open *o)
 {
 	uint64_t all = S_ISREG(o->st.st_mode) ? (uint64_t)o->st.st_size : 0, n = done(o);
@@ -510,25 +545,43 @@ unsigned gt_trace_open_percent(const struct gt_trace_open *o)
 
 const char *gt_trace_open_progress(const struct gt_trace_open *o)
 {
-	struct gt_trace_open *to = (struct gt_trace_open *)o;		/* only what is told */
-	double all = S_ISREG(o->st.st_mode) ? (double)o->st.st_size : 0, unit = all < 1e9 ? 1e6 : 1e9;
-	const char *what = o->doing == INDEXING ? "indexing" : "reading", *name = unit < 1e9 ? "MB" : "GB";
+	struct gt_trace_open *to = (struct gt_trace_open *)o; /* only what is told */
+	double all = S_ISREG(o->st.st_mode) ? (double)o->st.st_size : 0,
+	       unit = all < 1e9 ? 1e6 : 1e9;
+	const char *what = o->doing == INDEXING ? "indexing" : "reading",
+		   *name = unit < 1e9 ? "MB" : "GB";
 
 	if (o->doing == LOOKING || o->doing == OPEN)
-		return o->doing == OPEN ? "open" : o->options.follow ? "waiting for the recording to begin" : "opening";
+		return o->doing == OPEN     ? "open"
+			: o->options.follow ? "waiting for the recording to begin"
+					    : "opening";
 	if (all > 0)
-		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f of %.1f %s", what, (double)done(o) / unit, all / unit, name);
+		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f of %.1f %s", what,
+			(double)done(o) / unit, all / unit, name);
 	else
-		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f MB so far", what, (double)done(o) / 1e6);
+		snprintf(to->progress_text, sizeof(to->progress_text), "%s: %.1f MB so far", what,
+			(double)done(o) / 1e6);
 	return o->progress_text;
 }
 
-struct gt_reader *gt_trace_open_result(const struct gt_trace_open *o) { return o->doing == OPEN ? o->reader : NULL; }
+struct gt_reader *gt_trace_open_result(const struct gt_trace_open *o)
+{
+	return o->doing == OPEN ? o->reader : NULL;
+}
 const char *gt_trace_open_path(const struct gt_trace_open *o) { return o->path; }
-bool gt_trace_open_is_following(const struct gt_trace_open *o) { return o->doing == OPEN && o->follows && !o->left; }
-bool gt_trace_open_is_waiting(const struct gt_trace_open *o) { return o->doing == LOOKING && o->options.follow && o->fd < 0; }
+bool gt_trace_open_is_following(const struct gt_trace_open *o)
+{
+	return o->doing == OPEN && o->follows && !o->left;
+}
+bool gt_trace_open_is_waiting(const struct gt_trace_open *o)
+{
+	return o->doing == LOOKING && o->options.follow && o->fd < 0;
+}
 bool gt_trace_open_is_damaged(const struct gt_trace_open *o) { return o->damaged; }
-const char *gt_trace_open_note(const struct gt_trace_open *o, size_t i) { return i < o->nnotes ? o->notes[i] : NULL; }
+const char *gt_trace_open_note(const struct gt_trace_open *o, size_t i)
+{
+	return i < o->nnotes ? o->notes[i] : NULL;
+}
 
 /* ---- following ---- */
 
@@ -545,14 +598,16 @@ static bool is_written_over(const struct gt_trace_open *o)
 	struct gt_reader *r = o->reader;
 	struct gt_wire_segment head;
 
-	return gt_reader_segments(r) && !gt_pread(o->fd, &head, sizeof(head), sizeof(struct gt_wire_skip)) &&
-	       head.id != gt_reader_segment(r, 0)->id;
+	return gt_reader_segments(r) &&
+		!gt_pread(o->fd, &head, sizeof(head), sizeof(struct gt_wire_skip)) &&
+		head.id != gt_reader_segment(r, 0)->id;
 }
 
 /* A file that became shorter, or another one: all from the beginning. */
 static bool is_anew(const struct gt_trace_open *o, const struct stat *now)
 {
-	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
+	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) ||
+		is_written_over(o);
 }
 
 enum gt_follow_state gt_trace_open_poll(struct gt_trace_open *o)

@@ -26,7 +26,8 @@ static int show(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *e
 	return ops->open(s->view, err);
 }
 
-int gt_ui_open(struct gt_ui *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
+int gt_ui_open(struct gt_ui *s, struct gt_reader *r, const char *name,
+	const struct gt_view_ops *ops, struct gt_err *err)
 {
 	int rc;
 
@@ -95,7 +96,8 @@ int gt_ui_range(struct gt_ui *s, int64_t from, int64_t to, struct gt_err *err)
 		a = from < 0 ? INT64_MIN : INT64_MAX;
 	if (__builtin_add_overflow(e->from, to, &b))
 		b = to < 0 ? INT64_MIN : INT64_MAX;
-	gt_window_show(&s->scene.window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
+	gt_window_show(
+		&s->scene.window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
 	return arrange(s, err);
 }
 
@@ -154,8 +156,10 @@ int gt_ui_step(struct gt_ui *s, uint64_t us, struct gt_err *err)
 /* ---- keys ---- */
 
 /* What colours stand for; behind the keys. */
-static const struct { const char *heading; uint8_t ink; } legend[] = {
-	{ "Colours, of what lasts longest in a cell:", GT_INK_NONE },
+static const struct {
+	const char *heading;
+	uint8_t ink;
+} legend[] = { { "Colours, of what lasts longest in a cell:", GT_INK_NONE },
 #define X(NAME, name) { NULL, GT_INK_CATEGORY + GT_CAT_##NAME },
 	GT_CATEGORIES(X)
 #undef X
@@ -189,7 +193,7 @@ static void act_on_help(struct gt_ui *s, const struct gt_binding *b)
 	case GT_DO_TOP: top = 0; break;
 	case GT_DO_END:
 	case GT_DO_BOTTOM: top = lines; break;
-	case GT_DO_ZOOM: top -= b->arg; break;		/* the wheel */
+	case GT_DO_ZOOM: top -= b->arg; break; /* the wheel */
 	default: break;
 	}
 	top = top > lines - page ? lines - page : top;
@@ -222,7 +226,9 @@ static bool add_character(char *s, size_t room, uint32_t ch)
 
 static void find_words(struct gt_ui *s)
 {
-	s->nwords = s->asking == GT_DO_COMMAND ? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_UI_WORDS) : 0;
+	s->nwords = s->asking == GT_DO_COMMAND
+		? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_UI_WORDS)
+		: 0;
 }
 
 /* As far as all words agree; what is the only one is done. */
@@ -234,10 +240,11 @@ static void complete(struct gt_ui *s)
 		for (size_t k = 0; k < n; k++)
 			if (s->words[i][k] != s->words[0][k])
 				n = k;
-	while (n && (s->words[0][n] & 0xc0) == 0x80)	/* no half of a character */
+	while (n && (s->words[0][n] & 0xc0) == 0x80) /* no half of a character */
 		n--;
 	if (n)
-		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
+		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0],
+			s->nwords == 1 ? " " : "");
 }
 
 int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *err)
@@ -249,7 +256,8 @@ int gt_ui_turn(struct gt_ui *s, const struct gt_view_ops *ops, struct gt_err *er
 }
 
 /* Lanes are the timeline's. */
-const char *gt_ui_answer(struct gt_ui *s, enum gt_action asked, const char *text, struct gt_err *err)
+const char *gt_ui_answer(
+	struct gt_ui *s, enum gt_action asked, const char *text, struct gt_err *err)
 {
 	if (asked == GT_DO_COMMAND)
 		return gt_command_exec(s, text, err);
@@ -263,10 +271,13 @@ static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	enum gt_action asked = s->asking;
 
 	if (k.key == GT_KEY_ENTER) {
-		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
+		/* from completion */
+		for (size_t n = strlen(s->typed);
+			asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' ';)
 			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = s->overfull ? "that is too long: nothing was done" : gt_ui_answer(s, asked, s->typed, err);
+		s->scene.message = s->overfull ? "that is too long: nothing was done"
+					       : gt_ui_answer(s, asked, s->typed, err);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
 	} else if (k.key == GT_KEY_TAB) {
@@ -279,8 +290,9 @@ static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	find_words(s);
 }
 
-/* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or fill it. */
-#define MODE_COLUMNS 10u	/* "Esc: back" */
+/* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or
+ * fill it. */
+#define MODE_COLUMNS 10u /* "Esc: back" */
 static bool has_modes(const struct gt_ui *s) { return s->width >= MODE_COLUMNS; }
 
 static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
@@ -306,11 +318,15 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 			break;
 		s->asking = b->action;
 		s->overfull = false;
-		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
+		strcpy(s->typed,
+			b->action != GT_DO_COMMAND || !b->arg ? ""
+				: b->arg == 1                 ? "bookmark "
+							      : "jump ");
 		find_words(s);
 		break;
 	case GT_DO_ESCAPE:
-		if (s->export_job && !(s->view->ops->is_searching && s->view->ops->is_searching(s->view))) {
+		if (s->export_job &&
+			!(s->view->ops->is_searching && s->view->ops->is_searching(s->view))) {
 			stop_exporting(s);
 			s->scene.message = "stopped: nothing was written";
 			break;
@@ -322,7 +338,8 @@ static void act(struct gt_ui *s, const struct gt_binding *b, struct gt_key k, st
 
 static void say_unknown(struct gt_ui *s, struct gt_key k)
 {
-	snprintf(s->status_text, sizeof(s->status_text), "%c does nothing: ? shows the keys", (int)k.key);
+	snprintf(s->status_text, sizeof(s->status_text), "%c does nothing: ? shows the keys",
+		(int)k.key);
 	s->scene.message = s->status_text;
 }
 
@@ -347,7 +364,8 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	if (s->scene.turn_to)
 		turn_to(s, gt_view_find(s->scene.turn_to), err);
 	if (s->quit)
-		stop_exporting(s);	/* who was told to end by a signal does not come back from the terminal */
+		/* who was told to end by a signal does not come back from the terminal */
+		stop_exporting(s);
 	if (err->code)
 		return err->code;
 	return arrange(s, err);
@@ -358,40 +376,50 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 static void draw_legend(struct gt_screen *to, int y, size_t i)
 {
 	if (legend[i].ink == GT_INK_NONE) {
-		gt_screen_text(to, 0, y, -1, legend[i].heading, (struct gt_look){ GT_INK_TITLE, GT_INK_NONE, 0 });
+		gt_screen_text(to, 0, y, -1, legend[i].heading,
+			(struct gt_look){ GT_INK_TITLE, GT_INK_NONE, 0 });
 		return;
 	}
 	for (int x = 2; x < 6; x++)
-		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588, (struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
-	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, (struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
+		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588,
+			(struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
+	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word,
+		(struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
 }
 
 static void draw_help(const struct gt_ui *s, struct gt_screen *to)
 {
-	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 },
+			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	struct gt_buf text = { .len = 0 };
 	unsigned line = 0;
 
 	gt_screen_clear(to);
 	gt_bindings_text(&text);
-	for (char *at = text.failed ? NULL : (char *)text.data, *end; at && *at; at = end + 1, line++) {
+	for (char *at = text.failed ? NULL : (char *)text.data, *end; at && *at;
+		at = end + 1, line++) {
 		end = strchr(at, '\n');
 		*end = 0;
 		if (line >= s->help_top && line - s->help_top + 1 < s->height)
-			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at, *at == ' ' ? plain : heading);
+			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at,
+				*at == ' ' ? plain : heading);
 	}
 	gt_buf_release(&text);
 	line++;
 	for (size_t i = 0; i < LEGEND; i++, line++)
 		if (line >= s->help_top && line - s->help_top + 1 < s->height)
 			draw_legend(to, (int)(line - s->help_top), i);
-	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
+	gt_screen_text(to, 0, (int)s->height - 1, -1,
+		line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
 }
 
 static const char *prompt(enum gt_action asked)
 {
-	return asked == GT_DO_GOTO ? "go to: " : asked == GT_DO_FIND ? "find: " : asked == GT_DO_COMMAND ? ":" : "lanes with: ";
+	return asked == GT_DO_GOTO       ? "go to: "
+		: asked == GT_DO_FIND    ? "find: "
+		: asked == GT_DO_COMMAND ? ":"
+					 : "lanes with: ";
 }
 
 /* In the line above what is typed. */
@@ -416,7 +444,8 @@ static void draw_exporting(const struct gt_ui *s, int y, struct gt_screen *to)
 
 	if (!s->export_job)
 		return;
-	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ", gt_export_job_percent(s->export_job));
+	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ",
+		gt_export_job_percent(s->export_job));
 	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
 }
 
@@ -430,7 +459,8 @@ static const char *end_of(const char *text, int columns)
 
 static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 {
-	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 },
+			     say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	int y = (int)s->height - 1, x;
 
 	if (!s->asking && !s->scene.message) {
@@ -450,7 +480,8 @@ static void draw_bottom(const struct gt_ui *s, struct gt_screen *to)
 
 void gt_ui_draw(const struct gt_ui *s, struct gt_screen *to)
 {
-	if ((to->width != s->width || to->height != s->height) && gt_screen_resize(to, s->width, s->height))
+	if ((to->width != s->width || to->height != s->height) &&
+		gt_screen_resize(to, s->width, s->height))
 		return;
 	if (s->help) {
 		draw_help(s, to);

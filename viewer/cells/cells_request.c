@@ -12,7 +12,8 @@ void gt_cells_request_release(struct gt_cells_request *a)
 
 bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived;
+	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect &&
+		a->derived == b->derived;
 }
 
 bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b)
@@ -20,7 +21,8 @@ bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window 
 	return a->first == b->first && a->shift == b->shift && a->cells == b->cells;
 }
 
-int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
+int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
+	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
 	bool same = a->n == n && gt_same_window(&a->window, w);
 	int rc;

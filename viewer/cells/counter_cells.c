@@ -5,19 +5,29 @@
 #include "viewer/cells/counter_cells.h"
 #include "viewer/model/unchanged_until.h"
 
-#define LEAD_MOST 64u		/* blocks before the window that are opened to find what a counter stood at when it begins */
+/* blocks before the window that are opened to find what a counter stood at when it begins */
+#define LEAD_MOST 64u
 
-struct cell { bool any; double low, high, last; int64_t first_at, last_at; };
+struct cell {
+	bool any;
+	double low, high, last;
+	int64_t first_at, last_at;
+};
 struct gauge {
 	struct gt_counter_key of;
-	int64_t first;			/* cell of the window's first one on the segment's grid */
+	int64_t first; /* cell of the window's first one on the segment's grid */
 	struct cell *cells;
-	unsigned taken;			/* number of first cells, with the value before them, that are reused */
-	bool lead;			/* a sample before the window is known: */
+	/* number of first cells, with the value before them, that are reused */
+	unsigned taken;
+	bool lead; /* a sample before the window is known: */
 	double lead_value;
 	int64_t lead_at;
 };
-struct job { const struct gt_block *block; uint32_t segment; bool lead; };
+struct job {
+	const struct gt_block *block;
+	uint32_t segment;
+	bool lead;
+};
 struct gt_counter_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
@@ -25,10 +35,12 @@ struct gt_counter_cells {
 	size_t n, gauges_cap, sorted_cap;
 	struct job *jobs;
 	size_t njobs, jobs_cap, done;
-	struct gauge *was;		/* the previous request with all cells known: used while they are reused, and between two archives */
+	/* the previous request with all cells known: used while they are reused, and between two
+	 * archives */
+	struct gauge *was;
 	size_t nwas;
 	struct gt_cell_window was_window;
-	struct gt_unchanged_until since;		/* differences between two archives */
+	struct gt_unchanged_until since; /* differences between two archives */
 };
 
 struct gt_counter_cells *gt_counter_cells_new(struct gt_archive *a)
@@ -81,7 +93,11 @@ void gt_counter_cells_free(struct gt_counter_cells *g)
 
 /* ---- which there are ---- */
 
-struct listing { struct gt_archive *archive; struct gt_counter_key *list; size_t n, cap; };
+struct listing {
+	struct gt_archive *archive;
+	struct gt_counter_key *list;
+	size_t n, cap;
+};
 
 static int compare(const void *pa, const void *pb)
 {
@@ -107,15 +123,20 @@ static int list_one(struct listing *l, struct gt_counter_key one)
 	return 0;
 }
 
-static int list_block(struct listing *l, uint32_t segment, const struct gt_block *b, struct gt_err *err)
+static int list_block(
+	struct listing *l, uint32_t segment, const struct gt_block *b, struct gt_err *err)
 {
 	const struct gt_open_block *r = gt_archive_rows(l->archive, segment, b, err);
 	int code = r ? 0 : -ENOMEM;
 
 	for (uint32_t k = 0; r && k < r->nruns; k++)
-		for (uint32_t i = r->runs[k].first; !code && r->runs[k].track != GT_NONE && i < r->runs[k].first + r->runs[k].n; i++)
+		for (uint32_t i = r->runs[k].first;
+			!code && r->runs[k].track != GT_NONE && i < r->runs[k].first + r->runs[k].n;
+			i++)
 			if (r->type[i] != GT_NONE)
-				code = list_one(l, (struct gt_counter_key){ segment, r->runs[k].track, r->type[i] });
+				code = list_one(l,
+					(struct gt_counter_key){
+						segment, r->runs[k].track, r->type[i] });
 	return code;
 }
 
@@ -135,7 +156,8 @@ static int list_track(struct listing *l, uint32_t segment, uint32_t track, struc
 	return !code && last != first ? list_block(l, segment, last, err) : code;
 }
 
-int gt_list_counters(struct gt_archive *a, struct gt_counter_key **list, size_t *n, struct gt_err *err)
+int gt_list_counters(
+	struct gt_archive *a, struct gt_counter_key **list, size_t *n, struct gt_err *err)
 {
 	struct gt_reader *r = gt_archive_reader(a);
 	struct listing l = { .archive = a };
@@ -159,7 +181,8 @@ int gt_list_counters(struct gt_archive *a, struct gt_counter_key **list, size_t 
 
 /* ---- which blocks ---- */
 
-static int add_job(struct gt_counter_cells *g, const struct gt_block *b, uint32_t segment, bool lead)
+static int add_job(
+	struct gt_counter_cells *g, const struct gt_block *b, uint32_t segment, bool lead)
 {
 	if (gt_grow(&g->jobs, &g->jobs_cap, g->njobs + 1, sizeof(*g->jobs)))
 		return -ENOMEM;
@@ -173,18 +196,21 @@ static unsigned first_cell(const struct gt_counter_cells *g, uint32_t segment, u
 	unsigned first = g->window.cells;
 
 	for (size_t i = 0; i < g->n; i++)
-		if (g->gauges[i].of.segment == segment && (track == GT_NONE || g->gauges[i].of.track == track))
+		if (g->gauges[i].of.segment == segment &&
+			(track == GT_NONE || g->gauges[i].of.track == track))
 			first = g->gauges[i].taken < first ? g->gauges[i].taken : first;
 	return first;
 }
 
-/* Those in the window; and before it, the nearest first, which will do when all that is wanted has been found in them. */
+/* Those in the window; and before it, the nearest first, which will do when all that is wanted has
+ * been found in them. */
 static int add_list(struct gt_counter_cells *g, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(g->archive, segment, track);
 	int64_t offset = gt_archive_offset(g->archive, segment);
 	unsigned first = first_cell(g, segment, track);
-	int64_t from = gt_cell_start(&g->window, first) + offset, to = gt_cell_start(&g->window, g->window.cells) + offset;
+	int64_t from = gt_cell_start(&g->window, first) + offset,
+		to = gt_cell_start(&g->window, g->window.cells) + offset;
 	size_t at = gt_blocks_from(l, from), lead = first ? 0 : at;
 	int code = 0;
 
@@ -205,11 +231,13 @@ static int find_jobs(struct gt_counter_cells *g)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < g->n; i++) {
-		const struct gt_counter_key *of = &g->sorted[i]->of, *before = i ? &g->sorted[i - 1]->of : NULL;
+		const struct gt_counter_key *of = &g->sorted[i]->of,
+					    *before = i ? &g->sorted[i - 1]->of : NULL;
 
 		if (!before || before->segment != of->segment)
 			code = add_list(g, of->segment, GT_NONE);
-		if (!code && (!before || before->segment != of->segment || before->track != of->track))
+		if (!code &&
+			(!before || before->segment != of->segment || before->track != of->track))
 			code = add_list(g, of->segment, of->track);
 	}
 	return code;
@@ -223,7 +251,8 @@ static double value_of(const struct gt_segment *seg, uint32_t type, uint64_t bit
 	double v;
 
 	if (!t->nfields || t->fields[0].kind != GT_F_F64)
-		return t->nfields && t->fields[0].kind == GT_F_I64 ? (double)(int64_t)bits : (double)bits;
+		return t->nfields && t->fields[0].kind == GT_F_I64 ? (double)(int64_t)bits
+								   : (double)bits;
 	memcpy(&v, &bits, sizeof(v));
 	return v;
 }
@@ -260,7 +289,8 @@ static int by_place(const void *pa, const void *pb)
 
 static struct gauge *find_gauge(const struct gt_counter_cells *g, const struct gt_counter_key *of)
 {
-	struct gauge key = { .of = *of }, *pkey = &key, **found = bsearch(&pkey, g->sorted, g->n, sizeof(*g->sorted), by_place);
+	struct gauge key = { .of = *of }, *pkey = &key,
+		     **found = bsearch(&pkey, g->sorted, g->n, sizeof(*g->sorted), by_place);
 
 	return found ? *found : NULL;
 }
@@ -321,15 +351,20 @@ static void fold(struct cell *to, const struct cell *from)
 }
 
 /* Number of its first cells that are unchanged. Before the first row of all there is no value. */
-static unsigned count_taken(const struct gt_counter_cells *g, const struct gauge *one, const struct gauge *was)
+static unsigned count_taken(
+	const struct gt_counter_cells *g, const struct gauge *one, const struct gauge *was)
 {
 	const struct gt_counter_key *of = &one->of;
 	bool grown = g->since.n;
-	int64_t low = grown ? gt_unchanged_until_start(&g->since, of->segment) :
-		      gt_reader_segment(gt_archive_reader(g->archive), of->segment)->min_start;
-	int64_t floor = grown ? gt_unchanged_until_time(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER)) : INT64_MAX;
+	int64_t low = grown
+		? gt_unchanged_until_start(&g->since, of->segment)
+		: gt_reader_segment(gt_archive_reader(g->archive), of->segment)->min_start;
+	int64_t floor = grown
+		? gt_unchanged_until_time(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER))
+		: INT64_MAX;
 	unsigned shift = g->window.shift, was_shift = g->was_window.shift;
-	int64_t from = (int64_t)((uint64_t)one->first << shift), was_from = (int64_t)((uint64_t)was->first << was_shift), n;
+	int64_t from = (int64_t)((uint64_t)one->first << shift),
+		was_from = (int64_t)((uint64_t)was->first << was_shift), n;
 	int64_t to = (int64_t)((uint64_t)(was->first + g->was_window.cells) << was_shift);
 
 	to = floor < to ? floor : to;
@@ -380,21 +415,24 @@ void gt_counter_cells_detach(struct gt_counter_cells *g)
 
 void gt_counter_cells_reopen(struct gt_counter_cells *g, struct gt_archive *a) { g->archive = a; }
 
-int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_window *w, const struct gt_counter_key *of, size_t n, struct gt_err *err)
+int gt_counter_cells_request(struct gt_counter_cells *g, const struct gt_cell_window *w,
+	const struct gt_counter_key *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
 	put_aside(g);
 	if (g->since.n)
 		gt_unchanged_until_compare(&g->since, g->archive);
-	if (gt_grow(&g->gauges, &g->gauges_cap, n, sizeof(*g->gauges)) || gt_grow(&g->sorted, &g->sorted_cap, n, sizeof(*g->sorted)))
+	if (gt_grow(&g->gauges, &g->gauges_cap, n, sizeof(*g->gauges)) ||
+		gt_grow(&g->sorted, &g->sorted_cap, n, sizeof(*g->sorted)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	g->window = *w;
 	for (; !code && g->n < n; g->n++) {
 		struct gauge *one = &g->gauges[g->n];
 
 		*one = (struct gauge){ .of = of[g->n] };
-		one->first = w->first + (gt_archive_offset(g->archive, of[g->n].segment) >> w->shift);
+		one->first =
+			w->first + (gt_archive_offset(g->archive, of[g->n].segment) >> w->shift);
 		one->cells = calloc(w->cells, sizeof(*one->cells));
 		g->sorted[g->n] = one;
 		code = one->cells ? 0 : -ENOMEM;
@@ -418,10 +456,13 @@ void gt_counter_cells_get(const struct gt_counter_cells *g, size_t i, struct gt_
 	for (unsigned c = 0; c < g->window.cells; c++) {
 		const struct cell *cell = &of->cells[c];
 
-		to[c] = (struct gt_counter_cell){ .known = known || cell->any, .low = held, .high = held, .last = held };
+		to[c] = (struct gt_counter_cell){
+			.known = known || cell->any, .low = held, .high = held, .last = held
+		};
 		if (!cell->any)
 			continue;
-		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);	/* or it held for no time of the cell */
+		/* or it held for no time of the cell */
+		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);
 		to[c].low = known && held < cell->low ? held : cell->low;
 		to[c].high = known && held > cell->high ? held : cell->high;
 		to[c].last = held = cell->last;

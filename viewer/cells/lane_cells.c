@@ -8,40 +8,49 @@
 #include "viewer/model/unchanged_until.h"
 #include "viewer/cells/lane_cells.h"
 
-#define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
-#define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIME_MERGE_MAX is 24 blocks' rows */
+/* rows that are put into their cells between two looks at the clock */
+#define AT_A_TIME 4096u
+/* busy tracks of the unions that are made together: GT_TIME_MERGE_MAX is 24 blocks' rows */
+#define TOGETHER 16u
 
 struct strip {
 	struct gt_strip_key of;
-	int64_t first;			/* cell of the window's first one on the segment's own grid */
-	unsigned taken;			/* so many cells, the first ones, are known from before: */
+	/* cell of the window's first one on the segment's own grid */
+	int64_t first;
+	unsigned taken; /* so many cells, the first ones, are known from before: */
 	struct gt_grid before;
-	struct gt_grid grid;		/* exact data of the cells after them */
-	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
-	bool complete;			/* all of the grid is certain; else the cells before `until`, and those that were taken over */
-	bool unsure;			/* a row came too late for its position: with more busy tracks than a timeline can show */
-	int64_t until;			/* segment's time */
-	uint8_t *holes;			/* by cell; NULL: there are none */
+	struct gt_grid grid; /* exact data of the cells after them */
+	/* the window's cells; NULL: nothing is known */
+	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];
+	/* all of the grid is certain; else the cells before `until`, and those that were taken over
+	 */
+	bool complete;
+	/* a row came too late for its position: with more busy tracks than a timeline can show */
+	bool unsure;
+	int64_t until;  /* segment's time */
+	uint8_t *holes; /* by cell; NULL: there are none */
 };
 struct gt_lane_cells {
 	struct gt_archive *archive;
 	struct gt_cell_window window;
 	struct strip *strips;
 	size_t nstrips, strips_cap;
-	struct strip *was;		/* the previous request, in cells of 2^was_shift ns: used while its cells are reused, and between two archives */
+	/* the previous request, in cells of 2^was_shift ns: used while its cells are reused, and
+	 * between two archives */
+	struct strip *was;
 	size_t nwas;
 	unsigned was_shift, was_cells;
-	struct gt_unchanged_until since;		/* differences between two archives */
+	struct gt_unchanged_until since; /* differences between two archives */
 	/* the current segment and its blocks to read: first single tracks, for which summaries
 	 * mostly suffice; then unions */
 	uint32_t segment;
 	bool unions, begun, over;
-	size_t from, to;		/* those of these strips whose turn it is */
+	size_t from, to; /* those of these strips whose turn it is */
 	struct gt_block_schedule visits;
-	size_t at;			/* the block of these to go through next */
-	struct gt_time_merge line;	/* rows that must come in order */
-	int64_t portion;		/* ns of these that are handed out at a time */
-	uint64_t gone, all;		/* blocks, of all segments */
+	size_t at;                 /* the block of these to go through next */
+	struct gt_time_merge line; /* rows that must come in order */
+	int64_t portion;           /* ns of these that are handed out at a time */
+	uint64_t gone, all;        /* blocks, of all segments */
 };
 
 struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
@@ -50,7 +59,8 @@ struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
 
 	if (s) {
 		s->archive = a;
-		s->visits.without = GT_BIT(GT_OPEN);	/* which summaries know nothing of: gt_unfinished_calls_cover */
+		/* which summaries know nothing of: gt_unfinished_calls_cover */
+		s->visits.without = GT_BIT(GT_OPEN);
 	}
 	return s;
 }
@@ -134,7 +144,8 @@ static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 {
 	int64_t offset = gt_archive_offset(s->archive, segment);
 
-	return (struct gt_range){ gt_cell_start(&s->window, 0) + offset, gt_cell_start(&s->window, s->window.cells) + offset };
+	return (struct gt_range){ gt_cell_start(&s->window, 0) + offset,
+		gt_cell_start(&s->window, s->window.cells) + offset };
 }
 
 /* ---- upper summaries ---- */
@@ -155,7 +166,8 @@ static uint32_t first_bucket(const struct gt_level *l, int64_t from)
 	return low;
 }
 
-/* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there is. NULL: there is none. */
+/* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there
+ * is. NULL: there is none. */
 static const struct gt_level *choose_level(const struct gt_upper *u, unsigned shift, bool *fits)
 {
 	const struct gt_level *best = NULL;
@@ -170,34 +182,41 @@ static const struct gt_level *choose_level(const struct gt_upper *u, unsigned sh
 	return best;
 }
 
-static int sum_level(struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+static int sum_level(
+	struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
 {
 	int code = 0;
 
-	for (uint32_t i = first_bucket(l, range->from); !code && i < l->n && l->buckets[i].start < range->to; i++)
+	for (uint32_t i = first_bucket(l, range->from);
+		!code && i < l->n && l->buckets[i].start < range->to; i++)
 		code = gt_grid_add_bucket(&strip->grid, depth, &l->buckets[i]);
 	return code;
 }
 
 /* Spreads a bucket over the cells that it covers. The cell of a single row is unknown, except
  * for the longest row. */
-static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip, const struct gt_bucket *b, unsigned shift, unsigned n)
+static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip,
+	const struct gt_bucket *b, unsigned shift, unsigned n)
 {
 	uint64_t width = 1ull << shift;
-	int64_t from = (b->start >> shift) - strip->first, to = ((b->start + (int64_t)b->width) >> shift) - strip->first;
+	int64_t from = (b->start >> shift) - strip->first,
+		to = ((b->start + (int64_t)b->width) >> shift) - strip->first;
 	int64_t longest = (b->longest_at >> shift) - strip->first;
 
 	for (int64_t i = from < 0 ? 0 : from; i < to && i < (int64_t)n; i++) {
 		double share = (double)width / (double)b->width;
 
-		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH, (uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
-						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0, b->category, 0 };
+		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH,
+			(uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
+			(uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0,
+			b->category, 0 };
 		if (cells[i].busy > width)
 			cells[i].busy = width;
 	}
 }
 
-static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsigned depth,
+	const struct gt_level *l, const struct gt_range *range)
 {
 	struct gt_cell_sums *cells = strip->rough[depth] = calloc(s->window.cells, sizeof(*cells));
 
@@ -205,7 +224,8 @@ static int spread_level(const struct gt_lane_cells *s, struct strip *strip, unsi
 		return -ENOMEM;
 	for (unsigned i = 0; i < s->window.cells; i++)
 		cells[i].sureness = GT_CELL_ROUGH;
-	for (uint32_t i = first_bucket(l, range->from); i < l->n && l->buckets[i].start < range->to; i++)
+	for (uint32_t i = first_bucket(l, range->from); i < l->n && l->buckets[i].start < range->to;
+		i++)
 		spread_bucket(cells, strip, &l->buckets[i], s->window.shift, s->window.cells);
 	return 0;
 }
@@ -217,8 +237,10 @@ static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 	int code = 0;
 
 	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
-		const struct gt_level *l = choose_level(gt_archive_upper(s->archive, strip->of.segment, strip->of.track, strip->of.aspect,
-									 strip->of.derived, d), s->window.shift, &fits);
+		const struct gt_level *l = choose_level(
+			gt_archive_upper(s->archive, strip->of.segment, strip->of.track,
+				strip->of.aspect, strip->of.derived, d),
+			s->window.shift, &fits);
 
 		if (!l)
 			continue;
@@ -239,7 +261,8 @@ static int from_uppers(const struct gt_lane_cells *s, struct strip *strip)
 /* Before which time nothing has come for a strip since it was wanted last; segment's time. */
 static int64_t floor_of(const struct gt_lane_cells *s, const struct gt_strip_key *of)
 {
-	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), of->segment);
+	const struct gt_segment *seg =
+		gt_reader_segment(gt_archive_reader(s->archive), of->segment);
 	uint32_t kinds = gt_strip_kinds(of) & ~s->visits.without;
 	int64_t floor = INT64_MAX, one;
 
@@ -259,16 +282,21 @@ static int64_t floor_of(const struct gt_lane_cells *s, const struct gt_strip_key
 static struct gt_range certain(const struct gt_lane_cells *s, const struct strip *was)
 {
 	uint32_t segment = was->of.segment;
-	int64_t low = s->since.n ? gt_unchanged_until_start(&s->since, segment) :
-		      gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
-	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift), end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
-	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift), to = was->until > taken ? was->until : taken;
+	int64_t low = s->since.n
+		? gt_unchanged_until_start(&s->since, segment)
+		: gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
+	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift),
+		end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
+	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift),
+		to = was->until > taken ? was->until : taken;
 
-	return (struct gt_range){ low >= from ? INT64_MIN : from, was->complete || to > end ? end : to };
+	return (struct gt_range){ low >= from ? INT64_MIN : from,
+		was->complete || to > end ? end : to };
 }
 
 /* Number of the strip's first cells that are unchanged. */
-static unsigned count_taken(const struct gt_lane_cells *s, const struct strip *strip, const struct strip *was)
+static unsigned count_taken(
+	const struct gt_lane_cells *s, const struct strip *strip, const struct strip *was)
 {
 	struct gt_range known = certain(s, was);
 	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
@@ -313,7 +341,8 @@ static int take_over(struct gt_lane_cells *s, struct strip *strip)
 	if (!code)
 		code = take_holes(s, strip, was);
 	gt_grid_release(&strip->grid);
-	gt_grid_place(&strip->grid, strip->first + strip->taken, s->window.shift, s->window.cells - strip->taken);
+	gt_grid_place(&strip->grid, strip->first + strip->taken, s->window.shift,
+		s->window.cells - strip->taken);
 	strip->unsure = was->unsure;
 	strip->complete = strip->taken == s->window.cells;
 	return code;
@@ -342,8 +371,10 @@ static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_lane_cells *s = arg;
 
-	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255, m->addr, true) ?
-	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255,
+		       m->addr, true)
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: 0;
 }
 
 /* Start of the range to read; segment's time. */
@@ -352,8 +383,10 @@ static int64_t from_of(const struct gt_lane_cells *s, const struct strip *strip)
 	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
 }
 
-/* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
-static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
+/* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others
+ * wait for their place in time. */
+static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
+	const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
 {
 	struct strip *strip = &s->strips[at];
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
@@ -370,11 +403,16 @@ static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r, const
 		uint64_t bytes = r->bytes ? r->bytes[i] : 0;
 		unsigned category;
 
-		if ((end <= range.from && start < range.from) || !gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
+		if ((end <= range.from && start < range.from) ||
+			!gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
 			continue;
 		category = seg->types[r->type[i]].category;
 		if (!calls)
-			to[n++] = (struct gt_moment){ .at = start, .end = end, .addr = bytes, .place = at, .what = depth << 8 | category };
+			to[n++] = (struct gt_moment){ .at = start,
+				.end = end,
+				.addr = bytes,
+				.place = at,
+				.what = depth << 8 | category };
 		else if (gt_grid_add(&strip->grid, depth, start, end, category, bytes, false))
 			return gt_err_set(err, -ENOMEM, "out of memory");
 	}
@@ -388,9 +426,11 @@ static int note_hole(struct gt_lane_cells *s, const struct gt_planned_block *t)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
-		int64_t from = (t->block->start >> s->window.shift) - strip->first, to = (t->block->end >> s->window.shift) - strip->first;
+		int64_t from = (t->block->start >> s->window.shift) - strip->first,
+			to = (t->block->end >> s->window.shift) - strip->first;
 
-		if ((t->track != GT_NONE && t->track != s->visits.targets[i].track) || !(s->visits.targets[i].kinds & GT_BIT(t->block->kind)))
+		if ((t->track != GT_NONE && t->track != s->visits.targets[i].track) ||
+			!(s->visits.targets[i].kinds & GT_BIT(t->block->kind)))
 			continue;
 		if (!strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
 			return -ENOMEM;
@@ -409,8 +449,8 @@ static int by_rows(struct gt_lane_cells *s, const struct gt_planned_block *t, st
 		return note_hole(s, t);
 	for (uint32_t k = 0; !code && k < r->nruns; k++)
 		GT_EACH_TARGET(&s->visits, to, r->runs[k].track)
-			if (!code && to->kinds & GT_BIT(r->kind))
-				code = add_run(s, r, &r->runs[k], to->strip, err);
+	if (!code && to->kinds & GT_BIT(r->kind))
+		code = add_run(s, r, &r->runs[k], to->strip, err);
 	return code;
 }
 
@@ -419,17 +459,21 @@ static int by_summary(struct gt_lane_cells *s, const struct gt_planned_block *t,
 {
 	const struct gt_block_summary *all;
 	size_t n, low;
-	int code = gt_archive_block_summaries(s->archive, s->segment, t->block->epoch, &all, &n, err);
+	int code =
+		gt_archive_block_summaries(s->archive, s->segment, t->block->epoch, &all, &n, err);
 
 	if (code)
 		return code;
 	low = gt_block_summary_first(all, n, t->block->number);
-	if (low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
+	if (low == n || all[low].number != t->block->number ||
+		all[low].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (; !code && low < n && all[low].number == t->block->number; low++)
 		GT_EACH_TARGET(&s->visits, to, all[low].track)
-			for (uint32_t b = 0; !code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
-				code = gt_grid_add_bucket(&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
+	for (uint32_t b = 0;
+		!code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
+		code = gt_grid_add_bucket(
+			&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
 	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
 
@@ -445,7 +489,8 @@ static int go_through(struct gt_lane_cells *s, const struct gt_planned_block *t,
  * there are more; 0: done; negative: error. */
 static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, struct gt_err *err)
 {
-	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
+	/* those of the last block come to the others */
+	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);
 
 	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
 		size_t before = s->line.held;
@@ -482,7 +527,8 @@ static void note_until(struct gt_lane_cells *s, int64_t until)
 /* Before the next block, and before the rows that wait. */
 static int64_t reached(const struct gt_lane_cells *s)
 {
-	int64_t until = s->at < s->visits.ntodo ? s->visits.todo[s->at].block->start : INT64_MAX - 1;
+	int64_t until =
+		s->at < s->visits.ntodo ? s->visits.todo[s->at].block->start : INT64_MAX - 1;
 
 	return s->line.nheap && s->line.heap[0].at < until ? s->line.heap[0].at : until;
 }
@@ -494,7 +540,8 @@ static size_t busy_tracks(const struct gt_lane_cells *s, const struct gt_strip_k
 	size_t n = 0;
 
 	for (uint32_t t = 0; t < ntracks; t++)
-		n += gt_archive_blocks(s->archive, of->segment, t).n && gt_archive_joins(s->archive, of->segment, t, of->track);
+		n += gt_archive_blocks(s->archive, of->segment, t).n &&
+			gt_archive_joins(s->archive, of->segment, t, of->track);
 	return n;
 }
 
@@ -515,11 +562,12 @@ static int begin_segment(struct gt_lane_cells *s)
 		if (busy > TOGETHER && s->visits.ntargets)
 			break;
 		code = gt_block_schedule_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
-		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to; )
+		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to;)
 			s->visits.targets[i].from = from_of(s, strip);
 	}
 	if (!code)
-		code = gt_block_schedule_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
+		code = gt_block_schedule_find(
+			&s->visits, s->archive, s->segment, range_in(s, s->segment));
 	s->begun = true;
 	s->at = 0;
 	s->all += s->visits.ntodo;
@@ -533,7 +581,8 @@ static int end_segment(struct gt_lane_cells *s, struct gt_err *err)
 	note_late(s);
 	gt_time_merge_release(&s->line);
 	note_until(s, INT64_MAX);
-	for (size_t i = s->from; i < s->to; i++)		/* strips that no track has rows for */
+	/* strips that no track has rows for */
+	for (size_t i = s->from; i < s->to; i++)
 		s->strips[i].complete |= is_due(s, &s->strips[i]);
 	s->begun = false;
 	s->from = s->to;
@@ -559,7 +608,8 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 		if (!s->begun && (code = begin_segment(s)))
 			break;
 		last = s->at == s->visits.ntodo;
-		code = drain(s, last ? INT64_MAX : s->visits.todo[s->at].block->start, deadline, err);
+		code = drain(
+			s, last ? INT64_MAX : s->visits.todo[s->at].block->start, deadline, err);
 		if (code)
 			break;
 		code = last ? end_segment(s, err) : go_through(s, &s->visits.todo[s->at], err);
@@ -567,13 +617,15 @@ int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err)
 		s->gone += !last;
 	}
 	if (code >= 0 && s->begun) {
-		code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);	/* pending rows are visible to reached() */
+		/* pending rows are visible to reached() */
+		code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);
 		note_until(s, reached(s));
 	}
 	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;
 }
 
-int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
+int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
@@ -589,7 +641,8 @@ int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *
 		struct strip *strip = &s->strips[s->nstrips];
 
 		*strip = (struct strip){ .of = of[s->nstrips], .until = INT64_MIN };
-		strip->first = w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
+		strip->first =
+			w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
 		gt_grid_place(&strip->grid, strip->first, w->shift, w->cells);
 		code = from_uppers(s, strip);
 		if (!code && !strip->complete)
@@ -606,11 +659,13 @@ unsigned gt_lane_cells_percent(const struct gt_lane_cells *s)
 
 static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
 {
-	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count, t->bytes, t->longest,
-				      t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t), 0 };
+	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count,
+		t->bytes, t->longest, t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t),
+		0 };
 }
 
-void gt_lane_cells_get(const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to)
+void gt_lane_cells_get(
+	const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to)
 {
 	const struct strip *strip = &s->strips[i];
 	const uint64_t width = 1ull << s->window.shift;
@@ -618,12 +673,16 @@ void gt_lane_cells_get(const struct gt_lane_cells *s, size_t i, unsigned depth, 
 	for (unsigned c = 0; c < s->window.cells; c++) {
 		int64_t end = (int64_t)((uint64_t)(strip->first + c + 1) << s->window.shift);
 		bool taken = c < strip->taken;
-		const struct gt_tally *all = taken ? strip->before.tally[depth] : strip->grid.tally[depth];
+		const struct gt_tally *all =
+			taken ? strip->before.tally[depth] : strip->grid.tally[depth];
 
 		if (taken || strip->complete || end <= strip->until)
-			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width) : (struct gt_cell_sums){ 0 };
+			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width)
+				    : (struct gt_cell_sums){ 0 };
 		else
-			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
+			to[c] = strip->rough[depth]
+				? strip->rough[depth][c]
+				: (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
 		if (strip->unsure && to[c].busy)
 			to[c].sureness = GT_CELL_ROUGH;
 		if (strip->holes && strip->holes[c])

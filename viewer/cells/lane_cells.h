@@ -19,39 +19,52 @@
 #define GT_LANE_CELLS_H
 #include "viewer/model/block_schedule.h"
 
-struct gt_cell_window { int64_t first; unsigned shift, cells; };	/* cell i: [(first + i) << shift, (first + i + 1) << shift) of the viewer's time */
-static inline int64_t gt_cell_start(const struct gt_cell_window *w, int64_t cell) { return (int64_t)((uint64_t)(w->first + cell) << w->shift); }
+/* cell i: [(first + i) << shift, (first + i + 1) << shift) of the viewer's time */
+struct gt_cell_window {
+	int64_t first;
+	unsigned shift, cells;
+};
+static inline int64_t gt_cell_start(const struct gt_cell_window *w, int64_t cell)
+{
+	return (int64_t)((uint64_t)(w->first + cell) << w->shift);
+}
 
 enum gt_cell_certainty {
 	GT_CELL_EXACT,
-	GT_CELL_ROUGH,		/* its part of a wider bucket */
-	GT_CELL_UNKNOWN,	/* nothing is known yet */
-	GT_CELL_DAMAGED		/* a block with rows in this cell cannot be read */
+	GT_CELL_ROUGH,   /* its part of a wider bucket */
+	GT_CELL_UNKNOWN, /* nothing is known yet */
+	GT_CELL_DAMAGED  /* a block with rows in this cell cannot be read */
 };
 struct gt_cell_sums {
 	enum gt_cell_certainty sureness;
-	uint64_t busy;		/* ns covered by at least one row; at most the cell's width */
-	uint64_t count, bytes;	/* of the rows that start in the cell */
-	uint64_t longest;	/* ns: longest of these rows */
-	int64_t longest_at;	/* its start, segment's time; 0 if there is none or the cell is rough */
-	uint8_t category;	/* the category that covers most of the busy time */
-	uint32_t open;		/* number of unfinished calls, in the cell where the recording ended */
+	uint64_t busy;         /* ns covered by at least one row; at most the cell's width */
+	uint64_t count, bytes; /* of the rows that start in the cell */
+	uint64_t longest;      /* ns: longest of these rows */
+	/* its start, segment's time; 0 if there is none or the cell is rough */
+	int64_t longest_at;
+	uint8_t category; /* the category that covers most of the busy time */
+	/* number of unfinished calls, in the cell where the recording ended */
+	uint32_t open;
 };
 
 struct gt_lane_cells;
-struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a);		/* NULL: no memory. new: free it */
+/* NULL: no memory. new: free it */
+struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a);
 void gt_lane_cells_free(struct gt_lane_cells *s);
 /* detach: call before its archive is closed; the request ends. reopen: continues with a newer
  * archive of the same trace; the next request reuses the exact cells. */
-void gt_lane_cells_detach(struct gt_lane_cells *s);			/* NULL is fine */
+void gt_lane_cells_detach(struct gt_lane_cells *s); /* NULL is fine */
 void gt_lane_cells_reopen(struct gt_lane_cells *s, struct gt_archive *a);
 /* Sets the request: these strips (copied) in this window. Cells that summaries give exactly are
  * known on return. 0 or negative. */
-int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err);
+int gt_lane_cells_request(struct gt_lane_cells *s, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, size_t n, struct gt_err *err);
 /* Works for at most `us` µs (0: until done). 1: there is more to do, 0: all cells are exact,
  * negative: error. */
 int gt_lane_cells_step(struct gt_lane_cells *s, uint64_t us, struct gt_err *err);
-unsigned gt_lane_cells_percent(const struct gt_lane_cells *s);		/* of the blocks to read: 100 when done */
+/* of the blocks to read: 100 when done */
+unsigned gt_lane_cells_percent(const struct gt_lane_cells *s);
 /* Copies the window's cells of strip i at a depth to to[]. */
-void gt_lane_cells_get(const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to);
+void gt_lane_cells_get(
+	const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to);
 #endif

@@ -1,6 +1,7 @@
-/* Cells lie on a grid, and moments do not. But any stretch of time is a few dozen cells of different widths put together, narrow ones at its
- * ends and wide ones in its middle, and for each of them there is a strip: so the middle of an hour is known from a summary, and only
- * blocks at the ends are opened. So it is where a call begins that is open at the end. */
+/* Cells lie on a grid, and moments do not. But any stretch of time is a few dozen cells of
+ * different widths put together, narrow ones at its ends and wide ones in its middle, and for each
+ * of them there is a strip: so the middle of an hour is known from a summary, and only blocks at
+ * the ends are opened. So it is where a call begins that is open at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +10,18 @@
 #include "viewer/cells/measure.h"
 #include "viewer/cells/unfinished_calls.h"
 
-struct piece { int64_t cell; unsigned shift; };
+struct piece {
+	int64_t cell;
+	unsigned shift;
+};
 struct gt_measure {
 	struct gt_lane_cells *strips;
 	struct gt_strip_key *of;
-	struct gt_measured (*sums)[GT_SUMMARY_DEPTHS];	/* by strip */
+	struct gt_measured (*sums)[GT_SUMMARY_DEPTHS]; /* by strip */
 	size_t n;
 	struct piece *pieces;
 	size_t npieces, pieces_cap, done;
-	bool begun;			/* the strips are at work on the next piece */
+	bool begun; /* the strips are at work on the next piece */
 };
 
 /* The widest cell that begins at `from`, lies within `to` and is no wider than allowed. */
@@ -25,12 +29,14 @@ static unsigned widest_at(int64_t from, int64_t to, unsigned widest)
 {
 	unsigned shift = 0;
 
-	while (shift < widest && !(from & (int64_t)((2ull << shift) - 1)) && to - from >= (int64_t)(2ull << shift))
+	while (shift < widest && !(from & (int64_t)((2ull << shift) - 1)) &&
+		to - from >= (int64_t)(2ull << shift))
 		shift++;
 	return shift;
 }
 
-/* Cells as wide as the archive's widest may be many in a row only when someone measures far outside of the trace. */
+/* Cells as wide as the archive's widest may be many in a row only when someone measures far outside
+ * of the trace. */
 static int cut(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
 	while (from < to) {
@@ -51,7 +57,8 @@ static int by_time(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Where a call begins that is open at the end a piece begins, too: it is busy from its beginning on, or not by that call. */
+/* Where a call begins that is open at the end a piece begins, too: it is busy from its beginning
+ * on, or not by that call. */
 static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
 	int64_t low, high, *at = malloc((m->n * GT_SUMMARY_DEPTHS + 2) * sizeof(*at));
@@ -63,7 +70,8 @@ static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t fro
 	to = to > high + 1 ? high + 1 : to;
 	for (size_t i = 0; !rc && i < m->n; i++)
 		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
-			n += gt_unfinished_calls_first_start(a, &m->of[i], d, &at[n]) && at[n] > from && at[n] < to;
+			n += gt_unfinished_calls_first_start(a, &m->of[i], d, &at[n]) &&
+				at[n] > from && at[n] < to;
 	if (!rc) {
 		qsort(at, n, sizeof(*at), by_time);
 		at[n++] = to;
@@ -74,7 +82,8 @@ static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t fro
 	return rc;
 }
 
-struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other, struct gt_err *err)
+struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_key *of, size_t n,
+	int64_t one, int64_t other, struct gt_err *err)
 {
 	struct gt_measure *m = calloc(1, sizeof(*m));
 	int rc = -ENOMEM;
@@ -148,4 +157,7 @@ int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
 	return code ? code : m->done < m->npieces;
 }
 
-struct gt_measured gt_measure_of(const struct gt_measure *m, size_t i, unsigned depth) { return m->sums[i][depth]; }
+struct gt_measured gt_measure_of(const struct gt_measure *m, size_t i, unsigned depth)
+{
+	return m->sums[i][depth];
+}

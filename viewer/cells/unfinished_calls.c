@@ -5,24 +5,26 @@
  * measured (unfinished_edges.h). */
 #include "viewer/cells/unfinished_calls.h"
 
-#define TRACKS_MOST 4096u	/* that are looked through for such as have calls */
+#define TRACKS_MOST 4096u /* that are looked through for such as have calls */
 
 struct stretch {
-	int64_t from, to;		/* the viewer's time */
-	int64_t end;			/* behind it no call did return */
-	uint8_t category;		/* of what began first */
-	bool nests;			/* calls that returned are not within it */
+	int64_t from, to; /* the viewer's time */
+	int64_t end;      /* behind it no call did return */
+	uint8_t category; /* of what began first */
+	bool nests;       /* calls that returned are not within it */
 };
 
 /* The first call of a segment's track, or of those behind it. */
-static size_t first_of(const struct gt_unfinished_call *calls, size_t n, uint32_t segment, uint32_t track)
+static size_t first_of(
+	const struct gt_unfinished_call *calls, size_t n, uint32_t segment, uint32_t track)
 {
 	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (calls[mid].segment < segment || (calls[mid].segment == segment && calls[mid].track < track))
+		if (calls[mid].segment < segment ||
+			(calls[mid].segment == segment && calls[mid].track < track))
 			low = mid + 1;
 		else
 			high = mid;
@@ -30,16 +32,19 @@ static size_t first_of(const struct gt_unfinished_call *calls, size_t n, uint32_
 	return low;
 }
 
-static bool is_shown(const struct gt_unfinished_call *c, const struct gt_strip_key *of, unsigned depth)
+static bool is_shown(
+	const struct gt_unfinished_call *c, const struct gt_strip_key *of, unsigned depth)
 {
 	unsigned at;
 
-	if ((of->derived ? c->above : c->track) != of->track || !gt_strip_shows(of, c->aspect, c->depth, &at))
+	if ((of->derived ? c->above : c->track) != of->track ||
+		!gt_strip_shows(of, c->aspect, c->depth, &at))
 		return false;
 	return (at < GT_SUMMARY_DEPTHS ? at : GT_SUMMARY_DEPTHS - 1) == depth;
 }
 
-static struct gt_cell_sums *cell_at(const struct gt_cell_window *w, struct gt_cell_sums *cells, int64_t t)
+static struct gt_cell_sums *cell_at(
+	const struct gt_cell_window *w, struct gt_cell_sums *cells, int64_t t)
 {
 	int64_t i = (t >> w->shift) - w->first;
 
@@ -47,10 +52,12 @@ static struct gt_cell_sums *cell_at(const struct gt_cell_window *w, struct gt_ce
 }
 
 /* Notes single calls: the cell of their start and the cell of their end. */
-static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells, const struct gt_unfinished_call *c, int64_t offset)
+static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells,
+	const struct gt_unfinished_call *c, int64_t offset)
 {
 	int64_t start = c->start - offset, end = c->end - offset;
-	struct gt_cell_sums *first = cell_at(w, cells, start), *last = cell_at(w, cells, end > start ? end - 1 : end);
+	struct gt_cell_sums *first = cell_at(w, cells, start),
+			    *last = cell_at(w, cells, end > start ? end - 1 : end);
 
 	if (first && first->sureness != GT_CELL_UNKNOWN) {
 		first->count++;
@@ -64,7 +71,8 @@ static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells
 }
 
 /* Part of a cell is within the stretch. `all`: outside of it there is nothing in the cell. */
-static void cover_cell(const struct stretch *s, uint64_t part, bool all, uint64_t width, struct gt_cell_sums *c)
+static void cover_cell(
+	const struct stretch *s, uint64_t part, bool all, uint64_t width, struct gt_cell_sums *c)
 {
 	uint64_t other = all ? 0 : c->busy;
 
@@ -77,16 +85,20 @@ static void cover_cell(const struct stretch *s, uint64_t part, bool all, uint64_
 	c->busy = other + part < width ? other + part : width;
 }
 
-static void cover(const struct gt_cell_window *w, const struct stretch *s, struct gt_cell_sums *cells)
+static void cover(
+	const struct gt_cell_window *w, const struct stretch *s, struct gt_cell_sums *cells)
 {
-	int64_t first = (s->from >> w->shift) - w->first, last = ((s->to - 1) >> w->shift) - w->first;
+	int64_t first = (s->from >> w->shift) - w->first,
+		last = ((s->to - 1) >> w->shift) - w->first;
 
 	for (int64_t i = first < 0 ? 0 : first; i <= last && i < (int64_t)w->cells; i++) {
-		int64_t begin = gt_cell_start(w, i), end = gt_cell_start(w, i + 1), from = begin, to = end;
+		int64_t begin = gt_cell_start(w, i), end = gt_cell_start(w, i + 1), from = begin,
+			to = end;
 
 		from = s->from > from ? s->from : from;
 		to = s->to < to ? s->to : to;
-		cover_cell(s, (uint64_t)(to - from), from == begin && (to == end || to >= s->end), 1ull << w->shift, &cells[i]);
+		cover_cell(s, (uint64_t)(to - from), from == begin && (to == end || to >= s->end),
+			1ull << w->shift, &cells[i]);
 	}
 }
 
@@ -95,12 +107,14 @@ static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, u
 {
 	unsigned kind = seg->tracks[track].kind;
 
-	return (kind != GT_TRACK_PROCESS && kind != GT_TRACK_DEVICE && kind != GT_TRACK_CONTEXT && kind != GT_TRACK_STREAM) ||
-	       gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
+	return (kind != GT_TRACK_PROCESS && kind != GT_TRACK_DEVICE && kind != GT_TRACK_CONTEXT &&
+		       kind != GT_TRACK_STREAM) ||
+		gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
 }
 
 /* Is there but one thread in the union? */
-static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of)
+static bool is_alone(
+	const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of)
 {
 	unsigned threads = 0;
 
@@ -112,23 +126,28 @@ static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, c
 /* True if rows of the lane never overlap in time. Rows deeper than the last depth count in that
  * depth, so they may overlap. In a recording that was not closed, a call may be listed both as
  * unfinished and as returned. */
-static bool nests(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of, unsigned depth)
+static bool nests(const struct gt_archive *a, const struct gt_segment *seg,
+	const struct gt_strip_key *of, unsigned depth)
 {
 	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
 }
 
 /* The range of the unfinished calls in a strip at a depth; from == to: there are none. cells:
  * where single calls are noted, or NULL. */
-static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, const struct gt_cell_window *w,
-				 struct gt_cell_sums *cells)
+static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_key *of,
+	unsigned depth, const struct gt_cell_window *w, struct gt_cell_sums *cells)
 {
-	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader((struct gt_archive *)a), of->segment);
+	const struct gt_segment *seg =
+		gt_reader_segment(gt_archive_reader((struct gt_archive *)a), of->segment);
 	int64_t offset = gt_archive_offset(a, of->segment);
-	struct stretch s = { .from = INT64_MAX, .to = INT64_MIN, .end = gt_archive_calls_end(a, of->segment) - offset };
+	struct stretch s = { .from = INT64_MAX,
+		.to = INT64_MIN,
+		.end = gt_archive_calls_end(a, of->segment) - offset };
 	size_t n;
 	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(a, &n);
 
-	for (size_t i = first_of(calls, n, of->segment, of->derived ? 0 : of->track); i < n && calls[i].segment == of->segment; i++) {
+	for (size_t i = first_of(calls, n, of->segment, of->derived ? 0 : of->track);
+		i < n && calls[i].segment == of->segment; i++) {
 		if (!of->derived && calls[i].track != of->track)
 			break;
 		if (!is_shown(&calls[i], of, depth))
@@ -148,8 +167,8 @@ static struct stretch stretch_of(const struct gt_archive *a, const struct gt_str
 	return s;
 }
 
-void gt_unfinished_calls_cover(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned depth,
-			 struct gt_cell_sums *cells)
+void gt_unfinished_calls_cover(const struct gt_archive *a, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, unsigned depth, struct gt_cell_sums *cells)
 {
 	struct stretch s = stretch_of(a, of, depth, w, cells);
 
@@ -157,7 +176,8 @@ void gt_unfinished_calls_cover(const struct gt_archive *a, const struct gt_cell_
 		cover(w, &s, cells);
 }
 
-bool gt_unfinished_calls_first_start(const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, int64_t *from)
+bool gt_unfinished_calls_first_start(
+	const struct gt_archive *a, const struct gt_strip_key *of, unsigned depth, int64_t *from)
 {
 	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
 
@@ -165,9 +185,10 @@ bool gt_unfinished_calls_first_start(const struct gt_archive *a, const struct gt
 	return s.from < s.to && !s.nests;
 }
 
-/* Where the recording ended in that cell already, what returned behind that is not known apart: it stays as it is. */
-void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned depth,
-			  uint64_t before, struct gt_cell_sums *cells)
+/* Where the recording ended in that cell already, what returned behind that is not known apart: it
+ * stays as it is. */
+void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, unsigned depth, uint64_t before, struct gt_cell_sums *cells)
 {
 	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
 	struct gt_cell_sums *c = s.from < s.to ? cell_at(w, cells, s.from) : NULL;
@@ -191,7 +212,8 @@ static bool is_before(const struct gt_unfinished_call *a, const struct gt_unfini
 	return had != has ? had > has : a < b;
 }
 
-const struct gt_unfinished_call *gt_unfinished_calls_next(const struct gt_archive *a, const struct gt_unfinished_call *last)
+const struct gt_unfinished_call *gt_unfinished_calls_next(
+	const struct gt_archive *a, const struct gt_unfinished_call *last)
 {
 	const struct gt_unfinished_call *first = NULL, *next = NULL;
 	size_t n;

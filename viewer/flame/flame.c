@@ -1,8 +1,9 @@
-/* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
- * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up.
+/* Rows come in order of their start, a parent before its children. So for each thread a stack tells
+ * which calls are open: a row stands beneath the innermost open one that it is nested in by its
+ * depth. What stands between them and was not recorded is not made up.
  *
  * formats/trace/read/nest.h does that, for calls and for ranges. */
-#define _GNU_SOURCE	/* qsort_r */
+#define _GNU_SOURCE /* qsort_r */
 #include "viewer/flame/flame.h"
 
 #include <stdlib.h>
@@ -14,27 +15,32 @@
 #include "formats/trace/summary.h"
 #include "viewer/util/deadline.h"
 
-#define AT_ONCE 256u	/* rows between two looks at the clock */
+#define AT_ONCE 256u /* rows between two looks at the clock */
 
 struct stack {
 	struct gt_nest nest;
-	uint32_t node;			/* of the thread; 0: not known yet */
+	uint32_t node; /* of the thread; 0: not known yet */
 };
-struct place { struct gt_flame *f; const struct gt_segment *seg; uint32_t track; };	/* of a stack */
+/* of a stack */
+struct place {
+	struct gt_flame *f;
+	const struct gt_segment *seg;
+	uint32_t track;
+};
 struct gt_flame {
 	struct gt_archive *archive;
 	struct gt_reader *reader;
 	enum gt_flame_of of;
 	struct gt_filter filter;
-	struct gt_range *ranges;	/* by segment */
+	struct gt_range *ranges; /* by segment */
 	struct gt_source_dedup *doubles;
-	struct gt_iter *iter;		/* NULL: all was gone through */
+	struct gt_iter *iter; /* NULL: all was gone through */
 	struct gt_flame_node *nodes;
 	uint32_t n;
 	size_t cap;
-	struct gt_map map;		/* nodes by parent, kind and id */
-	struct stack **stacks;		/* by segment and track; NULL: none of that segment yet */
-	uint64_t rows, all;		/* gone through; about how many there are */
+	struct gt_map map;     /* nodes by parent, kind and id */
+	struct stack **stacks; /* by segment and track; NULL: none of that segment yet */
+	uint64_t rows, all;    /* gone through; about how many there are */
 	uint64_t overlaps;
 	bool cut;
 };
@@ -56,9 +62,11 @@ static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *
 static int count_rows(void *arg, const struct gt_filed *filed)
 {
 	struct gt_flame *f = arg;
-	struct gt_range range = gt_range_of(&f->filter, gt_reader_segment(f->reader, filed->segment));
+	struct gt_range range =
+		gt_range_of(&f->filter, gt_reader_segment(f->reader, filed->segment));
 
-	if (filed->kind && f->filter.kinds >> filed->kind & 1 && filed->start < range.to && filed->end >= range.from)
+	if (filed->kind && f->filter.kinds >> filed->kind & 1 && filed->start < range.to &&
+		filed->end >= range.from)
 		f->all += filed->rows;
 	return 0;
 }
@@ -67,7 +75,9 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 {
 	int rc = 0;
 
-	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | (f->of == GT_FLAME_RANGES ? GT_BIT(GT_SPAN) : 0);
+	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU)
+						: GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) |
+			(f->of == GT_FLAME_RANGES ? GT_BIT(GT_SPAN) : 0);
 	f->stacks = calloc(gt_reader_segments(f->reader) + 1ul, sizeof(*f->stacks));
 	if (!f->stacks || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes)))
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
@@ -83,7 +93,8 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
 }
 
-struct gt_flame *gt_flame_new(struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err)
+struct gt_flame *gt_flame_new(
+	struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err)
 {
 	struct gt_flame *f = calloc(1, sizeof(*f));
 
@@ -138,18 +149,23 @@ void gt_flame_free(struct gt_flame *f)
 
 /* ---- nodes ---- */
 
-struct node_key { uint32_t parent, segment, id, kind; };
+struct node_key {
+	uint32_t parent, segment, id, kind;
+};
 
 static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	const struct gt_flame_node *n = &((const struct gt_flame *)arg)->nodes[value];
 	const struct node_key *k = key;
 
-	return n->parent == k->parent && n->segment == k->segment && n->id == k->id && n->kind == k->kind;
+	return n->parent == k->parent && n->segment == k->segment && n->id == k->id &&
+		n->kind == k->kind;
 }
 
-/* The node of this id beneath that one, made if there is none. Beyond all bounds it is the parent itself. UINT32_MAX: no memory. */
-static uint32_t node_of(struct gt_flame *f, uint32_t parent, enum gt_flame_kind kind, uint32_t segment, uint32_t id)
+/* The node of this id beneath that one, made if there is none. Beyond all bounds it is the parent
+ * itself. UINT32_MAX: no memory. */
+static uint32_t node_of(
+	struct gt_flame *f, uint32_t parent, enum gt_flame_kind kind, uint32_t segment, uint32_t id)
 {
 	struct node_key key = { parent, segment, id, kind };
 	uint64_t hash = gt_hash(&key, sizeof(key));
@@ -161,10 +177,15 @@ static uint32_t node_of(struct gt_flame *f, uint32_t parent, enum gt_flame_kind 
 		f->cut = true;
 		return parent;
 	}
-	if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)) || gt_map_add(&f->map, hash, f->n))
+	if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)) ||
+		gt_map_add(&f->map, hash, f->n))
 		return UINT32_MAX;
-	f->nodes[f->n] = (struct gt_flame_node){ .parent = parent, .next = f->nodes[parent].child, .segment = segment, .id = id,
-						 .kind = (uint8_t)kind, .dur = -1 };
+	f->nodes[f->n] = (struct gt_flame_node){ .parent = parent,
+		.next = f->nodes[parent].child,
+		.segment = segment,
+		.id = id,
+		.kind = (uint8_t)kind,
+		.dur = -1 };
 	f->nodes[parent].child = f->n;
 	return f->n++;
 }
@@ -177,7 +198,8 @@ static uint32_t process_node(struct gt_flame *f, const struct gt_segment *seg, u
 }
 
 /* Of a track that calls come from, or a device. */
-static uint32_t track_node(struct gt_flame *f, const struct gt_segment *seg, uint32_t track, enum gt_flame_kind kind)
+static uint32_t track_node(
+	struct gt_flame *f, const struct gt_segment *seg, uint32_t track, enum gt_flame_kind kind)
 {
 	uint32_t process = process_node(f, seg, track);
 
@@ -200,7 +222,8 @@ static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows
 /* ---- rows ---- */
 
 /* Its time within the range. */
-static uint64_t within(const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
+static uint64_t within(
+	const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
 {
 	struct gt_range r = gt_range_of(&f->filter, seg);
 	int64_t a = start > r.from ? start : r.from, b = end < r.to ? end : r.to;
@@ -209,7 +232,8 @@ static uint64_t within(const struct gt_flame *f, const struct gt_segment *seg, i
 }
 
 /* A call that was still open took until the recording ended, at least. */
-static void note_longest(struct gt_flame *f, uint32_t node, uint32_t track, const struct gt_nest_row *row)
+static void note_longest(
+	struct gt_flame *f, uint32_t node, uint32_t track, const struct gt_nest_row *row)
 {
 	struct gt_flame_node *n = &f->nodes[node];
 	int64_t dur = row->ended - row->began;
@@ -269,13 +293,17 @@ static int flush_stack(const struct place *p, struct stack *s)
 
 static int add_of_thread(struct gt_flame *f, const struct gt_event *ev)
 {
-	const struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = ev->row.type, .depth = ev->row.depth,
-					 .range = ev->kind == GT_SPAN };
+	const struct gt_nest_row row = { .start = ev->row.start,
+		.end = ev->row.end,
+		.what = ev->row.type,
+		.depth = ev->row.depth,
+		.range = ev->kind == GT_SPAN };
 	struct place p = { f, ev->seg, ev->track };
 	struct stack *s;
 
-	if (row.range && (ev->seg->tracks[ev->track].kind != GT_TRACK_THREAD ||
-			  gt_aspect_of(GT_SPAN, &ev->seg->types[ev->row.type]) != GT_ASPECT_RANGES))
+	if (row.range &&
+		(ev->seg->tracks[ev->track].kind != GT_TRACK_THREAD ||
+			gt_aspect_of(GT_SPAN, &ev->seg->types[ev->row.type]) != GT_ASPECT_RANGES))
 		return 0;
 	s = stack_of(f, ev->seg, ev->track);
 	return s ? gt_nest_add(&s->nest, &row, add_piece, &p) : -ENOMEM;
@@ -293,19 +321,27 @@ static uint64_t field_of(const struct gt_event *ev, enum gt_role role, uint64_t 
 
 static int add_work(struct gt_flame *f, const struct gt_event *ev)
 {
-	uint64_t thread = field_of(ev, GT_R_LAUNCH_TRACK, GT_NONE), name = field_of(ev, GT_R_LAUNCH_NAME, GT_NONE);
+	uint64_t thread = field_of(ev, GT_R_LAUNCH_TRACK, GT_NONE),
+		 name = field_of(ev, GT_R_LAUNCH_NAME, GT_NONE);
 	uint32_t node, device = gt_track_device(ev->seg, ev->track);
 
-	if (field_of(ev, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN && thread < ev->seg->ntracks && name < ev->seg->nstrings) {
+	if (field_of(ev, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN &&
+		thread < ev->seg->ntracks && name < ev->seg->nstrings) {
 		node = track_node(f, ev->seg, (uint32_t)thread, GT_FLAME_THREAD);
-		node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_LAUNCH, ev->seg->index, (uint32_t)name);
+		node = node == UINT32_MAX
+			? node
+			: node_of(f, node, GT_FLAME_LAUNCH, ev->seg->index, (uint32_t)name);
 	} else {
-		node = track_node(f, ev->seg, device == GT_NONE ? ev->track : device, GT_FLAME_DEVICE);
+		node = track_node(
+			f, ev->seg, device == GT_NONE ? ev->track : device, GT_FLAME_DEVICE);
 	}
-	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
+	node = node == UINT32_MAX ? node
+				  : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
 	if (node == UINT32_MAX)
 		return -ENOMEM;
-	note_longest(f, node, ev->track, &(struct gt_nest_row){ .began = ev->row.start, .ended = ev->row.end, .depth = ev->row.depth });
+	note_longest(f, node, ev->track,
+		&(struct gt_nest_row){
+			.began = ev->row.start, .ended = ev->row.end, .depth = ev->row.depth });
 	add_up(f, node, within(f, ev->seg, ev->row.start, ev->row.end), 1);
 	return 0;
 }
@@ -351,10 +387,12 @@ const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t 
 
 	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK || n->kind == GT_FLAME_RANGE)
 		return n->dur < 0 ? NULL : n;
-	for (uint32_t c = n->child; c; c = f->nodes[c].next) {	/* from the one that came last on */
+	for (uint32_t c = n->child; c; c = f->nodes[c].next) { /* from the one that came last on */
 		const struct gt_flame_node *one = gt_flame_longest(f, c);
 
-		if (one && (!best || one->dur > best->dur || (one->dur == best->dur && one->start <= best->start)))
+		if (one &&
+			(!best || one->dur > best->dur ||
+				(one->dur == best->dur && one->start <= best->start)))
 			best = one;
 	}
 	return best;
@@ -385,13 +423,14 @@ struct picture {
 	const struct gt_flame *f;
 	struct gt_flame_box *boxes;
 	size_t n, cap;
-	uint32_t *children;		/* of all nodes on the way down, one behind the other */
+	uint32_t *children; /* of all nodes on the way down, one behind the other */
 	size_t nchildren, children_cap;
 	uint64_t all;
 	unsigned width;
 };
 
-/* The longest first; of several the one that came first, so that a picture does not depend on anything else. */
+/* The longest first; of several the one that came first, so that a picture does not depend on
+ * anything else. */
 static int by_time(const void *pa, const void *pb, void *arg)
 {
 	const struct gt_flame_node *nodes = ((const struct gt_flame *)arg)->nodes;
@@ -427,7 +466,8 @@ static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, u
 		p->children[p->nchildren++] = c;
 	}
 	if (p->nchildren > first)
-		qsort_r(p->children + first, p->nchildren - first, sizeof(*p->children), by_time, (void *)(uintptr_t)p->f);
+		qsort_r(p->children + first, p->nchildren - first, sizeof(*p->children), by_time,
+			(void *)(uintptr_t)p->f);
 	for (size_t i = first, many = p->nchildren; !rc && i < many && ns; i++) {
 		uint32_t c = p->children[i];
 		uint64_t of = p->f->nodes[c].ns < ns ? p->f->nodes[c].ns : ns;
@@ -440,7 +480,8 @@ static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, u
 	return rc;
 }
 
-struct gt_flame_box *gt_flame_boxes(const struct gt_flame *f, uint32_t top, unsigned width, size_t *n)
+struct gt_flame_box *gt_flame_boxes(
+	const struct gt_flame *f, uint32_t top, unsigned width, size_t *n)
 {
 	struct picture p = { .f = f, .all = f->nodes[top].ns, .width = width };
 	int rc = gt_grow(&p.boxes, &p.cap, 1, sizeof(*p.boxes));

@@ -6,14 +6,14 @@
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-#define AT_ONCE 64u		/* nodes between two looks at the clock */
-enum { FOUND = 1, WITHIN = 2 };	/* WITHIN: it or a frame around it was found */
+#define AT_ONCE 64u             /* nodes between two looks at the clock */
+enum { FOUND = 1, WITHIN = 2 }; /* WITHIN: it or a frame around it was found */
 
 struct gt_flame_search {
 	struct gt_search_regex expression;
-	uint8_t *has;			/* by node */
+	uint8_t *has; /* by node */
 	size_t cap;
-	uint32_t done, n;		/* nodes that were looked at, and those that were found */
+	uint32_t done, n; /* nodes that were looked at, and those that were found */
 	uint64_t ns;
 };
 
@@ -52,8 +52,8 @@ static void sum_up(struct gt_flame_search *f, const struct gt_flame_node *nodes)
 			f->ns = f->ns + nodes[i].ns < f->ns ? UINT64_MAX : f->ns + nodes[i].ns;
 }
 
-int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree, gt_flame_name_fn *name, const void *arg, uint64_t us,
-			struct gt_err *err)
+int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree,
+	gt_flame_name_fn *name, const void *arg, uint64_t us, struct gt_err *err)
 {
 	uint64_t until = gt_deadline(us);
 	char room[GT_FLAME_NAME];
@@ -64,7 +64,8 @@ int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree,
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	while (f->done < n && (f->done % AT_ONCE || !gt_is_over(until))) {
 		const struct gt_flame_node *node = &nodes[f->done];
-		bool found = gt_search_regex_matches(&f->expression, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
+		bool found = gt_search_regex_matches(&f->expression, name(arg, node, room)),
+		     within = f->done && f->has[node->parent] & WITHIN;
 
 		f->has[f->done++] = (uint8_t)((found ? FOUND : 0) | (found || within ? WITHIN : 0));
 		f->n += found;
@@ -73,8 +74,14 @@ int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree,
 	return f->done < n;
 }
 
-bool gt_flame_search_has(const struct gt_flame_search *f, uint32_t node) { return node < f->done && f->has[node] & FOUND; }
-const char *gt_flame_search_expression(const struct gt_flame_search *f) { return f->expression.text; }
+bool gt_flame_search_has(const struct gt_flame_search *f, uint32_t node)
+{
+	return node < f->done && f->has[node] & FOUND;
+}
+const char *gt_flame_search_expression(const struct gt_flame_search *f)
+{
+	return f->expression.text;
+}
 
 uint32_t gt_flame_search_count(const struct gt_flame_search *f, uint64_t *ns)
 {

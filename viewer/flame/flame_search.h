@@ -1,20 +1,27 @@
-/* A search over the frames of a flame graph, by what they are called: a portion of its nodes at a time, and on as the tree grows. */
+/* A search over the frames of a flame graph, by what they are called: a portion of its nodes at a
+ * time, and on as the tree grows. */
 #ifndef GT_FLAME_SEARCH_H
 #define GT_FLAME_SEARCH_H
 #include "viewer/flame/flame.h"
 
 #define GT_FLAME_NAME 320
-typedef const char *gt_flame_name_fn(const void *arg, const struct gt_flame_node *node, char room[GT_FLAME_NAME]);
+typedef const char *gt_flame_name_fn(
+	const void *arg, const struct gt_flame_node *node, char room[GT_FLAME_NAME]);
 
 struct gt_flame_search;
-struct gt_flame_search *gt_flame_search_new(const char *expression, struct gt_err *err);	/* new: free it. NULL: why not in err */
-void gt_flame_search_free(struct gt_flame_search *f);					/* NULL is fine */
-void gt_flame_search_begin(struct gt_flame_search *f);					/* from here on of another tree */
-/* Goes on with the tree's nodes that it has not seen yet. 1: there are more by now, 0: none, negative. */
-int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree, gt_flame_name_fn *name, const void *arg, uint64_t us,
-			struct gt_err *err);
+/* new: free it. NULL: why not in err */
+struct gt_flame_search *gt_flame_search_new(const char *expression, struct gt_err *err);
+/* NULL is fine */
+void gt_flame_search_free(struct gt_flame_search *f);
+/* from here on of another tree */
+void gt_flame_search_begin(struct gt_flame_search *f);
+/* Goes on with the tree's nodes that it has not seen yet. 1: there are more by now, 0: none,
+ * negative. */
+int gt_flame_search_step(struct gt_flame_search *f, const struct gt_flame *tree,
+	gt_flame_name_fn *name, const void *arg, uint64_t us, struct gt_err *err);
 bool gt_flame_search_has(const struct gt_flame_search *f, uint32_t node);
-/* How many frames were found, and how much time they have, that of one within another counted once: as of the last step. */
+/* How many frames were found, and how much time they have, that of one within another counted once:
+ * as of the last step. */
 uint32_t gt_flame_search_count(const struct gt_flame_search *f, uint64_t *ns);
 const char *gt_flame_search_expression(const struct gt_flame_search *f);
 #endif

@@ -1,5 +1,5 @@
-/* The flame graph of what is seen: all of its time across the screen, and beneath each box what it was spent on. It grows while rows are gone
- * through, and is right for the rows so far. */
+/* The flame graph of what is seen: all of its time across the screen, and beneath each box what it
+ * was spent on. It grows while rows are gone through, and is right for the rows so far. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,20 @@
 
 struct flame {
 	struct gt_flame *tree;
-	struct gt_range range;		/* of it */
-	enum gt_flame_of of;		/* which is to be shown */
-	enum gt_flame_of made;		/* and which the tree is */
+	struct gt_range range; /* of it */
+	enum gt_flame_of of;   /* which is to be shown */
+	enum gt_flame_of made; /* and which the tree is */
 	struct gt_kernel_names *names;
 	struct gt_flame_box *boxes;
 	size_t nboxes;
-	unsigned lines;			/* of all boxes */
-	uint32_t zoomed, selected;	/* nodes */
-	struct gt_flame_search *finds;	/* what is looked for, or NULL */
-	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
-	bool here;			/* the selected one may be that */
-	unsigned top;			/* the first line of boxes that is shown */
-	unsigned width, height, body;	/* body: lines for boxes, from line 1 on */
+	unsigned lines;                /* of all boxes */
+	uint32_t zoomed, selected;     /* nodes */
+	struct gt_flame_search *finds; /* what is looked for, or NULL */
+	/* when it is found: to the next one, or the one before; 0: nowhere */
+	int next;
+	bool here;                    /* the selected one may be that */
+	unsigned top;                 /* the first line of boxes that is shown */
+	unsigned width, height, body; /* body: lines for boxes, from line 1 on */
 };
 
 static int flame_open(struct gt_view *v, struct gt_err *err)
@@ -39,13 +40,19 @@ static int open_with(struct gt_view *v, enum gt_flame_of of, struct gt_err *err)
 {
 	struct flame *f = v->state;
 
-	if (!f->width)		/* later it is what the user chose */
+	if (!f->width) /* later it is what the user chose */
 		f->of = of;
 	return flame_open(v, err);
 }
 
-static int flame_gpu_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_GPU, err); }
-static int flame_ranges_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_RANGES, err); }
+static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
+{
+	return open_with(v, GT_FLAME_GPU, err);
+}
+static int flame_ranges_open(struct gt_view *v, struct gt_err *err)
+{
+	return open_with(v, GT_FLAME_RANGES, err);
+}
 
 static void flame_detach(struct gt_view *v)
 {
@@ -71,17 +78,23 @@ static void flame_close(struct gt_view *v)
 /* ---- names ---- */
 
 /* What a node is called; its category, as an ink. */
-static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
+static uint8_t name_of(
+	const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
 {
 	const struct flame *f = v->state;
-	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
-	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
-	bool typed = n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_RANGE || n->kind == GT_FLAME_WORK;
+	const struct gt_segment *seg =
+		n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
+	const struct gt_track *track =
+		seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
+	bool typed =
+		n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_RANGE || n->kind == GT_FLAME_WORK;
 	const struct gt_type *type = seg && typed ? &seg->types[n->id] : NULL;
 	const char *name = type ? gt_str(seg, type->name) : "all";
 
 	if (track)
-		name = track->name != GT_NONE ? gt_str(seg, track->name) : n->kind == GT_FLAME_PROCESS ? "process" : "thread";
+		name = track->name != GT_NONE         ? gt_str(seg, track->name)
+			: n->kind == GT_FLAME_PROCESS ? "process"
+						      : "thread";
 	if (type && type->category == GT_CAT_KERNEL)
 		name = gt_kernel_names_shown(f->names, name);
 	if (n->kind == GT_FLAME_LAUNCH)
@@ -96,10 +109,13 @@ static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, c
 		snprintf(to, GT_FLAME_NAME, "%.300s", name);
 	if (n->kind == GT_FLAME_LAUNCH)
 		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
-	return type && type->category < GT_CATEGORY_COUNT ? (uint8_t)(GT_INK_CATEGORY + type->category) : GT_INK_TEXT;
+	return type && type->category < GT_CATEGORY_COUNT
+		? (uint8_t)(GT_INK_CATEGORY + type->category)
+		: GT_INK_TEXT;
 }
 
-static const char *plain_name(const void *view, const struct gt_flame_node *n, char room[GT_FLAME_NAME])
+static const char *plain_name(
+	const void *view, const struct gt_flame_node *n, char room[GT_FLAME_NAME])
 {
 	name_of(view, n, room);
 	return room;
@@ -165,7 +181,8 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 	f->width = width;
 	f->height = height;
 	f->body = height > 2 ? height - 2 : 1;
-	if (!f->tree || f->range.from != range.from || f->range.to != range.to || f->of != f->made) {
+	if (!f->tree || f->range.from != range.from || f->range.to != range.to ||
+		f->of != f->made) {
 		gt_flame_free(f->tree);
 		f->zoomed = f->selected = f->top = 0;
 		f->range = range;
@@ -192,12 +209,16 @@ static bool go_to_found(struct gt_view *v)
 	for (size_t k = !f->here; k <= f->nboxes; k++) {
 		if (k) {
 			around |= f->next > 0 ? i + 1 >= f->nboxes : !i;
-			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0) : i ? i - 1 : f->nboxes - 1;
+			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0)
+				: i     ? i - 1
+					: f->nboxes - 1;
 		}
 		if (i < f->nboxes && gt_flame_search_has(f->finds, f->boxes[i].node)) {
 			f->selected = f->boxes[i].node;
 			if (around)
-				v->scene->message = f->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+				v->scene->message = f->next > 0
+					? "behind the last one: the first one again"
+					: "before the first one: the last one again";
 			f->next = 0;
 			scroll(f);
 			return true;
@@ -212,9 +233,11 @@ static void say_not_found(struct gt_view *v)
 	uint64_t ns;
 
 	if (gt_flame_search_count(f->finds, &ns))
-		v->scene->message = "what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
+		v->scene->message =
+			"what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
 	else
-		gt_scene_set_status(v->scene, "no frame is called like '%.60s'", gt_flame_search_expression(f->finds));
+		gt_scene_set_status(v->scene, "no frame is called like '%.60s'",
+			gt_flame_search_expression(f->finds));
 	f->next = 0;
 }
 
@@ -223,7 +246,8 @@ static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
 	struct flame *f = v->state;
 	int rc = f->finds ? gt_flame_search_step(f->finds, f->tree, plain_name, v, us, err) : 0;
 
-	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc && gt_flame_percent(f->tree) == 100)
+	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc &&
+		gt_flame_percent(f->tree) == 100)
 		say_not_found(v);
 	return rc;
 }
@@ -276,7 +300,8 @@ static void go_deeper(struct flame *f, int by)
 	if (!at)
 		return;
 	if (by < 0) {
-		f->selected = f->selected == f->zoomed ? f->zoomed : node_at(f, f->selected)->parent;
+		f->selected =
+			f->selected == f->zoomed ? f->zoomed : node_at(f, f->selected)->parent;
 		return;
 	}
 	for (const struct gt_flame_box *b = at + 1; b < f->boxes + f->nboxes; b++)
@@ -294,7 +319,9 @@ static void go_beside(struct flame *f, int by)
 	for (size_t i = 0; at && i < f->nboxes; i++) {
 		const struct gt_flame_box *b = &f->boxes[i];
 
-		if (b->line == at->line && (by > 0 ? b->x > at->x && (!best || b->x < best->x) : b->x < at->x && (!best || b->x > best->x)))
+		if (b->line == at->line &&
+			(by > 0 ? b->x > at->x && (!best || b->x < best->x)
+				: b->x < at->x && (!best || b->x > best->x)))
 			best = b;
 	}
 	if (best)
@@ -312,7 +339,8 @@ static void select_at(struct flame *f, struct gt_key k)
 	for (size_t i = 0; i < f->nboxes; i++) {
 		const struct gt_flame_box *b = &f->boxes[i];
 
-		if (k.y >= 1 && k.y <= f->body && b->line == f->top + k.y - 1 && k.x >= b->x && k.x < b->x + b->width)
+		if (k.y >= 1 && k.y <= f->body && b->line == f->top + k.y - 1 && k.x >= b->x &&
+			k.x < b->x + b->width)
 			f->selected = b->node;
 	}
 }
@@ -332,10 +360,12 @@ static void go_to_longest(struct gt_view *v)
 		v->scene->message = "there is nothing in it to go to";
 		return;
 	}
-	lane = (struct gt_lane_key){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
+	lane = (struct gt_lane_key){ { n->segment, n->track, aspect, false },
+		gt_aspect_depth(aspect, n->depth) };
 	gt_scene_pick(v->scene, &lane, n->start, n->dur);
 	if (gt_flame_percent(f->tree) < 100)
-		v->scene->message = "the longest one so far: not all of the time that is seen was read";
+		v->scene->message =
+			"the longest one so far: not all of the time that is seen was read";
 }
 
 /* Esc: what is looked for is forgotten before anything is zoomed out. */
@@ -351,9 +381,11 @@ static void escape(struct flame *f)
 
 static enum gt_flame_of next_of(const struct gt_view *v)
 {
-	enum gt_flame_of next = (enum gt_flame_of)((((const struct flame *)v->state)->of + 1) % GT_FLAMES);
+	enum gt_flame_of next =
+		(enum gt_flame_of)((((const struct flame *)v->state)->of + 1) % GT_FLAMES);
 
-	return next == GT_FLAME_RANGES && !gt_flame_has_ranges(v->scene->reader) ? GT_FLAME_CALLS : next;
+	return next == GT_FLAME_RANGES && !gt_flame_has_ranges(v->scene->reader) ? GT_FLAME_CALLS
+										 : next;
 }
 
 static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
@@ -410,7 +442,8 @@ static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, stru
 		gt_screen_text(to, x + 1, y, width - 1, name, look);
 }
 
-/* Where a box ends and none follows on its line there is an edge, or a picture without colours would not tell how wide it is. */
+/* Where a box ends and none follows on its line there is an edge, or a picture without colours
+ * would not tell how wide it is. */
 static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
@@ -425,7 +458,8 @@ static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 			if (pass)
 				draw_box(v, b, to);
 			else
-				gt_screen_put(to, (int)(b->x + b->width), (int)(b->line - f->top) + 1, 0x2502, edge);
+				gt_screen_put(to, (int)(b->x + b->width),
+					(int)(b->line - f->top) + 1, 0x2502, edge);
 		}
 }
 
@@ -440,20 +474,25 @@ static const char *rows_are(const struct flame *f, const struct gt_flame_node *n
 /* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
 static void draw_status(const struct gt_view *v, struct gt_screen *to)
 {
-	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
-	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF], of_all[GT_BRIEF];
+	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_NUMBER_TEXT], share[GT_BRIEF],
+		of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
-		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "reading ... %u %%  ", gt_flame_percent(f->tree));
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
+			"reading ... %u %%  ", gt_flame_percent(f->tree));
 	else if (gt_flame_is_cut(f->tree))
-		x = gt_screen_text(to, 0, y, -1, "too many stacks: some are told with what they stand beneath  ",
-				   (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
+		x = gt_screen_text(to, 0, y, -1,
+			"too many stacks: some are told with what they stand beneath  ",
+			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
 	else if (gt_flame_overlaps(f->tree))
-		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "%llu end behind what they began in: their rest stands beside it  ",
-				     (unsigned long long)gt_flame_overlaps(f->tree));
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 },
+			"%llu end behind what they began in: their rest stands beside it  ",
+			(unsigned long long)gt_flame_overlaps(f->tree));
 	name_of(v, n, name);
 	name_of(v, up, above);
 	gt_brief_share(share, n->ns, up->ns);
@@ -463,7 +502,8 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
 	if (f->selected)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
-	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows, rows_are(f, n), n->rows == 1 ? "" : "s", name);
+	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows,
+		rows_are(f, n), n->rows == 1 ? "" : "s", name);
 }
 
 /* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
@@ -477,16 +517,22 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 	int width;
 
 	gt_brief_share(share, ns, node_at(f, 0)->ns);
-	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ", gt_search_regex_brief(expression), expression, share, n,
-		 n == 1 ? "" : "s", gt_flame_percent(f->tree) < 100 ? " so far" : "");
+	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ",
+		gt_search_regex_brief(expression), expression, share, n, n == 1 ? "" : "s",
+		gt_flame_percent(f->tree) < 100 ? " so far" : "");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
 }
 
-static const struct { const char *title, *nothing; } pictures[GT_FLAMES] = {
-	[GT_FLAME_CALLS] = { "flame graph of calls", "cannot answer: no call is in the time that is seen" },
-	[GT_FLAME_GPU] = { "flame graph of GPU work", "cannot answer: no work of a GPU is in the time that is seen" },
-	[GT_FLAME_RANGES] = { "flame graph of ranges", "cannot answer: no range and no call is in the time that is seen" },
+static const struct {
+	const char *title, *nothing;
+} pictures[GT_FLAMES] = {
+	[GT_FLAME_CALLS] = { "flame graph of calls",
+		"cannot answer: no call is in the time that is seen" },
+	[GT_FLAME_GPU] = { "flame graph of GPU work",
+		"cannot answer: no work of a GPU is in the time that is seen" },
+	[GT_FLAME_RANGES] = { "flame graph of ranges",
+		"cannot answer: no range and no call is in the time that is seen" },
 };
 
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
@@ -506,14 +552,19 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 		draw_status(v, to);
 }
 
-#define FLAME \
-	.state_size = sizeof(struct flame), .close = flame_close, .detach = flame_detach, .arrange = flame_arrange, \
-	.step = flame_step, .act = flame_act, \
-	.answer = flame_answer, .draw = flame_draw
+#define FLAME                                                                                      \
+	.state_size = sizeof(struct flame), .close = flame_close, .detach = flame_detach,          \
+	.arrange = flame_arrange, .step = flame_step, .act = flame_act, .answer = flame_answer,    \
+	.draw = flame_draw
 
-const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };
-/* The same one, which begins with another of its pictures. */
-const struct gt_view_ops gt_view_flame_ranges = {
-	.name = "flame-ranges", .help = "ranges of the program, and the calls within", .open = flame_ranges_open, FLAME
+const struct gt_view_ops gt_view_flame = {
+	.name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME
 };
-const struct gt_view_ops gt_view_flame_gpu = { .name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME };
+/* The same one, which begins with another of its pictures. */
+const struct gt_view_ops gt_view_flame_ranges = { .name = "flame-ranges",
+	.help = "ranges of the program, and the calls within",
+	.open = flame_ranges_open,
+	FLAME };
+const struct gt_view_ops gt_view_flame_gpu = {
+	.name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME
+};

@@ -16,9 +16,10 @@
 #include "viewer/cells/cells_request.h"
 #include "viewer/util/deadline.h"
 
-#define BLOCKS_MOST GT_EVENT_BOX_BLOCKS	/* of a cell that are gone through */
-#define LOOKS_MOST 256u		/* at blocks of a lane that has many */
-#define BOXES_MOST 16384u	/* of such a lane: an end to what its rows may take, where thousands overlap */
+#define BLOCKS_MOST GT_EVENT_BOX_BLOCKS /* of a cell that are gone through */
+#define LOOKS_MOST 256u                 /* at blocks of a lane that has many */
+/* of such a lane: an end to what its rows may take, where thousands overlap */
+#define BOXES_MOST 16384u
 
 struct lane {
 	struct gt_lane_key of;
@@ -34,18 +35,24 @@ struct gt_event_boxes {
 	size_t n, cap, done, most;
 	const struct gt_lane_cells *strips;
 	/* the current lane */
-	bool begun, busy;		/* busy: cells are asked */
-	struct gt_range range, starts;	/* segment's time: of the window, and where the rows start that are looked for now */
+	bool begun, busy; /* busy: cells are asked */
+	/* segment's time: of the window, and where the rows start that are looked for now */
+	struct gt_range range, starts;
 	struct gt_block_schedule visits;
-	size_t at;			/* the block of these to be looked at next */
+	size_t at; /* the block of these to be looked at next */
 	struct gt_cell_sums *cells;
 	size_t cells_cap;
-	unsigned cell, looks;		/* the cell to be asked next; so many blocks were looked at */
+	/* the cell to be asked next; so many blocks were looked at */
+	unsigned cell, looks;
 };
 
-static uint64_t least(const struct gt_event_boxes *b) { return (uint64_t)GT_EVENT_BOX_CELLS << b->window.shift; }
+static uint64_t least(const struct gt_event_boxes *b)
+{
+	return (uint64_t)GT_EVENT_BOX_CELLS << b->window.shift;
+}
 
-struct gt_event_boxes *gt_event_boxes_new(struct gt_archive *a, struct gt_display_name *spell, size_t most)
+struct gt_event_boxes *gt_event_boxes_new(
+	struct gt_archive *a, struct gt_display_name *spell, size_t most)
 {
 	struct gt_event_boxes *b = calloc(1, sizeof(*b));
 
@@ -69,7 +76,8 @@ void gt_event_boxes_free(struct gt_event_boxes *b)
 	free(b);
 }
 
-static bool same(const struct gt_event_boxes *b, const struct gt_cell_window *w, const struct gt_event_box_lanes *what, size_t n)
+static bool same(const struct gt_event_boxes *b, const struct gt_cell_window *w,
+	const struct gt_event_box_lanes *what, size_t n)
 {
 	bool is = b->n == n && gt_same_window(&b->window, w);
 
@@ -81,7 +89,8 @@ static bool same(const struct gt_event_boxes *b, const struct gt_cell_window *w,
 	return is;
 }
 
-int gt_event_boxes_request(struct gt_event_boxes *b, const struct gt_cell_window *w, const struct gt_event_box_lanes *what, size_t n, struct gt_err *err)
+int gt_event_boxes_request(struct gt_event_boxes *b, const struct gt_cell_window *w,
+	const struct gt_event_box_lanes *what, size_t n, struct gt_err *err)
 {
 	size_t had = b->cap;
 
@@ -106,9 +115,11 @@ int gt_event_boxes_request(struct gt_event_boxes *b, const struct gt_cell_window
 	return 0;
 }
 
-void gt_event_box_cells(const struct gt_event_box *box, const struct gt_cell_window *w, unsigned *from, unsigned *to)
+void gt_event_box_cells(const struct gt_event_box *box, const struct gt_cell_window *w,
+	unsigned *from, unsigned *to)
 {
-	int64_t first = ((box->start + (int64_t)((1ull << w->shift) - 1)) >> w->shift) - w->first, end = (box->end >> w->shift) - w->first;
+	int64_t first = ((box->start + (int64_t)((1ull << w->shift) - 1)) >> w->shift) - w->first,
+		end = (box->end >> w->shift) - w->first;
 
 	first = first < 0 ? 0 : first;
 	end = end > (int64_t)w->cells ? (int64_t)w->cells : end;
@@ -119,8 +130,8 @@ void gt_event_box_cells(const struct gt_event_box *box, const struct gt_cell_win
 static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r, uint32_t i)
 {
 	int64_t start = r->start[i] - gt_archive_offset(b->archive, r->segment);
-	struct gt_event_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i],
-			      r->kind == GT_OPEN };
+	struct gt_event_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL,
+		r->kind == GT_CALL && r->ret && r->ret[i], r->kind == GT_OPEN };
 	unsigned from, to;
 
 	gt_event_box_cells(&box, &b->window, &from, &to);
@@ -128,7 +139,8 @@ static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_bl
 		return 0;
 	if (gt_grow(&l->boxes, &l->cap, l->n + 1, sizeof(*l->boxes)))
 		return -ENOMEM;
-	box.name = gt_display_name_of_type(b->spell, gt_reader_segment(gt_archive_reader(b->archive), r->segment), r->type[i]);
+	box.name = gt_display_name_of_type(
+		b->spell, gt_reader_segment(gt_archive_reader(b->archive), r->segment), r->type[i]);
 	l->boxes[l->n++] = box;
 	return 0;
 }
@@ -136,7 +148,8 @@ static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_bl
 /* ---- the rows of a block ---- */
 
 /* The first row of a run that starts from then on. */
-static uint32_t first_from(const struct gt_open_block *r, const struct gt_rows_run *run, int64_t from)
+static uint32_t first_from(
+	const struct gt_open_block *r, const struct gt_rows_run *run, int64_t from)
 {
 	uint32_t low = run->first, high = run->first + run->n;
 
@@ -151,64 +164,79 @@ static uint32_t first_from(const struct gt_open_block *r, const struct gt_rows_r
 	return low;
 }
 
-static int add_rows(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r, const struct gt_rows_run *run)
+static int add_rows(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r,
+	const struct gt_rows_run *run)
 {
 	unsigned depth;
 	int code = 0;
 
-	for (uint32_t i = first_from(r, run, b->starts.from); !code && i < run->first + run->n && r->start[i] < b->starts.to; i++)
+	for (uint32_t i = first_from(r, run, b->starts.from);
+		!code && i < run->first + run->n && r->start[i] < b->starts.to; i++)
 		if ((uint64_t)r->dur[i] >= least(b) && r->start[i] + r->dur[i] > b->range.from &&
-		    gt_strip_shows(&l->of.strip, r->aspect[i], r->depth[i], &depth) && depth == l->of.depth)
+			gt_strip_shows(&l->of.strip, r->aspect[i], r->depth[i], &depth) &&
+			depth == l->of.depth)
 			code = add(b, l, r, i);
 	return code;
 }
 
-static int look_at(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
+static int look_at(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t,
+	struct gt_err *err)
 {
-	const struct gt_open_block *r = gt_archive_rows(b->archive, l->of.strip.segment, t->block, err);
+	const struct gt_open_block *r =
+		gt_archive_rows(b->archive, l->of.strip.segment, t->block, err);
 	int code = r ? 0 : -ENOMEM;
 
 	for (uint32_t k = 0; !code && k < r->nruns; k++)
 		GT_EACH_TARGET(&b->visits, to, r->runs[k].track)
-			if (!code && to->kinds & GT_BIT(r->kind))
-				code = add_rows(b, l, r, &r->runs[k]);
+	if (!code && to->kinds & GT_BIT(r->kind))
+		code = add_rows(b, l, r, &r->runs[k]);
 	return code;
 }
 
 /* ---- which blocks, where there are many ---- */
 
 /* 1: it may have rows as long as a box; 0: its summary says that it has none; negative. */
-static int may_have(struct gt_event_boxes *b, const struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
+static int may_have(struct gt_event_boxes *b, const struct lane *l,
+	const struct gt_planned_block *t, struct gt_err *err)
 {
-	enum gt_aspect aspect = l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
+	enum gt_aspect aspect =
+		l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
 	const struct gt_block_summary *all;
 	size_t n, i;
 	int code;
 
-	if (t->track == GT_NONE || t->block->rows < GT_SUMMARY_ROWS || t->block->kind == GT_OPEN || l->of.depth + 1 >= GT_SUMMARY_DEPTHS)
+	if (t->track == GT_NONE || t->block->rows < GT_SUMMARY_ROWS || t->block->kind == GT_OPEN ||
+		l->of.depth + 1 >= GT_SUMMARY_DEPTHS)
 		return 1;
-	code = gt_archive_block_summaries(b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
+	code = gt_archive_block_summaries(
+		b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
 	if (code)
 		return code;
 	i = gt_block_summary_first(all, n, t->block->number);
 	if (i == n || all[i].number != t->block->number)
 		return 1;
 	for (; i < n && all[i].number == t->block->number; i++)
-		for (uint32_t k = 0; all[i].aspect == aspect && all[i].depth == l->of.depth && k < all[i].n; k++)
+		for (uint32_t k = 0;
+			all[i].aspect == aspect && all[i].depth == l->of.depth && k < all[i].n; k++)
 			if (all[i].buckets[k].longest >= least(b))
 				return 1;
 	return 0;
 }
 
-/* Blocks with rows in a stretch of time are next, and of their rows those that start in `starts`. */
-static int turn_to(struct gt_event_boxes *b, const struct lane *l, struct gt_range where, struct gt_range starts)
+/* Blocks with rows in a stretch of time are next, and of their rows those that start in `starts`.
+ */
+static int turn_to(struct gt_event_boxes *b, const struct lane *l, struct gt_range where,
+	struct gt_range starts)
 {
 	b->starts = starts;
 	b->at = 0;
 	return gt_block_schedule_find(&b->visits, b->archive, l->of.strip.segment, where);
 }
 
-static bool is_enough(const struct gt_event_boxes *b, const struct lane *l) { return b->busy && (b->looks >= LOOKS_MOST || l->n >= BOXES_MOST); }
+static bool is_enough(const struct gt_event_boxes *b, const struct lane *l)
+{
+	return b->busy && (b->looks >= LOOKS_MOST || l->n >= BOXES_MOST);
+}
 
 /* The next cell in which a row begins that is long enough. 1: there was one; 0; negative. */
 static int turn_to_cell(struct gt_event_boxes *b, const struct lane *l)
@@ -218,12 +246,14 @@ static int turn_to_cell(struct gt_event_boxes *b, const struct lane *l)
 	struct gt_range cell;
 	int code;
 
-	while (b->cell < b->window.cells && (!b->cells[b->cell].count || b->cells[b->cell].longest < least(b)))
+	while (b->cell < b->window.cells &&
+		(!b->cells[b->cell].count || b->cells[b->cell].longest < least(b)))
 		b->cell++;
 	if (b->cell == b->window.cells || is_enough(b, l))
 		return 0;
 	c = &b->cells[b->cell];
-	cell = (struct gt_range){ gt_cell_start(&b->window, b->cell) + offset, gt_cell_start(&b->window, b->cell + 1ll) + offset };
+	cell = (struct gt_range){ gt_cell_start(&b->window, b->cell) + offset,
+		gt_cell_start(&b->window, b->cell + 1ll) + offset };
 	b->cell++;
 	code = turn_to(b, l, cell, cell);
 	if (!code && b->visits.ntodo > BLOCKS_MOST)
@@ -239,7 +269,8 @@ static int by_start(const void *pa, const void *pb)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	return a->end != b->end ? (a->end > b->end ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
+	return a->end != b->end ? (a->end > b->end ? -1 : 1)
+				: (a->type > b->type) - (a->type < b->type);
 }
 
 static int begin(struct gt_event_boxes *b, struct lane *l)
@@ -247,7 +278,8 @@ static int begin(struct gt_event_boxes *b, struct lane *l)
 	int64_t offset = gt_archive_offset(b->archive, l->of.strip.segment);
 	int code;
 
-	b->range = (struct gt_range){ gt_cell_start(&b->window, 0) + offset, gt_window_end(&b->window) + offset };
+	b->range = (struct gt_range){ gt_cell_start(&b->window, 0) + offset,
+		gt_window_end(&b->window) + offset };
 	b->begun = true;
 	b->busy = false;
 	b->cell = b->window.cells;
@@ -263,10 +295,12 @@ static int begin(struct gt_event_boxes *b, struct lane *l)
 	b->busy = true;
 	b->cell = 0;
 	gt_lane_cells_get(b->strips, l->strip, l->of.depth, b->cells);
-	return turn_to(b, l, (struct gt_range){ b->range.from, b->range.from + 1 }, (struct gt_range){ INT64_MIN, b->range.from });
+	return turn_to(b, l, (struct gt_range){ b->range.from, b->range.from + 1 },
+		(struct gt_range){ INT64_MIN, b->range.from });
 }
 
-static int go_through(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t, struct gt_err *err)
+static int go_through(struct gt_event_boxes *b, struct lane *l, const struct gt_planned_block *t,
+	struct gt_err *err)
 {
 	int code = b->busy ? may_have(b, l, t, err) : 1;
 
@@ -304,7 +338,8 @@ int gt_event_boxes_step(struct gt_event_boxes *b, uint64_t us, struct gt_err *er
 	return code ? gt_err_set(err, code, "out of memory") : b->done < b->n;
 }
 
-const struct gt_event_box *gt_event_boxes_get(const struct gt_event_boxes *b, size_t lane, size_t *n)
+const struct gt_event_box *gt_event_boxes_get(
+	const struct gt_event_boxes *b, size_t lane, size_t *n)
 {
 	*n = lane < b->done ? b->lanes[lane].n : 0;
 	return *n ? b->lanes[lane].boxes : NULL;

@@ -6,24 +6,26 @@
 #include <string.h>
 #include <strings.h>
 
-static void track_label(const struct gt_lanes_of *o, const struct gt_track *t, char *to, size_t room)
+static void track_label(
+	const struct gt_lanes_of *o, const struct gt_track *t, char *to, size_t room)
 {
-	const char *name = t->name != GT_NONE ? gt_str(o->seg, t->name) : "", *word = gt_track_kind_word(t->kind);
+	const char *name = t->name != GT_NONE ? gt_str(o->seg, t->name) : "",
+		   *word = gt_track_kind_word(t->kind);
 
 	switch (t->kind) {
 	case GT_TRACK_PROCESS:
-		snprintf(to, room, "%s%spid %" PRId64 "%s", name, *name ? " (" : "", t->id, *name ? ")" : "");
+		snprintf(to, room, "%s%spid %" PRId64 "%s", name, *name ? " (" : "", t->id,
+			*name ? ")" : "");
 		return;
-	case GT_TRACK_THREAD:
-		snprintf(to, room, "%s %" PRId64, *name ? name : word, t->id);
-		return;
+	case GT_TRACK_THREAD: snprintf(to, room, "%s %" PRId64, *name ? name : word, t->id); return;
 	case GT_TRACK_DEVICE:
 		if (*name && o->gpu)
 			snprintf(to, room, "%s %s", name, o->gpu);
 		else if (*name)
 			snprintf(to, room, "%s", name);
 		else
-			snprintf(to, room, "GPU %" PRId64 "%s%s", t->id, o->gpu ? " " : "", o->gpu ? o->gpu : "");
+			snprintf(to, room, "GPU %" PRId64 "%s%s", t->id, o->gpu ? " " : "",
+				o->gpu ? o->gpu : "");
 		return;
 	default:
 		if (*name)
@@ -38,18 +40,15 @@ static const char *others_label(enum gt_track_kind kind)
 {
 	switch (kind) {
 	case GT_TRACK_STREAM:
-	case GT_TRACK_THREAD:
-		return "waits";
-	case GT_TRACK_PROCESS:
-		return "overhead";
-	case GT_TRACK_DEVICE:
-		return "managed memory";
-	default:
-		return "others";
+	case GT_TRACK_THREAD: return "waits";
+	case GT_TRACK_PROCESS: return "overhead";
+	case GT_TRACK_DEVICE: return "managed memory";
+	default: return "others";
 	}
 }
 
-static void part_label(const struct gt_lanes_of *o, const struct gt_lane_line *what, char *to, size_t room)
+static void part_label(
+	const struct gt_lanes_of *o, const struct gt_lane_line *what, char *to, size_t room)
 {
 	switch (what->aspect) {
 	case GT_ASPECT_IOCTLS: snprintf(to, room, "ioctls"); return;
@@ -62,7 +61,8 @@ static void part_label(const struct gt_lanes_of *o, const struct gt_lane_line *w
 	}
 }
 
-static uint32_t count_minor(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t process, bool *all)
+static uint32_t count_minor(
+	const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t process, bool *all)
 {
 	uint32_t n = 0;
 
@@ -76,20 +76,22 @@ static uint32_t count_minor(const struct gt_lanes *l, const struct gt_lanes_of *
 	return n;
 }
 
-void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, char to[GT_LANE_LABEL])
+void gt_lanes_label(
+	const struct gt_lanes *l, const struct gt_lane_line *what, char to[GT_LANE_LABEL])
 {
 	const struct gt_lanes_of *o = &l->of[what->segment];
 	size_t n = 0;
 	bool all;
 
 	if (what->kind == GT_LANE_SEGMENT) {
-		snprintf(to, GT_LANE_LABEL, "recording %u%s%s", what->segment, o->seg->host && *o->seg->host ? " " : "",
-			 o->seg->host ? o->seg->host : "");
+		snprintf(to, GT_LANE_LABEL, "recording %u%s%s", what->segment,
+			o->seg->host && *o->seg->host ? " " : "", o->seg->host ? o->seg->host : "");
 		return;
 	}
 	if (what->kind == GT_LANE_MORE) {
 		n = count_minor(l, o, what->track, &all);
-		snprintf(to, GT_LANE_LABEL, "%zu %sthreads%s", n, all ? "" : "more ", l->threads_away ? ", others" : "");
+		snprintf(to, GT_LANE_LABEL, "%zu %sthreads%s", n, all ? "" : "more ",
+			l->threads_away ? ", others" : "");
 		return;
 	}
 	if (what->kind == GT_LANE_COUNTER) {
@@ -112,7 +114,8 @@ void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, c
 /* Is it the only process of the only recording? */
 static bool is_plain(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
 {
-	return l->nsegments == 1 && o->seg->tracks[track].kind == GT_TRACK_PROCESS && o->first[1] - o->first[0] == 1;
+	return l->nsegments == 1 && o->seg->tracks[track].kind == GT_TRACK_PROCESS &&
+		o->first[1] - o->first[0] == 1;
 }
 
 /* Does it stand beneath the line of its track? */
@@ -131,7 +134,7 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 	*to = 0;
 	if (is_beneath(what))
 		up[n++] = track;
-	for (; track != GT_NONE && n < 31 && (track = o->seg->tracks[track].parent) != GT_NONE; )
+	for (; track != GT_NONE && n < 31 && (track = o->seg->tracks[track].parent) != GT_NONE;)
 		if (!(o->flags[track] & GT_LANES_LONE))
 			up[n++] = track;
 	while (n > 0 && len < room) {
@@ -167,7 +170,7 @@ static void match_segment(struct gt_lanes_of *o, const char *filter)
 
 	for (uint32_t t = 0; t < o->seg->ntracks; t++)
 		o->flags[t] &= ~(uint32_t)(GT_LANES_MATCH | GT_LANES_MATCH_BELOW);
-	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0; ) {
+	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0;) {
 		track_label(o, &tracks[t], label, sizeof(label));
 		if (!(o->flags[t] & GT_LANES_LONE) && holds(label, filter))
 			o->flags[t] |= GT_LANES_MATCH;

@@ -1,14 +1,16 @@
-/* In which order lanes stand, of which nothing changes while a trace is read: whose line each track's stands beneath, which of those beside it
- * comes first, and which are of so little weight that one line may stand for them. */
+/* In which order lanes stand, of which nothing changes while a trace is read: whose line each
+ * track's stands beneath, which of those beside it comes first, and which are of so little weight
+ * that one line may stand for them. */
 #include "viewer/lanes/lanes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu/gpu_name.h"
 
-#define GPUS_MOST 64		/* whose sharing is looked at */
-#define NESTED_MOST 16u		/* tracks that nest deeper stand beside those they are beneath */
-#define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
+#define GPUS_MOST 64    /* whose sharing is looked at */
+#define NESTED_MOST 16u /* tracks that nest deeper stand beside those they are beneath */
+/* threads with less than this part of the rows that the busiest one has are minor */
+#define MINOR_PART 50u
 
 static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has_gpu)
 {
@@ -24,10 +26,19 @@ static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has
 	}
 }
 
-struct place { int64_t id; uint64_t weight; uint32_t track; int rank; bool main; };
+struct place {
+	int64_t id;
+	uint64_t weight;
+	uint32_t track;
+	int rank;
+	bool main;
+};
 
 /* Threads that are about equally busy are ordered by their numbers. */
-static unsigned class_of(uint64_t weight) { return weight ? 64 - (unsigned)__builtin_clzll(weight) : 0; }
+static unsigned class_of(uint64_t weight)
+{
+	return weight ? 64 - (unsigned)__builtin_clzll(weight) : 0;
+}
 
 /* Of threads the first one of its process leads, then the busiest. */
 static int by_place(const void *pa, const void *pb)
@@ -45,7 +56,8 @@ static int by_place(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-/* Whose line each track stands beneath: its parent, unless that has none or is too deep. new: free it; UINT32_MAX: the outermost. */
+/* Whose line each track stands beneath: its parent, unless that has none or is too deep. new: free
+ * it; UINT32_MAX: the outermost. */
 static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 {
 	uint32_t *up = malloc((seg->ntracks + 1ul) * sizeof(*up));
@@ -54,7 +66,9 @@ static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 	for (uint32_t t = 0; up && deep && t < seg->ntracks; t++) {
 		uint32_t parent = seg->tracks[t].parent;
 
-		up[t] = parent >= t ? GT_NONE : !lone[parent] && deep[parent] + 1u < NESTED_MOST ? parent : up[parent];
+		up[t] = parent >= t                                        ? GT_NONE
+			: !lone[parent] && deep[parent] + 1u < NESTED_MOST ? parent
+									   : up[parent];
 		deep[t] = up[t] == GT_NONE ? 0 : (uint8_t)(deep[up[t]] + 1);
 	}
 	if (!deep) {
@@ -65,17 +79,19 @@ static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 	return up;
 }
 
-/* Tracks that have a line by whose it is beneath, each one's in the order of their ids in the trace. */
+/* Tracks that have a line by whose it is beneath, each one's in the order of their ids in the
+ * trace. */
 static void group(struct gt_lanes_of *o, const uint32_t *up, const bool *lone)
 {
 	uint32_t n = o->seg->ntracks, lines;
 
 	for (uint32_t t = 0; t < n; t++)
-		o->first[up[t] + 1u + 1u] += !lone[t];	/* UINT32_MAX + 1 is 0 */
+		o->first[up[t] + 1u + 1u] += !lone[t]; /* UINT32_MAX + 1 is 0 */
 	for (uint32_t p = 0; p <= n; p++)
 		o->first[p + 1] += o->first[p];
 	lines = o->first[n + 1];
-	for (uint32_t t = n; t-- > 0; )			/* from behind; first[] moves to where each one's begin */
+	/* from behind; first[] moves to where each one's begin */
+	for (uint32_t t = n; t-- > 0;)
 		if (!lone[t])
 			o->order[--o->first[up[t] + 1u + 1u]] = t;
 	memmove(o->first, o->first + 1, (n + 1ul) * sizeof(*o->first));
@@ -85,7 +101,8 @@ static void group(struct gt_lanes_of *o, const uint32_t *up, const bool *lone)
 }
 
 /* A single less busy thread is shown itself: a line for it would take the same space. */
-static void mark_minor(struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
+static void mark_minor(
+	struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
 {
 	uint64_t busiest = 0;
 	uint32_t minor = 0, threads = 0;
@@ -101,10 +118,12 @@ static void mark_minor(struct gt_lanes_of *o, uint32_t parent, const struct plac
 		o->flags[places[i].track] |= GT_LANES_MINOR;
 		minor++;
 	}
-	o->flags[parent] |= ((minor > 1 ? GT_LANES_HAS_MINOR : 0) | (threads > 1 ? GT_LANES_HAS_THREADS : 0));
+	o->flags[parent] |=
+		((minor > 1 ? GT_LANES_HAS_MINOR : 0) | (threads > 1 ? GT_LANES_HAS_THREADS : 0));
 }
 
-static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, const bool *has_gpu, uint32_t parent)
+static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room,
+	const bool *has_gpu, uint32_t parent)
 {
 	uint32_t from = o->first[parent + 1u], n = o->first[parent + 2u] - from;
 	const struct gt_segment *seg = o->seg;
@@ -113,10 +132,13 @@ static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct plac
 		uint32_t t = o->order[from + i];
 		const struct gt_track *track = &seg->tracks[t];
 
-		room[i] = (struct place){ .id = track->id, .track = t, .rank = rank_of(seg, t, has_gpu) };
+		room[i] = (struct place){
+			.id = track->id, .track = t, .rank = rank_of(seg, t, has_gpu)
+		};
 		if (track->kind == GT_TRACK_THREAD) {
 			room[i].main = parent != GT_NONE && seg->tracks[parent].id == track->id;
-			room[i].weight = l->known.weight ? l->known.weight(l->known.arg, seg->index, t) : 0;
+			room[i].weight =
+				l->known.weight ? l->known.weight(l->known.arg, seg->index, t) : 0;
 		}
 	}
 	if (n > 1)
@@ -147,19 +169,25 @@ static void mark_queues(struct gt_lanes_of *o, uint32_t *device)
 	const struct gt_track *tracks = o->seg->tracks;
 	uint32_t n = o->seg->ntracks, *streams = device + n;
 
-	unsigned processes[GPUS_MOST] = { 0 };		/* by number of the GPU */
+	unsigned processes[GPUS_MOST] = { 0 }; /* by number of the GPU */
 
 	memset(streams, 0, n * sizeof(*streams));
 	for (uint32_t t = 0; t < n; t++) {
-		device[t] = tracks[t].kind == GT_TRACK_DEVICE ? t : tracks[t].parent < t ? device[tracks[t].parent] : GT_NONE;
+		device[t] = tracks[t].kind == GT_TRACK_DEVICE ? t
+			: tracks[t].parent < t                ? device[tracks[t].parent]
+							      : GT_NONE;
 		if (tracks[t].kind == GT_TRACK_STREAM && device[t] != GT_NONE)
 			streams[device[t]]++;
-		if (tracks[t].kind == GT_TRACK_DEVICE && tracks[t].id >= 0 && tracks[t].id < GPUS_MOST)
+		if (tracks[t].kind == GT_TRACK_DEVICE && tracks[t].id >= 0 &&
+			tracks[t].id < GPUS_MOST)
 			processes[tracks[t].id]++;
 	}
 	for (uint32_t t = 0; t < n; t++) {
-		uint32_t d = tracks[t].kind == GT_TRACK_STREAM ? device[t] : streams[t] ? t : GT_NONE;
-		bool shared = d != GT_NONE && tracks[d].id >= 0 && tracks[d].id < GPUS_MOST && processes[tracks[d].id] > 1;
+		uint32_t d = tracks[t].kind == GT_TRACK_STREAM ? device[t]
+			: streams[t]                           ? t
+							       : GT_NONE;
+		bool shared = d != GT_NONE && tracks[d].id >= 0 && tracks[d].id < GPUS_MOST &&
+			processes[tracks[d].id] > 1;
 
 		if (d != GT_NONE && (d == t ? !shared : shared || streams[d] > 1))
 			o->flags[t] |= GT_LANES_QUEUES;

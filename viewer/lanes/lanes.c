@@ -27,7 +27,8 @@ enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS,
 
 /* ---- made once ---- */
 
-int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
+int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
+	struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 	int rc = 0;
@@ -64,11 +65,12 @@ static bool is_another_list(const struct gt_lanes_of *o, const struct gt_lanes_o
 static void keep_order(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 {
 	for (uint32_t p = 0; p <= was->n; p++) {
-		uint32_t *list = o->order + o->first[p], n = o->first[p + 1] - o->first[p], behind = n;
+		uint32_t *list = o->order + o->first[p], n = o->first[p + 1] - o->first[p],
+			 behind = n;
 
 		if (is_another_list(o, was, p - 1u))
 			continue;
-		for (uint32_t i = n; i-- > 0; )
+		for (uint32_t i = n; i-- > 0;)
 			if (list[i] >= was->n)
 				list[--behind] = list[i];
 		memcpy(list, was->order + was->first[p], behind * sizeof(*list));
@@ -77,17 +79,21 @@ static void keep_order(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 
 static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 {
-	const uint32_t chosen = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
+	const uint32_t chosen =
+		GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
 
 	for (uint32_t t = 0; t < was->n; t++)
-		o->flags[t] |= (was->flags[t] & chosen) | (is_new_track(o, was, t) ? GT_LANES_OPEN : 0);	/* visible lanes stay visible */
+		/* visible lanes stay visible */
+		o->flags[t] |=
+			(was->flags[t] & chosen) | (is_new_track(o, was, t) ? GT_LANES_OPEN : 0);
 	if (was->moved)
 		keep_order(o, was);
 	o->moved = was->moved;
 	o->open = was->open;
 }
 
-int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
+	struct gt_err *err)
 {
 	struct gt_lanes was = *l;
 	int rc = gt_lanes_init(l, r, known, err);
@@ -119,7 +125,8 @@ void gt_lanes_release(struct gt_lanes *l)
 
 /* ---- listing ---- */
 
-static unsigned depths(const struct gt_lanes *l, const struct gt_lane_line *of, enum gt_aspect aspect, bool derived)
+static unsigned depths(const struct gt_lanes *l, const struct gt_lane_line *of,
+	enum gt_aspect aspect, bool derived)
 {
 	return l->known.depths(l->known.arg, of->segment, of->track, aspect, derived);
 }
@@ -149,10 +156,16 @@ static void add(struct gt_lanes *l, const struct gt_lane_line *line)
 }
 
 /* A line beneath that of a track. */
-static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part, enum gt_aspect aspect, bool derived, unsigned depth)
+static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part,
+	enum gt_aspect aspect, bool derived, unsigned depth)
 {
-	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_PART, .aspect = (uint8_t)aspect, .depth = (uint8_t)depth,
-				     .derived = derived, .indent = (uint8_t)(of->indent + 1) };
+	struct gt_lane_line line = { .segment = of->segment,
+		.track = of->track,
+		.kind = GT_LANE_PART,
+		.aspect = (uint8_t)aspect,
+		.depth = (uint8_t)depth,
+		.derived = derived,
+		.indent = (uint8_t)(of->indent + 1) };
 
 	if (!is_hidden(l, of->segment, of->track, part))
 		add(l, &line);
@@ -167,8 +180,13 @@ static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum g
 			add_part(l, of, DEEPER, aspect, false, d);
 }
 
-static const struct { enum part part; enum gt_aspect aspect; } copies[] = {
-	{ HTOD, GT_ASPECT_HTOD }, { DTOH, GT_ASPECT_DTOH }, { COPIES, GT_ASPECT_COPIES },
+static const struct {
+	enum part part;
+	enum gt_aspect aspect;
+} copies[] = {
+	{ HTOD, GT_ASPECT_HTOD },
+	{ DTOH, GT_ASPECT_DTOH },
+	{ COPIES, GT_ASPECT_COPIES },
 };
 
 /* Lists the lines below a track's line: its own lanes, then its child tracks. */
@@ -181,7 +199,8 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 	if (!of->derived && depths(l, of, GT_ASPECT_IOCTLS, false))
 		add_part(l, of, IOCTLS, GT_ASPECT_IOCTLS, false, 0);
 	for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++)
-		if (of->aspect == GT_ASPECT_WORK && of->derived && depths(l, of, copies[i].aspect, true))
+		if (of->aspect == GT_ASPECT_WORK && of->derived &&
+			depths(l, of, copies[i].aspect, true))
 			add_part(l, of, copies[i].part, copies[i].aspect, true, 0);
 }
 
@@ -204,13 +223,17 @@ static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, ui
 
 static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_COUNTER, .indent = (uint8_t)(of->indent + 1) };
+	struct gt_lane_line line = { .segment = of->segment,
+		.track = of->track,
+		.kind = GT_LANE_COUNTER,
+		.indent = (uint8_t)(of->indent + 1) };
 	const struct gt_lanes_known *k = &l->known;
 
 	if (is_hidden(l, of->segment, of->track, COUNTERS))
 		return;
-	for (size_t i = first_counter(k, of->segment, of->track);
-	     i < k->ncounters && k->counters[i].segment == of->segment && k->counters[i].track == of->track; i++) {
+	for (size_t i = first_counter(k, of->segment, of->track); i < k->ncounters &&
+		k->counters[i].segment == of->segment && k->counters[i].track == of->track;
+		i++) {
 		line.type = k->counters[i].type;
 		add(l, &line);
 	}
@@ -218,10 +241,14 @@ static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
 
 static void add_queue(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_QUEUE, .indent = (uint8_t)(of->indent + 1) };
+	struct gt_lane_line line = { .segment = of->segment,
+		.track = of->track,
+		.kind = GT_LANE_QUEUE,
+		.indent = (uint8_t)(of->indent + 1) };
 	bool may = l->of[of->segment].flags[of->track] & GT_LANES_QUEUES;
 
-	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->known.queues && l->known.queues(l->known.queues_arg, of->segment))
+	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->known.queues &&
+		l->known.queues(l->known.queues_arg, of->segment))
 		add(l, &line);
 }
 
@@ -237,20 +264,25 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
  * it, for other tracks their own. */
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
-	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK, GT_ASPECT_OTHERS };
+	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK,
+		GT_ASPECT_OTHERS };
 	const struct gt_lanes_of *o = &l->of[line->segment];
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
-	bool any = o->first[line->track + 1] < o->first[line->track + 2];	/* is there anything beneath it? */
+	/* is there anything beneath it? */
+	bool any = o->first[line->track + 1] < o->first[line->track + 2];
 
-	line->derived = kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT;
+	line->derived =
+		kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT;
 	line->aspect = 0;
 	if (kind == GT_TRACK_PROCESS || kind == GT_TRACK_THREAD)
-		line->aspect = o->seg->rows[GT_CALL] && (any || !line->derived) ? GT_ASPECT_CALLS : 0;
+		line->aspect =
+			o->seg->rows[GT_CALL] && (any || !line->derived) ? GT_ASPECT_CALLS : 0;
 	if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT || kind == GT_TRACK_STREAM)
 		line->aspect = o->seg->rows[GT_GPU] && (any || !line->derived) ? GT_ASPECT_WORK : 0;
 	for (unsigned i = 0; !line->derived && i < sizeof(some); i++)
 		if (depths(l, line, some[i], false)) {
-			line->aspect = kind == GT_TRACK_STREAM && line->aspect ? line->aspect : some[i];
+			line->aspect =
+				kind == GT_TRACK_STREAM && line->aspect ? line->aspect : some[i];
 			return;
 		}
 }
@@ -261,11 +293,16 @@ static bool filtered_out(const struct gt_lanes *l, uint32_t flags)
 }
 
 enum which { ALL, MAJOR, MINOR };
-static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which);
+static void list_tracks(
+	struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which);
 
 static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_MORE, .indent = (uint8_t)(of->indent + 1), .folds = true };
+	struct gt_lane_line line = { .segment = of->segment,
+		.track = of->track,
+		.kind = GT_LANE_MORE,
+		.indent = (uint8_t)(of->indent + 1),
+		.folds = true };
 
 	line.folded = !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_MORE);
 	add(l, &line);
@@ -311,14 +348,17 @@ static bool has_below(struct gt_lanes *l, const struct gt_lane_line *of, bool pa
 /* The ranges of a thread whose own line shows its calls. */
 static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	unsigned bits = of->aspect == GT_ASPECT_CALLS && !of->derived ? depths(l, of, GT_ASPECT_RANGES, false) : 0;
+	unsigned bits = of->aspect == GT_ASPECT_CALLS && !of->derived
+		? depths(l, of, GT_ASPECT_RANGES, false)
+		: 0;
 	struct gt_lane_line line = *of;
 
 	if (!bits || is_hidden(l, of->segment, of->track, RANGES))
 		return;
 	line.kind = GT_LANE_RANGES;
 	line.aspect = GT_ASPECT_RANGES;
-	line.depth = (uint8_t)__builtin_ctz(bits);	/* of those around it the end may be unknown */
+	/* of those around it the end may be unknown */
+	line.depth = (uint8_t)__builtin_ctz(bits);
 	line.folds = bits & (bits - 1);
 	line.folded = line.folds && !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_RANGES);
 	add(l, &line);
@@ -329,13 +369,16 @@ static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, unsigned indent)
 {
 	uint32_t flags = l->of[segment].flags[track];
-	struct gt_lane_line line = { .segment = segment, .track = track, .kind = GT_LANE_TRACK, .indent = (uint8_t)indent };
-	bool only_path = l->filter[0] && !(flags & GT_LANES_MATCH), open = only_path || flags & GT_LANES_OPEN;
+	struct gt_lane_line line = {
+		.segment = segment, .track = track, .kind = GT_LANE_TRACK, .indent = (uint8_t)indent
+	};
+	bool only_path = l->filter[0] && !(flags & GT_LANES_MATCH),
+	     open = only_path || flags & GT_LANES_OPEN;
 
 	if (filtered_out(l, flags) || is_hidden(l, segment, track, TRACK))
 		return;
 	choose_aspect(l, &line);
-	if (l->looking) {	/* one line is enough to know */
+	if (l->looking) { /* one line is enough to know */
 		add(l, &line);
 		return;
 	}
@@ -348,7 +391,8 @@ static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, uns
 		list_below(l, &line, !only_path);
 }
 
-static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which)
+static void list_tracks(
+	struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which)
 {
 	const struct gt_lanes_of *o = &l->of[segment];
 
@@ -359,8 +403,11 @@ static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, u
 
 static void list_segment(struct gt_lanes *l, uint32_t i)
 {
-	struct gt_lane_line line = { .segment = i, .track = GT_NONE, .kind = GT_LANE_SEGMENT, .folds = l->of[i].seg->ntracks,
-				     .folded = !l->of[i].open };
+	struct gt_lane_line line = { .segment = i,
+		.track = GT_NONE,
+		.kind = GT_LANE_SEGMENT,
+		.folds = l->of[i].seg->ntracks,
+		.folded = !l->of[i].open };
 
 	if (l->nsegments == 1) {
 		list_tracks(l, i, GT_NONE, 0, ALL);
@@ -400,7 +447,8 @@ static bool try_unfold(struct gt_lanes *l, const struct gt_lane_line *what, size
 /* In the order of importance: which lines are tried in turn. */
 static bool is_of_turn(const struct gt_lanes *l, const struct gt_lane_line *what, unsigned turn)
 {
-	const struct gt_track *t = what->track != GT_NONE ? &l->of[what->segment].seg->tracks[what->track] : NULL;
+	const struct gt_track *t =
+		what->track != GT_NONE ? &l->of[what->segment].seg->tracks[what->track] : NULL;
 
 	if (!t || !what->folded || what->kind == GT_LANE_MORE)
 		return false;
@@ -408,7 +456,9 @@ static bool is_of_turn(const struct gt_lanes *l, const struct gt_lane_line *what
 	case 0: return t->kind == GT_TRACK_PROCESS || t->kind == GT_TRACK_MACHINE;
 	case 1: return t->kind == GT_TRACK_DEVICE || t->kind == GT_TRACK_CONTEXT;
 	case 2: return what->kind == GT_LANE_RANGES;
-	case 3: return t->kind == GT_TRACK_THREAD || t->kind == GT_TRACK_CPU || t->kind == GT_TRACK_CUSTOM;
+	case 3:
+		return t->kind == GT_TRACK_THREAD || t->kind == GT_TRACK_CPU ||
+			t->kind == GT_TRACK_CUSTOM;
 	default: return t->kind == GT_TRACK_STREAM;
 	}
 }
@@ -434,8 +484,10 @@ static bool has_folded_gpus(const struct gt_lanes *l)
 		const struct gt_lanes_of *o = &l->of[l->lines[i].segment];
 		uint32_t t = l->lines[i].track;
 
-		if (l->lines[i].kind == GT_LANE_TRACK && l->lines[i].folded && o->first[t + 1] < o->first[t + 2] &&
-		    o->seg->tracks[o->order[o->first[t + 1]]].kind == GT_TRACK_DEVICE)	/* GPUs come first */
+		if (l->lines[i].kind == GT_LANE_TRACK && l->lines[i].folded &&
+			o->first[t + 1] < o->first[t + 2] &&
+			/* GPUs come first */
+			o->seg->tracks[o->order[o->first[t + 1]]].kind == GT_TRACK_DEVICE)
 			return true;
 	}
 	return false;
@@ -464,8 +516,11 @@ int gt_lanes_unfold_to(struct gt_lanes *l, size_t lines)
 
 static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type &&
-	       (a->kind != GT_LANE_PART || (a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth));
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
+		a->type == b->type &&
+		(a->kind != GT_LANE_PART ||
+			(a->aspect == b->aspect && a->derived == b->derived &&
+				a->depth == b->depth));
 }
 
 size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what)
@@ -489,7 +544,9 @@ size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what)
 bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fold)
 {
 	struct gt_lanes_of *o = &l->of[what->segment];
-	uint32_t bit = what->kind == GT_LANE_RANGES ? GT_LANES_OPEN_RANGES : what->kind == GT_LANE_MORE ? GT_LANES_OPEN_MORE : GT_LANES_OPEN;
+	uint32_t bit = what->kind == GT_LANE_RANGES ? GT_LANES_OPEN_RANGES
+		: what->kind == GT_LANE_MORE        ? GT_LANES_OPEN_MORE
+						    : GT_LANES_OPEN;
 	uint32_t was;
 
 	if (what->kind == GT_LANE_SEGMENT) {
@@ -510,8 +567,10 @@ void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track)
 	struct gt_lanes_of *o = &l->of[segment];
 
 	o->open = true;
-	for (uint32_t up; track < o->seg->ntracks && (up = o->seg->tracks[track].parent) < track; track = up)
-		o->flags[up] |= GT_LANES_OPEN | (o->seg->tracks[track].kind == GT_TRACK_THREAD ? GT_LANES_OPEN_MORE : 0);
+	for (uint32_t up; track < o->seg->ntracks && (up = o->seg->tracks[track].parent) < track;
+		track = up)
+		o->flags[up] |= GT_LANES_OPEN |
+			(o->seg->tracks[track].kind == GT_TRACK_THREAD ? GT_LANES_OPEN_MORE : 0);
 }
 
 void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track)

@@ -10,24 +10,27 @@
 #include "viewer/cells/counter_cells.h"
 
 enum gt_lane_kind {
-	GT_LANE_SEGMENT,	/* one of several recordings; it shows no events */
-	GT_LANE_TRACK,		/* stands for a track: a process, GPU, stream, thread ... */
-	GT_LANE_RANGES,		/* the outermost ranges of a thread that also makes calls; above the thread's line */
-	GT_LANE_MORE,		/* the less busy threads of a process; it shows no events */
-	GT_LANE_COUNTER,	/* a counter of a track, below the track's line (counter_cells.h) */
-	GT_LANE_QUEUE,		/* waiting launches of a GPU or stream, below its line (queue_lanes.h) */
-	GT_LANE_PART		/* part of a track below its line: deeper calls or ranges, ioctls, copies, waits ... */
+	GT_LANE_SEGMENT, /* one of several recordings; it shows no events */
+	GT_LANE_TRACK,   /* stands for a track: a process, GPU, stream, thread ... */
+	/* the outermost ranges of a thread that also makes calls; above the thread's line */
+	GT_LANE_RANGES,
+	GT_LANE_MORE,    /* the less busy threads of a process; it shows no events */
+	GT_LANE_COUNTER, /* a counter of a track, below the track's line (counter_cells.h) */
+	/* waiting launches of a GPU or stream, below its line (queue_lanes.h) */
+	GT_LANE_QUEUE,
+	/* part of a track below its line: deeper calls or ranges, ioctls, copies, waits ... */
+	GT_LANE_PART
 };
 /* A lane is identified by kind, segment, track, type, aspect, derived and depth. Folding, hiding
  * and moving do not change these. */
 struct gt_lane_line {
-	uint32_t segment, track;	/* track GT_NONE: of a whole segment */
-	uint32_t type;			/* of a counter */
+	uint32_t segment, track; /* track GT_NONE: of a whole segment */
+	uint32_t type;           /* of a counter */
 	uint8_t kind;
-	uint8_t aspect, depth;		/* the events that it shows; aspect 0: none */
+	uint8_t aspect, depth; /* the events that it shows; aspect 0: none */
 	bool derived;
 	uint8_t indent;
-	bool folds, folded;		/* folds: has lines below it; folded: these are not shown */
+	bool folds, folded; /* folds: has lines below it; folded: these are not shown */
 };
 /* True if the line shows values over time rather than events. */
 static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
@@ -37,38 +40,45 @@ static inline bool gt_lane_is_counter(const struct gt_lane_line *line)
 
 /* Callbacks that describe the tracks; called when lanes are created and listed. */
 struct gt_lanes_known {
-	unsigned (*depths)(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived);	/* existing depths as bits */
-	uint64_t (*weight)(void *arg, uint32_t segment, uint32_t thread);	/* the busier a thread, the larger */
+	/* existing depths as bits */
+	unsigned (*depths)(
+		void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived);
+	/* the busier a thread, the larger */
+	uint64_t (*weight)(void *arg, uint32_t segment, uint32_t thread);
 	void *arg;
-	bool (*queues)(void *queues_arg, uint32_t segment);	/* do its GPUs have waiting launches? NULL: unknown */
+	/* do its GPUs have waiting launches? NULL: unknown */
+	bool (*queues)(void *queues_arg, uint32_t segment);
 	void *queues_arg;
-	const struct gt_counter_key *counters;	/* as listed by gt_list_counters; borrowed */
+	const struct gt_counter_key *counters; /* as listed by gt_list_counters; borrowed */
 	size_t ncounters;
 };
 
 struct gt_lanes {
-	struct gt_reader *reader;	/* borrowed */
+	struct gt_reader *reader; /* borrowed */
 	struct gt_lanes_known known;
-	struct gt_lane_line *lines;	/* the visible lines from the top */
+	struct gt_lane_line *lines; /* the visible lines from the top */
 	size_t n, cap;
-	struct gt_lanes_of *of;		/* by segment */
-	uint32_t *segments;		/* in the order of display */
+	struct gt_lanes_of *of; /* by segment */
+	uint32_t *segments;     /* in the order of display */
 	uint32_t nsegments;
 	char filter[64];
-	bool threads_away;		/* all threads count as less busy: see gt_lanes_unfold_to */
-	bool limited;			/* the list ends at `most` while gt_lanes_unfold_to tries what fits */
+	bool threads_away; /* all threads count as less busy: see gt_lanes_unfold_to */
+	/* the list ends at `most` while gt_lanes_unfold_to tries what fits */
+	bool limited;
 	size_t most;
-	bool looking, found;		/* while the code checks whether any line exists */
-	bool failed;			/* memory ran out */
+	bool looking, found; /* while the code checks whether any line exists */
+	bool failed;         /* memory ran out */
 };
 
 /* All lanes are folded except the top level; the list is empty. The reader and the data of
  * `known` are borrowed and must live longer. 0 or -ENOMEM; release it in both cases. */
-int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
+int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
+	struct gt_err *err);
 void gt_lanes_release(struct gt_lanes *l);
 /* Continues with a newer reader of the same trace. Folding, hiding, order and filter stay; the
  * list is empty. The previous reader is not used. Otherwise like gt_lanes_init. */
-int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
+int gt_lanes_reopen(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
+	struct gt_err *err);
 /* Rebuilds the list after a change or when more is known. 0 or -ENOMEM. */
 int gt_lanes_list(struct gt_lanes *l);
 /* Unfolds the most important lanes that fit into so many lines: processes, then GPUs, then
@@ -82,11 +92,14 @@ size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what);
 /* These change the next list, not the current one. Each returns whether it changed anything. */
 bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fold);
 void gt_lanes_fold_all(struct gt_lanes *l, bool fold);
-void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track);	/* all lanes above the track's line */
-void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track);	/* its own lines */
+/* all lanes above the track's line */
+void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track);
+/* its own lines */
+void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track);
 bool gt_lanes_hide(struct gt_lanes *l, const struct gt_lane_line *what);
 bool gt_lanes_show_hidden(struct gt_lanes *l);
-bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by);	/* -1 up or 1 down among its siblings */
+/* -1 up or 1 down among its siblings */
+bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by);
 /* Keeps only tracks whose name contains this text (ignoring case), and the lanes above and below
  * them. "": all. */
 void gt_lanes_filter(struct gt_lanes *l, const char *text);
@@ -94,8 +107,10 @@ void gt_lanes_filter(struct gt_lanes *l, const char *text);
 #define GT_LANE_LABEL 120
 /* The label of a line, without indentation: "GPU 0 NVIDIA H200", "stream 7", "pt_autograd_0
  * 716", "ioctls". */
-void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, char to[GT_LANE_LABEL]);
+void gt_lanes_label(
+	const struct gt_lanes *l, const struct gt_lane_line *what, char to[GT_LANE_LABEL]);
 /* The label with those of the lanes above it, outermost first, joined by " > ". It omits the
  * segment, and the process if there is only one. */
-void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room);
+void gt_lanes_path(
+	const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room);
 #endif

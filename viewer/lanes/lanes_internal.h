@@ -3,32 +3,45 @@
 #define GT_LANES_INTERNAL_H
 #include "viewer/lanes/lanes.h"
 
-enum {		/* of a track */
-	GT_LANES_OPEN = 1, GT_LANES_OPEN_RANGES = 2,		/* unfolded */
-	GT_LANES_MATCH = 4, GT_LANES_MATCH_BELOW = 8,		/* it matches the filter or is below a match; a lane below it matches */
-	GT_LANES_HIDDEN = 16,					/* << enum part: this part is hidden */
+enum { /* of a track */
+	GT_LANES_OPEN = 1,
+	GT_LANES_OPEN_RANGES = 2, /* unfolded */
+	/* it matches the filter or is below a match; a lane below it matches */
+	GT_LANES_MATCH = 4,
+	GT_LANES_MATCH_BELOW = 8,
+	/* << enum part: this part is hidden */
+	GT_LANES_HIDDEN = 16,
 	GT_LANES_HIDDEN_ANY = 0x3ff0,
-	GT_LANES_OPEN_MORE = 0x4000,				/* its less busy threads are unfolded */
-	GT_LANES_MINOR = 0x8000,				/* a less busy thread */
-	GT_LANES_HAS_MINOR = 0x10000, GT_LANES_HAS_THREADS = 0x20000,	/* a process with two or more such threads; with threads */
-	GT_LANES_LONE = 0x40000,				/* a context that has no line: see gt_lone_contexts */
-	GT_LANES_QUEUES = 0x80000				/* a GPU with streams, or a stream that is not the only one of its GPU */
+	/* its less busy threads are unfolded */
+	GT_LANES_OPEN_MORE = 0x4000,
+	GT_LANES_MINOR = 0x8000, /* a less busy thread */
+	/* a process with two or more such threads; with threads */
+	GT_LANES_HAS_MINOR = 0x10000,
+	GT_LANES_HAS_THREADS = 0x20000,
+	/* a context that has no line: see gt_lone_contexts */
+	GT_LANES_LONE = 0x40000,
+	/* a GPU with streams, or a stream that is not the only one of its GPU */
+	GT_LANES_QUEUES = 0x80000
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;
-	uint32_t *first;	/* [ntracks + 2]: the children of track t are order[first[t + 1]] to order[first[t + 2]]; t = -1: the top level */
+	/* [ntracks + 2]: the children of track t are order[first[t + 1]] to order[first[t + 2]]; t
+	 * = -1: the top level */
+	uint32_t *first;
 	uint32_t *order;
-	uint32_t *flags;	/* by track */
-	char *gpu;		/* the name of its GPUs, or NULL */
+	uint32_t *flags; /* by track */
+	char *gpu;       /* the name of its GPUs, or NULL */
 	bool open;
-	uint32_t n;		/* number of tracks */
-	bool moved;		/* the user moved some lanes */
+	uint32_t n; /* number of tracks */
+	bool moved; /* the user moved some lanes */
 };
 
 /* True if the thread belongs below the line of the less busy threads. */
-static inline bool gt_lanes_is_minor(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
+static inline bool gt_lanes_is_minor(
+	const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
 {
-	return l->threads_away ? o->seg->tracks[track].kind == GT_TRACK_THREAD : o->flags[track] & GT_LANES_MINOR;
+	return l->threads_away ? o->seg->tracks[track].kind == GT_TRACK_THREAD
+			       : o->flags[track] & GT_LANES_MINOR;
 }
 /* Fills in everything except `seg`, for a new segment. 0 or -ENOMEM; release it in both cases. */
 int gt_lanes_learn(struct gt_lanes *l, struct gt_lanes_of *o);

@@ -14,8 +14,9 @@ void gt_stale_cells_release(struct gt_stale_cells *b)
 	*b = (struct gt_stale_cells){ .n = 0 };
 }
 
-void gt_stale_cells_save(struct gt_stale_cells *b, const struct gt_cell_window *w, int64_t end, const struct gt_lane_line *lines, size_t n,
-		    const struct gt_cell_sums *cells, const struct gt_counter_cell *gauges)
+void gt_stale_cells_save(struct gt_stale_cells *b, const struct gt_cell_window *w, int64_t end,
+	const struct gt_lane_line *lines, size_t n, const struct gt_cell_sums *cells,
+	const struct gt_counter_cell *gauges)
 {
 	int64_t column = gt_window_column(w, end);
 
@@ -35,14 +36,19 @@ void gt_stale_cells_save(struct gt_stale_cells *b, const struct gt_cell_window *
 
 static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type && a->aspect == b->aspect &&
-	       a->derived == b->derived && a->depth == b->depth;
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
+		a->type == b->type && a->aspect == b->aspect && a->derived == b->derived &&
+		a->depth == b->depth;
 }
 
-static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED; }
+static bool is_sure(const struct gt_cell_sums *c)
+{
+	return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED;
+}
 
 /* The value of a cell that is as wide as 2^wider cells of the saved window. false: unknown. */
-static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider, struct gt_cell_sums *to)
+static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
+	struct gt_cell_sums *to)
 {
 	const struct gt_cell_sums *was = b->cells + line * b->window.cells;
 	uint64_t most = 0;
@@ -66,7 +72,8 @@ static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at
 }
 
 /* The same of a counter: it may have been more. */
-static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider, struct gt_counter_cell *to)
+static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
+	struct gt_counter_cell *to)
 {
 	const struct gt_counter_cell *was = b->gauges + line * b->window.cells;
 	bool any = false;
@@ -84,21 +91,26 @@ static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t
 	return any;
 }
 
-/* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or finer. */
-static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, size_t *i, unsigned *wider)
+/* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or
+ * finer. */
+static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w,
+	const struct gt_lane_line *line, size_t *i, unsigned *wider)
 {
 	*wider = w->shift - b->window.shift;
-	for (*i = 0; *i < b->n && !same(&b->lines[*i], line); )
+	for (*i = 0; *i < b->n && !same(&b->lines[*i], line);)
 		++*i;
 	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
 }
 
-static int64_t cell_before(const struct gt_stale_cells *b, const struct gt_cell_window *w, unsigned cell, unsigned wider)
+static int64_t cell_before(const struct gt_stale_cells *b, const struct gt_cell_window *w,
+	unsigned cell, unsigned wider)
 {
-	return (w->first + cell) * (1ll << wider) - b->window.first;	/* negative numbers are not shifted */
+	/* negative numbers are not shifted */
+	return (w->first + cell) * (1ll << wider) - b->window.first;
 }
 
-void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
+void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_window *w,
+	const struct gt_lane_line *line, struct gt_cell_sums *cells)
 {
 	struct gt_cell_sums one;
 	unsigned wider;
@@ -107,11 +119,13 @@ void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_wi
 	if (!find(b, w, line, &i, &wider))
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
-		if (!is_sure(&cells[k]) && put_together(b, i, cell_before(b, w, k, wider), wider, &one))
+		if (!is_sure(&cells[k]) &&
+			put_together(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
 }
 
-void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_counter_cell *cells)
+void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt_cell_window *w,
+	const struct gt_lane_line *line, struct gt_counter_cell *cells)
 {
 	struct gt_counter_cell one;
 	unsigned wider;
@@ -120,6 +134,7 @@ void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt
 	if (!find(b, w, line, &i, &wider))
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
-		if (!cells[k].known && cached_value_at(b, i, cell_before(b, w, k, wider), wider, &one))
+		if (!cells[k].known &&
+			cached_value_at(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
 }

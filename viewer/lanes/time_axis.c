@@ -14,9 +14,8 @@
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 
-
-
-/* The clock of the wall may have been set meanwhile; what held at the start is taken for all of it, so that times keep their distances. */
+/* The clock of the wall may have been set meanwhile; what held at the start is taken for all of it,
+ * so that times keep their distances. */
 struct gt_time_shown gt_time_shown_of(const struct gt_segment *seg, int64_t start, int64_t offset)
 {
 	struct gt_time_shown how = { .start = start };
@@ -30,8 +29,15 @@ struct gt_time_shown gt_time_shown_of(const struct gt_segment *seg, int64_t star
 
 /* ---- in words ---- */
 
-static const struct unit { int64_t ns; unsigned digits; const char *word; } units[] = {
-	{ SECOND, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" }, { 1, 0, "ns" },
+static const struct unit {
+	int64_t ns;
+	unsigned digits;
+	const char *word;
+} units[] = {
+	{ SECOND, 9, "s" },
+	{ 1000000, 6, "ms" },
+	{ 1000, 3, "us" },
+	{ 1, 0, "ns" },
 };
 
 /* Digits behind the point, of `digits` that there could be, that tell steps apart. */
@@ -53,25 +59,29 @@ static unsigned in_unit(const struct unit *u, uint64_t v, const char *sign, int6
 {
 	unsigned n = (unsigned)snprintf(to, GT_TIME_ROOM, "%s%" PRIu64, sign, v / (uint64_t)u->ns);
 
-	n += (unsigned)put_fraction(to + n, GT_TIME_ROOM - n, v % (uint64_t)u->ns, u->digits, decimals(step, u->digits));
+	n += (unsigned)put_fraction(to + n, GT_TIME_ROOM - n, v % (uint64_t)u->ns, u->digits,
+		decimals(step, u->digits));
 	return n + (unsigned)snprintf(to + n, GT_TIME_ROOM - n, "%s", u->word);
 }
 
 /* writes the hours; by wall clock always with two digits. */
-static unsigned by_clock(uint64_t v, const char *sign, bool hours, bool wall, int64_t step, char *to)
+static unsigned by_clock(
+	uint64_t v, const char *sign, bool hours, bool wall, int64_t step, char *to)
 {
 	uint64_t s = v / SECOND, m = s / 60;
 	int n;
 
 	if (hours)
-		n = snprintf(to, GT_TIME_ROOM, "%s%0*" PRIu64 ":%02u:%02u", sign, wall ? 2 : 1, m / 60, (unsigned)(m % 60), (unsigned)(s % 60));
+		n = snprintf(to, GT_TIME_ROOM, "%s%0*" PRIu64 ":%02u:%02u", sign, wall ? 2 : 1,
+			m / 60, (unsigned)(m % 60), (unsigned)(s % 60));
 	else
 		n = snprintf(to, GT_TIME_ROOM, "%s%" PRIu64 ":%02u", sign, m, (unsigned)(s % 60));
 	n += put_fraction(to + n, GT_TIME_ROOM - (size_t)n, v % SECOND, 9, decimals(step, 9));
 	return (unsigned)n;
 }
 
-unsigned gt_time_text(const struct gt_time_shown *how, int64_t t, int64_t step, int64_t most, char to[GT_TIME_ROOM])
+unsigned gt_time_text(const struct gt_time_shown *how, int64_t t, int64_t step, int64_t most,
+	char to[GT_TIME_ROOM])
 {
 	int64_t since = t - how->start, largest = most - how->start;
 	uint64_t v = since < 0 ? -(uint64_t)since : (uint64_t)since;
@@ -81,7 +91,8 @@ unsigned gt_time_text(const struct gt_time_shown *how, int64_t t, int64_t step, 
 	if (how->by_wall) {
 		int64_t of_day = (t + how->to_wall) % DAY;
 
-		return by_clock((uint64_t)(of_day < 0 ? of_day + DAY : of_day), "", true, true, step, to);
+		return by_clock(
+			(uint64_t)(of_day < 0 ? of_day + DAY : of_day), "", true, true, step, to);
 	}
 	if (largest >= MINUTE)
 		return by_clock(v, sign, largest >= HOUR, false, step, to);
@@ -115,7 +126,8 @@ static int parse_clock(const char *text, int64_t *ns)
 		whole = (whole + strtoll(text, NULL, 10)) * 60;
 		text = colon + 1;
 	}
-	if (!*text || text[strspn(text, "0123456789.")] || gt_parse_ns(text, &part) || __builtin_add_overflow(whole * SECOND, part, ns))
+	if (!*text || text[strspn(text, "0123456789.")] || gt_parse_ns(text, &part) ||
+		__builtin_add_overflow(whole * SECOND, part, ns))
 		return -EINVAL;
 	return 0;
 }
@@ -144,8 +156,8 @@ int gt_time_parse(const struct gt_time_shown *how, const char *text, int64_t *t)
 
 static int64_t next_step(int64_t step)
 {
-	static const int64_t long_ones[] = { 20 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR,
-					     12 * HOUR, DAY };
+	static const int64_t long_ones[] = { 20 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE,
+		10 * MINUTE, 20 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY };
 	int64_t lead = step;
 
 	for (unsigned i = 0; i + 1 < sizeof(long_ones) / sizeof(*long_ones); i++)
@@ -155,7 +167,7 @@ static int64_t next_step(int64_t step)
 		return step * 2;
 	while (lead >= 10)
 		lead /= 10;
-	return lead == 2 ? step / 2 * 5 : step * 2;	/* 1, 2, 5, 10 */
+	return lead == 2 ? step / 2 * 5 : step * 2; /* 1, 2, 5, 10 */
 }
 
 /* The first multiple of step, counted from zero, at or behind t. */
@@ -171,18 +183,21 @@ static bool has_room(const struct gt_cell_window *w, const struct gt_time_shown 
 {
 	char label[GT_TIME_ROOM];
 	int64_t end = gt_window_end(w);
-	int64_t columns = gt_time_text(how, end, step, end, label) + 3;	/* the mark, and two behind */
+	/* the mark, and two behind */
+	int64_t columns = gt_time_text(how, end, step, end, label) + 3;
 
 	return step >> w->shift >= columns;
 }
 
-unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown *how, struct gt_tick *to, unsigned most)
+unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown *how,
+	struct gt_tick *to, unsigned most)
 {
-	int64_t zero = how->by_wall ? -(how->to_wall % DAY) : how->start, step = 1, from = gt_cell_start(w, 0), end = gt_window_end(w);
+	int64_t zero = how->by_wall ? -(how->to_wall % DAY) : how->start, step = 1,
+		from = gt_cell_start(w, 0), end = gt_window_end(w);
 	unsigned n = 0;
 
 	if (!how->by_wall && from < how->start)
-		from = how->start;	/* there is nothing before it */
+		from = how->start; /* there is nothing before it */
 	while (!has_room(w, how, step) && step < INT64_MAX / 4)
 		step = next_step(step);
 	for (int64_t t = round_up(from, zero, step); n < most && t < end; t += step) {

@@ -21,19 +21,22 @@ static bool is_of(const struct gt_unfinished_edge *head, const struct gt_lane_ke
 
 /* False: the lane has no such edge: no call is unfinished, or it starts outside of the window or
  * at the edge of a cell. */
-static bool find(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lane, struct gt_unfinished_edge *to)
+static bool find(const struct gt_archive *a, const struct gt_cell_window *w,
+	const struct gt_lane_key *lane, struct gt_unfinished_edge *to)
 {
 	int64_t column;
 
 	*to = (struct gt_unfinished_edge){ .lane = *lane };
-	if (!lane->strip.aspect || !gt_unfinished_calls_first_start(a, &lane->strip, lane->depth, &to->from))
+	if (!lane->strip.aspect ||
+		!gt_unfinished_calls_first_start(a, &lane->strip, lane->depth, &to->from))
 		return false;
 	column = gt_window_column(w, to->from);
 	return column >= 0 && column < (int64_t)w->cells && to->from > gt_cell_start(w, column);
 }
 
-int gt_unfinished_edges_request(struct gt_unfinished_edges *h, struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lanes, size_t n,
-		       struct gt_err *err)
+int gt_unfinished_edges_request(struct gt_unfinished_edges *h, struct gt_archive *a,
+	const struct gt_cell_window *w, const struct gt_lane_key *lanes, size_t n,
+	struct gt_err *err)
 {
 	bool same = h->archive == a && gt_same_window(&h->window, w);
 	struct gt_unfinished_edge head;
@@ -67,7 +70,9 @@ int gt_unfinished_edges_step(struct gt_unfinished_edges *h, uint64_t us, struct 
 		struct gt_unfinished_edge *head = &h->heads[h->done];
 		int64_t begin = gt_cell_start(&h->window, gt_window_column(&h->window, head->from));
 
-		if (!h->measure && !(h->measure = gt_measure_new(h->archive, &head->lane.strip, 1, begin, head->from, err)))
+		if (!h->measure &&
+			!(h->measure = gt_measure_new(
+				  h->archive, &head->lane.strip, 1, begin, head->from, err)))
 			return err->code;
 		rc = gt_measure_step(h->measure, gt_left_us(deadline), err);
 		if (rc)
@@ -80,9 +85,12 @@ int gt_unfinished_edges_step(struct gt_unfinished_edges *h, uint64_t us, struct 
 	return rc < 0 ? rc : h->done < h->n;
 }
 
-void gt_unfinished_edges_fill(const struct gt_unfinished_edges *h, const struct gt_lane_key *lane, struct gt_cell_sums *cells)
+void gt_unfinished_edges_fill(const struct gt_unfinished_edges *h, const struct gt_lane_key *lane,
+	struct gt_cell_sums *cells)
 {
 	for (size_t i = 0; i < h->done; i++)
-		if (is_of(&h->heads[i], lane) && !h->heads[i].before.rough && !h->heads[i].before.holes)
-			gt_unfinished_calls_finish(h->archive, &h->window, &lane->strip, lane->depth, h->heads[i].before.busy, cells);
+		if (is_of(&h->heads[i], lane) && !h->heads[i].before.rough &&
+			!h->heads[i].before.holes)
+			gt_unfinished_calls_finish(h->archive, &h->window, &lane->strip,
+				lane->depth, h->heads[i].before.busy, cells);
 }

@@ -1,7 +1,10 @@
 #include "viewer/lanes/window.h"
 
 /* Cells of the grid that [from, to) touches. */
-static int64_t cells_of(int64_t from, int64_t to, unsigned shift) { return ((to - 1) >> shift) - (from >> shift) + 1; }
+static int64_t cells_of(int64_t from, int64_t to, unsigned shift)
+{
+	return ((to - 1) >> shift) - (from >> shift) + 1;
+}
 
 static unsigned narrowest(int64_t from, int64_t to, unsigned cells, unsigned widest)
 {
@@ -18,13 +21,17 @@ static void keep_inside(struct gt_cell_window *w, const struct gt_time_extent *e
 
 	if (w->first > last - w->cells + 1)
 		w->first = last - w->cells + 1;
-	if (w->first < first)		/* also where there is less than a window full */
+	if (w->first < first) /* also where there is less than a window full */
 		w->first = first;
 }
 
-void gt_window_fit(struct gt_cell_window *w, const struct gt_time_extent *e) { gt_window_show(w, e, e->from, e->to); }
+void gt_window_fit(struct gt_cell_window *w, const struct gt_time_extent *e)
+{
+	gt_window_show(w, e, e->from, e->to);
+}
 
-void gt_window_show(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t from, int64_t to)
+void gt_window_show(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int64_t from, int64_t to)
 {
 	int64_t spare;
 
@@ -40,7 +47,8 @@ void gt_window_show(struct gt_cell_window *w, const struct gt_time_extent *e, in
 	keep_inside(w, e);
 }
 
-void gt_window_zoom(struct gt_cell_window *w, const struct gt_time_extent *e, int steps, int64_t column)
+void gt_window_zoom(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int steps, int64_t column)
 {
 	unsigned widest = narrowest(e->from, e->to, w->cells, e->widest);
 	int64_t cell = w->first + column;
@@ -60,7 +68,8 @@ void gt_window_pan(struct gt_cell_window *w, const struct gt_time_extent *e, int
 	keep_inside(w, e);
 }
 
-void gt_window_goto(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t t, int64_t column)
+void gt_window_goto(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int64_t t, int64_t column)
 {
 	w->first = (t >> w->shift) - column;
 	keep_inside(w, e);

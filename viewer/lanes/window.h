@@ -7,24 +7,40 @@
 
 /* The whole trace: [from, to) in the viewer's time, from < to; widest: log2 of the widest cell
  * in ns. */
-struct gt_time_extent { int64_t from, to; unsigned widest; };
+struct gt_time_extent {
+	int64_t from, to;
+	unsigned widest;
+};
 
 /* These functions keep w->cells (1 at least) and keep the window within the trace: it shows the
  * whole extent from its first cell on, or begins and ends within it. Cells are never wider than
  * needed to show all, nor than the widest. Columns count from 0 and may lie outside. */
-void gt_window_fit(struct gt_cell_window *w, const struct gt_time_extent *e);	/* the narrowest cells that show the whole extent */
-void gt_window_show(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t from, int64_t to);	/* the narrowest cells that show all of [from, to) */
+/* the narrowest cells that show the whole extent */
+void gt_window_fit(struct gt_cell_window *w, const struct gt_time_extent *e);
+/* the narrowest cells that show all of [from, to) */
+void gt_window_show(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int64_t from, int64_t to);
 /* Divides the cell width by 2^steps (negative: widens it). The time in `column` stays there if
  * the ends of the trace allow it. */
-void gt_window_zoom(struct gt_cell_window *w, const struct gt_time_extent *e, int steps, int64_t column);
-void gt_window_pan(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t cells);	/* later, if positive */
-void gt_window_goto(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t t, int64_t column);	/* moves time t to that column */
+void gt_window_zoom(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int steps, int64_t column);
+/* later, if positive */
+void gt_window_pan(struct gt_cell_window *w, const struct gt_time_extent *e, int64_t cells);
+/* moves time t to that column */
+void gt_window_goto(
+	struct gt_cell_window *w, const struct gt_time_extent *e, int64_t t, int64_t column);
 /* Changes the number of cells. A window that shows all still shows all; otherwise its middle
  * stays. */
 void gt_window_resize(struct gt_cell_window *w, const struct gt_time_extent *e, unsigned cells);
 
 bool gt_window_shows_all(const struct gt_cell_window *w, const struct gt_time_extent *e);
 /* The column of a time: negative, or w->cells or more, if it is outside. */
-static inline int64_t gt_window_column(const struct gt_cell_window *w, int64_t t) { return (t >> w->shift) - w->first; }
-static inline int64_t gt_window_end(const struct gt_cell_window *w) { return gt_cell_start(w, w->cells); }
+static inline int64_t gt_window_column(const struct gt_cell_window *w, int64_t t)
+{
+	return (t >> w->shift) - w->first;
+}
+static inline int64_t gt_window_end(const struct gt_cell_window *w)
+{
+	return gt_cell_start(w, w->cells);
+}
 #endif

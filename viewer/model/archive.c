@@ -16,7 +16,7 @@ static int count_block(void *arg, const struct gt_filed *f)
 			return -ENOMEM;
 		s->sums[s->nsums++] = (struct gt_epoch_sums){ f->epoch, f->entry, f->number };
 	} else if (f->kind) {
-		s->first[f->track + 1u + 1]++;		/* for the list behind this one */
+		s->first[f->track + 1u + 1]++; /* for the list behind this one */
 		s->nblocks++;
 	}
 	return 0;
@@ -29,8 +29,13 @@ static int file_block(void *arg, const struct gt_filed *f)
 	struct gt_archive_seg *s = &a->segs[f->segment];
 
 	if (f->kind)
-		s->blocks[s->first[f->track + 1u]++] = (struct gt_block){ .start = f->start, .end = f->end, .entry = f->entry,
-			.number = f->number, .epoch = f->epoch, .rows = f->rows, .kind = f->kind };
+		s->blocks[s->first[f->track + 1u]++] = (struct gt_block){ .start = f->start,
+			.end = f->end,
+			.entry = f->entry,
+			.number = f->number,
+			.epoch = f->epoch,
+			.rows = f->rows,
+			.kind = f->kind };
 	return 0;
 }
 
@@ -38,7 +43,9 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_block *a = pa, *b = pb;
 
-	return a->start != b->start ? (a->start < b->start ? -1 : 1) : a->entry < b->entry ? -1 : a->entry > b->entry;
+	return a->start != b->start   ? (a->start < b->start ? -1 : 1)
+		: a->entry < b->entry ? -1
+				      : a->entry > b->entry;
 }
 
 static void order_list(struct gt_block *b, size_t n)
@@ -107,14 +114,16 @@ static void find_extents(const struct gt_archive *a, struct gt_range *clocks, ui
 	}
 }
 
-static void place_segments(struct gt_archive *a, const struct gt_range *clocks, const uint32_t *clock)
+static void place_segments(
+	struct gt_archive *a, const struct gt_range *clocks, const uint32_t *clock)
 {
 	uint64_t longest = 1;
 	int64_t first = 0;
 	bool found = false;
 
 	for (uint32_t i = 0; i < a->nsegs; i++)
-		if (clock[i] == i && clocks[i].from <= clocks[i].to && (uint64_t)(clocks[i].to - clocks[i].from) > longest)
+		if (clock[i] == i && clocks[i].from <= clocks[i].to &&
+			(uint64_t)(clocks[i].to - clocks[i].from) > longest)
 			longest = (uint64_t)(clocks[i].to - clocks[i].from);
 	while (a->widest < 58 && longest >> a->widest >= 32)
 		a->widest++;
@@ -129,12 +138,14 @@ static void place_segments(struct gt_archive *a, const struct gt_range *clocks, 
 		if (!found)
 			first = r->from;
 		found = true;
-		s->offset = (int64_t)((uint64_t)((r->from >> a->widest) - (first >> a->widest)) << a->widest);
+		s->offset = (int64_t)((uint64_t)((r->from >> a->widest) - (first >> a->widest))
+			<< a->widest);
 		if (clock[i] == clock[0])
 			s->offset = 0;
 		if (is_empty(s))
 			continue;
-		a->from = s->pub->min_start - s->offset < a->from ? s->pub->min_start - s->offset : a->from;
+		a->from = s->pub->min_start - s->offset < a->from ? s->pub->min_start - s->offset
+								  : a->from;
 		a->to = s->pub->max_end - s->offset > a->to ? s->pub->max_end - s->offset : a->to;
 	}
 	if (!found)
@@ -220,7 +231,10 @@ void gt_archive_close(struct gt_archive *a)
 /* ---- asked ---- */
 
 struct gt_reader *gt_archive_reader(const struct gt_archive *a) { return a->reader; }
-int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment) { return a->segs[segment].offset; }
+int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment)
+{
+	return a->segs[segment].offset;
+}
 
 struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of)
 {
@@ -232,7 +246,10 @@ struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range o
 	return r;
 }
 unsigned gt_archive_widest(const struct gt_archive *a) { return a->widest; }
-bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment) { return a->segs[segment].uppers; }
+bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment)
+{
+	return a->segs[segment].uppers;
+}
 
 void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to)
 {
@@ -243,7 +260,7 @@ void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to)
 struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segment, uint32_t track)
 {
 	const struct gt_archive_seg *s = &a->segs[segment];
-	size_t from = s->first[track + 1u];	/* GT_NONE + 1 is 0 */
+	size_t from = s->first[track + 1u]; /* GT_NONE + 1 is 0 */
 
 	return (struct gt_block_list){ s->blocks + from, s->first[track + 1u + 1] - from };
 }
@@ -263,15 +280,18 @@ size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 	return low;
 }
 
-const struct gt_block *gt_archive_same(const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was)
+const struct gt_block *gt_archive_same(
+	const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was)
 {
 	const uint32_t lists[] = { track, GT_NONE };
 
 	for (unsigned k = 0; k < 2; k++) {
 		struct gt_block_list l = gt_archive_blocks(a, segment, lists[k]);
 
-		for (size_t i = gt_blocks_from(l, was->start); i < l.n && l.blocks[i].start <= was->start; i++)
-			if (l.blocks[i].number == was->number && l.blocks[i].epoch == was->epoch && l.blocks[i].kind == was->kind)
+		for (size_t i = gt_blocks_from(l, was->start);
+			i < l.n && l.blocks[i].start <= was->start; i++)
+			if (l.blocks[i].number == was->number && l.blocks[i].epoch == was->epoch &&
+				l.blocks[i].kind == was->kind)
 				return &l.blocks[i];
 	}
 	return NULL;
@@ -287,12 +307,15 @@ bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t tra
 	return gt_summary_joins(a->segs[segment].pub, track, in);
 }
 
-void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth)
+void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track,
+	enum gt_aspect aspect, unsigned depth)
 {
-	a->segs[segment].depths[track][aspect] |= (uint8_t)(1u << (depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1));
+	a->segs[segment].depths[track][aspect] |=
+		(uint8_t)(1u << (depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1));
 }
 
-unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect)
+unsigned gt_archive_depths(
+	const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect)
 {
 	return a->segs[segment].depths[track][aspect];
 }
@@ -312,7 +335,9 @@ void gt_archive_take_depths(struct gt_archive *a, struct gt_depths *to)
 void gt_archive_add_depths(struct gt_archive *a, const struct gt_depths *from)
 {
 	for (uint32_t i = 0; i < from->n && i < a->nsegs; i++)
-		for (uint32_t t = 0; !a->segs[i].uppers && t < from->of[i].ntracks && t < a->segs[i].pub->ntracks; t++)
+		for (uint32_t t = 0; !a->segs[i].uppers && t < from->of[i].ntracks &&
+			t < a->segs[i].pub->ntracks;
+			t++)
 			for (unsigned k = 0; k < GT_ASPECTS; k++)
 				a->segs[i].depths[t][k] |= from->of[i].bits[t][k];
 }

@@ -9,23 +9,31 @@
 #define GT_ARCHIVE_H
 #include "formats/trace/read/reader.h"
 
-struct gt_block {			/* of rows */
-	int64_t start, end;		/* of its rows, in the segment's time */
-	int64_t reach;			/* latest end of it and of those before it in its list */
+struct gt_block {           /* of rows */
+	int64_t start, end; /* of its rows, in the segment's time */
+	int64_t reach;      /* latest end of it and of those before it in its list */
 	uint32_t entry, number, epoch, rows;
-	uint32_t kind;			/* enum gt_kind */
+	uint32_t kind; /* enum gt_kind */
 };
-struct gt_block_list { const struct gt_block *blocks; size_t n; };	/* by start */
+struct gt_block_list {
+	const struct gt_block *blocks;
+	size_t n;
+}; /* by start */
 
 /* Buckets of one width, by start; empty ones are left out. */
-struct gt_level { unsigned shift; uint32_t n; struct gt_bucket *buckets; };
+struct gt_level {
+	unsigned shift;
+	uint32_t n;
+	struct gt_bucket *buckets;
+};
 #define GT_LEVELS 16u
-struct gt_upper {			/* of one depth of one aspect of a track; finest level first */
+/* of one depth of one aspect of a track; finest level first */
+struct gt_upper {
 	uint64_t key;
 	unsigned nlevels;
 	struct gt_level levels[GT_LEVELS];
 };
-struct gt_block_summary {			/* a level-0 summary */
+struct gt_block_summary { /* a level-0 summary */
 	uint32_t number, track, n;
 	uint8_t aspect, depth;
 	const struct gt_bucket *buckets;
@@ -37,74 +45,102 @@ struct gt_open_block {
 	uint32_t segment, entry;
 	enum gt_kind kind;
 	uint32_t nruns, n;
-	const struct gt_rows_run { uint32_t track, first, n; } *runs;
-	const int64_t *start, *dur;	/* ns, in the segment's time; each run by start, parents before children */
-	const uint32_t *type;		/* type id, or GT_NONE: losses */
-	const uint8_t *depth, *aspect;	/* enum gt_aspect; of a copy its direction's; 0: it is not drawn in a strip */
-	const uint64_t *bytes;		/* of a counter: its value, the bits of its field. NULL: none has any */
-	const int32_t *ret;		/* NULL: all 0 */
-	bool damaged;			/* it could not be read: there are no rows, and err says why */
+	const struct gt_rows_run {
+		uint32_t track, first, n;
+	} * runs;
+	/* ns, in the segment's time; each run by start, parents before children */
+	const int64_t *start, *dur;
+	const uint32_t *type; /* type id, or GT_NONE: losses */
+	/* enum gt_aspect; of a copy its direction's; 0: it is not drawn in a strip */
+	const uint8_t *depth, *aspect;
+	/* of a counter: its value, the bits of its field. NULL: none has any */
+	const uint64_t *bytes;
+	const int32_t *ret; /* NULL: all 0 */
+	/* it could not be read: there are no rows, and err says why */
+	bool damaged;
 	char why[120];
 };
 
 struct gt_archive;
 /* The reader is borrowed and must live longer. 0 or negative. new: close it. */
 struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err);
-void gt_archive_close(struct gt_archive *a);			/* NULL is fine */
+void gt_archive_close(struct gt_archive *a); /* NULL is fine */
 struct gt_reader *gt_archive_reader(const struct gt_archive *a);
 /* The viewer's time of a segment's time: it, less this. A multiple of the widest cell. */
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
-/* A stretch of the viewer's time as each recording's own, for a filter. new: free it. NULL: no memory. */
+/* A stretch of the viewer's time as each recording's own, for a filter. new: free it. NULL: no
+ * memory. */
 struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of);
-unsigned gt_archive_widest(const struct gt_archive *a);		/* log2 of the widest cell, ns: 16 to 32 of them are all of the trace */
-void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);	/* of all rows, in the viewer's time */
+/* log2 of the widest cell, ns: 16 to 32 of them are all of the trace */
+unsigned gt_archive_widest(const struct gt_archive *a);
+/* of all rows, in the viewer's time */
+void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);
 
-/* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of any. Borrowed for good. */
-struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segment, uint32_t track);
-/* The block that is what `was` is in an archive of before, of the same trace with less in it. NULL: there is none. */
-const struct gt_block *gt_archive_same(const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was);
-/* Of a list, the first block that may reach beyond `from`; go on until a block starts at or behind your end. */
+/* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of
+ * any. Borrowed for good. */
+struct gt_block_list gt_archive_blocks(
+	const struct gt_archive *a, uint32_t segment, uint32_t track);
+/* The block that is what `was` is in an archive of before, of the same trace with less in it. NULL:
+ * there is none. */
+const struct gt_block *gt_archive_same(
+	const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was);
+/* Of a list, the first block that may reach beyond `from`; go on until a block starts at or behind
+ * your end. */
 size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 
 /* NULL: there is none. Borrowed for good. */
-const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived,
-					unsigned depth);
+const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
+	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth);
 /* True if the segment has upper summaries. A track without one then has few rows, or the
  * summaries exceeded their limit. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
-/* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
-int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_block_summary **all, size_t *n,
-			 struct gt_err *err);
+/* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not
+ * held. Borrowed until the next call. */
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch,
+	const struct gt_block_summary **all, size_t *n, struct gt_err *err);
 /* The first of them that is of this block, or of a later one; n: there is none. */
 size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number);
-/* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
-const struct gt_open_block *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
+/* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were
+ * asked for. NULL: no memory. */
+const struct gt_open_block *gt_archive_rows(
+	struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
 
 /* A call that had not returned when the recording ended: by then its thread was still in it. */
 struct gt_unfinished_call {
-	int64_t start, end;		/* segment's time; end: when the recording ended */
+	int64_t start, end; /* segment's time; end: when the recording ended */
 	uint32_t segment, track, type;
-	uint32_t above;			/* gt_archive_above of the track */
-	uint8_t depth, aspect;		/* as in gt_rows */
+	uint32_t above;        /* gt_archive_above of the track */
+	uint8_t depth, aspect; /* as in gt_rows */
 };
 #define GT_UNFINISHED_MAX 65536u
-/* By segment and track, of a track the outermost first: at most GT_UNFINISHED_MAX, and none that cannot be read. Borrowed for good. */
+/* By segment and track, of a track the outermost first: at most GT_UNFINISHED_MAX, and none that
+ * cannot be read. Borrowed for good. */
 const struct gt_unfinished_call *gt_archive_unfinished_calls(const struct gt_archive *a, size_t *n);
-uint64_t gt_archive_unfinished_count(const struct gt_archive *a);	/* how many there are, as the index says */
+/* how many there are, as the index says */
+uint64_t gt_archive_unfinished_count(const struct gt_archive *a);
 /* Of a segment with such calls, when the last call ended that did return; segment's time. */
 int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
 
-/* The process or device that the track is or is below, whose derived strips it is part of; or GT_NONE. */
+/* The process or device that the track is or is below, whose derived strips it is part of; or
+ * GT_NONE. */
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
 /* Is it part of the derived strips of that process, device or context? */
 bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in);
 /* The known depths (bits) of an aspect of a track, from the upper summaries and the blocks
  * opened so far. Only its own rows count. */
-unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
-/* That, for another archive of the same trace with more in it, which need not open the same blocks: moved out of one that is closed next
- * (zero-initialised: nothing), and into another one, where no upper summaries say so, or given back. */
-struct gt_depths { struct gt_depths_of { uint8_t (*bits)[GT_ASPECTS]; uint32_t ntracks; } *of; uint32_t n; };
+unsigned gt_archive_depths(
+	const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
+/* That, for another archive of the same trace with more in it, which need not open the same blocks:
+ * moved out of one that is closed next (zero-initialised: nothing), and into another one, where no
+ * upper summaries say so, or given back. */
+struct gt_depths {
+	struct gt_depths_of {
+		uint8_t (*bits)[GT_ASPECTS];
+		uint32_t ntracks;
+	} * of;
+	uint32_t n;
+};
 void gt_archive_take_depths(struct gt_archive *a, struct gt_depths *to);
 void gt_archive_add_depths(struct gt_archive *a, const struct gt_depths *from);
 void gt_depths_release(struct gt_depths *d);

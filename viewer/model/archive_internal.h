@@ -10,14 +10,19 @@
 struct gt_archive_seg {
 	const struct gt_segment *pub;
 	int64_t offset;
-	struct gt_block *blocks;	/* by track, those of several tracks first; of each by start */
+	/* by track, those of several tracks first; of each by start */
+	struct gt_block *blocks;
 	size_t nblocks;
-	size_t *first;			/* by track + 1 (GT_NONE: 0): where its blocks begin; one more at the end */
+	/* by track + 1 (GT_NONE: 0): where its blocks begin; one more at the end */
+	size_t *first;
 	bool uppers;
-	struct gt_epoch_sums { uint32_t epoch, entry, number; } *sums;	/* blocks of level-0 summaries, by epoch */
+	/* blocks of level-0 summaries, by epoch */
+	struct gt_epoch_sums {
+		uint32_t epoch, entry, number;
+	} * sums;
 	size_t nsums, sums_cap;
-	uint8_t (*depths)[GT_ASPECTS];	/* by track: bits */
-	int64_t calls_end;		/* of those that did return; known if others did not */
+	uint8_t (*depths)[GT_ASPECTS]; /* by track: bits */
+	int64_t calls_end;             /* of those that did return; known if others did not */
 };
 
 /* Upper summaries, by a key of segment, track, aspect and depth. */
@@ -25,27 +30,28 @@ struct gt_sums {
 	struct gt_upper *uppers;
 	size_t n, cap;
 	struct gt_map map;
-	size_t held;			/* buckets of the finest levels */
+	size_t held; /* buckets of the finest levels */
 };
 /* The level-0 summaries of a few epochs. */
 #define GT_EPOCHS_KEPT 64u
 struct gt_epoch {
 	uint32_t segment, epoch;
-	uint64_t used;			/* when: the least was needed longest ago */
+	uint64_t used; /* when: the least was needed longest ago */
 	struct gt_block_summary *all;
 	size_t n, cap;
 	struct gt_bucket *buckets;
 	size_t nbuckets, buckets_cap;
 	bool held;
 };
-struct gt_block_slot {			/* an open block; `room` has the memory of its rows */
+struct gt_block_slot { /* an open block; `room` has the memory of its rows */
 	struct gt_open_block rows;
 	uint64_t used;
 	struct gt_buf room;
 	bool held;
 };
 #define GT_ROWS_SLOTS 256u
-#define GT_ROWS_BYTES (96u << 20)	/* limit of all open blocks: more than GT_ROWS_KEPT of the largest */
+/* limit of all open blocks: more than GT_ROWS_KEPT of the largest */
+#define GT_ROWS_BYTES (96u << 20)
 
 struct gt_archive {
 	struct gt_reader *reader;
@@ -68,5 +74,6 @@ int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err);
 int gt_archive_read_unfinished(struct gt_archive *a, struct gt_err *err);
 void gt_archive_release_sums(struct gt_archive *a);
 void gt_archive_release_rows(struct gt_archive *a);
-void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth);
+void gt_archive_note_depth(struct gt_archive *a, uint32_t segment, uint32_t track,
+	enum gt_aspect aspect, unsigned depth);
 #endif

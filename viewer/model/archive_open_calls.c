@@ -1,5 +1,6 @@
-/* Calls that were still open when the recording ended stand in blocks of their own, of which the last epoch's count: as many rows as threads
- * were in calls, times how deep. They are read at once, so that every picture has them, and the depths that only they have are known. */
+/* Calls that were still open when the recording ended stand in blocks of their own, of which the
+ * last epoch's count: as many rows as threads were in calls, times how deep. They are read at once,
+ * so that every picture has them, and the depths that only they have are known. */
 #include <stdlib.h>
 
 #include "viewer/model/archive_internal.h"
@@ -7,15 +8,20 @@
 static int take_rows(struct gt_archive *a, uint32_t segment, const struct gt_open_block *r)
 {
 	for (uint32_t k = 0; k < r->nruns; k++) {
-		uint32_t track = r->runs[k].track, above = track != GT_NONE ? gt_archive_above(a, segment, track) : GT_NONE;
+		uint32_t track = r->runs[k].track,
+			 above = track != GT_NONE ? gt_archive_above(a, segment, track) : GT_NONE;
 
-		for (uint32_t i = r->runs[k].first; track != GT_NONE && i < r->runs[k].first + r->runs[k].n && a->nopen < GT_UNFINISHED_MAX; i++) {
+		for (uint32_t i = r->runs[k].first; track != GT_NONE &&
+			i < r->runs[k].first + r->runs[k].n && a->nopen < GT_UNFINISHED_MAX;
+			i++) {
 			if (!r->aspect[i])
 				continue;
-			if (gt_grow(&a->open_calls, &a->open_cap, a->nopen + 1, sizeof(*a->open_calls)))
+			if (gt_grow(&a->open_calls, &a->open_cap, a->nopen + 1,
+				    sizeof(*a->open_calls)))
 				return -ENOMEM;
-			a->open_calls[a->nopen++] = (struct gt_unfinished_call){ r->start[i], r->start[i] + r->dur[i], segment, track, r->type[i],
-									   above, r->depth[i], r->aspect[i] };
+			a->open_calls[a->nopen++] = (struct gt_unfinished_call){ r->start[i],
+				r->start[i] + r->dur[i], segment, track, r->type[i], above,
+				r->depth[i], r->aspect[i] };
 		}
 	}
 	return 0;
@@ -29,7 +35,8 @@ static int by_place(const void *pa, const void *pb)
 		return a->segment < b->segment ? -1 : 1;
 	if (a->track != b->track)
 		return a->track < b->track ? -1 : 1;
-	return a->start != b->start ? (a->start < b->start ? -1 : 1) : (a->depth > b->depth) - (a->depth < b->depth);
+	return a->start != b->start ? (a->start < b->start ? -1 : 1)
+				    : (a->depth > b->depth) - (a->depth < b->depth);
 }
 
 static int read_segment(struct gt_archive *a, uint32_t segment, struct gt_err *err)
@@ -79,4 +86,7 @@ uint64_t gt_archive_unfinished_count(const struct gt_archive *a)
 	return n;
 }
 
-int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment) { return a->segs[segment].calls_end; }
+int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment)
+{
+	return a->segs[segment].calls_end;
+}

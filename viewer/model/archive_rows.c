@@ -1,5 +1,6 @@
-/* Blocks that were opened. Panning by a few cells needs the blocks of the frame before once more, so the last ones are kept, in plain
- * arrays: one frame of sixty rows looks at a few hundred thousand of them. */
+/* Blocks that were opened. Panning by a few cells needs the blocks of the frame before once more,
+ * so the last ones are kept, in plain arrays: one frame of sixty rows looks at a few hundred
+ * thousand of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,16 @@ struct opening {
 	int32_t *ret;
 	uint32_t *type;
 	uint8_t *depth, *aspect;
-	uint32_t most;			/* capacity in rows and runs */
+	uint32_t most; /* capacity in rows and runs */
 	bool any_bytes, any_ret;
 };
 
 /* One piece of memory for all columns of a block. */
 static int make_room(struct opening *o, uint32_t rows)
 {
-	const size_t each = sizeof(*o->start) + sizeof(*o->dur) + sizeof(*o->bytes) + sizeof(*o->ret) + sizeof(*o->type) +
-			    sizeof(*o->runs) + sizeof(*o->depth) + sizeof(*o->aspect);
+	const size_t each = sizeof(*o->start) + sizeof(*o->dur) + sizeof(*o->bytes) +
+		sizeof(*o->ret) + sizeof(*o->type) + sizeof(*o->runs) + sizeof(*o->depth) +
+		sizeof(*o->aspect);
 	struct gt_buf *room = &o->to->room;
 	size_t before = room->cap;
 
@@ -53,8 +55,9 @@ static enum gt_aspect aspect_of_type(const struct gt_cols *c, const struct gt_ty
 {
 	enum gt_aspect aspect = gt_aspect_of(c->kind, type);
 
-	return aspect == GT_ASPECT_CALLS && type->layer == GT_LAYER_IOCTL ? GT_ASPECT_IOCTLS :
-	       aspect == GT_ASPECT_WORK && type->op == GT_OP_COPY ? GT_ASPECT_COPIES : aspect;
+	return aspect == GT_ASPECT_CALLS && type->layer == GT_LAYER_IOCTL ? GT_ASPECT_IOCTLS
+		: aspect == GT_ASPECT_WORK && type->op == GT_OP_COPY      ? GT_ASPECT_COPIES
+									  : aspect;
 }
 
 /* The field that gt_rows.bytes is of. */
@@ -70,7 +73,9 @@ static void copy_code(struct opening *o, const struct gt_cols *c, uint32_t code,
 	enum gt_aspect aspect = aspect_of_type(c, type);
 	uint32_t nbytes = 0, ndirections = 0, n = c->n, k = 0;
 	const uint64_t *bytes = values(c, code, number_of(c->kind, type), &nbytes);
-	const uint64_t *directions = aspect == GT_ASPECT_COPIES ? values(c, code, gt_direction_field(type), &ndirections) : NULL;
+	const uint64_t *directions = aspect == GT_ASPECT_COPIES
+		? values(c, code, gt_direction_field(type), &ndirections)
+		: NULL;
 	const uint32_t *rows = gt_cols_rows(c, code, &n);
 
 	o->any_bytes |= bytes && nbytes;
@@ -80,7 +85,9 @@ static void copy_code(struct opening *o, const struct gt_cols *c, uint32_t code,
 		if (!rows && c->code && c->code[i] != code)
 			continue;
 		o->type[at + i] = c->types[code];
-		o->aspect[at + i] = directions && k < ndirections ? gt_aspect_of_direction(directions[k]) : aspect;
+		o->aspect[at + i] = directions && k < ndirections
+			? gt_aspect_of_direction(directions[k])
+			: aspect;
 		o->bytes[at + i] = bytes && k < nbytes ? bytes[k] : 0;
 		k++;
 	}
@@ -122,7 +129,8 @@ static int copy_run(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* The aspect of a row's track that it is in: of a copy, whose direction matters to its device, the track's work. */
+/* The aspect of a row's track that it is in: of a copy, whose direction matters to its device, the
+ * track's work. */
 static enum gt_aspect own_aspect(unsigned aspect)
 {
 	return aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : (enum gt_aspect)aspect;
@@ -132,22 +140,30 @@ static enum gt_aspect own_aspect(unsigned aspect)
 static void note_depths(struct gt_archive *a, const struct gt_open_block *r)
 {
 	for (uint32_t k = 0; k < r->nruns; k++)
-		for (uint32_t i = r->runs[k].first; r->runs[k].track != GT_NONE && i < r->runs[k].first + r->runs[k].n; i++) {
+		for (uint32_t i = r->runs[k].first;
+			r->runs[k].track != GT_NONE && i < r->runs[k].first + r->runs[k].n; i++) {
 			enum gt_aspect aspect = own_aspect(r->aspect[i]);
 
 			if (aspect == GT_ASPECT_IOCTLS)
-				gt_archive_note_depth(a, r->segment, r->runs[k].track, GT_ASPECT_CALLS,
-					       gt_aspect_depth(GT_ASPECT_CALLS, r->depth[i]));
+				gt_archive_note_depth(a, r->segment, r->runs[k].track,
+					GT_ASPECT_CALLS,
+					gt_aspect_depth(GT_ASPECT_CALLS, r->depth[i]));
 			if (aspect)
-				gt_archive_note_depth(a, r->segment, r->runs[k].track, aspect, gt_aspect_depth(aspect, r->depth[i]));
-			if (r->aspect[i] != aspect)	/* a copy is work, and one of its direction */
-				gt_archive_note_depth(a, r->segment, r->runs[k].track, (enum gt_aspect)r->aspect[i], 0);
+				gt_archive_note_depth(a, r->segment, r->runs[k].track, aspect,
+					gt_aspect_depth(aspect, r->depth[i]));
+			/* a copy is work, and one of its direction */
+			if (r->aspect[i] != aspect)
+				gt_archive_note_depth(a, r->segment, r->runs[k].track,
+					(enum gt_aspect)r->aspect[i], 0);
 		}
 }
 
-static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t segment, const struct gt_block *block, struct gt_err *err)
+static int open_block(struct gt_archive *a, struct gt_block_slot *to, uint32_t segment,
+	const struct gt_block *block, struct gt_err *err)
 {
-	struct gt_filter one = { .segment = segment + 1, .entries = &block->entry, .nentries = 1, .args = true };
+	struct gt_filter one = {
+		.segment = segment + 1, .entries = &block->entry, .nentries = 1, .args = true
+	};
 	struct opening o = { .archive = a, .to = to };
 	size_t before, after;
 	const struct gt_damage *damage;
@@ -190,15 +206,18 @@ static struct gt_block_slot *slot_for(struct gt_archive *a)
 	return oldest;
 }
 
-static struct gt_block_slot *find_opened(const struct gt_archive *a, uint32_t segment, uint32_t entry)
+static struct gt_block_slot *find_opened(
+	const struct gt_archive *a, uint32_t segment, uint32_t entry)
 {
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++)
-		if (a->opened[i].held && a->opened[i].rows.entry == entry && a->opened[i].rows.segment == segment)
+		if (a->opened[i].held && a->opened[i].rows.entry == entry &&
+			a->opened[i].rows.segment == segment)
 			return (struct gt_block_slot *)&a->opened[i];
 	return NULL;
 }
 
-const struct gt_open_block *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err)
+const struct gt_open_block *gt_archive_rows(
+	struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err)
 {
 	struct gt_block_slot *o = find_opened(a, segment, block->entry);
 

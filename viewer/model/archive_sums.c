@@ -1,17 +1,20 @@
-/* Summaries. The upper ones are read when the file is opened: their number is bounded by the format, a hundred thousand buckets or so a segment.
- * Of many segments the finest level, fifteen of every sixteen buckets, is left out when it would be too much; then blocks are gone through. */
+/* Summaries. The upper ones are read when the file is opened: their number is bounded by the
+ * format, a hundred thousand buckets or so a segment. Of many segments the finest level, fifteen of
+ * every sixteen buckets, is left out when it would be too much; then blocks are gone through. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
 
-#define FINEST_MOST (1u << 19)		/* buckets of finest levels that are held: 32 MiB */
+#define FINEST_MOST (1u << 19) /* buckets of finest levels that are held: 32 MiB */
 
 /* ---- upper levels ---- */
 
-static uint64_t key_of(uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth)
+static uint64_t key_of(
+	uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth)
 {
-	return (uint64_t)segment << 32 | (uint64_t)track << 8 | (unsigned)derived << 7 | (unsigned)aspect << 3 | depth;
+	return (uint64_t)segment << 32 | (uint64_t)track << 8 | (unsigned)derived << 7 |
+		(unsigned)aspect << 3 | depth;
 }
 
 static bool same_key(const void *arg, uint32_t i, const void *key, size_t len)
@@ -34,7 +37,8 @@ static struct gt_upper *upper_of(struct gt_sums *s, uint64_t key)
 
 	if (u)
 		return u;
-	if (gt_grow(&s->uppers, &s->cap, s->n + 1, sizeof(*s->uppers)) || gt_map_add(&s->map, gt_hash_u64(key), (uint32_t)s->n))
+	if (gt_grow(&s->uppers, &s->cap, s->n + 1, sizeof(*s->uppers)) ||
+		gt_map_add(&s->map, gt_hash_u64(key), (uint32_t)s->n))
 		return NULL;
 	u = &s->uppers[s->n++];
 	*u = (struct gt_upper){ .key = key };
@@ -62,7 +66,8 @@ static int add_upper(void *arg, const struct gt_summary *s)
 		return 0;
 	if (!s->derived)
 		gt_archive_note_depth(a, s->segment, s->track, s->aspect, s->depth);
-	if (!(u = upper_of(&a->sums, key_of(s->segment, s->track, s->aspect, s->derived, s->depth))))
+	if (!(u = upper_of(
+		      &a->sums, key_of(s->segment, s->track, s->aspect, s->derived, s->depth))))
 		return -ENOMEM;
 	if (s->level == 1 && a->sums.held > FINEST_MOST)
 		return 0;
@@ -72,13 +77,17 @@ static int add_upper(void *arg, const struct gt_summary *s)
 	return add_buckets(&u->levels[s->level - 1], s);
 }
 
-struct reading { struct gt_archive *archive; struct gt_err *err; };
+struct reading {
+	struct gt_archive *archive;
+	struct gt_err *err;
+};
 
 static int read_upper(void *arg, const struct gt_filed *f)
 {
 	struct reading *r = arg;
 
-	return f->upper ? gt_filed_summaries(r->archive->reader, f, add_upper, r->archive, r->err) : 0;
+	return f->upper ? gt_filed_summaries(r->archive->reader, f, add_upper, r->archive, r->err)
+			: 0;
 }
 
 int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err)
@@ -86,8 +95,8 @@ int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err)
 	return gt_filed_blocks(a->reader, read_upper, &(struct reading){ a, err }, err);
 }
 
-const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived,
-					unsigned depth)
+const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
+	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth)
 {
 	return find_upper(&a->sums, key_of(segment, track, aspect, derived, depth));
 }
@@ -101,10 +110,14 @@ static int add_of_block(void *arg, const struct gt_summary *s)
 	if (s->level || s->derived)
 		return 0;
 	if (gt_grow(&e->all, &e->cap, e->n + 1, sizeof(*e->all)) ||
-	    gt_grow(&e->buckets, &e->buckets_cap, e->nbuckets + s->n, sizeof(*e->buckets)))
+		gt_grow(&e->buckets, &e->buckets_cap, e->nbuckets + s->n, sizeof(*e->buckets)))
 		return -ENOMEM;
 	/* where its buckets are is known when all are there */
-	e->all[e->n++] = (struct gt_block_summary){ .number = s->block, .track = s->track, .n = s->n, .aspect = s->aspect, .depth = s->depth };
+	e->all[e->n++] = (struct gt_block_summary){ .number = s->block,
+		.track = s->track,
+		.n = s->n,
+		.aspect = s->aspect,
+		.depth = s->depth };
 	memcpy(e->buckets + e->nbuckets, s->buckets, s->n * sizeof(*e->buckets));
 	e->nbuckets += s->n;
 	return 0;
@@ -130,8 +143,11 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	e->n = e->nbuckets = 0;
 	for (size_t i = 0; !code && i < s->nsums; i++)
 		if (s->sums[i].epoch == e->epoch)
-			code = gt_filed_summaries(a->reader, &(struct gt_filed){ .segment = e->segment, .entry = s->sums[i].entry,
-						  .number = s->sums[i].number }, add_of_block, e, err);
+			code = gt_filed_summaries(a->reader,
+				&(struct gt_filed){ .segment = e->segment,
+					.entry = s->sums[i].entry,
+					.number = s->sums[i].number },
+				add_of_block, e, err);
 	at = e->buckets;
 	for (size_t i = 0; i < e->n; i++) {
 		e->all[i].buckets = at;
@@ -143,7 +159,8 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	return code;
 }
 
-int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_block_summary **all, size_t *n, struct gt_err *err)
+int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch,
+	const struct gt_block_summary **all, size_t *n, struct gt_err *err)
 {
 	struct gt_epoch *e = &a->epochs[0];
 	int code = 0;

@@ -3,38 +3,48 @@
 #include "viewer/model/block_schedule.h"
 
 static const uint32_t kinds_of[GT_ASPECTS] = {
-	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN), [GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	[GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
 	[GT_ASPECT_RANGES] = GT_BIT(GT_SPAN),
-	[GT_ASPECT_OTHERS] = GT_BIT(GT_SPAN), [GT_ASPECT_WORK] = GT_BIT(GT_GPU), [GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
-	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU), [GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
+	[GT_ASPECT_OTHERS] = GT_BIT(GT_SPAN),
+	[GT_ASPECT_WORK] = GT_BIT(GT_GPU),
+	[GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
+	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU),
+	[GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
 };
 
 uint32_t gt_strip_kinds(const struct gt_strip_key *of) { return kinds_of[of->aspect]; }
 
-bool gt_strip_shows(const struct gt_strip_key *of, unsigned aspect, unsigned row_depth, unsigned *depth)
+bool gt_strip_shows(
+	const struct gt_strip_key *of, unsigned aspect, unsigned row_depth, unsigned *depth)
 {
 	unsigned own = aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : aspect;
 	enum gt_aspect wanted = of->aspect;
 
 	*depth = gt_aspect_depth(wanted, row_depth);
 	if (wanted == GT_ASPECT_CALLS)
-		return (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_IOCTLS) && !(of->derived && row_depth);
+		return (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_IOCTLS) &&
+			!(of->derived && row_depth);
 	return wanted >= GT_ASPECT_HTOD ? aspect == wanted : own == wanted;
 }
 
 /* ---- whose rows ---- */
 
-static int add_target(struct gt_block_schedule *v, uint32_t track, const struct gt_strip_key *of, uint32_t strip)
+static int add_target(
+	struct gt_block_schedule *v, uint32_t track, const struct gt_strip_key *of, uint32_t strip)
 {
 	if (gt_grow(&v->targets, &v->targets_cap, v->ntargets + 1, sizeof(*v->targets)))
 		return -ENOMEM;
-	v->targets[v->ntargets++] = (struct gt_row_target){ track, strip, gt_strip_kinds(of) & ~v->without, of->derived, INT64_MIN };
+	v->targets[v->ntargets++] = (struct gt_row_target){ track, strip,
+		gt_strip_kinds(of) & ~v->without, of->derived, INT64_MIN };
 	return 0;
 }
 
-int gt_block_schedule_add(struct gt_block_schedule *v, const struct gt_archive *a, const struct gt_strip_key *of, uint32_t strip)
+int gt_block_schedule_add(struct gt_block_schedule *v, const struct gt_archive *a,
+	const struct gt_strip_key *of, uint32_t strip)
 {
-	uint32_t ntracks = of->derived ? gt_reader_segment(gt_archive_reader(a), of->segment)->ntracks : 0;
+	uint32_t ntracks =
+		of->derived ? gt_reader_segment(gt_archive_reader(a), of->segment)->ntracks : 0;
 	int code = of->derived ? 0 : add_target(v, of->track, of, strip);
 
 	for (uint32_t t = 0; !code && t < ntracks; t++)
@@ -47,7 +57,9 @@ static int by_track(const void *pa, const void *pb)
 {
 	const struct gt_row_target *a = pa, *b = pb;
 
-	return a->track != b->track ? (a->track < b->track ? -1 : 1) : a->strip < b->strip ? -1 : a->strip > b->strip;
+	return a->track != b->track   ? (a->track < b->track ? -1 : 1)
+		: a->strip < b->strip ? -1
+				      : a->strip > b->strip;
 }
 
 const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v, uint32_t track)
@@ -68,16 +80,20 @@ const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v,
 /* ---- which blocks ---- */
 
 /* The blocks of a list that have rows of these kinds in the window. summed: summaries will do. */
-static int add_list(struct gt_block_schedule *v, struct gt_block_list list, uint32_t track, uint32_t kinds, uint32_t by_rows, struct gt_range range)
+static int add_list(struct gt_block_schedule *v, struct gt_block_list list, uint32_t track,
+	uint32_t kinds, uint32_t by_rows, struct gt_range range)
 {
-	int64_t reach[GT_KINDS];	/* of the blocks of a kind so far */
-	size_t last[GT_KINDS];		/* the last one of a kind, in todo */
+	int64_t reach[GT_KINDS]; /* of the blocks of a kind so far */
+	size_t last[GT_KINDS];   /* the last one of a kind, in todo */
 
 	for (unsigned k = 0; k < GT_KINDS; k++)
 		reach[k] = INT64_MIN, last[k] = SIZE_MAX;
-	for (size_t i = gt_blocks_from(list, range.from); i < list.n && list.blocks[i].start < range.to; i++) {
+	for (size_t i = gt_blocks_from(list, range.from);
+		i < list.n && list.blocks[i].start < range.to; i++) {
 		const struct gt_block *b = &list.blocks[i];
-		struct gt_planned_block one = { b, track, track != GT_NONE && b->rows >= GT_SUMMARY_ROWS && !(by_rows & GT_BIT(b->kind)) };
+		struct gt_planned_block one = { b, track,
+			track != GT_NONE && b->rows >= GT_SUMMARY_ROWS &&
+				!(by_rows & GT_BIT(b->kind)) };
 
 		if (!(kinds & GT_BIT(b->kind)) || (b->end <= range.from && b->start < range.from))
 			continue;
@@ -101,7 +117,8 @@ static int by_start(const void *pa, const void *pb)
 	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
 }
 
-/* What may overlap on its track may do so with rows in a block of several tracks, too: these are added up one by one. */
+/* What may overlap on its track may do so with rows in a block of several tracks, too: these are
+ * added up one by one. */
 static void look_at_shared(struct gt_block_schedule *v)
 {
 	int64_t reach[GT_KINDS], next[GT_KINDS];
@@ -131,7 +148,8 @@ static struct gt_range behind(struct gt_range range, int64_t from)
 	return (struct gt_range){ from > range.from ? from : range.from, range.to };
 }
 
-int gt_block_schedule_find(struct gt_block_schedule *v, const struct gt_archive *a, uint32_t segment, struct gt_range range)
+int gt_block_schedule_find(struct gt_block_schedule *v, const struct gt_archive *a,
+	uint32_t segment, struct gt_range range)
 {
 	uint32_t all = 0, kinds, by_rows;
 	int64_t first = INT64_MAX;
@@ -152,10 +170,12 @@ int gt_block_schedule_find(struct gt_block_schedule *v, const struct gt_archive 
 		}
 		all |= kinds;
 		first = from < first ? from : first;
-		code = add_list(v, gt_archive_blocks(a, segment, track), track, kinds, by_rows, behind(range, from));
+		code = add_list(v, gt_archive_blocks(a, segment, track), track, kinds, by_rows,
+			behind(range, from));
 	}
 	if (!code)
-		code = add_list(v, gt_archive_blocks(a, segment, GT_NONE), GT_NONE, all, all, behind(range, first));
+		code = add_list(v, gt_archive_blocks(a, segment, GT_NONE), GT_NONE, all, all,
+			behind(range, first));
 	if (v->ntodo)
 		qsort(v->todo, v->ntodo, sizeof(*v->todo), by_start);
 	look_at_shared(v);

@@ -8,40 +8,53 @@
 
 /* A strip is one aspect of a track. derived: the union of all tracks of a process, device or
  * context. */
-struct gt_strip_key { uint32_t segment, track; enum gt_aspect aspect; bool derived; };
-uint32_t gt_strip_kinds(const struct gt_strip_key *of);	/* kinds of its rows: GT_BIT(enum gt_kind) | ... */
+struct gt_strip_key {
+	uint32_t segment, track;
+	enum gt_aspect aspect;
+	bool derived;
+};
+/* kinds of its rows: GT_BIT(enum gt_kind) | ... */
+uint32_t gt_strip_kinds(const struct gt_strip_key *of);
 /* True if the strip shows a row with this gt_rows.aspect and depth; *depth: the depth in the
  * strip. */
-bool gt_strip_shows(const struct gt_strip_key *of, unsigned aspect, unsigned row_depth, unsigned *depth);
+bool gt_strip_shows(
+	const struct gt_strip_key *of, unsigned aspect, unsigned row_depth, unsigned *depth);
 
-struct gt_row_target {			/* the rows of a track that a strip needs */
-	uint32_t track, strip;		/* strip: the caller's number of the strip */
-	uint32_t kinds;			/* GT_BIT(enum gt_kind) */
+struct gt_row_target {         /* the rows of a track that a strip needs */
+	uint32_t track, strip; /* strip: the caller's number of the strip */
+	uint32_t kinds;        /* GT_BIT(enum gt_kind) */
 	bool derived;
-	int64_t from;			/* segment's time: earlier rows count only if they end at this time or later. INT64_MIN: no limit */
+	/* segment's time: earlier rows count only if they end at this time or later. INT64_MIN: no
+	 * limit */
+	int64_t from;
 };
-struct gt_planned_block {			/* a block to read */
+struct gt_planned_block { /* a block to read */
 	const struct gt_block *block;
-	uint32_t track;			/* GT_NONE: rows of several tracks */
-	bool summed;			/* its summary may suffice: no union needs its rows, and no other block overlaps it */
+	uint32_t track; /* GT_NONE: rows of several tracks */
+	/* its summary may suffice: no union needs its rows, and no other block overlaps it */
+	bool summed;
 };
-struct gt_block_schedule {			/* zero-initialised is empty */
-	struct gt_row_target *targets;	/* by track */
+struct gt_block_schedule {             /* zero-initialised is empty */
+	struct gt_row_target *targets; /* by track */
 	size_t ntargets, targets_cap;
-	struct gt_planned_block *todo;		/* by start */
+	struct gt_planned_block *todo; /* by start */
 	size_t ntodo, todo_cap;
-	uint32_t without;		/* GT_BIT(enum gt_kind): kinds that no strip needs */
+	uint32_t without; /* GT_BIT(enum gt_kind): kinds that no strip needs */
 };
 /* Adds a strip. Call before gt_block_schedule_find. 0 or -ENOMEM. */
-int gt_block_schedule_add(struct gt_block_schedule *v, const struct gt_archive *a, const struct gt_strip_key *of, uint32_t strip);
+int gt_block_schedule_add(struct gt_block_schedule *v, const struct gt_archive *a,
+	const struct gt_strip_key *of, uint32_t strip);
 /* Lists the blocks that may have rows of the strips in the range (segment's time). All strips
  * must be of this segment. 0 or -ENOMEM. */
-int gt_block_schedule_find(struct gt_block_schedule *v, const struct gt_archive *a, uint32_t segment, struct gt_range range);
-void gt_block_schedule_clear(struct gt_block_schedule *v);	/* makes it empty; keeps its memory */
+int gt_block_schedule_find(struct gt_block_schedule *v, const struct gt_archive *a,
+	uint32_t segment, struct gt_range range);
+/* makes it empty; keeps its memory */
+void gt_block_schedule_clear(struct gt_block_schedule *v);
 void gt_block_schedule_release(struct gt_block_schedule *v);
 
 /* The targets that need rows of a track, as consecutive entries. */
 const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v, uint32_t track);
-#define GT_EACH_TARGET(v, t, of) \
-	for (const struct gt_row_target *t = gt_row_targets_of(v, of); t < (v)->targets + (v)->ntargets && t->track == (of); t++)
+#define GT_EACH_TARGET(v, t, of)                                                                   \
+	for (const struct gt_row_target *t = gt_row_targets_of(v, of);                             \
+		t < (v)->targets + (v)->ntargets && t->track == (of); t++)
 #endif

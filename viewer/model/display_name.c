@@ -8,11 +8,14 @@ const char *gt_display_name_of_kernel(struct gt_display_name *s, const char *nam
 	return s->kernels ? gt_kernel_names_shown(s->kernels, name) : name;
 }
 
-const char *gt_display_name_of_type(struct gt_display_name *s, const struct gt_segment *seg, uint32_t type)
+const char *gt_display_name_of_type(
+	struct gt_display_name *s, const struct gt_segment *seg, uint32_t type)
 {
 	const char *name = gt_type_name(seg, type);
 
-	return type < seg->ntypes && seg->types[type].category == GT_CAT_KERNEL ? gt_display_name_of_kernel(s, name) : name;
+	return type < seg->ntypes && seg->types[type].category == GT_CAT_KERNEL
+		? gt_display_name_of_kernel(s, name)
+		: name;
 }
 
 void gt_display_name_release(struct gt_display_name *s)

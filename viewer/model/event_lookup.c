@@ -17,7 +17,8 @@ struct look {
 	bool any;
 };
 /* Is this row better than the best so far (NULL: there is none)? */
-typedef bool better_fn(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best);
+typedef bool better_fn(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best);
 
 /* In one order: by start, then as filed. */
 static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
@@ -29,13 +30,23 @@ static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-struct gt_event_ref gt_event_ref_of_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
+struct gt_event_ref gt_event_ref_of_row(
+	const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
 {
-	unsigned aspect = r->aspect[i] >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : r->aspect[i] == GT_ASPECT_IOCTLS ? GT_ASPECT_CALLS : r->aspect[i];
+	unsigned aspect = r->aspect[i] >= GT_ASPECT_HTOD ? GT_ASPECT_WORK
+		: r->aspect[i] == GT_ASPECT_IOCTLS       ? GT_ASPECT_CALLS
+							 : r->aspect[i];
 
-	return (struct gt_event_ref){ .lane = { { r->segment, track, aspect, false }, gt_aspect_depth(aspect, r->depth[i]) }, .block = block,
-				  .row = i, .kind = r->kind, .start = r->start[i], .dur = r->dur[i], .type = r->type[i],
-				  .ret = r->ret ? r->ret[i] : 0, .bytes = r->bytes ? r->bytes[i] : 0 };
+	return (struct gt_event_ref){ .lane = { { r->segment, track, aspect, false },
+					      gt_aspect_depth(aspect, r->depth[i]) },
+		.block = block,
+		.row = i,
+		.kind = r->kind,
+		.start = r->start[i],
+		.dur = r->dur[i],
+		.type = r->type[i],
+		.ret = r->ret ? r->ret[i] : 0,
+		.bytes = r->bytes ? r->bytes[i] : 0 };
 }
 
 static bool on_lane(const struct gt_lane_key *lane, const struct gt_open_block *r, uint32_t i)
@@ -43,16 +54,17 @@ static bool on_lane(const struct gt_lane_key *lane, const struct gt_open_block *
 	unsigned depth;
 
 	return gt_strip_shows(&lane->strip, r->aspect[i], r->depth[i], &depth) &&
-	       (depth == lane->depth || lane->depth == GT_DEPTH_ANY);
+		(depth == lane->depth || lane->depth == GT_DEPTH_ANY);
 }
 
-static void look_at_run(struct look *l, const struct gt_open_block *r, const struct gt_block *block, const struct gt_rows_run *run,
-			struct gt_range range, better_fn *better, const void *arg)
+static void look_at_run(struct look *l, const struct gt_open_block *r, const struct gt_block *block,
+	const struct gt_rows_run *run, struct gt_range range, better_fn *better, const void *arg)
 {
 	for (uint32_t i = run->first; i < run->first + run->n && r->start[i] < range.to; i++) {
 		struct gt_event_ref row;
 
-		if ((r->start[i] < range.from && r->start[i] + r->dur[i] <= range.from) || !on_lane(l->lane, r, i))
+		if ((r->start[i] < range.from && r->start[i] + r->dur[i] <= range.from) ||
+			!on_lane(l->lane, r, i))
 			continue;
 		row = gt_event_ref_of_row(r, block, run->track, i);
 		if (better(arg, &row, l->any ? &l->best : NULL)) {
@@ -63,7 +75,8 @@ static void look_at_run(struct look *l, const struct gt_open_block *r, const str
 }
 
 /* Rows that overlap the range, or start at its beginning. */
-static int look_in(struct look *l, struct gt_range range, better_fn *better, const void *arg, struct gt_err *err)
+static int look_in(struct look *l, struct gt_range range, better_fn *better, const void *arg,
+	struct gt_err *err)
 {
 	uint32_t segment = l->lane->strip.segment;
 	int code;
@@ -81,14 +94,14 @@ static int look_in(struct look *l, struct gt_range range, better_fn *better, con
 			code = -ENOMEM;
 		for (uint32_t k = 0; r && k < r->nruns; k++)
 			GT_EACH_TARGET(&l->visits, to, r->runs[k].track)
-				if (to->kinds & GT_BIT(r->kind))
-					look_at_run(l, r, block, &r->runs[k], range, better, arg);
+		if (to->kinds & GT_BIT(r->kind))
+			look_at_run(l, r, block, &r->runs[k], range, better, arg);
 	}
 	return code ? gt_err_set(err, code, "out of memory") : l->any;
 }
 
-static int look(struct gt_archive *a, const struct gt_lane_key *lane, struct gt_range range, better_fn *better, const void *arg,
-		struct gt_event_ref *found, struct gt_err *err)
+static int look(struct gt_archive *a, const struct gt_lane_key *lane, struct gt_range range,
+	better_fn *better, const void *arg, struct gt_event_ref *found, struct gt_err *err)
 {
 	struct look l = { .archive = a, .lane = lane };
 	int code = look_in(&l, range, better, arg, err);
@@ -105,37 +118,44 @@ static bool covers(const void *arg, const struct gt_event_ref *row, const struct
 {
 	int64_t at = *(const int64_t *)arg;
 
-	return row->start <= at && (row->start == at || gt_event_ref_end(row) > at) && (!best || compare(row, best) > 0);
+	return row->start <= at && (row->start == at || gt_event_ref_end(row) > at) &&
+		(!best || compare(row, best) > 0);
 }
 
-static bool first_from(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
+static bool first_from(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return row->start >= *(const int64_t *)arg && (!best || compare(row, best) < 0);
 }
 
-int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to, struct gt_event_ref *found, struct gt_err *err)
+int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to,
+	struct gt_event_ref *found, struct gt_err *err)
 {
 	int code = look(a, lane, (struct gt_range){ at, at + 1 }, covers, &at, found, err);
 
-	return code ? code : look(a, lane, (struct gt_range){ at, to }, first_from, &at, found, err);
+	return code ? code
+		    : look(a, lane, (struct gt_range){ at, to }, first_from, &at, found, err);
 }
 
 /* ---- neighbours ---- */
 
-static bool first_behind(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
+static bool first_behind(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return compare(row, arg) > 0 && (!best || compare(row, best) < 0);
 }
 
-static bool last_before(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
+static bool last_before(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return compare(row, arg) < 0 && (!best || compare(row, best) > 0);
 }
 
 /* Searches a short range first, then ever longer ranges: the distance of the next row is
  * unknown. */
-static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
-			struct gt_err *err)
+static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane,
+	const struct gt_event_ref *from, bool forward, struct gt_event_ref *found,
+	struct gt_err *err)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(a), lane->strip.segment);
 	int64_t low = seg->min_start, high = seg->max_end + 1, span = 1000;
@@ -145,45 +165,53 @@ static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane, co
 	for (; !code && !all; span = all ? span : span * 8) {
 		struct gt_range r = { from->start, from->start + 1 };
 
-		all = span > INT64_MAX / 8 || (forward ? span >= high - from->start : span >= from->start - low);
+		all = span > INT64_MAX / 8 ||
+			(forward ? span >= high - from->start : span >= from->start - low);
 		if (forward)
 			r.to = all ? high : from->start + span;
 		else
 			r.from = all ? low : from->start - span;
 		code = look(a, lane, r, forward ? first_behind : last_before, from, found, err);
 		if (code > 0 && !forward && found->start < r.from)
-			code = 0;	/* it reaches into the range, and others that start in it may be behind it */
+			/* it reaches into the range, and others that start in it may be behind it
+			 */
+			code = 0;
 	}
 	return code;
 }
 
-int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
+int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
+	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
 {
 	return look_farther(a, lane, from, true, found, err);
 }
 
-int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
+int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane,
+	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err)
 {
 	return look_farther(a, lane, from, false, found, err);
 }
 
 /* ---- gaps ---- */
 
-static bool ends_last(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
+static bool ends_last(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
-	return row->start < *(const int64_t *)arg && (!best || gt_event_ref_end(row) > gt_event_ref_end(best));
+	return row->start < *(const int64_t *)arg &&
+		(!best || gt_event_ref_end(row) > gt_event_ref_end(best));
 }
 
 /* What ends before the last row before it starts does not end last. */
-int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, struct gt_event_ref *before, struct gt_event_ref *behind,
-	      struct gt_err *err)
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
+	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err)
 {
 	static const struct gt_block first = { .entry = 0 };
 	struct gt_event_ref here = { .block = &first, .start = at }, last;
 	int code = look_farther(a, lane, &here, false, &last, err);
 
 	if (code > 0)
-		code = look(a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
+		code = look(
+			a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
 	if (code > 0 && gt_event_ref_end(before) > at)
 		return 0;
 	here.start = at - 1;
@@ -194,10 +222,11 @@ int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, 
 
 /* ---- fields of a row ---- */
 
-typedef int value_fn(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);
+typedef int value_fn(
+	void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);
 struct values {
 	const struct gt_event_ref *of;
-	uint32_t row;			/* the first row of the current run */
+	uint32_t row; /* the first row of the current run */
 	value_fn *fn;
 	void *arg;
 };
@@ -206,7 +235,8 @@ struct values {
 static int tell_row(const struct values *v, const struct gt_cols *c, uint32_t i)
 {
 	uint32_t code = c->code ? c->code[i] : 0, k = 0, n;
-	const struct gt_type *type = c->types[code] == GT_NONE ? NULL : &c->seg->types[c->types[code]];
+	const struct gt_type *type =
+		c->types[code] == GT_NONE ? NULL : &c->seg->types[c->types[code]];
 	int result = 0;
 
 	for (uint32_t j = 0; j < i; j++)
@@ -229,50 +259,66 @@ static int find_row(void *arg, unsigned worker, const struct gt_cols *c)
 	return v->of->row >= first && v->of->row < v->row ? tell_row(v, c, v->of->row - first) : 0;
 }
 
-static int each_value(struct gt_archive *a, const struct gt_event_ref *of, value_fn *fn, void *arg, struct gt_err *err)
+static int each_value(struct gt_archive *a, const struct gt_event_ref *of, value_fn *fn, void *arg,
+	struct gt_err *err)
 {
-	struct gt_filter one = { .segment = of->lane.strip.segment + 1, .entries = &of->block->entry, .nentries = 1, .args = true };
+	struct gt_filter one = { .segment = of->lane.strip.segment + 1,
+		.entries = &of->block->entry,
+		.nentries = 1,
+		.args = true };
 	struct values v = { .of = of, .fn = fn, .arg = arg };
 
 	return gt_scan(gt_archive_reader(a), &one, GT_ANY_ORDER, 1, find_row, &v, err);
 }
 
-struct teller { gt_field_fn *fn; void *arg; bool open; };
+struct teller {
+	gt_field_fn *fn;
+	void *arg;
+	bool open;
+};
 
-static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
+static int tell(
+	void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
 {
 	const struct teller *to = arg;
 	const char *name = gt_str(seg, field->name);
 	char text[80];
 
-	if (to->open && !value)		/* fields that a call has not recorded yet are 0 */
+	if (to->open && !value) /* fields that a call has not recorded yet are 0 */
 		return to->fn(to->arg, name, field->kind == GT_F_STR ? "" : "0, or not known yet");
 	if (field->kind == GT_F_STR)
-		return to->fn(to->arg, name, value < seg->nstrings ? gt_str(seg, (uint32_t)value) : "");
+		return to->fn(
+			to->arg, name, value < seg->nstrings ? gt_str(seg, (uint32_t)value) : "");
 	if (field->role == GT_R_DIRECTION)
 		return to->fn(to->arg, name, gt_direction_word((unsigned)value));
 	*gt_put_value(text, field->kind, value) = 0;
 	if (text[0] != '"')
 		return to->fn(to->arg, name, text);
-	text[strlen(text) - 1] = 0;		/* JSON puts quotes around numbers that it cannot hold */
+	/* JSON puts quotes around numbers that it cannot hold */
+	text[strlen(text) - 1] = 0;
 	return to->fn(to->arg, name, text + 1);
 }
 
-int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *of, gt_field_fn *fn, void *arg, struct gt_err *err)
+int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *of, gt_field_fn *fn, void *arg,
+	struct gt_err *err)
 {
 	return each_value(a, of, tell, &(struct teller){ fn, arg, of->kind == GT_OPEN }, err);
 }
 
 const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f)
 {
-	return gt_type_name(gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
+	return gt_type_name(
+		gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
 }
 
 /* ---- what launched it ---- */
 
-struct launch { uint64_t track, start, join; };
+struct launch {
+	uint64_t track, start, join;
+};
 
-static int note_launch(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
+static int note_launch(
+	void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
 {
 	struct launch *l = arg;
 
@@ -285,13 +331,16 @@ static int note_launch(void *arg, const struct gt_segment *seg, const struct gt_
 	return 0;
 }
 
-/* Of calls that start there the innermost: what a call of the runtime launches the driver's call in it does. */
-static bool starts_there(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
+/* Of calls that start there the innermost: what a call of the runtime launches the driver's call in
+ * it does. */
+static bool starts_there(
+	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
 	return row->start == *(const int64_t *)arg && (!best || row->lane.depth > best->lane.depth);
 }
 
-int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work, struct gt_event_ref *call, struct gt_err *err)
+int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work,
+	struct gt_event_ref *call, struct gt_err *err)
 {
 	uint32_t segment = work->lane.strip.segment;
 	struct launch l = { .track = GT_NONE };
@@ -300,6 +349,8 @@ int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work, struc
 
 	if (code || !l.join || l.track >= gt_reader_segment(gt_archive_reader(a), segment)->ntracks)
 		return code;
-	return look(a, &(struct gt_lane_key){ { segment, (uint32_t)l.track, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
-		    (struct gt_range){ start, start + 1 }, starts_there, &start, call, err);
+	return look(a,
+		&(struct gt_lane_key){
+			{ segment, (uint32_t)l.track, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
+		(struct gt_range){ start, start + 1 }, starts_there, &start, call, err);
 }

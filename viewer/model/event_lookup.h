@@ -6,13 +6,16 @@
 #include <limits.h>
 #include "viewer/model/block_schedule.h"
 
-struct gt_lane_key { struct gt_strip_key strip; unsigned depth; };
+struct gt_lane_key {
+	struct gt_strip_key strip;
+	unsigned depth;
+};
 #define GT_DEPTH_ANY UINT_MAX
 
-struct gt_event_ref {			/* a reference to a row; its times are the segment's */
-	struct gt_lane_key lane;		/* its own track and depth */
+struct gt_event_ref {            /* a reference to a row; its times are the segment's */
+	struct gt_lane_key lane; /* its own track and depth */
 	const struct gt_block *block;
-	uint32_t row;			/* index in the block's gt_rows */
+	uint32_t row; /* index in the block's gt_rows */
 	enum gt_kind kind;
 	int64_t start, dur;
 	uint32_t type;
@@ -21,31 +24,38 @@ struct gt_event_ref {			/* a reference to a row; its times are the segment's */
 };
 static inline int64_t gt_event_ref_end(const struct gt_event_ref *f) { return f->start + f->dur; }
 
-struct gt_event_ref gt_event_ref_of_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i);	/* row i of this track */
+/* row i of this track */
+struct gt_event_ref gt_event_ref_of_row(
+	const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i);
 
 /* Each function returns 1 and fills in *found; 0: there is no such row; negative: error. */
 
 /* The row of a lane that covers `at` (segment's time), else the first one that starts in [at,
  * to). If several rows cover it: the one with the latest start. */
-int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to, struct gt_event_ref *found, struct gt_err *err);
+int gt_event_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, int64_t to,
+	struct gt_event_ref *found, struct gt_err *err);
 /* The next or the previous row of the lane by start. `lane` may be a union; `from` is then one
  * of its rows. */
-int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
-int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane, const struct gt_event_ref *from, struct gt_event_ref *found,
-		    struct gt_err *err);
+int gt_event_next(struct gt_archive *a, const struct gt_lane_key *lane,
+	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
+int gt_event_before(struct gt_archive *a, const struct gt_lane_key *lane,
+	const struct gt_event_ref *from, struct gt_event_ref *found, struct gt_err *err);
 /* The gap around `at` (segment's time). before: the row with the latest end among those that
  * start before `at`; it ends at `at` or earlier. behind: the first row that starts at `at` or
  * later. */
-int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at, struct gt_event_ref *before, struct gt_event_ref *behind,
-	      struct gt_err *err);
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
+	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err);
 /* The call that launched this GPU work, if the row names it. The other direction needs a search
  * (GT_SEARCH_LAUNCHED). */
-int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work, struct gt_event_ref *call, struct gt_err *err);
+int gt_event_launch(struct gt_archive *a, const struct gt_event_ref *work,
+	struct gt_event_ref *call, struct gt_err *err);
 
 /* Calls fn with the name and the text value of each field of a row. Returns -ENOMEM, or the
  * value that fn returned. */
 typedef int gt_field_fn(void *arg, const char *name, const char *value);
-int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *f, gt_field_fn *fn, void *arg, struct gt_err *err);
-const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f);	/* as recorded: kernel names are mangled */
+int gt_event_fields(struct gt_archive *a, const struct gt_event_ref *f, gt_field_fn *fn, void *arg,
+	struct gt_err *err);
+/* as recorded: kernel names are mangled */
+const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f);
 
 #endif

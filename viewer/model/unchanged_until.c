@@ -6,7 +6,7 @@
 /* Blocks of unfinished calls are written again in every epoch and are ignored here. */
 static struct gt_block_list list_of(const struct gt_archive *a, uint32_t segment, uint64_t list)
 {
-	return gt_archive_blocks(a, segment, (uint32_t)(list - 1));	/* 0: GT_NONE */
+	return gt_archive_blocks(a, segment, (uint32_t)(list - 1)); /* 0: GT_NONE */
 }
 
 static uint64_t sum_of(const struct gt_block *b, uint64_t list)
@@ -26,7 +26,9 @@ static void count(struct gt_unchanged_segment *s, const struct gt_block *b, uint
 
 static struct gt_unchanged_segment sum_up(const struct gt_archive *a, const struct gt_segment *seg)
 {
-	struct gt_unchanged_segment s = { .id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks };
+	struct gt_unchanged_segment s = {
+		.id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks
+	};
 
 	for (uint64_t l = 0; l <= seg->ntracks; l++) {
 		struct gt_block_list list = list_of(a, seg->index, l);
@@ -66,7 +68,7 @@ void gt_unchanged_until_save(struct gt_unchanged_until *s, const struct gt_archi
 
 static int64_t (*new_floors(uint64_t ntracks))[GT_KINDS]
 {
-	int64_t (*floor)[GT_KINDS] = malloc((ntracks + 1) * sizeof(*floor));
+	int64_t(*floor)[GT_KINDS] = malloc((ntracks + 1) * sizeof(*floor));
 
 	for (uint64_t l = 0; floor && l <= ntracks; l++)
 		for (unsigned k = 0; k < GT_KINDS; k++)
@@ -74,11 +76,14 @@ static int64_t (*new_floors(uint64_t ntracks))[GT_KINDS]
 	return floor;
 }
 
-static void look_at(struct gt_unchanged_segment *s, const struct gt_archive *a, const struct gt_segment *seg)
+static void look_at(
+	struct gt_unchanged_segment *s, const struct gt_archive *a, const struct gt_segment *seg)
 {
 	struct gt_unchanged_segment now = { .sum = 0 };
 
-	s->floor = seg->id == s->id && s->blocks && seg->ntracks >= s->ntracks ? new_floors(seg->ntracks) : NULL;
+	s->floor = seg->id == s->id && s->blocks && seg->ntracks >= s->ntracks
+		? new_floors(seg->ntracks)
+		: NULL;
 	for (uint64_t l = 0; s->floor && l <= seg->ntracks; l++) {
 		struct gt_block_list list = list_of(a, seg->index, l);
 
@@ -110,7 +115,8 @@ void gt_unchanged_until_compare(struct gt_unchanged_until *s, const struct gt_ar
 	}
 }
 
-int64_t gt_unchanged_until_time(const struct gt_unchanged_until *s, uint32_t segment, uint32_t track, uint32_t kinds)
+int64_t gt_unchanged_until_time(
+	const struct gt_unchanged_until *s, uint32_t segment, uint32_t track, uint32_t kinds)
 {
 	const struct gt_unchanged_segment *seg = &s->segs[segment];
 	int64_t least = INT64_MAX;
@@ -126,4 +132,7 @@ int64_t gt_unchanged_until_time(const struct gt_unchanged_until *s, uint32_t seg
 	return least;
 }
 
-int64_t gt_unchanged_until_start(const struct gt_unchanged_until *s, uint32_t segment) { return segment < s->n ? s->segs[segment].from : INT64_MAX; }
+int64_t gt_unchanged_until_start(const struct gt_unchanged_until *s, uint32_t segment)
+{
+	return segment < s->n ? s->segs[segment].from : INT64_MAX;
+}

@@ -9,16 +9,24 @@
 static struct gt_look look_of(enum gt_tone tone)
 {
 	static const uint8_t inks[GT_TONES] = {
-		[GT_TONE_NONE] = GT_INK_TEXT, [GT_TONE_HEADING] = GT_INK_TITLE, [GT_TONE_NOTE] = GT_INK_FAINT, [GT_TONE_GOOD] = GT_INK_TEXT,
-		[GT_TONE_DOUBT] = GT_INK_WARN, [GT_TONE_BAD] = GT_INK_ERROR, [GT_TONE_COMPUTE] = GT_INK_CATEGORY + GT_CAT_KERNEL,
-		[GT_TONE_COMMUNICATION] = GT_INK_COMM, [GT_TONE_COPY] = GT_INK_CATEGORY + GT_CAT_COPY, [GT_TONE_IDLE] = GT_INK_FAINT,
+		[GT_TONE_NONE] = GT_INK_TEXT,
+		[GT_TONE_HEADING] = GT_INK_TITLE,
+		[GT_TONE_NOTE] = GT_INK_FAINT,
+		[GT_TONE_GOOD] = GT_INK_TEXT,
+		[GT_TONE_DOUBT] = GT_INK_WARN,
+		[GT_TONE_BAD] = GT_INK_ERROR,
+		[GT_TONE_COMPUTE] = GT_INK_CATEGORY + GT_CAT_KERNEL,
+		[GT_TONE_COMMUNICATION] = GT_INK_COMM,
+		[GT_TONE_COPY] = GT_INK_CATEGORY + GT_CAT_COPY,
+		[GT_TONE_IDLE] = GT_INK_FAINT,
 		[GT_TONE_MARKS] = GT_INK_TEXT,
 	};
 
 	return LOOK(inks[tone], 0);
 }
 
-static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to, int y, uint32_t table, unsigned line, bool at_hand)
+static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to, int y,
+	uint32_t table, unsigned line, bool at_hand)
 {
 	const struct gt_report_page_table *t = &p->sheet->page.tables[table];
 	unsigned n;
@@ -27,7 +35,8 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 	for (unsigned i = 0; i < n; i++) {
 		size_t len;
 		const char *title = gt_laid_title(t->laid, i, line, &len);
-		struct gt_look look = LOOK(GT_INK_TITLE, GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
+		struct gt_look look = LOOK(GT_INK_TITLE,
+			GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
 		int x = (int)(c[i].at + (c[i].left || len > c[i].width ? 0 : c[i].width - len));
 
 		if (t->sorted == (int)c[i].column)
@@ -36,7 +45,8 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 	}
 }
 
-/* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is marked that there is more. */
+/* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is
+ * marked that there is more. */
 static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
 {
 	const struct gt_report_page_table *t = gt_report_scroll_table(p->sheet, line);
@@ -48,7 +58,8 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 	for (unsigned i = 0; i < n; i++) {
 		struct gt_laid_cell cell = gt_laid_cell(t->laid, row, i);
 		struct gt_look look;
-		unsigned x = c[i].at + (c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
+		unsigned x = c[i].at +
+			(c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
 
 		if (x + cell.width > to->width && !gt_table_is_text(t->table, c[i].column)) {
 			gt_screen_put(to, (int)to->width - 1, y, 0x2026, LOOK(GT_INK_FAINT, 0));
@@ -64,15 +75,23 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
 {
 	const struct gt_report_page_line *l = &p->sheet->page.lines[line];
-	const struct gt_report_page_line *cursor = gt_report_scroll_line(p->sheet, p->sheet->cursor);
+	const struct gt_report_page_line *cursor =
+		gt_report_scroll_line(p->sheet, p->sheet->cursor);
 	const char *text = (const char *)p->sheet->page.texts.data + l->at;
 
 	switch (l->kind) {
-	case GT_LINE_HEADING: gt_screen_text(to, 0, y, -1, text, LOOK(GT_INK_TITLE, GT_BOLD)); break;
-	case GT_LINE_WORDS:
-		gt_screen_text(to, 0, y, -1, text, strstr(text, "cannot answer") ? LOOK(GT_INK_WARN, 0) : LOOK(GT_INK_FAINT, 0));
+	case GT_LINE_HEADING:
+		gt_screen_text(to, 0, y, -1, text, LOOK(GT_INK_TITLE, GT_BOLD));
 		break;
-	case GT_LINE_TITLES: draw_titles(p, to, y, l->table, l->at, !p->scene->still && cursor && cursor->table == l->table); break;
+	case GT_LINE_WORDS:
+		gt_screen_text(to, 0, y, -1, text,
+			strstr(text, "cannot answer") ? LOOK(GT_INK_WARN, 0)
+						      : LOOK(GT_INK_FAINT, 0));
+		break;
+	case GT_LINE_TITLES:
+		draw_titles(p, to, y, l->table, l->at,
+			!p->scene->still && cursor && cursor->table == l->table);
+		break;
 	case GT_LINE_ROW:
 		draw_row(p, to, y, line);
 		if (line == p->sheet->cursor && !p->scene->still)
@@ -95,7 +114,8 @@ static void draw_page(const struct gt_report_picture *p, struct gt_screen *to)
 static void draw_waiting(const struct gt_report_picture *p, struct gt_screen *to)
 {
 	if (p->percent)
-		gt_screen_printf(to, 1, 2, -1, LOOK(GT_INK_FAINT, 0), "reading ... %u %%", p->percent);
+		gt_screen_printf(
+			to, 1, 2, -1, LOOK(GT_INK_FAINT, 0), "reading ... %u %%", p->percent);
 	else
 		gt_screen_text(to, 1, 2, -1, "reading ...", LOOK(GT_INK_FAINT, 0));
 }
@@ -111,7 +131,8 @@ static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
 		return;
 	gt_report_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
 	if (!text.failed)
-		gt_screen_lines(to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
+		gt_screen_lines(
+			to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
 	gt_buf_release(&text);
 }
 
@@ -124,10 +145,13 @@ static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, i
 	size_t rank, n = gt_row_search_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
 
 	if (!gt_row_search_all(p->finds))
-		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
+		return gt_screen_printf(
+			to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)
-		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
-	return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, n == 1 ? "" : "s");
+		return gt_screen_printf(
+			to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
+	return gt_screen_printf(
+		to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, n == 1 ? "" : "s");
 }
 
 static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
@@ -138,27 +162,35 @@ static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
 	unsigned n;
 
 	if (p->jump) {
-		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0), "looking for the first one ... %u %%", gt_report_jump_percent(p->jump));
+		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0),
+			"looking for the first one ... %u %%", gt_report_jump_percent(p->jump));
 		return;
 	}
 	if (!t || !t->order) {
 		if (!p->scene->still)
-			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "no rows   %s%s1: the timeline   ?: keys",
-					 p->all || !p->gaps ? "" : "Enter: all of the gap   ", p->all ? "" : "s: more time   ");
+			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0),
+				"no rows   %s%s1: the timeline   ?: keys",
+				p->all || !p->gaps ? "" : "Enter: all of the gap   ",
+				p->all ? "" : "s: more time   ");
 		return;
 	}
 	if (p->scene->still) {
-		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu", s->top + 1,
-				 s->top + s->body < s->page.nlines ? s->top + s->body : s->page.nlines, s->page.nlines);
+		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu",
+			s->top + 1,
+			s->top + s->body < s->page.nlines ? s->top + s->body : s->page.nlines,
+			s->page.nlines);
 		return;
 	}
-	x = gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "row %zu of %u", s->cursor - t->rows + 1, gt_table_rows(t->table));
+	x = gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "row %zu of %u",
+		s->cursor - t->rows + 1, gt_table_rows(t->table));
 	if (t->sorted >= 0)
-		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s", gt_table_columns(t->table, &n)[t->sorted].title,
-				      t->descending ? ", largest first" : "");
+		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s",
+			gt_table_columns(t->table, &n)[t->sorted].title,
+			t->descending ? ", largest first" : "");
 	if (p->finds)
 		x += 2 + draw_finds(p, to, x + 2, y);
-	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys", LOOK(GT_INK_FAINT, 0));
+	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys",
+		LOOK(GT_INK_FAINT, 0));
 }
 
 void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
@@ -167,7 +199,8 @@ void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
 	if (!p->shown)
 		draw_waiting(p, to);
 	else if (p->shown->why[0])
-		gt_screen_printf(to, 1, 2, -1, LOOK(GT_INK_ERROR, 0), "cannot answer: %s", p->shown->why);
+		gt_screen_printf(
+			to, 1, 2, -1, LOOK(GT_INK_ERROR, 0), "cannot answer: %s", p->shown->why);
 	else
 		draw_page(p, to);
 	if (to->height > 1)

@@ -15,7 +15,8 @@ static const struct gt_cell *cell_of(const struct gt_table *t, uint32_t row, con
 	return c && !c->absent ? c : NULL;
 }
 
-/* The recording whose times a row has: tables that do not tell have those of the only one there is. */
+/* The recording whose times a row has: tables that do not tell have those of the only one there is.
+ */
 static uint32_t segment_of(const struct gt_scene *s, const struct gt_table *t, uint32_t row)
 {
 	const struct gt_cell *c = cell_of(t, row, "recording");
@@ -29,7 +30,8 @@ static const struct gt_cell *first_time(const struct gt_table *t, uint32_t row)
 	const struct gt_column *columns = gt_table_columns(t, &n);
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct gt_cell *c = columns[i].kind == GT_C_TIME ? gt_table_cell(t, row, i) : NULL;
+		const struct gt_cell *c =
+			columns[i].kind == GT_C_TIME ? gt_table_cell(t, row, i) : NULL;
 
 		if (c && !c->absent)
 			return c;
@@ -37,7 +39,8 @@ static const struct gt_cell *first_time(const struct gt_table *t, uint32_t row)
 	return NULL;
 }
 
-bool gt_row_time(const struct gt_scene *s, const struct gt_report_result *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
+bool gt_row_time(const struct gt_scene *s, const struct gt_report_result *of,
+	const struct gt_table *t, uint32_t row, struct gt_range *to)
 {
 	const struct gt_cell *from = first_time(t, row), *ns = cell_of(t, row, "duration_ns"), *end;
 	uint32_t segment = segment_of(s, t, row);
@@ -69,14 +72,16 @@ static const char *text_in(const struct gt_table *t, uint32_t row, const char *t
 	return NULL;
 }
 
-bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of, const struct gt_table **t, uint32_t *row)
+bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of,
+	const struct gt_table **t, uint32_t *row)
 {
 	const char *text = text_in(*t, *row, NULL);
 	struct gt_range at;
 
 	for (unsigned i = 0; text && i < of->n; i++)
 		for (uint32_t r = 0; of->tables[i] != *t && r < gt_table_rows(of->tables[i]); r++)
-			if (text_in(of->tables[i], r, text) && gt_row_time(s, of, of->tables[i], r, &at)) {
+			if (text_in(of->tables[i], r, text) &&
+				gt_row_time(s, of, of->tables[i], r, &at)) {
 				*t = of->tables[i];
 				*row = r;
 				return true;
@@ -86,8 +91,10 @@ bool gt_row_like(const struct gt_scene *s, const struct gt_report_result *of, co
 
 /* ---- tracks ---- */
 
-/* Of this kind and number, beneath the one that was found before (GT_NONE: beneath none). GT_NONE: none, or several are called so. */
-static uint32_t track_of(const struct gt_segment *seg, uint32_t above, unsigned kind, const struct gt_cell *id)
+/* Of this kind and number, beneath the one that was found before (GT_NONE: beneath none). GT_NONE:
+ * none, or several are called so. */
+static uint32_t track_of(
+	const struct gt_segment *seg, uint32_t above, unsigned kind, const struct gt_cell *id)
 {
 	uint32_t found = GT_NONE;
 
@@ -96,7 +103,10 @@ static uint32_t track_of(const struct gt_segment *seg, uint32_t above, unsigned 
 
 		if (track->kind != kind || track->id != id->i)
 			continue;
-		if (above != GT_NONE && (seg->tracks[above].kind == GT_TRACK_DEVICE ? gt_track_device(seg, t) : gt_track_process(seg, t)) != above)
+		if (above != GT_NONE &&
+			(seg->tracks[above].kind == GT_TRACK_DEVICE
+					? gt_track_device(seg, t)
+					: gt_track_process(seg, t)) != above)
 			continue;
 		if (found != GT_NONE)
 			return GT_NONE;
@@ -105,24 +115,32 @@ static uint32_t track_of(const struct gt_segment *seg, uint32_t above, unsigned 
 	return found;
 }
 
-bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t row, uint32_t *segment, uint32_t *track)
+bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t row,
+	uint32_t *segment, uint32_t *track)
 {
-	const struct gt_segment *seg = gt_reader_segment(s->reader, *segment = segment_of(s, t, row));
+	const struct gt_segment *seg =
+		gt_reader_segment(s->reader, *segment = segment_of(s, t, row));
 	uint32_t process = track_of(seg, GT_NONE, GT_TRACK_PROCESS, cell_of(t, row, "pid"));
 	uint32_t device = track_of(seg, process, GT_TRACK_DEVICE, cell_of(t, row, "device"));
-	uint32_t stream = device == GT_NONE ? GT_NONE : track_of(seg, device, GT_TRACK_STREAM, cell_of(t, row, "stream"));
+	uint32_t stream = device == GT_NONE
+		? GT_NONE
+		: track_of(seg, device, GT_TRACK_STREAM, cell_of(t, row, "stream"));
 	uint32_t thread = track_of(seg, process, GT_TRACK_THREAD, cell_of(t, row, "tid"));
 
-	*track = stream != GT_NONE ? stream : device != GT_NONE ? device : thread != GT_NONE ? thread : process;
+	*track = stream != GT_NONE  ? stream
+		: device != GT_NONE ? device
+		: thread != GT_NONE ? thread
+				    : process;
 	return *track != GT_NONE;
 }
 
 /* ---- gaps ---- */
 
-#define AROUND_US 4000u		/* a key waits for it: of thousands of GPUs not all are asked, */
-#define AROUND_GPUS 8u		/* but so many however slow the machine is */
+#define AROUND_US 4000u /* a key waits for it: of thousands of GPUs not all are asked, */
+#define AROUND_GPUS 8u  /* but so many however slow the machine is */
 
-static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t, struct gt_range *to, struct gt_err *err)
+static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t,
+	struct gt_range *to, struct gt_err *err)
 {
 	const struct gt_lane_key lane = { { segment, device, GT_ASPECT_WORK, true }, 0 };
 	int64_t offset = gt_archive_offset(s->archive, segment);
@@ -130,7 +148,8 @@ static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, i
 	int code = gt_gap_at(s->archive, &lane, t + offset, &before, &behind, err);
 
 	if (code > 0)
-		*to = (struct gt_range){ gt_event_ref_end(&before) - offset, behind.start - offset };
+		*to = (struct gt_range){ gt_event_ref_end(&before) - offset,
+			behind.start - offset };
 	return code;
 }
 
@@ -145,8 +164,11 @@ int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
 
-		for (uint32_t k = 0; k < seg->ntracks && (asked < AROUND_GPUS || !gt_is_over(deadline)); k++) {
-			int code = seg->tracks[k].kind == GT_TRACK_DEVICE ? gap_of(s, i, k, t, &gap, err) : 0;
+		for (uint32_t k = 0;
+			k < seg->ntracks && (asked < AROUND_GPUS || !gt_is_over(deadline)); k++) {
+			int code = seg->tracks[k].kind == GT_TRACK_DEVICE
+				? gap_of(s, i, k, t, &gap, err)
+				: 0;
 
 			asked += seg->tracks[k].kind == GT_TRACK_DEVICE;
 			if (code < 0)
@@ -189,7 +211,8 @@ static bool is_called(const struct gt_segment *seg, const struct gt_type *type, 
 
 	if (!strcmp(name, j->name))
 		return true;
-	return type->category == GT_CAT_KERNEL && !strcmp(gt_kernel_names_shown(j->names, name), j->name);
+	return type->category == GT_CAT_KERNEL &&
+		!strcmp(gt_kernel_names_shown(j->names, name), j->name);
 }
 
 struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -197,8 +220,11 @@ struct gt_report_jump *gt_report_jump_new(struct gt_scene *s, const char *name, 
 	const struct gt_time_extent *e = &s->extent;
 	struct gt_range range = gt_scene_range(s);
 	struct gt_report_jump *j = calloc(1, sizeof(*j));
-	struct gt_search_spec what = { .what = GT_SEARCH_TYPE, .wants = is_called, .arg = j,
-				    .from = range.from > e->from ? range.from : e->from, .to = range.to < e->to ? range.to : e->to };
+	struct gt_search_spec what = { .what = GT_SEARCH_TYPE,
+		.wants = is_called,
+		.arg = j,
+		.from = range.from > e->from ? range.from : e->from,
+		.to = range.to < e->to ? range.to : e->to };
 
 	if (!j) {
 		gt_err_set(err, -ENOMEM, "out of memory");
@@ -226,7 +252,16 @@ void gt_report_jump_free(struct gt_report_jump *j)
 	free(j);
 }
 
-int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err) { return gt_event_search_step(j->hunt, us, err); }
-unsigned gt_report_jump_percent(const struct gt_report_jump *j) { return gt_event_search_percent(j->hunt); }
+int gt_report_jump_step(struct gt_report_jump *j, uint64_t us, struct gt_err *err)
+{
+	return gt_event_search_step(j->hunt, us, err);
+}
+unsigned gt_report_jump_percent(const struct gt_report_jump *j)
+{
+	return gt_event_search_percent(j->hunt);
+}
 
-bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to) { return gt_event_search_result(j->hunt, to); }
+bool gt_report_jump_found(const struct gt_report_jump *j, struct gt_event_ref *to)
+{
+	return gt_event_search_result(j->hunt, to);
+}

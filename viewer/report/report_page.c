@@ -7,7 +7,8 @@
 
 /* ---- lines ---- */
 
-static int add_line(struct gt_report_page *p, enum gt_report_page_line_kind kind, uint32_t table, size_t at)
+static int add_line(
+	struct gt_report_page *p, enum gt_report_page_line_kind kind, uint32_t table, size_t at)
 {
 	if (gt_grow(&p->lines, &p->cap, p->nlines + 1, sizeof(*p->lines)))
 		return -ENOMEM;
@@ -15,12 +16,16 @@ static int add_line(struct gt_report_page *p, enum gt_report_page_line_kind kind
 	return 0;
 }
 
-/* What was printed, line by line; the first ones are the title, which takes as many lines as it would alone. */
-static int add_words(struct gt_report_page *p, uint32_t table, char *text, size_t len, size_t headings)
+/* What was printed, line by line; the first ones are the title, which takes as many lines as it
+ * would alone. */
+static int add_words(
+	struct gt_report_page *p, uint32_t table, char *text, size_t len, size_t headings)
 {
 	int rc = 0;
 
-	for (char *s = text, *end; !rc && s < text + len && (end = memchr(s, '\n', (size_t)(text + len - s))); s = end + 1) {
+	for (char *s = text, *end;
+		!rc && s < text + len && (end = memchr(s, '\n', (size_t)(text + len - s)));
+		s = end + 1) {
 		rc = add_line(p, headings ? GT_LINE_HEADING : GT_LINE_WORDS, table, p->texts.len);
 		headings -= headings > 0;
 		gt_buf_add(&p->texts, s, (size_t)(end - s));
@@ -48,7 +53,9 @@ static int add_head(struct gt_report_page *p, uint32_t i, unsigned width)
 	gt_out_memory(&all);
 	gt_table_put_title(t->table, width, &title);
 	gt_table_put_head(t->table, !t->order, width, &all);
-	rc = title.failed || all.failed ? -ENOMEM : add_words(p, i, all.data, all.len, count_lines(title.data, title.len));
+	rc = title.failed || all.failed
+		? -ENOMEM
+		: add_words(p, i, all.data, all.len, count_lines(title.data, title.len));
 	gt_out_close(&title, NULL);
 	gt_out_close(&all, NULL);
 	return rc;
@@ -91,17 +98,22 @@ static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct 
 static int add_notes(struct gt_report_page *p, const struct gt_table *about, unsigned width)
 {
 	struct gt_out notes;
-	int rc = p->nlines && gt_table_get_note(about, 0) ? add_line(p, GT_LINE_BLANK, p->ntables - 1, 0) : 0;
+	int rc = p->nlines && gt_table_get_note(about, 0)
+		? add_line(p, GT_LINE_BLANK, p->ntables - 1, 0)
+		: 0;
 
 	gt_out_memory(&notes);
 	gt_table_put_notes(about, width, &notes);
-	rc = rc ? rc : notes.failed ? -ENOMEM : add_words(p, p->ntables ? p->ntables - 1 : 0, notes.data, notes.len, 0);
+	rc = rc ? rc
+		: notes.failed
+		? -ENOMEM
+		: add_words(p, p->ntables ? p->ntables - 1 : 0, notes.data, notes.len, 0);
 	gt_out_close(&notes, NULL);
 	return rc;
 }
 
-int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables, unsigned n, const struct gt_table *about, bool above, unsigned width,
-		struct gt_err *err)
+int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables, unsigned n,
+	const struct gt_table *about, bool above, unsigned width, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -114,7 +126,8 @@ int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables,
 	for (unsigned i = 0; !rc && i < n; i++) {
 		if (gt_table_is_left_out(tables[i]))
 			continue;
-		p->tables[p->ntables] = (struct gt_report_page_table){ .table = tables[i], .sorted = -1 };
+		p->tables[p->ntables] =
+			(struct gt_report_page_table){ .table = tables[i], .sorted = -1 };
 		rc = lay_one(p, p->ntables++, width, err);
 	}
 	if (!rc && about && !above)
@@ -156,7 +169,8 @@ size_t gt_report_page_line_of(const struct gt_report_page *p, uint32_t table, in
 
 size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int step)
 {
-	for (size_t at = line + (size_t)step; at < p->nlines; at += (size_t)step)	/* beyond 0 is beyond the end */
+	/* beyond 0 is beyond the end */
+	for (size_t at = line + (size_t)step; at < p->nlines; at += (size_t)step)
 		if (p->lines[at].kind == GT_LINE_ROW)
 			return at;
 	return line;
@@ -164,12 +178,17 @@ size_t gt_report_page_next_row(const struct gt_report_page *p, size_t line, int 
 
 /* ---- order: a merge sort, so that equal rows stay as they came ---- */
 
-struct sorting { const struct gt_table *t; unsigned column; bool descending; };
+struct sorting {
+	const struct gt_table *t;
+	unsigned column;
+	bool descending;
+};
 
 static bool before(const void *arg, uint32_t a, uint32_t b)
 {
 	const struct sorting *s = arg;
-	struct gt_cell ca = *gt_table_cell(s->t, a, s->column), cb = *gt_table_cell(s->t, b, s->column);
+	struct gt_cell ca = *gt_table_cell(s->t, a, s->column),
+		       cb = *gt_table_cell(s->t, b, s->column);
 	int order;
 
 	if (ca.absent || cb.absent)
@@ -189,7 +208,8 @@ int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bo
 	for (unsigned i = 0; i < n; i++)
 		t->order[i] = i;
 	if (n && column >= 0)
-		gt_order(t->order, spare, n, before, &(struct sorting){ t->table, (unsigned)column, descending });
+		gt_order(t->order, spare, n, before,
+			&(struct sorting){ t->table, (unsigned)column, descending });
 	if (t) {
 		t->sorted = column;
 		t->descending = descending;
@@ -201,18 +221,21 @@ int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bo
 /* ---- what a row says besides ---- */
 
 /* Is all of it to be seen in its column? */
-static bool is_seen(const struct gt_report_page_table *t, unsigned column, uint32_t row, unsigned width, const char *text)
+static bool is_seen(const struct gt_report_page_table *t, unsigned column, uint32_t row,
+	unsigned width, const char *text)
 {
 	unsigned n;
 	const struct gt_laid_column *shown = gt_laid_columns(t->laid, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (shown[i].column == column)
-			return shown[i].at + shown[i].width <= width && !strcmp(gt_laid_cell(t->laid, row, i).text, text);
+			return shown[i].at + shown[i].width <= width &&
+				!strcmp(gt_laid_cell(t->laid, row, i).text, text);
 	return false;
 }
 
-void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_t row, unsigned width, struct gt_buf *to)
+void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_t row,
+	unsigned width, struct gt_buf *to)
 {
 	const struct gt_report_page_table *t = &p->tables[table];
 	unsigned n, said = 0;
@@ -222,9 +245,13 @@ void gt_report_page_rest(const struct gt_report_page *p, uint32_t table, uint32_
 		char *text = gt_table_cell_text(t->table, row, i);
 		bool words = gt_table_is_text(t->table, i);
 
-		/* figures without a title are for programs, and so are words that stand for others */
-		if (text && *text && (columns[i].title || (words && strcmp(columns[i].key, "key"))) && !is_seen(t, i, row, width, text))
-			gt_buf_printf(to, "%s%s: %s", said++ ? "; " : "", columns[i].title ? columns[i].title : columns[i].key, text);
+		/* figures without a title are for programs, and so are words that stand for others
+		 */
+		if (text && *text &&
+			(columns[i].title || (words && strcmp(columns[i].key, "key"))) &&
+			!is_seen(t, i, row, width, text))
+			gt_buf_printf(to, "%s%s: %s", said++ ? "; " : "",
+				columns[i].title ? columns[i].title : columns[i].key, text);
 		to->failed |= !text;
 		free(text);
 	}

@@ -1,11 +1,13 @@
 #include "viewer/report/report_scroll.h"
 
-const struct gt_report_page_line *gt_report_scroll_line(const struct gt_report_scroll *s, size_t line)
+const struct gt_report_page_line *gt_report_scroll_line(
+	const struct gt_report_scroll *s, size_t line)
 {
 	return line < s->page.nlines ? &s->page.lines[line] : NULL;
 }
 
-const struct gt_report_page_table *gt_report_scroll_table(const struct gt_report_scroll *s, size_t line)
+const struct gt_report_page_table *gt_report_scroll_table(
+	const struct gt_report_scroll *s, size_t line)
 {
 	const struct gt_report_page_line *l = gt_report_scroll_line(s, line);
 
@@ -18,18 +20,23 @@ static unsigned kept_titles(const struct gt_report_scroll *s, size_t top)
 	const struct gt_report_page_table *t = gt_report_scroll_table(s, top);
 	unsigned n = t && t->laid ? gt_laid_title_lines(t->laid) : 0;
 
-	return n && n + 1 < s->body && top > t->titles && gt_report_page_row(&s->page, top + n) >= 0 && gt_report_scroll_table(s, top + n) == t ? n : 0;
+	return n && n + 1 < s->body && top > t->titles &&
+			gt_report_page_row(&s->page, top + n) >= 0 &&
+			gt_report_scroll_table(s, top + n) == t
+		? n
+		: 0;
 }
 
 void gt_report_scroll_by(struct gt_report_scroll *s)
 {
 	size_t n = s->page.nlines, body = s->body ? s->body : 1;
 
-	if (s->still) {			/* there is no cursor: it begins at its beginning */
+	if (s->still) { /* there is no cursor: it begins at its beginning */
 		s->top = 0;
 		return;
 	}
-	if (s->cursor < n && gt_report_page_next_row(&s->page, s->cursor, -1) == s->cursor && s->cursor < body)
+	if (s->cursor < n && gt_report_page_next_row(&s->page, s->cursor, -1) == s->cursor &&
+		s->cursor < body)
 		s->top = 0;
 	if (s->cursor >= s->top + body)
 		s->top = s->cursor - body + 1;
@@ -69,7 +76,8 @@ void gt_report_scroll_slide(struct gt_report_scroll *s, int64_t by)
 	top = top > most ? most : top;
 	s->top = top < 0 ? 0 : (size_t)top;
 	if (s->cursor < s->top + kept_titles(s, s->top))
-		s->cursor = gt_report_page_next_row(&s->page, s->top + kept_titles(s, s->top) - 1, 1);
+		s->cursor =
+			gt_report_page_next_row(&s->page, s->top + kept_titles(s, s->top) - 1, 1);
 	if (s->cursor >= s->top + s->body)
 		s->cursor = gt_report_page_next_row(&s->page, s->top + s->body, -1);
 }
@@ -82,8 +90,9 @@ void gt_report_scroll_next_table(struct gt_report_scroll *s, int by)
 	for (i += by; i >= 0 && i < s->page.ntables; i += by)
 		if (s->page.tables[i].order) {
 			s->top = s->page.tables[i].rows;
-			while (s->top && s->page.lines[s->top - 1].table == i && s->page.lines[s->top - 1].kind != GT_LINE_BLANK)
-				s->top--;	/* with its title */
+			while (s->top && s->page.lines[s->top - 1].table == i &&
+				s->page.lines[s->top - 1].kind != GT_LINE_BLANK)
+				s->top--; /* with its title */
 			s->cursor = s->page.tables[i].rows;
 			s->column = 0;
 			gt_report_scroll_by(s);

@@ -6,12 +6,12 @@
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-#define AT_ONCE 32u		/* rows between two looks at the clock */
+#define AT_ONCE 32u /* rows between two looks at the clock */
 
 struct gt_row_search {
 	struct gt_search_regex expression;
-	uint8_t **has;			/* by table and row; a table without rows has NULL */
-	unsigned ntables, table;	/* table, row: the next to be looked at */
+	uint8_t **has;           /* by table and row; a table without rows has NULL */
+	unsigned ntables, table; /* table, row: the next to be looked at */
 	unsigned row;
 	size_t n;
 };
@@ -79,7 +79,8 @@ static int is_found(const struct gt_row_search *f, const struct gt_table *t, uns
 	return found;
 }
 
-int gt_row_search_step(struct gt_row_search *f, const struct gt_report_page *p, uint64_t us, struct gt_err *err)
+int gt_row_search_step(
+	struct gt_row_search *f, const struct gt_report_page *p, uint64_t us, struct gt_err *err)
 {
 	uint64_t until = gt_deadline(us);
 
@@ -103,17 +104,22 @@ int gt_row_search_step(struct gt_row_search *f, const struct gt_report_page *p, 
 }
 
 bool gt_row_search_all(const struct gt_row_search *f) { return f->table >= f->ntables; }
-bool gt_row_search_is_in(const struct gt_row_search *f, const char *text) { return gt_search_regex_matches(&f->expression, text); }
+bool gt_row_search_is_in(const struct gt_row_search *f, const char *text)
+{
+	return gt_search_regex_matches(&f->expression, text);
+}
 const char *gt_row_search_expression(const struct gt_row_search *f) { return f->expression.text; }
 
 bool gt_row_search_has(const struct gt_row_search *f, const struct gt_report_page *p, size_t line)
 {
 	int64_t row = gt_report_page_row(p, line);
 
-	return row >= 0 && p->lines[line].table < f->ntables && f->has[p->lines[line].table] && f->has[p->lines[line].table][row];
+	return row >= 0 && p->lines[line].table < f->ntables && f->has[p->lines[line].table] &&
+		f->has[p->lines[line].table][row];
 }
 
-size_t gt_row_search_next(const struct gt_row_search *f, const struct gt_report_page *p, size_t line, int step, bool here, bool *around)
+size_t gt_row_search_next(const struct gt_row_search *f, const struct gt_report_page *p,
+	size_t line, int step, bool here, bool *around)
 {
 	size_t at = line;
 
@@ -121,7 +127,9 @@ size_t gt_row_search_next(const struct gt_row_search *f, const struct gt_report_
 	for (size_t i = !here; f->n && i <= p->nlines; i++) {
 		if (i) {
 			*around |= step > 0 ? at + 1 >= p->nlines : !at;
-			at = step > 0 ? (at + 1 < p->nlines ? at + 1 : 0) : at ? at - 1 : p->nlines - 1;
+			at = step > 0 ? (at + 1 < p->nlines ? at + 1 : 0)
+				: at  ? at - 1
+				      : p->nlines - 1;
 		}
 		if (gt_row_search_has(f, p, at))
 			return at;
@@ -129,7 +137,8 @@ size_t gt_row_search_next(const struct gt_row_search *f, const struct gt_report_
 	return SIZE_MAX;
 }
 
-size_t gt_row_search_count(const struct gt_row_search *f, const struct gt_report_page *p, size_t line, size_t *rank)
+size_t gt_row_search_count(
+	const struct gt_row_search *f, const struct gt_report_page *p, size_t line, size_t *rank)
 {
 	*rank = 0;
 	if (gt_row_search_has(f, p, line))

@@ -1,6 +1,8 @@
-/* Reports of gtanalyze as views: the tables of one, of the stretch of time that is seen. A report reads the trace, which takes as long as
- * it takes, so a thread makes it (reporter.h), and until it is there the screen says how far it is: figures of another stretch of time are
- * never shown meanwhile. How its page and the cursor on it move is told in sheet.h, and how they are drawn in report_draw.h. */
+/* Reports of gtanalyze as views: the tables of one, of the stretch of time that is seen. A report
+ * reads the trace, which takes as long as it takes, so a thread makes it (reporter.h), and until it
+ * is there the screen says how far it is: figures of another stretch of time are never shown
+ * meanwhile. How its page and the cursor on it move is told in sheet.h, and how they are drawn in
+ * report_draw.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "viewer/view/view_common.h"
@@ -8,24 +10,30 @@
 
 #define SORTS 16u
 #define REST_LINES 3u
-#define LOOKED_AT 4000u		/* lines, in a few ms */
+#define LOOKED_AT 4000u /* lines, in a few ms */
 
-struct sort { const char *table; int column; bool descending; };
+struct sort {
+	const char *table;
+	int column;
+	bool descending;
+};
 struct report {
 	const struct gt_analysis *what;
-	struct gt_report_result *shown;	/* held; NULL: it is not there yet */
-	struct gt_range range;		/* of what is shown, or made */
-	bool asked;			/* for that range */
+	struct gt_report_result *shown; /* held; NULL: it is not there yet */
+	struct gt_range range;          /* of what is shown, or made */
+	bool asked;                     /* for that range */
 	unsigned percent;
-	struct gt_report_scroll sheet;		/* its page, and the cursor */
-	struct sort sorts[SORTS];	/* what was chosen; for the next range, too */
+	struct gt_report_scroll sheet; /* its page, and the cursor */
+	struct sort sorts[SORTS];      /* what was chosen; for the next range, too */
 	unsigned nsorts;
-	struct gt_report_jump *jump;		/* a row's name is looked for */
-	struct gt_range to_row;		/* the cursor goes to the row of this time once it is there; from == to: to none */
-	struct gt_row_search *finds;	/* what is looked for in the rows, or NULL */
-	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
-	bool here;			/* the row at hand may be that one */
-	unsigned width, rest;		/* rest: lines, of what a row says besides */
+	struct gt_report_jump *jump; /* a row's name is looked for */
+	/* the cursor goes to the row of this time once it is there; from == to: to none */
+	struct gt_range to_row;
+	struct gt_row_search *finds; /* what is looked for in the rows, or NULL */
+	/* when it is found: to the next one, or the one before; 0: nowhere */
+	int next;
+	bool here;            /* the row at hand may be that one */
+	unsigned width, rest; /* rest: lines, of what a row says besides */
 };
 
 /* ---- open and close ---- */
@@ -35,7 +43,8 @@ static int report_open(struct gt_view *v, struct gt_err *err)
 	struct report *r = v->state;
 
 	r->what = gt_analysis_find(v->ops->name);
-	return r->what && gt_scene_report_job(v->scene) ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+	return r->what && gt_scene_report_job(v->scene) ? 0
+							: gt_err_set(err, -ENOMEM, "out of memory");
 }
 
 static void drop(struct gt_view *v)
@@ -66,7 +75,10 @@ static void report_close(struct gt_view *v)
 }
 
 static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
-static bool same_range(struct gt_range a, struct gt_range b) { return a.from == b.from && a.to == b.to; }
+static bool same_range(struct gt_range a, struct gt_range b)
+{
+	return a.from == b.from && a.to == b.to;
+}
 
 /* ---- the page ---- */
 
@@ -74,11 +86,14 @@ static void sort_again(struct report *r)
 {
 	for (unsigned i = 0; i < r->sheet.page.ntables; i++)
 		for (unsigned k = 0; k < r->nsorts; k++)
-			if (!strcmp(r->sorts[k].table, gt_table_name(r->sheet.page.tables[i].table)))
-				gt_report_page_sort(&r->sheet.page, i, r->sorts[k].column, r->sorts[k].descending);
+			if (!strcmp(r->sorts[k].table,
+				    gt_table_name(r->sheet.page.tables[i].table)))
+				gt_report_page_sort(&r->sheet.page, i, r->sorts[k].column,
+					r->sorts[k].descending);
 }
 
-/* Of the header only what it notes is shown: before all else when something is missing in the trace, else at the end. */
+/* Of the header only what it notes is shown: before all else when something is missing in the
+ * trace, else at the end. */
 static unsigned skipped(const struct gt_report_result *r)
 {
 	unsigned n = 0;
@@ -88,15 +103,20 @@ static unsigned skipped(const struct gt_report_result *r)
 	return n;
 }
 
-/* A gap that was gone to is a good part of what is seen, so it is among the longest, which come first: not all rows are looked at. */
+/* A gap that was gone to is a good part of what is seen, so it is among the longest, which come
+ * first: not all rows are looked at. */
 static void go_to_row(const struct gt_scene *s, struct report *r)
 {
 	struct gt_range at;
 
-	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LOOKED_AT; i++) {
+	for (size_t i = 0;
+		r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LOOKED_AT; i++) {
 		int64_t row = gt_report_page_row(&r->sheet.page, i);
 
-		if (row >= 0 && gt_row_time(s, r->shown, gt_report_scroll_table(&r->sheet, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
+		if (row >= 0 &&
+			gt_row_time(s, r->shown, gt_report_scroll_table(&r->sheet, i)->table,
+				(uint32_t)row, &at) &&
+			same_range(at, r->to_row)) {
 			gt_report_scroll_go(&r->sheet, i);
 			break;
 		}
@@ -116,8 +136,9 @@ static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 	if (!r->shown || r->shown->why[0])
 		return 0;
 	skip = skipped(r->shown);
-	rc = gt_report_page_lay(&r->sheet.page, r->shown->tables + skip, r->shown->n - skip, r->shown->tables[0],
-			 s->lost || s->ntroubles || gt_scene_damage(s, 0, &damage), r->width, err);
+	rc = gt_report_page_lay(&r->sheet.page, r->shown->tables + skip, r->shown->n - skip,
+		r->shown->tables[0], s->lost || s->ntroubles || gt_scene_damage(s, 0, &damage),
+		r->width, err);
 	if (rc)
 		return rc;
 	sort_again(r);
@@ -155,7 +176,10 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 	gt_view_common_arrange(v->scene, width, height);
 	r->sheet.still = v->scene->still;
 	r->width = width;
-	r->rest = v->scene->still || height < 8 ? 0 : height < 12 ? 1 : height < 20 ? 2 : REST_LINES;
+	r->rest = v->scene->still || height < 8 ? 0
+		: height < 12                   ? 1
+		: height < 20                   ? 2
+						: REST_LINES;
 	r->sheet.body = height > r->rest + 2 ? height - r->rest - 2 : 1;
 	rc = other ? lay(v->scene, r, err) : 0;
 	if (!rc)
@@ -186,14 +210,17 @@ static void go_to_found(struct gt_view *v)
 {
 	struct report *r = v->state;
 	bool around;
-	size_t line = gt_row_search_next(r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
+	size_t line = gt_row_search_next(
+		r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
 
 	if (line == SIZE_MAX)
-		gt_scene_set_status(v->scene, "no row has '%.60s'", gt_row_search_expression(r->finds));
+		gt_scene_set_status(
+			v->scene, "no row has '%.60s'", gt_row_search_expression(r->finds));
 	else
 		gt_report_scroll_go(&r->sheet, line);
 	if (line != SIZE_MAX && around)
-		v->scene->message = r->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+		v->scene->message = r->next > 0 ? "behind the last one: the first one again"
+						: "before the first one: the last one again";
 	r->next = 0;
 }
 
@@ -245,15 +272,20 @@ static void sort_by(struct report *r, unsigned shown)
 		return;
 	if (s == r->sorts + r->nsorts)
 		*(r->sorts + r->nsorts++) = (struct sort){ gt_table_name(t->table), -1, false };
-	s->descending = s->column == (int)columns[shown].column ? !s->descending : !gt_table_is_text(t->table, columns[shown].column);
+	s->descending = s->column == (int)columns[shown].column
+		? !s->descending
+		: !gt_table_is_text(t->table, columns[shown].column);
 	s->column = (int)columns[shown].column;
 	r->sheet.column = shown;
 	gt_report_page_sort(&r->sheet.page, l->table, s->column, s->descending);
-	gt_report_scroll_go(&r->sheet, t->rows);	/* what comes first now is what one wanted to see */
+	/* what comes first now is what one wanted to see */
+	gt_report_scroll_go(&r->sheet, t->rows);
 }
 
-/* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what is said of that time is said of that. */
-static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of, const struct gt_table *t, uint32_t row)
+/* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what
+ * is said of that time is said of that. */
+static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of,
+	const struct gt_table *t, uint32_t row)
 {
 	uint32_t segment, track;
 	struct gt_range at;
@@ -268,7 +300,8 @@ static bool go_to_time(struct gt_scene *s, const struct gt_report_result *of, co
 	return true;
 }
 
-/* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes. */
+/* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes.
+ */
 static void go_to_gap(struct gt_view *v)
 {
 	struct report *r = v->state;
@@ -281,8 +314,9 @@ static void go_to_gap(struct gt_view *v)
 		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
 		r->to_row = gap;
 	}
-	s->message = code > 0 ? "all of the gap that was seen" : shows_all(r) ? "there are no rows that lead anywhere" :
-		     "there are no rows that lead anywhere: s shows more time";
+	s->message = code > 0  ? "all of the gap that was seen"
+		: shows_all(r) ? "there are no rows that lead anywhere"
+			       : "there are no rows that lead anywhere: s shows more time";
 }
 
 /* To the time of the row at hand, or to what it names. */
@@ -311,7 +345,8 @@ static void jump(struct gt_view *v)
 	gt_report_jump_free(r->jump);
 	r->jump = name ? gt_report_jump_new(v->scene, name, &err) : NULL;
 	if (!r->jump)
-		v->scene->message = name ? "out of memory" : "this row tells no time, and names nothing that has one";
+		v->scene->message = name ? "out of memory"
+					 : "this row tells no time, and names nothing that has one";
 	free(name);
 }
 
@@ -323,7 +358,10 @@ static bool act_on_rows(struct report *r, const struct gt_binding *b)
 	case GT_DO_LINE: gt_report_scroll_move(&r->sheet, b->arg); return true;
 	case GT_DO_PAGE: gt_report_scroll_move(&r->sheet, b->arg * page); return true;
 	case GT_DO_START:
-	case GT_DO_TOP: gt_report_scroll_move(&r->sheet, INT32_MIN); r->sheet.top = 0; return true;
+	case GT_DO_TOP:
+		gt_report_scroll_move(&r->sheet, INT32_MIN);
+		r->sheet.top = 0;
+		return true;
 	case GT_DO_END:
 	case GT_DO_BOTTOM: gt_report_scroll_move(&r->sheet, INT32_MAX); return true;
 	case GT_DO_NEXT: gt_report_scroll_next_table(&r->sheet, b->arg); return true;
@@ -349,7 +387,8 @@ static void mark(struct gt_view *v, bool both)
 	gt_marks_set(&v->scene->marks, at.from);
 	if (both)
 		gt_marks_set(&v->scene->marks, at.to);
-	v->scene->message = both ? "marked: the timeline (1) says what is between" : "marked: the timeline (1) shows it";
+	v->scene->message = both ? "marked: the timeline (1) says what is between"
+				 : "marked: the timeline (1) shows it";
 }
 
 static void next_found(struct gt_view *v, int by)
@@ -396,11 +435,15 @@ static void point(struct report *r, struct gt_key k)
 		return;
 	if (l->kind == GT_LINE_ROW)
 		r->sheet.cursor = line;
-	columns = r->sheet.page.tables[l->table].laid ? gt_laid_columns(r->sheet.page.tables[l->table].laid, &n) : NULL;
+	columns = r->sheet.page.tables[l->table].laid
+		? gt_laid_columns(r->sheet.page.tables[l->table].laid, &n)
+		: NULL;
 	for (unsigned i = 0; i < n; i++)
 		if (k.x + 1 >= (int)columns[i].at && k.x <= columns[i].at + columns[i].width) {
 			r->sheet.column = i;
-			if (l->kind == GT_LINE_TITLES && gt_report_scroll_table(&r->sheet, r->sheet.cursor) != &r->sheet.page.tables[l->table])
+			if (l->kind == GT_LINE_TITLES &&
+				gt_report_scroll_table(&r->sheet, r->sheet.cursor) !=
+					&r->sheet.page.tables[l->table])
 				r->sheet.cursor = r->sheet.page.tables[l->table].rows;
 			if (l->kind == GT_LINE_TITLES)
 				sort_by(r, i);
@@ -408,21 +451,24 @@ static void point(struct report *r, struct gt_key k)
 		}
 }
 
-static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+static enum gt_view_result report_act(
+	struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct report *r = v->state;
 	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN, jumps = r->jump;
 
 	if (b->action == GT_DO_RELEASE)
 		return GT_VIEW_PASS;
-	gt_report_jump_free(r->jump);		/* whoever presses a key does not wait any more */
+	gt_report_jump_free(r->jump); /* whoever presses a key does not wait any more */
 	r->jump = NULL;
 	if (jumps && b->action == GT_DO_ESCAPE)
 		return GT_VIEW_DONE;
 	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
 		point(r, k);
 	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT ||
-	    (b->action == GT_DO_POINT_FOLD && gt_report_page_row(&r->sheet.page, gt_report_scroll_on(&r->sheet, k.y)) >= 0))
+		(b->action == GT_DO_POINT_FOLD &&
+			gt_report_page_row(&r->sheet.page, gt_report_scroll_on(&r->sheet, k.y)) >=
+				0))
 		jump(v);
 	else if (b->action == GT_DO_STEP)
 		gt_report_scroll_step_column(&r->sheet, b->arg);
@@ -457,28 +503,56 @@ static const char *report_answer(struct gt_view *v, enum gt_action asked, const 
 	return gt_view_common_answer(v->scene, asked, text);
 }
 
-static bool report_looks(const struct gt_view *v) { return ((const struct report *)v->state)->jump; }
+static bool report_looks(const struct gt_view *v)
+{
+	return ((const struct report *)v->state)->jump;
+}
 
 static void report_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct report *r = v->state;
 
-	gt_report_draw(&(struct gt_report_picture){
-		.scene = v->scene, .name = v->ops->name, .sheet = &r->sheet, .shown = r->shown, .percent = r->percent, .all = shows_all(r),
-		.gaps = r->what->engine, .rest = r->rest, .finds = r->finds, .jump = r->jump
-	}, to);
+	gt_report_draw(&(struct gt_report_picture){ .scene = v->scene,
+			       .name = v->ops->name,
+			       .sheet = &r->sheet,
+			       .shown = r->shown,
+			       .percent = r->percent,
+			       .all = shows_all(r),
+			       .gaps = r->what->engine,
+			       .rest = r->rest,
+			       .finds = r->finds,
+			       .jump = r->jump },
+		to);
 }
 
+/* clang-format off */
 #define REPORTS(X) \
-	X(top, "time by name") X(kernels, "kernels, how long they take and wait") X(streams, "GPUs and their streams") \
-	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won") \
-	X(steps, "how long steps take, and what they are made of") X(launches, "what launching costs") X(copies, "copies and their bandwidth") \
+	X(top, "time by name") \
+	X(kernels, "kernels, how long they take and wait") \
+	X(streams, "GPUs and their streams") \
+	X(gaps, "why GPUs are idle") \
+	X(ioctls, "ioctls by name") \
+	X(memory, "what is allocated") \
+	X(advice, "what could be won") \
+	X(steps, "how long steps take, and what they are made of") \
+	X(launches, "what launching costs") \
+	X(copies, "copies and their bandwidth") \
 	X(queues, "how many launches wait")
-#define X(title, words) \
-	const struct gt_view_ops gt_view_##title = { \
-		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \
-		.detach = report_detach, .arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, \
-		.is_searching = report_looks, .draw = report_draw, \
+/* clang-format on */
+#define X(title, words)                                                                            \
+	const struct gt_view_ops gt_view_##title = {                                               \
+		.name = #title,                                                                    \
+		.help = words,                                                                     \
+		.state_size = sizeof(struct report),                                               \
+		.open = report_open,                                                               \
+		.close = report_close,                                                             \
+		.detach = report_detach,                                                           \
+		.arrange = report_arrange,                                                         \
+		.step = report_step,                                                               \
+		.act = report_act,                                                                 \
+		.answer = report_answer,                                                           \
+		.is_searching = report_looks,                                                      \
+		.draw = report_draw,                                                               \
 	};
 REPORTS(X)
 #undef X

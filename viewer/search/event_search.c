@@ -1,41 +1,50 @@
-/* Blocks are gone through by start, or from the last one back. The best row so far is the answer when no block that is left can have a
- * better one: going on, when none starts before it; going back, when none reaches to where it starts. */
+/* Blocks are gone through by start, or from the last one back. The best row so far is the answer
+ * when no block that is left can have a better one: going on, when none starts before it; going
+ * back, when none reaches to where it starts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "viewer/util/deadline.h"
 #include "viewer/search/event_search.h"
 
-struct place { const struct gt_block *block; int64_t start, reach; uint32_t segment; };	/* the viewer's time; reach: and of all before it */
+/* the viewer's time; reach: and of all before it */
+struct place {
+	const struct gt_block *block;
+	int64_t start, reach;
+	uint32_t segment;
+};
 struct gt_event_search {
 	struct gt_archive *archive;
 	struct gt_search_spec what;
 	struct gt_event_ref call;
-	struct place *places;		/* by start */
+	struct place *places; /* by start */
 	size_t n, cap, done;
-	uint8_t **wanted;		/* by segment: a byte per type, 2: not asked yet */
+	uint8_t **wanted; /* by segment: a byte per type, 2: not asked yet */
 	/* the current block */
 	const struct place *at;
-	uint32_t row;			/* the first row of the current run */
+	uint32_t row; /* the first row of the current run */
 	/* the best so far */
 	const struct place *best;
 	uint32_t best_row;
-	int64_t best_start;		/* the viewer's time */
+	int64_t best_start; /* the viewer's time */
 };
 
 /* ---- which blocks ---- */
 
 static uint32_t kinds_for(enum gt_search_kind what)
 {
-	return what == GT_SEARCH_ERROR ? GT_BIT(GT_CALL) : what == GT_SEARCH_LAUNCHED ? GT_BIT(GT_GPU) :
-	       GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+	return what == GT_SEARCH_ERROR ? GT_BIT(GT_CALL)
+		: what == GT_SEARCH_LAUNCHED
+		? GT_BIT(GT_GPU)
+		: GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 }
 
 static int add_place(struct gt_event_search *h, uint32_t segment, const struct gt_block *b)
 {
 	int64_t offset = gt_archive_offset(h->archive, segment);
 
-	if (!(kinds_for(h->what.what) & GT_BIT(b->kind)) || b->start - offset >= h->what.to || b->end - offset < h->what.from)
+	if (!(kinds_for(h->what.what) & GT_BIT(b->kind)) || b->start - offset >= h->what.to ||
+		b->end - offset < h->what.from)
 		return 0;
 	if (gt_grow(&h->places, &h->cap, h->n + 1, sizeof(*h->places)))
 		return -ENOMEM;
@@ -69,7 +78,8 @@ static int add_strip(struct gt_event_search *h, const struct gt_strip_key *strip
 	int code = gt_block_schedule_add(&v, h->archive, strip, 0);
 
 	if (!code)
-		code = gt_block_schedule_find(&v, h->archive, strip->segment, (struct gt_range){ INT64_MIN, INT64_MAX });
+		code = gt_block_schedule_find(
+			&v, h->archive, strip->segment, (struct gt_range){ INT64_MIN, INT64_MAX });
 	for (size_t i = 0; !code && i < v.ntodo; i++)
 		code = add_place(h, strip->segment, v.todo[i].block);
 	gt_block_schedule_release(&v);
@@ -129,7 +139,8 @@ static bool is_wanted(struct gt_event_search *h, const struct gt_segment *seg, u
 	return w && *w;
 }
 
-struct gt_event_search *gt_event_search_new(struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err)
+struct gt_event_search *gt_event_search_new(
+	struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err)
 {
 	struct gt_event_search *h = calloc(1, sizeof(*h));
 
@@ -151,7 +162,8 @@ void gt_event_search_free(struct gt_event_search *h)
 {
 	if (!h)
 		return;
-	for (uint32_t s = 0; h->wanted && s < gt_reader_segments(gt_archive_reader(h->archive)); s++)
+	for (uint32_t s = 0; h->wanted && s < gt_reader_segments(gt_archive_reader(h->archive));
+		s++)
 		free(h->wanted[s]);
 	free(h->wanted);
 	free(h->places);
@@ -203,7 +215,8 @@ static void note_launched(struct gt_event_search *h, const struct gt_cols *c, ui
 	for (uint32_t i = 0; track && start && join && i < c->n && k < n; i++) {
 		if (c->code && c->code[i] != code)
 			continue;
-		if (join[k] && track[k] == h->call.lane.strip.track && (int64_t)start[k] == h->call.start)
+		if (join[k] && track[k] == h->call.lane.strip.track &&
+			(int64_t)start[k] == h->call.start)
 			note(h, c, i);
 		k++;
 	}
@@ -213,7 +226,9 @@ static bool is_of_strip(const struct gt_event_search *h, const struct gt_cols *c
 {
 	const struct gt_strip_key *of = h->what.strip;
 
-	return !of || (of->derived ? gt_archive_joins(h->archive, of->segment, c->track, of->track) : c->track == of->track);
+	return !of ||
+		(of->derived ? gt_archive_joins(h->archive, of->segment, c->track, of->track)
+			     : c->track == of->track);
 }
 
 static int look(void *arg, unsigned worker, const struct gt_cols *c)
@@ -223,7 +238,8 @@ static int look(void *arg, unsigned worker, const struct gt_cols *c)
 	if (is_of_strip(h, c)) {
 		for (uint32_t i = 0; h->what.what == GT_SEARCH_ERROR && i < c->nret; i++)
 			note(h, c, c->ret_row[i]);
-		for (uint32_t code = 0; h->what.what == GT_SEARCH_LAUNCHED && code < c->ntypes; code++)
+		for (uint32_t code = 0; h->what.what == GT_SEARCH_LAUNCHED && code < c->ntypes;
+			code++)
 			if (c->types[code] != GT_NONE)
 				note_launched(h, c, code);
 		if (h->what.what == GT_SEARCH_TYPE)
@@ -238,7 +254,8 @@ static bool is_over(const struct gt_event_search *h)
 {
 	if (h->done == h->n || !h->best)
 		return h->done == h->n;
-	return h->what.backward ? h->places[h->n - 1 - h->done].reach < h->best_start : h->places[h->done].start >= h->best_start;
+	return h->what.backward ? h->places[h->n - 1 - h->done].reach < h->best_start
+				: h->places[h->done].start >= h->best_start;
 }
 
 int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *err)
@@ -247,7 +264,8 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 	int code = 0;
 
 	while (!code && !is_over(h) && !gt_is_over(deadline)) {
-		struct gt_filter one = { .nentries = 1, .args = h->what.what == GT_SEARCH_LAUNCHED };
+		struct gt_filter one = { .nentries = 1,
+			.args = h->what.what == GT_SEARCH_LAUNCHED };
 
 		h->at = &h->places[h->what.backward ? h->n - 1 - h->done : h->done];
 		h->row = 0;
@@ -261,14 +279,20 @@ int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *
 
 bool gt_event_search_result(const struct gt_event_search *h, struct gt_event_ref *found)
 {
-	const struct gt_open_block *r = h->best ? gt_archive_rows(h->archive, h->best->segment, h->best->block, NULL) : NULL;
+	const struct gt_open_block *r = h->best
+		? gt_archive_rows(h->archive, h->best->segment, h->best->block, NULL)
+		: NULL;
 
 	for (uint32_t k = 0; r && k < r->nruns; k++)
 		if (h->best_row - r->runs[k].first < r->runs[k].n) {
-			*found = gt_event_ref_of_row(r, h->best->block, r->runs[k].track, h->best_row);
+			*found = gt_event_ref_of_row(
+				r, h->best->block, r->runs[k].track, h->best_row);
 			return true;
 		}
 	return false;
 }
 
-unsigned gt_event_search_percent(const struct gt_event_search *h) { return is_over(h) || !h->n ? 100 : (unsigned)(h->done * 99 / h->n); }
+unsigned gt_event_search_percent(const struct gt_event_search *h)
+{
+	return is_over(h) || !h->n ? 100 : (unsigned)(h->done * 99 / h->n);
+}

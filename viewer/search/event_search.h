@@ -5,26 +5,32 @@
 #include "viewer/model/event_lookup.h"
 
 enum gt_search_kind {
-	GT_SEARCH_TYPE,		/* rows of given types */
-	GT_SEARCH_ERROR,		/* calls that failed */
-	GT_SEARCH_LAUNCHED,	/* the first GPU work that a call launched */
+	GT_SEARCH_TYPE,     /* rows of given types */
+	GT_SEARCH_ERROR,    /* calls that failed */
+	GT_SEARCH_LAUNCHED, /* the first GPU work that a call launched */
 };
 struct gt_search_spec {
 	enum gt_search_kind what;
 	/* GT_SEARCH_TYPE: returns whether the type matches; called once per segment and type. */
 	bool (*wants)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
 	void *arg;
-	const struct gt_event_ref *call;	/* GT_SEARCH_LAUNCHED; borrowed until gt_event_search_new returns */
-	const struct gt_strip_key *strip; /* searches only this strip; NULL: everywhere. Borrowed during the search */
-	int64_t from, to;		/* the viewer's time: only rows that start in [from, to) */
-	bool backward;			/* finds the last such row instead of the first; not for GT_SEARCH_LAUNCHED */
+	/* GT_SEARCH_LAUNCHED; borrowed until gt_event_search_new returns */
+	const struct gt_event_ref *call;
+	/* searches only this strip; NULL: everywhere. Borrowed during the search */
+	const struct gt_strip_key *strip;
+	int64_t from, to; /* the viewer's time: only rows that start in [from, to) */
+	/* finds the last such row instead of the first; not for GT_SEARCH_LAUNCHED */
+	bool backward;
 };
 struct gt_event_search;
-struct gt_event_search *gt_event_search_new(struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err);	/* new: free it. NULL: no memory */
-void gt_event_search_free(struct gt_event_search *h);				/* NULL is fine */
+/* new: free it. NULL: no memory */
+struct gt_event_search *gt_event_search_new(
+	struct gt_archive *a, const struct gt_search_spec *what, struct gt_err *err);
+void gt_event_search_free(struct gt_event_search *h); /* NULL is fine */
 /* Works for at most `us` µs (0: until done). 1: there is more to do, 0: it is complete,
  * negative: error. */
 int gt_event_search_step(struct gt_event_search *h, uint64_t us, struct gt_err *err);
-bool gt_event_search_result(const struct gt_event_search *h, struct gt_event_ref *found);	/* when the search is complete; false: there is no such row */
+/* when the search is complete; false: there is no such row */
+bool gt_event_search_result(const struct gt_event_search *h, struct gt_event_ref *found);
 unsigned gt_event_search_percent(const struct gt_event_search *h);
 #endif

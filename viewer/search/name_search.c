@@ -1,4 +1,5 @@
-/* Names are few where rows are many: the expression is tried on each name once, and rows are counted by their types. */
+/* Names are few where rows are many: the expression is tried on each name once, and rows are
+ * counted by their types. */
 #include "viewer/search/name_search.h"
 
 #include <stdio.h>
@@ -8,15 +9,17 @@
 #include "viewer/util/deadline.h"
 #include "viewer/search/search_regex.h"
 
-struct place { uint32_t segment, entry; };
+struct place {
+	uint32_t segment, entry;
+};
 struct gt_name_search {
 	struct gt_archive *archive;
 	struct gt_search_regex expression;
-	uint8_t **has;			/* by segment and type */
-	uint32_t *ntypes;		/* that there were */
+	uint8_t **has;    /* by segment and type */
+	uint32_t *ntypes; /* that there were */
 	uint32_t nsegments;
 	bool any;
-	struct place *places;		/* blocks that are to be counted */
+	struct place *places; /* blocks that are to be counted */
 	size_t n, cap, done;
 	uint64_t count;
 };
@@ -25,11 +28,14 @@ static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN
 
 /* ---- names ---- */
 
-static bool matches(const struct gt_search_regex *e, struct gt_display_name *spell, const struct gt_segment *seg, uint32_t type)
+static bool matches(const struct gt_search_regex *e, struct gt_display_name *spell,
+	const struct gt_segment *seg, uint32_t type)
 {
-	const char *name = gt_type_name(seg, type), *shown = gt_display_name_of_type(spell, seg, type);
+	const char *name = gt_type_name(seg, type),
+		   *shown = gt_display_name_of_type(spell, seg, type);
 
-	return gt_search_regex_matches(e, shown) || (shown != name && gt_search_regex_matches(e, name));
+	return gt_search_regex_matches(e, shown) ||
+		(shown != name && gt_search_regex_matches(e, name));
 }
 
 static int try_names(struct gt_name_search *f, struct gt_display_name *spell)
@@ -69,7 +75,9 @@ static int find_places(struct gt_name_search *f)
 
 	for (uint32_t s = 0; !rc && f->any && s < f->nsegments; s++) {
 		rc = add_list(f, s, GT_NONE);
-		for (uint32_t t = 0; !rc && t < gt_reader_segment(gt_archive_reader(f->archive), s)->ntracks; t++)
+		for (uint32_t t = 0;
+			!rc && t < gt_reader_segment(gt_archive_reader(f->archive), s)->ntracks;
+			t++)
 			rc = add_list(f, s, t);
 	}
 	return rc;
@@ -77,7 +85,8 @@ static int find_places(struct gt_name_search *f)
 
 /* ---- open and free ---- */
 
-struct gt_name_search *gt_name_search_new(struct gt_archive *a, struct gt_display_name *spell, const char *expression, struct gt_err *err)
+struct gt_name_search *gt_name_search_new(struct gt_archive *a, struct gt_display_name *spell,
+	const char *expression, struct gt_err *err)
 {
 	struct gt_name_search *f = calloc(1, sizeof(*f));
 	int rc = f ? gt_search_regex_init(&f->expression, expression, err) : 0;
@@ -120,7 +129,8 @@ bool gt_name_search_matches(const struct gt_name_search *f, uint32_t segment, ui
 	return segment < f->nsegments && type < f->ntypes[segment] && f->has[segment][type];
 }
 
-bool gt_name_search_matches_type(const struct gt_segment *seg, const struct gt_type *type, void *finds)
+bool gt_name_search_matches_type(
+	const struct gt_segment *seg, const struct gt_type *type, void *finds)
 {
 	return gt_name_search_matches(finds, seg->index, (uint32_t)(type - seg->types));
 }
@@ -154,7 +164,9 @@ int gt_name_search_step(struct gt_name_search *f, uint64_t us, struct gt_err *er
 
 	while (!code && f->done < f->n && !gt_is_over(deadline)) {
 		const struct place *at = &f->places[f->done++];
-		struct gt_filter one = { .segment = at->segment + 1, .entries = &at->entry, .nentries = 1 };
+		struct gt_filter one = {
+			.segment = at->segment + 1, .entries = &at->entry, .nentries = 1
+		};
 
 		code = gt_scan(gt_archive_reader(f->archive), &one, GT_ANY_ORDER, 1, count, f, err);
 	}

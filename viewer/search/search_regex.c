@@ -6,7 +6,8 @@
 
 int gt_search_regex_init(struct gt_search_regex *e, const char *text, struct gt_err *err)
 {
-	const char *much = strlen(text) >= GT_SEARCH_REGEX_SIZE ? "it is too long" : gt_regex_refusal(text);
+	const char *much =
+		strlen(text) >= GT_SEARCH_REGEX_SIZE ? "it is too long" : gt_regex_refusal(text);
 	char why[120];
 	int rc = much ? 0 : regcomp(&e->re, text, REG_EXTENDED | REG_NOSUB);
 

@@ -1,17 +1,17 @@
-/* What terminals send for a key has grown for fifty years. A character is itself in UTF-8, Ctrl takes three bits away, and Alt
- * puts ESC before. All else begins with ESC too, so that ESC alone is known only by what does not follow: who calls waits a
- * moment, then says `last`.
+/* What terminals send for a key has grown for fifty years. A character is itself in UTF-8, Ctrl
+ * takes three bits away, and Alt puts ESC before. All else begins with ESC too, so that ESC alone
+ * is known only by what does not follow: who calls waits a moment, then says `last`.
  *
- *   ESC [ 1 ; 5 D      arrows and their like, the second number saying 1 + Shift 1, Alt 2, Ctrl 4     (xterm, and most since)
- *   ESC [ 5 ; 2 ~      PgUp and its like, by number; rxvt ends with $ ^ @ instead of ~ ; 2
- *   ESC O A            the same keys in application mode, and those of the keypad
+ *   ESC [ 1 ; 5 D      arrows and their like, the second number saying 1 + Shift 1, Alt 2, Ctrl 4
+ * (xterm, and most since) ESC [ 5 ; 2 ~      PgUp and its like, by number; rxvt ends with $ ^ @
+ * instead of ~ ; 2 ESC O A            the same keys in application mode, and those of the keypad
  *   ESC [ [ A          F1 to F5 on the Linux console
  *   ESC [ 97 ; 5 u     any character with modifiers (newer terminals, when asked to)
  *   ESC [ < 0 ; 5 ; 9 M, ESC [ M abc      the mouse, in numbers and, older, in bytes
  *   ESC ] ... BEL, ESC P ... ESC \        answers to questions; nobody asked, so they mean nothing
  *
- * Anything may come: a user pastes a file, a line has noise. So every way through here ends, with bytes that mean nothing if
- * need be.
+ * Anything may come: a user pastes a file, a line has noise. So every way through here ends, with
+ * bytes that mean nothing if need be.
  */
 #include "viewer/term/key_decoder.h"
 
@@ -22,7 +22,8 @@
 
 static size_t character(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 {
-	static const uint8_t more[16] = { [12] = 1, 1, 2, 3 };	/* bytes that follow, by the first four bits */
+	/* bytes that follow, by the first four bits */
+	static const uint8_t more[16] = { [12] = 1, 1, 2, 3 };
 	size_t len;
 
 	if (n <= more[*p >> 4] && !last)
@@ -49,11 +50,14 @@ static uint16_t place(unsigned n)
 	return n < 1 ? 0 : n > UINT16_MAX ? UINT16_MAX : (uint16_t)(n - 1);
 }
 
-/* Bits of an event: 0 to 1 the button, 4 Shift, 8 Alt, 16 Ctrl, 32 it moves, 64 the wheel, 128 buttons that few mice have. */
+/* Bits of an event: 0 to 1 the button, 4 Shift, 8 Alt, 16 Ctrl, 32 it moves, 64 the wheel, 128
+ * buttons that few mice have. */
 static void mouse(unsigned bits, unsigned x, unsigned y, bool released, struct gt_key *k)
 {
-	static const uint32_t wheel[4] = { GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN, GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN };
-	uint8_t with = (bits & 4 ? GT_WITH_SHIFT : 0) | (bits & 8 ? GT_WITH_ALT : 0) | (bits & 16 ? GT_WITH_CTRL : 0);
+	static const uint32_t wheel[4] = { GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN, GT_KEY_WHEEL_UP,
+		GT_KEY_WHEEL_DOWN };
+	uint8_t with = (bits & 4 ? GT_WITH_SHIFT : 0) | (bits & 8 ? GT_WITH_ALT : 0) |
+		(bits & 16 ? GT_WITH_CTRL : 0);
 
 	if (bits & ~127u || (bits & 64 && released) || (!(bits & 64) && bits & 3))
 		return;
@@ -66,7 +70,8 @@ static void mouse(unsigned bits, unsigned x, unsigned y, bool released, struct g
 	}
 }
 
-/* Behind ESC [ M: three bytes, each 32 more than what it says. The button is not told when it is let go: 3. */
+/* Behind ESC [ M: three bytes, each 32 more than what it says. The button is not told when it is
+ * let go: 3. */
 static size_t old_mouse(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 {
 	unsigned bits;
@@ -75,23 +80,53 @@ static size_t old_mouse(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 		return last ? n : 0;
 	bits = p[3] - 32u;
 	if (p[3] >= 32 && p[4] > 32 && p[5] > 32)
-		mouse((bits & 67) == 3 ? bits & ~3u : bits, p[4] - 32u, p[5] - 32u, (bits & 99) == 3, k);
+		mouse((bits & 67) == 3 ? bits & ~3u : bits, p[4] - 32u, p[5] - 32u,
+			(bits & 99) == 3, k);
 	return 6;
 }
 
 /* ---- ESC [ ---- */
 
-static const uint32_t by_number[] = {	/* as in ESC [ 5 ~ */
-	[1] = GT_KEY_HOME, GT_KEY_INSERT, GT_KEY_DELETE, GT_KEY_END, GT_KEY_PAGE_UP, GT_KEY_PAGE_DOWN, GT_KEY_HOME, GT_KEY_END,
-	[11] = GT_KEY_F1, GT_KEY_F1 + 1, GT_KEY_F1 + 2, GT_KEY_F1 + 3, GT_KEY_F1 + 4,
-	[17] = GT_KEY_F1 + 5, GT_KEY_F1 + 6, GT_KEY_F1 + 7, GT_KEY_F1 + 8, GT_KEY_F1 + 9, [23] = GT_KEY_F1 + 10, GT_KEY_F1 + 11,
+static const uint32_t by_number[] = {
+	/* as in ESC [ 5 ~ */
+	[1] = GT_KEY_HOME,
+	GT_KEY_INSERT,
+	GT_KEY_DELETE,
+	GT_KEY_END,
+	GT_KEY_PAGE_UP,
+	GT_KEY_PAGE_DOWN,
+	GT_KEY_HOME,
+	GT_KEY_END,
+	[11] = GT_KEY_F1,
+	GT_KEY_F1 + 1,
+	GT_KEY_F1 + 2,
+	GT_KEY_F1 + 3,
+	GT_KEY_F1 + 4,
+	[17] = GT_KEY_F1 + 5,
+	GT_KEY_F1 + 6,
+	GT_KEY_F1 + 7,
+	GT_KEY_F1 + 8,
+	GT_KEY_F1 + 9,
+	[23] = GT_KEY_F1 + 10,
+	GT_KEY_F1 + 11,
 };
 
 static uint32_t by_letter(uint8_t c)
 {
-	static const struct { char letter; uint32_t key; } letters[] = {
-		{ 'A', GT_KEY_UP }, { 'B', GT_KEY_DOWN }, { 'C', GT_KEY_RIGHT }, { 'D', GT_KEY_LEFT }, { 'F', GT_KEY_END },
-		{ 'H', GT_KEY_HOME }, { 'P', GT_KEY_F1 }, { 'Q', GT_KEY_F1 + 1 }, { 'R', GT_KEY_F1 + 2 }, { 'S', GT_KEY_F1 + 3 },
+	static const struct {
+		char letter;
+		uint32_t key;
+	} letters[] = {
+		{ 'A', GT_KEY_UP },
+		{ 'B', GT_KEY_DOWN },
+		{ 'C', GT_KEY_RIGHT },
+		{ 'D', GT_KEY_LEFT },
+		{ 'F', GT_KEY_END },
+		{ 'H', GT_KEY_HOME },
+		{ 'P', GT_KEY_F1 },
+		{ 'Q', GT_KEY_F1 + 1 },
+		{ 'R', GT_KEY_F1 + 2 },
+		{ 'S', GT_KEY_F1 + 3 },
 		{ 'Z', GT_KEY_BACKTAB },
 	};
 
@@ -105,7 +140,8 @@ static uint32_t by_letter(uint8_t c)
 static uint8_t modifiers(unsigned n)
 {
 	n = n ? n - 1 : 0;
-	return (n & 1 ? GT_WITH_SHIFT : 0) | (n & 2 || n & 8 ? GT_WITH_ALT : 0) | (n & 4 ? GT_WITH_CTRL : 0);
+	return (n & 1 ? GT_WITH_SHIFT : 0) | (n & 2 || n & 8 ? GT_WITH_ALT : 0) |
+		(n & 4 ? GT_WITH_CTRL : 0);
 }
 
 /* A character that came as a number. */
@@ -124,13 +160,23 @@ static void numbered(unsigned ch, uint8_t with, struct gt_key *k)
 	gt_key_normalize(k, with);
 }
 
-struct csi { char private; uint8_t final; unsigned n, v[4]; };
+struct csi {
+	char private;
+	uint8_t final;
+	unsigned n, v[4];
+};
 
 static void csi_key(const struct csi *c, struct gt_key *k)
 {
 	uint8_t with = modifiers(c->v[1]);
-	static const struct { char end; uint8_t with; } rxvt[] = {
-		{ '~', 0 }, { '$', GT_WITH_SHIFT }, { '^', GT_WITH_CTRL }, { '@', GT_WITH_SHIFT | GT_WITH_CTRL },
+	static const struct {
+		char end;
+		uint8_t with;
+	} rxvt[] = {
+		{ '~', 0 },
+		{ '$', GT_WITH_SHIFT },
+		{ '^', GT_WITH_CTRL },
+		{ '@', GT_WITH_SHIFT | GT_WITH_CTRL },
 	};
 
 	if (c->private == '<' && (c->final == 'M' || c->final == 'm'))
@@ -148,7 +194,9 @@ static void csi_key(const struct csi *c, struct gt_key *k)
 	}
 	for (size_t i = 0; i < sizeof(rxvt) / sizeof(*rxvt); i++)
 		if (c->final == (uint8_t)rxvt[i].end) {
-			k->key = c->v[0] < sizeof(by_number) / sizeof(*by_number) ? by_number[c->v[0]] : GT_KEY_NONE;
+			k->key = c->v[0] < sizeof(by_number) / sizeof(*by_number)
+				? by_number[c->v[0]]
+				: GT_KEY_NONE;
 			with |= rxvt[i].with;
 		}
 	if (k->key)
@@ -180,7 +228,7 @@ static size_t csi(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 				csi_key(&c, k);
 			return p[i] < 0x7f ? i + 1 : i;
 		} else if (p[i] < 0x20) {
-			return i;	/* cut short: what follows is something else */
+			return i; /* cut short: what follows is something else */
 		}
 	}
 	return i < GT_KEY_DECODE_MAX && !last ? 0 : i;
@@ -196,7 +244,7 @@ static size_t ss3(const uint8_t *p, size_t n, bool last, struct gt_key *k)
 		k->key = GT_KEY_ENTER;
 	if (p[2] >= 'j' && p[2] <= 'y')
 		k->key = p[2] - 64u;
-	if (p[2] >= 'a' && p[2] <= 'd') {	/* rxvt */
+	if (p[2] >= 'a' && p[2] <= 'd') { /* rxvt */
 		k->key = by_letter(p[2] - 32);
 		gt_key_normalize(k, GT_WITH_CTRL);
 	}
@@ -216,7 +264,8 @@ static size_t answer(const uint8_t *p, size_t n, bool last)
 }
 
 /* The longest of the terminal's own that begins here. */
-static const struct gt_key_sequence *find(const uint8_t *p, size_t n, const struct gt_key_sequence *own, size_t nown, bool *may)
+static const struct gt_key_sequence *find(
+	const uint8_t *p, size_t n, const struct gt_key_sequence *own, size_t nown, bool *may)
 {
 	const struct gt_key_sequence *best = NULL;
 
@@ -233,11 +282,15 @@ static const struct gt_key_sequence *find(const uint8_t *p, size_t n, const stru
 	return best;
 }
 
-/* Behind ESC stands what is no sequence: Alt with a character, or with a key that has a sequence itself, or ESC twice. */
-static size_t with_alt(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own, size_t nown, struct gt_key *k)
+/* Behind ESC stands what is no sequence: Alt with a character, or with a key that has a sequence
+ * itself, or ESC twice. */
+static size_t with_alt(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own,
+	size_t nown, struct gt_key *k)
 {
 	bool again = p[1] == ESC && !(n > 2 && p[2] == ESC) && !(n == 2 && last);
-	size_t used = again ? gt_key_decode(p + 1, n - 1, last, own, nown, k) : p[1] != ESC ? character(p + 1, n - 1, last, k) : 1;
+	size_t used = again   ? gt_key_decode(p + 1, n - 1, last, own, nown, k)
+		: p[1] != ESC ? character(p + 1, n - 1, last, k)
+			      : 1;
 
 	if (!used)
 		return 0;
@@ -249,7 +302,8 @@ static size_t with_alt(const uint8_t *p, size_t n, bool last, const struct gt_ke
 	return used + 1;
 }
 
-size_t gt_key_decode(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own, size_t nown, struct gt_key *k)
+size_t gt_key_decode(const uint8_t *p, size_t n, bool last, const struct gt_key_sequence *own,
+	size_t nown, struct gt_key *k)
 {
 	const struct gt_key_sequence *s;
 	bool may = false;
@@ -270,7 +324,7 @@ size_t gt_key_decode(const uint8_t *p, size_t n, bool last, const struct gt_key_
 		k->key = last ? GT_KEY_ESC : GT_KEY_NONE;
 		return last;
 	}
-	if (n == 2 && last)	/* no more will come, so it is no sequence */
+	if (n == 2 && last) /* no more will come, so it is no sequence */
 		return with_alt(p, n, last, own, nown, k);
 	if (p[1] == '[')
 		return csi(p, n, last, k);

@@ -1,5 +1,6 @@
-/* Words for keys, and scripts of them: what --render and the tests let a user do. Each key has one word that is printed; of those
- * that people write otherwise too (Return, Escape), scripts take both. */
+/* Words for keys, and scripts of them: what --render and the tests let a user do. Each key has one
+ * word that is printed; of those that people write otherwise too (Return, Escape), scripts take
+ * both. */
 #include "viewer/term/keys.h"
 
 #include <errno.h>
@@ -9,37 +10,75 @@
 #include <strings.h>
 #include "formats/text/utf8.h"
 
-struct word { const char *word; uint32_t key; };
-static const struct word words[] = {	/* the first of a key is the one that is printed */
-	{ "Tab", GT_KEY_TAB }, { "Enter", GT_KEY_ENTER }, { "Esc", GT_KEY_ESC }, { "Space", ' ' }, { "Quote", '\'' },
-	{ "Backspace", GT_KEY_BACKSPACE }, { "Left", GT_KEY_LEFT }, { "Right", GT_KEY_RIGHT }, { "Up", GT_KEY_UP },
+struct word {
+	const char *word;
+	uint32_t key;
+};
+static const struct word words[] = {
+	/* the first of a key is the one that is printed */
+	{ "Tab", GT_KEY_TAB },
+	{ "Enter", GT_KEY_ENTER },
+	{ "Esc", GT_KEY_ESC },
+	{ "Space", ' ' },
+	{ "Quote", '\'' },
+	{ "Backspace", GT_KEY_BACKSPACE },
+	{ "Left", GT_KEY_LEFT },
+	{ "Right", GT_KEY_RIGHT },
+	{ "Up", GT_KEY_UP },
 	{ "Down", GT_KEY_DOWN },
-	{ "PgUp", GT_KEY_PAGE_UP }, { "PgDn", GT_KEY_PAGE_DOWN }, { "Home", GT_KEY_HOME }, { "End", GT_KEY_END },
+	{ "PgUp", GT_KEY_PAGE_UP },
+	{ "PgDn", GT_KEY_PAGE_DOWN },
+	{ "Home", GT_KEY_HOME },
+	{ "End", GT_KEY_END },
 	{ "Ins", GT_KEY_INSERT },
-	{ "Del", GT_KEY_DELETE }, { "S-Tab", GT_KEY_BACKTAB }, { "S-Left", GT_KEY_SHIFT_LEFT }, { "S-Right", GT_KEY_SHIFT_RIGHT },
-	{ "press", GT_KEY_PRESS }, { "drag", GT_KEY_DRAG }, { "release", GT_KEY_RELEASE }, { "second-press", GT_KEY_DOUBLE },
-	{ "wheel-up", GT_KEY_WHEEL_UP }, { "wheel-down", GT_KEY_WHEEL_DOWN }, { "resize", GT_KEY_RESIZE },
+	{ "Del", GT_KEY_DELETE },
+	{ "S-Tab", GT_KEY_BACKTAB },
+	{ "S-Left", GT_KEY_SHIFT_LEFT },
+	{ "S-Right", GT_KEY_SHIFT_RIGHT },
+	{ "press", GT_KEY_PRESS },
+	{ "drag", GT_KEY_DRAG },
+	{ "release", GT_KEY_RELEASE },
+	{ "second-press", GT_KEY_DOUBLE },
+	{ "wheel-up", GT_KEY_WHEEL_UP },
+	{ "wheel-down", GT_KEY_WHEEL_DOWN },
+	{ "resize", GT_KEY_RESIZE },
 	{ "gone", GT_KEY_GONE },
-	{ "Return", GT_KEY_ENTER }, { "Escape", GT_KEY_ESC }, { "PageUp", GT_KEY_PAGE_UP }, { "PageDown", GT_KEY_PAGE_DOWN },
-	{ "Insert", GT_KEY_INSERT }, { "Delete", GT_KEY_DELETE },
+	{ "Return", GT_KEY_ENTER },
+	{ "Escape", GT_KEY_ESC },
+	{ "PageUp", GT_KEY_PAGE_UP },
+	{ "PageDown", GT_KEY_PAGE_DOWN },
+	{ "Insert", GT_KEY_INSERT },
+	{ "Delete", GT_KEY_DELETE },
 };
 #define NWORDS (sizeof(words) / sizeof(*words))
 
-/* Several things that one does with the mouse, in short; the last `moved` of them at a second place. */
-static const struct gesture { const char *word; uint8_t n, moved; uint32_t keys[4]; } gestures[] = {
+/* Several things that one does with the mouse, in short; the last `moved` of them at a second
+ * place. */
+static const struct gesture {
+	const char *word;
+	uint8_t n, moved;
+	uint32_t keys[4];
+} gestures[] = {
 	{ "click", 2, 0, { GT_KEY_PRESS, GT_KEY_RELEASE } },
 	{ "double", 4, 0, { GT_KEY_PRESS, GT_KEY_RELEASE, GT_KEY_DOUBLE, GT_KEY_RELEASE } },
 	{ "drag", 3, 2, { GT_KEY_PRESS, GT_KEY_DRAG, GT_KEY_RELEASE } },
 };
 
-static const struct { uint8_t with; char letter; } modifiers[] = {
-	{ GT_WITH_CTRL, 'C' }, { GT_WITH_ALT, 'M' }, { GT_WITH_SHIFT, 'S' },
+static const struct {
+	uint8_t with;
+	char letter;
+} modifiers[] = {
+	{ GT_WITH_CTRL, 'C' },
+	{ GT_WITH_ALT, 'M' },
+	{ GT_WITH_SHIFT, 'S' },
 };
 
 /* What stands between the two numbers that belong to a key: 10,5 or 80x24; 0: none do. */
 static char between(uint32_t key)
 {
-	return key >= GT_KEY_PRESS && key <= GT_KEY_WHEEL_DOWN ? ',' : key == GT_KEY_RESIZE ? 'x' : 0;
+	return key >= GT_KEY_PRESS && key <= GT_KEY_WHEEL_DOWN ? ','
+		: key == GT_KEY_RESIZE                         ? 'x'
+							       : 0;
 }
 
 /* ---- keys to words ---- */
@@ -64,7 +103,8 @@ static bool put_name(char *to, size_t room, struct gt_key k)
 	else if (k.key >= GT_KEY_F1 && k.key <= GT_KEY_F12)
 		snprintf(to, room, "F%u", k.key - GT_KEY_F1 + 1);
 	else if (k.key < 32 && k.key)
-		snprintf(to, room, "C-%c", k.key < 27 ? (char)(k.key + 'a' - 1) : (char)(k.key + '@'));
+		snprintf(to, room, "C-%c",
+			k.key < 27 ? (char)(k.key + 'a' - 1) : (char)(k.key + '@'));
 	else if (k.key > 32 && k.key < 0x110000)
 		snprintf(to, room, "%.*s", (int)gt_utf8_put(utf8, k.key), utf8);
 	else
@@ -86,7 +126,10 @@ const char *gt_key_word(struct gt_key k, char to[GT_KEY_WORD])
 
 /* ---- words to keys ---- */
 
-struct part { const char *s; size_t n; };
+struct part {
+	const char *s;
+	size_t n;
+};
 
 static struct part next_part(const char **at)
 {
@@ -128,20 +171,26 @@ static uint8_t take_modifiers(struct part *p)
 {
 	uint8_t with = 0;
 
-	for (size_t i = 0; p->n > 2 && p->s[1] == '-' && i < sizeof(modifiers) / sizeof(*modifiers); i++)
+	for (size_t i = 0; p->n > 2 && p->s[1] == '-' && i < sizeof(modifiers) / sizeof(*modifiers);
+		i++)
 		if (modifiers[i].letter == p->s[0]) {
 			with |= modifiers[i].with;
 			*p = (struct part){ p->s + 2, p->n - 2 };
-			i = (size_t)-1;		/* in any order */
+			i = (size_t)-1; /* in any order */
 		}
 	return with;
 }
 
 void gt_key_normalize(struct gt_key *k, uint8_t with)
 {
-	static const struct { uint32_t plain, other; uint8_t with; } own[] = {
-		{ GT_KEY_TAB, GT_KEY_BACKTAB, GT_WITH_SHIFT }, { GT_KEY_LEFT, GT_KEY_SHIFT_LEFT, GT_WITH_SHIFT },
-		{ GT_KEY_RIGHT, GT_KEY_SHIFT_RIGHT, GT_WITH_SHIFT }, { 'h', GT_KEY_BACKSPACE, GT_WITH_CTRL },
+	static const struct {
+		uint32_t plain, other;
+		uint8_t with;
+	} own[] = {
+		{ GT_KEY_TAB, GT_KEY_BACKTAB, GT_WITH_SHIFT },
+		{ GT_KEY_LEFT, GT_KEY_SHIFT_LEFT, GT_WITH_SHIFT },
+		{ GT_KEY_RIGHT, GT_KEY_SHIFT_RIGHT, GT_WITH_SHIFT },
+		{ 'h', GT_KEY_BACKSPACE, GT_WITH_CTRL },
 		{ 'm', GT_KEY_ENTER, GT_WITH_CTRL },
 	};
 
@@ -152,7 +201,8 @@ void gt_key_normalize(struct gt_key *k, uint8_t with)
 			k->with &= (uint8_t)~own[i].with;
 			return;
 		}
-	if (with & GT_WITH_CTRL && ((k->key >= 'a' && k->key <= 'z') || (k->key >= '[' && k->key <= '_'))) {
+	if (with & GT_WITH_CTRL &&
+		((k->key >= 'a' && k->key <= 'z') || (k->key >= '[' && k->key <= '_'))) {
 		k->key &= 31;
 		k->with &= (uint8_t)~GT_WITH_CTRL;
 	}
@@ -160,7 +210,9 @@ void gt_key_normalize(struct gt_key *k, uint8_t with)
 
 static bool function_key(struct part p, struct gt_key *k)
 {
-	unsigned n = p.n == 2 ? (unsigned)p.s[1] - '0' : p.n == 3 && p.s[1] == '1' ? (unsigned)p.s[2] - '0' + 10 : 0;
+	unsigned n = p.n == 2               ? (unsigned)p.s[1] - '0'
+		: p.n == 3 && p.s[1] == '1' ? (unsigned)p.s[2] - '0' + 10
+					    : 0;
 
 	k->key = GT_KEY_F1 + n - 1;
 	return (*p.s == 'F' || *p.s == 'f') && (p.n == 2 ? n >= 1 && n <= 9 : n >= 10 && n <= 12);
@@ -176,7 +228,9 @@ static int one_key(struct part p, struct gt_key *k)
 		}
 	if (function_key(p, k))
 		return 0;
-	return p.n && gt_utf8_get(p.s, p.n, &k->key) == p.n && k->key != UINT32_MAX && k->key > 32 ? 0 : -EINVAL;
+	return p.n && gt_utf8_get(p.s, p.n, &k->key) == p.n && k->key != UINT32_MAX && k->key > 32
+		? 0
+		: -EINVAL;
 }
 
 /* The word of a key that has a place or a size, which comes next. 1; 0: it is no such word. */
@@ -206,7 +260,7 @@ static int gesture(struct gt_script *s, struct part p, uint8_t with)
 		return -EINVAL;
 	to = from;
 	if (g->moved && !pair(next_part(&s->at), ',', &to.x, &to.y))
-		return 0;	/* "drag 10,5" alone is a key */
+		return 0; /* "drag 10,5" alone is a key */
 	for (s->nnext = 0; s->nnext < g->n; s->nnext++) {
 		s->next[s->nnext] = s->nnext < g->n - g->moved ? from : to;
 		s->next[s->nnext].key = g->keys[s->nnext];

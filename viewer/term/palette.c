@@ -1,61 +1,66 @@
 /* The colours, and what is drawn in them.
  *
- * Nobody tells a program whether its terminal is dark or light, so each ink has to be read on black and on white: its
- * luminance lies between 0.10 and 0.30, which is a contrast of 3 to 1 or better either way. That leaves little room for
- * lighter and darker, and most of the work to hue. The four that fill a picture of GPU work are kernels (blue), copies (green,
- * to the blue side), communication (orange) and waiting (pink); they were picked together, from the 216 colours that terminals
- * of 256 have, for the largest distance between any two as seen with normal sight and without red, green or blue receptors.
- * The test does that sum again. What causes work is its relative (launches and graphs are bluish), memory is olive, what only
- * prepares work is nearly grey. Papers are light, so that every ink stays itself on them.
+ * Nobody tells a program whether its terminal is dark or light, so each ink has to be read on black
+ * and on white: its luminance lies between 0.10 and 0.30, which is a contrast of 3 to 1 or better
+ * either way. That leaves little room for lighter and darker, and most of the work to hue. The four
+ * that fill a picture of GPU work are kernels (blue), copies (green, to the blue side),
+ * communication (orange) and waiting (pink); they were picked together, from the 216 colours that
+ * terminals of 256 have, for the largest distance between any two as seen with normal sight and
+ * without red, green or blue receptors. The test does that sum again. What causes work is its
+ * relative (launches and graphs are bluish), memory is olive, what only prepares work is nearly
+ * grey. Papers are light, so that every ink stays itself on them.
  *
- * With 8 colours the terminal decides what "blue" is; the hues are the same as far as there are eight. There, selections and
- * cursors are styles, because each of the eight is somebody's background; and without colours everything is.
+ * With 8 colours the terminal decides what "blue" is; the hues are the same as far as there are
+ * eight. There, selections and cursors are styles, because each of the eight is somebody's
+ * background; and without colours everything is.
  */
 #include "viewer/term/palette.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#define INK(rgb, of_256, of_8, style) (rgb) >> 16, (rgb) >> 8 & 255, (rgb) & 255, of_256, of_8, GT_MONO, style
-#define PAPER(rgb, of_256, style) (rgb) >> 16, (rgb) >> 8 & 255, (rgb) & 255, of_256, 0, GT_COLOURS_8, style
-#define GREY(rgb, of_256) (rgb) >> 16, (rgb) >> 8 & 255, (rgb) & 255, of_256, 0, GT_COLOURS_8, GT_DIM
+#define INK(rgb, of_256, of_8, style)                                                              \
+	(rgb) >> 16, (rgb) >> 8 & 255, (rgb)&255, of_256, of_8, GT_MONO, style
+#define PAPER(rgb, of_256, style)                                                                  \
+	(rgb) >> 16, (rgb) >> 8 & 255, (rgb)&255, of_256, 0, GT_COLOURS_8, style
+#define GREY(rgb, of_256) (rgb) >> 16, (rgb) >> 8 & 255, (rgb)&255, of_256, 0, GT_COLOURS_8, GT_DIM
 #define OWN(style) 0, 0, 0, 0, 0, GT_COLOURS_TRUE, style
 #define CATEGORY(c) [GT_INK_CATEGORY + GT_CAT_##c]
 
 const struct gt_ink_look gt_inks[GT_INKS] = {
-	[GT_INK_NONE]     = { "none",          OWN(0) },
-	[GT_INK_TEXT]     = { "text",          OWN(0) },
-	[GT_INK_FAINT]    = { "faint",         GREY(0x808080, 244) },
-	[GT_INK_TITLE]    = { "title",         OWN(GT_BOLD) },
-	[GT_INK_AXIS]     = { "axis",          GREY(0x767676, 243) },
-	[GT_INK_CURSOR]   = { "cursor",        PAPER(0xffd75f, 221, GT_REVERSE) },
-	[GT_INK_SELECTED] = { "selected",      PAPER(0xafd7ff, 153, GT_UNDERLINE) },
-	[GT_INK_MARK]     = { "mark",          PAPER(0xd7afff, 183, GT_BOLD | GT_REVERSE) },
-	[GT_INK_FOUND]    = { "found",         PAPER(0xffff5f, 227, GT_UNDERLINE | GT_REVERSE) },
-	[GT_INK_ERROR]    = { "error",         INK(0xd70000, 160, 1, GT_BOLD) },
-	[GT_INK_WARN]     = { "warning",       INK(0xaf8700, 136, 3, GT_UNDERLINE) },
-	[GT_INK_HOLE]     = { "hole",          INK(0xd7005f, 161, 1, GT_DIM) },
-	[GT_INK_COMM]     = { "communication", INK(0xd75f00, 166, 3, GT_BOLD) },
-	CATEGORY(KERNEL)    = { "kernel",      INK(0x005fff,  27, 4, 0) },
-	CATEGORY(COPY)      = { "copy",        INK(0x00875f,  29, 6, GT_UNDERLINE) },
-	CATEGORY(SYNC)      = { "sync",        INK(0xd75fd7, 170, 5, GT_DIM) },
-	CATEGORY(LAUNCH)    = { "launch",      INK(0x5f87d7,  68, 4, 0) },
-	CATEGORY(GRAPH)     = { "graph",       INK(0x5f5fff,  63, 4, 0) },
-	CATEGORY(MEMORY)    = { "memory",      INK(0x878700, 100, 2, 0) },
-	CATEGORY(USER)      = { "user",        INK(0x5f8700,  64, 2, 0) },
-	CATEGORY(IOCTL)     = { "ioctl",       INK(0xaf5f5f, 131, 1, 0) },
-	CATEGORY(SCHEDULER) = { "scheduler",   INK(0x87875f, 101, 3, 0) },
-	CATEGORY(FILE)      = { "file",        INK(0x5f8787,  66, 6, 0) },
-	CATEGORY(STREAM)    = { "stream",      INK(0x8787af, 103, 5, 0) },
-	CATEGORY(INTEROP)   = { "interop",     INK(0x875faf,  97, 5, 0) },
-	CATEGORY(MODULE)    = { "module",      INK(0x875f5f,  95, 1, 0) },
-	CATEGORY(CONTEXT)   = { "context",     INK(0x875f87,  96, 5, 0) },
-	CATEGORY(INIT)      = { "init",        INK(0x6c6c6c, 242, 2, 0) },
-	CATEGORY(QUERY)     = { "query",       GREY(0x808080, 244) },
-	CATEGORY(OTHER)     = { "other",       GREY(0x767676, 243) },
+	[GT_INK_NONE] = { "none", OWN(0) },
+	[GT_INK_TEXT] = { "text", OWN(0) },
+	[GT_INK_FAINT] = { "faint", GREY(0x808080, 244) },
+	[GT_INK_TITLE] = { "title", OWN(GT_BOLD) },
+	[GT_INK_AXIS] = { "axis", GREY(0x767676, 243) },
+	[GT_INK_CURSOR] = { "cursor", PAPER(0xffd75f, 221, GT_REVERSE) },
+	[GT_INK_SELECTED] = { "selected", PAPER(0xafd7ff, 153, GT_UNDERLINE) },
+	[GT_INK_MARK] = { "mark", PAPER(0xd7afff, 183, GT_BOLD | GT_REVERSE) },
+	[GT_INK_FOUND] = { "found", PAPER(0xffff5f, 227, GT_UNDERLINE | GT_REVERSE) },
+	[GT_INK_ERROR] = { "error", INK(0xd70000, 160, 1, GT_BOLD) },
+	[GT_INK_WARN] = { "warning", INK(0xaf8700, 136, 3, GT_UNDERLINE) },
+	[GT_INK_HOLE] = { "hole", INK(0xd7005f, 161, 1, GT_DIM) },
+	[GT_INK_COMM] = { "communication", INK(0xd75f00, 166, 3, GT_BOLD) },
+	CATEGORY(KERNEL) = { "kernel", INK(0x005fff, 27, 4, 0) },
+	CATEGORY(COPY) = { "copy", INK(0x00875f, 29, 6, GT_UNDERLINE) },
+	CATEGORY(SYNC) = { "sync", INK(0xd75fd7, 170, 5, GT_DIM) },
+	CATEGORY(LAUNCH) = { "launch", INK(0x5f87d7, 68, 4, 0) },
+	CATEGORY(GRAPH) = { "graph", INK(0x5f5fff, 63, 4, 0) },
+	CATEGORY(MEMORY) = { "memory", INK(0x878700, 100, 2, 0) },
+	CATEGORY(USER) = { "user", INK(0x5f8700, 64, 2, 0) },
+	CATEGORY(IOCTL) = { "ioctl", INK(0xaf5f5f, 131, 1, 0) },
+	CATEGORY(SCHEDULER) = { "scheduler", INK(0x87875f, 101, 3, 0) },
+	CATEGORY(FILE) = { "file", INK(0x5f8787, 66, 6, 0) },
+	CATEGORY(STREAM) = { "stream", INK(0x8787af, 103, 5, 0) },
+	CATEGORY(INTEROP) = { "interop", INK(0x875faf, 97, 5, 0) },
+	CATEGORY(MODULE) = { "module", INK(0x875f5f, 95, 1, 0) },
+	CATEGORY(CONTEXT) = { "context", INK(0x875f87, 96, 5, 0) },
+	CATEGORY(INIT) = { "init", INK(0x6c6c6c, 242, 2, 0) },
+	CATEGORY(QUERY) = { "query", GREY(0x808080, 244) },
+	CATEGORY(OTHER) = { "other", GREY(0x767676, 243) },
 };
 
-static double light(uint8_t c)	/* of sRGB */
+static double light(uint8_t c) /* of sRGB */
 {
 	double v = c / 255.0;
 
@@ -76,7 +81,8 @@ static int32_t colour_of(const struct gt_ink_look *k, enum gt_colours depth)
 	return depth == GT_COLOURS_256 ? k->of_256 : k->of_8;
 }
 
-/* Black or white. Of 256 the first sixteen are the user's to change, so these are taken from the others. */
+/* Black or white. Of 256 the first sixteen are the user's to change, so these are taken from the
+ * others. */
 static int32_t plain(bool white, enum gt_colours depth)
 {
 	if (depth == GT_COLOURS_TRUE)
@@ -86,15 +92,17 @@ static int32_t plain(bool white, enum gt_colours depth)
 	return white ? 7 : 0;
 }
 
-/* Is a contrast below this, the two are told apart with pains. Inks and papers of the table are further apart. */
+/* Is a contrast below this, the two are told apart with pains. Inks and papers of the table are
+ * further apart. */
 #define CONTRAST_LEAST 1.6
 
-static bool dark_of_8(int32_t colour)	/* wherever it was not changed: black, red, blue, magenta */
+static bool dark_of_8(int32_t colour) /* wherever it was not changed: black, red, blue, magenta */
 {
 	return colour == 0 || colour == 1 || colour == 4 || colour == 5;
 }
 
-static int32_t readable(const struct gt_ink_look *ink, const struct gt_ink_look *paper, int32_t on, enum gt_colours depth)
+static int32_t readable(const struct gt_ink_look *ink, const struct gt_ink_look *paper, int32_t on,
+	enum gt_colours depth)
 {
 	int32_t colour = colour_of(ink, depth);
 	double a = luminance(ink) + 0.05, b = luminance(paper) + 0.05;
@@ -102,13 +110,16 @@ static int32_t readable(const struct gt_ink_look *ink, const struct gt_ink_look 
 	if (on == GT_OWN)
 		return colour;
 	if (depth == GT_COLOURS_8)
-		return colour != GT_OWN && dark_of_8(colour) != dark_of_8(on) ? colour : plain(dark_of_8(on), depth);
+		return colour != GT_OWN && dark_of_8(colour) != dark_of_8(on)
+			? colour
+			: plain(dark_of_8(on), depth);
 	if (colour != GT_OWN && (a > b ? a / b : b / a) >= CONTRAST_LEAST)
 		return colour;
 	return plain(1.05 / b > b / 0.05, depth);
 }
 
-/* The styles of an ink, and those of a paper: one that has no colour to show itself is at least reversed. */
+/* The styles of an ink, and those of a paper: one that has no colour to show itself is at least
+ * reversed. */
 static uint8_t style_of(struct gt_look look, enum gt_colours depth)
 {
 	const struct gt_ink_look *ink = &gt_inks[look.ink], *paper = &gt_inks[look.paper];
@@ -129,6 +140,8 @@ struct gt_shown gt_look_shown(struct gt_look look, enum gt_colours depth)
 	look.ink = look.ink < GT_INKS ? look.ink : GT_INK_NONE;
 	look.paper = look.paper < GT_INKS ? look.paper : GT_INK_NONE;
 	paper = colour_of(&gt_inks[look.paper], depth);
-	return (struct gt_shown){ .ink = readable(&gt_inks[look.ink], &gt_inks[look.paper], paper, depth), .paper = paper,
-				  .style = style_of(look, depth) };
+	return (struct gt_shown){ .ink = readable(
+					  &gt_inks[look.ink], &gt_inks[look.paper], paper, depth),
+		.paper = paper,
+		.style = style_of(look, depth) };
 }

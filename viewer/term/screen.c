@@ -9,10 +9,7 @@
 
 #define SPACE ((struct gt_spot){ .ch = ' ' })
 
-static unsigned within(unsigned n)
-{
-	return n < 1 ? 1 : n > GT_SCREEN_MOST ? GT_SCREEN_MOST : n;
-}
+static unsigned within(unsigned n) { return n < 1 ? 1 : n > GT_SCREEN_MOST ? GT_SCREEN_MOST : n; }
 
 int gt_screen_resize(struct gt_screen *s, unsigned width, unsigned height)
 {
@@ -52,7 +49,9 @@ static uint32_t fit(const struct gt_screen *s, uint32_t ch, unsigned columns)
 
 static struct gt_spot *at(struct gt_screen *s, int64_t x, int64_t y)
 {
-	return x >= 0 && y >= 0 && x < s->width && y < s->height && s->spots ? &s->spots[(size_t)y * s->width + (size_t)x] : NULL;
+	return x >= 0 && y >= 0 && x < s->width && y < s->height && s->spots
+		? &s->spots[(size_t)y * s->width + (size_t)x]
+		: NULL;
 }
 
 static void make_blank(struct gt_spot *spot)
@@ -61,7 +60,8 @@ static void make_blank(struct gt_spot *spot)
 	memset(spot->marks, 0, sizeof(spot->marks));
 }
 
-/* Columns [from, end) of a line are about to be covered: characters that reach into them lose what is outside. */
+/* Columns [from, end) of a line are about to be covered: characters that reach into them lose what
+ * is outside. */
 static void uncover(struct gt_screen *s, int64_t from, int64_t end, int64_t y)
 {
 	struct gt_spot *first = at(s, from, y), *behind = at(s, end, y);
@@ -80,8 +80,10 @@ static void put_spot(struct gt_screen *s, int64_t x, int64_t y, struct gt_spot w
 		*spot = with;
 }
 
-/* A letter in its columns, or what stands for it in as many. What is wide and only half on the screen is blank. */
-static void put_letter(struct gt_screen *s, int64_t x, int64_t y, const struct gt_letter *l, struct gt_look look)
+/* A letter in its columns, or what stands for it in as many. What is wide and only half on the
+ * screen is blank. */
+static void put_letter(
+	struct gt_screen *s, int64_t x, int64_t y, const struct gt_letter *l, struct gt_look look)
 {
 	struct gt_spot spot = { .ch = fit(s, l->ch, l->columns), .look = look };
 	bool wide = l->columns > 1;
@@ -93,7 +95,10 @@ static void put_letter(struct gt_screen *s, int64_t x, int64_t y, const struct g
 		spot = (struct gt_spot){ .ch = ' ', .look = look };
 	put_spot(s, x, y, spot);
 	if (wide)
-		put_spot(s, x + 1, y, (struct gt_spot){ .ch = gt_utf8_columns(spot.ch) > 1 ? GT_RIGHT_HALF : spot.ch, .look = look });
+		put_spot(s, x + 1, y,
+			(struct gt_spot){
+				.ch = gt_utf8_columns(spot.ch) > 1 ? GT_RIGHT_HALF : spot.ch,
+				.look = look });
 }
 
 void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_look look)
@@ -104,7 +109,8 @@ void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_loo
 }
 
 /* Text up to `end`, or all of it (NULL). */
-static int put_text(struct gt_screen *s, int x, int y, int64_t width, const char *text, const char *end, struct gt_look look)
+static int put_text(struct gt_screen *s, int x, int y, int64_t width, const char *text,
+	const char *end, struct gt_look look)
 {
 	const struct gt_letter cut = { .ch = 0x2026, .columns = 1 };
 	int64_t most = (int64_t)s->width - x;
@@ -124,7 +130,8 @@ static int put_text(struct gt_screen *s, int x, int y, int64_t width, const char
 	return n;
 }
 
-int gt_screen_text(struct gt_screen *s, int x, int y, int width, const char *text, struct gt_look look)
+int gt_screen_text(
+	struct gt_screen *s, int x, int y, int width, const char *text, struct gt_look look)
 {
 	return put_text(s, x, y, width, text, NULL, look);
 }
@@ -135,7 +142,7 @@ static const char *next_line(const char *text, unsigned width)
 	struct gt_letter l;
 	const char *end = gt_utf8_most(text, width);
 
-	return end == text ? gt_letter_next(text, &l) : end;	/* one at least */
+	return end == text ? gt_letter_next(text, &l) : end; /* one at least */
 }
 
 unsigned gt_screen_lines_of(const char *text, unsigned width)
@@ -147,7 +154,8 @@ unsigned gt_screen_lines_of(const char *text, unsigned width)
 	return n;
 }
 
-void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines, const char *text, struct gt_look look)
+void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines,
+	const char *text, struct gt_look look)
 {
 	for (const char *end; lines && *text; text = end, y++) {
 		end = --lines ? next_line(text, width) : NULL;
@@ -155,9 +163,10 @@ void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned
 	}
 }
 
-int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_look look, const char *fmt, ...)
+int gt_screen_printf(
+	struct gt_screen *s, int x, int y, int width, struct gt_look look, const char *fmt, ...)
 {
-	char text[16 * GT_SCREEN_MOST];	/* more than fits, but for what has many marks */
+	char text[16 * GT_SCREEN_MOST]; /* more than fits, but for what has many marks */
 	va_list ap;
 	int n;
 
@@ -168,7 +177,9 @@ int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_loo
 }
 
 /* What of a rectangle is on the screen. */
-struct box { int64_t x0, y0, x1, y1; };
+struct box {
+	int64_t x0, y0, x1, y1;
+};
 static struct box cut(const struct gt_screen *s, int x, int y, int width, int height)
 {
 	struct box b = { x > 0 ? x : 0, y > 0 ? y : 0, (int64_t)x + width, (int64_t)y + height };
@@ -185,7 +196,8 @@ bool gt_screen_is_blank(const struct gt_screen *s, int x, int y)
 	return spot && spot->ch == ' ';
 }
 
-void gt_screen_fill(struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look)
+void gt_screen_fill(
+	struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look)
 {
 	struct gt_spot with = { .ch = fit(s, ch, 1), .look = look };
 	struct box b = cut(s, x, y, width, height);
@@ -202,7 +214,8 @@ static void change_look(struct gt_screen *s, struct box b, uint8_t style, const 
 {
 	for (int64_t y = b.y0; b.x0 < b.x1 && y < b.y1; y++) {
 		struct gt_spot *line = s->spots + y * s->width;
-		int64_t x = b.x0 - (line[b.x0].ch == GT_RIGHT_HALF), end = b.x1 + (b.x1 < s->width && line[b.x1].ch == GT_RIGHT_HALF);
+		int64_t x = b.x0 - (line[b.x0].ch == GT_RIGHT_HALF),
+			end = b.x1 + (b.x1 < s->width && line[b.x1].ch == GT_RIGHT_HALF);
 
 		for (; x < end; x++) {
 			line[x].look.style |= style;
@@ -242,7 +255,8 @@ size_t gt_spot_utf8(const struct gt_spot *spot, char to[GT_SPOT_UTF8])
 	return n;
 }
 
-static size_t put_colour(char *to, size_t room, enum gt_colours depth, int32_t colour, unsigned base)
+static size_t put_colour(
+	char *to, size_t room, enum gt_colours depth, int32_t colour, unsigned base)
 {
 	if (colour == GT_OWN)
 		return 0;
@@ -250,14 +264,21 @@ static size_t put_colour(char *to, size_t room, enum gt_colours depth, int32_t c
 		return (size_t)snprintf(to, room, ";%u", base + (unsigned)colour);
 	if (depth == GT_COLOURS_256)
 		return (size_t)snprintf(to, room, ";%u;5;%d", base + 8, colour);
-	return (size_t)snprintf(to, room, ";%u;2;%d;%d;%d", base + 8, colour >> 16, colour >> 8 & 255, colour & 255);
+	return (size_t)snprintf(to, room, ";%u;2;%d;%d;%d", base + 8, colour >> 16,
+		colour >> 8 & 255, colour & 255);
 }
 
 /* The sequence that gets there from anywhere. */
 static void put_look(struct gt_out *to, struct gt_shown shown, enum gt_colours depth)
 {
-	static const struct { uint8_t style; char code; } codes[] = {
-		{ GT_BOLD, '1' }, { GT_DIM, '2' }, { GT_UNDERLINE, '4' }, { GT_REVERSE, '7' },
+	static const struct {
+		uint8_t style;
+		char code;
+	} codes[] = {
+		{ GT_BOLD, '1' },
+		{ GT_DIM, '2' },
+		{ GT_UNDERLINE, '4' },
+		{ GT_REVERSE, '7' },
 	};
 	char text[80] = "\x1b[0";
 	size_t n = strlen(text);
@@ -289,7 +310,8 @@ static bool blank(const struct gt_spot *spot, enum gt_colours depth)
 	return shown.paper == GT_OWN && !(shown.style & (GT_REVERSE | GT_UNDERLINE));
 }
 
-static void print_line(const struct gt_spot *spots, unsigned width, enum gt_colours depth, struct gt_out *to)
+static void print_line(
+	const struct gt_spot *spots, unsigned width, enum gt_colours depth, struct gt_out *to)
 {
 	const struct gt_shown plain = { GT_OWN, GT_OWN, 0 };
 	struct gt_shown now = plain, next = plain;
@@ -298,7 +320,8 @@ static void print_line(const struct gt_spot *spots, unsigned width, enum gt_colo
 	while (width && blank(&spots[width - 1], depth))
 		width--;
 	for (unsigned x = 0; x < width; x++) {
-		if (depth != GT_MONO && (!x || memcmp(&spots[x].look, &spots[x - 1].look, sizeof(spots->look))))
+		if (depth != GT_MONO &&
+			(!x || memcmp(&spots[x].look, &spots[x - 1].look, sizeof(spots->look))))
 			next = gt_look_shown(spots[x].look, depth);
 		if (!same_look(now, next))
 			put_look(to, next, depth);

@@ -1,16 +1,19 @@
-/* A screen as a picture: for a README, a bug report, a page. Every column is as wide as every other whatever font there is: each run of one
- * look says how long it is, wide characters are runs of their own, and blocks are drawn as what they are, rectangles. */
+/* A screen as a picture: for a README, a bug report, a page. Every column is as wide as every other
+ * whatever font there is: each run of one look says how long it is, wide characters are runs of
+ * their own, and blocks are drawn as what they are, rectangles. */
 #include "viewer/term/glyphs.h"
 #include "viewer/term/screen.h"
 
-#define WIDE 8u			/* of a column, and of a line, in the picture's units */
+#define WIDE 8u /* of a column, and of a line, in the picture's units */
 #define HIGH 17u
-#define BASE 13u		/* from a line's top to where its letters stand */
+#define BASE 13u /* from a line's top to where its letters stand */
 #define MARGIN 10u
-#define PAPER 0x16181d		/* what stands for a terminal's own colours */
+#define PAPER 0x16181d /* what stands for a terminal's own colours */
 #define INK 0xd3d7de
 
-struct colours { int32_t ink, paper; };
+struct colours {
+	int32_t ink, paper;
+};
 
 static struct colours colours_of(struct gt_look look)
 {
@@ -26,11 +29,16 @@ static struct colours colours_of(struct gt_look look)
 	return c;
 }
 
-static bool same_look(struct gt_look a, struct gt_look b) { return a.ink == b.ink && a.paper == b.paper && a.style == b.style; }
-
-static void put_rectangle(struct gt_out *to, unsigned x, unsigned y, double w, double h, double down, int32_t colour)
+static bool same_look(struct gt_look a, struct gt_look b)
 {
-	gt_out_printf(to, "<rect x=\"%u\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n", x, y + down, w, h, (unsigned)colour);
+	return a.ink == b.ink && a.paper == b.paper && a.style == b.style;
+}
+
+static void put_rectangle(
+	struct gt_out *to, unsigned x, unsigned y, double w, double h, double down, int32_t colour)
+{
+	gt_out_printf(to, "<rect x=\"%u\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n",
+		x, y + down, w, h, (unsigned)colour);
 }
 
 static bool is_block(uint32_t ch) { return ch >= 0x2581 && ch <= 0x258f; }
@@ -48,7 +56,10 @@ static void put_block(struct gt_out *to, uint32_t ch, unsigned x, unsigned y, in
 
 static void put_character(struct gt_out *to, const struct gt_spot *spot)
 {
-	const char *entity = spot->ch == '<' ? "&lt;" : spot->ch == '>' ? "&gt;" : spot->ch == '&' ? "&amp;" : "";
+	const char *entity = spot->ch == '<' ? "&lt;"
+		: spot->ch == '>'            ? "&gt;"
+		: spot->ch == '&'            ? "&amp;"
+					     : "";
 	char utf8[GT_SPOT_UTF8];
 	size_t n = gt_spot_utf8(spot, utf8), instead = *entity ? 1 : 0;
 
@@ -57,7 +68,8 @@ static void put_character(struct gt_out *to, const struct gt_spot *spot)
 }
 
 /* Letters from x to end, less spaces at both ends, which are nothing to be seen. */
-static void put_letters(const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned end, unsigned line)
+static void put_letters(
+	const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned end, unsigned line)
 {
 	const struct gt_spot *spots = s->spots + (size_t)line * s->width;
 	struct gt_look look = spots[x].look;
@@ -68,9 +80,11 @@ static void put_letters(const struct gt_screen *s, struct gt_out *to, unsigned x
 		end--;
 	if (x == end)
 		return;
-	gt_out_printf(to, "<text x=\"%u\" y=\"%u\" textLength=\"%u\" fill=\"#%06x\"%s%s%s>", MARGIN + x * WIDE, MARGIN + line * HIGH + BASE,
-		      (end - x) * WIDE, (unsigned)colours_of(look).ink, look.style & GT_BOLD ? " font-weight=\"bold\"" : "",
-		      look.style & GT_DIM ? " opacity=\"0.6\"" : "", look.style & GT_UNDERLINE ? " text-decoration=\"underline\"" : "");
+	gt_out_printf(to, "<text x=\"%u\" y=\"%u\" textLength=\"%u\" fill=\"#%06x\"%s%s%s>",
+		MARGIN + x * WIDE, MARGIN + line * HIGH + BASE, (end - x) * WIDE,
+		(unsigned)colours_of(look).ink, look.style & GT_BOLD ? " font-weight=\"bold\"" : "",
+		look.style & GT_DIM ? " opacity=\"0.6\"" : "",
+		look.style & GT_UNDERLINE ? " text-decoration=\"underline\"" : "");
 	for (; x < end; x++)
 		put_character(to, &spots[x]);
 	gt_out_str(to, "</text>\n");
@@ -79,7 +93,9 @@ static void put_letters(const struct gt_screen *s, struct gt_out *to, unsigned x
 enum kind { LETTERS, WIDE_LETTERS, BLOCKS };
 static enum kind kind_of(uint32_t ch)
 {
-	return is_block(ch) ? BLOCKS : ch == GT_RIGHT_HALF || gt_sure_columns(ch) > 1 ? WIDE_LETTERS : LETTERS;
+	return is_block(ch)                                      ? BLOCKS
+		: ch == GT_RIGHT_HALF || gt_sure_columns(ch) > 1 ? WIDE_LETTERS
+								 : LETTERS;
 }
 
 /* A run of one look and one kind. */
@@ -90,7 +106,8 @@ static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x
 	enum kind kind = kind_of(spots[x].ch);
 	unsigned end = x, top = MARGIN + line * HIGH;
 
-	while (end < s->width && same_look(spots[end].look, spots[x].look) && kind_of(spots[end].ch) == kind)
+	while (end < s->width && same_look(spots[end].look, spots[x].look) &&
+		kind_of(spots[end].ch) == kind)
 		end++;
 	if (c.paper != GT_OWN)
 		put_rectangle(to, MARGIN + x * WIDE, top, (end - x) * WIDE, HIGH, 0, c.paper);
@@ -105,10 +122,12 @@ int gt_screen_svg(const struct gt_screen *s, struct gt_out *to)
 {
 	unsigned width = s->width * WIDE + 2 * MARGIN, height = s->height * HIGH + 2 * MARGIN;
 
-	gt_out_printf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-		      "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" xml:space=\"preserve\">\n",
-		      width, height, width, height);
-	gt_out_printf(to, "<rect width=\"%u\" height=\"%u\" rx=\"6\" fill=\"#%06x\"/>\n", width, height, PAPER);
+	gt_out_printf(to,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
+		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" xml:space=\"preserve\">\n",
+		width, height, width, height);
+	gt_out_printf(to, "<rect width=\"%u\" height=\"%u\" rx=\"6\" fill=\"#%06x\"/>\n", width,
+		height, PAPER);
 	for (unsigned line = 0; s->spots && line < s->height; line++)
 		for (unsigned x = 0; x < s->width;)
 			x = put_run(s, to, x, line);

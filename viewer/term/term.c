@@ -1,16 +1,17 @@
-/* ncurses knows what several hundred terminals want to be sent, and sends no more than has changed. That is what it is asked
- * for: to find the terminal's abilities, and to bring cells to its screen. Three things it is not asked for, because they have
- * to hold at any moment:
+/* ncurses knows what several hundred terminals want to be sent, and sends no more than has changed.
+ * That is what it is asked for: to find the terminal's abilities, and to bring cells to its screen.
+ * Three things it is not asked for, because they have to hold at any moment:
  *
  *   giving the terminal back is guard.c's, so that a signal's handler can do it;
- *   keys are read and understood here and in typed.c: ncurses takes the end of its input for "nothing yet", for ever, and knows
- *   the mouse of few terminals;
- *   what is on the screen is remembered here as well, so that of a frame that is the same but for two cells only these two are
+ *   keys are read and understood here and in typed.c: ncurses takes the end of its input for
+ * "nothing yet", for ever, and knows the mouse of few terminals; what is on the screen is
+ * remembered here as well, so that of a frame that is the same but for two cells only these two are
  *   handed on.
  *
- * Colours: the terminal's entry says how many. COLORTERM says 16 million, and is believed as far as the database has an entry
- * for it (xterm-direct, or else xterm-256color); the table of colours (palette.c) looks nearly the same with 256. A terminal
- * that is newer than the machine's database, as happens over ssh, is taken for the xterm that it copies.
+ * Colours: the terminal's entry says how many. COLORTERM says 16 million, and is believed as far as
+ * the database has an entry for it (xterm-direct, or else xterm-256color); the table of colours
+ * (palette.c) looks nearly the same with 256. A terminal that is newer than the machine's database,
+ * as happens over ssh, is taken for the xterm that it copies.
  */
 #define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
@@ -32,33 +33,41 @@
 #include "viewer/term/terminal_restore.h"
 #include "viewer/term/key_decoder.h"
 
-#define MS_ESC 50		/* an ESC that nothing has followed for so long is the key */
+#define MS_ESC 50 /* an ESC that nothing has followed for so long is the key */
 #define MS_DOUBLE 400
 #define OWN_MOST 48
 /* Buttons and what moves while one is held (1002), in numbers of any size (1006). */
 #define MOUSE_ON "\x1b[?1002h\x1b[?1006h"
 #define MOUSE_OFF "\x1b[?1006l\x1b[?1002l"
 
-struct colours { int32_t ink, paper; };
-struct seen { int16_t pair; uint8_t style; bool known; };
+struct colours {
+	int32_t ink, paper;
+};
+struct seen {
+	int16_t pair;
+	uint8_t style;
+	bool known;
+};
 
 struct gt_term {
-	FILE *in, *out, *opened;	/* opened: /dev/tty, if that is `in` */
+	FILE *in, *out, *opened; /* opened: /dev/tty, if that is `in` */
 	SCREEN *screen;
 	enum gt_colours colours;
 	bool ascii, gone, spoilt;
-	bool inserts_corner;		/* ncurses fills the last cell of the screen by moving the one before it there */
-	int signal_fd;			/* can be read from when something was told; guard.h's */
+	/* ncurses fills the last cell of the screen by moving the one before it there */
+	bool inserts_corner;
+	int signal_fd; /* can be read from when something was told; guard.h's */
 	unsigned width, height;
-	struct gt_spot *shown;		/* height lines of width; ch UINT32_MAX: not known */
+	struct gt_spot *shown; /* height lines of width; ch UINT32_MAX: not known */
 	struct seen seen[GT_INKS][GT_INKS];
-	struct colours *pairs;		/* what ncurses' pairs are, from 1 */
+	struct colours *pairs; /* what ncurses' pairs are, from 1 */
 	int npairs, most_pairs;
 	struct gt_key_sequence own[OWN_MOST];
 	size_t nown;
 	uint8_t typed[4 * GT_KEY_DECODE_MAX];
 	size_t ntyped;
-	int64_t typed_at, pressed_at;	/* ms; pressed_at: 0, when the last press cannot be the first of two */
+	/* ms; pressed_at: 0, when the last press cannot be the first of two */
+	int64_t typed_at, pressed_at;
 	struct gt_key pressed;
 };
 
@@ -73,14 +82,23 @@ static int64_t now_ms(void)
 /* ---- which terminal it is ---- */
 
 /* Names that are newer than many databases, and what these know that understands the same. */
-static const struct { const char *begins, *known[2]; } copies[] = {
-	{ "tmux", { "screen-256color", "screen" } }, { "screen", { "screen-256color", "screen" } },
-	{ "xterm", { "xterm-256color", "xterm" } }, { "alacritty", { "xterm-256color", "xterm" } },
-	{ "contour", { "xterm-256color", "xterm" } }, { "foot", { "xterm-256color", "xterm" } },
-	{ "ghostty", { "xterm-256color", "xterm" } }, { "gnome", { "xterm-256color", "xterm" } },
-	{ "iterm", { "xterm-256color", "xterm" } }, { "kitty", { "xterm-256color", "xterm" } },
-	{ "konsole", { "xterm-256color", "xterm" } }, { "rxvt", { "rxvt-256color", "rxvt" } },
-	{ "st-", { "xterm-256color", "xterm" } }, { "vte", { "xterm-256color", "xterm" } },
+static const struct {
+	const char *begins, *known[2];
+} copies[] = {
+	{ "tmux", { "screen-256color", "screen" } },
+	{ "screen", { "screen-256color", "screen" } },
+	{ "xterm", { "xterm-256color", "xterm" } },
+	{ "alacritty", { "xterm-256color", "xterm" } },
+	{ "contour", { "xterm-256color", "xterm" } },
+	{ "foot", { "xterm-256color", "xterm" } },
+	{ "ghostty", { "xterm-256color", "xterm" } },
+	{ "gnome", { "xterm-256color", "xterm" } },
+	{ "iterm", { "xterm-256color", "xterm" } },
+	{ "kitty", { "xterm-256color", "xterm" } },
+	{ "konsole", { "xterm-256color", "xterm" } },
+	{ "rxvt", { "rxvt-256color", "rxvt" } },
+	{ "st-", { "xterm-256color", "xterm" } },
+	{ "vte", { "xterm-256color", "xterm" } },
 	{ "wezterm", { "xterm-256color", "xterm" } },
 };
 
@@ -95,7 +113,8 @@ static bool millions(void)
 {
 	const char *v = getenv("COLORTERM");
 
-	return v && (!strcmp(v, "truecolor") || !strcmp(v, "24bit")) && !environment_says("NO_COLOR");
+	return v && (!strcmp(v, "truecolor") || !strcmp(v, "24bit")) &&
+		!environment_says("NO_COLOR");
 }
 
 /* newterm() leaks memory where the database has no such name, so that is asked first. */
@@ -136,7 +155,7 @@ static int find_entry(struct gt_term *t, const char *term, struct gt_err *err)
 		return 0;
 	for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
 		if (!strncmp(term, copies[i].begins, strlen(copies[i].begins)) &&
-		    (try_entry(t, copies[i].known[0]) || try_entry(t, copies[i].known[1])))
+			(try_entry(t, copies[i].known[0]) || try_entry(t, copies[i].known[1])))
 			return 0;
 	return gt_err_set(err, -ENOTSUP, "terminal \"%.60s\" (TERM) is unknown here", term);
 }
@@ -152,13 +171,15 @@ static const char *ability(const char *name)
 static int check_abilities(const char *term, struct gt_err *err)
 {
 	if (!ability("cup") || !ability("clear") || tigetflag("hc") > 0)
-		return gt_err_set(err, -ENOTSUP, "terminal \"%.60s\" (TERM) cannot move its cursor", term);
+		return gt_err_set(
+			err, -ENOTSUP, "terminal \"%.60s\" (TERM) cannot move its cursor", term);
 	return 0;
 }
 
 /* ---- what it can do ---- */
 
-/* Is a locale named that this machine does not have (ssh brings names along), it can still be one of UTF-8. */
+/* Is a locale named that this machine does not have (ssh brings names along), it can still be one
+ * of UTF-8. */
 static bool find_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -175,7 +196,8 @@ static bool find_utf8(void)
 
 static enum gt_colours find_colours(void)
 {
-	if (environment_says("NO_COLOR") || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
+	if (environment_says("NO_COLOR") || !has_colors() || start_color() == ERR ||
+		use_default_colors() == ERR)
 		return GT_MONO;
 	if (COLORS >= 1 << 24 && tigetflag("RGB") > 0)
 		return GT_COLOURS_TRUE;
@@ -185,21 +207,42 @@ static enum gt_colours find_colours(void)
 /* What this terminal sends for its keys. Most of it typed.c knows anyway. */
 static void find_keys(struct gt_term *t)
 {
-	static const struct { const char *name; uint32_t key; uint8_t with; } keys[] = {
-		{ "kcuu1", GT_KEY_UP, 0 }, { "kcud1", GT_KEY_DOWN, 0 }, { "kcub1", GT_KEY_LEFT, 0 }, { "kcuf1", GT_KEY_RIGHT, 0 },
-		{ "kpp", GT_KEY_PAGE_UP, 0 }, { "knp", GT_KEY_PAGE_DOWN, 0 }, { "khome", GT_KEY_HOME, 0 },
+	static const struct {
+		const char *name;
+		uint32_t key;
+		uint8_t with;
+	} keys[] = {
+		{ "kcuu1", GT_KEY_UP, 0 },
+		{ "kcud1", GT_KEY_DOWN, 0 },
+		{ "kcub1", GT_KEY_LEFT, 0 },
+		{ "kcuf1", GT_KEY_RIGHT, 0 },
+		{ "kpp", GT_KEY_PAGE_UP, 0 },
+		{ "knp", GT_KEY_PAGE_DOWN, 0 },
+		{ "khome", GT_KEY_HOME, 0 },
 		{ "kend", GT_KEY_END, 0 },
-		{ "kich1", GT_KEY_INSERT, 0 }, { "kdch1", GT_KEY_DELETE, 0 }, { "kcbt", GT_KEY_BACKTAB, 0 },
-		{ "kLFT", GT_KEY_SHIFT_LEFT, 0 }, { "kRIT", GT_KEY_SHIFT_RIGHT, 0 }, { "kri", GT_KEY_UP, GT_WITH_SHIFT },
-		{ "kind", GT_KEY_DOWN, GT_WITH_SHIFT }, { "kLFT5", GT_KEY_LEFT, GT_WITH_CTRL },
+		{ "kich1", GT_KEY_INSERT, 0 },
+		{ "kdch1", GT_KEY_DELETE, 0 },
+		{ "kcbt", GT_KEY_BACKTAB, 0 },
+		{ "kLFT", GT_KEY_SHIFT_LEFT, 0 },
+		{ "kRIT", GT_KEY_SHIFT_RIGHT, 0 },
+		{ "kri", GT_KEY_UP, GT_WITH_SHIFT },
+		{ "kind", GT_KEY_DOWN, GT_WITH_SHIFT },
+		{ "kLFT5", GT_KEY_LEFT, GT_WITH_CTRL },
 		{ "kRIT5", GT_KEY_RIGHT, GT_WITH_CTRL },
-		{ "kUP5", GT_KEY_UP, GT_WITH_CTRL }, { "kDN5", GT_KEY_DOWN, GT_WITH_CTRL }, { "kf1", GT_KEY_F1, 0 },
+		{ "kUP5", GT_KEY_UP, GT_WITH_CTRL },
+		{ "kDN5", GT_KEY_DOWN, GT_WITH_CTRL },
+		{ "kf1", GT_KEY_F1, 0 },
 		{ "kf2", GT_KEY_F1 + 1, 0 },
-		{ "kf3", GT_KEY_F1 + 2, 0 }, { "kf4", GT_KEY_F1 + 3, 0 }, { "kf5", GT_KEY_F1 + 4, 0 },
+		{ "kf3", GT_KEY_F1 + 2, 0 },
+		{ "kf4", GT_KEY_F1 + 3, 0 },
+		{ "kf5", GT_KEY_F1 + 4, 0 },
 		{ "kf6", GT_KEY_F1 + 5, 0 },
-		{ "kf7", GT_KEY_F1 + 6, 0 }, { "kf8", GT_KEY_F1 + 7, 0 }, { "kf9", GT_KEY_F1 + 8, 0 },
+		{ "kf7", GT_KEY_F1 + 6, 0 },
+		{ "kf8", GT_KEY_F1 + 7, 0 },
+		{ "kf9", GT_KEY_F1 + 8, 0 },
 		{ "kf10", GT_KEY_F1 + 9, 0 },
-		{ "kf11", GT_KEY_F1 + 10, 0 }, { "kf12", GT_KEY_F1 + 11, 0 },
+		{ "kf11", GT_KEY_F1 + 10, 0 },
+		{ "kf12", GT_KEY_F1 + 11, 0 },
 	};
 
 	_Static_assert(sizeof(keys) / sizeof(*keys) <= OWN_MOST, "room for all");
@@ -217,7 +260,8 @@ static void find_keys(struct gt_term *t)
 	}
 }
 
-/* Adds a string of the terminal's to `to`. The delays in it ("$<5>"), which are for lines of 1200 baud, are left out. */
+/* Adds a string of the terminal's to `to`. The delays in it ("$<5>"), which are for lines of 1200
+ * baud, are left out. */
 static void add_ability(char to[GT_TERMINAL_SEQUENCE_MAX], const char *s)
 {
 	size_t n = strlen(to);
@@ -244,7 +288,8 @@ static void find_strings(struct gt_terminal_state *g)
 	add_ability(g->give, mouse ? MOUSE_OFF : "");
 	add_ability(g->give, ability("sgr0"));
 	add_ability(g->give, ability("op"));
-	if (!ability("smcup")) {	/* it has no second page: under our last line then, however many there are */
+	/* it has no second page: under our last line then, however many there are */
+	if (!ability("smcup")) {
 		add_ability(g->give, tparm(ability("cup"), 998, 0, 0, 0, 0, 0, 0, 0, 0));
 		add_ability(g->give, ability("el"));
 	}
@@ -253,7 +298,8 @@ static void find_strings(struct gt_terminal_state *g)
 	add_ability(g->give, ability("rmcup"));
 }
 
-/* Each byte comes at once and as it is, and nothing echoes. Ctrl-Z still stops; Ctrl-C and Ctrl-\ are keys. */
+/* Each byte comes at once and as it is, and nothing echoes. Ctrl-Z still stops; Ctrl-C and
+ * Ctrl-\ are keys. */
 static struct termios our_modes(struct termios m)
 {
 	m.c_iflag &= ~(tcflag_t)(BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
@@ -273,10 +319,11 @@ static int find_files(struct gt_term *t, FILE *in, FILE *out, struct gt_err *err
 		return gt_err_set(err, -ENOTSUP, "standard output is no terminal");
 	t->out = out ? out : stdout;
 	t->in = in ? in : stdin;
-	if (!in && !isatty(STDIN_FILENO)) {	/* a trace comes that way, perhaps */
+	if (!in && !isatty(STDIN_FILENO)) { /* a trace comes that way, perhaps */
 		t->in = t->opened = fopen("/dev/tty", "re");
 		if (!t->in)
-			return gt_err_set(err, -ENOTSUP, "no terminal to read keys from: %s", strerror(errno));
+			return gt_err_set(err, -ENOTSUP, "no terminal to read keys from: %s",
+				strerror(errno));
 	}
 	fflush(t->out);
 	return 0;
@@ -321,12 +368,12 @@ static void take(struct gt_term *t, struct gt_terminal_state *g)
 	}
 	keypad(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
-	typeahead(-1);		/* a frame is shown as a whole, even if more was typed meanwhile */
+	typeahead(-1); /* a frame is shown as a whole, even if more was typed meanwhile */
 	curs_set(0);
 	if (is_term_resized((int)t->height, (int)t->width))
 		resize_term((int)t->height, (int)t->width);
 	refresh();
-	t->spoilt = false;	/* it is empty, as ncurses knows */
+	t->spoilt = false; /* it is empty, as ncurses knows */
 	if (ability("kmous") && write(g->fd, MOUSE_ON, strlen(MOUSE_ON)) < 0)
 		t->gone = true;
 }
@@ -338,7 +385,7 @@ static int open_terminal(struct gt_term *t, const char *term, struct gt_err *err
 
 	g.modes = !tcgetattr(g.fd, &g.theirs);
 	g.ours = our_modes(g.theirs);
-	gt_terminal_restore_arm(&g);	/* newterm() changes modes */
+	gt_terminal_restore_arm(&g); /* newterm() changes modes */
 	t->ascii = !find_utf8();
 	if ((r = find_entry(t, term, err)) || (r = check_abilities(term, err)))
 		return r;
@@ -389,15 +436,9 @@ void gt_term_close(struct gt_term *t)
 	gt_terminal_restore_close();
 }
 
-enum gt_colours gt_term_colours(const struct gt_term *t)
-{
-	return t->colours;
-}
+enum gt_colours gt_term_colours(const struct gt_term *t) { return t->colours; }
 
-bool gt_term_ascii(const struct gt_term *t)
-{
-	return t->ascii;
-}
+bool gt_term_ascii(const struct gt_term *t) { return t->ascii; }
 
 void gt_term_size(const struct gt_term *t, unsigned *width, unsigned *height)
 {
@@ -425,20 +466,25 @@ static int16_t pair_of(struct gt_term *t, struct gt_shown shown)
 
 static const struct seen *see(struct gt_term *t, struct gt_look look)
 {
-	struct seen *seen = &t->seen[look.ink < GT_INKS ? look.ink : 0][look.paper < GT_INKS ? look.paper : 0];
+	struct seen *seen =
+		&t->seen[look.ink < GT_INKS ? look.ink : 0][look.paper < GT_INKS ? look.paper : 0];
 
 	if (!seen->known) {
-		struct gt_shown shown = gt_look_shown((struct gt_look){ look.ink, look.paper, 0 }, t->colours);
+		struct gt_shown shown =
+			gt_look_shown((struct gt_look){ look.ink, look.paper, 0 }, t->colours);
 
 		*seen = (struct seen){ pair_of(t, shown), shown.style, true };
 		if (!seen->pair && shown.paper != GT_OWN)
-			seen->style |= GT_REVERSE;	/* no pair was left: a paper is seen all the same */
+			/* no pair was left: a paper is seen all the same */
+			seen->style |= GT_REVERSE;
 	}
 	return seen;
 }
 
-/* A text of one spot, with a zero behind it. False: ncurses, which asks the C library, does not know it to have that width. */
-static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int width, wchar_t text[GT_LETTER_MARKS + 2])
+/* A text of one spot, with a zero behind it. False: ncurses, which asks the C library, does not
+ * know it to have that width. */
+static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int width,
+	wchar_t text[GT_LETTER_MARKS + 2])
 {
 	unsigned n = 0;
 
@@ -450,14 +496,16 @@ static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int w
 	return wcwidth(text[0]) == width;
 }
 
-/* Puts what is seen of a spot that takes that many columns; as many '?' where the terminal would not take it for that, or a wide one stands
- * where ncurses would move half of it. Returns how many cells. */
-static unsigned make_cells(struct gt_term *t, const struct gt_spot *spot, unsigned width, bool moved, cchar_t *cells)
+/* Puts what is seen of a spot that takes that many columns; as many '?' where the terminal would
+ * not take it for that, or a wide one stands where ncurses would move half of it. Returns how many
+ * cells. */
+static unsigned make_cells(
+	struct gt_term *t, const struct gt_spot *spot, unsigned width, bool moved, cchar_t *cells)
 {
 	const struct seen *seen = see(t, spot->look);
 	uint8_t style = seen->style | spot->look.style;
-	attr_t attributes = (style & GT_BOLD ? A_BOLD : 0) | (style & GT_DIM ? A_DIM : 0) | (style & GT_REVERSE ? A_REVERSE : 0) |
-			    (style & GT_UNDERLINE ? A_UNDERLINE : 0);
+	attr_t attributes = (style & GT_BOLD ? A_BOLD : 0) | (style & GT_DIM ? A_DIM : 0) |
+		(style & GT_REVERSE ? A_REVERSE : 0) | (style & GT_UNDERLINE ? A_UNDERLINE : 0);
 	wchar_t text[GT_LETTER_MARKS + 2];
 	bool known = make_text(t, spot, (int)width, text) && !(moved && width > 1);
 
@@ -468,8 +516,9 @@ static unsigned make_cells(struct gt_term *t, const struct gt_spot *spot, unsign
 
 static bool same_spot(const struct gt_spot *a, const struct gt_spot *b)
 {
-	return a->ch == b->ch && !memcmp(a->marks, b->marks, sizeof(a->marks)) && a->look.ink == b->look.ink &&
-	       a->look.paper == b->look.paper && a->look.style == b->look.style;
+	return a->ch == b->ch && !memcmp(a->marks, b->marks, sizeof(a->marks)) &&
+		a->look.ink == b->look.ink && a->look.paper == b->look.paper &&
+		a->look.style == b->look.style;
 }
 
 /* Notes that a spot is shown now; was it another one? */
@@ -481,11 +530,14 @@ static bool note(struct gt_spot *shown, const struct gt_spot *spot)
 	return other;
 }
 
-/* What is at x of a line, and in how many columns; nothing where the screen has none, or half of it has no room on the terminal. */
-static const struct gt_spot *spot_at(const struct gt_term *t, const struct gt_screen *s, unsigned x, unsigned y, unsigned *width)
+/* What is at x of a line, and in how many columns; nothing where the screen has none, or half of it
+ * has no room on the terminal. */
+static const struct gt_spot *spot_at(
+	const struct gt_term *t, const struct gt_screen *s, unsigned x, unsigned y, unsigned *width)
 {
 	static const struct gt_spot nothing = { .ch = ' ' };
-	const struct gt_spot *spot = x < s->width && y < s->height ? &s->spots[(size_t)y * s->width + x] : &nothing;
+	const struct gt_spot *spot =
+		x < s->width && y < s->height ? &s->spots[(size_t)y * s->width + x] : &nothing;
 
 	*width = x + 1 < s->width && y < s->height && spot[1].ch == GT_RIGHT_HALF ? 2 : 1;
 	if (x + *width <= t->width)
@@ -513,7 +565,9 @@ static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 			n = 0;
 		}
 		from = changed && !n ? x : from;
-		n += changed ? make_cells(t, spot, width, corner && x + width + 1 == t->width, &cells[n]) : 0;
+		n += changed
+			? make_cells(t, spot, width, corner && x + width + 1 == t->width, &cells[n])
+			: 0;
 	}
 	if (n)
 		mvadd_wchnstr((int)y, (int)from, cells, (int)n);
@@ -536,10 +590,7 @@ void gt_term_show(struct gt_term *t, const struct gt_screen *s)
 	gt_terminal_write_end();
 }
 
-void gt_term_redraw(struct gt_term *t)
-{
-	t->spoilt = true;
-}
+void gt_term_redraw(struct gt_term *t) { t->spoilt = true; }
 
 /* ---- keys ---- */
 
@@ -553,7 +604,8 @@ static void used(struct gt_term *t, size_t n)
 /* A press at the place of the one before, soon after it, is the second of a double click. */
 static void pair_presses(struct gt_term *t, struct gt_key *k)
 {
-	bool second = t->pressed_at && t->typed_at - t->pressed_at < MS_DOUBLE && t->pressed.x == k->x && t->pressed.y == k->y;
+	bool second = t->pressed_at && t->typed_at - t->pressed_at < MS_DOUBLE &&
+		t->pressed.x == k->x && t->pressed.y == k->y;
 
 	t->pressed = *k;
 	t->pressed_at = second ? 0 : t->typed_at;
@@ -573,8 +625,9 @@ static struct gt_key next_key(struct gt_term *t, bool last)
 			break;
 	}
 	/* where the mouse was on its way here is of no interest any more */
-	while (k.key == GT_KEY_DRAG && (n = gt_key_decode(t->typed, t->ntyped, false, t->own, t->nown, &next)) &&
-	       next.key == GT_KEY_DRAG && next.with == k.with) {
+	while (k.key == GT_KEY_DRAG &&
+		(n = gt_key_decode(t->typed, t->ntyped, false, t->own, t->nown, &next)) &&
+		next.key == GT_KEY_DRAG && next.with == k.with) {
 		used(t, n);
 		k = next;
 	}
@@ -612,7 +665,8 @@ static bool was_spoilt(struct gt_term *t, unsigned told)
 /* Waits until something was typed or told, for ms at most. False: nothing was. */
 static bool wait_for(struct gt_term *t, int ms)
 {
-	struct pollfd fds[2] = { { .fd = fileno(t->in), .events = POLLIN }, { .fd = t->signal_fd, .events = POLLIN } };
+	struct pollfd fds[2] = { { .fd = fileno(t->in), .events = POLLIN },
+		{ .fd = t->signal_fd, .events = POLLIN } };
 	int n = poll(fds, 2, ms);
 
 	if (n > 0 && fds[0].revents)
@@ -640,7 +694,9 @@ struct gt_key gt_term_key(struct gt_term *t, int ms)
 		if (told & GT_SIGNAL_END)
 			return (struct gt_key){ .key = GT_KEY_GONE };
 		if (!t->gone && was_spoilt(t, told))
-			return (struct gt_key){ .key = GT_KEY_RESIZE, .x = (uint16_t)t->width, .y = (uint16_t)t->height };
+			return (struct gt_key){ .key = GT_KEY_RESIZE,
+				.x = (uint16_t)t->width,
+				.y = (uint16_t)t->height };
 		k = next_key(t, t->gone);
 		now = now_ms();
 		if (!k.key && t->ntyped && now - t->typed_at >= MS_ESC)

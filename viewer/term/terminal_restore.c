@@ -1,22 +1,25 @@
-/* A program that shows a screen has changed its terminal: another page of it is shown, the mouse reports, nothing echoes, the
- * cursor is hidden. Whatever ends or stops the program must undo that first, or the user types blindly into a heap of
- * characters.
+/* A program that shows a screen has changed its terminal: another page of it is shown, the mouse
+ * reports, nothing echoes, the cursor is hidden. Whatever ends or stops the program must undo that
+ * first, or the user types blindly into a heap of characters.
  *
- * ncurses' endwin() cannot be called when a signal comes, because it may be in the middle of anything. So what has to be sent
- * was written down when the terminal was taken; giving it back is one write() and one tcsetattr(), which may be called at any
- * moment. There is no other way out: the end of the program, exit(), signals that end it and signals that stop it all come
- * through give_back().
+ * ncurses' endwin() cannot be called when a signal comes, because it may be in the middle of
+ * anything. So what has to be sent was written down when the terminal was taken; giving it back is
+ * one write() and one tcsetattr(), which may be called at any moment. There is no other way out:
+ * the end of the program, exit(), signals that end it and signals that stop it all come through
+ * give_back().
  *
- *   told to end    SIGTERM, SIGINT and SIGHUP are noted, so that the program can put its files in order; gt_terminal_restore_close() then
- *                  dies of that signal, as whoever sent it expects. A program that is busy is not waited for longer than two
- *                  seconds.
- *   crashes        give back at once, put the old action in its place, and let the same thing happen again.
- *   stops          SIGTSTP gives back and stops. SIGCONT takes again, once the shell has made us the foreground: before that,
- *                  writing would spoil somebody else's screen. A SIGSTOP cannot be noticed, but the SIGCONT behind it can.
+ *   told to end    SIGTERM, SIGINT and SIGHUP are noted, so that the program can put its files in
+ * order; gt_terminal_restore_close() then dies of that signal, as whoever sent it expects. A
+ * program that is busy is not waited for longer than two seconds. crashes        give back at once,
+ * put the old action in its place, and let the same thing happen again. stops          SIGTSTP
+ * gives back and stops. SIGCONT takes again, once the shell has made us the foreground: before
+ * that, writing would spoil somebody else's screen. A SIGSTOP cannot be noticed, but the SIGCONT
+ * behind it can.
  *
- * Handlers write to a pipe what the loop waits on, so that no signal falls between looking and waiting.
+ * Handlers write to a pipe what the loop waits on, so that no signal falls between looking and
+ * waiting.
  */
-#define _GNU_SOURCE	/* pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "viewer/term/terminal_restore.h"
 
 #include <fcntl.h>
@@ -28,15 +31,16 @@
 #include <unistd.h>
 
 #define SECONDS_TO_END 2
-#define MS_TO_WRITE 200		/* a line that takes nothing for so long is dead; hanging on it would keep us from dying */
+/* a line that takes nothing for so long is dead; hanging on it would keep us from dying */
+#define MS_TO_WRITE 200
 
 static struct gt_terminal_state guarded;
-static atomic_bool taken;	/* guarded is in use */
+static atomic_bool taken; /* guarded is in use */
 static atomic_uint told;
-static atomic_int ending;	/* the signal to die of */
+static atomic_int ending; /* the signal to die of */
 static atomic_bool held, stop_waits;
 static bool opened;
-static pid_t owner;		/* a child that was forked has no business with the terminal */
+static pid_t owner; /* a child that was forked has no business with the terminal */
 static int pipe_to[2];
 
 /* ---- taking and giving back, in handlers too ---- */
@@ -46,7 +50,8 @@ static void put(const char *s)
 	struct pollfd room = { .fd = guarded.fd, .events = POLLOUT };
 
 	for (size_t n = strlen(s), done = 0; done < n;) {
-		ssize_t w = poll(&room, 1, MS_TO_WRITE) > 0 ? write(guarded.fd, s + done, n - done) : -1;
+		ssize_t w = poll(&room, 1, MS_TO_WRITE) > 0 ? write(guarded.fd, s + done, n - done)
+							    : -1;
 
 		if (w <= 0)
 			return;
@@ -68,7 +73,7 @@ static void wake(unsigned what)
 	ssize_t n;
 
 	atomic_fetch_or(&told, what);
-	n = write(pipe_to[1], "", 1);	/* full: it is awake already */
+	n = write(pipe_to[1], "", 1); /* full: it is awake already */
 	(void)n;
 }
 
@@ -83,7 +88,7 @@ static void take_again(void)
 {
 	if (getpid() != owner || guarded.fd < 0 || in_background())
 		return;
-	if (atomic_load(&taken))	/* SIGSTOP did not let us */
+	if (atomic_load(&taken)) /* SIGSTOP did not let us */
 		put(guarded.give);
 	if (guarded.modes)
 		tcsetattr(guarded.fd, TCSANOW, &guarded.ours);
@@ -100,13 +105,27 @@ static void on_crash(int sig, siginfo_t *info, void *context);
 static void on_stop(int sig, siginfo_t *info, void *context);
 static void on_continue(int sig, siginfo_t *info, void *context);
 
-static struct { int sig; void (*handler)(int, siginfo_t *, void *); bool ours; struct sigaction old; } signals[] = {
-	{ .sig = SIGWINCH, .handler = on_size }, { .sig = SIGTSTP, .handler = on_stop },
+static struct {
+	int sig;
+	void (*handler)(int, siginfo_t *, void *);
+	bool ours;
+	struct sigaction old;
+} signals[] = {
+	{ .sig = SIGWINCH, .handler = on_size },
+	{ .sig = SIGTSTP, .handler = on_stop },
 	{ .sig = SIGCONT, .handler = on_continue },
-	{ .sig = SIGTERM, .handler = on_end }, { .sig = SIGINT, .handler = on_end }, { .sig = SIGHUP, .handler = on_end },
-	{ .sig = SIGSEGV, .handler = on_crash }, { .sig = SIGBUS, .handler = on_crash }, { .sig = SIGFPE, .handler = on_crash },
-	{ .sig = SIGILL, .handler = on_crash }, { .sig = SIGABRT, .handler = on_crash }, { .sig = SIGSYS, .handler = on_crash },
-	{ .sig = SIGQUIT, .handler = on_crash }, { .sig = SIGPIPE, .handler = on_crash }, { .sig = SIGALRM, .handler = on_crash },
+	{ .sig = SIGTERM, .handler = on_end },
+	{ .sig = SIGINT, .handler = on_end },
+	{ .sig = SIGHUP, .handler = on_end },
+	{ .sig = SIGSEGV, .handler = on_crash },
+	{ .sig = SIGBUS, .handler = on_crash },
+	{ .sig = SIGFPE, .handler = on_crash },
+	{ .sig = SIGILL, .handler = on_crash },
+	{ .sig = SIGABRT, .handler = on_crash },
+	{ .sig = SIGSYS, .handler = on_crash },
+	{ .sig = SIGQUIT, .handler = on_crash },
+	{ .sig = SIGPIPE, .handler = on_crash },
+	{ .sig = SIGALRM, .handler = on_crash },
 	{ .sig = SIGXCPU, .handler = on_crash },
 };
 #define NSIGNALS (sizeof(signals) / sizeof(*signals))
@@ -118,10 +137,12 @@ static void put_old(int sig)
 			sigaction(sig, &signals[i].old, NULL);
 }
 
-/* Its old action is done when the handler returns: a fault happens again where it did, anything else is sent again. */
+/* Its old action is done when the handler returns: a fault happens again where it did, anything
+ * else is sent again. */
 static void die(int sig, const siginfo_t *info)
 {
-	bool fault = info && info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL);
+	bool fault = info && info->si_code > 0 &&
+		(sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL);
 
 	give_back();
 	put_old(sig);
@@ -133,7 +154,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno, end = atomic_load(&ending);
 
-	if (sig == SIGALRM && end)	/* it had its two seconds */
+	if (sig == SIGALRM && end) /* it had its two seconds */
 		sig = end;
 	die(sig, info);
 	errno = saved;
@@ -168,8 +189,8 @@ static void on_continue(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* SIGTSTP is sent to ourselves again, with its default action. Where there is nobody to continue us the system does not stop
- * us either, and no SIGCONT comes: then we go on by ourselves. */
+/* SIGTSTP is sent to ourselves again, with its default action. Where there is nobody to continue us
+ * the system does not stop us either, and no SIGCONT comes: then we go on by ourselves. */
 static void on_stop(int sig, siginfo_t *info, void *context)
 {
 	struct sigaction stop = { .sa_handler = SIG_DFL }, ours;
@@ -178,7 +199,8 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 
 	if (atomic_load(&held)) {
 		atomic_store(&stop_waits, true);
-		if (atomic_load(&held) || !atomic_exchange(&stop_waits, false))	/* who holds may be another thread */
+		/* who holds may be another thread */
+		if (atomic_load(&held) || !atomic_exchange(&stop_waits, false))
 			return;
 	}
 	give_back();
@@ -187,7 +209,8 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	sigaddset(&both, SIGCONT);
 	sigaction(sig, &stop, &ours);
 	raise(sig);
-	pthread_sigmask(SIG_UNBLOCK, &both, &before);	/* here it stops, and then on_continue() is called */
+	/* here it stops, and then on_continue() is called */
+	pthread_sigmask(SIG_UNBLOCK, &both, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sigaction(sig, &ours, NULL);
 	if (!atomic_load(&taken))
@@ -200,12 +223,14 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 static void catch_signals(void)
 {
 	for (size_t i = 0; i < NSIGNALS; i++) {
-		struct sigaction now = { .sa_sigaction = signals[i].handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+		struct sigaction now = { .sa_sigaction = signals[i].handler,
+			.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 
-		sigfillset(&now.sa_mask);	/* what came first goes first */
+		sigfillset(&now.sa_mask); /* what came first goes first */
 		sigaction(signals[i].sig, NULL, &signals[i].old);
 		/* who started us may have said that we ignore it, as nohup does */
-		signals[i].ours = signals[i].old.sa_handler != SIG_IGN || signals[i].sig == SIGWINCH;
+		signals[i].ours =
+			signals[i].old.sa_handler != SIG_IGN || signals[i].sig == SIGWINCH;
 		if (signals[i].ours)
 			sigaction(signals[i].sig, &now, NULL);
 	}
@@ -261,15 +286,9 @@ unsigned gt_signal_pending(void)
 	return atomic_fetch_and(&told, GT_SIGNAL_END);
 }
 
-bool gt_is_suspended(void)
-{
-	return !atomic_load(&taken);
-}
+bool gt_is_suspended(void) { return !atomic_load(&taken); }
 
-void gt_terminal_write_begin(void)
-{
-	atomic_store(&held, true);
-}
+void gt_terminal_write_begin(void) { atomic_store(&held, true); }
 
 void gt_terminal_write_end(void)
 {

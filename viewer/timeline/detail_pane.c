@@ -13,8 +13,8 @@
 #include "formats/base/buf.h"
 #include "viewer/util/number_text.h"
 
-#define NAME_WIDTH 15u		/* columns for names of lines */
-#define COLUMN_WIDTH 50u	/* columns of lines that stand side by side */
+#define NAME_WIDTH 15u   /* columns for names of lines */
+#define COLUMN_WIDTH 50u /* columns of lines that stand side by side */
 
 /* ---- lines ---- */
 
@@ -46,7 +46,8 @@ static int add(struct gt_detail_pane *d, const char *name, const char *value)
 	return 0;
 }
 
-static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
 {
 	char text[512];
@@ -79,7 +80,8 @@ static void put_time(const struct telling *t, int64_t segment_time, char to[GT_T
 {
 	const struct gt_scene *s = t->from->scene;
 
-	gt_time_text(&s->times, segment_time - gt_archive_offset(s->archive, t->seg->index), 1, s->extent.to, to);
+	gt_time_text(&s->times, segment_time - gt_archive_offset(s->archive, t->seg->index), 1,
+		s->extent.to, to);
 }
 
 static void put_path(const struct telling *t, uint32_t track, char *to, size_t room)
@@ -100,10 +102,7 @@ static int add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
 	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
 }
 
-static void warn_of_last(struct gt_detail_pane *d)
-{
-	d->lines[d->n - 1].ink = GT_INK_ERROR;
-}
+static void warn_of_last(struct gt_detail_pane *d) { d->lines[d->n - 1].ink = GT_INK_ERROR; }
 
 static int tell_duration(struct telling *t)
 {
@@ -125,8 +124,13 @@ static int tell_times(struct telling *t)
 	put_time(t, gt_event_ref_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
 	rc = add(t->to, "start", from);
-	rc = rc ? rc : add_f(t->to, "end", !open ? "%s" : t->from->scene->growing ? "none yet: it was open at %s" :
-			     "none: still open when the recording ended, at %s", to);
+	rc = rc ? rc
+		: add_f(t->to, "end",
+			  !open ? "%s"
+				  : t->from->scene->growing
+				  ? "none yet: it was open at %s"
+				  : "none: still open when the recording ended, at %s",
+			  to);
 	if (!rc && open)
 		warn_of_last(t->to);
 	return rc ? rc : add(t->to, "on", path);
@@ -134,13 +138,18 @@ static int tell_times(struct telling *t)
 
 static const char *kind_word(enum gt_kind kind)
 {
-	return kind == GT_CALL ? "call" : kind == GT_OPEN ? "call that had not returned" : kind == GT_GPU ? "work of a GPU" : "span";
+	return kind == GT_CALL    ? "call"
+		: kind == GT_OPEN ? "call that had not returned"
+		: kind == GT_GPU  ? "work of a GPU"
+				  : "span";
 }
 
 static int tell_return(struct telling *t, const struct gt_type *type)
 {
 	char room[80];
-	const char *words = t->row->ret ? gt_return_code_text(type->layer, t->row->ret, room, sizeof(room)) : "success";
+	const char *words = t->row->ret
+		? gt_return_code_text(type->layer, t->row->ret, room, sizeof(room))
+		: "success";
 	int rc;
 
 	if (t->row->kind != GT_CALL)
@@ -200,8 +209,12 @@ static int tell_field(void *arg, const char *name, const char *value)
 		return 0;
 	case GT_R_GRID:
 	case GT_R_BLOCK: return add_dimension(t->to, role, value);
-	case GT_R_KERNEL: return *value ? add(t->to, name, gt_display_name_of_kernel(t->from->spell, value)) : 0;
-	case GT_R_BYTES: return add_f(t->to, name, "%s (%s)", value, gt_number_text_bytes(bytes, strtoull(value, NULL, 10)));
+	case GT_R_KERNEL:
+		return *value ? add(t->to, name, gt_display_name_of_kernel(t->from->spell, value))
+			      : 0;
+	case GT_R_BYTES:
+		return add_f(t->to, name, "%s (%s)", value,
+			gt_number_text_bytes(bytes, strtoull(value, NULL, 10)));
 	default: return add(t->to, name, *value ? value : "not known");
 	}
 }
@@ -218,10 +231,11 @@ static int tell_launch(struct telling *t)
 		return add(t->to, "launched by", "not recorded");
 	put_path(t, t->track, path, sizeof(path));
 	put_time(t, t->start, at);
-	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
-		   t->by_order ? " (likely: matched by its order in the stream)" : "");
+	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at,
+		path, t->by_order ? " (likely: matched by its order in the stream)" : "");
 	if (!rc && t->row->start >= end)
-		rc = add_f(t->to, "queued", "%s behind the return of that call", gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
+		rc = add_f(t->to, "queued", "%s behind the return of that call",
+			gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
 	else if (!rc)
 		rc = add(t->to, "queued", "not at all: it began before that call had returned");
 	return rc;
@@ -253,19 +267,22 @@ static int tell_name(struct telling *t, const char *name)
 
 static int tell_row(struct telling *t, struct gt_err *err)
 {
-	const struct gt_type *type = t->row->type < t->seg->ntypes ? &t->seg->types[t->row->type] : NULL;
+	const struct gt_type *type =
+		t->row->type < t->seg->ntypes ? &t->seg->types[t->row->type] : NULL;
 	struct gt_archive *a = t->from->scene->archive;
 	size_t times, launch;
 	int rc;
 
-	snprintf(t->to->title, sizeof(t->to->title), "%s", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
+	snprintf(t->to->title, sizeof(t->to->title), "%s",
+		gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
 	rc = tell_duration(t);
 	rc = rc || !type ? rc : tell_return(t, type);
 	times = t->to->n;
 	rc = rc ? rc : tell_times(t);
 	if (rc || !type)
 		return rc;
-	rc = add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
+	rc = add_f(
+		t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
 	rc = rc ? rc : gt_event_fields(a, t->row, tell_field, t, err);
 	launch = t->to->n;
 	rc = rc ? rc : tell_launch(t);
@@ -275,7 +292,10 @@ static int tell_row(struct telling *t, struct gt_err *err)
 
 /* ---- of a gap ---- */
 
-static bool overlaps(const struct gt_trouble *t, int64_t from, int64_t to) { return t->from < to && t->to > from; }
+static bool overlaps(const struct gt_trouble *t, int64_t from, int64_t to)
+{
+	return t->from < to && t->to > from;
+}
 
 /* Where something is missing an idle time is none that is known. */
 static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
@@ -298,7 +318,8 @@ static int tell_gap(struct telling *t, const struct gt_event_ref *behind)
 	const char *name;
 	int rc;
 
-	snprintf(t->to->title, sizeof(t->to->title), "gap of %s", gt_number_text_ns(lasts, (uint64_t)(to - from)));
+	snprintf(t->to->title, sizeof(t->to->title), "gap of %s",
+		gt_number_text_ns(lasts, (uint64_t)(to - from)));
 	rc = add_duration(t->to, "duration", to - from);
 	put_time(t, from, at);
 	rc = rc ? rc : add(t->to, "start", at);
@@ -314,21 +335,27 @@ static int tell_gap(struct telling *t, const struct gt_event_ref *behind)
 	}
 	name = gt_display_name_of_type(t->from->spell, t->seg, t->row->type);
 	rc = rc ? rc : add(t->to, "behind", name);
-	return rc ? rc : add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
+	return rc ? rc
+		  : add(t->to, "before",
+			    gt_display_name_of_type(t->from->spell, t->seg, behind->type));
 }
 
 /* ---- of a hole ---- */
 
 static const char *rows_word(enum gt_kind kind)
 {
-	return kind == GT_CALL ? "calls" : kind == GT_GPU ? "operations of a GPU" : kind == GT_SPAN ? "spans" : "rows";
+	return kind == GT_CALL    ? "calls"
+		: kind == GT_GPU  ? "operations of a GPU"
+		: kind == GT_SPAN ? "spans"
+				  : "rows";
 }
 
 /* Which block it is, what the index says that it has, and what the reader said when it tried. */
 static int tell_block(struct telling *t, const struct gt_damaged_block *b)
 {
 	size_t n;
-	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n), *d = b->damage < n ? &all[b->damage] : NULL;
+	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n),
+			       *d = b->damage < n ? &all[b->damage] : NULL;
 	char name[24], from[GT_TIME_ROOM], to[GT_TIME_ROOM];
 	int rc;
 
@@ -340,8 +367,11 @@ static int tell_block(struct telling *t, const struct gt_damaged_block *b)
 	rc = add(t->to, name, d->text);
 	if (!rc)
 		warn_of_last(t->to);
-	return rc ? rc : add_f(t->to, "  where", "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s", d->offset, d->rows,
-			       rows_word(b->kind), b->shared ? " of several tracks" : "", from, to);
+	return rc ? rc
+		  : add_f(t->to, "  where",
+			    "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s",
+			    d->offset, d->rows, rows_word(b->kind),
+			    b->shared ? " of several tracks" : "", from, to);
 }
 
 static int tell_hole(struct telling *t)
@@ -351,7 +381,8 @@ static int tell_hole(struct telling *t)
 	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
 	int rc;
 
-	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read", h->blocks, h->blocks == 1 ? "" : "s");
+	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read",
+		h->blocks, h->blocks == 1 ? "" : "s");
 	put_time(t, h->from + offset, from);
 	put_time(t, h->to - 1 + offset, to);
 	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
@@ -365,10 +396,14 @@ static int tell_hole(struct telling *t)
 		rc = tell_block(t, &h->list[i]);
 	if (!rc && h->blocks > h->n)
 		rc = add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
-	return rc ? rc : add(t->to, "what helps", "gtexport --native writes all that can be read into a new file, in which this is a loss");
+	return rc
+		? rc
+		: add(t->to, "what helps",
+			  "gtexport --native writes all that can be read into a new file, in which this is a loss");
 }
 
-int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from, const struct gt_selection *p, struct gt_err *err)
+int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from,
+	const struct gt_selection *p, struct gt_err *err)
 {
 	struct telling t = { .to = d, .from = from, .pick = p, .row = &p->row };
 	int rc = 0;
@@ -377,17 +412,21 @@ int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source 
 	if (p->what == GT_SELECTION_NONE)
 		return 0;
 	t.seg = gt_reader_segment(from->scene->reader, p->row.lane.strip.segment);
-	rc = p->what == GT_SELECTION_DAMAGED ? tell_hole(&t) : p->what == GT_SELECTION_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
+	rc = p->what == GT_SELECTION_DAMAGED  ? tell_hole(&t)
+		: p->what == GT_SELECTION_GAP ? tell_gap(&t, &p->behind)
+					      : tell_row(&t, err);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 
 /* ---- the pane ---- */
 
-/* Lanes keep two thirds of their lines, or, when it is tall, one; cells keep as many columns as a report has. */
+/* Lanes keep two thirds of their lines, or, when it is tall, one; cells keep as many columns as a
+ * report has. */
 struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 {
 	struct gt_pane p = { .height = 0 };
-	unsigned wide = at->width / (size == GT_PANE_TALL ? 2 : 4), lines = at->nlanes / 3 * (size == GT_PANE_TALL ? 2 : 1);
+	unsigned wide = at->width / (size == GT_PANE_TALL ? 2 : 4),
+		 lines = at->nlanes / 3 * (size == GT_PANE_TALL ? 2 : 1);
 
 	wide = wide < 46 ? 46 : wide;
 	if (size == GT_PANE_NONE)
@@ -406,11 +445,13 @@ struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 /* Lines fill a column from the top, then the next one if several fit. */
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to)
 {
-	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 }, title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 },
+			     title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
 			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	bool beside = p->x > 0;
 	int x = p->x + (beside ? 2 : 0), y = p->y + 1, bottom = p->y + (int)p->height;
-	unsigned width = p->width - (beside ? 2 : 0), columns = width / COLUMN_WIDTH ? width / COLUMN_WIDTH : 1, each = width / columns;
+	unsigned width = p->width - (beside ? 2 : 0),
+		 columns = width / COLUMN_WIDTH ? width / COLUMN_WIDTH : 1, each = width / columns;
 	unsigned room = each > NAME_WIDTH + 2 ? each - NAME_WIDTH - 2 : 1;
 	char more[40];
 	size_t i;
@@ -423,9 +464,11 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 		gt_screen_fill(to, p->x, p->y, 1, (int)p->height, 0x2502, frame);
 	else
 		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, frame);
-	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4), d->n ? d->title : "nothing is selected: Enter", title);
+	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4),
+		d->n ? d->title : "nothing is selected: Enter", title);
 	for (i = 0; i < d->n; i++) {
-		unsigned lines = gt_screen_lines_of(d->lines[i].value, room), left = (unsigned)(bottom - y);
+		unsigned lines = gt_screen_lines_of(d->lines[i].value, room),
+			 left = (unsigned)(bottom - y);
 
 		if (y >= bottom || (lines > left && y > p->y + 1 && columns > 1)) {
 			if (--columns == 0)
@@ -437,7 +480,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struc
 		lines = lines < left ? lines : left;
 		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
 		gt_screen_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
-				(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
+			(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
 		y += (int)lines;
 	}
 	if (i < d->n && !beside) {

@@ -6,18 +6,31 @@
 #include "viewer/model/display_name.h"
 #include "viewer/timeline/timeline_draw.h"
 
-struct gt_detail_pane {			/* zero-initialised is empty */
+struct gt_detail_pane { /* zero-initialised is empty */
 	char title[GT_SHORT_MAX + 60];
-	struct gt_detail_line { char name[24]; char *value; uint8_t ink; } *lines;
+	struct gt_detail_line {
+		char name[24];
+		char *value;
+		uint8_t ink;
+	} * lines;
 	size_t n, cap;
 };
-struct gt_detail_source { const struct gt_scene *scene; const struct gt_lanes *lanes; struct gt_display_name *spell; };	/* borrowed */
+/* borrowed */
+struct gt_detail_source {
+	const struct gt_scene *scene;
+	const struct gt_lanes *lanes;
+	struct gt_display_name *spell;
+};
 /* Replaces the content with a description of the selection. 0 or negative. */
-int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from, const struct gt_selection *p, struct gt_err *err);
+int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from,
+	const struct gt_selection *p, struct gt_err *err);
 void gt_detail_pane_release(struct gt_detail_pane *d);
 
 enum gt_pane_size { GT_PANE_NONE, GT_PANE_USUAL, GT_PANE_TALL, GT_PANE_SIZES };
-struct gt_pane { int x, y; unsigned width, height; };	/* height 0: it is not shown */
+struct gt_pane {
+	int x, y;
+	unsigned width, height;
+}; /* height 0: it is not shown */
 /* Takes columns or lines for the pane from the layout, if there is enough room. */
 struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size);
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to);

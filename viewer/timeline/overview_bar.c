@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-#define STRIPS_MOST 16u		/* that it is the mean of */
-#define FINER 2u		/* its cells: so much finer (log2) than would do for its columns */
-#define ROWS_MOST 5000000u	/* of more it stays as rough as summaries have it */
+#define STRIPS_MOST 16u    /* that it is the mean of */
+#define FINER 2u           /* its cells: so much finer (log2) than would do for its columns */
+#define ROWS_MOST 5000000u /* of more it stays as rough as summaries have it */
 
 int gt_overview_bar_init(struct gt_overview_bar *m, struct gt_archive *a)
 {
@@ -50,13 +50,18 @@ static uint64_t all_rows(struct gt_reader *r)
 /* True if the sums of the tracks below it are known or cheap to compute. */
 static bool has_unions(const struct gt_overview_bar *m, const struct gt_segment *seg)
 {
-	return gt_archive_has_uppers(m->archive, seg->index) || all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;
+	return gt_archive_has_uppers(m->archive, seg->index) ||
+		all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;
 }
 
-static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lanes, struct gt_strip_key of[STRIPS_MOST])
+static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lanes,
+	struct gt_strip_key of[STRIPS_MOST])
 {
-	static const struct { uint8_t kind, part, aspect; } choices[] = {
-		{ GT_TRACK_DEVICE, GT_TRACK_STREAM, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_TRACK_THREAD, GT_ASPECT_CALLS },
+	static const struct {
+		uint8_t kind, part, aspect;
+	} choices[] = {
+		{ GT_TRACK_DEVICE, GT_TRACK_STREAM, GT_ASPECT_WORK },
+		{ GT_TRACK_PROCESS, GT_TRACK_THREAD, GT_ASPECT_CALLS },
 	};
 	struct gt_reader *r = lanes->reader;
 	size_t n = 0;
@@ -67,17 +72,22 @@ static size_t choose(const struct gt_overview_bar *m, const struct gt_lanes *lan
 			bool unions = has_unions(m, seg);
 
 			for (uint32_t k = 0; n < STRIPS_MOST && k < seg->ntracks; k++)
-				if (seg->tracks[k].kind == (unions ? choices[c].kind : choices[c].part) && (c || seg->rows[GT_GPU]))
-					of[n++] = (struct gt_strip_key){ i, k, (enum gt_aspect)choices[c].aspect, unions };
+				if (seg->tracks[k].kind ==
+						(unions ? choices[c].kind : choices[c].part) &&
+					(c || seg->rows[GT_GPU]))
+					of[n++] = (struct gt_strip_key){ i, k,
+						(enum gt_aspect)choices[c].aspect, unions };
 		}
 	for (size_t i = 0; !n && i < lanes->n; i++)
 		if (lanes->lines[i].aspect)
-			of[n++] = (struct gt_strip_key){ lanes->lines[i].segment, lanes->lines[i].track,
-							(enum gt_aspect)lanes->lines[i].aspect, lanes->lines[i].derived };
+			of[n++] = (struct gt_strip_key){ lanes->lines[i].segment,
+				lanes->lines[i].track, (enum gt_aspect)lanes->lines[i].aspect,
+				lanes->lines[i].derived };
 	return n;
 }
 
-int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
+int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_extent *e,
+	const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
 {
 	struct gt_cell_window w = { .cells = columns };
 	struct gt_strip_key of[STRIPS_MOST];
@@ -92,7 +102,8 @@ int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_exte
 	gt_window_fit(&w, e);
 	n = choose(m, lanes, of);
 	few = all_rows(lanes->reader) <= ROWS_MOST;
-	finer = few || (n && of[0].derived) ? FINER : 0;	/* sums of single blocks are about as wide as a column */
+	/* sums of single blocks are about as wide as a column */
+	finer = few || (n && of[0].derived) ? FINER : 0;
 	w.shift -= w.shift < finer ? w.shift : finer;
 	w.first = e->from >> w.shift;
 	w.cells = columns << finer;

@@ -8,14 +8,14 @@
 #include "viewer/lanes/lanes.h"
 #include "viewer/lanes/window.h"
 
-struct gt_overview_bar {			/* zero-initialised except `strips` */
-	struct gt_archive *archive;	/* borrowed */
+struct gt_overview_bar {            /* zero-initialised except `strips` */
+	struct gt_archive *archive; /* borrowed */
 	struct gt_lane_cells *strips;
 	struct gt_cells_request asked;
-	struct gt_cell_sums *cells;	/* asked.window.cells of them; NULL: none is known */
+	struct gt_cell_sums *cells; /* asked.window.cells of them; NULL: none is known */
 	size_t cap;
-	unsigned columns;		/* the number of the last request */
-	bool more;			/* its lane cells changed in a step */
+	unsigned columns; /* the number of the last request */
+	bool more;        /* its lane cells changed in a step */
 };
 /* 0 or -ENOMEM; to be released in both cases. */
 int gt_overview_bar_init(struct gt_overview_bar *m, struct gt_archive *a);
@@ -25,8 +25,10 @@ void gt_overview_bar_release(struct gt_overview_bar *m);
 void gt_overview_bar_detach(struct gt_overview_bar *m);
 void gt_overview_bar_reopen(struct gt_overview_bar *m, struct gt_archive *a);
 /* Sets the request: so many columns of the screen (0: not shown) for that extent. 0 or negative. */
-int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err);
+int gt_overview_bar_request(struct gt_overview_bar *m, const struct gt_time_extent *e,
+	const struct gt_lanes *lanes, unsigned columns, struct gt_err *err);
 /* 1: there is more to do, 0, negative. */
 int gt_overview_bar_step(struct gt_overview_bar *m, uint64_t us, struct gt_err *err);
-int gt_overview_bar_refresh(struct gt_overview_bar *m);		/* copies the known cells of its lane cells. 0 or -ENOMEM */
+/* copies the known cells of its lane cells. 0 or -ENOMEM */
+int gt_overview_bar_refresh(struct gt_overview_bar *m);
 #endif

@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP_CELLS 512u		/* cells per step */
+#define GAP_CELLS 512u /* cells per step */
 
 struct gt_selection_job {
-	const char *what;		/* the word for the target in messages */
-	struct gt_lane_key lane;		/* of a gap: the lane to search; else the lane to select on, if the row is on it */
+	const char *what; /* the word for the target in messages */
+	/* of a gap: the lane to search; else the lane to select on, if the row is on it */
+	struct gt_lane_key lane;
 	bool backward;
 	/* rows of some kind */
 	struct gt_event_search *hunt;
 	struct gt_search_spec wanted;
-	char name[400];			/* of rows of the same name */
-	int64_t from;			/* start of the search, the viewer's time */
-	bool again;			/* the search continues from the other end of the trace */
+	char name[400]; /* of rows of the same name */
+	int64_t from;   /* start of the search, the viewer's time */
+	bool again;     /* the search continues from the other end of the trace */
 	struct gt_event_ref call;
-	unsigned below;			/* number of inner calls tried instead of it */
+	unsigned below; /* number of inner calls tried instead of it */
 	/* gaps */
 	struct gt_lane_cells *strips;
 	struct gt_cell_window window;
@@ -60,7 +61,8 @@ void gt_select_nothing(struct gt_selection *p)
 	p->said[0] = 0;
 }
 
-int gt_select_row(struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row)
+int gt_select_row(
+	struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row)
 {
 	p->what = GT_SELECTION_ROW;
 	p->lane = *lane;
@@ -83,7 +85,8 @@ static int say(struct gt_selection *p, const char *what)
 }
 
 /* Selects the row that a lookup returned, or sets the status text. */
-static int pick_or_say(struct gt_selection *p, const struct gt_lane_key *lane, int code, const struct gt_event_ref *row, const char *none)
+static int pick_or_say(struct gt_selection *p, const struct gt_lane_key *lane, int code,
+	const struct gt_event_ref *row, const char *none)
 {
 	if (code > 0)
 		return gt_select_row(p, lane, row);
@@ -102,13 +105,16 @@ static struct gt_event_ref moment(int64_t t, bool before_all)
 {
 	static const struct gt_block first = { .entry = 0 }, last = { .entry = UINT32_MAX };
 
-	return (struct gt_event_ref){ .block = before_all ? &first : &last, .row = before_all ? 0 : UINT32_MAX, .start = before_all ? t : t - 1 };
+	return (struct gt_event_ref){ .block = before_all ? &first : &last,
+		.row = before_all ? 0 : UINT32_MAX,
+		.start = before_all ? t : t - 1 };
 }
 
 /* The next start may be far away, so the covering row is searched first. */
 int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
-	int64_t from = segment_time(p, &at->lane, at->from), to = segment_time(p, &at->lane, at->to);
+	int64_t from = segment_time(p, &at->lane, at->from),
+		to = segment_time(p, &at->lane, at->to);
 	struct gt_event_ref row, none = moment(from, false);
 	int code;
 
@@ -121,7 +127,8 @@ int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, s
 	return pick_or_say(p, &at->lane, code, &row, "no event here; Tab: next event");
 }
 
-int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+int gt_select_damaged(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_damaged_range hole;
 	int code;
@@ -129,7 +136,8 @@ int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *
 	if (p->what == GT_SELECTION_DAMAGED && at->on_it)
 		return gt_select_at(p, at, err);
 	begin_anew(p);
-	code = gt_damaged_range_at(p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
+	code = gt_damaged_range_at(
+		p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
 	if (code <= 0)
 		return code ? code : gt_select_at(p, at, err);
 	p->what = GT_SELECTION_DAMAGED;
@@ -142,7 +150,8 @@ int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *
 
 /* For jumps that start from a row: selects the row here unless one is selected. 1; 0: there is
  * none, and the status text says so; negative: error. */
-static int select_row(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+static int select_row(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	int code = 0;
 
@@ -154,7 +163,8 @@ static int select_row(struct gt_selection *p, const struct gt_selection_origin *
 	return code ? code : !p->said[0];
 }
 
-int gt_select_neighbour(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
+int gt_select_neighbour(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	bool own = at->on_it && p->what != GT_SELECTION_NONE;
 	struct gt_event_ref row, from = moment(segment_time(p, &at->lane, at->from), by < 0);
@@ -164,15 +174,18 @@ int gt_select_neighbour(struct gt_selection *p, const struct gt_selection_origin
 	if (own && p->what == GT_SELECTION_GAP)
 		return gt_select_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
 	if (own && p->what == GT_SELECTION_DAMAGED)
-		from = moment(segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by < 0);
+		from = moment(
+			segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by < 0);
 	else if (own)
 		from = p->row;
-	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err) : gt_event_next(p->archive, &at->lane, &from, &row, err);
+	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err)
+		      : gt_event_next(p->archive, &at->lane, &from, &row, err);
 	return pick_or_say(p, &at->lane, code, &row,
-			   by < 0 ? "no earlier event on this lane" : "no later event on this lane");
+		by < 0 ? "no earlier event on this lane" : "no later event on this lane");
 }
 
-int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start, uint64_t dur, struct gt_err *err)
+int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start,
+	uint64_t dur, struct gt_err *err)
 {
 	struct gt_event_ref row, at = moment(start, false);
 	int code;
@@ -189,8 +202,8 @@ int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int6
 
 /* ---- searches of all of the trace ---- */
 
-static struct gt_selection_job *new_job(struct gt_selection *p, const struct gt_selection_origin *at, const char *what, bool backward,
-				     struct gt_err *err)
+static struct gt_selection_job *new_job(struct gt_selection *p,
+	const struct gt_selection_origin *at, const char *what, bool backward, struct gt_err *err)
 {
 	begin_anew(p);
 	p->job = calloc(1, sizeof(*p->job));
@@ -216,7 +229,8 @@ static int begin_hunt(struct gt_selection *p, int64_t from, int64_t to, struct g
 }
 
 /* Starts after the selection or the cell's start; backwards: before it. */
-static int begin_from(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+static int begin_from(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
 	int64_t picked, end;
@@ -226,7 +240,8 @@ static int begin_from(struct gt_selection *p, const struct gt_selection_origin *
 		gt_selection_range(p, &picked, &end);
 		j->from = picked;
 	}
-	return j->backward ? begin_hunt(p, INT64_MIN, j->from, err) : begin_hunt(p, j->from + 1, INT64_MAX, err);
+	return j->backward ? begin_hunt(p, INT64_MIN, j->from, err)
+			   : begin_hunt(p, j->from + 1, INT64_MAX, err);
 }
 
 static bool has_name(const struct gt_segment *seg, const struct gt_type *type, void *arg)
@@ -236,7 +251,8 @@ static bool has_name(const struct gt_segment *seg, const struct gt_type *type, v
 	return !strcmp(gt_str(seg, type->name), j->name);
 }
 
-int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at, const struct gt_selection_types *types, int by, struct gt_err *err)
+int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_selection_types *types, int by, struct gt_err *err)
 {
 	struct gt_selection_job *j = new_job(p, at, types->what, by < 0, err);
 
@@ -248,7 +264,8 @@ int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin 
 	return begin_from(p, at, err);
 }
 
-int gt_select_same_name(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
+int gt_select_same_name(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	struct gt_selection_job *j;
 	const char *name;
@@ -271,7 +288,8 @@ int gt_select_same_name(struct gt_selection *p, const struct gt_selection_origin
 	return begin_from(p, &(struct gt_selection_origin){ .on_it = true }, err);
 }
 
-int gt_select_failure(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
+int gt_select_failure(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	struct gt_selection_job *j = new_job(p, at, "failed call", by < 0, err);
 
@@ -281,7 +299,8 @@ int gt_select_failure(struct gt_selection *p, const struct gt_selection_origin *
 	return begin_from(p, at, err);
 }
 
-static int hunt_launched(struct gt_selection *p, const struct gt_event_ref *call, struct gt_err *err)
+static int hunt_launched(
+	struct gt_selection *p, const struct gt_event_ref *call, struct gt_err *err)
 {
 	struct gt_selection_job *j = p->job;
 
@@ -295,14 +314,18 @@ static int hunt_launched(struct gt_selection *p, const struct gt_event_ref *call
  * trace for nothing. */
 static bool may_launch(const struct gt_selection *p, const struct gt_event_ref *row)
 {
-	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(p->archive), row->lane.strip.segment);
+	const struct gt_segment *seg =
+		gt_reader_segment(gt_archive_reader(p->archive), row->lane.strip.segment);
 	unsigned op = row->type < seg->ntypes ? seg->types[row->type].op : GT_OP_NONE;
 
-	return seg->rows[GT_GPU] && (op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH || op == GT_OP_COPY || op == GT_OP_SET || op == GT_OP_MAP);
+	return seg->rows[GT_GPU] &&
+		(op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH || op == GT_OP_COPY ||
+			op == GT_OP_SET || op == GT_OP_MAP);
 }
 
 /* Finds the call within a call: a runtime call contains the driver call that does the work. */
-static int call_within(struct gt_selection *p, const struct gt_event_ref *call, struct gt_event_ref *within, struct gt_err *err)
+static int call_within(struct gt_selection *p, const struct gt_event_ref *call,
+	struct gt_event_ref *within, struct gt_err *err)
 {
 	struct gt_lane_key lane = call->lane;
 	struct gt_event_ref from = moment(call->start, false);
@@ -310,7 +333,8 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call, 
 
 	lane.depth++;
 	code = gt_event_next(p->archive, &lane, &from, within, err);
-	while (code > 0 && gt_event_ref_end(within) <= gt_event_ref_end(call) && !may_launch(p, within)) {
+	while (code > 0 && gt_event_ref_end(within) <= gt_event_ref_end(call) &&
+		!may_launch(p, within)) {
 		from = *within;
 		code = gt_event_next(p->archive, &lane, &from, within, err);
 	}
@@ -318,7 +342,8 @@ static int call_within(struct gt_selection *p, const struct gt_event_ref *call, 
 }
 
 /* GPU work refers to the innermost call that launches. */
-static int launched_by(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+static int launched_by(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_event_ref call = p->row, within;
 	int code = 1;
@@ -332,10 +357,13 @@ static int launched_by(struct gt_selection *p, const struct gt_selection_origin 
 		return code;
 	if (!may_launch(p, &call))
 		return say(p, "this call launches no work of a GPU that is recorded");
-	return new_job(p, at, "the GPU work of this call", false, err) ? hunt_launched(p, &call, err) : err->code;
+	return new_job(p, at, "the GPU work of this call", false, err)
+		? hunt_launched(p, &call, err)
+		: err->code;
 }
 
-int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
+int gt_select_partner(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err)
 {
 	struct gt_event_ref call;
 	int code = select_row(p, at, err);
@@ -353,9 +381,13 @@ int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *
 /* ---- gaps ---- */
 
 /* The window of cells that comes next: up to where the last one began, or from where it ended. */
-static void next_cells(struct gt_selection_job *j) { j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS; }
+static void next_cells(struct gt_selection_job *j)
+{
+	j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS;
+}
 
-int gt_select_gap(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
+int gt_select_gap(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err)
 {
 	struct gt_selection_job *j = new_job(p, at, "gap on this lane", by < 0, err);
 	int64_t begin = j && j->backward ? at->from - 1 : at->from, from, to;
@@ -369,7 +401,8 @@ int gt_select_gap(struct gt_selection *p, const struct gt_selection_origin *at, 
 	j->strips = gt_lane_cells_new(p->archive);
 	if (!j->strips)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	/* going on: the first whole cell behind it, of which the window begins with; going back: the last one before it ends it */
+	/* going on: the first whole cell behind it, of which the window begins with; going back:
+	 * the last one before it ends it */
 	j->window = (struct gt_cell_window){ .shift = at->shift, .cells = GAP_CELLS };
 	if (j->backward)
 		j->window.first = ((begin + 1) >> at->shift) - (int64_t)GAP_CELLS;
@@ -378,7 +411,8 @@ int gt_select_gap(struct gt_selection *p, const struct gt_selection_origin *at, 
 	return 0;
 }
 
-static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before, const struct gt_event_ref *behind)
+static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before,
+	const struct gt_event_ref *behind)
 {
 	p->what = GT_SELECTION_GAP;
 	p->lane = p->job->lane;
@@ -387,7 +421,8 @@ static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before, 
 	p->go = true;
 }
 
-/* An idle cell is in a gap if there are rows on both of its sides. 1: it was picked, 0: it is none, negative. */
+/* An idle cell is in a gap if there are rows on both of its sides. 1: it was picked, 0: it is none,
+ * negative. */
 static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
 {
 	const struct gt_lane_key *lane = &p->job->lane;
@@ -411,9 +446,11 @@ static int look_at_cells(struct gt_selection *p, struct gt_err *err)
 	for (unsigned k = 0; !code && k < GAP_CELLS; k++) {
 		unsigned i = j->backward ? GAP_CELLS - 1 - k : k;
 		int64_t t = gt_cell_start(&j->window, i);
-		bool beside = k && !cells[j->backward ? i + 1 : i - 1].busy;	/* this one was tried with the cell before */
+		/* this one was tried with the cell before */
+		bool beside = k && !cells[j->backward ? i + 1 : i - 1].busy;
 
-		if (cells[i].sureness == GT_CELL_EXACT && !cells[i].busy && !cells[i].count && !beside && t >= low && t <= high)
+		if (cells[i].sureness == GT_CELL_EXACT && !cells[i].busy && !cells[i].count &&
+			!beside && t >= low && t <= high)
 			code = try_cell(p, t, err);
 	}
 	return code;
@@ -428,9 +465,11 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 
 	gt_archive_extent(p->archive, &low, &high);
 	if (!j->asked) {
-		if (j->backward ? gt_window_end(&j->window) < low : gt_cell_start(&j->window, 0) > high) {
+		if (j->backward ? gt_window_end(&j->window) < low
+				: gt_cell_start(&j->window, 0) > high) {
 			gt_selection_stop(p);
-			return say(p, "there is no further gap as wide as a cell: zoom in for shorter ones");
+			return say(p,
+				"there is no further gap as wide as a cell: zoom in for shorter ones");
 		}
 		j->asked = true;
 		code = gt_lane_cells_request(j->strips, &j->window, &j->lane.strip, 1, err);
@@ -452,12 +491,18 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 
 /* ---- going on ---- */
 
-static const struct gt_lane_key *lane_for(const struct gt_selection_job *j, const struct gt_event_ref *row)
+static const struct gt_lane_key *lane_for(
+	const struct gt_selection_job *j, const struct gt_event_ref *row)
 {
 	unsigned depth;
 
-	return j->lane.strip.track == row->lane.strip.track && j->lane.strip.segment == row->lane.strip.segment &&
-	       gt_strip_shows(&j->lane.strip, row->lane.strip.aspect, row->lane.depth, &depth) && depth == j->lane.depth ? &j->lane : &row->lane;
+	return j->lane.strip.track == row->lane.strip.track &&
+			j->lane.strip.segment == row->lane.strip.segment &&
+			gt_strip_shows(
+				&j->lane.strip, row->lane.strip.aspect, row->lane.depth, &depth) &&
+			depth == j->lane.depth
+		? &j->lane
+		: &row->lane;
 }
 
 static int end_hunt(struct gt_selection *p, struct gt_err *err)
@@ -472,11 +517,17 @@ static int end_hunt(struct gt_selection *p, struct gt_err *err)
 		if (j->again && !code)
 			say(p, j->backward ? "from the end again" : "from the start again");
 	} else if (j->again || j->wanted.what == GT_SEARCH_LAUNCHED) {
-		snprintf(text, sizeof(text), j->wanted.what == GT_SEARCH_LAUNCHED ? "%s is not recorded" : "there is no %s", j->what);
+		snprintf(text, sizeof(text),
+			j->wanted.what == GT_SEARCH_LAUNCHED ? "%s is not recorded"
+							     : "there is no %s",
+			j->what);
 		say(p, text);
 	} else {
 		j->again = true;
-		return begin_hunt(p, j->backward ? j->from : INT64_MIN, j->backward ? INT64_MAX : j->from + 1, err) ? err->code : 1;
+		return begin_hunt(p, j->backward ? j->from : INT64_MIN,
+			       j->backward ? INT64_MAX : j->from + 1, err)
+			? err->code
+			: 1;
 	}
 	gt_selection_stop(p);
 	return code;
@@ -520,7 +571,8 @@ const char *gt_selection_progress(const struct gt_selection *p, char to[80])
 	if (!j)
 		return NULL;
 	if (j->hunt)
-		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what, gt_event_search_percent(j->hunt));
+		snprintf(to, 80, "looking for %s: %u%%   Esc: stop", j->what,
+			gt_event_search_percent(j->hunt));
 	else
 		snprintf(to, 80, "looking for a %s   Esc: stop", j->what);
 	return to;
@@ -544,7 +596,8 @@ static bool is_open_again(struct gt_selection *p, struct gt_event_ref *row, stru
 {
 	struct gt_event_ref now;
 
-	if (gt_event_at(p->archive, &row->lane, row->start, row->start + 1, &now, err) <= 0 || now.start != row->start || now.type != row->type)
+	if (gt_event_at(p->archive, &row->lane, row->start, row->start + 1, &now, err) <= 0 ||
+		now.start != row->start || now.type != row->type)
 		return false;
 	*row = now;
 	return true;
@@ -554,7 +607,9 @@ static bool is_there_again(struct gt_selection *p, struct gt_event_ref *row, str
 {
 	const struct gt_lane_key *lane = &row->lane;
 
-	row->block = row->block ? gt_archive_same(p->archive, lane->strip.segment, lane->strip.track, row->block) : NULL;
+	row->block = row->block
+		? gt_archive_same(p->archive, lane->strip.segment, lane->strip.track, row->block)
+		: NULL;
 	return row->block || (row->kind == GT_OPEN && is_open_again(p, row, err));
 }
 
@@ -565,7 +620,8 @@ int gt_selection_reopen(struct gt_selection *p, struct gt_archive *a, struct gt_
 
 	p->archive = a;
 	if (p->what == GT_SELECTION_DAMAGED)
-		there = gt_damaged_range_at(a, &p->lane.strip, was.from, was.to, was.apart, &p->hole, err) > 0;
+		there = gt_damaged_range_at(
+				a, &p->lane.strip, was.from, was.to, was.apart, &p->hole, err) > 0;
 	else if (there)
 		there = is_there_again(p, &p->row, err);
 	if (there && p->what == GT_SELECTION_GAP)

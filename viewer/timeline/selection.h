@@ -7,26 +7,36 @@
 #include "viewer/search/event_search.h"
 #include "viewer/lanes/window.h"
 
-enum gt_selection_kind { GT_SELECTION_NONE, GT_SELECTION_ROW, GT_SELECTION_GAP, GT_SELECTION_DAMAGED };
+enum gt_selection_kind {
+	GT_SELECTION_NONE,
+	GT_SELECTION_ROW,
+	GT_SELECTION_GAP,
+	GT_SELECTION_DAMAGED
+};
 struct gt_selection_job;
-struct gt_selection {			/* zero-initialised except the archive: nothing is selected */
-	struct gt_archive *archive;	/* borrowed */
+/* zero-initialised except the archive: nothing is selected */
+struct gt_selection {
+	struct gt_archive *archive; /* borrowed */
 	enum gt_selection_kind what;
-	struct gt_lane_key lane;		/* the lane where it was selected: may be a union's */
-	struct gt_event_ref row;		/* of a gap: the row before it with the latest end; of a damaged range: only its lane is set */
-	struct gt_event_ref behind;		/* of a gap: the first row after it */
+	/* the lane where it was selected: may be a union's */
+	struct gt_lane_key lane;
+	/* of a gap: the row before it with the latest end; of a damaged range: only its lane is set
+	 */
+	struct gt_event_ref row;
+	struct gt_event_ref behind; /* of a gap: the first row after it */
 	struct gt_damaged_range hole;
-	bool go;			/* it was selected just now; the code that shows it resets this */
-	struct gt_selection_job *job;	/* a search in progress */
-	char said[120];			/* status text of the last jump, or empty */
-	struct gt_block kept[2];	/* blocks of the selection, between two archives */
+	/* it was selected just now; the code that shows it resets this */
+	bool go;
+	struct gt_selection_job *job; /* a search in progress */
+	char said[120];               /* status text of the last jump, or empty */
+	struct gt_block kept[2];      /* blocks of the selection, between two archives */
 };
 /* The origin of a jump: the selection if the cursor is on it, else this cell. */
 struct gt_selection_origin {
 	struct gt_lane_key lane;
-	int64_t from, to;		/* a cell, in the viewer's time */
-	unsigned shift;			/* log2 of its width in ns: the minimum length of a gap */
-	bool on_it;			/* the cursor is on the selection */
+	int64_t from, to; /* a cell, in the viewer's time */
+	unsigned shift;   /* log2 of its width in ns: the minimum length of a gap */
+	bool on_it;       /* the cursor is on the selection */
 };
 void gt_selection_release(struct gt_selection *p);
 /* detach: call before the archive is closed; a search ends. reopen: continues with a newer
@@ -41,26 +51,45 @@ void gt_selection_range(const struct gt_selection *p, int64_t *from, int64_t *to
 
 /* Each function changes the selection, or starts a search, or keeps the selection and sets the
  * status text. 0 or negative. */
-int gt_select_row(struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row);
-int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);		/* the row that covers the cell or starts in it */
+int gt_select_row(
+	struct gt_selection *p, const struct gt_lane_key *lane, const struct gt_event_ref *row);
+/* the row that covers the cell or starts in it */
+int gt_select_at(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
 /* The damaged range that overlaps the cell. If there is none, or it is already selected: like
  * gt_select_at. */
-int gt_select_damaged(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
-int gt_select_neighbour(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);	/* next (1) or previous (-1) on the lane */
-int gt_select_same_name(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);	/* same name, on any lane */
-int gt_select_failure(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
-int gt_select_partner(struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);		/* from a call to the work that it launched, and back */
-int gt_select_gap(struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
+int gt_select_damaged(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
+/* next (1) or previous (-1) on the lane */
+int gt_select_neighbour(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
+/* same name, on any lane */
+int gt_select_same_name(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
+int gt_select_failure(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
+/* from a call to the work that it launched, and back */
+int gt_select_partner(
+	struct gt_selection *p, const struct gt_selection_origin *at, struct gt_err *err);
+int gt_select_gap(
+	struct gt_selection *p, const struct gt_selection_origin *at, int by, struct gt_err *err);
 /* The row of the lane with this start (segment's time) and duration. */
-int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start, uint64_t dur, struct gt_err *err);
+int gt_select_exact(struct gt_selection *p, const struct gt_lane_key *lane, int64_t start,
+	uint64_t dur, struct gt_err *err);
 /* Rows for whose types wants() returns true; what: the word for such a row in messages. */
-struct gt_selection_types { bool (*wants)(const struct gt_segment *seg, const struct gt_type *type, void *arg); void *arg; const char *what; };
-int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at, const struct gt_selection_types *types, int by, struct gt_err *err);
+struct gt_selection_types {
+	bool (*wants)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
+	void *arg;
+	const char *what;
+};
+int gt_select_of_types(struct gt_selection *p, const struct gt_selection_origin *at,
+	const struct gt_selection_types *types, int by, struct gt_err *err);
 void gt_select_nothing(struct gt_selection *p);
 
 /* Continues a search for at most `us` µs (0: until done). 1: there is more to do, 0: done,
  * negative: error. */
 int gt_selection_step(struct gt_selection *p, uint64_t us, struct gt_err *err);
-bool gt_selection_stop(struct gt_selection *p);			/* returns whether there was a search */
-const char *gt_selection_progress(const struct gt_selection *p, char to[80]);	/* the status line of a search; NULL: there is no search */
+/* returns whether there was a search */
+bool gt_selection_stop(struct gt_selection *p);
+/* the status line of a search; NULL: there is no search */
+const char *gt_selection_progress(const struct gt_selection *p, char to[80]);
 #endif

@@ -23,9 +23,12 @@
 #define FOLDED 0x25b8
 #define UNFOLDED 0x25be
 
-static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
-			    title = { GT_INK_TITLE, GT_INK_NONE, 0 }, axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
-			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD }, warn = { GT_INK_WARN, GT_INK_NONE, 0 };
+static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			    faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
+			    title = { GT_INK_TITLE, GT_INK_NONE, 0 },
+			    axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
+			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD },
+			    warn = { GT_INK_WARN, GT_INK_NONE, 0 };
 
 const struct gt_look gt_unfinished_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
@@ -33,7 +36,8 @@ const struct gt_look gt_unfinished_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOL
 
 unsigned gt_busy_eighths(uint64_t busy, uint64_t width)
 {
-	unsigned eighths = busy >= width ? 8 : (unsigned)(((unsigned __int128)busy * 8 + width / 2) / width);
+	unsigned eighths =
+		busy >= width ? 8 : (unsigned)(((unsigned __int128)busy * 8 + width / 2) / width);
 
 	if (!busy || busy >= width)
 		return busy ? 8 : 0;
@@ -57,13 +61,14 @@ uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m)
 
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
+static void put_figure(
+	const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
 {
 	const struct gt_time_extent *e = &p->scene->extent;
 	int64_t from = gt_cell_start(&p->scene->window, 0), end = gt_window_end(&p->scene->window);
 
 	from = from < e->from ? e->from : from;
-	end = end > e->to - 1 ? e->to - 1 : end;	/* the extent has one more */
+	end = end > e->to - 1 ? e->to - 1 : end; /* the extent has one more */
 	if (p->heights == GT_HEIGHT_BUSY)
 		gt_brief_share(to, sum, end > from ? (uint64_t)(end - from) : 1);
 	else if (p->heights == GT_HEIGHT_COUNT)
@@ -75,7 +80,8 @@ static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longes
 }
 
 /* Totals of the line's cells: busy share of the visible time, count, longest, bytes. */
-static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
+static void put_line_figure(
+	const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
 {
 	uint64_t sum = 0, longest = 0;
 	bool rough = false;
@@ -95,9 +101,12 @@ static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sum
 
 /* ---- a line of cells ---- */
 
-static void put_cell(struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths)
+static void put_cell(
+	struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths)
 {
-	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + (c->category < GT_CATEGORY_COUNT ? c->category : 0)), GT_INK_NONE, 0 };
+	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY +
+					(c->category < GT_CATEGORY_COUNT ? c->category : 0)),
+		GT_INK_NONE, 0 };
 
 	if (c->sureness == GT_CELL_DAMAGED) {
 		gt_screen_put(to, x, y, CROSS, hole);
@@ -111,17 +120,21 @@ static void put_cell(struct gt_screen *to, int x, int y, const struct gt_cell_su
 	}
 }
 
-static void draw_cells(const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
+static void draw_cells(
+	const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
 {
 	uint64_t largest = 0, width = 1ull << p->scene->window.shift;
 
 	for (unsigned i = 0; p->heights != GT_HEIGHT_BUSY && i < p->at.cells; i++)
-		largest = gt_height_of(&cells[i], p->heights) > largest ? gt_height_of(&cells[i], p->heights) : largest;
+		largest = gt_height_of(&cells[i], p->heights) > largest
+			? gt_height_of(&cells[i], p->heights)
+			: largest;
 	for (unsigned i = 0; i < p->at.cells; i++) {
 		uint64_t v = gt_height_of(&cells[i], p->heights);
 
 		put_cell(to, (int)(p->at.left + i), y, &cells[i],
-			 p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width) : gt_part_eighths(v, largest));
+			p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width)
+						     : gt_part_eighths(v, largest));
 	}
 }
 
@@ -131,15 +144,19 @@ unsigned gt_counter_eighths(double value, double least, double most)
 {
 	double eighths = most > least ? (value - least) * 8 / (most - least) : 0;
 
-	return !(eighths > 0) ? 0 : eighths < 1 ? 1 : eighths > 7 && value < most ? 7 : (unsigned)(eighths + 0.5);
+	return !(eighths > 0)                 ? 0
+		: eighths < 1                 ? 1
+		: eighths > 7 && value < most ? 7
+					      : (unsigned)(eighths + 0.5);
 }
 
 /* Each cell as high as the most that it rose to in it. */
-static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_counter_cell *cells, int y,
-		       struct gt_screen *to)
+static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line,
+	const struct gt_counter_cell *cells, int y, struct gt_screen *to)
 {
 	const struct gt_type *types = gt_reader_segment(p->scene->reader, line->segment)->types;
-	unsigned category = line->kind == GT_LANE_QUEUE ? GT_CAT_KERNEL : types[line->type].category;
+	unsigned category =
+		line->kind == GT_LANE_QUEUE ? GT_CAT_KERNEL : types[line->type].category;
 	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + category), GT_INK_NONE, 0 };
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 	double least = 0, most = 0;
@@ -150,10 +167,12 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 			most = cells[i].high > most ? cells[i].high : most;
 		}
 	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
-		unsigned eighths = cells[i].known ? gt_counter_eighths(cells[i].high, least, most) : 0;
+		unsigned eighths =
+			cells[i].known ? gt_counter_eighths(cells[i].high, least, most) : 0;
 
 		if (!cells[i].known)
-			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
+			gt_screen_put(
+				to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
 		else if (eighths)
 			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_up(eighths), look);
 	}
@@ -162,7 +181,9 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 /* A counter's name says whether it counts bytes; its samples are plain numbers. */
 static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line)
 {
-	const char *name = line->kind == GT_LANE_COUNTER ? gt_type_name(gt_reader_segment(p->scene->reader, line->segment), line->type) : "";
+	const char *name = line->kind == GT_LANE_COUNTER
+		? gt_type_name(gt_reader_segment(p->scene->reader, line->segment), line->type)
+		: "";
 	size_t n = strlen(name);
 
 	return n >= 6 && !strcmp(name + n - 6, "_bytes");
@@ -171,8 +192,8 @@ static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *
 /* Writes the largest value; '~' precedes an uncertain one. A counter's value before its first
  * sample is unknown. Waiting launches become known for every cell; until then there is no
  * largest value. */
-static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_counter_cell *cells,
-			     char to[GT_BRIEF + 1])
+static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line,
+	const struct gt_counter_cell *cells, char to[GT_BRIEF + 1])
 {
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 	bool any = false, all = true, rough = cells[0].some || cells[0].likely;
@@ -187,7 +208,8 @@ static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_li
 	}
 	to[0] = '~';
 	if (any && (all || line->kind != GT_LANE_QUEUE))
-		most >= 0 && counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most) : gt_brief_value(to + rough, most);
+		most >= 0 && counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most)
+						   : gt_brief_value(to + rough, most);
 	else
 		strcpy(to, "?");
 }
@@ -204,7 +226,8 @@ int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigne
 	return e->from + (int64_t)((__int128)(e->to - e->from) * column / n);
 }
 
-static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, double part, double weight[GT_CATEGORY_COUNT])
+static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, double part,
+	double weight[GT_CATEGORY_COUNT])
 {
 	to->busy += (uint64_t)((double)c->busy * part + 0.5);
 	if (c->busy && !to->busy)
@@ -215,7 +238,8 @@ static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, doub
 		weight[c->category] += (double)c->busy * part;
 }
 
-static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w, int64_t from, int64_t to, struct gt_cell_sums *sum)
+static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w,
+	int64_t from, int64_t to, struct gt_cell_sums *sum)
 {
 	double weight[GT_CATEGORY_COUNT] = { 0 }, width = (double)(1ull << w->shift);
 	int64_t first = gt_window_column(w, from), last = gt_window_column(w, to - 1);
@@ -234,7 +258,8 @@ static void overview_column(const struct gt_cell_sums *map, const struct gt_cell
 			sum->category = (uint8_t)c;
 }
 
-void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w, const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to)
+void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w,
+	const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to)
 {
 	for (unsigned x = 0; x < n; x++) {
 		int64_t from = gt_overview_time(e, x, n), end = gt_overview_time(e, x + 1, n);
@@ -256,10 +281,12 @@ static void draw_map(const struct gt_picture *p, struct gt_screen *to)
 		return;
 	gt_overview(p->map, &p->map_window, e, n, columns);
 	for (unsigned x = 0; x < n; x++)
-		put_cell(to, (int)(p->at.left + x), p->at.map, &columns[x], gt_busy_eighths(columns[x].busy, width ? width : 1));
+		put_cell(to, (int)(p->at.left + x), p->at.map, &columns[x],
+			gt_busy_eighths(columns[x].busy, width ? width : 1));
 }
 
-/* What of the whole run is seen: a bracket beneath it, or where there is no line for that, a paper behind it. */
+/* What of the whole run is seen: a bracket beneath it, or where there is no line for that, a paper
+ * behind it. */
 static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
@@ -285,39 +312,50 @@ static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
 {
 	struct gt_tick ticks[GT_SCREEN_MOST / 4];
-	unsigned n = gt_time_axis(&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
+	unsigned n = gt_time_axis(
+		&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 
 	if (p->scene->times.by_wall)
 		gt_screen_text(to, 0, p->at.axis, (int)p->at.left - 1, "UTC", faint);
 	for (unsigned i = 0; i < n && ticks[i].column <= last; i++) {
-		gt_screen_put(to, (int)(p->at.left + ticks[i].column), p->at.axis, LINE_DOWN, axis_look);
-		gt_screen_text(to, (int)(p->at.left + ticks[i].column) + 1, p->at.axis, -1, ticks[i].label, plain);
+		gt_screen_put(
+			to, (int)(p->at.left + ticks[i].column), p->at.axis, LINE_DOWN, axis_look);
+		gt_screen_text(to, (int)(p->at.left + ticks[i].column) + 1, p->at.axis, -1,
+			ticks[i].label, plain);
 	}
 }
 
-static const struct { uint32_t mark; char ascii; const char *word; } troubles[] = {
-	[GT_TROUBLE_LOST] = { '!', '!', "lost" }, [GT_TROUBLE_DAMAGED] = { CROSS, 'X', "damaged" },
+static const struct {
+	uint32_t mark;
+	char ascii;
+	const char *word;
+} troubles[] = {
+	[GT_TROUBLE_LOST] = { '!', '!', "lost" },
+	[GT_TROUBLE_DAMAGED] = { CROSS, 'X', "damaged" },
 	[GT_TROUBLE_UNREAD] = { MIDDLE_DOT, '?', "not read" },
 };
 
-static void draw_trouble(const struct gt_picture *p, const struct gt_trouble *t, struct gt_screen *to)
+static void draw_trouble(
+	const struct gt_picture *p, const struct gt_trouble *t, struct gt_screen *to)
 {
-	int64_t a = gt_window_column(&p->scene->window, t->from), b = gt_window_column(&p->scene->window, t->to);
+	int64_t a = gt_window_column(&p->scene->window, t->from),
+		b = gt_window_column(&p->scene->window, t->to);
 
 	if (b < 0 || a >= (int64_t)p->at.cells)
 		return;
 	a = a < 0 ? 0 : a;
 	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
 	gt_screen_fill(to, (int)(p->at.left + a), p->at.troubles, (int)(b - a + 1), 1,
-		       to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark, hole);
+		to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark, hole);
 }
 
 static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 {
 	struct gt_trouble damage;
 
-	gt_screen_text(to, 0, p->at.troubles, (int)p->at.left - 1, p->at.label < 14 ? "missing" : "not recorded or read", warn);
+	gt_screen_text(to, 0, p->at.troubles, (int)p->at.left - 1,
+		p->at.label < 14 ? "missing" : "not recorded or read", warn);
 	for (size_t i = 0; i < p->scene->ntroubles; i++)
 		draw_trouble(p, &p->scene->troubles[i], to);
 	for (size_t i = 0; gt_scene_damage(p->scene, i, &damage); i++)
@@ -328,7 +366,8 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 
 /* Cuts the end of a long label, unless it is a number: threads of one name differ by their
  * number. */
-static void put_label(struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
+static void put_label(
+	struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
 {
 	const char *last = strrchr(label, ' ');
 	int n = last && last[1] >= '0' && last[1] <= '9' ? (int)gt_utf8_width(last + 1) : 0;
@@ -341,10 +380,12 @@ static void put_label(struct gt_screen *to, int x, int y, int width, const char 
 	}
 }
 
-static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
+static void draw_label(
+	const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? faint :
-			      line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
+	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_counter(line) ? faint
+		: line->kind == GT_LANE_SEGMENT || !line->indent                     ? title
+										     : plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
 
@@ -388,12 +429,14 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	}
 	if (!p->at.figure)
 		return;
-	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, plain, "%*s", (int)p->at.figure, figure);
+	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, plain, "%*s",
+		(int)p->at.figure, figure);
 }
 
 static bool has_cursor(const struct gt_picture *p)
 {
-	return !p->scene->still && p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes;
+	return !p->scene->still && p->cursor >= p->top && p->cursor < p->lanes->n &&
+		p->cursor - p->top < p->at.nlanes;
 }
 
 static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
@@ -410,7 +453,8 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 /* ---- in words ---- */
 
 /* What a cell says. Returns the column behind it. */
-static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
+static int put_cell_words(
+	const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
 {
 	char share[GT_BRIEF], longest[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT];
 
@@ -419,13 +463,17 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	if (c->sureness == GT_CELL_DAMAGED)
 		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
 	gt_brief_share(share, c->busy, width);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin", c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin",
+		c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
 	if (c->count)
-		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s", gt_number_text_ns(longest, c->longest));
+		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s",
+			gt_number_text_ns(longest, c->longest));
 	if (c->bytes)
-		x += gt_screen_printf(to, x, y, -1, plain, ", %s", gt_number_text_bytes(bytes, c->bytes));
+		x += gt_screen_printf(
+			to, x, y, -1, plain, ", %s", gt_number_text_bytes(bytes, c->bytes));
 	if (c->busy)
-		x += gt_screen_printf(to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
+		x += gt_screen_printf(
+			to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
 	if (c->open)
 		x += gt_screen_printf(to, x, y, -1, warn, ", %" PRIu32 " still open", c->open);
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
@@ -439,19 +487,24 @@ static const char *gauge_value(char to[GT_NUMBER_TEXT], bool bytes, double value
 	return to;
 }
 
-static int put_gauge_words(const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
+static int put_gauge_words(
+	const struct gt_counter_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
 {
 	char low[GT_NUMBER_TEXT], high[GT_NUMBER_TEXT], last[GT_NUMBER_TEXT];
 	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
 	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
 
 	if (!c->known)
-		return x + gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
+		return x +
+			gt_screen_text(
+				to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
 	gauge_value(last, bytes, c->last);
 	if (c->low == c->high)
 		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last, unit);
-	return x + gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure, gauge_value(low, bytes, c->low),
-				    gauge_value(high, bytes, c->high), last, unit);
+	return x +
+		gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure,
+			gauge_value(low, bytes, c->low), gauge_value(high, bytes, c->high), last,
+			unit);
 }
 
 /* The cell at the cursor. */
@@ -465,14 +518,16 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 
 	if (!line)
 		return;
-	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
+	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from
+								 : gt_cell_start(w, p->column);
 	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
 	if (gt_lane_is_counter(line))
-		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE,
-				    counts_bytes(p, line), p->at.detail, x, to);
+		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column],
+			line->kind == GT_LANE_QUEUE, counts_bytes(p, line), p->at.detail, x, to);
 	else if (line->aspect)
-		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column], 1ull << w->shift, p->at.detail, x, to);
+		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column],
+			1ull << w->shift, p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
 	gt_screen_text(to, x, p->at.detail, -1, path, faint);
 }
@@ -496,13 +551,16 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 	if (damaged)
 		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%zu DAMAGED  ", damaged);
 	if (s->lost)
-		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%" PRIu64 " LOSS%s  ", s->lost, s->lost == 1 ? "" : "ES");
+		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%" PRIu64 " LOSS%s  ",
+			s->lost, s->lost == 1 ? "" : "ES");
 	if (unread)
-		x += gt_screen_text(to, x, p->at.status, -1, s->growing ? "RECORDING  " : "NOT CLOSED  ", hole);
+		x += gt_screen_text(
+			to, x, p->at.status, -1, s->growing ? "RECORDING  " : "NOT CLOSED  ", hole);
 	return x;
 }
 
-/* Calls that had not returned when the recording ended: one of them is likely what the program hung in, or died in. */
+/* Calls that had not returned when the recording ended: one of them is likely what the program hung
+ * in, or died in. */
 static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
 {
 	const struct gt_archive *a = p->scene->archive;
@@ -514,16 +572,21 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	if (n && brief)
 		return x + gt_screen_printf(to, x, y, -1, warn, "%" PRIu64 " OPEN  ", n);
 	if (n)
-		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n, n == 1 ? "" : "s",
-				      p->scene->growing ? "open at the moment" : "still open at the end");
+		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n,
+			n == 1 ? "" : "s",
+			p->scene->growing ? "open at the moment" : "still open at the end");
 	gt_archive_unfinished_calls(a, &known);
 	if (known < n)
 		x += gt_screen_printf(to, x, y, -1, warn, ", %zu of them known", known);
 	if (longest) {
 		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", warn);
-		x += gt_screen_text(to, x, y, 40, gt_type_name(gt_reader_segment(p->scene->reader, longest->segment), longest->type), warn);
-		x += gt_screen_printf(to, x, y, -1, warn, " %s%s", gt_number_text_ns(lasts, (uint64_t)(longest->end - longest->start)),
-				      p->scene->still ? "" : " (:open)");
+		x += gt_screen_text(to, x, y, 40,
+			gt_type_name(gt_reader_segment(p->scene->reader, longest->segment),
+				longest->type),
+			warn);
+		x += gt_screen_printf(to, x, y, -1, warn, " %s%s",
+			gt_number_text_ns(lasts, (uint64_t)(longest->end - longest->start)),
+			p->scene->still ? "" : " (:open)");
 	}
 	return x;
 }
@@ -532,7 +595,8 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->at.nlanes && p->lanes->filter[0])
-		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s", p->lanes->filter, p->scene->still ? "" : ": Esc shows all");
+		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s",
+			p->lanes->filter, p->scene->still ? "" : ": Esc shows all");
 }
 
 /* The most important first: a narrow terminal shows the beginning. */
@@ -552,14 +616,17 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	gt_time_text(&p->scene->times, from, step, end, a);
 	gt_time_text(&p->scene->times, end, step, end, b);
 	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
-	x += gt_screen_printf(to, x, y, -1, plain, "  cell %s  ", gt_number_text_ns(cell, 1ull << w->shift));
+	x += gt_screen_printf(
+		to, x, y, -1, plain, "  cell %s  ", gt_number_text_ns(cell, 1ull << w->shift));
 	if (p->percent < 100)
 		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);
 	x += gt_screen_printf(to, x, y, -1, plain, "%s to %s  ", a, b);
 	if (p->lanes->filter[0])
 		x += gt_screen_printf(to, x, y, -1, warn, "lanes with '%s'  ", p->lanes->filter);
-	x += gt_screen_printf(to, x, y, -1, plain, "lanes %zu to %zu of %zu  ", p->lanes->n ? p->top + 1 : 0,
-			      p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes, p->lanes->n);
+	x += gt_screen_printf(to, x, y, -1, plain, "lanes %zu to %zu of %zu  ",
+		p->lanes->n ? p->top + 1 : 0,
+		p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes,
+		p->lanes->n);
 	if (!p->scene->still)
 		gt_screen_text(to, x, y, -1, "? help", faint);
 }
@@ -570,7 +637,8 @@ static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
 
 	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
-			      gt_number_text_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
+		gt_number_text_ns(
+			span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
 	x = draw_open(p, x, p->at.title, false, to);
 	if (p->scene->command)
 		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);

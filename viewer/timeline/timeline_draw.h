@@ -5,20 +5,28 @@
 #include "viewer/view/scene.h"
 #include "viewer/term/screen.h"
 
-enum gt_height { GT_HEIGHT_BUSY, GT_HEIGHT_COUNT, GT_HEIGHT_LONGEST, GT_HEIGHT_BYTES, GT_HEIGHT_KINDS };
+enum gt_height {
+	GT_HEIGHT_BUSY,
+	GT_HEIGHT_COUNT,
+	GT_HEIGHT_LONGEST,
+	GT_HEIGHT_BYTES,
+	GT_HEIGHT_KINDS
+};
 
 struct gt_picture {
 	struct gt_layout at;
 	const struct gt_scene *scene;
 	const struct gt_lanes *lanes;
-	size_t top, cursor;		/* lines of lanes: the first one shown, and the cursor's */
-	unsigned column;		/* cell of the cursor */
+	size_t top, cursor; /* lines of lanes: the first one shown, and the cursor's */
+	unsigned column;    /* cell of the cursor */
 	enum gt_height heights;
-	const struct gt_cell_sums *cells;	/* at.cells for each line from `top` on, at.nlanes lines at most */
-	const struct gt_counter_cell *gauges;	/* the same for lines of counters */
-	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: unknown */
+	/* at.cells for each line from `top` on, at.nlanes lines at most */
+	const struct gt_cell_sums *cells;
+	const struct gt_counter_cell *gauges; /* the same for lines of counters */
+	/* of the whole run: map_window.cells; NULL: unknown */
+	const struct gt_cell_sums *map;
 	struct gt_cell_window map_window;
-	unsigned percent;		/* how much is exact */
+	unsigned percent; /* how much is exact */
 };
 /* Symbol for the end of an unfinished call: points to the right. */
 #define GT_OPEN_END 0x25ba
@@ -35,7 +43,8 @@ unsigned gt_counter_eighths(double value, double least, double most);
 uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m);
 /* The overview: converts the cells of the whole run to n columns of equal width, with busy time
  * and category. */
-void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w, const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to);
+void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w,
+	const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to);
 /* The column (of n) of the overview at a time, and the start time of a column. */
 int64_t gt_overview_column(const struct gt_time_extent *e, int64_t t, unsigned n);
 int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigned n);

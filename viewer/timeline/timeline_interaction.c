@@ -9,10 +9,14 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"
 
-int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
+int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene,
+	struct gt_lanes *lanes, struct gt_err *err)
 {
-	*d = (struct gt_timeline_interaction){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
-			       .err = GT_ERR_INIT };
+	*d = (struct gt_timeline_interaction){ .scene = scene,
+		.lanes = lanes,
+		.spell.reader = scene->reader,
+		.pick.archive = scene->archive,
+		.err = GT_ERR_INIT };
 	d->boxes = gt_event_boxes_new(scene->archive, &d->spell, GT_EVENT_BOX_BLOCKS);
 	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
@@ -65,15 +69,18 @@ static bool same_lane(const struct gt_lane_key *a, const struct gt_lane_key *b)
 }
 
 /* false: no rows are drawn in the line. */
-static bool place(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, struct gt_selection_origin *to)
+static bool place(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at,
+	struct gt_selection_origin *to)
 {
 	const struct gt_cell_window *w = &d->scene->window;
 	int64_t from, end;
 
 	if (!at->line || !at->line->aspect)
 		return false;
-	*to = (struct gt_selection_origin){ .lane = gt_lane_of_line(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
-				   .shift = w->shift };
+	*to = (struct gt_selection_origin){ .lane = gt_lane_of_line(at->line),
+		.from = at->time,
+		.to = gt_cell_start(w, at->column + 1ll),
+		.shift = w->shift };
 	if (d->pick.what != GT_SELECTION_NONE && same_lane(&to->lane, &d->pick.lane)) {
 		gt_selection_range(&d->pick, &from, &end);
 		to->on_it = from < to->to && (end > to->from || from >= to->from);
@@ -83,7 +90,8 @@ static bool place(const struct gt_timeline_interaction *d, const struct gt_timel
 
 /* ---- keys ---- */
 
-static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, const struct gt_lane_key *lane)
+static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at,
+	const struct gt_lane_key *lane)
 {
 	const struct gt_cell_sums *best = NULL;
 
@@ -91,7 +99,8 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 		const struct gt_cell_sums *c = &at->cells[i];
 
 		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
-			snprintf(d->pick.said, sizeof(d->pick.said), "not all cells of this lane are known yet");
+			snprintf(d->pick.said, sizeof(d->pick.said),
+				"not all cells of this lane are known yet");
 			return 0;
 		}
 		if (c->count && (!best || c->longest > best->longest))
@@ -103,14 +112,17 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 	return 0;
 }
 
-static int jump_to_found(struct gt_timeline_interaction *d, int by, const struct gt_selection_origin *from)
+static int jump_to_found(
+	struct gt_timeline_interaction *d, int by, const struct gt_selection_origin *from)
 {
-	const struct gt_selection_types types = { gt_name_search_matches_type, d->finds, "event of such a name" };
+	const struct gt_selection_types types = { gt_name_search_matches_type, d->finds,
+		"event of such a name" };
 
 	if (!d->finds)
 		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is looked for: / does that");
 	else if (!gt_name_search_has_names(d->finds))
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'", gt_name_search_regex(d->finds));
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'",
+			gt_name_search_regex(d->finds));
 	else
 		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;
@@ -119,7 +131,8 @@ static int jump_to_found(struct gt_timeline_interaction *d, int by, const struct
 /* Sets a mark at an end of the selection, or of a row in the cell. */
 static int mark(struct gt_timeline_interaction *d, const struct gt_selection_origin *at)
 {
-	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to, edge;
+	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to,
+		edge;
 	struct gt_event_ref row;
 	int rc = 0;
 
@@ -131,8 +144,11 @@ static int mark(struct gt_timeline_interaction *d, const struct gt_selection_ori
 	}
 	if (!rc)
 		gt_marks_set(&d->scene->marks, edge);
-	if (!rc && edge == at->from && !at->on_it && gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row, &d->err) <= 0)
-		snprintf(d->pick.said, sizeof(d->pick.said), "no event starts or ends in this cell: the mark is at its start");
+	if (!rc && edge == at->from && !at->on_it &&
+		gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row,
+			&d->err) <= 0)
+		snprintf(d->pick.said, sizeof(d->pick.said),
+			"no event starts or ends in this cell: the mark is at its start");
 	return rc;
 }
 
@@ -159,23 +175,29 @@ void gt_interaction_drag(struct gt_timeline_interaction *d, unsigned from, unsig
 {
 	const struct gt_cell_window *w = &d->scene->window;
 
-	mark_from_to(d, gt_cell_start(w, from < to ? from : to), gt_cell_start(w, 1ll + (from < to ? to : from)));
+	mark_from_to(d, gt_cell_start(w, from < to ? from : to),
+		gt_cell_start(w, 1ll + (from < to ? to : from)));
 }
 
-void gt_interaction_drop(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from)
+void gt_interaction_drop(
+	struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from)
 {
 	const struct gt_cell_window *w = &d->scene->window;
-	unsigned first = from < at->column ? from : at->column, last = from < at->column ? at->column : from;
-	int64_t a = gt_cell_start(w, first), b = gt_cell_start(w, last), end = gt_cell_start(w, last + 1ll), edge;
+	unsigned first = from < at->column ? from : at->column,
+		 last = from < at->column ? at->column : from;
+	int64_t a = gt_cell_start(w, first), b = gt_cell_start(w, last),
+		end = gt_cell_start(w, last + 1ll), edge;
 	struct gt_lane_key lane;
 
 	if (!at->line || !at->line->aspect)
 		return;
 	lane = gt_lane_of_line(at->line);
-	if (gt_marks_snap(d->scene->archive, &lane, a, gt_cell_start(w, first + 1ll), &a, &d->err) ||
-	    gt_marks_snap(d->scene->archive, &lane, b, end, &edge, &d->err))
+	if (gt_marks_snap(
+		    d->scene->archive, &lane, a, gt_cell_start(w, first + 1ll), &a, &d->err) ||
+		gt_marks_snap(d->scene->archive, &lane, b, end, &edge, &d->err))
 		return;
-	mark_from_to(d, a, edge > b ? edge : end);	/* without any edge in the last cell: to its end */
+	/* without any edge in the last cell: to its end */
+	mark_from_to(d, a, edge > b ? edge : end);
 }
 
 bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int64_t *to)
@@ -185,18 +207,22 @@ bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int6
 	if (d->pick.what != GT_SELECTION_NONE)
 		gt_selection_range(&d->pick, from, to);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is marked (m) or selected (Enter)");
+		snprintf(d->pick.said, sizeof(d->pick.said),
+			"nothing is marked (m) or selected (Enter)");
 	return d->pick.what != GT_SELECTION_NONE;
 }
 
 /* The longest row must start in the window: cells know only the rows that start in them. */
-static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
+static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b,
+	const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
 {
 	struct gt_selection *p = &d->pick;
 
 	switch (b->action) {
 	case GT_DO_SELECT:
-		return at->cells[at->column].sureness == GT_CELL_DAMAGED ? gt_select_damaged(p, from, &d->err) : gt_select_at(p, from, &d->err);
+		return at->cells[at->column].sureness == GT_CELL_DAMAGED
+			? gt_select_damaged(p, from, &d->err)
+			: gt_select_at(p, from, &d->err);
 	case GT_DO_NEXT: return gt_select_neighbour(p, from, b->arg, &d->err);
 	case GT_DO_SAME: return gt_select_same_name(p, from, b->arg, &d->err);
 	case GT_DO_PARTNER: return gt_select_partner(p, from, &d->err);
@@ -211,12 +237,14 @@ static int jump(struct gt_timeline_interaction *d, const struct gt_binding *b, c
 
 static bool is_jump(enum gt_action a)
 {
-	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER || a == GT_DO_GAP || a == GT_DO_FAILURE ||
-	       a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
+	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER ||
+		a == GT_DO_GAP || a == GT_DO_FAILURE || a == GT_DO_LONGEST || a == GT_DO_FOUND ||
+		a == GT_DO_MARK;
 }
 
 /* Sets the status text to the reader's error if the cursor's cell is damaged. */
-static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, const struct gt_selection_origin *from)
+static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at,
+	const struct gt_selection_origin *from)
 {
 	size_t n;
 	const struct gt_damage *damage = gt_reader_damage(d->scene->reader, &n);
@@ -226,7 +254,8 @@ static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeli
 		return;
 	for (size_t i = 0; i < n && gt_scene_damage(d->scene, i, &t); i++)
 		if (t.from < from->to && t.to >= from->from)
-			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s", damage[i].text);
+			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s",
+				damage[i].text);
 }
 
 /* Stops the event search first: it uses the name search. */
@@ -269,24 +298,31 @@ static int go_to_open(struct gt_timeline_interaction *d, struct gt_err *err)
 {
 	bool on_open = d->pick.what == GT_SELECTION_ROW && d->pick.row.kind == GT_OPEN;
 	size_t n;
-	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(d->scene->archive, &n), *last = NULL, *next;
+	const struct gt_unfinished_call *calls = gt_archive_unfinished_calls(d->scene->archive, &n),
+					*last = NULL, *next;
 	const struct gt_event_ref *row = &d->pick.row;
 
 	for (size_t i = 0; on_open && i < n; i++)
-		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
-		    calls[i].depth == row->lane.depth)
+		if (calls[i].segment == row->lane.strip.segment &&
+			calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
+			calls[i].depth == row->lane.depth)
 			last = &calls[i];
 	next = gt_unfinished_calls_next(d->scene->archive, last);
 	if (!next)
-		return gt_err_set(err, -ENOENT, gt_archive_unfinished_count(d->scene->archive) ? "the calls that were still open cannot be read" :
-				  "all calls had returned when the recording ended");
+		return gt_err_set(err, -ENOENT,
+			gt_archive_unfinished_count(d->scene->archive)
+				? "the calls that were still open cannot be read"
+				: "all calls had returned when the recording ended");
 	if (d->size == GT_PANE_NONE)
 		d->size = GT_PANE_USUAL;
-	return gt_select_exact(&d->pick, &(struct gt_lane_key){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
-				 next->start, (uint64_t)(next->end - next->start), err);
+	return gt_select_exact(&d->pick,
+		&(struct gt_lane_key){
+			{ next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
+		next->start, (uint64_t)(next->end - next->start), err);
 }
 
-bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at)
+bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b,
+	const struct gt_timeline_cursor *at)
 {
 	struct gt_selection_origin from;
 
@@ -322,7 +358,8 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 	return true;
 }
 
-const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression, const struct gt_timeline_cursor *at)
+const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression,
+	const struct gt_timeline_cursor *at)
 {
 	struct gt_err err = GT_ERR_INIT;
 
@@ -345,7 +382,8 @@ void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_sc
 	after_jump(d, GT_DO_LONGEST);
 }
 
-int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at)
+int64_t gt_interaction_time(
+	const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at)
 {
 	int64_t t = gt_cell_start(&d->scene->window, at->column), end;
 	struct gt_selection_origin here;
@@ -359,7 +397,8 @@ int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struc
 
 /* Returns a line that shows the row: the line where it was selected, its own lane, or a lane
  * that includes it. */
-static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *d, const struct gt_lane_line *cursor)
+static const struct gt_lane_line *line_of(
+	const struct gt_timeline_interaction *d, const struct gt_lane_line *cursor)
 {
 	const struct gt_lane_key *own = &d->pick.row.lane;
 	const struct gt_lane_line *other = NULL;
@@ -373,14 +412,16 @@ static const struct gt_lane_line *line_of(const struct gt_timeline_interaction *
 			continue;
 		if (same_lane(&lane, &d->pick.lane))
 			return line;
-		if (line->track == own->strip.track && !line->derived && gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
-		    depth == lane.depth && !other)
+		if (line->track == own->strip.track && !line->derived &&
+			gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
+			depth == lane.depth && !other)
 			other = line;
 	}
 	return other;
 }
 
-bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
+bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor,
+	struct gt_lane_line *line, int64_t *from, int64_t *to)
 {
 	const struct gt_lane_line *found;
 
@@ -390,8 +431,10 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 	gt_selection_range(&d->pick, from, to);
 	found = line_of(d, cursor);
 	if (!found) {
-		gt_lanes_unfold_above(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
-		gt_lanes_unfold_track(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		gt_lanes_unfold_above(
+			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		gt_lanes_unfold_track(
+			d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
 		if (gt_lanes_list(d->lanes))
 			gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
 		found = line_of(d, cursor);
@@ -399,14 +442,16 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 	if (found)
 		d->pick.lane = gt_lane_of_line(found);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows hidden lanes, Esc clears the filter");
+		snprintf(d->pick.said, sizeof(d->pick.said),
+			"its lane is not shown: X shows hidden lanes, Esc clears the filter");
 	*line = found ? *found : *cursor;
 	return true;
 }
 
 /* ---- display ---- */
 
-int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err)
+int gt_interaction_arrange(
+	struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err)
 {
 	const struct gt_detail_source from = { d->scene, d->lanes, &d->spell };
 	int rc = d->err.code;
@@ -423,8 +468,8 @@ int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *
 	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
 }
 
-int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor, const struct gt_lane_cells *strips, const uint32_t *strip_of,
-		 struct gt_err *err)
+int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor,
+	const struct gt_lane_cells *strips, const uint32_t *strip_of, struct gt_err *err)
 {
 	struct gt_lane_key of[GT_SCREEN_MOST], on = { .depth = 0 };
 
@@ -434,11 +479,15 @@ int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nl
 		of[i] = gt_lane_of_line(&d->lanes->lines[top + i]);
 	if (gt_marks_on(&d->scene->marks, &on, err))
 		return err->code;
-	return gt_event_boxes_request(d->boxes, &d->scene->window, &(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
+	return gt_event_boxes_request(d->boxes, &d->scene->window,
+		&(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
 }
 
 /* The selection comes first; names of boxes follow when the cells are known. */
-int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err) { return gt_selection_step(&d->pick, us, err); }
+int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
+{
+	return gt_selection_step(&d->pick, us, err);
+}
 
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
 {
@@ -451,17 +500,19 @@ int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, str
 
 /* ---- names in boxes ---- */
 
-#define NAME_LEAST 2		/* columns: a shorter part of a bookmark's name is useless */
-#define EDGE 0x258f		/* an eighth of a block, at the left */
+#define NAME_LEAST 2 /* columns: a shorter part of a bookmark's name is useless */
+#define EDGE 0x258f  /* an eighth of a block, at the left */
 
 /* Draws a box in the cells that it covers in full; its edge is in the first. */
-static void draw_box(const struct gt_timeline_interaction *d, const struct gt_event_box *box, int x, int y, unsigned width, struct gt_screen *to)
+static void draw_box(const struct gt_timeline_interaction *d, const struct gt_event_box *box, int x,
+	int y, unsigned width, struct gt_screen *to)
 {
 	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
 	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
 	bool found = d->finds && gt_name_search_matches(d->finds, box->segment, box->type);
 	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
-	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper, box->failed ? GT_BOLD : 0 };
+	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper,
+		box->failed ? GT_BOLD : 0 };
 
 	gt_screen_put(to, x, y, to->ascii ? '|' : EDGE, look);
 	gt_screen_text(to, x + 1, y, (int)width - 1, box->name, look);
@@ -469,15 +520,18 @@ static void draw_box(const struct gt_timeline_interaction *d, const struct gt_ev
 
 /* An unfinished call has no end: its box continues to the cell in which the recording ended and
  * points to the right. */
-static void draw_open_end(const struct gt_event_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
+static void draw_open_end(
+	const struct gt_event_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
 {
 	int64_t column = gt_window_column(&p->scene->window, box->end - 1);
 
 	if (column >= 0 && column < (int64_t)p->at.cells)
-		gt_screen_put(to, (int)(p->at.left + column), y, GT_OPEN_END, gt_unfinished_end_look);
+		gt_screen_put(
+			to, (int)(p->at.left + column), y, GT_OPEN_END, gt_unfinished_end_look);
 }
 
-static void draw_boxes(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_boxes(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	for (size_t i = 0; p->heights == GT_HEIGHT_BUSY && i < p->at.nlanes; i++) {
 		size_t n;
@@ -487,11 +541,15 @@ static void draw_boxes(const struct gt_timeline_interaction *d, const struct gt_
 			unsigned from, end, next, behind;
 
 			gt_event_box_cells(&boxes[k], &p->scene->window, &from, &end);
-			if (k + 1 < n)		/* of two that overlap the first one's name ends where the second one begins */
-				gt_event_box_cells(&boxes[k + 1], &p->scene->window, &next, &behind);
+			/* of two that overlap the first one's name ends where the second one begins
+			 */
+			if (k + 1 < n)
+				gt_event_box_cells(
+					&boxes[k + 1], &p->scene->window, &next, &behind);
 			end = k + 1 < n && next < end ? next : end;
 			if (end > from)
-				draw_box(d, &boxes[k], (int)(p->at.left + from), p->at.lanes + (int)i, end - from, to);
+				draw_box(d, &boxes[k], (int)(p->at.left + from),
+					p->at.lanes + (int)i, end - from, to);
 			if (boxes[k].open)
 				draw_open_end(&boxes[k], p, p->at.lanes + (int)i, to);
 		}
@@ -499,7 +557,8 @@ static void draw_boxes(const struct gt_timeline_interaction *d, const struct gt_
 }
 
 /* Highlights the selection in its lane by the background of its cells. */
-static void draw_picked(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_picked(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
 	int64_t from, end, a, b;
@@ -517,14 +576,18 @@ static void draw_picked(const struct gt_timeline_interaction *d, const struct gt
 		struct gt_lane_key lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
 
 		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
-			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i, (int)(b - a + 1), 1, GT_INK_SELECTED);
+			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i,
+				(int)(b - a + 1), 1, GT_INK_SELECTED);
 	}
 }
 
 static bool stands_on_it(const struct gt_timeline_interaction *d, const struct gt_picture *p)
 {
-	const struct gt_timeline_cursor at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column,
-				       .time = gt_cell_start(&p->scene->window, p->column) };
+	const struct gt_timeline_cursor at = {
+		.line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL,
+		.column = p->column,
+		.time = gt_cell_start(&p->scene->window, p->column)
+	};
 	struct gt_selection_origin from;
 
 	return place(d, &at, &from) && from.on_it;
@@ -532,15 +595,20 @@ static bool stands_on_it(const struct gt_timeline_interaction *d, const struct g
 
 /* ---- marks and bookmarks ---- */
 
-static int marks_line(const struct gt_picture *p) { return p->at.marks >= 0 ? p->at.marks : p->at.axis; }
+static int marks_line(const struct gt_picture *p)
+{
+	return p->at.marks >= 0 ? p->at.marks : p->at.axis;
+}
 
 /* Returns the next column with a bookmark or a mark after bookmark i. */
 static int64_t next_mark(const struct gt_scene *s, size_t i)
 {
 	const struct gt_bookmark *b = s->bookmarks.list;
-	int64_t column = gt_window_column(&s->window, s->extent.from + b[i].at), next = s->window.cells;
+	int64_t column = gt_window_column(&s->window, s->extent.from + b[i].at),
+		next = s->window.cells;
 
-	if (i + 1 < s->bookmarks.n && gt_window_column(&s->window, s->extent.from + b[i + 1].at) < next)
+	if (i + 1 < s->bookmarks.n &&
+		gt_window_column(&s->window, s->extent.from + b[i + 1].at) < next)
 		next = gt_window_column(&s->window, s->extent.from + b[i + 1].at);
 	for (unsigned k = 0; k < s->marks.n; k++) {
 		int64_t mark = gt_window_column(&s->window, s->marks.at[k]);
@@ -553,11 +621,13 @@ static int64_t next_mark(const struct gt_scene *s, size_t i)
 /* Draws bookmarks; with names if they have their own line and the name fits before the next one. */
 static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 {
-	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 }, name = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 },
+			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct gt_scene *s = p->scene;
 
 	for (size_t i = 0; i < s->bookmarks.n; i++) {
-		int64_t column = gt_window_column(&s->window, s->extent.from + s->bookmarks.list[i].at);
+		int64_t column =
+			gt_window_column(&s->window, s->extent.from + s->bookmarks.list[i].at);
 		int x = (int)p->at.left + (int)column, room;
 
 		if (column < 0 || column >= (int64_t)p->at.cells)
@@ -565,28 +635,34 @@ static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
 		gt_screen_put(to, x, marks_line(p), '*', look);
 		room = (int)(next_mark(s, i) - column) - 2;
 		if (p->at.marks >= 0 && room >= NAME_LEAST)
-			gt_screen_text(to, x + 1, p->at.marks, room, s->bookmarks.list[i].name, name);
+			gt_screen_text(
+				to, x + 1, p->at.marks, room, s->bookmarks.list[i].name, name);
 	}
 }
 
 /* Draws the figures between the marks. They replace the details of the cell. */
-static void draw_marks(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_marks(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
-	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes, p->at.marks >= 0 };
+	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes,
+		p->at.marks >= 0 };
 	char text[300], lane[GT_LANE_LABEL] = "";
 
 	gt_marks_draw(&d->scene->marks, &p->scene->window, &at, to);
 	if (p->cursor < p->lanes->n)
 		gt_lanes_label(p->lanes, &p->lanes->lines[p->cursor], lane);
-	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane, text, sizeof(text)))
+	if (p->at.detail < 0 ||
+		!gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane, text,
+			sizeof(text)))
 		return;
 	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);
 }
 
 /* Draws the search expression at the right of the title, else of the axis. */
-static void draw_finds(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_finds(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	int y = p->at.title >= 0 ? p->at.title : p->at.axis, width;
@@ -599,16 +675,19 @@ static void draw_finds(const struct gt_timeline_interaction *d, const struct gt_
 		return;
 	n = gt_name_search_count(d->finds, &complete);
 	expression = gt_name_search_regex(d->finds);
-	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ", gt_search_regex_brief(expression), expression,
-		 complete ? "" : "at least ", n, n == 1 ? "" : "s", complete ? "" : ", counting");
+	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ",
+		gt_search_regex_brief(expression), expression, complete ? "" : "at least ", n,
+		n == 1 ? "" : "s", complete ? "" : ", counting");
 	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }
 
 /* Draws the selection in one line if there is no pane. */
-static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_brief(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
-	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
 	int y = p->at.detail, x;
 
@@ -619,8 +698,10 @@ static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_
 	for (size_t i = 0; i < d->detail.n; i++) {
 		const struct gt_detail_line *line = &d->detail.lines[i];
 
-		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") || !strcmp(line->name, "so far") || !strcmp(line->name, "start"))
-			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain, "  %s %s", line->name, line->value);
+		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") ||
+			!strcmp(line->name, "so far") || !strcmp(line->name, "start"))
+			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain,
+				"  %s %s", line->name, line->value);
 	}
 }
 
@@ -628,10 +709,12 @@ static void draw_brief(const struct gt_timeline_interaction *d, const struct gt_
 static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes)
-		gt_screen_paper(to, (int)(p->at.left + p->column), p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
+		gt_screen_paper(to, (int)(p->at.left + p->column),
+			p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
 }
 
-static void draw_said(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+static void draw_said(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	char progress[80];
@@ -644,7 +727,8 @@ static void draw_said(const struct gt_timeline_interaction *d, const struct gt_p
 	gt_screen_text(to, 0, p->at.status, -1, said, look);
 }
 
-void gt_interaction_draw(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
+void gt_interaction_draw(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	draw_boxes(d, p, to);
 	if (p->scene->still)

@@ -10,63 +10,80 @@
 #include "viewer/view/scene.h"
 
 struct gt_timeline_interaction {
-	struct gt_scene *scene;		/* borrowed, like lanes */
+	struct gt_scene *scene; /* borrowed, like lanes */
 	struct gt_lanes *lanes;
 	struct gt_display_name spell;
 	struct gt_selection pick;
 	struct gt_detail_pane detail;
 	enum gt_pane_size size;
-	bool asked;			/* the user asked for a pane: a status text says if there is no room */
+	/* the user asked for a pane: a status text says if there is no room */
+	bool asked;
 	struct gt_pane pane;
-	struct gt_name_search *finds;		/* NULL: there is no search */
-	char *looked_for;		/* the search expression between two archives, or NULL */
-	struct gt_event_boxes *boxes;		/* of the visible lines */
-	bool told;			/* the detail pane describes the selection */
-	struct gt_err err;		/* error of a key; gt_interaction_arrange returns it */
+	struct gt_name_search *finds; /* NULL: there is no search */
+	char *looked_for;             /* the search expression between two archives, or NULL */
+	struct gt_event_boxes *boxes; /* of the visible lines */
+	bool told;                    /* the detail pane describes the selection */
+	struct gt_err err;            /* error of a key; gt_interaction_arrange returns it */
 };
 static inline struct gt_lane_key gt_lane_of_line(const struct gt_lane_line *line)
 {
-	return (struct gt_lane_key){ { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived }, line->depth };
+	return (struct gt_lane_key){ { line->segment, line->track, (enum gt_aspect)line->aspect,
+					     line->derived },
+		line->depth };
 }
 
 /* The position of the cursor. */
 struct gt_timeline_cursor {
-	const struct gt_lane_line *line;	/* NULL: there are no lanes */
-	const struct gt_cell_sums *cells;	/* its cells in the window */
+	const struct gt_lane_line *line;  /* NULL: there are no lanes */
+	const struct gt_cell_sums *cells; /* its cells in the window */
 	unsigned column;
-	int64_t time;				/* the time in the cell that a jump went to, else the cell's start */
+	/* the time in the cell that a jump went to, else the cell's start */
+	int64_t time;
 };
-int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* release it in any case */
+/* release it in any case */
+int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene,
+	struct gt_lanes *lanes, struct gt_err *err);
 void gt_interaction_release(struct gt_timeline_interaction *d);
 /* detach: call before the scene's archive is closed; then only gt_interaction_release or _reopen
  * may follow. reopen: continues with the scene's newer archive of the same trace; selection,
  * marks and search stay. 0 or negative. */
 void gt_interaction_detach(struct gt_timeline_interaction *d);
 int gt_interaction_reopen(struct gt_timeline_interaction *d, struct gt_err *err);
-bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b, const struct gt_timeline_cursor *at);	/* false: it does not handle this action */
+/* false: it does not handle this action */
+bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_binding *b,
+	const struct gt_timeline_cursor *at);
 /* The mouse is dragged over cells: the marks are at both ends. drop: the button is released, and
  * the marks move to the edges of the events in these two cells of the lane. */
 void gt_interaction_drag(struct gt_timeline_interaction *d, unsigned from, unsigned to);
-void gt_interaction_drop(struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from);
+void gt_interaction_drop(
+	struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at, unsigned from);
 /* The marked range, else the selection, in the viewer's time. false: neither exists; the status
  * text says so. */
 bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int64_t *to);
 /* Starts a name search; "": ends it. NULL, or the reason of a failure. */
-const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression, const struct gt_timeline_cursor *at);
-void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row);	/* selects it and requests a jump to it */
-int64_t gt_interaction_time(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at);	/* the cursor's position, the viewer's time */
+const char *gt_interaction_search(struct gt_timeline_interaction *d, const char *expression,
+	const struct gt_timeline_cursor *at);
+/* selects it and requests a jump to it */
+void gt_interaction_select(struct gt_timeline_interaction *d, const struct gt_scene_row *row);
+/* the cursor's position, the viewer's time */
+int64_t gt_interaction_time(
+	const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at);
 /* Takes the pending jump: a lane and a range of the viewer's time. false: there is none. Call it
  * once after each action. */
-bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
+bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt_lane_line *cursor,
+	struct gt_lane_line *line, int64_t *from, int64_t *to);
 /* Takes the pane's area from the layout. 0 or negative. */
-int gt_interaction_arrange(struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err);
+int gt_interaction_arrange(
+	struct gt_timeline_interaction *d, struct gt_layout *layout, struct gt_err *err);
 /* Sets the visible lines: nlines from `top` on with the numbers of their strips, and the
  * cursor's line. 0 or negative. */
-int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor, const struct gt_lane_cells *strips, const uint32_t *strip_of,
-		 struct gt_err *err);
+int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor,
+	const struct gt_lane_cells *strips, const uint32_t *strip_of, struct gt_err *err);
 /* The work that the user waits for, and the work that may come last. 1: there is more to do, 0:
  * done, negative: error. */
 int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
-void gt_interaction_draw(const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to);	/* draws over the timeline */
+/* draws over the timeline */
+void gt_interaction_draw(
+	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to);
 #endif

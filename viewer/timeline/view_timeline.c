@@ -16,7 +16,7 @@
 #include "viewer/lanes/unfinished_edges.h"
 #include "viewer/timeline/timeline_draw.h"
 
-#define LEARN_LINES 5000u	/* a longer list is not rebuilt when a lane is found late */
+#define LEARN_LINES 5000u /* a longer list is not rebuilt when a lane is found late */
 
 struct timeline {
 	struct gt_lanes lanes;
@@ -25,28 +25,31 @@ struct timeline {
 	struct gt_counter_lanes gauges;
 	struct gt_cells_request asked;
 	struct gt_unfinished_edges heads;
-	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
+	uint32_t *strip_of; /* of each line that is shown: number in asked.of */
 	size_t strip_of_cap;
 	struct gt_layout at;
-	struct gt_lane_line cursor_line;	/* what the cursor is on */
+	struct gt_lane_line cursor_line; /* what the cursor is on */
 	size_t top, cursor;
 	unsigned column;
-	int64_t moment;			/* that was gone to; counts as long as the cursor's cell has it */
-	unsigned width, height;		/* that it was arranged for */
+	/* that was gone to; counts as long as the cursor's cell has it */
+	int64_t moment;
+	unsigned width, height; /* that it was arranged for */
 	enum gt_height heights;
 	struct gt_cell_sums *cells;
 	struct gt_counter_cell *gauge_cells;
 	size_t cells_cap, gauge_cells_cap;
-	bool arranged;			/* once at least */
-	bool relist, touched;		/* relist: lanes changed; touched: the user folded or moved some */
-	bool grown;			/* the trace is another than when lanes were unfolded */
-	bool again;			/* and not the first: lanes were seen, and are not folded of themselves */
-	struct gt_stale_cells before;	/* its previous cells, until all are known */
-	bool learned;			/* what these strips found out is in the list */
-	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
-	int dragged;			/* where the mouse was */
-	unsigned grip;			/* the cell where it was pressed */
-	bool drawn;			/* and it was moved since */
+	bool arranged; /* once at least */
+	/* relist: lanes changed; touched: the user folded or moved some */
+	bool relist, touched;
+	bool grown; /* the trace is another than when lanes were unfolded */
+	/* and not the first: lanes were seen, and are not folded of themselves */
+	bool again;
+	struct gt_stale_cells before;            /* its previous cells, until all are known */
+	bool learned;                            /* what these strips found out is in the list */
+	enum { NOTHING, MAP, AXIS, CELLS } held; /* by the mouse */
+	int dragged;                             /* where the mouse was */
+	unsigned grip;                           /* the cell where it was pressed */
+	bool drawn;                              /* and it was moved since */
 	struct gt_timeline_interaction desk;
 };
 
@@ -57,11 +60,13 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
 	bool again = t->desk.scene;
-	int rc = again ? gt_counter_lanes_reopen(&t->gauges, err) : gt_counter_lanes_init(&t->gauges, v->scene, err);
+	int rc = again ? gt_counter_lanes_reopen(&t->gauges, err)
+		       : gt_counter_lanes_init(&t->gauges, v->scene, err);
 
 	gt_counter_lanes_describe(&t->gauges, &known);
 	if (!rc)
-		rc = (again ? gt_lanes_reopen : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
+		rc = (again ? gt_lanes_reopen : gt_lanes_init)(
+			&t->lanes, v->scene->reader, &known, err);
 	if (again) {
 		gt_lane_cells_reopen(t->strips, v->scene->archive);
 		gt_overview_bar_reopen(&t->map, v->scene->archive);
@@ -72,7 +77,10 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	}
 	t->relist = t->grown = true;
 	t->again = again;
-	return (again ? gt_interaction_reopen(&t->desk, err) : gt_interaction_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
+	return (again ? gt_interaction_reopen(&t->desk, err)
+		      : gt_interaction_init(&t->desk, v->scene, &t->lanes, err))
+		? err->code
+		: rc;
 }
 
 static size_t shown_lines(const struct timeline *t)
@@ -88,19 +96,21 @@ static int64_t cursor_time(const struct gt_view *v)
 	const struct timeline *t = v->state;
 	const struct gt_cell_window *w = &v->scene->window;
 
-	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
+	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment
+								    : gt_cell_start(w, t->column);
 }
 
 static void timeline_detach(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
-	if (!v->scene->is_at && t->arranged) {		/* what the cursor is on */
+	if (!v->scene->is_at && t->arranged) { /* what the cursor is on */
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
-	gt_stale_cells_save(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
-		       t->cells, t->gauge_cells);
+	gt_stale_cells_save(&t->before, &t->asked.window, v->scene->extent.to - 1,
+		t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0, t->cells,
+		t->gauge_cells);
 	gt_interaction_detach(&t->desk);
 	gt_lane_cells_detach(t->strips);
 	gt_overview_bar_detach(&t->map);
@@ -135,7 +145,8 @@ static int ask_heads(struct gt_view *v, struct gt_err *err)
 
 	for (size_t i = 0; i < lines; i++)
 		lanes[i] = gt_lane_of_line(&t->lanes.lines[t->top + i]);
-	return gt_unfinished_edges_request(&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
+	return gt_unfinished_edges_request(
+		&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
 }
 
 /* Lines of one track at several depths share a strip. */
@@ -150,7 +161,8 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
-		struct gt_strip_key one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
+		struct gt_strip_key one = { line->segment, line->track,
+			(enum gt_aspect)line->aspect, line->derived };
 
 		for (k = n; k > 0 && !gt_same_strip(&of[k - 1], &one); k--)
 			;
@@ -170,8 +182,10 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	size_t lines = shown_lines(t), cells = t->at.cells;
 
-	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_overview_bar_refresh(&t->map) ||
-	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) ||
+		gt_overview_bar_refresh(&t->map) ||
+		gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells,
+			sizeof(*t->gauge_cells)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	/* where no lane has a line, the cursor is on this one: unknown */
 	memset(t->cells + lines * cells, 0, cells * sizeof(*t->cells));
@@ -181,15 +195,18 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 
 		if (gt_lane_is_counter(line)) {
 			gt_counter_lanes_get(&t->gauges, line, t->gauge_cells + i * cells);
-			gt_stale_cells_fill_counter(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
+			gt_stale_cells_fill_counter(
+				&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
 		}
 		if (line->aspect) {
 			struct gt_lane_key lane = gt_lane_of_line(line);
 
-			gt_lane_cells_get(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+			gt_lane_cells_get(
+				t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
 			if (gt_lane_cells_percent(t->strips) == 100)
 				gt_unfinished_edges_fill(&t->heads, &lane, t->cells + i * cells);
-			gt_stale_cells_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
+			gt_stale_cells_fill(
+				&t->before, &v->scene->window, line, t->cells + i * cells);
 		} else {
 			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
 		}
@@ -222,7 +239,9 @@ static void put_cursor(struct gt_view *v, int64_t time)
 	struct timeline *t = v->state;
 	int64_t column = gt_window_column(&v->scene->window, time);
 
-	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
+	t->column = column < 0                   ? 0
+		: column >= (int64_t)t->at.cells ? t->at.cells - 1
+						 : (unsigned)column;
 	t->moment = time;
 }
 
@@ -249,8 +268,10 @@ static struct gt_timeline_cursor cursor_at(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
 
-	return (struct gt_timeline_cursor){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column, .time = cursor_time(v),
-				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
+	return (struct gt_timeline_cursor){ .line = t->lanes.n ? &t->cursor_line : NULL,
+		.column = t->column,
+		.time = cursor_time(v),
+		.cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
 static void follow_desk(struct gt_view *v);
@@ -271,7 +292,9 @@ static bool pick_wanted(struct gt_view *v)
 static int go_to_wanted(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_lane_line line = { .segment = v->scene->on.segment, .track = v->scene->on.track, .kind = GT_LANE_TRACK };
+	struct gt_lane_line line = {
+		.segment = v->scene->on.segment, .track = v->scene->on.track, .kind = GT_LANE_TRACK
+	};
 	bool wanted = v->scene->on.wanted;
 
 	v->scene->on.wanted = false;
@@ -294,8 +317,9 @@ static unsigned needs_lines(const struct gt_scene *s)
 {
 	struct gt_trouble damage;
 
-	return (s->ntroubles || gt_scene_damage(s, 0, &damage) ? GT_LAYOUT_TROUBLES : 0) | (s->still ? GT_LAYOUT_STILL : 0) |
-	       (s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
+	return (s->ntroubles || gt_scene_damage(s, 0, &damage) ? GT_LAYOUT_TROUBLES : 0) |
+		(s->still ? GT_LAYOUT_STILL : 0) |
+		(s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
 }
 
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
@@ -318,7 +342,9 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (v->scene->is_at)
 		put_cursor(v, v->scene->at);
 	v->scene->is_at = false;
-	rc = failed ? failed : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))), err);
+	rc = failed ? failed
+		    : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))),
+			      err);
 	t->grown = false;
 	t->arranged = true;
 	if (!rc)
@@ -331,11 +357,14 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
-		rc = gt_counter_lanes_request(&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
+		rc = gt_counter_lanes_request(
+			&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
 	if (!rc)
-		rc = gt_interaction_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
+		rc = gt_interaction_show(
+			&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
 	if (!rc)
-		rc = gt_overview_bar_request(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
+		rc = gt_overview_bar_request(&t->map, &v->scene->extent, &t->lanes,
+			t->at.map < 0 ? 0 : t->at.cells, err);
 	return rc ? rc : refresh(v, err);
 }
 
@@ -359,7 +388,8 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	return rc ? rc : timeline_arrange(v, t->width, t->height, err);
 }
 
-/* Lanes first, then which ones there are, then their cells in which open calls begin, then the overview. */
+/* Lanes first, then which ones there are, then their cells in which open calls begin, then the
+ * overview. */
 static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -378,7 +408,6 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 	rc = gt_unfinished_edges_step(&t->heads, us, err);
 	return rc ? rc : gt_overview_bar_step(&t->map, us, err);
 }
-
 
 /* ---- keys ---- */
 
@@ -419,7 +448,8 @@ static void follow_desk(struct gt_view *v)
 	const struct gt_cell_window *w = &v->scene->window;
 	int64_t from, to;
 
-	if (!t->lanes.n || !gt_interaction_take_jump(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
+	if (!t->lanes.n ||
+		!gt_interaction_take_jump(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
 		return;
 	t->relist = t->touched = true;
 	if (from >= gt_window_end(w) || (to <= gt_cell_start(w, 0) && from < gt_cell_start(w, 0)))
@@ -428,7 +458,8 @@ static void follow_desk(struct gt_view *v)
 		put_cursor(v, from);
 }
 
-/* What the user waits for is first. The thread that counts launches begins, and is waited for, when there is nothing else to do. */
+/* What the user waits for is first. The thread that counts launches begins, and is waited for, when
+ * there is nothing else to do. */
 static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -458,13 +489,19 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	do {
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
-	if (!rc || rc == GT_VIEW_BESIDE)	/* all cells are known again */
+	if (!rc || rc == GT_VIEW_BESIDE) /* all cells are known again */
 		gt_stale_cells_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
 
-static void timeline_leave(struct gt_view *v) { gt_counter_lanes_pause(&((struct timeline *)v->state)->gauges); }
-static void timeline_rest(struct gt_view *v) { gt_counter_lanes_stop(&((struct timeline *)v->state)->gauges); }
+static void timeline_leave(struct gt_view *v)
+{
+	gt_counter_lanes_pause(&((struct timeline *)v->state)->gauges);
+}
+static void timeline_rest(struct gt_view *v)
+{
+	gt_counter_lanes_stop(&((struct timeline *)v->state)->gauges);
+}
 
 static void move_cursor(struct timeline *t, int64_t by)
 {
@@ -489,7 +526,9 @@ static void fold(struct timeline *t)
 
 static void hide(struct timeline *t)
 {
-	struct gt_lane_line next = t->lanes.lines[t->cursor + 1 < t->lanes.n ? t->cursor + 1 : t->cursor ? t->cursor - 1 : 0];
+	struct gt_lane_line next = t->lanes.lines[t->cursor + 1 < t->lanes.n ? t->cursor + 1
+			: t->cursor                                          ? t->cursor - 1
+									     : 0];
 
 	if (gt_lanes_hide(&t->lanes, &t->cursor_line))
 		t->cursor_line = next;
@@ -520,7 +559,9 @@ static bool act_on_cursor(struct timeline *t, const struct gt_binding *b)
 {
 	switch (b->action) {
 	case GT_DO_LINE: move_cursor(t, b->arg); return true;
-	case GT_DO_PAGE: move_cursor(t, (int64_t)b->arg * (t->at.nlanes > 1 ? t->at.nlanes - 1 : 1)); return true;
+	case GT_DO_PAGE:
+		move_cursor(t, (int64_t)b->arg * (t->at.nlanes > 1 ? t->at.nlanes - 1 : 1));
+		return true;
 	case GT_DO_TOP: move_cursor(t, INT32_MIN); return true;
 	case GT_DO_BOTTOM: move_cursor(t, INT32_MAX); return true;
 	default: return false;
@@ -555,7 +596,8 @@ static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
 	struct timeline *t = v->state;
 
 	if (b->action == GT_DO_HEIGHTS)
-		t->heights = (enum gt_height)(((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
+		t->heights = (enum gt_height)(
+			((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
 	else
 		gt_scene_turn_clock(v->scene);
 }
@@ -626,7 +668,8 @@ static void release(struct gt_view *v)
 	follow_desk(v);
 }
 
-static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+static enum gt_view_result timeline_act(
+	struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
 
@@ -694,7 +737,10 @@ static int64_t timeline_moment(const struct gt_view *v)
 	return gt_interaction_time(&t->desk, &at);
 }
 
-static bool timeline_looks(const struct gt_view *v) { return ((const struct timeline *)v->state)->desk.pick.job; }
+static bool timeline_looks(const struct gt_view *v)
+{
+	return ((const struct timeline *)v->state)->desk.pick.job;
+}
 
 /* ---- drawing ---- */
 
@@ -709,9 +755,18 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct timeline *t = v->state;
 	struct gt_picture p = {
-		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
-		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->at.map >= 0 ? t->map.cells : NULL,
-		.map_window = t->map.asked.window, .percent = percent(t),
+		.at = t->at,
+		.scene = v->scene,
+		.lanes = &t->lanes,
+		.top = t->top,
+		.cursor = t->cursor,
+		.column = t->column,
+		.heights = t->heights,
+		.cells = t->cells,
+		.gauges = t->gauge_cells,
+		.map = t->at.map >= 0 ? t->map.cells : NULL,
+		.map_window = t->map.asked.window,
+		.percent = percent(t),
 	};
 
 	gt_picture_draw(&p, to);
@@ -719,19 +774,19 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 }
 
 const struct gt_view_ops gt_view_timeline = {
-	.name       = "timeline",
-	.help       = "what GPUs, streams and threads did over time",
+	.name = "timeline",
+	.help = "what GPUs, streams and threads did over time",
 	.state_size = sizeof(struct timeline),
-	.open       = timeline_open,
-	.close      = timeline_close,
-	.detach     = timeline_detach,
-	.arrange    = timeline_arrange,
-	.step       = timeline_step,
-	.leave      = timeline_leave,
-	.rest       = timeline_rest,
-	.act        = timeline_act,
-	.answer     = timeline_answer,
-	.moment     = timeline_moment,
+	.open = timeline_open,
+	.close = timeline_close,
+	.detach = timeline_detach,
+	.arrange = timeline_arrange,
+	.step = timeline_step,
+	.leave = timeline_leave,
+	.rest = timeline_rest,
+	.act = timeline_act,
+	.answer = timeline_answer,
+	.moment = timeline_moment,
 	.is_searching = timeline_looks,
-	.draw       = timeline_draw,
+	.draw = timeline_draw,
 };

@@ -78,7 +78,8 @@ bool gt_background_thread_wait(struct gt_background_thread *w, uint64_t us)
 		return false;
 	pthread_mutex_lock(&w->lock);
 	while (!w->done && rc != ETIMEDOUT)
-		rc = us ? pthread_cond_timedwait(&w->ended, &w->lock, &t) : pthread_cond_wait(&w->ended, &w->lock);
+		rc = us ? pthread_cond_timedwait(&w->ended, &w->lock, &t)
+			: pthread_cond_wait(&w->ended, &w->lock);
 	pthread_mutex_unlock(&w->lock);
 	return rc == ETIMEDOUT;
 }

@@ -14,7 +14,10 @@ static inline uint64_t gt_now_us(void)
 }
 /* us from now; 0: never. */
 static inline uint64_t gt_deadline(uint64_t us) { return us ? gt_now_us() + us : UINT64_MAX; }
-static inline bool gt_is_over(uint64_t deadline) { return deadline != UINT64_MAX && gt_now_us() >= deadline; }
+static inline bool gt_is_over(uint64_t deadline)
+{
+	return deadline != UINT64_MAX && gt_now_us() >= deadline;
+}
 /* us that are left until then, one at least; 0: it is never. */
 static inline uint64_t gt_left_us(uint64_t deadline)
 {

@@ -14,18 +14,30 @@ static const char *said(char to[GT_NUMBER_TEXT], enum gt_cell_kind kind, uint64_
 	return to;
 }
 
-const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns) { return said(to, GT_C_NS, ns); }
-const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes) { return said(to, GT_C_BYTES, bytes); }
+const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns)
+{
+	return said(to, GT_C_NS, ns);
+}
+const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes)
+{
+	return said(to, GT_C_BYTES, bytes);
+}
 
 const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns)
 {
-	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
+	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s",
+		NULL };
 	double v = (double)bytes * 1e9 / (double)(ns ? ns : 1);
 	unsigned u = 0;
 
 	for (; units[u + 1] && v >= 999.95; u++)
 		v /= 1000;
-	snprintf(to, GT_NUMBER_TEXT, "%.*f %s", !u && v == (double)(int)v ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : 1, v, units[u]);
+	snprintf(to, GT_NUMBER_TEXT, "%.*f %s",
+		!u && v == (double)(int)v ? 0
+			: v < 9.9995      ? 3
+			: v < 99.995      ? 2
+					  : 1,
+		v, units[u]);
 	return to;
 }
 
@@ -49,7 +61,11 @@ static void brief(char to[GT_BRIEF], uint64_t value, double thousand, const char
 
 	for (; units[u + 1] && v >= (u || units[0][0] ? 999.5 : 9999.5); u++)
 		v /= thousand;
-	snprintf(to, GT_BRIEF, v < 9.95 && u ? "%.1f%s" : v < 99999.5 ? "%.0f%s" : ">99999", v, units[u]);
+	snprintf(to, GT_BRIEF,
+		v < 9.95 && u         ? "%.1f%s"
+			: v < 99999.5 ? "%.0f%s"
+				      : ">99999",
+		v, units[u]);
 }
 
 void gt_brief_count(char to[GT_BRIEF], uint64_t n)
@@ -77,7 +93,8 @@ void gt_brief_value(char to[GT_BRIEF], double value)
 	if (!(v < 9999.5))
 		snprintf(to, GT_BRIEF, "%s", value < 0 ? "<-1E" : ">1E");
 	else
-		snprintf(to, GT_BRIEF, v < 9.95 && v != (double)(int)v ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? "-" : "", v, units[u]);
+		snprintf(to, GT_BRIEF, v < 9.95 && v != (double)(int)v ? "%s%.1f%s" : "%s%.0f%s",
+			value < 0 ? "-" : "", v, units[u]);
 }
 
 void gt_brief_bytes(char to[GT_BRIEF], uint64_t bytes)

@@ -6,13 +6,16 @@
 #define GT_NUMBER_TEXT 72
 const char *gt_number_text_ns(char to[GT_NUMBER_TEXT], uint64_t ns);
 const char *gt_number_text_bytes(char to[GT_NUMBER_TEXT], uint64_t bytes);
-const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns);	/* in powers of 1000, as bandwidths are: "48.07 GB/s" */
+/* in powers of 1000, as bandwidths are: "48.07 GB/s" */
+const char *gt_number_text_rate(char to[GT_NUMBER_TEXT], uint64_t bytes, uint64_t ns);
 
-/* In five columns at most, for what stands beside a line: "12.5%", "<0.1%"; "999", "1.2k", "12M"; "33us"; "4.0K". */
+/* In five columns at most, for what stands beside a line: "12.5%", "<0.1%"; "999", "1.2k", "12M";
+ * "33us"; "4.0K". */
 #define GT_BRIEF 8
-void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole);	/* 0% and 100% are exactly that */
+/* 0% and 100% are exactly that */
+void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole);
 void gt_brief_count(char to[GT_BRIEF], uint64_t n);
 void gt_brief_ns(char to[GT_BRIEF], uint64_t ns);
 void gt_brief_bytes(char to[GT_BRIEF], uint64_t bytes);
-void gt_brief_value(char to[GT_BRIEF], double value);	/* any: "-1.5", "0.25", "12M" */
+void gt_brief_value(char to[GT_BRIEF], double value); /* any: "-1.5", "0.25", "12M" */
 #endif

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "viewer/util/subprocess.h"
 
 #include <fcntl.h>
@@ -9,14 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nothing of the viewer's is wanted here: its handlers would put a terminal right that is not broken. */
+/* Nothing of the viewer's is wanted here: its handlers would put a terminal right that is not
+ * broken. */
 static void be_alone(pid_t parent)
 {
 	sigset_t none;
 
 	for (int s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
-	signal(SIGXFSZ, SIG_IGN);	/* a file that may not become larger is told like a full disk */
+	/* a file that may not become larger is told like a full disk */
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -24,7 +26,8 @@ static void be_alone(pid_t parent)
 		_exit(1);
 }
 
-int gt_subprocess_begin(struct gt_subprocess *w, void (*fn)(void *arg, void *result), void *arg, size_t size, struct gt_err *err)
+int gt_subprocess_begin(struct gt_subprocess *w, void (*fn)(void *arg, void *result), void *arg,
+	size_t size, struct gt_err *err)
 {
 	char result[GT_SUBPROCESS_RESULT] __attribute__((aligned(16))) = { 0 };
 	pid_t parent = getpid();
@@ -38,7 +41,8 @@ int gt_subprocess_begin(struct gt_subprocess *w, void (*fn)(void *arg, void *res
 		fn(arg, result);
 		_exit(write(channel[1], result, size) == (ssize_t)size ? 0 : 1);
 	}
-	rc = w->pid < 0 ? gt_err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
+	rc = w->pid < 0 ? gt_err_set(err, -errno, "cannot start a process: %s", strerror(errno))
+			: 0;
 	close(channel[1]);
 	if (rc) {
 		close(w->channel);
@@ -63,14 +67,15 @@ int gt_subprocess_step(struct gt_subprocess *w, unsigned ms, void *result, struc
 
 	if (poll(&p, 1, (int)ms) <= 0)
 		return 1;
-	n = read(w->channel, result, w->size);	/* a pipe takes and gives so little as a whole */
+	n = read(w->channel, result, w->size); /* a pipe takes and gives so little as a whole */
 	if (n < 0 && errno == EINTR)
 		return 1;
 	end(w, &status);
 	if (n == (ssize_t)w->size)
 		return 0;
 	if (WIFSIGNALED(status))
-		return gt_err_set(err, -EIO, "its process was ended by signal %d", WTERMSIG(status));
+		return gt_err_set(
+			err, -EIO, "its process was ended by signal %d", WTERMSIG(status));
 	return gt_err_set(err, -EIO, "its process has left");
 }
 

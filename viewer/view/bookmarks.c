@@ -1,7 +1,8 @@
-/* Whoever puts a trace on a shared disk wants its bookmarks beside it; whoever looks at one there may not be allowed to write. So a file in the
- * user's own folder counts alone where there is one: it was begun with what stood beside the trace. They are written where they were found.
- * With the last one the file goes, too, unless it hides one beside the trace. */
-#define _GNU_SOURCE	/* asprintf, mkostemp */
+/* Whoever puts a trace on a shared disk wants its bookmarks beside it; whoever looks at one there
+ * may not be allowed to write. So a file in the user's own folder counts alone where there is one:
+ * it was begun with what stood beside the trace. They are written where they were found. With the
+ * last one the file goes, too, unless it hides one beside the trace. */
+#define _GNU_SOURCE /* asprintf, mkostemp */
 #include "viewer/view/bookmarks.h"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include "formats/trace/record.h"
 
 #define HEADING "# bookmarks of gtview, 1"
-#define FILE_MOST (256u << 10)	/* bytes that are read of it */
+#define FILE_MOST (256u << 10) /* bytes that are read of it */
 
 void gt_bookmarks_release(struct gt_bookmarks *b)
 {
@@ -54,20 +55,23 @@ static int by_time(const void *pa, const void *pb)
 	return a->at != b->at ? (a->at < b->at ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-int gt_bookmarks_set(struct gt_bookmarks *b, const char *name, int64_t at, unsigned shift, struct gt_err *err)
+int gt_bookmarks_set(
+	struct gt_bookmarks *b, const char *name, int64_t at, unsigned shift, struct gt_err *err)
 {
 	struct gt_bookmark one = { .at = at, .shift = shift < 63 ? shift : 62 };
 
-	snprintf(one.name, sizeof(one.name), "%.*s", GT_BOOKMARK_NAME - 1, name + strspn(name, " \t"));
+	snprintf(one.name, sizeof(one.name), "%.*s", GT_BOOKMARK_NAME - 1,
+		name + strspn(name, " \t"));
 	for (char *c = one.name; *c; c++)
 		*c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
-	for (size_t n = strlen(one.name); n && one.name[n - 1] == ' '; )
+	for (size_t n = strlen(one.name); n && one.name[n - 1] == ' ';)
 		one.name[--n] = 0;
 	if (!one.name[0])
 		return gt_err_set(err, -EINVAL, "a bookmark needs a name");
 	gt_bookmarks_remove(b, one.name);
 	if (b->n == GT_BOOKMARKS_MOST)
-		return gt_err_set(err, -ENOSPC, "there are %u bookmarks already", GT_BOOKMARKS_MOST);
+		return gt_err_set(
+			err, -ENOSPC, "there are %u bookmarks already", GT_BOOKMARKS_MOST);
 	if (gt_grow(&b->list, &b->cap, b->n + 1, sizeof(*b->list)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	b->list[b->n++] = one;
@@ -94,7 +98,8 @@ static bool is_safe(const char *folder)
 	return !code;
 }
 
-/* In the folder for what programs keep of a user: the trace's full path with '%' for '/'. new: free it; NULL: there is none. */
+/* In the folder for what programs keep of a user: the trace's full path with '%' for '/'. new: free
+ * it; NULL: there is none. */
 static char *own_path(const char *trace)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -104,7 +109,8 @@ static char *own_path(const char *trace)
 	if (full && (given || (home && *home == '/')) && is_safe(given ? state : home)) {
 		for (char *c = full; *c; c++)
 			*c = *c == '/' ? '%' : *c;
-		if (asprintf(&path, "%s%s/gt/%s.gtmarks", given ? state : home, given ? "" : "/.local/state", full) < 0)
+		if (asprintf(&path, "%s%s/gt/%s.gtmarks", given ? state : home,
+			    given ? "" : "/.local/state", full) < 0)
 			path = NULL;
 	}
 	free(full);
@@ -134,7 +140,8 @@ static bool read_line(struct gt_bookmarks *b, const char *line)
 	if (at < -GT_TIME_MAX || at > GT_TIME_MAX)
 		return false;
 	shift = strtoul(end + 1, &name, 10);
-	return name != end + 1 && *name == ' ' && !errno && shift < 63 && !gt_bookmarks_set(b, name + 1, at, (unsigned)shift, NULL);
+	return name != end + 1 && *name == ' ' && !errno && shift < 63 &&
+		!gt_bookmarks_set(b, name + 1, at, (unsigned)shift, NULL);
 }
 
 /* At most so much is read of what may be anything. */
@@ -145,13 +152,17 @@ static int read_text(const char *path, struct gt_buf *text, struct stat *st, str
 	uint8_t *to;
 
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : gt_err_set(err, -errno, "%.120s: %s", path, strerror(errno));
+		return errno == ENOENT || errno == ENOTDIR
+			? 0
+			: gt_err_set(err, -errno, "%.120s: %s", path, strerror(errno));
 	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
 		close(fd);
-		return gt_err_set(err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
+		return gt_err_set(
+			err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
 	}
 	to = gt_buf_room(text, FILE_MOST + 1);
-	while (to && text->len < FILE_MOST && (n = read(fd, to + text->len, FILE_MOST - text->len)) > 0)
+	while (to && text->len < FILE_MOST &&
+		(n = read(fd, to + text->len, FILE_MOST - text->len)) > 0)
 		text->len += (size_t)n;
 	close(fd);
 	if (!to)
@@ -167,8 +178,11 @@ static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struc
 	int rc = path ? read_text(path, &text, &b->file, err) : 0;
 	char *line, *save = NULL;
 
-	if (rc > 0 && text.len && (strncmp((char *)text.data, HEADING "\n", strlen(HEADING) + 1) || strlen((char *)text.data) != text.len))
-		rc = gt_err_set(err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
+	if (rc > 0 && text.len &&
+		(strncmp((char *)text.data, HEADING "\n", strlen(HEADING) + 1) ||
+			strlen((char *)text.data) != text.len))
+		rc = gt_err_set(
+			err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
 	line = rc > 0 ? strtok_r((char *)text.data, "\n", &save) : NULL;
 	while (line && (line = strtok_r(NULL, "\n", &save)))
 		*strange += !read_line(b, line);
@@ -176,7 +190,8 @@ static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struc
 	return rc;
 }
 
-int gt_bookmarks_load(struct gt_bookmarks *b, const char *trace, size_t *strange, struct gt_err *err)
+int gt_bookmarks_load(
+	struct gt_bookmarks *b, const char *trace, size_t *strange, struct gt_err *err)
 {
 	char *near = beside(trace), *own = own_path(trace);
 	int rc;
@@ -221,7 +236,8 @@ static int write_all(int fd, const struct gt_bookmarks *b)
 
 	gt_buf_str(&text, HEADING "\n");
 	for (size_t i = 0; i < b->n; i++)
-		gt_buf_printf(&text, "%" PRId64 " %u %s\n", b->list[i].at, b->list[i].shift, b->list[i].name);
+		gt_buf_printf(&text, "%" PRId64 " %u %s\n", b->list[i].at, b->list[i].shift,
+			b->list[i].name);
 	n = text.failed ? 0 : write(fd, text.data, text.len);
 	rc = text.failed ? -ENOMEM : n < 0 ? -errno : n == (ssize_t)text.len ? 0 : -ENOSPC;
 	gt_buf_release(&text);
@@ -267,8 +283,8 @@ static void make_folders(char *path)
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* Without the user's own file those that stand beside the trace would be there again. */
@@ -282,8 +298,8 @@ static bool hides_others(const struct gt_bookmarks *b, const char *trace)
 	return hides;
 }
 
-/* Nothing is left to be kept: of a link the link goes, as when it is written. 1: the file cannot be removed, 0, or negative: it is not the
- * one that these were read from. */
+/* Nothing is left to be kept: of a link the link goes, as when it is written. 1: the file cannot be
+ * removed, 0, or negative: it is not the one that these were read from. */
 static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
 {
 	struct stat st;
@@ -292,7 +308,8 @@ static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
 	if (b->path && !there && errno != ENOENT && errno != ENOTDIR)
 		return 1;
 	if (there && !is_same_file(&b->file, &st))
-		return gt_err_set(err, -ESTALE, "another program changed the bookmarks: nothing was removed");
+		return gt_err_set(
+			err, -ESTALE, "another program changed the bookmarks: nothing was removed");
 	if (there && unlink(b->path))
 		return 1;
 	free(b->path);
@@ -319,7 +336,8 @@ static int write_file(struct gt_bookmarks *b, const char *trace, struct gt_err *
 		}
 	}
 	if (rc)
-		gt_err_set(err, rc, "bookmarks could not be written to %.100s: %s", path ? path : trace, strerror(-rc));
+		gt_err_set(err, rc, "bookmarks could not be written to %.100s: %s",
+			path ? path : trace, strerror(-rc));
 	free(rc ? path : b->path);
 	if (!rc)
 		b->path = path;
@@ -332,7 +350,8 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 
 	if (b->foreign) {
 		b->unsaved = true;
-		return gt_err_set(err, -EILSEQ, "another user owns the bookmark file: it is not changed");
+		return gt_err_set(
+			err, -EILSEQ, "another user owns the bookmark file: it is not changed");
 	}
 	if (!b->n && !hides_others(b, trace))
 		rc = remove_file(b, err);

@@ -6,7 +6,7 @@
 #include "viewer/cells/cells_request.h"
 #include "viewer/term/screen.h"
 
-#define STILL_ROWS 2000000u	/* of GPUs, that a printed frame waits for: a second */
+#define STILL_ROWS 2000000u /* of GPUs, that a printed frame waits for: a second */
 
 static bool any_queues(void *arg, uint32_t segment)
 {
@@ -28,8 +28,11 @@ static int look_at(struct gt_counter_lanes *g, struct gt_err *err)
 
 int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct gt_err *err)
 {
-	*g = (struct gt_counter_lanes){ .scene = s, .gauges = gt_counter_cells_new(s->archive), .queues = gt_queue_lanes_new(s->archive, &s->extent) };
-	return g->gauges && g->queues ? look_at(g, err) : gt_err_set(err, -ENOMEM, "no memory for counters");
+	*g = (struct gt_counter_lanes){ .scene = s,
+		.gauges = gt_counter_cells_new(s->archive),
+		.queues = gt_queue_lanes_new(s->archive, &s->extent) };
+	return g->gauges && g->queues ? look_at(g, err)
+				      : gt_err_set(err, -ENOMEM, "no memory for counters");
 }
 
 void gt_counter_lanes_detach(struct gt_counter_lanes *g)
@@ -70,7 +73,8 @@ void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes
 
 static bool same_line(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->type == b->type && a->kind == b->kind;
+	return a->segment == b->segment && a->track == b->track && a->type == b->type &&
+		a->kind == b->kind;
 }
 
 static int ask(struct gt_counter_lanes *g, struct gt_err *err)
@@ -84,7 +88,8 @@ static int ask(struct gt_counter_lanes *g, struct gt_err *err)
 		const struct gt_lane_line *line = &g->lines[i];
 
 		if (line->kind == GT_LANE_COUNTER)
-			counters[ncounters++] = (struct gt_counter_key){ line->segment, line->track, line->type };
+			counters[ncounters++] =
+				(struct gt_counter_key){ line->segment, line->track, line->type };
 		else if (line->kind == GT_LANE_QUEUE)
 			queues[nqueues++] = (struct gt_queue_of){ line->segment, line->track };
 	}
@@ -93,7 +98,8 @@ static int ask(struct gt_counter_lanes *g, struct gt_err *err)
 	return rc ? rc : gt_queue_lanes_request(g->queues, &g->window, queues, nqueues, err);
 }
 
-int gt_counter_lanes_request(struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
+int gt_counter_lanes_request(
+	struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
 {
 	const struct gt_cell_window *w = &g->scene->window;
 	bool same = gt_same_window(&g->window, w);
@@ -143,14 +149,19 @@ void gt_counter_lanes_stop(struct gt_counter_lanes *g)
 		gt_queue_lanes_stop(g->queues);
 }
 
-unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g) { return gt_queue_lanes_percent(g->queues); }
+unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g)
+{
+	return gt_queue_lanes_percent(g->queues);
+}
 
-void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line, struct gt_counter_cell *to)
+void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
+	struct gt_counter_cell *to)
 {
 	size_t before = 0;
 
 	if (line->kind == GT_LANE_QUEUE) {
-		gt_queue_lanes_get(g->queues, &(struct gt_queue_of){ line->segment, line->track }, to);
+		gt_queue_lanes_get(
+			g->queues, &(struct gt_queue_of){ line->segment, line->track }, to);
 		return;
 	}
 	for (size_t i = 0; i < g->n && !same_line(&g->lines[i], line); i++)

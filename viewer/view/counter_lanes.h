@@ -5,37 +5,45 @@
 #include "viewer/view/queue_lanes.h"
 #include "viewer/view/scene.h"
 
-struct gt_counter_lanes {		/* zero-initialised: only gt_counter_lanes_release may follow */
+/* zero-initialised: only gt_counter_lanes_release may follow */
+struct gt_counter_lanes {
 	struct gt_scene *scene;
 	struct gt_counter_cells *gauges;
 	struct gt_queue_lanes *queues;
-	struct gt_counter_key *counters;	/* the counters of the trace */
+	struct gt_counter_key *counters; /* the counters of the trace */
 	size_t ncounters;
-	struct gt_cell_window window;	/* the request: */
-	struct gt_lane_line *lines;	/* its lines */
+	struct gt_cell_window window; /* the request: */
+	struct gt_lane_line *lines;   /* its lines */
 	size_t n, cap;
-	bool more;			/* there is more to do for counters */
-	bool beyond;			/* the queues need so much reading that no frame waits for them */
+	bool more; /* there is more to do for counters */
+	/* the queues need so much reading that no frame waits for them */
+	bool beyond;
 };
 
-int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct gt_err *err);	/* 0 or negative; to be released in both cases */
+/* 0 or negative; to be released in both cases */
+int gt_counter_lanes_init(struct gt_counter_lanes *g, struct gt_scene *s, struct gt_err *err);
 void gt_counter_lanes_release(struct gt_counter_lanes *g);
 /* detach: call before the scene's archive is closed. reopen: continues with a newer archive of
  * the same trace; returns like gt_counter_lanes_init. */
 void gt_counter_lanes_detach(struct gt_counter_lanes *g);
 int gt_counter_lanes_reopen(struct gt_counter_lanes *g, struct gt_err *err);
-void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_known *known);	/* fills in the callbacks for lanes; borrowed */
+/* fills in the callbacks for lanes; borrowed */
+void gt_counter_lanes_describe(const struct gt_counter_lanes *g, struct gt_lanes_known *known);
 /* Sets the request: the counter lanes among these lines, in the scene's window. 0 or negative. */
-int gt_counter_lanes_request(struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err);
+int gt_counter_lanes_request(
+	struct gt_counter_lanes *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err);
 /* Works on counters for at most `us` µs (0: until done). 1: there is more to do, 0: done,
  * negative: error. */
 int gt_counter_lanes_step(struct gt_counter_lanes *g, uint64_t us, struct gt_err *err);
 /* The same for the thread that counts launches. *found: the set of queues became known or
  * changed, so the list of lanes may change. */
 int gt_counter_lanes_wait(struct gt_counter_lanes *g, uint64_t us, bool *found, struct gt_err *err);
-void gt_counter_lanes_pause(struct gt_counter_lanes *g);		/* the lanes are not visible now */
-void gt_counter_lanes_stop(struct gt_counter_lanes *g);		/* also ends the thread until the next step */
-unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g);	/* 100: complete */
+/* the lanes are not visible now */
+void gt_counter_lanes_pause(struct gt_counter_lanes *g);
+/* also ends the thread until the next step */
+void gt_counter_lanes_stop(struct gt_counter_lanes *g);
+unsigned gt_counter_lanes_percent(const struct gt_counter_lanes *g); /* 100: complete */
 /* Copies the window's cells of a requested line. */
-void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line, struct gt_counter_cell *to);
+void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane_line *line,
+	struct gt_counter_cell *to);
 #endif

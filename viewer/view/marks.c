@@ -73,11 +73,13 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
 }
 
 /* The end of the row that covers its beginning is in it, or a row starts in it. */
-int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err)
+int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t from, int64_t to,
+	int64_t *edge, struct gt_err *err)
 {
 	static const struct gt_block last = { .entry = UINT32_MAX };
 	int64_t offset = gt_archive_offset(a, lane->strip.segment), best = to;
-	struct gt_event_ref row, here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
+	struct gt_event_ref row,
+		here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
 	int code = gt_event_at(a, lane, from + offset, from + offset + 1, &row, err);
 
 	if (code > 0)
@@ -93,23 +95,28 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_key *lane, int64_t 
 /* ---- drawing ---- */
 
 /* What is between both: a line where there is nothing else, or the axis underlined. */
-static void draw_between(const struct gt_cell_window *w, const int64_t column[2], const struct gt_marks_at *at, struct gt_screen *to)
+static void draw_between(const struct gt_cell_window *w, const int64_t column[2],
+	const struct gt_marks_at *at, struct gt_screen *to)
 {
 	const struct gt_look across = { GT_INK_AXIS, GT_INK_NONE, 0 };
-	int64_t low = column[0] < column[1] ? column[0] : column[1], high = column[0] < column[1] ? column[1] : column[0];
+	int64_t low = column[0] < column[1] ? column[0] : column[1],
+		high = column[0] < column[1] ? column[1] : column[0];
 
 	low = low < 0 ? 0 : low;
 	high = high >= (int64_t)w->cells ? (int64_t)w->cells - 1 : high;
 	if (low <= high && !at->own)
-		gt_screen_style(to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
+		gt_screen_style(
+			to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
 	for (; at->own && low <= high; low++)
 		if (gt_screen_is_blank(to, at->left + (int)low, at->line))
 			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, across);
 }
 
-void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w, const struct gt_marks_at *at, struct gt_screen *to)
+void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w,
+	const struct gt_marks_at *at, struct gt_screen *to)
 {
-	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD }, guide = { GT_INK_AXIS, GT_INK_NONE, 0 };
+	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD },
+			     guide = { GT_INK_AXIS, GT_INK_NONE, 0 };
 	int64_t column[2];
 
 	for (unsigned i = 0; i < m->n; i++)
@@ -130,13 +137,19 @@ void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w, con
 
 static uint64_t distance(const struct gt_marks *m)
 {
-	return m->at[0] < m->at[1] ? (uint64_t)m->at[1] - (uint64_t)m->at[0] : (uint64_t)m->at[0] - (uint64_t)m->at[1];
+	return m->at[0] < m->at[1] ? (uint64_t)m->at[1] - (uint64_t)m->at[0]
+				   : (uint64_t)m->at[0] - (uint64_t)m->at[1];
 }
 
-/* What else is busy, calls and kernels, is not moving bytes meanwhile: a rate over that would be none of the copies. */
-static bool is_of_copies(enum gt_aspect a) { return a == GT_ASPECT_HTOD || a == GT_ASPECT_DTOH || a == GT_ASPECT_COPIES; }
+/* What else is busy, calls and kernels, is not moving bytes meanwhile: a rate over that would be
+ * none of the copies. */
+static bool is_of_copies(enum gt_aspect a)
+{
+	return a == GT_ASPECT_HTOD || a == GT_ASPECT_DTOH || a == GT_ASPECT_COPIES;
+}
 
-static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
+static size_t put_figures(
+	const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
 	char share[GT_BRIEF], busy[GT_NUMBER_TEXT], bytes[GT_NUMBER_TEXT], rate[GT_NUMBER_TEXT];
@@ -146,18 +159,21 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lan
 	if (!m->exact)
 		return (size_t)snprintf(to, room, "  measuring...");
 	gt_brief_share(share, f.busy, ns);
-	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_number_text_ns(busy, f.busy), share,
-			     f.count);
+	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane,
+		f.rough ? "about " : "", gt_number_text_ns(busy, f.busy), share, f.count);
 	if (f.bytes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s", gt_number_text_bytes(bytes, f.bytes));
+		n += (size_t)snprintf(
+			to + n, room - n, ", %s", gt_number_text_bytes(bytes, f.bytes));
 	if (f.bytes && is_of_copies(m->lane.strip.aspect) && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s while busy", gt_number_text_rate(rate, f.bytes, within));
+		n += (size_t)snprintf(to + n, room - n, ", %s while busy",
+			gt_number_text_rate(rate, f.bytes, within));
 	if (f.holes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
 	return n;
 }
 
-bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, const char *lane, char *to, size_t room)
+bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most,
+	const char *lane, char *to, size_t room)
 {
 	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_NUMBER_TEXT];
 	size_t n;

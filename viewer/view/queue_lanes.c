@@ -10,33 +10,36 @@
 #include "viewer/util/deadline.h"
 #include "viewer/util/background_thread.h"
 
-#define WHOLE_CELLS 4096u	/* of the whole run */
-#define WHOLE_QUEUES 256u	/* 12 MiB; those of further streams are found out where they are seen */
-#define NEAR_CELLS (1u << 19)	/* of all queues of a part of it: 6 MiB */
-#define BESIDE 3u		/* windows wide, the one that is seen in the middle */
-#define FINER 2u		/* (log2) than the visible cells */
-#define KEPT 2u			/* parts */
-#define REST_US 150000		/* without another window before it begins */
-#define IDLE_PART 4u		/* a growing trace is read again after at least this multiple of the last read's duration */
+#define WHOLE_CELLS 4096u /* of the whole run */
+/* 12 MiB; those of further streams are found out where they are seen */
+#define WHOLE_QUEUES 256u
+#define NEAR_CELLS (1u << 19) /* of all queues of a part of it: 6 MiB */
+#define BESIDE 3u             /* windows wide, the one that is seen in the middle */
+#define FINER 2u              /* (log2) than the visible cells */
+#define KEPT 2u               /* parts */
+#define REST_US 150000        /* without another window before it begins */
+/* a growing trace is read again after at least this multiple of the last read's duration */
+#define IDLE_PART 4u
 
-struct cells {				/* a result: these queues in this window */
+struct cells { /* a result: these queues in this window */
 	struct gt_cell_window window;
 	struct gt_queue_of *of;
 	size_t n;
-	int64_t end;			/* of the trace then, and how many times it had grown */
+	int64_t end; /* of the trace then, and how many times it had grown */
 	unsigned grown;
-	struct gt_queue_cell *cells;	/* window.cells of each */
-	bool *known;			/* of each */
+	struct gt_queue_cell *cells; /* window.cells of each */
+	bool *known;                 /* of each */
 };
-struct job {				/* the thread's from its start to its end */
+struct job { /* the thread's from its start to its end */
 	struct gt_queue_lanes *owner;
 	struct cells made;
-	int64_t *first;			/* by segment */
-	struct gt_queue_reach *reach;	/* of the whole run: to be filled; else NULL */
+	int64_t *first;               /* by segment */
+	struct gt_queue_reach *reach; /* of the whole run: to be filled; else NULL */
 	struct gt_time_extent extent;
 	uint32_t segments;
-	int file;			/* that is to be opened, from there; negative: there is none */
-	uint64_t from, began;		/* began: us, when */
+	/* that is to be opened, from there; negative: there is none */
+	int file;
+	uint64_t from, began; /* began: us, when */
 	atomic_bool unwanted;
 	atomic_uint percent;
 	struct gt_err err;
@@ -45,26 +48,31 @@ struct job {				/* the thread's from its start to its end */
 struct gt_queue_lanes {
 	struct gt_archive *archive;
 	struct gt_time_extent extent;
-	bool *any;			/* by segment: by its types it may have launches that wait */
+	/* by segment: by its types it may have launches that wait */
+	bool *any;
 	struct gt_background_thread thread;
-	unsigned grown;			/* how many times the trace has */
-	struct gt_reader *reader;	/* the thread's, opened by jobs that read everything, as is: */
+	unsigned grown; /* how many times the trace has */
+	/* the thread's, opened by jobs that read everything, as is: */
+	struct gt_reader *reader;
 	struct gt_source_dedup *doubles;
-	struct job *job;		/* at work */
-	unsigned percent;		/* of it, when it was looked at last: two frames with nothing between them are one */
-	struct gt_queue_reach *reach;	/* of the whole run, once it was read: */
-	struct gt_time_extent read;		/* how far it went then, of how many segments, how many times it had grown */
+	struct job *job; /* at work */
+	/* of it, when it was looked at last: two frames with nothing between them are one */
+	unsigned percent;
+	struct gt_queue_reach *reach; /* of the whole run, once it was read: */
+	/* how far it went then, of how many segments, how many times it had grown */
+	struct gt_time_extent read;
 	uint32_t nreach;
-	unsigned read_grown, times;	/* times: that all was read */
-	uint64_t rested;		/* us: before that it is not read again */
-	int64_t *offsets;		/* between two archives: of its segments, and how many there were */
+	unsigned read_grown, times; /* times: that all was read */
+	uint64_t rested;            /* us: before that it is not read again */
+	/* between two archives: of its segments, and how many there were */
+	int64_t *offsets;
 	uint32_t noffsets;
-	struct cells whole, near[KEPT];	/* near: the newest first */
-	struct gt_cell_window window;	/* that is wanted, and of which queues */
+	struct cells whole, near[KEPT]; /* near: the newest first */
+	struct gt_cell_window window;   /* that is wanted, and of which queues */
 	struct gt_queue_of *of;
 	size_t n, cap;
-	uint64_t since;			/* us: when */
-	bool failed;			/* it cannot be found out */
+	uint64_t since; /* us: when */
+	bool failed;    /* it cannot be found out */
 };
 
 static int look_at(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
@@ -99,7 +107,10 @@ bool gt_queue_lanes_has_queue(const struct gt_queue_lanes *q, uint32_t segment)
 unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q) { return q->times; }
 
 /* Has more come since all was read? */
-static bool is_stale(const struct gt_queue_lanes *q) { return !q->reach || q->read_grown != q->grown; }
+static bool is_stale(const struct gt_queue_lanes *q)
+{
+	return !q->reach || q->read_grown != q->grown;
+}
 
 /* ---- results ---- */
 
@@ -128,15 +139,21 @@ static size_t find(const struct cells *c, const struct gt_queue_of *of)
 }
 
 /* Does it have all of [from, to), as far as the trace goes, in cells of that width or finer? */
-static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t to, const struct gt_time_extent *trace)
+static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t to,
+	const struct gt_time_extent *trace)
 {
 	from = from > trace->from ? from : trace->from;
 	to = to < trace->to ? to : trace->to;
-	return c->n && c->window.shift <= shift && (from >= to || (from >= gt_cell_start(&c->window, 0) && to <= gt_window_end(&c->window)));
+	return c->n && c->window.shift <= shift &&
+		(from >= to ||
+			(from >= gt_cell_start(&c->window, 0) && to <= gt_window_end(&c->window)));
 }
 
 /* All that is known of a queue: at: its number in each, or their n. The nearest first. */
-struct known { const struct cells *cells[KEPT + 1]; size_t at[KEPT + 1]; };
+struct known {
+	const struct cells *cells[KEPT + 1];
+	size_t at[KEPT + 1];
+};
 
 static struct known find_all(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
 {
@@ -151,21 +168,24 @@ static struct known find_all(const struct gt_queue_lanes *q, const struct gt_que
 
 /* A result from before the trace grew does not know the cell in which the trace ended, nor later
  * ones. */
-static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift, int64_t from, int64_t to)
+static bool says(const struct gt_queue_lanes *q, const struct cells *c, unsigned shift,
+	int64_t from, int64_t to)
 {
 	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
 
-	return c->grown == q->grown ? spans(c, shift, from, to, &q->extent) : to <= c->end && spans(c, shift, from, to, &all);
+	return c->grown == q->grown ? spans(c, shift, from, to, &q->extent)
+				    : to <= c->end && spans(c, shift, from, to, &all);
 }
 
 /* Index of the result that covers this range and knows most of it; KEPT + 1: none. */
-static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsigned shift, int64_t from, int64_t to)
+static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsigned shift,
+	int64_t from, int64_t to)
 {
 	unsigned found = KEPT + 1;
 
 	for (unsigned i = 0; i <= KEPT; i++)
 		if (k->at[i] < k->cells[i]->n && says(q, k->cells[i], shift, from, to) &&
-		    (found > KEPT || k->cells[i]->grown > k->cells[found]->grown))
+			(found > KEPT || k->cells[i]->grown > k->cells[found]->grown))
 			found = i;
 	return found;
 }
@@ -173,7 +193,8 @@ static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsi
 /* A stream may have come since the thread has opened the trace; it is not opening it now. */
 static bool is_there(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
 {
-	return of->segment < q->nreach && of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
+	return of->segment < q->nreach &&
+		of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
 }
 
 /* All that is to be known of the trace as it was when all of it was read. */
@@ -187,17 +208,20 @@ static bool all_known(const struct gt_queue_lanes *q)
 
 		for (unsigned c = 0; !found && c <= KEPT; c++)
 			found = k.at[c] < k.cells[c]->n && k.cells[c]->grown == q->read_grown &&
-				spans(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w), &q->read);
+				spans(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w),
+					&q->read);
 		if (!found)
 			return false;
 	}
 	return q->reach;
 }
 
-static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell, struct gt_counter_cell *to)
+static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell,
+	struct gt_counter_cell *to)
 {
 	unsigned finer = w->shift - c->window.shift;
-	int64_t from = (int64_t)((uint64_t)(w->first + cell) << finer) - c->window.first, end = from + (int64_t)(1ull << finer);
+	int64_t from = (int64_t)((uint64_t)(w->first + cell) << finer) - c->window.first,
+		end = from + (int64_t)(1ull << finer);
 	struct gt_queue_cell sum = { UINT32_MAX, 0, 0 };
 
 	from = from < 0 ? 0 : from;
@@ -217,7 +241,8 @@ static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window
 	to->last = sum.last;
 }
 
-void gt_queue_lanes_get(const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to)
+void gt_queue_lanes_get(
+	const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to)
 {
 	const struct gt_cell_window *w = &q->window;
 	const struct gt_queue_reach *r = of->segment < q->nreach ? &q->reach[of->segment] : NULL;
@@ -252,8 +277,14 @@ static void work(void *arg)
 	struct job *job = arg;
 	struct gt_queue_lanes *q = job->owner;
 	struct cells *c = &job->made;
-	struct gt_queue_ask ask = { .of = c->of, .n = c->n, .shift = c->window.shift, .cells = c->window.cells, .first = job->first,
-				    .near = job->reach ? NULL : q->reach, .unwanted = &job->unwanted, .percent = &job->percent };
+	struct gt_queue_ask ask = { .of = c->of,
+		.n = c->n,
+		.shift = c->window.shift,
+		.cells = c->window.cells,
+		.first = job->first,
+		.near = job->reach ? NULL : q->reach,
+		.unwanted = &job->unwanted,
+		.percent = &job->percent };
 
 	job->rc = -ENOMEM;
 	if (job->reach && !open_it(q, job))
@@ -321,7 +352,8 @@ static void settle(struct gt_queue_lanes *q)
 	if (!job->rc)
 		keep(q, job);
 	else if (job->reach)
-		forget_reach(q);		/* the thread has another state of the trace open by now */
+		/* the thread has another state of the trace open by now */
+		forget_reach(q);
 	q->failed |= job->rc && job->rc != -ECANCELED;
 	job_free(job);
 }
@@ -348,7 +380,8 @@ static int choose_whole(const struct gt_queue_lanes *q, struct cells *c)
 		for (uint32_t s = 0; s < gt_reader_segments(r); s++) {
 			const struct gt_segment *seg = gt_reader_segment(r, s);
 
-			for (uint32_t t = 0; !rc && c->n < WHOLE_QUEUES && q->any[s] && t < seg->ntracks; t++)
+			for (uint32_t t = 0;
+				!rc && c->n < WHOLE_QUEUES && q->any[s] && t < seg->ntracks; t++)
 				if (seg->tracks[t].kind == kinds[k])
 					rc = add_queue(c, &cap, s, t);
 		}
@@ -362,10 +395,15 @@ static int choose_near(const struct gt_queue_lanes *q, struct cells *c)
 	uint64_t room = NEAR_CELLS / (q->n ? q->n : 1);
 	unsigned beside = (uint64_t)w->cells * BESIDE <= room ? BESIDE : 1, finer = 0;
 
-	while (finer < FINER && finer < w->shift && ((uint64_t)w->cells * beside << (finer + 1)) <= room)
+	while (finer < FINER && finer < w->shift &&
+		((uint64_t)w->cells * beside << (finer + 1)) <= room)
 		finer++;
-	c->window = (struct gt_cell_window){ .first = (int64_t)((uint64_t)(w->first - (int64_t)(beside / 2 * w->cells)) << finer),
-					.shift = w->shift - finer, .cells = w->cells * beside << finer };
+	c->window = (struct gt_cell_window){
+		.first =
+			(int64_t)((uint64_t)(w->first - (int64_t)(beside / 2 * w->cells)) << finer),
+		.shift = w->shift - finer,
+		.cells = w->cells * beside << finer
+	};
 	c->of = malloc(q->n * sizeof(*c->of));
 	if (!c->of)
 		return -ENOMEM;
@@ -405,7 +443,8 @@ static struct job *job_new(struct gt_queue_lanes *q, bool all)
 	if (!c->cells || !c->known)
 		goto fail;
 	for (uint32_t i = 0; i < n; i++)
-		job->first[i] = c->window.first + (gt_archive_offset(q->archive, i) >> c->window.shift);
+		job->first[i] =
+			c->window.first + (gt_archive_offset(q->archive, i) >> c->window.shift);
 	return job;
 fail:
 	job_free(job);
@@ -434,12 +473,15 @@ static bool is_still_needed(const struct gt_queue_lanes *q)
 	for (size_t i = 0; i < q->n && !q->job->reach; i++)
 		if (is_there(q, &q->of[i]) && find(&q->job->made, &q->of[i]) == q->job->made.n)
 			return false;
-	return q->job->reach || spans(&q->job->made, q->window.shift, gt_cell_start(&q->window, 0), gt_window_end(&q->window), &q->read);
+	return q->job->reach ||
+		spans(&q->job->made, q->window.shift, gt_cell_start(&q->window, 0),
+			gt_window_end(&q->window), &q->read);
 }
 
 /* ---- in the viewer's thread ---- */
 
-int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err)
+int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
+	const struct gt_queue_of *of, size_t n, struct gt_err *err)
 {
 	if (gt_grow(&q->of, &q->cap, n + 1, sizeof(*q->of)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
@@ -471,7 +513,8 @@ int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *er
 		if (q->failed || !q->n || (!q->job && !is_stale(q) && all_known(q)))
 			return 0;
 		if (!q->job) {
-			bool all = is_stale(q) && (!us || all_known(q) || !q->reach || gt_now_us() >= q->rested);
+			bool all = is_stale(q) &&
+				(!us || all_known(q) || !q->reach || gt_now_us() >= q->rested);
 			int rc = rest(all ? q->rested : q->since + REST_US, us);
 
 			rc = rc ? rc : begin(q, all, err);
@@ -546,7 +589,8 @@ static bool same_times(const struct gt_queue_lanes *q, const struct gt_archive *
 	return same;
 }
 
-int gt_queue_lanes_reopen(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
+int gt_queue_lanes_reopen(
+	struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e)
 {
 	bool same = same_times(q, a);
 

@@ -20,22 +20,29 @@
 struct gt_queue_lanes;
 /* The archive is borrowed and must live longer. NULL: no memory. new: free it. */
 struct gt_queue_lanes *gt_queue_lanes_new(struct gt_archive *a, const struct gt_time_extent *e);
-void gt_queue_lanes_free(struct gt_queue_lanes *q);		/* cancels its job; NULL is fine */
+void gt_queue_lanes_free(struct gt_queue_lanes *q); /* cancels its job; NULL is fine */
 /* True if the segment has waiting launches, as far as is known. */
 bool gt_queue_lanes_has_queue(const struct gt_queue_lanes *q, uint32_t segment);
-unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q);	/* number of complete reads; from the first one on the answer above is certain */
+/* number of complete reads; from the first one on the answer above is certain */
+unsigned gt_queue_lanes_read_count(const struct gt_queue_lanes *q);
 /* detach: call before its archive is closed; the request ends. reopen: continues with a newer
  * archive of the same trace; 0 or -ENOMEM. */
-void gt_queue_lanes_detach(struct gt_queue_lanes *q);		/* NULL is fine */
-int gt_queue_lanes_reopen(struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e);
+void gt_queue_lanes_detach(struct gt_queue_lanes *q); /* NULL is fine */
+int gt_queue_lanes_reopen(
+	struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e);
 /* Sets the request (copied): streams or devices. 0 or negative. */
-int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err);
+int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
+	const struct gt_queue_of *of, size_t n, struct gt_err *err);
 /* Waits for at most `us` µs (0: until all is known, also of new data). 1: a job is running, 0:
  * complete, negative: error. */
 int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *err);
-void gt_queue_lanes_pause(struct gt_queue_lanes *q);		/* its result is not needed now; the next step continues */
-void gt_queue_lanes_stop(struct gt_queue_lanes *q);		/* also ends its thread until the next step */
-unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q);	/* of the running job; 100: there is none */
+/* its result is not needed now; the next step continues */
+void gt_queue_lanes_pause(struct gt_queue_lanes *q);
+/* also ends its thread until the next step */
+void gt_queue_lanes_stop(struct gt_queue_lanes *q);
+/* of the running job; 100: there is none */
+unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q);
 /* Copies the window's cells of a requested stream or device. */
-void gt_queue_lanes_get(const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to);
+void gt_queue_lanes_get(
+	const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to);
 #endif

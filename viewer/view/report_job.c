@@ -1,9 +1,10 @@
-/* How far a report is, and whether it is still wanted, is learned from inside the run: beside the report runs a watch, an analysis that
- * makes no table, counts the blocks that come by and, when nobody wants the report any more, fails, which ends the scan. There is one
- * watch for each order in which the report has the file read, so that none makes it be read once more.
+/* How far a report is, and whether it is still wanted, is learned from inside the run: beside the
+ * report runs a watch, an analysis that makes no table, counts the blocks that come by and, when
+ * nobody wants the report any more, fails, which ends the scan. There is one watch for each order
+ * in which the report has the file read, so that none makes it be read once more.
  *
- * A job belongs to the thread from its start to its end; then the one who waits takes what it made. Only one is at work, because they
- * share a reader: one that was given up has to end first. */
+ * A job belongs to the thread from its start to its end; then the one who waits takes what it made.
+ * Only one is at work, because they share a reader: one that was given up has to end first. */
 #include "viewer/view/report_job.h"
 
 #include <errno.h>
@@ -20,29 +21,37 @@
 #define THREADS 4u
 #define KEPT 16u
 
-struct key { const struct gt_analysis *what; struct gt_range range; };
-struct made { struct key key; struct gt_report_result *reported; uint64_t used; };
+struct key {
+	const struct gt_analysis *what;
+	struct gt_range range;
+};
+struct made {
+	struct key key;
+	struct gt_report_result *reported;
+	uint64_t used;
+};
 struct job {
-	struct gt_analysis_options options;	/* the watch finds its job by them: it stays first */
+	/* the watch finds its job by them: it stays first */
+	struct gt_analysis_options options;
 	struct gt_report_job *owner;
 	struct key key;
-	struct gt_range *ranges;		/* by segment */
+	struct gt_range *ranges; /* by segment */
 	struct gt_analysis watches[GT_BY_TIME + 1];
 	struct gt_report_result *reported;
 	atomic_bool unwanted;
-	atomic_ullong blocks;			/* that came by */
-	_Atomic uint64_t expected;		/* blocks; 0: not known yet */
+	atomic_ullong blocks;      /* that came by */
+	_Atomic uint64_t expected; /* blocks; 0: not known yet */
 	struct gt_err err;
 };
 struct gt_report_job {
 	struct gt_archive *archive;
-	struct gt_reader *reader;	/* the thread's; opened by the first job */
+	struct gt_reader *reader; /* the thread's; opened by the first job */
 	struct made made[KEPT];
 	unsigned nmade;
 	uint64_t uses;
-	struct job *job;		/* at work */
+	struct job *job; /* at work */
 	struct gt_background_thread thread;
-	struct key wanted;		/* what NULL: nothing is */
+	struct key wanted; /* what NULL: nothing is */
 };
 
 struct gt_report_job *gt_report_job_new(struct gt_archive *a)
@@ -58,9 +67,11 @@ struct gt_report_job *gt_report_job_new(struct gt_archive *a)
 
 /* ---- the watch ---- */
 
-static int watch_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int watch_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	*(struct job **)state = (struct job *)((char *)(uintptr_t)opt - offsetof(struct job, options));
+	*(struct job **)state =
+		(struct job *)((char *)(uintptr_t)opt - offsetof(struct job, options));
 	return 0;
 }
 
@@ -70,26 +81,39 @@ static int watch_block(void *state, const struct gt_cols *cols, struct gt_err *e
 
 	if (cols->last_of_block)
 		atomic_fetch_add_explicit(&job->blocks, 1, memory_order_relaxed);
-	return atomic_load_explicit(&job->unwanted, memory_order_relaxed) ? gt_err_set(err, -ECANCELED, "given up") : 0;
+	return atomic_load_explicit(&job->unwanted, memory_order_relaxed)
+		? gt_err_set(err, -ECANCELED, "given up")
+		: 0;
 }
 
 static int watch_merge(void *into, void *from, struct gt_err *err) { return 0; }
-static int watch_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err) { return 0; }
+static int watch_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return 0;
+}
 
-/* What runs: the report, below the header, whose notes say what is missing in the trace, and a watch for each order. */
+/* What runs: the report, below the header, whose notes say what is missing in the trace, and a
+ * watch for each order. */
 static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_TIME + 3])
 {
-	const struct gt_analysis *parts[] = { gt_analyses[0], job->key.what, job->key.what->engine };
+	const struct gt_analysis *parts[] = { gt_analyses[0], job->key.what,
+		job->key.what->engine };
 	unsigned n = 0;
 
 	for (unsigned order = 0; order <= GT_BY_TIME; order++) {
 		struct gt_analysis *w = &job->watches[order];
 
-		*w = (struct gt_analysis){ .name = "watch", .order = (enum gt_order)order, .splits = order == GT_ANY_ORDER ? GT_BY_BLOCK : 0,
-					   .state_size = sizeof(struct job *), .init = watch_init, .block = watch_block,
-					   .merge = watch_merge, .finish = watch_finish };
+		*w = (struct gt_analysis){ .name = "watch",
+			.order = (enum gt_order)order,
+			.splits = order == GT_ANY_ORDER ? GT_BY_BLOCK : 0,
+			.state_size = sizeof(struct job *),
+			.init = watch_init,
+			.block = watch_block,
+			.merge = watch_merge,
+			.finish = watch_finish };
 		for (unsigned i = 0; i < 3; i++)
-			if (parts[i] && parts[i]->order == (enum gt_order)order && (parts[i]->block || parts[i]->aggregates))
+			if (parts[i] && parts[i]->order == (enum gt_order)order &&
+				(parts[i]->block || parts[i]->aggregates))
 				w->wants |= parts[i]->wants;
 		if (w->wants)
 			chosen[n++] = w;
@@ -102,14 +126,21 @@ static unsigned choose(struct job *job, const struct gt_analysis *chosen[GT_BY_T
 
 /* ---- in the thread ---- */
 
-struct count { const struct gt_filter *filter; struct gt_reader *reader; const struct job *job; uint64_t n; };
+struct count {
+	const struct gt_filter *filter;
+	struct gt_reader *reader;
+	const struct job *job;
+	uint64_t n;
+};
 
 static int count_block(void *arg, const struct gt_filed *f)
 {
 	struct count *c = arg;
 	struct gt_range range = gt_range_of(c->filter, gt_reader_segment(c->reader, f->segment));
 
-	for (unsigned order = 0; f->kind && f->start < range.to && f->end >= range.from && order <= GT_BY_TIME; order++)
+	for (unsigned order = 0;
+		f->kind && f->start < range.to && f->end >= range.from && order <= GT_BY_TIME;
+		order++)
 		c->n += c->job->watches[order].wants >> f->kind & 1;
 	return 0;
 }
@@ -186,7 +217,11 @@ static void work(void *arg)
 	if (!p->reader && !(p->reader = gt_reader_again(gt_archive_reader(p->archive), &job->err)))
 		rc = job->err.code;
 	if (!rc)
-		rc = run(job, p->reader, processors < 1 ? 1 : processors < (long)THREADS ? (unsigned)processors : THREADS, &job->err);
+		rc = run(job, p->reader,
+			processors < 1                       ? 1
+				: processors < (long)THREADS ? (unsigned)processors
+							     : THREADS,
+			&job->err);
 	for (unsigned i = 0; !rc && i < job->reported->n; i++)
 		if (!job->reported->tables[i] || gt_table_failed(job->reported->tables[i]))
 			rc = gt_err_set(&job->err, -ENOMEM, "out of memory");
@@ -225,7 +260,8 @@ static unsigned oldest(const struct gt_report_job *p)
 	unsigned at = p->nmade;
 
 	for (unsigned i = 0; i < p->nmade; i++)
-		if (!p->made[i].reported->held && (at == p->nmade || p->made[i].used < p->made[at].used))
+		if (!p->made[i].reported->held &&
+			(at == p->nmade || p->made[i].used < p->made[at].used))
 			at = i;
 	return at;
 }
@@ -301,8 +337,8 @@ static int begin(struct gt_report_job *p, struct gt_err *err)
 	return 0;
 }
 
-int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what, struct gt_range range, struct gt_report_result **to,
-		     struct gt_err *err)
+int gt_report_job_take(struct gt_report_job *p, const struct gt_analysis *what,
+	struct gt_range range, struct gt_report_result **to, struct gt_err *err)
 {
 	struct key key = { what, range };
 	int rc;
@@ -336,7 +372,10 @@ void gt_report_job_leave(struct gt_report_job *p)
 		atomic_store(&p->job->unwanted, true);
 }
 
-int gt_report_job_wait(struct gt_report_job *p, uint64_t us) { return gt_background_thread_wait(&p->thread, us); }
+int gt_report_job_wait(struct gt_report_job *p, uint64_t us)
+{
+	return gt_background_thread_wait(&p->thread, us);
+}
 
 void gt_report_job_rest(struct gt_report_job *p)
 {
@@ -347,9 +386,12 @@ void gt_report_job_rest(struct gt_report_job *p)
 
 unsigned gt_report_job_percent(const struct gt_report_job *p)
 {
-	uint64_t all = p->job ? atomic_load(&p->job->expected) : 0, n = p->job ? atomic_load(&p->job->blocks) : 0;
+	uint64_t all = p->job ? atomic_load(&p->job->expected) : 0,
+		 n = p->job ? atomic_load(&p->job->blocks) : 0;
 
-	return !all || atomic_load(&p->job->unwanted) ? 0 : n >= all ? 99 : (unsigned)(n * 100 / all);
+	return !all || atomic_load(&p->job->unwanted) ? 0
+		: n >= all                            ? 99
+						      : (unsigned)(n * 100 / all);
 }
 
 void gt_report_job_free(struct gt_report_job *p)

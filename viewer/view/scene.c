@@ -1,5 +1,6 @@
-/* Of a large trace only summaries are there when it is opened, and the blocks are not looked into. Which lanes a trace has is told by
- * summaries. One without (an older one, or of few rows) is gone through as a whole if it is small, so that the first frame knows all. */
+/* Of a large trace only summaries are there when it is opened, and the blocks are not looked into.
+ * Which lanes a trace has is told by summaries. One without (an older one, or of few rows) is gone
+ * through as a whole if it is small, so that the first frame knows all. */
 #include "viewer/view/scene.h"
 
 #include <stdarg.h>
@@ -9,14 +10,17 @@
 #include "formats/trace/meta.h"
 #include "formats/base/buf.h"
 
-#define SMALL_ROWS 400000u	/* gone through in some 10 ms */
-#define LOSSES_TOLD 16384u	/* one by one; of more it is told where blocks of them begin and end */
+#define SMALL_ROWS 400000u /* gone through in some 10 ms */
+/* one by one; of more it is told where blocks of them begin and end */
+#define LOSSES_TOLD 16384u
 
 /* ---- blocks ---- */
 
 /* Calls fn for each block of a segment, whichever list it is in. Stops at the first non-zero. */
-typedef int block_fn(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err);
-static int each_block(struct gt_scene *s, const struct gt_segment *seg, block_fn *fn, struct gt_err *err)
+typedef int block_fn(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
+	uint32_t track, struct gt_err *err);
+static int each_block(
+	struct gt_scene *s, const struct gt_segment *seg, block_fn *fn, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -30,14 +34,16 @@ static int each_block(struct gt_scene *s, const struct gt_segment *seg, block_fn
 	return rc;
 }
 
-static int count_rows(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+static int count_rows(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
+	uint32_t track, struct gt_err *err)
 {
 	if (track != GT_NONE)
 		s->rows[seg->index][track] += b->rows;
 	return 0;
 }
 
-static int open_block(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+static int open_block(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
+	uint32_t track, struct gt_err *err)
 {
 	const struct gt_open_block *r = gt_archive_rows(s->archive, seg->index, b, err);
 
@@ -60,18 +66,23 @@ static int look_at_rows(struct gt_scene *s, struct gt_err *err)
 	for (uint32_t i = 0; !rc && i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
 
-		if (!s->rows || !s->copies || !(s->rows[i] = calloc(seg->ntracks + 1ul, sizeof(**s->rows))) ||
-		    !(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
+		if (!s->rows || !s->copies ||
+			!(s->rows[i] = calloc(seg->ntracks + 1ul, sizeof(**s->rows))) ||
+			!(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
 			return gt_err_set(err, -ENOMEM, "no memory for %u tracks", seg->ntracks);
 		all += gt_segment_rows(seg);
-		rc = each_block(s, seg, all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block : count_rows, err);
+		rc = each_block(s, seg,
+			all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block
+										   : count_rows,
+			err);
 	}
 	return rc;
 }
 
 /* ---- what is missing ---- */
 
-static int add_trouble(struct gt_scene *s, uint32_t segment, int64_t from, int64_t to, enum gt_trouble_kind kind)
+static int add_trouble(
+	struct gt_scene *s, uint32_t segment, int64_t from, int64_t to, enum gt_trouble_kind kind)
 {
 	int64_t offset = gt_archive_offset(s->archive, segment);
 
@@ -81,7 +92,8 @@ static int add_trouble(struct gt_scene *s, uint32_t segment, int64_t from, int64
 	return 0;
 }
 
-static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b,
+	uint32_t track, struct gt_err *err)
 {
 	const struct gt_open_block *r;
 	int rc = 0;
@@ -92,7 +104,8 @@ static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const s
 	if (!r || r->damaged)
 		return add_trouble(s, seg->index, b->start, b->end, GT_TROUBLE_LOST);
 	for (uint32_t i = 0; !rc && i < r->n; i++)
-		rc = add_trouble(s, seg->index, r->start[i], r->start[i] + r->dur[i], GT_TROUBLE_LOST);
+		rc = add_trouble(
+			s, seg->index, r->start[i], r->start[i] + r->dur[i], GT_TROUBLE_LOST);
 	return rc;
 }
 
@@ -107,8 +120,10 @@ static int find_troubles(struct gt_scene *s, struct gt_err *err)
 		if (seg->rows[GT_LOST])
 			rc = each_block(s, seg, note_losses, err);
 		if (!rc && !seg->closed && seg->complete_to < seg->max_end)
-			rc = add_trouble(s, i, seg->complete_to > seg->min_start ? seg->complete_to : seg->min_start, seg->max_end,
-					 GT_TROUBLE_UNREAD);
+			rc = add_trouble(s, i,
+				seg->complete_to > seg->min_start ? seg->complete_to
+								  : seg->min_start,
+				seg->max_end, GT_TROUBLE_UNREAD);
 	}
 	return rc;
 }
@@ -121,14 +136,18 @@ bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to)
 
 	if (i >= n)
 		return false;
-	offset = d[i].segment < gt_reader_segments(s->reader) ? gt_archive_offset(s->archive, d[i].segment) : 0;
-	*to = (struct gt_trouble){ d[i].min_start - offset, d[i].max_end - offset, GT_TROUBLE_DAMAGED };
+	offset = d[i].segment < gt_reader_segments(s->reader)
+		? gt_archive_offset(s->archive, d[i].segment)
+		: 0;
+	*to = (struct gt_trouble){ d[i].min_start - offset, d[i].max_end - offset,
+		GT_TROUBLE_DAMAGED };
 	return true;
 }
 
 /* ---- what is known of tracks ---- */
 
-static unsigned known_depths(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived)
+static unsigned known_depths(
+	void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived)
 {
 	const struct gt_scene *s = arg;
 
@@ -160,9 +179,11 @@ void gt_scene_learn(struct gt_scene *s)
 		for (uint32_t t = 0; seg->rows[GT_GPU] && t < seg->ntracks; t++) {
 			uint32_t device = gt_archive_above(s->archive, i, t);
 
-			for (unsigned a = GT_ASPECT_HTOD; device < seg->ntracks && a <= GT_ASPECT_COPIES; a++)
+			for (unsigned a = GT_ASPECT_HTOD;
+				device < seg->ntracks && a <= GT_ASPECT_COPIES; a++)
 				if (gt_archive_depths(s->archive, i, t, (enum gt_aspect)a))
-					s->copies[i][device] |= (uint8_t)(1u << (a - GT_ASPECT_HTOD));
+					s->copies[i][device] |=
+						(uint8_t)(1u << (a - GT_ASPECT_HTOD));
 		}
 	}
 }
@@ -199,16 +220,18 @@ struct gt_range gt_scene_range(const struct gt_scene *s)
 
 	if (gt_window_shows_all(&s->window, &s->extent))
 		return (struct gt_range){ INT64_MIN, INT64_MAX };
-	return (struct gt_range){ from > s->extent.from ? from : s->extent.from, to < s->extent.to ? to : s->extent.to };
+	return (struct gt_range){ from > s->extent.from ? from : s->extent.from,
+		to < s->extent.to ? to : s->extent.to };
 }
 
-#define BESIDE 2	/* as much of time on either side as there is of it */
-#define LEAST 500	/* ns */
+#define BESIDE 2  /* as much of time on either side as there is of it */
+#define LEAST 500 /* ns */
 
 void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
 {
 	const struct gt_time_extent *e = &s->extent;
-	int64_t beside = to - from < INT64_MAX / (2 * BESIDE) ? (to - from) * BESIDE : to - from, a, b;
+	int64_t beside = to - from < INT64_MAX / (2 * BESIDE) ? (to - from) * BESIDE : to - from, a,
+		b;
 
 	beside = beside < LEAST ? LEAST : beside;
 	a = from - beside > e->from ? from - beside : e->from;
@@ -268,7 +291,8 @@ static int find_command(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* Times of clocks of their own are moved by whole cells of the widest; where there is but one clock, cells may be wider. */
+/* Times of clocks of their own are moved by whole cells of the widest; where there is but one
+ * clock, cells may be wider. */
 static unsigned widest(const struct gt_scene *s)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
@@ -277,7 +301,8 @@ static unsigned widest(const struct gt_scene *s)
 	return 60;
 }
 
-/* All that there is to know of a trace when it is opened, whether it is seen for the first time or has grown. */
+/* All that there is to know of a trace when it is opened, whether it is seen for the first time or
+ * has grown. */
 static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
 	const struct gt_segment *first = gt_reader_segments(r) ? gt_reader_segment(r, 0) : NULL;
@@ -291,10 +316,11 @@ static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 	gt_archive_add_depths(s->archive, &s->depths);
 	gt_depths_release(&s->depths);
 	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
-	s->extent.to++;		/* a moment at the very end is within */
+	s->extent.to++; /* a moment at the very end is within */
 	s->extent.widest = widest(s);
 	s->marks.archive = s->archive;
-	s->times = gt_time_shown_of(first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
+	s->times = gt_time_shown_of(
+		first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
 	s->times.by_wall = by_wall && s->times.has_wall;
 	rc = look_at_rows(s, err);
 	if (!rc)
@@ -344,7 +370,8 @@ void gt_scene_detach(struct gt_scene *s)
 
 int gt_scene_reopen(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
-	bool all = gt_window_shows_all(&s->window, &s->extent), end = gt_window_end(&s->window) >= s->extent.to;
+	bool all = gt_window_shows_all(&s->window, &s->extent),
+	     end = gt_window_end(&s->window) >= s->extent.to;
 	int rc = look(s, r, err);
 
 	if (all)

@@ -15,9 +15,11 @@ void gt_view_common_arrange(struct gt_scene *s, unsigned width, unsigned height)
 static void say_where(struct gt_scene *s, const struct gt_binding *b)
 {
 	if (b->keys)
-		gt_scene_set_status(s, "%.*s (%s) works in the timeline: press 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
+		gt_scene_set_status(s, "%.*s (%s) works in the timeline: press 1",
+			(int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
 	else
-		gt_scene_set_status(s, "this view has no time cursor: use mark TIME or mark TIME TIME");
+		gt_scene_set_status(
+			s, "this view has no time cursor: use mark TIME or mark TIME TIME");
 }
 
 enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_binding *b)
@@ -25,15 +27,20 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 	int64_t cells = (int64_t)s->window.cells * b->arg / 8, from, to;
 
 	switch (b->action) {
-	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return GT_VIEW_DONE;
-	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); return GT_VIEW_DONE;
+	case GT_DO_PAN:
+		gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg);
+		return GT_VIEW_DONE;
+	case GT_DO_ZOOM:
+		gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2);
+		return GT_VIEW_DONE;
 	case GT_DO_FIT:
 		if (!b->arg)
 			gt_window_fit(&s->window, &s->extent);
 		else if (gt_marks_between(&s->marks, &from, &to))
 			gt_window_show(&s->window, &s->extent, from, to);
 		else
-			s->message = "no marks: set them with m and M in the timeline, or with :mark";
+			s->message =
+				"no marks: set them with m and M in the timeline, or with :mark";
 		return GT_VIEW_DONE;
 	case GT_DO_CLOCK: gt_scene_turn_clock(s); return GT_VIEW_DONE;
 	case GT_DO_FOLD_ALL:
@@ -56,7 +63,8 @@ enum gt_view_result gt_view_common_act(struct gt_scene *s, const struct gt_bindi
 const char *gt_view_common_answer(struct gt_scene *s, enum gt_action asked, const char *text)
 {
 	int64_t t;
-	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "this view has no search";
+	const char *why =
+		asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "this view has no search";
 
 	if (!why)
 		gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
@@ -65,18 +73,22 @@ const char *gt_view_common_answer(struct gt_scene *s, enum gt_action asked, cons
 
 void gt_view_common_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
 {
-	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+			     plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct gt_time_extent *e = &s->extent;
 	struct gt_range range = gt_scene_range(s);
-	int64_t step = gt_time_step(&s->window), a = range.from > e->from ? range.from : e->from, b = range.to < e->to ? range.to : e->to - 1;
+	int64_t step = gt_time_step(&s->window), a = range.from > e->from ? range.from : e->from,
+		b = range.to < e->to ? range.to : e->to - 1;
 	char from[GT_TIME_ROOM], until[GT_TIME_ROOM];
 	int x = gt_screen_text(to, 0, 0, -1, what, bold);
 
 	gt_time_text(&s->times, a, step, e->to, from);
 	gt_time_text(&s->times, b, step, e->to, until);
-	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s", range.from == INT64_MIN ? "whole run, " : "", from, until);
+	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s",
+		range.from == INT64_MIN ? "whole run, " : "", from, until);
 	if (s->behind)
-		x += gt_screen_text(to, x, 0, -1, "  more has been recorded: ctrl-L", (struct gt_look){ GT_INK_WARN, GT_INK_NONE, GT_BOLD });
+		x += gt_screen_text(to, x, 0, -1, "  more has been recorded: ctrl-L",
+			(struct gt_look){ GT_INK_WARN, GT_INK_NONE, GT_BOLD });
 	gt_screen_printf(to, x, 0, -1, faint, "  %s", gt_scene_title(s));
 }

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
-#define VIEWS(X) X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(flame) X(flame_gpu) X(flame_ranges) \
-	X(steps) X(launches) X(copies) X(queues)
+/* clang-format off */
+#define VIEWS(X) \
+	X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(flame) \
+	X(flame_gpu) X(flame_ranges) X(steps) X(launches) X(copies) X(queues)
+/* clang-format on */
 
 #define X(name) extern const struct gt_view_ops gt_view_##name;
 VIEWS(X)
@@ -13,7 +16,7 @@ const struct gt_view_ops *const gt_views[] = {
 #define X(name) &gt_view_##name,
 	VIEWS(X)
 #undef X
-	NULL
+		NULL
 };
 _Static_assert(sizeof(gt_views) / sizeof(*gt_views) - 1 <= GT_VIEWS_MOST, "room of a session");
 

@@ -15,7 +15,10 @@
 
 /* ---- names ---- */
 
-static uint32_t hash_handle(uint64_t handle) { return (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40); }
+static uint32_t hash_handle(uint64_t handle)
+{
+	return (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40);
+}
 
 /* Returns the entry of a handle, and with `add` creates a missing one. NULL: there is none, or
  * the table is full. */
@@ -33,8 +36,9 @@ static struct gt_interned_name *name_entry(uint64_t handle, bool add)
 			continue;
 		if (!add)
 			return NULL;
-		if (__atomic_compare_exchange_n(&e->handle, &there, handle, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-		    there == handle)
+		if (__atomic_compare_exchange_n(&e->handle, &there, handle, false, __ATOMIC_ACQ_REL,
+			    __ATOMIC_ACQUIRE) ||
+			there == handle)
 			return e;
 	}
 	return NULL;
@@ -61,7 +65,8 @@ static void set_name(uint64_t handle, const char *text)
 	if (!e)
 		return;
 	old = __atomic_load_n(&e->text, __ATOMIC_ACQUIRE);
-	if (len && (uint32_t)old == len && !memcmp(gt_process_state->texts + (old >> 32), text, len))
+	if (len && (uint32_t)old == len &&
+		!memcmp(gt_process_state->texts + (old >> 32), text, len))
 		return;
 	__atomic_store_n(&e->text, len ? store_text(text, len) : GT_NAME_QUERY, __ATOMIC_RELEASE);
 	if (old)
@@ -72,8 +77,9 @@ static void set_name(uint64_t handle, const char *text)
 static const char *query_name(uint64_t handle, bool kernel)
 {
 	static struct gt_driver_function of_kernel, of_function;
-	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))(kernel ?
-		gt_driver_function_address(&of_kernel, "cuKernelGetName") : gt_driver_function_address(&of_function, "cuFuncGetName"));
+	int32_t (*ask)(const char **, uint64_t) = (int32_t(*)(const char **, uint64_t))(kernel
+			? gt_driver_function_address(&of_kernel, "cuKernelGetName")
+			: gt_driver_function_address(&of_function, "cuFuncGetName"));
 	const char *name = NULL;
 	bool was = gt_inside;
 
@@ -99,7 +105,8 @@ uint64_t gt_kernel_name(uint64_t handle)
 
 void gt_put_kernel_name(struct gt_tcb *t, uint64_t handle)
 {
-	uint32_t epoch = __atomic_load_n(&gt_process_state->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
+	uint32_t epoch = __atomic_load_n(&gt_process_state->names_epoch, __ATOMIC_ACQUIRE),
+		 at = hash_handle(handle), k;
 	const struct gt_interned_name *e;
 	const char *text = NULL;
 	uint64_t stored;
@@ -115,14 +122,15 @@ void gt_put_kernel_name(struct gt_tcb *t, uint64_t handle)
 	e = name_entry(handle, false);
 	stored = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
 	if (stored > GT_NAME_QUERY)
-		gt_ring_put_text(t, GT_REC_NAME, handle, gt_process_state->texts + (stored >> 32), (uint32_t)stored);
+		gt_ring_put_text(t, GT_REC_NAME, handle, gt_process_state->texts + (stored >> 32),
+			(uint32_t)stored);
 	else if ((text = query_name(handle, stored == GT_NAME_QUERY)))
 		gt_ring_put_text(t, GT_REC_NAME, handle, text, gt_ring_text_length(text));
 }
 
 /* ---- devices ---- */
 
-enum { DEVICE_ORDINAL = 9 };		/* CUpointer_attribute */
+enum { DEVICE_ORDINAL = 9 }; /* CUpointer_attribute */
 
 void *gt_driver_function_address(struct gt_driver_function *a, const char *name)
 {
@@ -139,9 +147,10 @@ void *gt_driver_function_address(struct gt_driver_function *a, const char *name)
 static uint64_t device_of(uint64_t address, bool of_pool)
 {
 	static struct gt_driver_function context, pointer;
-	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_driver_function_address(&context, "cuCtxGetDevice");
-	int32_t (*of_pointer)(void *, uint32_t, uint64_t) =
-		(int32_t (*)(void *, uint32_t, uint64_t))gt_driver_function_address(&pointer, "cuPointerGetAttribute");
+	int32_t (*of_context)(int32_t *) =
+		(int32_t(*)(int32_t *))gt_driver_function_address(&context, "cuCtxGetDevice");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t(*)(void *, uint32_t,
+		uint64_t))gt_driver_function_address(&pointer, "cuPointerGetAttribute");
 	int32_t device = -1;
 
 	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
@@ -153,10 +162,12 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 static bool uuid_of(uint64_t device, uint64_t uuid[2])
 {
 	static struct gt_driver_function newer, older;
-	int32_t (*ask)(void *, int32_t) = (int32_t (*)(void *, int32_t))gt_driver_function_address(&newer, "cuDeviceGetUuid_v2");
+	int32_t (*ask)(void *, int32_t) = (int32_t(*)(void *, int32_t))gt_driver_function_address(
+		&newer, "cuDeviceGetUuid_v2");
 
 	if (!ask)
-		ask = (int32_t (*)(void *, int32_t))gt_driver_function_address(&older, "cuDeviceGetUuid");
+		ask = (int32_t(*)(void *, int32_t))gt_driver_function_address(
+			&older, "cuDeviceGetUuid");
 	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
 }
 
@@ -168,7 +179,8 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 	uint64_t device, now, words[3] = { 0 };
 	bool known;
 
-	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL || api->memkind == GT_MEM_MANAGED)
+	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL ||
+		api->memkind == GT_MEM_MANAGED)
 		return;
 	gt_inside = true;
 	device = device_of(address, api->memkind == GT_MEM_POOL);
@@ -218,7 +230,9 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_QUERY;
 	if (text > GT_NAME_QUERY) {
 		struct gt_interned_name *function = name_entry(*(const uint64_t *)w[0], true);
-		uint64_t old = function ? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL) : text;
+		uint64_t old = function
+			? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL)
+			: text;
 
 		if (old && old != text)
 			__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
@@ -230,7 +244,8 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
  * kernels; their names are queried at first use */
 void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
 {
-	int32_t (*count)(uint32_t *, uint64_t) = (int32_t (*)(uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
+	int32_t (*count)(uint32_t *, uint64_t) = (int32_t(*)(
+		uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
 	uint32_t n = 0;
 
 	(void)caller;
@@ -261,11 +276,22 @@ enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, LAUNCH_ERRORS = 700, LAUNCH_ERRORS_EN
 /* True: the driver has read its inputs, as it returns these codes only after that. */
 static bool inputs_were_read(int32_t ret)
 {
-	return !ret || ret == OUT_OF_MEMORY || ret == NOT_FOUND || (ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
+	return !ret || ret == OUT_OF_MEMORY || ret == NOT_FOUND ||
+		(ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
 }
 
-static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
-static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static uint64_t u64(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return v;
+}
+static uint32_t u32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, 4);
+	return v;
+}
 static uint64_t sext(uint32_t v) { return (uint64_t)(int64_t)(int32_t)v; }
 static uint64_t at_least_1(uint64_t v) { return v ? v : 1; }
 
@@ -274,7 +300,8 @@ static uint64_t copy_end(const uint8_t *type)
 {
 	switch (u32(type)) {
 	case 1: return u64(type + 8);
-	case 2: case 4: return u64(type + 16);
+	case 2:
+	case 4: return u64(type + 16);
 	case 3: return u64(type + 24);
 	}
 	return 0;
@@ -296,9 +323,26 @@ static uint64_t element_bytes(const uint8_t *format)
 	uint64_t channels = u32(format + 4);
 
 	switch (u32(format)) {
-	case 0x01: case 0x08: case 0xc0: case 0xc1: case 0xc2: case 0xc6: case 0xc7: case 0xc8: return channels;
-	case 0x02: case 0x09: case 0x10: case 0xc3: case 0xc4: case 0xc5: case 0xc9: case 0xca: case 0xcb: return 2 * channels;
-	case 0x03: case 0x0a: case 0x20: return 4 * channels;
+	case 0x01:
+	case 0x08:
+	case 0xc0:
+	case 0xc1:
+	case 0xc2:
+	case 0xc6:
+	case 0xc7:
+	case 0xc8: return channels;
+	case 0x02:
+	case 0x09:
+	case 0x10:
+	case 0xc3:
+	case 0xc4:
+	case 0xc5:
+	case 0xc9:
+	case 0xca:
+	case 0xcb: return 2 * channels;
+	case 0x03:
+	case 0x0a:
+	case 0x20: return 4 * channels;
 	}
 	return 0;
 }
@@ -327,7 +371,9 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	case GT_FROM_RECT: return u64(m) * u64(m + 8);
 	case GT_FROM_BOX: return u64(m) * u64(m + 8) * u64(m + 16);
 	case GT_FROM_ARRAY2: return u64(m) * at_least_1(u64(m + 8)) * element_bytes(m + 16);
-	case GT_FROM_ARRAY3: return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) * element_bytes(m + 24);
+	case GT_FROM_ARRAY3:
+		return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) *
+			element_bytes(m + 24);
 	}
 	return 0;
 }
@@ -341,9 +387,14 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	case GT_FROM_I32: return sext((uint32_t)word);
 	case GT_FROM_TIMES: return word * a->at;
 	case GT_FROM_AREA: return word * w[a->param - 1] * a->at;
-	case GT_FROM_PITCH: return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
-	case GT_FROM_SUM: return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1]) : 0;
-	case GT_FROM_STR: return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word) : 0;
+	case GT_FROM_PITCH:
+		return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
+	case GT_FROM_SUM:
+		return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1])
+						     : 0;
+	case GT_FROM_STR:
+		return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word)
+						     : 0;
 	case GT_FROM_OUT64: return word && !ret ? u64((const uint8_t *)word) : 0;
 	case GT_FROM_OUT32: return word && !ret ? u32((const uint8_t *)word) : 0;
 	case GT_FROM_OUT32S: return word && !ret ? sext(u32((const uint8_t *)word)) : 0;
@@ -351,21 +402,25 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	return word && inputs_were_read(ret) ? from_struct(a, (const uint8_t *)word) : 0;
 }
 
-static bool is_recorded(const struct gt_tcb *t, const struct gt_arg *a) { return t->args == GT_ARGS_ALL || a->key; }
+static bool is_recorded(const struct gt_tcb *t, const struct gt_arg *a)
+{
+	return t->args == GT_ARGS_ALL || a->key;
+}
 
 uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 {
 	uint64_t *to = gt_call_claim_entry(c)->args;
 	uint32_t n = 0;
 
-	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {
+	for (uint32_t i = gt_args_first[c->id];
+		i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {
 		const struct gt_arg *a = &gt_args[i];
 
 		if (!is_recorded(c->t, a))
 			continue;
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
-			break;		/* an output, or memory that must not be read before the
-					 * driver has read it */
+			break; /* an output, or memory that must not be read before the
+				* driver has read it */
 		to[n++] = gt_arg_value(c->t, a, w, 0);
 	}
 	return n;

@@ -1,9 +1,9 @@
 /* Macros and rules of all code that runs inside the traced program.
  *
- * libgtpreload.so stands between a program and its CUDA driver. The program reaches a driver function in one of three
- * ways: its own linkage, dlsym, or cuGetProcAddress. On each way it gets a wrapper (generated from
- * formats/cuda/cuda_api.def). The wrapper reads the clock, calls the real function, reads the clock again, and writes a
- * record into memory that gtcollect reads (ring.h).
+ * libgtpreload.so stands between a program and its CUDA driver. The program reaches a driver
+ * function in one of three ways: its own linkage, dlsym, or cuGetProcAddress. On each way it gets a
+ * wrapper (generated from formats/cuda/cuda_api.def). The wrapper reads the clock, calls the real
+ * function, reads the clock again, and writes a record into memory that gtcollect reads (ring.h).
  *
  * Each module has a header of its name with its contract:
  *
@@ -12,25 +12,26 @@
  *   core/guest_fast_path   the short code path of most calls
  *   core/guest_wrap        the macros that a wrapper consists of
  *   core/guest_args        argument words; names of kernels
- *   core/guest_hooks       functions that core and the wrappers call in the folders cupti, events and nvtx
- *   core/guest_objects     list of the loaded libraries
- *   core/guest_elf         symbols of the loaded libraries, read without the loader
- *   core/guest_resolve     dlsym and cuGetProcAddress return wrappers
- *   core/guest_ioctl       ioctl, open, close, mmap of the driver's files
+ *   core/guest_hooks       functions that core and the wrappers call in the folders cupti, events
+ * and nvtx core/guest_objects     list of the loaded libraries core/guest_elf         symbols of
+ * the loaded libraries, read without the loader core/guest_resolve     dlsym and cuGetProcAddress
+ * return wrappers core/guest_ioctl       ioctl, open, close, mmap of the driver's files
  *   core/guest_exec        exec and abort: CUPTI's remaining records are fetched first
- *   cupti/                 GPU times from CUPTI; other users of CUPTI; --inject; USDT probes; graph nodes
- *   events/                GPU times from CUDA events where CUPTI is missing
- *   nvtx/                  NVTX annotations of the program
+ *   cupti/                 GPU times from CUPTI; other users of CUPTI; --inject; USDT probes; graph
+ * nodes events/                GPU times from CUDA events where CUPTI is missing nvtx/ NVTX
+ * annotations of the program
  *
- * RULES. The code is a guest in another program: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17;
- * errno is preserved. Before the first driver call it only looks up functions of libc. Without gtcollect it does nothing
- * more. A failure of the guest means "not traced, and counted", never an error of the program.
+ * RULES. The code is a guest in another program: no malloc, no lock, no stdio, no exit; nothing of
+ * libc newer than 2.17; errno is preserved. Before the first driver call it only looks up functions
+ * of libc. Without gtcollect it does nothing more. A failure of the guest means "not traced, and
+ * counted", never an error of the program.
  *
- * FORK. All state of one process lies in one mapping that the kernel clears in a forked child (MADV_WIPEONFORK). The
- * child's first call finds no ring, takes the slow path, and registers as a process of its own. It never touches the
- * parent's rings. Another thread of the parent may have held any lock at the fork, and no thread unlocks it in the
- * child. So nothing that runs in a forked child takes a lock of libc or of the loader (guest_objects.c). The start of
- * CUPTI takes such locks: gt_locks_are_free tests them before, in a thread of its own. */
+ * FORK. All state of one process lies in one mapping that the kernel clears in a forked child
+ * (MADV_WIPEONFORK). The child's first call finds no ring, takes the slow path, and registers as a
+ * process of its own. It never touches the parent's rings. Another thread of the parent may have
+ * held any lock at the fork, and no thread unlocks it in the child. So nothing that runs in a
+ * forked child takes a lock of libc or of the loader (guest_objects.c). The start of CUPTI takes
+ * such locks: gt_locks_are_free tests them before, in a thread of its own. */
 #ifndef GT_GUEST_COMMON_H
 #define GT_GUEST_COMMON_H
 #include <errno.h>

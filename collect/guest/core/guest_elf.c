@@ -42,7 +42,9 @@ static bool read_dynamic(struct gt_object *o)
 
 static bool read_object(const struct dl_phdr_info *info, struct gt_object *o)
 {
-	*o = (struct gt_object){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "", .low = UINTPTR_MAX };
+	*o = (struct gt_object){ .base = info->dlpi_addr,
+		.path = info->dlpi_name ? info->dlpi_name : "",
+		.low = UINTPTR_MAX };
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t from = o->base + p->p_vaddr;
@@ -67,7 +69,8 @@ static void *definition(const struct gt_object *o, uint32_t i, const char *name,
 	unsigned type = s->st_info & 15, bind = s->st_info >> 4;
 	void *address = (void *)(o->base + s->st_value);
 
-	if (s->st_shndx == SHN_UNDEF || !s->st_value || type > STT_FUNC || (bind != STB_GLOBAL && bind != STB_WEAK))
+	if (s->st_shndx == SHN_UNDEF || !s->st_value || type > STT_FUNC ||
+		(bind != STB_GLOBAL && bind != STB_WEAK))
 		return NULL;
 	if (strcmp(o->strings + s->st_name, name))
 		return NULL;
@@ -79,7 +82,8 @@ static void *definition(const struct gt_object *o, uint32_t i, const char *name,
 
 static void *find_gnu(const struct gt_object *o, const char *name)
 {
-	uint32_t nbuckets = o->gnu_hash[0], first = o->gnu_hash[1], nmasks = o->gnu_hash[2], shift = o->gnu_hash[3], h = 5381, i;
+	uint32_t nbuckets = o->gnu_hash[0], first = o->gnu_hash[1], nmasks = o->gnu_hash[2],
+		 shift = o->gnu_hash[3], h = 5381, i;
 	const ElfW(Addr) *masks = (const ElfW(Addr) *)(o->gnu_hash + 4);
 	const uint32_t *buckets = (const uint32_t *)(masks + nmasks), *chain = buckets + nbuckets;
 	const unsigned bits = 8 * sizeof(ElfW(Addr));
@@ -116,7 +120,8 @@ static void *find_sysv(const struct gt_object *o, const char *name)
 		top = h & 0xf0000000;
 		h = (h ^ top >> 24) & ~top;
 	}
-	for (uint32_t i = nbuckets ? o->hash[2 + h % nbuckets] : 0; i; i = o->hash[2 + nbuckets + i])
+	for (uint32_t i = nbuckets ? o->hash[2 + h % nbuckets] : 0; i;
+		i = o->hash[2 + nbuckets + i])
 		if ((found = definition(o, i, name, &hidden)))
 			return found;
 	return hidden;
@@ -146,10 +151,10 @@ bool gt_object_named(const struct gt_object *o, const char *prefix)
 }
 
 struct search {
-	uintptr_t address;		/* searched: the library that contains this address */
-	const char *name, *prefix;	/* searched: this symbol in a library with this prefix
-					 * (NULL: after the guest library) */
-	const char *soname;		/* searched: the library with this soname or file name */
+	uintptr_t address;         /* searched: the library that contains this address */
+	const char *name, *prefix; /* searched: this symbol in a library with this prefix
+				    * (NULL: after the guest library) */
+	const char *soname;        /* searched: the library with this soname or file name */
 	bool after_guest;
 	void *found;
 	struct gt_object object;
@@ -165,8 +170,9 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *arg)
 	o.after_guest = s->after_guest;
 	s->after_guest |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
 	if (s->address || s->soname) {
-		if (s->address ? s->address < o.low || s->address >= o.high :
-				 strcmp(o.soname, s->soname) && strcmp(file_name(o.path), s->soname))
+		if (s->address ? s->address < o.low || s->address >= o.high
+			       : strcmp(o.soname, s->soname) &&
+					strcmp(file_name(o.path), s->soname))
 			return 0;
 		s->object = o;
 		s->found = (void *)o.base;
@@ -201,7 +207,8 @@ void *gt_find_next_definition(const char *name, struct gt_object *o)
 void gt_find_next_definitions(const char *const *names, void **found, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		__atomic_store_n(&found[i], gt_find_next_definition(names[i], NULL), __ATOMIC_RELEASE);
+		__atomic_store_n(
+			&found[i], gt_find_next_definition(names[i], NULL), __ATOMIC_RELEASE);
 }
 
 void *gt_find_in_library(const char *library, const char *name)
@@ -214,7 +221,8 @@ void *gt_find_in_library(const char *library, const char *name)
 
 void *gt_find_libc_function(const char *name)
 {
-	static const char *const libraries[] = { "libc.so", "libpthread.so", "libdl.so" };	/* the last two before glibc 2.34 */
+	/* the last two before glibc 2.34 */
+	static const char *const libraries[] = { "libc.so", "libpthread.so", "libdl.so" };
 	void *found = gt_find_next_definition(name, NULL);
 
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++)
@@ -222,7 +230,9 @@ void *gt_find_libc_function(const char *name)
 	return found;
 }
 
-struct named_search { const char *prefix, *path; };
+struct named_search {
+	const char *prefix, *path;
+};
 static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct named_search *n = arg;
@@ -268,13 +278,15 @@ void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name)
 		if (gt_for_each_object(is_named, &n))
 			loaded = load_near(load, n.path, name);
 	}
-	for (unsigned i = 0; !loaded && (more = gt_cupti_candidate(i, gt_environment, name, path, sizeof(path))); i++)
+	for (unsigned i = 0;
+		!loaded && (more = gt_cupti_candidate(i, gt_environment, name, path, sizeof(path)));
+		i++)
 		if (more > 0)
 			loaded = load(path, RTLD_NOW);
 	return loaded;
 }
 
-static struct gt_object own = { .path = "" };	/* the guest library */
+static struct gt_object own = { .path = "" }; /* the guest library */
 
 void gt_own_object_find(void) { gt_object_at(&gt_api[0], &own); }
 
@@ -294,7 +306,8 @@ bool gt_is_guest_code(const void *address)
 
 bool gt_is_driver_code(const void *address)
 {
-	static const char *const names[] = { "libcuda.so", "libcudadebugger.so", "libcupti.so", "libnvperf_" };
+	static const char *const names[] = { "libcuda.so", "libcudadebugger.so", "libcupti.so",
+		"libnvperf_" };
 	struct gt_object o;
 
 	if (!gt_object_at(address, &o))
@@ -315,7 +328,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 		if (!strncmp(s.soname, prefix, strlen(prefix)))
 			return true;
 		if (depth < 12 && *budget && --*budget && gt_for_each_object(match_object, &s) &&
-		    needs(&s.object, prefix, depth + 1, budget))
+			needs(&s.object, prefix, depth + 1, budget))
 			return true;
 	}
 	return false;
@@ -323,7 +336,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 
 bool gt_object_needs(const struct gt_object *o, const char *prefix)
 {
-	unsigned budget = 2000;		/* lookups of libraries; some are looked up several times */
+	unsigned budget = 2000; /* lookups of libraries; some are looked up several times */
 
 	return needs(o, prefix, 0, &budget);
 }

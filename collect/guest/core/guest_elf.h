@@ -1,31 +1,44 @@
-/* Symbols of the loaded libraries, read from their ELF tables. Takes no lock, allocates nothing, and leaves dlerror as it is. */
+/* Symbols of the loaded libraries, read from their ELF tables. Takes no lock, allocates nothing,
+ * and leaves dlerror as it is. */
 #ifndef GT_GUEST_ELF_H
 #define GT_GUEST_ELF_H
 #include "collect/guest/core/guest_common.h"
 
-struct gt_object {		/* a loaded library */
+struct gt_object { /* a loaded library */
 	uintptr_t base, low, high;
-	const char *path, *soname;	/* soname "": it has none */
+	const char *path, *soname; /* soname "": it has none */
 	const void *dynamic, *symbols, *versions;
 	const char *strings;
 	const uint32_t *gnu_hash, *hash;
-	bool after_guest;		/* it was loaded after the guest library */
+	bool after_guest; /* it was loaded after the guest library */
 };
-const struct gt_object *gt_own_object(void);	/* the guest library */
+const struct gt_object *gt_own_object(void); /* the guest library */
 void gt_own_object_find(void);
-bool gt_object_at(const void *address, struct gt_object *o);	/* the library that contains the address; false: none does */
+/* the library that contains the address; false: none does */
+bool gt_object_at(const void *address, struct gt_object *o);
 void *gt_object_symbol(const struct gt_object *o, const char *name);
-bool gt_object_named(const struct gt_object *o, const char *prefix);	/* its soname or file name has this prefix */
-bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* it depends, directly or not, on such a library */
+/* its soname or file name has this prefix */
+bool gt_object_named(const struct gt_object *o, const char *prefix);
+/* it depends, directly or not, on such a library */
+bool gt_object_needs(const struct gt_object *o, const char *prefix);
 /* The first definition in load order after the guest library; *o (may be NULL) is its library. */
 void *gt_find_next_definition(const char *name, struct gt_object *o);
-void gt_find_next_definitions(const char *const *names, void **found, unsigned n);	/* gt_find_next_definition of n names */
-void *gt_find_libc_function(const char *name);	/* a function of the C library, wherever that is in load order */
-void *gt_find_in_library(const char *library, const char *name);	/* in the first library whose soname or file name has this prefix */
-static inline void *gt_find_driver_function(const char *name) { return gt_find_in_library("libcuda.so", name); }	/* in the driver loaded now */
-/* Loads a CUDA library by dlopen from places that the loader does not search: beside other CUDA libraries that the program
- * has loaded (NVIDIA's wheels for Python, a toolkit), or in a toolkit. NULL: it is in none of them. */
+/* gt_find_next_definition of n names */
+void gt_find_next_definitions(const char *const *names, void **found, unsigned n);
+/* a function of the C library, wherever that is in load order */
+void *gt_find_libc_function(const char *name);
+/* in the first library whose soname or file name has this prefix */
+void *gt_find_in_library(const char *library, const char *name);
+/* in the driver loaded now */
+static inline void *gt_find_driver_function(const char *name)
+{
+	return gt_find_in_library("libcuda.so", name);
+}
+/* Loads a CUDA library by dlopen from places that the loader does not search: beside other CUDA
+ * libraries that the program has loaded (NVIDIA's wheels for Python, a toolkit), or in a toolkit.
+ * NULL: it is in none of them. */
 void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name);
-bool gt_is_driver_code(const void *address);	/* code of libcuda, or of NVIDIA's libraries that intercept its calls */
-bool gt_is_guest_code(const void *address);		/* code of the guest library */
+/* code of libcuda, or of NVIDIA's libraries that intercept its calls */
+bool gt_is_driver_code(const void *address);
+bool gt_is_guest_code(const void *address); /* code of the guest library */
 #endif

@@ -32,8 +32,8 @@ static void *real_functions[FUNCTIONS];
 
 void gt_exec_find_functions(void)
 {
-	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
-						       "__assert_fail" };
+	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe",
+		"fexecve", "execveat", "abort", "__assert_fail" };
 
 	gt_find_next_definitions(names, real_functions, FUNCTIONS);
 }
@@ -49,33 +49,38 @@ static void *real_function(unsigned which)
 }
 
 /* A return from exec means that it failed. */
-#define CALL_REAL(type, which, ...)						\
-{									\
-	type *real = (type *)real_function(which);					\
-	int ret;							\
-									\
-	if (!real) {							\
-		errno = ENOSYS;						\
-		return -1;						\
-	}								\
-	gt_gpu_before_exec();						\
-	ret = real(__VA_ARGS__);						\
-	gt_gpu_after_failed_exec();							\
-	return ret;							\
-}
+#define CALL_REAL(type, which, ...)                                                                \
+	{                                                                                          \
+		type *real = (type *)real_function(which);                                         \
+		int ret;                                                                           \
+                                                                                                   \
+		if (!real) {                                                                       \
+			errno = ENOSYS;                                                            \
+			return -1;                                                                 \
+		}                                                                                  \
+		gt_gpu_before_exec();                                                              \
+		ret = real(__VA_ARGS__);                                                           \
+		gt_gpu_after_failed_exec();                                                        \
+		return ret;                                                                        \
+	}
 
-GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp) CALL_REAL(path_args_env, EXECVE, path, argv, envp)
-GT_EXPORT int NAME(execv)(const char *path, char *const *argv) CALL_REAL(path_args, EXECV, path, argv)
-GT_EXPORT int NAME(execvp)(const char *file, char *const *argv) CALL_REAL(path_args, EXECVP, file, argv)
-GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *envp) CALL_REAL(path_args_env, EXECVPE, file, argv, envp)
-GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) CALL_REAL(fd_args_env, FEXECVE, fd, argv, envp)
-GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
-	CALL_REAL(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
+GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp)
+	CALL_REAL(path_args_env, EXECVE, path, argv, envp) GT_EXPORT
+	int NAME(execv)(const char *path, char *const *argv)
+		CALL_REAL(path_args, EXECV, path, argv) GT_EXPORT
+	int NAME(execvp)(const char *file, char *const *argv)
+		CALL_REAL(path_args, EXECVP, file, argv) GT_EXPORT
+	int NAME(execvpe)(const char *file, char *const *argv, char *const *envp)
+		CALL_REAL(path_args_env, EXECVPE, file, argv, envp) GT_EXPORT
+	int NAME(fexecve)(int fd, char *const *argv, char *const *envp)
+		CALL_REAL(fd_args_env, FEXECVE, fd, argv, envp) GT_EXPORT int NAME(execveat)(
+			int fd, const char *path, char *const *argv, char *const *envp, int flags)
+			CALL_REAL(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
 
-/* ---- abort, and assert, which calls abort inside libc ---- */
+	/* ---- abort, and assert, which calls abort inside libc ---- */
 
-/* Aborts if the real function was not found. */
-static __attribute__((noreturn)) void raise_abort(void)
+	/* Aborts if the real function was not found. */
+	static __attribute__((noreturn)) void raise_abort(void)
 {
 	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
 	for (;;)
@@ -96,9 +101,11 @@ GT_EXPORT void NAME(abort)(void)
 }
 
 #ifndef GT_HOSTED
-GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function);
+GT_EXPORT void __assert_fail(
+	const char *what, const char *file, unsigned line, const char *function);
 
-GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
+GT_EXPORT void __assert_fail(
+	const char *what, const char *file, unsigned line, const char *function)
 {
 	failed_assertion *real = (failed_assertion *)real_function(ASSERT_FAIL);
 
@@ -112,28 +119,30 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 /* ---- exec with a list ---- */
 
 /* Counts the arguments, including the NULL after them. */
-#define COUNT(first, n) do {						\
-	va_list ap;							\
-									\
-	va_start(ap, first);						\
-	for (n = 1; va_arg(ap, char *); n++)				\
-		;							\
-	va_end(ap);							\
-} while (0)
+#define COUNT(first, n)                                                                            \
+	do {                                                                                       \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, first);                                                               \
+		for (n = 1; va_arg(ap, char *); n++)                                               \
+			;                                                                          \
+		va_end(ap);                                                                        \
+	} while (0)
 
 /* Copies the arguments into argv, and the argument after the NULL into *envp. */
-#define COLLECT(first, argv, n, envp) do {				\
-	char *const **env_ = (envp);					\
-	va_list ap;							\
-									\
-	va_start(ap, first);						\
-	argv[0] = (char *)(uintptr_t)first;				\
-	for (size_t i_ = 1; i_ <= n; i_++)				\
-		argv[i_] = va_arg(ap, char *);				\
-	if (env_)							\
-		*env_ = va_arg(ap, char *const *);			\
-	va_end(ap);							\
-} while (0)
+#define COLLECT(first, argv, n, envp)                                                              \
+	do {                                                                                       \
+		char *const **env_ = (envp);                                                       \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, first);                                                               \
+		argv[0] = (char *)(uintptr_t)first;                                                \
+		for (size_t i_ = 1; i_ <= n; i_++)                                                 \
+			argv[i_] = va_arg(ap, char *);                                             \
+		if (env_)                                                                          \
+			*env_ = va_arg(ap, char *const *);                                         \
+		va_end(ap);                                                                        \
+	} while (0)
 
 GT_EXPORT int NAME(execl)(const char *path, const char *first, ...)
 {

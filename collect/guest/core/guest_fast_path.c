@@ -18,8 +18,8 @@
 #include "collect/guest/core/guest_fast_path.h"
 #include "collect/guest/core/guest_args.h"
 
-__attribute__((noinline, cold))
-int32_t gt_call_record_slow(int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n)
+__attribute__((noinline, cold)) int32_t gt_call_record_slow(
+	int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n)
 {
 	struct gt_call c = { .t = gt_self, .start = start, .end = end, .id = (uint16_t)id };
 
@@ -28,31 +28,38 @@ int32_t gt_call_record_slow(int32_t ret, uint64_t start, uint64_t end, uint32_t 
 }
 
 #if defined(GT_ARCH_PLAIN) && !defined(GT_HOSTED)
-_Static_assert(offsetof(struct gt_tcb, ring) == GT_TCB_RING && offsetof(struct gt_tcb, base) == GT_TCB_BASE &&
-	       offsetof(struct gt_tcb, position) == GT_TCB_POSITION && offsetof(struct gt_tcb, limit) == GT_TCB_LIMIT &&
-	       offsetof(struct gt_tcb, depth) == GT_TCB_DEPTH && offsetof(struct gt_tcb, frames) == GT_TCB_FRAME &&
-	       offsetof(struct gt_tcb, fast) == GT_TCB_FAST, "arch_*.h knows the control block");
-#define FROM_WORD(field) (offsetof(struct gt_ring_thread, open[0].field) - offsetof(struct gt_ring_thread, word))
-_Static_assert(offsetof(struct gt_ring_thread, word) == GT_RING_WORD && FROM_WORD(start) == GT_WORD_START &&
-	       FROM_WORD(id) == GT_WORD_ID && FROM_WORD(pass) == GT_WORD_PASS, "arch_*.h knows the ring");
+_Static_assert(offsetof(struct gt_tcb, ring) == GT_TCB_RING &&
+		offsetof(struct gt_tcb, base) == GT_TCB_BASE &&
+		offsetof(struct gt_tcb, position) == GT_TCB_POSITION &&
+		offsetof(struct gt_tcb, limit) == GT_TCB_LIMIT &&
+		offsetof(struct gt_tcb, depth) == GT_TCB_DEPTH &&
+		offsetof(struct gt_tcb, frames) == GT_TCB_FRAME &&
+		offsetof(struct gt_tcb, fast) == GT_TCB_FAST,
+	"arch_*.h knows the control block");
+#define FROM_WORD(field)                                                                           \
+	(offsetof(struct gt_ring_thread, open[0].field) - offsetof(struct gt_ring_thread, word))
+_Static_assert(offsetof(struct gt_ring_thread, word) == GT_RING_WORD &&
+		FROM_WORD(start) == GT_WORD_START && FROM_WORD(id) == GT_WORD_ID &&
+		FROM_WORD(pass) == GT_WORD_PASS,
+	"arch_*.h knows the ring");
 GT_ARCH_PLAIN_BODY(gt_fast_call, gt_self, gt_typed, gt_call_record_slow);
 #else
 typedef int32_t six_words(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
 /* The code of the exit from the fast path is in other cache lines. */
-static __attribute__((noinline, cold))
-int32_t call_typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
+static __attribute__((noinline, cold)) int32_t call_typed(
+	uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
-	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* frame of
-										 * gt_fast_call,
-										 * which jumps
-										 * here */
+	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0)); /* frame of
+										* gt_fast_call,
+										* which jumps
+										* here */
 	return ((six_words *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
 }
 
 /* Registers without a parameter of the function are passed on unchanged. */
-__attribute__((noinline, aligned(64)))
-int32_t gt_fast_call(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
+__attribute__((noinline, aligned(64))) int32_t gt_fast_call(
+	uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
 	struct gt_tcb *t = gt_self;
 	six_words *real = (six_words *)t->fast[id];
@@ -84,8 +91,7 @@ int32_t gt_fast_call(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_
 }
 #endif
 
-__attribute__((hot))
-void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
+__attribute__((hot)) void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
 {
 	struct gt_ring_open *o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
 	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS;
@@ -108,8 +114,8 @@ static inline void prefetch_next(const uint64_t *rec)
 		gt_prefetch_to_write(rec + 8 * line);
 }
 
-__attribute__((hot))
-int32_t gt_keyed_call_end(struct gt_tcb *t, const struct gt_keyed_call *k, int32_t ret)
+__attribute__((hot)) int32_t gt_keyed_call_end(
+	struct gt_tcb *t, const struct gt_keyed_call *k, int32_t ret)
 {
 	uint64_t end = gt_ticks(), at, *rec;
 

@@ -33,11 +33,11 @@
 #endif
 
 #define NVIDIA_MAJOR 195
-#define SIMULATED (1ULL << 63)	/* internal, not recorded */
+#define SIMULATED (1ULL << 63) /* internal, not recorded */
 
 /* ---- identification of a file ---- */
 
-static int32_t uvm_major, caps_major;	/* 0: not read yet; -1: there is no such device */
+static int32_t uvm_major, caps_major; /* 0: not read yet; -1: there is no such device */
 
 static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
@@ -74,7 +74,9 @@ static uint64_t char_file(dev_t dev)
 	uint32_t min = minor(dev);
 
 	if (maj == NVIDIA_MAJOR)
-		return min == 255 ? file(GT_DEV_CTL, min) : min == 254 ? file(GT_DEV_MODESET, min) : file(GT_DEV_GPU, min);
+		return min == 255    ? file(GT_DEV_CTL, min)
+			: min == 254 ? file(GT_DEV_MODESET, min)
+				     : file(GT_DEV_GPU, min);
 	if (!__atomic_load_n(&uvm_major, __ATOMIC_ACQUIRE))
 		read_majors();
 	if (maj == uvm_major)
@@ -95,7 +97,8 @@ static uint64_t simulated_file(int fd)
 		digits[--i] = (char)('0' + v % 10);
 	while (v /= 10);
 	memcpy(link + n, digits + i, sizeof(digits) - i);
-	if (syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name) - 1) <= 0 || !starts(name, "/memfd:sim:nvidia"))
+	if (syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name) - 1) <= 0 ||
+		!starts(name, "/memfd:sim:nvidia"))
 		return 0;
 	if (starts(kind, "ctl"))
 		return SIMULATED | file(GT_DEV_CTL, 255);
@@ -134,12 +137,14 @@ static void mark_fd(int fd)
 
 static bool is_marked(int fd)
 {
-	return fd >= 0 && fd < MARKED && __atomic_load_n(&marked_fds[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
+	return fd >= 0 && fd < MARKED &&
+		__atomic_load_n(&marked_fds[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
 }
 
 static bool is_recorded_now(void)
 {
-	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
+	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside &&
+		(!gt_shared || gt_shared->ioctls);
 }
 
 /* The next definitions of these functions: libc's, or another preloaded library's. */
@@ -148,7 +153,8 @@ static void *real_functions[FUNCTIONS];
 
 void gt_ioctl_find_functions(void)
 {
-	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat", "openat64", "close", "mmap", "mmap64" };
+	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat",
+		"openat64", "close", "mmap", "mmap64" };
 
 	gt_find_next_definitions(names, real_functions, FUNCTIONS);
 }
@@ -170,22 +176,45 @@ static void *real_function(unsigned which)
  * modules: NVOS54 is control, NVOS21 and NVOS64 are alloc (they differ in size), NVOS00 is free,
  * ... Size 0 matches any size. */
 #define NOWHERE 0xffff
-static const struct layout { uint32_t nr; uint16_t size, command, status; bool uvm; } layouts[] = {
-	{ 0x2a, 32, 8, 28, false },		/* control: the command */
-	{ 0x2b, 32, 12, 28, false }, { 0x2b, 48, 12, 40, false },	/* alloc: the class */
-	{ 0x27, 0, 12, 40, false },		/* alloc memory: the class */
-	{ 0x29, 16, NOWHERE, 12, false }, { 0x34, 28, NOWHERE, 24, false },
-	{ 0x4e, 0, NOWHERE, 40, false }, { 0x4f, 0, NOWHERE, 24, false },
+static const struct layout {
+	uint32_t nr;
+	uint16_t size, command, status;
+	bool uvm;
+} layouts[] = {
+	{ 0x2a, 32, 8, 28, false }, /* control: the command */
+	{ 0x2b, 32, 12, 28, false },
+	{ 0x2b, 48, 12, 40, false }, /* alloc: the class */
+	{ 0x27, 0, 12, 40, false },  /* alloc memory: the class */
+	{ 0x29, 16, NOWHERE, 12, false },
+	{ 0x34, 28, NOWHERE, 24, false },
+	{ 0x4e, 0, NOWHERE, 40, false },
+	{ 0x4f, 0, NOWHERE, 24, false },
 	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their
 	 * groups; ... */
-	{ 0x30000001, 0, NOWHERE, 8, true }, { 23, 0, NOWHERE, 8, true }, { 24, 0, NOWHERE, 8, true },
-	{ 25, 0, NOWHERE, 28, true }, { 26, 0, NOWHERE, 16, true }, { 27, 0, NOWHERE, 48, true }, { 28, 0, NOWHERE, 24, true },
-	{ 29, 0, NOWHERE, 32, true }, { 30, 0, NOWHERE, 32, true }, { 31, 0, NOWHERE, 24, true }, { 34, 0, NOWHERE, 16, true },
-	{ 37, 0, NOWHERE, 36, true }, { 38, 0, NOWHERE, 16, true }, { 39, 0, NOWHERE, 4, true }, { 72, 0, NOWHERE, 16, true },
-	{ 73, 0, NOWHERE, 16, true }, { 75, 0, NOWHERE, 4, true },
+	{ 0x30000001, 0, NOWHERE, 8, true },
+	{ 23, 0, NOWHERE, 8, true },
+	{ 24, 0, NOWHERE, 8, true },
+	{ 25, 0, NOWHERE, 28, true },
+	{ 26, 0, NOWHERE, 16, true },
+	{ 27, 0, NOWHERE, 48, true },
+	{ 28, 0, NOWHERE, 24, true },
+	{ 29, 0, NOWHERE, 32, true },
+	{ 30, 0, NOWHERE, 32, true },
+	{ 31, 0, NOWHERE, 24, true },
+	{ 34, 0, NOWHERE, 16, true },
+	{ 37, 0, NOWHERE, 36, true },
+	{ 38, 0, NOWHERE, 16, true },
+	{ 39, 0, NOWHERE, 4, true },
+	{ 72, 0, NOWHERE, 16, true },
+	{ 73, 0, NOWHERE, 16, true },
+	{ 75, 0, NOWHERE, 4, true },
 };
 
-struct request { uint32_t nr, size; const uint8_t *body; bool uvm; };
+struct request {
+	uint32_t nr, size;
+	const uint8_t *body;
+	bool uvm;
+};
 
 /* { u32 nr, u32 size, u64 pointer }: for structs too large for a request number */
 #define NV_XFER 211
@@ -209,7 +238,8 @@ static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
 }
 
 /* The kernel has just read and written this memory, so it is safe to read. */
-static void decode(uint64_t f, unsigned long number, const void *arg, uint64_t *command, uint64_t *status)
+static void decode(
+	uint64_t f, unsigned long number, const void *arg, uint64_t *command, uint64_t *status)
 {
 	struct request r = unwrap(f, number, arg);
 	uint32_t v;
@@ -217,7 +247,8 @@ static void decode(uint64_t f, unsigned long number, const void *arg, uint64_t *
 	for (size_t i = 0; r.body && i < sizeof(layouts) / sizeof(*layouts); i++) {
 		const struct layout *l = &layouts[i];
 
-		if (l->nr != r.nr || l->uvm != r.uvm || (l->size && l->size != r.size) || (!r.uvm && r.size < l->status + 4u))
+		if (l->nr != r.nr || l->uvm != r.uvm || (l->size && l->size != r.size) ||
+			(!r.uvm && r.size < l->status + 4u))
 			continue;
 		if (l->command != NOWHERE) {
 			memcpy(&v, r.body + l->command, 4);
@@ -243,7 +274,8 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...);
 
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
-	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))real_function(IOCTL);
+	int (*real)(int, unsigned long, void *) =
+		(int (*)(int, unsigned long, void *))real_function(IOCTL);
 	uint64_t words[GT_IOCTL_ARGS] = { 0, number, 0, UINT64_MAX };
 	struct gt_call c;
 	va_list args;
@@ -253,7 +285,8 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	va_start(args, number);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (!may_be_ours(number) || !is_recorded_now() || !(words[0] = file_of(fd)) || !gt_call_enter(&c, GT_ID_IOCTL))
+	if (!may_be_ours(number) || !is_recorded_now() || !(words[0] = file_of(fd)) ||
+		!gt_call_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
 	words[0] &= ~SIMULATED;
 	memcpy(gt_call_claim_entry(&c)->args, words, 2 * sizeof(*words));
@@ -262,8 +295,8 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	gt_call_stop(&c);
 	error = rc < 0 ? errno : 0;
 	if (error == ENOTTY && file_of(fd) & SIMULATED)
-		error = 0;	/* the simulator has answered the request; the kernel does not
-				 * know its file */
+		error = 0; /* the simulator has answered the request; the kernel does not
+			    * know its file */
 	if (!error)
 		decode(words[0], number, arg, &words[2], &words[3]);
 	gt_call_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
@@ -291,34 +324,38 @@ static mode_t mode_of(int flags, va_list args)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name, which)								\
-GT_EXPORT int name(const char *path, int flags, ...)						\
-{												\
-	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))real_function(which);	\
-	bool on = is_recorded_now();									\
-	uint64_t start = on ? gt_now(gt_self) : 0;						\
-	va_list args;										\
-	mode_t mode;										\
-												\
-	va_start(args, flags);									\
-	mode = mode_of(flags, args);								\
-	va_end(args);										\
-	return on ? opened(real(path, flags, mode), start, path) : real(path, flags, mode);	\
-}
-#define DEFINE_OPENAT(name, which)								\
-GT_EXPORT int name(int at, const char *path, int flags, ...)					\
-{												\
-	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))real_function(which);	\
-	bool on = is_recorded_now();									\
-	uint64_t start = on ? gt_now(gt_self) : 0;						\
-	va_list args;										\
-	mode_t mode;										\
-												\
-	va_start(args, flags);									\
-	mode = mode_of(flags, args);								\
-	va_end(args);										\
-	return on ? opened(real(at, path, flags, mode), start, path) : real(at, path, flags, mode);	\
-}
+#define DEFINE_OPEN(name, which)                                                                   \
+	GT_EXPORT int name(const char *path, int flags, ...)                                       \
+	{                                                                                          \
+		int (*real)(const char *, int, mode_t) =                                           \
+			(int (*)(const char *, int, mode_t))real_function(which);                  \
+		bool on = is_recorded_now();                                                       \
+		uint64_t start = on ? gt_now(gt_self) : 0;                                         \
+		va_list args;                                                                      \
+		mode_t mode;                                                                       \
+                                                                                                   \
+		va_start(args, flags);                                                             \
+		mode = mode_of(flags, args);                                                       \
+		va_end(args);                                                                      \
+		return on ? opened(real(path, flags, mode), start, path)                           \
+			  : real(path, flags, mode);                                               \
+	}
+#define DEFINE_OPENAT(name, which)                                                                 \
+	GT_EXPORT int name(int at, const char *path, int flags, ...)                               \
+	{                                                                                          \
+		int (*real)(int, const char *, int, mode_t) =                                      \
+			(int (*)(int, const char *, int, mode_t))real_function(which);             \
+		bool on = is_recorded_now();                                                       \
+		uint64_t start = on ? gt_now(gt_self) : 0;                                         \
+		va_list args;                                                                      \
+		mode_t mode;                                                                       \
+                                                                                                   \
+		va_start(args, flags);                                                             \
+		mode = mode_of(flags, args);                                                       \
+		va_end(args);                                                                      \
+		return on ? opened(real(at, path, flags, mode), start, path)                       \
+			  : real(at, path, flags, mode);                                           \
+	}
 DEFINE_OPEN(open, OPEN)
 DEFINE_OPEN(open64, OPEN64)
 DEFINE_OPENAT(openat, OPENAT)
@@ -341,23 +378,26 @@ GT_EXPORT int close(int fd)
 	return rc;
 }
 
-#define DEFINE_MMAP(name, which, offset_type)							\
-GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)	\
-{												\
-	void *(*real)(void *, size_t, int, int, int, offset_type) =					\
-		(void *(*)(void *, size_t, int, int, int, offset_type))real_function(which);		\
-	uint64_t words[2] = { 0, bytes }, start;						\
-	int saved;										\
-	void *p;										\
-												\
-	if (!is_marked(fd) || !is_recorded_now() || !(words[0] = file_of(fd) & ~SIMULATED))		\
-		return real(want, bytes, prot, flags, fd, offset);				\
-	start = gt_now(gt_self);								\
-	p = real(want, bytes, prot, flags, fd, offset);						\
-	saved = errno;										\
-	gt_call_record_finished(GT_ID_MMAP, start, gt_now(gt_self), p == MAP_FAILED ? -saved : 0, words, 2);	\
-	errno = saved;										\
-	return p;										\
-}
+#define DEFINE_MMAP(name, which, offset_type)                                                      \
+	GT_EXPORT void *name(                                                                      \
+		void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)         \
+	{                                                                                          \
+		void *(*real)(void *, size_t, int, int, int, offset_type) = (void *(*)(void *,     \
+			size_t, int, int, int, offset_type))real_function(which);                  \
+		uint64_t words[2] = { 0, bytes }, start;                                           \
+		int saved;                                                                         \
+		void *p;                                                                           \
+                                                                                                   \
+		if (!is_marked(fd) || !is_recorded_now() ||                                        \
+			!(words[0] = file_of(fd) & ~SIMULATED))                                    \
+			return real(want, bytes, prot, flags, fd, offset);                         \
+		start = gt_now(gt_self);                                                           \
+		p = real(want, bytes, prot, flags, fd, offset);                                    \
+		saved = errno;                                                                     \
+		gt_call_record_finished(GT_ID_MMAP, start, gt_now(gt_self),                        \
+			p == MAP_FAILED ? -saved : 0, words, 2);                                   \
+		errno = saved;                                                                     \
+		return p;                                                                          \
+	}
 DEFINE_MMAP(mmap, MMAP, off_t)
 DEFINE_MMAP(mmap64, MMAP64, off64_t)

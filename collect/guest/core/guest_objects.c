@@ -36,18 +36,24 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define UNMAPPED 64		/* entries of unmapped libraries: at most those that one dlclose
-				 * unloads */
+#define UNMAPPED                                                                                   \
+	64 /* entries of unmapped libraries: at most those that one dlclose                        \
+	    * unloads */
 
-struct list_state { uint32_t same_process, verified; };
-static struct list_state *list_state;	/* the kernel clears it in a forked child; NULL: not
-					 * allocated yet */
-static const struct r_debug *list;	/* NULL: this loader has no list */
-static struct dl_phdr_info program;	/* the list has no program headers of the program */
+struct list_state {
+	uint32_t same_process, verified;
+};
+static struct list_state *list_state; /* the kernel clears it in a forked child; NULL: not
+				       * allocated yet */
+static const struct r_debug *list;    /* NULL: this loader has no list */
+static struct dl_phdr_info program;   /* the list has no program headers of the program */
 static const struct link_map *unmapped[UNMAPPED];
 static uintptr_t page_bytes;
 
-static bool forked(void) { return list && list_state && !__atomic_load_n(&list_state->same_process, __ATOMIC_RELAXED); }
+static bool forked(void)
+{
+	return list && list_state && !__atomic_load_n(&list_state->same_process, __ATOMIC_RELAXED);
+}
 
 /* ---- the loader's list ---- */
 
@@ -92,7 +98,9 @@ static bool describe(const struct link_map *m, struct dl_phdr_info *info)
 	}
 	if (!m->l_addr || !m->l_ld || is_unmapped(m) || memcmp(head->e_ident, ELFMAG, SELFMAG))
 		return false;
-	*info = (struct dl_phdr_info){ .dlpi_addr = m->l_addr, .dlpi_name = m->l_name, .dlpi_phnum = head->e_phnum,
+	*info = (struct dl_phdr_info){ .dlpi_addr = m->l_addr,
+		.dlpi_name = m->l_name,
+		.dlpi_phnum = head->e_phnum,
 		.dlpi_phdr = (const ElfW(Phdr) *)(m->l_addr + head->e_phoff) };
 	return true;
 }
@@ -109,7 +117,10 @@ static int walk(gt_object_visit *visit, void *arg)
 	return code;
 }
 
-int gt_for_each_object(gt_object_visit *visit, void *arg) { return forked() ? walk(visit, arg) : dl_iterate_phdr(visit, arg); }
+int gt_for_each_object(gt_object_visit *visit, void *arg)
+{
+	return forked() ? walk(visit, arg) : dl_iterate_phdr(visit, arg);
+}
 
 void gt_objects_verify(void)
 {
@@ -122,8 +133,11 @@ void gt_objects_verify(void)
 
 /* ---- locks of the loader ---- */
 
-static int stop_at_first(struct dl_phdr_info *info, size_t size, void *arg) { return (void)info, (void)size, (void)arg, 1; }
-static void do_nothing(void) { }
+static int stop_at_first(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	return (void)info, (void)size, (void)arg, 1;
+}
+static void do_nothing(void) {}
 
 /* Takes the locks that dlopen and atexit take, then sets *free and wakes the waiter. */
 static void *take_locks(void *free)
@@ -139,7 +153,8 @@ static void *take_locks(void *free)
 bool gt_start_thread(void *(*run)(void *), void *arg)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc_function("pthread_create");
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+			void *))gt_find_libc_function("pthread_create");
 	sigset_t all, old;
 	pthread_t thread;
 	int failed;
@@ -155,8 +170,8 @@ bool gt_start_thread(void *(*run)(void *), void *arg)
 
 bool gt_locks_are_free(void)
 {
-	static uint32_t free;		/* not on the stack: a thread that waits for ever has its
-					 * address */
+	static uint32_t free; /* not on the stack: a thread that waits for ever has its
+			       * address */
 	const struct timespec wait = { .tv_nsec = 50000000 };
 
 	if (!forked())
@@ -178,7 +193,9 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *arg)
 	program = *info;
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			for (const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
+			for (const ElfW(Dyn) *d = (const void *)(info->dlpi_addr +
+				     info->dlpi_phdr[i].p_vaddr);
+				d->d_tag != DT_NULL; d++)
 				if (d->d_tag == DT_DEBUG)
 					list = (const struct r_debug *)d->d_un.d_ptr;
 	return 1;
@@ -186,10 +203,11 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *arg)
 
 static void make_state(void)
 {
-	long p = syscall(SYS_mmap, NULL, sizeof(*list_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	long p = syscall(SYS_mmap, NULL, sizeof(*list_state), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 
 	if (p == -1 || syscall(SYS_madvise, p, sizeof(*list_state), MADV_WIPEONFORK))
-		return;		/* before Linux 4.14; nothing is traced there */
+		return; /* before Linux 4.14; nothing is traced there */
 	((struct list_state *)p)->same_process = 1;
 	__atomic_store_n(&list_state, (struct list_state *)p, __ATOMIC_RELEASE);
 }

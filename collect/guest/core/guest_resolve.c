@@ -18,13 +18,14 @@
 
 void *gt_real[GT_API_MAX];
 uint32_t gt_driver_generation = 1;
-void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
+void *(*gt_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
 
 /* Calls of a function that is never recorded need no wrapper: the program gets the real function,
  * and its calls cost nothing extra. The gates, which say this, are constant after the attach. */
 static bool is_never_recorded(uint32_t id)
 {
-	return !gt_after_by_id[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
+	return !gt_after_by_id[id] &&
+		(gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
 }
 
 /* Stores the real function behind a wrapper. Returns the address for the program: the wrapper, or
@@ -91,12 +92,16 @@ static bool exports_too(const void *caller, const char *name)
 	return gt_object_at(caller, &o) && gt_object_symbol(&o, name);
 }
 
-static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = value, .answered = 1 }; }
+static struct gt_tail answer(void *value)
+{
+	return (struct gt_tail){ .value = value, .answered = 1 };
+}
 
 /* Returns the result for a function that the real lookup has found. */
 static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
 {
-	return answer(gt_is_driver_code(caller) || exports_too(caller, name) ? real : set_real(id, real));
+	return answer(
+		gt_is_driver_code(caller) || exports_too(caller, name) ? real : set_real(id, real));
 }
 
 static struct gt_tail by_default(const char *name, uint32_t id, const void *caller)
@@ -111,7 +116,7 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 	void *real = gt_real_dlsym(handle, name);
 	struct gt_object o;
 
-	if (real && gt_is_guest_code(real))	/* the handle of the main program */
+	if (real && gt_is_guest_code(real)) /* the handle of the main program */
 		return by_default(name, id, caller);
 	if (!real || !gt_object_at(real, &o) || !gt_object_named(&o, "libcuda.so"))
 		return answer(real);
@@ -134,20 +139,25 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 	if (!ours || handle == RTLD_NEXT || gt_is_driver_code(caller))
 		return go_on;
 	if (handle == RTLD_DEFAULT)
-		return gt_real_dlsym(RTLD_NEXT, name) || (gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so"))
-			? go_on : answer(NULL);
+		return gt_real_dlsym(RTLD_NEXT, name) ||
+				(gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so"))
+			? go_on
+			: answer(NULL);
 	real = gt_real_dlsym(handle, name);
-	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
+	return answer(
+		real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
 }
 
 void gt_dlsym_find_function(void)
 {
 	if (!gt_real_dlsym)
-		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next_definition("dlsym", NULL);
+		gt_real_dlsym =
+			(void *(*)(void *, const char *))gt_find_next_definition("dlsym", NULL);
 }
 
 /* The jump below calls it with dlsym's arguments and return address. */
-struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
+struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
+	__attribute__((visibility("hidden"), used));
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 {
 	static const struct gt_tail go_on = { NULL, 0 };
@@ -175,11 +185,12 @@ GT_TAIL_JUMP(dlsym, gt_dlsym_hook, gt_real_dlsym);
 
 /* ---- cuGetProcAddress ---- */
 
-#define NEWEST 13000		/* the table's CUDA version */
+#define NEWEST 13000 /* the table's CUDA version */
 enum { PER_THREAD = 2 };
 
 /* Builds "base[_vN][suffix]"; false: it does not fit. */
-static bool build_name(char to[128], const char *base, size_t len, unsigned version, const char *suffix)
+static bool build_name(
+	char to[128], const char *base, size_t len, unsigned version, const char *suffix)
 {
 	if (len + 12 > 128)
 		return false;
@@ -203,8 +214,10 @@ static uint32_t by_rule(const char *name, size_t len, int version, bool per_thre
 
 	for (unsigned s = per_thread ? 0 : 2; s < 3 && best == GT_NONE; s++)
 		for (unsigned v = 1; v <= 9; v++)
-			if (build_name(full, name, len, v, suffixes[s]) && (id = gt_api_find(full)) != GT_NONE &&
-			    gt_api[id].since <= (uint32_t)version && (best == GT_NONE || gt_api[id].since >= gt_api[best].since))
+			if (build_name(full, name, len, v, suffixes[s]) &&
+				(id = gt_api_find(full)) != GT_NONE &&
+				gt_api[id].since <= (uint32_t)version &&
+				(best == GT_NONE || gt_api[id].since >= gt_api[best].since))
 				best = id;
 	return best;
 }
@@ -212,8 +225,8 @@ static uint32_t by_rule(const char *name, size_t len, int version, bool per_thre
 /* The exported function at this address. If several names share the address, they are one
  * function: the entry `first`, found by rule, has priority. *exported: at least one name has this
  * address. */
-static uint32_t by_address(const struct gt_object *o, const char *name, size_t len, const void *function, uint32_t first,
-			   bool *exported)
+static uint32_t by_address(const struct gt_object *o, const char *name, size_t len,
+	const void *function, uint32_t first, bool *exported)
 {
 	static const char *const suffixes[] = { "", "_ptsz", "_ptds" };
 	uint32_t found = GT_NONE;
@@ -225,7 +238,8 @@ static uint32_t by_address(const struct gt_object *o, const char *name, size_t l
 	*exported = false;
 	for (unsigned s = 0; s < 3; s++)
 		for (unsigned v = 1; v <= 9; v++)
-			if (build_name(full, name, len, v, suffixes[s]) && gt_object_symbol(o, full) == function) {
+			if (build_name(full, name, len, v, suffixes[s]) &&
+				gt_object_symbol(o, full) == function) {
 				*exported = true;
 				if (found == GT_NONE)
 					found = gt_api_find(full);
@@ -245,8 +259,8 @@ static uint32_t identify(const char *name, void *function, int version, uint64_t
 	found = by_address(&o, name, len, function, id, &exported);
 	if (exported)
 		return found;
-	return version <= NEWEST ? id : GT_NONE;	/* newer than the table: possibly a
-							 * version that the table lacks */
+	return version <= NEWEST ? id : GT_NONE; /* newer than the table: possibly a
+						  * version that the table lacks */
 }
 
 /* cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags, ...) */
@@ -257,7 +271,8 @@ void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
 	int saved = errno;
 	uint32_t id;
 
-	if (ret || !name || !function || !*function || gt_is_driver_code(caller) || gt_is_guest_code(*function))
+	if (ret || !name || !function || !*function || gt_is_driver_code(caller) ||
+		gt_is_guest_code(*function))
 		return;
 	id = identify(name, *function, (int)w[2], w[3]);
 	if (id == GT_NONE)

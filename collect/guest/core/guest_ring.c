@@ -8,14 +8,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STACK (16u << 20)	/* bytes; addresses further apart are on two different stacks */
+#define STACK (16u << 20) /* bytes; addresses further apart are on two different stacks */
 #define TEXT_MAX (30u << 10)
-#define UNCERTAIN_MAX 8		/* calls during which an entry without a start is tolerated */
+#define UNCERTAIN_MAX 8 /* calls during which an entry without a start is tolerated */
 
 /* ---- counts of calls without a record ---- */
 
-void gt_ring_count_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
-void gt_ring_count_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
+void gt_ring_count_abandoned(struct gt_tcb *t)
+{
+	__atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED);
+}
+void gt_ring_count_in_handler(struct gt_tcb *t)
+{
+	__atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED);
+}
 
 /* ---- entry ---- */
 
@@ -60,7 +66,8 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 	gt_ring_pop_abandoned(t, frame);
 	if (gt_shared->gate[c->id] == GT_GATE_OFF)
 		return false;
-	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->calls_seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
+	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE &&
+		t->calls_seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
 		__atomic_store_n(&t->ring->sampled_out, t->ring->sampled_out + 1, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -81,7 +88,8 @@ bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 
 static struct gt_ring_chunk *chunk(uint32_t i)
 {
-	return (void *)((uint8_t *)gt_shared + gt_shared->chunks_at + (uint64_t)i * gt_shared->chunk_bytes);
+	return (void *)((uint8_t *)gt_shared + gt_shared->chunks_at +
+		(uint64_t)i * gt_shared->chunk_bytes);
 }
 
 static uint64_t payload(void) { return gt_shared->chunk_bytes - sizeof(struct gt_ring_chunk); }
@@ -95,8 +103,10 @@ static uint32_t pop(void)
 	do {
 		if ((uint32_t)head >= gt_shared->nchunks)
 			return GT_RING_NIL;
-		below = head >> 32 << 32 | __atomic_load_n(&chunk((uint32_t)head)->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(&gt_shared->free_head, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+		below = head >> 32 << 32 |
+			__atomic_load_n(&chunk((uint32_t)head)->next, __ATOMIC_RELAXED);
+	} while (!__atomic_compare_exchange_n(
+		&gt_shared->free_head, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
 	__atomic_fetch_sub(&gt_shared->free_count, 1, __ATOMIC_RELAXED);
 	return (uint32_t)head;
 }
@@ -115,7 +125,8 @@ static bool may_hold_more(const struct gt_tcb *t)
 	uint64_t drained = __atomic_load_n(&t->ring->consumed, __ATOMIC_ACQUIRE) / payload();
 	uint64_t filled = t->chunk == GT_RING_NIL ? 0 : t->number + 1;
 
-	return (filled - drained + 1) * gt_shared->chunk_bytes <= gt_shared->ring_max || filled <= drained;
+	return (filled - drained + 1) * gt_shared->chunk_bytes <= gt_shared->ring_max ||
+		filled <= drained;
 }
 
 bool gt_ring_take_chunk(struct gt_tcb *t)
@@ -149,7 +160,7 @@ bool gt_ring_take_chunk(struct gt_tcb *t)
 static bool owns_slot(const struct gt_tcb *t)
 {
 	return __atomic_load_n(&t->ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_LIVE &&
-	       __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation;
+		__atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation;
 }
 
 /* --lossless: waits until a chunk is free. False: the recorder has died or does not drain this
@@ -181,7 +192,7 @@ static bool wait_for_chunk(struct gt_tcb *t)
 
 uint8_t *gt_ring_reserve(struct gt_tcb *t, uint32_t bytes)
 {
-	if (!t->ring)		/* cleared: this is a child that was forked inside this call */
+	if (!t->ring) /* cleared: this is a child that was forked inside this call */
 		return NULL;
 	if (t->position + bytes > t->limit) {
 		if (bytes > payload())
@@ -208,7 +219,8 @@ void gt_ring_count_drop(struct gt_tcb *t, uint64_t from, uint64_t to)
 
 /* ---- exit ---- */
 
-static void put_call(struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
+static void put_call(
+	struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
 {
 	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n;
 	struct gt_rec *rec = (struct gt_rec *)gt_ring_reserve(t, bytes);
@@ -238,10 +250,11 @@ void gt_call_record_words(const struct gt_call *c, int32_t ret, const uint64_t *
 		t->depth = 0;
 }
 
-void gt_call_record_finished(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
+void gt_call_record_finished(
+	uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
 {
-	bool known = gt_self->ring;	/* false: the times were read before the session's clock
-					 * was known */
+	bool known = gt_self->ring; /* false: the times were read before the session's clock
+				     * was known */
 	struct gt_call c;
 
 	if (!gt_call_enter(&c, id))
@@ -256,7 +269,8 @@ void gt_call_record_finished(uint32_t id, uint64_t start, uint64_t end, int32_t 
 
 uint32_t gt_ring_text_length(const char *text)
 {
-	uint64_t most = payload() - 2 * sizeof(struct gt_rec) - sizeof(((struct gt_ring_thread *)0)->name);
+	uint64_t most =
+		payload() - 2 * sizeof(struct gt_rec) - sizeof(((struct gt_ring_thread *)0)->name);
 
 	return (uint32_t)strnlen(text, most < TEXT_MAX ? most : TEXT_MAX);
 }
@@ -288,7 +302,8 @@ static bool publish(struct gt_tcb *t, uint32_t words, uint32_t depth)
 	return true;
 }
 
-bool gt_ring_put_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
+bool gt_ring_put_text(
+	struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
 {
 	uint32_t words = (len + 7) / 8, depth = t->depth;
 	struct gt_rec *rec = begin(t, kind, words);
@@ -303,7 +318,8 @@ bool gt_ring_put_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, c
 	return publish(t, words, depth);
 }
 
-bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
+bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end,
+	const uint64_t *words, uint32_t n)
 {
 	uint32_t depth = t->depth;
 	struct gt_rec *rec = begin(t, GT_REC_EVENT, n);
@@ -335,11 +351,12 @@ void gt_record_unknown_function(const char *name)
 	struct gt_call c = { .t = gt_self };
 	uint64_t hash;
 
-	if (!__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || gt_inside || (!c.t->ring && !gt_register_thread()))
+	if (!__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || gt_inside ||
+		(!c.t->ring && !gt_register_thread()))
 		return;
 	c.t = gt_self;
-	hash = ~gt_ring_hash(name, gt_ring_text_length(name));	/* the complement is a separate
-								 * key in sent_texts */
+	hash = ~gt_ring_hash(name, gt_ring_text_length(name)); /* the complement is a separate
+								* key in sent_texts */
 	if (c.t->sent_texts[hash % GT_SENT_TEXTS] == hash)
 		return;
 	gt_debug("not in the table:", name, 0);

@@ -27,29 +27,30 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define CONNECT_S 10			/* seconds to wait for the connection and its answer */
-#define SLOT_WAIT_S 10			/* seconds that a new thread waits for a slot under
-					 * --lossless */
+#define CONNECT_S 10 /* seconds to wait for the connection and its answer */
+#define SLOT_WAIT_S                                                                                \
+	10 /* seconds that a new thread waits for a slot under                                     \
+	    * --lossless */
 
 static struct gt_tcb unregistered;
 static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &unregistered;
 __thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
-static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;	/* after a failed
-										 * registration:
-										 * calls that pass
-										 * before the next
-										 * attempt */
+static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS; /* after a failed
+									   * registration:
+									   * calls that pass
+									   * before the next
+									   * attempt */
 
 struct gt_session *gt_shared;
 const uint32_t *gt_recording = &one;
 struct gt_process_state *gt_process_state;
-static uint32_t attaching;	/* futex: the process id of the thread that attaches */
+static uint32_t attaching; /* futex: the process id of the thread that attaches */
 bool gt_passive;
 
 #ifdef GT_HOSTED
-const char *gt_hosted_session = "";	/* FOLDER: */
+const char *gt_hosted_session = ""; /* FOLDER: */
 #endif
 
 /* ---- small functions ---- */
@@ -111,7 +112,7 @@ void gt_stop_recording(void)
 {
 	gt_passive = true;
 	__atomic_store_n(&gt_recording, &zero, __ATOMIC_RELEASE);
-	if (gt_self->ring)	/* other threads notice it at the end of their chunks */
+	if (gt_self->ring) /* other threads notice it at the end of their chunks */
 		__atomic_store_n(&gt_self->ring->open[0].pass, 1, __ATOMIC_RELAXED);
 }
 
@@ -121,7 +122,8 @@ void gt_count_untraced(void)
 		return;
 	__atomic_fetch_add(&gt_shared->untraced, 1, __ATOMIC_RELAXED);
 	if (gt_process_state && gt_process_state->pid && gt_process_state->proc != GT_RING_NIL)
-		__atomic_fetch_add(&gt_procs()[gt_process_state->proc].untraced, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(
+			&gt_procs()[gt_process_state->proc].untraced, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- the socket ---- */
@@ -185,7 +187,7 @@ static int32_t parent_of(int32_t pid)
 		syscall(SYS_close, fd);
 	}
 	stat[n > 0 ? n : 0] = 0;
-	p = strrchr(stat, ')');		/* ") S PARENT"; any character may be before it */
+	p = strrchr(stat, ')'); /* ") S PARENT"; any character may be before it */
 	for (p = p && strlen(p) > 4 ? p + 4 : ""; *p >= '0' && *p <= '9'; p++)
 		parent = parent * 10 + (*p - '0');
 	return parent;
@@ -199,7 +201,7 @@ static bool is_trusted(int s, int32_t pid)
 	socklen_t size = sizeof(who);
 
 	if (syscall(SYS_getsockopt, s, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
-	    (pid && who.pid != pid))
+		(pid && who.pid != pid))
 		return false;
 	if (!who.uid || who.uid == (uid_t)syscall(SYS_geteuid))
 		return true;
@@ -211,8 +213,14 @@ static int receive_fd(int from)
 {
 	char byte;
 	struct iovec v = { &byte, 1 };
-	union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct msghdr m = { .msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *c;
 	uint64_t until = gt_monotonic() + CONNECT_S * 1000000000ull;
 	int fd = -1;
@@ -222,7 +230,8 @@ static int receive_fd(int from)
 		n = syscall(SYS_recvmsg, from, &m, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR && gt_monotonic() < until);
 	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len >= CMSG_LEN(sizeof(int)))
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		c->cmsg_len >= CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(int));
 	return fd;
 }
@@ -274,12 +283,13 @@ static int connect_to_recorder(void)
 static bool is_compatible(const struct gt_session *s, uint64_t bytes)
 {
 	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION &&
-	       s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
-	       s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
-	       s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
-	       s->bits_at + GT_BITS * s->bits_bytes <= bytes &&
-	       (s->nprocs > s->nthreads ? s->nprocs : s->nthreads) / 8 + 8 <= s->bits_bytes &&
-	       s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes && s->chunk_bytes >= 1024 && s->nthreads;
+		s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
+		s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
+		s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
+		s->bits_at + GT_BITS * s->bits_bytes <= bytes &&
+		(s->nprocs > s->nthreads ? s->nprocs : s->nthreads) / 8 + 8 <= s->bits_bytes &&
+		s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes &&
+		s->chunk_bytes >= 1024 && s->nthreads;
 }
 
 static void *map(size_t bytes, int flags, int fd)
@@ -317,9 +327,9 @@ static bool map_own(void)
 	size_t bytes = sizeof(struct gt_process_state) + tcbs_max() * sizeof(struct gt_tcb);
 	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
-	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a
-									 * forked child would
-									 * share our rings */
+	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) { /* before Linux 4.14: a
+								     * forked child would
+								     * share our rings */
 		gt_debug("cannot trace:", "madvise(MADV_WIPEONFORK)", errno);
 		syscall(SYS_munmap, p, bytes);
 		p = NULL;
@@ -332,7 +342,8 @@ static bool claim_slot(uint32_t *state)
 {
 	uint32_t expected = GT_SLOT_FREE;
 
-	return __atomic_compare_exchange_n(state, &expected, GT_SLOT_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(
+		state, &expected, GT_SLOT_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 static void read_comm(char comm[16])
@@ -347,7 +358,9 @@ static void read_comm(char comm[16])
 
 static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
 {
-	return (uint64_t *)((uint8_t *)gt_shared + gt_shared->bits_at + which * gt_shared->bits_bytes) + i / 64;
+	return (uint64_t *)((uint8_t *)gt_shared + gt_shared->bits_at +
+		       which * gt_shared->bits_bytes) +
+		i / 64;
 }
 
 /* Sets the bit that makes the recorder look at slot i, which is LIVE now. */
@@ -388,8 +401,8 @@ static uint32_t take_proc(int32_t pid)
 static bool attach(int32_t pid)
 {
 	int fd = connect_to_recorder();
-	bool ok = fd >= 0 || gt_shared;		/* a forked child without a connection still has
-						 * the memory */
+	bool ok = fd >= 0 || gt_shared; /* a forked child without a connection still has
+					 * the memory */
 
 	gt_objects_verify();
 	if (ok && !gt_shared)
@@ -404,7 +417,8 @@ static bool attach(int32_t pid)
 	gt_process_state->proc = take_proc(pid);
 	__atomic_store_n(&gt_process_state->pid, pid, __ATOMIC_RELEASE);
 	if (!gt_passive && (gt_recording == &one))
-		__atomic_store_n(&gt_recording, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
+		__atomic_store_n(&gt_recording, gt_shared->range ? &zero : &gt_shared->recording,
+			__ATOMIC_RELEASE);
 	gt_debug("attached, process slot", "", gt_process_state->proc);
 	return true;
 }
@@ -434,7 +448,8 @@ static bool attach_once(int32_t pid)
 			syscall(SYS_futex, &attaching, FUTEX_WAIT, by, &wait, NULL, 0);
 			continue;
 		}
-		if (!__atomic_compare_exchange_n(&attaching, &by, (uint32_t)pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&attaching, &by, (uint32_t)pid, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		if (!is_attached(pid))
 			attach(pid);
@@ -447,7 +462,8 @@ static bool attach_once(int32_t pid)
 void gt_set_range_active(enum gt_range_mode mode, bool on)
 {
 	if (gt_shared && gt_shared->range == mode && !gt_passive)
-		__atomic_store_n(&gt_recording, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
+		__atomic_store_n(
+			&gt_recording, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
 }
 
 /* ---- the thread ---- */
@@ -459,7 +475,8 @@ static void release_slot(struct gt_tcb *t)
 	uint32_t live = GT_SLOT_LIVE;
 
 	if (t->ring && __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation)
-		__atomic_compare_exchange_n(&t->ring->state, &live, GT_SLOT_DONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&t->ring->state, &live, GT_SLOT_DONE, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* Returns the control block of an ended thread if one is among the next 8 blocks, else an unused
@@ -470,12 +487,19 @@ static struct gt_tcb *take_tcb(int32_t tid)
 
 	used = used < tcbs_max() ? used : tcbs_max();
 	for (uint32_t k = 0; k < 8 && k < used; k++) {
-		struct gt_tcb *t = &gt_process_state->tcb[__atomic_fetch_add(&gt_process_state->next_tcb, 1, __ATOMIC_RELAXED) % used];
+		struct gt_tcb *t =
+			&gt_process_state->tcb[__atomic_fetch_add(&gt_process_state->next_tcb, 1,
+						       __ATOMIC_RELAXED) %
+				used];
 		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_process_state->pid, old, 0) || errno != ESRCH)))
+		if (old <= 0 ||
+			(old != tid &&
+				(!syscall(SYS_tgkill, gt_process_state->pid, old, 0) ||
+					errno != ESRCH)))
 			continue;
-		if (!__atomic_compare_exchange_n(&t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(
+			    &t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		release_slot(t);
 		memset(t, 0, sizeof(*t));
@@ -491,7 +515,9 @@ static struct gt_tcb *take_tcb(int32_t tid)
 
 void gt_fast_path_disable(uint32_t id)
 {
-	uint32_t n = gt_process_state ? __atomic_load_n(&gt_process_state->tcbs_used, __ATOMIC_ACQUIRE) : 0;
+	uint32_t n = gt_process_state
+		? __atomic_load_n(&gt_process_state->tcbs_used, __ATOMIC_ACQUIRE)
+		: 0;
 
 	for (uint32_t i = 0; i < n && i < tcbs_max(); i++)
 		__atomic_store_n(&gt_process_state->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
@@ -505,8 +531,9 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		uint32_t i = (from + k) % gt_shared->nthreads;
 		struct gt_ring_thread *r = &gt_threads()[i];
 
-		if (is_in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
-		    !claim_slot(&r->state))
+		if (is_in_use(GT_BITS_USED_THREADS, i) ||
+			__atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
+			!claim_slot(&r->state))
 			continue;
 		r->proc = gt_process_state->proc;
 		r->tid = tid;
@@ -517,7 +544,8 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		for (uint32_t d = 0; d < GT_RING_OPEN_MAX; d++)
 			r->open[d].start = 0;
 		r->given_up = 0;
-		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned = r->in_handler = r->sampled_out = r->consumed = 0;
+		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned =
+			r->in_handler = r->sampled_out = r->consumed = 0;
 		__atomic_store_n(&r->generation, r->generation + 1, __ATOMIC_RELEASE);
 		return r;
 	}
@@ -539,10 +567,12 @@ static void set_initial_pass(struct gt_ring_thread *slot)
 /* Returns the process's slot. If none was free at the attach, one thread at a time tries again. */
 static uint32_t own_proc_slot(void)
 {
-	uint32_t pid = (uint32_t)gt_process_state->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+	uint32_t pid = (uint32_t)gt_process_state->pid,
+		 by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
 
 	if (gt_process_state->proc != GT_RING_NIL || by == pid ||
-	    !__atomic_compare_exchange_n(&attaching, &by, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		!__atomic_compare_exchange_n(
+			&attaching, &by, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return gt_process_state->proc;
 	if (gt_process_state->proc == GT_RING_NIL)
 		gt_process_state->proc = take_proc((int32_t)pid);
@@ -572,10 +602,10 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	if (!gt_ring_take_chunk(t)) {
 		t->ring = NULL;
 		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
-		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* the id of no
-										 * thread:
-										 * take_tcb reuses
-										 * the block */
+		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE); /* the id of no
+									  * thread:
+									  * take_tcb reuses
+									  * the block */
 		return NULL;
 	}
 	set_initial_pass(slot);
@@ -631,10 +661,12 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 	if (t) {
 		first = !__atomic_exchange_n(&gt_process_state->has_thread, 1, __ATOMIC_ACQ_REL);
 		*(role == GT_RING_PRODUCER ? &gt_producer_self : &gt_self) = t;
-	} else if (!gt_passive) {	/* no slot or chunk is free: try again, but not at every
-					 * call */
+	} else if (!gt_passive) { /* no slot or chunk is free: try again, but not at every
+				   * call */
 		gt_count_untraced();
-		skip_after_failure = skip_after_failure ? skip_after_failure < 65536 ? skip_after_failure * 2 : skip_after_failure : 64;
+		skip_after_failure = skip_after_failure
+			? skip_after_failure < 65536 ? skip_after_failure * 2 : skip_after_failure
+			: 64;
 		calls_to_skip = skip_after_failure;
 	}
 	if (first)

@@ -1,7 +1,8 @@
 /* State of the traced process and of its threads, and their registration with gtcollect.
  *
- * gt_register_thread maps gtcollect's shared memory at the first traced call of the process and takes a slot there for the
- * process and for each thread. All functions preserve errno and may be called in a forked child. */
+ * gt_register_thread maps gtcollect's shared memory at the first traced call of the process and
+ * takes a slot there for the process and for each thread. All functions preserve errno and may be
+ * called in a forked child. */
 #ifndef GT_GUEST_SESSION_H
 #define GT_GUEST_SESSION_H
 #include "collect/guest/core/guest_common.h"
@@ -9,89 +10,110 @@
 #include "formats/arch/arch.h"
 
 /* ---- a thread ---- */
-#define GT_SENT_NAMES 512		/* handles whose name this thread has written to its ring */
-#define GT_SENT_TEXTS 64		/* texts that this thread has written to its ring */
-#define GT_SENT_REGISTERED 4096	/* texts registered by NVTX for which a thread remembers whether it has written them */
+#define GT_SENT_NAMES 512 /* handles whose name this thread has written to its ring */
+#define GT_SENT_TEXTS 64  /* texts that this thread has written to its ring */
+/* texts registered by NVTX for which a thread remembers whether it has written them */
+#define GT_SENT_REGISTERED 4096
 
 /* Control block of a thread. */
 struct gt_tcb {
 	/* what every call needs, in one cache line (arch_x86_64.h knows these offsets) */
-	struct gt_ring_thread *ring;	/* NULL: not registered */
-	uint8_t *base;			/* the record of position p is written at base + p */
-	uint64_t position, limit;	/* limit: the position at which the current chunk ends */
-	uint32_t depth;			/* calls in progress, and GT_COMMITTING */
-	uint8_t ticks, args;		/* copied from the session */
-	uint8_t fast_path;			/* 1: calls may take the fast path */
-	uint32_t chunk;			/* index of the current chunk; GT_RING_NIL: none */
-	uint64_t number;		/* of that chunk in the chain */
-	uintptr_t frames[GT_RING_OPEN_MAX];	/* low ends of the stack frames of open calls; the first one is in that
-						 * cache line, too */
-	/* Real functions of the fast path by id; NULL: the call takes the typed wrapper. The table is in the
-	 * control block and not in the process: most ids share the page of the cache line above, and pages are
-	 * expensive where the program fills the TLB. */
+	struct gt_ring_thread *ring; /* NULL: not registered */
+	uint8_t *base;               /* the record of position p is written at base + p */
+	uint64_t position, limit;    /* limit: the position at which the current chunk ends */
+	uint32_t depth;              /* calls in progress, and GT_COMMITTING */
+	uint8_t ticks, args;         /* copied from the session */
+	uint8_t fast_path;           /* 1: calls may take the fast path */
+	uint32_t chunk;              /* index of the current chunk; GT_RING_NIL: none */
+	uint64_t number;             /* of that chunk in the chain */
+	uintptr_t frames[GT_RING_OPEN_MAX]; /* low ends of the stack frames of open calls; the first
+					     * one is in that cache line, too */
+	/* Real functions of the fast path by id; NULL: the call takes the typed wrapper. The table
+	 * is in the control block and not in the process: most ids share the page of the cache line
+	 * above, and pages are expensive where the program fills the TLB. */
 	void *fast[GT_API_MAX];
 	/* the rest */
-	uint8_t uncertain_entries;			/* see gt_ring_pop_abandoned */
-	int32_t tid;			/* 0: never used */
-	uint32_t device;		/* device of the last allocation written to the ring, plus 2; 0: none yet */
-	uint32_t generation;		/* of the slot */
+	uint8_t uncertain_entries; /* see gt_ring_pop_abandoned */
+	int32_t tid;               /* 0: never used */
+	/* device of the last allocation written to the ring, plus 2; 0: none yet */
+	uint32_t device;
+	uint32_t generation; /* of the slot */
 	uint32_t names_epoch;
 	uint64_t sent_names[GT_SENT_NAMES];
 	uint64_t sent_texts[GT_SENT_TEXTS];
-	uint64_t sent_registered[GT_SENT_REGISTERED / 64];	/* one bit each, by number */
-	uint32_t calls_seen[GT_IDS];		/* calls by id, for --sample */
+	uint64_t sent_registered[GT_SENT_REGISTERED / 64]; /* one bit each, by number */
+	uint32_t calls_seen[GT_IDS];                       /* calls by id, for --sample */
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs is in one cache line");
-extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: an empty control block until registered */
-extern __thread struct gt_tcb *gt_producer_self GT_TLS;	/* the second ring of a thread that writes records for others; NULL */
-extern __thread bool gt_inside GT_TLS;		/* this thread runs guest code: its driver calls are not traced */
+/* never NULL: an empty control block until registered */
+extern __thread struct gt_tcb *gt_self GT_TLS;
+/* the second ring of a thread that writes records for others; NULL */
+extern __thread struct gt_tcb *gt_producer_self GT_TLS;
+/* this thread runs guest code: its driver calls are not traced */
+extern __thread bool gt_inside GT_TLS;
 
 /* ---- the process ---- */
-extern struct gt_session *gt_shared;	/* NULL until attached; then mapped until the process ends */
-extern const uint32_t *gt_recording;		/* points to 1 while calls are recorded, and until that is known */
-extern bool gt_passive;			/* there is no recorder, or it has ended: nothing is recorded any more */
+/* NULL until attached; then mapped until the process ends */
+extern struct gt_session *gt_shared;
+/* points to 1 while calls are recorded, and until that is known */
+extern const uint32_t *gt_recording;
+/* there is no recorder, or it has ended: nothing is recorded any more */
+extern bool gt_passive;
 
-static inline struct gt_ring_proc *gt_procs(void) { return (void *)((uint8_t *)gt_shared + gt_shared->procs_at); }
-static inline struct gt_ring_thread *gt_threads(void) { return (void *)((uint8_t *)gt_shared + gt_shared->threads_at); }
+static inline struct gt_ring_proc *gt_procs(void)
+{
+	return (void *)((uint8_t *)gt_shared + gt_shared->procs_at);
+}
+static inline struct gt_ring_thread *gt_threads(void)
+{
+	return (void *)((uint8_t *)gt_shared + gt_shared->threads_at);
+}
 
 struct gt_interned_name {
 	uint64_t handle;
-	uint64_t text;		/* offset in texts << 32 | length; GT_NAME_QUERY: a kernel whose name the driver knows */
+	/* offset in texts << 32 | length; GT_NAME_QUERY: a kernel whose name the driver knows */
+	uint64_t text;
 };
 #define GT_NAME_QUERY 1
 #define GT_NAMES 8192
-#define GT_TEXTS (1u << 20)	/* bytes */
+#define GT_TEXTS (1u << 20) /* bytes */
 /* State of one process; the kernel clears it in a forked child. */
 struct gt_process_state {
-	int32_t pid;			/* 0: not attached (yet, or in a forked child) */
-	uint32_t proc;			/* slot; GT_RING_NIL: none was free */
-	uint32_t has_thread;			/* 1: a thread of the process has a ring */
-	uint32_t tcbs_used;			/* control blocks ever used */
-	uint32_t next_tcb;			/* where the search for a control block of an ended thread goes on */
-	uint32_t names_epoch;		/* rises when a handle gets another name */
-	uint32_t texts_used;		/* bytes */
+	int32_t pid;         /* 0: not attached (yet, or in a forked child) */
+	uint32_t proc;       /* slot; GT_RING_NIL: none was free */
+	uint32_t has_thread; /* 1: a thread of the process has a ring */
+	uint32_t tcbs_used;  /* control blocks ever used */
+	/* where the search for a control block of an ended thread goes on */
+	uint32_t next_tcb;
+	uint32_t names_epoch; /* rises when a handle gets another name */
+	uint32_t texts_used;  /* bytes */
 	struct gt_interned_name names[GT_NAMES];
 	char texts[GT_TEXTS];
 	struct gt_tcb tcb[];
 };
 extern struct gt_process_state *gt_process_state;
 
-/* This thread's control block with a ring; attaches the process first. NULL: the thread is not traced. */
+/* This thread's control block with a ring; attaches the process first. NULL: the thread is not
+ * traced. */
 struct gt_tcb *gt_register_thread(void);
-/* The ring to which this thread writes records for other threads: its own ring, else a second one (GT_RING_PRODUCER in
- * ring.h) that it takes at the first call. NULL: no ring is free. */
+/* The ring to which this thread writes records for other threads: its own ring, else a second one
+ * (GT_RING_PRODUCER in ring.h) that it takes at the first call. NULL: no ring is free. */
 struct gt_tcb *gt_producer_ring(void);
-void gt_stop_recording(void);	/* nothing is recorded any more in this process */
-bool gt_owner_died(void);	/* gtcollect has died */
-void gt_count_untraced(void);		/* counts a call that passes untraced */
-void gt_set_range_active(enum gt_range_mode mode, bool on);	/* starts or stops recording; ignored if the session uses another mode */
+void gt_stop_recording(void); /* nothing is recorded any more in this process */
+bool gt_owner_died(void);     /* gtcollect has died */
+void gt_count_untraced(void); /* counts a call that passes untraced */
+/* starts or stops recording; ignored if the session uses another mode */
+void gt_set_range_active(enum gt_range_mode mode, bool on);
 
 /* ---- small functions ---- */
-uint64_t gt_monotonic(void);		/* ns of CLOCK_MONOTONIC */
-uint64_t gt_slow_clock(void);		/* the same while there is a session, else 1 */
+uint64_t gt_monotonic(void);  /* ns of CLOCK_MONOTONIC */
+uint64_t gt_slow_clock(void); /* the same while there is a session, else 1 */
 /* Now, in the session's unit: ticks or ns. */
-static inline uint64_t gt_now(const struct gt_tcb *t) { return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock(); }
-const char *gt_environment(const char *name);	/* value of an environment variable, or NULL */
+static inline uint64_t gt_now(const struct gt_tcb *t)
+{
+	return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock();
+}
+const char *gt_environment(const char *name); /* value of an environment variable, or NULL */
 /* With GT_DEBUG=1 in the environment: prints one line on stderr. */
 void gt_debug(const char *what, const char *detail, int64_t value);
 #endif

@@ -43,55 +43,62 @@
 #include "collect/guest/events/guest_event_timing.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
-#define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
-#define SLAB 512u			/* buffers mapped at a time */
+#define BUFFER_BYTES (64u << 10) /* some 300 kernels */
+#define SLAB 512u                /* buffers mapped at a time */
 #define SLABS 64u
 #define BUFFERS (SLAB * SLABS)
-#define SHARED_BUFFER 0u			/* index of the buffer for requests when none is
-						 * free */
-#define NAMES 4096u			/* kernels whose names were written; a further name may be
-					 * written again */
+#define SHARED_BUFFER                                                                              \
+	0u /* index of the buffer for requests when none is                                        \
+	    * free */
+#define NAMES                                                                                      \
+	4096u /* kernels whose names were written; a further name may be                           \
+	       * written again */
 #define FLUSH_NS 250000000
-#define WATCH_NS 80000000		/* round of the thread without a session */
-#define RESUME_NS 400000000ull		/* from the end of another user's activity to our
-					 * resumption */
+#define WATCH_NS 80000000 /* round of the thread without a session */
+#define RESUME_NS                                                                                  \
+	400000000ull /* from the end of another user's activity to our                             \
+		      * resumption */
 
 static struct gt_cupti cupti;
 
 /* State of one process: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_cupti_session {
-	uint32_t use;			/* enum gt_cupti_use; futex of the fetching thread, which
-					 * ends at GT_USE_OFF */
-	uint64_t resume_at;		/* ns; 0: no resumption is scheduled */
-	uint64_t buffers_out;			/* buffers that CUPTI has */
-	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
+	uint32_t use;         /* enum gt_cupti_use; futex of the fetching thread, which
+			       * ends at GT_USE_OFF */
+	uint64_t resume_at;   /* ns; 0: no resumption is scheduled */
+	uint64_t buffers_out; /* buffers that CUPTI has */
+	uint64_t free;        /* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
-	uint32_t abort_flush;			/* 1: abort waits for a last flush */
-	uint32_t late_start;			/* 1: another user had CUPTI first, so call
-						 * records cannot be selected */
-	uint32_t foreign_clock;			/* 1: CUPTI uses another clock than ours */
-	uint32_t watching;		/* 1: there is no session, only the probes */
-	uint32_t records_max;			/* maximum number of records in a buffer; 0: as
-						 * many as fit */
-	uint32_t records_seen;			/* since the last round */
-	uint32_t buffers_used;			/* number of buffers ever requested */
+	uint32_t abort_flush;   /* 1: abort waits for a last flush */
+	uint32_t late_start;    /* 1: another user had CUPTI first, so call
+				 * records cannot be selected */
+	uint32_t foreign_clock; /* 1: CUPTI uses another clock than ours */
+	uint32_t watching;      /* 1: there is no session, only the probes */
+	uint32_t records_max;   /* maximum number of records in a buffer; 0: as
+				 * many as fit */
+	uint32_t records_seen;  /* since the last round */
+	uint32_t buffers_used;  /* number of buffers ever requested */
 	uint32_t below[BUFFERS];
 	struct gt_gpu_names names;
 };
 static struct gt_cupti_session *gpu;
-static int32_t gpu_pid;			/* the process that the state belongs to */
+static int32_t gpu_pid; /* the process that the state belongs to */
 
 /* Is GPU work recorded? Otherwise CUPTI serves the probes only. */
 static bool needs_gpu(void) { return gt_shared && gt_shared->gpu; }
 static bool is_recording(void) { return needs_gpu() && !gt_passive; }
 
-static struct gt_cupti_session *own_session(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
+static struct gt_cupti_session *own_session(void)
+{
+	return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL;
+}
 
 /* ---- buffers ---- */
 
 static uint8_t *map_bytes(size_t n)
 {
-	long p = syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+	long p = syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
 
 	return p == -1 ? NULL : (uint8_t *)p;
 }
@@ -102,7 +109,8 @@ static uint8_t *slab(uint32_t k)
 
 	if (there || !(new = map_bytes((size_t)SLAB * BUFFER_BYTES)))
 		return there;
-	if (__atomic_compare_exchange_n(&gpu->slabs[k], &there, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(
+		    &gpu->slabs[k], &there, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return new;
 	syscall(SYS_munmap, new, (size_t)SLAB * BUFFER_BYTES);
 	return there;
@@ -120,7 +128,8 @@ static uint32_t index_of(const uint8_t *buffer)
 {
 	for (uint32_t k = 0; k < SLABS && gpu->slabs[k]; k++)
 		if (buffer >= gpu->slabs[k] && buffer < gpu->slabs[k] + (size_t)SLAB * BUFFER_BYTES)
-			return k * SLAB + (uint32_t)((size_t)(buffer - gpu->slabs[k]) / BUFFER_BYTES);
+			return k * SLAB +
+				(uint32_t)((size_t)(buffer - gpu->slabs[k]) / BUFFER_BYTES);
 	return BUFFERS;
 }
 
@@ -129,8 +138,10 @@ static uint8_t *take_buffer(void)
 	uint64_t head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE), below;
 
 	while ((uint32_t)head) {
-		below = head >> 32 << 32 | __atomic_load_n(&gpu->below[(uint32_t)head - 1], __ATOMIC_RELAXED);
-		if (__atomic_compare_exchange_n(&gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		below = head >> 32 << 32 |
+			__atomic_load_n(&gpu->below[(uint32_t)head - 1], __ATOMIC_RELAXED);
+		if (__atomic_compare_exchange_n(
+			    &gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 			return buffer_at((uint32_t)head - 1);
 	}
 	if (__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) >= BUFFERS)
@@ -149,7 +160,8 @@ static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
 	do {
 		__atomic_store_n(&gpu->below[index], (uint32_t)head, __ATOMIC_RELAXED);
 		with = ((head >> 32) + 1) << 32 | (index + 1);
-	} while (!__atomic_compare_exchange_n(&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
 static void requested(uint8_t **buffer, size_t *size, size_t *records_max)
@@ -173,7 +185,8 @@ static void take_records(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size
 	if (!gpu->foreign_clock)
 		gt_probes_fire_buffer(cupti.next, buffer, valid);
 	if (is_recording())
-		gt_gpu_put_records(&gpu->names, t, &(struct gt_gpu_buffer){ buffer, valid, cupti.next, gpu->foreign_clock });
+		gt_gpu_put_records(&gpu->names, t,
+			&(struct gt_gpu_buffer){ buffer, valid, cupti.next, gpu->foreign_clock });
 	__atomic_fetch_add(&gpu->records_seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);
 }
@@ -190,7 +203,8 @@ static void put_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
 }
 
-void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void gt_gpu_buffer_completed(
+	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint32_t index = own_session() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
@@ -214,20 +228,25 @@ void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, si
 
 /* ---- the thread that fetches completed records ---- */
 
-struct refusal { const char *what; int code; };		/* a call that failed, and its error */
+struct refusal {
+	const char *what;
+	int code;
+}; /* a call that failed, and its error */
 static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 
 /* CUPTI keeps a buffer while one of its kernels runs. While a tracer is attached to a probe of
  * GPU work, a record should not wait long for a kernel launched before it. So a buffer may hold
  * the records of half a round: one record if kernels are rare. (tests/gpu/cupti_held.c shows that
- * a record always waits for earlier launches of its thread.) A session alone needs no such limit. */
+ * a record always waits for earlier launches of its thread.) A session alone needs no such limit.
+ */
 static void limit_buffer_fill(void)
 {
 	uint32_t n = __atomic_exchange_n(&gpu->records_seen, 0, __ATOMIC_RELAXED) / 2;
 
 	n = n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0;
-	__atomic_store_n(&gpu->records_max, gpu->watching || gt_probes_need_work() ? n : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&gpu->records_max, gpu->watching || gt_probes_need_work() ? n : 0,
+		__ATOMIC_RELAXED);
 }
 
 /* One round of our thread, with CUPTI locked. how: flag of the flush. */
@@ -247,7 +266,8 @@ static void fetch_round(uint32_t how)
 		enable_kinds(&r);
 	if (on == GT_USE_ON)
 		cupti.flush(how);
-	else if (on == GT_USE_YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
+	else if (on == GT_USE_YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) &&
+		gt_slow_clock() >= gpu->resume_at)
 		gt_cupti_run_if_unused(resume);
 }
 
@@ -262,15 +282,16 @@ static void *fetch_thread(void *arg)
 		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
-		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days:
-								 * it does not keep CUPTI */
+		if (!gpu->watching && gt_owner_died()) { /* the program may run for days:
+							  * it does not keep CUPTI */
 			gt_gpu_yield("gtcollect has died");
 			gt_cupti_unlock(locked);
 			break;
 		}
 		dying = __atomic_load_n(&gpu->abort_flush, __ATOMIC_ACQUIRE);
 		fetch_round(dying ? GT_CUPTI_FORCED : 0);
-		__atomic_compare_exchange_n(&gpu->abort_flush, &dying, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(
+			&gpu->abort_flush, &dying, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 		gt_cupti_unlock(locked);
 	}
 	return arg;
@@ -289,7 +310,7 @@ static void at_exit(void)
 		return;
 	on = __atomic_exchange_n(&gpu->use, GT_USE_OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
-	gt_cupti_lock(&locked);		/* our thread may be using CUPTI, or ending it */
+	gt_cupti_lock(&locked); /* our thread may be using CUPTI, or ending it */
 	if (on == GT_USE_ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		put_state(GT_GPU_OFF, "", 0);
@@ -347,15 +368,24 @@ void gt_gpu_after_failed_exec(void)
 
 static bool find_functions(void)
 {
-	static const struct { const char *name; size_t at; bool must; } functions[] = {
+	static const struct {
+		const char *name;
+		size_t at;
+		bool must;
+	} functions[] = {
 #define F(field, function, must) { #function, offsetof(struct gt_cupti, field), must }
-		F(version, cuptiGetVersion, true), F(timestamps, cuptiActivityRegisterTimestampCallback, true),
-		F(thread_ids, cuptiSetThreadIdType, true), F(which_thread_ids, cuptiGetThreadIdType, false),
+		F(version, cuptiGetVersion, true),
+		F(timestamps, cuptiActivityRegisterTimestampCallback, true),
+		F(thread_ids, cuptiSetThreadIdType, true),
+		F(which_thread_ids, cuptiGetThreadIdType, false),
 		F(set_attribute, cuptiActivitySetAttribute, true),
-		F(callbacks, cuptiActivityRegisterCallbacks, true), F(enable, cuptiActivityEnable, true),
-		F(disable, cuptiActivityDisable, true), F(enable_driver_call, cuptiActivityEnableDriverApi, false),
+		F(callbacks, cuptiActivityRegisterCallbacks, true),
+		F(enable, cuptiActivityEnable, true),
+		F(disable, cuptiActivityDisable, true),
+		F(enable_driver_call, cuptiActivityEnableDriverApi, false),
 		F(counters, cuptiActivityConfigureUnifiedMemoryCounter, false),
-		F(flush, cuptiActivityFlushAll, true), F(next, cuptiActivityGetNextRecord, true),
+		F(flush, cuptiActivityFlushAll, true),
+		F(next, cuptiActivityGetNextRecord, true),
 		F(dropped, cuptiActivityGetNumDroppedRecords, true),
 #undef F
 	};
@@ -376,7 +406,8 @@ static bool find_functions(void)
 bool gt_gpu_load_cupti(void)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
-	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc_function("dlopen");
+	void *(*load)(const char *, int) =
+		(void *(*)(const char *, int))gt_find_libc_function("dlopen");
 	int (*driver)(int *) = (int (*)(int *))gt_find_driver_function("cuDriverGetVersion");
 	bool by_option = gt_shared && *gt_shared->cupti;
 	const char *named = by_option ? gt_shared->cupti : gt_environment("GT_CUPTI");
@@ -384,7 +415,7 @@ bool gt_gpu_load_cupti(void)
 	char library[PATH_MAX];
 	int version = 0, first;
 
-	if (find_functions()) {		/* its owner may close it: this reference keeps it loaded */
+	if (find_functions()) { /* its owner may close it: this reference keeps it loaded */
 		if (load && gt_object_at((const void *)(uintptr_t)cupti.flush, &o) && *o.path)
 			load(o.path, RTLD_NOW | RTLD_NOLOAD);
 		return true;
@@ -392,9 +423,10 @@ bool gt_gpu_load_cupti(void)
 	if (!load || !driver || driver(&version))
 		return false;
 	if (named && *named)
-		return (by_option ? load(named, RTLD_NOW) != NULL :
-				    gt_safe_library(named, library, sizeof(library)) &&
-				    load(library, RTLD_NOW)) && find_functions();
+		return (by_option ? load(named, RTLD_NOW) != NULL
+				  : gt_safe_library(named, library, sizeof(library)) &&
+					       load(library, RTLD_NOW)) &&
+			find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
 		if (load(names[i], RTLD_NOW) || gt_load_cuda_library(load, names[i]))
@@ -413,9 +445,15 @@ static bool refused(struct refusal *r, const char *what, int code)
 
 /* more: the bit of enum gt_gpu_more that enables the kind; 0: required, CUPTI is not used without
  * it */
-static const struct kind { int kind; uint32_t more; const char *what; } kinds[] = {
-	{ GT_CUPTI_KERNEL, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMCPY, 0, "cuptiActivityEnable" },
-	{ GT_CUPTI_MEMCPY_PEER, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMSET, 0, "cuptiActivityEnable" },
+static const struct kind {
+	int kind;
+	uint32_t more;
+	const char *what;
+} kinds[] = {
+	{ GT_CUPTI_KERNEL, 0, "cuptiActivityEnable" },
+	{ GT_CUPTI_MEMCPY, 0, "cuptiActivityEnable" },
+	{ GT_CUPTI_MEMCPY_PEER, 0, "cuptiActivityEnable" },
+	{ GT_CUPTI_MEMSET, 0, "cuptiActivityEnable" },
 	{ GT_CUPTI_RUNTIME, GT_GPU_MORE_RUNTIME, "calls of the CUDA runtime: cuptiActivityEnable" },
 	{ GT_CUPTI_MANAGED, GT_GPU_MORE_MANAGED, "unified memory: cuptiActivityEnable" },
 	{ GT_CUPTI_OVERHEAD, GT_GPU_MORE_OVERHEAD, "overhead: cuptiActivityEnable" },
@@ -431,7 +469,8 @@ static const uint16_t calls[] = {
 /* Probes alone need kernels only. */
 static bool is_kind_needed(const struct kind *k)
 {
-	return needs_gpu() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
+	return needs_gpu() ? !k->more || (gt_shared->gpu_more & k->more)
+			   : k->kind == GT_CUPTI_KERNEL;
 }
 
 /* Counters of managed memory must be configured first. An older CUPTI does not know them all, and
@@ -443,18 +482,21 @@ static bool choose_counters(struct refusal *r)
 	bool any = false;
 
 	if (!cupti.counters)
-		return !refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter", GT_CUPTI_NOT_SUPPORTED);
+		return !refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter",
+			GT_CUPTI_NOT_SUPPORTED);
 	for (c.kind = 1; c.kind < GT_CUPTI_COUNTERS; c.kind++) {
 		code = cupti.counters(&c, 1);
 		any |= !code;
 		first = first ? first : code;
 	}
-	return any || !refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter", first);
+	return any ||
+		!refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter", first);
 }
 
 static bool enable_kind(const struct kind *k, struct refusal *r)
 {
-	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) && !refused(r, k->what, cupti.enable(k->kind));
+	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) &&
+		!refused(r, k->what, cupti.enable(k->kind));
 }
 
 static bool needs_all_calls(void) { return is_recording() && !gt_shared->inject; }
@@ -483,11 +525,12 @@ static bool enable_selected_calls(void)
 
 /* Enables the kind for all driver calls and disables the unneeded ones if CUPTI can. With this
  * kind a driver call inside a runtime call has no record, and its work has the number of the
- * runtime call. So records of runtime calls are enabled, too (tests/gpu/cupti_late.c shows this). */
+ * runtime call. So records of runtime calls are enabled, too (tests/gpu/cupti_late.c shows this).
+ */
 static void enable_all_calls(void)
 {
 	if (cupti.enable(GT_CUPTI_DRIVER))
-		return;			/* the recorder then matches by the order of launches */
+		return; /* the recorder then matches by the order of launches */
 	for (uint32_t cbid = 1; cupti.enable_driver_call && cbid < GT_CBID_MAX; cbid++)
 		if (!needs_call(cbid))
 			cupti.enable_driver_call(cbid, 0);
@@ -532,12 +575,14 @@ static bool start_cupti(struct refusal *r)
 	size_t size = sizeof(yes);
 	int ids = 0;
 
-	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_clock_read_for_cupti)) ||
-	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_buffer_completed)))
+	if (refused(r, "cuptiActivityRegisterTimestampCallback",
+		    cupti.timestamps(gt_clock_read_for_cupti)) ||
+		refused(r, "cuptiActivityRegisterCallbacks",
+			cupti.callbacks(requested, gt_gpu_buffer_completed)))
 		return false;
 	if (!cupti.which_thread_ids || cupti.which_thread_ids(&ids) || ids != GT_CUPTI_SYSTEM_TID)
-		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);	/* avoided if already set, as work may be
-							 * in progress */
+		cupti.thread_ids(GT_CUPTI_SYSTEM_TID); /* avoided if already set, as work may be
+							* in progress */
 	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
 	return enable_kinds(r);
 }
@@ -548,16 +593,20 @@ static bool make_session(void)
 	if (!gpu || !slab(0))
 		return false;
 	gpu->buffers_used = SHARED_BUFFER + 1;
-	gpu->use = GT_USE_YIELDED;	/* not in use yet */
+	gpu->use = GT_USE_YIELDED; /* not in use yet */
 	gpu->foreign_clock = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
 }
 
-static uint64_t ticks_now(void) { return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock(); }
+static uint64_t ticks_now(void)
+{
+	return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock();
+}
 
 /* from: when the change of state began, in ticks. */
-static void put_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
+static void put_state_since(
+	uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
 	struct gt_tcb *t = is_recording() ? gt_producer_ring() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
@@ -569,7 +618,10 @@ static void put_state_since(uint64_t from, enum gt_gpu_state state, const char *
 	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
 }
 
-static void put_state(enum gt_gpu_state state, const char *text, int64_t detail) { put_state_since(ticks_now(), state, text, detail); }
+static void put_state(enum gt_gpu_state state, const char *text, int64_t detail)
+{
+	put_state_since(ticks_now(), state, text, detail);
+}
 
 /* ---- others ---- */
 
@@ -590,7 +642,8 @@ bool gt_gpu_yield(const char *user)
 	if (!own_session())
 		return false;
 	__atomic_store_n(&gpu->resume_at, 0, __ATOMIC_RELEASE);
-	if (!__atomic_compare_exchange_n(&gpu->use, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(
+		    &gpu->use, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	from = ticks_now();
 	disable_kinds();
@@ -611,7 +664,8 @@ void gt_gpu_schedule_resume(void)
 /* Makes no system call if a session knows this process. */
 bool gt_gpu_is_used(void)
 {
-	int32_t pid = gt_process_state ? __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) : 0;
+	int32_t pid =
+		gt_process_state ? __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) : 0;
 
 	return pid ? gpu && gpu_pid == pid : own_session() != NULL;
 }
@@ -628,7 +682,7 @@ void gt_gpu_reenable(void)
 	gt_inside = was;
 }
 
-static struct refusal refusal;		/* the last one */
+static struct refusal refusal; /* the last one */
 
 /* Starts CUPTI; on failure everything is as before. The caller holds the lock of
  * guest_cupti_sharing.c. */
@@ -639,7 +693,8 @@ bool gt_gpu_start_cupti(void)
 	gpu->foreign_clock = 0;
 	if (start_cupti(&refusal)) {
 		/* unless it is GT_USE_OFF: the program ends */
-		__atomic_compare_exchange_n(&gpu->use, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		__atomic_compare_exchange_n(
+			&gpu->use, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return true;
 	}
 	disable_kinds();
@@ -669,7 +724,8 @@ static bool resume(void)
 /* GT_USE_OFF never changes. */
 bool gt_gpu_change_use(uint32_t from, uint32_t to)
 {
-	return __atomic_compare_exchange_n(&gpu->use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return __atomic_compare_exchange_n(
+		&gpu->use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 void gt_gpu_register_exit(void) { atexit(at_exit); }
@@ -707,7 +763,9 @@ static void start(void)
 	uint32_t version = 0;
 
 	if (!gt_locks_are_free()) {
-		put_state(GT_GPU_REFUSED, "dlopen in a forked child (a thread of its parent held the loader's lock)", EDEADLK);
+		put_state(GT_GPU_REFUSED,
+			"dlopen in a forked child (a thread of its parent held the loader's lock)",
+			EDEADLK);
 		return;
 	}
 	if (gt_shared->gpu_timing == GT_TIMING_EVENTS) {
@@ -716,7 +774,8 @@ static void start(void)
 		return;
 	}
 	if (!gt_gpu_load_cupti() || !make_session()) {
-		use_events_instead(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
+		use_events_instead(
+			GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
 		return;
 	}
 	cupti.version(&version);
@@ -752,16 +811,17 @@ void gt_gpu_report_no_calls(int code) { put_state(GT_GPU_NO_CALLS, "", code); }
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 {
-	static int32_t started;		/* the process that has started it */
+	static int32_t started; /* the process that has started it */
 	int32_t pid = (int32_t)syscall(SYS_getpid), saved = errno;
 	bool was = gt_inside;
 
 	(void)w, (void)caller;
-	if (ret || !gt_shared || !gt_shared->gpu || gt_passive || __atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
+	if (ret || !gt_shared || !gt_shared->gpu || gt_passive ||
+		__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return;
 	if (!gt_self->ring)
-		gt_register_thread();		/* the ring for states and records, even if this
-						 * call is not recorded */
+		gt_register_thread(); /* the ring for states and records, even if this
+				       * call is not recorded */
 	gt_inside = true;
 	gt_gpu_start();
 	gt_inside = was;

@@ -1,32 +1,43 @@
-/* CUPTI's activity records of one process: start, the thread that fetches them, yielding to other users, end. */
+/* CUPTI's activity records of one process: start, the thread that fetches them, yielding to other
+ * users, end. */
 #ifndef GT_GUEST_CUPTI_ACTIVITY_H
 #define GT_GUEST_CUPTI_ACTIVITY_H
 #include "collect/guest/core/guest_ring.h"
 
 /* How this process uses CUPTI. */
 enum gt_cupti_use {
-	GT_USE_OFF,		/* the program ends: not any more */
-	GT_USE_ON,		/* records are enabled */
-	GT_USE_YIELDED,		/* another profiler uses CUPTI */
-	GT_USE_IDLE,		/* not yet: no tracer is attached to a probe */
+	GT_USE_OFF,     /* the program ends: not any more */
+	GT_USE_ON,      /* records are enabled */
+	GT_USE_YIELDED, /* another profiler uses CUPTI */
+	GT_USE_IDLE,    /* not yet: no tracer is attached to a probe */
 };
 
 /* ---- start ---- */
-void gt_gpu_start(void);		/* starts CUPTI, or CUDA events instead, for the session */
-void gt_gpu_start_for_probes(void);		/* without a session: uses CUPTI only while a tracer is attached to a probe */
-bool gt_gpu_load_cupti(void);			/* loads CUPTI and finds its functions */
-bool gt_gpu_start_cupti(void);		/* for gt_cupti_run_if_unused; false: CUPTI refused, and nothing is enabled */
-bool gt_gpu_change_use(uint32_t from, uint32_t to);	/* enum gt_cupti_use; false: the state is not `from` */
-void gt_gpu_register_exit(void);		/* registers an exit handler that ends the use of CUPTI. Call it once */
+void gt_gpu_start(void); /* starts CUPTI, or CUDA events instead, for the session */
+/* without a session: uses CUPTI only while a tracer is attached to a probe */
+void gt_gpu_start_for_probes(void);
+bool gt_gpu_load_cupti(void); /* loads CUPTI and finds its functions */
+/* for gt_cupti_run_if_unused; false: CUPTI refused, and nothing is enabled */
+bool gt_gpu_start_cupti(void);
+/* enum gt_cupti_use; false: the state is not `from` */
+bool gt_gpu_change_use(uint32_t from, uint32_t to);
+/* registers an exit handler that ends the use of CUPTI. Call it once */
+void gt_gpu_register_exit(void);
 
 /* ---- in use ---- */
-bool gt_gpu_is_used(void);			/* this process uses CUPTI */
-void gt_gpu_reenable(void);		/* enables our record kinds once more while CUPTI is in use */
-/* Takes our records out of CUPTI and disables what we enabled; user: its library. False: it was not in use. */
+bool gt_gpu_is_used(void); /* this process uses CUPTI */
+/* enables our record kinds once more while CUPTI is in use */
+void gt_gpu_reenable(void);
+/* Takes our records out of CUPTI and disables what we enabled; user: its library. False: it was not
+ * in use. */
 bool gt_gpu_yield(const char *user);
-void gt_gpu_schedule_resume(void);		/* the other user seems to have finished: resumes 0.4 s later */
-void gt_gpu_report_state(enum gt_gpu_state state, const char *text);	/* records a state if this process uses or used CUPTI */
-void gt_gpu_report_no_calls(int code);		/* records that CUPTI refused callbacks with this error: no calls are recorded */
+/* the other user seems to have finished: resumes 0.4 s later */
+void gt_gpu_schedule_resume(void);
+/* records a state if this process uses or used CUPTI */
+void gt_gpu_report_state(enum gt_gpu_state state, const char *text);
+/* records that CUPTI refused callbacks with this error: no calls are recorded */
+void gt_gpu_report_no_calls(int code);
 /* CUPTI's callback for completed buffers, ours and others'. */
-void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+void gt_gpu_buffer_completed(
+	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 #endif

@@ -21,8 +21,8 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
-#define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
-#define DRIVER_GET_VERSION 2		/* callback id of a call that has no effect */
+#define NOT_INITIALIZED 15   /* CUPTI_ERROR_NOT_INITIALIZED */
+#define DRIVER_GET_VERSION 2 /* callback id of a call that has no effect */
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
 static struct {
@@ -31,17 +31,23 @@ static struct {
 	int (*enable)(uint32_t on, void *subscriber, int domain, uint32_t cbid);
 	int (*finalize)(void);
 } cupti;
-static void *subscriber;		/* exchanged atomically: another thread may unsubscribe */
-static bool launches_on, launches_tried;		/* callbacks fire the probe; or that was
-							 * tried for the current tracer */
-static uint64_t refused_since;		/* ns; since when CUPTI refuses; 0: it does not */
-static gt_driver_callback *calls_callback;		/* receives all calls; NULL: none */
-static int32_t ending_tid;			/* the thread whose next call ends CUPTI */
+static void *subscriber;                 /* exchanged atomically: another thread may unsubscribe */
+static bool launches_on, launches_tried; /* callbacks fire the probe; or that was
+					  * tried for the current tracer */
+static uint64_t refused_since;           /* ns; since when CUPTI refuses; 0: it does not */
+static gt_driver_callback *calls_callback; /* receives all calls; NULL: none */
+static int32_t ending_tid;                 /* the thread whose next call ends CUPTI */
 static bool cupti_ended;
 
-static bool is_launch(const char *name) { return !strncmp(name, "cuLaunch", 8) || !strncmp(name, "cuGraphLaunch", 13); }
+static bool is_launch(const char *name)
+{
+	return !strncmp(name, "cuLaunch", 8) || !strncmp(name, "cuGraphLaunch", 13);
+}
 
-static const struct { uint32_t cbid; const char *name; } driver_calls[] = {
+static const struct {
+	uint32_t cbid;
+	const char *name;
+} driver_calls[] = {
 #define X(cbid, name) { cbid, #name },
 	GT_CBIDS(X)
 #undef X
@@ -73,9 +79,12 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 		return;
 	if (calls_callback)
 		calls_callback(cbid, c);
-	if (c->site == GT_CUPTI_EXIT && launches_on && gt_probes_need_calls() && gt_launch_name(cbid))
-		gt_probes_fire_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
-	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending_tid) && ending_tid == (int32_t)syscall(SYS_gettid)) {
+	if (c->site == GT_CUPTI_EXIT && launches_on && gt_probes_need_calls() &&
+		gt_launch_name(cbid))
+		gt_probes_fire_call(
+			c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
+	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending_tid) &&
+		ending_tid == (int32_t)syscall(SYS_gettid)) {
 		ending_tid = 0;
 		cupti_ended = !cupti.finalize();
 	}
@@ -123,7 +132,8 @@ static void enable_launches(bool on)
 	void *s = now_subscribed();
 
 	launches_on = on;
-	for (size_t i = 0; s && !calls_callback && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
+	for (size_t i = 0; s && !calls_callback && i < sizeof(driver_calls) / sizeof(*driver_calls);
+		i++)
 		if (is_launch(driver_calls[i].name))
 			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, driver_calls[i].cbid);
 }
@@ -153,7 +163,10 @@ bool gt_callbacks_follow_probe(void)
 	return refused_since && !before;
 }
 
-uint64_t gt_callbacks_refused_since(void) { return __atomic_load_n(&refused_since, __ATOMIC_ACQUIRE); }
+uint64_t gt_callbacks_refused_since(void)
+{
+	return __atomic_load_n(&refused_since, __ATOMIC_ACQUIRE);
+}
 
 void gt_callbacks_unsubscribe(void)
 {
@@ -188,7 +201,7 @@ bool gt_callbacks_finalize_cupti(void)
 	int version;
 
 	if (!call || subscribe())
-		return false;		/* another client uses CUPTI */
+		return false; /* another client uses CUPTI */
 	enable_launches(false);
 	launches_tried = cupti_ended = false;
 	refused_since = 0;
@@ -197,7 +210,7 @@ bool gt_callbacks_finalize_cupti(void)
 	call(&version);
 	ending_tid = 0;
 	if (cupti_ended)
-		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);	/* CUPTI has removed it */
+		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE); /* CUPTI has removed it */
 	else
 		unsubscribe();
 	return cupti_ended;

@@ -12,13 +12,14 @@
 #include "collect/guest/cupti/guest_cupti_sharing.h"
 #include "collect/guest/cupti/guest_usdt.h"
 
-#define IDLE_ROUNDS_MAX 3u			/* rounds without a tracer after which CUPTI ends */
-#define RETRY_ROUNDS 100u			/* rounds until the next attempt after a failed
-						 * start */
+#define IDLE_ROUNDS_MAX 3u /* rounds without a tracer after which CUPTI ends */
+#define RETRY_ROUNDS                                                                               \
+	100u /* rounds until the next attempt after a failed                                       \
+	      * start */
 
 /* Used by our thread only. */
-static uint32_t idle_rounds, rounds_to_skip;	/* rounds without a tracer; rounds until the next
-						 * attempt */
+static uint32_t idle_rounds, rounds_to_skip; /* rounds without a tracer; rounds until the next
+					      * attempt */
 static bool ends_with_program;
 
 static void attach(void)
@@ -28,12 +29,13 @@ static void attach(void)
 	if (!gt_gpu_load_cupti()) {
 		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
 	} else if (gt_gpu_change_use(GT_USE_IDLE, GT_USE_YIELDED)) {
-		gt_callbacks_follow_probe();		/* first, so that the launch of each
-							 * kernel is reported */
+		gt_callbacks_follow_probe(); /* first, so that the launch of each
+					      * kernel is reported */
 		gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	}
 	/* the start has failed */
-	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {
+	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) ||
+		gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {
 		gt_callbacks_stop_probe();
 		rounds_to_skip = RETRY_ROUNDS;
 	} else if (!ends_with_program) {

@@ -6,7 +6,8 @@
  * call goes through, we fetch our records, disable what we enabled, and restore CUPTI's own
  * clock, so that all records have their owner's clock. We store what the other user registers.
  * When it has had nothing enabled for a while, we resume. When it enables something again
- * (torch.profiler registers once, and enables at each start), its registered functions are restored.
+ * (torch.profiler registers once, and enables at each start), its registered functions are
+ * restored.
  *
  * A client that only subscribes does not conflict with us; its presence is recorded. After
  * cuptiFinalize we do not resume. */
@@ -23,19 +24,19 @@
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 #define LIBRARY "libcupti.so"
-#define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
+#define NOT_INITIALIZED 15 /* CUPTI_ERROR_NOT_INITIALIZED */
 #define KINDS 64
 
 /* State of the other user. */
 static struct {
 	void *requested, *completed, *timestamp;
-	uint64_t kinds;			/* bits of the kinds that it has enabled */
-	uint32_t single[2];		/* numbers of calls enabled one by one: driver, runtime */
-	bool active, finalized;		/* it has taken CUPTI over; it has finalized CUPTI */
-	const char *library;		/* path of its library */
+	uint64_t kinds;         /* bits of the kinds that it has enabled */
+	uint32_t single[2];     /* numbers of calls enabled one by one: driver, runtime */
+	bool active, finalized; /* it has taken CUPTI over; it has finalized CUPTI */
+	const char *library;    /* path of its library */
 } other;
-static int32_t holder;			/* lock: id of the thread that holds it; 0: none */
-static uint32_t flushing;		/* number of other users' threads that flush CUPTI */
+static int32_t holder;    /* lock: id of the thread that holds it; 0: none */
+static uint32_t flushing; /* number of other users' threads that flush CUPTI */
 
 /* Locks CUPTI against concurrent changes and flushes by several users, as CUPTI may not support
  * these.
@@ -53,9 +54,12 @@ static bool lock(void)
 
 	for (int i = 0; i < 2000; i++) {
 		by = 0;
-		got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-		if (!got && by != self && syscall(SYS_tgkill, syscall(SYS_getpid), by, 0) && errno == ESRCH)
-			got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		got = __atomic_compare_exchange_n(
+			&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (!got && by != self && syscall(SYS_tgkill, syscall(SYS_getpid), by, 0) &&
+			errno == ESRCH)
+			got = __atomic_compare_exchange_n(
+				&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 		if (got || by == self)
 			break;
 		syscall(SYS_nanosleep, &moment, NULL);
@@ -77,7 +81,8 @@ bool gt_cupti_lock(bool *locked)
 	for (int i = 0; i < 2000; i++) {
 		*locked = lock();
 		if (!*locked)
-			return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (int32_t)syscall(SYS_gettid);
+			return __atomic_load_n(&holder, __ATOMIC_RELAXED) ==
+				(int32_t)syscall(SYS_gettid);
 		if (!__atomic_load_n(&flushing, __ATOMIC_ACQUIRE))
 			return true;
 		unlock(true);
@@ -90,7 +95,10 @@ bool gt_cupti_lock(bool *locked)
 void gt_cupti_unlock(bool locked) { unlock(locked); }
 
 /* True: the caller is the guest or CUPTI itself. */
-static bool is_internal_call(const void *caller) { return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller); }
+static bool is_internal_call(const void *caller)
+{
+	return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller);
+}
 
 static const char *library_of(const void *caller)
 {
@@ -108,13 +116,18 @@ static uint64_t realtime(void)
 }
 
 /* Our callback comes first, so that late buffers of ours do not go to the other user. */
-static void *completed_callback(void *completed) { return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed; }
+static void *completed_callback(void *completed)
+{
+	return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed;
+}
 
 /* Restores the other user's callbacks and clock. */
 static void restore_other(void)
 {
-	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterCallbacks");
-	int (*timestamps)(void *) = (int (*)(void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterTimestampCallback");
+	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(
+		LIBRARY, "cuptiActivityRegisterCallbacks");
+	int (*timestamps)(void *) = (int (*)(void *))gt_find_in_library(
+		LIBRARY, "cuptiActivityRegisterTimestampCallback");
 
 	if (timestamps)
 		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
@@ -137,9 +150,11 @@ static void yield_to(const void *caller)
 	errno = saved;
 }
 
-void gt_cupti_forward_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void gt_cupti_forward_buffer(
+	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) = (void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
+	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) =
+		(void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
 	bool was = gt_inside;
 
 	gt_inside = false;
@@ -151,7 +166,8 @@ void gt_cupti_forward_buffer(void *context, uint32_t stream, uint8_t *buffer, si
 /* Schedules the resumption if the other user has nothing enabled any more. */
 static void check_other_ended(void)
 {
-	if (other.active && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
+	if (other.active && !other.finalized && !other.kinds && !other.single[0] &&
+		!other.single[1]) {
 		other.active = false;
 		gt_gpu_schedule_resume();
 	}
@@ -168,14 +184,14 @@ const char *gt_cupti_run_if_unused(bool (*then)(void))
 	return library;
 }
 
-#define REAL(name, params)							\
-	int (*real) params = (int (*) params)gt_find_in_library(LIBRARY, #name);	\
-	const void *caller = __builtin_return_address(0);			\
-	bool locked;								\
-	int ret;								\
-										\
-	if (!real)								\
-		return NOT_INITIALIZED
+#define REAL(name, params)                                                                         \
+	int(*real) params = (int(*) params)gt_find_in_library(LIBRARY, #name);                     \
+	const void *caller = __builtin_return_address(0);                                          \
+	bool locked;                                                                               \
+	int ret;                                                                                   \
+                                                                                                   \
+	if (!real)                                                                                 \
+	return NOT_INITIALIZED
 
 GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed);
 GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
@@ -190,7 +206,7 @@ GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
 		other.requested = requested;
 		other.completed = completed;
 	}
-	check_other_ended();	/* it may enable something much later, or never */
+	check_other_ended(); /* it may enable something much later, or never */
 	unlock(locked);
 	return ret;
 }
@@ -230,46 +246,46 @@ static void reenable_ours(void)
 	check_other_ended();
 }
 
-#define ENABLES(name, params, args, kind, on)					\
-GT_EXPORT int name params;							\
-GT_EXPORT int name params							\
-{										\
-	REAL(name, params);							\
-	if (is_internal_call(caller))							\
-		return real args;						\
-	locked = lock();							\
-	if (on)									\
-		yield_to(caller);						\
-	ret = real args;							\
-	if (!ret)								\
-		note_kind(kind, on);						\
-	reenable_ours();							\
-	unlock(locked);								\
-	return ret;								\
-}
+#define ENABLES(name, params, args, kind, on)                                                      \
+	GT_EXPORT int name params;                                                                 \
+	GT_EXPORT int name params                                                                  \
+	{                                                                                          \
+		REAL(name, params);                                                                \
+		if (is_internal_call(caller))                                                      \
+			return real args;                                                          \
+		locked = lock();                                                                   \
+		if (on)                                                                            \
+			yield_to(caller);                                                          \
+		ret = real args;                                                                   \
+		if (!ret)                                                                          \
+			note_kind(kind, on);                                                       \
+		reenable_ours();                                                                   \
+		unlock(locked);                                                                    \
+		return ret;                                                                        \
+	}
 ENABLES(cuptiActivityEnable, (uint32_t kind), (kind), kind, true)
 ENABLES(cuptiActivityEnableAndDump, (uint32_t kind), (kind), kind, true)
 ENABLES(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, kind), kind, true)
 ENABLES(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
 ENABLES(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, false)
 
-#define ENABLES_ONE(name, api)							\
-GT_EXPORT int name(uint32_t cbid, uint8_t on);					\
-GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
-{										\
-	REAL(name, (uint32_t, uint8_t));					\
-	if (is_internal_call(caller))							\
-		return real(cbid, on);						\
-	locked = lock();							\
-	if (on)									\
-		yield_to(caller);						\
-	ret = real(cbid, on);							\
-	if (!ret && (on || other.single[api]))					\
-		other.single[api] += on ? 1 : UINT32_MAX;			\
-	reenable_ours();							\
-	unlock(locked);								\
-	return ret;								\
-}
+#define ENABLES_ONE(name, api)                                                                     \
+	GT_EXPORT int name(uint32_t cbid, uint8_t on);                                             \
+	GT_EXPORT int name(uint32_t cbid, uint8_t on)                                              \
+	{                                                                                          \
+		REAL(name, (uint32_t, uint8_t));                                                   \
+		if (is_internal_call(caller))                                                      \
+			return real(cbid, on);                                                     \
+		locked = lock();                                                                   \
+		if (on)                                                                            \
+			yield_to(caller);                                                          \
+		ret = real(cbid, on);                                                              \
+		if (!ret && (on || other.single[api]))                                             \
+			other.single[api] += on ? 1 : UINT32_MAX;                                  \
+		reenable_ours();                                                                   \
+		unlock(locked);                                                                    \
+		return ret;                                                                        \
+	}
 ENABLES_ONE(cuptiActivityEnableDriverApi, 0)
 ENABLES_ONE(cuptiActivityEnableRuntimeApi, 1)
 
@@ -323,11 +339,22 @@ GT_EXPORT int cuptiFinalize(void)
 
 void *gt_cupti_wrapper(const char *name)
 {
-	static const struct { const char *name; void *wrapper; } all[] = {
+	static const struct {
+		const char *name;
+		void *wrapper;
+	} all[] = {
 #define W(f) { #f, (void *)f }
-		W(cuptiActivityRegisterCallbacks), W(cuptiActivityRegisterTimestampCallback), W(cuptiActivityEnable),
-		W(cuptiActivityEnableAndDump), W(cuptiActivityEnableContext), W(cuptiActivityDisable), W(cuptiActivityDisableContext),
-		W(cuptiActivityEnableDriverApi), W(cuptiActivityEnableRuntimeApi), W(cuptiActivityFlushAll), W(cuptiSubscribe),
+		W(cuptiActivityRegisterCallbacks),
+		W(cuptiActivityRegisterTimestampCallback),
+		W(cuptiActivityEnable),
+		W(cuptiActivityEnableAndDump),
+		W(cuptiActivityEnableContext),
+		W(cuptiActivityDisable),
+		W(cuptiActivityDisableContext),
+		W(cuptiActivityEnableDriverApi),
+		W(cuptiActivityEnableRuntimeApi),
+		W(cuptiActivityFlushAll),
+		W(cuptiSubscribe),
 		W(cuptiFinalize),
 #undef W
 	};

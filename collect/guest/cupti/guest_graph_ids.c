@@ -15,8 +15,9 @@
 #include "collect/guest/events/guest_event_timing.h"
 
 #define LIBRARY "libcupti.so"
-#define PER_THREAD_STREAM 2		/* CU_STREAM_PER_THREAD */
-enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* errors of a capture that has ended */
+#define PER_THREAD_STREAM 2 /* CU_STREAM_PER_THREAD */
+/* errors of a capture that has ended */
+enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
 uint32_t gt_captures_active;
 
@@ -35,7 +36,8 @@ static void *cupti(void **cache, const char *name)
 static bool node_number(uint64_t node, uint64_t *number)
 {
 	static void *cache;
-	int (*ask)(uint64_t, uint64_t *) = (int (*)(uint64_t, uint64_t *))cupti(&cache, "cuptiGetGraphNodeId");
+	int (*ask)(uint64_t, uint64_t *) =
+		(int (*)(uint64_t, uint64_t *))cupti(&cache, "cuptiGetGraphNodeId");
 
 	return ask && node && !ask(node, number);
 }
@@ -58,7 +60,8 @@ static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
 	uint64_t number;
 
-	if (node_number(node, &number) && !gt_ring_put_event(t, GT_EV_NODE, start, start, &number, 1))
+	if (node_number(node, &number) &&
+		!gt_ring_put_event(t, GT_EV_NODE, start, start, &number, 1))
 		gt_ring_count_drop(t, start, start);
 }
 
@@ -78,7 +81,8 @@ void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_NODE)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() ||
+		!(o = running_call(gt_self, GT_API_GRAPH_NODE)))
 		return;
 	gt_inside = true;
 	put_node(gt_self, *(const uint64_t *)w[0], o->start);
@@ -94,11 +98,13 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	uint64_t words[2];
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running_call(gt_self, GT_API_GRAPH_COPY)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() ||
+		!(o = running_call(gt_self, GT_API_GRAPH_COPY)))
 		return;
 	gt_inside = true;
 	words[1] = *(const uint64_t *)w[0];
-	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) && graph_number(w[1], false, &old)) {
+	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) &&
+		graph_number(w[1], false, &old)) {
 		words[0] = new | (uint64_t)old << 32;
 		if (!gt_ring_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
 			gt_ring_count_drop(gt_self, o->start, o->start);
@@ -112,7 +118,8 @@ void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)w, (void)caller;
 	gt_events_capture_began();
-	if (ret || !gt_gpu_is_used() || __atomic_fetch_add(&gt_captures_active, 1, __ATOMIC_ACQ_REL))
+	if (ret || !gt_gpu_is_used() ||
+		__atomic_fetch_add(&gt_captures_active, 1, __ATOMIC_ACQ_REL))
 		return;
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		if (gt_api_makes_work(gt_api[id].op))
@@ -126,7 +133,9 @@ void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
 	(void)w, (void)caller;
 	if (ret && ret != CAPTURE_INVALIDATED && ret != CAPTURE_UNJOINED)
 		return;
-	while (n && !__atomic_compare_exchange_n(&gt_captures_active, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	while (n &&
+		!__atomic_compare_exchange_n(
+			&gt_captures_active, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
 }
 
@@ -134,10 +143,12 @@ void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
 static bool newest_node(uint64_t stream, uint64_t *node)
 {
 	static struct gt_driver_function three, two;
-	int32_t (*ask3)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *) =
-		(int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *))
-		gt_driver_function_address(&three, "cuStreamGetCaptureInfo_v3");
-	int32_t (*ask2)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *) = NULL;
+	int32_t (*ask3)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **,
+		const void **, size_t *) = (int32_t(*)(uint64_t, int32_t *, uint64_t *, uint64_t *,
+		const uint64_t **, const void **, size_t *))gt_driver_function_address(&three,
+		"cuStreamGetCaptureInfo_v3");
+	int32_t (*ask2)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *) =
+		NULL;
 	const uint64_t *nodes = NULL;
 	const void *edges = NULL;
 	uint64_t id, graph;
@@ -145,9 +156,10 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 	size_t n = 0;
 
 	if (!ask3)
-		ask2 = (int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *))
-		       gt_driver_function_address(&two, "cuStreamGetCaptureInfo_v2");
-	if (ask3 ? ask3(stream, &status, &id, &graph, &nodes, &edges, &n) : !ask2 || ask2(stream, &status, &id, &graph, &nodes, &n))
+		ask2 = (int32_t(*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **,
+			size_t *))gt_driver_function_address(&two, "cuStreamGetCaptureInfo_v2");
+	if (ask3 ? ask3(stream, &status, &id, &graph, &nodes, &edges, &n)
+		 : !ask2 || ask2(stream, &status, &id, &graph, &nodes, &n))
 		return false;
 	if (status != 1 || n != 1 || !nodes)
 		return false;
@@ -163,7 +175,9 @@ void gt_put_captured_node(const struct gt_call *c, uint64_t stream)
 	if (!gt_api_makes_work(gt_api[c->id].op) || !gt_gpu_is_used())
 		return;
 	gt_inside = true;
-	if (newest_node(!stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream, &node))
+	if (newest_node(
+		    !stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream,
+		    &node))
 		put_node(c->t, node, c->start);
 	gt_inside = was;
 }

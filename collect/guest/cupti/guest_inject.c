@@ -20,8 +20,8 @@
 #include "collect/guest/cupti/guest_cupti_activity.h"
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
-#define UNKNOWN 0xffffu			/* a function that is not in the table */
-static uint16_t ids[GT_CBID_MAX];	/* by CUPTI's callback id: the table's id, or UNKNOWN */
+#define UNKNOWN 0xffffu           /* a function that is not in the table */
+static uint16_t ids[GT_CBID_MAX]; /* by CUPTI's callback id: the table's id, or UNKNOWN */
 #define WORDS_MAX 32
 
 /* ---- parameters ---- */
@@ -41,7 +41,11 @@ static uint64_t parameter(char kind, const uint8_t *at)
 	case 'u': memcpy(&u, at, 4); return u;
 	case 'w': memcpy(&w, at, 2); return w;
 	case 'b': return *at;
-	case 'f': memcpy(&f, at, 4); d = f; memcpy(&l, &d, 8); return l;
+	case 'f':
+		memcpy(&f, at, 4);
+		d = f;
+		memcpy(&l, &d, 8);
+		return l;
 	case 'X': return (uint64_t)(uintptr_t)at;
 	}
 	memcpy(&l, at, 8);
@@ -50,7 +54,11 @@ static uint64_t parameter(char kind, const uint8_t *at)
 
 static size_t size_of(char kind)
 {
-	return kind == 'i' || kind == 'u' || kind == 'f' ? 4 : kind == 'w' ? 2 : kind == 'b' ? 1 : kind == 'X' ? 64 : 8;
+	return kind == 'i' || kind == 'u' || kind == 'f' ? 4
+		: kind == 'w'                            ? 2
+		: kind == 'b'                            ? 1
+		: kind == 'X'                            ? 64
+							 : 8;
 }
 
 static size_t alignment_of(const char *p)
@@ -63,7 +71,8 @@ static void read_parameters(const struct gt_api *api, const uint8_t *params, uin
 	size_t at = 0, align;
 	uint32_t n = 0;
 
-	for (const char *p = api->params; *p && n < WORDS_MAX; p += strcspn(p, " "), p += *p == ' ') {
+	for (const char *p = api->params; *p && n < WORDS_MAX;
+		p += strcspn(p, " "), p += *p == ' ') {
 		align = alignment_of(p);
 		at = (at + align - 1) / align * align;
 		words[n++] = parameter(*p, params + at);
@@ -129,8 +138,8 @@ static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 	if (recorded)
 		gt_call_stop(&call);
 	read_parameters(&gt_api[id], c->params, words);
-	if (after && after != gt_after_get_proc && after != gt_after_init)	/* only wrappers
-										 * need these two */
+	if (after && after != gt_after_get_proc && after != gt_after_init) /* only wrappers
+									    * need these two */
 		after(ret, words, NULL);
 	if (!recorded)
 		return;
@@ -165,7 +174,8 @@ static bool needs_callback(uint32_t cbid)
 	uint32_t id;
 
 	if (!name_of)
-		name_of = (int (*)(int, uint32_t, const char **))gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
+		name_of = (int (*)(int, uint32_t, const char **))gt_find_in_library(
+			GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
 	ids[cbid] = UNKNOWN;
 	if (!name_of || name_of(GT_CUPTI_DRIVER_CALLS, cbid, &name) || !name)
 		return false;
@@ -190,7 +200,7 @@ static void begin(void)
 GT_EXPORT int InitializeInjection(void);
 GT_EXPORT int InitializeInjection(void)
 {
-	static int32_t started;		/* the process that has started it */
+	static int32_t started; /* the process that has started it */
 	int32_t pid = (int32_t)syscall(SYS_getpid);
 	bool was = gt_inside;
 	int saved = errno;
@@ -198,7 +208,7 @@ GT_EXPORT int InitializeInjection(void)
 	if (__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return 1;
 	if (!gt_self->ring)
-		gt_register_thread();		/* with a session, if one has set the library */
+		gt_register_thread(); /* with a session, if one has set the library */
 	gt_inside = true;
 	if (gt_shared && gt_shared->inject)
 		begin();

@@ -30,18 +30,20 @@
 /* gt_probe_SYMBOL is the function, gt_up_SYMBOL the counter. Names in notes are NUL-terminated;
  * the section of the notes is not loaded. The base's address in the note shows how far the file
  * was moved since it was linked. */
-#define PROBE(symbol, provider, name, arguments)							\
-	__asm__(".pushsection .probes,\"aw\",%progbits\n\t.p2align 1\n\t"				\
-		".globl gt_up_" #symbol "\n\t.hidden gt_up_" #symbol "\n\t.type gt_up_" #symbol ",%object\n"	\
-		"gt_up_" #symbol ":\n\t.2byte 0\n\t.size gt_up_" #symbol ",2\n\t.popsection\n\t"	\
-		".pushsection .text\n\t.globl gt_probe_" #symbol "\n\t.hidden gt_probe_" #symbol "\n\t"	\
-		".type gt_probe_" #symbol ",%function\n\t.p2align 4\n"					\
-		"gt_probe_" #symbol ":\n\t.cfi_startproc\n\t" GT_ARCH_PROBE "\t.cfi_endproc\n\t"	\
-		".size gt_probe_" #symbol ",.-gt_probe_" #symbol "\n\t.popsection\n\t"			\
-		".pushsection .note.stapsdt,\"\",%note\n\t.p2align 2\n\t"				\
-		".4byte 8,3f-2f,3\n\t.asciz \"stapsdt\"\n"						\
-		"2:\t.8byte 1b,_.stapsdt.base,gt_up_" #symbol "\n\t"					\
-		".asciz \"" provider "\"\n\t.asciz \"" name "\"\n\t.asciz \"" arguments "\"\n"		\
+#define PROBE(symbol, provider, name, arguments)                                                   \
+	__asm__(".pushsection .probes,\"aw\",%progbits\n\t.p2align 1\n\t"                          \
+		".globl gt_up_" #symbol "\n\t.hidden gt_up_" #symbol "\n\t.type gt_up_" #symbol    \
+		",%object\n"                                                                       \
+		"gt_up_" #symbol ":\n\t.2byte 0\n\t.size gt_up_" #symbol ",2\n\t.popsection\n\t"   \
+		".pushsection .text\n\t.globl gt_probe_" #symbol "\n\t.hidden gt_probe_" #symbol   \
+		"\n\t"                                                                             \
+		".type gt_probe_" #symbol ",%function\n\t.p2align 4\n"                             \
+		"gt_probe_" #symbol ":\n\t.cfi_startproc\n\t" GT_ARCH_PROBE "\t.cfi_endproc\n\t"   \
+		".size gt_probe_" #symbol ",.-gt_probe_" #symbol "\n\t.popsection\n\t"             \
+		".pushsection .note.stapsdt,\"\",%note\n\t.p2align 2\n\t"                          \
+		".4byte 8,3f-2f,3\n\t.asciz \"stapsdt\"\n"                                         \
+		"2:\t.8byte 1b,_.stapsdt.base,gt_up_" #symbol "\n\t"                               \
+		".asciz \"" provider "\"\n\t.asciz \"" name "\"\n\t.asciz \"" arguments "\"\n"     \
 		"3:\t.p2align 2\n\t.popsection")
 __asm__(".pushsection .stapsdt.base,\"aG\",%progbits,.stapsdt.base,comdat\n\t.weak _.stapsdt.base\n\t.hidden _.stapsdt.base\n"
 	"_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base,1\n\t.popsection");
@@ -52,10 +54,11 @@ PROBE(kernel_launch, "parcagpu", "kernel_launch", GT_PROBE_LAUNCH);
 PROBE(kernel_launch_old, "parcagpu_provider", "kernel_launch", GT_PROBE_LAUNCH);
 
 #define HIDDEN __attribute__((visibility("hidden")))
-extern HIDDEN uint16_t gt_up_cuda_correlation, gt_up_kernel_executed, gt_up_activity_batch, gt_up_kernel_launch, gt_up_kernel_launch_old;
+extern HIDDEN uint16_t gt_up_cuda_correlation, gt_up_kernel_executed, gt_up_activity_batch,
+	gt_up_kernel_launch, gt_up_kernel_launch_old;
 HIDDEN void gt_probe_cuda_correlation(uint32_t correlation, int32_t cbid, const char *name);
-HIDDEN void gt_probe_kernel_executed(uint64_t start, uint64_t end, uint32_t correlation, uint32_t device, uint32_t stream, uint32_t graph,
-				     uint64_t node, const char *name);
+HIDDEN void gt_probe_kernel_executed(uint64_t start, uint64_t end, uint32_t correlation,
+	uint32_t device, uint32_t stream, uint32_t graph, uint64_t node, const char *name);
 HIDDEN void gt_probe_activity_batch(const void **records, uint32_t n);
 HIDDEN void gt_probe_kernel_launch(uint32_t correlation, uint64_t duration);
 HIDDEN void gt_probe_kernel_launch_old(uint32_t correlation, uint64_t duration);
@@ -66,7 +69,8 @@ bool gt_probes_need_calls(void) { return IS_ATTACHED(cuda_correlation); }
 
 bool gt_probes_need_work(void)
 {
-	return IS_ATTACHED(kernel_executed) || IS_ATTACHED(activity_batch) || IS_ATTACHED(kernel_launch) || IS_ATTACHED(kernel_launch_old);
+	return IS_ATTACHED(kernel_executed) || IS_ATTACHED(activity_batch) ||
+		IS_ATTACHED(kernel_launch) || IS_ATTACHED(kernel_launch_old);
 }
 
 void gt_probes_fire_call(uint32_t correlation, int32_t cbid, const char *name)
@@ -75,8 +79,18 @@ void gt_probes_fire_call(uint32_t correlation, int32_t cbid, const char *name)
 		gt_probe_cuda_correlation(correlation, cbid, name);
 }
 
-static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
-static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static uint32_t u32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, 4);
+	return v;
+}
+static uint64_t u64(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return v;
+}
 
 static void fire_kernel(const uint8_t *r)
 {
@@ -86,8 +100,9 @@ static void fire_kernel(const uint8_t *r)
 	if (!start || end < start)
 		return;
 	if (IS_ATTACHED(kernel_executed))
-		gt_probe_kernel_executed(start, end, correlation, u32(r + GT_K_DEVICE), u32(r + GT_K_STREAM), u32(r + GT_K_GRAPH),
-					 u64(r + GT_K_NODE), (const char *)(uintptr_t)u64(r + GT_K_NAME));
+		gt_probe_kernel_executed(start, end, correlation, u32(r + GT_K_DEVICE),
+			u32(r + GT_K_STREAM), u32(r + GT_K_GRAPH), u64(r + GT_K_NODE),
+			(const char *)(uintptr_t)u64(r + GT_K_NAME));
 	if (IS_ATTACHED(kernel_launch))
 		gt_probe_kernel_launch(correlation, end - start);
 	if (IS_ATTACHED(kernel_launch_old))
@@ -102,11 +117,13 @@ static void fire_call(const uint8_t *r)
 	const char *name = driver ? gt_launch_name(cbid) : gt_runtime_launch_name(cbid);
 
 	if (name && u64(r + GT_A_START) >= gt_callbacks_refused_since())
-		gt_probes_fire_call(u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
+		gt_probes_fire_call(
+			u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
 }
 
 #define BATCH 128
-void gt_probes_fire_buffer(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid)
+void gt_probes_fire_buffer(
+	int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid)
 {
 	bool calls = gt_probes_need_calls() && gt_callbacks_refused_since();
 	const void *batch[BATCH];

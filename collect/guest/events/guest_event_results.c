@@ -9,17 +9,18 @@
 #include <unistd.h>
 #include "collect/guest/core/guest_objects.h"
 
-#define BUDGET 512u			/* pairs read before other threads may take the lock */
+#define BUDGET 512u /* pairs read before other threads may take the lock */
 #define SOON_NS 2000000
 /* A call does not wake our thread, which would need a system call. So there must be pairs for this
  * time. */
 #define LATER_NS 10000000
-#define REFERENCE_NS 1000000000ull	/* maximum age of a reference */
-#define RETRY_NS 5000000ull		/* between two attempts, if the GPU is busy */
-#define FINE_NS 20000u			/* width of a pair of host times that is good enough */
-#define WIDE_NS 200000u			/* width that is too wide for the first reference */
-#define RELEASE_MAX 64u			/* pairs that a context releases at a time for other
-					 * contexts */
+#define REFERENCE_NS 1000000000ull /* maximum age of a reference */
+#define RETRY_NS 5000000ull        /* between two attempts, if the GPU is busy */
+#define FINE_NS 20000u             /* width of a pair of host times that is good enough */
+#define WIDE_NS 200000u            /* width that is too wide for the first reference */
+#define RELEASE_MAX                                                                                \
+	64u /* pairs that a context releases at a time for other                                   \
+	     * contexts */
 #define TRIES 8
 #define TRIES_FIRST 20
 
@@ -51,12 +52,16 @@ void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t 
 
 static uint64_t abs_ns(int64_t ns) { return (uint64_t)(ns < 0 ? -ns : ns); }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
 
 static int64_t ns_of(float ms) { return (int64_t)((double)ms * 1e6); }
 
 /* Records an event and queries it until it is finished. False: it is not finished within limit. */
-static bool try_reference(const struct gt_event_context *c, uint64_t event, int64_t limit, int64_t *from, int64_t *to)
+static bool try_reference(
+	const struct gt_event_context *c, uint64_t event, int64_t limit, int64_t *from, int64_t *to)
 {
 	int32_t code;
 
@@ -64,7 +69,7 @@ static bool try_reference(const struct gt_event_context *c, uint64_t event, int6
 	if (gt_cu.record(event, c->stream))
 		return false;
 	while ((code = gt_cu.query(event)) == NOT_READY && (int64_t)gt_slow_clock() - *from < limit)
-		syscall(SYS_sched_yield);	/* other threads want the driver's lock, too */
+		syscall(SYS_sched_yield); /* other threads want the driver's lock, too */
 	*to = (int64_t)gt_slow_clock();
 	return !code;
 }
@@ -86,7 +91,8 @@ static void set_reference(struct gt_event_context *c, uint64_t event, int64_t fr
 
 	if (c->reference.event && !gt_cu.elapsed(&ms, c->reference.event, event))
 		r.host = clamp(r.host + (c->reference.host + ns_of(ms) - r.host) / 2, from, to);
-	r.error = abs_ns(r.host - from) > abs_ns(to - r.host) ? abs_ns(r.host - from) : abs_ns(to - r.host);
+	r.error = abs_ns(r.host - from) > abs_ns(to - r.host) ? abs_ns(r.host - from)
+							      : abs_ns(to - r.host);
 	c->spare = c->reference.event;
 	c->reference = r;
 	put_error(r.error);
@@ -113,7 +119,8 @@ static bool make_reference_events(struct gt_event_context *c, uint64_t made[2])
 static int64_t wide_enough(struct gt_event_context *c)
 {
 	if (c->reference.event)
-		return (int64_t)(2 * c->reference.error + (gt_slow_clock() - (uint64_t)c->reference.host) / 10000);
+		return (int64_t)(2 * c->reference.error +
+			(gt_slow_clock() - (uint64_t)c->reference.host) / 10000);
 	return c->tries++ < TRIES_FIRST && gt_events->on == ON ? (int64_t)WIDE_NS : INT64_MAX;
 }
 
@@ -121,7 +128,8 @@ static int64_t wide_enough(struct gt_event_context *c)
 static void refresh_reference(struct gt_event_context *c)
 {
 	uint64_t made[2] = { 0, 0 }, tight;
-	int64_t from, to, best_from = 0, best = wide_enough(c), limit = c->reference.event ? 1000000 : 8000000;
+	int64_t from, to, best_from = 0, best = wide_enough(c),
+			  limit = c->reference.event ? 1000000 : 8000000;
 	bool any = false;
 
 	if (make_reference_events(c, made)) {
@@ -136,7 +144,7 @@ static void refresh_reference(struct gt_event_context *c)
 		if (any)
 			set_reference(c, made[0], best_from, best_from + best);
 	}
-	for (int i = any; i < 2; i++)		/* keeps at most one event */
+	for (int i = any; i < 2; i++) /* keeps at most one event */
 		if (made[i] && !c->spare)
 			c->spare = made[i];
 		else if (made[i])
@@ -156,7 +164,8 @@ static bool prepare(struct gt_event_context *c)
 			return false;
 		c->id = ++gt_events->contexts;
 	}
-	if ((!c->reference.event || now - (uint64_t)c->reference.host > REFERENCE_NS) && now >= c->next_refresh) {
+	if ((!c->reference.event || now - (uint64_t)c->reference.host > REFERENCE_NS) &&
+		now >= c->next_refresh) {
 		c->next_refresh = now + RETRY_NS;
 		refresh_reference(c);
 	}
@@ -167,7 +176,8 @@ static bool prepare(struct gt_event_context *c)
 
 static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
 
-/* Streams have small numbers, in order of their first use in a context; the legacy default stream is 0. */
+/* Streams have small numbers, in order of their first use in a context; the legacy default stream
+ * is 0. */
 static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t tid)
 {
 	uint32_t at = (uint32_t)((stream * 0x9e3779b97f4a7c15ull + c->id) >> 40);
@@ -184,7 +194,7 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 		if (p->context == c->id && p->stream == stream && p->tid == tid)
 			return p->number;
 	}
-	return UINT32_MAX;		/* there are too many streams */
+	return UINT32_MAX; /* there are too many streams */
 }
 
 static uint32_t device_of(uint64_t handle)
@@ -199,14 +209,18 @@ static uint32_t memory_of(char end) { return end == 'D' ? 3 : end == 'A' ? 4 : 0
 
 static uint32_t copy_kinds(const struct gt_api *api)
 {
-	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1, [GT_DIR_DTOH] = 2, [GT_DIR_DTOD] = 8, [GT_DIR_HTOH] = 9,
-					      [GT_DIR_PEER] = 10 };
+	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1,
+		[GT_DIR_DTOH] = 2,
+		[GT_DIR_DTOD] = 8,
+		[GT_DIR_HTOH] = 9,
+		[GT_DIR_PEER] = 10 };
 	const char *to = strstr(api->name, "to");
 	bool sent = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
 	uint32_t src = sent ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
 	uint32_t dst = sent ? memory_of(to[2]) : src;
 
-	return directions[api->direction] | src << 8 | dst << 16 | (strstr(api->name, "Async") ? 1u << 24 : 0);
+	return directions[api->direction] | src << 8 | dst << 16 |
+		(strstr(api->name, "Async") ? 1u << 24 : 0);
 }
 
 static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
@@ -224,12 +238,14 @@ static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
 	return hash;
 }
 
-static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b, int64_t start, int64_t end)
+static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b,
+	int64_t start, int64_t end)
 {
 	const struct gt_api *api = &gt_api[b->id];
 	const uint32_t *g = b->grid, *k = b->block;
-	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start, two(++gt_events->work_ids, (uint32_t)c->device),
-			   two(c->id, number_of(c, b->stream, b->tid)) };
+	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start,
+		two(++gt_events->work_ids, (uint32_t)c->device),
+		two(c->id, number_of(c, b->stream, b->tid)) };
 	enum gt_ring_event id = GT_EV_TIMED_GRAPH;
 	uint32_t n = 6;
 
@@ -245,7 +261,8 @@ static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct 
 		id = GT_EV_TIMED_COPY, n = 8;
 		w[4] = two(0, copy_kinds(api));
 		w[6] = b->bytes;
-		w[7] = two(device_of(b->peers[1]), device_of(b->peers[0]));	/* the destination's context comes first */
+		/* the destination's context comes first */
+		w[7] = two(device_of(b->peers[1]), device_of(b->peers[0]));
 	} else if (api->op == GT_OP_SET) {
 		id = GT_EV_TIMED_SET, n = 8;
 		w[4] = two(0, memory_of('D') | (strstr(api->name, "Async") ? 1u << 16 : 0));
@@ -265,7 +282,8 @@ static void put_untimed(void)
 
 		words[0] = n - gt_events->reported[i];
 		words[1] = i;
-		if (words[0] && (t || (t = gt_producer_ring())) && gt_ring_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
+		if (words[0] && (t || (t = gt_producer_ring())) &&
+			gt_ring_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
 			gt_events->reported[i] = n;
 	}
 }
@@ -275,7 +293,8 @@ static void put_untimed(void)
 /* Appends the pairs submitted since the last round, in the order of their calls. */
 static void take_submitted(void)
 {
-	uint32_t i = __atomic_exchange_n(&gt_events->submitted, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
+	uint32_t i = __atomic_exchange_n(&gt_events->submitted, 0, __ATOMIC_ACQUIRE), back = 0,
+		 next, last = i;
 
 	for (; i; i = next) {
 		next = gt_event_pair_at(i)->next;
@@ -294,7 +313,9 @@ static void take_submitted(void)
 
 /* Streams whose next event is not finished: their later events need no query. It is a set of
  * bits; two streams that share a bit by chance do not share it in the next round. */
-struct blocked { uint64_t salt, bits[256]; };
+struct blocked {
+	uint64_t salt, bits[256];
+};
 
 static uint64_t *bit_of(struct blocked *s, uint64_t key, uint64_t *mask)
 {
@@ -321,7 +342,8 @@ static void block(struct blocked *s, uint64_t key)
 
 static uint64_t key_of(const struct gt_event_pair *b)
 {
-	return (b->stream + (b->stream == PER_THREAD ? (uint64_t)b->tid << 32 : 0)) ^ (uint64_t)(b->context + 1u) << 48;
+	return (b->stream + (b->stream == PER_THREAD ? (uint64_t)b->tid << 32 : 0)) ^
+		(uint64_t)(b->context + 1u) << 48;
 }
 
 /* True: the pair is done. The context is current. */
@@ -337,7 +359,8 @@ static bool read_pair(struct gt_event_context *c, const struct gt_event_pair *b)
 	if (code == NOT_READY)
 		return false;
 	if (code) {
-		gt_events_count_untimed(code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+		gt_events_count_untimed(
+			code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 		return true;
 	}
 	start = c->reference.host + ns_of(since);
@@ -361,7 +384,8 @@ static void unlink_pair(struct gt_event_pair *b, struct gt_event_pair *before)
 }
 
 /* Makes the pair's context current. 1: the pair can be read; 0: not now; -1: never. */
-static int ready(struct gt_event_context *c, const struct gt_event_pair *b, struct blocked *s, struct gt_event_context **at)
+static int ready(struct gt_event_context *c, const struct gt_event_pair *b, struct blocked *s,
+	struct gt_event_context **at)
 {
 	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != LIVE)
 		return -1;
@@ -413,7 +437,8 @@ static void recycle_dead_contexts(void)
 {
 	struct gt_event_pair *b;
 
-	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++) {
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS;
+		c++) {
 		c->create_failed = 0;
 		if (c->state != DEAD)
 			continue;
@@ -430,7 +455,9 @@ static void release_pairs(struct gt_event_context *c)
 {
 	struct gt_event_pair *b;
 
-	for (uint32_t i = 0; i < RELEASE_MAX && (i || !gt_cu.set(c->handle)) && (b = gt_event_pair_pop(&c->free)); i++) {
+	for (uint32_t i = 0; i < RELEASE_MAX && (i || !gt_cu.set(c->handle)) &&
+		(b = gt_event_pair_pop(&c->free));
+		i++) {
 		gt_cu.destroy(b->begin);
 		gt_cu.destroy(b->end);
 		gt_event_pair_push(&gt_events->without_events, b);
@@ -446,8 +473,9 @@ static void redistribute_pairs(void)
 	for (c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
 		wanted |= __atomic_load_n(&c->needs_pairs, __ATOMIC_RELAXED);
 	for (c = gt_events->context; wanted && c < gt_events->context + CONTEXTS; c++)
-		if (!__atomic_exchange_n(&c->needs_pairs, 0, __ATOMIC_RELAXED) && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
-		    (uint32_t)__atomic_load_n(&c->free, __ATOMIC_RELAXED))
+		if (!__atomic_exchange_n(&c->needs_pairs, 0, __ATOMIC_RELAXED) &&
+			__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
+			(uint32_t)__atomic_load_n(&c->free, __ATOMIC_RELAXED))
 			release_pairs(c);
 	if (wanted)
 		gt_cu.set(0);
@@ -463,7 +491,7 @@ static uint32_t read_round(void)
 			return 1;
 		done = gt_events_read_finished(BUDGET, 0);
 		if (gt_events->waiting || done)
-			gt_cu.set(0);		/* a context that is current here could not end */
+			gt_cu.set(0); /* a context that is current here could not end */
 		if (done < BUDGET) {
 			recycle_dead_contexts();
 			redistribute_pairs();
@@ -483,16 +511,19 @@ static void sleep_until_wakeup(uint32_t wakeups, bool soon)
 	__atomic_store_n(&gt_events->sleeping, 0, __ATOMIC_RELEASE);
 }
 
-/* The last round. It does not wait for unfinished events; the recorder finds their times missing. */
+/* The last round. It does not wait for unfinished events; the recorder finds their times missing.
+ */
 static void end_reading(void)
 {
 	uint32_t left = read_round();
 
-	for (int i = 0; i < 20 && left; i++) {		/* a context may have no reference yet */
+	for (int i = 0; i < 20 && left; i++) { /* a context may have no reference yet */
 		bool none = false;
 
 		for (uint32_t k = 0; k < CONTEXTS; k++)
-			none |= gt_events->context[k].state == LIVE && gt_events->context[k].in_use && !gt_events->context[k].reference.event;
+			none |= gt_events->context[k].state == LIVE &&
+				gt_events->context[k].in_use &&
+				!gt_events->context[k].reference.event;
 		if (!none)
 			break;
 		gt_events_sleep(2000000);
@@ -532,10 +563,10 @@ void gt_events_stop(void)
 {
 	uint32_t on = ON;
 
-	if (!__atomic_compare_exchange_n(&gt_events->on, &on, LAST, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(
+		    &gt_events->on, &on, LAST, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	gt_events_wake();
 	for (int i = 0; i < 10000 && __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE) != OFF; i++)
 		gt_events_sleep(100000);
 }
-

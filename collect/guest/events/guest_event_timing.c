@@ -45,7 +45,7 @@
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_fast_path.h"
 
-#define REFILL 8u			/* pairs that get events at a time */
+#define REFILL 8u /* pairs that get events at a time */
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -54,8 +54,8 @@ struct gt_event_functions gt_cu;
 struct gt_events *gt_events;
 static int32_t events_pid;
 uint8_t gt_event_pairs_on;
-static __thread bool holds_read_lock GT_TLS;	/* this thread has locked reading, to destroy a
-						 * context */
+static __thread bool holds_read_lock GT_TLS; /* this thread has locked reading, to destroy a
+					      * context */
 
 void gt_events_sleep(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
 
@@ -69,7 +69,8 @@ void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b)
 	do {
 		__atomic_store_n(&b->next, (uint32_t)head, __ATOMIC_RELAXED);
 		with = ((head >> 32) + 1) << 32 | gt_event_pair_index(b);
-	} while (!__atomic_compare_exchange_n(stack, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		stack, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
 struct gt_event_pair *gt_event_pair_pop(uint64_t *stack)
@@ -79,8 +80,10 @@ struct gt_event_pair *gt_event_pair_pop(uint64_t *stack)
 	do {
 		if (!(uint32_t)head)
 			return NULL;
-		below = head >> 32 << 32 | __atomic_load_n(&gt_event_pair_at((uint32_t)head)->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(stack, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+		below = head >> 32 << 32 |
+			__atomic_load_n(&gt_event_pair_at((uint32_t)head)->next, __ATOMIC_RELAXED);
+	} while (!__atomic_compare_exchange_n(
+		stack, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
 	return gt_event_pair_at((uint32_t)head);
 }
 
@@ -88,11 +91,17 @@ void gt_event_pair_release(struct gt_event_pair *b)
 {
 	struct gt_event_context *c = gt_event_pair_context(b);
 
-	gt_event_pair_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->without_events, b);
+	gt_event_pair_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE
+			? &c->free
+			: &gt_events->without_events,
+		b);
 	__atomic_fetch_sub(&c->in_use, 1, __ATOMIC_RELEASE);
 }
 
-void gt_events_count_untimed(enum gt_untimed why) { __atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED); }
+void gt_events_count_untimed(enum gt_untimed why)
+{
+	__atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED);
+}
 
 void gt_events_wake(void)
 {
@@ -105,7 +114,8 @@ void gt_events_wake(void)
 
 struct gt_event_context *gt_events_find_context(uint64_t handle)
 {
-	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS;
+		c++)
 		if (c->handle == handle && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE)
 			return c;
 	return NULL;
@@ -156,7 +166,8 @@ static bool add_pairs(struct gt_event_context *c)
 	if (__atomic_load_n(&c->create_failed, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
 		return false;
 	gt_cu.mode(&mode);
-	for (uint32_t i = 0; i < REFILL && (b = gt_event_pair_pop(&gt_events->without_events)); i++) {
+	for (uint32_t i = 0; i < REFILL && (b = gt_event_pair_pop(&gt_events->without_events));
+		i++) {
 		if (!make_events(b)) {
 			gt_event_pair_push(&gt_events->without_events, b);
 			c->create_failed = 1;
@@ -175,8 +186,8 @@ static struct gt_event_pair *take_pair(struct gt_event_context *c, bool *refused
 {
 	struct gt_event_pair *b;
 
-	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST);	/* first: a context with pairs in
-								 * use is not recycled */
+	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST); /* first: a context with pairs in
+							      * use is not recycled */
 	b = gt_event_pair_pop(&c->free);
 	if (!b) {
 		*refused = !add_pairs(c);
@@ -196,7 +207,9 @@ static int32_t record(uint64_t event, uint64_t stream)
 	if (stream == LEGACY)
 		__atomic_fetch_add(&gt_events->recording, 1, __ATOMIC_SEQ_CST);
 	if (stream != LEGACY || !__atomic_load_n(&gt_events->beginning, __ATOMIC_SEQ_CST))
-		code = gt_cu.capturing(stream, &capturing) || capturing ? CAPTURING : gt_cu.record(event, stream);
+		code = gt_cu.capturing(stream, &capturing) || capturing
+			? CAPTURING
+			: gt_cu.record(event, stream);
 	if (stream == LEGACY)
 		__atomic_fetch_sub(&gt_events->recording, 1, __ATOMIC_SEQ_CST);
 	return code;
@@ -246,10 +259,10 @@ static struct gt_event_pair *begin_pair(uint64_t stream)
 	if (gt_cu.current(&handle) || !handle)
 		return NULL;
 	b = begin_in_context(handle, stream, &code);
-	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD && !gt_cu.stream_context(stream, &other) && other &&
-	    other != handle)
-		b = begin_in_context(other, stream, &code);		/* the stream belongs to
-									 * another context */
+	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD &&
+		!gt_cu.stream_context(stream, &other) && other && other != handle)
+		b = begin_in_context(other, stream, &code); /* the stream belongs to
+							     * another context */
 	if (!b && code && code != CAPTURING)
 		gt_events_count_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	return b;
@@ -260,7 +273,8 @@ struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
 	struct gt_event_pair *b;
 	int saved = errno;
 
-	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON || !gt_events->calls[id].work)
+	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON ||
+		!gt_events->calls[id].work)
 		return NULL;
 	gt_inside = true;
 	b = begin_pair(stream_of(&gt_events->calls[id], words));
@@ -287,8 +301,14 @@ static void describe(struct gt_event_pair *b, const struct gt_call *c, const uin
 		v = gt_arg_value(c->t, a, words, 0);
 		switch (a->role) {
 		case GT_R_FUNC: b->name = gt_kernel_name(v); break;
-		case GT_R_GRID: if (b->ngrid < 3) b->grid[b->ngrid++] = (uint32_t)v; break;
-		case GT_R_BLOCK: if (b->nblock < 3) b->block[b->nblock++] = (uint32_t)v; break;
+		case GT_R_GRID:
+			if (b->ngrid < 3)
+				b->grid[b->ngrid++] = (uint32_t)v;
+			break;
+		case GT_R_BLOCK:
+			if (b->nblock < 3)
+				b->block[b->nblock++] = (uint32_t)v;
+			break;
 		case GT_R_SHARED: b->shared = (uint32_t)v; break;
 		case GT_R_BYTES: b->bytes = v; break;
 		case GT_R_VALUE: b->value = v; break;
@@ -303,15 +323,17 @@ static void submit_pair(struct gt_event_pair *b)
 
 	do
 		b->next = head;
-	while (!__atomic_compare_exchange_n(&gt_events->submitted, &head, gt_event_pair_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	while (!__atomic_compare_exchange_n(&gt_events->submitted, &head, gt_event_pair_index(b),
+		false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
-void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
+void gt_event_pair_end(
+	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
 {
 	int saved = errno;
 	int32_t code;
 
-	if (!c->t->ring)		/* a child that was forked inside the call */
+	if (!c->t->ring) /* a child that was forked inside the call */
 		return;
 	gt_inside = true;
 	code = ret ? CAPTURING : record(b->end, b->stream);
@@ -354,7 +376,8 @@ void gt_events_capture_began(void)
  * none. */
 static uint64_t any_context(void)
 {
-	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS;
+		c++)
 		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE)
 			return c->handle;
 	return 0;
@@ -387,13 +410,18 @@ static bool before_context_end(uint64_t handle)
 	return true;
 }
 
-static bool same_device(const struct gt_event_context *c, int32_t device) { return device < 0 || !c->id || c->device == device; }
+static bool same_device(const struct gt_event_context *c, int32_t device)
+{
+	return device < 0 || !c->id || c->device == device;
+}
 
 /* device -1: any device; -2: compare the context, not the device. */
 static void mark_contexts_dead(uint64_t handle, int32_t device)
 {
-	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
-		if (c->state == LIVE && (device == -2 ? c->handle == handle : same_device(c, device)))
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS;
+		c++)
+		if (c->state == LIVE &&
+			(device == -2 ? c->handle == handle : same_device(c, device)))
 			__atomic_store_n(&c->state, DEAD, __ATOMIC_RELEASE);
 }
 
@@ -482,12 +510,26 @@ void gt_events_after_failed_exec(void)
 
 static bool find_functions(void)
 {
-	static const struct { const char *name; size_t at; } functions[] = {
+	static const struct {
+		const char *name;
+		size_t at;
+	} functions[] = {
 #define F(field, function) { #function, offsetof(struct gt_event_functions, field) }
-		F(current, cuCtxGetCurrent), F(set, cuCtxSetCurrent), F(push, cuCtxPushCurrent_v2), F(pop, cuCtxPopCurrent_v2),
-		F(device, cuCtxGetDevice), F(create, cuEventCreate), F(destroy, cuEventDestroy_v2), F(record, cuEventRecord),
-		F(query, cuEventQuery), F(elapsed, cuEventElapsedTime), F(stream, cuStreamCreate), F(capturing, cuStreamIsCapturing),
-		F(stream_context, cuStreamGetCtx), F(mode, cuThreadExchangeStreamCaptureMode), F(primary, cuDevicePrimaryCtxGetState),
+		F(current, cuCtxGetCurrent),
+		F(set, cuCtxSetCurrent),
+		F(push, cuCtxPushCurrent_v2),
+		F(pop, cuCtxPopCurrent_v2),
+		F(device, cuCtxGetDevice),
+		F(create, cuEventCreate),
+		F(destroy, cuEventDestroy_v2),
+		F(record, cuEventRecord),
+		F(query, cuEventQuery),
+		F(elapsed, cuEventElapsedTime),
+		F(stream, cuStreamCreate),
+		F(capturing, cuStreamIsCapturing),
+		F(stream_context, cuStreamGetCtx),
+		F(mode, cuThreadExchangeStreamCaptureMode),
+		F(primary, cuDevicePrimaryCtxGetState),
 #undef F
 	};
 
@@ -513,7 +555,9 @@ static void find_calls(void)
 		y->per_thread = strstr(name, "_ptsz") || strstr(name, "_ptds");
 		y->param = GT_NO_FUNC;
 		for (uint32_t i = gt_args_first[id]; i < gt_args_first[id + 1]; i++)
-			if (gt_args[i].role == GT_R_STREAM && (gt_args[i].how == GT_FROM_WORD || gt_args[i].how == GT_FROM_MEM64)) {
+			if (gt_args[i].role == GT_R_STREAM &&
+				(gt_args[i].how == GT_FROM_WORD ||
+					gt_args[i].how == GT_FROM_MEM64)) {
 				y->param = gt_args[i].param;
 				y->in_struct = gt_args[i].how == GT_FROM_MEM64;
 				y->at = gt_args[i].at;
@@ -523,7 +567,8 @@ static void find_calls(void)
 
 static bool map_state(void)
 {
-	long p = syscall(SYS_mmap, NULL, sizeof(*gt_events), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+	long p = syscall(SYS_mmap, NULL, sizeof(*gt_events), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
 
 	if (p == -1 || syscall(SYS_madvise, p, sizeof(*gt_events), MADV_WIPEONFORK))
 		return false;
@@ -553,4 +598,7 @@ bool gt_events_start(const char *why)
 	return true;
 }
 
-bool gt_events_used_before_fork(void) { return gt_events && events_pid != (int32_t)syscall(SYS_getpid); }
+bool gt_events_used_before_fork(void)
+{
+	return gt_events && events_pid != (int32_t)syscall(SYS_getpid);
+}

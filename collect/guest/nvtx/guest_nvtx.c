@@ -23,20 +23,29 @@ enum { NO_TRACKING = -2, PAYLOAD_TYPES = 7 };
 
 /* A registered string or a domain. Each thread that uses it writes its text once, so that a ring
  * is complete. */
-struct gt_nvtx_handle { uint64_t hash; uint32_t len, number; char text[]; };
+struct gt_nvtx_handle {
+	uint64_t hash;
+	uint32_t len, number;
+	char text[];
+};
 
 /* ---- memory for handles: never freed, and kept in a forked child ---- */
 
-struct arena { uint64_t used; char bytes[]; };
+struct arena {
+	uint64_t used;
+	char bytes[];
+};
 static struct arena *arena;
 
 static struct arena *new_arena(struct arena *full)
 {
-	long p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	long p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 
 	if (p == -1)
 		return NULL;
-	if (__atomic_compare_exchange_n(&arena, &full, (struct arena *)p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(
+		    &arena, &full, (struct arena *)p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return (struct arena *)p;
 	syscall(SYS_munmap, p, (size_t)ARENA);
 	return full;
@@ -49,7 +58,9 @@ void *gt_nvtx_alloc(size_t size)
 	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
 	int saved = errno;
 
-	while (!a || (at = __atomic_fetch_add(&a->used, bytes, __ATOMIC_RELAXED)) + bytes > ARENA - sizeof(*a)) {
+	while (!a ||
+		(at = __atomic_fetch_add(&a->used, bytes, __ATOMIC_RELAXED)) + bytes >
+			ARENA - sizeof(*a)) {
 		a = new_arena(a);
 		errno = saved;
 		if (!a)
@@ -86,7 +97,8 @@ static uint32_t utf32_to_utf8(const wchar_t *from, char to[TEXT_MAX])
 			continue;
 		}
 		if (c >= 0x10000)
-			to[n++] = (char)(0xf0 | (c >> 18 & 7)), to[n++] = (char)(0x80 | (c >> 12 & 63));
+			to[n++] = (char)(0xf0 | (c >> 18 & 7)),
+			to[n++] = (char)(0x80 | (c >> 12 & 63));
 		else if (c >= 0x800)
 			to[n++] = (char)(0xe0 | c >> 12);
 		if (c >= 0x800)
@@ -99,7 +111,10 @@ static uint32_t utf32_to_utf8(const wchar_t *from, char to[TEXT_MAX])
 	return n;
 }
 
-static uint64_t put_text(struct gt_tcb *t, const char *text) { return text ? gt_ring_put_string(t, text) : 0; }
+static uint64_t put_text(struct gt_tcb *t, const char *text)
+{
+	return text ? gt_ring_put_string(t, text) : 0;
+}
 
 static uint64_t put_wide(struct gt_tcb *t, const wchar_t *text)
 {
@@ -121,7 +136,8 @@ static uint64_t put_handle_text(struct gt_tcb *t, const struct gt_nvtx_handle *n
 		return gt_ring_put_string(t, n->text);
 	word = &t->sent_registered[n->number / 64];
 	bit = 1ull << n->number % 64;
-	if (gt_unlikely(!(*word & bit)) && gt_ring_put_text(t, GT_REC_STRING, n->hash, n->text, n->len))
+	if (gt_unlikely(!(*word & bit)) &&
+		gt_ring_put_text(t, GT_REC_STRING, n->hash, n->text, n->len))
 		*word |= bit;
 	return n->hash;
 }
@@ -143,7 +159,8 @@ static struct gt_tcb *annotation_ring(int *saved)
 	struct gt_tcb *t = gt_self;
 
 	*saved = errno;
-	if (gt_inside || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || (!t->ring && !(t = gt_register_thread())))
+	if (gt_inside || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED) ||
+		(!t->ring && !(t = gt_register_thread())))
 		return NULL;
 	if (!gt_shared->nvtx || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED))
 		return NULL;
@@ -153,7 +170,8 @@ static struct gt_tcb *annotation_ring(int *saved)
 	return NULL;
 }
 
-static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, uint32_t n, int saved)
+static void put(
+	struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, uint32_t n, int saved)
 {
 	uint64_t now = gt_now(t);
 
@@ -162,7 +180,8 @@ static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, 
 	errno = saved;
 }
 
-static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
+static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain,
+	const struct gt_nvtx_attributes *a)
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
@@ -174,7 +193,9 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 	words[1] = put_message(t, a);
 	words[2] = put_handle_text(t, domain);
 	words[3] = a->category | (uint64_t)(a->color_type == 1 ? a->color : 0) << 32;
-	words[4] = a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES ? (uint64_t)a->payload_type : 0;
+	words[4] = a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES
+		? (uint64_t)a->payload_type
+		: 0;
 	words[5] = words[4] ? a->payload : 0;
 	put(t, id, words, GT_NVTX_WORDS, saved);
 }
@@ -207,15 +228,17 @@ static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_hand
 
 /* ---- --range nvtx:NAME ---- */
 
-static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS;	/* pushes inside the range,
+static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS; /* pushes inside the range,
 								 * including its own; all pushes */
 static uint32_t threads_in_range;
 
 static bool matches_range(const struct gt_nvtx_attributes *a)
 {
 	char wide[TEXT_MAX];
-	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message :
-			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_handle *)a->message)->text : NULL;
+	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message
+		: a->message_type == GT_MESSAGE_REGISTERED && a->message
+		? ((const struct gt_nvtx_handle *)a->message)->text
+		: NULL;
 
 	if (a->message_type == GT_MESSAGE_WIDE && a->message) {
 		utf32_to_utf8(a->message, wide);
@@ -251,7 +274,7 @@ void gt_nvtx_process_attached(void)
 static void range_push(const struct gt_nvtx_attributes *a)
 {
 	if (!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
-		gt_register_thread();		/* the range's name is known only after that */
+		gt_register_thread(); /* the range's name is known only after that */
 	if (!uses_range() || (!pushes_in_range && !matches_range(a)))
 		return;
 	if (!pushes_in_range++ && !__atomic_fetch_add(&threads_in_range, 1, __ATOMIC_SEQ_CST))
@@ -260,7 +283,8 @@ static void range_push(const struct gt_nvtx_attributes *a)
 
 static void range_pop(void)
 {
-	if (uses_range() && pushes_in_range && !--pushes_in_range && !__atomic_sub_fetch(&threads_in_range, 1, __ATOMIC_SEQ_CST))
+	if (uses_range() && pushes_in_range && !--pushes_in_range &&
+		!__atomic_sub_fetch(&threads_in_range, 1, __ATOMIC_SEQ_CST))
 		update_range_active();
 }
 
@@ -302,10 +326,17 @@ static int push_a(const char *s) { return push_text(GT_MESSAGE_CHAR, s); }
 static int push_w(const wchar_t *s) { return push_text(GT_MESSAGE_WIDE, s); }
 static int pop_any(void) { return gt_nvtx_pop(NULL); }
 static void range_end(uint64_t id) { end(GT_EV_RANGE_END, id, NULL); }
-void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
-void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
+void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id)
+{
+	end(GT_EV_RANGE_END, id, domain);
+}
+void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
+{
+	annotate(GT_EV_MARK, 0, domain, a);
+}
 
-uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
+uint64_t gt_nvtx_range_start(
+	const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	uint64_t id = new_range();
 
@@ -313,7 +344,10 @@ uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct g
 	return id;
 }
 
-static uint64_t range_start_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_range_start(NULL, a); }
+static uint64_t range_start_ex(const struct gt_nvtx_attributes *a)
+{
+	return gt_nvtx_range_start(NULL, a);
+}
 static uint64_t range_start_a(const char *s)
 {
 	uint64_t id = new_range();
@@ -329,19 +363,29 @@ static uint64_t range_start_w(const wchar_t *s)
 	return id;
 }
 
-static const struct gt_nvtx_handle *make_text_handle(const char *s) { return s ? make_handle(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
+static const struct gt_nvtx_handle *make_text_handle(const char *s)
+{
+	return s ? make_handle(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL;
+}
 static const struct gt_nvtx_handle *make_wide_handle(const wchar_t *s)
 {
 	char to[TEXT_MAX];
 
 	return s ? make_handle(to, utf32_to_utf8(s, to)) : NULL;
 }
-static const struct gt_nvtx_handle *register_a(const void *domain, const char *s) { return (void)domain, make_text_handle(s); }
-static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s) { return (void)domain, make_wide_handle(s); }
+static const struct gt_nvtx_handle *register_a(const void *domain, const char *s)
+{
+	return (void)domain, make_text_handle(s);
+}
+static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s)
+{
+	return (void)domain, make_wide_handle(s);
+}
 static void domain_destroy(const void *domain) { (void)domain; }
 
 /* Records the name of a category of a domain, of a thread or of a stream. */
-static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain, const char *text, const wchar_t *wide)
+static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain,
+	const char *text, const wchar_t *wide)
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
@@ -354,31 +398,87 @@ static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_
 	put(t, id, words, 3, saved);
 }
 
-static void category_a(uint32_t c, const char *s) { put_name(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
-static void category_w(uint32_t c, const wchar_t *s) { put_name(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
-static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s) { put_name(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
-static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const wchar_t *s) { put_name(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
-static void thread_a(uint32_t tid, const char *s) { put_name(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
-static void thread_w(uint32_t tid, const wchar_t *s) { put_name(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
+static void category_a(uint32_t c, const char *s)
+{
+	put_name(GT_EV_NAME_CATEGORY, c, NULL, s, NULL);
+}
+static void category_w(uint32_t c, const wchar_t *s)
+{
+	put_name(GT_EV_NAME_CATEGORY, c, NULL, NULL, s);
+}
+static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s)
+{
+	put_name(GT_EV_NAME_CATEGORY, c, d, s, NULL);
+}
+static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const wchar_t *s)
+{
+	put_name(GT_EV_NAME_CATEGORY, c, d, NULL, s);
+}
+static void thread_a(uint32_t tid, const char *s)
+{
+	put_name(GT_EV_NAME_THREAD, tid, NULL, s, NULL);
+}
+static void thread_w(uint32_t tid, const wchar_t *s)
+{
+	put_name(GT_EV_NAME_THREAD, tid, NULL, NULL, s);
+}
 
-static void stream_a(uint64_t handle, const char *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
-static void stream_w(uint64_t handle, const wchar_t *s) { put_name(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
+static void stream_a(uint64_t handle, const char *s)
+{
+	put_name(GT_EV_NAME_STREAM, handle, NULL, s, NULL);
+}
+static void stream_w(uint64_t handle, const wchar_t *s)
+{
+	put_name(GT_EV_NAME_STREAM, handle, NULL, NULL, s);
+}
 
 /* ---- injection ---- */
 
 enum { CORE = 1, CUDA, CUDART = 4, CORE2, CALLBACKS = 1 };
-struct callbacks { size_t size; int (*table)(int module, void ****functions, unsigned *n); };
+struct callbacks {
+	size_t size;
+	int (*table)(int module, void ****functions, unsigned *n);
+};
 
-static const struct { uint8_t module, id; void *function; } nvtx_functions[] = {
-#define F(module, id, f) { module, id, (void *)f }
-	F(CORE, 1, mark_ex), F(CORE, 2, mark_a), F(CORE, 3, mark_w), F(CORE, 4, range_start_ex), F(CORE, 5, range_start_a),
-	F(CORE, 6, range_start_w), F(CORE, 7, range_end), F(CORE, 8, push_ex), F(CORE, 9, push_a), F(CORE, 10, push_w),
-	F(CORE, 11, pop_any), F(CORE, 12, category_a), F(CORE, 13, category_w), F(CORE, 14, thread_a), F(CORE, 15, thread_w),
-	F(CORE2, 1, gt_nvtx_mark), F(CORE2, 2, gt_nvtx_range_start), F(CORE2, 3, gt_nvtx_range_end),
-	F(CORE2, 4, gt_nvtx_push), F(CORE2, 5, gt_nvtx_pop),
-	F(CORE2, 8, domain_category_a), F(CORE2, 9, domain_category_w), F(CORE2, 10, register_a), F(CORE2, 11, register_w),
-	F(CUDA, 5, stream_a), F(CUDA, 6, stream_w), F(CUDART, 3, stream_a), F(CUDART, 4, stream_w),
-	F(CORE2, 12, make_text_handle), F(CORE2, 13, make_wide_handle), F(CORE2, 14, domain_destroy),
+static const struct {
+	uint8_t module, id;
+	void *function;
+} nvtx_functions[] = {
+#define F(module, id, f)                                                                           \
+	{                                                                                          \
+		module, id, (void *)f                                                              \
+	}
+	F(CORE, 1, mark_ex),
+	F(CORE, 2, mark_a),
+	F(CORE, 3, mark_w),
+	F(CORE, 4, range_start_ex),
+	F(CORE, 5, range_start_a),
+	F(CORE, 6, range_start_w),
+	F(CORE, 7, range_end),
+	F(CORE, 8, push_ex),
+	F(CORE, 9, push_a),
+	F(CORE, 10, push_w),
+	F(CORE, 11, pop_any),
+	F(CORE, 12, category_a),
+	F(CORE, 13, category_w),
+	F(CORE, 14, thread_a),
+	F(CORE, 15, thread_w),
+	F(CORE2, 1, gt_nvtx_mark),
+	F(CORE2, 2, gt_nvtx_range_start),
+	F(CORE2, 3, gt_nvtx_range_end),
+	F(CORE2, 4, gt_nvtx_push),
+	F(CORE2, 5, gt_nvtx_pop),
+	F(CORE2, 8, domain_category_a),
+	F(CORE2, 9, domain_category_w),
+	F(CORE2, 10, register_a),
+	F(CORE2, 11, register_w),
+	F(CUDA, 5, stream_a),
+	F(CUDA, 6, stream_w),
+	F(CUDART, 3, stream_a),
+	F(CUDART, 4, stream_w),
+	F(CORE2, 12, make_text_handle),
+	F(CORE2, 13, make_wide_handle),
+	F(CORE2, 14, domain_destroy),
 #undef F
 };
 
@@ -394,7 +494,8 @@ GT_EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id))
 	for (size_t i = 0; i < sizeof(nvtx_functions) / sizeof(*nvtx_functions); i++) {
 		table = NULL;
 		n = 0;
-		if (c->table(nvtx_functions[i].module, &table, &n) && table && nvtx_functions[i].id < n && table[nvtx_functions[i].id])
+		if (c->table(nvtx_functions[i].module, &table, &n) && table &&
+			nvtx_functions[i].id < n && table[nvtx_functions[i].id])
 			*table[nvtx_functions[i].id] = nvtx_functions[i].function;
 	}
 	return 1;

@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gt_nvtx_attributes {		/* nvtxEventAttributes_t */
+struct gt_nvtx_attributes { /* nvtxEventAttributes_t */
 	uint16_t version, size;
 	uint32_t category;
-	int32_t color_type;		/* 1: ARGB */
+	int32_t color_type; /* 1: ARGB */
 	uint32_t color;
-	int32_t payload_type, reserved;	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: the extension's, not read */
+	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: the extension's, not read */
+	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type, pad;
 	const void *message;
@@ -22,40 +23,60 @@ enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGIS
 struct gt_nvtx_handle;
 int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 int gt_nvtx_pop(const struct gt_nvtx_handle *domain);
-uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
+uint64_t gt_nvtx_range_start(
+	const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id);
 void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
-void *gt_nvtx_alloc(size_t size);	/* zeroed, never freed; NULL: no memory */
+void *gt_nvtx_alloc(size_t size); /* zeroed, never freed; NULL: no memory */
 
 /* ---- start of an extension ---- */
-struct gt_nvtx_segment { size_t id, n; intptr_t *slots; };		/* nvtxExtModuleSegment_t */
-struct gt_nvtx_module {							/* nvtxExtModuleInfo_t */
+struct gt_nvtx_segment {
+	size_t id, n;
+	intptr_t *slots;
+};                      /* nvtxExtModuleSegment_t */
+struct gt_nvtx_module { /* nvtxExtModuleInfo_t */
 	uint16_t version, size, id, compatible;
 	size_t nsegments;
 	const struct gt_nvtx_segment *segments;
 	intptr_t (*export_function)(uint32_t id);
 	const void *info;
 };
-enum { GT_NVTX_PAYLOAD_MODULE = 2, GT_NVTX_PAYLOAD_VERSION = 1 };	/* the latter: the high byte of `compatible` */
-enum {									/* slots of the payload extension */
-	GT_SLOT_SCHEMA, GT_SLOT_ENUM, GT_SLOT_MARK, GT_SLOT_PUSH, GT_SLOT_POP, GT_SLOT_START, GT_SLOT_END, GT_SLOT_ENABLED,
-	GT_SLOT_TIMESTAMP, GT_SLOT_TIME_DOMAIN, GT_SLOT_SCOPE = 12,
+/* the latter: the high byte of `compatible` */
+enum { GT_NVTX_PAYLOAD_MODULE = 2, GT_NVTX_PAYLOAD_VERSION = 1 };
+/* slots of the payload extension */
+enum {
+	GT_SLOT_SCHEMA,
+	GT_SLOT_ENUM,
+	GT_SLOT_MARK,
+	GT_SLOT_PUSH,
+	GT_SLOT_POP,
+	GT_SLOT_START,
+	GT_SLOT_END,
+	GT_SLOT_ENABLED,
+	GT_SLOT_TIMESTAMP,
+	GT_SLOT_TIME_DOMAIN,
+	GT_SLOT_SCOPE = 12,
 };
 
 /* ---- payloads ---- */
-struct gt_nvtx_payload { uint64_t schema; size_t size; const void *bytes; };	/* nvtxPayloadData_t;
-										 * size SIZE_MAX:
-										 * unknown */
-struct gt_nvtx_entry {							/* nvtxPayloadSchemaEntry_t */
+struct gt_nvtx_payload {
+	uint64_t schema;
+	size_t size;
+	const void *bytes;
+}; /* nvtxPayloadData_t;
+    * size SIZE_MAX:
+    * unknown */
+/* nvtxPayloadSchemaEntry_t */
+struct gt_nvtx_entry {
 	uint64_t flags, type;
 	const char *name, *description;
-	uint64_t detail;		/* length of an array, or of a string inside the payload */
-	uint64_t offset;		/* 0: the next aligned offset */
+	uint64_t detail; /* length of an array, or of a string inside the payload */
+	uint64_t offset; /* 0: the next aligned offset */
 	const void *semantics, *reserved;
 };
-struct gt_nvtx_schema {							/* nvtxPayloadSchemaAttr_t
-									 * without its end, which
-									 * some versions lack */
+struct gt_nvtx_schema { /* nvtxPayloadSchemaAttr_t
+			 * without its end, which
+			 * some versions lack */
 	uint64_t mask;
 	const char *name;
 	uint64_t type, flags;
@@ -63,20 +84,52 @@ struct gt_nvtx_schema {							/* nvtxPayloadSchemaAttr_t
 	size_t n, size, pack;
 	uint64_t id;
 };
-struct gt_nvtx_enum { uint64_t mask; const char *name; const void *entries; size_t n, size; uint64_t id; };	/* ...EnumAttr_t */
-struct gt_nvtx_scope { size_t size; const char *path; uint64_t parent, id; };			/* nvtxScopeAttr_t */
-struct gt_nvtx_time { uint64_t scope, type, id, flags; int64_t resolution; uint64_t start; };	/* nvtxTimeDomainAttr_t */
+/* ...EnumAttr_t */
+struct gt_nvtx_enum {
+	uint64_t mask;
+	const char *name;
+	const void *entries;
+	size_t n, size;
+	uint64_t id;
+};
+/* nvtxScopeAttr_t */
+struct gt_nvtx_scope {
+	size_t size;
+	const char *path;
+	uint64_t parent, id;
+};
+/* nvtxTimeDomainAttr_t */
+struct gt_nvtx_time {
+	uint64_t scope, type, id, flags;
+	int64_t resolution;
+	uint64_t start;
+};
 
-enum { GT_SCHEMA_HAS_ENTRIES = 1 << 4, GT_SCHEMA_HAS_N = 1 << 5, GT_SCHEMA_HAS_PACK = 1 << 7, GT_SCHEMA_HAS_ID = 1 << 8 };
+enum {
+	GT_SCHEMA_HAS_ENTRIES = 1 << 4,
+	GT_SCHEMA_HAS_N = 1 << 5,
+	GT_SCHEMA_HAS_PACK = 1 << 7,
+	GT_SCHEMA_HAS_ID = 1 << 8
+};
 enum { GT_ENUM_HAS_ID = 1 << 5 };
 enum { GT_SCHEMA_STATIC = 1, GT_SCHEMA_DYNAMIC };
-enum {									/* flags of an entry */
-	GT_ENTRY_POINTER = 1 << 1, GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset stored there */,
-	GT_ENTRY_FIXED = 1 << 4, GT_ENTRY_TERMINATED = 2 << 4, GT_ENTRY_ARRAY = 7 << 4, GT_ENTRY_MESSAGE = 1 << 10,
+enum { /* flags of an entry */
+	GT_ENTRY_POINTER = 1 << 1,
+	GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset stored there */,
+	GT_ENTRY_FIXED = 1 << 4,
+	GT_ENTRY_TERMINATED = 2 << 4,
+	GT_ENTRY_ARRAY = 7 << 4,
+	GT_ENTRY_MESSAGE = 1 << 10,
 };
-enum {									/* types that we read */
-	GT_TYPE_CATEGORY = 68, GT_TYPE_COLOR, GT_TYPE_STRING = 75, GT_TYPE_UTF8, GT_TYPE_UTF16, GT_TYPE_UTF32, GT_TYPE_REGISTERED = 80,
+enum { /* types that we read */
+	GT_TYPE_CATEGORY = 68,
+	GT_TYPE_COLOR,
+	GT_TYPE_STRING = 75,
+	GT_TYPE_UTF8,
+	GT_TYPE_UTF16,
+	GT_TYPE_UTF32,
+	GT_TYPE_REGISTERED = 80,
 	GT_TYPES,
 };
-#define GT_NVTX_OWN_IDS (1ull << 32)	/* first id that a tool may assign */
+#define GT_NVTX_OWN_IDS (1ull << 32) /* first id that a tool may assign */
 #endif

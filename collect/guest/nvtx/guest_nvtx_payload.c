@@ -21,9 +21,9 @@
 enum shape { POINTER_TO_CHARS, POINTER_TO_WIDE, REGISTERED, CHARS_IN_PLACE };
 struct schema_layout {
 	struct schema_layout *next;
-	const void *domain;		/* for ids that the program has chosen */
-	uint64_t id, message, category, color;	/* the last three: offsets, or NOWHERE */
-	uint64_t length;		/* maximum length of CHARS_IN_PLACE */
+	const void *domain;                    /* for ids that the program has chosen */
+	uint64_t id, message, category, color; /* the last three: offsets, or NOWHERE */
+	uint64_t length;                       /* maximum length of CHARS_IN_PLACE */
 	enum shape shape;
 };
 static struct schema_layout *chains[CHAINS];
@@ -53,9 +53,54 @@ static const struct schema_layout *find_layout(const void *domain, uint64_t id)
 
 /* Size of a value, which is also its alignment; 0: unknown, or a nested schema. */
 static const uint8_t size_of[GT_TYPES] = {
-	[1] = 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, [11] = 1, 1, 2, 2, 4, 4, 8, 8, [19] = 4, 8, 16, 8, 8, 4, 1, 2, 4, [32] = 1, 16, 16,
-	[42] = 2, 4, 8, 16, [50] = 2, [52] = 4, [GT_TYPE_CATEGORY] = 4, 4, 8, 4, 8, 4, 8,
-	[GT_TYPE_STRING] = 8, 8, 8, 8, [GT_TYPE_REGISTERED] = 8,
+	[1] = 1,
+	1,
+	2,
+	2,
+	4,
+	4,
+	8,
+	8,
+	8,
+	8,
+	[11] = 1,
+	1,
+	2,
+	2,
+	4,
+	4,
+	8,
+	8,
+	[19] = 4,
+	8,
+	16,
+	8,
+	8,
+	4,
+	1,
+	2,
+	4,
+	[32] = 1,
+	16,
+	16,
+	[42] = 2,
+	4,
+	8,
+	16,
+	[50] = 2,
+	[52] = 4,
+	[GT_TYPE_CATEGORY] = 4,
+	4,
+	8,
+	4,
+	8,
+	4,
+	8,
+	[GT_TYPE_STRING] = 8,
+	8,
+	8,
+	8,
+	[GT_TYPE_REGISTERED] = 8,
 };
 
 static bool is_string(uint64_t type) { return type >= GT_TYPE_STRING && type <= GT_TYPE_UTF32; }
@@ -63,14 +108,16 @@ static bool is_string(uint64_t type) { return type >= GT_TYPE_STRING && type <= 
 /* Size of an entry; its alignment in *align. 0: it is unknown or depends on the payload. */
 static uint64_t entry_size(const struct gt_nvtx_entry *e, uint64_t *align)
 {
-	uint64_t array = e->flags & GT_ENTRY_ARRAY, size = e->type < GT_TYPES ? size_of[e->type] : 0;
+	uint64_t array = e->flags & GT_ENTRY_ARRAY,
+		 size = e->type < GT_TYPES ? size_of[e->type] : 0;
 
 	if (e->flags & GT_ENTRY_POINTER)
 		return *align = sizeof(void *);
 	if (is_string(e->type) && (e->detail || array))
 		size = e->type == GT_TYPE_UTF32 ? 4 : e->type == GT_TYPE_UTF16 ? 2 : 1;
 	*align = size;
-	if (!size || (array && array != GT_ENTRY_FIXED) || (e->flags & GT_ENTRY_ELSEWHERE) || e->detail > UINT32_MAX)
+	if (!size || (array && array != GT_ENTRY_FIXED) || (e->flags & GT_ENTRY_ELSEWHERE) ||
+		e->detail > UINT32_MAX)
 		return 0;
 	return array || (is_string(e->type) && e->detail) ? size * e->detail : size;
 }
@@ -78,7 +125,8 @@ static uint64_t entry_size(const struct gt_nvtx_entry *e, uint64_t *align)
 static void set_message(struct schema_layout *k, const struct gt_nvtx_entry *e, uint64_t at)
 {
 	uint64_t array = e->flags & GT_ENTRY_ARRAY;
-	bool chars = e->type == GT_TYPE_STRING || e->type == GT_TYPE_UTF8, pointer = e->flags & GT_ENTRY_POINTER;
+	bool chars = e->type == GT_TYPE_STRING || e->type == GT_TYPE_UTF8,
+	     pointer = e->flags & GT_ENTRY_POINTER;
 
 	if (k->message != NOWHERE || (e->flags & GT_ENTRY_ELSEWHERE))
 		return;
@@ -86,9 +134,11 @@ static void set_message(struct schema_layout *k, const struct gt_nvtx_entry *e, 
 		k->shape = REGISTERED;
 	else if (chars && !e->detail && array == (pointer ? GT_ENTRY_TERMINATED : 0))
 		k->shape = POINTER_TO_CHARS;
-	else if (e->type == GT_TYPE_UTF32 && !e->detail && array == (pointer ? GT_ENTRY_TERMINATED : 0))
+	else if (e->type == GT_TYPE_UTF32 && !e->detail &&
+		array == (pointer ? GT_ENTRY_TERMINATED : 0))
 		k->shape = POINTER_TO_WIDE;
-	else if (chars && !pointer && (e->detail ? !array || array == GT_ENTRY_FIXED : array == GT_ENTRY_TERMINATED))
+	else if (chars && !pointer &&
+		(e->detail ? !array || array == GT_ENTRY_FIXED : array == GT_ENTRY_TERMINATED))
 		k->shape = CHARS_IN_PLACE;
 	else
 		return;
@@ -131,19 +181,26 @@ static void read_schema(struct schema_layout *k, const struct gt_nvtx_schema *s)
 static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema *s)
 {
 	const uint64_t needed = GT_SCHEMA_HAS_ENTRIES | GT_SCHEMA_HAS_N;
-	struct schema_layout found = { .domain = domain, .message = NOWHERE, .category = NOWHERE, .color = NOWHERE }, *k, **chain;
+	struct schema_layout found = { .domain = domain,
+		.message = NOWHERE,
+		.category = NOWHERE,
+		.color = NOWHERE },
+			     *k, **chain;
 
 	if (!s)
 		return 0;
 	found.id = s->mask & GT_SCHEMA_HAS_ID && s->id ? s->id : new_id();
-	if ((s->mask & needed) == needed && s->entries && (s->type == GT_SCHEMA_STATIC || s->type == GT_SCHEMA_DYNAMIC))
+	if ((s->mask & needed) == needed && s->entries &&
+		(s->type == GT_SCHEMA_STATIC || s->type == GT_SCHEMA_DYNAMIC))
 		read_schema(&found, s);
-	if ((found.message & found.category & found.color) == NOWHERE || !(k = gt_nvtx_alloc(sizeof(*k))))
+	if ((found.message & found.category & found.color) == NOWHERE ||
+		!(k = gt_nvtx_alloc(sizeof(*k))))
 		return found.id;
 	*k = found;
 	chain = chain_of(k->id);
 	k->next = __atomic_load_n(chain, __ATOMIC_ACQUIRE);
-	while (!__atomic_compare_exchange_n(chain, &k->next, k, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	while (!__atomic_compare_exchange_n(
+		chain, &k->next, k, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
 	return k->id;
 }
@@ -165,7 +222,8 @@ static uint32_t word_at(const struct gt_nvtx_payload *p, uint64_t at)
 }
 
 /* A text of unknown length must be NUL-terminated. */
-static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_payload *p, uint64_t at, uint64_t most, char text[TEXT_MAX])
+static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_payload *p,
+	uint64_t at, uint64_t most, char text[TEXT_MAX])
 {
 	const char *from = (const char *)p->bytes + at;
 	uint64_t n;
@@ -180,7 +238,8 @@ static void chars_in_place(struct gt_nvtx_attributes *a, const struct gt_nvtx_pa
 	a->message = text;
 }
 
-static void take_message(struct gt_nvtx_attributes *a, const struct schema_layout *k, const struct gt_nvtx_payload *p, char text[TEXT_MAX])
+static void take_message(struct gt_nvtx_attributes *a, const struct schema_layout *k,
+	const struct gt_nvtx_payload *p, char text[TEXT_MAX])
 {
 	static const uint8_t types[] = { GT_MESSAGE_CHAR, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
@@ -194,7 +253,8 @@ static void take_message(struct gt_nvtx_attributes *a, const struct schema_layou
 
 /* Reads the message, category and colour. A payload that is only a string is the message if no
  * schema has one. */
-static void read_payloads(struct gt_nvtx_attributes *a, const void *domain, const struct gt_nvtx_payload *p, size_t n, char text[TEXT_MAX])
+static void read_payloads(struct gt_nvtx_attributes *a, const void *domain,
+	const struct gt_nvtx_payload *p, size_t n, char text[TEXT_MAX])
 {
 	const struct gt_nvtx_payload *string = NULL;
 	const struct schema_layout *k;
@@ -248,8 +308,14 @@ static void mark(const struct gt_nvtx_handle *domain, PAYLOADS)
 	gt_nvtx_mark(domain, &a);
 }
 
-static int pop(const struct gt_nvtx_handle *domain, PAYLOADS) { return (void)p, (void)n, gt_nvtx_pop(domain); }
-static void end(const struct gt_nvtx_handle *domain, uint64_t id, PAYLOADS) { (void)p, (void)n, gt_nvtx_range_end(domain, id); }
+static int pop(const struct gt_nvtx_handle *domain, PAYLOADS)
+{
+	return (void)p, (void)n, gt_nvtx_pop(domain);
+}
+static void end(const struct gt_nvtx_handle *domain, uint64_t id, PAYLOADS)
+{
+	(void)p, (void)n, gt_nvtx_range_end(domain, id);
+}
 static uint8_t enabled(const void *domain) { return (void)domain, 1; }
 
 /* Returns the given id, or a new one for 0. */
@@ -262,15 +328,28 @@ static uint64_t scope_register(const void *domain, const struct gt_nvtx_scope *s
 {
 	return (void)domain, s ? id_or_new(s->size >= sizeof(*s) ? s->id : 0) : 0;
 }
-static uint64_t time_register(const void *domain, const struct gt_nvtx_time *t) { return (void)domain, t ? id_or_new(t->id) : 0; }
+static uint64_t time_register(const void *domain, const struct gt_nvtx_time *t)
+{
+	return (void)domain, t ? id_or_new(t->id) : 0;
+}
 static int64_t timestamp(void) { return (int64_t)gt_monotonic(); }
 
 /* ---- injection ---- */
 
-static const struct { uint8_t slot; void *function; } extension_functions[] = {
-	{ GT_SLOT_SCHEMA, (void *)schema_register }, { GT_SLOT_ENUM, (void *)enum_register }, { GT_SLOT_MARK, (void *)mark },
-	{ GT_SLOT_PUSH, (void *)push }, { GT_SLOT_POP, (void *)pop }, { GT_SLOT_START, (void *)start }, { GT_SLOT_END, (void *)end },
-	{ GT_SLOT_ENABLED, (void *)enabled }, { GT_SLOT_TIMESTAMP, (void *)timestamp }, { GT_SLOT_TIME_DOMAIN, (void *)time_register },
+static const struct {
+	uint8_t slot;
+	void *function;
+} extension_functions[] = {
+	{ GT_SLOT_SCHEMA, (void *)schema_register },
+	{ GT_SLOT_ENUM, (void *)enum_register },
+	{ GT_SLOT_MARK, (void *)mark },
+	{ GT_SLOT_PUSH, (void *)push },
+	{ GT_SLOT_POP, (void *)pop },
+	{ GT_SLOT_START, (void *)start },
+	{ GT_SLOT_END, (void *)end },
+	{ GT_SLOT_ENABLED, (void *)enabled },
+	{ GT_SLOT_TIMESTAMP, (void *)timestamp },
+	{ GT_SLOT_TIME_DOMAIN, (void *)time_register },
 	{ GT_SLOT_SCOPE, (void *)scope_register },
 };
 
@@ -278,13 +357,15 @@ static const struct { uint8_t slot; void *function; } extension_functions[] = {
 GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m);
 GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m)
 {
-	if (gt_passive || !m || m->size < sizeof(*m) || m->id != GT_NVTX_PAYLOAD_MODULE || m->compatible >> 8 != GT_NVTX_PAYLOAD_VERSION)
+	if (gt_passive || !m || m->size < sizeof(*m) || m->id != GT_NVTX_PAYLOAD_MODULE ||
+		m->compatible >> 8 != GT_NVTX_PAYLOAD_VERSION)
 		return 0;
 	if (!m->nsegments || !m->segments || !m->segments->slots)
 		return 0;
 	for (size_t i = 0; i < sizeof(extension_functions) / sizeof(*extension_functions); i++)
-		if (extension_functions[i].slot < m->segments->n)	/* earlier versions have
-									 * fewer */
-			m->segments->slots[extension_functions[i].slot] = (intptr_t)extension_functions[i].function;
+		if (extension_functions[i].slot < m->segments->n) /* earlier versions have
+								   * fewer */
+			m->segments->slots[extension_functions[i].slot] =
+				(intptr_t)extension_functions[i].function;
 	return 1;
 }

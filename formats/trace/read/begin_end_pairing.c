@@ -1,14 +1,18 @@
-/* Halves that wait for their other half lie in a slab of slots, chained four ways: by age (begins apart from ends) to find the
- * oldest, by track to know the depth, by key in a hash table, and, nested, by "the next open begin of the same key". The
- * usual pair costs one insertion and one removal in a table that stays small because few calls are open at a time.
+/* Halves that wait for their other half lie in a slab of slots, chained four ways: by age (begins
+ * apart from ends) to find the oldest, by track to know the depth, by key in a hash table, and,
+ * nested, by "the next open begin of the same key". The usual pair costs one insertion and one
+ * removal in a table that stays small because few calls are open at a time.
  *
- * Depth is counted when a call ends: the begins still open on its track that are not later than its own enclose it.
+ * Depth is counted when a call ends: the begins still open on its track that are not later than its
+ * own enclose it.
  *
- * That needs input nearly in order: on a track where more than one time in eight goes back, all that is open says nothing.
+ * That needs input nearly in order: on a track where more than one time in eight goes back, all
+ * that is open says nothing.
  *
- * Lanes: for each lane of a track the outermost finished calls are remembered for as long as anything is open on the track. A
- * call that finishes swallows those that began inside it; if then the last one ends after the call's start, the two overlap
- * partly, and the call goes to the next lane. A track on which one call follows another never gets that far. */
+ * Lanes: for each lane of a track the outermost finished calls are remembered for as long as
+ * anything is open on the track. A call that finishes swallows those that began inside it; if then
+ * the last one ends after the call's start, the two overlap partly, and the call goes to the next
+ * lane. A track on which one call follows another never gets that far. */
 #include "formats/trace/read/begin_end_pairing.h"
 
 #include <stdlib.h>
@@ -18,24 +22,41 @@
 
 #define SLOTS (GT_PAIR_BEGINS + GT_PAIR_ENDS)
 #define NIL UINT32_MAX
-#define KEEP_ARGS 8	/* a free slot keeps a buffer this small for its next tenant */
-#define SPANS_MAX 64	/* finished calls remembered per lane; forgetting more may cost a missed overlap, never memory */
-#define LOOK_BELOW 255	/* open calls of a track that are looked at for a depth */
+#define KEEP_ARGS 8 /* a free slot keeps a buffer this small for its next tenant */
+/* finished calls remembered per lane; forgetting more may cost a missed overlap, never memory */
+#define SPANS_MAX 64
+#define LOOK_BELOW 255 /* open calls of a track that are looked at for a depth */
 
 struct slot {
 	struct gt_half half;
 	uint64_t *args;
 	uint32_t args_cap;
-	uint32_t older, newer;	/* among the begins or among the ends; newer also links free slots */
-	uint32_t below, above;	/* begins open on the track */
-	uint32_t outer, inner;	/* nested: the begin of the same key that this one hides, and the one that hides it */
+	/* among the begins or among the ends; newer also links free slots */
+	uint32_t older, newer;
+	uint32_t below, above; /* begins open on the track */
+	/* nested: the begin of the same key that this one hides, and the one that hides it */
+	uint32_t outer, inner;
 	bool is_end;
 };
-struct age { uint32_t oldest, newest, n; };
+struct age {
+	uint32_t oldest, newest, n;
+};
 
-struct lane { struct span { int64_t start, end; } *spans; size_t n, cap; };
-struct lanes { struct lane lane[GT_PAIR_LANES]; };
-struct track { uint32_t top, open; struct lanes *lanes; int64_t latest; uint64_t halves, backwards; };
+struct lane {
+	struct span {
+		int64_t start, end;
+	} * spans;
+	size_t n, cap;
+};
+struct lanes {
+	struct lane lane[GT_PAIR_LANES];
+};
+struct track {
+	uint32_t top, open;
+	struct lanes *lanes;
+	int64_t latest;
+	uint64_t halves, backwards;
+};
 
 struct gt_pairing {
 	enum gt_pair_mode mode;
@@ -45,8 +66,8 @@ struct gt_pairing {
 	size_t nslots, slots_cap;
 	uint32_t free;
 	struct age begins, ends;
-	uint32_t *table, mask;	/* slot + 1, 0 is free; linear probing */
-	uint64_t seed;		/* so that no file can choose keys that all have one home */
+	uint32_t *table, mask; /* slot + 1, 0 is free; linear probing */
+	uint64_t seed;         /* so that no file can choose keys that all have one home */
 	struct track *tracks;
 	size_t ntracks, tracks_cap;
 	size_t args_bytes, lane_bytes;
@@ -58,7 +79,8 @@ static int no_memory(struct gt_err *err)
 	return gt_err_set(err, -ENOMEM, "no memory to pair begins with ends");
 }
 
-struct gt_pairing *gt_pair_new(enum gt_pair_mode mode, const struct gt_pair_sink *sink, void *arg, struct gt_err *err)
+struct gt_pairing *gt_pair_new(
+	enum gt_pair_mode mode, const struct gt_pair_sink *sink, void *arg, struct gt_err *err)
 {
 	struct gt_pairing *p = calloc(1, sizeof(*p));
 
@@ -101,10 +123,7 @@ void gt_pair_free(struct gt_pairing *p)
 	free(p);
 }
 
-uint64_t gt_pair_unmatched(const struct gt_pairing *p)
-{
-	return p->unmatched;
-}
+uint64_t gt_pair_unmatched(const struct gt_pairing *p) { return p->unmatched; }
 
 /* ---- the hash table ---- */
 
@@ -139,7 +158,8 @@ static void table_remove(struct gt_pairing *p, uint32_t i)
 			if (!p->table[j])
 				return;
 			/* an entry may not move in front of its home */
-		} while (((j - home(p, &p->slots[p->table[j] - 1].half)) & p->mask) < ((j - i) & p->mask));
+		} while (((j - home(p, &p->slots[p->table[j] - 1].half)) & p->mask) <
+			((j - i) & p->mask));
 		p->table[i] = p->table[j];
 		i = j;
 	}
@@ -267,7 +287,8 @@ static void give_slot(struct gt_pairing *p, uint32_t s)
 	p->free = s;
 }
 
-/* Takes the half at place `at` of the table out of all chains; its slot is still the caller's to give back. */
+/* Takes the half at place `at` of the table out of all chains; its slot is still the caller's to
+ * give back. */
 static uint32_t detach(struct gt_pairing *p, uint32_t at)
 {
 	uint32_t s = p->table[at] - 1;
@@ -285,7 +306,8 @@ static uint32_t detach(struct gt_pairing *p, uint32_t at)
 	return s;
 }
 
-static int hand_unmatched(struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
+static int hand_unmatched(
+	struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
 {
 	p->unmatched++;
 	return p->sink->unmatched(p->arg, h, is_end, err);
@@ -301,7 +323,8 @@ static int give_up(struct gt_pairing *p, uint32_t at, struct gt_err *err)
 	return r;
 }
 
-/* Gives up the oldest of this age. Nested it may be hidden under younger ones of its key; then the table stays as it is. */
+/* Gives up the oldest of this age. Nested it may be hidden under younger ones of its key; then the
+ * table stays as it is. */
 static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_err *err)
 {
 	uint32_t s = a->oldest;
@@ -310,7 +333,7 @@ static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_e
 
 	if (slot->inner == NIL)
 		return give_up(p, look_up(p, &slot->half), err);
-	p->slots[slot->inner].outer = NIL;	/* the oldest hides nobody itself */
+	p->slots[slot->inner].outer = NIL; /* the oldest hides nobody itself */
 	age_drop(p, &p->begins, slot);
 	track_drop(p, slot);
 	r = hand_unmatched(p, &slot->half, false, err);
@@ -319,7 +342,8 @@ static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_e
 }
 
 /* Makes this half wait. A begin of the same key that is there (nested) is hidden by it. */
-static int wait_for_other(struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
+static int wait_for_other(
+	struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
 {
 	struct age *a = is_end ? &p->ends : &p->begins;
 	uint32_t s, at;
@@ -356,7 +380,8 @@ static uint8_t depth_above(const struct gt_pairing *p, uint32_t s, int64_t start
 	return depth;
 }
 
-/* Remembers the call on this lane unless it overlaps partly what finished there. True when it fits. */
+/* Remembers the call on this lane unless it overlaps partly what finished there. True when it fits.
+ */
 static bool lane_take(struct gt_pairing *p, struct lane *l, int64_t start, int64_t end)
 {
 	size_t n = l->n, cap = l->cap;
@@ -369,7 +394,9 @@ static bool lane_take(struct gt_pairing *p, struct lane *l, int64_t start, int64
 		n = SPANS_MAX / 2;
 		memmove(l->spans, l->spans + SPANS_MAX - n, n * sizeof(*l->spans));
 	}
-	if (n < l->cap || (p->lane_bytes < GT_PAIR_LANE_BYTES && !gt_grow(&l->spans, &l->cap, n + 1, sizeof(*l->spans))))
+	if (n < l->cap ||
+		(p->lane_bytes < GT_PAIR_LANE_BYTES &&
+			!gt_grow(&l->spans, &l->cap, n + 1, sizeof(*l->spans))))
 		l->spans[n++] = (struct span){ start, end };
 	p->lane_bytes += (l->cap - cap) * sizeof(*l->spans);
 	l->n = n;
@@ -388,26 +415,25 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 			return 0;
 		p->lane_bytes += sizeof(*t->lanes);
 	}
-	for (lane = 0; lane < GT_PAIR_LANES && !lane_take(p, &t->lanes->lane[lane], start, end); lane++)
+	for (lane = 0; lane < GT_PAIR_LANES && !lane_take(p, &t->lanes->lane[lane], start, end);
+		lane++)
 		;
 	for (unsigned i = 0; !t->open && i < GT_PAIR_LANES; i++)
-		t->lanes->lane[i].n = 0;	/* whatever comes now begins after all of this */
+		t->lanes->lane[i].n = 0; /* whatever comes now begins after all of this */
 	return lane;
 }
 
-static bool in_order(const struct track *t)
-{
-	return t->backwards <= t->halves / 8;
-}
+static bool in_order(const struct track *t) { return t->backwards <= t->halves / 8; }
 
-static int hand_call(struct gt_pairing *p, const struct gt_half *begin, const struct gt_half *end, uint32_t below,
-		     struct gt_err *err)
+static int hand_call(struct gt_pairing *p, const struct gt_half *begin, const struct gt_half *end,
+	uint32_t below, struct gt_err *err)
 {
 	struct track *t = &p->tracks[begin->track];
 
 	if (!in_order(t))
 		return p->sink->call(p->arg, begin, end, 0, 0, err);
-	return p->sink->call(p->arg, begin, end, lane_of(p, t, begin->time, end->time), depth_above(p, below, begin->time), err);
+	return p->sink->call(p->arg, begin, end, lane_of(p, t, begin->time, end->time),
+		depth_above(p, below, begin->time), err);
 }
 
 static int saw(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err)
@@ -481,7 +507,10 @@ int gt_pair_each_open(struct gt_pairing *p, size_t most, struct gt_err *err)
 	for (uint32_t s = p->begins.oldest; !r && s != NIL && most--; s = p->slots[s].newer) {
 		const struct gt_half *h = &p->slots[s].half;
 
-		r = p->sink->open(p->arg, h, in_order(&p->tracks[h->track]) ? depth_above(p, p->slots[s].below, h->time) : 0, err);
+		r = p->sink->open(p->arg, h,
+			in_order(&p->tracks[h->track]) ? depth_above(p, p->slots[s].below, h->time)
+						       : 0,
+			err);
 	}
 	return r;
 }

@@ -1,18 +1,21 @@
 /* A block's rows in order of time, decoded as they are wanted.
  *
- * A thousand busy threads have a thousand blocks that overlap in time, all open at once. Unpacked into arrays these are 35
- * bytes a row, more with arguments, and more than fits. So an open block keeps its content as it is in the file less zstd
- * (some 5 bytes a row), a position in each of its columns, and a window of a few rows decoded ahead.
+ * A thousand busy threads have a thousand blocks that overlap in time, all open at once. Unpacked
+ * into arrays these are 35 bytes a row, more with arguments, and more than fits. So an open block
+ * keeps its content as it is in the file less zstd (some 5 bytes a row), a position in each of its
+ * columns, and a window of a few rows decoded ahead.
  *
- * Before the first row is handed out gt_block_unpack and gt_args_open have checked all of the content (into memory that all
- * blocks share), so that decoding cannot fail halfway.
+ * Before the first row is handed out gt_block_unpack and gt_args_open have checked all of the
+ * content (into memory that all blocks share), so that decoding cannot fail halfway.
  *
- * A block of many quiet tracks is merged when it is loaded: its rows, sorted by time, are packed again as one run, with a
- * column of tracks behind. Everything else here is about one run, and the iterator has one thing to compare a block.
+ * A block of many quiet tracks is merged when it is loaded: its rows, sorted by time, are packed
+ * again as one run, with a column of tracks behind. Everything else here is about one run, and the
+ * iterator has one thing to compare a block.
  *
- * Input that was out of order can make any number of blocks overlap. Contents over HELD_MAX are let go as soon as a window is
- * filled, and loaded again for the next one: those that came first stay, which in a merge (each is needed in turn) is better
- * than keeping the latest. Windows become smaller as there are more of them.
+ * Input that was out of order can make any number of blocks overlap. Contents over HELD_MAX are let
+ * go as soon as a window is filled, and loaded again for the next one: those that came first stay,
+ * which in a merge (each is needed in turn) is better than keeping the latest. Windows become
+ * smaller as there are more of them.
  */
 #include "formats/trace/read/block_cursor.h"
 
@@ -20,19 +23,26 @@
 #include <string.h>
 
 #define HELD_MAX (16u << 20)
-#define WINDOWS_MAX (20u << 20)		/* for all windows together, as long as that is WINDOW_MIN for each */
+/* for all windows together, as long as that is WINDOW_MIN for each */
+#define WINDOWS_MAX (20u << 20)
 #define WINDOW_MIN 1024u
-#define WINDOW_MAX 8192u		/* where all contents can stay; bigger ones mean less loading where they cannot, */
-#define WINDOW_FEW (32u << 10)		/* and more rows at a time, which is quicker, where there are */
-#define FEW_OPEN 8			/* so few that the processor's nearest memory holds them all */
+/* where all contents can stay; bigger ones mean less loading where they cannot, */
+#define WINDOW_MAX 8192u
+/* and more rows at a time, which is quicker, where there are */
+#define WINDOW_FEW (32u << 10)
+/* so few that the processor's nearest memory holds them all */
+#define FEW_OPEN 8
 
 /* ---- many runs to one ---- */
 
-struct key { int64_t start; uint64_t rest; };	/* rest: depth, track, row */
+struct key {
+	int64_t start;
+	uint64_t rest;
+}; /* rest: depth, track, row */
 struct gt_merge {
 	struct gt_packer packer;
 	struct gt_buf packed;
-	uint64_t *args;			/* of all rows, one after another */
+	uint64_t *args; /* of all rows, one after another */
 	size_t args_cap;
 	uint64_t *to[GT_ARGS_ROWS];
 	struct gt_args_room room;
@@ -49,8 +59,10 @@ static inline bool before(const struct key *a, const struct key *b)
 	return a->start < b->start || (a->start == b->start && a->rest < b->rest);
 }
 
-/* Keys of the rows on wanted tracks, run after run, and where the runs end. Returns how many runs. */
-static uint32_t make_keys(struct gt_merge *m, const struct gt_unpacked *u, const struct gt_wanted *wanted)
+/* Keys of the rows on wanted tracks, run after run, and where the runs end. Returns how many runs.
+ */
+static uint32_t make_keys(
+	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_wanted *wanted)
 {
 	uint32_t n = 0, nruns = 0;
 
@@ -60,15 +72,18 @@ static uint32_t make_keys(struct gt_merge *m, const struct gt_unpacked *u, const
 		for (uint32_t i = run->first; i < run->first + run->n; i++) {
 			uint64_t depth = u->depth ? u->depth[i] : 0;
 
-			m->keys[n++] = (struct key){ u->start[i], depth << 56 | (uint64_t)run->track << 16 | i };
+			m->keys[n++] = (struct key){ u->start[i],
+				depth << 56 | (uint64_t)run->track << 16 | i };
 		}
 		m->ends[nruns++] = n;
 	}
 	return nruns;
 }
 
-/* [a, b) and [b, end), in order each, to one in order. Which one is next cannot be foretold, so nothing branches on it. */
-static void merge_two(const struct key *a, const struct key *b, const struct key *end, struct key *to)
+/* [a, b) and [b, end), in order each, to one in order. Which one is next cannot be foretold, so
+ * nothing branches on it. */
+static void merge_two(
+	const struct key *a, const struct key *b, const struct key *end, struct key *to)
 {
 	const struct key *middle = b;
 
@@ -83,7 +98,8 @@ static void merge_two(const struct key *a, const struct key *b, const struct key
 	memcpy(to + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Neighbours become one until one is left. Rows of a run keep their order, whatever their depths. */
+/* Neighbours become one until one is left. Rows of a run keep their order, whatever their depths.
+ */
 static const struct key *merge_keys(struct gt_merge *m, uint32_t nruns)
 {
 	struct key *from = m->keys, *to = m->other, *swap;
@@ -135,21 +151,27 @@ static int spread(struct gt_merge *m, struct gt_unpacked *u, const struct gt_seg
 }
 
 /* The rows as the writer would hold them. */
-static void gather(struct gt_merge *m, const struct gt_unpacked *u, const struct gt_segment *seg, const struct key *keys, uint32_t n)
+static void gather(struct gt_merge *m, const struct gt_unpacked *u, const struct gt_segment *seg,
+	const struct key *keys, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = keys[i].rest & 0xffff, code = u->code ? u->code[row] : 0;
 
 		m->tracks[i] = (uint32_t)(keys[i].rest >> 16) + 1u;
-		m->sorted[i] = (struct gt_writer_row){ .start = u->start[row], .end = u->start[row] + u->dur[row], .type = u->types[code],
-						 .ret = m->ret[row], .args = m->first_arg[row], .depth = u->depth ? u->depth[row] : 0,
-						 .nargs = (uint8_t)gt_block_fields(u, seg, code) };
+		m->sorted[i] = (struct gt_writer_row){ .start = u->start[row],
+			.end = u->start[row] + u->dur[row],
+			.type = u->types[code],
+			.ret = m->ret[row],
+			.args = m->first_arg[row],
+			.depth = u->depth ? u->depth[row] : 0,
+			.nargs = (uint8_t)gt_block_fields(u, seg, code) };
 	}
 }
 
-/* The content of a block of many runs becomes that of a block of one, in k->merge. It is packed and unpacked as losses are: of
- * all kinds these alone neither nest nor need a type. */
-static int merge_runs(struct gt_walker *k, struct gt_walk *w, struct gt_span *content, struct gt_err *why)
+/* The content of a block of many runs becomes that of a block of one, in k->merge. It is packed and
+ * unpacked as losses are: of all kinds these alone neither nest nor need a type. */
+static int merge_runs(
+	struct gt_walker *k, struct gt_walk *w, struct gt_span *content, struct gt_err *why)
 {
 	struct gt_merge *m = k->merge ? k->merge : (k->merge = calloc(1, sizeof(*m)));
 	const struct gt_segment *seg = &w->seg->pub;
@@ -203,7 +225,8 @@ static void find_ret(struct gt_walk *w)
 	w->ret_row += (uint32_t)distance;
 }
 
-/* Positions at the beginning of all columns of w->content, whose bytes are those that were unpacked. */
+/* Positions at the beginning of all columns of w->content, whose bytes are those that were
+ * unpacked. */
 static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, bool merged)
 {
 	struct gt_span in = { w->content + u->gaps_at, w->content + bytes };
@@ -217,8 +240,11 @@ static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, 
 	w->code = u->codes_at ? w->content + u->codes_at : NULL;
 	w->code_high = u->codes_at && u->wide_codes ? w->code + n : NULL;
 	w->depths = u->depths_at ? w->content + u->depths_at : NULL;
-	if (gt_column_open(&w->gaps, &in, n) || gt_column_open(&w->durs, &in, n) || !gt_get_u32(&in, &w->nrets) || w->nrets > n ||
-	    (w->nrets && (gt_column_open(&w->ret_rows, &in, w->nrets) || gt_column_open(&w->rets, &in, w->nrets))))
+	if (gt_column_open(&w->gaps, &in, n) || gt_column_open(&w->durs, &in, n) ||
+		!gt_get_u32(&in, &w->nrets) || w->nrets > n ||
+		(w->nrets &&
+			(gt_column_open(&w->ret_rows, &in, w->nrets) ||
+				gt_column_open(&w->rets, &in, w->nrets))))
 		return -EBADMSG;
 	w->ret_row = 0;
 	find_ret(w);
@@ -228,21 +254,26 @@ static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, 
 
 static int make_window(struct gt_walker *k, struct gt_walk *w, bool merged)
 {
-	size_t row = sizeof(*w->rows) + w->in.most * sizeof(*w->values) + (merged ? sizeof(*w->tracks) : 0);
-	size_t bytes = WINDOWS_MAX / (k->most_open + 1), most = k->most_open <= FEW_OPEN ? WINDOW_FEW : WINDOW_MAX;
+	size_t row = sizeof(*w->rows) + w->in.most * sizeof(*w->values) +
+		(merged ? sizeof(*w->tracks) : 0);
+	size_t bytes = WINDOWS_MAX / (k->most_open + 1),
+	       most = k->most_open <= FEW_OPEN ? WINDOW_FEW : WINDOW_MAX;
 
 	if (bytes < WINDOW_MIN)
 		bytes = WINDOW_MIN;
 	if (bytes > most && k->most_open < HELD_MAX / GT_BLOCK_BYTES)
 		bytes = most;
-	w->size = bytes / row < 4 ? 4 : bytes / row > GT_WALK_ROWS ? GT_WALK_ROWS : (uint32_t)(bytes / row);
+	w->size = bytes / row < 4            ? 4
+		: bytes / row > GT_WALK_ROWS ? GT_WALK_ROWS
+					     : (uint32_t)(bytes / row);
 	w->size = w->size > w->nrows ? w->nrows : w->size;
 	w->most_fields = w->in.most;
 	w->rows = malloc(w->size * row);
 	if (!w->rows)
 		return -ENOMEM;
 	w->values = (uint64_t *)(void *)(w->rows + w->size);
-	w->row_tracks = merged ? (uint32_t *)(void *)(w->values + (size_t)w->size * w->in.most) : NULL;
+	w->row_tracks =
+		merged ? (uint32_t *)(void *)(w->values + (size_t)w->size * w->in.most) : NULL;
 	return 0;
 }
 
@@ -260,7 +291,8 @@ static int load(struct gt_walker *k, struct gt_walk *w, struct gt_err *why)
 	w->nrows = w->e.head.rows;
 	code = gt_load(k->reader, w->seg, &w->e, &k->loader, &content, why);
 	if (!code)
-		code = gt_block_unpack(&k->u, (enum gt_kind)w->e.head.sub, content, w->nrows, &w->seg->pub, why);
+		code = gt_block_unpack(
+			&k->u, (enum gt_kind)w->e.head.sub, content, w->nrows, &w->seg->pub, why);
 	if (!code && k->u.nruns > 1) {
 		merged = true;
 		code = merge_runs(k, w, &content, why);
@@ -353,7 +385,8 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 		uint32_t track = w->row_tracks ? (uint32_t)k->tracks[i] - 1 : w->track;
 
 		k->args[i] = k->unwanted;
-		if (!gt_wants_row(w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
+		if (!gt_wants_row(
+			    w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
 			continue;
 		k->args[i] = to;
 		to += w->rows[i].nargs;
@@ -407,7 +440,8 @@ int gt_walk_fill(struct gt_walker *k, struct gt_walk *w)
 	return code ? code : w->row < w->end_row;
 }
 
-struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_wanted *wanted)
+struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, const struct gt_wanted *wanted)
 {
 	struct gt_walk *w = calloc(1, sizeof(*w));
 

@@ -1,19 +1,21 @@
-/* The rows of one block in order of time, a few at a time and in little memory, however many blocks are open. */
+/* The rows of one block in order of time, a few at a time and in little memory, however many blocks
+ * are open. */
 #ifndef GT_WALK_H
 #define GT_WALK_H
 #include "formats/trace/block.h"
 #include "formats/trace/read/block_plan.h"
 
-#define GT_WALK_ROWS GT_ARGS_ROWS	/* decoded at a time, at most */
+#define GT_WALK_ROWS GT_ARGS_ROWS /* decoded at a time, at most */
 
 /* What the walks of one iterator share. Zero-initialised but for reader and most_open. */
 struct gt_walker {
 	struct gt_reader *reader;
 	struct gt_loader loader;
 	struct gt_unpacked u;
-	struct gt_merge *merge;		/* working memory for blocks of many runs; NULL until there is one */
-	size_t most_open;		/* walks there will be at the same time */
-	size_t held;			/* bytes of contents that walks hold */
+	/* working memory for blocks of many runs; NULL until there is one */
+	struct gt_merge *merge;
+	size_t most_open; /* walks there will be at the same time */
+	size_t held;      /* bytes of contents that walks hold */
 	uint64_t gaps[GT_WALK_ROWS], durs[GT_WALK_ROWS], tracks[GT_WALK_ROWS];
 	uint16_t codes[GT_WALK_ROWS];
 	uint64_t *args[GT_WALK_ROWS], unwanted[UINT8_MAX];
@@ -21,10 +23,11 @@ struct gt_walker {
 };
 
 struct gt_walk {
-	/* what is decoded: [row, end_row), the first one's arguments and behind them those of the others, their tracks */
+	/* what is decoded: [row, end_row), the first one's arguments and behind them those of the
+	 * others, their tracks */
 	const struct gt_row *row, *end_row;
 	const uint64_t *args;
-	const uint32_t *tracks;		/* NULL: all are on `track` */
+	const uint32_t *tracks; /* NULL: all are on `track` */
 	uint32_t track;
 	enum gt_kind kind;
 
@@ -34,25 +37,29 @@ struct gt_walk {
 	/* the window: room for `size` rows of at most most_fields arguments; one piece of memory */
 	struct gt_row *rows;
 	uint64_t *values;
-	uint32_t *row_tracks;		/* NULL: a block of one run */
+	uint32_t *row_tracks; /* NULL: a block of one run */
 	uint32_t size;
 	uint8_t most_fields;
-	uint32_t done, nrows;		/* rows decoded so far, rows in all */
+	uint32_t done, nrows; /* rows decoded so far, rows in all */
 
-	/* the content and how far it is read; NULL: it was let go, and is loaded again for the next window */
+	/* the content and how far it is read; NULL: it was let go, and is loaded again for the next
+	 * window */
 	uint8_t *content;
 	size_t held;
-	const uint8_t *code, *code_high, *depths;	/* the next row's; NULL: all 0 */
+	const uint8_t *code, *code_high, *depths; /* the next row's; NULL: all 0 */
 	struct gt_coded_column gaps, durs, ret_rows, rets, track_ids;
 	struct gt_args in;
-	uint32_t nrets, ret_row;	/* return codes that follow the next one; its row, GT_NONE: there is none */
-	int64_t start, end;		/* of the row before */
+	/* return codes that follow the next one; its row, GT_NONE: there is none */
+	uint32_t nrets, ret_row;
+	int64_t start, end; /* of the row before */
 	unsigned depth;
 	bool nested, signed_gaps;
 };
 
-/* Begins with an entry's rows, less those that are not wanted; none is decoded yet. new: close it. NULL: out of memory. */
-struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_wanted *wanted);
+/* Begins with an entry's rows, less those that are not wanted; none is decoded yet. new: close it.
+ * NULL: out of memory. */
+struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, const struct gt_wanted *wanted);
 /* Decodes the next rows. 1, 0 when there are no more (or the block is damaged, which is noted),
  * -ENOMEM. */
 int gt_walk_fill(struct gt_walker *k, struct gt_walk *w);

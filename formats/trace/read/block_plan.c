@@ -1,16 +1,18 @@
 /* A filter, and the list of blocks that it leaves.
  *
- * The list is not made as a whole: of a file of millions of blocks it would not fit. In the file's order it is made by
- * reading on. In order of time, where a block that was filed last may come first, the next MANY blocks are those that a pass
- * over the whole index finds to be the earliest behind those already given. A file of ordinary size takes one pass; reading
- * an index anew costs little beside reading MANY blocks.
+ * The list is not made as a whole: of a file of millions of blocks it would not fit. In the file's
+ * order it is made by reading on. In order of time, where a block that was filed last may come
+ * first, the next MANY blocks are those that a pass over the whole index finds to be the earliest
+ * behind those already given. A file of ordinary size takes one pass; reading an index anew costs
+ * little beside reading MANY blocks.
  */
 #include "formats/trace/read/block_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY 131072u		/* blocks listed at a time; 4 MiB, twice that while they are chosen */
+/* blocks listed at a time; 4 MiB, twice that while they are chosen */
+#define MANY 131072u
 
 /* ---- what a filter means for a segment ---- */
 
@@ -19,14 +21,17 @@ static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct
 	bool pid = !f->pid, tid = !f->tid;
 
 	for (uint32_t t = track; t != GT_NONE; t = seg->tracks[t].parent) {
-		pid |= seg->tracks[t].kind == GT_TRACK_PROCESS && (seg->tracks[t].id == f->pid || seg->tracks[t].ns_id == f->pid);
-		tid |= seg->tracks[t].kind == GT_TRACK_THREAD && (seg->tracks[t].id == f->tid || seg->tracks[t].ns_id == f->tid);
+		pid |= seg->tracks[t].kind == GT_TRACK_PROCESS &&
+			(seg->tracks[t].id == f->pid || seg->tracks[t].ns_id == f->pid);
+		tid |= seg->tracks[t].kind == GT_TRACK_THREAD &&
+			(seg->tracks[t].id == f->tid || seg->tracks[t].ns_id == f->tid);
 	}
 	return pid && tid;
 }
 
 /* A segment of which nothing is hidden is none the slower for it. */
-static int find_hidden(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+static int find_hidden(
+	struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	uint32_t any = 0;
 
@@ -42,7 +47,8 @@ static int find_hidden(struct gt_wanted *w, const struct gt_segment *seg, const 
 	return 0;
 }
 
-static int wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+static int wanted_init(
+	struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	memset(w, 0, sizeof(*w));
 	w->filter = filter;
@@ -70,11 +76,13 @@ static void wanted_release(struct gt_wanted *w)
 	free(w->hidden);
 }
 
-static bool wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
+static bool wants_block(
+	const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
 {
 	const struct gt_wire_block *h = &e->head;
 
-	if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS || !(w->kinds & GT_BIT(h->sub)) || !h->rows)
+	if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS || !(w->kinds & GT_BIT(h->sub)) ||
+		!h->rows)
 		return false;
 	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
 		return false;
@@ -86,11 +94,17 @@ static bool wants_block(const struct gt_wanted *w, const struct gt_seg *seg, con
 }
 
 /* Whoever reads segment after segment pays for one each time, not for all. */
-static bool wants_segment(const struct gt_agenda *a, size_t i) { return !a->filter.segment || a->filter.segment == i + 1; }
+static bool wants_segment(const struct gt_agenda *a, size_t i)
+{
+	return !a->filter.segment || a->filter.segment == i + 1;
+}
 
 /* ---- segments that share a clock ---- */
 
-struct named { const char *boot, *host; uint32_t seg; };
+struct named {
+	const char *boot, *host;
+	uint32_t seg;
+};
 
 static int by_boot(const void *a, const void *b)
 {
@@ -107,16 +121,18 @@ static int find_groups(struct gt_agenda *a)
 	struct named *all;
 
 	if (a->filter.segment)
-		return 0;		/* it is the only one, in group 0 */
+		return 0; /* it is the only one, in group 0 */
 	if (!(all = malloc((n + 1) * sizeof(*all))))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		all[i] = (struct named){ a->reader->segs[i].boot, a->reader->segs[i].host, (uint32_t)i };
+		all[i] = (struct named){ a->reader->segs[i].boot, a->reader->segs[i].host,
+			(uint32_t)i };
 	if (a->order == GT_BY_CLOCK && n > 1)
 		qsort(all, n, sizeof(*all), by_boot);
 	for (size_t i = 0; i < n; i++) {
-		bool same = a->order == GT_BY_CLOCK && i && all[i].boot[0] && !strcmp(all[i].boot, all[i - 1].boot) &&
-			    !strcmp(all[i].host, all[i - 1].host);
+		bool same = a->order == GT_BY_CLOCK && i && all[i].boot[0] &&
+			!strcmp(all[i].boot, all[i - 1].boot) &&
+			!strcmp(all[i].host, all[i - 1].host);
 
 		a->groups[all[i].seg] = same ? a->groups[all[i - 1].seg] : all[i].seg;
 	}
@@ -139,7 +155,8 @@ static int compare(const void *a, const void *b)
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_filter *filter, enum gt_agenda_order order)
+int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_filter *filter,
+	enum gt_agenda_order order)
 {
 	int code = 0;
 
@@ -152,14 +169,16 @@ int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_fil
 	if (!a->wanted || !a->groups)
 		return -ENOMEM;
 	for (size_t i = 0; !code && i < r->nsegs; i++)
-		code = wants_segment(a, i) ? wanted_init(&a->wanted[i], &r->segs[i].pub, &a->filter) : 0;
+		code = wants_segment(a, i) ? wanted_init(&a->wanted[i], &r->segs[i].pub, &a->filter)
+					   : 0;
 	return code ? code : find_groups(a);
 }
 
 static void go_to(struct gt_agenda *a, uint32_t seg)
 {
 	a->seg = seg;
-	a->walk.next = a->walk.n = 0;		/* the page need not be cleared, a hundred thousand times */
+	/* the page need not be cleared, a hundred thousand times */
+	a->walk.next = a->walk.n = 0;
 }
 
 /* The next wanted block in the file's order, from a->seg and a->walk on. 1, 0, negative. */
@@ -175,7 +194,8 @@ static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 		while ((more = gt_index_next(&seg->index, &a->walk, &e, err)) > 0) {
 			if (!wants_block(&a->wanted[a->seg], seg, e))
 				continue;
-			*visit = (struct gt_visit){ e->head.min_start, e->head.max_end, a->groups[a->seg], a->seg, a->walk.next - 1 };
+			*visit = (struct gt_visit){ e->head.min_start, e->head.max_end,
+				a->groups[a->seg], a->seg, a->walk.next - 1 };
 			return 1;
 		}
 		if (more < 0)
@@ -206,7 +226,8 @@ static void keep_earliest(struct gt_agenda *a)
 static int find_earliest(struct gt_agenda *a, struct gt_err *err)
 {
 	struct gt_visit visit;
-	bool full = false;		/* found[MANY - 1] is the latest that can still be among them */
+	/* found[MANY - 1] is the latest that can still be among them */
+	bool full = false;
 	int more;
 
 	a->all = true;
@@ -261,7 +282,8 @@ static int next_asked(struct gt_agenda *a, struct gt_visit *visit, struct gt_err
 			return code;
 		if (!wants_block(&a->wanted[s], seg, &e))
 			continue;
-		*visit = (struct gt_visit){ e.head.min_start, e.head.max_end, a->groups[s], s, entry };
+		*visit = (struct gt_visit){ e.head.min_start, e.head.max_end, a->groups[s], s,
+			entry };
 		return 1;
 	}
 	return 0;
@@ -282,12 +304,15 @@ int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 	return 1;
 }
 
-int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit, struct gt_wire_entry *e, struct gt_err *err)
+int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit,
+	struct gt_wire_entry *e, struct gt_err *err)
 {
 	const struct gt_seg *seg = &a->reader->segs[visit->seg];
 	int code = gt_index_get(&seg->index, visit->entry, e, err);
 
-	if (!code && (!wants_block(&a->wanted[visit->seg], seg, e) || e->head.min_start != visit->start || e->head.max_end != visit->end))
+	if (!code &&
+		(!wants_block(&a->wanted[visit->seg], seg, e) ||
+			e->head.min_start != visit->start || e->head.max_end != visit->end))
 		code = gt_err_set(err, -EBADMSG, "the index changed while it was read");
 	return code;
 }

@@ -6,10 +6,11 @@
 /* ---- what a filter means for one segment ---- */
 struct gt_wanted {
 	const struct gt_filter *filter;
-	struct gt_range range;		/* where the filter has one */
+	struct gt_range range; /* where the filter has one */
 	uint32_t kinds;
-	uint8_t *tracks, *types;	/* a byte each, NULL: all wanted */
-	uint8_t *hidden;		/* by track: layers that are not wanted; NULL: there are none */
+	uint8_t *tracks, *types; /* a byte each, NULL: all wanted */
+	/* by track: layers that are not wanted; NULL: there are none */
+	uint8_t *hidden;
 	const struct gt_type *all_types;
 };
 #define GT_ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
@@ -22,40 +23,58 @@ static inline bool gt_wants_time(const struct gt_wanted *w, int64_t start, int64
 {
 	return !w->filter->ranged || gt_is_within(&w->range, start, end);
 }
-static inline bool gt_wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
-static inline bool gt_hides(const struct gt_wanted *w, uint32_t track) { return w->hidden && track != GT_NONE && w->hidden[track]; }
-static inline bool gt_wants_row(const struct gt_wanted *w, uint32_t track, uint32_t type, int64_t start, int64_t end)
+static inline bool gt_wants_track(const struct gt_wanted *w, uint32_t track)
+{
+	return !w->tracks || track == GT_NONE || w->tracks[track];
+}
+static inline bool gt_hides(const struct gt_wanted *w, uint32_t track)
+{
+	return w->hidden && track != GT_NONE && w->hidden[track];
+}
+static inline bool gt_wants_row(
+	const struct gt_wanted *w, uint32_t track, uint32_t type, int64_t start, int64_t end)
 {
 	return gt_wants_time(w, start, end) &&
-	       (type == GT_NONE || ((!w->types || w->types[type]) &&
-				    (!gt_hides(w, track) || !(w->hidden[track] & GT_BIT(w->all_types[type].layer)))));
+		(type == GT_NONE ||
+			((!w->types || w->types[type]) &&
+				(!gt_hides(w, track) ||
+					!(w->hidden[track] & GT_BIT(w->all_types[type].layer)))));
 }
 
 /* ---- which blocks, and in which order ---- */
 enum gt_agenda_order {
 	GT_AS_FILED,
-	GT_BY_START,		/* a segment after another, in each by earliest start */
-	GT_BY_CLOCK,		/* the same, but segments of one boot together: they share a clock */
+	GT_BY_START, /* a segment after another, in each by earliest start */
+	/* the same, but segments of one boot together: they share a clock */
+	GT_BY_CLOCK,
 };
-struct gt_visit { int64_t start, end; uint32_t group, seg, entry; };	/* a block of r->segs[seg]; start, end: of its rows */
+/* a block of r->segs[seg]; start, end: of its rows */
+struct gt_visit {
+	int64_t start, end;
+	uint32_t group, seg, entry;
+};
 struct gt_agenda {
-	struct gt_wanted *wanted;	/* by segment */
+	struct gt_wanted *wanted; /* by segment */
 	struct gt_reader *reader;
 	struct gt_filter filter;
 	enum gt_agenda_order order;
-	uint32_t *groups;		/* by segment */
-	struct gt_visit *found;		/* the next ones */
+	uint32_t *groups;       /* by segment */
+	struct gt_visit *found; /* the next ones */
 	size_t n, cap, next;
-	struct gt_visit last;		/* the last of those before */
-	bool begun, all;		/* there are some before; there are none behind */
-	uint32_t seg;			/* as filed: how far it was read */
+	struct gt_visit last; /* the last of those before */
+	bool begun, all;      /* there are some before; there are none behind */
+	uint32_t seg;         /* as filed: how far it was read */
 	struct gt_index_walk walk;
 };
 /* 0 or -ENOMEM; to be released in both cases. */
-int gt_agenda_open(struct gt_agenda *p, struct gt_reader *r, const struct gt_filter *filter, enum gt_agenda_order order);
-int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err);	/* 1, 0 at the end, negative */
-/* The block's entry, which is still what made it wanted. 0, or -EBADMSG. Threads may ask at the same time. */
-int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit, struct gt_wire_entry *e, struct gt_err *err);
+int gt_agenda_open(struct gt_agenda *p, struct gt_reader *r, const struct gt_filter *filter,
+	enum gt_agenda_order order);
+/* 1, 0 at the end, negative */
+int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err);
+/* The block's entry, which is still what made it wanted. 0, or -EBADMSG. Threads may ask at the
+ * same time. */
+int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit,
+	struct gt_wire_entry *e, struct gt_err *err);
 void gt_agenda_rewind(struct gt_agenda *p);
 void gt_agenda_release(struct gt_agenda *p);
 #endif

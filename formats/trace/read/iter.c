@@ -1,34 +1,37 @@
 /* The events path: all rows of all tracks by start time.
  *
- * Blocks are taken in order of their earliest start, and one is opened only when that moment has come; a heap of the open
- * blocks gives the next row. A block goes when its last row is through. What is in memory is thus what overlaps the moment:
- * about one block a busy thread, each as small as walk.c can hold it.
+ * Blocks are taken in order of their earliest start, and one is opened only when that moment has
+ * come; a heap of the open blocks gives the next row. A block goes when its last row is through.
+ * What is in memory is thus what overlaps the moment: about one block a busy thread, each as small
+ * as walk.c can hold it.
  *
- * Input that is far out of order, or made to harm, may have more blocks open at a moment than there is memory for: that is
- * found out from their heads before the first is opened, and refused.
+ * Input that is far out of order, or made to harm, may have more blocks open at a moment than there
+ * is memory for: that is found out from their heads before the first is opened, and refused.
  *
- * Rows of one block often follow one another, so the heap says up to when: until then the next row is the block's next row.
+ * Rows of one block often follow one another, so the heap says up to when: until then the next row
+ * is the block's next row.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/trace/read/block_cursor.h"
 
-#define OPEN_MAX_BLOCKS 100000u		/* at one time; some 120 MiB */
+#define OPEN_MAX_BLOCKS 100000u /* at one time; some 120 MiB */
 
-struct entry {			/* of the heap: a block and what its next row is compared by */
+struct entry { /* of the heap: a block and what its next row is compared by */
 	int64_t start;
-	uint64_t rest;		/* depth, track, and the block's number to settle it */
+	uint64_t rest; /* depth, track, and the block's number to settle it */
 	struct gt_walk *walk;
 };
 
 struct gt_iter {
-	struct gt_walk *top;		/* heap[0]'s; NULL: there is none */
-	int64_t limit;			/* rows of it that start before this come before all others */
+	struct gt_walk *top; /* heap[0]'s; NULL: there is none */
+	/* rows of it that start before this come before all others */
+	int64_t limit;
 	struct gt_agenda agenda;
-	struct gt_visit coming;		/* the next block to open, when there is one */
+	struct gt_visit coming; /* the next block to open, when there is one */
 	bool more;
-	uint32_t group;			/* of the open blocks */
+	uint32_t group; /* of the open blocks */
 	struct entry *heap;
 	size_t nheap, heap_cap;
 	struct gt_walker walker;
@@ -52,14 +55,15 @@ static void sink(int64_t *heap, size_t n)
 /* How many blocks overlap at most: their heads tell, so memory can be shared out. */
 static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
-	int64_t *ends = NULL;		/* of the blocks open at the visit's start; a heap */
+	int64_t *ends = NULL; /* of the blocks open at the visit's start; a heap */
 	size_t n = 0, cap = 0, i;
 	struct gt_visit p;
 	uint32_t group = GT_NONE;
 	int more;
 
 	while ((more = gt_agenda_next(&it->agenda, &p, err)) > 0) {
-		n = p.group == group ? n : 0;		/* segments that share no clock follow one another */
+		/* segments that share no clock follow one another */
+		n = p.group == group ? n : 0;
 		group = p.group;
 		while (n && ends[0] < p.start) {
 			ends[0] = ends[--n];
@@ -75,8 +79,9 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 		if (n > it->walker.most_open)
 			it->walker.most_open = n;
 		if (n > OPEN_MAX_BLOCKS) {
-			more = gt_err_set(err, -E2BIG, "more than %u blocks overlap in time: too many to put their rows in order",
-					  OPEN_MAX_BLOCKS);
+			more = gt_err_set(err, -E2BIG,
+				"more than %u blocks overlap in time: too many to put their rows in order",
+				OPEN_MAX_BLOCKS);
 			break;
 		}
 	}
@@ -93,7 +98,8 @@ static int next_visit(struct gt_iter *it, struct gt_err *err)
 	return more < 0 ? more : 0;
 }
 
-struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err)
+struct gt_iter *gt_iter_open(
+	struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err)
 {
 	struct gt_iter *it = calloc(1, sizeof(*it));
 	int code = -ENOMEM;
@@ -108,14 +114,15 @@ struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter
 	}
 	if (!code)
 		return it;
-	gt_err_set(err, code, "out of memory");		/* unless it is said what else */
+	gt_err_set(err, code, "out of memory"); /* unless it is said what else */
 	gt_iter_close(it);
 	return NULL;
 }
 
 /* ---- the heap ---- */
 
-/* One comparison of 128 bits: which child of a heap comes first is anybody's guess, the processor's too. */
+/* One comparison of 128 bits: which child of a heap comes first is anybody's guess, the processor's
+ * too. */
 static inline bool before(const struct entry *a, const struct entry *b)
 {
 	unsigned __int128 x = (unsigned __int128)((uint64_t)a->start ^ 1ull << 63) << 64 | a->rest;
@@ -128,7 +135,10 @@ static struct entry entry_of(struct gt_walk *w)
 {
 	uint32_t track = w->tracks ? *w->tracks : w->track;
 
-	return (struct entry){ w->row->start, (uint64_t)w->row->depth << 56 | (uint64_t)track << 24 | (w->e.head.number & 0xffffff), w };
+	return (struct entry){ w->row->start,
+		(uint64_t)w->row->depth << 56 | (uint64_t)track << 24 |
+			(w->e.head.number & 0xffffff),
+		w };
 }
 
 /* Puts e into the hole at i or above it. */
@@ -139,7 +149,8 @@ static void rise(struct gt_iter *it, size_t i, struct entry e)
 	it->heap[i] = e;
 }
 
-/* Puts e where heap[0] was. With many threads at work it will come close to the bottom, so the hole goes there first. */
+/* Puts e where heap[0] was. With many threads at work it will come close to the bottom, so the hole
+ * goes there first. */
 static void replace_top(struct gt_iter *it, struct entry e)
 {
 	size_t i = 0, kid;
@@ -163,7 +174,7 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	if (more)
 		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
-	    !(w = gt_walk_open(&it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
+		!(w = gt_walk_open(&it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
 		return -ENOMEM;
 	it->group = it->coming.group;
 	more = gt_walk_fill(&it->walker, w);
@@ -174,7 +185,10 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	return more < 0 ? more : next_visit(it, err);
 }
 
-static bool same_group(const struct gt_iter *it) { return it->more && it->coming.group == it->group; }
+static bool same_group(const struct gt_iter *it)
+{
+	return it->more && it->coming.group == it->group;
+}
 
 /* The next block that could have the next row, if it is not open yet. */
 static bool must_open(const struct gt_iter *it)
@@ -201,7 +215,8 @@ static int settle_top(struct gt_iter *it)
 	return 0;
 }
 
-/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM is not said in err). */
+/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM is not said in err).
+ */
 static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err *err)
 {
 	int code;

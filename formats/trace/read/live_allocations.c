@@ -8,7 +8,8 @@
 
 static uint32_t home(const struct gt_live *l, uint32_t place, uint8_t space, uint64_t addr)
 {
-	return (uint32_t)gt_hash_u64(addr ^ (uint64_t)place << 40 ^ (uint64_t)space << 61) & l->mask;
+	return (uint32_t)gt_hash_u64(addr ^ (uint64_t)place << 40 ^ (uint64_t)space << 61) &
+		l->mask;
 }
 
 /* Where it is, or the free slot where it would be. The table is never full. */
@@ -17,7 +18,8 @@ static uint32_t find(const struct gt_live *l, uint32_t place, uint8_t space, uin
 	uint32_t i = home(l, place, space, addr);
 
 	for (; l->slots[i].used; i = (i + 1) & l->mask)
-		if (l->slots[i].addr == addr && l->slots[i].place == place && l->slots[i].space == space)
+		if (l->slots[i].addr == addr && l->slots[i].place == place &&
+			l->slots[i].space == space)
 			break;
 	return i;
 }
@@ -25,13 +27,16 @@ static uint32_t find(const struct gt_live *l, uint32_t place, uint8_t space, uin
 static int widen(struct gt_live *l)
 {
 	uint32_t n = l->slots ? (l->mask + 1) * 2 : 256;
-	struct gt_live wide = { .slots = calloc(n, sizeof(*wide.slots)), .mask = n - 1, .used = l->used };
+	struct gt_live wide = {
+		.slots = calloc(n, sizeof(*wide.slots)), .mask = n - 1, .used = l->used
+	};
 
 	if (!wide.slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; l->slots && i <= l->mask; i++)
 		if (l->slots[i].used)
-			wide.slots[find(&wide, l->slots[i].place, l->slots[i].space, l->slots[i].addr)] = l->slots[i];
+			wide.slots[find(&wide, l->slots[i].place, l->slots[i].space,
+				l->slots[i].addr)] = l->slots[i];
 	free(l->slots);
 	*l = wide;
 	return 0;
@@ -86,11 +91,18 @@ static void take(struct gt_live *l, struct gt_live_item *item, struct gt_live_it
 
 /* ---- what calls do ---- */
 
-enum { ADDRESSES, ARRAYS, PHYSICAL, MAPPINGS };		/* spaces; `bytes` of a mapping is its handle */
+/* spaces; `bytes` of a mapping is its handle */
+enum { ADDRESSES, ARRAYS, PHYSICAL, MAPPINGS };
 
-static uint8_t space_of(unsigned kind) { return kind == GT_MEM_ARRAY ? ARRAYS : kind == GT_MEM_PHYSICAL ? PHYSICAL : ADDRESSES; }
+static uint8_t space_of(unsigned kind)
+{
+	return kind == GT_MEM_ARRAY ? ARRAYS : kind == GT_MEM_PHYSICAL ? PHYSICAL : ADDRESSES;
+}
 
-static bool is_foreign(const struct gt_live_item *item) { return item->space == PHYSICAL && item->kind == GT_MEM_UNKNOWN; }
+static bool is_foreign(const struct gt_live_item *item)
+{
+	return item->space == PHYSICAL && item->kind == GT_MEM_UNKNOWN;
+}
 
 int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_live_item *old)
 {
@@ -101,10 +113,11 @@ int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_
 	new.refs = 1;
 	new.maps = 0;
 	code = put(l, &new, old);
-	return code == 0 && is_foreign(old) ? 1 : code;	/* nothing of ours was there */
+	return code == 0 && is_foreign(old) ? 1 : code; /* nothing of ours was there */
 }
 
-enum gt_live_freed gt_live_free(struct gt_live *l, uint32_t place, unsigned kind, uint64_t addr, struct gt_live_item *old)
+enum gt_live_freed gt_live_free(
+	struct gt_live *l, uint32_t place, unsigned kind, uint64_t addr, struct gt_live_item *old)
 {
 	struct gt_live_item *item = look_up(l, place, space_of(kind), addr);
 
@@ -127,7 +140,12 @@ int gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle, bool impo
 		item->refs += item->refs < UINT16_MAX;
 		return 0;
 	}
-	code = put(l, &(struct gt_live_item){ .addr = handle, .place = place, .space = PHYSICAL, .refs = imported ? 1 : 2 }, &old);
+	code = put(l,
+		&(struct gt_live_item){ .addr = handle,
+			.place = place,
+			.space = PHYSICAL,
+			.refs = imported ? 1 : 2 },
+		&old);
 	return code < 0 ? code : 0;
 }
 
@@ -138,17 +156,21 @@ int gt_live_map(struct gt_live *l, uint32_t place, uint64_t addr, uint64_t handl
 
 	if (!item || is_foreign(item) || item->maps == UINT16_MAX)
 		return 0;
-	code = put(l, &(struct gt_live_item){ .addr = addr, .bytes = handle, .place = place, .space = MAPPINGS }, &old);
+	code = put(l,
+		&(struct gt_live_item){
+			.addr = addr, .bytes = handle, .place = place, .space = MAPPINGS },
+		&old);
 	if (code < 0)
 		return code;
 	item = code ? NULL : look_up(l, place, PHYSICAL, old.bytes);
 	if (item && item->maps)
-		item->maps--;		/* that it was unmapped there we have missed */
+		item->maps--; /* that it was unmapped there we have missed */
 	look_up(l, place, PHYSICAL, handle)->maps++;
 	return 0;
 }
 
-int gt_live_unmap(struct gt_live *l, uint32_t place, uint64_t *addr, uint64_t end, struct gt_live_item *old)
+int gt_live_unmap(
+	struct gt_live *l, uint32_t place, uint64_t *addr, uint64_t end, struct gt_live_item *old)
 {
 	struct gt_live_item *mapping, *item, ended;
 

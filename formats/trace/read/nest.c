@@ -36,7 +36,8 @@ static struct gt_nest_row pop(struct gt_nest *n)
 	size_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < n->nwaiting; i = child) {
-		if (child + 1 < n->nwaiting && comes_first(&n->waiting[child + 1], &n->waiting[child]))
+		if (child + 1 < n->nwaiting &&
+			comes_first(&n->waiting[child + 1], &n->waiting[child]))
 			child++;
 		if (!comes_first(&n->waiting[child], &last))
 			break;
@@ -56,7 +57,8 @@ static bool is_outside(const struct gt_nest_row *row, const struct gt_nest_open 
 	return o->depth >= row->depth || o->end < row->start;
 }
 
-/* The innermost that the row is within. A row of no duration, which others of the same moment may come behind, closes nothing. */
+/* The innermost that the row is within. A row of no duration, which others of the same moment may
+ * come behind, closes nothing. */
 static size_t find_parent(struct gt_nest *n, const struct gt_nest_row *row)
 {
 	size_t at = n->nopen;
@@ -76,7 +78,8 @@ static int open_piece(struct gt_nest *n, const struct gt_nest_row *piece, uint32
 	}
 	if (gt_grow(&n->open, &n->open_cap, n->nopen + 1, sizeof(*n->open)))
 		return -ENOMEM;
-	n->open[n->nopen++] = (struct gt_nest_open){ piece->end, piece->start, node, piece->depth, piece->range || piece->nth };
+	n->open[n->nopen++] = (struct gt_nest_open){ piece->end, piece->start, node, piece->depth,
+		piece->range || piece->nth };
 	return 0;
 }
 
@@ -127,7 +130,8 @@ int gt_nest_add(struct gt_nest *n, const struct gt_nest_row *row, gt_nest_fn *fn
 	one.nth = 0;
 	if (!n->ranges)
 		return place(n, one, fn, arg);
-	while (!rc && n->nwaiting && (n->waiting[0].start < row->start || n->nwaiting >= GT_NEST_WAITING))
+	while (!rc && n->nwaiting &&
+		(n->waiting[0].start < row->start || n->nwaiting >= GT_NEST_WAITING))
 		rc = place(n, pop(n), fn, arg);
 	return rc ? rc : push(n, &one);
 }

@@ -1,11 +1,12 @@
 /* Opening a trace: finding its segments and their blocks.
  *
- * A closed segment is found from its end: footer -> index -> done, whatever its size. Where there is no valid footer (the
- * program that wrote it was killed, or is still writing) or the index is damaged, the block heads are walked from the front;
- * they say how long the frames behind them are, so nothing is decompressed. Where a head is damaged, the walk looks for the
- * next thing that has a valid checksum and notes what lies between as damage.
+ * A closed segment is found from its end: footer -> index -> done, whatever its size. Where there
+ * is no valid footer (the program that wrote it was killed, or is still writing) or the index is
+ * damaged, the block heads are walked from the front; they say how long the frames behind them are,
+ * so nothing is decompressed. Where a head is damaged, the walk looks for the next thing that has a
+ * valid checksum and notes what lies between as damage.
  */
-#define _GNU_SOURCE	/* memmem */
+#define _GNU_SOURCE /* memmem */
 #include "formats/trace/read/reader.h"
 
 #include <fcntl.h>
@@ -16,14 +17,16 @@
 
 #include "formats/trace/read/reader_internal.h"
 
-#define INDEX_HELD_MOST (1u << 20)	/* entries in memory where there is no room for a temporary file: 72 MiB */
+/* entries in memory where there is no room for a temporary file: 72 MiB */
+#define INDEX_HELD_MOST (1u << 20)
 
 /* A skippable frame of ours at `at`, at least `need` bytes long and inside `end`? */
-static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need, struct gt_wire_skip *skip)
+static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need,
+	struct gt_wire_skip *skip)
 {
-	return end - at >= sizeof(*skip) && !gt_pread(r->fd, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC &&
-	       skip->size >= need &&
-	       skip->size <= end - at - sizeof(*skip);
+	return end - at >= sizeof(*skip) && !gt_pread(r->fd, skip, sizeof(*skip), at) &&
+		skip->magic == GT_WIRE_SKIP_MAGIC && skip->size >= need &&
+		skip->size <= end - at - sizeof(*skip);
 }
 
 static bool sane_head(const struct gt_wire_block *h)
@@ -33,7 +36,8 @@ static bool sane_head(const struct gt_wire_block *h)
 
 static bool sane_segment(const struct gt_wire_segment *s)
 {
-	return !memcmp(s->magic, GT_WIRE_SEGMENT_MAGIC, sizeof(s->magic)) && s->crc == gt_crc(s, offsetof(struct gt_wire_segment, crc));
+	return !memcmp(s->magic, GT_WIRE_SEGMENT_MAGIC, sizeof(s->magic)) &&
+		s->crc == gt_crc(s, offsetof(struct gt_wire_segment, crc));
 }
 
 static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_err *err)
@@ -76,31 +80,42 @@ static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at
 	size_t n;
 
 	if (index_at >= end || !get_skip(r, index_at, end, sizeof(ix) + sizeof(uint32_t), &skip) ||
-	    gt_pread(r->fd, &ix, sizeof(ix), index_at + sizeof(skip)))
+		gt_pread(r->fd, &ix, sizeof(ix), index_at + sizeof(skip)))
 		return -EBADMSG;
 	n = skip.size - sizeof(ix) - sizeof(uint32_t);
-	if (ix.magic != GT_WIRE_INDEX_MAGIC || n / sizeof(struct gt_wire_entry) != ix.count || n % sizeof(struct gt_wire_entry))
+	if (ix.magic != GT_WIRE_INDEX_MAGIC || n / sizeof(struct gt_wire_entry) != ix.count ||
+		n % sizeof(struct gt_wire_entry))
 		return -EBADMSG;
 	seg->index.bytes = index_at - seg->at;
-	return gt_index_load(&seg->index, &r->store, r->fd, index_at + sizeof(skip) + sizeof(ix), ix.count, gt_crc(&ix, sizeof(ix)));
+	return gt_index_load(&seg->index, &r->store, r->fd, index_at + sizeof(skip) + sizeof(ix),
+		ix.count, gt_crc(&ix, sizeof(ix)));
 }
 
 enum index { INDEX_FINE, INDEX_BAD, INDEX_NONE };
 
 static bool get_footer(int fd, uint64_t end, struct gt_wire_footer *foot)
 {
-	struct { struct gt_wire_skip skip; struct gt_wire_footer foot; } tail;
+	struct {
+		struct gt_wire_skip skip;
+		struct gt_wire_footer foot;
+	} tail;
 
-	if (end < sizeof(tail) || gt_pread(fd, &tail, sizeof(tail), end - sizeof(tail)) || tail.skip.magic != GT_WIRE_SKIP_MAGIC)
+	if (end < sizeof(tail) || gt_pread(fd, &tail, sizeof(tail), end - sizeof(tail)) ||
+		tail.skip.magic != GT_WIRE_SKIP_MAGIC)
 		return false;
 	*foot = tail.foot;
-	return foot->magic == GT_WIRE_FOOTER_MAGIC && foot->crc == gt_crc(foot, offsetof(struct gt_wire_footer, crc));
+	return foot->magic == GT_WIRE_FOOTER_MAGIC &&
+		foot->crc == gt_crc(foot, offsetof(struct gt_wire_footer, crc));
 }
 
-/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index says whether its index can be used. */
+/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index says whether its
+ * index can be used. */
 static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, struct gt_err *err)
 {
-	struct { struct gt_wire_skip skip; struct gt_wire_segment seg; } head;
+	struct {
+		struct gt_wire_skip skip;
+		struct gt_wire_segment seg;
+	} head;
 	const uint64_t tail = sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_footer);
 	struct gt_wire_footer foot;
 	struct gt_seg *seg;
@@ -109,7 +124,8 @@ static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, 
 		return 0;
 	if (foot.bytes > end || foot.bytes < tail + sizeof(head) || foot.index_at > foot.bytes)
 		return 0;
-	if (gt_pread(r->fd, &head, sizeof(head), end - foot.bytes) || !sane_segment(&head.seg) || head.seg.id != foot.id)
+	if (gt_pread(r->fd, &head, sizeof(head), end - foot.bytes) || !sane_segment(&head.seg) ||
+		head.seg.id != foot.id)
 		return 0;
 	if (!(seg = new_segment(r, end - foot.bytes, err)))
 		return -ENOMEM;
@@ -117,7 +133,9 @@ static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, 
 	seg->pub.id = head.seg.id;
 	seg->began = head.seg.monotonic;
 	seg->pub.closed = true;
-	*index = !foot.index_at ? INDEX_NONE : load_index(r, seg, seg->at + foot.index_at, end - tail) ? INDEX_BAD : INDEX_FINE;
+	*index = !foot.index_at                                           ? INDEX_NONE
+		: load_index(r, seg, seg->at + foot.index_at, end - tail) ? INDEX_BAD
+									  : INDEX_FINE;
 	return 1;
 }
 
@@ -126,7 +144,8 @@ bool gt_reader_is_closed(int fd)
 	struct gt_wire_footer foot;
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && get_footer(fd, (uint64_t)st.st_size, &foot);
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		get_footer(fd, (uint64_t)st.st_size, &foot);
 }
 
 /* ---- from the front ---- */
@@ -134,32 +153,40 @@ bool gt_reader_is_closed(int fd)
 enum thing { NOTHING, SEGMENT, BLOCK, INDEX, FOOTER, UNKNOWN };
 
 /* What stands at `at`? Its whole length goes to *bytes. */
-static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end, struct gt_wire_block *block, struct gt_wire_segment *seg,
-		       uint64_t *bytes)
+static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end,
+	struct gt_wire_block *block, struct gt_wire_segment *seg, uint64_t *bytes)
 {
 	struct gt_wire_skip skip;
 	struct gt_wire_footer foot;
 	uint32_t magic;
 
-	if (!get_skip(r, at, end, sizeof(magic), &skip) || gt_pread(r->fd, &magic, sizeof(magic), at + sizeof(skip)))
+	if (!get_skip(r, at, end, sizeof(magic), &skip) ||
+		gt_pread(r->fd, &magic, sizeof(magic), at + sizeof(skip)))
 		return NOTHING;
 	*bytes = sizeof(skip) + skip.size;
 	if (magic == GT_WIRE_BLOCK_MAGIC) {
-		if (skip.size != sizeof(*block) || gt_pread(r->fd, block, sizeof(*block), at + sizeof(skip)) || !sane_head(block) ||
-		    block->zbytes > end - at - *bytes)
+		if (skip.size != sizeof(*block) ||
+			gt_pread(r->fd, block, sizeof(*block), at + sizeof(skip)) ||
+			!sane_head(block) || block->zbytes > end - at - *bytes)
 			return NOTHING;
 		*bytes += block->zbytes;
 		return BLOCK;
 	}
 	if (!memcmp(&magic, GT_WIRE_SEGMENT_MAGIC, sizeof(magic)))
-		return skip.size >= sizeof(*seg) && !gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) &&
-			sane_segment(seg) ? SEGMENT : NOTHING;
+		return skip.size >= sizeof(*seg) &&
+				!gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) &&
+				sane_segment(seg)
+			? SEGMENT
+			: NOTHING;
 	if (magic == GT_WIRE_INDEX_MAGIC)
 		return INDEX;
 	if (magic == GT_WIRE_FOOTER_MAGIC)
-		return skip.size == sizeof(foot) && !gt_pread(r->fd, &foot, sizeof(foot), at + sizeof(skip)) &&
-		       foot.crc == gt_crc(&foot, offsetof(struct gt_wire_footer, crc)) ? FOOTER : NOTHING;
-	return UNKNOWN;		/* a later version's; passed over */
+		return skip.size == sizeof(foot) &&
+				!gt_pread(r->fd, &foot, sizeof(foot), at + sizeof(skip)) &&
+				foot.crc == gt_crc(&foot, offsetof(struct gt_wire_footer, crc))
+			? FOOTER
+			: NOTHING;
+	return UNKNOWN; /* a later version's; passed over */
 }
 
 /* The next place behind `at` where something with a valid checksum stands, or end. */
@@ -197,14 +224,15 @@ static void end_index(struct gt_reader *r, struct gt_seg *seg)
 	gt_index_end(&seg->index, &r->store);
 }
 
-/* Walks [at, end). Fills in `into` when given (its index was bad, and it begins at `at`; or it is the last one, and was read up to there),
- * and unless it is `alone` new segments behind it. */
-static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone, struct gt_err *err)
+/* Walks [at, end). Fills in `into` when given (its index was bad, and it begins at `at`; or it is
+ * the last one, and was read up to there), and unless it is `alone` new segments behind it. */
+static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into,
+	bool alone, struct gt_err *err)
 {
 	struct gt_wire_block block;
 	struct gt_wire_segment head;
-	struct gt_seg *seg = into;	/* the last one */
-	bool inside = into && (alone || !into->pub.closed);	/* it has not ended yet */
+	struct gt_seg *seg = into;                          /* the last one */
+	bool inside = into && (alone || !into->pub.closed); /* it has not ended yet */
 	uint64_t bytes = 0, next;
 	int code;
 
@@ -215,7 +243,8 @@ static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_
 		if (t == BLOCK && !inside)
 			damage_at(r, at, "a block of a recording whose beginning is missing");
 		else if (t == BLOCK &&
-			 (code = gt_index_add(&seg->index, &r->store, &(struct gt_wire_entry){ at - seg->at, block }, err)))
+			(code = gt_index_add(&seg->index, &r->store,
+				 &(struct gt_wire_entry){ at - seg->at, block }, err)))
 			return code;
 		if (t == FOOTER && inside) {
 			seg->pub.closed = true;
@@ -232,11 +261,12 @@ static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_
 		if (t == NOTHING) {
 			next = resync(r, at, end);
 			if (!inside && next == end && r->grows)
-				break;		/* half of what comes next */
+				break; /* half of what comes next */
 			if (!inside)
 				damage_at(r, at, "bytes that are of no recording");
 			else if (next < end)
-				damage_at(r, at, "a block's head is damaged; what it held is missing");
+				damage_at(r, at,
+					"a block's head is damaged; what it held is missing");
 			else if (!alone)
 				seg->pub.unread_bytes = end - at;
 		}
@@ -247,8 +277,10 @@ static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_
 	return 0;
 }
 
-/* Of a file only the heads are looked at: the system, which reads ahead where it sees a file go by, would read all of it. */
-static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone, struct gt_err *err)
+/* Of a file only the heads are looked at: the system, which reads ahead where it sees a file go by,
+ * would read all of it. */
+static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone,
+	struct gt_err *err)
 {
 	int code;
 
@@ -310,7 +342,8 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Damage found so far belongs to the segment before it, what stands in front of all to the first. */
+/* Damage found so far belongs to the segment before it, what stands in front of all to the first.
+ */
 static void place_damage(struct gt_reader *r)
 {
 	for (size_t i = 0; i < r->ndamage; i++) {
@@ -346,7 +379,8 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		struct gt_seg *seg = &r->segs[r->nsegs - 1];
 
 		if (index == INDEX_BAD)
-			damage_at(r, seg->at, "the index is damaged; it was rebuilt from the blocks' heads");
+			damage_at(r, seg->at,
+				"the index is damaged; it was rebuilt from the blocks' heads");
 		if (index != INDEX_FINE && (code = walk(r, seg->at, end, seg, true, err)))
 			return code;
 		end = seg->at;
@@ -360,17 +394,29 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 
 static const char *looks_like(const uint8_t *b, size_t n)
 {
-	static const struct { const char *magic; size_t n; const char *what; } known[] = {
-		{ "\x28\xb5\x2f\xfd", 4, "zstd data of something else" }, { "\x1f\x8b", 2, "gzip data" }, { "\x7f" "ELF", 4, "a program" },
-		{ "SQLite format 3", 15, "an SQLite file" }, { "{", 1, "JSON" }, { "[", 1, "JSON" }, { "PK", 2, "a zip file" },
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *what;
+	} known[] = {
+		{ "\x28\xb5\x2f\xfd", 4, "zstd data of something else" },
+		{ "\x1f\x8b", 2, "gzip data" },
+		{ "\x7f"
+		  "ELF",
+			4, "a program" },
+		{ "SQLite format 3", 15, "an SQLite file" },
+		{ "{", 1, "JSON" },
+		{ "[", 1, "JSON" },
+		{ "PK", 2, "a zip file" },
 	};
-	static const uint8_t skip[4] = { GT_WIRE_SKIP_MAGIC & 0xff, GT_WIRE_SKIP_MAGIC >> 8 & 0xff, GT_WIRE_SKIP_MAGIC >> 16 & 0xff,
-					 GT_WIRE_SKIP_MAGIC >> 24 };
+	static const uint8_t skip[4] = { GT_WIRE_SKIP_MAGIC & 0xff, GT_WIRE_SKIP_MAGIC >> 8 & 0xff,
+		GT_WIRE_SKIP_MAGIC >> 16 & 0xff, GT_WIRE_SKIP_MAGIC >> 24 };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (n >= known[i].n && !memcmp(b, known[i].magic, known[i].n))
 			return known[i].what;
-	return n >= 4 && !memcmp(b, skip, 4) ? "the beginning of one, cut off or damaged" : "something else";
+	return n >= 4 && !memcmp(b, skip, 4) ? "the beginning of one, cut off or damaged"
+					     : "something else";
 }
 
 static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
@@ -395,10 +441,12 @@ static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
 		return 0;
 	memset(head, 0, sizeof(head));
 	gt_pread(r->fd, head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head), 0);
-	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s", looks_like(head, r->size < 16 ? (size_t)r->size : 16));
+	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s",
+		looks_like(head, r->size < 16 ? (size_t)r->size : 16));
 }
 
-static struct gt_reader *open_reader(int fd, struct gt_reader how, uint64_t most, struct gt_err *err)
+static struct gt_reader *open_reader(
+	int fd, struct gt_reader how, uint64_t most, struct gt_err *err)
 {
 	struct gt_err local = GT_ERR_INIT;
 	struct gt_reader *r = calloc(1, sizeof(*r));
@@ -430,7 +478,10 @@ struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
 	return open_reader(fd, (struct gt_reader){ .from = from }, UINT64_MAX, err);
 }
 
-struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err) { return gt_reader_open_from(fd, 0, err); }
+struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err)
+{
+	return gt_reader_open_from(fd, 0, err);
+}
 
 struct gt_reader *gt_reader_open_growing(int fd, uint64_t most, struct gt_err *err)
 {
@@ -453,7 +504,9 @@ int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err
 	int fd = r->fd < 0 ? -1 : fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
 
 	*from = r->from;
-	return fd < 0 ? gt_err_set(err, r->fd < 0 ? -ENOTSUP : -errno, "several files read as one cannot be opened again") : fd;
+	return fd < 0 ? gt_err_set(err, r->fd < 0 ? -ENOTSUP : -errno,
+				"several files read as one cannot be opened again")
+		      : fd;
 }
 
 struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err)
@@ -500,7 +553,8 @@ int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from)
 
 /* ---- a file that is still being written ---- */
 
-/* The last segment goes on where it was last understood: what was half a block may be a whole one now. */
+/* The last segment goes on where it was last understood: what was half a block may be a whole one
+ * now. */
 static int read_on(struct gt_reader *r, uint64_t end, struct gt_err *err)
 {
 	size_t last = r->nsegs - 1;
@@ -545,7 +599,7 @@ static int join_one(struct gt_reader *r, const struct gt_reader *from)
 	size_t first = r->nsegs;
 
 	if (gt_grow(&r->segs, &r->segs_cap, r->nsegs + from->nsegs, sizeof(*r->segs)) ||
-	    gt_grow(&r->damage, &r->damage_cap, r->ndamage + from->ndamage, sizeof(*r->damage)))
+		gt_grow(&r->damage, &r->damage_cap, r->ndamage + from->ndamage, sizeof(*r->damage)))
 		return -ENOMEM;
 	for (size_t i = 0; i < from->nsegs; i++) {
 		r->segs[r->nsegs] = from->segs[i];
@@ -579,7 +633,10 @@ struct gt_reader *gt_reader_join(struct gt_reader *const *readers, size_t n, str
 }
 
 uint32_t gt_reader_segments(const struct gt_reader *r) { return (uint32_t)r->nsegs; }
-const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i) { return &r->segs[i].pub; }
+const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i)
+{
+	return &r->segs[i].pub;
+}
 
 const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n)
 {
@@ -587,16 +644,20 @@ const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n)
 	return r->damage;
 }
 
-void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why)
+void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
+	const struct gt_err *why)
 {
-	struct gt_damage d = { .offset = seg->at + e->at, .segment = seg->pub.index, .min_start = e->head.min_start,
-			       .max_end = e->head.max_end };
+	struct gt_damage d = { .offset = seg->at + e->at,
+		.segment = seg->pub.index,
+		.min_start = e->head.min_start,
+		.max_end = e->head.max_end };
 
 	d.rows = e->head.kind == GT_W_ROWS ? e->head.rows : 0;
 	memcpy(d.text, why->text, sizeof(d.text) - 1);
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < r->ndamage; i++)
-		if (r->damage[i].offset == d.offset && r->damage[i].rows == d.rows && r->damage[i].segment == d.segment)
+		if (r->damage[i].offset == d.offset && r->damage[i].rows == d.rows &&
+			r->damage[i].segment == d.segment)
 			goto out;
 	if (r->ndamage < 10000 && !gt_grow(&r->damage, &r->damage_cap, r->ndamage + 1, sizeof(d)))
 		r->damage[r->ndamage++] = d;
@@ -606,8 +667,8 @@ out:
 
 /* ---- loading a block's content ---- */
 
-int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l,
-	    struct gt_span *content, struct gt_err *err)
+int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
+	struct gt_loader *l, struct gt_span *content, struct gt_err *err)
 {
 	uint64_t at = seg->at + e->at;
 	uint8_t *packed, *bytes;
@@ -621,11 +682,13 @@ int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	if (gt_pread(seg->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))
 		return gt_err_at(err, at, -EBADMSG, "a block cannot be read");
-	if (e->head.zbytes < 5 || !(packed[4] & 4))		/* the frame header's checksum flag */
+	/* the frame header's checksum flag */
+	if (e->head.zbytes < 5 || !(packed[4] & 4))
 		return gt_err_at(err, at, -EBADMSG, "a block has no checksum");
 	got = ZSTD_decompressDCtx(l->zstd, bytes, e->head.bytes, packed, e->head.zbytes);
 	if (ZSTD_isError(got))
-		return gt_err_at(err, at, -EBADMSG, "a block is damaged (%s)", ZSTD_getErrorName(got));
+		return gt_err_at(
+			err, at, -EBADMSG, "a block is damaged (%s)", ZSTD_getErrorName(got));
 	if (got != e->head.bytes)
 		return gt_err_at(err, at, -EBADMSG, "a block is shorter than its head says");
 	memset(bytes + got, 0, GT_SLACK);

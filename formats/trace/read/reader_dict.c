@@ -1,6 +1,7 @@
-/* Names of a segment: strings, types, tracks, stacks, anchors, metadata. Read when a trace is opened; everything that rows
- * refer to by id is range-checked here, once, so that the rest may index without asking. What a later version added (unknown
- * categories, roles, operations) reads as "other" or "none". */
+/* Names of a segment: strings, types, tracks, stacks, anchors, metadata. Read when a trace is
+ * opened; everything that rows refer to by id is range-checked here, once, so that the rest may
+ * index without asking. What a later version added (unknown categories, roles, operations) reads as
+ * "other" or "none". */
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
@@ -11,12 +12,16 @@
 #define ANCHORS_MAX 65536
 #define FRAMES_MAX 4096
 
-static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wire_entry *e, const char *what)
+static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wire_entry *e,
+	const char *what)
 {
 	return gt_err_at(err, seg->at + e->at, -EBADMSG, "%s", what);
 }
 
-int gt_hold(struct gt_reader *r, uint64_t bytes) { return (r->held += bytes) > GT_HOLD_MAX ? -E2BIG : 0; }
+int gt_hold(struct gt_reader *r, uint64_t bytes)
+{
+	return (r->held += bytes) > GT_HOLD_MAX ? -E2BIG : 0;
+}
 
 /* Ids count up without holes: a block of names says with which id it begins. */
 static bool follows(struct gt_span *in, uint32_t have, uint32_t more)
@@ -49,8 +54,10 @@ static int get_strings(struct gt_reader *r, struct gt_seg *seg, struct gt_span i
 			return -EBADMSG;
 		if (gt_hold(r, GT_HOLD_STRING(len)))
 			return -E2BIG;
-		/* ptr holds the offset until all strings are there and the text stays where it is */
-		seg->strings[seg->pub.nstrings++] = (struct gt_string){ (const char *)(uintptr_t)seg->text.len, len };
+		/* ptr holds the offset until all strings are there and the text stays where it is
+		 */
+		seg->strings[seg->pub.nstrings++] =
+			(struct gt_string){ (const char *)(uintptr_t)seg->text.len, len };
 		gt_buf_add(&seg->text, in.at, len);
 		gt_buf_byte(&seg->text, 0);
 		in.at += len;
@@ -76,7 +83,8 @@ static int get_type(struct gt_seg *seg, struct gt_span *in, struct gt_type *t)
 	if (!fields)
 		return -ENOMEM;
 	for (unsigned f = 0; f < t->nfields; f++) {
-		if (!gt_get_u32(in, &fields[f].name) || fields[f].name >= seg->pub.nstrings || in->end - in->at < 2) {
+		if (!gt_get_u32(in, &fields[f].name) || fields[f].name >= seg->pub.nstrings ||
+			in->end - in->at < 2) {
 			free(fields);
 			return -EBADMSG;
 		}
@@ -129,9 +137,10 @@ static int get_tracks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 			return -EBADMSG;
 		t.kind = *in.at < GT_TRACK_KIND_COUNT ? *in.at : GT_TRACK_CUSTOM;
 		in.at++;
-		if (!get_opt_id(&in, seg->pub.ntracks, &t.parent) || !get_opt_id(&in, seg->pub.nstrings, &t.name) ||
-		    !get_opt_id(&in, seg->pub.nstrings, &t.source) || !get_i64(&in, &t.id) || !get_i64(&in, &t.ns_id) ||
-		    !get_i64(&in, &t.start))
+		if (!get_opt_id(&in, seg->pub.ntracks, &t.parent) ||
+			!get_opt_id(&in, seg->pub.nstrings, &t.name) ||
+			!get_opt_id(&in, seg->pub.nstrings, &t.source) || !get_i64(&in, &t.id) ||
+			!get_i64(&in, &t.ns_id) || !get_i64(&in, &t.start))
 			return -EBADMSG;
 		seg->tracks[seg->pub.ntracks++] = t;
 	}
@@ -145,7 +154,8 @@ static int get_names(struct gt_seg *seg, struct gt_span in, uint32_t n)
 	if (!gt_get_u32(&in, &ignored))
 		return -EBADMSG;
 	for (; n; n--) {
-		if (!gt_get_u32(&in, &track) || track >= seg->pub.ntracks || !get_opt_id(&in, seg->pub.nstrings, &name))
+		if (!gt_get_u32(&in, &track) || track >= seg->pub.ntracks ||
+			!get_opt_id(&in, seg->pub.nstrings, &name))
 			return -EBADMSG;
 		seg->tracks[track].name = name;
 	}
@@ -161,7 +171,8 @@ static int get_stacks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 	for (; n; n--) {
 		uint32_t depth, *frames;
 
-		if (!gt_get_u32(&in, &depth) || depth > FRAMES_MAX || depth > (size_t)(in.end - in.at))
+		if (!gt_get_u32(&in, &depth) || depth > FRAMES_MAX ||
+			depth > (size_t)(in.end - in.at))
 			return -EBADMSG;
 		if (gt_hold(r, GT_HOLD_STACK(depth)))
 			return -E2BIG;
@@ -181,12 +192,13 @@ static int get_anchors(struct gt_seg *seg, struct gt_span in, uint32_t n)
 	for (; n; n--) {
 		struct gt_anchor a;
 
-		if (!get_i64(&in, &a.monotonic) || !get_i64(&in, &a.realtime) || !gt_get_varint(&in, &a.ticks) ||
-		    !gt_get_u32(&in, &a.error))
+		if (!get_i64(&in, &a.monotonic) || !get_i64(&in, &a.realtime) ||
+			!gt_get_varint(&in, &a.ticks) || !gt_get_u32(&in, &a.error))
 			return -EBADMSG;
 		if (seg->pub.nanchors >= ANCHORS_MAX)
 			continue;
-		if (gt_grow(&seg->anchors, &seg->anchors_cap, seg->pub.nanchors + 1, sizeof(*seg->anchors)))
+		if (gt_grow(&seg->anchors, &seg->anchors_cap, seg->pub.nanchors + 1,
+			    sizeof(*seg->anchors)))
 			return -ENOMEM;
 		seg->anchors[seg->pub.nanchors++] = a;
 	}
@@ -218,7 +230,8 @@ static int get_meta(struct gt_reader *r, struct gt_seg *seg, struct gt_span in)
 	return code;
 }
 
-static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l, struct gt_err *err)
+static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wire_entry *e,
+	struct gt_loader *l, struct gt_err *err)
 {
 	struct gt_span in;
 	uint32_t n = e->head.rows;
@@ -227,12 +240,12 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 	if (code)
 		return code;
 	switch (e->head.kind) {
-	case GT_W_META:	   code = get_meta(r, seg, in); break;
+	case GT_W_META: code = get_meta(r, seg, in); break;
 	case GT_W_STRINGS: code = get_strings(r, seg, in, n); break;
-	case GT_W_TYPES:   code = get_types(r, seg, in, n); break;
-	case GT_W_TRACKS:  code = get_tracks(r, seg, in, n); break;
-	case GT_W_NAMES:   code = get_names(seg, in, n); break;
-	case GT_W_STACKS:  code = get_stacks(r, seg, in, n); break;
+	case GT_W_TYPES: code = get_types(r, seg, in, n); break;
+	case GT_W_TRACKS: code = get_tracks(r, seg, in, n); break;
+	case GT_W_NAMES: code = get_names(seg, in, n); break;
+	case GT_W_STACKS: code = get_stacks(r, seg, in, n); break;
 	case GT_W_ANCHORS: code = get_anchors(seg, in, n); break;
 	}
 	if (code == -ENOMEM)
@@ -249,13 +262,15 @@ static char *take_text(json_t *json, const char *key)
 	return strdup(s ? s : "");
 }
 
-/* Back to offsets, as texts may move when there are more; and metadata that others are merged with. */
+/* Back to offsets, as texts may move when there are more; and metadata that others are merged with.
+ */
 static int unpublish(struct gt_seg *seg, struct gt_err *err)
 {
 	bool no_memory;
 
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
-		seg->strings[i].ptr = (const char *)(uintptr_t)(seg->strings[i].ptr - (const char *)seg->text.data);
+		seg->strings[i].ptr = (const char *)(uintptr_t)(seg->strings[i].ptr -
+			(const char *)seg->text.data);
 	seg->json = gt_json_load(seg->meta, strlen(seg->meta), 0, &no_memory);
 	free(seg->meta);
 	free(seg->host);
@@ -325,7 +340,10 @@ void gt_free_dicts(struct gt_seg *seg)
 
 /* ---- small questions to a segment ---- */
 
-const char *gt_str(const struct gt_segment *seg, uint32_t id) { return id < seg->nstrings ? seg->strings[id].ptr : "?"; }
+const char *gt_str(const struct gt_segment *seg, uint32_t id)
+{
+	return id < seg->nstrings ? seg->strings[id].ptr : "?";
+}
 
 const char *gt_type_name(const struct gt_segment *seg, uint32_t type)
 {
@@ -339,26 +357,37 @@ static uint32_t track_above(const struct gt_segment *seg, uint32_t track, uint8_
 	return track < seg->ntracks ? track : GT_NONE;
 }
 
-uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_PROCESS); }
-uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_DEVICE); }
-uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_CONTEXT); }
+uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track)
+{
+	return track_above(seg, track, GT_TRACK_PROCESS);
+}
+uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track)
+{
+	return track_above(seg, track, GT_TRACK_DEVICE);
+}
+uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track)
+{
+	return track_above(seg, track, GT_TRACK_CONTEXT);
+}
 
 static bool is_on_device(const struct gt_segment *seg, const struct gt_track *t)
 {
-	return (t->kind == GT_TRACK_CONTEXT || t->kind == GT_TRACK_STREAM) && t->parent < seg->ntracks &&
-	       seg->tracks[t->parent].kind == GT_TRACK_DEVICE;
+	return (t->kind == GT_TRACK_CONTEXT || t->kind == GT_TRACK_STREAM) &&
+		t->parent < seg->ntracks && seg->tracks[t->parent].kind == GT_TRACK_DEVICE;
 }
 
 bool *gt_lone_contexts(const struct gt_segment *seg)
 {
-	uint32_t *below = calloc(seg->ntracks + 1ul, sizeof(*below));	/* contexts and streams right below each track */
+	/* contexts and streams right below each track */
+	uint32_t *below = calloc(seg->ntracks + 1ul, sizeof(*below));
 	bool *lone = calloc(seg->ntracks + 1ul, sizeof(*lone));
 
 	for (uint32_t t = 0; below && t < seg->ntracks; t++)
 		if (is_on_device(seg, &seg->tracks[t]))
 			below[seg->tracks[t].parent]++;
 	for (uint32_t t = 0; below && lone && t < seg->ntracks; t++)
-		lone[t] = seg->tracks[t].kind == GT_TRACK_CONTEXT && is_on_device(seg, &seg->tracks[t]) && below[seg->tracks[t].parent] == 1;
+		lone[t] = seg->tracks[t].kind == GT_TRACK_CONTEXT &&
+			is_on_device(seg, &seg->tracks[t]) && below[seg->tracks[t].parent] == 1;
 	if (!below) {
 		free(lone);
 		lone = NULL;
@@ -369,5 +398,6 @@ bool *gt_lone_contexts(const struct gt_segment *seg)
 
 bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b)
 {
-	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
+	return a == b ||
+		(a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
 }

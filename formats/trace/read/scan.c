@@ -1,10 +1,12 @@
-/* The columns path: block after block, run after run, straight from the unpacked arrays. Only where a filter cuts through a
- * block are rows copied.
+/* The columns path: block after block, run after run, straight from the unpacked arrays. Only where
+ * a filter cuts through a block are rows copied.
  *
- * Where no order is asked for, workers share nothing but the next block's number. Who must see blocks in order has a lane: blocks are
- * unpacked ahead, into a ring of a few, and each lane goes through them one after the other, whichever thread has time to take it a block
- * further. A thread stays with its lanes where it can, for what they know is in its processor's cache; it unpacks the next block when no
- * lane can go on. No two lanes are at one block at a time, as what a block has unpacked of its arguments is changed by those who ask. */
+ * Where no order is asked for, workers share nothing but the next block's number. Who must see
+ * blocks in order has a lane: blocks are unpacked ahead, into a ring of a few, and each lane goes
+ * through them one after the other, whichever thread has time to take it a block further. A thread
+ * stays with its lanes where it can, for what they know is in its processor's cache; it unpacks the
+ * next block when no lane can go on. No two lanes are at one block at a time, as what a block has
+ * unpacked of its arguments is changed by those who ask. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,44 +15,52 @@
 
 /* ---- one worker ---- */
 
-struct gt_block_args {		/* what gt_cols_args needs to know about the run in hand */
+struct gt_block_args { /* what gt_cols_args needs to know about the run in hand */
 	struct scanner *s;
 	const struct gt_run *run;
-	const uint8_t *keep;	/* a byte per row of the run, NULL: all kept */
+	const uint8_t *keep; /* a byte per row of the run, NULL: all kept */
 };
 
 struct scanner {
 	struct gt_reader *reader;
-	const struct gt_wanted *wanted;	/* by segment */
+	const struct gt_wanted *wanted; /* by segment */
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
-	const struct gt_seg *from;	/* the block in hand */
+	const struct gt_seg *from; /* the block in hand */
 	struct gt_wire_entry entry;
-	struct values {			/* by code */
-		size_t at;		/* of its arguments in args_room, one field after the other */
-		uint32_t first;		/* of its fields, in columns */
+	struct values { /* by code */
+		/* of its arguments in args_room, one field after the other */
+		size_t at;
+		uint32_t first; /* of its fields, in columns */
 		bool found;
-		uint32_t seen, here;	/* rows in the runs before this one; in this one, if `counted` */
-	} *values;
+		/* rows in the runs before this one; in this one, if `counted` */
+		uint32_t seen, here;
+	} * values;
 	size_t values_cap;
-	uint32_t *columns;		/* by field: where in the block it is packed, see gt_block_columns; UNPACKED: it is in args_room */
+	/* by field: where in the block it is packed, see gt_block_columns; UNPACKED: it is in
+	 * args_room */
+	uint32_t *columns;
 	size_t columns_cap;
-	uint64_t *args_room;		/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
+	/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
+	uint64_t *args_room;
 	size_t args_cap;
-	uint64_t *picked;		/* the same places, for those that a filter cuts out of them: no answer moves another */
+	/* the same places, for those that a filter cuts out of them: no answer moves another */
+	uint64_t *picked;
 	size_t picked_cap;
-	struct gt_buf cut;		/* rows that a filter kept */
+	struct gt_buf cut; /* rows that a filter kept */
 	struct gt_block_args args;
 	bool counted;
-	unsigned asked;			/* how many codes' rows of this run */
-	uint32_t *rows, *rows_from;	/* of this run by code, when more than FEW_CODES were asked for: see gt_cols_rows */
+	unsigned asked; /* how many codes' rows of this run */
+	/* of this run by code, when more than FEW_CODES were asked for: see gt_cols_rows */
+	uint32_t *rows, *rows_from;
 	size_t rows_cap, rows_from_cap;
 };
 #define UNPACKED UINT32_MAX
 #define FEW_CODES 8
 
-/* A report reads few of the fields, so each is unpacked when it is asked for. All of a code's are checked before the first one is. */
+/* A report reads few of the fields, so each is unpacked when it is asked for. All of a code's are
+ * checked before the first one is. */
 static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t field)
 {
 	struct gt_err why = GT_ERR_INIT;
@@ -65,7 +75,8 @@ static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t f
 	}
 	v->found = true;
 	if (column[field] != UNPACKED)
-		gt_get_values(&(struct gt_span){ s->u.args.at + column[field], s->u.args.end }, to, n);
+		gt_get_values(
+			&(struct gt_span){ s->u.args.at + column[field], s->u.args.end }, to, n);
 	column[field] = UNPACKED;
 	return to;
 }
@@ -88,8 +99,8 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 	uint32_t row = 0, kept = 0;
 
 	*n = 0;
-	if (!u->counted || code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !u->per_code[code] ||
-	    !(from = unpack_field(s, code, field)))
+	if (!u->counted || code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) ||
+		!u->per_code[code] || !(from = unpack_field(s, code, field)))
 		return NULL;
 	if (u->nruns == 1 && !a->keep)
 		return *n = u->per_code[code], from;
@@ -115,7 +126,8 @@ static int sort_rows(struct scanner *s, const struct gt_cols *cols)
 	uint32_t *from, *rows;
 
 	if (gt_grow(&s->rows, &s->rows_cap, cols->n, sizeof(*s->rows)) ||
-	    gt_grow(&s->rows_from, &s->rows_from_cap, cols->ntypes + 2ul, sizeof(*s->rows_from)))
+		gt_grow(&s->rows_from, &s->rows_from_cap, cols->ntypes + 2ul,
+			sizeof(*s->rows_from)))
 		return -ENOMEM;
 	from = s->rows_from, rows = s->rows;
 	memset(from, 0, (cols->ntypes + 2ul) * sizeof(*from));
@@ -124,7 +136,8 @@ static int sort_rows(struct scanner *s, const struct gt_cols *cols)
 	for (uint32_t c = 2; c < cols->ntypes + 2; c++)
 		from[c] += from[c - 1];
 	for (uint32_t i = 0; i < cols->n; i++)
-		rows[from[cols->code[i] + 1]++] = i;	/* which leaves from[c] where code c begins */
+		/* which leaves from[c] where code c begins */
+		rows[from[cols->code[i] + 1]++] = i;
 	return 0;
 }
 
@@ -164,7 +177,8 @@ static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols
 }
 
 /* Copies the rows that the filter keeps. Returns how many. */
-static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const struct gt_run *run, struct gt_cols *c, uint8_t *room)
+static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const struct gt_run *run,
+	struct gt_cols *c, uint8_t *room)
 {
 	uint32_t n = run->n, kept = 0, r = 0, nret = 0;
 	int64_t *start = (int64_t *)(void *)room, *dur = start + n;
@@ -178,7 +192,8 @@ static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const str
 
 		while (r < c->nret && c->ret_row[r] < i)
 			r++;
-		keep[i] = gt_wants_row(w, c->track, c->types[k], c->start[i], c->start[i] + c->dur[i]);
+		keep[i] = gt_wants_row(
+			w, c->track, c->types[k], c->start[i], c->start[i] + c->dur[i]);
 		if (!keep[i])
 			continue;
 		if (r < c->nret && c->ret_row[r] == i) {
@@ -240,7 +255,7 @@ static int prepare_block(struct scanner *s)
 		columns += fields;
 	}
 	if (gt_grow(&s->args_room, &s->args_cap, total + 1, sizeof(*s->args_room)) ||
-	    gt_grow(&s->columns, &s->columns_cap, columns + 1, sizeof(*s->columns)))
+		gt_grow(&s->columns, &s->columns_cap, columns + 1, sizeof(*s->columns)))
 		return -ENOMEM;
 	gt_buf_clear(&s->cut);
 	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
@@ -253,25 +268,39 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 	const struct gt_seg *seg = s->from;
 	const struct gt_wire_entry *e = &s->entry;
 	const struct gt_wanted *w = &s->wanted[seg->pub.index];
-	bool cut = w->types || (w->filter->ranged && (e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
+	bool cut = w->types ||
+		(w->filter->ranged &&
+			(e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
 	int code = 0;
 
 	for (uint32_t c = 0; u->nruns > 1 && c < u->ntypes; c++)
 		s->values[c].seen = s->values[c].here = 0;
 	for (uint32_t i = 0; !code && i < u->nruns; i++) {
 		const struct gt_run *run = &u->runs[i];
-		struct gt_cols c = { .seg = &seg->pub, .kind = u->kind, .track = run->track, .n = run->n, .start = u->start + run->first,
-				     .dur = u->dur + run->first, .code = u->code ? u->code + run->first : NULL, .types = u->types,
-				     .ntypes = u->ntypes, .depth = u->depth ? u->depth + run->first : NULL, .block = seg->at + e->at,
-				     .epoch = e->head.epoch, .last_of_block = i + 1 == u->nruns, .floor = e->head.min_start,
-				     .args_ = &s->args };
+		struct gt_cols c = { .seg = &seg->pub,
+			.kind = u->kind,
+			.track = run->track,
+			.n = run->n,
+			.start = u->start + run->first,
+			.dur = u->dur + run->first,
+			.code = u->code ? u->code + run->first : NULL,
+			.types = u->types,
+			.ntypes = u->ntypes,
+			.depth = u->depth ? u->depth + run->first : NULL,
+			.block = seg->at + e->at,
+			.epoch = e->head.epoch,
+			.last_of_block = i + 1 == u->nruns,
+			.floor = e->head.min_start,
+			.args_ = &s->args };
 
 		s->args = (struct gt_block_args){ s, run, NULL };
 		s->counted = false;
 		s->asked = 0;
 		if (gt_wants_track(w, run->track)) {
-			cut_rets(s, run, &c, (uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
-			if (!(cut || gt_hides(w, run->track)) || cut_rows(s, w, run, &c, s->cut.data))
+			cut_rets(s, run, &c,
+				(uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
+			if (!(cut || gt_hides(w, run->track)) ||
+				cut_rows(s, w, run, &c, s->cut.data))
 				code = fn(arg, worker, &c);
 		}
 		if (u->nruns > 1 && w->filter->args)
@@ -291,7 +320,8 @@ static int load_block(struct scanner *s, const struct gt_seg *seg, struct gt_err
 	s->seg = &seg->pub;
 	s->from = seg;
 	if (!code)
-		code = gt_block_unpack(&s->u, (enum gt_kind)e->head.sub, content, e->head.rows, &seg->pub, &why);
+		code = gt_block_unpack(
+			&s->u, (enum gt_kind)e->head.sub, content, e->head.rows, &seg->pub, &why);
 	if (!code)
 		code = prepare_block(s);
 	if (code == -EBADMSG) {
@@ -316,25 +346,28 @@ static void scanner_release(struct scanner *s)
 
 /* ---- all of them ---- */
 
-#define AHEAD 6u		/* blocks that are unpacked or being handed out, beyond one for each thread */
-#define CREW_MAX 6u		/* threads of a scan with lanes: each takes memory, and more would wait for the slowest lane anyway */
+/* blocks that are unpacked or being handed out, beyond one for each thread */
+#define AHEAD 6u
+/* threads of a scan with lanes: each takes memory, and more would wait for the slowest lane anyway
+ */
+#define CREW_MAX 6u
 
 struct slot {
 	struct scanner s;
 	enum { TAKEN, READY } state;
-	bool useless;			/* damaged */
-	bool busy;			/* a lane is at it */
-	unsigned left;			/* lanes that it has not been handed to */
+	bool useless;  /* damaged */
+	bool busy;     /* a lane is at it */
+	unsigned left; /* lanes that it has not been handed to */
 };
 struct lane {
-	uint64_t at;			/* the block it needs next */
-	unsigned last;			/* who took it further the last time */
+	uint64_t at;   /* the block it needs next */
+	unsigned last; /* who took it further the last time */
 	bool busy;
 };
 struct crew {
 	struct gt_reader *reader;
 	struct gt_agenda agenda;
-	pthread_mutex_t lock;		/* agenda, ring and lanes */
+	pthread_mutex_t lock; /* agenda, ring and lanes */
 	atomic_int result;
 	gt_scan_fn *each, *then;
 	void *arg;
@@ -342,14 +375,20 @@ struct crew {
 	struct slot *slots;
 	struct lane *lanes;
 	unsigned nslots, nlanes;
-	uint64_t taken, done;		/* blocks */
+	uint64_t taken, done; /* blocks */
 	bool all_taken;
-	unsigned asleep;		/* threads that wait for `changed` */
+	unsigned asleep; /* threads that wait for `changed` */
 	pthread_cond_t changed;
 };
-struct hand { struct crew *crew; unsigned number; pthread_t thread; struct gt_err err; };
+struct hand {
+	struct crew *crew;
+	unsigned number;
+	pthread_t thread;
+	struct gt_err err;
+};
 
-/* The next block of the agenda goes to s: 1, 0 when there are no more, negative. The crew is locked. */
+/* The next block of the agenda goes to s: 1, 0 when there are no more, negative. The crew is
+ * locked. */
 static int take(struct crew *c, struct scanner *s, const struct gt_seg **seg, struct gt_err *err)
 {
 	struct gt_visit p;
@@ -403,7 +442,8 @@ static void *work(void *arg)
 
 /* ---- in order, and ahead of it ---- */
 
-/* Unpacks the next block, if there is one and room for it. Returns what ends it all, or 0. The crew is locked. */
+/* Unpacks the next block, if there is one and room for it. Returns what ends it all, or 0. The crew
+ * is locked. */
 static int unpack_next(struct hand *h, bool *did)
 {
 	struct crew *c = h->crew;
@@ -440,7 +480,8 @@ static bool can_go(const struct crew *c, const struct lane *l)
 	return !l->busy && l->at != c->taken && slot->state == READY && !slot->busy;
 }
 
-/* A lane that can go on: one that this hand took further before, or else that which is furthest behind. NULL: none. */
+/* A lane that can go on: one that this hand took further before, or else that which is furthest
+ * behind. NULL: none. */
 static struct lane *find_lane(const struct hand *h)
 {
 	const struct crew *c = h->crew;
@@ -455,10 +496,14 @@ static struct lane *find_lane(const struct hand *h)
 	return best;
 }
 
-static bool is_over(struct crew *c) { return atomic_load(&c->result) || (c->all_taken && c->done == c->taken); }
+static bool is_over(struct crew *c)
+{
+	return atomic_load(&c->result) || (c->all_taken && c->done == c->taken);
+}
 
-/* To wake a thread costs as much as a lane's work on some thousand rows. Who has just done something goes on with what there is, so
- * others are wanted only for a second lane that can go on, or for several blocks to unpack. */
+/* To wake a thread costs as much as a lane's work on some thousand rows. Who has just done
+ * something goes on with what there is, so others are wanted only for a second lane that can go on,
+ * or for several blocks to unpack. */
 static bool wants_others(struct crew *c)
 {
 	unsigned can = 0;
@@ -470,7 +515,8 @@ static bool wants_others(struct crew *c)
 	return is_over(c) || can > 1 || (!c->all_taken && c->taken - c->done <= c->nslots / 2);
 }
 
-/* Takes a lane one block further, if one can go. Returns what ends it all, or 0. The crew is locked. */
+/* Takes a lane one block further, if one can go. Returns what ends it all, or 0. The crew is
+ * locked. */
 static int go_on(struct hand *h, bool *did)
 {
 	struct crew *c = h->crew;
@@ -490,7 +536,8 @@ static int go_on(struct hand *h, bool *did)
 	l->busy = slot->busy = false;
 	l->at++;
 	slot->left--;
-	while (c->done < c->taken && c->slots[c->done % c->nslots].state == READY && !c->slots[c->done % c->nslots].left)
+	while (c->done < c->taken && c->slots[c->done % c->nslots].state == READY &&
+		!c->slots[c->done % c->nslots].left)
 		c->done++;
 	return code;
 }
@@ -533,7 +580,8 @@ static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < threads; i++)
 		hands[i] = (struct hand){ .crew = c, .number = i, .err = GT_ERR_INIT };
-	while (started < threads && !pthread_create(&hands[started].thread, NULL, job, &hands[started]))
+	while (started < threads &&
+		!pthread_create(&hands[started].thread, NULL, job, &hands[started]))
 		started++;
 	job(&hands[0]);
 	for (unsigned i = 1; i < started; i++)
@@ -561,15 +609,24 @@ static int make_ring(struct crew *c, unsigned threads, struct gt_err *err)
 	return 0;
 }
 
-int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
-		  gt_scan_fn *then, unsigned nlanes, void *arg, struct gt_err *err)
+int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nlanes, void *arg,
+	struct gt_err *err)
 {
-	struct crew c = { .reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .each = each, .then = then,
-			  .arg = arg, .nlanes = nlanes };
-	int code = gt_agenda_open(&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
+	struct crew c = { .reader = r,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+		.each = each,
+		.then = then,
+		.arg = arg,
+		.nlanes = nlanes };
+	int code = gt_agenda_open(
+		&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
 
 	threads = !threads ? 1 : nlanes && threads > CREW_MAX ? CREW_MAX : threads;
-	code = code ? gt_err_set(err, code, "out of memory") : nlanes ? make_ring(&c, threads, err) : 0;
+	code = code      ? gt_err_set(err, code, "out of memory")
+		: nlanes ? make_ring(&c, threads, err)
+			 : 0;
 	if (!code)
 		code = run_crew(&c, threads, err);
 	for (unsigned i = 0; c.slots && i < c.nslots; i++)
@@ -580,10 +637,11 @@ int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_o
 	return code;
 }
 
-int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
-	    struct gt_err *err)
+int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+	unsigned threads, gt_scan_fn *fn, void *arg, struct gt_err *err)
 {
 	bool ordered = order != GT_ANY_ORDER;
 
-	return gt_scan_lanes(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL, ordered, arg, err);
+	return gt_scan_lanes(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL,
+		ordered, arg, err);
 }

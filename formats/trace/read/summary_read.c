@@ -2,8 +2,9 @@
 #include "formats/trace/read/reader_internal.h"
 #include "formats/trace/summary.h"
 
-static int each_of_block(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l, unsigned level,
-			 int64_t from, int64_t to, gt_summary_fn *fn, void *arg)
+static int each_of_block(struct gt_reader *r, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, struct gt_loader *l, unsigned level, int64_t from,
+	int64_t to, gt_summary_fn *fn, void *arg)
 {
 	struct gt_bucket buckets[GT_SUMMARY_BUCKETS];
 	struct gt_err why = GT_ERR_INIT;
@@ -25,10 +26,12 @@ static int each_of_block(struct gt_reader *r, const struct gt_seg *seg, const st
 
 static bool has_level(unsigned sub, unsigned level)
 {
-	return (sub == GT_W_OF_BLOCKS && (level == 0 || level == 255)) || (sub == GT_W_UPPER && level > 0);
+	return (sub == GT_W_OF_BLOCKS && (level == 0 || level == 255)) ||
+		(sub == GT_W_UPPER && level > 0);
 }
 
-int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn, void *arg, struct gt_err *err)
+int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn,
+	void *arg, struct gt_err *err)
 {
 	struct gt_loader l = { 0 };
 	int code = 0;
@@ -40,7 +43,8 @@ int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, 
 
 		while (!code && (more = gt_index_next(&r->segs[s].index, &w, &e, err)) > 0)
 			if (e->head.kind == GT_W_SUMMARY && has_level(e->head.sub, level))
-				code = each_of_block(r, &r->segs[s], e, &l, level, from, to, fn, arg);
+				code = each_of_block(
+					r, &r->segs[s], e, &l, level, from, to, fn, arg);
 		code = more < 0 ? more : code;
 	}
 	gt_loader_release(&l);
@@ -51,8 +55,9 @@ static bool is_filed(const struct gt_seg *seg, const struct gt_wire_block *h)
 {
 	if (h->kind == GT_W_SUMMARY)
 		return h->sub == GT_W_OF_BLOCKS || h->sub == GT_W_UPPER;
-	return h->kind == GT_W_ROWS && h->sub && h->sub < GT_KINDS && h->rows && (h->track == GT_NONE || h->track < seg->pub.ntracks) &&
-	       (h->sub != GT_OPEN || h->epoch == seg->last_open_epoch);
+	return h->kind == GT_W_ROWS && h->sub && h->sub < GT_KINDS && h->rows &&
+		(h->track == GT_NONE || h->track < seg->pub.ntracks) &&
+		(h->sub != GT_OPEN || h->epoch == seg->last_open_epoch);
 }
 
 int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_err *err)
@@ -69,17 +74,26 @@ int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_e
 			bool rows = h->kind == GT_W_ROWS;
 
 			if (is_filed(&r->segs[s], h))
-				code = fn(arg, &(struct gt_filed){ .segment = s, .entry = w.next - 1, .number = h->number, .track = h->track,
-								   .kind = rows ? (enum gt_kind)h->sub : (enum gt_kind)0,
-								   .upper = !rows && h->sub == GT_W_UPPER, .rows = h->rows, .epoch = h->epoch,
-								   .start = h->min_start, .end = h->max_end });
+				code = fn(arg,
+					&(struct gt_filed){ .segment = s,
+						.entry = w.next - 1,
+						.number = h->number,
+						.track = h->track,
+						.kind = rows ? (enum gt_kind)h->sub
+							     : (enum gt_kind)0,
+						.upper = !rows && h->sub == GT_W_UPPER,
+						.rows = h->rows,
+						.epoch = h->epoch,
+						.start = h->min_start,
+						.end = h->max_end });
 		}
 		code = more < 0 ? more : code;
 	}
 	return code;
 }
 
-int gt_filed_summaries(struct gt_reader *r, const struct gt_filed *f, gt_summary_fn *fn, void *arg, struct gt_err *err)
+int gt_filed_summaries(struct gt_reader *r, const struct gt_filed *f, gt_summary_fn *fn, void *arg,
+	struct gt_err *err)
 {
 	const struct gt_seg *seg = &r->segs[f->segment];
 	struct gt_loader l = { 0 };

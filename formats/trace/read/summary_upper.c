@@ -1,9 +1,10 @@
 /* Upper levels of summaries, made when a file is closed, by reading its rows once more.
  *
- * The finest upper level divides the whole trace into as many buckets as memory allows; each further level has sixteen times
- * fewer, down to one summary. Calls of one thread never overlap at one depth, so their order does not matter and the columns
- * path serves; what may overlap, and the unions (a process of its threads, a device and a context of their streams), take the path in order
- * of time, for there a moment covered twice is busy once.
+ * The finest upper level divides the whole trace into as many buckets as memory allows; each
+ * further level has sixteen times fewer, down to one summary. Calls of one thread never overlap at
+ * one depth, so their order does not matter and the columns path serves; what may overlap, and the
+ * unions (a process of its threads, a device and a context of their streams), take the path in
+ * order of time, for there a moment covered twice is busy once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "formats/trace/read/reader_internal.h"
 #include "formats/trace/summary.h"
 
-#define BUDGET (24u << 20)		/* bytes of tallies */
+#define BUDGET (24u << 20) /* bytes of tallies */
 #define ROWS_PER_BUCKET 512
 #define MOST_BUCKETS 65536u
 #define CONTENT (GT_BLOCK_BYTES / 2)
@@ -19,27 +20,34 @@
 
 enum { OWN, DERIVED, BOTH };
 /* The grids of a track that has some; n 0: not wanted. */
-struct grids { struct gt_grid of[BOTH][GT_ASPECTS]; };
+struct grids {
+	struct gt_grid of[BOTH][GT_ASPECTS];
+};
 
 struct upper {
 	const struct gt_segment *seg;
 	struct grids *grids;
 	size_t ngrids, grids_cap;
-	uint32_t *slot;			/* by track: in grids, or GT_NONE */
-	uint64_t *rows;			/* by track */
-	uint8_t *kinds;			/* by track: GT_BIT(enum gt_kind) of its rows */
-	uint32_t *above;		/* by track: the process or device that it is or belongs to, or GT_NONE */
-	uint32_t *context;		/* by track: its context, where that is not all of its device; or GT_NONE */
-	int8_t *bytes_field;		/* by type */
-	int8_t *direction_field;	/* by type: of a copy; -1 */
-	bool ioctls, copies;		/* are there types of them? */
+	uint32_t *slot; /* by track: in grids, or GT_NONE */
+	uint64_t *rows; /* by track */
+	uint8_t *kinds; /* by track: GT_BIT(enum gt_kind) of its rows */
+	/* by track: the process or device that it is or belongs to, or GT_NONE */
+	uint32_t *above;
+	/* by track: its context, where that is not all of its device; or GT_NONE */
+	uint32_t *context;
+	int8_t *bytes_field;     /* by type */
+	int8_t *direction_field; /* by type: of a copy; -1 */
+	bool ioctls, copies;     /* are there types of them? */
 	struct gt_err *err;
 };
-_Static_assert(GT_CALL < 8 && GT_SPAN < 8 && GT_GPU < 8, "the kinds that are drawn are bits of a byte");
+_Static_assert(
+	GT_CALL < 8 && GT_SPAN < 8 && GT_GPU < 8, "the kinds that are drawn are bits of a byte");
 
-static struct gt_grid *grid_of(const struct upper *u, uint32_t track, unsigned which, unsigned aspect)
+static struct gt_grid *grid_of(
+	const struct upper *u, uint32_t track, unsigned which, unsigned aspect)
 {
-	struct gt_grid *g = u->slot[track] == GT_NONE ? NULL : &u->grids[u->slot[track]].of[which][aspect];
+	struct gt_grid *g =
+		u->slot[track] == GT_NONE ? NULL : &u->grids[u->slot[track]].of[which][aspect];
 
 	return g && g->n ? g : NULL;
 }
@@ -50,7 +58,8 @@ static void count_track(struct upper *u, uint32_t track, unsigned kind, uint32_t
 	u->kinds[track] |= (uint8_t)GT_BIT(kind);
 }
 
-/* Blocks of one track say in their heads how many rows they have; only the others are opened for it. */
+/* Blocks of one track say in their heads how many rows they have; only the others are opened for
+ * it. */
 static int count_rows(struct gt_reader *r, struct upper *u)
 {
 	const struct gt_seg *seg = &r->segs[u->seg->index];
@@ -64,7 +73,8 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 	while (!code && (more = gt_index_next(&seg->index, &w, &e, u->err)) > 0) {
 		const struct gt_wire_block *h = &e->head;
 
-		if (h->kind != GT_W_ROWS || !h->rows || !(GT_BIT(h->sub & 31) & (GT_BIT(GT_CALL) | OVERLAPPING)))
+		if (h->kind != GT_W_ROWS || !h->rows ||
+			!(GT_BIT(h->sub & 31) & (GT_BIT(GT_CALL) | OVERLAPPING)))
 			continue;
 		if (h->track < seg->pub.ntracks) {
 			count_track(u, h->track, h->sub, h->rows);
@@ -72,7 +82,8 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 		}
 		code = gt_load(r, seg, e, &loader, &content, u->err);
 		if (!code)
-			code = gt_block_unpack(&block, (enum gt_kind)h->sub, content, h->rows, &seg->pub, u->err);
+			code = gt_block_unpack(
+				&block, (enum gt_kind)h->sub, content, h->rows, &seg->pub, u->err);
 		for (uint32_t k = 0; !code && k < block.nruns; k++)
 			count_track(u, block.runs[k].track, h->sub, block.runs[k].n);
 	}
@@ -85,14 +96,16 @@ uint32_t gt_summary_above(const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t t = track;
 
-	while (t != GT_NONE && seg->tracks[t].kind != GT_TRACK_PROCESS && seg->tracks[t].kind != GT_TRACK_DEVICE)
+	while (t != GT_NONE && seg->tracks[t].kind != GT_TRACK_PROCESS &&
+		seg->tracks[t].kind != GT_TRACK_DEVICE)
 		t = seg->tracks[t].parent;
 	return t;
 }
 
 bool gt_summary_joins(const struct gt_segment *seg, uint32_t track, uint32_t in)
 {
-	return gt_summary_above(seg, track) == in || (seg->tracks[in].kind == GT_TRACK_CONTEXT && gt_track_context(seg, track) == in);
+	return gt_summary_above(seg, track) == in ||
+		(seg->tracks[in].kind == GT_TRACK_CONTEXT && gt_track_context(seg, track) == in);
 }
 
 static int more_rows(const void *a, const void *b)
@@ -102,7 +115,8 @@ static int more_rows(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* How many rows a track must have to get grids: when there are more tracks than memory, it is those with most rows. */
+/* How many rows a track must have to get grids: when there are more tracks than memory, it is those
+ * with most rows. */
 static int least_rows(const struct upper *u, uint64_t *least)
 {
 	uint32_t n = u->seg->ntracks, fit = BUDGET / (64 * 2 * sizeof(struct gt_tally));
@@ -121,8 +135,10 @@ static int least_rows(const struct upper *u, uint64_t *least)
 	return 0;
 }
 
-/* The track gets the grid. They are given a size when their number is known; until then n 1 says that it is wanted. */
-static int want(struct upper *u, uint32_t track, unsigned which, enum gt_aspect aspect, uint32_t *count)
+/* The track gets the grid. They are given a size when their number is known; until then n 1 says
+ * that it is wanted. */
+static int want(
+	struct upper *u, uint32_t track, unsigned which, enum gt_aspect aspect, uint32_t *count)
 {
 	if (u->slot[track] == GT_NONE) {
 		if (gt_grow(&u->grids, &u->grids_cap, u->ngrids + 1, sizeof(*u->grids)))
@@ -153,8 +169,10 @@ static int want_of_track(struct upper *u, uint32_t track, uint32_t *count)
 	return code;
 }
 
-/* What is told of a track as a whole, of which a child has been seen: the second one of a process. */
-static int want_of_parent(struct upper *u, uint32_t track, uint8_t kinds, uint32_t *children, uint32_t *count)
+/* What is told of a track as a whole, of which a child has been seen: the second one of a process.
+ */
+static int want_of_parent(
+	struct upper *u, uint32_t track, uint8_t kinds, uint32_t *children, uint32_t *count)
 {
 	int code = 0;
 
@@ -224,7 +242,8 @@ static int choose(struct upper *u)
 	return 0;
 }
 
-static uint64_t row_bytes(const struct upper *u, const struct gt_cols *c, uint32_t code, uint32_t *seen)
+static uint64_t row_bytes(
+	const struct upper *u, const struct gt_cols *c, uint32_t code, uint32_t *seen)
 {
 	int field = u->bytes_field[c->types[code]];
 	uint32_t n;
@@ -233,11 +252,13 @@ static uint64_t row_bytes(const struct upper *u, const struct gt_cols *c, uint32
 	return v && *seen < n ? v[(*seen)++] : 0;
 }
 
-static int add_call(struct upper *u, const struct gt_cols *c, uint32_t i, struct gt_grid *calls, struct gt_grid *ioctls, uint64_t bytes)
+static int add_call(struct upper *u, const struct gt_cols *c, uint32_t i, struct gt_grid *calls,
+	struct gt_grid *ioctls, uint64_t bytes)
 {
 	const struct gt_type *type = &u->seg->types[c->types[c->code ? c->code[i] : 0]];
 	int64_t start = c->start[i], end = start + c->dur[i];
-	int code = gt_grid_add(calls, gt_aspect_depth(GT_ASPECT_CALLS, c->depth ? c->depth[i] : 0), start, end, type->category, bytes, false);
+	int code = gt_grid_add(calls, gt_aspect_depth(GT_ASPECT_CALLS, c->depth ? c->depth[i] : 0),
+		start, end, type->category, bytes, false);
 
 	if (!code && ioctls && type->layer == GT_LAYER_IOCTL)
 		code = gt_grid_add(ioctls, 0, start, end, type->category, bytes, false);
@@ -247,7 +268,8 @@ static int add_call(struct upper *u, const struct gt_cols *c, uint32_t i, struct
 static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	struct upper *u = arg;
-	struct gt_grid *calls = grid_of(u, c->track, OWN, GT_ASPECT_CALLS), *ioctls = grid_of(u, c->track, OWN, GT_ASPECT_IOCTLS);
+	struct gt_grid *calls = grid_of(u, c->track, OWN, GT_ASPECT_CALLS),
+		       *ioctls = grid_of(u, c->track, OWN, GT_ASPECT_IOCTLS);
 	uint32_t *seen;
 	int code = 0;
 
@@ -265,11 +287,13 @@ static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 	return code;
 }
 
-/* What a row is part of: its track's own aspect, the unions of its process or device and of its context, that of the device's copies. */
+/* What a row is part of: its track's own aspect, the unions of its process or device and of its
+ * context, that of the device's copies. */
 static int add_ordered(struct upper *u, const struct gt_event *ev)
 {
 	const struct gt_type *type = &u->seg->types[ev->row.type];
-	int bytes_field = u->bytes_field[ev->row.type], direction = u->direction_field[ev->row.type];
+	int bytes_field = u->bytes_field[ev->row.type],
+	    direction = u->direction_field[ev->row.type];
 	uint64_t bytes = bytes_field < 0 ? 0 : ev->args[bytes_field];
 	enum gt_aspect aspect = gt_aspect_of(ev->kind, type);
 	uint32_t up = u->above[ev->track], context = u->context[ev->track];
@@ -282,12 +306,15 @@ static int add_ordered(struct upper *u, const struct gt_event *ev)
 	if (up != GT_NONE && !depth && (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_WORK))
 		to[1] = grid_of(u, up, DERIVED, aspect);
 	if (up != GT_NONE && ev->kind == GT_GPU && type->op == GT_OP_COPY)
-		to[2] = grid_of(u, up, DERIVED, gt_aspect_of_direction(direction < 0 ? GT_DIR_UNKNOWN : ev->args[direction]));
+		to[2] = grid_of(u, up, DERIVED,
+			gt_aspect_of_direction(
+				direction < 0 ? GT_DIR_UNKNOWN : ev->args[direction]));
 	if (context != GT_NONE && aspect == GT_ASPECT_WORK)
 		to[3] = grid_of(u, context, DERIVED, aspect);
 	for (unsigned i = 0; !code && i < 4; i++)
 		if (to[i])
-			code = gt_grid_add(to[i], depth, ev->row.start, ev->row.end, type->category, bytes, true);
+			code = gt_grid_add(to[i], depth, ev->row.start, ev->row.end, type->category,
+				bytes, true);
 	return code;
 }
 
@@ -303,7 +330,8 @@ static bool has_unions_of_calls(const struct upper *u)
 static int add_in_order(struct gt_reader *r, struct upper *u)
 {
 	bool calls = has_unions_of_calls(u);
-	struct gt_filter filter = { .kinds = (calls ? GT_BIT(GT_CALL) : 0) | OVERLAPPING, .segment = u->seg->index + 1 };
+	struct gt_filter filter = { .kinds = (calls ? GT_BIT(GT_CALL) : 0) | OVERLAPPING,
+		.segment = u->seg->index + 1 };
 	struct gt_iter *it;
 	struct gt_event ev;
 	int code;
@@ -320,8 +348,8 @@ static int add_in_order(struct gt_reader *r, struct upper *u)
 }
 
 /* All levels of one grid, finest first. The grid is used up. */
-static int put_levels(struct gt_grid *g, struct gt_about about, struct gt_buf *content, uint32_t *count,
-		      int (*put)(void *, struct gt_buf *, uint32_t), void *arg)
+static int put_levels(struct gt_grid *g, struct gt_about about, struct gt_buf *content,
+	uint32_t *count, int (*put)(void *, struct gt_buf *, uint32_t), void *arg)
 {
 	for (about.level = 1;; about.level++) {
 		for (size_t at = 0; at != GT_GRID_DONE;) {
@@ -348,7 +376,9 @@ static int put_all(struct upper *u, int (*put)(void *, struct gt_buf *, uint32_t
 
 	for (uint32_t t = 0; !code && t < u->seg->ntracks; t++)
 		for (unsigned k = 0; !code && u->slot[t] != GT_NONE && k < BOTH * GT_ASPECTS; k++) {
-			struct gt_about about = { .track = t, .aspect = k % GT_ASPECTS, .derived = k / GT_ASPECTS == DERIVED };
+			struct gt_about about = { .track = t,
+				.aspect = k % GT_ASPECTS,
+				.derived = k / GT_ASPECTS == DERIVED };
 			struct gt_grid *g = grid_of(u, t, about.derived, about.aspect);
 
 			if (g)
@@ -399,15 +429,17 @@ static int upper_init(struct upper *u)
 	u->context = calloc(n, sizeof(*u->context));
 	u->bytes_field = calloc(u->seg->ntypes + 1u, 1);
 	u->direction_field = calloc(u->seg->ntypes + 1u, 1);
-	if (!u->slot || !u->rows || !u->kinds || !u->above || !u->context || !u->bytes_field || !u->direction_field)
+	if (!u->slot || !u->rows || !u->kinds || !u->above || !u->context || !u->bytes_field ||
+		!u->direction_field)
 		return -ENOMEM;
-	memset(u->slot, 0xff, n * sizeof(*u->slot));	/* GT_NONE */
+	memset(u->slot, 0xff, n * sizeof(*u->slot)); /* GT_NONE */
 	look_at_types(u);
 	return 0;
 }
 
-int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg, struct gt_buf *content, uint32_t count), void *arg,
-		     struct gt_err *err)
+int gt_summary_upper(struct gt_reader *r, uint32_t segment,
+	int (*put)(void *arg, struct gt_buf *content, uint32_t count), void *arg,
+	struct gt_err *err)
 {
 	struct gt_filter calls = { .kinds = GT_BIT(GT_CALL), .args = true, .segment = segment + 1 };
 	struct gt_err local = GT_ERR_INIT;

@@ -12,13 +12,17 @@
 enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
 
 /* Metadata and the segment itself are small; an eighth is left to them. */
-static bool may_hold(const struct gt_dict *d, uint64_t bytes) { return d->held + bytes <= GT_HOLD_MAX - GT_HOLD_MAX / 8; }
+static bool may_hold(const struct gt_dict *d, uint64_t bytes)
+{
+	return d->held + bytes <= GT_HOLD_MAX - GT_HOLD_MAX / 8;
+}
 
 static bool same_string(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	const struct gt_dict *d = arg;
 
-	return d->strings[value].len == len && !memcmp(d->text.data + d->strings[value].at, key, len);
+	return d->strings[value].len == len &&
+		!memcmp(d->text.data + d->strings[value].at, key, len);
 }
 
 /* Where to cut a string that is too long: before a UTF-8 character, with room for the dots. */
@@ -50,8 +54,9 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 	hash = gt_hash(s, len);
 	id = gt_map_get(&d->string_map, hash, same_string, d, s, len);
 	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_HOLD_STRING(len)) &&
-	    !gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) && gt_buf_room(&d->text, len + 1) &&
-	    !gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
+		!gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) &&
+		gt_buf_room(&d->text, len + 1) &&
+		!gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
 		id = (uint32_t)d->nstrings++;
 		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
 		gt_buf_add(&d->text, s, len);
@@ -66,12 +71,13 @@ static bool same_type(const void *arg, uint32_t value, const void *key, size_t l
 {
 	const struct gt_type *a = &((const struct gt_dict *)arg)->types[value], *b = key;
 
-	if (a->name != b->name || a->category != b->category || a->op != b->op || a->memkind != b->memkind || a->layer != b->layer ||
-	    a->nfields != b->nfields)
+	if (a->name != b->name || a->category != b->category || a->op != b->op ||
+		a->memkind != b->memkind || a->layer != b->layer || a->nfields != b->nfields)
 		return false;
 	for (unsigned f = 0; f < a->nfields; f++)
-		if (a->fields[f].name != b->fields[f].name || a->fields[f].kind != b->fields[f].kind ||
-		    a->fields[f].role != b->fields[f].role)
+		if (a->fields[f].name != b->fields[f].name ||
+			a->fields[f].kind != b->fields[f].kind ||
+			a->fields[f].role != b->fields[f].role)
 			return false;
 	return true;
 }
@@ -85,11 +91,13 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 	for (unsigned f = 0; f < type->nfields; f++)
 		hash = gt_hash_u64(hash ^ type->fields[f].name);
 	id = gt_map_get(&d->type_map, hash, same_type, d, type, 0);
-	if (id != GT_NONE || type->nfields > GT_FIELDS_MAX || d->ntypes >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TYPE(type->nfields)))
+	if (id != GT_NONE || type->nfields > GT_FIELDS_MAX || d->ntypes >= GT_DICT_MAX ||
+		!may_hold(d, GT_HOLD_TYPE(type->nfields)))
 		return id;
 	fields = malloc(type->nfields * sizeof(*fields) + 1);
 	if (!fields || gt_grow(&d->types, &d->cap[TYPES], d->ntypes + 1, sizeof(*d->types)) ||
-	    gt_grow(&d->bytes_field, &d->cap[BYTES_FIELDS], d->ntypes + 1, 1) || gt_map_add(&d->type_map, hash, (uint32_t)d->ntypes)) {
+		gt_grow(&d->bytes_field, &d->cap[BYTES_FIELDS], d->ntypes + 1, 1) ||
+		gt_map_add(&d->type_map, hash, (uint32_t)d->ntypes)) {
 		free(fields);
 		return GT_NONE;
 	}
@@ -105,7 +113,7 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track)
 {
 	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TRACK) ||
-	    gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
+		gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
 		return GT_NONE;
 	d->tracks[d->ntracks] = *track;
 	d->held += GT_HOLD_TRACK;
@@ -122,13 +130,15 @@ static bool same_stack(const void *arg, uint32_t value, const void *key, size_t 
 uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 {
 	uint64_t hash = gt_hash(frames, n * sizeof(*frames));
-	uint32_t id = gt_map_get(&d->stack_map, hash, same_stack, d, frames, n * sizeof(*frames)), *copy;
+	uint32_t id = gt_map_get(&d->stack_map, hash, same_stack, d, frames, n * sizeof(*frames)),
+		 *copy;
 
-	if (id != GT_NONE || n > 4096 || d->nstacks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_STACK(n)))
+	if (id != GT_NONE || n > 4096 || d->nstacks >= GT_DICT_MAX ||
+		!may_hold(d, GT_HOLD_STACK(n)))
 		return id;
 	copy = malloc(n * sizeof(*copy) + 1);
 	if (!copy || gt_grow(&d->stacks, &d->cap[STACKS], d->nstacks + 1, sizeof(*d->stacks)) ||
-	    gt_map_add(&d->stack_map, hash, (uint32_t)d->nstacks)) {
+		gt_map_add(&d->stack_map, hash, (uint32_t)d->nstacks)) {
 		free(copy);
 		return GT_NONE;
 	}
@@ -198,8 +208,8 @@ static void put_rename(struct gt_buf *out, const struct gt_dict *d, size_t i)
 }
 
 /* Items from *wrote on, as many as fit. The block's head says how many. */
-static uint32_t put_some(struct gt_buf *out, const struct gt_dict *d, size_t *wrote, size_t n, size_t limit,
-			 void (*put)(struct gt_buf *, const struct gt_dict *, size_t))
+static uint32_t put_some(struct gt_buf *out, const struct gt_dict *d, size_t *wrote, size_t n,
+	size_t limit, void (*put)(struct gt_buf *, const struct gt_dict *, size_t))
 {
 	size_t first = *wrote, begin = out->len;
 
@@ -212,15 +222,20 @@ static uint32_t put_some(struct gt_buf *out, const struct gt_dict *d, size_t *wr
 unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
 {
 	if (d->wrote_strings < d->nstrings)
-		return *count = put_some(out, d, &d->wrote_strings, d->nstrings, limit, put_string), GT_W_STRINGS;
+		return *count = put_some(out, d, &d->wrote_strings, d->nstrings, limit, put_string),
+		       GT_W_STRINGS;
 	if (d->wrote_types < d->ntypes)
-		return *count = put_some(out, d, &d->wrote_types, d->ntypes, limit, put_type), GT_W_TYPES;
+		return *count = put_some(out, d, &d->wrote_types, d->ntypes, limit, put_type),
+		       GT_W_TYPES;
 	if (d->wrote_tracks < d->ntracks)
-		return *count = put_some(out, d, &d->wrote_tracks, d->ntracks, limit, put_track), GT_W_TRACKS;
+		return *count = put_some(out, d, &d->wrote_tracks, d->ntracks, limit, put_track),
+		       GT_W_TRACKS;
 	if (d->wrote_stacks < d->nstacks)
-		return *count = put_some(out, d, &d->wrote_stacks, d->nstacks, limit, put_stack), GT_W_STACKS;
+		return *count = put_some(out, d, &d->wrote_stacks, d->nstacks, limit, put_stack),
+		       GT_W_STACKS;
 	if (d->wrote_renames < d->nrenames)
-		return *count = put_some(out, d, &d->wrote_renames, d->nrenames, limit, put_rename), GT_W_NAMES;
+		return *count = put_some(out, d, &d->wrote_renames, d->nrenames, limit, put_rename),
+		       GT_W_NAMES;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
-/* From rows held to bytes in the file. A block is packed, summarized, compressed and written at once; one that comes out
- * larger than a block may be goes out as two. Nothing here knows of epochs but their number. */
+/* From rows held to bytes in the file. A block is packed, summarized, compressed and written at
+ * once; one that comes out larger than a block may be goes out as two. Nothing here knows of epochs
+ * but their number. */
 #include "formats/trace/write/writer_internal.h"
 
 #include <errno.h>
@@ -8,9 +9,10 @@
 #include <unistd.h>
 #include "formats/trace/summary.h"
 
-#define QUIET_ROWS 1024		/* an emptied store keeps memory for so many at most */
-#define SPARE_ARGS (8 * GT_BLOCK_ROWS)	/* memory for more values is not kept */
-#define OWN_BLOCK_ROWS 2048		/* a track with as many rows in an epoch gets blocks to itself */
+#define QUIET_ROWS 1024                /* an emptied store keeps memory for so many at most */
+#define SPARE_ARGS (8 * GT_BLOCK_ROWS) /* memory for more values is not kept */
+/* a track with as many rows in an epoch gets blocks to itself */
+#define OWN_BLOCK_ROWS 2048
 
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what)
 {
@@ -23,7 +25,7 @@ int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char
 void gt_blocks_cut(struct gt_writer *w)
 {
 	if (w->begin >= 0 && ftruncate(w->fd, w->begin + (off_t)w->stats.bytes))
-		return;		/* a reader copes with half a block, too */
+		return; /* a reader copes with half a block, too */
 }
 
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err)
@@ -40,7 +42,8 @@ int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *
 		if (got <= 0) {
 			int code = got ? -errno : -EIO;
 
-			if (code == -EAGAIN && w->wait && !(code = w->wait(w->wait_arg, w->fd, err)))
+			if (code == -EAGAIN && w->wait &&
+				!(code = w->wait(w->wait_arg, w->fd, err)))
 				continue;
 			gt_blocks_cut(w);
 			return gt_blocks_fail(w, err, code, "cannot write");
@@ -73,15 +76,18 @@ static int pack_frame(struct gt_writer *w, const struct gt_buf *content, struct 
 	return 0;
 }
 
-/* Writes one block: head in a skippable frame, content in a zstd frame, and notes it for the index. */
-int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content, struct gt_err *err)
+/* Writes one block: head in a skippable frame, content in a zstd frame, and notes it for the index.
+ */
+int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
+	struct gt_err *err)
 {
 	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, sizeof(*head) };
 	struct gt_wire_entry entry = { .at = w->stats.bytes };
 	int code;
 
 	if (w->failed)
-		return gt_err_set(err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
+		return gt_err_set(
+			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
 	if ((code = pack_frame(w, content, err)))
 		return code;
 	head->magic = GT_WIRE_BLOCK_MAGIC;
@@ -92,13 +98,18 @@ int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct 
 	head->number = w->nblocks++;
 	head->crc = gt_crc(head, offsetof(struct gt_wire_block, crc));
 	entry.head = *head;
-	code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { head, sizeof(*head) }, { w->frame.data, w->frame.len } },
-			       3, err);
+	code = gt_blocks_bytes(w,
+		(struct iovec[]){ { &skip, sizeof(skip) }, { head, sizeof(*head) },
+			{ w->frame.data, w->frame.len } },
+		3, err);
 	if (code)
 		return code;
 	w->stats.unpacked += content->len;
-	w->stats.index_bytes += sizeof(skip) + sizeof(*head) + (head->kind == GT_W_SUMMARY ? head->zbytes : 0);
-	return gt_index_add(&w->index, &w->index_store, &entry, NULL) ? gt_blocks_fail(w, err, -ENOMEM, "cannot keep the index") : 0;
+	w->stats.index_bytes +=
+		sizeof(skip) + sizeof(*head) + (head->kind == GT_W_SUMMARY ? head->zbytes : 0);
+	return gt_index_add(&w->index, &w->index_store, &entry, NULL)
+		? gt_blocks_fail(w, err, -ENOMEM, "cannot keep the index")
+		: 0;
 }
 
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err)
@@ -111,7 +122,8 @@ int gt_blocks_dict(struct gt_writer *w, struct gt_err *err)
 		int code;
 
 		gt_buf_clear(&w->content);
-		kind = gt_dict_flush(&w->dict, GT_BLOCK_BYTES - GT_STRING_MAX - 16, &w->content, &count);
+		kind = gt_dict_flush(
+			&w->dict, GT_BLOCK_BYTES - GT_STRING_MAX - 16, &w->content, &count);
 		if (!kind)
 			return 0;
 		head.kind = (uint8_t)kind;
@@ -129,17 +141,23 @@ static void note_summary(struct gt_writer *w, const struct gt_wire_block *head)
 	w->summary_to = head->max_end > w->summary_to ? head->max_end : w->summary_to;
 }
 
-int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub, struct gt_err *err)
+int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub,
+	struct gt_err *err)
 {
-	struct gt_wire_block head = { .kind = GT_W_SUMMARY, .sub = sub, .rows = count, .track = GT_NONE, .min_start = w->summary_from,
-				      .max_end = w->summary_to };
+	struct gt_wire_block head = { .kind = GT_W_SUMMARY,
+		.sub = sub,
+		.rows = count,
+		.track = GT_NONE,
+		.min_start = w->summary_from,
+		.max_end = w->summary_to };
 	int code = count ? gt_blocks_put(w, &head, content, err) : 0;
 
 	gt_buf_clear(content);
 	return code;
 }
 
-static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t n, const struct gt_wire_block *head, struct gt_err *err)
+static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t n,
+	const struct gt_wire_block *head, struct gt_err *err)
 {
 	if (head->sub != GT_CALL && head->sub != GT_SPAN && head->sub != GT_GPU)
 		return 0;
@@ -147,12 +165,13 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 		int count;
 
 		if (w->summaries.len > GT_BLOCK_BYTES / 2) {
-			if (gt_blocks_summaries(w, &w->summaries, w->nsummaries, GT_W_OF_BLOCKS, err))
+			if (gt_blocks_summaries(
+				    w, &w->summaries, w->nsummaries, GT_W_OF_BLOCKS, err))
 				return w->failed;
 			w->nsummaries = 0;
 		}
-		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, head->sub, &slices[i], head->max_end, w->nblocks,
-					    &w->summaries);
+		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, head->sub,
+			&slices[i], head->max_end, w->nblocks, &w->summaries);
 		if (count < 0)
 			return gt_blocks_fail(w, err, count, "cannot summarize");
 		w->nsummaries += (uint32_t)count;
@@ -161,10 +180,12 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 	return 0;
 }
 
-static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n, struct gt_err *err);
+static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n,
+	struct gt_err *err);
 
 /* A block came out too large: the rows go out as two. */
-static int put_halves(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n, size_t rows, struct gt_err *err)
+static int put_halves(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n,
+	size_t rows, struct gt_err *err)
 {
 	size_t half = rows / 2, i = 0;
 	struct gt_slice *second;
@@ -186,7 +207,8 @@ static int put_halves(struct gt_writer *w, enum gt_kind kind, struct gt_slice *s
 	return code;
 }
 
-static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n, struct gt_err *err)
+static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n,
+	struct gt_err *err)
 {
 	struct gt_wire_block head = { .kind = GT_W_ROWS, .sub = (uint8_t)kind };
 	int code;
@@ -233,10 +255,12 @@ int gt_held_by_start(const void *a, const void *b)
 }
 
 /* One block, or several, for a track that fills them alone. */
-int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s, struct gt_err *err)
+int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s,
+	struct gt_err *err)
 {
 	for (size_t at = 0; at < s->n; at += GT_BLOCK_ROWS) {
-		struct gt_slice slice = { track, s->rows + at, s->n - at < GT_BLOCK_ROWS ? s->n - at : GT_BLOCK_ROWS, s->args };
+		struct gt_slice slice = { track, s->rows + at,
+			s->n - at < GT_BLOCK_ROWS ? s->n - at : GT_BLOCK_ROWS, s->args };
 		int code = put_rows(w, kind, &slice, 1, err);
 
 		if (code)
@@ -254,7 +278,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Everything a shelf holds: busy tracks alone, quiet ones together. */
-int gt_blocks_shelf(struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err)
+int gt_blocks_shelf(
+	struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err)
 {
 	size_t n = 0, rows = 0, first = 0;
 	int code = 0;
@@ -266,11 +291,13 @@ int gt_blocks_shelf(struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind ki
 
 		if (s->unsorted)
 			qsort(s->rows, s->n, sizeof(*s->rows), gt_held_by_start);
-		if (s->n >= OWN_BLOCK_ROWS && (code = gt_blocks_busy(w, kind, shelf->touched[i] - 1, s, err)))
+		if (s->n >= OWN_BLOCK_ROWS &&
+			(code = gt_blocks_busy(w, kind, shelf->touched[i] - 1, s, err)))
 			return code;
 	}
 	for (size_t i = 0; !code && i <= shelf->ntouched; i++) {
-		struct gt_store *s = i < shelf->ntouched ? &shelf->by_track[shelf->touched[i]] : NULL;
+		struct gt_store *s =
+			i < shelf->ntouched ? &shelf->by_track[shelf->touched[i]] : NULL;
 
 		if (n && (!s || rows + s->n > GT_BLOCK_ROWS)) {
 			code = put_rows(w, kind, w->slices, n, err);

@@ -1,5 +1,5 @@
-/* What the writer's files share: writer.c takes rows in and decides when, writer_blocks.c packs them and writes the file. Nobody
- * else includes this. */
+/* What the writer's files share: writer.c takes rows in and decides when, writer_blocks.c packs
+ * them and writes the file. Nobody else includes this. */
 #ifndef GT_WRITER_INSIDE_H
 #define GT_WRITER_INSIDE_H
 #include <stdbool.h>
@@ -12,16 +12,17 @@
 #include "formats/trace/wire.h"
 #include "formats/trace/write/writer.h"
 
-#define GT_LATE GT_KINDS		/* the store of calls that began before their epoch */
+#define GT_LATE GT_KINDS /* the store of calls that began before their epoch */
 #define GT_STORES (GT_KINDS + 1)
 
-struct gt_store {		/* rows of one kind on one track, not yet packed */
+struct gt_store { /* rows of one kind on one track, not yet packed */
 	struct gt_writer_row *rows;
 	uint64_t *args;
 	size_t n, cap, nargs, args_cap;
 	bool unsorted;
 };
-struct gt_shelf {		/* the stores of one kind, by track + 1; touched lists those that are not empty */
+/* the stores of one kind, by track + 1; touched lists those that are not empty */
+struct gt_shelf {
 	struct gt_store *by_track;
 	uint32_t *touched;
 	size_t n, ntouched, touched_cap;
@@ -29,18 +30,20 @@ struct gt_shelf {		/* the stores of one kind, by track + 1; touched lists those 
 
 struct gt_writer {
 	int fd, failed;
-	int (*wait)(void *arg, int fd, struct gt_err *err);	/* as in the options */
+	int (*wait)(void *arg, int fd, struct gt_err *err); /* as in the options */
 	void *wait_arg;
 	bool sorted;
-	bool dirty;			/* something was handed in since the last epoch closed */
+	bool dirty; /* something was handed in since the last epoch closed */
 	int level;
 	uint64_t id;
-	off_t begin;			/* offset of the segment in the file, -1: not seekable */
+	off_t begin; /* offset of the segment in the file, -1: not seekable */
 	struct gt_dict dict;
 	struct gt_shelf shelves[GT_STORES];
-	struct gt_store *latest;		/* that got the last call, for gt_writer_room(); NULL after stores moved */
+	/* that got the last call, for gt_writer_room(); NULL after stores moved */
+	struct gt_store *latest;
 	uint32_t latest_track;
-	struct gt_store spare;		/* memory of a block that went out, for the next one that fills */
+	/* memory of a block that went out, for the next one that fills */
+	struct gt_store spare;
 	struct gt_slice *slices;
 	size_t slices_cap;
 	struct gt_packer packer;
@@ -54,23 +57,31 @@ struct gt_writer {
 	ZSTD_CCtx *zstd;
 	uint32_t epoch, nblocks;
 	int64_t epoch_begin, newest;
-	uint64_t held, unpacked_before;	/* bytes of rows held; unpacked bytes when the epoch began */
+	/* bytes of rows held; unpacked bytes when the epoch began */
+	uint64_t held, unpacked_before;
 	struct gt_writer_stats stats;
 };
 
 /* All: 0 or negative; after a failure (noted in w->failed) nothing more is written. */
-int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what);	/* returns code */
+/* returns code */
+int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what);
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err);
-/* What stands in the file stays whole blocks: what is half written behind w->stats.bytes is cut off again. */
+/* What stands in the file stays whole blocks: what is half written behind w->stats.bytes is cut off
+ * again. */
 void gt_blocks_cut(struct gt_writer *w);
 /* One block: its head, filled in but for sizes and sums, and its content. */
-int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content, struct gt_err *err);
+int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
+	struct gt_err *err);
 /* What rows may refer to and the file does not have yet. */
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err);
 /* sub: GT_W_OF_BLOCKS or GT_W_UPPER. Clears content. */
-int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub, struct gt_err *err);
-/* All rows of one track, alone; all rows of a kind, busy tracks alone and quiet ones together. Both leave nothing behind. */
-int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s, struct gt_err *err);
-int gt_blocks_shelf(struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err);
-int gt_held_by_start(const void *a, const void *b);	/* for qsort: by start, outermost first */
+int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub,
+	struct gt_err *err);
+/* All rows of one track, alone; all rows of a kind, busy tracks alone and quiet ones together. Both
+ * leave nothing behind. */
+int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s,
+	struct gt_err *err);
+int gt_blocks_shelf(
+	struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err);
+int gt_held_by_start(const void *a, const void *b); /* for qsort: by start, outermost first */
 #endif

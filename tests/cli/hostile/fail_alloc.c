@@ -1,6 +1,6 @@
-/* no_memory.sh preloads this; it acts in the program that FAIL_IN names. FAIL_LIST=FILE: the number of the first
- * allocation of each call stack is written to FILE, one a line. FAIL_AT=N: the N-th allocation fails. Allocations of
- * the program and of its libraries count. */
+/* no_memory.sh preloads this; it acts in the program that FAIL_IN names. FAIL_LIST=FILE: the number
+ * of the first allocation of each call stack is written to FILE, one a line. FAIL_AT=N: the N-th
+ * allocation fails. Allocations of the program and of its libraries count. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH 14		/* of a stack */
+#define DEPTH 14 /* of a stack */
 #define STACKS (1 << 16)
 
 void *__libc_malloc(size_t bytes);
@@ -30,8 +30,8 @@ static bool is_new(uint64_t hash)
 	for (uint64_t i = hash % STACKS;; i = (i + 1) % STACKS) {
 		uint64_t none = 0;
 
-		if (__atomic_compare_exchange_n(&stacks[i], &none, hash, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(
+			    &stacks[i], &none, hash, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
 		if (none == hash)
 			return false;
@@ -74,13 +74,14 @@ void *realloc(void *old, size_t bytes) { return fails() ? NULL : __libc_realloc(
 
 __attribute__((constructor)) static void start(void)
 {
-	const char *in = getenv("FAIL_IN"), *file = getenv("FAIL_LIST"), *number = getenv("FAIL_AT");
+	const char *in = getenv("FAIL_IN"), *file = getenv("FAIL_LIST"),
+		   *number = getenv("FAIL_AT");
 	void *frames[4];
 
 	if (!in || strcmp(in, program_invocation_short_name))
 		return;
 	inside = true;
-	backtrace(frames, 4);		/* the first one allocates */
+	backtrace(frames, 4); /* the first one allocates */
 	if (file)
 		list = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	at = number ? strtoul(number, NULL, 10) : 0;

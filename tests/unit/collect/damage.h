@@ -1,6 +1,6 @@
-/* Damages the memory that gtcollect shares with programs: overwrites words with values that a reader is
- * likely to handle wrongly. For test_recorder_damage.c, and for damage_prog.c, a program that damages
- * its own ring while it is recorded. */
+/* Damages the memory that gtcollect shares with programs: overwrites words with values that a
+ * reader is likely to handle wrongly. For test_recorder_damage.c, and for damage_prog.c, a program
+ * that damages its own ring while it is recorded. */
 #ifndef DAMAGE_H
 #define DAMAGE_H
 #include <stddef.h>
@@ -35,7 +35,7 @@ static inline uint64_t damage_value(unsigned i, uint64_t old, uint64_t *seed)
 	case 5: return UINT32_MAX;
 	case 6: return (uint64_t)INT32_MAX << 32 | INT32_MAX;
 	case 7: return (uint64_t)1 << 61;
-	case 8: return now + 2000000000;		/* 2 s ahead */
+	case 8: return now + 2000000000; /* 2 s ahead */
 	case 9: return now + 3600000000000ull;
 	case 10: return old + 8;
 	case 11: return old - 8;
@@ -49,7 +49,8 @@ static inline uint64_t damage_value(unsigned i, uint64_t old, uint64_t *seed)
 /* Overwrites one of the n words at `at`, which another process may read at the same time. */
 static inline void damage_word(uint64_t *at, size_t n, uint64_t *seed)
 {
-	uint64_t *word = at + damage_random(seed) % n, old = __atomic_load_n(word, __ATOMIC_RELAXED);
+	uint64_t *word = at + damage_random(seed) % n,
+		 old = __atomic_load_n(word, __ATOMIC_RELAXED);
 	unsigned value = (unsigned)(damage_random(seed) % DAMAGE_VALUES);
 
 	__atomic_store_n(word, damage_value(value, old, seed), __ATOMIC_RELAXED);

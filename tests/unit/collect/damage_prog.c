@@ -1,7 +1,8 @@
-/* A traced program that damages its own part of the memory that it shares with gtcollect, between its
- * calls: its process slot, its thread slots, its chunks. The parts of other processes stay as they are.
- * Usage: damage [-s SEED] [-r ROUNDS] [-d DAMAGES]: of so many rounds of calls, after the first of which
- * so many words are overwritten in each. Exit status 77: it is not being recorded. */
+/* A traced program that damages its own part of the memory that it shares with gtcollect, between
+ * its calls: its process slot, its thread slots, its chunks. The parts of other processes stay as
+ * they are. Usage: damage [-s SEED] [-r ROUNDS] [-d DAMAGES]: of so many rounds of calls, after the
+ * first of which so many words are overwritten in each. Exit status 77: it is not being recorded.
+ */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <pthread.h>
@@ -52,7 +53,8 @@ static uint32_t own_thread(uint32_t process, uint64_t k)
 static void damage_chunk(uint32_t slot, uint64_t *seed)
 {
 	for (uint32_t i = 0; i < shared->nchunks; i++) {
-		struct gt_ring_chunk *c = in_memory(shared->chunks_at + (uint64_t)i * shared->chunk_bytes);
+		struct gt_ring_chunk *c =
+			in_memory(shared->chunks_at + (uint64_t)i * shared->chunk_bytes);
 
 		if (c->owner == slot) {
 			damage_word((uint64_t *)c, 256, seed);
@@ -68,9 +70,7 @@ static void damage(uint32_t process, uint64_t *seed)
 	struct gt_ring_thread *threads = in_memory(shared->threads_at);
 
 	switch (damage_random(seed) % 4) {
-	case 0:
-		damage_word((uint64_t *)&procs[process], sizeof(*procs) / 8, seed);
-		return;
+	case 0: damage_word((uint64_t *)&procs[process], sizeof(*procs) / 8, seed); return;
 	case 1:
 		if (slot != GT_RING_NIL)
 			damage_chunk(slot, seed);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 4; i++)
 			pthread_join(thread[i], NULL);
 		make_calls(NULL);
-		usleep(2000);		/* the recorder makes a pass from time to time */
+		usleep(2000); /* the recorder makes a pass from time to time */
 	}
 	printf("%ld rounds\n", rounds);
 	return 0;

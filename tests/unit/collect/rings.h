@@ -1,5 +1,6 @@
-/* For tests of the recorder: rings that the test writes itself, as a guest would, and the file read back. Times are ns (no counter),
- * so that the test decides what ended before a pass and what after. */
+/* For tests of the recorder: rings that the test writes itself, as a guest would, and the file read
+ * back. Times are ns (no counter), so that the test decides what ended before a pass and what
+ * after. */
 #ifndef RINGS_H
 #define RINGS_H
 #include <unistd.h>
@@ -15,7 +16,7 @@ static struct gt_writer *w;
 static struct gt_recorder *r;
 static struct gt_err err;
 static char path[64];
-static bool with_gpu, with_memory, with_range;	/* set before begin */
+static bool with_gpu, with_memory, with_range; /* set before begin */
 
 static inline uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
@@ -25,17 +26,23 @@ static inline uint32_t pop(void)
 
 	if (i == GT_RING_NIL)
 		return i;
-	rings.s->free_head = ((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings, i)->next;
+	rings.s->free_head =
+		((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings, i)->next;
 	rings.s->free_count--;
 	gt_rings_chunk(&rings, i)->next = GT_RING_NIL;
 	return i;
 }
 
-struct pen { uint32_t slot, chunk; uint64_t base, at; unsigned depth; };
+struct pen {
+	uint32_t slot, chunk;
+	uint64_t base, at;
+	unsigned depth;
+};
 
 static inline void new_process(uint32_t i, int pid, int ppid)
 {
-	rings.procs[i] = (struct gt_ring_proc){ .pid = pid, .ppid = ppid, .generation = 1, .comm = "fake" };
+	rings.procs[i] =
+		(struct gt_ring_proc){ .pid = pid, .ppid = ppid, .generation = 1, .comm = "fake" };
 	rings.procs[i].state = GT_SLOT_LIVE;
 	rings.bits[GT_BITS_NEW_PROCS][i / 64] |= 1ull << i % 64;
 }
@@ -58,7 +65,10 @@ static inline struct pen new_thread(uint32_t slot, uint32_t proc)
 	return p;
 }
 
-static inline void publish(struct pen *p) { __atomic_store_n(&rings.threads[p->slot].word, p->at << 8 | p->depth, __ATOMIC_RELEASE); }
+static inline void publish(struct pen *p)
+{
+	__atomic_store_n(&rings.threads[p->slot].word, p->at << 8 | p->depth, __ATOMIC_RELEASE);
+}
 
 static inline void put(struct pen *p, const struct gt_rec *head, const void *words, size_t len)
 {
@@ -69,7 +79,8 @@ static inline void put(struct pen *p, const struct gt_rec *head, const void *wor
 		uint32_t next = pop();
 
 		if (room)
-			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
+			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload +
+				(p->at - p->base)) = 0;
 		rings.threads[p->slot].taken = next;
 		gt_rings_chunk(&rings, next)->owner = p->slot;
 		gt_rings_chunk(&rings, next)->number = p->base / payload() + 1;
@@ -88,7 +99,9 @@ static inline void put(struct pen *p, const struct gt_rec *head, const void *wor
 
 static inline void text(struct pen *p, enum gt_rec_kind kind, uint64_t key, const char *s)
 {
-	struct gt_rec head = { .start = key, .end = strlen(s), .kind_depth = (uint8_t)(kind << 5 | p->depth) };
+	struct gt_rec head = {
+		.start = key, .end = strlen(s), .kind_depth = (uint8_t)(kind << 5 | p->depth)
+	};
 
 	put(p, &head, s, strlen(s));
 	publish(p);
@@ -96,14 +109,20 @@ static inline void text(struct pen *p, enum gt_rec_kind kind, uint64_t key, cons
 
 static inline void enter(struct pen *p, unsigned id, int64_t start)
 {
-	rings.threads[p->slot].open[p->depth] = (struct gt_ring_open){ .start = (uint64_t)start, .id = (uint16_t)id };
+	rings.threads[p->slot].open[p->depth] =
+		(struct gt_ring_open){ .start = (uint64_t)start, .id = (uint16_t)id };
 	p->depth++;
 	publish(p);
 }
 
-static inline void leave(struct pen *p, unsigned id, int64_t start, int64_t end, int ret, const uint64_t *words, unsigned n)
+static inline void leave(struct pen *p, unsigned id, int64_t start, int64_t end, int ret,
+	const uint64_t *words, unsigned n)
 {
-	struct gt_rec head = { .start = (uint64_t)start, .end = (uint64_t)end, .id = (uint16_t)id, .nargs = (uint8_t)n, .ret = ret };
+	struct gt_rec head = { .start = (uint64_t)start,
+		.end = (uint64_t)end,
+		.id = (uint16_t)id,
+		.nargs = (uint8_t)n,
+		.ret = ret };
 
 	p->depth -= p->depth > 0;
 	head.kind_depth = (uint8_t)p->depth;
@@ -141,7 +160,7 @@ static inline bool begin(unsigned args)
 	rings.s->args = args;
 	rings.s->gpu = with_gpu;
 	rings.s->range = with_range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
-	if (with_memory) {	/* as counters of memory want it: all is recorded */
+	if (with_memory) { /* as counters of memory want it: all is recorded */
 		gt_rings_set_recording(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 	}
@@ -167,7 +186,12 @@ static inline struct gt_reader *end(void)
 }
 
 #define ROWS 64
-static struct row { struct gt_event ev; uint64_t args[GT_FIELDS_MAX]; const struct gt_type *type; const char *name; } rows[ROWS];
+static struct row {
+	struct gt_event ev;
+	uint64_t args[GT_FIELDS_MAX];
+	const struct gt_type *type;
+	const char *name;
+} rows[ROWS];
 static unsigned nrows;
 
 static inline void read_rows(struct gt_reader *reader)

@@ -1,7 +1,9 @@
-/* A source of events for a test of the contract: a counter "beats" that goes up by one at each interval.
+/* A source of events for a test of the contract: a counter "beats" that goes up by one at each
+ * interval.
  *
- * It takes this file and one row: tests.mk builds a gtcollect with -D'GT_SOURCES_MORE(X)=X(heartbeat)'. It loses each tenth
- * value, so that losses are seen, and needs nothing of the machine. */
+ * It takes this file and one row: tests.mk builds a gtcollect with
+ * -D'GT_SOURCES_MORE(X)=X(heartbeat)'. It loses each tenth value, so that losses are seen, and
+ * needs nothing of the machine. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
@@ -12,7 +14,12 @@
 
 extern const struct gt_source gt_source_heartbeat;
 
-struct heartbeat { int timer; uint32_t track, type; bool declared; uint64_t beats, lost; };
+struct heartbeat {
+	int timer;
+	uint32_t track, type;
+	bool declared;
+	uint64_t beats, lost;
+};
 
 static void *heartbeat_open(struct gt_err *err)
 {
@@ -30,7 +37,9 @@ static int heartbeat_start(void *state, const struct gt_source_times *t, struct 
 	struct heartbeat *h = state;
 	struct timespec every = { t->interval / 1000000000, t->interval % 1000000000 };
 
-	return timerfd_settime(h->timer, 0, &(struct itimerspec){ every, every }, NULL) ? gt_err_set(err, -errno, "no timer") : 0;
+	return timerfd_settime(h->timer, 0, &(struct itimerspec){ every, every }, NULL)
+		? gt_err_set(err, -errno, "no timer")
+		: 0;
 }
 
 static int heartbeat_fd(void *state) { return ((struct heartbeat *)state)->timer; }
@@ -38,10 +47,15 @@ static int heartbeat_fd(void *state) { return ((struct heartbeat *)state)->timer
 static void declare(struct heartbeat *h, struct gt_writer *w)
 {
 	struct gt_field value = { gt_writer_string(w, "value"), GT_F_U64, GT_R_VALUE };
-	struct gt_type type = { .name = gt_writer_string(w, "beats"), .category = GT_CAT_OTHER, .layer = GT_LAYER_USER,
-				.nfields = 1, .fields = &value };
-	struct gt_track track = { .parent = GT_NONE, .name = gt_writer_string(w, "heart"), .kind = GT_TRACK_CUSTOM,
-				  .source = gt_writer_string(w, "heartbeat") };
+	struct gt_type type = { .name = gt_writer_string(w, "beats"),
+		.category = GT_CAT_OTHER,
+		.layer = GT_LAYER_USER,
+		.nfields = 1,
+		.fields = &value };
+	struct gt_track track = { .parent = GT_NONE,
+		.name = gt_writer_string(w, "heart"),
+		.kind = GT_TRACK_CUSTOM,
+		.source = gt_writer_string(w, "heartbeat") };
 
 	h->type = gt_writer_type(w, &type);
 	h->track = gt_writer_track(w, &track);
@@ -69,7 +83,10 @@ static int64_t heartbeat_drain(void *state, struct gt_writer *w, struct gt_err *
 	return gt_writer_lost(w, GT_SCOPE_TRACK, h->track, row.start, row.start, 1, err);
 }
 
-static void heartbeat_stop(void *state) { timerfd_settime(((struct heartbeat *)state)->timer, 0, &(struct itimerspec){ 0 }, NULL); }
+static void heartbeat_stop(void *state)
+{
+	timerfd_settime(((struct heartbeat *)state)->timer, 0, &(struct itimerspec){ 0 }, NULL);
+}
 static char *heartbeat_metadata(void *state) { return strdup("{\"heartbeat\":{\"works\":true}}"); }
 static bool heartbeat_doctor(FILE *to) { return fputs("its beats", to) >= 0; }
 
@@ -87,7 +104,17 @@ static void heartbeat_close(void *state)
 }
 
 const struct gt_source gt_source_heartbeat = {
-	.name = "heartbeat", .records = "a counter for tests", .with_inject = true, .unit = "beat",
-	.open = heartbeat_open, .start = heartbeat_start, .fd = heartbeat_fd, .drain = heartbeat_drain, .stop = heartbeat_stop,
-	.metadata = heartbeat_metadata, .totals = heartbeat_totals, .doctor = heartbeat_doctor, .close = heartbeat_close,
+	.name = "heartbeat",
+	.records = "a counter for tests",
+	.with_inject = true,
+	.unit = "beat",
+	.open = heartbeat_open,
+	.start = heartbeat_start,
+	.fd = heartbeat_fd,
+	.drain = heartbeat_drain,
+	.stop = heartbeat_stop,
+	.metadata = heartbeat_metadata,
+	.totals = heartbeat_totals,
+	.doctor = heartbeat_doctor,
+	.close = heartbeat_close,
 };

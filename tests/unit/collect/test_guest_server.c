@@ -77,7 +77,7 @@ static void many_at_one_name_do_not_delay_the_other(void)
 
 	CHECK(open_door(&r));
 	CHECK(!pipe(tell));
-	pthread_mutex_lock(&door.accept_lock);	/* the accepting thread now accepts no connection */
+	pthread_mutex_lock(&door.accept_lock); /* the accepting thread now accepts no connection */
 	for (int i = 0; i < MANY; i++)
 		CHECK((s[i] = connect_by_pid()) >= 0);
 	child = fork();

@@ -9,20 +9,32 @@
 /* ---- calls ---- */
 
 /* at: the moment from which it counts. */
-static void made(struct pen *p, const char *name, int64_t at, int ret, uint64_t a, uint64_t b, uint64_t c)
+static void made(
+	struct pen *p, const char *name, int64_t at, int ret, uint64_t a, uint64_t b, uint64_t c)
 {
 	unsigned id = gt_api_find(name);
 	bool begins = gt_api[id].op == GT_OP_FREE || gt_api[id].op == GT_OP_UNMAP;
 
-	leave(p, id, begins ? at : at - 5, begins ? at + 5 : at, ret, (uint64_t[]){ a, b, c }, key_fields(id));
+	leave(p, id, begins ? at : at - 5, begins ? at + 5 : at, ret, (uint64_t[]){ a, b, c },
+		key_fields(id));
 }
 
-static void allocate(struct pen *p, int64_t at, uint64_t address, uint64_t bytes) { made(p, "cuMemAlloc_v2", at, 0, address, bytes, 0); }
-static void give_back(struct pen *p, int64_t at, uint64_t address) { made(p, "cuMemFree_v2", at, 0, address, 0, 0); }
+static void allocate(struct pen *p, int64_t at, uint64_t address, uint64_t bytes)
+{
+	made(p, "cuMemAlloc_v2", at, 0, address, bytes, 0);
+}
+static void give_back(struct pen *p, int64_t at, uint64_t address)
+{
+	made(p, "cuMemFree_v2", at, 0, address, 0, 0);
+}
 
 static void on_device(struct pen *p, uint64_t device)
 {
-	struct gt_rec head = { .start = 1, .end = 1, .id = GT_EV_DEVICE, .nargs = 1, .kind_depth = GT_REC_EVENT << 5 };
+	struct gt_rec head = { .start = 1,
+		.end = 1,
+		.id = GT_EV_DEVICE,
+		.nargs = 1,
+		.kind_depth = GT_REC_EVENT << 5 };
 
 	put(p, &head, &device, 8);
 	publish(p);
@@ -41,7 +53,14 @@ static bool begins(void)
 /* ---- samples ---- */
 
 #define SAMPLES 4000
-static struct sample { int64_t at; uint64_t value; bool uncertain; char name[32]; int device; uint32_t process; } samples[SAMPLES];
+static struct sample {
+	int64_t at;
+	uint64_t value;
+	bool uncertain;
+	char name[32];
+	int device;
+	uint32_t process;
+} samples[SAMPLES];
 static unsigned nsamples;
 
 static bool take_samples(struct gt_reader *reader)
@@ -50,13 +69,16 @@ static bool take_samples(struct gt_reader *reader)
 	struct gt_iter *it = reader ? gt_iter_open(reader, &counters, &err) : NULL;
 	struct gt_event ev;
 
-	for (nsamples = 0; it && nsamples < SAMPLES && gt_iter_next(it, &ev, &err) > 0; nsamples++) {
+	for (nsamples = 0; it && nsamples < SAMPLES && gt_iter_next(it, &ev, &err) > 0;
+		nsamples++) {
 		struct sample *s = &samples[nsamples];
 		const struct gt_track *t = &ev.seg->tracks[ev.track];
 
-		*s = (struct sample){ .at = ev.row.start, .value = ev.args[0], .uncertain = ev.args[1],
-				      .device = t->kind == GT_TRACK_DEVICE ? (int)t->id : -1,
-				      .process = t->kind == GT_TRACK_DEVICE ? t->parent : ev.track };
+		*s = (struct sample){ .at = ev.row.start,
+			.value = ev.args[0],
+			.uncertain = ev.args[1],
+			.device = t->kind == GT_TRACK_DEVICE ? (int)t->id : -1,
+			.process = t->kind == GT_TRACK_DEVICE ? t->parent : ev.track };
 		snprintf(s->name, sizeof(s->name), "%s", gt_type_name(ev.seg, ev.row.type));
 	}
 	gt_iter_close(it);
@@ -74,14 +96,18 @@ static const struct sample *last_of(const char *name, int device)
 	return found;
 }
 
-static uint64_t value_of(const char *name, int device) { return last_of(name, device) ? last_of(name, device)->value : UINT64_MAX; }
+static uint64_t value_of(const char *name, int device)
+{
+	return last_of(name, device) ? last_of(name, device)->value : UINT64_MAX;
+}
 
 static const struct sample *peak_of(const char *name, int device)
 {
 	const struct sample *found = NULL;
 
 	for (unsigned i = 0; i < nsamples; i++)
-		if (!strcmp(samples[i].name, name) && samples[i].device == device && (!found || samples[i].value > found->value))
+		if (!strcmp(samples[i].name, name) && samples[i].device == device &&
+			(!found || samples[i].value > found->value))
 			found = &samples[i];
 	return found;
 }
@@ -95,7 +121,7 @@ static void bytes_are_told_per_device_and_kind(void)
 
 	CHECK(begins());
 	p = new_thread(0, 0);
-	allocate(&p, t, 0x10, 1);		/* before anything is known of devices */
+	allocate(&p, t, 0x10, 1); /* before anything is known of devices */
 	on_device(&p, 0);
 	allocate(&p, t += 20 * MS, 0x1000, 100);
 	made(&p, "cuMemAllocAsync", t, 0, 0x2000, 200, 7);
@@ -104,12 +130,13 @@ static void bytes_are_told_per_device_and_kind(void)
 	made(&p, "cuMemHostRegister_v2", t + 11, 0, 0x5000, 50, 0);
 	made(&p, "cuArrayCreate_v2", t + 13, 0, 0x1000, 600, 0);
 	made(&p, "cuMemCreate", t + 15, 0, 0x1000, 700, 1);
-	made(&p, "cuMemCreate", t + 17, 0, 0x1001, 7, UINT64_MAX);	/* of the host */
+	made(&p, "cuMemCreate", t + 17, 0, 0x1001, 7, UINT64_MAX); /* of the host */
 	on_device(&p, 1);
 	allocate(&p, t + 30, 0x6000, 1000);
 	made(&p, "cuMemHostUnregister", t + 40 * MS, 0, 0x5000, 0, 0);
 	CHECK(take_samples(end()));
-	CHECK(value_of("live_device_bytes", -1) == 1 && value_of("live_device_bytes", 0) == 100 && value_of("live_device_bytes", 1) == 1000);
+	CHECK(value_of("live_device_bytes", -1) == 1 && value_of("live_device_bytes", 0) == 100 &&
+		value_of("live_device_bytes", 1) == 1000);
 	CHECK(value_of("live_pool_bytes", 0) == 200 && value_of("live_array_bytes", 0) == 600);
 	CHECK(value_of("live_virtual_bytes", 1) == 700 && value_of("live_virtual_bytes", -1) == 7);
 	CHECK(value_of("live_managed_bytes", -1) == 300 && value_of("live_host_bytes", -1) == 400);
@@ -131,7 +158,9 @@ static void the_peak_is_exact_however_many_there_are(void)
 	p = new_thread(0, 0);
 	on_device(&p, 0);
 	for (int i = 0; i < 400000; i++, t += 2000) {
-		unsigned k = (unsigned)((seed = seed * 6364136223846793005ull + 1442695040888963407ull) >> 58);
+		unsigned k = (unsigned)((seed = seed * 6364136223846793005ull +
+							1442695040888963407ull) >>
+			58);
 
 		if (sizes[k]) {
 			give_back(&p, t, 0x1000 + k);
@@ -168,7 +197,8 @@ static void a_free_that_runs_is_waited_for(void)
 	allocate(&a, t, 0x1000, 100);
 	allocate(&a, t + 1, 0x1100, 1);
 	enter(&a, id, t + 20 * MS);
-	allocate(&b, t + 30 * MS, 0x1000, 90);		/* it has been given back already, in truth */
+	/* it has been given back already, in truth */
+	allocate(&b, t + 30 * MS, 0x1000, 90);
 	allocate(&b, t + 60 * MS, 0x2000, 15);
 	for (int i = 0; i < 5; i++)
 		CHECK(gt_recorder_pass(r, &err) >= 0);
@@ -178,7 +208,8 @@ static void a_free_that_runs_is_waited_for(void)
 	CHECK(gt_recorder_pass(r, &err) >= 0);
 	give_back(&b, gt_clock_monotonic() - 5, 0x1000);
 	CHECK(take_samples(end()));
-	CHECK(peak_of("live_device_bytes", 0)->value == 106 && value_of("live_device_bytes", 0) == 16);
+	CHECK(peak_of("live_device_bytes", 0)->value == 106 &&
+		value_of("live_device_bytes", 0) == 16);
 	for (unsigned i = 0; i < nsamples; i++)
 		CHECK(!samples[i].uncertain);
 }
@@ -202,7 +233,8 @@ static void a_free_that_never_ends_is_not(void)
 		if (i % 1000 == 0)
 			CHECK(gt_recorder_pass(r, &err) >= 0);
 	}
-	CHECK(take_samples(end()) && value_of("live_device_bytes", 0) == 70100 && last_of("live_device_bytes", 0)->uncertain);
+	CHECK(take_samples(end()) && value_of("live_device_bytes", 0) == 70100 &&
+		last_of("live_device_bytes", 0)->uncertain);
 }
 
 static void frees_that_mean_nothing_change_nothing(void)
@@ -213,17 +245,19 @@ static void frees_that_mean_nothing_change_nothing(void)
 	CHECK(begins());
 	p = new_thread(0, 0);
 	on_device(&p, 0);
-	give_back(&p, t, 0x9000);			/* unknown */
+	give_back(&p, t, 0x9000); /* unknown */
 	allocate(&p, t += 20 * MS, 0x1000, 100);
 	allocate(&p, t += 20 * MS, 0x2000, 11);
 	give_back(&p, t += 20 * MS, 0x1000);
-	give_back(&p, t += 20 * MS, 0x1000);		/* twice */
+	give_back(&p, t += 20 * MS, 0x1000); /* twice */
 	give_back(&p, t += 20 * MS, 0);
-	made(&p, "cuMemFree_v2", t += 20 * MS, 1, 0x2000, 0, 0);	/* refused */
+	made(&p, "cuMemFree_v2", t += 20 * MS, 1, 0x2000, 0, 0); /* refused */
 	made(&p, "cuMemAlloc_v2", t += 20 * MS, 2, 0x3000, 1000, 0);
-	made(&p, "cuMemRelease", t += 20 * MS, 0, 0x2000, 0, 0);	/* a handle from another process */
+	/* a handle from another process */
+	made(&p, "cuMemRelease", t += 20 * MS, 0, 0x2000, 0, 0);
 	made(&p, "cuIpcCloseMemHandle", t += 20 * MS, 0, 0x2000, 0, 0);
-	CHECK(take_samples(end()) && nsamples == 3 && value_of("live_device_bytes", 0) == 11 && !last_of("live_device_bytes", 0)->uncertain);
+	CHECK(take_samples(end()) && nsamples == 3 && value_of("live_device_bytes", 0) == 11 &&
+		!last_of("live_device_bytes", 0)->uncertain);
 }
 
 /* An allocation at an address that is still allocated shows that a free was missed. */
@@ -238,7 +272,8 @@ static void a_missed_free_is_made_up_for(void)
 	allocate(&p, t, 0x1000, 100);
 	allocate(&p, t += 20 * MS, 0x1000, 30);
 	made(&p, "cuMemHostAlloc", t += 20 * MS, 0, 0x1000, 7, 0);
-	CHECK(take_samples(end()) && peak_of("live_device_bytes", 0)->value == 100 && value_of("live_device_bytes", 0) == 0);
+	CHECK(take_samples(end()) && peak_of("live_device_bytes", 0)->value == 100 &&
+		value_of("live_device_bytes", 0) == 0);
 	CHECK_EQ(value_of("live_host_bytes", -1), 7);
 }
 
@@ -259,7 +294,8 @@ static void mapped_memory_lives_without_its_handle(void)
 	made(&p, "cuMemRelease", t += 20 * MS, 0, 78, 0, 0);
 	made(&p, "cuMemUnmap", t += 20 * MS, 0, 0x100000000, 4 * MIB, 0);
 	CHECK(take_samples(end()) && nsamples == 4);
-	CHECK(samples[0].value == 2 * MIB && samples[1].value == 4 * MIB && samples[3].value == 0 && samples[3].at == t);
+	CHECK(samples[0].value == 2 * MIB && samples[1].value == 4 * MIB && samples[3].value == 0 &&
+		samples[3].at == t);
 }
 
 static void after_a_loss_it_is_not_certain(void)
@@ -277,8 +313,9 @@ static void after_a_loss_it_is_not_certain(void)
 	rings.threads[0].dropped = 1;
 	allocate(&p, t + 100 * MS, 0x2000, 100);
 	CHECK(take_samples(end()));
-	CHECK(!samples[0].uncertain && samples[0].value == 100 && last_of("live_device_bytes", 0)->uncertain &&
-	      value_of("live_device_bytes", 0) == 200);
+	CHECK(!samples[0].uncertain && samples[0].value == 100 &&
+		last_of("live_device_bytes", 0)->uncertain &&
+		value_of("live_device_bytes", 0) == 200);
 }
 
 /* No further allocation follows: the uncertainty is reported nevertheless. */
@@ -294,7 +331,8 @@ static void a_loss_is_told_where_nothing_follows(void)
 	for (int i = 0; i < 3; i++)
 		CHECK(gt_recorder_pass(r, &err) >= 0);
 	rings.procs[0].untraced = 1;
-	CHECK(take_samples(end()) && nsamples == 2 && !samples[0].uncertain && samples[1].uncertain && samples[1].value == 100);
+	CHECK(take_samples(end()) && nsamples == 2 && !samples[0].uncertain &&
+		samples[1].uncertain && samples[1].value == 100);
 }
 
 static void a_size_that_is_not_known_is_not_certain(void)
@@ -305,7 +343,7 @@ static void a_size_that_is_not_known_is_not_certain(void)
 	CHECK(begins());
 	p = new_thread(0, 0);
 	on_device(&p, 0);
-	made(&p, "cuArrayCreate_v2", t, 0, 0x1000, 0, 0);	/* compressed */
+	made(&p, "cuArrayCreate_v2", t, 0, 0x1000, 0, 0); /* compressed */
 	allocate(&p, t + 20 * MS, 0x1000, 100);
 	CHECK(take_samples(end()) && last_of("live_device_bytes", 0)->uncertain);
 }
@@ -347,7 +385,8 @@ static void processes_hold_their_own(void)
 	on_device(&b, 0);
 	give_back(&b, t + 20 * MS, 0x1000);
 	allocate(&b, t + 40 * MS, 0x2000, 7);
-	CHECK(take_samples(end()) && nsamples == 2 && samples[0].value == 100 && samples[1].value == 7);
+	CHECK(take_samples(end()) && nsamples == 2 && samples[0].value == 100 &&
+		samples[1].value == 7);
 	parent = samples[0].process;
 	CHECK(parent != samples[1].process);
 }
@@ -363,15 +402,21 @@ static void who_is_gone_holds_nothing(void)
 
 	CHECK(begins());
 	new_thread(0, 0);
-	CHECK(gt_recorder_pass(r, &err) >= 0);		/* makes track 0 */
+	CHECK(gt_recorder_pass(r, &err) >= 0); /* makes track 0 */
 	m = gt_memory_open(w);
-	CHECK(m && !gt_memory_call(&q, 0, false, &(struct gt_memory_call){ GT_OP_ALLOC, GT_MEM_HOST, 0, t, 0x1000, 5 }));
-	CHECK(gt_memory_waits(q) && !gt_memory_settle(m, q, t - 1, track_zero, NULL, &wrote, &err) && !wrote && gt_memory_waits(q));
-	CHECK(!gt_memory_settle(m, q, t, track_zero, NULL, &wrote, &err) && wrote && !gt_memory_waits(q));
+	CHECK(m &&
+		!gt_memory_call(&q, 0, false,
+			&(struct gt_memory_call){ GT_OP_ALLOC, GT_MEM_HOST, 0, t, 0x1000, 5 }));
+	CHECK(gt_memory_waits(q) &&
+		!gt_memory_settle(m, q, t - 1, track_zero, NULL, &wrote, &err) && !wrote &&
+		gt_memory_waits(q));
+	CHECK(!gt_memory_settle(m, q, t, track_zero, NULL, &wrote, &err) && wrote &&
+		!gt_memory_waits(q));
 	CHECK(!gt_memory_end(m, q, t + 50 * MS, true, track_zero, NULL, &err));
 	gt_memory_process_close(q);
 	gt_memory_close(m);
-	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 0 && samples[1].at == t + 50 * MS);
+	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 0 &&
+		samples[1].at == t + 50 * MS);
 }
 
 /* The largest number of calls that one pass can deliver after the recorder was stopped: none of
@@ -385,15 +430,19 @@ static void many_at_once_are_certain(void)
 
 	CHECK(begins());
 	new_thread(0, 0);
-	CHECK(gt_recorder_pass(r, &err) >= 0);		/* makes track 0 */
+	CHECK(gt_recorder_pass(r, &err) >= 0); /* makes track 0 */
 	m = gt_memory_open(w);
 	for (uint64_t i = 0; i < 70000; i++)
-		fine &= !gt_memory_call(&q, 0, false, &(struct gt_memory_call){ GT_OP_ALLOC, GT_MEM_HOST, 0, t + (int64_t)i, 0x1000 + i, 1 });
-	CHECK(m && fine && !gt_memory_settle(m, q, t + 70000, track_zero, NULL, &wrote, &err) && wrote);
+		fine &= !gt_memory_call(&q, 0, false,
+			&(struct gt_memory_call){
+				GT_OP_ALLOC, GT_MEM_HOST, 0, t + (int64_t)i, 0x1000 + i, 1 });
+	CHECK(m && fine && !gt_memory_settle(m, q, t + 70000, track_zero, NULL, &wrote, &err) &&
+		wrote);
 	CHECK(!gt_memory_end(m, q, t + 50 * MS, false, track_zero, NULL, &err));
 	gt_memory_process_close(q);
 	gt_memory_close(m);
-	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 70000 && !samples[0].uncertain && !samples[1].uncertain);
+	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 70000 &&
+		!samples[0].uncertain && !samples[1].uncertain);
 }
 
 /* Where not each allocation is recorded there are no counters, rather than wrong ones. */
@@ -411,7 +460,8 @@ static void no_counters_of_some_calls(void)
 		gt_rings_set_recording(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 		if (how)
-			rings.s->gate[gt_api_find("cuMemFreeAsync_ptsz")] = how == 1 ? GT_GATE_OFF : GT_GATE_SAMPLE;
+			rings.s->gate[gt_api_find("cuMemFreeAsync_ptsz")] =
+				how == 1 ? GT_GATE_OFF : GT_GATE_SAMPLE;
 		strcpy(path, "/tmp/gt-test-memory-XXXXXX");
 		w = gt_writer_open(mkstemp(path), &wopt, &err);
 		r = w ? gt_recorder_open(&rings, NULL, w, &err) : NULL;
@@ -457,9 +507,11 @@ static void behind_a_delay_it_is_not_certain(void)
 	CHECK(take_samples(end()) && nsamples == 1 && samples[0].uncertain);
 }
 
-T_MAIN(T(bytes_are_told_per_device_and_kind), T(the_peak_is_exact_however_many_there_are), T(a_free_that_runs_is_waited_for),
-       T(a_free_that_never_ends_is_not), T(frees_that_mean_nothing_change_nothing), T(a_missed_free_is_made_up_for),
-       T(mapped_memory_lives_without_its_handle), T(after_a_loss_it_is_not_certain), T(a_loss_is_told_where_nothing_follows),
-       T(a_size_that_is_not_known_is_not_certain), T(what_a_context_takes_with_it), T(processes_hold_their_own),
-       T(who_is_gone_holds_nothing), T(many_at_once_are_certain), T(no_counters_of_some_calls), T(ranges_are_not_certain),
-       T(behind_a_delay_it_is_not_certain))
+T_MAIN(T(bytes_are_told_per_device_and_kind), T(the_peak_is_exact_however_many_there_are),
+	T(a_free_that_runs_is_waited_for), T(a_free_that_never_ends_is_not),
+	T(frees_that_mean_nothing_change_nothing), T(a_missed_free_is_made_up_for),
+	T(mapped_memory_lives_without_its_handle), T(after_a_loss_it_is_not_certain),
+	T(a_loss_is_told_where_nothing_follows), T(a_size_that_is_not_known_is_not_certain),
+	T(what_a_context_takes_with_it), T(processes_hold_their_own), T(who_is_gone_holds_nothing),
+	T(many_at_once_are_certain), T(no_counters_of_some_calls), T(ranges_are_not_certain),
+	T(behind_a_delay_it_is_not_certain))

@@ -10,23 +10,31 @@
 #include "tests/unit/t.h"
 
 #define MS 1000000LL
-#define LONG (60000 * MS)	/* limit of a wait for an expected event */
+#define LONG (60000 * MS) /* limit of a wait for an expected event */
 #define ROWS 40000
 
 static struct gt_nvml *n;
 static struct gt_nvml_totals totals;
 static struct gt_err err;
-static struct row { uint32_t device; unsigned counter; uint64_t value; int64_t time; } rows[ROWS];
+static struct row {
+	uint32_t device;
+	unsigned counter;
+	uint64_t value;
+	int64_t time;
+} rows[ROWS];
 static size_t nrows;
 static uint64_t lost_rows, lost_sum;
-static char *said;		/* the metadata */
+static char *said; /* the metadata */
 
 /* The constants of the simulator's values: see samples/simgpu/sim_nvml.c. */
 static uint64_t value_of(unsigned counter, uint32_t device, unsigned phase)
 {
-	const uint64_t v[] = { ((device + 1ull) << 30) + ((uint64_t)phase << 26), 10 * phase + device, 5 * phase + device,
-			       1980 - 15 * phase - device, 3201, 100000 + 1000 * phase + 10 * device, 30 + phase + device,
-			       !phase ? 1 : phase >= 8 ? 0x24 : 0 };
+	const uint64_t v[] = { ((device + 1ull) << 30) + ((uint64_t)phase << 26),
+		10 * phase + device, 5 * phase + device, 1980 - 15 * phase - device, 3201,
+		100000 + 1000 * phase + 10 * device, 30 + phase + device,
+		!phase               ? 1
+			: phase >= 8 ? 0x24
+				     : 0 };
 
 	return v[counter];
 }
@@ -35,7 +43,8 @@ static const char *library(void)
 {
 	static char path[4200];
 
-	snprintf(path, sizeof(path), "%s/sim/libnvidia-ml.so.1", getenv("B") ? getenv("B") : "build");
+	snprintf(path, sizeof(path), "%s/sim/libnvidia-ml.so.1",
+		getenv("B") ? getenv("B") : "build");
 	return path;
 }
 
@@ -62,7 +71,10 @@ static bool open_with(const char *knobs)
 	return n;
 }
 
-static bool begin(const char *knobs, int64_t interval) { return open_with(knobs) && !gt_nvml_start(n, interval, 0, 0, &err); }
+static bool begin(const char *knobs, int64_t interval)
+{
+	return open_with(knobs) && !gt_nvml_start(n, interval, 0, 0, &err);
+}
 
 static uint64_t rounds(void)
 {
@@ -99,10 +111,13 @@ static bool take(const struct gt_event *ev)
 		lost_sum += ev->args[0];
 		return ev->args[1] == GT_SCOPE_DEVICE;
 	}
-	if (ev->kind != GT_COUNTER || nrows == ROWS || t->kind != GT_TRACK_DEVICE || strcmp(gt_str(ev->seg, t->source), "nvml"))
+	if (ev->kind != GT_COUNTER || nrows == ROWS || t->kind != GT_TRACK_DEVICE ||
+		strcmp(gt_str(ev->seg, t->source), "nvml"))
 		return false;
-	rows[nrows++] = (struct row){ (uint32_t)t->id, counter_of(gt_type_name(ev->seg, ev->row.type)), ev->args[0], ev->row.start };
-	return t->parent == GT_NONE && ev->row.end == ev->row.start && rows[nrows - 1].counter < GT_NVML_COUNTER_COUNT;
+	rows[nrows++] = (struct row){ (uint32_t)t->id,
+		counter_of(gt_type_name(ev->seg, ev->row.type)), ev->args[0], ev->row.start };
+	return t->parent == GT_NONE && ev->row.end == ev->row.start &&
+		rows[nrows - 1].counter < GT_NVML_COUNTER_COUNT;
 }
 
 /* Writes a trace of the counters, closes NVML, reads the trace back into rows. */
@@ -144,13 +159,15 @@ static size_t count(int device, int counter)
 	size_t c = 0;
 
 	for (size_t i = 0; i < nrows; i++)
-		c += (device < 0 || rows[i].device == (uint32_t)device) && (counter < 0 || rows[i].counter == (unsigned)counter);
+		c += (device < 0 || rows[i].device == (uint32_t)device) &&
+			(counter < 0 || rows[i].counter == (unsigned)counter);
 	return c;
 }
 
 /* ---- readings ---- */
 
-/* They are written once, unless nearly a second went by, in which there were rounds or should have been. */
+/* They are written once, unless nearly a second went by, in which there were rounds or should have
+ * been. */
 static void values_are_the_simulators(void)
 {
 	CHECK(begin("PHASE=9 DEVICES=3", 10 * MS));
@@ -175,7 +192,9 @@ static void values_are_of_their_time(void)
 	CHECK(count(-1, -1) > 30);
 	for (size_t i = 0; i < nrows; i++)
 		for (int64_t t = rows[i].time - 5 * MS; t <= rows[i].time + 5 * MS; t += 10 * MS)
-			if (rows[i].value == value_of(rows[i].counter, rows[i].device, (unsigned)(t / (50 * MS) % 10))) {
+			if (rows[i].value ==
+				value_of(rows[i].counter, rows[i].device,
+					(unsigned)(t / (50 * MS) % 10))) {
 				good++;
 				break;
 			}
@@ -193,7 +212,8 @@ static void times_of_a_device_grow(void)
 		CHECK(rows[i].time >= last[rows[i].device]);
 		last[rows[i].device] = rows[i].time;
 	}
-	CHECK(last[0] && last[1] && last[0] < gt_clock_monotonic() && last[0] > gt_clock_monotonic() - 3600000 * MS);
+	CHECK(last[0] && last[1] && last[0] < gt_clock_monotonic() &&
+		last[0] > gt_clock_monotonic() - 3600000 * MS);
 }
 
 /* ---- when ---- */
@@ -204,7 +224,8 @@ static void rounds_keep_to_the_beat(void)
 	int64_t begun = gt_clock_monotonic(), started, now, beats;
 	bool kept = false;
 
-	CHECK(begin("SLOW=nvmlDeviceGetMemoryInfo:15:1:3", 10 * MS));	/* three rounds that overrun */
+	/* three rounds that overrun */
+	CHECK(begin("SLOW=nvmlDeviceGetMemoryInfo:15:1:3", 10 * MS));
 	until_rounds(1);
 	started = now = gt_clock_monotonic();
 	while (!kept && now < started + LONG) {
@@ -226,22 +247,26 @@ static void what_does_not_change_is_written_once_a_second(void)
 	size_t constant;
 
 	CHECK(begin("PHASE=3", 20 * MS));
-	until_rounds(115);		/* 2.3 s, and longer if the machine is suspended */
+	until_rounds(115); /* 2.3 s, and longer if the machine is suspended */
 	CHECK(end());
 	constant = count(0, GT_NVML_MEMORY_CLOCK);
-	CHECK(constant >= 3 && (int64_t)constant <= (gt_clock_monotonic() - begun) / (900 * MS) + 2);
+	CHECK(constant >= 3 &&
+		(int64_t)constant <= (gt_clock_monotonic() - begun) / (900 * MS) + 2);
 	for (size_t i = 0; i < nrows && !totals.skipped; i++)
 		if (rows[i].counter == GT_NVML_POWER) {
-			CHECK(!last[rows[i].device] || rows[i].time - last[rows[i].device] < 1100 * MS);
+			CHECK(!last[rows[i].device] ||
+				rows[i].time - last[rows[i].device] < 1100 * MS);
 			last[rows[i].device] = rows[i].time;
 		}
 }
 
 static void the_first_sample_is_whole_however_short_the_program(void)
 {
-	CHECK(begin("SLOW=nvmlDeviceGetMemoryInfo:30:*:5", 3600000 * MS));	/* two of the five when the devices are listed */
+	/* two of the five when the devices are listed */
+	CHECK(begin("SLOW=nvmlDeviceGetMemoryInfo:30:*:5", 3600000 * MS));
 	CHECK(end());
-	CHECK(totals.rounds == 1 && nrows == 2 * GT_NVML_COUNTER_COUNT && !totals.lost && !totals.failed);
+	CHECK(totals.rounds == 1 && nrows == 2 * GT_NVML_COUNTER_COUNT && !totals.lost &&
+		!totals.failed);
 }
 
 static void later_rounds_are_broken_off_at_the_end(void)
@@ -261,8 +286,11 @@ static void samples_begin_and_end_when_told(void)
 	CHECK(end());
 	CHECK(!totals.rounds && !nrows);
 	totals.rounds = 0;
-	for (int64_t ms = 10; !totals.rounds && ms < 10000; ms *= 4) {		/* it may be over before it began, on a busy machine */
-		CHECK(open_with("STEP=1") && !gt_nvml_start(n, ms * MS, 0, gt_clock_monotonic() + ms * 45 / 10 * MS, &err));
+	/* it may be over before it began, on a busy machine */
+	for (int64_t ms = 10; !totals.rounds && ms < 10000; ms *= 4) {
+		CHECK(open_with("STEP=1") &&
+			!gt_nvml_start(
+				n, ms * MS, 0, gt_clock_monotonic() + ms * 45 / 10 * MS, &err));
 		usleep((useconds_t)ms * 20000);
 		CHECK(end());
 		CHECK(totals.rounds <= 5);
@@ -278,7 +306,8 @@ static void what_a_device_refuses_is_left_out(void)
 	size_t size;
 	FILE *f;
 
-	for (int code = 3; code <= 13; code += code == 3 ? 1 : 9) {	/* not supported, no permission, no such function */
+	/* not supported, no permission, no such function */
+	for (int code = 3; code <= 13; code += code == 3 ? 1 : 9) {
 		char knobs[100];
 
 		snprintf(knobs, sizeof(knobs), "FAIL=nvmlDeviceGetUtilizationRates:%d:1", code);
@@ -288,19 +317,27 @@ static void what_a_device_refuses_is_left_out(void)
 		gt_nvml_tell(n, "x", f);
 		fclose(f);
 		CHECK(end());
-		CHECK(count(0, GT_NVML_UTILIZATION) && count(0, GT_NVML_MEMORY_UTILIZATION) && count(1, GT_NVML_POWER));
+		CHECK(count(0, GT_NVML_UTILIZATION) && count(0, GT_NVML_MEMORY_UTILIZATION) &&
+			count(1, GT_NVML_POWER));
 		CHECK(!count(1, GT_NVML_UTILIZATION) && !count(1, GT_NVML_MEMORY_UTILIZATION));
 		CHECK(!totals.failed && !lost_rows);
-		CHECK(strstr(said, "\"refused\":[\"utilization_percent\",\"memory_utilization_percent\"]") && strstr(said, "\"refused\":[]"));
-		CHECK(strstr(told, "x: nvml: device 1 (NVIDIA H200 (Simulated)) has no utilization_percent: "));
-		CHECK(strstr(told, code == 3 ? ": 3 (Not Supported)\n" : code == 4 ? ": 4 (Insufficient Permissions)\n" : ": 13 (Function"));
+		CHECK(strstr(said,
+			      "\"refused\":[\"utilization_percent\",\"memory_utilization_percent\"]") &&
+			strstr(said, "\"refused\":[]"));
+		CHECK(strstr(told,
+			"x: nvml: device 1 (NVIDIA H200 (Simulated)) has no utilization_percent: "));
+		CHECK(strstr(told,
+			code == 3           ? ": 3 (Not Supported)\n"
+				: code == 4 ? ": 4 (Insufficient Permissions)\n"
+					    : ": 13 (Function"));
 		free(told);
 	}
 }
 
 static void a_device_that_cannot_be_had_leaves_the_others(void)
 {
-	CHECK(begin("FAIL=nvmlDeviceGetHandleByIndex_v2:4:0", 3600000 * MS));	/* one round, however late its end is seen */
+	/* one round, however late its end is seen */
+	CHECK(begin("FAIL=nvmlDeviceGetHandleByIndex_v2:4:0", 3600000 * MS));
 	until_rounds(1);
 	CHECK(end());
 	CHECK(!count(0, -1) && count(1, -1) == GT_NVML_COUNTER_COUNT);
@@ -309,22 +346,33 @@ static void a_device_that_cannot_be_had_leaves_the_others(void)
 
 static void what_fails_for_a_while_is_lost_and_comes_back(void)
 {
-	CHECK(begin("FAIL=nvmlDeviceGetPowerUsage:10:0:2,nvmlDeviceGetUtilizationRates:999:1:1 PHASE=2", 5 * MS));
+	CHECK(begin(
+		"FAIL=nvmlDeviceGetPowerUsage:10:0:2,nvmlDeviceGetUtilizationRates:999:1:1 PHASE=2",
+		5 * MS));
 	until_rounds(5);
 	CHECK(end());
 	CHECK(totals.failed == 4 && !totals.lost && lost_sum == 4 && lost_rows >= 1);
-	CHECK(count(0, GT_NVML_POWER) >= 1 && count(1, GT_NVML_UTILIZATION) >= 1 && strstr(said, "\"failed_values\":4"));
+	CHECK(count(0, GT_NVML_POWER) >= 1 && count(1, GT_NVML_UTILIZATION) >= 1 &&
+		strstr(said, "\"failed_values\":4"));
 }
 
 static void each_function_may_fail(void)
 {
-	static const char *const needed[] = { "nvmlInit_v2", "nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2" };
-	static const char *const told[] = { "nvmlSystemGetDriverVersion", "nvmlSystemGetNVMLVersion", "nvmlDeviceGetName", "nvmlDeviceGetUUID",
-					    "nvmlDeviceGetPciInfo_v3", "nvmlShutdown" };
-	static const char *const keys[] = { "driver_version", "\"version", "\"name", "uuid", "pci_bus_id" };
-	static const struct { const char *function; unsigned counters, first; } read[] = {
-		{ "nvmlDeviceGetMemoryInfo", 1, GT_NVML_MEMORY_USED }, { "nvmlDeviceGetUtilizationRates", 2, GT_NVML_UTILIZATION },
-		{ "nvmlDeviceGetClockInfo", 2, GT_NVML_SM_CLOCK }, { "nvmlDeviceGetPowerUsage", 1, GT_NVML_POWER },
+	static const char *const needed[] = { "nvmlInit_v2", "nvmlDeviceGetCount_v2",
+		"nvmlDeviceGetHandleByIndex_v2" };
+	static const char *const told[] = { "nvmlSystemGetDriverVersion",
+		"nvmlSystemGetNVMLVersion", "nvmlDeviceGetName", "nvmlDeviceGetUUID",
+		"nvmlDeviceGetPciInfo_v3", "nvmlShutdown" };
+	static const char *const keys[] = { "driver_version", "\"version", "\"name", "uuid",
+		"pci_bus_id" };
+	static const struct {
+		const char *function;
+		unsigned counters, first;
+	} read[] = {
+		{ "nvmlDeviceGetMemoryInfo", 1, GT_NVML_MEMORY_USED },
+		{ "nvmlDeviceGetUtilizationRates", 2, GT_NVML_UTILIZATION },
+		{ "nvmlDeviceGetClockInfo", 2, GT_NVML_SM_CLOCK },
+		{ "nvmlDeviceGetPowerUsage", 1, GT_NVML_POWER },
 		{ "nvmlDeviceGetTemperature", 1, GT_NVML_TEMPERATURE },
 		{ "nvmlDeviceGetCurrentClocksEventReasons", 1, GT_NVML_THROTTLE },
 	};
@@ -332,7 +380,8 @@ static void each_function_may_fail(void)
 
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(knobs, sizeof(knobs), "FAIL=%s:999", needed[i]);
-		snprintf(wanted, sizeof(wanted), "-e nvml: %s fails with 999 (Unknown Error)", needed[i]);
+		snprintf(wanted, sizeof(wanted), "-e nvml: %s fails with 999 (Unknown Error)",
+			needed[i]);
 		CHECK(!open_with(knobs) && err.code == -EIO && !strcmp(err.text, wanted));
 	}
 	for (size_t i = 0; i < 6; i++) {
@@ -341,30 +390,35 @@ static void each_function_may_fail(void)
 		CHECK(gt_nvml_simulated(n));
 		until_rounds(1);
 		CHECK(end());
-		CHECK(nrows >= 2 * GT_NVML_COUNTER_COUNT && !lost_rows && (i == 5 || !strstr(said, keys[i])));
+		CHECK(nrows >= 2 * GT_NVML_COUNTER_COUNT && !lost_rows &&
+			(i == 5 || !strstr(said, keys[i])));
 	}
 	for (size_t i = 0; i < 6; i++) {
 		snprintf(knobs, sizeof(knobs), "FAIL=%s:15", read[i].function);
 		CHECK(begin(knobs, 3600000 * MS));
 		until_rounds(1);
 		CHECK(end());
-		CHECK(lost_sum == 2 * read[i].counters && nrows == 2 * (GT_NVML_COUNTER_COUNT - read[i].counters));
+		CHECK(lost_sum == 2 * read[i].counters &&
+			nrows == 2 * (GT_NVML_COUNTER_COUNT - read[i].counters));
 		CHECK(!count(0, (int)read[i].first));
 	}
 }
 
 static void no_device_is_an_error(void)
 {
-	CHECK(!open_with("DEVICES=0") && err.code == -ENODEV && !strcmp(err.text, "-e nvml: NVML knows of no device"));
+	CHECK(!open_with("DEVICES=0") && err.code == -ENODEV &&
+		!strcmp(err.text, "-e nvml: NVML knows of no device"));
 }
 
 static void no_library_is_an_error(void)
 {
 	err = (struct gt_err)GT_ERR_INIT;
 	CHECK(!gt_nvml_open("./libnvidia-ml.so.1", &err) && err.code == -ENOENT);
-	CHECK(strstr(err.text, "-e nvml: ./libnvidia-ml.so.1: cannot open") && strstr(err.text, "it comes with the NVIDIA driver"));
+	CHECK(strstr(err.text, "-e nvml: ./libnvidia-ml.so.1: cannot open") &&
+		strstr(err.text, "it comes with the NVIDIA driver"));
 	err = (struct gt_err)GT_ERR_INIT;
-	CHECK(!gt_nvml_open("libm.so.6", &err) && err.code == -ENOSYS && strstr(err.text, "libm.so.6 lacks nvmlInit_v2"));
+	CHECK(!gt_nvml_open("libm.so.6", &err) && err.code == -ENOSYS &&
+		strstr(err.text, "libm.so.6 lacks nvmlInit_v2"));
 }
 
 /* ---- losses ---- */
@@ -388,9 +442,11 @@ static void metadata_names_what_there_is(void)
 	CHECK(begin("", 50 * MS));
 	until_rounds(1);
 	CHECK(end());
-	CHECK(strstr(said, "{\"nvml\":{\"driver_version\":\"580.0.simulated\",\"version\":\"13.0.simulated\",\"interval_ns\":50000000,\"simulated\":true,"));
-	CHECK(strstr(said, "{\"index\":1,\"name\":\"NVIDIA H200 (Simulated)\",\"uuid\":\"GPU-51300000-0000-0000-0000-000000000001\","
-			   "\"memory_bytes\":150754820096,\"pci_bus_id\":\"00000000:02:00.0\",\"refused\":[]}"));
+	CHECK(strstr(said,
+		"{\"nvml\":{\"driver_version\":\"580.0.simulated\",\"version\":\"13.0.simulated\",\"interval_ns\":50000000,\"simulated\":true,"));
+	CHECK(strstr(said,
+		"{\"index\":1,\"name\":\"NVIDIA H200 (Simulated)\",\"uuid\":\"GPU-51300000-0000-0000-0000-000000000001\","
+		"\"memory_bytes\":150754820096,\"pci_bus_id\":\"00000000:02:00.0\",\"refused\":[]}"));
 }
 
 static void nothing_is_nothing(void)
@@ -400,13 +456,15 @@ static void nothing_is_nothing(void)
 	gt_nvml_tell(NULL, "x", stdout);
 	gt_nvml_close(NULL);
 	CHECK(open_with(""));
-	gt_nvml_close(n);	/* opened, never started */
+	gt_nvml_close(n); /* opened, never started */
 	free(said);
 }
 
-T_MAIN(T(values_are_the_simulators), T(values_are_of_their_time), T(times_of_a_device_grow), T(rounds_keep_to_the_beat),
-       T(what_does_not_change_is_written_once_a_second), T(the_first_sample_is_whole_however_short_the_program),
-       T(later_rounds_are_broken_off_at_the_end), T(samples_begin_and_end_when_told), T(what_a_device_refuses_is_left_out),
-       T(a_device_that_cannot_be_had_leaves_the_others), T(what_fails_for_a_while_is_lost_and_comes_back), T(each_function_may_fail),
-       T(no_device_is_an_error), T(no_library_is_an_error), T(a_full_queue_loses_and_counts), T(metadata_names_what_there_is),
-       T(nothing_is_nothing))
+T_MAIN(T(values_are_the_simulators), T(values_are_of_their_time), T(times_of_a_device_grow),
+	T(rounds_keep_to_the_beat), T(what_does_not_change_is_written_once_a_second),
+	T(the_first_sample_is_whole_however_short_the_program),
+	T(later_rounds_are_broken_off_at_the_end), T(samples_begin_and_end_when_told),
+	T(what_a_device_refuses_is_left_out), T(a_device_that_cannot_be_had_leaves_the_others),
+	T(what_fails_for_a_while_is_lost_and_comes_back), T(each_function_may_fail),
+	T(no_device_is_an_error), T(no_library_is_an_error), T(a_full_queue_loses_and_counts),
+	T(metadata_names_what_there_is), T(nothing_is_nothing))

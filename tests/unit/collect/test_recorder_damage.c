@@ -6,15 +6,18 @@
 #include "tests/unit/collect/damage.h"
 #include "tests/unit/collect/rings.h"
 
-enum { BAD, GOOD };		/* slots, of a process each */
+enum { BAD, GOOD }; /* slots, of a process each */
 
 static struct pen bad, good;
 static uint64_t seed;
 
 static void event(struct pen *p, unsigned id, int64_t start, const uint64_t *words, unsigned n)
 {
-	struct gt_rec head = { .start = (uint64_t)start, .end = (uint64_t)start + 1, .id = (uint16_t)id,
-			       .nargs = (uint8_t)n, .kind_depth = GT_REC_EVENT << 5 };
+	struct gt_rec head = { .start = (uint64_t)start,
+		.end = (uint64_t)start + 1,
+		.id = (uint16_t)id,
+		.nargs = (uint8_t)n,
+		.kind_depth = GT_REC_EVENT << 5 };
 
 	put(p, &head, words, n * 8);
 	publish(p);
@@ -37,7 +40,8 @@ static void make_records(struct pen *p)
 {
 	unsigned launch = gt_api_find("cuLaunchKernel"), n = key_fields(launch);
 	uint64_t words[GT_FIELDS_MAX] = { 0x77, 1, 1, 1, 1, 1, 1 }, hash = gt_ring_hash("text", 4);
-	uint64_t ioctl[] = { (uint64_t)GT_DEV_CTL << 32, 0xc030462b, 0xcbc0, 0x51 }, one = 1ull << 32 | 1;
+	uint64_t ioctl[] = { (uint64_t)GT_DEV_CTL << 32, 0xc030462b, 0xcbc0, 0x51 },
+		 one = 1ull << 32 | 1;
 	int64_t t = past(400000);
 
 	call(p, "cuCtxGetCurrent", t, t + 10);
@@ -107,20 +111,21 @@ static bool survives(uint64_t *word, unsigned value)
 	return others_are_whole(2 * GOOD_CALLS);
 }
 
-#define SAY(...) do { \
-	static char said[400]; \
-\
-	snprintf(said, sizeof(said), __VA_ARGS__); \
-	t_failed = said; \
-	t_line = __LINE__; \
-	return; \
-} while (0)
+#define SAY(...)                                                                                   \
+	do {                                                                                       \
+		static char said[400];                                                             \
+                                                                                                   \
+		snprintf(said, sizeof(said), __VA_ARGS__);                                         \
+		t_failed = said;                                                                   \
+		t_line = __LINE__;                                                                 \
+		return;                                                                            \
+	} while (0)
 
 /* A part of the shared memory: where it begins, and how many bytes of it are damaged. */
 typedef uint64_t *part_fn(size_t *bytes);
 
-/* Damages one word a recording: every stride-th word of the part, with each value. early: before the
- * recorder has read anything. */
+/* Damages one word a recording: every stride-th word of the part, with each value. early: before
+ * the recorder has read anything. */
 static void damage_part(part_fn *part, unsigned stride, bool early)
 {
 	size_t bytes = 8;
@@ -136,7 +141,8 @@ static void damage_part(part_fn *part, unsigned stride, bool early)
 				SAY("the first pass failed: %s", err.text);
 			at = part(&bytes);
 			if (!survives(at + i / 8, v))
-				SAY("byte %zu, value %u: %s", i, v, err.code ? err.text : "rows are missing");
+				SAY("byte %zu, value %u: %s", i, v,
+					err.code ? err.text : "rows are missing");
 		}
 }
 
@@ -186,12 +192,15 @@ static void damaged_thread_slot_from_the_start(void) { damage_part(thread, 3, tr
 static void damaged_records(void) { damage_part(chunk, 1, true); }
 
 /* A thread that overwrites words of one process at any moment. */
-static struct { bool stop; uint64_t seed; } damager;
+static struct {
+	bool stop;
+	uint64_t seed;
+} damager;
 
 static void *overwrite(void *arg)
 {
 	uint64_t *const parts[] = { (uint64_t *)&rings.threads[BAD], (uint64_t *)&rings.procs[0],
-				    (uint64_t *)gt_rings_chunk(&rings, bad.chunk) };
+		(uint64_t *)gt_rings_chunk(&rings, bad.chunk) };
 	const size_t words[] = { sizeof(rings.threads[0]) / 8, sizeof(rings.procs[0]) / 8, 256 };
 
 	while (!__atomic_load_n(&damager.stop, __ATOMIC_RELAXED)) {
@@ -252,7 +261,7 @@ static void progress_is_told_again(void)
 	gt_reader_close(end());
 }
 
-T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_bits_of_new_slots), T(damaged_process_slot),
-       T(damaged_process_slot_from_the_start), T(damaged_thread_slot),
-       T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment),
-       T(progress_is_told_again))
+T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_bits_of_new_slots),
+	T(damaged_process_slot), T(damaged_process_slot_from_the_start), T(damaged_thread_slot),
+	T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment),
+	T(progress_is_told_again))

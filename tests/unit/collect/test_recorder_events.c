@@ -4,9 +4,14 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/rings.h"
 
-static void event(struct pen *p, unsigned id, uint64_t start, uint64_t end, const uint64_t *words, unsigned n)
+static void event(
+	struct pen *p, unsigned id, uint64_t start, uint64_t end, const uint64_t *words, unsigned n)
 {
-	struct gt_rec head = { .start = start, .end = end, .id = (uint16_t)id, .nargs = (uint8_t)n, .kind_depth = GT_REC_EVENT << 5 };
+	struct gt_rec head = { .start = start,
+		.end = end,
+		.id = (uint16_t)id,
+		.nargs = (uint8_t)n,
+		.kind_depth = GT_REC_EVENT << 5 };
 
 	put(p, &head, words, n * 8);
 	publish(p);
@@ -53,7 +58,7 @@ static void messages_that_are_no_two_alike(void)
 	}
 	CHECK(fine && gt_recorder_pass(r, &err) >= 0);
 	CHECK(gt_recorder_totals(r)->nameless > 0);
-	late = new_thread(1, 0);		/* there is space for it */
+	late = new_thread(1, 0); /* there is space for it */
 	call(&late, "cuCtxGetCurrent", t + 10, t + 20);
 	CHECK(gt_recorder_pass(r, &err) >= 0);
 	reader = end();
@@ -65,7 +70,7 @@ static void streams_without_end(void)
 {
 	struct gt_reader *reader;
 	struct pen p;
-	const unsigned fit = 65536 - 2;		/* the device and the context have places, too */
+	const unsigned fit = 65536 - 2; /* the device and the context have places, too */
 	int64_t t = past(100000000);
 	bool fine = true;
 
@@ -74,17 +79,20 @@ static void streams_without_end(void)
 	with_gpu = false;
 	p = new_thread(0, 0);
 	for (uint64_t i = 0; fine && i < 70000; i++) {
-		event(&p, GT_EV_SET, (uint64_t)t, (uint64_t)t + 5, (uint64_t[]){ i, i << 32 | 1, 0, 0, 4, 0 }, 6);
+		event(&p, GT_EV_SET, (uint64_t)t, (uint64_t)t + 5,
+			(uint64_t[]){ i, i << 32 | 1, 0, 0, 4, 0 }, 6);
 		if (i % 1000 == 0)
 			fine = gt_recorder_pass(r, &err) >= 0;
 	}
 	CHECK(fine);
 	reader = end();
-	CHECK(reader && gt_reader_segment(reader, 0)->rows[GT_GPU] == fit && lost_in(reader) == 70000 - fit);
+	CHECK(reader && gt_reader_segment(reader, 0)->rows[GT_GPU] == fit &&
+		lost_in(reader) == 70000 - fit);
 	gt_reader_close(reader);
 }
 
-/* Requests that a program makes up have no names from some number on; the next thread has its track. */
+/* Requests that a program makes up have no names from some number on; the next thread has its
+ * track. */
 static void ioctls_that_are_no_two_alike(void)
 {
 	const uint64_t n = 1000000;
@@ -98,7 +106,7 @@ static void ioctls_that_are_no_two_alike(void)
 	call(&p, "cuInit", t - 20, t - 10);
 	for (uint64_t i = 0; fine && i < n; i++) {
 		leave(&p, GT_ID_IOCTL, t + (int64_t)i * 10, t + (int64_t)i * 10 + 5, 0,
-		      (uint64_t[]){ (uint64_t)GT_DEV_CTL << 32, i, 0, 0 }, 4);
+			(uint64_t[]){ (uint64_t)GT_DEV_CTL << 32, i, 0, 0 }, 4);
 		if (i % 10000 == 0)
 			fine = gt_recorder_pass(r, &err) >= 0;
 	}
@@ -115,7 +123,8 @@ static void ioctls_that_are_no_two_alike(void)
 
 static uint64_t random_word(uint64_t *s)
 {
-	static const uint64_t odd[] = { 0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, UINT32_MAX, 1ull << 61, 1ull << 62, 307ull << 32 | 1 };
+	static const uint64_t odd[] = { 0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN,
+		UINT32_MAX, 1ull << 61, 1ull << 62, 307ull << 32 | 1 };
 
 	*s = *s * 6364136223846793005ull + 1442695040888963407ull;
 	return *s >> 60 < 12 ? odd[(*s >> 33) % (sizeof(odd) / sizeof(*odd))] : *s >> 20;
@@ -145,12 +154,15 @@ static void events_that_lie(void)
 			v[1] = gt_ring_hash("known", 5);
 		id = (random_word(&seed) ^ i) % GT_EVENTS;
 		now = past(random_word(&seed) % 1000);
-		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;	/* of these a wild time is damage */
-		if (id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED)	/* and so is a wild number of losses */
+		/* of these a wild time is damage */
+		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;
+		/* and so is a wild number of losses */
+		if (id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED)
 			v[0] %= 1000;
 		event(&p[i % 3], (unsigned)id,
-		      in_ticks ? (uint64_t)now - v[9] % GT_SECOND : random_word(&seed) | 1,
-		      in_ticks ? (uint64_t)now - v[10] % GT_SECOND : random_word(&seed), v, i % 7 ? 9 : i % 256);
+			in_ticks ? (uint64_t)now - v[9] % GT_SECOND : random_word(&seed) | 1,
+			in_ticks ? (uint64_t)now - v[10] % GT_SECOND : random_word(&seed), v,
+			i % 7 ? 9 : i % 256);
 		if (i % 500 == 0)
 			CHECK(gt_recorder_pass(r, &err) >= 0);
 	}
@@ -161,4 +173,4 @@ static void events_that_lie(void)
 }
 
 T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(ioctls_that_are_no_two_alike),
-       T(events_that_lie))
+	T(events_that_lie))

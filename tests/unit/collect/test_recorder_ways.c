@@ -1,5 +1,5 @@
-/* The recorder against a great many calls, which go other ways than a few: straight into the block, while the rings are full, with
- * newcomers in between. */
+/* The recorder against a great many calls, which go other ways than a few: straight into the block,
+ * while the rings are full, with newcomers in between. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder.h"
 #include "tests/unit/collect/rings.h"
@@ -11,7 +11,9 @@ static unsigned expected(unsigned i, int64_t t, struct gt_row *row, uint64_t *wo
 {
 	bool early = i % 7 == 6 && i % 5 != 2;
 
-	row[0] = (struct gt_row){ .start = t + i * 40 + (early ? 0 : 5), .end = t + i * 40 + 40 - (i % 7 == 5 ? 0 : 3), .ret = i % 1000 == 999 ? (int)i : 0 };
+	row[0] = (struct gt_row){ .start = t + i * 40 + (early ? 0 : 5),
+		.end = t + i * 40 + 40 - (i % 7 == 5 ? 0 : 3),
+		.ret = i % 1000 == 999 ? (int)i : 0 };
 	row[1] = (struct gt_row){ .start = t + i * 40 + 10, .end = t + i * 40 + 20, .depth = 1 };
 	for (unsigned k = 0; k < 8; k++)
 		words[k] = i + k;
@@ -20,7 +22,11 @@ static unsigned expected(unsigned i, int64_t t, struct gt_row *row, uint64_t *wo
 
 static const char *name_of(unsigned i, unsigned depth)
 {
-	return depth ? "cuEventQuery" : i % 5 == 1 ? "cuMemAlloc_v2" : i % 5 == 2 ? "cuStreamSynchronize" : i / 300 % 2 ? "cuCtxGetCurrent" : "cuCtxSetCurrent";
+	return depth          ? "cuEventQuery"
+		: i % 5 == 1  ? "cuMemAlloc_v2"
+		: i % 5 == 2  ? "cuStreamSynchronize"
+		: i / 300 % 2 ? "cuCtxGetCurrent"
+			      : "cuCtxSetCurrent";
 }
 
 static void put_expected(struct pen *p, unsigned i, int64_t t)
@@ -34,12 +40,13 @@ static void put_expected(struct pen *p, unsigned i, int64_t t)
 		bool early = i % 7 == 6 && i % 5 != 2;
 
 		p->depth = row[n].depth + 1;
-		leave(p, id, row[n].start - 3 * early, row[n].end, row[n].ret, words, key_fields(id));
+		leave(p, id, row[n].start - 3 * early, row[n].end, row[n].ret, words,
+			key_fields(id));
 	}
 }
 
-/* Functions with and without arguments, nested ones, return codes, chunk after chunk and block after block, after the last
- * epoch and before this pass: the way that nearly all calls go. */
+/* Functions with and without arguments, nested ones, return codes, chunk after chunk and block
+ * after block, after the last epoch and before this pass: the way that nearly all calls go. */
 static void a_great_many_calls_come_back_as_they_were(void)
 {
 	enum { N = 40000 };
@@ -59,7 +66,8 @@ static void a_great_many_calls_come_back_as_they_were(void)
 	for (unsigned i = 0; i < N; i++) {
 		put_expected(&p, i, t);
 		if (i % 15000 == 14999) {
-			wait_until(t + i * 40 + 20);		/* the last one waits for the next pass */
+			/* the last one waits for the next pass */
+			wait_until(t + i * 40 + 20);
 			CHECK(gt_recorder_pass(r, &err) > 0);
 		}
 	}
@@ -69,9 +77,12 @@ static void a_great_many_calls_come_back_as_they_were(void)
 	it = gt_iter_open(reader, &all, &err);
 	for (unsigned i = 0; i < N && !wrong; i++)
 		for (unsigned k = 0, n = expected(i, t, row, words); k < n; k++) {
-			wrong += gt_iter_next(it, &ev, &err) != 1 || ev.kind != GT_CALL || ev.row.start != row[k].start || ev.row.end != row[k].end ||
-				 ev.row.depth != k || ev.row.ret != row[k].ret || strcmp(gt_type_name(ev.seg, ev.row.type), name_of(i, k)) ||
-				 ev.row.nargs != key_fields(gt_api_find(name_of(i, k))) || memcmp(ev.args, words, ev.row.nargs * 8);
+			wrong += gt_iter_next(it, &ev, &err) != 1 || ev.kind != GT_CALL ||
+				ev.row.start != row[k].start || ev.row.end != row[k].end ||
+				ev.row.depth != k || ev.row.ret != row[k].ret ||
+				strcmp(gt_type_name(ev.seg, ev.row.type), name_of(i, k)) ||
+				ev.row.nargs != key_fields(gt_api_find(name_of(i, k))) ||
+				memcmp(ev.args, words, ev.row.nargs * 8);
 			if (wrong == 1)
 				fprintf(stderr, "row %u, depth %u\n", i, k);
 		}
@@ -95,7 +106,8 @@ static void an_end_yet_to_come_waits(void)
 	call(&p, "cuCtxGetCurrent", t + 200, later);
 	wait_until(t + 300);
 	CHECK(gt_recorder_pass(r, &err) > 0);
-	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 10 || gt_clock_monotonic() > later);	/* or the machine was suspended */
+	/* or the machine was suspended */
+	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 10 || gt_clock_monotonic() > later);
 	wait_until(later);
 	CHECK(gt_recorder_pass(r, &err) >= 0 && gt_writer_stats(w)->rows[GT_CALL] == 11);
 	reader = end();
@@ -114,7 +126,8 @@ static void take_bytes_of_calls(unsigned n, unsigned at_once, uint64_t *bytes)
 	p = new_thread(0, 0);
 	t = gt_clock_monotonic() + 1000;
 	for (unsigned i = 0; i < n; i++) {
-		leave(&p, gt_api_find("cuCtxGetCurrent"), t + i * 20, t + i * 20 + 10 + i * i % 7, 0, NULL, 0);
+		leave(&p, gt_api_find("cuCtxGetCurrent"), t + i * 20, t + i * 20 + 10 + i * i % 7,
+			0, NULL, 0);
 		if (i % at_once == at_once - 1) {
 			wait_until(t + i * 20 + 20);
 			CHECK(gt_recorder_pass(r, &err) > 0);
@@ -150,7 +163,7 @@ static void new_threads_are_seen_at_once_or_at_the_end(void)
 	call(&p, "cuInit", t, t + 10);
 	CHECK(gt_recorder_pass(r, &err) > 0);
 	p = new_thread(100, 0);
-	rings.bits[GT_BITS_NEW_THREADS][1] = 0;	/* it was stopped before it set its bit */
+	rings.bits[GT_BITS_NEW_THREADS][1] = 0; /* it was stopped before it set its bit */
 	call(&p, "cuInit", t, t + 10);
 	CHECK_EQ(gt_recorder_pass(r, &err), 0);
 	reader = end();
@@ -213,8 +226,9 @@ static unsigned rnd(unsigned n)
  * calls were left by a jump and have no record. */
 static void put_some_call(struct pen *p, unsigned depth, int64_t *at)
 {
-	static const char *const names[] = { "cuCtxGetCurrent", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuMemAlloc_v2", "cuStreamSynchronize",
-					     "cuMemcpyHtoD_v2", "cuDriverGetVersion", "cuModuleLoad" };
+	static const char *const names[] = { "cuCtxGetCurrent", "cuCtxGetCurrent",
+		"cuCtxSetCurrent", "cuMemAlloc_v2", "cuStreamSynchronize", "cuMemcpyHtoD_v2",
+		"cuDriverGetVersion", "cuModuleLoad" };
 	unsigned id = gt_api_find(names[rnd(8)]), same = rnd(10) ? 1 : 50;
 	uint64_t words[GT_FIELDS_MAX];
 	int64_t start = *at + (rnd(4) ? 0 : (int)rnd(7) - 3);
@@ -227,7 +241,8 @@ static void put_some_call(struct pen *p, unsigned depth, int64_t *at)
 	*at += 5 + (rnd(50) ? 0 : rnd(100000));
 	for (unsigned left = !rnd(20); !left && same--; start = *at, *at += 10) {
 		p->depth = depth + 1;
-		leave(p, id, start, *at + (rnd(4) ? 0 : (int)rnd(7) - 3), rnd(30) ? 0 : (int)rnd(900), words, key_fields(id));
+		leave(p, id, start, *at + (rnd(4) ? 0 : (int)rnd(7) - 3),
+			rnd(30) ? 0 : (int)rnd(900), words, key_fields(id));
 	}
 	p->depth = depth;
 	*at += rnd(10);
@@ -262,8 +277,10 @@ static uint64_t sum_of_some_calls(bool recent, uint64_t with, uint64_t *sum)
 	if (n || !reader)
 		return 0;
 	it = gt_iter_open(reader, &all, &err);
-	for (int64_t last = INT64_MIN; it && gt_iter_next(it, &ev, &err) > 0 && ev.row.start >= last; n++) {
-		uint64_t v[] = { (uint64_t)(ev.row.start - t), (uint64_t)(ev.row.end - t), (uint32_t)ev.row.ret, ev.row.depth, ev.row.type };
+	for (int64_t last = INT64_MIN;
+		it && gt_iter_next(it, &ev, &err) > 0 && ev.row.start >= last; n++) {
+		uint64_t v[] = { (uint64_t)(ev.row.start - t), (uint64_t)(ev.row.end - t),
+			(uint32_t)ev.row.ret, ev.row.depth, ev.row.type };
 
 		for (size_t i = 0; i < sizeof(v) / 8; i++)
 			*sum = (*sum ^ v[i]) * 0x9e3779b97f4a7c15ull;
@@ -281,11 +298,13 @@ static uint64_t sum_of_some_calls(bool recent, uint64_t with, uint64_t *sum)
 static void both_ways_say_the_same(void)
 {
 	for (uint64_t with = 1; with <= 5; with++) {
-		uint64_t early, late, a = sum_of_some_calls(false, with, &early), b = sum_of_some_calls(true, with, &late);
+		uint64_t early, late, a = sum_of_some_calls(false, with, &early),
+				      b = sum_of_some_calls(true, with, &late);
 
 		CHECK(a > 5000 && a == b && early == late);
 	}
 }
 
-T_MAIN(T(a_great_many_calls_come_back_as_they_were), T(full_rings_are_packed_in_haste), T(an_end_yet_to_come_waits),
-       T(new_threads_are_seen_at_once_or_at_the_end), T(calls_of_a_call_that_was_left_stretch_no_other), T(both_ways_say_the_same))
+T_MAIN(T(a_great_many_calls_come_back_as_they_were), T(full_rings_are_packed_in_haste),
+	T(an_end_yet_to_come_waits), T(new_threads_are_seen_at_once_or_at_the_end),
+	T(calls_of_a_call_that_was_left_stretch_no_other), T(both_ways_say_the_same))

@@ -11,7 +11,8 @@ static void the_first_error_wins(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(gt_err_at(&err, 12, -EBADMSG, "block %d", 3) == -EBADMSG && gt_err_set(&err, -EIO, "later") == -EIO);
+	CHECK(gt_err_at(&err, 12, -EBADMSG, "block %d", 3) == -EBADMSG &&
+		gt_err_set(&err, -EIO, "later") == -EIO);
 	CHECK(err.code == -EBADMSG && err.offset == 12 && !strcmp(err.text, "block 3"));
 	CHECK_EQ(gt_err_set(NULL, -EIO, "nobody listens"), -EIO);
 }
@@ -65,8 +66,11 @@ static void printing_is_one_safe_line(void)
  * not UTF-8; at every border between two pieces. */
 static void printable_is_harmless(void)
 {
-	static const char text[] = "a\x1b[2J\r\n\t\x7f\xc2\x9b\xe2\x80\xae\xff\xe2\x82 \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
-	static const char want[] = "  a?[2J??????""??""? \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
+	static const char text[] =
+		"a\x1b[2J\r\n\t\x7f\xc2\x9b\xe2\x80\xae\xff\xe2\x82 \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
+	static const char want[] = "  a?[2J??????"
+				   "??"
+				   "? \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
 	char *all = gt_printable(text, 2), *written = NULL, pieces[sizeof(text)];
 	size_t size;
 	FILE *f = open_memstream(&written, &size);
@@ -85,7 +89,8 @@ static void printable_is_harmless(void)
 	gt_message(f, "tool", "%s: %d", text, 5);
 	fclose(f);
 	CHECK(!strncmp(written, want + 2, strlen(want + 2)));
-	CHECK(!strncmp(written + strlen(want + 2), "tool: a?", 8) && !strcmp(written + size - 4, ": 5\n"));
+	CHECK(!strncmp(written + strlen(want + 2), "tool: a?", 8) &&
+		!strcmp(written + size - 4, ": 5\n"));
 	free(all);
 	free(written);
 }
@@ -99,7 +104,8 @@ static void buffers_grow(void)
 	gt_buf_add(&b, NULL, 0);
 	gt_buf_str(&b, "end");
 	gt_buf_printf(&b, "%05d", 42);
-	CHECK(!b.failed && b.len == 5008 && b.data[4999] == (uint8_t)4999 && !memcmp(b.data + 5000, "end00042", 8));
+	CHECK(!b.failed && b.len == 5008 && b.data[4999] == (uint8_t)4999 &&
+		!memcmp(b.data + 5000, "end00042", 8));
 	gt_buf_clear(&b);
 	CHECK(!b.len && b.cap);
 	gt_buf_release(&b);
@@ -171,5 +177,5 @@ static void hashes_read_every_byte(void)
 }
 
 T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line),
-       T(printable_is_harmless), T(buffers_grow),
-       T(buffers_refuse_the_absurd), T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte))
+	T(printable_is_harmless), T(buffers_grow), T(buffers_refuse_the_absurd),
+	T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte))

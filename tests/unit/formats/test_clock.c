@@ -1,18 +1,23 @@
-/* Ticks to ns: one rising function, exact at the anchors, whatever happened to the list of pieces. */
+/* Ticks to ns: one rising function, exact at the anchors, whatever happened to the list of pieces.
+ */
 #include "formats/trace/clock.h"
 #include "tests/unit/t.h"
 
 static struct gt_clock c;
 
-/* A counter of 3 GHz that drifts against the clock: anchors every ms, the clock a little faster or slower in each. */
+/* A counter of 3 GHz that drifts against the clock: anchors every ms, the clock a little faster or
+ * slower in each. */
 static struct gt_anchor at(int i)
 {
-	return (struct gt_anchor){ .ticks = 1000000ull + (uint64_t)i * 3000000, .monotonic = 5000000000ll + i * 1000000ll + i % 7 * 13, .error = 40 };
+	return (struct gt_anchor){ .ticks = 1000000ull + (uint64_t)i * 3000000,
+		.monotonic = 5000000000ll + i * 1000000ll + i % 7 * 13,
+		.error = 40 };
 }
 
 static void fresh(void)
 {
-	gt_clock_init(&c, false);	/* by hand: two pieces of our own instead of the machine's */
+	/* by hand: two pieces of our own instead of the machine's */
+	gt_clock_init(&c, false);
 	c.ticks = true;
 	c.knot[0] = (struct gt_knot){ .ticks = at(0).ticks, .ns = at(0).monotonic };
 	c.n = 1;
@@ -44,7 +49,7 @@ static void clock_is_exact_at_anchors(void)
 static void clock_rises(void)
 {
 	CHECK(rises(at(0).ticks, at(99).ticks, 997));
-	for (int i = 1; i < 99; i++)	/* across each joint, tick by tick */
+	for (int i = 1; i < 99; i++) /* across each joint, tick by tick */
 		CHECK(rises(at(i).ticks - 50, at(i).ticks + 50, 1));
 }
 
@@ -53,7 +58,7 @@ static void clock_gives_equal_ns_for_equal_ticks(void)
 	for (int i = 1; i < 99; i++) {
 		int64_t ns = gt_clock_ns(&c, at(i).ticks);
 
-		gt_clock_ns(&c, at(0).ticks);	/* comes from another piece */
+		gt_clock_ns(&c, at(0).ticks); /* comes from another piece */
 		CHECK(gt_clock_ns(&c, at(i).ticks) == ns);
 		gt_clock_ns(&c, at(98).ticks);
 		CHECK(gt_clock_ns(&c, at(i).ticks) == ns);
@@ -68,7 +73,8 @@ static void clock_forgets_the_past_only(void)
 	CHECK_EQ(c.n, 50);
 	CHECK(gt_clock_ns(&c, at(60).ticks + 1234) == ns);
 	CHECK(gt_clock_ns(&c, at(50).ticks) == at(50).monotonic);
-	CHECK(rises(at(10).ticks, at(99).ticks, 1009));		/* the first piece serves earlier times, too */
+	/* the first piece serves earlier times, too */
+	CHECK(rises(at(10).ticks, at(99).ticks, 1009));
 }
 
 static void clock_thins_out_and_still_rises(void)
@@ -78,7 +84,8 @@ static void clock_thins_out_and_still_rises(void)
 		gt_clock_add(&c, at(i));
 	CHECK(c.n <= GT_CLOCK_KNOTS);
 	CHECK(rises(at(0).ticks, at(3 * GT_CLOCK_KNOTS - 1).ticks, 99991));
-	CHECK(gt_clock_ns(&c, at(3 * GT_CLOCK_KNOTS - 1).ticks) == at(3 * GT_CLOCK_KNOTS - 1).monotonic);
+	CHECK(gt_clock_ns(&c, at(3 * GT_CLOCK_KNOTS - 1).ticks) ==
+		at(3 * GT_CLOCK_KNOTS - 1).monotonic);
 }
 
 static void clock_never_goes_back(void)
@@ -87,7 +94,7 @@ static void clock_never_goes_back(void)
 
 	fresh();
 	gt_clock_add(&c, at(20));
-	a = gt_clock_add(&c, a);		/* an anchor from the past */
+	a = gt_clock_add(&c, a); /* an anchor from the past */
 	CHECK(a.ticks > at(20).ticks && a.monotonic >= at(20).monotonic);
 	CHECK(rises(at(0).ticks, at(30).ticks, 1013));
 }
@@ -123,6 +130,7 @@ static void clock_of_this_machine(void)
 	CHECK(a.realtime > 0 && c.max_error >= a.error);
 }
 
-T_MAIN(T(clock_is_exact_at_anchors), T(clock_rises), T(clock_gives_equal_ns_for_equal_ticks), T(clock_forgets_the_past_only),
-       T(clock_thins_out_and_still_rises), T(clock_never_goes_back), T(clock_survives_absurd_ticks),
-       T(clock_without_counter_is_identity), T(clock_of_this_machine))
+T_MAIN(T(clock_is_exact_at_anchors), T(clock_rises), T(clock_gives_equal_ns_for_equal_ticks),
+	T(clock_forgets_the_past_only), T(clock_thins_out_and_still_rises),
+	T(clock_never_goes_back), T(clock_survives_absurd_ticks),
+	T(clock_without_counter_is_identity), T(clock_of_this_machine))

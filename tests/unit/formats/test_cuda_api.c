@@ -17,10 +17,14 @@ static void every_row_parses(void)
 			p += *p == ' ';
 		}
 		CHECK(n >= params && n <= GT_FIELDS_MAX);
-		CHECK(api->since >= 2000 && api->since <= 13000 && api->category < GT_CATEGORY_COUNT && api->op < GT_OP_COUNT);
+		CHECK(api->since >= 2000 && api->since <= 13000 &&
+			api->category < GT_CATEGORY_COUNT && api->op < GT_OP_COUNT);
 		for (unsigned i = 0; i < n; i++) {
-			CHECK(f[i].name[0] && f[i].param < params && f[i].role < GT_ROLES && f[i].kind < GT_FIELD_KINDS);
-			CHECK(strspn(f[i].name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(f[i].name));
+			CHECK(f[i].name[0] && f[i].param < params && f[i].role < GT_ROLES &&
+				f[i].kind < GT_FIELD_KINDS);
+			CHECK(strspn(f[i].name,
+				      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+				strlen(f[i].name));
 		}
 	}
 }
@@ -36,13 +40,18 @@ static void each_name_is_found_once(void)
 
 static void runtime_names(void)
 {
-	CHECK(!strcmp(gt_cuda_runtime_name(211), "cudaLaunchKernel") && !strcmp(gt_cuda_runtime_name(41), "cudaMemcpyAsync"));
-	CHECK(!strcmp(gt_cuda_runtime_name(214), "cudaLaunchKernel_ptsz") && !strcmp(gt_cuda_runtime_name(522), "cudaDeviceGetP2PAtomicCapabilities"));
-	CHECK(!gt_cuda_runtime_name(0) && !gt_cuda_runtime_name(523) && !gt_cuda_runtime_name(UINT32_MAX));
+	CHECK(!strcmp(gt_cuda_runtime_name(211), "cudaLaunchKernel") &&
+		!strcmp(gt_cuda_runtime_name(41), "cudaMemcpyAsync"));
+	CHECK(!strcmp(gt_cuda_runtime_name(214), "cudaLaunchKernel_ptsz") &&
+		!strcmp(gt_cuda_runtime_name(522), "cudaDeviceGetP2PAtomicCapabilities"));
+	CHECK(!gt_cuda_runtime_name(0) && !gt_cuda_runtime_name(523) &&
+		!gt_cuda_runtime_name(UINT32_MAX));
 	for (uint32_t i = 1; i < 523; i++) {
 		const char *name = gt_cuda_runtime_name(i);
 
-		CHECK(!name || ((!strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6)) && !strstr(name, "_v1") && !strstr(name, "_v3")));
+		CHECK(!name ||
+			((!strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6)) &&
+				!strstr(name, "_v1") && !strstr(name, "_v3")));
 	}
 }
 
@@ -58,7 +67,8 @@ static unsigned role_count(const char *name, unsigned role, bool key_only)
 
 static void launches_have_their_key_arguments(void)
 {
-	static const char *const names[] = { "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchCooperativeKernel" };
+	static const char *const names[] = { "cuLaunchKernel", "cuLaunchKernel_ptsz",
+		"cuLaunchKernelEx", "cuLaunchCooperativeKernel" };
 
 	for (unsigned i = 0; i < 4; i++) {
 		CHECK_EQ(role_count(names[i], GT_R_GRID, true), 3);
@@ -67,10 +77,11 @@ static void launches_have_their_key_arguments(void)
 		CHECK_EQ(role_count(names[i], GT_R_STREAM, true), 1);
 		CHECK_EQ(role_count(names[i], GT_R_FUNC, true), 1);
 	}
-	CHECK(role_count("cuGraphLaunch", GT_R_GRAPH, true) == 1 && role_count("cuGraphLaunch", GT_R_STREAM, true) == 1);
+	CHECK(role_count("cuGraphLaunch", GT_R_GRAPH, true) == 1 &&
+		role_count("cuGraphLaunch", GT_R_STREAM, true) == 1);
 }
 
-static bool is_old(const char *name)	/* the 32-bit versions, whose structs are not followed */
+static bool is_old(const char *name) /* the 32-bit versions, whose structs are not followed */
 {
 	const struct gt_api *api = &gt_api[gt_api_find(name)];
 
@@ -84,19 +95,26 @@ static void memory_and_copies_have_bytes_and_addresses(void)
 
 		if (api->op == GT_OP_ALLOC || api->op == GT_OP_FREE) {
 			CHECK(role_count(api->name, GT_R_ADDR, true) == 1 && api->memkind);
-			CHECK(api->op == GT_OP_FREE || is_old(api->name) || role_count(api->name, GT_R_BYTES, true) == 1);
+			CHECK(api->op == GT_OP_FREE || is_old(api->name) ||
+				role_count(api->name, GT_R_BYTES, true) == 1);
 		}
-		if ((api->op == GT_OP_COPY || api->op == GT_OP_SET) && !is_old(api->name) && !strstr(api->name, "Batch")) {
+		if ((api->op == GT_OP_COPY || api->op == GT_OP_SET) && !is_old(api->name) &&
+			!strstr(api->name, "Batch")) {
 			CHECK_EQ(role_count(api->name, GT_R_BYTES, true), 1);
 			CHECK_EQ(role_count(api->name, GT_R_DST, true), 1);
-			CHECK(!strstr(api->name, "Async") || role_count(api->name, GT_R_STREAM, true) == 1);
+			CHECK(!strstr(api->name, "Async") ||
+				role_count(api->name, GT_R_STREAM, true) == 1);
 		}
 	}
 }
 
 static void spot_checks(void)
 {
-	static const struct { const char *name; uint32_t since; uint8_t category, op, memkind, direction; } rows[] = {
+	static const struct {
+		const char *name;
+		uint32_t since;
+		uint8_t category, op, memkind, direction;
+	} rows[] = {
 		{ "cuInit", 2000, GT_CAT_INIT, 0, 0, 0 },
 		{ "cuMemAlloc_v2", 3020, GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE, 0 },
 		{ "cuMemAllocAsync_ptsz", 11020, GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_POOL, 0 },
@@ -107,7 +125,8 @@ static void spot_checks(void)
 		{ "cuLaunchKernelEx_ptsz", 11060, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
 		{ "cuStreamSynchronize", 2000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
 		{ "cuThreadExchangeStreamCaptureMode", 10010, GT_CAT_QUERY, 0, 0, 0 },
-		{ "cuMemImportFromShareableHandle", 10020, GT_CAT_MEMORY, GT_OP_IMPORT, GT_MEM_PHYSICAL, 0 },
+		{ "cuMemImportFromShareableHandle", 10020, GT_CAT_MEMORY, GT_OP_IMPORT,
+			GT_MEM_PHYSICAL, 0 },
 		{ "cuCtxGetDevice_v2", 13000, GT_CAT_QUERY, 0, 0, 0 },
 		{ "cuDevicePrimaryCtxGetState", 7000, GT_CAT_QUERY, 0, 0, 0 },
 		{ "cuGetProcAddress_v2", 12000, GT_CAT_QUERY, 0, 0, 0 },
@@ -119,22 +138,30 @@ static void spot_checks(void)
 		uint32_t id = gt_api_find(rows[i].name);
 
 		CHECK(id != GT_NONE);
-		CHECK(gt_api[id].since == rows[i].since && gt_api[id].category == rows[i].category && gt_api[id].op == rows[i].op);
-		CHECK(gt_api[id].memkind == rows[i].memkind && gt_api[id].direction == rows[i].direction);
+		CHECK(gt_api[id].since == rows[i].since &&
+			gt_api[id].category == rows[i].category && gt_api[id].op == rows[i].op);
+		CHECK(gt_api[id].memkind == rows[i].memkind &&
+			gt_api[id].direction == rows[i].direction);
 	}
 }
 
 static void some_calls_about_contexts_change_none(void)
 {
-	CHECK(gt_api_changes_context("cuCtxCreate_v4") && gt_api_changes_context("cuCtxSetCurrent") && gt_api_changes_context("cuDevicePrimaryCtxReset_v2"));
-	CHECK(gt_api_changes_context("cudaSetDevice") && gt_api_changes_context("nv_ctx_new"));		/* not in the table */
-	CHECK(!gt_api_changes_context("cuThreadExchangeStreamCaptureMode") && !gt_api_changes_context("cuCtxSetLimit"));
-	CHECK(!gt_api_changes_context("cuCtxRecordEvent") && !gt_api_changes_context("cuDevicePrimaryCtxSetFlags_v2"));
+	CHECK(gt_api_changes_context("cuCtxCreate_v4") &&
+		gt_api_changes_context("cuCtxSetCurrent") &&
+		gt_api_changes_context("cuDevicePrimaryCtxReset_v2"));
+	/* not in the table */
+	CHECK(gt_api_changes_context("cudaSetDevice") && gt_api_changes_context("nv_ctx_new"));
+	CHECK(!gt_api_changes_context("cuThreadExchangeStreamCaptureMode") &&
+		!gt_api_changes_context("cuCtxSetLimit"));
+	CHECK(!gt_api_changes_context("cuCtxRecordEvent") &&
+		!gt_api_changes_context("cuDevicePrimaryCtxSetFlags_v2"));
 }
 
 static void getters_have_no_key_arguments(void)
 {
-	CHECK(!role_count("cuCtxGetDevice_v2", GT_R_DEVICE, true) && role_count("cuCtxGetDevice_v2", GT_R_DEVICE, false) == 1);
+	CHECK(!role_count("cuCtxGetDevice_v2", GT_R_DEVICE, true) &&
+		role_count("cuCtxGetDevice_v2", GT_R_DEVICE, false) == 1);
 	CHECK(!role_count("cuDevicePrimaryCtxGetState", GT_R_DEVICE, true));
 	CHECK(!role_count("cuCtxGetCurrent", GT_R_CONTEXT, true));
 }
@@ -145,7 +172,8 @@ static void guesses(void)
 
 	CHECK(a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE && !strcmp(a.name, "cuMemAlloc"));
 	a = gt_api_guess("cudaMalloc");
-	CHECK(a.category == GT_CAT_MEMORY && a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE && !strcmp(a.name, "cudaMalloc"));
+	CHECK(a.category == GT_CAT_MEMORY && a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE &&
+		!strcmp(a.name, "cudaMalloc"));
 	a = gt_api_guess("cudaFreeHost");
 	CHECK(a.op == GT_OP_FREE && a.memkind == GT_MEM_HOST);
 	CHECK_EQ(gt_api_guess("cuLaunchKernel").op, GT_OP_LAUNCH);
@@ -163,7 +191,10 @@ static void guesses(void)
 /* HIP has the names of both CUDA APIs, and some of its own. */
 static void hip_names(void)
 {
-	static const struct { const char *name; uint8_t category, op, memkind, direction; } rows[] = {
+	static const struct {
+		const char *name;
+		uint8_t category, op, memkind, direction;
+	} rows[] = {
 		{ "hipFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_DEVICE, 0 },
 		{ "hipFreeAsync", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_POOL, 0 },
 		{ "hipHostFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST, 0 },
@@ -200,18 +231,25 @@ static void hip_names(void)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gt_api a = gt_api_guess(rows[i].name);
 
-		CHECK(a.category == rows[i].category && a.op == rows[i].op && a.memkind == rows[i].memkind);
+		CHECK(a.category == rows[i].category && a.op == rows[i].op &&
+			a.memkind == rows[i].memkind);
 		CHECK(a.direction == rows[i].direction && !strcmp(a.params, ""));
 	}
 	CHECK_EQ(gt_api_guess("cudaGraphAddMemcpyNode1D").op, GT_OP_NONE);
 	CHECK_EQ(gt_api_guess("cudaGraphMemcpyNodeSetParamsToSymbol").category, GT_CAT_GRAPH);
-	CHECK(gt_api_is("hipStreamSynchronize", "cuStreamSynchronize") && gt_api_is("hipSetDevice", "cudaSetDevice"));
-	CHECK(gt_api_is("hipStreamSynchronize_spt", "cudaStreamSynchronize") && !gt_api_is("hipStreamSync", "cuStreamSynchronize"));
-	CHECK(!gt_api_is("hipStreamSynchronize", "cudaEventSynchronize") && !gt_api_is("cudaFree", "cuFree"));
-	CHECK(gt_api_is_cuda("cudaFree") && gt_api_is_cuda("cuInit") && gt_api_is_cuda("hipFree") && gt_api_is_cuda("__hipPopCallConfiguration"));
-	CHECK(!gt_api_is_cuda("custom") && !gt_api_is_cuda("hipster") && !gt_api_is_cuda("hip") && !gt_api_is_cuda("aten::hipify"));
+	CHECK(gt_api_is("hipStreamSynchronize", "cuStreamSynchronize") &&
+		gt_api_is("hipSetDevice", "cudaSetDevice"));
+	CHECK(gt_api_is("hipStreamSynchronize_spt", "cudaStreamSynchronize") &&
+		!gt_api_is("hipStreamSync", "cuStreamSynchronize"));
+	CHECK(!gt_api_is("hipStreamSynchronize", "cudaEventSynchronize") &&
+		!gt_api_is("cudaFree", "cuFree"));
+	CHECK(gt_api_is_cuda("cudaFree") && gt_api_is_cuda("cuInit") && gt_api_is_cuda("hipFree") &&
+		gt_api_is_cuda("__hipPopCallConfiguration"));
+	CHECK(!gt_api_is_cuda("custom") && !gt_api_is_cuda("hipster") && !gt_api_is_cuda("hip") &&
+		!gt_api_is_cuda("aten::hipify"));
 }
 
-T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(runtime_names), T(launches_have_their_key_arguments),
-       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(some_calls_about_contexts_change_none), T(getters_have_no_key_arguments), T(guesses),
-       T(hip_names))
+T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(runtime_names),
+	T(launches_have_their_key_arguments), T(memory_and_copies_have_bytes_and_addresses),
+	T(spot_checks), T(some_calls_about_contexts_change_none), T(getters_have_no_key_arguments),
+	T(guesses), T(hip_names))

@@ -13,23 +13,9 @@ static bool is(char *end, const char *text, const char *want)
 
 static void digits(void)
 {
-	static const uint64_t values[] = {0,
-					  1,
-					  9,
-					  10,
-					  99,
-					  100,
-					  999,
-					  1000,
-					  4294967295u,
-					  4294967296u,
-					  9999999999u,
-					  10000000000u,
-					  9999999999999999999u,
-					  10000000000000000000u,
-					  UINT64_MAX,
-					  INT64_MAX,
-					  1ull << 63};
+	static const uint64_t values[] = { 0, 1, 9, 10, 99, 100, 999, 1000, 4294967295u,
+		4294967296u, 9999999999u, 10000000000u, 9999999999999999999u, 10000000000000000000u,
+		UINT64_MAX, INT64_MAX, 1ull << 63 };
 	char got[64], want[64];
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
@@ -80,7 +66,9 @@ static void any_number(void)
 
 		for (uint64_t n = rnd() % 20; n; n--)
 			power *= 10;
-		v = i % 3 == 0 ? power - rnd() % 3 : i % 3 == 1 ? rnd() % 1000 * power + rnd() % 1000 : rnd() >> rnd() % 64;
+		v = i % 3 == 0       ? power - rnd() % 3
+			: i % 3 == 1 ? rnd() % 1000 * power + rnd() % 1000
+				     : rnd() >> rnd() % 64;
 		memset(got, '~', sizeof(got));
 		snprintf(want, sizeof(want), "%" PRIu64, v);
 		end = gt_put_u64(got, v);
@@ -122,17 +110,22 @@ static void fractions_are_as_printf_has_them(void)
 		}
 	}
 	CHECK(fine);
-	CHECK(is(gt_put_general(got, 1e300), got, "1e+300") && is(gt_put_general(got, -0.0), got, "-0"));
-	CHECK(is(gt_put_general(got, 5e-324), got, "4.94065645841247e-324") && is(gt_put_fixed(got, 5e-324, 2), got, "0.00"));
-	CHECK(is(gt_put_fixed(got, -0.0, 1), got, "-0.0") && is(gt_put_fixed(got, 0.125, 2), got, "0.12"));
+	CHECK(is(gt_put_general(got, 1e300), got, "1e+300") &&
+		is(gt_put_general(got, -0.0), got, "-0"));
+	CHECK(is(gt_put_general(got, 5e-324), got, "4.94065645841247e-324") &&
+		is(gt_put_fixed(got, 5e-324, 2), got, "0.00"));
+	CHECK(is(gt_put_fixed(got, -0.0, 1), got, "-0.0") &&
+		is(gt_put_fixed(got, 0.125, 2), got, "0.12"));
 }
 
 static void hundredths(void)
 {
 	char got[64];
 
-	CHECK(is(gt_put_hundredths(got, 0), got, "0.00") && is(gt_put_hundredths(got, -5), got, "-0.05"));
-	CHECK(is(gt_put_hundredths(got, 123456), got, "1234.56") && is(gt_put_hundredths(got, -250), got, "-2.50"));
+	CHECK(is(gt_put_hundredths(got, 0), got, "0.00") &&
+		is(gt_put_hundredths(got, -5), got, "-0.05"));
+	CHECK(is(gt_put_hundredths(got, 123456), got, "1234.56") &&
+		is(gt_put_hundredths(got, -250), got, "-2.50"));
 	CHECK(is(gt_put_hundredths(got, INT64_MIN), got, "-92233720368547758.08"));
 }
 

@@ -1,5 +1,5 @@
-/* A file of version 1, made once: every later reader must read the same out of it. GOLDEN_WRITE=FILE makes one (for a new
- * version of the format, never to replace an old one). */
+/* A file of version 1, made once: every later reader must read the same out of it.
+ * GOLDEN_WRITE=FILE makes one (for a new version of the format, never to replace an old one). */
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
@@ -14,21 +14,30 @@ static int make(const char *path)
 		int64_t at = 1000 + i * 1000000ll;
 		uint32_t th = t.thread[i % 3];
 
-		if (tiny_call(&t, th, t.ioctl, at + 10, at + 20, 1, i % 50 ? 0 : 31, i % 50 ? 0 : 31, 0) ||
-		    tiny_call(&t, th, i % 4 ? t.launch : t.alloc, at, at + 500 + i % 17, 0, i % 100 ? 0 : 2, i % 4 ? 7 : 1u << i % 20, i % 4 ? t.source : 4096u * (unsigned)i) ||
-		    (i % 5 == 0 && tiny_row(&t, GT_GPU, t.stream, t.kernel, at + 300, at + 2000000, 0, 0, 0, 0)) ||
-		    (gt_writer_due(t.w, at) && gt_writer_epoch(t.w, at + 600, &t.err)))
+		if (tiny_call(&t, th, t.ioctl, at + 10, at + 20, 1, i % 50 ? 0 : 31,
+			    i % 50 ? 0 : 31, 0) ||
+			tiny_call(&t, th, i % 4 ? t.launch : t.alloc, at, at + 500 + i % 17, 0,
+				i % 100 ? 0 : 2, i % 4 ? 7 : 1u << i % 20,
+				i % 4 ? t.source : 4096u * (unsigned)i) ||
+			(i % 5 == 0 &&
+				tiny_row(&t, GT_GPU, t.stream, t.kernel, at + 300, at + 2000000, 0,
+					0, 0, 0)) ||
+			(gt_writer_due(t.w, at) && gt_writer_epoch(t.w, at + 600, &t.err)))
 			return -1;
 	}
 	begun.type = t.get;
 	if (gt_writer_lost(t.w, GT_SCOPE_PROCESS, t.process, 5000, 6000, 12, &t.err) ||
-	    gt_writer_anchor(t.w, &(struct gt_anchor){ 1000, 1700000000000000000ll, 2600, 40 }, &t.err) ||
-	    gt_writer_open_call(t.w, t.thread[3], &begun, NULL, &t.err) || gt_writer_epoch(t.w, 3000002000ll, &t.err))
+		gt_writer_anchor(t.w, &(struct gt_anchor){ 1000, 1700000000000000000ll, 2600, 40 },
+			&t.err) ||
+		gt_writer_open_call(t.w, t.thread[3], &begun, NULL, &t.err) ||
+		gt_writer_epoch(t.w, 3000002000ll, &t.err))
 		return -1;
 	return gt_writer_close(t.w, &t.err);
 }
 
-struct sums { uint64_t rows[GT_KINDS], time, args, failed, nested; };
+struct sums {
+	uint64_t rows[GT_KINDS], time, args, failed, nested;
+};
 
 static int add(void *arg, unsigned worker, const struct gt_cols *c)
 {
@@ -63,10 +72,13 @@ static void version_1_reads_as_ever(void)
 	snprintf(path, sizeof(path), "%s/tests/golden/v1.zst", getenv("SRC") ? getenv("SRC") : ".");
 	CHECK((r = gt_reader_open(path, &err)));
 	seg = gt_reader_segment(r, 0);
-	CHECK(seg->closed && seg->simulated && !strcmp(seg->host, "host") && seg->ntracks == 6 && seg->nanchors == 1 && seg->anchors[0].ticks == 2600);
-	CHECK(!strcmp(gt_type_name(seg, 1), "cuLaunchKernel") && seg->types[1].op == GT_OP_LAUNCH && seg->types[2].nfields == 2);
+	CHECK(seg->closed && seg->simulated && !strcmp(seg->host, "host") && seg->ntracks == 6 &&
+		seg->nanchors == 1 && seg->anchors[0].ticks == 2600);
+	CHECK(!strcmp(gt_type_name(seg, 1), "cuLaunchKernel") && seg->types[1].op == GT_OP_LAUNCH &&
+		seg->types[2].nfields == 2);
 	CHECK(!gt_scan(r, &all, GT_ANY_ORDER, 1, add, &s, &err));
-	CHECK(s.rows[GT_CALL] == 6000 && s.rows[GT_GPU] == 600 && s.rows[GT_OPEN] == 1 && s.rows[GT_LOST] == 1 && s.nested == 3000 && s.failed == 90);
+	CHECK(s.rows[GT_CALL] == 6000 && s.rows[GT_GPU] == 600 && s.rows[GT_OPEN] == 1 &&
+		s.rows[GT_LOST] == 1 && s.nested == 3000 && s.failed == 90);
 	CHECK(s.time == 4192376964ull && s.args == 4612359373ull);
 	gt_reader_close(r);
 }

@@ -41,10 +41,16 @@ static size_t pack(const struct gt_buf *content, void *to, size_t room)
 }
 
 /* A block whose head says `bytes` whatever it holds. */
-static void put_block(struct gt_buf *b, unsigned kind, unsigned sub, uint32_t rows, const struct gt_buf *content, uint32_t bytes)
+static void put_block(struct gt_buf *b, unsigned kind, unsigned sub, uint32_t rows,
+	const struct gt_buf *content, uint32_t bytes)
 {
-	struct gt_wire_block h = { .magic = GT_WIRE_BLOCK_MAGIC, .size = sizeof(h), .kind = (uint8_t)kind, .sub = (uint8_t)sub, .rows = rows,
-				   .track = GT_NONE, .bytes = bytes };
+	struct gt_wire_block h = { .magic = GT_WIRE_BLOCK_MAGIC,
+		.size = sizeof(h),
+		.kind = (uint8_t)kind,
+		.sub = (uint8_t)sub,
+		.rows = rows,
+		.track = GT_NONE,
+		.bytes = bytes };
 	size_t room = ZSTD_compressBound(content->len);
 	char *packed = malloc(room);
 
@@ -56,7 +62,8 @@ static void put_block(struct gt_buf *b, unsigned kind, unsigned sub, uint32_t ro
 }
 
 /* n items of `item` behind the id of the first. */
-static void put_items(struct gt_buf *b, unsigned kind, uint32_t first, uint32_t n, const void *item, size_t len)
+static void put_items(
+	struct gt_buf *b, unsigned kind, uint32_t first, uint32_t n, const void *item, size_t len)
 {
 	struct gt_buf c = { 0 };
 
@@ -103,13 +110,16 @@ static uint64_t rows_of(struct gt_reader *r)
 
 static void other_bytes_beside_a_trace_are_told(void)
 {
-	static const struct { unsigned before, between, after; } shapes[] = { { 100, 0, 0 }, { 0, 100, 0 }, { 0, 0, 1 }, { 0, 0, 100000 }, { 7, 8, 9 } };
+	static const struct {
+		unsigned before, between, after;
+	} shapes[] = { { 100, 0, 0 }, { 0, 100, 0 }, { 0, 0, 1 }, { 0, 0, 100000 }, { 7, 8, 9 } };
 	size_t n, damaged;
 	uint8_t *good = good_file(&n);
 
 	CHECK(good);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		for (int c = 0; c < 256; c += 0x57) {		/* 0x57: the first byte of the magic number */
+		/* 0x57: the first byte of the magic number */
+		for (int c = 0; c < 256; c += 0x57) {
 			struct gt_buf b = { 0 };
 			struct gt_err err;
 			struct gt_reader *r;
@@ -125,7 +135,9 @@ static void other_bytes_beside_a_trace_are_told(void)
 			r = read_bytes(b.data, b.len, &err);
 			CHECK(r && gt_reader_segments(r) == 2 && rows_of(r) == 200);
 			gt_reader_damage(r, &damaged);
-			CHECK(damaged == (size_t)(!!shapes[i].before + !!shapes[i].between + !!shapes[i].after));
+			CHECK(damaged ==
+				(size_t)(!!shapes[i].before + !!shapes[i].between +
+					!!shapes[i].after));
 			CHECK(gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 1)->closed);
 			gt_reader_close(r);
 			gt_buf_release(&b);
@@ -145,7 +157,8 @@ static void a_later_versions_frame_is_no_damage(void)
 	gt_buf_add(&b, good, n);
 	put_skip(&b, "new\nand unknown", 15);
 	gt_buf_add(&b, good, n);
-	CHECK((r = read_bytes(b.data, b.len, &err)) && gt_reader_segments(r) == 2 && rows_of(r) == 200);
+	CHECK((r = read_bytes(b.data, b.len, &err)) && gt_reader_segments(r) == 2 &&
+		rows_of(r) == 200);
 	gt_reader_damage(r, &damaged);
 	CHECK(!damaged);
 	gt_reader_close(r);
@@ -161,8 +174,9 @@ static void a_damaged_index_is_rebuilt(void)
 	struct gt_reader *r;
 
 	CHECK(good);
-	good[n - 60] ^= 1;		/* behind it are its checksum and the footer */
-	CHECK((r = read_bytes(good, n, &err)) && gt_reader_segment(r, 0)->closed && rows_of(r) == 100);
+	good[n - 60] ^= 1; /* behind it are its checksum and the footer */
+	CHECK((r = read_bytes(good, n, &err)) && gt_reader_segment(r, 0)->closed &&
+		rows_of(r) == 100);
 	gt_reader_damage(r, &damaged);
 	CHECK_EQ(damaged, 1);
 	gt_reader_close(r);
@@ -174,14 +188,25 @@ static void a_damaged_index_is_rebuilt(void)
 static void names_that_unpack_to_much_are_refused(void)
 {
 	static uint8_t stack[4098], type[5 + 64 * 3 + 1];
-	static const struct { unsigned kind; uint32_t n; const void *item; size_t len; unsigned blocks; } bombs[] = {
-		{ GT_W_STACKS, 63, stack, 4098, 4000 }, { GT_W_STACKS, 200000, "\0", 1, 80 }, { GT_W_TYPES, 1300, type, sizeof(type), 2000 },
-		{ GT_W_TYPES, 43000, "\0\0\0\0\0\0", 6, 380 }, { GT_W_TRACKS, 37000, "\0\0\0\0\0\0\0", 7, 450 }, { GT_W_STRINGS, 260000, "\0", 1, 64 },
+	static const struct {
+		unsigned kind;
+		uint32_t n;
+		const void *item;
+		size_t len;
+		unsigned blocks;
+	} bombs[] = {
+		{ GT_W_STACKS, 63, stack, 4098, 4000 },
+		{ GT_W_STACKS, 200000, "\0", 1, 80 },
+		{ GT_W_TYPES, 1300, type, sizeof(type), 2000 },
+		{ GT_W_TYPES, 43000, "\0\0\0\0\0\0", 6, 380 },
+		{ GT_W_TRACKS, 37000, "\0\0\0\0\0\0\0", 7, 450 },
+		{ GT_W_STRINGS, 260000, "\0", 1, 64 },
 		{ GT_W_ANCHORS, 60000, "\0\0\0\0", 4, 300 },
 	};
 
-	stack[0] = 0x80, stack[1] = 0x20;		/* 4096 times string 0 */
-	type[5] = 64;					/* name 0, four words, 64 fields of string 0 */
+	stack[0] = 0x80, stack[1] = 0x20; /* 4096 times string 0 */
+	/* name 0, four words, 64 fields of string 0 */
+	type[5] = 64;
 	for (size_t i = 0; i < sizeof(bombs) / sizeof(*bombs); i++) {
 		struct gt_buf b = { 0 };
 		struct gt_err err = GT_ERR_INIT;
@@ -190,11 +215,13 @@ static void names_that_unpack_to_much_are_refused(void)
 		put_segment(&b);
 		put_items(&b, GT_W_STRINGS, 0, 1, "\1x", 2);
 		for (uint32_t k = 0; k < bombs[i].blocks; k++)
-			put_items(&b, bombs[i].kind, bombs[i].kind == GT_W_STRINGS ? k * bombs[i].n + 1 : k * bombs[i].n, bombs[i].n, bombs[i].item,
-				  bombs[i].len);
+			put_items(&b, bombs[i].kind,
+				bombs[i].kind == GT_W_STRINGS ? k * bombs[i].n + 1 : k * bombs[i].n,
+				bombs[i].n, bombs[i].item, bombs[i].len);
 		CHECK(b.len < 4 << 20);
 		r = read_bytes(b.data, b.len, &err);
-		CHECK(bombs[i].kind == GT_W_ANCHORS ? r != NULL : !r && strstr(err.text, "more names"));
+		CHECK(bombs[i].kind == GT_W_ANCHORS ? r != NULL
+						    : !r && strstr(err.text, "more names"));
 		gt_reader_close(r);
 		gt_buf_release(&b);
 		CHECK(!MEMORY_IS_TOLD || peak_mib() < 256);
@@ -266,18 +293,23 @@ static void a_content_that_is_not_what_its_head_says_is_damage(void)
 
 static void ids_that_lie_are_refused(void)
 {
-	static const struct { unsigned kind; uint32_t first, n; const char *item; size_t len; } lies[] = {
-		{ GT_W_STRINGS, 2, 1, "\1y", 2 },		/* a gap */
-		{ GT_W_STRINGS, 0, 1, "\1y", 2 },		/* the same again */
-		{ GT_W_STRINGS, 1, UINT_MAX, "\1y", 2 },	/* an absurd count */
-		{ GT_W_STRINGS, 1, 1, "\xff\xff\xff\xff\x0f", 5 },	/* an absurd length */
-		{ GT_W_TRACKS, 0, 1, "\0\1\0\0\0\0\0", 7 },	/* its own parent */
-		{ GT_W_TRACKS, 0, 1, "\0\2\0\0\0\0\0", 7 },	/* its parent comes later */
-		{ GT_W_TRACKS, 0, 1, "\0\0\x7f\0\0\0\0", 7 },	/* a name without a definition */
-		{ GT_W_TYPES, 0, 1, "\0\0\0\0\0\xff", 6 },	/* too many fields */
-		{ GT_W_STACKS, 0, 1, "\xff\xff\xff\x7f", 4 },	/* too deep */
-		{ GT_W_STACKS, 0, 1, "\1\x7f", 2 },		/* a frame without a name */
-		{ GT_W_NAMES, 0, 1, "\5\1", 2 },		/* a track without a definition */
+	static const struct {
+		unsigned kind;
+		uint32_t first, n;
+		const char *item;
+		size_t len;
+	} lies[] = {
+		{ GT_W_STRINGS, 2, 1, "\1y", 2 },                  /* a gap */
+		{ GT_W_STRINGS, 0, 1, "\1y", 2 },                  /* the same again */
+		{ GT_W_STRINGS, 1, UINT_MAX, "\1y", 2 },           /* an absurd count */
+		{ GT_W_STRINGS, 1, 1, "\xff\xff\xff\xff\x0f", 5 }, /* an absurd length */
+		{ GT_W_TRACKS, 0, 1, "\0\1\0\0\0\0\0", 7 },        /* its own parent */
+		{ GT_W_TRACKS, 0, 1, "\0\2\0\0\0\0\0", 7 },        /* its parent comes later */
+		{ GT_W_TRACKS, 0, 1, "\0\0\x7f\0\0\0\0", 7 },      /* a name without a definition */
+		{ GT_W_TYPES, 0, 1, "\0\0\0\0\0\xff", 6 },         /* too many fields */
+		{ GT_W_STACKS, 0, 1, "\xff\xff\xff\x7f", 4 },      /* too deep */
+		{ GT_W_STACKS, 0, 1, "\1\x7f", 2 },                /* a frame without a name */
+		{ GT_W_NAMES, 0, 1, "\5\1", 2 }, /* a track without a definition */
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -289,7 +321,8 @@ static void ids_that_lie_are_refused(void)
 		gt_put_varint(&c, lies[i].first);
 		gt_buf_add(&c, lies[i].item, lies[i].len);
 		put_block(&b, lies[i].kind, 0, lies[i].n, &c, (uint32_t)c.len);
-		CHECK(!read_bytes(b.data, b.len, &err) && err.code == -EBADMSG && err.offset != GT_NO_OFFSET);
+		CHECK(!read_bytes(b.data, b.len, &err) && err.code == -EBADMSG &&
+			err.offset != GT_NO_OFFSET);
 		gt_buf_release(&b);
 		gt_buf_release(&c);
 	}
@@ -307,7 +340,12 @@ static int ask_args(void *arg, unsigned worker, const struct gt_cols *c)
  * of the column gets an error. */
 static void arguments_that_lie_are_damage(void)
 {
-	static const char row[] = "\0\1\1\1\1\1\0" "\0\5" "\0\5" "\0" "\2\x7f\0";	/* base, run, type, flags; gap; dur; rets; args */
+	/* base, run, type, flags; gap; dur; rets; args */
+	static const char row[] = "\0\1\1\1\1\1\0"
+				  "\0\5"
+				  "\0\5"
+				  "\0"
+				  "\2\x7f\0";
 	struct gt_filter all = { .args = true };
 	struct gt_buf b = { 0 }, c = { 0 };
 	struct gt_err err = GT_ERR_INIT;
@@ -338,17 +376,19 @@ static void arguments_that_lie_are_damage(void)
 	gt_buf_release(&c);
 }
 
-static const struct t_case cases[] = {
-	T(arguments_that_lie_are_damage), T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
+static const struct t_case cases[] = { T(arguments_that_lie_are_damage),
+	T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage),
+	T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
 	T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
-	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused)
-};
+	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused) };
 
-/* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), by jansson's word? */
+/* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), by jansson's
+ * word? */
 static int check_json(const char *how, const char *path)
 {
 	FILE *f = fopen(path, "r");
-	size_t flags = JSON_REJECT_DUPLICATES | (strcmp(how, "jsonl") ? 0 : JSON_DISABLE_EOF_CHECK), values = 0;
+	size_t flags = JSON_REJECT_DUPLICATES | (strcmp(how, "jsonl") ? 0 : JSON_DISABLE_EOF_CHECK),
+	       values = 0;
 	json_error_t e = { .text = "cannot be opened" };
 	json_t *v;
 	int c = 0;
@@ -367,5 +407,6 @@ static int check_json(const char *how, const char *path)
 
 int main(int argc, char **argv)
 {
-	return argc == 3 ? check_json(argv[1], argv[2]) : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
+	return argc == 3 ? check_json(argv[1], argv[2])
+			 : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
 }

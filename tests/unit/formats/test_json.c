@@ -8,23 +8,90 @@
 #include "tests/unit/t.h"
 
 static const char *const corpus[] = {
-	"{}", "[]", "[[],{},[{}]]", " { \"a\" : 1 , \"b\" : [ true , false , null ] } ",
+	"{}",
+	"[]",
+	"[[],{},[{}]]",
+	" { \"a\" : 1 , \"b\" : [ true , false , null ] } ",
 	"{\"ts\":0.000003406,\"op_id\":0,\"phase\":\"E\",\"name\":\"cuInit\",\"details\":{\"status\":0}}",
 	"[0,-0,1,-1,9223372036854775807,-9223372036854775808,9223372036854775808,-9223372036854775809]",
 	"[0.0,-0.0,1e5,1E+5,1e-5,1.5e300,1e308,1e309,-1e309,1e-400,123456789.123456789,0.1e1,1.7976931348623159e308]",
-	"[01]", "[-]", "[1.]", "[.5]", "[1e]", "[1e+]", "[+1]", "[0x10]", "[--1]", "[1.5.5]", "[-01]", "[1 2]", "[1a]",
-	"[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"]", "[\"\\ud83d\"]", "[\"\\ude00\"]", "[\"\\ud83dx\"]",
-	"[\"\\ud83d\\u0041\"]", "[\"\\u0000\"]", "[\"\\u12\"]", "[\"\\u12g4\"]", "[\"\\x\"]", "[\"\\\"]", "[\"a\tb\"]", "[\"a\nb\"]",
-	"[\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"]", "[\"\xc0\x80\"]", "[\"\xe0\x80\x80\"]", "[\"\xed\xa0\x80\"]", "[\"\xf4\x90\x80\x80\"]",
-	"[\"\xff\"]", "[\"\xc3\"]", "[\"\x80\"]", "[\"\xe2\x82\"]", "[\"\xf8\x88\x80\x80\x80\"]", "\xef\xbb\xbf[]",
-	"[\"a long enough string to need several words, with a quote at its very end\"]", "[\"1234567\",\"12345678\",\"123456789\"]",
-	"{\"a\":1,\"a\":2}", "{\"\":\"\"}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "[,]", "[1,]", "[,1]", "{1:2}", "{\"a\" 1}",
-	"[true1]", "[truex]", "[tru]", "[nul]", "[False]", "[nullnull]", "{\"a\":tru}", "[}", "{]", "[[]", "[]]", "{}}", "[] []", "[1][",
-	"{\"a\\u0062\":{\"c\\n\":[{\"d\":[1,2,{\"e\":null}]}]}}", "", " ", "\"\"", "1", "nul", "x", "[\"\x7f\"]", "[1,\n2\r,\t3]", "[1\v]",
+	"[01]",
+	"[-]",
+	"[1.]",
+	"[.5]",
+	"[1e]",
+	"[1e+]",
+	"[+1]",
+	"[0x10]",
+	"[--1]",
+	"[1.5.5]",
+	"[-01]",
+	"[1 2]",
+	"[1a]",
+	"[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"]",
+	"[\"\\ud83d\"]",
+	"[\"\\ude00\"]",
+	"[\"\\ud83dx\"]",
+	"[\"\\ud83d\\u0041\"]",
+	"[\"\\u0000\"]",
+	"[\"\\u12\"]",
+	"[\"\\u12g4\"]",
+	"[\"\\x\"]",
+	"[\"\\\"]",
+	"[\"a\tb\"]",
+	"[\"a\nb\"]",
+	"[\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"]",
+	"[\"\xc0\x80\"]",
+	"[\"\xe0\x80\x80\"]",
+	"[\"\xed\xa0\x80\"]",
+	"[\"\xf4\x90\x80\x80\"]",
+	"[\"\xff\"]",
+	"[\"\xc3\"]",
+	"[\"\x80\"]",
+	"[\"\xe2\x82\"]",
+	"[\"\xf8\x88\x80\x80\x80\"]",
+	"\xef\xbb\xbf[]",
+	"[\"a long enough string to need several words, with a quote at its very end\"]",
+	"[\"1234567\",\"12345678\",\"123456789\"]",
+	"{\"a\":1,\"a\":2}",
+	"{\"\":\"\"}",
+	"{\"a\"}",
+	"{\"a\":}",
+	"{\"a\":1,}",
+	"{,}",
+	"[,]",
+	"[1,]",
+	"[,1]",
+	"{1:2}",
+	"{\"a\" 1}",
+	"[true1]",
+	"[truex]",
+	"[tru]",
+	"[nul]",
+	"[False]",
+	"[nullnull]",
+	"{\"a\":tru}",
+	"[}",
+	"{]",
+	"[[]",
+	"[]]",
+	"{}}",
+	"[] []",
+	"[1][",
+	"{\"a\\u0062\":{\"c\\n\":[{\"d\":[1,2,{\"e\":null}]}]}}",
+	"",
+	" ",
+	"\"\"",
+	"1",
+	"nul",
+	"x",
+	"[\"\x7f\"]",
+	"[1,\n2\r,\t3]",
+	"[1\v]",
 };
 #define CORPUS (sizeof(corpus) / sizeof(*corpus))
 
-static struct gt_err *why;	/* the scanner's error */
+static struct gt_err *why; /* the scanner's error */
 static json_t *take(struct gt_json *j, int t);
 
 static json_t *take_members(struct gt_json *j, int end)
@@ -42,7 +109,9 @@ static json_t *take_members(struct gt_json *j, int end)
 			t = gt_json_next(j, why);
 		}
 		value = t > 0 ? take(j, t) : NULL;
-		if (!value || (key ? json_object_setn_new_nocheck(all, key, len, value) : json_array_append_new(all, value))) {
+		if (!value ||
+			(key ? json_object_setn_new_nocheck(all, key, len, value)
+			     : json_array_append_new(all, value))) {
 			free(key);
 			json_decref(all);
 			return NULL;
@@ -93,7 +162,8 @@ static json_t *scan(const char *text, size_t len, bool strict, struct gt_err *er
 	return value;
 }
 
-/* Everything the scanner hands out of this text, and how it ends, as a text; by pairs where there are some. */
+/* Everything the scanner hands out of this text, and how it ends, as a text; by pairs where there
+ * are some. */
 static void put_token(struct gt_buf *b, int t, const char *text, size_t len)
 {
 	gt_buf_printf(b, "%d ", t);
@@ -134,7 +204,8 @@ static bool pairs_agree(const char *text, size_t len)
 	bool same = one.len == two.len && !memcmp(one.data, two.data, one.len);
 
 	if (!same)
-		fprintf(stderr, "%.*s\none by one: %.*s\npairs: %.*s\n", (int)len, text, (int)one.len, one.data, (int)two.len, two.data);
+		fprintf(stderr, "%.*s\none by one: %.*s\npairs: %.*s\n", (int)len, text,
+			(int)one.len, one.data, (int)two.len, two.data);
 	gt_buf_release(&one);
 	gt_buf_release(&two);
 	return same;
@@ -147,7 +218,8 @@ static bool agree(const char *text, size_t len)
 	bool same = !theirs == !ours && (!ours || json_equal(theirs, ours));
 
 	if (!same)
-		fprintf(stderr, "jansson %s, we %s: %.*s\n", theirs ? "takes" : "refuses", ours ? "take" : "refuse", (int)len, text);
+		fprintf(stderr, "jansson %s, we %s: %.*s\n", theirs ? "takes" : "refuses",
+			ours ? "take" : "refuse", (int)len, text);
 	json_decref(theirs);
 	json_decref(ours);
 	return same && pairs_agree(text, len);
@@ -174,7 +246,8 @@ static uint32_t next_random(uint32_t *state)
 
 static void agrees_on_mutations(void)
 {
-	static const char bytes[] = "\"\\{}[]:,0123456789.eE+-truefalsn \t\n\x01\x7f\x80\xc3\xa9\xed\xff/bu";
+	static const char bytes[] =
+		"\"\\{}[]:,0123456789.eE+-truefalsn \t\n\x01\x7f\x80\xc3\xa9\xed\xff/bu";
 	uint32_t state = 1;
 	char text[256];
 
@@ -211,10 +284,12 @@ static void agrees_on_depth(void)
 	}
 }
 
-/* The text is pushed over the edge of the scanner's window, byte by byte: every token is cut at every place. */
+/* The text is pushed over the edge of the scanner's window, byte by byte: every token is cut at
+ * every place. */
 static void window_edge_changes_nothing(void)
 {
-	static const char text[] = "{\"a\\u00e9\\ud83d\\ude00\":[-12.5e+3,true,null,\"xyz\\n\"],\"b\":123456789, \"c\": \"de\"}";
+	static const char text[] =
+		"{\"a\\u00e9\\ud83d\\ude00\":[-12.5e+3,true,null,\"xyz\\n\"],\"b\":123456789, \"c\": \"de\"}";
 	const size_t len = sizeof(text) - 1, window = 256u << 10;
 	char *padded = malloc(window + len);
 	json_t *whole = scan(text, len, true, NULL);
@@ -284,7 +359,7 @@ static void numbers_are_exact(void)
 	CHECK(scaled("0", 9) == 0 && scaled("-0.0", 9) == 0 && scaled("0e999999999999", 9) == 0);
 	CHECK_EQ(scaled("1e-999999999999", 9), 0);
 	CHECK_EQ(scaled("9223372036.854775807", 9), INT64_MAX);
-	CHECK_EQ(scaled("9223372036.854775808", 9), INT64_MIN);	/* the error */
+	CHECK_EQ(scaled("9223372036.854775808", 9), INT64_MIN); /* the error */
 	CHECK_EQ(scaled("1e999999999999", 9), INT64_MIN);
 	CHECK_EQ(scaled("12.3456", 3), 12345);
 	CHECK_EQ(scaled("9223372036854775807", 0), INT64_MAX);
@@ -292,7 +367,8 @@ static void numbers_are_exact(void)
 
 static void lax_takes_what_loggers_write(void)
 {
-	static const char text[] = "[\"\xff\xc3\",\"\\udc80\",\"\\ud83dx\",18446744073709551615,99999999999999999999,1e999]";
+	static const char text[] =
+		"[\"\xff\xc3\",\"\\udc80\",\"\\ud83dx\",18446744073709551615,99999999999999999999,1e999]";
 	struct gt_in *in = gt_in_memory(text, sizeof(text) - 1, NULL);
 	struct gt_json j;
 	bool negative, right = true;
@@ -303,10 +379,13 @@ static void lax_takes_what_loggers_write(void)
 	right &= gt_json_next(&j, NULL) == GT_JSON_STRING && gt_json_is(&j, "\xff\xc3");
 	right &= gt_json_next(&j, NULL) == GT_JSON_STRING && gt_json_is(&j, "\xef\xbf\xbd");
 	right &= gt_json_next(&j, NULL) == GT_JSON_STRING && gt_json_is(&j, "\xef\xbf\xbdx");
-	right &= gt_json_next(&j, NULL) == GT_JSON_INT && !gt_json_magnitude(j.text, j.len, 0, &negative, &v) && v == UINT64_MAX;
-	right &= gt_json_next(&j, NULL) == GT_JSON_INT && gt_json_magnitude(j.text, j.len, 0, &negative, &v) == -ERANGE;
+	right &= gt_json_next(&j, NULL) == GT_JSON_INT &&
+		!gt_json_magnitude(j.text, j.len, 0, &negative, &v) && v == UINT64_MAX;
+	right &= gt_json_next(&j, NULL) == GT_JSON_INT &&
+		gt_json_magnitude(j.text, j.len, 0, &negative, &v) == -ERANGE;
 	right &= gt_json_next(&j, NULL) == GT_JSON_REAL && gt_json_double(&j) > 1e308;
-	right &= gt_json_next(&j, NULL) == GT_JSON_ARRAY_END && gt_json_next(&j, NULL) == GT_JSON_END;
+	right &= gt_json_next(&j, NULL) == GT_JSON_ARRAY_END &&
+		gt_json_next(&j, NULL) == GT_JSON_END;
 	gt_json_release(&j);
 	gt_in_close(in);
 	CHECK(right);
@@ -314,10 +393,24 @@ static void lax_takes_what_loggers_write(void)
 
 static void errors_name_their_byte(void)
 {
-	static const struct { const char *text; int code; uint64_t at; } wrong[] = {
-		{ "[1,x]", -EBADMSG, 3 }, { "{\"a\":1,}", -EBADMSG, 7 }, { "{\"a\" 1}", -EBADMSG, 5 }, { "[\"a\nb\"]", -EBADMSG, 3 },
-		{ "[\"ab\\q\"]", -EBADMSG, 5 }, { "[1.x]", -EBADMSG, 3 }, { "[\"\\u00zz\"]", -EBADMSG, 3 }, { "[\"\xff\"]", -EBADMSG, 2 },
-		{ "[1,2", -ENODATA, 4 }, { "{\"a", -ENODATA, 3 }, { "{\"a\":tr", -ENODATA, 7 }, { "[-", -ENODATA, 2 }, { "[0.", -ENODATA, 3 },
+	static const struct {
+		const char *text;
+		int code;
+		uint64_t at;
+	} wrong[] = {
+		{ "[1,x]", -EBADMSG, 3 },
+		{ "{\"a\":1,}", -EBADMSG, 7 },
+		{ "{\"a\" 1}", -EBADMSG, 5 },
+		{ "[\"a\nb\"]", -EBADMSG, 3 },
+		{ "[\"ab\\q\"]", -EBADMSG, 5 },
+		{ "[1.x]", -EBADMSG, 3 },
+		{ "[\"\\u00zz\"]", -EBADMSG, 3 },
+		{ "[\"\xff\"]", -EBADMSG, 2 },
+		{ "[1,2", -ENODATA, 4 },
+		{ "{\"a", -ENODATA, 3 },
+		{ "{\"a\":tr", -ENODATA, 7 },
+		{ "[-", -ENODATA, 2 },
+		{ "[0.", -ENODATA, 3 },
 		{ "[\"\\", -ENODATA, 3 },
 	};
 
@@ -340,14 +433,18 @@ static void skips_whole_values(void)
 	CHECK(in && !gt_json_init(&j, in, true, NULL));
 	right = gt_json_next(&j, NULL) == GT_JSON_OBJECT;
 	for (const char *key = "ab"; *key; key++)
-		right = right && gt_json_next(&j, NULL) == GT_JSON_KEY && *j.text == *key && gt_json_next(&j, NULL) > 0 && !gt_json_skip(&j, NULL);
-	right = right && gt_json_next(&j, NULL) == GT_JSON_KEY && gt_json_next(&j, NULL) == GT_JSON_INT && !gt_json_skip(&j, NULL);
-	right = right && gt_json_is(&j, "7") && gt_json_next(&j, NULL) == GT_JSON_OBJECT_END && gt_json_next(&j, NULL) == GT_JSON_INT;
+		right = right && gt_json_next(&j, NULL) == GT_JSON_KEY && *j.text == *key &&
+			gt_json_next(&j, NULL) > 0 && !gt_json_skip(&j, NULL);
+	right = right && gt_json_next(&j, NULL) == GT_JSON_KEY &&
+		gt_json_next(&j, NULL) == GT_JSON_INT && !gt_json_skip(&j, NULL);
+	right = right && gt_json_is(&j, "7") && gt_json_next(&j, NULL) == GT_JSON_OBJECT_END &&
+		gt_json_next(&j, NULL) == GT_JSON_INT;
 	gt_json_release(&j);
 	gt_in_close(in);
 	CHECK(right);
 }
 
-T_MAIN(T(agrees_on_corpus), T(agrees_on_every_prefix), T(agrees_on_mutations), T(agrees_on_depth), T(window_edge_changes_nothing),
-       T(long_strings), T(too_long_a_string_is_an_error), T(numbers_are_exact), T(lax_takes_what_loggers_write), T(errors_name_their_byte),
-       T(skips_whole_values))
+T_MAIN(T(agrees_on_corpus), T(agrees_on_every_prefix), T(agrees_on_mutations), T(agrees_on_depth),
+	T(window_edge_changes_nothing), T(long_strings), T(too_long_a_string_is_an_error),
+	T(numbers_are_exact), T(lax_takes_what_loggers_write), T(errors_name_their_byte),
+	T(skips_whole_values))

@@ -6,7 +6,9 @@
 
 #define CAPACITY 65u
 
-struct record { uint64_t key, number, check; };
+struct record {
+	uint64_t key, number, check;
+};
 
 static bool before(const void *a, const void *b)
 {
@@ -50,10 +52,8 @@ static bool sorts(uint64_t n, unsigned how)
 
 static void any_number_of_records_is_sorted(void)
 {
-	static const uint64_t sizes[] = {
-		0, 1, 64, 65, 66, 130, 65 * 64, 65 * 64 + 1, 65 * 64 * 3 + 70,
-		65 * 64 * 64 + 65 * 64 * 63 + 65 * 2 + 1
-	};
+	static const uint64_t sizes[] = { 0, 1, 64, 65, 66, 130, 65 * 64, 65 * 64 + 1,
+		65 * 64 * 3 + 70, 65 * 64 * 64 + 65 * 64 * 63 + 65 * 2 + 1 };
 
 	for (unsigned how = 0; how < 4; how++)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
@@ -93,4 +93,4 @@ static void a_folder_that_is_not_there_is_an_error(void)
 }
 
 T_MAIN(T(any_number_of_records_is_sorted), T(a_record_is_found_while_it_is_in_the_buffer),
-       T(a_folder_that_is_not_there_is_an_error))
+	T(a_folder_that_is_not_there_is_an_error))

@@ -9,7 +9,10 @@
 #include "tests/unit/t.h"
 
 #define LONG 300000
-struct bytes { char data[2 * LONG]; size_t len; };
+struct bytes {
+	char data[2 * LONG];
+	size_t len;
+};
 static struct bytes text, packed, got;
 
 static void make_text(size_t len)
@@ -39,7 +42,8 @@ static void add_gz(const char *from, size_t len)
 
 static void add_zst(const char *from, size_t len)
 {
-	packed.len += ZSTD_compress(packed.data + packed.len, sizeof(packed.data) - packed.len, from, len, 3);
+	packed.len += ZSTD_compress(
+		packed.data + packed.len, sizeof(packed.data) - packed.len, from, len, 3);
 }
 
 static int read_all(struct gt_in *in, size_t step, struct gt_err *err)
@@ -57,7 +61,8 @@ static bool reads_text(size_t step)
 {
 	struct gt_in *in = gt_in_memory(packed.data, packed.len, NULL);
 
-	return in && !read_all(in, step, NULL) && got.len == text.len && !memcmp(got.data, text.data, text.len);
+	return in && !read_all(in, step, NULL) && got.len == text.len &&
+		!memcmp(got.data, text.data, text.len);
 }
 
 static void plain_and_empty(void)
@@ -78,7 +83,7 @@ static void members_of_gz(void)
 	add_gz(text.data + 100000, LONG - 100000);
 	CHECK(reads_text(4096));
 	CHECK(reads_text(sizeof(got.data) / 2));
-	memset(packed.data + packed.len, 0, 512);	/* as a tape leaves them */
+	memset(packed.data + packed.len, 0, 512); /* as a tape leaves them */
 	packed.len += 512;
 	CHECK(reads_text(4096));
 }
@@ -123,7 +128,7 @@ static void rotten_gz_is_an_error(void)
 	make_text(3000);
 	packed.len = 0;
 	add_gz(text.data, text.len);
-	packed.data[packed.len - 6] ^= 1;	/* the checksum */
+	packed.data[packed.len - 6] ^= 1; /* the checksum */
 	in = gt_in_memory(packed.data, packed.len, NULL);
 	CHECK(in && read_all(in, 512, &err) == -EBADMSG && err.offset <= packed.len);
 	packed.data[packed.len - 6] ^= 1;
@@ -159,7 +164,8 @@ static void huge_windows_are_refused(void)
 		ZSTD_inBuffer from = { text.data, text.len, 0 };
 		ZSTD_outBuffer to = { packed.data, sizeof(packed.data), 0 };
 
-		ZSTD_compressStream2(c, &to, &from, ZSTD_e_flush);	/* size unknown: the window stays as asked */
+		/* size unknown: the window stays as asked */
+		ZSTD_compressStream2(c, &to, &from, ZSTD_e_flush);
 		from.pos = 0;
 		ZSTD_compressStream2(c, &to, &from, ZSTD_e_end);
 		packed.len = to.pos;
@@ -179,12 +185,14 @@ static void pipes_and_peeking(void)
 	packed.len = 0;
 	add_gz(text.data, text.len);
 	CHECK(!pipe(fds));
-	CHECK(write(fds[1], packed.data, 1) == 1 && write(fds[1], packed.data + 1, packed.len - 1) == (ssize_t)packed.len - 1);
+	CHECK(write(fds[1], packed.data, 1) == 1 &&
+		write(fds[1], packed.data + 1, packed.len - 1) == (ssize_t)packed.len - 1);
 	close(fds[1]);
 	in = gt_in_open_fd(fds[0], NULL);
 	CHECK(in && gt_in_packed(in));
 	CHECK(gt_in_peek(in, &head, NULL) == 40000 && !memcmp(head, text.data, 40000));
-	CHECK(!read_all(in, 999, NULL) && got.len == text.len && !memcmp(got.data, text.data, text.len));
+	CHECK(!read_all(in, 999, NULL) && got.len == text.len &&
+		!memcmp(got.data, text.data, text.len));
 }
 
 static void folders_and_missing_files(void)
@@ -195,5 +203,6 @@ static void folders_and_missing_files(void)
 	CHECK(!gt_open_any("no such file", &err2) && err2.code == -ENOENT);
 }
 
-T_MAIN(T(plain_and_empty), T(members_of_gz), T(frames_of_zst), T(cut_gz), T(cut_zst), T(rotten_gz_is_an_error), T(rotten_zst_is_an_error),
-       T(huge_windows_are_refused), T(pipes_and_peeking), T(folders_and_missing_files))
+T_MAIN(T(plain_and_empty), T(members_of_gz), T(frames_of_zst), T(cut_gz), T(cut_zst),
+	T(rotten_gz_is_an_error), T(rotten_zst_is_an_error), T(huge_windows_are_refused),
+	T(pipes_and_peeking), T(folders_and_missing_files))

@@ -25,12 +25,15 @@ static void json_strings(void)
 	CHECK(json_is("a\"b\\c", 5, "\"a\\\"b\\\\c\""));
 	CHECK(json_is("\n\t\x01\x7f", 4, "\"\\n\\t\\u0001\\u007f\""));
 	CHECK(json_is("a\0b", 3, "\"a\\u0000b\""));
-	CHECK(json_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""));
+	CHECK(json_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9,
+		"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""));
 	CHECK(json_is("\xff", 1, "\"\xef\xbf\xbd\""));
-	CHECK(json_is("\xc3", 1, "\"\xef\xbf\xbd\""));				/* cut short */
-	CHECK(json_is("\xc0\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""));	/* overlong */
-	CHECK(json_is("\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));	/* a surrogate */
-	CHECK(json_is("\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
+	CHECK(json_is("\xc3", 1, "\"\xef\xbf\xbd\""));                 /* cut short */
+	CHECK(json_is("\xc0\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"")); /* overlong */
+	/* a surrogate */
+	CHECK(json_is("\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
+	CHECK(json_is(
+		"\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
 }
 
 /* Any bytes at all become a string that a strict parser takes. */
@@ -130,7 +133,8 @@ static void closed_pipe(void)
 	char path[64];
 	int p[2];
 
-	signal(SIGPIPE, SIG_IGN);	/* as we may be started; else we would be gone, and quietly */
+	/* as we may be started; else we would be gone, and quietly */
+	signal(SIGPIPE, SIG_IGN);
 	CHECK(!pipe(p));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p[1]);
 	CHECK(!gt_out_open(&o, path, false, NULL));
@@ -195,7 +199,7 @@ static void large_pieces_keep_their_place(void)
 		CHECK(!gt_out_open(&o, path, true, NULL));
 		n = add_pieces(&o, bytes);
 		CHECK(!gt_out_close(&o, NULL));
-		file = gzopen(path, "rb");	/* reads plain ones, too */
+		file = gzopen(path, "rb"); /* reads plain ones, too */
 		CHECK(file && gzread(file, got, sizeof(got)) == (int)n && !memcmp(got, bytes, n));
 		gzclose(file);
 		unlink(path);
@@ -205,6 +209,6 @@ static void large_pieces_keep_their_place(void)
 	CHECK(!gt_out_close(&o, NULL));
 }
 
-T_MAIN(T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced), T(no_such_folder),
-       T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name),
-       T(large_pieces_keep_their_place))
+T_MAIN(T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced),
+	T(no_such_folder), T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name),
+	T(large_pieces_keep_their_place))

@@ -12,30 +12,43 @@
 #include <unistd.h>
 
 enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_HTOD_ASYNC = 277 };
+/* clang-format off */
 #define CUPTI(X) \
-	X(cuptiGetVersion, (uint32_t *v)) X(cuptiActivityRegisterCallbacks, (cupti_requested r, cupti_completed c)) \
-	X(cuptiActivityEnable, (unsigned kind)) X(cuptiActivityDisable, (unsigned kind)) X(cuptiActivityFlushAll, (uint32_t flag)) \
-	X(cuptiActivityFlushPeriod, (uint32_t ms)) X(cuptiActivityGetNextRecord, (uint8_t *b, size_t used, uint8_t **record)) \
+	X(cuptiGetVersion, (uint32_t * v)) \
+	X(cuptiActivityRegisterCallbacks, (cupti_requested r, cupti_completed c)) \
+	X(cuptiActivityEnable, (unsigned kind)) \
+	X(cuptiActivityDisable, (unsigned kind)) \
+	X(cuptiActivityFlushAll, (uint32_t flag)) \
+	X(cuptiActivityFlushPeriod, (uint32_t ms)) \
+	X(cuptiActivityGetNextRecord, (uint8_t * b, size_t used, uint8_t * *record)) \
 	X(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n)) \
 	X(cuptiActivitySetAttribute, (unsigned which, size_t *size, void *value)) \
 	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
-	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
-	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
+	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) \
+	X(cuptiGetTimestamp, (uint64_t * t)) \
+	X(cuptiSetThreadIdType, (int type)) \
+	X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
 	X(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n)) \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on)) \
-	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
+	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) \
+	X(cuptiUnsubscribe, (void *handle)) \
 	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \
 	X(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain)) \
-	X(cuptiGetStreamIdEx, (CUcontext ctx, CUstream s, uint8_t per_thread, uint32_t *id)) \
-	X(cuptiGetContextId, (CUcontext ctx, uint32_t *id)) X(cuptiGetDeviceId, (CUcontext ctx, uint32_t *id)) \
-	X(cuptiGetGraphNodeId, (const void *node, uint64_t *id)) X(cuptiGetGraphId, (const void *graph, uint32_t *id)) \
-	X(cuptiGetResultString, (int code, const char **text)) X(cuptiFinalize, (void)) \
+	X(cuptiGetStreamIdEx, (CUcontext ctx, CUstream s, uint8_t per_thread, uint32_t * id)) \
+	X(cuptiGetContextId, (CUcontext ctx, uint32_t * id)) \
+	X(cuptiGetDeviceId, (CUcontext ctx, uint32_t * id)) \
+	X(cuptiGetGraphNodeId, (const void *node, uint64_t *id)) \
+	X(cuptiGetGraphId, (const void *graph, uint32_t *id)) \
+	X(cuptiGetResultString, (int code, const char **text)) \
+	X(cuptiFinalize, (void)) \
 	X(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id)) \
 	X(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
-#define X(name, params) static int (*name) params;
+/* clang-format on */
+#define X(name, params) static int(*name) params;
 CUPTI(X)
 #undef X
-static CUresult (*cuMemcpyPeerAsync)(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
+static CUresult (*cuMemcpyPeerAsync)(
+	CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
 static CUresult (*cuStreamWaitEvent)(CUstream s, CUevent e, unsigned flags);
 
 /* The client: the received records, in order. */
@@ -44,7 +57,7 @@ static union cupti_record seen[20000];
 static size_t seen_n, returned, asked;
 static size_t buffer_size = 65536, buffer_records;
 static bool refuse, busy_callbacks;
-static char why_not[200];		/* the error that a callback found */
+static char why_not[200]; /* the error that a callback found */
 
 static void request(uint8_t **buffer, size_t *size, size_t *records)
 {
@@ -66,7 +79,9 @@ static void completed(void *ctx, uint32_t stream, uint8_t *buffer, size_t size, 
 	pthread_mutex_lock(&lock);
 	while (!(rc = cuptiActivityGetNextRecord(buffer, used, &at)))
 		if (seen_n < sizeof(seen) / sizeof(*seen))
-			memcpy(&seen[seen_n++], at, used - (at - buffer) < sizeof(*seen) ? used - (at - buffer) : sizeof(*seen));
+			memcpy(&seen[seen_n++], at,
+				used - (at - buffer) < sizeof(*seen) ? used - (at - buffer)
+								     : sizeof(*seen));
 	if (used && rc != CUPTI_LIMIT_REACHED)
 		snprintf(why_not, sizeof(why_not), "a buffer ends with %d", rc);
 	returned++;
@@ -82,7 +97,8 @@ static const union cupti_record *nth(unsigned kind, size_t n)
 	return NULL;
 }
 
-/* Has records made of this call of the driver, also behind the first context, where asking for it alone does nothing. */
+/* Has records made of this call of the driver, also behind the first context, where asking for it
+ * alone does nothing. */
 static inline int enable_call(uint32_t cbid)
 {
 	int rc = cuptiActivityEnable(KIND_DRIVER);
@@ -115,7 +131,7 @@ static void *in_build(const char *name)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
 
 	path[n > 0 ? n : 0] = '\0';
-	*strrchr(path, '/') = '\0';			/* .../unit */
+	*strrchr(path, '/') = '\0'; /* .../unit */
 	sprintf(strrchr(path, '/'), "/sim/%s", name);
 	return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
@@ -132,7 +148,9 @@ static void load(void)
 
 	if (!driver || !lib)
 		die("load");
-#define X(name, params) if (!(*(void **)&name = dlsym(lib, #name))) die(#name);
+#define X(name, params)                                                                            \
+	if (!(*(void **)&name = dlsym(lib, #name)))                                                \
+		die(#name);
 	CUPTI(X)
 #undef X
 	*(void **)&cuMemcpyPeerAsync = dlsym(driver, "cuMemcpyPeerAsync");
@@ -149,11 +167,13 @@ static uint64_t monotonic(void)
 
 /* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
 static cupti_clock clock_wanted = monotonic;
-static uint32_t early_call;		/* has records made of this call of the driver, from the first context on */
+/* has records made of this call of the driver, from the first context on */
+static uint32_t early_call;
 
 static CUmodule start(void)
 {
-	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
+	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2,
+		KIND_MEMSET };
 	CUmodule m;
 
 	load();
@@ -173,21 +193,23 @@ static void spin(CUmodule m, CUstream s, unsigned grid)
 {
 	unsigned long long cycles = 1000;
 
-	OK(cuLaunchKernel(cu_kernel(m, BUSY), grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
+	OK(cuLaunchKernel(
+		cu_kernel(m, BUSY), grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
 }
 
-struct gate { int *flag; CUdeviceptr at; };
+struct gate {
+	int *flag;
+	CUdeviceptr at;
+};
 static inline void gate_close(struct gate *g, CUmodule m, CUstream s)
 {
 	OK(cuMemHostAlloc((void **)&g->flag, sizeof(int), 2));
 	OK(cuMemHostGetDevicePointer_v2(&g->at, g->flag, 0));
-	OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
+	OK(cuLaunchKernel(
+		cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
 }
 
-static inline void gate_open(struct gate *g)
-{
-	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
-}
+static inline void gate_open(struct gate *g) { __atomic_store_n(g->flag, 1, __ATOMIC_RELEASE); }
 
 static void flush(void)
 {
@@ -222,8 +244,15 @@ static inline CUgraphExec two_nodes(CUmodule m, CUstream s)
 	return exec;
 }
 
-struct one { const char *name; void (*run)(void); const char *env[3]; };
-#define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
+struct one {
+	const char *name;
+	void (*run)(void);
+	const char *env[3];
+};
+#define ONE(f, ...)                                                                                \
+	{                                                                                          \
+#f, f, { __VA_ARGS__ }                                                             \
+	}
 
 /* Each in a process of its own, so that one that dies or hangs takes no other with it. */
 static inline int run_all(const struct one *all, size_t n, const char *file, int argc, char **argv)

@@ -15,8 +15,8 @@ CUresult cuStreamQuery_ptsz(CUstream s);
 CUresult cuStreamSynchronize_ptsz(CUstream s);
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags);
 CUresult cuEventQuery(CUevent e);
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-			     unsigned shared, CUstream s, void **params, void **extra);
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+	unsigned by, unsigned bz, unsigned shared, CUstream s, void **params, void **extra);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *at, size_t *size, CUmodule m, const char *name);
 CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags);
 CUresult cuMemHostUnregister(void *p);
@@ -33,7 +33,7 @@ CUresult cuCtxGetLimit(size_t *value, int limit);
 CUresult cuGraphGetNodes(CUgraph g, CUgraphNode *nodes, size_t *n);
 CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n);
 
-struct rows {	/* CUDA_MEMCPY2D */
+struct rows { /* CUDA_MEMCPY2D */
 	size_t src_x, src_y;
 	unsigned src_type;
 	const void *src_host;
@@ -46,10 +46,12 @@ struct rows {	/* CUDA_MEMCPY2D */
 	void *dst_array;
 	size_t dst_pitch, width, height;
 };
-CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element);
+CUresult cuMemAllocPitch_v2(
+	CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element);
 CUresult cuMemcpy2D_v2(const struct rows *r);
 struct CUlib_st;
-CUresult cuLibraryLoadData(struct CUlib_st **library, const void *code, int *, void **, unsigned, int *, void **, unsigned);
+CUresult cuLibraryLoadData(struct CUlib_st **library, const void *code, int *, void **, unsigned,
+	int *, void **, unsigned);
 CUresult cuLibraryUnload(struct CUlib_st *library);
 CUresult cuLibraryGetKernel(CUfunction *kernel, struct CUlib_st *library, const char *name);
 CUresult cuKernelGetFunction(CUfunction *f, CUfunction kernel);
@@ -57,7 +59,8 @@ CUresult cuKernelGetName(const char **name, CUfunction kernel);
 CUresult cuFuncGetName(const char **name, CUfunction f);
 CUresult cuFuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size);
 
-/* One device of 64 MiB, initialised and current, with the kernels loaded; fast, unless SIMGPU_SPEED says otherwise. */
+/* One device of 64 MiB, initialised and current, with the kernels loaded; fast, unless SIMGPU_SPEED
+ * says otherwise. */
 static CUmodule sim_start(void)
 {
 	static CUmodule m;
@@ -67,7 +70,8 @@ static CUmodule sim_start(void)
 		return m;
 	setenv("SIMGPU_MEM", "64M", 0);
 	setenv("SIMGPU_SPEED", "100", 0);
-	if (cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) || cuModuleLoadData(&m, cu_ptx)) {
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) ||
+		cuModuleLoadData(&m, cu_ptx)) {
 		printf("FAIL sim_start: the simulator does not start\n");
 		exit(1);
 	}
@@ -75,7 +79,10 @@ static CUmodule sim_start(void)
 }
 
 /* A stream that is blocked until its gate is opened, so that tests need no clock. */
-struct gate { volatile int *flag; CUdeviceptr at; };
+struct gate {
+	volatile int *flag;
+	CUdeviceptr at;
+};
 static inline void gate_close(struct gate *g, CUstream s)
 {
 	CUfunction wait = cu_kernel(sim_start(), WAIT_FLAG);
@@ -85,8 +92,5 @@ static inline void gate_close(struct gate *g, CUstream s)
 	OK(cuLaunchKernel(wait, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
 }
 
-static inline void gate_open(struct gate *g)
-{
-	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
-}
+static inline void gate_open(struct gate *g) { __atomic_store_n(g->flag, 1, __ATOMIC_RELEASE); }
 #endif

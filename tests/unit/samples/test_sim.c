@@ -17,7 +17,8 @@ static CUstream stream(unsigned flags)
 static void copies_and_kernels_compute(void)
 {
 	CUmodule m = sim_start();
-	CUfunction add = cu_kernel(m, VECTOR_ADD), saxpy = cu_kernel(m, SAXPY), scale = cu_kernel(m, SCALE);
+	CUfunction add = cu_kernel(m, VECTOR_ADD), saxpy = cu_kernel(m, SAXPY),
+		   scale = cu_kernel(m, SCALE);
 	CUfunction relu = cu_kernel(m, RELU);
 	float a[1000], b[1000], c[1000], two = 2, three = 3;
 	CUdeviceptr x, y, z;
@@ -25,17 +26,19 @@ static void copies_and_kernels_compute(void)
 
 	for (int i = 0; i < n; i++)
 		a[i] = i, b[i] = -2 * i;
-	CHECK(!cuMemAlloc_v2(&x, sizeof(a)) && !cuMemAlloc_v2(&y, sizeof(a)) && !cuMemAlloc_v2(&z, sizeof(a)));
+	CHECK(!cuMemAlloc_v2(&x, sizeof(a)) && !cuMemAlloc_v2(&y, sizeof(a)) &&
+		!cuMemAlloc_v2(&z, sizeof(a)));
 	CHECK(!cuMemcpyHtoD_v2(x, a, sizeof(a)) && !cuMemcpyHtoD_v2(y, b, sizeof(b)));
-	LAUNCH(add, n, NULL, &x, &y, &z, &n);		/* -i */
-	LAUNCH(saxpy, n, NULL, &three, &x, &z, &n);	/* 2i */
-	LAUNCH(scale, n, NULL, &z, &two, &n);		/* 4i */
+	LAUNCH(add, n, NULL, &x, &y, &z, &n);       /* -i */
+	LAUNCH(saxpy, n, NULL, &three, &x, &z, &n); /* 2i */
+	LAUNCH(scale, n, NULL, &z, &two, &n);       /* 4i */
 	CHECK(!cuMemcpyDtoH_v2(c, z, sizeof(c)));
 	for (int i = 0; i < n; i++)
 		CHECK(c[i] == 4 * i);
 	LAUNCH(relu, n, NULL, &y, &n);
 	CHECK(!cuMemcpyDtoH_v2(c, y, sizeof(c)) && c[0] == 0 && c[999] == 0);
-	CHECK(!cuMemsetD32Async(z, 0x40400000, 500, NULL) && !cuMemcpy(x, z, sizeof(a)) && !cuMemcpyDtoH_v2(c, x, sizeof(c)));
+	CHECK(!cuMemsetD32Async(z, 0x40400000, 500, NULL) && !cuMemcpy(x, z, sizeof(a)) &&
+		!cuMemcpyDtoH_v2(c, x, sizeof(c)));
 	CHECK(c[499] == 3 && c[500] == 2000);
 	CHECK(!cuMemFree_v2(x) && !cuMemFree_v2(y) && !cuMemFree_v2(z));
 }
@@ -48,13 +51,33 @@ static void rows_are_copied_with_their_pitch(void)
 
 	sim_start();
 	CHECK(!cuMemAllocPitch_v2(&x, &pitch, 6, 3, 4) && pitch >= 6 && pitch % 512 == 0);
-	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_type = 1, .src_host = host, .src_pitch = 8, .dst_type = 2, .dst_dev = x,
-					     .dst_pitch = pitch, .width = 6, .height = 3 }));
-	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_y = 1, .src_type = 2, .src_dev = x, .src_pitch = pitch, .dst_type = 1,
-					     .dst_host = back, .dst_pitch = 6, .width = 6, .height = 2 }));
+	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_type = 1,
+		.src_host = host,
+		.src_pitch = 8,
+		.dst_type = 2,
+		.dst_dev = x,
+		.dst_pitch = pitch,
+		.width = 6,
+		.height = 3 }));
+	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_y = 1,
+		.src_type = 2,
+		.src_dev = x,
+		.src_pitch = pitch,
+		.dst_type = 1,
+		.dst_host = back,
+		.dst_pitch = 6,
+		.width = 6,
+		.height = 2 }));
 	CHECK(!strcmp(back[0], "row 1") && !strcmp(back[1], "row 2") && !back[2][0]);
-	CHECK(cuMemcpy2D_v2(&(struct rows){ .src_type = 1, .src_host = host, .src_pitch = 4, .dst_type = 2, .dst_dev = x,
-					    .dst_pitch = pitch, .width = 6, .height = 3 }) == 1 && !cuMemFree_v2(x));
+	CHECK(cuMemcpy2D_v2(&(struct rows){ .src_type = 1,
+		      .src_host = host,
+		      .src_pitch = 4,
+		      .dst_type = 2,
+		      .dst_dev = x,
+		      .dst_pitch = pitch,
+		      .width = 6,
+		      .height = 3 }) == 1 &&
+		!cuMemFree_v2(x));
 }
 
 static void functions_know_their_names_and_parameters(void)
@@ -67,14 +90,19 @@ static void functions_know_their_names_and_parameters(void)
 	CUmodule m;
 
 	CHECK(!cuFuncGetName(&name, f) && !strcmp(name, SAXPY));
-	CHECK(!cuFuncGetParamInfo(f, 1, &offset, &size) && offset == 8 && size == 8);	/* after a float, aligned */
+	/* after a float, aligned */
+	CHECK(!cuFuncGetParamInfo(f, 1, &offset, &size) && offset == 8 && size == 8);
 	CHECK(!cuFuncGetParamInfo(f, 3, &offset, &size) && offset == 24 && size == 4);
 	CHECK_EQ(cuFuncGetParamInfo(f, 4, &offset, &size), 1);
-	CHECK(!cuLibraryLoadData(&library, cu_ptx, NULL, NULL, 0, NULL, NULL, 0) && !cuLibraryGetKernel(&kernel, library, RELU));
-	CHECK(!cuKernelGetFunction(&function, kernel) && !cuKernelGetName(&name, kernel) && !strcmp(name, RELU));
+	CHECK(!cuLibraryLoadData(&library, cu_ptx, NULL, NULL, 0, NULL, NULL, 0) &&
+		!cuLibraryGetKernel(&kernel, library, RELU));
+	CHECK(!cuKernelGetFunction(&function, kernel) && !cuKernelGetName(&name, kernel) &&
+		!strcmp(name, RELU));
 	CHECK(cuLibraryGetKernel(&kernel, library, "none") == 500 && !cuLibraryUnload(library));
-	CHECK(!cuModuleLoadData(&m, cubin) && !cuModuleGetFunction(&f, m, "_Z3anyv") && !cuFuncGetName(&name, f));
-	CHECK(!strcmp(name, "_Z3anyv") && !cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) && !cuModuleUnload(m));
+	CHECK(!cuModuleLoadData(&m, cubin) && !cuModuleGetFunction(&f, m, "_Z3anyv") &&
+		!cuFuncGetName(&name, f));
+	CHECK(!strcmp(name, "_Z3anyv") &&
+		!cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) && !cuModuleUnload(m));
 }
 
 static void device_addresses_are_not_host_memory(void)
@@ -98,7 +126,8 @@ static void memory_runs_out_and_comes_back(void)
 	int n = 0;
 
 	sim_start();
-	CHECK(!cuMemGetInfo_v2(&unused, &total) && total == 64 << 20 && cuMemAlloc_v2(&big, total + 1) == 2);
+	CHECK(!cuMemGetInfo_v2(&unused, &total) && total == 64 << 20 &&
+		cuMemAlloc_v2(&big, total + 1) == 2);
 	while (n < 64 && !cuMemAlloc_v2(&x[n], 4 << 20))
 		n++;
 	CHECK(n >= 14 && n <= 16);
@@ -121,7 +150,8 @@ static void async_calls_return_before_their_work(void)
 	int *host;
 
 	sim_start();
-	CHECK(!cuMemAllocHost_v2((void **)&host, 4) && !cuMemAlloc_v2(&x, 4) && !cuEventCreate(&e, 0));
+	CHECK(!cuMemAllocHost_v2((void **)&host, 4) && !cuMemAlloc_v2(&x, 4) &&
+		!cuEventCreate(&e, 0));
 	*host = 5;
 	CHECK(!cuMemcpyHtoD_v2(x, host, 4));
 	gate_close(&g, s);
@@ -130,7 +160,8 @@ static void async_calls_return_before_their_work(void)
 	CHECK(cuStreamQuery(s) == 600 && cuEventQuery(e) == 600 && *host == 0);
 	gate_open(&g);
 	CHECK(!cuStreamSynchronize(s) && *host == 5 && !cuStreamQuery(s) && !cuEventQuery(e));
-	CHECK(!cuMemFreeHost(host) && !cuMemFree_v2(x) && !cuEventDestroy_v2(e) && !cuStreamDestroy_v2(s));
+	CHECK(!cuMemFreeHost(host) && !cuMemFree_v2(x) && !cuEventDestroy_v2(e) &&
+		!cuStreamDestroy_v2(s));
 }
 
 static volatile int opened;
@@ -159,10 +190,7 @@ static void waiting_waits(void)
 	CHECK(!cuStreamDestroy_v2(s));
 }
 
-static void add_one(void *counter)
-{
-	++*(int *)counter;
-}
+static void add_one(void *counter) { ++*(int *)counter; }
 
 static void streams_wait_for_events_only(void)
 {
@@ -173,12 +201,14 @@ static void streams_wait_for_events_only(void)
 
 	CHECK(!cuEventCreate(&e, 2));
 	gate_close(&g, a);
-	CHECK(!cuEventRecord(e, a) && !cuStreamWaitEvent(b, e, 0) && !cuLaunchHostFunc(c, add_one, &ran));
-	CHECK(!cuStreamSynchronize(c) && ran == 1);	/* c waits for no other stream */
+	CHECK(!cuEventRecord(e, a) && !cuStreamWaitEvent(b, e, 0) &&
+		!cuLaunchHostFunc(c, add_one, &ran));
+	CHECK(!cuStreamSynchronize(c) && ran == 1); /* c waits for no other stream */
 	CHECK_EQ(cuStreamQuery(b), 600);
 	gate_open(&g);
 	CHECK(!cuStreamSynchronize(b) && !cuEventQuery(e));
-	CHECK(!cuStreamDestroy_v2(a) && !cuStreamDestroy_v2(b) && !cuStreamDestroy_v2(c) && !cuEventDestroy_v2(e));
+	CHECK(!cuStreamDestroy_v2(a) && !cuStreamDestroy_v2(b) && !cuStreamDestroy_v2(c) &&
+		!cuEventDestroy_v2(e));
 }
 
 static void the_legacy_stream_waits_for_blocking_ones(void)
@@ -205,7 +235,7 @@ static void *own_default_stream(void *f)
 	OK(cuDevicePrimaryCtxRetain(&ctx, 0));
 	OK(cuCtxSetCurrent(ctx));
 	OK(cuLaunchKernel_ptsz(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &none }, NULL));
-	OK(cuStreamSynchronize_ptsz(NULL));		/* not held by the main thread's gate */
+	OK(cuStreamSynchronize_ptsz(NULL)); /* not held by the main thread's gate */
 	return NULL;
 }
 
@@ -261,25 +291,57 @@ static void busy_us(CUstream s, int us)
 	LAUNCH(cu_kernel(sim_start(), BUSY), 1, s, &cycles);
 }
 
-static void one_kernel(CUstream a, CUstream b, CUevent joined) { (void)b, (void)joined; busy_us(a, 100); }
-static void two_in_one_stream(CUstream a, CUstream b, CUevent joined) { one_kernel(a, b, joined); busy_us(a, 100); }
-static void two_in_two_streams(CUstream a, CUstream b, CUevent joined) { one_kernel(a, b, joined); busy_us(b, 100); }
+static void one_kernel(CUstream a, CUstream b, CUevent joined)
+{
+	(void)b, (void)joined;
+	busy_us(a, 100);
+}
+static void two_in_one_stream(CUstream a, CUstream b, CUevent joined)
+{
+	one_kernel(a, b, joined);
+	busy_us(a, 100);
+}
+static void two_in_two_streams(CUstream a, CUstream b, CUevent joined)
+{
+	one_kernel(a, b, joined);
+	busy_us(b, 100);
+}
 
 static void kernels_of_two_streams_overlap(void)
 {
 	sim_start();
-	CHECK(between(one_kernel) == 0.102f);		/* 100 us and the launch's 2 */
+	CHECK(between(one_kernel) == 0.102f); /* 100 us and the launch's 2 */
 	CHECK(between(two_in_one_stream) == 0.204f);
 	CHECK(between(two_in_two_streams) == 0.102f);
 }
 
 static CUdeviceptr device_buffer;
 static void *host_buffer;
-static void copy_up(CUstream s) { OK(cuMemcpyHtoDAsync_v2(device_buffer, host_buffer, 1 << 20, s)); }
-static void copy_down(CUstream s) { OK(cuMemcpyDtoHAsync_v2(host_buffer, device_buffer, 1 << 20, s)); }
-static void up(CUstream a, CUstream b, CUevent joined) { (void)b, (void)joined; copy_up(a); }
-static void up_up(CUstream a, CUstream b, CUevent joined) { (void)joined; copy_up(a); copy_up(b); }
-static void up_down(CUstream a, CUstream b, CUevent joined) { (void)joined; copy_up(a); copy_down(b); }
+static void copy_up(CUstream s)
+{
+	OK(cuMemcpyHtoDAsync_v2(device_buffer, host_buffer, 1 << 20, s));
+}
+static void copy_down(CUstream s)
+{
+	OK(cuMemcpyDtoHAsync_v2(host_buffer, device_buffer, 1 << 20, s));
+}
+static void up(CUstream a, CUstream b, CUevent joined)
+{
+	(void)b, (void)joined;
+	copy_up(a);
+}
+static void up_up(CUstream a, CUstream b, CUevent joined)
+{
+	(void)joined;
+	copy_up(a);
+	copy_up(b);
+}
+static void up_down(CUstream a, CUstream b, CUevent joined)
+{
+	(void)joined;
+	copy_up(a);
+	copy_down(b);
+}
 
 static void there_are_two_copy_engines(void)
 {
@@ -306,32 +368,47 @@ static void graphs_replay_what_was_captured(void)
 	float two = 2, got = 1;
 	int n = 1, counter = 0;
 
-	CHECK(!cuEventCreate(&fork, 2) && !cuEventCreate(&join, 2) && !cuMemAlloc_v2(&x, 4) && !cuMemAlloc_v2(&y, 4));
+	CHECK(!cuEventCreate(&fork, 2) && !cuEventCreate(&join, 2) && !cuMemAlloc_v2(&x, 4) &&
+		!cuMemAlloc_v2(&y, 4));
 	CHECK(!cuMemcpyHtoD_v2(x, &got, 4));
 	CHECK(!cuStreamBeginCapture_v2(s, 0));
 	LAUNCH(scale, n, s, &x, &two, &n);
 	CHECK(!cuEventRecord(fork, s) && !cuStreamWaitEvent(t, fork, 0));
 	CHECK(!cuMemcpyDtoDAsync_v2(y, x, 4, t) && !cuLaunchHostFunc(s, add_one, &counter));
-	CHECK(!cuEventRecord(join, t) && !cuStreamWaitEvent(s, join, 0) && !cuMemsetD32Async(x, 0x3f800000, 1, s));
+	CHECK(!cuEventRecord(join, t) && !cuStreamWaitEvent(s, join, 0) &&
+		!cuMemsetD32Async(x, 0x3f800000, 1, s));
 	CHECK(!cuStreamEndCapture(s, &g) && !cuGraphGetNodes(g, NULL, &nodes) && nodes == 4);
 	CHECK(!cuGraphGetEdges(g, NULL, NULL, &edges) && edges == 4 && counter == 0);
 	CHECK(!cuGraphInstantiateWithFlags(&exec, g, 0) && !cuGraphDestroy(g));
 	for (int i = 0; i < 5; i++)
 		CHECK(!cuGraphLaunch(exec, s));
-	CHECK(!cuGraphExecDestroy(exec) && !cuStreamSynchronize(s) && counter == 5);	/* launched ones still run */
-	CHECK(!cuMemcpyDtoH_v2(&got, y, 4) && got == 2 && !cuMemcpyDtoH_v2(&got, x, 4) && got == 1);	/* set after the copy */
-	CHECK(!cuMemFree_v2(x) && !cuMemFree_v2(y) && !cuStreamDestroy_v2(s) && !cuStreamDestroy_v2(t));
+	/* launched ones still run */
+	CHECK(!cuGraphExecDestroy(exec) && !cuStreamSynchronize(s) && counter == 5);
+	/* set after the copy */
+	CHECK(!cuMemcpyDtoH_v2(&got, y, 4) && got == 2 && !cuMemcpyDtoH_v2(&got, x, 4) && got == 1);
+	CHECK(!cuMemFree_v2(x) && !cuMemFree_v2(y) && !cuStreamDestroy_v2(s) &&
+		!cuStreamDestroy_v2(t));
 	CHECK(!cuEventDestroy_v2(fork) && !cuEventDestroy_v2(join));
 }
 
 static void virtual_memory_is_mapped_piece_by_piece(void)
 {
-	struct { int type, handle_types, where, id; void *w; unsigned char f[8]; } prop = { 1, 0, 1, 0, NULL, { 0 } };
-	struct { int where, id, flags; } access = { 1, 0, 3 };
-	extern CUresult cuMemAddressReserve(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
-	extern CUresult cuMemCreate(uint64_t *, size_t, void *, unsigned long long), cuMemRelease(uint64_t);
-	extern CUresult cuMemMap(CUdeviceptr, size_t, size_t, uint64_t, unsigned long long), cuMemUnmap(CUdeviceptr, size_t);
-	extern CUresult cuMemSetAccess(CUdeviceptr, size_t, void *, size_t), cuMemAddressFree(CUdeviceptr, size_t);
+	struct {
+		int type, handle_types, where, id;
+		void *w;
+		unsigned char f[8];
+	} prop = { 1, 0, 1, 0, NULL, { 0 } };
+	struct {
+		int where, id, flags;
+	} access = { 1, 0, 3 };
+	extern CUresult cuMemAddressReserve(
+		CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
+	extern CUresult cuMemCreate(uint64_t *, size_t, void *, unsigned long long),
+		cuMemRelease(uint64_t);
+	extern CUresult cuMemMap(CUdeviceptr, size_t, size_t, uint64_t, unsigned long long),
+		cuMemUnmap(CUdeviceptr, size_t);
+	extern CUresult cuMemSetAccess(CUdeviceptr, size_t, void *, size_t),
+		cuMemAddressFree(CUdeviceptr, size_t);
 	size_t mb2 = 2 << 20, before, after, total;
 	char out[4] = "abc", in[4];
 	uint64_t h[2];
@@ -340,10 +417,13 @@ static void virtual_memory_is_mapped_piece_by_piece(void)
 	sim_start();
 	CHECK(!cuMemGetInfo_v2(&before, &total) && !cuMemAddressReserve(&at, 2 * mb2, 0, 0, 0));
 	CHECK(!cuMemCreate(&h[0], mb2, &prop, 0) && !cuMemCreate(&h[1], mb2, &prop, 0));
-	CHECK(!cuMemMap(at, mb2, 0, h[1], 0) && !cuMemMap(at + mb2, mb2, 0, h[0], 0) && cuMemMap(at, mb2, 0, h[0], 0) == 1);
-	CHECK(!cuMemRelease(h[0]) && !cuMemRelease(h[1]) && cuMemcpyHtoD_v2(at, out, 4) == 1);	/* no access yet */
+	CHECK(!cuMemMap(at, mb2, 0, h[1], 0) && !cuMemMap(at + mb2, mb2, 0, h[0], 0) &&
+		cuMemMap(at, mb2, 0, h[0], 0) == 1);
+	/* no access yet */
+	CHECK(!cuMemRelease(h[0]) && !cuMemRelease(h[1]) && cuMemcpyHtoD_v2(at, out, 4) == 1);
 	CHECK(!cuMemSetAccess(at, 2 * mb2, &access, 1) && !cuMemcpyHtoD_v2(at + mb2 - 2, out, 4));
-	CHECK(!cuMemcpyDtoH_v2(in, at + mb2 - 2, 4) && !memcmp(in, out, 4));	/* across the seam */
+	/* across the seam */
+	CHECK(!cuMemcpyDtoH_v2(in, at + mb2 - 2, 4) && !memcmp(in, out, 4));
 	CHECK(!cuMemGetInfo_v2(&after, &total) && before - after == 2 * mb2);
 	CHECK(!cuMemUnmap(at, 2 * mb2) && !cuMemAddressFree(at, 2 * mb2));
 	CHECK(!cuMemGetInfo_v2(&after, &total) && before == after);
@@ -362,7 +442,8 @@ static void stream_ordered_memory_is_freed_in_order(void)
 	CHECK(!cuMemFreeAsync(x, s) && cuMemFreeAsync(x, s) == 1);
 	CHECK(!cuMemGetInfo_v2(&during, &total) && before - during == 1 << 20);
 	gate_open(&g);
-	CHECK(!cuStreamSynchronize(s) && !cuMemGetInfo_v2(&after, &total) && after == before && !cuStreamDestroy_v2(s));
+	CHECK(!cuStreamSynchronize(s) && !cuMemGetInfo_v2(&after, &total) && after == before &&
+		!cuStreamDestroy_v2(s));
 }
 
 static void entry_points_by_version_and_flag(void)
@@ -371,22 +452,30 @@ static void entry_points_by_version_and_flag(void)
 	int status = 7;
 
 	CHECK(!cuGetProcAddress_v2("", &fn, 0, 0, &status));
-	CHECK(!cuGetProcAddress_v2("cuMemAlloc", &fn, 3020, 0, &status) && fn == (void *)cuMemAlloc_v2 && status == 0);
-	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 4000, 0, NULL) && fn == (void *)cuLaunchKernel);
-	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 7000, 1, NULL) && fn == (void *)cuLaunchKernel);
-	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 7000, 2, NULL) && fn == (void *)cuLaunchKernel_ptsz);
-	CHECK(!cuGetProcAddress_v2("cuMemAlloc", &fn, 13000, 2, NULL) && fn == (void *)cuMemAlloc_v2);
+	CHECK(!cuGetProcAddress_v2("cuMemAlloc", &fn, 3020, 0, &status) &&
+		fn == (void *)cuMemAlloc_v2 && status == 0);
+	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 4000, 0, NULL) &&
+		fn == (void *)cuLaunchKernel);
+	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 7000, 1, NULL) &&
+		fn == (void *)cuLaunchKernel);
+	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 7000, 2, NULL) &&
+		fn == (void *)cuLaunchKernel_ptsz);
+	CHECK(!cuGetProcAddress_v2("cuMemAlloc", &fn, 13000, 2, NULL) &&
+		fn == (void *)cuMemAlloc_v2);
 	CHECK(!cuGetProcAddress_v2("cuLaunchKernel", &fn, 4000, 2, &status) && !fn && status == 2);
 	CHECK(!cuGetProcAddress_v2("cuMemAlloc_v2", &fn, 13000, 0, &status) && !fn && status == 1);
 	CHECK(cuGetProcAddress_v2("cuInit", &old, 99000, 0, &status) == 1 && old == (void *)1);
 	CHECK(cuGetProcAddress_v2("cuInit", &old, 13000, 4, &status) == 1 && old == (void *)1);
 	CHECK(cuGetProcAddress("cuNoSuch", &old, 13000, 0) == 500 && old == (void *)1);
-	CHECK(!cuGetProcAddress("cuGetProcAddress", &fn, 11030, 0) && fn == (void *)cuGetProcAddress);
+	CHECK(!cuGetProcAddress("cuGetProcAddress", &fn, 11030, 0) &&
+		fn == (void *)cuGetProcAddress);
 }
 
-T_MAIN(T(copies_and_kernels_compute), T(rows_are_copied_with_their_pitch), T(functions_know_their_names_and_parameters),
-       T(device_addresses_are_not_host_memory), T(memory_runs_out_and_comes_back),
-       T(async_calls_return_before_their_work), T(waiting_waits), T(streams_wait_for_events_only),
-       T(the_legacy_stream_waits_for_blocking_ones), T(each_thread_has_its_default_stream), T(kernels_of_two_streams_overlap),
-       T(there_are_two_copy_engines), T(graphs_replay_what_was_captured), T(virtual_memory_is_mapped_piece_by_piece),
-       T(stream_ordered_memory_is_freed_in_order), T(entry_points_by_version_and_flag))
+T_MAIN(T(copies_and_kernels_compute), T(rows_are_copied_with_their_pitch),
+	T(functions_know_their_names_and_parameters), T(device_addresses_are_not_host_memory),
+	T(memory_runs_out_and_comes_back), T(async_calls_return_before_their_work),
+	T(waiting_waits), T(streams_wait_for_events_only),
+	T(the_legacy_stream_waits_for_blocking_ones), T(each_thread_has_its_default_stream),
+	T(kernels_of_two_streams_overlap), T(there_are_two_copy_engines),
+	T(graphs_replay_what_was_captured), T(virtual_memory_is_mapped_piece_by_piece),
+	T(stream_ordered_memory_is_freed_in_order), T(entry_points_by_version_and_flag))

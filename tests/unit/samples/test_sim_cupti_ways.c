@@ -3,7 +3,10 @@
 #define _GNU_SOURCE
 #include "tests/unit/samples/on_cupti.h"
 
-static void call_back(void *user, unsigned domain, uint32_t cbid, const void *data) { (void)user, (void)domain, (void)cbid, (void)data; }
+static void call_back(void *user, unsigned domain, uint32_t cbid, const void *data)
+{
+	(void)user, (void)domain, (void)cbid, (void)data;
+}
 
 /* If calls are enabled late, one by one, their records never come; if the whole kind is enabled
  * late, they come. As seen on an H200. */
@@ -34,9 +37,12 @@ static void fail_fails_each_entry_point(void)
 	uint32_t v;
 
 	load();
-	CHECK(cuptiActivityEnable(KIND_MEMSET) == 0 && cuptiActivityEnable(KIND_MEMSET) == 999 && cuptiActivityEnable(KIND_MEMSET) == 999);
-	CHECK(cuptiSubscribe(&handle, call_back, NULL) == 39 && cuptiGetVersion(&v) == 15 && !cuptiSetThreadIdType(1));
-	CHECK(cuptiActivityRegisterCallbacks(request, completed) == 7 && cuptiActivityFlushAll(0) == 8);
+	CHECK(cuptiActivityEnable(KIND_MEMSET) == 0 && cuptiActivityEnable(KIND_MEMSET) == 999 &&
+		cuptiActivityEnable(KIND_MEMSET) == 999);
+	CHECK(cuptiSubscribe(&handle, call_back, NULL) == 39 && cuptiGetVersion(&v) == 15 &&
+		!cuptiSetThreadIdType(1));
+	CHECK(cuptiActivityRegisterCallbacks(request, completed) == 7 &&
+		cuptiActivityFlushAll(0) == 8);
 }
 
 static void taken_refuses_a_subscriber_and_nothing_else(void)
@@ -68,7 +74,7 @@ static void late_records_hold_their_buffer(void)
 
 	spin(m, NULL, 1);
 	flush();
-	CHECK(!returned);		/* half a minute late */
+	CHECK(!returned); /* half a minute late */
 	OK(cuptiActivityFlushAll(1));
 	CHECK(returned == 1 && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end);
 }
@@ -98,7 +104,9 @@ static void shuffled_records_are_all_there(void)
 	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 20);
 	for (size_t i = 0; i < 20; i++) {
 		sum |= 1ull << nth(KIND_CONCURRENT_KERNEL, i)->kernel.grid[0];
-		inversions += i && nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation < nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation;
+		inversions += i &&
+			nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation <
+				nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation;
 	}
 	CHECK(sum == 0x1ffffe && inversions);
 }
@@ -125,13 +133,15 @@ static void an_old_version_has_old_records(void)
 	CUmodule m = start();
 	uint32_t v;
 
-	CHECK(!cuptiGetVersion(&v) && v == 18 && cuptiActivityEnableDriverApi(CBID_LAUNCH, 1) == CUPTI_NOT_SUPPORTED);
+	CHECK(!cuptiGetVersion(&v) && v == 18 &&
+		cuptiActivityEnableDriverApi(CBID_LAUNCH, 1) == CUPTI_NOT_SUPPORTED);
 	buffer_size = 2 * 208;
 	spin(m, NULL, 1);
 	spin(m, NULL, 2);
 	flush();
 	FINE();
-	CHECK(returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2 && nth(KIND_CONCURRENT_KERNEL, 1)->kernel.grid[0] == 2);
+	CHECK(returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2 &&
+		nth(KIND_CONCURRENT_KERNEL, 1)->kernel.grid[0] == 2);
 }
 
 static void the_truth_is_what_the_records_say(void)
@@ -156,16 +166,21 @@ static void the_truth_is_what_the_records_say(void)
 	snprintf(path, sizeof(path), "truth.%d", (int)getpid());
 	CHECK((f = fopen(path, "r")));
 	while (fgets(line, sizeof(line), f)) {
-		CHECK(sscanf(line, "%u %15s %3099s %u %u %llu %llu %u,%*u,%*u %*u,%*u,%*u %llu %u %u %llu", &correlation, kind, name, &stream,
-			     &device, &from, &to, &grid, &bytes, &context, &graph, &node) == 12);
+		CHECK(sscanf(line,
+			      "%u %15s %3099s %u %u %llu %llu %u,%*u,%*u %*u,%*u,%*u %llu %u %u %llu",
+			      &correlation, kind, name, &stream, &device, &from, &to, &grid, &bytes,
+			      &context, &graph, &node) == 12);
 		for (size_t i = 0; i < seen_n && strcmp(kind, "sync"); i++) {
 			const struct cupti_kernel *k = &seen[i].kernel;
 			const struct cupti_memset *set = &seen[i].set;
 
-			lines += k->kind == KIND_CONCURRENT_KERNEL && k->correlation == correlation && k->node == node && k->start == from &&
-				 k->end == to && k->grid[0] == (int)grid && k->stream == stream && !strcmp(k->name, name) && k->graph == graph;
-			lines += set->kind == KIND_MEMSET && set->correlation == correlation && set->start == from && set->end == to &&
-				 set->bytes == bytes && !strcmp(kind, "set") && !strcmp(name, "3:1");
+			lines += k->kind == KIND_CONCURRENT_KERNEL &&
+				k->correlation == correlation && k->node == node &&
+				k->start == from && k->end == to && k->grid[0] == (int)grid &&
+				k->stream == stream && !strcmp(k->name, name) && k->graph == graph;
+			lines += set->kind == KIND_MEMSET && set->correlation == correlation &&
+				set->start == from && set->end == to && set->bytes == bytes &&
+				!strcmp(kind, "set") && !strcmp(name, "3:1");
 		}
 	}
 	fclose(f);
@@ -174,14 +189,22 @@ static void the_truth_is_what_the_records_say(void)
 }
 
 static const struct one all[] = {
-	ONE(calls_asked_for_late_never_come), ONE(but_for_all_of_them),
-	ONE(fail_fails_each_entry_point, "SIM_CUPTI_FAIL=cuptiActivityEnable@2:999,cuptiSubscribe:39,cuptiGetVersion:15,"
-	    "cuptiActivityRegisterCallbacks:7,cuptiActivityFlushAll:8"),
-	ONE(taken_refuses_a_subscriber_and_nothing_else, "SIM_CUPTI_TAKEN=1"), ONE(drop_drops_and_counts, "SIM_CUPTI_DROP=3"),
-	ONE(late_records_hold_their_buffer, "SIM_CUPTI_LATE_MS=30000"), ONE(a_little_late_is_not_never, "SIM_CUPTI_LATE_MS=5"),
-	ONE(shuffled_records_are_all_there, "SIM_CUPTI_SHUFFLE=1"), ONE(bad_times_are_of_both_sorts, "SIM_CUPTI_BAD=2"),
+	ONE(calls_asked_for_late_never_come),
+	ONE(but_for_all_of_them),
+	ONE(fail_fails_each_entry_point,
+		"SIM_CUPTI_FAIL=cuptiActivityEnable@2:999,cuptiSubscribe:39,cuptiGetVersion:15,"
+		"cuptiActivityRegisterCallbacks:7,cuptiActivityFlushAll:8"),
+	ONE(taken_refuses_a_subscriber_and_nothing_else, "SIM_CUPTI_TAKEN=1"),
+	ONE(drop_drops_and_counts, "SIM_CUPTI_DROP=3"),
+	ONE(late_records_hold_their_buffer, "SIM_CUPTI_LATE_MS=30000"),
+	ONE(a_little_late_is_not_never, "SIM_CUPTI_LATE_MS=5"),
+	ONE(shuffled_records_are_all_there, "SIM_CUPTI_SHUFFLE=1"),
+	ONE(bad_times_are_of_both_sorts, "SIM_CUPTI_BAD=2"),
 	ONE(an_old_version_has_old_records, "SIM_CUPTI_VERSION=18"),
 	ONE(the_truth_is_what_the_records_say, "SIM_CUPTI_TRUTH=truth.%p", "SIM_CUPTI_BAD=0"),
 };
 
-int main(int argc, char **argv) { return run_all(all, sizeof(all) / sizeof(*all), __FILE__, argc, argv); }
+int main(int argc, char **argv)
+{
+	return run_all(all, sizeof(all) / sizeof(*all), __FILE__, argc, argv);
+}

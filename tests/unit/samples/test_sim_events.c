@@ -1,5 +1,5 @@
-/* Events while streams capture, and when contexts end, as CUDA's documentation has it (cuThreadExchangeStreamCaptureMode,
- * cuStreamIsCapturing); not yet asked of a real driver. */
+/* Events while streams capture, and when contexts end, as CUDA's documentation has it
+ * (cuThreadExchangeStreamCaptureMode, cuStreamIsCapturing); not yet asked of a real driver. */
 #include "tests/unit/samples/on_sim.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -71,9 +71,11 @@ static void captures_forbid_asking(void)
 	CHECK(ask_elsewhere(e, GLOBAL, &survives) == 900 && !survives);
 	CHECK(!ask_elsewhere(e, THREAD_LOCAL, &survives) && survives);
 	CHECK(!ask_elsewhere(e, RELAXED, &survives) && survives);
-	CHECK(!cuStreamCreate(&s, 1) && !cuStreamBeginCapture_v2(s, THREAD_LOCAL) && cuEventQuery(e) == 900 && end(s) == 901);
-	CHECK(!cuStreamBeginCapture_v2(s, GLOBAL) && !cuThreadExchangeStreamCaptureMode(&relaxed) && relaxed == GLOBAL);
-	CHECK(!cuEventQuery(e) && !end(s));		/* a relaxed thread may */
+	CHECK(!cuStreamCreate(&s, 1) && !cuStreamBeginCapture_v2(s, THREAD_LOCAL) &&
+		cuEventQuery(e) == 900 && end(s) == 901);
+	CHECK(!cuStreamBeginCapture_v2(s, GLOBAL) && !cuThreadExchangeStreamCaptureMode(&relaxed) &&
+		relaxed == GLOBAL);
+	CHECK(!cuEventQuery(e) && !end(s)); /* a relaxed thread may */
 	CHECK(!cuThreadExchangeStreamCaptureMode(&relaxed) && !cuEventQuery(e));
 }
 
@@ -87,11 +89,14 @@ static void a_legacy_stream_tells_of_captures_and_spoils_none(void)
 	e = over();
 	CHECK(!cuStreamCreate(&blocking, 0) && !cuStreamCreate(&other, 1));
 	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL));
-	CHECK(cuStreamIsCapturing(NULL, &status) == 906 && !cuStreamIsCapturing(blocking, &status) && status == 1);
+	CHECK(cuStreamIsCapturing(NULL, &status) == 906 &&
+		!cuStreamIsCapturing(blocking, &status) && status == 1);
 	CHECK(!cuStreamIsCapturing(other, &status) && !status && !cuEventRecord(e, other));
 	CHECK(!end(blocking) && !cuStreamIsCapturing(NULL, &status) && !status);
-	CHECK(!cuStreamBeginCapture_v2(other, GLOBAL) && !cuStreamIsCapturing(NULL, &status) && !status && !end(other));
-	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL) && cuEventRecord(e, NULL) == 906 && end(blocking) == 901);
+	CHECK(!cuStreamBeginCapture_v2(other, GLOBAL) && !cuStreamIsCapturing(NULL, &status) &&
+		!status && !end(other));
+	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL) && cuEventRecord(e, NULL) == 906 &&
+		end(blocking) == 901);
 }
 
 static void events_die_with_their_context(void)
@@ -104,11 +109,14 @@ static void events_die_with_their_context(void)
 	ours = over();
 	CHECK(!cuCtxCreate_v2(&c, 0, 0));
 	e = over();
-	CHECK_EQ(cuEventRecord(ours, NULL), 400);		/* of another context than the stream */
+	/* of another context than the stream */
+	CHECK_EQ(cuEventRecord(ours, NULL), 400);
 	CHECK(!cuCtxDestroy_v2(c));
-	CHECK(cuEventQuery(e) == 400 && cuEventElapsedTime(&ms, ours, e) == 400 && cuEventRecord(e, NULL) == 400);
-	CHECK(!cuCtxCreate_v2(&c, 0, 0));			/* in the place of the last one */
+	CHECK(cuEventQuery(e) == 400 && cuEventElapsedTime(&ms, ours, e) == 400 &&
+		cuEventRecord(e, NULL) == 400);
+	CHECK(!cuCtxCreate_v2(&c, 0, 0)); /* in the place of the last one */
 	CHECK(cuEventQuery(e) == 400 && !cuCtxDestroy_v2(c) && !cuEventQuery(ours));
 }
 
-T_MAIN(T(captures_forbid_asking), T(a_legacy_stream_tells_of_captures_and_spoils_none), T(events_die_with_their_context))
+T_MAIN(T(captures_forbid_asking), T(a_legacy_stream_tells_of_captures_and_spoils_none),
+	T(events_die_with_their_context))

@@ -8,7 +8,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-struct seen { int calls, ctl, uvm, gpu, refused, kernel_refused; unsigned long hash; };
+struct seen {
+	int calls, ctl, uvm, gpu, refused, kernel_refused;
+	unsigned long hash;
+};
 static struct seen seen;
 
 /* struct NVOS54 and NVOS64 keep the driver's status at these places. */
@@ -16,7 +19,8 @@ static int status_of(unsigned long request, const void *arg)
 {
 	int at = (request & 0xff) == 0x2a ? 28 : 40, status = 0;
 
-	if (((request >> 8) & 0xff) == 'F' && ((request & 0xff) == 0x2a || (request & 0xff) == 0x2b))
+	if (((request >> 8) & 0xff) == 'F' &&
+		((request & 0xff) == 0x2a || (request & 0xff) == 0x2b))
 		memcpy(&status, (const char *)arg + at, 4);
 	return status;
 }
@@ -58,20 +62,19 @@ static int in_child(int (*body)(void), const char *variable, const char *value, 
 		if (variable)
 			setenv(variable, value, 1);
 		result = body();
-		_exit(write(fd[1], &result, sizeof(result)) < 0 || write(fd[1], &seen, sizeof(seen)) < 0);
+		_exit(write(fd[1], &result, sizeof(result)) < 0 ||
+			write(fd[1], &seen, sizeof(seen)) < 0);
 	}
 	close(fd[1]);
-	if (read(fd[0], &result, sizeof(result)) != sizeof(result) || read(fd[0], out, sizeof(*out)) != sizeof(*out))
+	if (read(fd[0], &result, sizeof(result)) != sizeof(result) ||
+		read(fd[0], out, sizeof(*out)) != sizeof(*out))
 		result = -2;
 	close(fd[0]);
 	waitpid(pid, NULL, 0);
 	return result;
 }
 
-static int initialise(void)
-{
-	return cuInit(0);
-}
+static int initialise(void) { return cuInit(0); }
 
 static int work(void)
 {
@@ -94,7 +97,8 @@ static void init_asks_on_each_file(void)
 
 	CHECK_EQ(in_child(initialise, NULL, NULL, &s), 0);
 	CHECK(s.calls == 19 && s.ctl == 14 && s.uvm == 3 && s.gpu == 2);
-	CHECK(s.kernel_refused == s.calls && s.refused == 1);	/* one question has the answer NV_ERR_NOT_SUPPORTED */
+	/* one question has the answer NV_ERR_NOT_SUPPORTED */
+	CHECK(s.kernel_refused == s.calls && s.refused == 1);
 }
 
 static void the_same_calls_ask_the_same(void)
@@ -110,7 +114,8 @@ static void launches_ask_nothing(void)
 	struct seen a;
 
 	CHECK_EQ(in_child(work, NULL, NULL, &a), 0);
-	CHECK(a.calls == 19 + 30 + 10 * 5);	/* cuInit, a context, then three for each allocation and two for its end */
+	/* cuInit, a context, then three for each allocation and two for its end */
+	CHECK(a.calls == 19 + 30 + 10 * 5);
 }
 
 static void they_can_be_switched_off(void)
@@ -144,7 +149,8 @@ static int after_fork(void)
 
 	sim_start();
 	if (!(pid = fork()))
-		_exit(cuMemAlloc_v2(&x, 8) == 3 && cuInit(0) == 3 && cuCtxSynchronize() == 3 ? 3 : 0);
+		_exit(cuMemAlloc_v2(&x, 8) == 3 && cuInit(0) == 3 && cuCtxSynchronize() == 3 ? 3
+											     : 0);
 	waitpid(pid, &status, 0);
 	return cuMemAlloc_v2(&x, 8) ? -1 : WEXITSTATUS(status);
 }
@@ -186,9 +192,11 @@ static void time_depends_on_the_seed_and_not_on_the_speed(void)
 	int ns = in_child(cost, NULL, NULL, &s);
 
 	CHECK(ns > 28000 && ns < 33000);
-	CHECK(in_child(cost, NULL, NULL, &s) == ns && in_child(cost, "SIMGPU_SPEED", "5000", &s) == ns);
+	CHECK(in_child(cost, NULL, NULL, &s) == ns &&
+		in_child(cost, "SIMGPU_SPEED", "5000", &s) == ns);
 	CHECK(in_child(cost, "SIMGPU_SEED", "2", &s) != ns);
 }
 
-T_MAIN(T(init_asks_on_each_file), T(the_same_calls_ask_the_same), T(launches_ask_nothing), T(they_can_be_switched_off),
-       T(devices_can_be_more_or_none), T(a_forked_child_has_no_driver), T(time_depends_on_the_seed_and_not_on_the_speed))
+T_MAIN(T(init_asks_on_each_file), T(the_same_calls_ask_the_same), T(launches_ask_nothing),
+	T(they_can_be_switched_off), T(devices_can_be_more_or_none),
+	T(a_forked_child_has_no_driver), T(time_depends_on_the_seed_and_not_on_the_speed))

@@ -8,7 +8,9 @@
 static inline const char *line_of_screen(const struct gt_screen *s, int y)
 {
 	static char text[GT_SCREEN_MOST * 4 + 1];
-	struct gt_screen one = { .width = s->width, .height = 1, .spots = s->spots + (size_t)y * s->width };
+	struct gt_screen one = {
+		.width = s->width, .height = 1, .spots = s->spots + (size_t)y * s->width
+	};
 	struct gt_out out;
 	struct gt_err err = GT_ERR_INIT;
 

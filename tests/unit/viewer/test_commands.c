@@ -34,23 +34,34 @@ static void bookmarks_come_back(void)
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("HOME");
 	CHECK(!gt_bookmarks_load(&b, "t.zst", &strange, &err) && !b.n && !b.path);
-	CHECK(!gt_bookmarks_set(&b, "  the slow\tstep ", 1234567, 20, &err) && !gt_bookmarks_set(&b, "first", 5, 3, &err));
+	CHECK(!gt_bookmarks_set(&b, "  the slow\tstep ", 1234567, 20, &err) &&
+		!gt_bookmarks_set(&b, "first", 5, 3, &err));
 	CHECK(!gt_bookmarks_set(&b, "first", 7, 4, &err) && b.n == 2);
 	CHECK_EQ(gt_bookmarks_set(&b, "  ", 7, 4, NULL), -EINVAL);
 	CHECK(!gt_bookmarks_save(&b, "t.zst", &err) && !strcmp(b.path, "t.zst.gtmarks"));
 	CHECK(!gt_bookmarks_load(&again, "t.zst", &strange, &err) && !strange && again.n == 2);
-	CHECK(again.list[0].at == 7 && again.list[0].shift == 4 && !strcmp(again.list[1].name, "the slow step") && again.list[1].at == 1234567);
-	CHECK(gt_bookmarks_remove(&again, "first") && !gt_bookmarks_remove(&again, "first") && again.n == 1 && !gt_bookmarks_get(&again, "first"));
+	CHECK(again.list[0].at == 7 && again.list[0].shift == 4 &&
+		!strcmp(again.list[1].name, "the slow step") && again.list[1].at == 1234567);
+	CHECK(gt_bookmarks_remove(&again, "first") && !gt_bookmarks_remove(&again, "first") &&
+		again.n == 1 && !gt_bookmarks_get(&again, "first"));
 	gt_bookmarks_release(&b);
 	gt_bookmarks_release(&again);
 }
 
 static void broken_and_foreign_files(void)
 {
-	static const struct { const char *text; int code; size_t n, strange; } tries[] = {
-		{ "", 0, 0, 0 }, { "# bookmarks of gtview, 1\n", 0, 0, 0 }, { "# bookmarks of gtview, 1\n12 3 a\n", 0, 1, 0 },
-		{ "# bookmarks of gtview, 1\nx\n12 3\n12 99 a\n-5 3 b b\n99999999999999999999 1 c\n 4 4 \n1 2 ok", 0, 2, 5 },
-		{ "dear diary\n12 3 a\n", -EILSEQ, 0, 0 }, { "# bookmarks of gtview, 2\n12 3 a\n", -EILSEQ, 0, 0 },
+	static const struct {
+		const char *text;
+		int code;
+		size_t n, strange;
+	} tries[] = {
+		{ "", 0, 0, 0 },
+		{ "# bookmarks of gtview, 1\n", 0, 0, 0 },
+		{ "# bookmarks of gtview, 1\n12 3 a\n", 0, 1, 0 },
+		{ "# bookmarks of gtview, 1\nx\n12 3\n12 99 a\n-5 3 b b\n99999999999999999999 1 c\n 4 4 \n1 2 ok",
+			0, 2, 5 },
+		{ "dear diary\n12 3 a\n", -EILSEQ, 0, 0 },
+		{ "# bookmarks of gtview, 2\n12 3 a\n", -EILSEQ, 0, 0 },
 	};
 	struct stat before, after;
 
@@ -61,10 +72,13 @@ static void broken_and_foreign_files(void)
 
 		text_to("f.gtmarks", tries[i].text);
 		CHECK(!stat("f.gtmarks", &before));
-		CHECK(gt_bookmarks_load(&b, "f", &strange, &err) == tries[i].code && b.n == tries[i].n && strange == tries[i].strange);
-		CHECK(tries[i].code ? gt_bookmarks_save(&b, "f", &err) == -EILSEQ : !gt_bookmarks_save(&b, "f", &err));
+		CHECK(gt_bookmarks_load(&b, "f", &strange, &err) == tries[i].code &&
+			b.n == tries[i].n && strange == tries[i].strange);
+		CHECK(tries[i].code ? gt_bookmarks_save(&b, "f", &err) == -EILSEQ
+				    : !gt_bookmarks_save(&b, "f", &err));
 		if (tries[i].code || tries[i].n)
-			CHECK(!stat("f.gtmarks", &after) && (tries[i].code != 0) == (before.st_ino == after.st_ino));
+			CHECK(!stat("f.gtmarks", &after) &&
+				(tries[i].code != 0) == (before.st_ino == after.st_ino));
 		else
 			CHECK(stat("f.gtmarks", &after) && !b.path);
 		gt_bookmarks_release(&b);
@@ -82,9 +96,11 @@ static void they_stand_in_the_users_folder_else(void)
 
 	snprintf(state_home, sizeof(state_home), "%s/state", here);
 	setenv("XDG_STATE_HOME", state_home, 1);
-	CHECK(!gt_bookmarks_set(&b, "here", 5, 3, &err) && !gt_bookmarks_save(&b, "/proc/self/comm", &err));
+	CHECK(!gt_bookmarks_set(&b, "here", 5, 3, &err) &&
+		!gt_bookmarks_save(&b, "/proc/self/comm", &err));
 	CHECK(!strncmp(b.path, state_home, strlen(state_home)));
-	CHECK(!gt_bookmarks_load(&again, "/proc/self/comm", &strange, &err) && again.n == 1 && !strcmp(again.path, b.path));
+	CHECK(!gt_bookmarks_load(&again, "/proc/self/comm", &strange, &err) && again.n == 1 &&
+		!strcmp(again.path, b.path));
 	CHECK(!gt_bookmarks_save(&again, "/proc/self/comm", &err) && !unlink(b.path));
 	unsetenv("XDG_STATE_HOME");
 	gt_bookmarks_release(&b);
@@ -104,21 +120,29 @@ static void with_the_last_one_the_file_goes(void)
 	text_to("f.gtmarks", one);
 	CHECK(!gt_bookmarks_load(&b, "f", &strange, &err) && gt_bookmarks_remove(&b, "a"));
 	text_to("f.gtmarks", two);
-	CHECK(gt_bookmarks_save(&b, "f", &err) == -ESTALE && size_of("f.gtmarks") == strlen(two) && b.n == 2 && !b.unsaved);
-	CHECK(gt_bookmarks_remove(&b, "a") && !gt_bookmarks_save(&b, "f", NULL) && size_of("f.gtmarks") == strlen(one));
-	CHECK(gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK) && !b.path);
-	CHECK(!gt_bookmarks_set(&b, "new", 5, 3, NULL) && !gt_bookmarks_save(&b, "f", NULL) && !strcmp(b.path, "f.gtmarks"));
-	CHECK(!unlink("f.gtmarks") && gt_bookmarks_remove(&b, "new") && !gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK));
+	CHECK(gt_bookmarks_save(&b, "f", &err) == -ESTALE && size_of("f.gtmarks") == strlen(two) &&
+		b.n == 2 && !b.unsaved);
+	CHECK(gt_bookmarks_remove(&b, "a") && !gt_bookmarks_save(&b, "f", NULL) &&
+		size_of("f.gtmarks") == strlen(one));
+	CHECK(gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL) &&
+		access("f.gtmarks", F_OK) && !b.path);
+	CHECK(!gt_bookmarks_set(&b, "new", 5, 3, NULL) && !gt_bookmarks_save(&b, "f", NULL) &&
+		!strcmp(b.path, "f.gtmarks"));
+	CHECK(!unlink("f.gtmarks") && gt_bookmarks_remove(&b, "new") &&
+		!gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK));
 	gt_bookmarks_release(&b);
 
 	text_to("kept.gtmarks", one);
 	unlink("f.gtmarks");
-	CHECK(!symlink("kept.gtmarks", "f.gtmarks") && !gt_bookmarks_load(&b, "f", &strange, NULL) && gt_bookmarks_remove(&b, "a"));
-	CHECK(!gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK) && size_of("kept.gtmarks") == strlen(one));
+	CHECK(!symlink("kept.gtmarks", "f.gtmarks") &&
+		!gt_bookmarks_load(&b, "f", &strange, NULL) && gt_bookmarks_remove(&b, "a"));
+	CHECK(!gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK) &&
+		size_of("kept.gtmarks") == strlen(one));
 	gt_bookmarks_release(&b);
 }
 
-/* The user has forgotten those beside the trace, which stay there for others: without a file of one's own they would come back. */
+/* The user has forgotten those beside the trace, which stay there for others: without a file of
+ * one's own they would come back. */
 static void an_own_file_hides_the_other(void)
 {
 	struct gt_bookmarks b = { .n = 0 };
@@ -127,7 +151,8 @@ static void an_own_file_hides_the_other(void)
 
 	snprintf(state_home, sizeof(state_home), "%s/home", here);
 	setenv("XDG_STATE_HOME", state_home, 1);
-	CHECK((!mkdir("home", 0755) || errno == EEXIST) && (!mkdir("home/gt", 0755) || errno == EEXIST));
+	CHECK((!mkdir("home", 0755) || errno == EEXIST) &&
+		(!mkdir("home/gt", 0755) || errno == EEXIST));
 	c = own + sprintf(own, "%s/gt/", state_home);
 	sprintf(c, "%s/f.gtmarks", here);
 	for (; *c; c++)
@@ -135,11 +160,14 @@ static void an_own_file_hides_the_other(void)
 	text_to("f", "");
 	text_to("f.gtmarks", HEADING "5 3 a\n");
 	text_to(own, HEADING "6 3 b\n");
-	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && b.n == 1 && gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL));
+	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && b.n == 1 &&
+		gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL));
 	CHECK(size_of(own) == strlen(HEADING));
 	gt_bookmarks_release(&b);
-	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && !b.n && b.path && !strcmp(b.path, own));
-	CHECK(!unlink("f.gtmarks") && !gt_bookmarks_save(&b, "f", NULL) && access(own, F_OK));	/* nothing is hidden any more */
+	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && !b.n && b.path &&
+		!strcmp(b.path, own));
+	/* nothing is hidden any more */
+	CHECK(!unlink("f.gtmarks") && !gt_bookmarks_save(&b, "f", NULL) && access(own, F_OK));
 	gt_bookmarks_release(&b);
 	unsetenv("XDG_STATE_HOME");
 	free(here);
@@ -166,12 +194,16 @@ static void commands_do_what_keys_do(void)
 	set_up(&st, 41);
 	CHECK(play(&st, ""));
 	all = w->shift;
-	CHECK(play(&st, "w w w : 'goto 50us' Enter") && gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
+	CHECK(play(&st, "w w w : 'goto 50us' Enter") &&
+		gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
 	CHECK(play(&st, ": 'go soon' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
 	CHECK(play(&st, ": 'fit' Enter") && w->shift == all);
-	CHECK(play(&st, ": 'filter stream 8' Enter") && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
-	CHECK(play(&st, ": 'filter nothing' Enter") && on_screen(&st, "no lane's name holds 'nothing': Esc shows all"));
-	CHECK(play(&st, "Esc") && on_screen(&st, "thread 10") && line_of(&st, "no lane's name") < 0);
+	CHECK(play(&st, ": 'filter stream 8' Enter") && on_screen(&st, "stream 8") &&
+		line_of(&st, "stream 7") < 0);
+	CHECK(play(&st, ": 'filter nothing' Enter") &&
+		on_screen(&st, "no lane's name holds 'nothing': Esc shows all"));
+	CHECK(play(&st, "Esc") && on_screen(&st, "thread 10") &&
+		line_of(&st, "no lane's name") < 0);
 	CHECK(play(&st, ": 'filter' Enter") && on_screen(&st, "thread 10"));
 	CHECK(play(&st, ": 'find MemAlloc' Enter") && on_screen(&st, "/MemAlloc  "));
 	CHECK(play(&st, ": 'mark 10us 30us' Enter") && on_screen(&st, "A-B 20.00 us"));
@@ -181,11 +213,13 @@ static void commands_do_what_keys_do(void)
 	CHECK(play(&st, ": 'view fl' Tab") && on_screen(&st, ":view flame"));
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "flame") && play(&st, "1"));
 	CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "unknown command 'dance'"));
-	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "unknown command 'f'"));	/* three begin so */
+	/* three begin so */
+	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "unknown command 'f'"));
 	CHECK(play(&st, ": 'goto' Enter") && on_screen(&st, "goto needs an argument: goto TIME"));
 	CHECK(play(&st, ": 'fit!' Enter") && on_screen(&st, "fit takes no '!'"));
 	CHECK(play(&st, ": 'fit me' Enter") && on_screen(&st, "fit takes no argument: 'me'"));
-	CHECK(play(&st, ": 'mark 1us 2us 3us' Enter") && on_screen(&st, "one or two times") && line_of(&st, "A-B") < 0);
+	CHECK(play(&st, ": 'mark 1us 2us 3us' Enter") && on_screen(&st, "one or two times") &&
+		line_of(&st, "A-B") < 0);
 	strike(&st);
 }
 
@@ -205,17 +239,28 @@ static void every_view_has_them(void)
 		v = st.s.view;
 		first = w->first;
 		CHECK(play(&st, "* 'from there' Enter f") && st.s.view == v && w->first != first);
-		CHECK(play(&st, "@ 'from there' Enter") && st.s.view == st.s.views && w->first == first);
-		CHECK(play(&st, views[i]) && play(&st, ": 'goto 50us' Enter") && st.s.view == st.s.views);
+		CHECK(play(&st, "@ 'from there' Enter") && st.s.view == st.s.views &&
+			w->first == first);
+		CHECK(play(&st, views[i]) && play(&st, ": 'goto 50us' Enter") &&
+			st.s.view == st.s.views);
 		CHECK(gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
-		CHECK(play(&st, views[i]) && play(&st, ": 'goto 5000s' Enter") && st.s.view == v && on_screen(&st, "this time is outside the trace"));
-		CHECK(play(&st, ": 'filter stream 8' Enter") && st.s.view == st.s.views && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
-		CHECK(play(&st, ": 'filter' Enter") && play(&st, views[i]) && play(&st, "F4 'stream 7' Enter") && on_screen(&st, "stream 7"));
-		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'fit' Enter") && st.s.view == v && on_screen(&st, "whole run"));
-		CHECK(play(&st, ": 'mark 10us 30us' Enter") && st.s.view == v && st.s.scene.marks.n == 2 && play(&st, "1") && on_screen(&st, "A-B 20.00 us"));
-		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'forget from there' Enter") && !st.s.scene.bookmarks.n);
-		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "unknown command 'dance'") && play(&st, ": 'view streams' Enter"));
-		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, ": 'open' Enter") && st.s.view == st.s.views);
+		CHECK(play(&st, views[i]) && play(&st, ": 'goto 5000s' Enter") && st.s.view == v &&
+			on_screen(&st, "this time is outside the trace"));
+		CHECK(play(&st, ": 'filter stream 8' Enter") && st.s.view == st.s.views &&
+			on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
+		CHECK(play(&st, ": 'filter' Enter") && play(&st, views[i]) &&
+			play(&st, "F4 'stream 7' Enter") && on_screen(&st, "stream 7"));
+		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'fit' Enter") &&
+			st.s.view == v && on_screen(&st, "whole run"));
+		CHECK(play(&st, ": 'mark 10us 30us' Enter") && st.s.view == v &&
+			st.s.scene.marks.n == 2 && play(&st, "1") &&
+			on_screen(&st, "A-B 20.00 us"));
+		CHECK(play(&st, "Esc") && play(&st, views[i]) &&
+			play(&st, ": 'forget from there' Enter") && !st.s.scene.bookmarks.n);
+		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "unknown command 'dance'") &&
+			play(&st, ": 'view streams' Enter"));
+		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, ": 'open' Enter") &&
+			st.s.view == st.s.views);
 		CHECK(on_screen(&st, "call that had not returned") && play(&st, "Esc Esc"));
 	}
 	CHECK(play(&st, "4 : 'q' Enter") && st.s.quit);
@@ -235,11 +280,14 @@ static void tab_completes(void)
 
 	set_up(&st, 42);
 	CHECK(play(&st, ":") && on_screen(&st, "goto   find   filter   fit"));
-	CHECK(play(&st, "'f' Tab") && on_screen(&st, ":f") && on_screen(&st, "find   filter   fit   forget"));
+	CHECK(play(&st, "'f' Tab") && on_screen(&st, ":f") &&
+		on_screen(&st, "find   filter   fit   forget"));
 	CHECK(play(&st, "'i' Tab 'l' Tab") && on_screen(&st, ":filter"));
-	CHECK(play(&st, "Esc : 'exp' Tab") && on_screen(&st, ":export") && on_screen(&st, "export chrome"));
+	CHECK(play(&st, "Esc : 'exp' Tab") && on_screen(&st, ":export") &&
+		on_screen(&st, "export chrome"));
 	CHECK(play(&st, "'ch' Tab") && on_screen(&st, ":export chrome"));
-	CHECK(play(&st, "Esc : 'goto 5us' Enter * 'here it is' Enter : 'j' Tab Tab") && on_screen(&st, ":jump here it is"));
+	CHECK(play(&st, "Esc : 'goto 5us' Enter * 'here it is' Enter : 'j' Tab Tab") &&
+		on_screen(&st, ":jump here it is"));
 	CHECK(play(&st, "Esc"));
 	strike(&st);
 }
@@ -252,14 +300,19 @@ static void two_viewers_share_them(void)
 	set_up(&a, 48);
 	state = 48;
 	stage_up(&b, once, 3000, 100, 40);
-	CHECK(play(&a, "* 'one' Enter") && play(&b, "* 'two' Enter") && play(&a, "* 'three' Enter"));
-	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "unknown bookmark") < 0);
-	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "unknown bookmark"));
-	CHECK(play(&b, ": 'forget two' Enter : 'forget three' Enter") && access("some/trace.zst.gtmarks", F_OK));
+	CHECK(play(&a, "* 'one' Enter") && play(&b, "* 'two' Enter") &&
+		play(&a, "* 'three' Enter"));
+	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") &&
+		line_of(&b, "unknown bookmark") < 0);
+	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 &&
+		play(&a, ": 'jump one' Enter") && on_screen(&a, "unknown bookmark"));
+	CHECK(play(&b, ": 'forget two' Enter : 'forget three' Enter") &&
+		access("some/trace.zst.gtmarks", F_OK));
 	/* removed bookmarks do not come back */
 	CHECK(play(&a, "* 'six' Enter") && a.s.scene.bookmarks.n == 1);
-	text_to("some/trace.zst.gtmarks", "dear diary\n");	/* it was not when they began */
-	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "it is not changed") && size_of("some/trace.zst.gtmarks") == 11);
+	text_to("some/trace.zst.gtmarks", "dear diary\n"); /* it was not when they began */
+	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "it is not changed") &&
+		size_of("some/trace.zst.gtmarks") == 11);
 	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 3);
 	strike(&a);
 	strike(&b);
@@ -275,13 +328,16 @@ static void what_is_typed_is_taken_as_a_whole(void)
 
 	set_up(&st, 46);
 	unlink("\u6e2c\u5b9a \U0001f600");
-	CHECK(play(&st, ": 'export chrome \"\u6e2c\u5b9a \U0001f600\"' Enter") && !access("\u6e2c\u5b9a \U0001f600", F_OK));
-	CHECK(play(&st, "* '\u6e2c\u5b9a' Enter * '\u6e2e' Enter : 'ju' Tab Tab") && !strcmp(st.s.typed, "jump ") && play(&st, "'\u6e2c' Tab"));
+	CHECK(play(&st, ": 'export chrome \"\u6e2c\u5b9a \U0001f600\"' Enter") &&
+		!access("\u6e2c\u5b9a \U0001f600", F_OK));
+	CHECK(play(&st, "* '\u6e2c\u5b9a' Enter * '\u6e2e' Enter : 'ju' Tab Tab") &&
+		!strcmp(st.s.typed, "jump ") && play(&st, "'\u6e2c' Tab"));
 	CHECK(!strcmp(st.s.typed, "jump \u6e2c\u5b9a ") && play(&st, "Esc"));
 	sprintf(keys, ": 'filter %0150d%s'", 0, end);
 	CHECK(play(&st, keys) && on_screen(&st, end) && play(&st, "Esc"));
 	sprintf(keys, ": 'bookmark %01200d' Enter", 0);
-	CHECK(play(&st, keys) && on_screen(&st, "too long: nothing was done") && st.s.scene.bookmarks.n == 2);
+	CHECK(play(&st, keys) && on_screen(&st, "too long: nothing was done") &&
+		st.s.scene.bookmarks.n == 2);
 	strike(&st);
 	unlink("some/trace.zst.gtmarks");
 }
@@ -289,9 +345,13 @@ static void what_is_typed_is_taken_as_a_whole(void)
 /* Those that would keep keys waiting, or take all memory, are none. */
 static void expressions_have_bounds(void)
 {
-	static const struct { const char *keys, *said; } tries[] = {
-		{ "/ '(.*)(.*)\\1\\2x' Enter", "back references" }, { "/ '((a{255}){255}){255}' Enter", "repeats too much" },
-		{ "/ '(a{2,200}){3,99}' Enter", "repeats too much" }, { "/ 'a{99999999999999999999}' Enter", "repeats too much" },
+	static const struct {
+		const char *keys, *said;
+	} tries[] = {
+		{ "/ '(.*)(.*)\\1\\2x' Enter", "back references" },
+		{ "/ '((a{255}){255}){255}' Enter", "repeats too much" },
+		{ "/ '(a{2,200}){3,99}' Enter", "repeats too much" },
+		{ "/ 'a{99999999999999999999}' Enter", "repeats too much" },
 		{ "/ '(cu{1,1}){0,50}Mem\\(?' Enter", "/(cu" },
 	};
 	struct stage st;
@@ -316,14 +376,17 @@ static void bookmarks_are_set_and_jumped_to(void)
 	CHECK(play(&st, "w w w w : 'goto 50us' Enter"));
 	shift = w->shift;
 	first = w->first;
-	CHECK(play(&st, "* 'middle' Enter") && on_screen(&st, "saved bookmark 'middle' in some/trace.zst.gtmarks"));
+	CHECK(play(&st, "* 'middle' Enter") &&
+		on_screen(&st, "saved bookmark 'middle' in some/trace.zst.gtmarks"));
 	CHECK(play(&st, "f : 'jump middle' Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") && on_screen(&st, "unknown bookmark"));
+	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") &&
+		on_screen(&st, "unknown bookmark"));
 	strike(&st);
 	state = 43;
-	stage_up(&st, once, 3000, 100, 40);		/* they were kept */
+	stage_up(&st, once, 3000, 100, 40); /* they were kept */
 	CHECK(play(&st, ": 'jump mid' Tab Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "removed bookmark 'middle'") && access("some/trace.zst.gtmarks", F_OK));
+	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "removed bookmark 'middle'") &&
+		access("some/trace.zst.gtmarks", F_OK));
 	CHECK(play(&st, ": 'jump middle' Enter") && on_screen(&st, "unknown bookmark"));
 	strike(&st);
 }
@@ -338,24 +401,31 @@ static void a_range_is_exported(void)
 	unlink("x.json");
 	CHECK(play(&st, ": 'export chrome x.json' Enter") && on_screen(&st, "to x.json"));
 	all = size_of("x.json");
-	CHECK(play(&st, ": 'export chrome x.json' Enter") && on_screen(&st, "x.json exists: export! replaces it") && size_of("x.json") == all);
-	CHECK(play(&st, ": 'export! chrome x.json 10us 20us' Enter") && on_screen(&st, "to x.json"));
+	CHECK(play(&st, ": 'export chrome x.json' Enter") &&
+		on_screen(&st, "x.json exists: export! replaces it") && size_of("x.json") == all);
+	CHECK(play(&st, ": 'export! chrome x.json 10us 20us' Enter") &&
+		on_screen(&st, "to x.json"));
 	some = size_of("x.json");
 	CHECK(all > 10000 && some > 100 && some < all / 4);
-	CHECK(play(&st, ": 'mark 10us 20us' Enter : 'export! chrome x.json' Enter") && size_of("x.json") == some);
-	CHECK(play(&st, ": 'export tapes x.json' Enter") && on_screen(&st, "unknown format 'tapes'"));
+	CHECK(play(&st, ": 'mark 10us 20us' Enter : 'export! chrome x.json' Enter") &&
+		size_of("x.json") == some);
+	CHECK(play(&st, ": 'export tapes x.json' Enter") &&
+		on_screen(&st, "unknown format 'tapes'"));
 	CHECK(play(&st, ": 'export chrome' Enter") && on_screen(&st, "no file given"));
 	CHECK(play(&st, ": 'export chrome -' Enter") && on_screen(&st, "give a file name"));
-	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") && on_screen(&st, "invalid range") && !size_of("y.json"));
-	CHECK(play(&st, ": 'export chrome no/such/folder' Enter") && on_screen(&st, "cannot write"));
+	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") &&
+		on_screen(&st, "invalid range") && !size_of("y.json"));
+	CHECK(play(&st, ": 'export chrome no/such/folder' Enter") &&
+		on_screen(&st, "cannot write"));
 	memset(name, 'z', 300);
 	sprintf(keys, ": 'export chrome %s' Enter", name);
-	name[NAME_MAX] = 0;	/* no file of a name that is like it */
+	name[NAME_MAX] = 0; /* no file of a name that is like it */
 	CHECK(play(&st, keys) && on_screen(&st, "zzz: File name too long") && access(name, F_OK));
 	strike(&st);
 }
 
 T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else),
-       T(with_the_last_one_the_file_goes), T(an_own_file_hides_the_other), T(commands_do_what_keys_do),
-       T(every_view_has_them), T(tab_completes), T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds),
-       T(two_viewers_share_them), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
+	T(with_the_last_one_the_file_goes), T(an_own_file_hides_the_other),
+	T(commands_do_what_keys_do), T(every_view_has_them), T(tab_completes),
+	T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds), T(two_viewers_share_them),
+	T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))

@@ -66,9 +66,12 @@ static void it_goes_on_in_the_background(void)
 	set_up(&st, once);
 	CHECK(play(&st, "") && press(&st, ": 'export jsonl out/a.jsonl' Enter") && st.s.export_job);
 	CHECK(on_screen(&st, "exporting: ") && on_screen(&st, "%, Esc stops") && !files_in("out"));
-	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") && on_screen(&st, "an export is already running: Esc stops"));
-	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") && gt_ui_step(&st.s, 1000, &st.err) == 1);
-	CHECK(play(&st, "") && !st.s.export_job && on_screen(&st, " to out/a.jsonl") && on_screen(&st, "wrote ") && files_in("out") == 1);
+	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") &&
+		on_screen(&st, "an export is already running: Esc stops"));
+	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") &&
+		gt_ui_step(&st.s, 1000, &st.err) == 1);
+	CHECK(play(&st, "") && !st.s.export_job && on_screen(&st, " to out/a.jsonl") &&
+		on_screen(&st, "wrote ") && files_in("out") == 1);
 	CHECK(size_of("out/a.jsonl") > 100000 && no_children());
 	CHECK(play(&st, "l") && line_of(&st, "wrote") < 0);
 	strike(&st);
@@ -79,8 +82,10 @@ static void its_end_waits_for_a_line_of_its_own(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, ": 'export folded out/a.folded' Enter : 'fi'") && st.s.export_job && on_screen(&st, ":fi") && !files_in("out"));
-	CHECK(play(&st, "Esc") && !st.s.export_job && on_screen(&st, "wrote ") && files_in("out") == 1);
+	CHECK(play(&st, ": 'export folded out/a.folded' Enter : 'fi'") && st.s.export_job &&
+		on_screen(&st, ":fi") && !files_in("out"));
+	CHECK(play(&st, "Esc") && !st.s.export_job && on_screen(&st, "wrote ") &&
+		files_in("out") == 1);
 	strike(&st);
 }
 
@@ -89,11 +94,14 @@ static void nothing_is_left_of_what_was_stopped(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") && !st.s.export_job && no_children());
+	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") &&
+		!st.s.export_job && no_children());
 	CHECK(on_screen(&st, "stopped: nothing was written") && !files_in("out"));
-	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.export_job && !files_in("out") && no_children());
+	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.export_job &&
+		!files_in("out") && no_children());
 	st.s.quit = false;
-	CHECK(press(&st, ": 'export native out/a.zst' Enter : 'quit' Enter") && st.s.quit && !st.s.export_job && !files_in("out"));
+	CHECK(press(&st, ": 'export native out/a.zst' Enter : 'quit' Enter") && st.s.quit &&
+		!st.s.export_job && !files_in("out"));
 	CHECK(press(&st, ": 'export native out/a.zst' Enter"));
 	strike(&st);
 	CHECK(!files_in("out") && no_children());
@@ -105,7 +113,9 @@ static void a_search_is_stopped_first(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(play(&st, "j j j j") && press(&st, ": 'export native out/a.zst' Enter : 'find nothing_is_called_so|ioctl' Enter"));
+	CHECK(play(&st, "j j j j") &&
+		press(&st,
+			": 'export native out/a.zst' Enter : 'find nothing_is_called_so|ioctl' Enter"));
 	if (st.s.view->ops->is_searching(st.s.view))
 		CHECK(press(&st, "Esc") && st.s.export_job);
 	CHECK(press(&st, "Esc") && !st.s.export_job);
@@ -114,9 +124,15 @@ static void a_search_is_stopped_first(void)
 
 static void names_are_as_in_a_shell(void)
 {
-	static const struct { const char *typed, *name; } ways[] = {
-		{ "out/a\\ b.json", "out/a b.json" }, { "\"out/c d.json\"", "out/c d.json" }, { "out/'e \"f\"'.json", "out/e \"f\".json" },
-		{ "~/g.json", "out/g.json" }, { "~/'h i'", "out/h i" }, { "'out/~'", "out/~" },
+	static const struct {
+		const char *typed, *name;
+	} ways[] = {
+		{ "out/a\\ b.json", "out/a b.json" },
+		{ "\"out/c d.json\"", "out/c d.json" },
+		{ "out/'e \"f\"'.json", "out/e \"f\".json" },
+		{ "~/g.json", "out/g.json" },
+		{ "~/'h i'", "out/h i" },
+		{ "'out/~'", "out/~" },
 	};
 	char *here = getcwd(NULL, 0), home[5000], script[200], format[] = "out/j.json.gz";
 	struct stage st;
@@ -130,12 +146,17 @@ static void names_are_as_in_a_shell(void)
 		CHECK(play(&st, ":"));
 		for (char *c = script; *c; c++)
 			CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = (uint8_t)*c }, &st.err));
-		CHECK(play(&st, "Enter") && on_screen(&st, "wrote ") && size_of(ways[i].name) > 100);
+		CHECK(play(&st, "Enter") && on_screen(&st, "wrote ") &&
+			size_of(ways[i].name) > 100);
 	}
-	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") && on_screen(&st, "a quote is not closed"));
-	CHECK(play(&st, ": 'export chrome out/x y z' Enter") && on_screen(&st, "quote a file name that has spaces"));
-	CHECK(play(&st, ": 'export chrome out/x y' Enter") && on_screen(&st, "invalid range") && access("out/x", F_OK));
-	CHECK(play(&st, ": 'export chrome out/j.json.gz' Enter") && size_of(format) > 1000 && !system("gzip -t out/j.json.gz"));
+	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") &&
+		on_screen(&st, "a quote is not closed"));
+	CHECK(play(&st, ": 'export chrome out/x y z' Enter") &&
+		on_screen(&st, "quote a file name that has spaces"));
+	CHECK(play(&st, ": 'export chrome out/x y' Enter") && on_screen(&st, "invalid range") &&
+		access("out/x", F_OK));
+	CHECK(play(&st, ": 'export chrome out/j.json.gz' Enter") && size_of(format) > 1000 &&
+		!system("gzip -t out/j.json.gz"));
 	unsetenv("HOME");
 	free(here);
 	strike(&st);
@@ -147,17 +168,23 @@ static void what_is_there_is_replaced_when_told_so(void)
 	struct stage st;
 
 	set_up(&st, once);
-	CHECK(!system("echo old > out/a && chmod 640 out/a && ln -s a out/b && mkdir out/d && mkfifo out/f"));
-	CHECK(play(&st, ": 'export chrome out/a' Enter") && on_screen(&st, "out/a exists: export! replaces it") && size_of("out/a") == 4);
-	CHECK(play(&st, ": 'export! chrome out/b' Enter") && on_screen(&st, "wrote ") && size_of("out/a") > 1000);
-	CHECK(!stat("out/a", &s) && (s.st_mode & 07777) == 0640 && !lstat("out/b", &link) && S_ISLNK(link.st_mode));
+	CHECK(!system(
+		"echo old > out/a && chmod 640 out/a && ln -s a out/b && mkdir out/d && mkfifo out/f"));
+	CHECK(play(&st, ": 'export chrome out/a' Enter") &&
+		on_screen(&st, "out/a exists: export! replaces it") && size_of("out/a") == 4);
+	CHECK(play(&st, ": 'export! chrome out/b' Enter") && on_screen(&st, "wrote ") &&
+		size_of("out/a") > 1000);
+	CHECK(!stat("out/a", &s) && (s.st_mode & 07777) == 0640 && !lstat("out/b", &link) &&
+		S_ISLNK(link.st_mode));
 	CHECK(play(&st, ": 'export! chrome out/d' Enter") && on_screen(&st, "out/d is no file"));
 	CHECK(play(&st, ": 'export! chrome out/f' Enter") && on_screen(&st, "out/f is no file"));
 	CHECK(play(&st, ": 'export! chrome out/' Enter") && on_screen(&st, "out/ is no file"));
-	CHECK(play(&st, ": 'export chrome out/no/c' Enter") && on_screen(&st, "cannot write out/no/c: No such file") && files_in("out") == 4);
+	CHECK(play(&st, ": 'export chrome out/no/c' Enter") &&
+		on_screen(&st, "cannot write out/no/c: No such file") && files_in("out") == 4);
 	/* another program creates it in between */
 	CHECK(press(&st, ": 'export chrome out/e' Enter") && !system("echo new > out/e"));
-	CHECK(play(&st, "") && on_screen(&st, "out/e exists") && size_of("out/e") == 4 && files_in("out") == 5);
+	CHECK(play(&st, "") && on_screen(&st, "out/e exists") && size_of("out/e") == 4 &&
+		files_in("out") == 5);
 	strike(&st);
 }
 
@@ -177,7 +204,8 @@ static void a_full_disk_is_told(void)
 		setrlimit(RLIMIT_FSIZE, &little);
 		CHECK(play(&st, "Esc") && play(&st, script));
 		setrlimit(RLIMIT_FSIZE, &before);
-		CHECK(on_screen(&st, "nothing was written: cannot write out/a: File too large") && !files_in("out"));
+		CHECK(on_screen(&st, "nothing was written: cannot write out/a: File too large") &&
+			!files_in("out"));
 	}
 	strike(&st);
 }
@@ -188,13 +216,15 @@ static void every_view_exports_what_is_seen(void)
 	struct stage st;
 
 	set_up(&st, two_boots);
-	CHECK(play(&st, ": 'export jsonl out/all' Enter") && play(&st, "w w w w 3 : 'export jsonl out/seen' Enter") &&
-	      on_screen(&st, "wrote ") && on_screen(&st, "kernels"));
+	CHECK(play(&st, ": 'export jsonl out/all' Enter") &&
+		play(&st, "w w w w 3 : 'export jsonl out/seen' Enter") &&
+		on_screen(&st, "wrote ") && on_screen(&st, "kernels"));
 	all = size_of("out/all");
 	seen = size_of("out/seen");
 	CHECK(all > 100000 && seen > 100 && seen < all / 2);
 	CHECK(play(&st, "9 : 'export jsonl out/again' Enter") && size_of("out/again") == seen);
-	CHECK(play(&st, "1 : 'mark 10us 20us' Enter : 'export jsonl out/marks' Enter") && size_of("out/marks") > 100 && size_of("out/marks") != seen);
+	CHECK(play(&st, "1 : 'mark 10us 20us' Enter : 'export jsonl out/marks' Enter") &&
+		size_of("out/marks") > 100 && size_of("out/marks") != seen);
 	CHECK(play(&st, "9 : 'export jsonl out/seen2' Enter") && size_of("out/seen2") == seen);
 	strike(&st);
 }
@@ -211,7 +241,8 @@ static void exporters_tell_how_far_they_are(void)
 
 		for (unsigned k = 0; k < GT_KINDS; k++)
 			rows += seg->rows[k];
-		outside += seg->rows[GT_INSTANT] + seg->rows[GT_COUNTER] + seg->rows[GT_UNMATCHED] + seg->rows[GT_LOST];
+		outside += seg->rows[GT_INSTANT] + seg->rows[GT_COUNTER] + seg->rows[GT_UNMATCHED] +
+			seg->rows[GT_LOST];
 	}
 	for (unsigned i = 0; gt_exporters[i]; i++) {
 		_Atomic uint64_t went = 0;
@@ -220,7 +251,8 @@ static void exporters_tell_how_far_they_are(void)
 		bool folded = !strcmp(gt_exporters[i]->name, "folded");
 
 		CHECK(!gt_out_open(&out, "out/x", true, &st.err));
-		CHECK(!gt_exporters[i]->export(st.reader, &opt, &out, &st.err) && !gt_out_close(&out, &st.err));
+		CHECK(!gt_exporters[i]->export(st.reader, &opt, &out, &st.err) &&
+			!gt_out_close(&out, &st.err));
 		CHECK(went == rows - (folded ? outside : 0));
 	}
 	strike(&st);
@@ -238,17 +270,22 @@ static void an_unfinished_file_with_a_name(void)
 
 		CHECK((u.fd = open("out/.x-1", O_CREAT | O_EXCL | O_RDWR, 0600)) >= 0);
 		if (i == 1)
-			CHECK(gt_unfinished_keep(&u, folder, ".x-", "there", false) == -EEXIST && size_of("out/there") == 4);
+			CHECK(gt_unfinished_keep(&u, folder, ".x-", "there", false) == -EEXIST &&
+				size_of("out/there") == 4);
 		if (i == 2)
-			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "new", false) && !access("out/new", F_OK));
+			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "new", false) &&
+				!access("out/new", F_OK));
 		if (i == 3)
-			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "there", true) && size_of("out/there") == 0);
+			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "there", true) &&
+				size_of("out/there") == 0);
 		gt_unfinished_drop(&u, folder);
 		CHECK(u.fd < 0 && files_in("out") == (i < 2 ? 1 : 2));
 	}
 	close(folder);
 }
 
-T_MAIN(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own), T(nothing_is_left_of_what_was_stopped), T(a_search_is_stopped_first),
-       T(names_are_as_in_a_shell), T(what_is_there_is_replaced_when_told_so), T(a_full_disk_is_told), T(every_view_exports_what_is_seen),
-       T(exporters_tell_how_far_they_are), T(an_unfinished_file_with_a_name))
+T_MAIN(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own),
+	T(nothing_is_left_of_what_was_stopped), T(a_search_is_stopped_first),
+	T(names_are_as_in_a_shell), T(what_is_there_is_replaced_when_told_so),
+	T(a_full_disk_is_told), T(every_view_exports_what_is_seen),
+	T(exporters_tell_how_far_they_are), T(an_unfinished_file_with_a_name))

@@ -6,16 +6,19 @@
 #include "viewer/term/glyphs.h"
 #include "viewer/app/ui.h"
 
-#define KEYS 2500u		/* for each of four traces */
+#define KEYS 2500u /* for each of four traces */
 
 /* Now and then any character; mostly one that means something, by the table. */
 static struct gt_key random_key(void)
 {
-	static const char *const tricks[] = { "drag 3,4", "release 30,4", "click 50,5", "double 20,6", "wheel-up 40,9", "wheel-down 41,3", "Esc" };
+	static const char *const tricks[] = { "drag 3,4", "release 30,4", "click 50,5",
+		"double 20,6", "wheel-up 40,9", "wheel-down 41,3", "Esc" };
 	const struct gt_binding *b = &gt_bindings[below((uint32_t)gt_nbindings)];
 	const char *at = below(8) ? b->keys : tricks[below(sizeof(tricks) / sizeof(tricks[0]))];
 	static const uint32_t others[] = { 0x5b66, 0x1f680, 0x301, 0xac00, 0x202e, 0x5d0 };
-	struct gt_key k = { .key = below(4) ? 33 + below(200) : others[below(sizeof(others) / sizeof(others[0]))] }, one;
+	struct gt_key k = { .key = below(4) ? 33 + below(200)
+					    : others[below(sizeof(others) / sizeof(others[0]))] },
+		      one;
 	struct gt_script script = { 0 };
 
 	if (!at || !below(10))
@@ -32,8 +35,12 @@ static struct gt_key random_key(void)
 static struct gt_key random_size(void)
 {
 	if (!below(5))
-		return (struct gt_key){ .key = GT_KEY_RESIZE, .x = (uint16_t)(1 + below(400)), .y = (uint16_t)(1 + below(120)) };
-	return (struct gt_key){ .key = GT_KEY_RESIZE, .x = (uint16_t)(40 + below(100)), .y = (uint16_t)(10 + below(40)) };
+		return (struct gt_key){ .key = GT_KEY_RESIZE,
+			.x = (uint16_t)(1 + below(400)),
+			.y = (uint16_t)(1 + below(120)) };
+	return (struct gt_key){ .key = GT_KEY_RESIZE,
+		.x = (uint16_t)(40 + below(100)),
+		.y = (uint16_t)(10 + below(40)) };
 }
 
 static void look_at(const struct gt_screen *s, bool ascii)
@@ -43,8 +50,12 @@ static void look_at(const struct gt_screen *s, bool ascii)
 		bool wide = gt_sure_columns(spot->ch) == 2;
 
 		CHECK(!ascii || (spot->ch >= ' ' && spot->ch < 127 && !spot->marks[0]));
-		CHECK(gt_sure_columns(spot->ch) || (spot->ch == GT_RIGHT_HALF && i % s->width && gt_sure_columns(spot[-1].ch) == 2));
-		CHECK(!wide || ((i + 1) % s->width && spot[1].ch == GT_RIGHT_HALF && !memcmp(&spot[1].look, &spot->look, sizeof(spot->look))));
+		CHECK(gt_sure_columns(spot->ch) ||
+			(spot->ch == GT_RIGHT_HALF && i % s->width &&
+				gt_sure_columns(spot[-1].ch) == 2));
+		CHECK(!wide ||
+			((i + 1) % s->width && spot[1].ch == GT_RIGHT_HALF &&
+				!memcmp(&spot[1].look, &spot->look, sizeof(spot->look))));
 		for (unsigned k = 0; k < GT_LETTER_MARKS; k++)
 			CHECK(!spot->marks[k] || !gt_utf8_columns(spot->marks[k]));
 		CHECK(s->spots[i].look.ink < GT_INKS && s->spots[i].look.paper < GT_INKS);
@@ -66,7 +77,8 @@ static void press_keys(struct gt_reader *r, const struct gt_view_ops *view)
 	struct gt_screen one = { .ascii = below(2) }, two = { .ascii = one.ascii };
 	struct gt_ui s;
 
-	CHECK(!gt_ui_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) && !gt_ui_resize(&s, 80, 24, &err));
+	CHECK(!gt_ui_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) &&
+		!gt_ui_resize(&s, 80, 24, &err));
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct gt_key k = below(40) ? random_key() : random_size();
 
@@ -94,7 +106,8 @@ static void any_keys_on_any_trace(void)
 		state = 100 + i;
 		range_name = i % 2 ? "学習 e\u0301poch 🚀 가 \u202e" : "range";
 		contexts = (i + 2) % 3;
-		make(fd, "boot", i % 2 ? 1000000000000ll : -70000, (unsigned[]){ 0, 5, 600, 6000 }[i] + 6);
+		make(fd, "boot", i % 2 ? 1000000000000ll : -70000,
+			(unsigned[]){ 0, 5, 600, 6000 }[i] + 6);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
 		for (const struct gt_view_ops *const *v = gt_views; *v; v++)
 			press_keys(r, *v);

@@ -13,14 +13,16 @@ static void enter_selects_and_the_pane_tells(void)
 	state = 31;
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "") && line_of(&st, "duration") < 0);
-	CHECK(play(&st, "Z < j Enter") && on_screen(&st, "duration") && on_screen(&st, "work of a GPU, kernel") && on_screen(&st, "launched by"));
+	CHECK(play(&st, "Z < j Enter") && on_screen(&st, "duration") &&
+		on_screen(&st, "work of a GPU, kernel") && on_screen(&st, "launched by"));
 	CHECK(play(&st, "Tab") && on_screen(&st, "duration"));
 	CHECK(play(&st, "i") && on_screen(&st, "correlation"));
 	/* the selection has one line */
 	CHECK(play(&st, "i") && line_of(&st, "correlation") < 0);
 	CHECK(strstr(line(&st, 38), "duration") && strstr(line(&st, 38), "start"));
 	CHECK(play(&st, "i") && line_of(&st, "launched by") >= 0);
-	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 && strstr(line(&st, 38), "duration"));
+	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 &&
+		strstr(line(&st, 38), "duration"));
 	CHECK(play(&st, "Esc") && line_of(&st, "duration") < 0);
 	strike(&st);
 }
@@ -35,9 +37,12 @@ static void the_pane_stands_where_there_is_room(void)
 	CHECK(strstr(line(&st, 8), "duration"));
 	CHECK(play(&st, "resize 100x40") && on_screen(&st, "start  "));
 	CHECK(line_of(&st, "start  ") > 20);
-	CHECK(play(&st, "resize 170x30") && line_of(&st, "│ duration") >= 0 && line_of(&st, "│ duration") < 8);
-	CHECK(play(&st, "resize 40x10") && line_of(&st, "launched by") < 0 && line_of(&st, "too small") < 0);
-	CHECK(play(&st, "Esc i") && on_screen(&st, "the screen is too small for a pane") && play(&st, "l h") && line_of(&st, "too small") < 0);
+	CHECK(play(&st, "resize 170x30") && line_of(&st, "│ duration") >= 0 &&
+		line_of(&st, "│ duration") < 8);
+	CHECK(play(&st, "resize 40x10") && line_of(&st, "launched by") < 0 &&
+		line_of(&st, "too small") < 0);
+	CHECK(play(&st, "Esc i") && on_screen(&st, "the screen is too small for a pane") &&
+		play(&st, "l h") && line_of(&st, "too small") < 0);
 	CHECK(play(&st, "i") && on_screen(&st, "the screen is too small for a pane"));
 	strike(&st);
 }
@@ -49,7 +54,9 @@ static void boxes_have_names(void)
 
 	state = 33;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "Z < Enter Tab") && line_of(&st, "▏cuMemAlloc") < 0 && on_screen(&st, "▏cuCall"));	/* one that is open since long */
+	/* one that is open since long */
+	CHECK(play(&st, "Z < Enter Tab") && line_of(&st, "▏cuMemAlloc") < 0 &&
+		on_screen(&st, "▏cuCall"));
 	CHECK(play(&st, "w w w w w w w w w w w w w w w w") && on_screen(&st, "▏cu"));
 	CHECK(play(&st, "b") && line_of(&st, "▏cu") < 0);
 	strike(&st);
@@ -66,7 +73,8 @@ static void a_click_selects_and_a_drag_does_not(void)
 	CHECK(play(&st, "Z <"));
 	sprintf(script, "drag %u,%d %u,%d", at.left + 5, at.lanes + 1, at.left + 9, at.lanes + 1);
 	CHECK(play(&st, script) && line_of(&st, "launched by") < 0);
-	sprintf(script, "click %u,%d", at.left + 5, at.lanes + 2);	/* marks have a line above the lanes */
+	/* marks have a line above the lanes */
+	sprintf(script, "click %u,%d", at.left + 5, at.lanes + 2);
 	CHECK(play(&st, script) && on_screen(&st, "work of a GPU"));
 	strike(&st);
 }
@@ -78,8 +86,10 @@ static void jumps_go_to_the_lane(void)
 	state = 34;
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "z e") && on_screen(&st, "returned 700"));
-	CHECK(on_screen(&st, "thread 1") && on_screen(&st, "▾ pid 1"));	/* folded it was, and unfolded it is */
-	CHECK(play(&st, "Esc Z < j Home Tab }") && (line_of(&st, "gap of") >= 0 || on_screen(&st, "no further gap")));
+	/* folded it was, and unfolded it is */
+	CHECK(on_screen(&st, "thread 1") && on_screen(&st, "▾ pid 1"));
+	CHECK(play(&st, "Esc Z < j Home Tab }") &&
+		(line_of(&st, "gap of") >= 0 || on_screen(&st, "no further gap")));
 	CHECK(play(&st, "f w w w w v") && on_screen(&st, "duration"));
 	CHECK(play(&st, "f Z < j v c") && line_of(&st, "nothing") < 0);
 	strike(&st);
@@ -116,14 +126,18 @@ static void marks_are_drawn_and_measured(void)
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "Z < j L L") && !strstr(line(&st, at.marks), "marks"));
 	strcpy(axis, line(&st, at.axis));
-	CHECK(play(&st, "m") && strstr(line(&st, at.marks), "A") && strstr(line(&st, at.detail), "A "));
-	CHECK(play(&st, "L L L m") && strstr(line(&st, at.marks), "A──") && strstr(line(&st, at.marks), "──B"));
-	CHECK(!strcmp(axis, line(&st, at.axis)));	/* times are read as before */
-	CHECK(strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "busy ") && strstr(line(&st, at.detail), " begin"));
+	CHECK(play(&st, "m") && strstr(line(&st, at.marks), "A") &&
+		strstr(line(&st, at.detail), "A "));
+	CHECK(play(&st, "L L L m") && strstr(line(&st, at.marks), "A──") &&
+		strstr(line(&st, at.marks), "──B"));
+	CHECK(!strcmp(axis, line(&st, at.axis))); /* times are read as before */
+	CHECK(strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "busy ") &&
+		strstr(line(&st, at.detail), " begin"));
 	CHECK(play(&st, "Esc") && !strstr(line(&st, at.detail), "A-B"));
 	CHECK(play(&st, "M") && on_screen(&st, "nothing is selected"));
 	CHECK(!strstr(line(&st, at.marks), "marks"));
-	CHECK(play(&st, "Tab M") && strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "100%"));
+	CHECK(play(&st, "Tab M") && strstr(line(&st, at.detail), "A-B ") &&
+		strstr(line(&st, at.detail), "100%"));
 	strike(&st);
 }
 
@@ -140,12 +154,15 @@ static void bookmarks_have_their_names(void)
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "") && strcpy(axis, line(&st, at.axis)));
 	for (unsigned i = 0; i < 2; i++)
-		CHECK(!gt_bookmarks_set(&s->bookmarks, i ? "学習の始まり" : "first", gt_cell_start(&s->window, i ? 28 : 20) - s->extent.from, 3, NULL));
-	CHECK(play(&st, "l") && strstr(line(&st, at.marks), " *first  *学習の始まり") && !strcmp(axis, line(&st, at.axis)));
+		CHECK(!gt_bookmarks_set(&s->bookmarks, i ? "学習の始まり" : "first",
+			gt_cell_start(&s->window, i ? 28 : 20) - s->extent.from, 3, NULL));
+	CHECK(play(&st, "l") && strstr(line(&st, at.marks), " *first  *学習の始まり") &&
+		!strcmp(axis, line(&st, at.axis)));
 	gt_marks_set(&s->marks, gt_cell_start(&s->window, 24));
 	gt_marks_set(&s->marks, gt_cell_start(&s->window, 36));
 	CHECK(play(&st, "l") && strstr(line(&st, at.marks), " *f… A───*学習…──B"));
-	CHECK(play(&st, "resize 100x9") && !on_screen(&st, "marks") && strstr(line(&st, 1), "A") && strstr(line(&st, 1), "*"));
+	CHECK(play(&st, "resize 100x9") && !on_screen(&st, "marks") && strstr(line(&st, 1), "A") &&
+		strstr(line(&st, 1), "*"));
 	strike(&st);
 }
 
@@ -160,9 +177,11 @@ static void only_copies_have_a_rate(void)
 	stage_up(&st, once, 3000, 160, 40);
 	CHECK(play(&st, "Z <") && play(&st, ": 'mark 1us 40us' Enter") && on_screen(&st, "A-B "));
 	snprintf(click, sizeof(click), "click 3,%d", line_of(&st, "copies DtoH"));
-	CHECK(play(&st, click) && on_screen(&st, "copies DtoH: busy") && on_screen(&st, "B/s while busy"));
+	CHECK(play(&st, click) && on_screen(&st, "copies DtoH: busy") &&
+		on_screen(&st, "B/s while busy"));
 	snprintf(click, sizeof(click), "click 3,%d", line_of(&st, "GPU 0"));
-	CHECK(play(&st, click) && on_screen(&st, "GPU 0: busy") && on_screen(&st, "iB  A ") && line_of(&st, "B/s") < 0);
+	CHECK(play(&st, click) && on_screen(&st, "GPU 0: busy") && on_screen(&st, "iB  A ") &&
+		line_of(&st, "B/s") < 0);
 	strike(&st);
 }
 
@@ -183,23 +202,31 @@ static void names_are_looked_for(void)
 	strike(&st);
 }
 
-/* Calls that had not returned point out of the end, the title counts them, and a command leads from one to the next, the longest first. */
+/* Calls that had not returned point out of the end, the title counts them, and a command leads from
+ * one to the next, the longest first. */
 static void calls_that_are_still_open(void)
 {
 	struct stage st;
 
 	state = 39;
 	stage_up(&st, once, 3000, 120, 44);
-	CHECK(play(&st, "Z <") && strstr(line(&st, 0), "  15 calls still open at the end, the longest cuCall ") && line_of(&st, "►") > 3);
-	CHECK(play(&st, ": 'open' Enter") && on_screen(&st, "so far  ") && on_screen(&st, "call that had not returned") &&
-	      on_screen(&st, "none: still open when the recording ended,") && on_screen(&st, "on              thread 14"));
+	CHECK(play(&st, "Z <") &&
+		strstr(line(&st, 0), "  15 calls still open at the end, the longest cuCall ") &&
+		line_of(&st, "►") > 3);
+	CHECK(play(&st, ": 'open' Enter") && on_screen(&st, "so far  ") &&
+		on_screen(&st, "call that had not returned") &&
+		on_screen(&st, "none: still open when the recording ended,") &&
+		on_screen(&st, "on              thread 14"));
 	CHECK(line_of(&st, "duration") < 0 && line_of(&st, "returned  ") < 0);
 	CHECK(play(&st, ": 'open' Enter") && on_screen(&st, "on              thread 21"));
 	for (int i = 0; i < 13; i++)
 		CHECK(play(&st, ": 'open' Enter") && line_of(&st, "on              thread 21") < 0);
-	CHECK(play(&st, ": 'open' Enter : 'open' Enter") && on_screen(&st, "on              thread 21"));
-	CHECK(play(&st, "Esc") && strstr(line(&st, 42), "so far ") && strstr(line(&st, 42), "still open when"));
-	CHECK(play(&st, "resize 120x15") && line_of(&st, "calls still open") < 0 && strstr(line(&st, 14), "15 OPEN  "));
+	CHECK(play(&st, ": 'open' Enter : 'open' Enter") &&
+		on_screen(&st, "on              thread 21"));
+	CHECK(play(&st, "Esc") && strstr(line(&st, 42), "so far ") &&
+		strstr(line(&st, 42), "still open when"));
+	CHECK(play(&st, "resize 120x15") && line_of(&st, "calls still open") < 0 &&
+		strstr(line(&st, 14), "15 OPEN  "));
 	strike(&st);
 }
 
@@ -219,20 +246,26 @@ static void a_hole_tells_what_it_is(void)
 	CHECK(blocks.n > 5);
 	break_block(fd, blocks.blocks[1].number);
 	break_block(fd, blocks.blocks[2].number);
-	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter", (long long)(blocks.blocks[2].start - st.s.scene.extent.from));
+	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter",
+		(long long)(blocks.blocks[2].start - st.s.scene.extent.from));
 	snprintf(want, sizeof(want), "block %u", blocks.blocks[2].number);
 	CHECK(play(&st, script));
 	sprintf(script, "click %d,%d Enter", 20, line_of(&st, "▾ thread 10"));
-	CHECK(play(&st, script) && play(&st, "Enter i") && on_screen(&st, "hole: 2 blocks cannot be read") && on_screen(&st, want));
-	CHECK(on_screen(&st, "a block is ") && on_screen(&st, " of the file, with ") && on_screen(&st, "gtexport --native"));
-	CHECK(play(&st, "Enter") && line_of(&st, "hole: ") > 0);	/* nothing else is there */
-	CHECK(play(&st, "Tab") && line_of(&st, "hole: ") < 0 && on_screen(&st, "kind            call"));
+	CHECK(play(&st, script) && play(&st, "Enter i") &&
+		on_screen(&st, "hole: 2 blocks cannot be read") && on_screen(&st, want));
+	CHECK(on_screen(&st, "a block is ") && on_screen(&st, " of the file, with ") &&
+		on_screen(&st, "gtexport --native"));
+	CHECK(play(&st, "Enter") && line_of(&st, "hole: ") > 0); /* nothing else is there */
+	CHECK(play(&st, "Tab") && line_of(&st, "hole: ") < 0 &&
+		on_screen(&st, "kind            call"));
 	CHECK(play(&st, "S-Tab") && on_screen(&st, "kind            call"));
 	CHECK(play(&st, "resize 80x12") && line_of(&st, "hole: ") < 0);
 	strike(&st);
 	close(fd);
 }
 
-T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
-       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names), T(only_copies_have_a_rate), T(names_are_looked_for),
-       T(calls_that_are_still_open), T(a_hole_tells_what_it_is))
+T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room),
+	T(boxes_have_names), T(a_click_selects_and_a_drag_does_not), T(jumps_go_to_the_lane),
+	T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names),
+	T(only_copies_have_a_rate), T(names_are_looked_for), T(calls_that_are_still_open),
+	T(a_hole_tells_what_it_is))

@@ -1,5 +1,6 @@
-/* Windows of 1 to 12 columns and lines: marks, a selection, panes, searches, prompts, and keys in any
- * order. A sanitized build detects reads and writes outside the screen. In the smallest window q quits. */
+/* Windows of 1 to 12 columns and lines: marks, a selection, panes, searches, prompts, and keys in
+ * any order. A sanitized build detects reads and writes outside the screen. In the smallest window
+ * q quits. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
@@ -28,8 +29,8 @@ static struct gt_key any_key(void)
 
 static void look_at_size(struct gt_ui *s, unsigned width, unsigned height, struct gt_screen *one)
 {
-	static const char *const states[] = { "m Right Right m", "Enter i", "i", "M", "v", "+ m", "9", "1 / k e", "Enter n", ": e x",
-					      "Esc \\ z", "Esc * a Enter", "?", "Esc q" };
+	static const char *const states[] = { "m Right Right m", "Enter i", "i", "M", "v", "+ m",
+		"9", "1 / k e", "Enter n", ": e x", "Esc \\ z", "Esc * a Enter", "?", "Esc q" };
 	struct gt_err err = GT_ERR_INIT;
 
 	CHECK(!gt_ui_resize(s, 80, 24, &err));
@@ -49,7 +50,8 @@ static void look_at_size(struct gt_ui *s, unsigned width, unsigned height, struc
 		s->quit = false;
 		gt_ui_draw(s, one);
 	}
-	press(s, width < 10 ? "q" : "Esc Esc q");	/* a prompt or list that cannot be read takes no key */
+	/* a prompt or list that cannot be read takes no key */
+	press(s, width < 10 ? "q" : "Esc Esc q");
 	CHECK(s->quit);
 	s->quit = false;
 }

@@ -1,5 +1,5 @@
-/* How the viewer comes by traces: at once, by a copy that is made once and kept, or while they are written. Every file here is small;
- * `small` of the options says that none is. */
+/* How the viewer comes by traces: at once, by a copy that is made once and kept, or while they are
+ * written. Every file here is small; `small` of the options says that none is. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/file.h>
@@ -14,13 +14,14 @@
 
 #define KINETO "kineto.json"
 #define KILLED "killed.zst"
-static const struct gt_trace_open_options always = { .small = 1 }, followed = { .follow = true, .small = 1 };
+static const struct gt_trace_open_options always = { .small = 1 },
+					  followed = { .follow = true, .small = 1 };
 static struct gt_err err;
 
 /* ---- a disk with little free space ---- */
 
-static char full_folder[3100];		/* a folder; "": there is none */
-static off_t room;			/* so large may files in it become */
+static char full_folder[3100]; /* a folder; "": there is none */
+static off_t room;             /* so large may files in it become */
 
 /* In place of the C library's, for all of this program: that is how traces are written. */
 ssize_t writev(int fd, const struct iovec *v, int n)
@@ -35,7 +36,8 @@ ssize_t writev(int fd, const struct iovec *v, int n)
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	len = *full_folder ? readlink(self, path, sizeof(path) - 1) : -1;
 	path[len > 0 ? len : 0] = 0;
-	if (*full_folder && !strncmp(path, full_folder, strlen(full_folder)) && !fstat(fd, &st) && st.st_size + more > room) {
+	if (*full_folder && !strncmp(path, full_folder, strlen(full_folder)) && !fstat(fd, &st) &&
+		st.st_size + more > room) {
 		errno = ENOSPC;
 		return -1;
 	}
@@ -81,8 +83,10 @@ static void put_kineto(const char *path, unsigned n)
 	CHECK(f);
 	fprintf(f, "{\"schemaVersion\":1,\"traceEvents\":[");
 	for (unsigned i = 0; i < n; i++)
-		fprintf(f, "%s{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":10,\"tid\":11,\"ts\":%u,\"dur\":5,"
-			"\"args\":{\"cbid\":211,\"correlation\":%u}}\n", i ? "," : "", 1000 + i * 10, i);
+		fprintf(f,
+			"%s{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":10,\"tid\":11,\"ts\":%u,\"dur\":5,"
+			"\"args\":{\"cbid\":211,\"correlation\":%u}}\n",
+			i ? "," : "", 1000 + i * 10, i);
 	fprintf(f, "]}\n");
 	CHECK(!fclose(f));
 }
@@ -99,9 +103,11 @@ static void put_calls(int fd, unsigned epochs, bool closed)
 		snprintf(name, sizeof(name), "only in epoch %u", e);
 		gt_writer_string(t.w, name);
 		for (unsigned i = 0; i < 3000; i++)
-			CHECK(!tiny_call(&t, t.thread[i % 2], i % 3 ? t.get : tiny_type(t.w, name, GT_CAT_QUERY, GT_OP_NONE, "x"),
-					 1000000000ll * e + i * 1000, 1000000000ll * e + i * 1000 + 100 + i * 7919u % 900, 0, 0,
-					 i * 2654435761u, 0));
+			CHECK(!tiny_call(&t, t.thread[i % 2],
+				i % 3 ? t.get : tiny_type(t.w, name, GT_CAT_QUERY, GT_OP_NONE, "x"),
+				1000000000ll * e + i * 1000,
+				1000000000ll * e + i * 1000 + 100 + i * 7919u % 900, 0, 0,
+				i * 2654435761u, 0));
 		CHECK(!gt_writer_meta(t.w, e % 2 ? "{\"odd\":1}" : "{\"even\":[1,2]}", &t.err));
 		CHECK(!gt_writer_epoch(t.w, 1000000000ll * (e + 1), &t.err));
 	}
@@ -160,20 +166,25 @@ static uint64_t sum_of(struct gt_reader *r)
 	uint64_t sum = 0;
 
 	while (it && gt_iter_next(it, &ev, &err) > 0)
-		sum = sum * 31 + (uint64_t)ev.row.start + ev.row.type + (ev.row.nargs ? ev.args[0] : 7) + ev.track;
+		sum = sum * 31 + (uint64_t)ev.row.start + ev.row.type +
+			(ev.row.nargs ? ev.args[0] : 7) + ev.track;
 	gt_iter_close(it);
 	return sum;
 }
 
 static bool same_names(const struct gt_segment *a, const struct gt_segment *b)
 {
-	bool same = a->nstrings == b->nstrings && a->ntypes == b->ntypes && a->ntracks == b->ntracks && a->nanchors == b->nanchors &&
-		    !strcmp(a->meta_json, b->meta_json) && !strcmp(a->host, b->host) && !strcmp(a->boot_id, b->boot_id);
+	bool same = a->nstrings == b->nstrings && a->ntypes == b->ntypes &&
+		a->ntracks == b->ntracks && a->nanchors == b->nanchors &&
+		!strcmp(a->meta_json, b->meta_json) && !strcmp(a->host, b->host) &&
+		!strcmp(a->boot_id, b->boot_id);
 
 	for (uint32_t i = 0; same && i < a->nstrings; i++)
-		same = a->strings[i].len == b->strings[i].len && !strcmp(gt_str(a, i), gt_str(b, i));
+		same = a->strings[i].len == b->strings[i].len &&
+			!strcmp(gt_str(a, i), gt_str(b, i));
 	for (uint32_t i = 0; same && i < a->ntypes; i++)
-		same = a->types[i].name == b->types[i].name && a->types[i].nfields == b->types[i].nfields;
+		same = a->types[i].name == b->types[i].name &&
+			a->types[i].nfields == b->types[i].nfields;
 	return same;
 }
 
@@ -184,9 +195,10 @@ static bool same_traces(struct gt_reader *a, struct gt_reader *b)
 	for (uint32_t i = 0; same && i < gt_reader_segments(a); i++) {
 		const struct gt_segment *s = gt_reader_segment(a, i), *t = gt_reader_segment(b, i);
 
-		same = same_names(s, t) && !memcmp(s->rows, t->rows, sizeof(s->rows)) && s->min_start == t->min_start &&
-		       s->max_end == t->max_end && s->closed == t->closed && s->complete_to == t->complete_to && s->id == t->id &&
-		       s->index == t->index;
+		same = same_names(s, t) && !memcmp(s->rows, t->rows, sizeof(s->rows)) &&
+			s->min_start == t->min_start && s->max_end == t->max_end &&
+			s->closed == t->closed && s->complete_to == t->complete_to &&
+			s->id == t->id && s->index == t->index;
 	}
 	return same && sum_of(a) == sum_of(b);
 }
@@ -240,9 +252,12 @@ static void a_closed_trace_is_open_at_once(void)
 	set_up();
 	put_calls(create("closed.zst"), 2, true);
 	o = begin("closed.zst", &always);
-	CHECK(o && !gt_trace_open_result(o) && !gt_trace_open_percent(o) && gt_trace_open_step(o, 0, &err) == 0 && !err.code);
-	CHECK(rows_of(gt_trace_open_result(o)) == 6000 && !gt_trace_open_note(o, 0) && gt_trace_open_percent(o) == 100);
-	CHECK(!strcmp(gt_trace_open_path(o), "closed.zst") && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
+	CHECK(o && !gt_trace_open_result(o) && !gt_trace_open_percent(o) &&
+		gt_trace_open_step(o, 0, &err) == 0 && !err.code);
+	CHECK(rows_of(gt_trace_open_result(o)) == 6000 && !gt_trace_open_note(o, 0) &&
+		gt_trace_open_percent(o) == 100);
+	CHECK(!strcmp(gt_trace_open_path(o), "closed.zst") &&
+		gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
 	gt_trace_open_close(o);
 	CHECK(!files_in("cache/gt") && access("cache", F_OK));
 }
@@ -256,12 +271,15 @@ static void another_tools_file_is_indexed_once(void)
 	set_up();
 	put_kineto(KINETO, 5000);
 	o = opened(KINETO, &always);
-	CHECK(o && rows_of(gt_trace_open_result(o)) == 5000 && notes(o, "indexed; cached at ") && notes(o, copy_of(KINETO) + 6));
+	CHECK(o && rows_of(gt_trace_open_result(o)) == 5000 && notes(o, "indexed; cached at ") &&
+		notes(o, copy_of(KINETO) + 6));
 	gt_trace_open_close(o);
-	CHECK(!stat("cache/gt", &st) && (st.st_mode & 07777) == 0700 && files_in("cache/gt") == 1 && !files_in("tmp"));
+	CHECK(!stat("cache/gt", &st) && (st.st_mode & 07777) == 0700 && files_in("cache/gt") == 1 &&
+		!files_in("tmp"));
 
 	o = begin(KINETO, &always);
-	CHECK(gt_trace_open_step(o, 0, &err) == 0 && rows_of(gt_trace_open_result(o)) == 5000 && notes(o, "indexed before; cached at "));
+	CHECK(gt_trace_open_step(o, 0, &err) == 0 && rows_of(gt_trace_open_result(o)) == 5000 &&
+		notes(o, "indexed before; cached at "));
 	gt_trace_open_close(o);
 
 	CHECK((f = fopen(KINETO, "a")) && fputs("\n", f) >= 0 && !fclose(f));
@@ -278,7 +296,8 @@ static void a_killed_recording_is_indexed_and_told_of(void)
 	CHECK(opens(KILLED, 9000, "indexed; cached at ") && opens(KILLED, 9000, "indexed before"));
 	CHECK(opens(KILLED, 9000, "not closed: complete to 3.000 s"));
 	CHECK(!system("cat " KILLED " " KILLED " > two.zst"));
-	CHECK(opens("two.zst", 18000, "recording 2: not closed: complete to 3.000 s") && opens("two.zst", 18000, "recording 1: not closed"));
+	CHECK(opens("two.zst", 18000, "recording 2: not closed: complete to 3.000 s") &&
+		opens("two.zst", 18000, "recording 1: not closed"));
 	CHECK(opens("two.zst", 18000, "indexed before"));
 }
 
@@ -296,7 +315,8 @@ static void a_damaged_one_is_not_kept(void)
 	for (int i = 0; i < 2; i++) {
 		struct gt_trace_open *o = opened(KILLED, &always);
 
-		CHECK(o && rows_of(gt_trace_open_result(o)) < 9000 && notes(o, "damaged at byte ") && notes(o, "this time only"));
+		CHECK(o && rows_of(gt_trace_open_result(o)) < 9000 &&
+			notes(o, "damaged at byte ") && notes(o, "this time only"));
 		CHECK(gt_trace_open_is_damaged(o));
 		gt_trace_open_close(o);
 	}
@@ -315,19 +335,22 @@ static void it_is_cancelled_at_any_moment(void)
 		o = begin(KINETO, &always);
 		CHECK_EQ(gt_trace_open_step(o, 0, &err), 1);
 		for (unsigned k = 0; k < i; k++)
-			CHECK(gt_trace_open_step(o, 3, &err) >= 0 && gt_trace_open_percent(o) <= 100);
+			CHECK(gt_trace_open_step(o, 3, &err) >= 0 &&
+				gt_trace_open_percent(o) <= 100);
 		CHECK(strlen(gt_trace_open_progress(o)));
 		gt_trace_open_close(o);
 		CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-		unlink(copy_of(KINETO));	/* fast machines are done by then */
+		unlink(copy_of(KINETO)); /* fast machines are done by then */
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	}
 
 	unlink(fifo);
-	CHECK(!mkfifo(fifo, 0600) && (fd = open(fifo, O_RDWR)) >= 0 && write(fd, "{\"schemaVersion\":1,\"traceEvents\":[", 34) == 34);
+	CHECK(!mkfifo(fifo, 0600) && (fd = open(fifo, O_RDWR)) >= 0 &&
+		write(fd, "{\"schemaVersion\":1,\"traceEvents\":[", 34) == 34);
 	o = begin(fifo, &always);
 	for (unsigned i = 0; i < 5; i++)
-		CHECK(gt_trace_open_step(o, 10, &err) == 1 && !gt_trace_open_percent(o) && strstr(gt_trace_open_progress(o), "so far"));
+		CHECK(gt_trace_open_step(o, 10, &err) == 1 && !gt_trace_open_percent(o) &&
+			strstr(gt_trace_open_progress(o), "so far"));
 	gt_trace_open_close(o);
 	close(fd);
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && !files_in("tmp"));
@@ -335,8 +358,11 @@ static void it_is_cancelled_at_any_moment(void)
 
 static void what_cannot_be_kept_is_used_all_the_same(void)
 {
-	static const struct { const char *make, *told; } ways[] = {
-		{ "touch cache", "cannot use " }, { "mkdir -p cache/gt && chmod 777 cache/gt", "others may write to " },
+	static const struct {
+		const char *make, *told;
+	} ways[] = {
+		{ "touch cache", "cannot use " },
+		{ "mkdir -p cache/gt && chmod 777 cache/gt", "others may write to " },
 		{ "mkdir -p cache/gt && chmod 777 cache", "other users may write to " },
 		{ "mkdir -p cache elsewhere && ln -s ../elsewhere cache/gt", "cannot use " },
 	};
@@ -345,7 +371,8 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		set_up();
 		put_kineto(KINETO, 500);
-		CHECK(!system(ways[i].make) && opens(KINETO, 500, "indexed for this time only: ") && opens(KINETO, 500, ways[i].told));
+		CHECK(!system(ways[i].make) && opens(KINETO, 500, "indexed for this time only: ") &&
+			opens(KINETO, 500, ways[i].told));
 		CHECK(!files_in("tmp") && !files_in("elsewhere"));
 	}
 	set_up();
@@ -367,8 +394,10 @@ static void a_full_disk_is_told(void)
 	little.rlim_max = before.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &little);
 	CHECK(!opened(KINETO, &always));
-	CHECK(err.code == -EFBIG && strstr(err.text, "no room for its index in ") && strstr(err.text, "(TMPDIR)"));
-	CHECK(opens(KILLED, 9000, "no room in ") && opens(KILLED, 9000, "not indexed, so pictures take longer: "));
+	CHECK(err.code == -EFBIG && strstr(err.text, "no room for its index in ") &&
+		strstr(err.text, "(TMPDIR)"));
+	CHECK(opens(KILLED, 9000, "no room in ") &&
+		opens(KILLED, 9000, "not indexed, so pictures take longer: "));
 	setrlimit(RLIMIT_FSIZE, &before);
 	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	CHECK(opens(KINETO, 5000, "indexed; cached at "));
@@ -392,14 +421,17 @@ static void a_full_cache_gives_way_to_the_temporary_folder(void)
 		CHECK(!system("rm -rf cache"));
 		snprintf(full_folder, sizeof(full_folder), "%s", getenv("XDG_CACHE_HOME"));
 		room = i == 4 ? st.st_size - 1 : st.st_size * i / 4;
-		CHECK((o = opened(KINETO, &always)) && rows_of(gt_trace_open_result(o)) == 5000 && sum_of(gt_trace_open_result(o)) == sum);
-		CHECK(notes(o, "indexed for this time only: no room in ") && notes(o, "/cache/gt") && !notes(o, "cached at "));
+		CHECK((o = opened(KINETO, &always)) && rows_of(gt_trace_open_result(o)) == 5000 &&
+			sum_of(gt_trace_open_result(o)) == sum);
+		CHECK(notes(o, "indexed for this time only: no room in ") &&
+			notes(o, "/cache/gt") && !notes(o, "cached at "));
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 		gt_trace_open_close(o);
 		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	}
 	room = 0;
-	CHECK(opens(KILLED, 9000, "indexed for this time only: no room in ") && opens(KILLED, 9000, "not closed: complete to 3.000 s"));
+	CHECK(opens(KILLED, 9000, "indexed for this time only: no room in ") &&
+		opens(KILLED, 9000, "not closed: complete to 3.000 s"));
 	*full_folder = 0;
 	CHECK(opens(KINETO, 5000, "indexed; cached at ") && opens(KINETO, 5000, "indexed before"));
 	/* and the reverse: if the cache has space, TMPDIR needs none */
@@ -412,8 +444,10 @@ static void a_full_cache_gives_way_to_the_temporary_folder(void)
 /* A file in the place of a copy is detected if it is not that copy. */
 static void copies_are_distrusted(void)
 {
-	static const char *const ways[] = { "truncate -s -100 %s", "truncate -s 0 %s", "head -c 5000 /dev/zero > %s", "cp closed.zst %s",
-		"rm %s && ln -s ../../closed.zst %s", "rm %s && mkfifo %s", "cp other %s", "chmod 666 %s" };
+	static const char *const ways[] = { "truncate -s -100 %s", "truncate -s 0 %s",
+		"head -c 5000 /dev/zero > %s", "cp closed.zst %s",
+		"rm %s && ln -s ../../closed.zst %s", "rm %s && mkfifo %s", "cp other %s",
+		"chmod 666 %s" };
 	char command[500];
 
 	set_up();
@@ -431,7 +465,9 @@ static void copies_are_distrusted(void)
 		CHECK(opens(KINETO, 500, "indexed before"));
 	}
 	snprintf(command, sizeof(command), "rm %s && mkdir %s", copy_of(KINETO), copy_of(KINETO));
-	CHECK(!system(command) && opens(KINETO, 500, "indexed for this time only: cannot keep it") && files_in("cache/gt") == 1);
+	CHECK(!system(command) &&
+		opens(KINETO, 500, "indexed for this time only: cannot keep it") &&
+		files_in("cache/gt") == 1);
 }
 
 /* A copy of two recordings that lost the second is closed, and not taken for all. */
@@ -443,9 +479,10 @@ static void half_a_copy_is_none(void)
 
 	set_up();
 	put_calls(create(KILLED), 1, false);
-	CHECK(!system("cat " KILLED " " KILLED " > two.zst") && opens("two.zst", 6000, "indexed; "));
+	CHECK(!system("cat " KILLED " " KILLED " > two.zst") &&
+		opens("two.zst", 6000, "indexed; "));
 	b = get_file(copy_of("two.zst"), &n);
-	for (size_t cut = n - 1;; cut--) {	/* where the first one ends */
+	for (size_t cut = n - 1;; cut--) { /* where the first one ends */
 		put_file("half.zst", b, cut);
 		r = gt_reader_open("half.zst", &err);
 		if (r && gt_reader_segments(r) == 1 && gt_reader_segment(r, 0)->closed)
@@ -476,9 +513,13 @@ static void two_at_once(void)
 		more = gt_trace_open_step(a, 100, &err);
 	for (more = 1; more > 0;)
 		more = gt_trace_open_step(b, 100, &err);
-	CHECK(!err.code && same_names(gt_reader_segment(gt_trace_open_result(a), 0), gt_reader_segment(gt_trace_open_result(b), 0)));
-	CHECK(sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)) && files_in("cache/gt") == 1);
-	CHECK(opens(KINETO, 5000, "indexed before") && sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)));
+	CHECK(!err.code &&
+		same_names(gt_reader_segment(gt_trace_open_result(a), 0),
+			gt_reader_segment(gt_trace_open_result(b), 0)));
+	CHECK(sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)) &&
+		files_in("cache/gt") == 1);
+	CHECK(opens(KINETO, 5000, "indexed before") &&
+		sum_of(gt_trace_open_result(a)) == sum_of(gt_trace_open_result(b)));
 	gt_trace_open_close(a);
 	gt_trace_open_close(b);
 }
@@ -495,20 +536,25 @@ static void the_cache_is_bounded(void)
 		snprintf(name, sizeof(name), "k%u.json", i);
 		put_kineto(name, 100 + i);
 		CHECK(opens(name, 100 + i, "indexed; "));
-		CHECK(!utimensat(AT_FDCWD, copy_of(name), (struct timespec[]){ { 1000 + i, 0 }, { 1000 + i, 0 } }, 0));
+		CHECK(!utimensat(AT_FDCWD, copy_of(name),
+			(struct timespec[]){ { 1000 + i, 0 }, { 1000 + i, 0 } }, 0));
 	}
 	put_file("cache/gt/mine.txt", "x", 1);
 	put_file("cache/gt/.new-0123456789abcdef", "x", 1);
 	put_file("cache/gt/.new-fedcba9876543210", "x", 1);
-	CHECK((held = open("cache/gt/.new-fedcba9876543210", O_RDWR)) >= 0 && !flock(held, LOCK_SH));
+	CHECK((held = open("cache/gt/.new-fedcba9876543210", O_RDWR)) >= 0 &&
+		!flock(held, LOCK_SH));
 	CHECK((oldest = opened("k0.json", &always)) && notes(oldest, "indexed before"));
-	CHECK(!utimensat(AT_FDCWD, copy_of("k0.json"), (struct timespec[]){ { 1, 0 }, { 1, 0 } }, 0));
+	CHECK(!utimensat(
+		AT_FDCWD, copy_of("k0.json"), (struct timespec[]){ { 1, 0 }, { 1, 0 } }, 0));
 	CHECK(!gt_index_cache_open(&c, &err));
-	gt_index_cache_trim(&c, 3, UINT64_MAX);	/* the oldest is open */
-	CHECK(files_in("cache/gt") == 5 && !access(copy_of("k0.json"), F_OK) && access(copy_of("k1.json"), F_OK) &&
-	      access(copy_of("k2.json"), F_OK) && !access(copy_of("k3.json"), F_OK) && !access(copy_of("k4.json"), F_OK));
+	gt_index_cache_trim(&c, 3, UINT64_MAX); /* the oldest is open */
+	CHECK(files_in("cache/gt") == 5 && !access(copy_of("k0.json"), F_OK) &&
+		access(copy_of("k1.json"), F_OK) && access(copy_of("k2.json"), F_OK) &&
+		!access(copy_of("k3.json"), F_OK) && !access(copy_of("k4.json"), F_OK));
 	gt_index_cache_trim(&c, 3, 1);
-	CHECK(!access(copy_of("k0.json"), F_OK) && access(copy_of("k4.json"), F_OK) && files_in("cache/gt") == 3);
+	CHECK(!access(copy_of("k0.json"), F_OK) && access(copy_of("k4.json"), F_OK) &&
+		files_in("cache/gt") == 3);
 	gt_trace_open_close(oldest);
 	close(held);
 	gt_index_cache_trim(&c, 0, 0);
@@ -543,7 +589,8 @@ static void read_on_is_read_anew(void)
 		at += more;
 		if (!grown) {
 			err = (struct gt_err)GT_ERR_INIT;
-			grown = gt_reader_open_growing(open("growing.zst", O_RDONLY), UINT64_MAX, &err);
+			grown = gt_reader_open_growing(
+				open("growing.zst", O_RDONLY), UINT64_MAX, &err);
 			continue;
 		}
 		CHECK(gt_reader_grow(grown, lcg >> 5 & 1 ? UINT64_MAX : more / 2 + 1, &err) == 1);
@@ -570,25 +617,38 @@ static void a_recording_is_followed(void)
 	set_up();
 	fd = create("live.zst");
 	o = begin("live.zst", &followed);
-	CHECK(gt_trace_open_step(o, 1, &err) == 1 && gt_trace_open_step(o, 1, &err) == 1 && !gt_trace_open_result(o));	/* nothing is there yet */
-	CHECK(!tiny_open(&t, fd, true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 100, &t.err));
+	/* nothing is there yet */
+	CHECK(gt_trace_open_step(o, 1, &err) == 1 && gt_trace_open_step(o, 1, &err) == 1 &&
+		!gt_trace_open_result(o));
+	CHECK(!tiny_open(&t, fd, true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) &&
+		!gt_writer_epoch(t.w, 100, &t.err));
 	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
-	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 1 && notes(o, "still being written: complete to"));
-	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED && !gt_trace_open_refresh(o, &err) && gt_trace_open_result(o));
+	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 1 &&
+		notes(o, "still being written: complete to"));
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED && !gt_trace_open_refresh(o, &err) &&
+		gt_trace_open_result(o));
 	for (unsigned i = 1; i < 4; i++) {
-		CHECK(!tiny_call(&t, t.thread[0], t.launch, 1000 * i, 1000 * i + 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 1000 * i + 100, &t.err));
-		CHECK(gt_trace_open_poll(o) == GT_FOLLOW_GREW && gt_trace_open_poll(o) == GT_FOLLOW_GREW);
-		CHECK(!gt_trace_open_refresh(o, &err) && rows_of(gt_trace_open_result(o)) == 1 + i && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
+		CHECK(!tiny_call(&t, t.thread[0], t.launch, 1000 * i, 1000 * i + 20, 0, 0, 0, 0) &&
+			!gt_writer_epoch(t.w, 1000 * i + 100, &t.err));
+		CHECK(gt_trace_open_poll(o) == GT_FOLLOW_GREW &&
+			gt_trace_open_poll(o) == GT_FOLLOW_GREW);
+		CHECK(!gt_trace_open_refresh(o, &err) &&
+			rows_of(gt_trace_open_result(o)) == 1 + i &&
+			gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
 	}
-	CHECK(!gt_writer_close(t.w, &t.err) && gt_trace_open_poll(o) == GT_FOLLOW_CLOSED && !gt_trace_open_refresh(o, &err));
-	CHECK(notes(o, "complete: its recorder has closed it") && gt_reader_segment(gt_trace_open_result(o), 0)->closed);
+	CHECK(!gt_writer_close(t.w, &t.err) && gt_trace_open_poll(o) == GT_FOLLOW_CLOSED &&
+		!gt_trace_open_refresh(o, &err));
+	CHECK(notes(o, "complete: its recorder has closed it") &&
+		gt_reader_segment(gt_trace_open_result(o), 0)->closed);
 	CHECK_EQ(gt_trace_open_poll(o), GT_FOLLOW_UNCHANGED);
 	gt_trace_open_close(o);
-	CHECK((o = opened("live.zst", &followed)) && notes(o, "there is nothing to follow") && gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
+	CHECK((o = opened("live.zst", &followed)) && notes(o, "there is nothing to follow") &&
+		gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED);
 	gt_trace_open_close(o);
 	put_kineto(KINETO, 10);
-	CHECK((o = opened(KINETO, &followed)) && notes(o, "only gt's own traces") && rows_of(gt_trace_open_result(o)) == 10);
+	CHECK((o = opened(KINETO, &followed)) && notes(o, "only gt's own traces") &&
+		rows_of(gt_trace_open_result(o)) == 10);
 	gt_trace_open_close(o);
 	CHECK(access("cache/gt", F_OK) || files_in("cache/gt") == 1);
 }
@@ -600,19 +660,24 @@ static void a_followed_file_is_cut_off_or_replaced(void)
 	set_up();
 	put_calls(create(KILLED), 3, false);
 	CHECK((o = opened(KILLED, &followed)) && rows_of(gt_trace_open_result(o)) == 9000);
-	CHECK(!truncate(KILLED, 0) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && rows_of(gt_trace_open_result(o)) == 9000);
-	CHECK(!gt_trace_open_refresh(o, &err) && !gt_trace_open_result(o) && gt_trace_open_step(o, 1, &err) == 1);
+	CHECK(!truncate(KILLED, 0) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED &&
+		rows_of(gt_trace_open_result(o)) == 9000);
+	CHECK(!gt_trace_open_refresh(o, &err) && !gt_trace_open_result(o) &&
+		gt_trace_open_step(o, 1, &err) == 1);
 	put_calls(create(KILLED), 1, false);
 	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
 	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 3000);
 	put_calls(create("next.zst"), 2, false);
-	CHECK(!rename("next.zst", KILLED) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err));
+	CHECK(!rename("next.zst", KILLED) && gt_trace_open_poll(o) == GT_FOLLOW_REPLACED &&
+		!gt_trace_open_refresh(o, &err));
 	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
 	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 6000);
-	put_calls(create(KILLED), 4, false);		/* written over, and longer by now than it was */
-	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err) && !gt_trace_open_result(o));
+	/* written over, and longer by now than it was */
+	put_calls(create(KILLED), 4, false);
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_REPLACED && !gt_trace_open_refresh(o, &err) &&
+		!gt_trace_open_result(o));
 	while (gt_trace_open_step(o, 10, &err) > 0)
 		;
 	CHECK(!err.code && rows_of(gt_trace_open_result(o)) == 12000);
@@ -632,9 +697,11 @@ static void a_recorder_that_is_killed_is_told(void)
 	close(more);
 	if (fd)
 		SKIP("the file system has no leases");
-	CHECK(!tiny_open(&t, create(KILLED), true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 100, &t.err));
+	CHECK(!tiny_open(&t, create(KILLED), true) &&
+		!tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) &&
+		!gt_writer_epoch(t.w, 100, &t.err));
 	CHECK((o = opened(KILLED, &followed)) && gt_trace_open_result(o));
-	for (unsigned i = 0; i < 12; i++) {	/* it is still there */
+	for (unsigned i = 0; i < 12; i++) { /* it is still there */
 		CHECK_EQ(gt_trace_open_poll(o), GT_FOLLOW_UNCHANGED);
 		usleep(100000);
 	}
@@ -643,16 +710,24 @@ static void a_recorder_that_is_killed_is_told(void)
 		usleep(100000);
 		said = gt_trace_open_poll(o);
 	}
-	CHECK(said == GT_FOLLOW_ABANDONED && notes(o, "left without closing it") && notes(o, "not closed: complete to"));
+	CHECK(said == GT_FOLLOW_ABANDONED && notes(o, "left without closing it") &&
+		notes(o, "not closed: complete to"));
 	usleep(1100000);
-	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED && rows_of(gt_trace_open_result(o)) == 1);
+	CHECK(gt_trace_open_poll(o) == GT_FOLLOW_UNCHANGED &&
+		rows_of(gt_trace_open_result(o)) == 1);
 	gt_trace_open_close(o);
 }
 
 static void what_is_no_trace_is_told(void)
 {
-	static const struct { const char *path; int code; const char *told; } files[] = {
-		{ "not-there", -ENOENT, "cannot open: " }, { ".", -EISDIR, "is a folder" }, { "empty", -EILSEQ, "empty" },
+	static const struct {
+		const char *path;
+		int code;
+		const char *told;
+	} files[] = {
+		{ "not-there", -ENOENT, "cannot open: " },
+		{ ".", -EISDIR, "is a folder" },
+		{ "empty", -EILSEQ, "empty" },
 		{ "text", -EILSEQ, "not a gt trace" },
 	};
 
@@ -666,8 +741,11 @@ static void what_is_no_trace_is_told(void)
 	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 }
 
-T_MAIN(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once), T(a_killed_recording_is_indexed_and_told_of),
-       T(a_damaged_one_is_not_kept), T(it_is_cancelled_at_any_moment), T(what_cannot_be_kept_is_used_all_the_same), T(a_full_disk_is_told),
-       T(a_full_cache_gives_way_to_the_temporary_folder), T(copies_are_distrusted), T(half_a_copy_is_none), T(two_at_once),
-       T(the_cache_is_bounded), T(read_on_is_read_anew), T(a_recording_is_followed), T(a_followed_file_is_cut_off_or_replaced),
-       T(a_recorder_that_is_killed_is_told), T(what_is_no_trace_is_told))
+T_MAIN(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once),
+	T(a_killed_recording_is_indexed_and_told_of), T(a_damaged_one_is_not_kept),
+	T(it_is_cancelled_at_any_moment), T(what_cannot_be_kept_is_used_all_the_same),
+	T(a_full_disk_is_told), T(a_full_cache_gives_way_to_the_temporary_folder),
+	T(copies_are_distrusted), T(half_a_copy_is_none), T(two_at_once), T(the_cache_is_bounded),
+	T(read_on_is_read_anew), T(a_recording_is_followed),
+	T(a_followed_file_is_cut_off_or_replaced), T(a_recorder_that_is_killed_is_told),
+	T(what_is_no_trace_is_told))

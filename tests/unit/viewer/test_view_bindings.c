@@ -8,8 +8,9 @@ static bool key_of(const char *word, size_t n, struct gt_key *k)
 {
 	char script[64];
 	struct gt_script s = { .at = script };
-	bool mouse = n >= 4 && (memmem(word, n, "press", 5) || memmem(word, n, "wheel", 5) || !strncmp(word, "drag", 4) ||
-				!strncmp(word, "release", 7));
+	bool mouse = n >= 4 &&
+		(memmem(word, n, "press", 5) || memmem(word, n, "wheel", 5) ||
+			!strncmp(word, "drag", 4) || !strncmp(word, "release", 7));
 
 	snprintf(script, sizeof(script), "%.*s%s", (int)n, word, mouse ? " 3,4" : "");
 	return gt_script_next(&s, k) == 1 && !*s.at;
@@ -75,4 +76,5 @@ static void help_tells_each_and_fits_80_columns(void)
 	gt_buf_release(&text);
 }
 
-T_MAIN(T(each_word_is_a_key_of_its_row), T(rows_are_complete), T(other_keys_have_none), T(help_tells_each_and_fits_80_columns))
+T_MAIN(T(each_word_is_a_key_of_its_row), T(rows_are_complete), T(other_keys_have_none),
+	T(help_tells_each_and_fits_80_columns))

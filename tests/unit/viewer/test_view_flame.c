@@ -10,8 +10,17 @@ static const char *const two_boots[] = { "a", "b", NULL }, *const one_boot[] = {
 
 /* ---- by brute force: a path of words for each row, and its time ---- */
 
-struct row { uint32_t segment, track, depth, type, thread, name; int64_t start, end; bool gpu, joined; };
-struct sum { char path[400]; uint64_t ns, rows; int64_t longest; };	/* longest: of the rows of this very path; -1: none has it */
+struct row {
+	uint32_t segment, track, depth, type, thread, name;
+	int64_t start, end;
+	bool gpu, joined;
+};
+/* longest: of the rows of this very path; -1: none has it */
+struct sum {
+	char path[400];
+	uint64_t ns, rows;
+	int64_t longest;
+};
 static struct row *rows;
 static size_t nrows, rows_cap, nsums, sums_cap;
 static struct sum *sums;
@@ -34,9 +43,11 @@ static bool read_rows(struct stage *st)
 
 	nrows = 0;
 	while (it && gt_iter_next(it, &ev, &st->err) > 0) {
-		struct row r = { ev.seg->index, ev.track, ev.row.depth, ev.row.type, 0, 0, ev.row.start, ev.row.end, ev.kind == GT_GPU, false };
+		struct row r = { ev.seg->index, ev.track, ev.row.depth, ev.row.type, 0, 0,
+			ev.row.start, ev.row.end, ev.kind == GT_GPU, false };
 
-		if (r.gpu && arg(&ev, GT_R_LAUNCH_JOIN) != GT_NONE && arg(&ev, GT_R_LAUNCH_JOIN) != GT_JOIN_UNKNOWN) {
+		if (r.gpu && arg(&ev, GT_R_LAUNCH_JOIN) != GT_NONE &&
+			arg(&ev, GT_R_LAUNCH_JOIN) != GT_JOIN_UNKNOWN) {
 			r.joined = true;
 			r.thread = (uint32_t)arg(&ev, GT_R_LAUNCH_TRACK);
 			r.name = (uint32_t)arg(&ev, GT_R_LAUNCH_NAME);
@@ -49,7 +60,8 @@ static bool read_rows(struct stage *st)
 	return it && !st->err.code;
 }
 
-/* The row that a call is directly nested in: of those of less depth that are around it the one that began last, and there the deepest. */
+/* The row that a call is directly nested in: of those of less depth that are around it the one that
+ * began last, and there the deepest. */
 static const struct row *around(const struct row *r)
 {
 	const struct row *best = NULL;
@@ -57,8 +69,9 @@ static const struct row *around(const struct row *r)
 	for (size_t i = 0; i < nrows; i++) {
 		const struct row *o = &rows[i];
 
-		if (!o->gpu && o->segment == r->segment && o->track == r->track && o->depth < r->depth && o->start <= r->start && o->end >= r->end &&
-		    (!best || o->depth > best->depth))
+		if (!o->gpu && o->segment == r->segment && o->track == r->track &&
+			o->depth < r->depth && o->start <= r->start && o->end >= r->end &&
+			(!best || o->depth > best->depth))
 			best = o;
 	}
 	return best;
@@ -72,11 +85,14 @@ static void put_path(struct stage *st, const struct row *r, char *to)
 	if (up)
 		put_path(st, up, to);
 	else if (!r->gpu)
-		sprintf(to, "all/s%u p%u/t%u", r->segment, gt_track_process(seg, r->track), r->track);
+		sprintf(to, "all/s%u p%u/t%u", r->segment, gt_track_process(seg, r->track),
+			r->track);
 	else if (r->joined)
-		sprintf(to, "all/s%u p%u/t%u/l%u", r->segment, gt_track_process(seg, r->thread), r->thread, r->name);
+		sprintf(to, "all/s%u p%u/t%u/l%u", r->segment, gt_track_process(seg, r->thread),
+			r->thread, r->name);
 	else
-		sprintf(to, "all/s%u p%u/d%u", r->segment, gt_track_process(seg, r->track), gt_track_device(seg, r->track));
+		sprintf(to, "all/s%u p%u/d%u", r->segment, gt_track_process(seg, r->track),
+			gt_track_device(seg, r->track));
 	sprintf(to + strlen(to), r->gpu ? "/w%u" : "/c%u", r->type);
 }
 
@@ -104,18 +120,21 @@ static bool count(struct stage *st, bool gpu, struct gt_range range)
 {
 	nsums = 0;
 	for (size_t i = 0; i < nrows; i++) {
-		int64_t offset = range.from == INT64_MIN ? 0 : gt_archive_offset(st->s.scene.archive, rows[i].segment);
-		int64_t a = rows[i].start > range.from + offset ? rows[i].start : range.from + offset;
+		int64_t offset = range.from == INT64_MIN
+			? 0
+			: gt_archive_offset(st->s.scene.archive, rows[i].segment);
+		int64_t a =
+			rows[i].start > range.from + offset ? rows[i].start : range.from + offset;
 		int64_t b = rows[i].end < range.to + offset ? rows[i].end : range.to + offset;
 		char path[400];
 
 		if (rows[i].gpu != gpu || rows[i].start >= range.to + offset ||
-		    (rows[i].end <= range.from + offset && rows[i].start < range.from + offset))
+			(rows[i].end <= range.from + offset && rows[i].start < range.from + offset))
 			continue;
 		put_path(st, &rows[i], path);
 		if (!add(path, b > a ? (uint64_t)(b - a) : 0, rows[i].end - rows[i].start))
 			return false;
-		for (char *slash; (gpu || !around(&rows[i])) && (slash = strrchr(path, '/')); ) {
+		for (char *slash; (gpu || !around(&rows[i])) && (slash = strrchr(path, '/'));) {
 			*slash = 0;
 			if (!add(path, b > a ? (uint64_t)(b - a) : 0, -1))
 				return false;
@@ -126,7 +145,8 @@ static bool count(struct stage *st, bool gpu, struct gt_range range)
 
 static void path_of(const struct gt_flame_node *nodes, uint32_t node, char *to)
 {
-	static const char *const forms[] = { "all", "/s%2$u p%1$u", "/t%u", "/d%u", "/c%u", "/l%u", "/w%u" };
+	static const char *const forms[] = { "all", "/s%2$u p%1$u", "/t%u", "/d%u", "/c%u", "/l%u",
+		"/w%u" };
 	const struct gt_flame_node *n = &nodes[node];
 
 	*to = 0;
@@ -151,13 +171,17 @@ static bool same_sums(const struct gt_flame *f)
 		path_of(nodes, i, path);
 		while (k < nsums && strcmp(sums[k].path, path))
 			k++;
-		if (k == nsums ? nodes[i].ns || nodes[i].rows : sums[k].ns != nodes[i].ns || sums[k].rows != nodes[i].rows) {
-			printf("%s: %llu ns of %llu rows, not %llu of %llu\n", path, (unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows,
-			       k < nsums ? (unsigned long long)sums[k].ns : 0, k < nsums ? (unsigned long long)sums[k].rows : 0);
+		if (k == nsums ? nodes[i].ns || nodes[i].rows
+			       : sums[k].ns != nodes[i].ns || sums[k].rows != nodes[i].rows) {
+			printf("%s: %llu ns of %llu rows, not %llu of %llu\n", path,
+				(unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows,
+				k < nsums ? (unsigned long long)sums[k].ns : 0,
+				k < nsums ? (unsigned long long)sums[k].rows : 0);
 			return false;
 		}
 		if (k < nsums && nodes[i].dur != sums[k].longest) {
-			printf("%s: the longest has %lld ns, not %lld\n", path, (long long)nodes[i].dur, (long long)sums[k].longest);
+			printf("%s: the longest has %lld ns, not %lld\n", path,
+				(long long)nodes[i].dur, (long long)sums[k].longest);
 			return false;
 		}
 		with += k < nsums;
@@ -173,7 +197,8 @@ static uint64_t left_of(const struct gt_flame_node *nodes, uint32_t n, uint32_t 
 
 	for (uint32_t i = 1; node != top && i < n; i++)
 		if (i != node && nodes[i].parent == nodes[node].parent &&
-		    (nodes[i].ns > nodes[node].ns || (nodes[i].ns == nodes[node].ns && i < node)))
+			(nodes[i].ns > nodes[node].ns ||
+				(nodes[i].ns == nodes[node].ns && i < node)))
 			left += nodes[i].ns;
 	return left;
 }
@@ -200,7 +225,9 @@ static bool right_boxes(const struct gt_flame *f, uint32_t top, unsigned width)
 		end = nodes[top].ns ? (left + nodes[i].ns) * width / nodes[top].ns : 0;
 		while (k < nboxes && boxes[k].node != i)
 			k++;
-		right = x == end ? k == nboxes : k < nboxes && boxes[k].x == x && boxes[k].width == end - x && boxes[k].line == line;
+		right = x == end ? k == nboxes
+				 : k < nboxes && boxes[k].x == x && boxes[k].width == end - x &&
+				boxes[k].line == line;
 		seen += k < nboxes;
 	}
 	right &= seen == nboxes;
@@ -212,14 +239,16 @@ static bool right_boxes(const struct gt_flame *f, uint32_t top, unsigned width)
 
 static bool holds(struct stage *st, bool gpu, struct gt_range range, uint64_t us)
 {
-	struct gt_flame *f = gt_flame_new(st->s.scene.archive, gpu ? GT_FLAME_GPU : GT_FLAME_CALLS, range, &st->err);
+	struct gt_flame *f = gt_flame_new(
+		st->s.scene.archive, gpu ? GT_FLAME_GPU : GT_FLAME_CALLS, range, &st->err);
 	bool same;
 	int rc = 1;
 	uint32_t n;
 
 	while (f && rc > 0)
 		rc = gt_flame_step(f, us, &st->err);
-	same = f && !rc && gt_flame_percent(f) == 100 && !gt_flame_is_cut(f) && count(st, gpu, range) && same_sums(f);
+	same = f && !rc && gt_flame_percent(f) == 100 && !gt_flame_is_cut(f) &&
+		count(st, gpu, range) && same_sums(f);
 	gt_flame_nodes(f, &n);
 	for (unsigned i = 0; same && i < 6; i++)
 		same = right_boxes(f, i ? below(n) : 0, 1 + below(200));
@@ -239,7 +268,8 @@ static void against_a_count(const char *const *boots, unsigned seed)
 		int64_t length = e->to - e->from, from = e->from + below((uint32_t)length);
 		struct gt_range range = { from, from + 1 + below((uint32_t)length / 2) };
 
-		CHECK(holds(&st, i & 1, i < 2 ? (struct gt_range){ INT64_MIN, INT64_MAX } : range, i < 4 ? 0 : 1));
+		CHECK(holds(&st, i & 1, i < 2 ? (struct gt_range){ INT64_MIN, INT64_MAX } : range,
+			i < 4 ? 0 : 1));
 	}
 	strike(&st);
 }
@@ -253,12 +283,17 @@ static void keys_go_from_box_to_box(void)
 
 	state = 23;
 	stage_up(&st, one_boot, 400, 100, 20);
-	CHECK(play(&st, "9") && on_screen(&st, "flame graph of calls  whole run") && on_screen(&st, "calls: all"));
+	CHECK(play(&st, "9") && on_screen(&st, "flame graph of calls  whole run") &&
+		on_screen(&st, "calls: all"));
 	CHECK(strstr(line(&st, 1), "\u2502all") && strstr(line(&st, 2), "(pid 1)"));
-	CHECK(play(&st, "j") && on_screen(&st, "of all") && play(&st, "j j") && on_screen(&st, " of thread 1"));
-	CHECK(play(&st, "Enter") && !strstr(line(&st, 1), "\u2502all") && play(&st, "Esc Esc Esc Esc") && strstr(line(&st, 1), "\u2502all"));
-	CHECK(play(&st, "b") && on_screen(&st, "flame graph of GPU work") && on_screen(&st, "launch not known: GPU 0") && on_screen(&st, "cuLaunchKernel"));
-	CHECK(play(&st, "double 50,2") && strstr(line(&st, 1), "(pid 1)") && play(&st, "w w w") && line_of(&st, "whole run") < 0);
+	CHECK(play(&st, "j") && on_screen(&st, "of all") && play(&st, "j j") &&
+		on_screen(&st, " of thread 1"));
+	CHECK(play(&st, "Enter") && !strstr(line(&st, 1), "\u2502all") &&
+		play(&st, "Esc Esc Esc Esc") && strstr(line(&st, 1), "\u2502all"));
+	CHECK(play(&st, "b") && on_screen(&st, "flame graph of GPU work") &&
+		on_screen(&st, "launch not known: GPU 0") && on_screen(&st, "cuLaunchKernel"));
+	CHECK(play(&st, "double 50,2") && strstr(line(&st, 1), "(pid 1)") && play(&st, "w w w") &&
+		line_of(&st, "whole run") < 0);
 	strike(&st);
 }
 
@@ -276,7 +311,8 @@ static void v_leads_to_the_longest(void)
 	for (size_t i = 0; i < nrows; i++)
 		if (rows[i].gpu && rows[i].end - rows[i].start > longest)
 			longest = rows[i].end - rows[i].start;
-	CHECK(play(&st, "9 9") && on_screen(&st, "flame graph of GPU work") && play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline"));
+	CHECK(play(&st, "9 9") && on_screen(&st, "flame graph of GPU work") && play(&st, "v") &&
+		!strcmp(st.s.view->ops->name, "timeline"));
 	snprintf(want, sizeof(want), "duration %s", gt_number_text_ns(ns, (uint64_t)longest));
 	CHECK(on_screen(&st, want));
 	strike(&st);
@@ -290,8 +326,9 @@ static void v_leads_to_a_call_that_was_open(void)
 	state = 24;
 	stage_up(&st, one_boot, 400, 120, 40);
 	CHECK(play(&st, "9") && on_screen(&st, "flame graph of calls") && play(&st, "j j j"));
-	CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = 'v' }, &st.err) && !strcmp(st.s.view->ops->name, "timeline"));
-	gt_ui_draw(&st.s, &st.screen);	/* at once: nothing more is read */
+	CHECK(!gt_ui_key(&st.s, (struct gt_key){ .key = 'v' }, &st.err) &&
+		!strcmp(st.s.view->ops->name, "timeline"));
+	gt_ui_draw(&st.s, &st.screen); /* at once: nothing more is read */
 	CHECK(on_screen(&st, "so far") && gt_window_column(&st.s.scene.window, st.s.scene.at) >= 0);
 	strike(&st);
 }
@@ -310,8 +347,13 @@ static bool right_share(struct stage *st, const char *told)
 			continue;
 		all += around(r) ? 0 : (uint64_t)(r->end - r->start);
 		for (const struct row *up = r; up; up = around(up))
-			within |= up != r && strstr(gt_type_name(gt_reader_segment(st->reader, up->segment), up->type), "cuCall");
-		if (!within && strstr(gt_type_name(gt_reader_segment(st->reader, r->segment), r->type), "cuCall"))
+			within |= up != r &&
+				strstr(gt_type_name(gt_reader_segment(st->reader, up->segment),
+					       up->type),
+					"cuCall");
+		if (!within &&
+			strstr(gt_type_name(gt_reader_segment(st->reader, r->segment), r->type),
+				"cuCall"))
 			found += (uint64_t)(r->end - r->start);
 	}
 	gt_brief_share(share, found, all);
@@ -327,38 +369,69 @@ static void boxes_are_looked_for(void)
 	state = 25;
 	stage_up(&st, one_boot, 400, 120, 30);
 	CHECK(read_rows(&st) && play(&st, "9 n") && on_screen(&st, "nothing is looked for"));
-	CHECK(play(&st, "/ 'cu[C]all' Enter") && right_share(&st, " /cu[C]all  %s of all, ") && on_screen(&st, ": cuCall"));
+	CHECK(play(&st, "/ 'cu[C]all' Enter") && right_share(&st, " /cu[C]all  %s of all, ") &&
+		on_screen(&st, ": cuCall"));
 	for (unsigned i = 0; i < 200 && line_of(&st, "behind the last one") < 0; i++) {
-		CHECK(play(&st, "n") && (on_screen(&st, ": cuCall") || on_screen(&st, "behind the last one")));
+		CHECK(play(&st, "n") &&
+			(on_screen(&st, ": cuCall") || on_screen(&st, "behind the last one")));
 		n++;
 	}
 	CHECK(n > 2 && n < 200 && play(&st, "N") && on_screen(&st, "before the first one"));
 	CHECK(play(&st, "j") && play(&st, "Esc") && line_of(&st, "/cu[C]all") < 0);
-	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") && play(&st, ": 'find nobody' Enter") &&
-	      on_screen(&st, "no frame is called like 'nobody'"));
+	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") &&
+		play(&st, ": 'find nobody' Enter") &&
+		on_screen(&st, "no frame is called like 'nobody'"));
 	CHECK(play(&st, ": 'find' Enter") && line_of(&st, "/nobody") < 0);
-	CHECK(play(&st, "/ 'thread 1[01]' Enter") && on_screen(&st, "2 frames") && play(&st, "Enter / 'pid 1' Enter") && on_screen(&st, "Esc zooms out"));
+	CHECK(play(&st, "/ 'thread 1[01]' Enter") && on_screen(&st, "2 frames") &&
+		play(&st, "Enter / 'pid 1' Enter") && on_screen(&st, "Esc zooms out"));
 	CHECK(play(&st, "b") && on_screen(&st, "/pid 1  100% of all, 1 frame"));
 	strike(&st);
 }
 
 /* ---- ranges, by hand: their depths say nothing, as some were pushed and others started ---- */
 
-static const struct { unsigned thread; char what; int64_t start, end; unsigned depth; } told[] = {
+static const struct {
+	unsigned thread;
+	char what;
+	int64_t start, end;
+	unsigned depth;
+} told[] = {
 	/* at one time, the innermost first */
-	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },
-	{ 1, 'g', 0, 50, 0 }, { 0, 'l', 100, 200, 0 }, { 0, 'i', 120, 150, 1 },
-	{ 0, 's', 400, 700, 0 },		/* where another one ends */
+	{ 0, 'g', 0, 100, 0 },
+	{ 0, 's', 0, 400, 0 },
+	{ 0, 'e', 0, 1000, 0 },
+	{ 1, 'g', 0, 50, 0 },
+	{ 0, 'l', 100, 200, 0 },
+	{ 0, 'i', 120, 150, 1 },
+	{ 0, 's', 400, 700, 0 }, /* where another one ends */
 	/* ends after it: its rest is below the common parent */
 	{ 0, 'h', 600, 900, 1 },
-	{ 0, 'g', 950, 1100, 0 }, { 0, 'g', 1200, 1300, 0 },
-	{ 1, 's', 60, 80, 0 }, { 1, 's', 80, 80, 1 }, { 1, 'g', 60, 80, 0 },	/* of one length: the range is around */
+	{ 0, 'g', 950, 1100, 0 },
+	{ 0, 'g', 1200, 1300, 0 },
+	/* of one length: the range is around */
+	{ 1, 's', 60, 80, 0 },
+	{ 1, 's', 80, 80, 1 },
+	{ 1, 'g', 60, 80, 0 },
 };
-static const struct { const char *path; uint64_t ns, rows; } trees[] = {
-	{ "all", 1270, 5 }, { "all/p", 1270, 5 }, { "all/p/t0", 1200, 2 }, { "all/p/t0/e", 1000, 1 }, { "all/p/t0/e/s", 700, 2 },
-	{ "all/p/t0/e/s/g", 100, 1 }, { "all/p/t0/e/s/l", 100, 1 }, { "all/p/t0/e/s/l/i", 30, 1 }, { "all/p/t0/e/s/h", 100, 1 },
-	{ "all/p/t0/e/h", 200, 0 },		/* its rest */
-	{ "all/p/t0/e/g", 50, 1 }, { "all/p/t0/g", 200, 1 }, { "all/p/t1", 70, 3 }, { "all/p/t1/g", 50, 1 }, { "all/p/t1/s", 20, 2 },
+static const struct {
+	const char *path;
+	uint64_t ns, rows;
+} trees[] = {
+	{ "all", 1270, 5 },
+	{ "all/p", 1270, 5 },
+	{ "all/p/t0", 1200, 2 },
+	{ "all/p/t0/e", 1000, 1 },
+	{ "all/p/t0/e/s", 700, 2 },
+	{ "all/p/t0/e/s/g", 100, 1 },
+	{ "all/p/t0/e/s/l", 100, 1 },
+	{ "all/p/t0/e/s/l/i", 30, 1 },
+	{ "all/p/t0/e/s/h", 100, 1 },
+	{ "all/p/t0/e/h", 200, 0 }, /* its rest */
+	{ "all/p/t0/e/g", 50, 1 },
+	{ "all/p/t0/g", 200, 1 },
+	{ "all/p/t1", 70, 3 },
+	{ "all/p/t1/g", 50, 1 },
+	{ "all/p/t1/s", 20, 2 },
 	{ "all/p/t1/s/g", 20, 1 },
 };
 
@@ -386,13 +459,18 @@ static void put_told(struct tiny *t)
 
 	for (const char *c = letters; *c; c++) {
 		char name[2] = { *c };
-		struct gt_type range = { .name = gt_writer_string(t->w, name), .category = GT_CAT_USER, .layer = GT_LAYER_USER };
+		struct gt_type range = { .name = gt_writer_string(t->w, name),
+			.category = GT_CAT_USER,
+			.layer = GT_LAYER_USER };
 
-		types[(uint8_t)*c] = strchr("hse", *c) ? gt_writer_type(t->w, &range) : tiny_type(t->w, name, GT_CAT_QUERY, GT_OP_NONE, "");
+		types[(uint8_t)*c] = strchr("hse", *c)
+			? gt_writer_type(t->w, &range)
+			: tiny_type(t->w, name, GT_CAT_QUERY, GT_OP_NONE, "");
 	}
 	for (unsigned i = 0; i < sizeof(told) / sizeof(*told); i++)
-		CHECK(!tiny_row(t, strchr("hse", told[i].what) ? GT_SPAN : GT_CALL, t->thread[told[i].thread], types[(uint8_t)told[i].what],
-				told[i].start, told[i].end, told[i].depth, 0, 0, 0));
+		CHECK(!tiny_row(t, strchr("hse", told[i].what) ? GT_SPAN : GT_CALL,
+			t->thread[told[i].thread], types[(uint8_t)told[i].what], told[i].start,
+			told[i].end, told[i].depth, 0, 0, 0));
 }
 
 static void ranges_are_around_what_is_within_them(void)
@@ -408,7 +486,8 @@ static void ranges_are_around_what_is_within_them(void)
 
 	CHECK(!tiny_open(&t, fd, false));
 	put_told(&t);
-	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) && (a = gt_archive_open(r, &err)) && gt_flame_has_ranges(r));
+	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) &&
+		(a = gt_archive_open(r, &err)) && gt_flame_has_ranges(r));
 	f = gt_flame_new(a, GT_FLAME_RANGES, (struct gt_range){ INT64_MIN, INT64_MAX }, &err);
 	CHECK(f && !gt_flame_step(f, 0, &err));
 	nodes = gt_flame_nodes(f, &n);
@@ -421,7 +500,8 @@ static void ranges_are_around_what_is_within_them(void)
 		while (k < n && strcmp(trees[k].path, path))
 			k++;
 		if (k == n || nodes[i].ns != trees[k].ns || nodes[i].rows != trees[k].rows)
-			printf("%s: %llu ns, %llu rows\n", path, (unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows);
+			printf("%s: %llu ns, %llu rows\n", path, (unsigned long long)nodes[i].ns,
+				(unsigned long long)nodes[i].rows);
 		CHECK(k < n && nodes[i].ns == trees[k].ns && nodes[i].rows == trees[k].rows);
 	}
 	gt_flame_free(f);
@@ -443,10 +523,15 @@ static void ranges_as_deep_as_can_be(void)
 	int fd = temp_file(), copy = dup(fd);
 
 	CHECK(!tiny_open(&t, fd, false));
-	type = gt_writer_type(t.w, &(struct gt_type){ .name = gt_writer_string(t.w, "deep"), .category = GT_CAT_USER, .layer = GT_LAYER_USER });
+	type = gt_writer_type(t.w,
+		&(struct gt_type){ .name = gt_writer_string(t.w, "deep"),
+			.category = GT_CAT_USER,
+			.layer = GT_LAYER_USER });
 	for (int64_t i = 0; i < 1000000; i++)
-		CHECK(!tiny_row(&t, GT_SPAN, t.thread[0], type, i / 500000, 2000000 - i, 0, 0, 0, 0));
-	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) && (a = gt_archive_open(r, &err)));
+		CHECK(!tiny_row(
+			&t, GT_SPAN, t.thread[0], type, i / 500000, 2000000 - i, 0, 0, 0, 0));
+	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) &&
+		(a = gt_archive_open(r, &err)));
 	f = gt_flame_new(a, GT_FLAME_RANGES, (struct gt_range){ INT64_MIN, INT64_MAX }, &err);
 	CHECK(f && !gt_flame_step(f, 0, &err) && gt_flame_is_cut(f));
 	CHECK(gt_flame_nodes(f, &n)->ns == 2000000 && n < 300);
@@ -465,10 +550,13 @@ static void the_third_picture_is_of_ranges(void)
 	stage_up(&st, one_boot, 400, 120, 40);
 	CHECK(play(&st, "9 b b") && on_screen(&st, "flame graph of ranges"));
 	CHECK(play(&st, "/ '^range$' Enter") && on_screen(&st, ": range"));
-	CHECK(play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "duration ") && line_of(&st, "ranges") >= 0);
+	CHECK(play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline") &&
+		on_screen(&st, "duration ") && line_of(&st, "ranges") >= 0);
 	CHECK(play(&st, "9 b") && on_screen(&st, "flame graph of calls"));
 	strike(&st);
 }
 
-T_MAIN(T(ranges_are_around_what_is_within_them), T(ranges_as_deep_as_can_be), T(the_third_picture_is_of_ranges), T(one_recording), T(two_recordings),
-	T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(v_leads_to_a_call_that_was_open), T(boxes_are_looked_for))
+T_MAIN(T(ranges_are_around_what_is_within_them), T(ranges_as_deep_as_can_be),
+	T(the_third_picture_is_of_ranges), T(one_recording), T(two_recordings),
+	T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(v_leads_to_a_call_that_was_open),
+	T(boxes_are_looked_for))

@@ -9,7 +9,12 @@
 #define HEIGHT 180
 
 /* A recording that comes in pieces to a file that is looked at. */
-struct growing { uint8_t *bytes; size_t n, at; int fd; struct stage st; };
+struct growing {
+	uint8_t *bytes;
+	size_t n, at;
+	int fd;
+	struct stage st;
+};
 
 static void write_more(struct growing *g, size_t n)
 {
@@ -18,7 +23,8 @@ static void write_more(struct growing *g, size_t n)
 	g->at += n;
 }
 
-static void begin_to_grow(struct growing *g, unsigned seed, unsigned turns, bool several, size_t first)
+static void begin_to_grow(
+	struct growing *g, unsigned seed, unsigned turns, bool several, size_t first)
 {
 	int whole = temp_file();
 
@@ -55,15 +61,17 @@ static void end_growing(struct growing *g)
 
 /* Do these lines equal those of a viewer that opens the trace now, goes to that window (NULL:
  * stays) and gets the same keys? */
-static bool is_as_new_there(struct growing *g, const struct gt_cell_window *there, const char *script, int first, int end)
+static bool is_as_new_there(struct growing *g, const struct gt_cell_window *there,
+	const char *script, int first, int end)
 {
 	struct stage now = { .err = GT_ERR_INIT };
 	char *have;
 	bool same;
 
 	now.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &now.err);
-	same = now.reader && !gt_ui_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
-	       !gt_ui_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
+	same = now.reader &&
+		!gt_ui_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
+		!gt_ui_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
 	if (same && there)
 		now.s.scene.window = *there;
 	same = same && play(&now, script);
@@ -71,14 +79,18 @@ static bool is_as_new_there(struct growing *g, const struct gt_cell_window *ther
 		have = strdup(line(&g->st, y));
 		same = !strcmp(have, line(&now, y));
 		if (!same)
-			printf("after %zu of %zu bytes, '%s', line %d is\n%s\nand is to be\n%s\n", g->at, g->n, script, y, have, line(&now, y));
+			printf("after %zu of %zu bytes, '%s', line %d is\n%s\nand is to be\n%s\n",
+				g->at, g->n, script, y, have, line(&now, y));
 		free(have);
 	}
 	strike(&now);
 	return same;
 }
 
-static bool is_as_new(struct growing *g, const char *script, int first, int end) { return is_as_new_there(g, NULL, script, first, end); }
+static bool is_as_new(struct growing *g, const char *script, int first, int end)
+{
+	return is_as_new_there(g, NULL, script, first, end);
+}
 
 static void what_has_grown_is_as_new(void)
 {
@@ -88,7 +100,8 @@ static void what_has_grown_is_as_new(void)
 		begin_to_grow(&g, seed, 3000, seed % 2, below(9000));
 		CHECK(play(&g.st, "") && is_as_new(&g, "", 0, HEIGHT));
 		for (unsigned i = 1; g.at < g.n; i++)
-			CHECK(grows(&g, 1 + below(i % 3 ? 4000 : (unsigned)g.n / 6)) && play(&g.st, "< Home") && is_as_new(&g, "< Home", 0, HEIGHT));
+			CHECK(grows(&g, 1 + below(i % 3 ? 4000 : (unsigned)g.n / 6)) &&
+				play(&g.st, "< Home") && is_as_new(&g, "< Home", 0, HEIGHT));
 		end_growing(&g);
 	}
 }
@@ -97,7 +110,8 @@ static void what_has_grown_is_as_new(void)
  * some of them. */
 static void what_is_seen_of_it_is_as_new(void)
 {
-	static const char *const moves[] = { "d", "a", "w", "s", "L", "H", "End", "Home", "2 1", "2", "1", "w w", "s s", "" };
+	static const char *const moves[] = { "d", "a", "w", "s", "L", "H", "End", "Home", "2 1",
+		"2", "1", "w w", "s s", "" };
 
 	for (unsigned seed = 10; seed < 13; seed++) {
 		struct growing g;
@@ -121,7 +135,8 @@ static void what_is_seen_of_it_is_as_new(void)
 			if (i % 3 || gt_archive_has_uppers(g.st.s.scene.archive, 0))
 				continue;
 			CHECK(play(&g.st, "1 Z < click 60,9 Esc"));
-			CHECK(is_as_new_there(&g, &g.st.s.scene.window, "1 Z < click 60,9 Esc", 0, HEIGHT - 13));
+			CHECK(is_as_new_there(
+				&g, &g.st.s.scene.window, "1 Z < click 60,9 Esc", 0, HEIGHT - 13));
 		}
 		end_growing(&g);
 	}
@@ -134,11 +149,14 @@ static void lanes_stay_as_they_are(void)
 	struct growing g;
 
 	begin_to_grow(&g, 20, 3000, false, 55000);
-	CHECK(play(&g.st, "") && play(&g.st, "b b z j Space \\ 'stream' Enter") && line_of(&g.st, "thread") < 0);
+	CHECK(play(&g.st, "") && play(&g.st, "b b z j Space \\ 'stream' Enter") &&
+		line_of(&g.st, "thread") < 0);
 	while (g.at < g.n)
-		CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "longest") && line_of(&g.st, "thread 1") < 0 && on_screen(&g.st, "▸ stream 7"));
+		CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "longest") &&
+			line_of(&g.st, "thread 1") < 0 && on_screen(&g.st, "▸ stream 7"));
 	CHECK(play(&g.st, "Esc < x") && line_of(&g.st, "pid 1") < 0);
-	CHECK(grows(&g, 0) && line_of(&g.st, "pid 1") < 0 && play(&g.st, "X") && on_screen(&g.st, "pid 1"));
+	CHECK(grows(&g, 0) && line_of(&g.st, "pid 1") < 0 && play(&g.st, "X") &&
+		on_screen(&g.st, "pid 1"));
 	end_growing(&g);
 }
 
@@ -146,7 +164,10 @@ static void lanes_stay_as_they_are(void)
 static void what_was_laid_out_stays(void)
 {
 	static const char *const scripts[] = {
-		"/ 'cuLaunch' Enter M Enter", "/ 'cuCall' Enter Enter c", "/ 'range' Enter n n m ] m Enter", "/ 'cuMemAlloc' Enter } Enter",
+		"/ 'cuLaunch' Enter M Enter",
+		"/ 'cuCall' Enter Enter c",
+		"/ 'range' Enter n n m ] m Enter",
+		"/ 'cuMemAlloc' Enter } Enter",
 	};
 
 	for (unsigned k = 0; k < sizeof(scripts) / sizeof(*scripts); k++) {
@@ -156,7 +177,8 @@ static void what_was_laid_out_stays(void)
 		CHECK(play(&g.st, "") && play(&g.st, scripts[k]) && on_screen(&g.st, "duration"));
 		while (g.at < g.n) {
 			CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "duration"));
-			CHECK(is_as_new(&g, scripts[k], 0, 1) && is_as_new(&g, scripts[k], HEIGHT - 13, HEIGHT - 1));
+			CHECK(is_as_new(&g, scripts[k], 0, 1) &&
+				is_as_new(&g, scripts[k], HEIGHT - 13, HEIGHT - 1));
 		}
 		end_growing(&g);
 	}
@@ -175,21 +197,27 @@ static void open_calls_stay_selected(void)
 	hangs.type = p.call;
 	for (int piece = 0; piece < 4; piece++) {
 		put(&p, GT_CALL, p.threads[0], p.call, 1000 + 200 * piece, 1100 + 200 * piece, 0);
-		put(&p, GT_CALL, p.threads[1], p.call, 11000 + 5000 * piece, 12000 + 5000 * piece, 0);
+		put(&p, GT_CALL, p.threads[1], p.call, 11000 + 5000 * piece, 12000 + 5000 * piece,
+			0);
 		if (piece < 3)
 			CHECK(!gt_writer_open_call(p.w, p.threads[0], &hangs, NULL, &p.err));
 		else
 			put(&p, GT_CALL, p.threads[0], p.call, hangs.start, 26000, 0);
 		CHECK(!gt_writer_epoch(p.w, 15000 + 5000 * piece, &p.err));
 		if (!piece) {
-			CHECK((g.st.reader = gt_reader_open_growing(dup(g.fd), UINT64_MAX, &g.st.err)));
+			CHECK((g.st.reader =
+					gt_reader_open_growing(dup(g.fd), UINT64_MAX, &g.st.err)));
 			CHECK(!gt_ui_open(&g.st.s, g.st.reader, "a", gt_views[0], &g.st.err));
-			CHECK(!gt_ui_resize(&g.st.s, WIDTH, HEIGHT, &g.st.err) && play(&g.st, ": 'open' Enter"));
+			CHECK(!gt_ui_resize(&g.st.s, WIDTH, HEIGHT, &g.st.err) &&
+				play(&g.st, ": 'open' Enter"));
 		} else {
 			CHECK(grows(&g, 0));
 		}
-		CHECK(on_screen(&g.st, piece < 3 ? "call that had not returned" : "kind            call,"));
-		CHECK(on_screen(&g.st, (const char *[]){ "so far          6", "so far          11", "so far          16", "duration        17" }[piece]));
+		CHECK(on_screen(
+			&g.st, piece < 3 ? "call that had not returned" : "kind            call,"));
+		CHECK(on_screen(&g.st,
+			(const char *[]){ "so far          6", "so far          11",
+				"so far          16", "duration        17" }[piece]));
 	}
 	gt_gpu_types_release(&p.types);
 	CHECK(!gt_writer_close(p.w, &p.err));
@@ -206,7 +234,8 @@ static void holes_stay_selected(void)
 	begin_to_grow(&g, 40, 40000, false, 700000);
 	blocks = gt_archive_blocks(g.st.s.scene.archive, 0, 2);
 	CHECK(g.at < g.n && blocks.n > 3);
-	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter", (long long)(blocks.blocks[2].start - g.st.s.scene.extent.from));
+	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter",
+		(long long)(blocks.blocks[2].start - g.st.s.scene.extent.from));
 	break_block(g.fd, blocks.blocks[1].number);
 	break_block(g.fd, blocks.blocks[2].number);
 	/* the earlier result is discarded */
@@ -215,7 +244,8 @@ static void holes_stay_selected(void)
 	CHECK(play(&g.st, script) && play(&g.st, "i i") && on_screen(&g.st, "hole: "));
 	snprintf(title, sizeof(title), "%.79s", line(&g.st, line_of(&g.st, "hole: ")));
 	while (g.at < g.n)
-		CHECK(grows(&g, g.n / 6) && on_screen(&g.st, "hole: ") && !strncmp(title, line(&g.st, line_of(&g.st, "hole: ")), strlen(title)));
+		CHECK(grows(&g, g.n / 6) && on_screen(&g.st, "hole: ") &&
+			!strncmp(title, line(&g.st, line_of(&g.st, "hole: ")), strlen(title)));
 	end_growing(&g);
 }
 
@@ -231,7 +261,7 @@ static void windows_stay_or_go_along(void)
 	for (unsigned i = 0; i < 4; i++)
 		CHECK(grows(&g, g.n / 12) && gt_same_window(w, &before));
 	CHECK(play(&g.st, "End"));
-	for (int64_t end = g.st.s.scene.extent.to; g.st.s.scene.extent.to == end; )
+	for (int64_t end = g.st.s.scene.extent.to; g.st.s.scene.extent.to == end;)
 		CHECK(gt_window_end(w) >= end && g.at < g.n && grows(&g, g.n / 12));
 	CHECK(gt_window_end(w) >= g.st.s.scene.extent.to && w->shift == before.shift);
 	end_growing(&g);
@@ -262,11 +292,16 @@ static void what_was_known_is_shown_meanwhile(void)
 		CHECK(w->shift >= before.shift);
 		for (unsigned l = 0; l < 2; l++) {
 			CHECK((y = line_of(&g.st, l ? "queue depth" : "pid 1")) > 0);
-			for (unsigned i = 0; i < w->cells && gt_cell_start(w, i) < g.st.s.scene.extent.to; i++) {
-				uint32_t have = g.st.screen.spots[(size_t)y * WIDTH + at.left + i].ch;
+			for (unsigned i = 0;
+				i < w->cells && gt_cell_start(w, i) < g.st.s.scene.extent.to; i++) {
+				uint32_t have =
+					g.st.screen.spots[(size_t)y * WIDTH + at.left + i].ch;
 
-				CHECK(gt_cell_start(w, i + 1ll) <= gt_cell_start(&before, gt_window_column(&before, end - 1)) ? have != 0xb7 :
-				      gt_cell_start(w, i) < end || have == 0xb7);
+				CHECK(gt_cell_start(w, i + 1ll) <=
+							gt_cell_start(&before,
+								gt_window_column(&before, end - 1))
+						? have != 0xb7
+						: gt_cell_start(w, i) < end || have == 0xb7);
 			}
 		}
 		end_growing(&g);
@@ -277,7 +312,8 @@ static void what_was_known_is_shown_meanwhile(void)
  * the timeline does not draw its old cells as if they belonged to the new range. */
 static void what_was_seen_is_of_its_time(void)
 {
-	static const char *const scripts[] = { "2 w w w", "2 resize 300x100", "2 w w d d resize 90x60", "2 w resize 200x120 d" };
+	static const char *const scripts[] = { "2 w w w", "2 resize 300x100",
+		"2 w w d d resize 90x60", "2 w resize 200x120 d" };
 
 	for (unsigned k = 0; k < sizeof(scripts) / sizeof(*scripts); k++) {
 		struct growing g;
@@ -290,15 +326,18 @@ static void what_was_seen_is_of_its_time(void)
 		gt_ui_detach(&g.st.s);
 		while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
 			;
-		CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err) && !gt_ui_key(&g.st.s, one, &g.st.err));
+		CHECK(!gt_ui_reopen(&g.st.s, g.st.reader, &g.st.err) &&
+			!gt_ui_key(&g.st.s, one, &g.st.err));
 		gt_ui_draw(&g.st.s, &now);
-		CHECK(play(&g.st, "") && now.width == g.st.screen.width && now.height == g.st.screen.height);
+		CHECK(play(&g.st, "") && now.width == g.st.screen.width &&
+			now.height == g.st.screen.height);
 		for (size_t i = 0; i < (size_t)now.width * now.height; i++) {
 			uint32_t was = now.spots[i].ch, is = g.st.screen.spots[i].ch;
 
 			/* a bar with a rough value is dim; any other bar is exact or unknown */
-			CHECK(was == is || was < 0x2581 || was > 0x2588 || now.spots[i].look.paper >= GT_INK_CATEGORY ||
-			      g.st.screen.spots[i].look.paper >= GT_INK_CATEGORY);
+			CHECK(was == is || was < 0x2581 || was > 0x2588 ||
+				now.spots[i].look.paper >= GT_INK_CATEGORY ||
+				g.st.screen.spots[i].look.paper >= GT_INK_CATEGORY);
 		}
 		gt_screen_release(&now);
 		end_growing(&g);
@@ -325,11 +364,13 @@ static void every_view_grows(void)
 				CHECK(!gt_ui_key(&g.st.s, key, &g.st.err));
 			CHECK(gt_ui_step(&g.st.s, 1, &g.st.err) >= 0 && grows(&g, g.n / 6));
 			CHECK(play(&g.st, turn));
-			for (unsigned n = 0; k == 8 && n < 2 && !on_screen(&g.st, "flame graph of calls"); n++)
-				CHECK(play(&g.st, turn));	/* which has it show its next picture */
+			for (unsigned n = 0;
+				k == 8 && n < 2 && !on_screen(&g.st, "flame graph of calls"); n++)
+				/* which has it show its next picture */
+				CHECK(play(&g.st, turn));
 			CHECK(is_as_new(&g, turn, 0, HEIGHT));
 		}
-		gt_ui_detach(&g.st.s);	/* and it may end there */
+		gt_ui_detach(&g.st.s); /* and it may end there */
 		end_growing(&g);
 	}
 }
@@ -346,7 +387,7 @@ static void exports_keep_nobody_waiting(void)
 	snprintf(script, sizeof(script), ": 'export! jsonl %s' Enter", file);
 	begin_to_grow(&g, 3, 3000, false, 30000);
 	CHECK(play(&g.st, "") && !g.st.s.busy);
-	for (struct gt_script s = { .at = script }; ; ) {
+	for (struct gt_script s = { .at = script };;) {
 		struct gt_key key;
 
 		if (gt_script_next(&s, &key) <= 0)
@@ -364,6 +405,7 @@ static void exports_keep_nobody_waiting(void)
 	close(fd);
 }
 
-T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
-       T(open_calls_stay_selected), T(holes_stay_selected), T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile),
-       T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
+T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are),
+	T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
+	T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile),
+	T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))

@@ -7,8 +7,11 @@
 
 /* ---- cells against a count ---- */
 
-struct rows { int64_t *start, *end; size_t n, cap[2]; };
-static struct rows rows_of[32];		/* by track: GPU work, or calls at depth 0 */
+struct rows {
+	int64_t *start, *end;
+	size_t n, cap[2];
+};
+static struct rows rows_of[32]; /* by track: GPU work, or calls at depth 0 */
 
 static void read_rows(struct gt_reader *r)
 {
@@ -24,7 +27,8 @@ static void read_rows(struct gt_reader *r)
 
 		if (ev.row.depth && ev.kind != GT_GPU)
 			continue;
-		CHECK(!gt_grow(&to->start, &to->cap[0], to->n + 1, sizeof(int64_t)) && !gt_grow(&to->end, &to->cap[1], to->n + 1, sizeof(int64_t)));
+		CHECK(!gt_grow(&to->start, &to->cap[0], to->n + 1, sizeof(int64_t)) &&
+			!gt_grow(&to->end, &to->cap[1], to->n + 1, sizeof(int64_t)));
 		to->start[to->n] = ev.row.start;
 		to->end[to->n++] = ev.row.end;
 	}
@@ -44,7 +48,8 @@ static uint64_t covered(const uint32_t *tracks, unsigned n, int64_t from, int64_
 		const struct rows *r = &rows_of[tracks[0]];
 
 		for (size_t i = 0; i < r->n && r->start[i] < to; i++) {
-			int64_t a = r->start[i] > done ? r->start[i] : done, b = r->end[i] < to ? r->end[i] : to;
+			int64_t a = r->start[i] > done ? r->start[i] : done,
+				b = r->end[i] < to ? r->end[i] : to;
 
 			if (b > a) {
 				sum += (uint64_t)(b - a);
@@ -76,7 +81,7 @@ static int line_of_track(struct stage *st, const char *label)
 	char padded[40];
 	int y;
 
-	snprintf(padded, sizeof(padded), "  %s", label);	/* behind a mark, or none */
+	snprintf(padded, sizeof(padded), "  %s", label); /* behind a mark, or none */
 	y = line_of(st, padded);
 	snprintf(padded, sizeof(padded), "▾ %s", label);
 	return y >= 0 ? y : line_of(st, padded);
@@ -93,15 +98,19 @@ static bool is_counted(struct stage *st, const char *label, const uint32_t *trac
 		return on_screen(st, label);
 	for (unsigned i = 0; i < w->cells; i++) {
 		uint64_t busy = covered(tracks, n, gt_cell_start(w, i), gt_cell_start(w, i + 1ll));
-		const struct gt_spot *spot = &st->screen.spots[(size_t)y * st->screen.width + at.left + i];
-		uint32_t have = spot->look.paper >= GT_INK_CATEGORY ? gt_block_up(8) : spot->ch;	/* part of a name in a box */
+		const struct gt_spot *spot =
+			&st->screen.spots[(size_t)y * st->screen.width + at.left + i];
+		/* part of a name in a box */
+		uint32_t have = spot->look.paper >= GT_INK_CATEGORY ? gt_block_up(8) : spot->ch;
 
 		if (gt_cell_start(w, i) >= st->s.scene.extent.to || busy == UINT64_MAX)
 			continue;
-		if (spot->ch == GT_OPEN_END && busy && gt_cell_start(w, i + 1ll) >= st->s.scene.extent.to)
+		if (spot->ch == GT_OPEN_END && busy &&
+			gt_cell_start(w, i + 1ll) >= st->s.scene.extent.to)
 			continue;
 		if (have != gt_block_up(gt_busy_eighths(busy, 1ull << w->shift))) {
-			printf("%s: cell %u of 2^%u ns: %llu busy\n", label, i, w->shift, (unsigned long long)busy);
+			printf("%s: cell %u of 2^%u ns: %llu busy\n", label, i, w->shift,
+				(unsigned long long)busy);
 			return false;
 		}
 	}
@@ -118,15 +127,17 @@ static void cells_are_counted_at_every_zoom(void)
 
 		stage_up(&st, one, 4000, 120, 60);
 		read_rows(st.reader);
-		CHECK(play(&st, "x"));	/* the user has changed the lanes: they stay */
+		CHECK(play(&st, "x")); /* the user has changed the lanes: they stay */
 		CHECK(play(&st, "X Z < f"));
 		for (int zoom = 0; zoom < 24; zoom++) {
 			uint32_t threads[] = { 2, 3, 4 }, streams[] = { 14, 15, 16 };
 
-			CHECK(is_counted(&st, "thread 10", &threads[0], 1) && is_counted(&st, "thread 11", &threads[1], 1) &&
-			      is_counted(&st, "thread 12", &threads[2], 1));
-			CHECK(is_counted(&st, "stream 7", &streams[0], 1) && is_counted(&st, "stream 8", &streams[1], 1) &&
-			      is_counted(&st, "GPU 0", streams, 3));
+			CHECK(is_counted(&st, "thread 10", &threads[0], 1) &&
+				is_counted(&st, "thread 11", &threads[1], 1) &&
+				is_counted(&st, "thread 12", &threads[2], 1));
+			CHECK(is_counted(&st, "stream 7", &streams[0], 1) &&
+				is_counted(&st, "stream 8", &streams[1], 1) &&
+				is_counted(&st, "GPU 0", streams, 3));
 			CHECK(play(&st, zoom % 3 ? "w L l" : "w h a"));
 		}
 		CHECK_EQ(st.s.scene.window.shift, 0);
@@ -162,11 +173,14 @@ static void keys_move_in_time(void)
 	CHECK(play(&st, "Home") && w->first == st.s.scene.extent.from >> w->shift);
 	CHECK(play(&st, "Left Left") && w->first == st.s.scene.extent.from >> w->shift);
 	CHECK(play(&st, "g '2us' Enter"));
-	CHECK(gt_window_column(w, st.s.scene.extent.from + 2000) == w->cells / 2 || w->first == st.s.scene.extent.from >> w->shift);
+	CHECK(gt_window_column(w, st.s.scene.extent.from + 2000) == w->cells / 2 ||
+		w->first == st.s.scene.extent.from >> w->shift);
 	CHECK(on_screen(&st, "2us"));
-	CHECK(play(&st, "f g '70.003us' Enter w w w w w w w w w w w w w w w w w w"));	/* that moment, not where its wide cell began */
+	/* that moment, not where its wide cell began */
+	CHECK(play(&st, "f g '70.003us' Enter w w w w w w w w w w w w w w w w w w"));
 	CHECK(w->shift == 0 && gt_window_column(w, st.s.scene.extent.from + 70003) >= 0 &&
-	      gt_window_column(w, st.s.scene.extent.from + 70003) < (int64_t)w->cells && on_screen(&st, "70.003us  "));
+		gt_window_column(w, st.s.scene.extent.from + 70003) < (int64_t)w->cells &&
+		on_screen(&st, "70.003us  "));
 	CHECK(play(&st, "f w w w"));
 	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "this time is outside the trace"));
 	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "invalid time (examples: 1.5s"));
@@ -187,7 +201,8 @@ static void the_wheel_zooms_where_the_mouse_is(void)
 	state = 12;
 	stage_up(&st, once, 3000, 100, 40);
 	CHECK(play(&st, "w w w w"));
-	gt_window_goto(&st.s.scene.window, &st.s.scene.extent, (st.s.scene.extent.from + st.s.scene.extent.to) / 2, 20);
+	gt_window_goto(&st.s.scene.window, &st.s.scene.extent,
+		(st.s.scene.extent.from + st.s.scene.extent.to) / 2, 20);
 	t = gt_cell_start(w, 17);
 	sprintf(script, "wheel-up %u,20 wheel-up %u,20", at.left + 17, at.left + 17);
 	CHECK(play(&st, script) && gt_window_column(w, t) == 17);
@@ -208,7 +223,8 @@ static void keys_and_times_are_what_they_say(void)
 
 	state = 12;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "y") && on_screen(&st, "y does nothing: ? shows the keys") && play(&st, "j") && line_of(&st, "does nothing") < 0);
+	CHECK(play(&st, "y") && on_screen(&st, "y does nothing: ? shows the keys") &&
+		play(&st, "j") && line_of(&st, "does nothing") < 0);
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t t = 5000 + 777 * i, at;
 
@@ -217,7 +233,8 @@ static void keys_and_times_are_what_they_say(void)
 		sprintf(script, "g '%lldns' Enter m", (long long)t);
 		CHECK(play(&st, script) && st.s.scene.marks.n >= 1);
 		at = st.s.scene.marks.at[st.s.scene.marks.n - 1] - st.s.scene.extent.from;
-		CHECK(at >= t && at - t < 1 << st.s.scene.window.shift);		/* at or behind it, within its cell */
+		/* at or behind it, within its cell */
+		CHECK(at >= t && at - t < 1 << st.s.scene.window.shift);
 		play(&st, "Esc Esc Esc Esc");
 	}
 	strike(&st);
@@ -240,10 +257,11 @@ static void what_is_drawn_over_is_marked(void)
 	CHECK(play(&st, script) && on_screen(&st, "A-B ") && on_screen(&st, " begin"));
 	CHECK(gt_same_window(w, &before) && line_of(&st, "duration") < 0);
 	CHECK(play(&st, "F") && w->shift < before.shift && on_screen(&st, "A-B "));
-	sprintf(script, "f w w w w drag %u,%d %u,%d", at.left + 30, y, at.left + 10, y);	/* the other way is the same */
+	/* the other way is the same */
+	sprintf(script, "f w w w w drag %u,%d %u,%d", at.left + 30, y, at.left + 10, y);
 	CHECK(play(&st, script) && on_screen(&st, "A-B "));
 	sprintf(script, "Esc drag %u,%d %u,%d", at.left + 30, y, at.left + 30, y);
-	CHECK(play(&st, script) && line_of(&st, "A-B ") < 0);		/* that is a click */
+	CHECK(play(&st, script) && line_of(&st, "A-B ") < 0); /* that is a click */
 	CHECK(play(&st, "Esc Esc Esc F") && on_screen(&st, "nothing is marked"));
 	strike(&st);
 }
@@ -260,7 +278,8 @@ static void lanes_fold_hide_and_filter(void)
 	CHECK(play(&st, "j Space") && on_screen(&st, "stream 7") && on_screen(&st, "copies HtoD"));
 	/* folds the lane that contains this one */
 	CHECK(play(&st, "j Space") && line_of(&st, "copies HtoD") < 0);
-	CHECK(play(&st, "Space \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") && on_screen(&st, "lanes with 'STREAM 8'"));
+	CHECK(play(&st, "Space \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") &&
+		on_screen(&st, "lanes with 'STREAM 8'"));
 	CHECK(line_of(&st, "stream 7") < 0 && line_of(&st, "thread 10") < 0);
 	CHECK(play(&st, "Esc") && on_screen(&st, "stream 7") && on_screen(&st, "thread 10"));
 	CHECK(play(&st, "Z < j x") && line_of(&st, "GPU 0") < 0 && on_screen(&st, "thread 10"));
@@ -276,14 +295,19 @@ static void launches_that_wait_have_a_line(void)
 
 	state = 15;
 	stage_up(&st, once, 3000, 120, 60);
-	CHECK(play(&st, "Z") && (y = line_of(&st, "queue depth")) > line_of(&st, "stream 7") && y < line_of(&st, "stream 8"));
-	for (y = 0; !strstr(line(&st, (int)st.screen.height - 2), "> stream 7 > queue depth") && y < 40; y++)
+	CHECK(play(&st, "Z") && (y = line_of(&st, "queue depth")) > line_of(&st, "stream 7") &&
+		y < line_of(&st, "stream 8"));
+	for (y = 0;
+		!strstr(line(&st, (int)st.screen.height - 2), "> stream 7 > queue depth") && y < 40;
+		y++)
 		CHECK(play(&st, "j"));
 	/* for some work of this trace the launching call is unknown */
 	CHECK(y < 40 && on_screen(&st, "at least "));
 	CHECK(on_screen(&st, " launches wait  ") || on_screen(&st, " launch waits  "));
-	CHECK(play(&st, "w w w w w w w w") && line_of(&st, "not known") < 0 && on_screen(&st, "> queue depth"));
-	CHECK(play(&st, "x") && line_of(&st, "> stream 7 > queue depth") < 0 && line_of(&st, "queue depth") > 0);
+	CHECK(play(&st, "w w w w w w w w") && line_of(&st, "not known") < 0 &&
+		on_screen(&st, "> queue depth"));
+	CHECK(play(&st, "x") && line_of(&st, "> stream 7 > queue depth") < 0 &&
+		line_of(&st, "queue depth") > 0);
 	CHECK(play(&st, "X 2 1") && on_screen(&st, "queue depth"));
 	strike(&st);
 }
@@ -301,7 +325,8 @@ static void cells_can_show_other_things(void)
 	CHECK(play(&st, "b") && on_screen(&st, "busy share"));
 	CHECK(play(&st, "B") && on_screen(&st, "bytes  cell"));
 	CHECK(play(&st, "t") && on_screen(&st, "the trace has no wall-clock time"));
-	CHECK(play(&st, "9 t") && on_screen(&st, "the trace has no wall-clock time") && play(&st, "1"));
+	CHECK(play(&st, "9 t") && on_screen(&st, "the trace has no wall-clock time") &&
+		play(&st, "1"));
 	strike(&st);
 }
 
@@ -312,7 +337,8 @@ static void help_lists_the_keys(void)
 	state = 15;
 	stage_up(&st, once, 1000, 80, 12);
 	CHECK(play(&st, "?") && on_screen(&st, "In time:") && line_of(&st, "show this list") < 0);
-	CHECK(play(&st, "End") && on_screen(&st, "scheduler") && play(&st, "PgUp PgUp") && on_screen(&st, "show this list") && on_screen(&st, "quit"));
+	CHECK(play(&st, "End") && on_screen(&st, "scheduler") && play(&st, "PgUp PgUp") &&
+		on_screen(&st, "show this list") && on_screen(&st, "quit"));
 	CHECK(play(&st, "Home PgDn j k") && line_of(&st, "In time:") < 0);
 	CHECK(play(&st, "q") && on_screen(&st, "GPU 0") && !st.s.quit);
 	CHECK(play(&st, "C-l") && st.s.redraw);
@@ -335,10 +361,12 @@ static void the_cursor_stays_on_its_lane(void)
 	state = 16;
 	stage_up(&st, once, 3000, 100, 60);
 	CHECK(play(&st, "Z <"));
-	for (int i = 0; i < 60 && !ends_with(line(&st, (int)st.screen.height - 2), "  thread 12"); i++)
+	for (int i = 0; i < 60 && !ends_with(line(&st, (int)st.screen.height - 2), "  thread 12");
+		i++)
 		CHECK(play(&st, "j"));
 	y = line_of_track(&st, "thread 12");
-	CHECK(play(&st, "resize 100x30") && play(&st, "resize 60x12") && play(&st, "resize 100x60"));
+	CHECK(play(&st, "resize 100x30") && play(&st, "resize 60x12") &&
+		play(&st, "resize 100x60"));
 	CHECK(line_of(&st, "thread 12") >= 0 && y >= 0);
 	CHECK(ends_with(line(&st, (int)st.screen.height - 2), "  thread 12"));
 	strike(&st);
@@ -348,10 +376,13 @@ static void the_cursor_stays_on_its_lane(void)
 
 static struct gt_key any_key(void)
 {
-	static const uint32_t special[] = { GT_KEY_TAB, GT_KEY_ENTER, GT_KEY_ESC, GT_KEY_BACKSPACE, GT_KEY_HOME, GT_KEY_END, GT_KEY_PRESS,
-					    GT_KEY_DRAG, GT_KEY_RELEASE, GT_KEY_DOUBLE, GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN, GT_KEY_PAGE_UP,
-					    GT_KEY_PAGE_DOWN, GT_KEY_LEFT, GT_KEY_RIGHT, GT_KEY_UP, GT_KEY_DOWN, GT_KEY_RESIZE };
-	struct gt_key k = { .x = (uint16_t)below(140), .y = (uint16_t)below(50), .with = (uint8_t)(below(9) ? 0 : below(8)) };
+	static const uint32_t special[] = { GT_KEY_TAB, GT_KEY_ENTER, GT_KEY_ESC, GT_KEY_BACKSPACE,
+		GT_KEY_HOME, GT_KEY_END, GT_KEY_PRESS, GT_KEY_DRAG, GT_KEY_RELEASE, GT_KEY_DOUBLE,
+		GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN, GT_KEY_PAGE_UP, GT_KEY_PAGE_DOWN, GT_KEY_LEFT,
+		GT_KEY_RIGHT, GT_KEY_UP, GT_KEY_DOWN, GT_KEY_RESIZE };
+	struct gt_key k = { .x = (uint16_t)below(140),
+		.y = (uint16_t)below(50),
+		.with = (uint8_t)(below(9) ? 0 : below(8)) };
 
 	k.key = below(3) ? below(96) + 31 : special[below(sizeof(special) / sizeof(*special))];
 	if (k.key == GT_KEY_RESIZE && below(6))
@@ -363,7 +394,8 @@ static struct gt_key any_key(void)
 
 static void a_monkey_breaks_nothing(void)
 {
-	const char *const sets[3][4] = { { "a", NULL }, { "a", "a", NULL }, { "a", "b", "a", NULL } };
+	const char *const sets[3][4] = { { "a", NULL }, { "a", "a", NULL },
+		{ "a", "b", "a", NULL } };
 	struct stage st;
 
 	for (unsigned set = 0; set < 3; set++) {
@@ -381,6 +413,8 @@ static void a_monkey_breaks_nothing(void)
 	}
 }
 
-T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(keys_and_times_are_what_they_say), T(what_is_drawn_over_is_marked),
-       T(lanes_fold_hide_and_filter), T(launches_that_wait_have_a_line), T(cells_can_show_other_things), T(help_lists_the_keys),
-       T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))
+T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time),
+	T(the_wheel_zooms_where_the_mouse_is), T(keys_and_times_are_what_they_say),
+	T(what_is_drawn_over_is_marked), T(lanes_fold_hide_and_filter),
+	T(launches_that_wait_have_a_line), T(cells_can_show_other_things), T(help_lists_the_keys),
+	T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))

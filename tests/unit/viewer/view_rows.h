@@ -1,4 +1,5 @@
-/* All rows of a random trace in a list, to hold single rows and searches against: which of them a lane has. */
+/* All rows of a random trace in a list, to hold single rows and searches against: which of them a
+ * lane has. */
 #ifndef VIEW_ROWS_H
 #define VIEW_ROWS_H
 #include "tests/unit/viewer/view_program.h"
@@ -21,23 +22,29 @@ static struct gt_archive *archive;
 
 static void list_rows(void)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) |
+			GT_BIT(GT_GPU) };
 	struct gt_iter *it = gt_iter_open(reader, &all, &err);
 	struct gt_event ev;
 
 	nones = 0;
 	while (it && gt_iter_next(it, &ev, &err) > 0) {
 		const struct gt_type *t = &ev.seg->types[ev.row.type];
-		struct one o = { ev.track, ev.row.type, ev.kind, ev.row.start, ev.row.end, 0, ev.row.depth, 0, 0, GT_NONE, ev.row.ret };
+		struct one o = { ev.track, ev.row.type, ev.kind, ev.row.start, ev.row.end, 0,
+			ev.row.depth, 0, 0, GT_NONE, ev.row.ret };
 		bool joined = false;
 
 		for (unsigned f = 0; f < t->nfields; f++) {
 			unsigned role = t->fields[f].role;
 
 			o.bytes = role == GT_R_BYTES ? ev.args[f] : o.bytes;
-			o.direction = role == GT_R_DIRECTION && t->op == GT_OP_COPY ? 1 + (unsigned)ev.args[f] : o.direction;
-			o.launch_track = role == GT_R_LAUNCH_TRACK ? (uint32_t)ev.args[f] : o.launch_track;
-			o.launch_start = role == GT_R_LAUNCH_START ? (int64_t)ev.args[f] : o.launch_start;
+			o.direction = role == GT_R_DIRECTION && t->op == GT_OP_COPY
+				? 1 + (unsigned)ev.args[f]
+				: o.direction;
+			o.launch_track =
+				role == GT_R_LAUNCH_TRACK ? (uint32_t)ev.args[f] : o.launch_track;
+			o.launch_start =
+				role == GT_R_LAUNCH_START ? (int64_t)ev.args[f] : o.launch_start;
 			joined |= role == GT_R_LAUNCH_JOIN && ev.args[f];
 		}
 		o.launch_track = joined ? o.launch_track : GT_NONE;
@@ -54,7 +61,8 @@ static void open_program(unsigned seed, unsigned turns)
 
 	state = seed;
 	make(fd, "boot", 123456, turns);
-	CHECK((reader = gt_reader_open_fd(keep, &err)) && (archive = gt_archive_open(reader, &err)));
+	CHECK((reader = gt_reader_open_fd(keep, &err)) &&
+		(archive = gt_archive_open(reader, &err)));
 	list_rows();
 }
 
@@ -65,10 +73,17 @@ static void close_program(void)
 }
 
 static const struct gt_lane_key lanes[] = {
-	{ { 0, 2, GT_ASPECT_CALLS, false }, 0 }, { { 0, 2, GT_ASPECT_CALLS, false }, 2 }, { { 0, 3, GT_ASPECT_IOCTLS, false }, 0 },
-	{ { 0, 9, GT_ASPECT_CALLS, false }, 0 }, { { 0, 2, GT_ASPECT_RANGES, false }, 1 }, { { 0, 0, GT_ASPECT_OTHERS, false }, 0 },
-	{ { 0, 14, GT_ASPECT_WORK, false }, 0 }, { { 0, 1, GT_ASPECT_WORK, true }, 0 }, { { 0, 1, GT_ASPECT_HTOD, true }, 0 },
-	{ { 0, 0, GT_ASPECT_CALLS, true }, 0 }, { { 0, 2, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
+	{ { 0, 2, GT_ASPECT_CALLS, false }, 0 },
+	{ { 0, 2, GT_ASPECT_CALLS, false }, 2 },
+	{ { 0, 3, GT_ASPECT_IOCTLS, false }, 0 },
+	{ { 0, 9, GT_ASPECT_CALLS, false }, 0 },
+	{ { 0, 2, GT_ASPECT_RANGES, false }, 1 },
+	{ { 0, 0, GT_ASPECT_OTHERS, false }, 0 },
+	{ { 0, 14, GT_ASPECT_WORK, false }, 0 },
+	{ { 0, 1, GT_ASPECT_WORK, true }, 0 },
+	{ { 0, 1, GT_ASPECT_HTOD, true }, 0 },
+	{ { 0, 0, GT_ASPECT_CALLS, true }, 0 },
+	{ { 0, 2, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
 };
 #define NLANES (sizeof(lanes) / sizeof(lanes[0]))
 
@@ -91,7 +106,8 @@ static bool is_on(const struct one *o, const struct gt_lane_key *l)
 		return false;
 	switch (l->strip.aspect) {
 	case GT_ASPECT_CALLS: return o->kind == GT_CALL || o->kind == GT_OPEN;
-	case GT_ASPECT_IOCTLS: return (o->kind == GT_CALL || o->kind == GT_OPEN) && t->layer == GT_LAYER_IOCTL;
+	case GT_ASPECT_IOCTLS:
+		return (o->kind == GT_CALL || o->kind == GT_OPEN) && t->layer == GT_LAYER_IOCTL;
 	case GT_ASPECT_RANGES: return o->kind == GT_SPAN && t->layer == GT_LAYER_USER;
 	case GT_ASPECT_OTHERS: return o->kind == GT_SPAN && t->layer != GT_LAYER_USER;
 	case GT_ASPECT_WORK: return o->kind == GT_GPU;
@@ -101,7 +117,8 @@ static bool is_on(const struct one *o, const struct gt_lane_key *l)
 
 static inline bool is_same(const struct one *o, const struct gt_event_ref *f)
 {
-	return o->track == f->lane.strip.track && o->type == f->type && o->start == f->start && o->end == gt_event_ref_end(f) &&
-	       o->kind == f->kind && o->ret == f->ret && o->bytes == f->bytes;
+	return o->track == f->lane.strip.track && o->type == f->type && o->start == f->start &&
+		o->end == gt_event_ref_end(f) && o->kind == f->kind && o->ret == f->ret &&
+		o->bytes == f->bytes;
 }
 #endif

@@ -5,7 +5,12 @@
 #include "tests/unit/viewer/view_program.h"
 #include "viewer/app/ui.h"
 
-struct stage { struct gt_reader *reader; struct gt_ui s; struct gt_screen screen; struct gt_err err; };
+struct stage {
+	struct gt_reader *reader;
+	struct gt_ui s;
+	struct gt_screen screen;
+	struct gt_err err;
+};
 
 static inline void stage_open(struct stage *st, int fd, unsigned width, unsigned height)
 {
@@ -15,7 +20,8 @@ static inline void stage_open(struct stage *st, int fd, unsigned width, unsigned
 	CHECK(!gt_ui_resize(&st->s, width, height, &st->err));
 }
 
-static inline void stage_up(struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
+static inline void stage_up(
+	struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
 {
 	int fd = temp_file();
 

@@ -39,10 +39,14 @@ static inline struct stats stats_of(const char *name, struct values *v)
 	return s;
 }
 
-static inline bool near(double have, int64_t want) { return fabs(have - (double)want) <= (want < 128 ? 0 : (double)want * 0.01); }
+static inline bool near(double have, int64_t want)
+{
+	return fabs(have - (double)want) <= (want < 128 ? 0 : (double)want * 0.01);
+}
 
 /* Columns such as "avg_ns", behind a prefix. */
-static inline bool spread_is(const json_t *row, const char *prefix, const char *unit, const struct stats *s)
+static inline bool spread_is(
+	const json_t *row, const char *prefix, const char *unit, const struct stats *s)
 {
 	static const char *const what[] = { "avg", "med", "min", "max", "stddev" };
 	const int64_t want[] = { s->n ? s->total / s->n : 0, s->med, s->min, s->max, s->stddev };
@@ -57,7 +61,8 @@ static inline bool spread_is(const json_t *row, const char *prefix, const char *
 		else if (i == 1)
 			fine &= near(num(row, key), want[i]);
 		else
-			fine &= fabs(num(row, key) - (double)want[i]) <= (i == 4); /* half a ns may be rounded either way */
+			/* half a ns may be rounded either way */
+			fine &= fabs(num(row, key) - (double)want[i]) <= (i == 4);
 	}
 	return fine;
 }

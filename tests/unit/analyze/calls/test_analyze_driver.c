@@ -14,21 +14,30 @@ static void known_times(void)
 	begin(&t, true);
 	with_ioctl(&t);
 	known_calls(&t);
-	call(&t, 0, RM, 9100, 9200, 1, 0x56, 0, 0);	/* in the call that is open */
-	call(&t, 1, RM, 7000, 7030, 0, 0, 0, 0);	/* in no call */
+	call(&t, 0, RM, 9100, 9200, 1, 0x56, 0, 0); /* in the call that is open */
+	call(&t, 1, RM, 7000, 7030, 0, 0, 0, 0);    /* in no call */
 	gt_writer_epoch(t.w, 10000, &t.err);
 	j = report(end(&t), driver_only, &plain);
-	CHECK(rows(j, "driver") == 1 && num(row(j, "driver", 0), "driver_ns") == 300 && num(row(j, "driver", 0), "outside_ns") == 30);
-	CHECK(num(row(j, "driver", 0), "ioctls") == 2 && num(row(j, "driver", 0), "outside_ioctls") == 1);
-	CHECK(is(row(j, "driver_calls", 0), "call", "cuMemAlloc_v2") && num(row(j, "driver_calls", 0), "count") == 3);
-	CHECK(num(row(j, "driver_calls", 0), "total_ns") == 950 && num(row(j, "driver_calls", 0), "driver_ns") == 200);
-	CHECK(num(row(j, "driver_calls", 0), "driver_percent") == 21.05 && num(row(j, "driver_calls", 0), "rest_ns") == 750);
-	CHECK(num(row(j, "driver_calls", 0), "entered") == 1 && num(row(j, "driver_calls", 0), "max_driver_ns") == 200);
-	CHECK_EQ(num(row_named(j, "driver_calls", "call", "cuStreamSynchronize"), "driver_ns"), 100);
+	CHECK(rows(j, "driver") == 1 && num(row(j, "driver", 0), "driver_ns") == 300 &&
+		num(row(j, "driver", 0), "outside_ns") == 30);
+	CHECK(num(row(j, "driver", 0), "ioctls") == 2 &&
+		num(row(j, "driver", 0), "outside_ioctls") == 1);
+	CHECK(is(row(j, "driver_calls", 0), "call", "cuMemAlloc_v2") &&
+		num(row(j, "driver_calls", 0), "count") == 3);
+	CHECK(num(row(j, "driver_calls", 0), "total_ns") == 950 &&
+		num(row(j, "driver_calls", 0), "driver_ns") == 200);
+	CHECK(num(row(j, "driver_calls", 0), "driver_percent") == 21.05 &&
+		num(row(j, "driver_calls", 0), "rest_ns") == 750);
+	CHECK(num(row(j, "driver_calls", 0), "entered") == 1 &&
+		num(row(j, "driver_calls", 0), "max_driver_ns") == 200);
+	CHECK_EQ(
+		num(row_named(j, "driver_calls", "call", "cuStreamSynchronize"), "driver_ns"), 100);
 	CHECK_EQ(num(row_named(j, "driver_calls", "call", "cuInit"), "driver_ns"), 0);
 	CHECK(rows(j, "driver_failures") == 1 && num(row(j, "driver_failures", 0), "code") == 0x56);
-	CHECK(is(row(j, "driver_failures", 0), "status", "NV_ERR_NOT_SUPPORTED") && num(row(j, "driver_failures", 0), "of") == 3);
-	CHECK(num(row(j, "driver_failures", 0), "total_ns") == 100 && num(row(j, "driver_failures", 0), "first_ns") == 8100);
+	CHECK(is(row(j, "driver_failures", 0), "status", "NV_ERR_NOT_SUPPORTED") &&
+		num(row(j, "driver_failures", 0), "of") == 3);
+	CHECK(num(row(j, "driver_failures", 0), "total_ns") == 100 &&
+		num(row(j, "driver_failures", 0), "first_ns") == 8100);
 	json_decref(j);
 }
 
@@ -40,16 +49,23 @@ static void failures_by_status(void)
 	begin(&t, false);
 	with_ioctl(&t);
 	for (int i = 0; i < 6; i++)
-		call(&t, 0, RM, 100 * i, 100 * i + 10, 0, (const int[]){ 0x51, -12, 0x51, 0xffff, 0x7777, 0 }[i], 0, 0);
+		call(&t, 0, RM, 100 * i, 100 * i + 10, 0,
+			(const int[]){ 0x51, -12, 0x51, 0xffff, 0x7777, 0 }[i], 0, 0);
 	j = report(end(&t), driver_only, &plain);
-	CHECK(rows(j, "driver_failures") == 4 && is(row(j, "driver_failures", 0), "status", "NV_ERR_NO_MEMORY"));
-	CHECK(num(row(j, "driver_failures", 0), "count") == 2 && num(row(j, "driver_failures", 0), "of") == 6);
-	CHECK(is(row(j, "driver_failures", 1), "status", "Cannot allocate memory") && is(row(j, "driver_failures", 2), "status", "NV_ERR_GENERIC"));
+	CHECK(rows(j, "driver_failures") == 4 &&
+		is(row(j, "driver_failures", 0), "status", "NV_ERR_NO_MEMORY"));
+	CHECK(num(row(j, "driver_failures", 0), "count") == 2 &&
+		num(row(j, "driver_failures", 0), "of") == 6);
+	CHECK(is(row(j, "driver_failures", 1), "status", "Cannot allocate memory") &&
+		is(row(j, "driver_failures", 2), "status", "NV_ERR_GENERIC"));
 	CHECK(is(row(j, "driver_failures", 3), "status", "driver status 0x7777"));
 	json_decref(j);
 }
 
-static bool no_ioctls(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return type->layer != GT_LAYER_IOCTL; }
+static bool no_ioctls(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return type->layer != GT_LAYER_IOCTL;
+}
 
 /* No time in the driver is not the same as no record of it. */
 static void nothing_known(void)
@@ -61,12 +77,14 @@ static void nothing_known(void)
 	begin(&t, true);
 	known_calls(&t);
 	j = report(end(&t), driver_only, &plain);
-	CHECK(rows(j, "driver") == 0 && rows(j, "driver_calls") == 0 && noted(j, "driver", "not recorded"));
+	CHECK(rows(j, "driver") == 0 && rows(j, "driver_calls") == 0 &&
+		noted(j, "driver", "not recorded"));
 	json_decref(j);
 	known(&t, true);
 	o.filter.match = no_ioctls;
 	j = report(end(&t), driver_only, &o);
-	CHECK(rows(j, "driver") == 0 && rows(j, "driver_calls") == 0 && noted(j, "driver", "cannot answer"));
+	CHECK(rows(j, "driver") == 0 && rows(j, "driver_calls") == 0 &&
+		noted(j, "driver", "cannot answer"));
 	json_decref(j);
 }
 
@@ -76,17 +94,25 @@ static void nothing_known(void)
 #define MOST 4000
 enum { APIS = 3, KINDS = APIS + 2 };
 static const char *const names[KINDS] = { "cuOne", "cuTwo", "cuThree", "ioctl A", "ioctl B" };
-struct node { int thread, kind, parent, depth; int64_t start, end; };
-struct tree { struct node list[MOST]; int n; };
+struct node {
+	int thread, kind, parent, depth;
+	int64_t start, end;
+};
+struct tree {
+	struct node list[MOST];
+	int n;
+};
 
 static void grow(struct tree *t, int thread, int64_t from, int64_t to, int parent, int depth)
 {
-	for (int64_t at = from; at <= to && t->n < MOST && depth < 5; ) {
-		bool ioctl = depth > 2 || (parent >= 0 && t->list[parent].kind >= APIS) || !(rand() % 3);
+	for (int64_t at = from; at <= to && t->n < MOST && depth < 5;) {
+		bool ioctl =
+			depth > 2 || (parent >= 0 && t->list[parent].kind >= APIS) || !(rand() % 3);
 		struct node *n = &t->list[t->n++];
 		int64_t length = rand() % 5 ? rand() % (depth ? 60 : 400) : 0;
 
-		*n = (struct node){ thread, ioctl ? APIS + rand() % 2 : rand() % APIS, parent, depth, at, at + length < to ? at + length : to };
+		*n = (struct node){ thread, ioctl ? APIS + rand() % 2 : rand() % APIS, parent,
+			depth, at, at + length < to ? at + length : to };
 		if (rand() % 3)
 			grow(t, thread, n->start, n->end, t->n - 1, depth + 1);
 		at = n->end + (rand() % 3 ? rand() % 20 : 0) + (n->end == at);
@@ -100,14 +126,21 @@ static bool api(const struct node *n) { return n->kind < APIS; }
 static bool within(const struct node *ioctl, const struct node *n)
 {
 	return ioctl->thread == n->thread && !api(ioctl) && ioctl->start >= n->start &&
-	       (ioctl->start < n->end || ioctl->start == n->start);
+		(ioctl->start < n->end || ioctl->start == n->start);
 }
 
-static int64_t part(const struct gt_filter *f, int64_t at) { return !f->ranged ? at : at < f->from ? f->from : at > f->to ? f->to : at; }
+static int64_t part(const struct gt_filter *f, int64_t at)
+{
+	return !f->ranged ? at : at < f->from ? f->from : at > f->to ? f->to : at;
+}
 
-static bool seen(const struct gt_filter *f, const struct node *n) { return !f->ranged || (n->start < f->to && (n->end > f->from || n->start >= f->from)); }
+static bool seen(const struct gt_filter *f, const struct node *n)
+{
+	return !f->ranged || (n->start < f->to && (n->end > f->from || n->start >= f->from));
+}
 
-static int64_t in_driver(const struct tree *t, const struct gt_filter *f, int thread, int64_t from, int64_t to)
+static int64_t in_driver(
+	const struct tree *t, const struct gt_filter *f, int thread, int64_t from, int64_t to)
 {
 	static char cell[END + 1];
 	int64_t ns = 0;
@@ -115,15 +148,19 @@ static int64_t in_driver(const struct tree *t, const struct gt_filter *f, int th
 	memset(cell, 0, sizeof(cell));
 	for (int i = 0; i < t->n; i++)
 		if (t->list[i].thread == thread && !api(&t->list[i]))
-			memset(cell + t->list[i].start, 1, (size_t)(t->list[i].end - t->list[i].start));
+			memset(cell + t->list[i].start, 1,
+				(size_t)(t->list[i].end - t->list[i].start));
 	for (int64_t at = part(f, from); at < part(f, to); at++)
 		ns += cell[at];
 	return ns;
 }
 
-struct expected { int64_t count, ns, driver, ioctls, entered, longest; };
+struct expected {
+	int64_t count, ns, driver, ioctls, entered, longest;
+};
 
-static void expect(const struct tree *t, const struct gt_filter *f, const struct node *n, struct expected *e)
+static void expect(
+	const struct tree *t, const struct gt_filter *f, const struct node *n, struct expected *e)
 {
 	int64_t driver = in_driver(t, f, n->thread, n->start, n->end), ioctls = 0;
 
@@ -143,8 +180,10 @@ static bool outer(const struct tree *t, const struct gt_filter *f, const struct 
 	for (int i = 0; i < t->n; i++) {
 		const struct node *up = &t->list[i];
 
-		if (up->thread == n->thread && api(up) && seen(f, up) && (any || up->kind == n->kind) && up->start <= n->start &&
-		    (n->start < up->end || n->start == up->start) && (up->start < n->start || up->depth < n->depth))
+		if (up->thread == n->thread && api(up) && seen(f, up) &&
+			(any || up->kind == n->kind) && up->start <= n->start &&
+			(n->start < up->end || n->start == up->start) &&
+			(up->start < n->start || up->depth < n->depth))
 			return false;
 	}
 	return true;
@@ -177,14 +216,19 @@ static bool agree(const struct tree *t, const struct gt_filter *f, const json_t 
 	for (int k = 0; k < APIS; k++) {
 		const json_t *r = row_named(j, "driver_calls", "call", names[k]);
 
-		ok &= each[k].count ? num(r, "count") == (double)each[k].count && num(r, "total_ns") == (double)each[k].ns &&
-				      num(r, "driver_ns") == (double)each[k].driver && num(r, "ioctls") == (double)each[k].ioctls &&
-				      num(r, "entered") == (double)each[k].entered && num(r, "max_driver_ns") == (double)each[k].longest
+		ok &= each[k].count ? num(r, "count") == (double)each[k].count &&
+				num(r, "total_ns") == (double)each[k].ns &&
+				num(r, "driver_ns") == (double)each[k].driver &&
+				num(r, "ioctls") == (double)each[k].ioctls &&
+				num(r, "entered") == (double)each[k].entered &&
+				num(r, "max_driver_ns") == (double)each[k].longest
 				    : !r;
 	}
-	return ok && num(row(j, "driver", 0), "calls") == (double)all.count && num(row(j, "driver", 0), "total_ns") == (double)all.ns &&
-	       num(row(j, "driver", 0), "driver_ns") == (double)all.driver && num(row(j, "driver", 0), "outside_ioctls") == (double)outside &&
-	       num(row(j, "driver", 0), "outside_ns") == (double)(outside_ns - all.driver);
+	return ok && num(row(j, "driver", 0), "calls") == (double)all.count &&
+		num(row(j, "driver", 0), "total_ns") == (double)all.ns &&
+		num(row(j, "driver", 0), "driver_ns") == (double)all.driver &&
+		num(row(j, "driver", 0), "outside_ioctls") == (double)outside &&
+		num(row(j, "driver", 0), "outside_ns") == (double)(outside_ns - all.driver);
 }
 
 /* Rows are written in the epoch in which they ended; with two sources the ioctls are on tracks
@@ -196,20 +240,26 @@ static struct gt_reader *written(const struct tree *t, bool two_sources)
 
 	begin(&f, false);
 	for (int k = 0; k < KINDS; k++)
-		type[k] = new_type(&f, names[k], (struct gt_type){ .category = k < APIS ? GT_CAT_OTHER : GT_CAT_IOCTL,
-				   .layer = k < APIS ? GT_LAYER_API : GT_LAYER_IOCTL }, 0, 0);
+		type[k] = new_type(&f, names[k],
+			(struct gt_type){ .category = k < APIS ? GT_CAT_OTHER : GT_CAT_IOCTL,
+				.layer = k < APIS ? GT_LAYER_API : GT_LAYER_IOCTL },
+			0, 0);
 	memcpy(api_thread, f.thread, sizeof(api_thread));
 	if (two_sources)
 		seen_by(&f, "ebpf", 0);
 	for (int64_t to = 700; to <= END + 700; to += 700) {
 		for (int i = 0; i < t->n; i++) {
 			const struct node *n = &t->list[i];
-			struct gt_row row = { n->start, n->end, type[n->kind], 0, (uint8_t)n->depth, 0 };
+			struct gt_row row = { n->start, n->end, type[n->kind], 0, (uint8_t)n->depth,
+				0 };
 
-			for (int p = n->parent; two_sources && !api(n) && p >= 0; p = t->list[p].parent)
+			for (int p = n->parent; two_sources && !api(n) && p >= 0;
+				p = t->list[p].parent)
 				row.depth -= api(&t->list[p]);
 			if (n->end >= to - 700 && n->end < to)
-				gt_writer_row(f.w, GT_CALL, api(n) ? api_thread[n->thread] : f.thread[n->thread], &row, NULL, &f.err);
+				gt_writer_row(f.w, GT_CALL,
+					api(n) ? api_thread[n->thread] : f.thread[n->thread], &row,
+					NULL, &f.err);
 		}
 		gt_writer_epoch(f.w, to, &f.err);
 	}
@@ -229,7 +279,9 @@ static void times_equal_brute_force(void)
 		for (int thread = 0; thread < 2; thread++)
 			grow(&t, thread, rand() % 100, END - 500 - rand() % 3000, -1, 0);
 		if (seed % 3 == 0)
-			o.filter = (struct gt_filter){ .ranged = true, .from = 400 + seed * 7, .to = 1500 + seed * 11 };
+			o.filter = (struct gt_filter){
+				.ranged = true, .from = 400 + seed * 7, .to = 1500 + seed * 11
+			};
 		j = report(written(&t, seed % 2), driver_only, &o);
 		CHECK(agree(&t, &o.filter, j) && !noted(j, "driver", "too late"));
 		json_decref(j);

@@ -1,4 +1,5 @@
-/* How kernels are called (--names) changes nothing but that: in no form do rows become one, and programs find the same names. */
+/* How kernels are called (--names) changes nothing but that: in no form do rows become one, and
+ * programs find the same names. */
 #define _GNU_SOURCE
 #include "formats/names/name_patterns.h"
 #include "analyze/core/run.h"
@@ -8,26 +9,34 @@
 #define ADD "_ZN2at6native3addILi4EfEEvPf"
 #define ADD_FULL "void at::native::add<4, float>(float*)"
 #define MUL "_ZN2at6native3mulEPf"
-static const char *const names[] = { ADD, "_ZN3cub3addILi4EfEEvPf", MUL, "_ZN1aC1Ev", "_ZN1aC2Ev", "gemm" };
+static const char *const names[] = { ADD, "_ZN3cub3addILi4EfEEvPf", MUL, "_ZN1aC1Ev", "_ZN1aC2Ev",
+	"gemm" };
 #define NNAMES 6
 static const char *const in_form[][NNAMES] = {
 	[GT_NAME_SHORT] = { "add<4, ..>", "add<4, float>", "mul", "a", "a::a", "gemm" },
-	[GT_NAME_FULL] = { ADD_FULL, "void cub::add<4, float>(float*)", "at::native::mul(float*)", "a::a()", "a::a()#2", "gemm" },
-	[GT_NAME_MANGLED] = { ADD, "_ZN3cub3addILi4EfEEvPf", MUL, "_ZN1aC1Ev", "_ZN1aC2Ev", "gemm" },
+	[GT_NAME_FULL] = { ADD_FULL, "void cub::add<4, float>(float*)", "at::native::mul(float*)",
+		"a::a()", "a::a()#2", "gemm" },
+	[GT_NAME_MANGLED] = { ADD, "_ZN3cub3addILi4EfEEvPf", MUL, "_ZN1aC1Ev", "_ZN1aC2Ev",
+		"gemm" },
 };
 
-/* Kernel i runs once for 100 * (9 - i) ns, so that it is the i-th in every list by time, and is waited for; all by one thread. */
+/* Kernel i runs once for 100 * (9 - i) ns, so that it is the i-th in every list by time, and is
+ * waited for; all by one thread. */
 static struct gt_reader *program(void)
 {
 	struct gpus g;
 
 	gpus_begin(&g, "{}");
 	for (int i = 0; i < NNAMES; i++) {
-		struct gt_gpu_work w = gpus_work(g.stream[0][0], 2000 * i + 1000, 2000 * i + 1000 + 100 * (9 - i));
+		struct gt_gpu_work w =
+			gpus_work(g.stream[0][0], 2000 * i + 1000, 2000 * i + 1000 + 100 * (9 - i));
 
 		gpus_launched(&g, &w, 0, 2000 * i + 900, 50, GT_JOIN_CORRELATION);
-		gt_gpu_put_kernel(&g.types, &w, &(struct gt_gpu_kernel){ .name = gt_writer_string(g.w, names[i]), .grid = { 1, 1, 1 },
-				  .block = { 32, 1, 1 } }, &g.err);
+		gt_gpu_put_kernel(&g.types, &w,
+			&(struct gt_gpu_kernel){ .name = gt_writer_string(g.w, names[i]),
+				.grid = { 1, 1, 1 },
+				.block = { 32, 1, 1 } },
+			&g.err);
 	}
 	return gpus_end(&g);
 }
@@ -43,10 +52,15 @@ static struct gt_analysis_options in(enum gt_name_form form)
 /* Every row under its own name, with its own figures. */
 static void each_row_stays_one(void)
 {
-	static const struct { const char *report, *table, *shown, *total; } of[] = {
-		{ "kernels", "kernels", "kernel", "total_ns" }, { "top", "top", "operation", "total_ns" },
-		{ "budget", "exposed", "operation", "total_ns" }, { "query", "query", "name", "sum_dur_ns" },
-		{ "gpu", "gpu_kernels", "kernel", "total_ns" }, { "launches", "launch_times", "launched", "gpu_ns" },
+	static const struct {
+		const char *report, *table, *shown, *total;
+	} of[] = {
+		{ "kernels", "kernels", "kernel", "total_ns" },
+		{ "top", "top", "operation", "total_ns" },
+		{ "budget", "exposed", "operation", "total_ns" },
+		{ "query", "query", "name", "sum_dur_ns" },
+		{ "gpu", "gpu_kernels", "kernel", "total_ns" },
+		{ "launches", "launch_times", "launched", "gpu_ns" },
 	};
 
 	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++)
@@ -55,21 +69,25 @@ static void each_row_stays_one(void)
 			json_t *j = report(program(), (const char *[]){ of[i].report, NULL }, &o);
 
 			for (int k = 0; k < NNAMES; k++) {
-				const json_t *r = row_named(j, of[i].table, of[i].shown, in_form[form][k]);
+				const json_t *r =
+					row_named(j, of[i].table, of[i].shown, in_form[form][k]);
 
 				CHECK(r && num(r, of[i].total) == 100 * (9 - k));
-				CHECK(i || is(r, "name", names[k]));	/* kernels: for programs as recorded */
+				/* kernels: for programs as recorded */
+				CHECK(i || is(r, "name", names[k]));
 			}
 			json_decref(j);
 		}
 }
 
-/* Nsight's reports have a short name and a whole one for programs: C++ unless it shall be mangled; people see the one they asked for. */
+/* Nsight's reports have a short name and a whole one for programs: C++ unless it shall be mangled;
+ * people see the one they asked for. */
 static void nsight_keeps_both(void)
 {
 	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++) {
 		struct gt_analysis_options o = in(form);
-		const char *const reports[] = { "cuda_gpu_kern_sum", "cuda_gpu_trace", "cuda_kern_exec_sum", "cuda_gpu_sum", NULL };
+		const char *const reports[] = { "cuda_gpu_kern_sum", "cuda_gpu_trace",
+			"cuda_kern_exec_sum", "cuda_gpu_sum", NULL };
 		json_t *j = report(program(), reports, &o);
 		const json_t *r = row(j, "cuda_gpu_trace", 0);
 		const char *whole = form == GT_NAME_MANGLED ? ADD : ADD_FULL;
@@ -92,7 +110,8 @@ static void nsight_keeps_both(void)
 /* In --where and --by, `name` means the name that is shown. */
 static void queries_ask_for_what_is_shown(void)
 {
-	static const char *const where[] = { "name=='add<4, ..>'", "name=='" ADD_FULL "'", "name==" ADD };
+	static const char *const where[] = { "name=='add<4, ..>'", "name=='" ADD_FULL "'",
+		"name==" ADD };
 
 	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++) {
 		const struct gt_analysis *one[] = { gt_analysis_find("query") };
@@ -100,11 +119,13 @@ static void queries_ask_for_what_is_shown(void)
 		struct gt_analysis_options o = in(form);
 		struct gt_err err = GT_ERR_INIT;
 		const char *option, *wrong;
-		struct gt_query *q = gt_query_new(where[form], "mangled", NULL, NULL, &option, &wrong, &err);
+		struct gt_query *q =
+			gt_query_new(where[form], "mangled", NULL, NULL, &option, &wrong, &err);
 		struct gt_reader *r = program();
 
 		o.query = q;
-		CHECK(q && gt_run(r, one, 1, &o, 1, tables, &err) == 1 && gt_table_rows(tables[0]) == 1);
+		CHECK(q && gt_run(r, one, 1, &o, 1, tables, &err) == 1 &&
+			gt_table_rows(tables[0]) == 1);
 		CHECK(!strcmp(gt_table_cell(tables[0], 0, 0)->s, ADD));
 		gt_table_free(tables[0]);
 		gt_query_free(q);
@@ -159,19 +180,21 @@ static void what_is_printed_is_what_matches(void)
 	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++)
 		for (int i = 0; i < NNAMES; i++) {
 			j = kernels_matching(in_form[form][i], NULL);
-			CHECK(rows(j, "kernels") == 1 && is(row(j, "kernels", 0), "name", names[i]));
+			CHECK(rows(j, "kernels") == 1 &&
+				is(row(j, "kernels", 0), "name", names[i]));
 			json_decref(j);
 		}
 	j = kernels_matching("add<4, ..>*", NULL);
 	CHECK_EQ(rows(j, "kernels"), 2);
 	json_decref(j);
 	j = kernels_matching("add<4, float>", "mu?");
-	CHECK(rows(j, "kernels") == 2 && is(row(j, "kernels", 0), "name", names[1]) && is(row(j, "kernels", 1), "name", names[2]));
+	CHECK(rows(j, "kernels") == 2 && is(row(j, "kernels", 0), "name", names[1]) &&
+		is(row(j, "kernels", 1), "name", names[2]));
 	json_decref(j);
 	j = kernels_matching("@kernel", "add<4, float>");
 	CHECK_EQ(rows(j, "kernels"), NNAMES);
 	json_decref(j);
 }
 
-T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown), T(what_is_printed_is_what_matches),
-       T(a_long_name_widens_its_row_only))
+T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown),
+	T(what_is_printed_is_what_matches), T(a_long_name_widens_its_row_only))

@@ -25,7 +25,8 @@ static bool same(const char *what, char *a, char *b)
 	bool is = a && b && !strcmp(a, b);
 
 	if (!is)
-		fprintf(stderr, "%s differs:\n%s\n%s\n", what, a ? a : "nothing", b ? b : "nothing");
+		fprintf(stderr, "%s differs:\n%s\n%s\n", what, a ? a : "nothing",
+			b ? b : "nothing");
 	free(a);
 	free(b);
 	return is;
@@ -39,7 +40,8 @@ static void reports_are_the_same(void)
 
 			CHECK(same(one, said(seed, 0, one, GT_TEXT), said(seed, 1, one, GT_TEXT)));
 			CHECK(same(one, said(seed, 0, one, GT_JSON), said(seed, 1, one, GT_JSON)));
-			CHECK(same(one, said(seed, 0, one, GT_JSON), gpus_without_contexts(said(seed, 2, one, GT_JSON))));
+			CHECK(same(one, said(seed, 0, one, GT_JSON),
+				gpus_without_contexts(said(seed, 2, one, GT_JSON))));
 		}
 }
 
@@ -47,7 +49,8 @@ static void streams_say_of_which_context(void)
 {
 	char *text = said(1, 2, "streams", GT_TEXT);
 
-	CHECK(text && strstr(text, "compute of context 1") && !strstr(text, "compute of context 2"));
+	CHECK(text && strstr(text, "compute of context 1") &&
+		!strstr(text, "compute of context 2"));
 	free(text);
 	text = said(1, 1, "streams", GT_TEXT);
 	CHECK(text && strstr(text, "compute") && !strstr(text, "of context"));

@@ -18,8 +18,10 @@ static void losses_are_told(void)
 	j = report(end(&t), NULL, &plain);
 	g = row(j, "pauses", 0);
 	CHECK(num(g, "pauses") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);
-	CHECK(num(row(j, "header", 0), "lost") == 12 && num(row(j, "header", 0), "lost_unknown") == 1);
-	CHECK(noted(j, "header", "LOST: 12 events and an unknown number more; counts and sums lack the lost rows"));
+	CHECK(num(row(j, "header", 0), "lost") == 12 &&
+		num(row(j, "header", 0), "lost_unknown") == 1);
+	CHECK(noted(j, "header",
+		"LOST: 12 events and an unknown number more; counts and sums lack the lost rows"));
 	CHECK(noted(j, "header", "sampled: one call in 10"));
 	CHECK(is(row_named(j, "metadata", "key", "gpus.0.model"), "value", "H200"));
 	json_decref(j);
@@ -36,8 +38,10 @@ static void an_unclosed_file_is_told(void)
 	gt_writer_abandon(t.w);
 	r = gt_reader_open_fd(t.fd, &err);
 	j = report(r, NULL, &plain);
-	CHECK(is(row(j, "header", 0), "closed", "not closed") && num(row(j, "header", 0), "complete_to_ns") >= 0);
-	CHECK(noted(j, "header", "NOT CLOSED: complete to 0.000009 s, 0 bytes unread; the file was not closed: the recorder died"));
+	CHECK(is(row(j, "header", 0), "closed", "not closed") &&
+		num(row(j, "header", 0), "complete_to_ns") >= 0);
+	CHECK(noted(j, "header",
+		"NOT CLOSED: complete to 0.000009 s, 0 bytes unread; the file was not closed: the recorder died"));
 	CHECK_EQ(num(row(j, "userspace", 0), "api_calls"), 13);
 	json_decref(j);
 	begin(&t, true);
@@ -45,11 +49,13 @@ static void an_unclosed_file_is_told(void)
 	gt_writer_abandon(t.w);
 	r = gt_reader_open_fd(t.fd, &err);
 	j = report(r, NULL, &plain);
-	CHECK(noted(j, "header", "NOT CLOSED: nothing can be read yet, ") && !noted(j, "header", "no CUDA call was seen"));
+	CHECK(noted(j, "header", "NOT CLOSED: nothing can be read yet, ") &&
+		!noted(j, "header", "no CUDA call was seen"));
 	json_decref(j);
 }
 
-/* A recording of a program that never came to the driver: says so, and why that may be. An imported file cannot know. */
+/* A recording of a program that never came to the driver: says so, and why that may be. An imported
+ * file cannot know. */
 static void nothing_at_all(void)
 {
 	struct trace t;
@@ -63,7 +69,8 @@ static void nothing_at_all(void)
 	free(text);
 	begin(&t, true);
 	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
-	CHECK(text && strstr(text, "Total CUDA API calls: ") && strstr(text, "trace: an EMPTY recording\n"));
+	CHECK(text && strstr(text, "Total CUDA API calls: ") &&
+		strstr(text, "trace: an EMPTY recording\n"));
 	CHECK(!strstr(text, "no CUDA call was seen"));
 	free(text);
 }
@@ -71,12 +78,18 @@ static void nothing_at_all(void)
 /* Rows cover less time than was recorded: both stand there where they differ by more than 1 %. */
 static void the_time_that_was_recorded(void)
 {
-	static const struct { const char *meta, *says; double ns; } cases[] = {
+	static const struct {
+		const char *meta, *says;
+		double ns;
+	} cases[] = {
 		{ "{\"duration_ns\":20000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
 		{ "{\"duration_ns\":9001}", "over 9.000 us\n", 9001 },
-		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },	/* of another, longer file */
-		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
-		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}", "over 9.000 us of 30.00 us recorded\n", 30000 },
+		/* of another, longer file */
+		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },
+		{ "{\"duration_ns\":50000,\"delay_ns\":30000}",
+			"over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}",
+			"over 9.000 us of 30.00 us recorded\n", 30000 },
 		/* it is not known how long it was open */
 		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },
 		{ "{\"duration_ns\":\"long\"}", "over 9.000 us\n", -1e99 },
@@ -96,7 +109,8 @@ static void the_time_that_was_recorded(void)
 		known(&t, true);
 		gt_writer_meta(t.w, cases[i].meta, &t.err);
 		j = report(end(&t), names, &plain);
-		CHECK(num(row(j, "header", 0), "recorded_ns") == cases[i].ns && num(row(j, "header", 0), "span_ns") == 9000);
+		CHECK(num(row(j, "header", 0), "recorded_ns") == cases[i].ns &&
+			num(row(j, "header", 0), "span_ns") == 9000);
 		json_decref(j);
 	}
 }
@@ -106,7 +120,10 @@ static bool launches_only(const struct gt_segment *seg, const struct gt_type *ty
 	return type->op == GT_OP_LAUNCH;
 }
 
-static bool none(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return false; }
+static bool none(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return false;
+}
 
 /* A figure that a filter excludes is absent, not 0, and the text says so. */
 static void what_is_filtered_away_is_no_zero(void)
@@ -121,15 +138,21 @@ static void what_is_filtered_away_is_no_zero(void)
 	o.restrictions = "--match x";
 	known(&t, true);
 	j = report(end(&t), names, &o);
-	CHECK(num(row(j, "userspace", 0), "api_calls") == 4 && num(row(j, "userspace", 0), "kernel_launches") == 4);
-	CHECK(absent(row(j, "userspace", 0), "allocations") && absent(row(j, "userspace", 0), "transferred_bytes"));
-	CHECK(absent(row(j, "kernel_space", 0), "ioctl_calls") && absent(row(j, "kernel_space", 0), "ioctl_time_ns"));
-	CHECK(absent(row_named(j, "layers", "layer", "ioctl"), "count") && num(row_named(j, "layers", "layer", "api"), "count") == 4);
+	CHECK(num(row(j, "userspace", 0), "api_calls") == 4 &&
+		num(row(j, "userspace", 0), "kernel_launches") == 4);
+	CHECK(absent(row(j, "userspace", 0), "allocations") &&
+		absent(row(j, "userspace", 0), "transferred_bytes"));
+	CHECK(absent(row(j, "kernel_space", 0), "ioctl_calls") &&
+		absent(row(j, "kernel_space", 0), "ioctl_time_ns"));
+	CHECK(absent(row_named(j, "layers", "layer", "ioctl"), "count") &&
+		num(row_named(j, "layers", "layer", "api"), "count") == 4);
 	json_decref(j);
 	known(&t, true);
 	text = report_text(end(&t), names, &o, 1, GT_TEXT);
-	CHECK(text && strstr(text, "  Memory allocations: left out by --match\n") && strstr(text, "  IOCTL calls: left out by --match\n"));
-	CHECK(strstr(text, "  Scheduler calls: not recorded\n") && strstr(text, "ioctls by total time\n  none that matches\n"));
+	CHECK(text && strstr(text, "  Memory allocations: left out by --match\n") &&
+		strstr(text, "  IOCTL calls: left out by --match\n"));
+	CHECK(strstr(text, "  Scheduler calls: not recorded\n") &&
+		strstr(text, "ioctls by total time\n  none that matches\n"));
 	free(text);
 }
 
@@ -137,25 +160,40 @@ static void what_is_filtered_away_is_no_zero(void)
  * values. */
 static void nothing_matched(void)
 {
-	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" }, { "contexts", "pauses" } };
-	const struct { struct gt_filter filter; const char *there; } cases[] = {
+	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" },
+		{ "contexts", "pauses" } };
+	const struct {
+		struct gt_filter filter;
+		const char *there;
+	} cases[] = {
 		{ { .pid = 7 }, "processes of the file: 100 train" },
-		{ { .tid = 7 }, "threads of the file: 100 main, 101, 102, 103, 104, 105, 106, 107" },
-		{ { .ranged = true, .from = 20000, .to = INT64_MAX }, "the file goes from 0 s to 0.000009000 s" },
-		{ { .match = none }, "the file has names such as cuInit, cuMemAlloc_v2, cuMemFree_v2" },
+		{ { .tid = 7 },
+			"threads of the file: 100 main, 101, 102, 103, 104, 105, 106, 107" },
+		{ { .ranged = true, .from = 20000, .to = INT64_MAX },
+			"the file goes from 0 s to 0.000009000 s" },
+		{ { .match = none },
+			"the file has names such as cuInit, cuMemAlloc_v2, cuMemFree_v2" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (size_t k = 0; k < sizeof(sets) / sizeof(*sets); k++) {
-			struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restrictions = "--something" };
-			const char *names[4] = { "header", sets[k][0], k == 2 ? NULL : sets[k][1], NULL };
+			struct gt_analysis_options o = { .file = "x",
+				.filter = cases[i].filter,
+				.restrictions = "--something" };
+			const char *names[4] = { "header", sets[k][0], k == 2 ? NULL : sets[k][1],
+				NULL };
 			struct trace t;
 			char *text;
 
 			known(&t, true);
-			text = report_text(end(&t), k == 2 ? names + 1 : names, &o, 1 + (unsigned)k % 2, GT_TEXT);
-			CHECK(text && strstr(text, "  (nothing matched)\n") && strstr(text, cases[i].there));
-			CHECK(k || (strstr(text, "Total CUDA API calls: nothing matched\n") && strstr(text, "total time\n  (cannot answer: nothing matched)\n")));
+			text = report_text(end(&t), k == 2 ? names + 1 : names, &o,
+				1 + (unsigned)k % 2, GT_TEXT);
+			CHECK(text && strstr(text, "  (nothing matched)\n") &&
+				strstr(text, cases[i].there));
+			CHECK(k ||
+				(strstr(text, "Total CUDA API calls: nothing matched\n") &&
+					strstr(text,
+						"total time\n  (cannot answer: nothing matched)\n")));
 			free(text);
 		}
 }
@@ -164,13 +202,16 @@ static void nothing_matched(void)
 static void an_idle_time_is_told_as_such(void)
 {
 	static const char *const names[] = { "header", "summary", "top", NULL };
-	struct gt_analysis_options o = { .file = "x", .filter = { .ranged = true, .from = 1200, .to = 1900 }, .restrictions = "--from" };
+	struct gt_analysis_options o = { .file = "x",
+		.filter = { .ranged = true, .from = 1200, .to = 1900 },
+		.restrictions = "--from" };
 	struct trace t;
 	char *text;
 
 	known(&t, true);
 	text = report_text(end(&t), names, &o, 1, GT_TEXT);
-	CHECK(text && strstr(text, "  (nothing matched)\n") && strstr(text, "  Total CUDA API calls: 0\n"));
+	CHECK(text && strstr(text, "  (nothing matched)\n") &&
+		strstr(text, "  Total CUDA API calls: 0\n"));
 	CHECK(strstr(text, "total time\n  nothing matched\n"));
 	free(text);
 }
@@ -179,13 +220,16 @@ static void an_idle_time_is_told_as_such(void)
 static void no_row_of_a_kind_is_not_nothing(void)
 {
 	static const char *const names[] = { "header", "open", NULL };
-	struct gt_analysis_options o = { .file = "x", .filter = { .tid = 101 }, .restrictions = "--tid 101" };
+	struct gt_analysis_options o = {
+		.file = "x", .filter = { .tid = 101 }, .restrictions = "--tid 101"
+	};
 	struct trace t;
 	char *text;
 
 	known(&t, true);
 	text = report_text(end(&t), names, &o, 1, GT_TEXT);
-	CHECK(text && !strstr(text, "nothing matched") && strstr(text, "at the end\n  none that matches\n"));
+	CHECK(text && !strstr(text, "nothing matched") &&
+		strstr(text, "at the end\n  none that matches\n"));
 	free(text);
 }
 
@@ -200,11 +244,15 @@ static void frees_of_null_free_nothing(void)
 	call(&t, 0, FREE, 30, 31, 0, 0, 0, 0);
 	call(&t, 0, FREE, 40, 41, 0, 0, 0x1000, 0);
 	call(&t, 0, FREE, 50, 51, 0, 0, 0, 0);
-	call(&t, 0, FREE, 60, 61, 0, 1, 0, 0);		/* failed, so it is one that counts as such */
+	/* failed, so it is one that counts as such */
+	call(&t, 0, FREE, 60, 61, 0, 1, 0, 0);
 	j = report(end(&t), names, &plain);
-	CHECK(num(row(j, "memory", 0), "frees") == 2 && num(row(j, "memory", 0), "null_frees") == 2);
-	CHECK(num(row(j, "memory", 0), "failed") == 1 && num(row(j, "memory", 0), "unknown_frees") == 0);
-	CHECK(num(row(j, "memory", 0), "freed_bytes") == 100 && noted(j, "memory", "2 frees of NULL"));
+	CHECK(num(row(j, "memory", 0), "frees") == 2 &&
+		num(row(j, "memory", 0), "null_frees") == 2);
+	CHECK(num(row(j, "memory", 0), "failed") == 1 &&
+		num(row(j, "memory", 0), "unknown_frees") == 0);
+	CHECK(num(row(j, "memory", 0), "freed_bytes") == 100 &&
+		noted(j, "memory", "2 frees of NULL"));
 	json_decref(j);
 }
 
@@ -218,7 +266,8 @@ static void one_recording_has_no_number(void)
 
 	known(&t, true);
 	j = report(end(&t), names, &plain);
-	CHECK(rows(j, "errors") == 1 && !json_object_get(row(j, "errors", 0), "recording") && is(row(j, "errors", 0), "process", "train"));
+	CHECK(rows(j, "errors") == 1 && !json_object_get(row(j, "errors", 0), "recording") &&
+		is(row(j, "errors", 0), "process", "train"));
 	json_decref(j);
 }
 
@@ -226,8 +275,12 @@ static void one_recording_has_no_number(void)
 static void a_narrow_timeline(void)
 {
 	static const char *const names[] = { "timeline", NULL };
-	static const struct { size_t width; const char *strip, *cells; } cases[] = {
-		{ 104, "  *     -@@-*  ..     *     -                          *@@@@@@", "(60 cells of 150 ns each)" },
+	static const struct {
+		size_t width;
+		const char *strip, *cells;
+	} cases[] = {
+		{ 104, "  *     -@@-*  ..     *     -                          *@@@@@@",
+			"(60 cells of 150 ns each)" },
 		{ 80, "  -  **-..  -  .            -@@@", "(30 cells of 300 ns each)" },
 		{ 40, "  .+. ..    -@", "(12 cells of 750 ns each)" },
 	};
@@ -248,9 +301,18 @@ static void a_narrow_timeline(void)
 
 static void words_go_by_number(void)
 {
-	const struct { const char *text; uint64_t n; const char *words; } cases[] = {
-		{ "%llu {row is|rows are} left out", 1, "%llu row is left out" }, { "%llu {row is|rows are} left out", 2, "%llu rows are left out" },
-		{ "{one|many}", 0, "many" }, { "{|s}{a|}|b{c|d}", 1, "a|bc" }, { "{|s}{a|}|b{c|d}", 21, "s|bd" }, { "plain", 1, "plain" }, { "", 1, "" },
+	const struct {
+		const char *text;
+		uint64_t n;
+		const char *words;
+	} cases[] = {
+		{ "%llu {row is|rows are} left out", 1, "%llu row is left out" },
+		{ "%llu {row is|rows are} left out", 2, "%llu rows are left out" },
+		{ "{one|many}", 0, "many" },
+		{ "{|s}{a|}|b{c|d}", 1, "a|bc" },
+		{ "{|s}{a|}|b{c|d}", 21, "s|bd" },
+		{ "plain", 1, "plain" },
+		{ "", 1, "" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -267,11 +329,19 @@ static void words_go_by_number(void)
 static void one_is_told_as_one(void)
 {
 	static const char *const notes[] = {
-		"without its last 1 byte", "1 event has an invalid time and is ignored", "1 event ends before it begins and counts as",
-		"1 call begins within another call of the same thread and ends after it: it counts as a span", "1 name did not fit into memory: it has", "1 event has an unknown form", "1 line has an earlier time",
-		"1 argument did not fit", "GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
-		"CUPTI dropped 1 record: GPU figures do not include it", "GPU: 1 record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it",
-		"GPU: 1 record was dropped because a buffer was full: GPU figures do not include it", "GPU: 1 record has invalid times: GPU figures do not include it",
+		"without its last 1 byte",
+		"1 event has an invalid time and is ignored",
+		"1 event ends before it begins and counts as",
+		"1 call begins within another call of the same thread and ends after it: it counts as a span",
+		"1 name did not fit into memory: it has",
+		"1 event has an unknown form",
+		"1 line has an earlier time",
+		"1 argument did not fit",
+		"GPU: 1 launch, copy or set has no time: no CUDA event could be recorded around it, or the event could not be read",
+		"CUPTI dropped 1 record: GPU figures do not include it",
+		"GPU: 1 record has times of another profiler's clock, which used CUPTI at the time: GPU figures do not include it",
+		"GPU: 1 record was dropped because a buffer was full: GPU figures do not include it",
+		"GPU: 1 record has invalid times: GPU figures do not include it",
 		"GPU: 1 launch, copy or set has no GPU record (it failed, or CUPTI delivered none); the report unseen lists it",
 		"GPU: 1 wait for an unknown stream",
 	};
@@ -279,10 +349,12 @@ static void one_is_told_as_one(void)
 	json_t *j;
 
 	begin(&t, true);
-	gt_writer_meta(t.w, "{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
-		       "\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"gpu_untimed\":1,"
-		       "\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
-		       "\"gpu_launches_without_record\":1,\"waits_without_stream\":1}", &t.err);
+	gt_writer_meta(t.w,
+		"{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
+		"\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"gpu_untimed\":1,"
+		"\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
+		"\"gpu_launches_without_record\":1,\"waits_without_stream\":1}",
+		&t.err);
 	call(&t, 0, LAUNCH, 10, 20, 0, 0, 0, 0);
 	j = report(end(&t), NULL, &plain);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
@@ -290,6 +362,8 @@ static void one_is_told_as_one(void)
 	json_decref(j);
 }
 
-T_MAIN(T(losses_are_told), T(words_go_by_number), T(one_is_told_as_one), T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
-       T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_is_told_as_such), T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
-       T(one_recording_has_no_number), T(a_narrow_timeline))
+T_MAIN(T(losses_are_told), T(words_go_by_number), T(one_is_told_as_one),
+	T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
+	T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_is_told_as_such),
+	T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
+	T(one_recording_has_no_number), T(a_narrow_timeline))

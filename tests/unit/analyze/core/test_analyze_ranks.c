@@ -10,7 +10,9 @@
 #define RANKS 3
 #define SEEDS 40u
 
-static const struct gt_analysis_options ranged = { .top = 0, .file = "trace", .filter = { .ranged = true, .from = 700, .to = 5000 } };
+static const struct gt_analysis_options ranged = {
+	.top = 0, .file = "trace", .filter = { .ranged = true, .from = 700, .to = 5000 }
+};
 
 static struct gt_reader *reader_of(int fd)
 {
@@ -45,7 +47,8 @@ static void add_bytes(int to, int from)
 }
 
 /* The report over all readers as one run; closes the readers. */
-static char *joined_text(const int *fds, size_t n, const char *const *names, const struct gt_analysis_options *o, unsigned threads)
+static char *joined_text(const int *fds, size_t n, const char *const *names,
+	const struct gt_analysis_options *o, unsigned threads)
 {
 	struct gt_reader *readers[RANKS] = { NULL }, *all;
 	struct gt_err err = GT_ERR_INIT;
@@ -97,33 +100,47 @@ static void as_in_one_file(void)
 
 /* ---- a naive merge ---- */
 
-/* How the figures of each file make those of all: rows with the same keys are one. Keys NULL: rows are of one file each. */
-static const struct merging { const char *table, *keys, *sums, *least, *most; } mergings[] = {
-	{ "userspace", "", "api_calls kernel_launches allocations allocated_bytes transfers transferred_bytes", "", "" },
+/* How the figures of each file make those of all: rows with the same keys are one. Keys NULL: rows
+ * are of one file each. */
+static const struct merging {
+	const char *table, *keys, *sums, *least, *most;
+} mergings[] = {
+	{ "userspace", "",
+		"api_calls kernel_launches allocations allocated_bytes transfers transferred_bytes",
+		"", "" },
 	{ "kernel_space", "", "ioctl_calls ioctl_time_ns", "", "" },
 	{ "top", "operation category", "count failed total_ns", "", "max_ns" },
 	{ "ioctls", "operation category", "count failed total_ns", "", "max_ns" },
 	{ "categories", "category", "count outermost time_ns nested_ns", "", "" },
 	{ "layers", "layer", "count open instants failed time_ns", "", "max_ns" },
-	{ "kernels", "name", "count total_ns queued busy_ns joined joined_by_order", "min_ns", "max_ns" },
-	{ "copies", "operation direction source destination", "count bytes total_ns busy_ns exposed_ns hidden_ns", "min_bytes", "max_bytes" },
-	{ "memory", "kind", "allocations failed frees unknown_frees allocated_bytes freed_bytes peak_bytes live_bytes live_count null_frees", "", "" },
+	{ "kernels", "name", "count total_ns queued busy_ns joined joined_by_order", "min_ns",
+		"max_ns" },
+	{ "copies", "operation direction source destination",
+		"count bytes total_ns busy_ns exposed_ns hidden_ns", "min_bytes", "max_bytes" },
+	{ "memory", "kind",
+		"allocations failed frees unknown_frees allocated_bytes freed_bytes peak_bytes live_bytes live_count null_frees",
+		"", "" },
 	{ "budget", "key", "total_ns", "", "" },
 	{ "exposed", "name kind", "count total_ns exposed_ns", "", "" },
 	{ "gaps", "key what", "gaps total_ns", "", "max_ns" },
 	{ "driver", "", "calls total_ns driver_ns ioctls outside_ioctls outside_ns", "", "" },
-	{ "driver_calls", "call category", "count total_ns driver_ns rest_ns ioctls entered", "", "max_driver_ns" },
+	{ "driver_calls", "call category", "count total_ns driver_ns rest_ns ioctls entered", "",
+		"max_driver_ns" },
 	{ "launch_times", "name", "launches call_ns short queue_ns queued gpu_ns all_ns", "", "" },
 	{ "cuda_api_sum", "name", "total_ns num_calls", "min_ns", "max_ns" },
 	{ "cuda_gpu_kern_sum", "name", "total_ns instances", "min_ns", "max_ns" },
 	{ "cuda_gpu_mem_size_sum", "operation", "total_bytes count", "min_bytes", "max_bytes" },
 	{ "cuda_gpu_sum", "operation category", "total_ns instances", "min_ns", "max_ns" },
-	{ "budget_gpus", NULL, "window_ns compute_ns communication_ns copies_ns idle_ns cause_ns", "", "" },
+	{ "budget_gpus", NULL, "window_ns compute_ns communication_ns copies_ns idle_ns cause_ns",
+		"", "" },
 	{ "gpu", NULL, "kernels copies sets busy_ns", "", "" },
-	{ "sync", NULL, "count total_ns gpu_busy_ns gpu_idle_ns needless needless_ns untold open wait_ns", "", "" },
+	{ "sync", NULL,
+		"count total_ns gpu_busy_ns gpu_idle_ns needless needless_ns untold open wait_ns",
+		"", "" },
 	{ "streams", NULL, "kernels copies sets busy_ns", "", "" },
 	{ "threads", NULL, "calls open busy_ns", "", "" },
-	{ "unqueued", NULL, "window_ns idle_ns unqueued_ns late_ns launched_ns unknown_ns", "", "" },
+	{ "unqueued", NULL, "window_ns idle_ns unqueued_ns late_ns launched_ns unknown_ns", "",
+		"" },
 	{ "queues", NULL, "launches blocked_ns waiting_ns window_ns", "", "" },
 	{ "critical", NULL, "on_path_ns pieces", "", "" },
 	{ "steps", NULL, "steps", "", "" },
@@ -141,7 +158,8 @@ static bool same_keys(const json_t *a, const json_t *b, const char *keys)
 
 /* The figure over all rows of these keys in all files; INT64_MIN: no file has one. how: 's' sum,
  * 'm' maximum, 'l' minimum. */
-static json_int_t merged(json_t *const *files, size_t n, const struct merging *m, const json_t *like, const char *key, char how)
+static json_int_t merged(json_t *const *files, size_t n, const struct merging *m,
+	const json_t *like, const char *key, char how)
 {
 	json_int_t all = INT64_MIN;
 
@@ -155,23 +173,28 @@ static json_int_t merged(json_t *const *files, size_t n, const struct merging *m
 			if (all == INT64_MIN)
 				all = one;
 			else
-				all = how == 's' ? all + one : how == 'm' ? (one > all ? one : all) : (one < all ? one : all);
+				all = how == 's'     ? all + one
+					: how == 'm' ? (one > all ? one : all)
+						     : (one < all ? one : all);
 		}
 	return all;
 }
 
-static bool agree(json_t *const *files, size_t n, const json_t *all, const struct merging *m, const json_t *like, const char *list, char how)
+static bool agree(json_t *const *files, size_t n, const json_t *all, const struct merging *m,
+	const json_t *like, const char *list, char how)
 {
 	char key[40];
 	bool ok = true;
 
 	for (int k; sscanf(list, "%39s%n", key, &k) == 1; list += k) {
 		const json_t *v = json_object_get(like, key);
-		json_int_t want = merged(files, n, m, like, key, how), have = json_is_integer(v) ? json_integer_value(v) : INT64_MIN;
+		json_int_t want = merged(files, n, m, like, key, how),
+			   have = json_is_integer(v) ? json_integer_value(v) : INT64_MIN;
 
 		ok &= want == have;
 		if (want != have)
-			printf("# %s.%s: %lld, not %lld\n", m->table, key, (long long)have, (long long)want);
+			printf("# %s.%s: %lld, not %lld\n", m->table, key, (long long)have,
+				(long long)want);
 	}
 	return ok;
 }
@@ -180,7 +203,7 @@ static bool same_cell(const json_t *a, const json_t *b, const char *key)
 {
 	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
 
-	return x == y || json_equal(x, y);	/* neither has it, or both */
+	return x == y || json_equal(x, y); /* neither has it, or both */
 }
 
 /* The row of file f: its rank, its text cells, and its figures. */
@@ -192,8 +215,8 @@ static bool same_row(const json_t *have, size_t f, const json_t *want, const cha
 	const json_t *v;
 	char figure[40];
 
-	json_object_foreach((json_t *)want, key, v)
-		same &= !json_is_string(v) || same_cell(have, want, key);
+	json_object_foreach((json_t *)want, key, v) same &=
+		!json_is_string(v) || same_cell(have, want, key);
 	for (size_t i = 0; i < sizeof(whose) / sizeof(*whose); i++)
 		same &= same_cell(have, want, whose[i]);
 	for (int n; same && sscanf(figures, "%39s%n", figure, &n) == 1; figures += n)
@@ -210,13 +233,16 @@ static bool same_rows(json_t *const *files, size_t n, const json_t *all, const s
 		for (size_t i = 0; i < rows(files[f], m->table); i++) {
 			size_t k = 0;
 
-			while (k < rows(all, m->table) && !same_row(row(all, m->table, k), f, row(files[f], m->table, i), m->sums))
+			while (k < rows(all, m->table) &&
+				!same_row(row(all, m->table, k), f, row(files[f], m->table, i),
+					m->sums))
 				k++;
 			found += k < rows(all, m->table);
 			expected++;
 		}
 	if (found != expected || expected != rows(all, m->table))
-		printf("# %s: %zu rows of %zu are among %zu\n", m->table, found, expected, rows(all, m->table));
+		printf("# %s: %zu rows of %zu are among %zu\n", m->table, found, expected,
+			rows(all, m->table));
 	return found == expected && expected == rows(all, m->table);
 }
 
@@ -230,17 +256,19 @@ static bool merges(json_t *const *files, size_t n, const json_t *all, const stru
 	for (size_t i = 0; i < rows(all, m->table); i++) {
 		const json_t *r = row(all, m->table, i);
 
-		ok &= agree(files, n, all, m, r, m->sums, 's') & agree(files, n, all, m, r, m->most, 'm') &
-		      agree(files, n, all, m, r, m->least, 'l');
+		ok &= agree(files, n, all, m, r, m->sums, 's') &
+			agree(files, n, all, m, r, m->most, 'm') &
+			agree(files, n, all, m, r, m->least, 'l');
 		for (size_t k = 0; k < i; k++)
 			ok &= !same_keys(r, row(all, m->table, k), m->keys);
 	}
-	for (size_t f = 0; f < n; f++)		/* and none is missing */
+	for (size_t f = 0; f < n; f++) /* and none is missing */
 		for (size_t i = 0; i < rows(files[f], m->table); i++) {
 			bool there = false;
 
 			for (size_t k = 0; k < rows(all, m->table); k++)
-				there |= same_keys(row(files[f], m->table, i), row(all, m->table, k), m->keys);
+				there |= same_keys(
+					row(files[f], m->table, i), row(all, m->table, k), m->keys);
 			ok &= there;
 			groups++;
 		}
@@ -290,7 +318,7 @@ static int part_of(const struct rp *whole, int thread, struct rp *part)
 	for (int i = 0; i < part->ncalls; i++)
 		if (part->calls[i].thread != thread) {
 			part->calls[i].open = false;
-			part->calls[i].end = INT64_MAX;		/* in no epoch */
+			part->calls[i].end = INT64_MAX; /* in no epoch */
 		}
 	for (int i = 0; i < part->nops; i++)
 		if (part->ops[i].device != thread)
@@ -304,19 +332,22 @@ static int part_of(const struct rp *whole, int thread, struct rp *part)
 
 static void as_the_whole_program(void)
 {
-	static const char *const tables[] = { "top", "ioctls", "categories", "layers", "kernels", "copies", "driver", "driver_calls",
-					      "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_gpu_sum",
-					      "cuda_api_gpu_sum", "transfers", "userspace", "query" };
+	static const char *const tables[] = { "top", "ioctls", "categories", "layers", "kernels",
+		"copies", "driver", "driver_calls", "cuda_api_sum", "cuda_gpu_kern_sum",
+		"cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "cuda_gpu_sum",
+		"cuda_api_gpu_sum", "transfers", "userspace", "query" };
 	struct rp *p = malloc(sizeof(*p)), *part = malloc(sizeof(*part));
 	size_t met = 0;
 
-	for (unsigned seed = 3; seed <= 3 * SEEDS; seed += 3) {	/* of these each thread has a device */
+	/* of these each thread has a device */
+	for (unsigned seed = 3; seed <= 3 * SEEDS; seed += 3) {
 		json_t *whole = report(rp_make(p, seed), NULL, &plain), *all;
 		int fds[2] = { part_of(p, 0, part), part_of(p, 1, part) };
 
 		all = joined(fds, 2, &plain);
 		for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-			const json_t *a = json_object_get(json_object_get(whole, tables[i]), "rows");
+			const json_t *a =
+				json_object_get(json_object_get(whole, tables[i]), "rows");
 			const json_t *b = json_object_get(json_object_get(all, tables[i]), "rows");
 
 			CHECK(a && json_equal(a, b));
@@ -344,20 +375,33 @@ static int calls_from(const char *boot, int64_t start, const char *meta)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
 	struct gt_type type = { .name = gt_writer_string(w, "cuInit"), .category = GT_CAT_INIT };
-	uint32_t process = gt_writer_track(w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .source = GT_NONE,
-								  .kind = GT_TRACK_PROCESS, .id = 1 });
-	uint32_t thread = gt_writer_track(w, &(struct gt_track){ .parent = process, .name = GT_NONE, .source = GT_NONE,
-								 .kind = GT_TRACK_THREAD, .id = 1 });
+	uint32_t process = gt_writer_track(w,
+		&(struct gt_track){ .parent = GT_NONE,
+			.name = GT_NONE,
+			.source = GT_NONE,
+			.kind = GT_TRACK_PROCESS,
+			.id = 1 });
+	uint32_t thread = gt_writer_track(w,
+		&(struct gt_track){ .parent = process,
+			.name = GT_NONE,
+			.source = GT_NONE,
+			.kind = GT_TRACK_THREAD,
+			.id = 1 });
 	uint32_t init = gt_writer_type(w, &type);
 
 	for (int i = 0; i < 10; i++)
-		gt_writer_row(w, GT_CALL, thread, &(struct gt_row){ .start = start + 100 * i, .end = start + 100 * i + 10, .type = init }, NULL, &err);
+		gt_writer_row(w, GT_CALL, thread,
+			&(struct gt_row){ .start = start + 100 * i,
+				.end = start + 100 * i + 10,
+				.type = init },
+			NULL, &err);
 	gt_writer_close(w, &err);
 	return fd;
 }
 
 /* How many calls of each file are in the range, as digits, and when the first of each was. */
-static void looked_at(const int *fds, size_t n, const char *from, const char *to, char *counts, int64_t *firsts)
+static void looked_at(
+	const int *fds, size_t n, const char *from, const char *to, char *counts, int64_t *firsts)
 {
 	static const char *const names[] = { "threads", "slowest", NULL };
 	struct gt_reader *readers[RANKS] = { NULL }, *all;
@@ -377,9 +421,11 @@ static void looked_at(const int *fds, size_t n, const char *from, const char *to
 		firsts[i] = INT64_MAX;
 	}
 	for (size_t i = 0; i < rows(j, "threads"); i++)
-		counts[(int)num(row(j, "threads", i), "recording")] = (char)('0' + num(row(j, "threads", i), "calls"));
+		counts[(int)num(row(j, "threads", i), "recording")] =
+			(char)('0' + num(row(j, "threads", i), "calls"));
 	for (size_t i = 0; i < rows(j, "slowest"); i++) {
-		int64_t *first = &firsts[(int)num(row(j, "slowest", i), "recording")], at = (int64_t)num(row(j, "slowest", i), "start_ns");
+		int64_t *first = &firsts[(int)num(row(j, "slowest", i), "recording")],
+			at = (int64_t)num(row(j, "slowest", i), "start_ns");
 
 		*first = at < *first ? at : *first;
 	}
@@ -391,13 +437,14 @@ static void looked_at(const int *fds, size_t n, const char *from, const char *to
 
 static void each_clock_has_its_own_time(void)
 {
-	int other[] = { calls_from("a", 5000, "{}"), calls_from("b", 900000000, "{}"), calls_from("b", 900000200, "{}") };
+	int other[] = { calls_from("a", 5000, "{}"), calls_from("b", 900000000, "{}"),
+		calls_from("b", 900000200, "{}") };
 	int nobody[] = { calls_from("", 5000, "{}"), calls_from("", 70, "{}") };
 	int64_t firsts[RANKS];
 	char counts[RANKS + 1];
 
 	looked_at(other, 3, NULL, NULL, counts, firsts);
-	CHECK_STR(counts, ":::");		/* ten of each: the character behind 9 */
+	CHECK_STR(counts, ":::"); /* ten of each: the character behind 9 */
 	CHECK(firsts[0] == 0 && firsts[1] == 0 && firsts[2] == 200);
 	looked_at(other, 3, "150ns", "450ns", counts, firsts);
 	CHECK(!strcmp(counts, "333") && firsts[0] == 200 && firsts[1] == 200 && firsts[2] == 200);
@@ -423,14 +470,27 @@ static char *path_of(int fd)
 
 static void ranks_are_told_apart(void)
 {
-	static const struct { const char *meta[3], *labels; } rows_of[] = {
-		{ { "{\"environment\":{\"RANK\":\"2\"}}", "{\"environment\":{\"RANK\":\"10\",\"SLURM_PROCID\":\"7\"}}",
-		    "{\"environment\":{\"OMPI_COMM_WORLD_RANK\":\"0\"}}" }, "0 2 10" },
-		{ { "{\"kineto\":{\"distributedInfo\":{\"rank\":1}}}", "{\"environment\":{\"SLURM_PROCID\":\"0\"}}",
-		    "{\"environment\":{\"PMI_RANK\":\"5\"}}" }, "0 1 5" },
-		{ { "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"RANK\":\"0\"}}" }, NULL },
-		{ { "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"LOCAL_RANK\":\"0\"}}", "{\"environment\":{\"RANK\":\"0\"}}" }, NULL },
-		{ { "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"RANK\":\"one\"}}", "{\"environment\":{\"RANK\":\"0\"}}" }, NULL },
+	static const struct {
+		const char *meta[3], *labels;
+	} rows_of[] = {
+		{ { "{\"environment\":{\"RANK\":\"2\"}}",
+			  "{\"environment\":{\"RANK\":\"10\",\"SLURM_PROCID\":\"7\"}}",
+			  "{\"environment\":{\"OMPI_COMM_WORLD_RANK\":\"0\"}}" },
+			"0 2 10" },
+		{ { "{\"kineto\":{\"distributedInfo\":{\"rank\":1}}}",
+			  "{\"environment\":{\"SLURM_PROCID\":\"0\"}}",
+			  "{\"environment\":{\"PMI_RANK\":\"5\"}}" },
+			"0 1 5" },
+		{ { "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"RANK\":\"1\"}}",
+			  "{\"environment\":{\"RANK\":\"0\"}}" },
+			NULL },
+		{ { "{\"environment\":{\"RANK\":\"1\"}}",
+			  "{\"environment\":{\"LOCAL_RANK\":\"0\"}}",
+			  "{\"environment\":{\"RANK\":\"0\"}}" },
+			NULL },
+		{ { "{\"environment\":{\"RANK\":\"1\"}}", "{\"environment\":{\"RANK\":\"one\"}}",
+			  "{\"environment\":{\"RANK\":\"0\"}}" },
+			NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(rows_of) / sizeof(*rows_of); i++) {
@@ -441,13 +501,18 @@ static void ranks_are_told_apart(void)
 
 		for (int k = 0; k < 3; k++) {
 			paths[k] = path_of(fds[k] = calls_from("b", 1000 * k, rows_of[i].meta[k]));
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%d", k ? " " : "", fds[k]);
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%d",
+				k ? " " : "", fds[k]);
 		}
-		CHECK(!gt_ranks_open(&ranks, paths, 3, 2, &err) && ranks.nread == 3 && gt_reader_segments(ranks.all) == 3);
+		CHECK(!gt_ranks_open(&ranks, paths, 3, 2, &err) && ranks.nread == 3 &&
+			gt_reader_segments(ranks.all) == 3);
 		for (int k = 0; k < 3; k++) {
-			snprintf(labels + strlen(labels), sizeof(labels) - strlen(labels), "%s%s", k ? " " : "", ranks.names[k].label);
-			CHECK(ranks.labels[k] == ranks.names[k].label && ranks.list[k].first == (uint32_t)k);
-			CHECK(!strncmp(ranks.names[k].called, "rank ", 5) == (rows_of[i].labels != NULL));
+			snprintf(labels + strlen(labels), sizeof(labels) - strlen(labels), "%s%s",
+				k ? " " : "", ranks.names[k].label);
+			CHECK(ranks.labels[k] == ranks.names[k].label &&
+				ranks.list[k].first == (uint32_t)k);
+			CHECK(!strncmp(ranks.names[k].called, "rank ", 5) ==
+				(rows_of[i].labels != NULL));
 		}
 		CHECK(!strcmp(labels, rows_of[i].labels ? rows_of[i].labels : names));
 		gt_ranks_release(&ranks);
@@ -461,22 +526,27 @@ static void ranks_are_told_apart(void)
 /* Whatever is broken or there already, the others are read. */
 static void what_cannot_be_counted_is_told(void)
 {
-	int a = calls_from("b", 0, "{}"), b = calls_from("b", 10, "{}"), bad = memfd_create("bad", 0), twice = memfd_create("twice", 0);
+	int a = calls_from("b", 0, "{}"), b = calls_from("b", 10, "{}"),
+	    bad = memfd_create("bad", 0), twice = memfd_create("twice", 0);
 	char *paths[] = { path_of(bad), path_of(a), path_of(twice), path_of(b), path_of(a) };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
 
 	CHECK_EQ(write(bad, "no trace", 8), 8);
 	add_bytes(twice, a);
-	add_bytes(twice, b);	/* two recordings: not the same as either */
+	add_bytes(twice, b); /* two recordings: not the same as either */
 	CHECK(!gt_ranks_open(&ranks, paths, 5, 4, &err));
 	CHECK(ranks.nread == 3 && ranks.n == 5 && gt_reader_segments(ranks.all) == 4);
-	CHECK(ranks.list[0].path == paths[1] && ranks.list[1].path == paths[2] && ranks.list[2].path == paths[3]);
-	CHECK(strstr(ranks.names[2].label, " (1)") && strstr(ranks.names[2].called, " (1)") && ranks.names[2].file == paths[2]);
-	CHECK(ranks.list[3].path == paths[0] && ranks.list[3].err.code && !ranks.list[3].same && !ranks.list[3].reader);
+	CHECK(ranks.list[0].path == paths[1] && ranks.list[1].path == paths[2] &&
+		ranks.list[2].path == paths[3]);
+	CHECK(strstr(ranks.names[2].label, " (1)") && strstr(ranks.names[2].called, " (1)") &&
+		ranks.names[2].file == paths[2]);
+	CHECK(ranks.list[3].path == paths[0] && ranks.list[3].err.code && !ranks.list[3].same &&
+		!ranks.list[3].reader);
 	CHECK(ranks.list[4].path == paths[4] && ranks.list[4].same == paths[1]);
 	gt_ranks_release(&ranks);
-	CHECK(!gt_ranks_open(&ranks, paths, 1, 4, &err) && !ranks.nread && !ranks.all && ranks.list[0].err.code);
+	CHECK(!gt_ranks_open(&ranks, paths, 1, 4, &err) && !ranks.nread && !ranks.all &&
+		ranks.list[0].err.code);
 	gt_ranks_release(&ranks);
 	for (size_t i = 0; i < 5; i++)
 		free(paths[i]);
@@ -486,5 +556,5 @@ static void what_cannot_be_counted_is_told(void)
 	close(twice);
 }
 
-T_MAIN(T(as_in_one_file), T(as_a_naive_merge), T(as_the_whole_program), T(each_clock_has_its_own_time), T(ranks_are_told_apart),
-       T(what_cannot_be_counted_is_told))
+T_MAIN(T(as_in_one_file), T(as_a_naive_merge), T(as_the_whole_program),
+	T(each_clock_has_its_own_time), T(ranks_are_told_apart), T(what_cannot_be_counted_is_told))

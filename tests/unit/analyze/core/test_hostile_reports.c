@@ -35,16 +35,21 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* A time, a count, a number of bytes is never below 0, a share never above the whole. Times since the start, drifts and changes may be. */
+/* A time, a count, a number of bytes is never below 0, a share never above the whole. Times since
+ * the start, drifts and changes may be. */
 static bool may_be(const char *key, const json_t *v)
 {
-	bool signs = strstr(key, "drift") || strstr(key, "change") || strstr(key, "difference") || strstr(key, "start") || strstr(key, "_at_ns") || strstr(key, "from") ||
-		     strstr(key, "to_ns") || strstr(key, "first") || strstr(key, "last") || !strcmp(key, "min") || !strcmp(key, "max") ||
-		     !strcmp(key, "mean") || strstr(key, "code") || !strcmp(key, "error") || !strcmp(key, "at_ns") || !strcmp(key, "result");
+	bool signs = strstr(key, "drift") || strstr(key, "change") || strstr(key, "difference") ||
+		strstr(key, "start") || strstr(key, "_at_ns") || strstr(key, "from") ||
+		strstr(key, "to_ns") || strstr(key, "first") || strstr(key, "last") ||
+		!strcmp(key, "min") || !strcmp(key, "max") || !strcmp(key, "mean") ||
+		strstr(key, "code") || !strcmp(key, "error") || !strcmp(key, "at_ns") ||
+		!strcmp(key, "result");
 
 	if (!json_is_number(v) || signs)
 		return true;
-	return json_number_value(v) >= 0 && (!ends_with(key, "_percent") || json_number_value(v) <= 100);
+	return json_number_value(v) >= 0 &&
+		(!ends_with(key, "_percent") || json_number_value(v) <= 100);
 }
 
 static const char *first_that_cannot_be(json_t *all)
@@ -53,13 +58,12 @@ static const char *first_that_cannot_be(json_t *all)
 	json_t *t, *one_row, *v;
 	size_t i;
 
-	json_object_foreach(all, table, t)
-		json_array_foreach(json_object_get(t, "rows"), i, one_row)
-			json_object_foreach(one_row, key, v)
-				if (!may_be(key, v)) {
-					printf("  %s.%s of row %zu: %g\n", table, key, i, json_number_value(v));
-					return key;
-				}
+	json_object_foreach(all, table, t) json_array_foreach(json_object_get(t, "rows"), i,
+		one_row) json_object_foreach(one_row, key, v) if (!may_be(key, v))
+	{
+		printf("  %s.%s of row %zu: %g\n", table, key, i, json_number_value(v));
+		return key;
+	}
 	return NULL;
 }
 
@@ -81,7 +85,8 @@ static void no_report_fails_or_says_what_cannot_be(void)
 
 			json_decref(all);
 			if (wrong)
-				printf("  shape %s of %u: %s\n", hs_shapes[i].name, sizes[k], wrong);
+				printf("  shape %s of %u: %s\n", hs_shapes[i].name, sizes[k],
+					wrong);
 			CHECK(!wrong);
 		}
 }
@@ -90,8 +95,10 @@ static void no_report_fails_or_says_what_cannot_be(void)
 
 static void what_has_no_gpu_is_no_answer(void)
 {
-	static const char *const of_gpus[] = { "gpu", "budget", "gaps", "critical", "advice", "kernels", "copies", "streams", "steps", "overlap",
-		"queues", "patterns", "cuda_gpu_sum", "cuda_gpu_kern_sum", "cuda_gpu_trace", "cuda_kern_exec_sum", "nvtx_gpu_proj_sum" };
+	static const char *const of_gpus[] = { "gpu", "budget", "gaps", "critical", "advice",
+		"kernels", "copies", "streams", "steps", "overlap", "queues", "patterns",
+		"cuda_gpu_sum", "cuda_gpu_kern_sum", "cuda_gpu_trace", "cuda_kern_exec_sum",
+		"nvtx_gpu_proj_sum" };
 
 	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(*of_gpus); i++) {
 		const struct gt_analysis *a = gt_analysis_find(of_gpus[i]);
@@ -122,14 +129,19 @@ static void names_beyond_the_bound_are_counted_together(void)
 	json_t *j = one("kernels", 70000, "kernels");
 	double count = 0;
 
-	CHECK(rows(j, "kernels") == 65537 && noted(j, "kernels", "more than 65536 different kernels"));
+	CHECK(rows(j, "kernels") == 65537 &&
+		noted(j, "kernels", "more than 65536 different kernels"));
 	for (size_t i = 0; i < rows(j, "kernels"); i++)
 		count += num(row(j, "kernels", i), "count");
-	CHECK(count == 70000 && num(row_named(j, "kernels", "kernel", "(all others)"), "count") == 70000 - 65536);
-	CHECK(num(row_named(j, "kernels", "kernel", "(all others)"), "total_ns") == 300.0 * (70000 - 65536));
+	CHECK(count == 70000 &&
+		num(row_named(j, "kernels", "kernel", "(all others)"), "count") == 70000 - 65536);
+	CHECK(num(row_named(j, "kernels", "kernel", "(all others)"), "total_ns") ==
+		300.0 * (70000 - 65536));
 	json_decref(j);
 	j = one("launched_names", 70000, "launches");
-	CHECK(rows(j, "launches") == 65537 && num(row_named(j, "launches", "kernel", "(all others)"), "launches") == 70000 - 65536);
+	CHECK(rows(j, "launches") == 65537 &&
+		num(row_named(j, "launches", "kernel", "(all others)"), "launches") ==
+			70000 - 65536);
 	json_decref(j);
 }
 
@@ -137,8 +149,10 @@ static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
 {
 	json_t *j = one("kernels_by_device", 525000, "kernels");
 
-	CHECK(noted(j, "kernels", "more than 524288 names by GPU") && absent(row(j, "kernels", 0), "busy_ns"));
-	CHECK(absent(row(j, "kernels", 0), "busy_percent") && num(row_named(j, "kernels", "kernel", "kernel_0"), "count") == 725);
+	CHECK(noted(j, "kernels", "more than 524288 names by GPU") &&
+		absent(row(j, "kernels", 0), "busy_ns"));
+	CHECK(absent(row(j, "kernels", 0), "busy_percent") &&
+		num(row_named(j, "kernels", "kernel", "kernel_0"), "count") == 725);
 	json_decref(j);
 	j = one("kernels_by_device", 100, "kernels");
 	CHECK(rows(j, "kernels") == 10 && num(row(j, "kernels", 0), "busy_ns") == 3000);
@@ -149,13 +163,18 @@ static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
  * than an answer for some of them. */
 static void idle_time_of_too_many_gpus_is_no_answer(void)
 {
-	static const struct { const char *shape; uint32_t n; bool cannot; } all[] = {
-		{ "streams", 65536 - 4, false }, { "streams", 65536 - 3, true }, { "devices", 2 * (16384 - 2), false }, { "devices", 2 * (16384 - 1), true } };
+	static const struct {
+		const char *shape;
+		uint32_t n;
+		bool cannot;
+	} all[] = { { "streams", 65536 - 4, false }, { "streams", 65536 - 3, true },
+		{ "devices", 2 * (16384 - 2), false }, { "devices", 2 * (16384 - 1), true } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		json_t *j = one(all[i].shape, all[i].n, "budget");
 
-		CHECK(noted(j, "budget", "cannot answer: there are more than 16,384 GPUs") == all[i].cannot);
+		CHECK(noted(j, "budget", "cannot answer: there are more than 16,384 GPUs") ==
+			all[i].cannot);
 		CHECK((rows(j, "budget_gpus") == 0) == all[i].cannot);
 		json_decref(j);
 	}
@@ -168,10 +187,12 @@ static void what_is_beyond_the_bound_is_in_no_figure(void)
 	CHECK(!noted(j, "copies", "more than"));
 	json_decref(j);
 	j = one("devices", 2 * 32769, "copies");
-	CHECK(noted(j, "copies", "cannot answer what is hidden under kernels: there are more than 32768 GPUs"));
+	CHECK(noted(j, "copies",
+		"cannot answer what is hidden under kernels: there are more than 32768 GPUs"));
 	json_decref(j);
 	j = one("counters", 100100, "counters");
-	CHECK(rows(j, "counters") == 100000 && noted(j, "counters", "more than 100000 counters: 100 samples"));
+	CHECK(rows(j, "counters") == 100000 &&
+		noted(j, "counters", "more than 100000 counters: 100 samples"));
 	json_decref(j);
 }
 
@@ -181,11 +202,14 @@ static void streams_beyond_the_bound_are_told(void)
 
 	CHECK(rows(j, "queues") == 65536 && noted(j, "queues", "more than 65536 streams and GPUs"));
 	CHECK(is(row(j, "queues", 0), "stream", "all") || absent(row(j, "queues", 0), "stream"));
-	CHECK_EQ(num(row(j, "queues", 0), "launches"), 70000);		/* of the device all are there */
-	CHECK(rows(j, "queue_pictures") == 16384 && noted(j, "queue_pictures", "no more than 16384"));
+	/* of the device all are there */
+	CHECK_EQ(num(row(j, "queues", 0), "launches"), 70000);
+	CHECK(rows(j, "queue_pictures") == 16384 &&
+		noted(j, "queue_pictures", "no more than 16384"));
 	json_decref(j);
 	j = one("streams", 70000, "patterns");
-	CHECK(rows(j, "launching_streams") == 65536 && noted(j, "launching_streams", "4464 pieces of work on those that came later"));
+	CHECK(rows(j, "launching_streams") == 65536 &&
+		noted(j, "launching_streams", "4464 pieces of work on those that came later"));
 	json_decref(j);
 	j = one("threads", 40000, "timeline");
 	CHECK(rows(j, "timeline") == 32768 && noted(j, "timeline", "they made 7232 calls"));
@@ -196,7 +220,9 @@ static void a_table_holds_so_many_rows_and_says_so(void)
 {
 	json_t *j = one("functions", 100007, "top");
 
-	CHECK(rows(j, "top") == 100000 && noted(j, "top", "9 more rows left out: a table holds 100000 at most"));	/* a launch, a kernel */
+	/* a launch, a kernel */
+	CHECK(rows(j, "top") == 100000 &&
+		noted(j, "top", "9 more rows left out: a table holds 100000 at most"));
 	json_decref(j);
 }
 
@@ -204,16 +230,20 @@ static void what_is_nested_too_deep_is_no_answer(void)
 {
 	json_t *j = one("nested_ranges", 3000, "nvtx_gpu_proj_sum");
 
-	CHECK(!rows(j, "nvtx_gpu_proj_sum") && noted(j, "nvtx_gpu_proj_sum", "cannot answer: ranges are nested more than a thousand deep"));
+	CHECK(!rows(j, "nvtx_gpu_proj_sum") &&
+		noted(j, "nvtx_gpu_proj_sum",
+			"cannot answer: ranges are nested more than a thousand deep"));
 	json_decref(j);
-	j = one("nested_ranges", 3000, "nvtx_kern_sum");	/* which needs the innermost only */
+	j = one("nested_ranges", 3000, "nvtx_kern_sum"); /* which needs the innermost only */
 	CHECK(rows(j, "nvtx_kern_sum") == 1 && num(row(j, "nvtx_kern_sum", 0), "kern_inst") == 1);
 	json_decref(j);
 	j = one("nested_calls", 3000, "driver");
-	CHECK(!rows(j, "driver") && noted(j, "driver", "cannot answer: calls are nested more than a thousand deep"));
+	CHECK(!rows(j, "driver") &&
+		noted(j, "driver", "cannot answer: calls are nested more than a thousand deep"));
 	json_decref(j);
 	j = one("nested_ranges", 500, "nvtx_gpu_proj_sum");
-	CHECK(rows(j, "nvtx_gpu_proj_sum") == 1 && num(row(j, "nvtx_gpu_proj_sum", 0), "total_gpu_ops") == 500);
+	CHECK(rows(j, "nvtx_gpu_proj_sum") == 1 &&
+		num(row(j, "nvtx_gpu_proj_sum", 0), "total_gpu_ops") == 500);
 	json_decref(j);
 }
 
@@ -221,13 +251,19 @@ static void times_that_no_clock_says_are_no_answer(void)
 {
 	json_t *j = one("extremes", 1, "budget");
 
-	CHECK(!rows(j, "budget") && noted(j, "budget", "cannot answer: the recording lasts for more than four years"));
+	CHECK(!rows(j, "budget") &&
+		noted(j, "budget", "cannot answer: the recording lasts for more than four years"));
 	json_decref(j);
 }
 
 /* ---- concurrency by name ---- */
 
-struct naive { int64_t end[300]; uint32_t name[300], kind[300]; int n; bool wrong; };
+struct naive {
+	int64_t end[300];
+	uint32_t name[300], kind[300];
+	int n;
+	bool wrong;
+};
 
 static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
 {
@@ -245,7 +281,8 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 		distinct += !met;
 		ids += met ? 0 : v->name[i];
 	}
-	v->wrong |= distinct != s->distinct || ids != s->ids || memcmp(active, s->active, sizeof(active));
+	v->wrong |= distinct != s->distinct || ids != s->ids ||
+		memcmp(active, s->active, sizeof(active));
 }
 
 static void a_sweep_knows_which_names_run(void)
@@ -261,7 +298,7 @@ static void a_sweep_knows_which_names_run(void)
 			/* sometimes many with the same place in the hash table */
 			uint32_t name = (uint32_t)(rand() % 40) * (seed % 3 ? 1 : 128);
 
-			at += i % 50 ? rand() % 5 : 100;		/* by then nothing runs */
+			at += i % 50 ? rand() % 5 : 100; /* by then nothing runs */
 			gt_sweep_advance(&s, at, on_stretch, &v);
 			v.end[v.n] = at + rand() % 60;
 			v.name[v.n] = name;
@@ -276,9 +313,17 @@ static void a_sweep_knows_which_names_run(void)
 }
 
 static const struct t_case cases[] = {
-	T(no_report_fails_or_says_what_cannot_be), T(what_has_no_gpu_is_no_answer), T(names_beyond_the_bound_are_counted_together), T(names_by_gpu_beyond_the_bound_have_no_busy_time),
-	T(idle_time_of_too_many_gpus_is_no_answer), T(what_is_beyond_the_bound_is_in_no_figure), T(streams_beyond_the_bound_are_told), T(a_table_holds_so_many_rows_and_says_so), T(what_is_nested_too_deep_is_no_answer),
-	T(times_that_no_clock_says_are_no_answer), T(a_sweep_knows_which_names_run),
+	T(no_report_fails_or_says_what_cannot_be),
+	T(what_has_no_gpu_is_no_answer),
+	T(names_beyond_the_bound_are_counted_together),
+	T(names_by_gpu_beyond_the_bound_have_no_busy_time),
+	T(idle_time_of_too_many_gpus_is_no_answer),
+	T(what_is_beyond_the_bound_is_in_no_figure),
+	T(streams_beyond_the_bound_are_told),
+	T(a_table_holds_so_many_rows_and_says_so),
+	T(what_is_nested_too_deep_is_no_answer),
+	T(times_that_no_clock_says_are_no_answer),
+	T(a_sweep_knows_which_names_run),
 };
 
 /* For tests/cli and for measurements of memory: SHAPE N FILE writes such a trace. */
@@ -296,5 +341,6 @@ static int write_shape(const char *name, const char *n, const char *path)
 
 int main(int argc, char **argv)
 {
-	return argc == 4 ? write_shape(argv[1], argv[2], argv[3]) : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
+	return argc == 4 ? write_shape(argv[1], argv[2], argv[3])
+			 : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
 }

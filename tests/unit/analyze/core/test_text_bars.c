@@ -1,4 +1,4 @@
-#define _GNU_SOURCE	/* setenv */
+#define _GNU_SOURCE /* setenv */
 /* Histogram steps contain the values that they state, and drawings have the requested width and
  * height. */
 #include "analyze/stats/text_bars.h"
@@ -11,9 +11,11 @@ static void steps_have_edges(void)
 
 		CHECK(gt_bar_step_of(&s, 0) == 0 && gt_bar_step_low(&s, 0) == 0);
 		for (unsigned step = 1 + (cut << cut); step < 1 + (62u << cut); step++) {
-			uint64_t low = gt_bar_step_low(&s, step), next = gt_bar_step_low(&s, step + 1);
+			uint64_t low = gt_bar_step_low(&s, step),
+				 next = gt_bar_step_low(&s, step + 1);
 
-			CHECK(low < next && gt_bar_step_of(&s, low) == step && gt_bar_step_of(&s, next - 1) == step);
+			CHECK(low < next && gt_bar_step_of(&s, low) == step &&
+				gt_bar_step_of(&s, next - 1) == step);
 		}
 	}
 }
@@ -35,12 +37,14 @@ static void steps_are_fine_where_values_are_close(void)
 	gt_hist_add(&h, INT64_MAX);
 	gt_hist_add(&h, 0);
 	gt_bar_scale_make(&s, &h, 16);
-	CHECK(s.cut == 0 && s.first == 0 && s.n == 64 && s.total == 103 && s.counts[0] == 1 && s.counts[16] == 101 && s.most == 101);
+	CHECK(s.cut == 0 && s.first == 0 && s.n == 64 && s.total == 103 && s.counts[0] == 1 &&
+		s.counts[16] == 101 && s.most == 101);
 	gt_hist_release(&h);
 	gt_hist_add(&h, 0);
 	gt_hist_add(&h, 2);
-	gt_bar_scale_make(&s, &h, 16);	/* 0, 1 and 2 to 3: nothing is finer than a whole number */
-	CHECK(s.cut == 0 && s.n == 3 && gt_bar_step_low(&s, 1) == 1 && gt_bar_step_low(&s, 2) == 2 && s.counts[2] == 1);
+	gt_bar_scale_make(&s, &h, 16); /* 0, 1 and 2 to 3: nothing is finer than a whole number */
+	CHECK(s.cut == 0 && s.n == 3 && gt_bar_step_low(&s, 1) == 1 &&
+		gt_bar_step_low(&s, 2) == 2 && s.counts[2] == 1);
 	gt_hist_release(&h);
 }
 
@@ -77,14 +81,15 @@ static void lines_share_a_scale(void)
 	gt_spark_scale_add(&scale, &a);
 	gt_spark_scale_add(&scale, &b);
 	gt_spark(text, &scale, &a, false);
-	CHECK_STR(text, "@     .         ");	/* 64 to 128 first, 2^21 to 2^22 last */
+	CHECK_STR(text, "@     .         "); /* 64 to 128 first, 2^21 to 2^22 last */
 	gt_spark(text, &scale, &b, true);
 	CHECK_STR(text, "               █");
 	gt_hist_add(&b, 0);
 	gt_hist_add(&b, INT64_MAX);
 	gt_spark_scale_add(&scale, &b);
 	gt_spark(text, &scale, &b, false);
-	CHECK_STR(text, "@      @             @");	/* three powers of two to a cell: 0, 22 and 63 bits */
+	/* three powers of two to a cell: 0, 22 and 63 bits */
+	CHECK_STR(text, "@      @             @");
 	gt_hist_release(&a);
 	gt_hist_release(&b);
 }
@@ -101,7 +106,8 @@ static void close_values_have_finer_cells(void)
 	gt_hist_add(&h, 3000);
 	gt_spark_scale_add(&scale, &h);
 	gt_spark(text, &scale, &h, false);
-	CHECK_STR(text, "= @        =");	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
+	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
+	CHECK_STR(text, "= @        =");
 	gt_hist_release(&h);
 }
 
@@ -117,5 +123,6 @@ static void blocks_are_for_utf8(void)
 	CHECK(gt_bars_utf8());
 }
 
-T_MAIN(T(steps_have_edges), T(steps_are_fine_where_values_are_close), T(bars_are_as_long_as_they_should_be), T(lines_share_a_scale), T(close_values_have_finer_cells),
-       T(blocks_are_for_utf8))
+T_MAIN(T(steps_have_edges), T(steps_are_fine_where_values_are_close),
+	T(bars_are_as_long_as_they_should_be), T(lines_share_a_scale),
+	T(close_values_have_finer_cells), T(blocks_are_for_utf8))

@@ -1,4 +1,5 @@
-/* The critical path over small programs whose chain is known. test_analyze_chain.c has random ones. */
+/* The critical path over small programs whose chain is known. test_analyze_chain.c has random ones.
+ */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "formats/cmdline/opt.h"
@@ -9,58 +10,76 @@ static const char *const critical[] = { "critical", NULL };
 
 /* ---- programs whose chain is known ---- */
 
-struct by_hand { struct gpus g; uint32_t type[RP_WHATS + 2]; };
+struct by_hand {
+	struct gpus g;
+	uint32_t type[RP_WHATS + 2];
+};
 /* beside enum rp_what: a blocking copy, a stream wait for an event */
 enum { BLOCKING = RP_WHATS, TOLD };
 
 static void hand_begin(struct by_hand *h)
 {
 	static const struct rp_kind more[] = {
-		{ "cuMemcpyDtoH_v2", GT_CAT_COPY, GT_OP_COPY }, { "cuStreamWaitEvent", GT_CAT_STREAM, GT_OP_NONE },
+		{ "cuMemcpyDtoH_v2", GT_CAT_COPY, GT_OP_COPY },
+		{ "cuStreamWaitEvent", GT_CAT_STREAM, GT_OP_NONE },
 	};
 
 	gpus_begin(&h->g, "{\"events\":\"api,ioctl,gpu\"}");
 	for (int i = 0; i < RP_WHATS + 2; i++) {
 		const struct rp_kind *k = i < RP_WHATS ? &rp_kinds[i] : &more[i - RP_WHATS];
-		struct gt_type type = { .name = gt_writer_string(h->g.w, k->name), .category = k->category, .op = k->op,
-					.memkind = i == RP_FREE ? GT_MEM_DEVICE : 0, .layer = i == RP_IOCTL ? GT_LAYER_IOCTL : GT_LAYER_API };
+		struct gt_type type = { .name = gt_writer_string(h->g.w, k->name),
+			.category = k->category,
+			.op = k->op,
+			.memkind = i == RP_FREE ? GT_MEM_DEVICE : 0,
+			.layer = i == RP_IOCTL ? GT_LAYER_IOCTL : GT_LAYER_API };
 
 		h->type[i] = gt_writer_type(h->g.w, &type);
 	}
 }
 
-static void hand_call(struct by_hand *h, int what, int thread, int64_t start, int64_t end, int depth)
+static void hand_call(
+	struct by_hand *h, int what, int thread, int64_t start, int64_t end, int depth)
 {
 	struct gt_row row = { start, end, h->type[what], 0, (uint8_t)depth, 0 };
 
 	gt_writer_row(h->g.w, GT_CALL, h->g.thread[thread], &row, NULL, &h->g.err);
 }
 
-static struct gt_gpu_work launched_by(struct by_hand *h, uint32_t track, int64_t start, int64_t end, int thread, int64_t call)
+static struct gt_gpu_work launched_by(
+	struct by_hand *h, uint32_t track, int64_t start, int64_t end, int thread, int64_t call)
 {
 	struct gt_gpu_work w = gpus_work(track, start, end);
 
-	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = h->g.thread[thread], .name = h->g.launch_name, .start = call };
+	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+		.track = h->g.thread[thread],
+		.name = h->g.launch_name,
+		.start = call };
 	return w;
 }
 
-static void hand_kernel(struct by_hand *h, int kernel, int stream, int64_t start, int64_t end, int thread, int64_t call)
+static void hand_kernel(struct by_hand *h, int kernel, int stream, int64_t start, int64_t end,
+	int thread, int64_t call)
 {
 	struct gt_gpu_work w = launched_by(h, h->g.stream[0][stream], start, end, thread, call);
 
 	gpus_kernel(&h->g, kernel, &w);
 }
 
-static void hand_wait(struct by_hand *h, enum gt_gpu_wait what, uint32_t on, int thread, int64_t start, int64_t end)
+static void hand_wait(struct by_hand *h, enum gt_gpu_wait what, uint32_t on, int thread,
+	int64_t start, int64_t end)
 {
 	struct gt_gpu_work w = launched_by(h, on, start, end, thread, start);
 
 	gpus_wait(&h->g, &w, what, 3);
 }
 
-struct want { const char *kind, *name; int64_t start, ns; };
+struct want {
+	const char *kind, *name;
+	int64_t start, ns;
+};
 
-/* Do the pieces of the first process read so? Times are since the first row, as reports have them. */
+/* Do the pieces of the first process read so? Times are since the first row, as reports have them.
+ */
 static bool reads(const json_t *j, const struct want *w, size_t n)
 {
 	bool ok = rows(j, "critical_longest") == n;
@@ -68,8 +87,9 @@ static bool reads(const json_t *j, const struct want *w, size_t n)
 	for (size_t i = 0; ok && i < n; i++) {
 		const json_t *r = row(j, "critical_longest", i);
 
-		ok = is(r, "kind", w[i].kind) && is(r, "name", w[i].name) && num(r, "start_ns") == (double)w[i].start &&
-		     num(r, "duration_ns") == (double)w[i].ns;
+		ok = is(r, "kind", w[i].kind) && is(r, "name", w[i].name) &&
+			num(r, "start_ns") == (double)w[i].start &&
+			num(r, "duration_ns") == (double)w[i].ns;
 		if (!ok) {
 			char *text = json_dumps(r, 0);
 
@@ -79,12 +99,17 @@ static bool reads(const json_t *j, const struct want *w, size_t n)
 	}
 	return ok;
 }
-#define READS(j, ...) reads(j, (const struct want[]){ __VA_ARGS__ }, sizeof((const struct want[]){ __VA_ARGS__ }) / sizeof(struct want))
+#define READS(j, ...)                                                                              \
+	reads(j, (const struct want[]){ __VA_ARGS__ },                                             \
+		sizeof((const struct want[]){ __VA_ARGS__ }) / sizeof(struct want))
 
-static double of_kind(const json_t *j, const char *kind) { return num(row_named(j, "critical", "kind", kind), "on_path_ns"); }
+static double of_kind(const json_t *j, const char *kind)
+{
+	return num(row_named(j, "critical", "kind", kind), "on_path_ns");
+}
 
-/* A copy is launched, then a kernel, which waits for it; the wait for the stream ends with the kernel, and the next kernel is
- * launched after it and begins within its call. */
+/* A copy is launched, then a kernel, which waits for it; the wait for the stream ends with the
+ * kernel, and the next kernel is launched after it and begins within its call. */
 static void queues_and_waits(struct by_hand *h)
 {
 	struct gt_gpu_work w;
@@ -98,7 +123,8 @@ static void queues_and_waits(struct by_hand *h)
 	hand_call(h, RP_SYNC, 0, 1080, 1410, 0);
 	hand_call(h, RP_IOCTL, 0, 1100, 1405, 1);
 	hand_wait(h, GT_GPU_WAIT_STREAM, h->g.stream[0][0], 0, 1080, 1410);
-	hand_kernel(h, 1, 1, 1000, 1409, 0, 900);	/* on a stream that it does not wait for, from a call that there is not */
+	/* on a stream that it does not wait for, from a call that there is not */
+	hand_kernel(h, 1, 1, 1000, 1409, 0, 900);
 	hand_call(h, RP_LAUNCH, 0, 1450, 1480, 0);
 	hand_kernel(h, 1, 0, 1475, 1600, 0, 1450);
 }
@@ -110,21 +136,29 @@ static void each_waits_for_the_last_to_let_go(void)
 
 	queues_and_waits(&h);
 	j = report(gpus_end(&h.g), critical, &plain);
-	CHECK(READS(j, { "API call", "cuMemcpyHtoDAsync_v2", 0, 40 }, { "launch latency", "before memcpy HtoD (pinned -> device)", 40, 10 },
-		    { "copies", "memcpy HtoD (pinned -> device)", 50, 100 }, { "launch latency", "before add", 150, 3 },
-		    { "compute", "add", 153, 247 }, { "API call", "cuStreamSynchronize", 400, 10 },
-		    { "outside CUDA", "before cuLaunchKernel", 410, 40 }, { "API call", "cuLaunchKernel", 450, 25 },
-		    { "compute", "mul", 475, 125 }));
-	CHECK(rows(j, "critical") == 7 && of_kind(j, "compute") == 372 && of_kind(j, "copies") == 100 && of_kind(j, "API call") == 75);
-	CHECK(of_kind(j, "launch latency") == 13 && of_kind(j, "outside CUDA") == 40 && of_kind(j, "unknown") == 0);
-	CHECK(num(row(j, "critical", 0), "share_percent") == 62 && num(row(j, "critical", 0), "window_ns") == 600);
-	CHECK(is(row(j, "critical_names", 0), "name", "add") && num(row(j, "critical_names", 0), "on_path_ns") == 247);
+	CHECK(READS(j, { "API call", "cuMemcpyHtoDAsync_v2", 0, 40 },
+		{ "launch latency", "before memcpy HtoD (pinned -> device)", 40, 10 },
+		{ "copies", "memcpy HtoD (pinned -> device)", 50, 100 },
+		{ "launch latency", "before add", 150, 3 }, { "compute", "add", 153, 247 },
+		{ "API call", "cuStreamSynchronize", 400, 10 },
+		{ "outside CUDA", "before cuLaunchKernel", 410, 40 },
+		{ "API call", "cuLaunchKernel", 450, 25 }, { "compute", "mul", 475, 125 }));
+	CHECK(rows(j, "critical") == 7 && of_kind(j, "compute") == 372 &&
+		of_kind(j, "copies") == 100 && of_kind(j, "API call") == 75);
+	CHECK(of_kind(j, "launch latency") == 13 && of_kind(j, "outside CUDA") == 40 &&
+		of_kind(j, "unknown") == 0);
+	CHECK(num(row(j, "critical", 0), "share_percent") == 62 &&
+		num(row(j, "critical", 0), "window_ns") == 600);
+	CHECK(is(row(j, "critical_names", 0), "name", "add") &&
+		num(row(j, "critical_names", 0), "on_path_ns") == 247);
 	/* of the launches 25 ns are on the path, of 10 + 30; of mul 125, of 409 + 125 */
 	CHECK_EQ(num(row_named(j, "critical_names", "name", "cuLaunchKernel"), "summed_ns"), 40);
 	CHECK_EQ(num(row_named(j, "critical_names", "name", "mul"), "summed_ns"), 534);
 	CHECK(absent(row_named(j, "critical_names", "name", "thread 100 main"), "summed_ns"));
-	CHECK(num(row(j, "critical_longest", 4), "device") == 0 && num(row(j, "critical_longest", 4), "stream") == 7);
-	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 && absent(row(j, "critical_longest", 5), "stream"));
+	CHECK(num(row(j, "critical_longest", 4), "device") == 0 &&
+		num(row(j, "critical_longest", 4), "stream") == 7);
+	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 &&
+		absent(row(j, "critical_longest", 5), "stream"));
 	CHECK(noted(j, "critical", "process 100: 600 ns") && !noted(j, "critical", "likely"));
 	json_decref(j);
 }
@@ -140,7 +174,8 @@ static void the_longest_are_listed(void)
 	queues_and_waits(&h);
 	j = report(gpus_end(&h.g), critical, &o);
 	CHECK(READS(j, { "compute", "add", 153, 247 }, { "compute", "mul", 475, 125 }));
-	CHECK(noted(j, "critical_longest", "7 shorter pieces left out") && noted(j, "critical_names", "more rows: --top 0 or --top "));
+	CHECK(noted(j, "critical_longest", "7 shorter pieces left out") &&
+		noted(j, "critical_names", "more rows: --top 0 or --top "));
 	json_decref(j);
 }
 
@@ -163,15 +198,18 @@ static void gain_is(const char *glob, double gain, double on_path)
 	queues_and_waits(&h);
 	j = without(&h, glob);
 	r = row(j, "critical_without", 0);
-	CHECK(num(r, "window_ns") == 600 && num(r, "gain_ns") == gain && num(r, "without_ns") == 600 - gain && num(r, "on_path_ns") == on_path);
+	CHECK(num(r, "window_ns") == 600 && num(r, "gain_ns") == gain &&
+		num(r, "without_ns") == 600 - gain && num(r, "on_path_ns") == on_path);
 	json_decref(j);
 }
 
 static void a_gain_is_what_the_rest_leaves(void)
 {
 	gain_is("cuMemcpyHtoDAsync_v2", 40, 40);
-	gain_is("add", 191, 247);		/* then mul on the other stream, until 1409, is the last to end */
-	gain_is("memcpy*", 83, 100);		/* then add begins when its launch returns, at 1070 */
+	/* then mul on the other stream, until 1409, is the last to end */
+	gain_is("add", 191, 247);
+	/* then add begins when its launch returns, at 1070 */
+	gain_is("memcpy*", 83, 100);
 	gain_is("@kernel", 372, 372);
 	/* until 1400 add delays the last kernel, no longer its launch */
 	gain_is("cuStreamSynchronize", 75, 10);
@@ -194,9 +232,10 @@ static void what_was_behind_comes_to_the_fore(void)
 	hand_call(&h, RP_LAUNCH, 0, 1505, 1515, 0);
 	hand_kernel(&h, 0, 0, 1515, 1516, 0, 1505);
 	j = without(&h, "add");
-	CHECK(READS(j, { "compute", "add", 10, 490 }, { "API call", "cuCtxSynchronize", 500, 5 }, { "API call", "cuLaunchKernel", 505, 10 },
-		    { "compute", "add", 515, 1 }));
-	CHECK_EQ(num(row(j, "critical_without", 0), "gain_ns"), 86);	/* 491 on the path, but mul ends at 1420, and the launch takes 10 */
+	CHECK(READS(j, { "compute", "add", 10, 490 }, { "API call", "cuCtxSynchronize", 500, 5 },
+		{ "API call", "cuLaunchKernel", 505, 10 }, { "compute", "add", 515, 1 }));
+	/* 491 on the path, but mul ends at 1420, and the launch takes 10 */
+	CHECK_EQ(num(row(j, "critical_without", 0), "gain_ns"), 86);
 	CHECK(noted(j, "critical_without", "an upper bound"));
 	json_decref(j);
 }
@@ -228,7 +267,8 @@ static void an_event_is_likely_what_ended_last(void)
 	what_waits_for_another_stream(false);
 }
 
-/* One launch's work on two streams is likely one after the other; a copy that is no Async waits for itself. */
+/* One launch's work on two streams is likely one after the other; a copy that is no Async waits for
+ * itself. */
 static void graphs_and_blocking_copies(void)
 {
 	struct gt_gpu_work w;
@@ -249,16 +289,19 @@ static void graphs_and_blocking_copies(void)
 	hand_call(&h, RP_LAUNCH, 0, 1310, 1320, 0);
 	hand_kernel(&h, 0, 0, 1330, 1331, 0, 1310);
 	j = report(gpus_end(&h.g), critical, &plain);
-	CHECK(READS(j, { "compute", "add", 20, 90 }, { "launch latency", "before mul", 110, 10 }, { "compute", "mul", 120, 90 },
-		    { "launch latency", "before memcpy DtoH (device -> pageable)", 210, 20 },
-		    { "copies", "memcpy DtoH (device -> pageable)", 230, 50 }, { "API call", "cuMemcpyDtoH_v2", 280, 20 },
-		    { "outside CUDA", "before cuLaunchKernel", 300, 10 }, { "API call", "cuLaunchKernel", 310, 10 },
-		    { "launch latency", "before add", 320, 10 }, { "compute", "add", 330, 1 }));
+	CHECK(READS(j, { "compute", "add", 20, 90 }, { "launch latency", "before mul", 110, 10 },
+		{ "compute", "mul", 120, 90 },
+		{ "launch latency", "before memcpy DtoH (device -> pageable)", 210, 20 },
+		{ "copies", "memcpy DtoH (device -> pageable)", 230, 50 },
+		{ "API call", "cuMemcpyDtoH_v2", 280, 20 },
+		{ "outside CUDA", "before cuLaunchKernel", 300, 10 },
+		{ "API call", "cuLaunchKernel", 310, 10 },
+		{ "launch latency", "before add", 320, 10 }, { "compute", "add", 330, 1 }));
 	json_decref(j);
 }
 
-/* Two threads that take turns: the second one's launch comes 1 us after the first one's last call, after 100 us of silence. One
- * that only asks in that time is not waited for. */
+/* Two threads that take turns: the second one's launch comes 1 us after the first one's last call,
+ * after 100 us of silence. One that only asks in that time is not waited for. */
 static void threads_take_turns(void)
 {
 	for (int asks = 0; asks < 2; asks++) {
@@ -272,8 +315,10 @@ static void threads_take_turns(void)
 		hand_call(&h, RP_LAUNCH, 1, 101000, 102000, 0);
 		hand_kernel(&h, 1, 0, 103000, 104000, 1, 101000);
 		j = report(gpus_end(&h.g), critical, &plain);
-		CHECK(noted(j, "critical", "likely") == !asks && of_kind(j, "API call") == (asks ? 2000 : 3000));
-		CHECK(num(row(j, "critical_longest", asks ? 1 : 0), "duration_ns") == (asks ? 99000 : 1000));
+		CHECK(noted(j, "critical", "likely") == !asks &&
+			of_kind(j, "API call") == (asks ? 2000 : 3000));
+		CHECK(num(row(j, "critical_longest", asks ? 1 : 0), "duration_ns") ==
+			(asks ? 99000 : 1000));
 		json_decref(j);
 	}
 }
@@ -315,8 +360,9 @@ static void waits_that_touch_are_two(void)
 	hand_call(&h, RP_LAUNCH, 0, 1070, 1080, 0);
 	hand_kernel(&h, 1, 1, 1080, 1090, 0, 1070);
 	j = report(gpus_end(&h.g), critical, &plain);
-	CHECK(READS(j, { "compute", "add", 10, 40 }, { "API call", "cuStreamSynchronize", 50, 10 }, { "API call", "cuCtxSynchronize", 60, 10 },
-		    { "API call", "cuLaunchKernel", 70, 10 }, { "compute", "mul", 80, 10 }));
+	CHECK(READS(j, { "compute", "add", 10, 40 }, { "API call", "cuStreamSynchronize", 50, 10 },
+		{ "API call", "cuCtxSynchronize", 60, 10 },
+		{ "API call", "cuLaunchKernel", 70, 10 }, { "compute", "mul", 80, 10 }));
 	json_decref(j);
 }
 
@@ -334,28 +380,35 @@ static void lost_and_unjoined_is_unknown(void)
 	hand_kernel(&h, 1, 1, 1260, 1300, 0, 1250);
 	gt_writer_lost(h.g.w, GT_SCOPE_TRACK, h.g.thread[0], 1180, 1190, 3, &h.g.err);
 	j = report(gpus_end(&h.g), critical, &plain);
-	CHECK(READS(j, { "outside CUDA", "before cuEventQuery", 0, 160 }, { "API call", "cuEventQuery", 160, 10 },
-		    { "unknown", "before cuLaunchKernel", 170, 80 }, { "API call", "cuLaunchKernel", 250, 10 }, { "compute", "mul", 260, 40 }));
+	CHECK(READS(j, { "outside CUDA", "before cuEventQuery", 0, 160 },
+		{ "API call", "cuEventQuery", 160, 10 },
+		{ "unknown", "before cuLaunchKernel", 170, 80 },
+		{ "API call", "cuLaunchKernel", 250, 10 }, { "compute", "mul", 260, 40 }));
 	CHECK(noted(j, "critical", "2 of 3 operations are joined to no call"));
 	json_decref(j);
 	hand_begin(&h);
 	gpus_plain(&h.g, 0, h.g.stream[0][0], 1000, 1100);
 	gpus_plain(&h.g, 0, h.g.stream[0][0], 1150, 1200);
 	j = report(gpus_end(&h.g), critical, &plain);
-	CHECK(READS(j, { "compute", "add", 0, 100 }, { "unknown", "before add", 100, 50 }, { "compute", "add", 150, 50 }));
+	CHECK(READS(j, { "compute", "add", 0, 100 }, { "unknown", "before add", 100, 50 },
+		{ "compute", "add", 150, 50 }));
 	json_decref(j);
 }
 
 static bool refuses(struct gt_reader *r, const struct gt_analysis_options *o, const char *why)
 {
 	json_t *j = report(r, critical, o);
-	bool ok = j && rows(j, "critical") == 0 && !json_object_get(j, "critical_names") && noted(j, "critical", why);
+	bool ok = j && rows(j, "critical") == 0 && !json_object_get(j, "critical_names") &&
+		noted(j, "critical", why);
 
 	json_decref(j);
 	return ok;
 }
 
-static bool any(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return true; }
+static bool any(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return true;
+}
 
 static void where_there_is_no_answer_it_says_so(void)
 {
@@ -394,13 +447,16 @@ static void each_process_has_its_own(void)
 		CHECK(gpus_end_into(&h.g, both));
 	}
 	j = report(gt_reader_open_fd(both, &err), critical, &plain);
-	CHECK(rows(j, "critical") == 14 && num(row(j, "critical", 0), "recording") == 0 && num(row(j, "critical", 7), "recording") == 1);
-	CHECK(num(row(j, "critical", 0), "on_path_ns") == 90 && num(row(j, "critical", 7), "on_path_ns") == 140);
+	CHECK(rows(j, "critical") == 14 && num(row(j, "critical", 0), "recording") == 0 &&
+		num(row(j, "critical", 7), "recording") == 1);
+	CHECK(num(row(j, "critical", 0), "on_path_ns") == 90 &&
+		num(row(j, "critical", 7), "on_path_ns") == 140);
 	CHECK(rows(j, "critical_longest") == 6 && is(row(j, "critical_longest", 5), "name", "mul"));
 	json_decref(j);
 }
 
-T_MAIN(T(each_waits_for_the_last_to_let_go), T(the_longest_are_listed), T(a_gain_is_what_the_rest_leaves), T(what_was_behind_comes_to_the_fore),
-       T(an_event_is_likely_what_ended_last), T(graphs_and_blocking_copies), T(threads_take_turns), T(a_short_silence_is_no_turn),
-       T(waits_that_touch_are_two), T(lost_and_unjoined_is_unknown),
-       T(where_there_is_no_answer_it_says_so), T(each_process_has_its_own))
+T_MAIN(T(each_waits_for_the_last_to_let_go), T(the_longest_are_listed),
+	T(a_gain_is_what_the_rest_leaves), T(what_was_behind_comes_to_the_fore),
+	T(an_event_is_likely_what_ended_last), T(graphs_and_blocking_copies), T(threads_take_turns),
+	T(a_short_silence_is_no_turn), T(waits_that_touch_are_two), T(lost_and_unjoined_is_unknown),
+	T(where_there_is_no_answer_it_says_so), T(each_process_has_its_own))

@@ -7,11 +7,14 @@
 #include "tests/unit/reports.h"
 
 #define CALLS 9000
-#define MORE_TYPES 70		/* more than a chunk lists */
+#define MORE_TYPES 70 /* more than a chunk lists */
 
 static const char *const critical[] = { "critical", NULL };
 
-struct one { int64_t start, end; uint32_t type; };
+struct one {
+	int64_t start, end;
+	uint32_t type;
+};
 struct program {
 	struct gpus g;
 	struct one calls[2 * CALLS], works[CALLS];
@@ -22,7 +25,11 @@ struct program {
 	unsigned seed;
 };
 
-static void type_name(int i, char name[32]) { snprintf(name, 32, "%s%.0d", i ? "cuThing" : "cuLaunchKernel", i); }	/* no 0 */
+/* no 0 */
+static void type_name(int i, char name[32])
+{
+	snprintf(name, 32, "%s%.0d", i ? "cuThing" : "cuLaunchKernel", i);
+}
 
 static void add_types(struct program *p)
 {
@@ -31,10 +38,15 @@ static void add_types(struct program *p)
 	p->ntypes = p->seed % 5 == 4 ? MORE_TYPES : 4;
 	for (int i = 0; i < p->ntypes; i++) {
 		type_name(i, name);
-		p->types[i] = i ? gt_writer_type(p->g.w, &(struct gt_type){ .name = gt_writer_string(p->g.w, name) }) : p->g.launch;
+		p->types[i] = i
+			? gt_writer_type(p->g.w,
+				  &(struct gt_type){ .name = gt_writer_string(p->g.w, name) })
+			: p->g.launch;
 	}
-	p->sync = gt_writer_type(p->g.w, &(struct gt_type){ .name = gt_writer_string(p->g.w, "cuCtxSynchronize"), .category = GT_CAT_SYNC,
-							    .op = GT_OP_SYNC });
+	p->sync = gt_writer_type(p->g.w,
+		&(struct gt_type){ .name = gt_writer_string(p->g.w, "cuCtxSynchronize"),
+			.category = GT_CAT_SYNC,
+			.op = GT_OP_SYNC });
 }
 
 static void put_call(struct program *p, int thread, const struct one *c, int depth)
@@ -53,9 +65,13 @@ static void put_work(struct program *p, int thread, const struct one *call)
 	struct gt_gpu_work w;
 
 	start = start > p->tail ? start : p->tail + rp_below(20);
-	w = gpus_work(p->g.stream[0][p->nworks % 2], start, start + (rp_below(40) ? rp_below(250) : 20000));
-	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = p->g.thread[thread], .start = call->start,
-					 .name = p->g.launch_name, .ns = (uint64_t)(call->end - call->start) };
+	w = gpus_work(p->g.stream[0][p->nworks % 2], start,
+		start + (rp_below(40) ? rp_below(250) : 20000));
+	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+		.track = p->g.thread[thread],
+		.start = call->start,
+		.name = p->g.launch_name,
+		.ns = (uint64_t)(call->end - call->start) };
 	gpus_kernel(&p->g, (int)(p->nworks % 2), &w);
 	p->works[p->nworks] = (struct one){ w.start, w.end, (uint32_t)(p->nworks % 2) };
 	p->nworks++;
@@ -67,8 +83,11 @@ static void put_work(struct program *p, int thread, const struct one *call)
  * others need not be read one by one. */
 static void step(struct program *p, int thread, bool launches)
 {
-	int64_t start = p->at[thread] + (rp_below(8) ? rp_below(400) : 0) + (p->seed % 3 && !rp_below(4000) ? 19999 + rp_below(3) : 0);
-	struct one c = { start, start + (rp_below(10) ? rp_below(500) : 0) + (p->ncalls > CALLS - 8 ? 60000 : 0), launches ? p->g.launch : p->types[rp_below(p->ntypes)] };
+	int64_t start = p->at[thread] + (rp_below(8) ? rp_below(400) : 0) +
+		(p->seed % 3 && !rp_below(4000) ? 19999 + rp_below(3) : 0);
+	struct one c = { start,
+		start + (rp_below(10) ? rp_below(500) : 0) + (p->ncalls > CALLS - 8 ? 60000 : 0),
+		launches ? p->g.launch : p->types[rp_below(p->ntypes)] };
 
 	if (!launches && p->seed % 2 && p->tail > c.end && !rp_below(100)) {
 		c.type = p->sync;
@@ -77,7 +96,8 @@ static void step(struct program *p, int thread, bool launches)
 	if (launches || (c.type == p->g.launch && p->nworks && !rp_below(4)))
 		put_work(p, thread, &c);
 	if (c.end > c.start + 10 && !rp_below(20))
-		put_call(p, thread, &(struct one){ c.start + rp_below(2), c.start + 5, p->types[1] }, 1);
+		put_call(p, thread,
+			&(struct one){ c.start + rp_below(2), c.start + 5, p->types[1] }, 1);
 	put_call(p, thread, &c, 0);
 	p->at[thread] = c.end;
 	if (c.end > p->epoch) {
@@ -106,10 +126,12 @@ static struct gt_reader *make(struct program *p, unsigned seed)
 	for (int i = 0; i < CALLS; i++) {
 		if (seed % 4 == 2 && !rp_below(3000))
 			take_turns(p);
-		step(p, seed % 4 == 0 && p->at[1] < p->at[0], i == (seed % 3 == 1 ? CALLS / 3 : 0) || i == CALLS - 1);
+		step(p, seed % 4 == 0 && p->at[1] < p->at[0],
+			i == (seed % 3 == 1 ? CALLS / 3 : 0) || i == CALLS - 1);
 	}
 	if (seed % 7 == 0)
-		gt_writer_lost(p->g.w, GT_SCOPE_TRACK, p->g.thread[0], p->tail / 2, p->tail / 2 + 400, 3, &p->g.err);
+		gt_writer_lost(p->g.w, GT_SCOPE_TRACK, p->g.thread[0], p->tail / 2,
+			p->tail / 2 + 400, 3, &p->g.err);
 	return gpus_end(&p->g);
 }
 
@@ -117,21 +139,26 @@ static struct gt_reader *make(struct program *p, unsigned seed)
 
 static bool same_but_longest(const json_t *few, const json_t *all)
 {
-	bool ok = json_equal(json_object_get(json_object_get(few, "critical"), "rows"), json_object_get(json_object_get(all, "critical"), "rows"));
+	bool ok = json_equal(json_object_get(json_object_get(few, "critical"), "rows"),
+		json_object_get(json_object_get(all, "critical"), "rows"));
 
 	for (size_t i = 0; i < rows(few, "critical_names"); i++)
 		ok &= json_equal(row(few, "critical_names", i), row(all, "critical_names", i));
 	return ok && rows(few, "critical") == 7;
 }
 
-/* Of the long list each one is in the short one, or not longer than any there; it has as many as it was to have. */
+/* Of the long list each one is in the short one, or not longer than any there; it has as many as it
+ * was to have. */
 static bool are_longest(const json_t *few, const json_t *all, size_t n)
 {
-	size_t have = rows(few, "critical_longest"), of = rows(all, "critical_longest"), k = 0, longer = 0;
+	size_t have = rows(few, "critical_longest"), of = rows(all, "critical_longest"), k = 0,
+	       longer = 0;
 	double least = 1e99;
 
 	for (size_t i = 0; i < have; i++)
-		least = num(row(few, "critical_longest", i), "duration_ns") < least ? num(row(few, "critical_longest", i), "duration_ns") : least;
+		least = num(row(few, "critical_longest", i), "duration_ns") < least
+			? num(row(few, "critical_longest", i), "duration_ns")
+			: least;
 	for (size_t i = 0; i < of; i++) {
 		const json_t *r = row(all, "critical_longest", i);
 
@@ -171,7 +198,8 @@ static bool sum_is(const json_t *j, const char *name, double sum)
 
 static bool sums_agree(const struct program *p, const json_t *j, int64_t origin)
 {
-	int64_t from = origin + (int64_t)num(row(j, "critical", 0), "from_ns"), to = origin + (int64_t)num(row(j, "critical", 0), "to_ns");
+	int64_t from = origin + (int64_t)num(row(j, "critical", 0), "from_ns"),
+		to = origin + (int64_t)num(row(j, "critical", 0), "to_ns");
 	bool ok = sum_is(j, "cuCtxSynchronize", sum_of(p->calls, p->ncalls, p->sync, from, to));
 
 	for (uint32_t k = 0; k < 2; k++)
@@ -192,7 +220,8 @@ static bool agrees(unsigned seed, bool ranged, bool whole)
 	static struct program p;
 	struct gt_analysis_options o = plain;
 	struct gt_reader *r = make(&p, seed), *again = gt_reader_open_fd(dup(p.g.fd), &p.g.err);
-	int64_t origin = gt_reader_segment(r, 0)->min_start, length = gt_reader_segment(r, 0)->max_end - origin;
+	int64_t origin = gt_reader_segment(r, 0)->min_start,
+		length = gt_reader_segment(r, 0)->max_end - origin;
 	json_t *few, *all;
 	bool ok;
 
@@ -203,7 +232,8 @@ static bool agrees(unsigned seed, bool ranged, bool whole)
 	all = report(r, critical, &o);
 	o.top = 1 + seed % 2;
 	few = report(again, critical, &o);
-	ok = few && all && same_but_longest(few, all) && are_longest(few, all, o.top) && sums_agree(&p, all, origin);
+	ok = few && all && same_but_longest(few, all) && are_longest(few, all, o.top) &&
+		sums_agree(&p, all, origin);
 	if (!ok)
 		printf("# seed %u%s%s\n", seed, ranged ? ", a part" : "", whole ? ", whole" : "");
 	json_decref(few);

@@ -6,7 +6,8 @@
 #include "tests/unit/reports.h"
 
 /* Closes the reader. */
-static inline bool read_side(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked, unsigned threads)
+static inline bool read_side(struct gt_side *s, struct gt_reader *r,
+	const struct gt_diff_request *asked, unsigned threads)
 {
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
@@ -36,9 +37,10 @@ static inline json_t *tables_as_json(struct gt_table **tables, unsigned n)
 	return json;
 }
 
-/* reports: NULL-terminated; NULL: the default. gates likewise; NULL: none. *status: of the gates. new. */
-static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const char *const *reports, const char *const *gates,
-			       int *status)
+/* reports: NULL-terminated; NULL: the default. gates likewise; NULL: none. *status: of the gates.
+ * new. */
+static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const char *const *reports,
+	const char *const *gates, int *status)
 {
 	struct gt_diff_request asked = { 0 }, read;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
@@ -64,7 +66,9 @@ static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const c
 	if (both && !err.code)
 		n = gt_diff(&sides[0], &sides[1], &asked, tables, &err);
 	if (n > 0 && gates)
-		*status = gt_gates_check(&g, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], &err), n++;
+		*status = gt_gates_check(
+			&g, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], &err),
+		n++;
 	if (err.code)
 		gt_err_print("test", NULL, &err);
 	else if (n > 0)
@@ -80,14 +84,17 @@ static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const c
 static inline const json_t *figure_row(const json_t *j, const char *figure, const char *of_row)
 {
 	for (size_t i = 0; i < rows(j, "figures"); i++)
-		if (is(row(j, "figures", i), "figure", figure) && is(row(j, "figures", i), "row", of_row))
+		if (is(row(j, "figures", i), "figure", figure) &&
+			is(row(j, "figures", i), "row", of_row))
 			return row(j, "figures", i);
 	return NULL;
 }
 
-/* A thread that calls each of these so often, for so long on average: the durations go up and down around it by `by` percent,
- * in turn. */
-struct made { int type, count, ns, by; };
+/* A thread that calls each of these so often, for so long on average: the durations go up and down
+ * around it by `by` percent, in turn. */
+struct made {
+	int type, count, ns, by;
+};
 static inline struct gt_reader *made_of(const struct made *m)
 {
 	struct trace t;
@@ -98,8 +105,9 @@ static inline struct gt_reader *made_of(const struct made *m)
 		for (int i = 0; i < m->count; i++, at += 100000) {
 			int off = (i % 2 ? -1 : 1) * m->ns * m->by / 100 * (i < m->count / 2 * 2);
 
-			call(&t, 0, m->type, at, at + m->ns + off, 0, 0, m->type == ALLOC ? 1000 : 0,
-			     m->type == ALLOC ? 0xa000 + (uint64_t)i : 0);
+			call(&t, 0, m->type, at, at + m->ns + off, 0, 0,
+				m->type == ALLOC ? 1000 : 0,
+				m->type == ALLOC ? 0xa000 + (uint64_t)i : 0);
 		}
 	gt_writer_epoch(t.w, at, &t.err);
 	return end(&t);

@@ -10,15 +10,22 @@
 static const char *const reports[] = { "gpu", "streams", "budget", "gaps", "overlap", NULL };
 
 /* Processes 100, 101 ... with a device of one stream each. */
-struct shared { struct gpus g; uint32_t stream[4]; };
+struct shared {
+	struct gpus g;
+	uint32_t stream[4];
+};
 
 static void shared_begin(struct shared *s, int n, const char *meta)
 {
 	gpus_begin_tracks(&s->g, meta, 0);
 	for (int i = 0; i < n; i++) {
-		uint32_t process = i ? gpus_track(&s->g, GT_NONE, "other", GT_TRACK_PROCESS, 100 + i) : s->g.process;
+		uint32_t process = i
+			? gpus_track(&s->g, GT_NONE, "other", GT_TRACK_PROCESS, 100 + i)
+			: s->g.process;
 
-		s->stream[i] = gpus_track(&s->g, gpus_track(&s->g, process, NULL, GT_TRACK_DEVICE, i % 2), NULL, GT_TRACK_STREAM, 7);
+		s->stream[i] =
+			gpus_track(&s->g, gpus_track(&s->g, process, NULL, GT_TRACK_DEVICE, i % 2),
+				NULL, GT_TRACK_STREAM, 7);
 	}
 }
 
@@ -39,22 +46,30 @@ static void one_gpu_is_one(void)
 
 	two_known(&s, one_gpu);
 	j = report(gpus_end(&s.g), reports, &plain);
-	CHECK(rows(j, "gpu") == 1 && num(row(j, "gpu", 0), "kernels") == 3 && num(row(j, "gpu", 0), "busy_ns") == 300);
-	CHECK(noted(j, "gpu", "GPU 0 of process 100 is GPU 1 of process 101, too: one line has the work of all"));
-	CHECK(rows(j, "streams") == 3 && num(row(j, "streams", 1), "device") == 0 && num(row(j, "streams", 2), "device") == 1);
+	CHECK(rows(j, "gpu") == 1 && num(row(j, "gpu", 0), "kernels") == 3 &&
+		num(row(j, "gpu", 0), "busy_ns") == 300);
+	CHECK(noted(j, "gpu",
+		"GPU 0 of process 100 is GPU 1 of process 101, too: one line has the work of all"));
+	CHECK(rows(j, "streams") == 3 && num(row(j, "streams", 1), "device") == 0 &&
+		num(row(j, "streams", 2), "device") == 1);
 	CHECK_EQ(num(row(j, "streams", 2), "pid"), 101);
 	CHECK(rows(j, "budget_gpus") == 1 && num(row(j, "budget_gpus", 0), "compute_ns") == 300);
 	CHECK_EQ(num(row(j, "budget_gpus", 0), "idle_ns"), 100);
 	CHECK(rows(j, "longest_gaps") == 1 && num(row(j, "longest_gaps", 0), "duration_ns") == 100);
-	CHECK(rows(j, "overlap_kernels") == 1 && num(row(j, "overlap_kernels", 0), "several_ns") == 50);
-	CHECK(noted(j, "gaps", "too: one line") && noted(j, "budget_gpus", "too: one line") && noted(j, "overlap", "too: one line"));
+	CHECK(rows(j, "overlap_kernels") == 1 &&
+		num(row(j, "overlap_kernels", 0), "several_ns") == 50);
+	CHECK(noted(j, "gaps", "too: one line") && noted(j, "budget_gpus", "too: one line") &&
+		noted(j, "overlap", "too: one line"));
 	json_decref(j);
 }
 
 static void unknown_ones_stay_apart(void)
 {
-	static const char *const metas[] = { "{}", "{\"gpu_uuids.100.0\":\"aa\"}", "{\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.101.1\":\"ab\"}",
-					     "{\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.101.0\":\"aa\",\"gpu_uuids.101.1x\":\"aa\"}" };
+	static const char *const metas[] = {
+		"{}", "{\"gpu_uuids.100.0\":\"aa\"}",
+		"{\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.101.1\":\"ab\"}",
+		"{\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.101.0\":\"aa\",\"gpu_uuids.101.1x\":\"aa\"}"
+	};
 
 	for (int i = 0; i < 4; i++) {
 		struct shared s;
@@ -62,7 +77,8 @@ static void unknown_ones_stay_apart(void)
 
 		two_known(&s, metas[i]);
 		j = report(gpus_end(&s.g), reports, &plain);
-		CHECK(rows(j, "gpu") == 2 && rows(j, "budget_gpus") == 2 && !noted(j, "gpu", "one line"));
+		CHECK(rows(j, "gpu") == 2 && rows(j, "budget_gpus") == 2 &&
+			!noted(j, "gpu", "one line"));
 		json_decref(j);
 	}
 }
@@ -80,8 +96,11 @@ static void recordings_stay_apart(void)
 	two_known(&s, "{\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.101.1\":\"aa\"}");
 	CHECK(gpus_end_into(&s.g, fd));
 	j = report(gt_reader_open_fd(fd, &err), reports, &plain);
-	CHECK(rows(j, "gpu") == 3 && noted(j, "gpu", "GPU 0 of recording 0 is GPU 0 of recording 1, too, recorded apart: it counts as two"));
-	CHECK(noted(j, "gpu", "recording 1: GPU 0 of process 100 is GPU 1 of process 101, too: one line"));
+	CHECK(rows(j, "gpu") == 3 &&
+		noted(j, "gpu",
+			"GPU 0 of recording 0 is GPU 0 of recording 1, too, recorded apart: it counts as two"));
+	CHECK(noted(j, "gpu",
+		"recording 1: GPU 0 of process 100 is GPU 1 of process 101, too: one line"));
 	json_decref(j);
 }
 
@@ -97,10 +116,12 @@ static void causes_are_those_of_who_launches(void)
 	uint32_t other;
 	json_t *j;
 
-	gpus_begin(&s.g, "{\"events\":\"api,gpu\",\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.200.0\":\"aa\"}");
+	gpus_begin(&s.g,
+		"{\"events\":\"api,gpu\",\"gpu_uuids.100.0\":\"aa\",\"gpu_uuids.200.0\":\"aa\"}");
 	other = gpus_track(&s.g, GT_NONE, "other", GT_TRACK_PROCESS, 200);
 	s.g.thread[1] = gpus_track(&s.g, other, NULL, GT_TRACK_THREAD, 200);
-	s.stream[1] = gpus_track(&s.g, gpus_track(&s.g, other, NULL, GT_TRACK_DEVICE, 0), NULL, GT_TRACK_STREAM, 7);
+	s.stream[1] = gpus_track(
+		&s.g, gpus_track(&s.g, other, NULL, GT_TRACK_DEVICE, 0), NULL, GT_TRACK_STREAM, 7);
 	for (int i = 0; i < ROUNDS; i++) {
 		int64_t at = 1000 + 100 * i;
 		int who = i > ROUNDS / 2 && i % 2;
@@ -133,12 +154,17 @@ static void unions_equal_brute_force(void)
 
 		for (int i = 0; i < 4; i++)
 			gpu[i] = i < 2 ? i : (int)((seed >> (30 + i)) & 1);
-		snprintf(meta, sizeof(meta), "{\"gpu_uuids.100.0\":\"%d\",\"gpu_uuids.101.1\":\"%d\",\"gpu_uuids.102.0\":\"%d\","
-			 "\"gpu_uuids.103.1\":\"%d\"}", gpu[0], gpu[1], gpu[2], gpu[3]);
+		snprintf(meta, sizeof(meta),
+			"{\"gpu_uuids.100.0\":\"%d\",\"gpu_uuids.101.1\":\"%d\",\"gpu_uuids.102.0\":\"%d\","
+			"\"gpu_uuids.103.1\":\"%d\"}",
+			gpu[0], gpu[1], gpu[2], gpu[3]);
 		shared_begin(&s, 4, meta);
 		for (int i = 0; i < 40; i++) {
-			unsigned draw = (unsigned)((seed = seed * 6364136223846793005ull + 1442695040888963407ull) >> 33);
-			int who = i < 4 ? i : (int)(draw % 4), at = (int)(draw >> 2) % 500, ns = (int)(draw >> 12) % 60;
+			unsigned draw = (unsigned)((seed = seed * 6364136223846793005ull +
+								   1442695040888963407ull) >>
+				33);
+			int who = i < 4 ? i : (int)(draw % 4), at = (int)(draw >> 2) % 500,
+			    ns = (int)(draw >> 12) % 60;
 
 			gpus_plain(&s.g, (int)(draw & 1), s.stream[who], at, at + ns);
 			memset(&cell[gpu[who]][at], 1, (size_t)ns);
@@ -146,7 +172,9 @@ static void unions_equal_brute_force(void)
 		for (int k = 0; k < SPAN; k++)
 			busy[0] += cell[0][k] ? 1u : 0, busy[1] += cell[1][k] ? 1u : 0;
 		j = report(gpus_end(&s.g), reports, &plain);
-		CHECK(rows(j, "gpu") == 2 && rows(j, "budget_gpus") == 2 && rows(j, "overlap_kernels") == 3);	/* and all */
+		/* and all */
+		CHECK(rows(j, "gpu") == 2 && rows(j, "budget_gpus") == 2 &&
+			rows(j, "overlap_kernels") == 3);
 		for (unsigned i = 0; i < 2; i++) {
 			told[i] = (uint64_t)num(row(j, "gpu", i), "busy_ns");
 			CHECK(num(row(j, "budget_gpus", i), "compute_ns") == (double)told[i]);
@@ -157,4 +185,5 @@ static void unions_equal_brute_force(void)
 	}
 }
 
-T_MAIN(T(one_gpu_is_one), T(unknown_ones_stay_apart), T(recordings_stay_apart), T(causes_are_those_of_who_launches), T(unions_equal_brute_force))
+T_MAIN(T(one_gpu_is_one), T(unknown_ones_stay_apart), T(recordings_stay_apart),
+	T(causes_are_those_of_who_launches), T(unions_equal_brute_force))

@@ -5,20 +5,36 @@
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
 
-static const json_t *rule(const json_t *j, const char *name) { return row_named(j, "advice", "rule", name); }
-static bool says(const json_t *j, const char *name, const char *state) { return is(rule(j, name), "state", state); }
+static const json_t *rule(const json_t *j, const char *name)
+{
+	return row_named(j, "advice", "rule", name);
+}
+static bool says(const json_t *j, const char *name, const char *state)
+{
+	return is(rule(j, name), "state", state);
+}
 
 /* The answer of all rules together. */
-static bool answers(const json_t *j, const char *state) { return is(json_object_get(j, "advice"), "state", state); }
+static bool answers(const json_t *j, const char *state)
+{
+	return is(json_object_get(j, "advice"), "state", state);
+}
 
-static json_t *advice(struct gpus *g) { return report(gpus_end(g), (const char *[]){ "advice", NULL }, &plain); }
+static json_t *advice(struct gpus *g)
+{
+	return report(gpus_end(g), (const char *[]){ "advice", NULL }, &plain);
+}
 
 static uint32_t call_type(struct gpus *g, const char *name, unsigned category, unsigned op)
 {
-	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = (uint8_t)category, .op = (uint8_t)op });
+	return gt_writer_type(g->w,
+		&(struct gt_type){ .name = gt_writer_string(g->w, name),
+			.category = (uint8_t)category,
+			.op = (uint8_t)op });
 }
 
-/* 100 rounds of 1000 ns: the GPU works for `busy`, a call of `type` (or none) begins when it is done and ends 50 before the next launch. */
+/* 100 rounds of 1000 ns: the GPU works for `busy`, a call of `type` (or none) begins when it is
+ * done and ends 50 before the next launch. */
 static void rounds(struct gpus *g, uint32_t type, int busy, int from)
 {
 	for (int i = 0; i < 100; i++) {
@@ -40,10 +56,13 @@ static void nothing_to_be_won(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 970, 0);
 	j = advice(&g);
-	CHECK(rows(j, "advice") == 19 && noted(j, "advice", "0 of 19 rules found something") && answers(j, "answered"));
+	CHECK(rows(j, "advice") == 19 && noted(j, "advice", "0 of 19 rules found something") &&
+		answers(j, "answered"));
 	for (size_t i = 0; i < rows(j, "advice"); i++)
-		CHECK(is(row(j, "advice", i), "state", is(row(j, "advice", i), "rule", "throttled-clocks") ? "cannot answer" : "clean") &&
-		      absent(row(j, "advice", i), "gain_ns"));
+		CHECK(is(row(j, "advice", i), "state",
+			      is(row(j, "advice", i), "rule", "throttled-clocks") ? "cannot answer"
+										  : "clean") &&
+			absent(row(j, "advice", i), "gain_ns"));
 	json_decref(j);
 }
 
@@ -55,21 +74,28 @@ static void the_host_is_slow(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 400, 0);
 	j = advice(&g);
-	CHECK(says(j, "host-bound", "found") && num(rule(j, "host-bound"), "gain_ns") == 99 * 580.0);
-	CHECK(num(rule(j, "host-bound"), "duration_ns") == 580 && num(rule(j, "host-bound"), "tid") == 100);
-	CHECK(is(row(j, "advice", 0), "rule", "host-bound") && says(j, "sync-in-loop", "clean") && says(j, "launch-bound", "clean"));
+	CHECK(says(j, "host-bound", "found") &&
+		num(rule(j, "host-bound"), "gain_ns") == 99 * 580.0);
+	CHECK(num(rule(j, "host-bound"), "duration_ns") == 580 &&
+		num(rule(j, "host-bound"), "tid") == 100);
+	CHECK(is(row(j, "advice", 0), "rule", "host-bound") && says(j, "sync-in-loop", "clean") &&
+		says(j, "launch-bound", "clean"));
 	json_decref(j);
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 900, 0);
-	j = advice(&g);		/* one finding is one */
-	CHECK(says(j, "host-bound", "found") && noted(j, "advice", "1 of 19 rules") && answers(j, "found"));
+	j = advice(&g); /* one finding is one */
+	CHECK(says(j, "host-bound", "found") && noted(j, "advice", "1 of 19 rules") &&
+		answers(j, "found"));
 	json_decref(j);
 }
 
 /* The actions of a thread from the end of the GPU's work to 50 ns before the next launch. */
 static void causes_have_rules(void)
 {
-	static const struct { const char *call, *rule; unsigned category, op; } all[] = {
+	static const struct {
+		const char *call, *rule;
+		unsigned category, op;
+	} all[] = {
 		{ "cuStreamSynchronize", "sync-in-loop", GT_CAT_SYNC, GT_OP_SYNC },
 		{ "cuMemAlloc_v2", "alloc-in-loop", GT_CAT_MEMORY, GT_OP_ALLOC },
 		{ "cuModuleLoadData", "module-loading-in-loop", GT_CAT_MODULE, GT_OP_NONE },
@@ -83,8 +109,10 @@ static void causes_have_rules(void)
 		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 		rounds(&g, call_type(&g, all[i].call, all[i].category, all[i].op), 500, 0);
 		j = advice(&g);
-		CHECK(says(j, all[i].rule, "found") && noted(j, "advice", "2 of 19") && says(j, "low-utilisation", "found"));
-		CHECK(num(rule(j, all[i].rule), "cost_ns") == 99 * (strcmp(all[i].rule, "launch-bound") ? 430.0 : 450.0));
+		CHECK(says(j, all[i].rule, "found") && noted(j, "advice", "2 of 19") &&
+			says(j, "low-utilisation", "found"));
+		CHECK(num(rule(j, all[i].rule), "cost_ns") ==
+			99 * (strcmp(all[i].rule, "launch-bound") ? 430.0 : 450.0));
 		json_decref(j);
 	}
 }
@@ -112,7 +140,8 @@ static void warming_up_is_no_fault(void)
 
 static void copies_of_all_kinds(void)
 {
-	static const char *const names[] = { "pageable-copy", "small-copies", "blocking-copy", "blocking-set" };
+	static const char *const names[] = { "pageable-copy", "small-copies", "blocking-copy",
+		"blocking-set" };
 
 	for (int kind = 0; kind < 4; kind++) {
 		struct gpus g;
@@ -121,9 +150,13 @@ static void copies_of_all_kinds(void)
 		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 		rounds(&g, GT_NONE, 500, 0);
 		for (int i = 0; i < 120; i++) {
-			struct gt_gpu_work w = gpus_work(g.stream[0][1], 10030 + 800 * i, 10130 + 800 * i);
-			struct gt_gpu_copy c = { .direction = GT_DIR_HTOD, .src = kind ? GT_GPU_MEM_PINNED : GT_GPU_MEM_PAGEABLE,
-						 .dst = GT_GPU_MEM_DEVICE, .async = kind != 2, .bytes = kind == 1 ? 100 : 1 << 20 };
+			struct gt_gpu_work w =
+				gpus_work(g.stream[0][1], 10030 + 800 * i, 10130 + 800 * i);
+			struct gt_gpu_copy c = { .direction = GT_DIR_HTOD,
+				.src = kind ? GT_GPU_MEM_PINNED : GT_GPU_MEM_PAGEABLE,
+				.dst = GT_GPU_MEM_DEVICE,
+				.async = kind != 2,
+				.bytes = kind == 1 ? 100 : 1 << 20 };
 
 			gpus_launched(&g, &w, 1, w.start - 5, 3, GT_JOIN_CORRELATION);
 			if (kind < 3)
@@ -133,7 +166,8 @@ static void copies_of_all_kinds(void)
 		}
 		j = advice(&g);
 		for (int k = 0; k < 4; k++)
-			CHECK(says(j, names[k], k == kind ? "found" : "clean") || !printf("# kind %d, %s\n", kind, names[k]));
+			CHECK(says(j, names[k], k == kind ? "found" : "clean") ||
+				!printf("# kind %d, %s\n", kind, names[k]));
 		json_decref(j);
 	}
 }
@@ -146,11 +180,19 @@ static void put_copies(struct gpus *g, int from, int n, bool set, bool blocks, u
 
 		gpus_launched(g, &w, 1, w.start - 5, 3, GT_JOIN_CORRELATION);
 		if (set)
-			gt_gpu_put_set(&g->types, &w, &(struct gt_gpu_set){ .memory = GT_GPU_MEM_DEVICE, .bytes = bytes, .async = !blocks },
-				       &g->err);
+			gt_gpu_put_set(&g->types, &w,
+				&(struct gt_gpu_set){ .memory = GT_GPU_MEM_DEVICE,
+					.bytes = bytes,
+					.async = !blocks },
+				&g->err);
 		else
-			gt_gpu_put_copy(&g->types, &w, &(struct gt_gpu_copy){ .direction = GT_DIR_HTOD, .src = GT_GPU_MEM_PINNED,
-					.dst = GT_GPU_MEM_DEVICE, .async = !blocks, .bytes = bytes }, &g->err);
+			gt_gpu_put_copy(&g->types, &w,
+				&(struct gt_gpu_copy){ .direction = GT_DIR_HTOD,
+					.src = GT_GPU_MEM_PINNED,
+					.dst = GT_GPU_MEM_DEVICE,
+					.async = !blocks,
+					.bytes = bytes },
+				&g->err);
 	}
 }
 
@@ -158,11 +200,20 @@ static void put_copies(struct gpus *g, int from, int n, bool set, bool blocks, u
  * half of all copies must be small. */
 static void habits_begin_at_a_hundred(void)
 {
-	static const struct { const char *rule; int n, large; bool set, blocks, found; uint64_t bytes; } all[] = {
-		{ "blocking-copy", 99, 0, false, true, false, 1 << 20 }, { "blocking-copy", 100, 0, false, true, true, 1 << 20 },
-		{ "blocking-set", 99, 0, true, true, false, 1 << 20 }, { "blocking-set", 100, 0, true, true, true, 1 << 20 },
-		{ "small-copies", 99, 0, false, false, false, 100 }, { "small-copies", 100, 0, false, false, true, 100 },
-		{ "small-copies", 100, 100, false, false, true, 65535 }, { "small-copies", 100, 101, false, false, false, 65535 },
+	static const struct {
+		const char *rule;
+		int n, large;
+		bool set, blocks, found;
+		uint64_t bytes;
+	} all[] = {
+		{ "blocking-copy", 99, 0, false, true, false, 1 << 20 },
+		{ "blocking-copy", 100, 0, false, true, true, 1 << 20 },
+		{ "blocking-set", 99, 0, true, true, false, 1 << 20 },
+		{ "blocking-set", 100, 0, true, true, true, 1 << 20 },
+		{ "small-copies", 99, 0, false, false, false, 100 },
+		{ "small-copies", 100, 0, false, false, true, 100 },
+		{ "small-copies", 100, 100, false, false, true, 65535 },
+		{ "small-copies", 100, 101, false, false, false, 65535 },
 		{ "small-copies", 120, 0, false, false, false, 65536 },
 	};
 
@@ -175,7 +226,8 @@ static void habits_begin_at_a_hundred(void)
 		put_copies(&g, 0, all[i].n, all[i].set, all[i].blocks, all[i].bytes);
 		put_copies(&g, all[i].n, all[i].large, all[i].set, all[i].blocks, 1 << 20);
 		j = advice(&g);
-		CHECK(says(j, all[i].rule, all[i].found ? "found" : "clean") || !printf("# case %zu\n", i));
+		CHECK(says(j, all[i].rule, all[i].found ? "found" : "clean") ||
+			!printf("# case %zu\n", i));
 		json_decref(j);
 	}
 }
@@ -188,7 +240,8 @@ static void loops_begin_at_ten(void)
 		json_t *j;
 
 		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
-		rounds(&g, call_type(&g, "cuStreamSynchronize", GT_CAT_SYNC, GT_OP_SYNC), 500, 99 - waits);
+		rounds(&g, call_type(&g, "cuStreamSynchronize", GT_CAT_SYNC, GT_OP_SYNC), 500,
+			99 - waits);
 		j = advice(&g);
 		CHECK(says(j, "sync-in-loop", waits == 10 ? "found" : "clean"));
 		json_decref(j);
@@ -210,7 +263,8 @@ static void a_loop_is_twice_its_second_half(void)
 		if (i < 30 || i >= 60)
 			gpus_call(&g, 0, alloc, 10620 + 1000 * i, 10950 + 1000 * i);
 	j = advice(&g);
-	CHECK(num(rule(j, "alloc-in-loop"), "cost_ns") == 40 * 330.0 && num(rule(j, "alloc-in-loop"), "gain_ns") == 20 * 330.0);
+	CHECK(num(rule(j, "alloc-in-loop"), "cost_ns") == 40 * 330.0 &&
+		num(rule(j, "alloc-in-loop"), "gain_ns") == 20 * 330.0);
 	json_decref(j);
 }
 
@@ -219,7 +273,8 @@ static void a_loop_is_twice_its_second_half(void)
 static void work_that_does_not_start(void)
 {
 	for (int told = 0; told < 2; told++) {
-		const char *is_found = told ? "waits-elsewhere" : "launch-bound", *is_clean = told ? "launch-bound" : "waits-elsewhere";
+		const char *is_found = told ? "waits-elsewhere" : "launch-bound",
+			   *is_clean = told ? "launch-bound" : "waits-elsewhere";
 		struct gpus g;
 		json_t *j;
 
@@ -235,8 +290,10 @@ static void work_that_does_not_start(void)
 			gpus_kernel(&g, 0, &w);
 		}
 		j = advice(&g);
-		CHECK(says(j, is_found, "found") && says(j, is_clean, "clean") && says(j, "host-bound", "clean"));
-		CHECK(num(rule(j, is_found), "cost_ns") == 99 * (told ? 300.0 : 320.0) && num(rule(j, is_found), "gain_ns") == 99 * (told ? 300.0 : 320.0));
+		CHECK(says(j, is_found, "found") && says(j, is_clean, "clean") &&
+			says(j, "host-bound", "clean"));
+		CHECK(num(rule(j, is_found), "cost_ns") == 99 * (told ? 300.0 : 320.0) &&
+			num(rule(j, is_found), "gain_ns") == 99 * (told ? 300.0 : 320.0));
 		json_decref(j);
 	}
 }
@@ -257,7 +314,8 @@ static void a_tenth_unbalances(void)
 	}
 }
 
-/* The second GPU does nothing but communicate: three pieces on two streams, two of which touch, and one of which computing hides. */
+/* The second GPU does nothing but communicate: three pieces on two streams, two of which touch, and
+ * one of which computing hides. */
 static void unbalanced_program(struct gpus *g)
 {
 	gpus_begin(g, "{\"events\":\"api,gpu\"}");
@@ -279,11 +337,14 @@ static void several_gpus(void)
 
 	unbalanced_program(&g);
 	j = advice(&g);
-	CHECK(says(j, "unbalanced-gpus", "found") && num(rule(j, "unbalanced-gpus"), "cost_ns") == 91000);
-	CHECK(says(j, "exposed-communication", "found") && num(rule(j, "exposed-communication"), "gain_ns") == 49980);
+	CHECK(says(j, "unbalanced-gpus", "found") &&
+		num(rule(j, "unbalanced-gpus"), "cost_ns") == 91000);
+	CHECK(says(j, "exposed-communication", "found") &&
+		num(rule(j, "exposed-communication"), "gain_ns") == 49980);
 	for (int i = 0; i < 2; i++) {
 		r = rule(j, i ? "unbalanced-gpus" : "exposed-communication");
-		CHECK(num(r, "at_ns") == 20 && num(r, "duration_ns") == 39980 && num(r, "device") == 1 && num(r, "pid") == 100 && absent(r, "tid"));
+		CHECK(num(r, "at_ns") == 20 && num(r, "duration_ns") == 39980 &&
+			num(r, "device") == 1 && num(r, "pid") == 100 && absent(r, "tid"));
 	}
 	json_decref(j);
 	/* it names the process of the place if there are several */
@@ -291,8 +352,12 @@ static void several_gpus(void)
 		unbalanced_program(&g);
 		if (several)
 			gpus_track(&g, GT_NONE, "other", GT_TRACK_PROCESS, 200);
-		text = report_text(gpus_end(&g), (const char *[]){ "advice", NULL }, &plain, 1, GT_TEXT);
-		CHECK(text && strstr(text, several ? "see: 0.000000020 s, for 39.98 us, GPU 1 of process 100\n" : "s, for 39.98 us, GPU 1\n"));
+		text = report_text(
+			gpus_end(&g), (const char *[]){ "advice", NULL }, &plain, 1, GT_TEXT);
+		CHECK(text &&
+			strstr(text,
+				several ? "see: 0.000000020 s, for 39.98 us, GPU 1 of process 100\n"
+					: "s, for 39.98 us, GPU 1\n"));
 		free(text);
 	}
 }
@@ -307,9 +372,12 @@ static void what_cannot_be_told(void)
 	known(&t, true);
 	j = report(end(&t), (const char *[]){ "advice", NULL }, &plain);
 	for (size_t i = 0; i < rows(j, "advice"); i++)
-		CHECK(is(row(j, "advice", i), "rule", "leak") ? is(row(j, "advice", i), "state", "clean") :
-		      is(row(j, "advice", i), "state", "cannot answer") && strstr(json_string_value(json_object_get(row(j, "advice", i),
-		      "evidence")), "was not recorded"));
+		CHECK(is(row(j, "advice", i), "rule", "leak")
+				? is(row(j, "advice", i), "state", "clean")
+				: is(row(j, "advice", i), "state", "cannot answer") &&
+					strstr(json_string_value(json_object_get(
+						       row(j, "advice", i), "evidence")),
+						"was not recorded"));
 	CHECK_EQ(rows(j, "advice"), 19);
 	json_decref(j);
 
@@ -318,11 +386,14 @@ static void what_cannot_be_told(void)
 		gpus_plain(&g, 0, g.stream[0][0], 1000 + 1000 * i, 1900 + 1000 * i);
 	j = advice(&g);
 	CHECK(says(j, "host-bound", "cannot answer") && says(j, "small-copies", "clean"));
-	CHECK(strstr(json_string_value(json_object_get(rule(j, "host-bound"), "evidence")), "it is not known what the host did"));
-	CHECK(says(j, "low-utilisation", "clean") && answers(j, "cannot answer") && noted(j, "advice", "not clean: 10 of 19 rules cannot tell"));
+	CHECK(strstr(json_string_value(json_object_get(rule(j, "host-bound"), "evidence")),
+		"it is not known what the host did"));
+	CHECK(says(j, "low-utilisation", "clean") && answers(j, "cannot answer") &&
+		noted(j, "advice", "not clean: 10 of 19 rules cannot tell"));
 	json_decref(j);
 }
 
-T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(causes_have_rules), T(warming_up_is_no_fault), T(copies_of_all_kinds),
-       T(habits_begin_at_a_hundred), T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half), T(work_that_does_not_start),
-       T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))
+T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(causes_have_rules), T(warming_up_is_no_fault),
+	T(copies_of_all_kinds), T(habits_begin_at_a_hundred), T(loops_begin_at_ten),
+	T(a_loop_is_twice_its_second_half), T(work_that_does_not_start), T(a_tenth_unbalances),
+	T(several_gpus), T(what_cannot_be_told))

@@ -8,8 +8,14 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/reports.h"
 
-static const json_t *rule(const json_t *j, const char *name) { return row_named(j, "advice", "rule", name); }
-static bool says(const json_t *j, const char *name, const char *state) { return is(rule(j, name), "state", state); }
+static const json_t *rule(const json_t *j, const char *name)
+{
+	return row_named(j, "advice", "rule", name);
+}
+static bool says(const json_t *j, const char *name, const char *state)
+{
+	return is(rule(j, name), "state", state);
+}
 
 static bool because(const json_t *j, const char *name, const char *part)
 {
@@ -30,10 +36,14 @@ static bool costs(const json_t *j, const char *name, bool found, double cost, do
 {
 	const json_t *r = rule(j, name);
 
-	if (found ? is(r, "state", "found") && num(r, "cost_ns") == cost && num(r, "gain_ns") == gain : is(r, "state", "clean"))
+	if (found ? is(r, "state", "found") && num(r, "cost_ns") == cost &&
+				num(r, "gain_ns") == gain
+		  : is(r, "state", "clean"))
 		return true;
-	printf("# %s: %s %.0f %.0f, not %d %.0f %.0f: %s\n", name, json_string_value(json_object_get(r, "state")), num(r, "cost_ns"),
-	       num(r, "gain_ns"), found, cost, gain, json_string_value(json_object_get(r, "evidence")));
+	printf("# %s: %s %.0f %.0f, not %d %.0f %.0f: %s\n", name,
+		json_string_value(json_object_get(r, "state")), num(r, "cost_ns"),
+		num(r, "gain_ns"), found, cost, gain,
+		json_string_value(json_object_get(r, "evidence")));
 	return false;
 }
 
@@ -41,13 +51,19 @@ static bool worth(double ns, double window) { return ns > 0 && ns * 10000 >= win
 
 static uint32_t call_type(struct gpus *g, const char *name)
 {
-	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = GT_CAT_STREAM });
+	return gt_writer_type(g->w,
+		&(struct gt_type){
+			.name = gt_writer_string(g->w, name), .category = GT_CAT_STREAM });
 }
 
 /* ---- streams that take turns ---- */
 
 #define US 1000
-struct turn { int stream; int64_t launched, start, end; bool waits, graph, pageable, copy; };
+struct turn {
+	int stream;
+	int64_t launched, start, end;
+	bool waits, graph, pageable, copy;
+};
 static struct turn turns[400];
 static int nturns;
 
@@ -64,7 +80,8 @@ static void put_turn(struct gpus *g, const struct turn *t, uint32_t stream, uint
 	w.node = t->graph;
 	gpus_launched(g, &w, 0, t->launched - US, US, GT_JOIN_CORRELATION);
 	if (t->copy)
-		gpus_copy(g, &w, GT_DIR_HTOD, t->pageable ? GT_GPU_MEM_PAGEABLE : GT_GPU_MEM_PINNED, GT_GPU_MEM_DEVICE, 640);
+		gpus_copy(g, &w, GT_DIR_HTOD, t->pageable ? GT_GPU_MEM_PAGEABLE : GT_GPU_MEM_PINNED,
+			GT_GPU_MEM_DEVICE, 640);
 	else
 		gpus_kernel(g, 0, &w);
 }
@@ -87,7 +104,8 @@ static void plain_turns(void)
 {
 	nturns = 60;
 	for (int i = 0; i < nturns; i++)
-		turns[i] = (struct turn){ i % 2, 100 * US + i * 3 * US, (300 + i * 21) * US, (320 + i * 21) * US, false, false, false, false };
+		turns[i] = (struct turn){ i % 2, 100 * US + i * 3 * US, (300 + i * 21) * US,
+			(320 + i * 21) * US, false, false, false, false };
 }
 
 static void streams_that_take_turns(void)
@@ -99,8 +117,10 @@ static void streams_that_take_turns(void)
 	j = advice_of(put_turns(&g), &plain);
 	/* The first one waits for nothing. Each other one could have run 20 us earlier; the
 	 * busiest stream works for 600 us of 1200. */
-	CHECK(costs(j, "serialised-streams", true, 59 * 20 * US, 600 * US) && because(j, "serialised-streams", "59 times"));
-	CHECK(because(j, "serialised-streams", "streams 7 and 8 never") && num(rule(j, "serialised-streams"), "tid") == 100);
+	CHECK(costs(j, "serialised-streams", true, 59 * 20 * US, 600 * US) &&
+		because(j, "serialised-streams", "59 times"));
+	CHECK(because(j, "serialised-streams", "streams 7 and 8 never") &&
+		num(rule(j, "serialised-streams"), "tid") == 100);
 	json_decref(j);
 	for (int i = 0; i < nturns; i++)
 		turns[i].copy = i % 2;
@@ -139,21 +159,25 @@ static void streams_of_which_one_cannot_tell(void)
 	struct gpus g;
 	json_t *j;
 
-	for (int how = 0; how < 2; how++) {	/* a wait of which no row says whose it is; a host function */
+	/* a wait of which no row says whose it is; a host function */
+	for (int how = 0; how < 2; how++) {
 		gpus_begin_with(&g, "{\"events\":\"api,gpu\"}", 1);
 		plain_turns();
 		for (int i = 0; i < nturns; i++)
 			put_turn(&g, &turns[i], g.stream[0][turns[i].stream], 0);
-		gpus_call(&g, 0, call_type(&g, how ? "cuLaunchHostFunc" : "cuStreamWaitEvent"), 50 * US, 51 * US);
+		gpus_call(&g, 0, call_type(&g, how ? "cuLaunchHostFunc" : "cuStreamWaitEvent"),
+			50 * US, 51 * US);
 		j = advice(&g);
-		CHECK(says(j, "serialised-streams", "cannot answer") && because(j, "serialised-streams", how ? "cuLaunchHostFunc" : "1 of 1"));
+		CHECK(says(j, "serialised-streams", "cannot answer") &&
+			because(j, "serialised-streams", how ? "cuLaunchHostFunc" : "1 of 1"));
 		json_decref(j);
 	}
 	gpus_begin_with(&g, "{\"events\":\"api,gpu\"}", 1);
 	for (int i = 0; i < nturns; i++)
 		gpus_plain(&g, 0, g.stream[0][turns[i].stream], turns[i].start, turns[i].end);
 	j = advice(&g);
-	CHECK(says(j, "serialised-streams", "cannot answer") && because(j, "serialised-streams", "when work was launched"));
+	CHECK(says(j, "serialised-streams", "cannot answer") &&
+		because(j, "serialised-streams", "when work was launched"));
 	json_decref(j);
 }
 
@@ -172,8 +196,11 @@ static void random_turns(unsigned seed)
 
 	srand(seed);
 	nturns = 0;
-	for (int n = 150; n--; ) {
-		struct turn t = { .stream = rp_below(seed % 4 ? 2 : 3), .waits = !rp_below(12), .graph = !rp_below(15), .copy = !rp_below(4) };
+	for (int n = 150; n--;) {
+		struct turn t = { .stream = rp_below(seed % 4 ? 2 : 3),
+			.waits = !rp_below(12),
+			.graph = !rp_below(15),
+			.copy = !rp_below(4) };
 
 		at += (3 + rp_below(seed % 3 ? 12 : 30)) * US;
 		t.launched = at;
@@ -230,7 +257,8 @@ static void random_streams(void)
 	unsigned found = 0;
 
 	for (unsigned seed = 1; seed <= 60; seed++) {
-		double n[3][3] = { { 0 } }, ns[3][3] = { { 0 } }, sum = 0, busiest = 0, busy = 0, window, room, gain;
+		double n[3][3] = { { 0 } }, ns[3][3] = { { 0 } }, sum = 0, busiest = 0, busy = 0,
+		       window, room, gain;
 		struct gpus g;
 		json_t *j;
 
@@ -253,11 +281,12 @@ static void random_streams(void)
 			ready = t->launched + 10 * US > own ? t->launched + 10 * US : own;
 			ready = ready > turns[0].start ? ready : turns[0].start;
 			wait = best - ready < t->end - t->start ? best - ready : t->end - t->start;
-			if (best < 0 || wait <= 0 || t->start - best > 10 * US || t->waits || t->graph || t->pageable ||
-			    (t->copy && turns[last].copy))
+			if (best < 0 || wait <= 0 || t->start - best > 10 * US || t->waits ||
+				t->graph || t->pageable || (t->copy && turns[last].copy))
 				continue;
 			n[t->stream < of ? t->stream : of][t->stream < of ? of : t->stream]++;
-			ns[t->stream < of ? t->stream : of][t->stream < of ? of : t->stream] += (double)wait;
+			ns[t->stream < of ? t->stream : of][t->stream < of ? of : t->stream] +=
+				(double)wait;
 		}
 		for (int a = 0; a < 3; a++) {
 			busiest = (double)both_of(a, a) > busiest ? (double)both_of(a, a) : busiest;
@@ -273,12 +302,15 @@ static void random_streams(void)
 			busy += in * US;
 			window = in ? (double)(x + US - turns[0].start) : window;
 		}
-		for (int i = 0; i < nturns; i++)	/* one of no length may be the last */
-			window = (double)(turns[i].end - turns[0].start) > window ? (double)(turns[i].end - turns[0].start) : window;
+		for (int i = 0; i < nturns; i++) /* one of no length may be the last */
+			window = (double)(turns[i].end - turns[0].start) > window
+				? (double)(turns[i].end - turns[0].start)
+				: window;
 		room = busy - busiest;
 		gain = sum < room ? sum : room;
 		found += worth(gain, window);
-		CHECK(costs(j, "serialised-streams", worth(gain, window), sum, gain) || !printf("# seed %u\n", seed));
+		CHECK(costs(j, "serialised-streams", worth(gain, window), sum, gain) ||
+			!printf("# seed %u\n", seed));
 		json_decref(j);
 	}
 	CHECK(found > 10 && found < 60);
@@ -328,7 +360,8 @@ static double low_idle(int device, int64_t from, int64_t to)
 	double ns = 0;
 
 	for (int c = 0; c < 30; c++) {
-		int64_t a = from + (to - from) * c / 30, b = from + (to - from) * (c + 1) / 30, busy = 0;
+		int64_t a = from + (to - from) * c / 30, b = from + (to - from) * (c + 1) / 30,
+			busy = 0;
 
 		for (int64_t x = a; x < b; x++)
 			busy += works(device, x);
@@ -370,7 +403,8 @@ static void random_gaps_and_regions(void)
 			low += is_used(d) ? low_idle(d, first_of_all(), last_of_all()) : 0;
 			gaps += is_used(d) ? gaps_of(d, 60) : 0;
 		}
-		CHECK(costs(j, "low-utilisation", low > 0, low, low) || !printf("# seed %u\n", seed));
+		CHECK(costs(j, "low-utilisation", low > 0, low, low) ||
+			!printf("# seed %u\n", seed));
 		CHECK(costs(j, "large-gap", gaps > 0, gaps, gaps) || !printf("# seed %u\n", seed));
 		json_decref(j);
 	}
@@ -401,9 +435,12 @@ static void one_large_gap(void)
 		launched(&g, 1500 * MS, 1600 * MS, 2500 * MS);
 		o.gap_ns = how == 1 ? 700 * MS : how == 2 ? 600 * MS : 0;
 		if (how == 5)
-			gt_gpu_put_overhead(&g.types, &held, &(struct gt_gpu_overhead){ .kind = 1 << 16, .thread = 100 }, &g.err);
+			gt_gpu_put_overhead(&g.types, &held,
+				&(struct gt_gpu_overhead){ .kind = 1 << 16, .thread = 100 },
+				&g.err);
 		else if (how >= 3)
-			gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1000 * MS, how == 3 ? 1050 * MS : 1400 * MS, 3, &g.err);
+			gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1000 * MS,
+				how == 3 ? 1050 * MS : 1400 * MS, 3, &g.err);
 		j = advice_of(gpus_end(&g), &o);
 		if (!how || how == 2 || how == 3) {
 			int64_t ns = how == 3 ? 550 * MS : 700 * MS;
@@ -413,7 +450,8 @@ static void one_large_gap(void)
 			CHECK(because(j, "large-gap", how == 2 ? "than 600.0" : "than 500.0"));
 			CHECK(num(rule(j, "large-gap"), "duration_ns") == (double)ns);
 		} else {
-			CHECK(says(j, "large-gap", how == 1 || how == 5 ? "clean" : "cannot answer"));
+			CHECK(says(
+				j, "large-gap", how == 1 || how == 5 ? "clean" : "cannot answer"));
 		}
 		json_decref(j);
 	}
@@ -426,11 +464,14 @@ static void one_region(void)
 	json_t *j;
 
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
-	for (int i = 0; i < 30; i++)	/* a thirtieth each; the last one ends the window */
-		launched(&g, 980 + i * 900, 1000 + i * 900, 1000 + i * 900 + (i >= 5 && i < 9 ? 300 : 900));
+	for (int i = 0; i < 30; i++) /* a thirtieth each; the last one ends the window */
+		launched(&g, 980 + i * 900, 1000 + i * 900,
+			1000 + i * 900 + (i >= 5 && i < 9 ? 300 : 900));
 	j = advice(&g);
-	CHECK(costs(j, "low-utilisation", true, 4 * 600, 4 * 600) && because(j, "low-utilisation", "33.3 %"));
-	CHECK(because(j, "low-utilisation", "1 region ") && num(rule(j, "low-utilisation"), "duration_ns") == 3600);
+	CHECK(costs(j, "low-utilisation", true, 4 * 600, 4 * 600) &&
+		because(j, "low-utilisation", "33.3 %"));
+	CHECK(because(j, "low-utilisation", "1 region ") &&
+		num(rule(j, "low-utilisation"), "duration_ns") == 3600);
 	json_decref(j);
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	launched(&g, 980, 1000, 10000);
@@ -441,16 +482,25 @@ static void one_region(void)
 
 /* ---- clocks ---- */
 
-struct nvml { uint32_t track, reasons, mhz; };
+struct nvml {
+	uint32_t track, reasons, mhz;
+};
 
 static struct nvml nvml(struct gpus *g, int number)
 {
-	struct gt_field hex = { gt_writer_string(g->w, "value"), GT_F_HEX, GT_R_VALUE }, u = { hex.name, GT_F_U64, GT_R_VALUE };
+	struct gt_field hex = { gt_writer_string(g->w, "value"), GT_F_HEX, GT_R_VALUE },
+			u = { hex.name, GT_F_U64, GT_R_VALUE };
 
 	return (struct nvml){
 		gpus_track(g, GT_NONE, "H200", GT_TRACK_DEVICE, number),
-		gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, "throttle_reasons"), .fields = &hex, .nfields = 1 }),
-		gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, "sm_clock_mhz"), .fields = &u, .nfields = 1 }),
+		gt_writer_type(g->w,
+			&(struct gt_type){ .name = gt_writer_string(g->w, "throttle_reasons"),
+				.fields = &hex,
+				.nfields = 1 }),
+		gt_writer_type(g->w,
+			&(struct gt_type){ .name = gt_writer_string(g->w, "sm_clock_mhz"),
+				.fields = &u,
+				.nfields = 1 }),
 	};
 }
 
@@ -463,11 +513,19 @@ static void sample(struct gpus *g, const struct nvml *n, uint32_t type, int64_t 
 
 static void clocks_that_are_held_down(void)
 {
-	/* Free, then held; never held; no samples; no clock; held always; of several GPUs, which one is not known, and is; few samples. */
-	static const struct { const char *state, *why; } want[] = {
-		{ "found", "power cap, heat, by hardware" }, { "clean", "" }, { "cannot answer", "-e nvml" },
-		{ "cannot answer", "was not recorded" }, { "cannot answer", "in all samples" }, { "cannot answer", "CUDA_VISIBLE_DEVICES" },
-		{ "found", "at 1500 MHz on average, of 2000 MHz" }, { "cannot answer", "less than half" },
+	/* Free, then held; never held; no samples; no clock; held always; of several GPUs, which
+	 * one is not known, and is; few samples. */
+	static const struct {
+		const char *state, *why;
+	} want[] = {
+		{ "found", "power cap, heat, by hardware" },
+		{ "clean", "" },
+		{ "cannot answer", "-e nvml" },
+		{ "cannot answer", "was not recorded" },
+		{ "cannot answer", "in all samples" },
+		{ "cannot answer", "CUDA_VISIBLE_DEVICES" },
+		{ "found", "at 1500 MHz on average, of 2000 MHz" },
+		{ "cannot answer", "less than half" },
 	};
 
 	for (int how = 0; how < 8; how++) {
@@ -475,8 +533,12 @@ static void clocks_that_are_held_down(void)
 		struct nvml n[2];
 		json_t *j;
 
-		gpus_begin(&g, how == 5 ? "{\"events\":\"api,gpu\",\"environment\":{\"CUDA_VISIBLE_DEVICES\":\"GPU-abc\"}}" :
-			   how == 6 ? "{\"events\":\"api,gpu\",\"environment\":{\"CUDA_VISIBLE_DEVICES\":\"1,0\"}}" : "{\"events\":\"api,gpu\"}");
+		gpus_begin(&g,
+			how == 5
+				? "{\"events\":\"api,gpu\",\"environment\":{\"CUDA_VISIBLE_DEVICES\":\"GPU-abc\"}}"
+				: how == 6
+				? "{\"events\":\"api,gpu\",\"environment\":{\"CUDA_VISIBLE_DEVICES\":\"1,0\"}}"
+				: "{\"events\":\"api,gpu\"}");
 		launched(&g, 980, 1000, 11000);
 		for (int i = 0; i < 2; i++)
 			n[i] = nvml(&g, i);
@@ -485,7 +547,8 @@ static void clocks_that_are_held_down(void)
 		if (how != 2 && how != 3)
 			sample(&g, &n[1], n[1].mhz, how == 7 ? 9000 : 500, how == 4 ? 1500 : 2000);
 		if (how != 2)
-			sample(&g, &n[1], n[1].reasons, how == 7 ? 9000 : 500, how == 4 ? 0x44 : 0x1);
+			sample(&g, &n[1], n[1].reasons, how == 7 ? 9000 : 500,
+				how == 4 ? 0x44 : 0x1);
 		for (int i = 0; i < 2 && (how == 5 || how == 6); i++)
 			sample(&g, &n[0], n[0].reasons, 400 + i, 0x2);
 		if (how != 2 && how != 1 && how != 7) {
@@ -494,10 +557,12 @@ static void clocks_that_are_held_down(void)
 				sample(&g, &n[1], n[1].mhz, 3000, 1500);
 		}
 		j = advice(&g);
-		CHECK(says(j, "throttled-clocks", want[how].state) && because(j, "throttled-clocks", want[how].why));
+		CHECK(says(j, "throttled-clocks", want[how].state) &&
+			because(j, "throttled-clocks", want[how].why));
 		if (!strcmp(want[how].state, "found"))
-			CHECK(costs(j, "throttled-clocks", true, 8000, 2000) && num(rule(j, "throttled-clocks"), "at_ns") > 0 &&
-			      num(rule(j, "throttled-clocks"), "duration_ns") == 8000);
+			CHECK(costs(j, "throttled-clocks", true, 8000, 2000) &&
+				num(rule(j, "throttled-clocks"), "at_ns") > 0 &&
+				num(rule(j, "throttled-clocks"), "duration_ns") == 8000);
 		json_decref(j);
 	}
 }
@@ -546,7 +611,8 @@ static void random_clocks(void)
 		gain = held - weighed / best;
 		found += worth((double)gain, (double)(end - from));
 		j = advice(&g);
-		CHECK(costs(j, "throttled-clocks", worth((double)gain, (double)(end - from)), (double)held, (double)gain));
+		CHECK(costs(j, "throttled-clocks", worth((double)gain, (double)(end - from)),
+			(double)held, (double)gain));
 		json_decref(j);
 	}
 	CHECK(found > 5 && found < 60);
@@ -555,11 +621,17 @@ static void random_clocks(void)
 /* ---- memory ---- */
 
 /* The GPU works from 10000 to 90000; an allocation of each size may be given back later. */
-struct block { int64_t at, gone; int size; };
+struct block {
+	int64_t at, gone;
+	int size;
+};
 static struct block blocks[1200];
 static int nblocks;
 
-static void put_row(struct trace *t, int type, int64_t start, int64_t stop, uint64_t a, uint64_t b) { call(t, 0, type, start, stop, 0, 0, a, b); }
+static void put_row(struct trace *t, int type, int64_t start, int64_t stop, uint64_t a, uint64_t b)
+{
+	call(t, 0, type, start, stop, 0, 0, a, b);
+}
 
 static struct gt_reader *put_blocks(bool args, bool gpu, bool lost)
 {
@@ -570,18 +642,27 @@ static struct gt_reader *put_blocks(bool args, bool gpu, bool lost)
 
 	begin(&t, args);
 	types.w = t.w;
-	device = gt_writer_track(t.w, &(struct gt_track){ .parent = t.process, .name = GT_NONE, .source = str(&t, "cupti"),
-							   .kind = GT_TRACK_DEVICE });
-	stream = gt_writer_track(t.w, &(struct gt_track){ .parent = device, .name = GT_NONE, .source = str(&t, "cupti"),
-							   .kind = GT_TRACK_STREAM });
+	device = gt_writer_track(t.w,
+		&(struct gt_track){ .parent = t.process,
+			.name = GT_NONE,
+			.source = str(&t, "cupti"),
+			.kind = GT_TRACK_DEVICE });
+	stream = gt_writer_track(t.w,
+		&(struct gt_track){ .parent = device,
+			.name = GT_NONE,
+			.source = str(&t, "cupti"),
+			.kind = GT_TRACK_STREAM });
 	for (int i = 0; i < nblocks; i++) {
-		put_row(&t, ALLOC, blocks[i].at - 1, blocks[i].at, 1000u << blocks[i].size, 0x100000u + 256u * (unsigned)i);
+		put_row(&t, ALLOC, blocks[i].at - 1, blocks[i].at, 1000u << blocks[i].size,
+			0x100000u + 256u * (unsigned)i);
 		if (blocks[i].gone)
-			put_row(&t, FREE, blocks[i].gone, blocks[i].gone + 1, 0x100000u + 256u * (unsigned)i, 0);
+			put_row(&t, FREE, blocks[i].gone, blocks[i].gone + 1,
+				0x100000u + 256u * (unsigned)i, 0);
 	}
 	w = gpus_work(stream, 10000, 90000);
 	if (gpu)
-		gt_gpu_put_kernel(&types, &w, &(struct gt_gpu_kernel){ .name = str(&t, "_Z3addPf") }, &t.err);
+		gt_gpu_put_kernel(
+			&types, &w, &(struct gt_gpu_kernel){ .name = str(&t, "_Z3addPf") }, &t.err);
 	if (lost)
 		gt_writer_lost(t.w, GT_SCOPE_TRACK, t.thread[1], 50000, 50100, 1, &t.err);
 	gt_gpu_types_release(&types);
@@ -593,7 +674,8 @@ static uint64_t live_at(int size, int64_t x)
 	uint64_t n = 0;
 
 	for (int i = 0; i < nblocks; i++)
-		n += blocks[i].size == size && blocks[i].at <= x && (!blocks[i].gone || blocks[i].gone > x);
+		n += blocks[i].size == size && blocks[i].at <= x &&
+			(!blocks[i].gone || blocks[i].gone > x);
 	return n;
 }
 
@@ -622,8 +704,10 @@ static void random_memory(void)
 
 			for (int k = 8; k >= 0; k--) {
 				least[k] = k < 8 ? least[k + 1] : UINT64_MAX;
-				for (int64_t x = 10000 + k * 10000; x < (k < 8 ? 20000 + k * 10000 : 100000); x++)
-					least[k] = live_at(s, x) < least[k] ? live_at(s, x) : least[k];
+				for (int64_t x = 10000 + k * 10000;
+					x < (k < 8 ? 20000 + k * 10000 : 100000); x++)
+					least[k] =
+						live_at(s, x) < least[k] ? live_at(s, x) : least[k];
 			}
 			for (int k = 0; k < 8; k++)
 				grew += least[k + 1] > least[k];
@@ -632,10 +716,12 @@ static void random_memory(void)
 			all += least[8] - least[0];
 			bytes += (least[8] - least[0]) * (1000u << s);
 			if ((least[8] - least[0]) * (1000u << s) > most_bytes)
-				most_bytes = (least[8] - least[0]) * (1000u << s), most = least[8] - least[0];
+				most_bytes = (least[8] - least[0]) * (1000u << s),
+				most = least[8] - least[0];
 		}
 		j = advice_of(put_blocks(true, true, false), &plain);
-		snprintf(want, sizeof(want), "never freed: %llu of %llu blocks by", (unsigned long long)most, (unsigned long long)all);
+		snprintf(want, sizeof(want), "never freed: %llu of %llu blocks by",
+			(unsigned long long)most, (unsigned long long)all);
 		CHECK(costs(j, "leak", bytes > 0, 0, 0) && (!bytes || because(j, "leak", want)));
 		snprintf(want, sizeof(want), "%.3f MiB more", (double)bytes / (1 << 20));
 		CHECK(!bytes || because(j, "leak", want));
@@ -647,21 +733,26 @@ static void random_memory(void)
 
 static void a_leak(void)
 {
-	/* grows; alive at the end, but all from the start; given back at last; likewise with no GPU recorded; no arguments; an event was
-	 * lost, which may have been a free */
-	static const char *const states[] = { "found", "clean", "clean", "found", "cannot answer", "cannot answer" };
+	/* grows; alive at the end, but all from the start; given back at last; likewise with no GPU
+	 * recorded; no arguments; an event was lost, which may have been a free */
+	static const char *const states[] = { "found", "clean", "clean", "found", "cannot answer",
+		"cannot answer" };
 
 	for (int how = 0; how < 6; how++) {
 		json_t *j;
 
 		nblocks = 40;
 		for (int i = 0; i < 40; i++)
-			blocks[i] = (struct block){ how == 1 ? 2000 + i * 100 : 9000 + i * 2000, how == 2 ? 95000 + i : 0, 2 };
+			blocks[i] = (struct block){ how == 1 ? 2000 + i * 100 : 9000 + i * 2000,
+				how == 2 ? 95000 + i : 0, 2 };
 		j = advice_of(put_blocks(how != 4, how != 3, how == 5), &plain);
 		CHECK(says(j, "leak", states[how]) || !printf("# how %d\n", how));
 		if (!how)
-			CHECK(because(j, "leak", "39 of 39 blocks by cuMemAlloc_v2 of 4000 bytes") && because(j, "leak", "8 of 8 parts") &&
-			      num(rule(j, "leak"), "tid") == 100 && num(rule(j, "leak"), "duration_ns") == 1);
+			CHECK(because(j, "leak",
+				      "39 of 39 blocks by cuMemAlloc_v2 of 4000 bytes") &&
+				because(j, "leak", "8 of 8 parts") &&
+				num(rule(j, "leak"), "tid") == 100 &&
+				num(rule(j, "leak"), "duration_ns") == 1);
 		json_decref(j);
 	}
 }
@@ -678,9 +769,12 @@ static void among_others(void)
 	nblocks = 0;
 	j = advice_of(put_turns(&(struct gpus){ 0 }), &o);
 	CHECK(says(j, "serialised-streams", "found") && says(j, "large-gap", "clean"));
-	CHECK(says(j, "leak", "cannot answer") && says(j, "low-utilisation", "cannot answer") && because(j, "leak", "gtanalyze advice"));
+	CHECK(says(j, "leak", "cannot answer") && says(j, "low-utilisation", "cannot answer") &&
+		because(j, "leak", "gtanalyze advice"));
 	json_decref(j);
 }
 
-T_MAIN(T(streams_that_take_turns), T(streams_with_a_reason), T(streams_of_which_one_cannot_tell), T(random_streams), T(random_gaps_and_regions),
-       T(one_large_gap), T(one_region), T(clocks_that_are_held_down), T(random_clocks), T(random_memory), T(a_leak), T(among_others))
+T_MAIN(T(streams_that_take_turns), T(streams_with_a_reason), T(streams_of_which_one_cannot_tell),
+	T(random_streams), T(random_gaps_and_regions), T(one_large_gap), T(one_region),
+	T(clocks_that_are_held_down), T(random_clocks), T(random_memory), T(a_leak),
+	T(among_others))

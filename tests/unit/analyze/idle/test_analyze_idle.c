@@ -17,32 +17,40 @@ static double part(const json_t *j, const char *key)
 struct naive {
 	int64_t from, to, min, cut_from, cut_to;
 	bool cut;
-	double parts[GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT], exposed[8], idle[2], calls[RP_WHATS];	/* calls: by call, those in one */
+	/* calls: by call, those in one */
+	double parts[GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT], exposed[8], idle[2], calls[RP_WHATS];
 	int devices;
-	int room;			/* of a stream's queue; 0: more than the program needs */
+	int room; /* of a stream's queue; 0: more than the program needs */
 };
 static struct rp p;
 
 static int kind_of(const struct rp_op *o)
 {
-	return o->what != RP_LAUNCH ? GT_WORK_COPY : o->kernel == 3 ? GT_WORK_COMMUNICATION : GT_WORK_COMPUTE;
+	return o->what != RP_LAUNCH ? GT_WORK_COPY
+		: o->kernel == 3    ? GT_WORK_COMMUNICATION
+				    : GT_WORK_COMPUTE;
 }
 
 /* Does the filter leave it? An operation of no length counts where it begins. */
 static bool seen(const struct naive *n, const struct rp_op *o)
 {
-	return !n->cut || (o->start < n->cut_to && (o->end > n->cut_from || o->start >= n->cut_from));
+	return !n->cut ||
+		(o->start < n->cut_to && (o->end > n->cut_from || o->start >= n->cut_from));
 }
 
 /* Kernels by number; copies and sets by the part that distinguishes their names. */
 static int name_of(const struct rp_op *o)
 {
-	return o->what == RP_LAUNCH ? o->kernel : o->what == RP_SET ? 5 : 100 + (int)o->direction * 100 + (int)o->src * 10 + (int)o->dst;
+	return o->what == RP_LAUNCH ? o->kernel
+		: o->what == RP_SET
+		? 5
+		: 100 + (int)o->direction * 100 + (int)o->src * 10 + (int)o->dst;
 }
 
 static bool is_pageable(const struct rp_op *o)
 {
-	return o->what == RP_COPY && (o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
+	return o->what == RP_COPY &&
+		(o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
 }
 
 /* The operation that ends the gap at x; NULL: none. */
@@ -76,7 +84,8 @@ static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_
 	for (int i = 0; n->room && c->op >= 0 && i < p.nops; i++) {
 		const struct rp_op *o = &p.ops[i], *own = &p.ops[c->op];
 
-		if (o->device == own->device && o->stream == own->stream && (o->start < own->start || (o->start == own->start && i < c->op)))
+		if (o->device == own->device && o->stream == own->stream &&
+			(o->start < own->start || (o->start == own->start && i < c->op)))
 			before += o->start > x;
 	}
 	return n->room && before >= n->room;
@@ -90,12 +99,15 @@ static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct r
 
 			if (c->thread != thread || c->depth != depth || c->start > x || c->end <= x)
 				continue;
-			if (c->op >= 0 && is_pageable(&p.ops[c->op]) && p.ops[c->op].start <= next->start)
+			if (c->op >= 0 && is_pageable(&p.ops[c->op]) &&
+				p.ops[c->op].start <= next->start)
 				return GT_IDLE_PAGEABLE;
 			switch (c->what) {
 			case RP_IOCTL: return GT_IDLE_IOCTL;
-			case RP_SYNC: case RP_SYNC_ALL: return GT_IDLE_SYNC;
-			case RP_ALLOC: case RP_FREE: return GT_IDLE_MEMORY;
+			case RP_SYNC:
+			case RP_SYNC_ALL: return GT_IDLE_SYNC;
+			case RP_ALLOC:
+			case RP_FREE: return GT_IDLE_MEMORY;
 			case RP_MODULE: return GT_IDLE_MODULE;
 			default:
 				if (finds_no_room(n, c, x))
@@ -112,7 +124,8 @@ static int64_t first_start(const struct naive *n, int device)
 	int64_t first = INT64_MAX;
 
 	for (int i = 0; i < p.nops; i++)
-		if ((device < 0 || p.ops[i].device == device) && p.ops[i].start < first && seen(n, &p.ops[i]))
+		if ((device < 0 || p.ops[i].device == device) && p.ops[i].start < first &&
+			seen(n, &p.ops[i]))
 			first = p.ops[i].start;
 	return first;
 }
@@ -167,13 +180,15 @@ static bool agree(const json_t *j, const struct naive *n)
 {
 	double all = (double)(n->to - n->from) * n->devices, sum = 0;
 	static const char *const works[] = { "compute", "communication", "copies" };
-	bool ok = num(row(j, "budget", 0), "total_ns") == all && rows(j, "budget_gpus") == (size_t)n->devices;
+	bool ok = num(row(j, "budget", 0), "total_ns") == all &&
+		rows(j, "budget_gpus") == (size_t)n->devices;
 
 	for (unsigned i = 0; i < GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT; i++) {
 		const char *key = i < GT_WORK_KINDS ? works[i] : gt_idle_key(i - GT_WORK_KINDS);
 
 		if (part(j, key) != n->parts[i]) {
-			printf("# seed %u: %s is %.0f, not %.0f\n", p.seed, key, part(j, key), n->parts[i]);
+			printf("# seed %u: %s is %.0f, not %.0f\n", p.seed, key, part(j, key),
+				n->parts[i]);
 			ok = false;
 		}
 		sum += n->parts[i];
@@ -258,7 +273,9 @@ static void half_a_range(void)
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		struct gt_reader *r = rp_make(&p, seed);
 		int64_t at = begin_of_all() + 1000 + rp_below(4000);
-		struct naive n = { .cut = true, .cut_from = seed % 2 ? at : INT64_MIN, .cut_to = seed % 2 ? INT64_MAX : at };
+		struct naive n = { .cut = true,
+			.cut_from = seed % 2 ? at : INT64_MIN,
+			.cut_to = seed % 2 ? INT64_MAX : at };
 		struct gt_analysis_options o = plain;
 		json_t *j;
 
@@ -291,7 +308,10 @@ static void the_whole_recording(void)
 	}
 }
 
-struct scan { struct gt_idle *s; struct gt_err *err; };
+struct scan {
+	struct gt_idle *s;
+	struct gt_err *err;
+};
 
 static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 {
@@ -306,11 +326,15 @@ static bool is_plain(void)
 {
 	for (int i = 0; i < p.ncalls; i++)
 		for (int k = 0; k < i; k++)
-			if (p.calls[i].start == p.calls[k].start && p.calls[i].thread == p.calls[k].thread && !p.calls[i].depth && !p.calls[k].depth)
+			if (p.calls[i].start == p.calls[k].start &&
+				p.calls[i].thread == p.calls[k].thread && !p.calls[i].depth &&
+				!p.calls[k].depth)
 				return false;
 	for (int i = 0; i < p.nops; i++)
 		for (int k = 0; k < i; k++)
-			if (p.ops[i].start == p.ops[k].start && p.ops[i].device == p.ops[k].device && p.ops[i].stream == p.ops[k].stream)
+			if (p.ops[i].start == p.ops[k].start &&
+				p.ops[i].device == p.ops[k].device &&
+				p.ops[i].stream == p.ops[k].stream)
 				return false;
 	return true;
 }
@@ -332,8 +356,10 @@ static void full_queues(void)
 		struct gt_idle s = { .full.room = (uint32_t)n.room };
 		bool ok;
 
-		ok = !gt_idle_init(&s, r, &plain, &err) && !gt_scan(r, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ &s, &err }, &err) &&
-		     !gt_idle_finish(&s, &err);
+		ok = !gt_idle_init(&s, r, &plain, &err) &&
+			!gt_scan(r, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ &s, &err },
+				&err) &&
+			!gt_idle_finish(&s, &err);
 		n.from = first_start(&n, -1);
 		for (int i = 0; i < p.nops; i++)
 			n.to = p.ops[i].end > n.to ? p.ops[i].end : n.to;
@@ -346,7 +372,8 @@ static void full_queues(void)
 				have += (double)s.devices[d].cause[c];
 			ok &= have == n.parts[GT_WORK_KINDS + c];
 			if (have != n.parts[GT_WORK_KINDS + c])
-				printf("# seed %u: %s is %.0f, not %.0f\n", seed, gt_idle_key(c), have, n.parts[GT_WORK_KINDS + c]);
+				printf("# seed %u: %s is %.0f, not %.0f\n", seed, gt_idle_key(c),
+					have, n.parts[GT_WORK_KINDS + c]);
 			all += c == GT_IDLE_FULL ? have : 0;
 		}
 		CHECK(ok);
@@ -358,7 +385,8 @@ static void full_queues(void)
 
 /* ---- known ---- */
 
-static void launched(struct gpus *g, int device, int stream, int64_t call, int64_t ns, int64_t start, int64_t end)
+static void launched(struct gpus *g, int device, int stream, int64_t call, int64_t ns,
+	int64_t start, int64_t end)
 {
 	struct gt_gpu_work w = gpus_work(g->stream[device][stream], start, end);
 
@@ -382,26 +410,41 @@ static void a_gap_in_slices(void)
 
 	two_kernels(&g);
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
-	CHECK(num(row(j, "budget", 0), "total_ns") == 1100 && part(j, "compute") == 200 && part(j, "idle") == 900);
+	CHECK(num(row(j, "budget", 0), "total_ns") == 1100 && part(j, "compute") == 200 &&
+		part(j, "idle") == 900);
 	CHECK(part(j, "outside") == 400 && part(j, "call") == 100 && part(j, "queued") == 400);
 	CHECK(num(row_named(j, "budget", "key", "compute"), "share_percent") == 18.18);
 	r = row_named(j, "gaps", "key", "call");
-	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "total_ns") == 100 && num(r, "gaps") == 1 && num(r, "max_ns") == 100);
+	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "total_ns") == 100 && num(r, "gaps") == 1 &&
+		num(r, "max_ns") == 100);
 	CHECK(num(r, "share_percent") == 11.11);
 	r = row(j, "longest_gaps", 0);
-	CHECK(rows(j, "longest_gaps") == 1 && num(r, "duration_ns") == 900 && is(r, "cause", "outside CUDA"));
-	CHECK(num(r, "cause_percent") == 44.44 && num(r, "tid") == 100 && is(r, "after", "add") && is(r, "before", "add"));
+	CHECK(rows(j, "longest_gaps") == 1 && num(r, "duration_ns") == 900 &&
+		is(r, "cause", "outside CUDA"));
+	CHECK(num(r, "cause_percent") == 44.44 && num(r, "tid") == 100 && is(r, "after", "add") &&
+		is(r, "before", "add"));
 	json_decref(j);
 }
 
-/* With calls before and behind the GPU's work: whatever part of the options is given, all reports look at the same time. */
+/* With calls before and behind the GPU's work: whatever part of the options is given, all reports
+ * look at the same time. */
 static void all_reports_have_one_window(void)
 {
-	static const struct { int64_t from, to; bool whole; double window; } all[] = {
-		{ INT64_MIN, INT64_MAX, false, 1100 }, { 1050, INT64_MAX, false, 1050 }, { INT64_MIN, 2050, false, 1050 },
-		{ 1050, 2050, false, 1000 }, { 500, 3000, false, 2500 }, { 500, INT64_MAX, false, 1600 }, { INT64_MIN, INT64_MAX, true, 4000 },
+	static const struct {
+		int64_t from, to;
+		bool whole;
+		double window;
+	} all[] = {
+		{ INT64_MIN, INT64_MAX, false, 1100 },
+		{ 1050, INT64_MAX, false, 1050 },
+		{ INT64_MIN, 2050, false, 1050 },
+		{ 1050, 2050, false, 1000 },
+		{ 500, 3000, false, 2500 },
+		{ 500, INT64_MAX, false, 1600 },
+		{ INT64_MIN, INT64_MAX, true, 4000 },
 	};
-	static const char *const names[] = { "budget", "gpu", "streams", "launches", "queues", "critical", NULL };
+	static const char *const names[] = { "budget", "gpu", "streams", "launches", "queues",
+		"critical", NULL };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct gt_analysis_options o = plain;
@@ -411,20 +454,29 @@ static void all_reports_have_one_window(void)
 
 		two_kernels(&g);
 		for (int k = 0; k < 2; k++) {
-			struct gt_row row = { .start = k ? 4100 : 200, .end = k ? 4200 : 300, .type = g.launch };
+			struct gt_row row = {
+				.start = k ? 4100 : 200, .end = k ? 4200 : 300, .type = g.launch
+			};
 
 			gt_writer_row(g.w, GT_CALL, g.thread[0], &row, NULL, &g.err);
 		}
-		o.filter = (struct gt_filter){ .ranged = all[i].from != INT64_MIN || all[i].to != INT64_MAX, .from = all[i].from, .to = all[i].to };
+		o.filter = (struct gt_filter){ .ranged = all[i].from != INT64_MIN ||
+				all[i].to != INT64_MAX,
+			.from = all[i].from,
+			.to = all[i].to };
 		o.whole = all[i].whole;
 		j = report(gpus_end(&g), names, &o);
 		busy = num(row(j, "gpu", 0), "busy_ns");
 		percent = (double)(int64_t)(busy * 10000 / all[i].window + 0.5) / 100;
-		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window && num(row(j, "unqueued", 0), "window_ns") == all[i].window);
-		CHECK(num(row(j, "queues", 0), "window_ns") == all[i].window && num(row(j, "gpu", 0), "busy_percent") == percent);
+		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window &&
+			num(row(j, "unqueued", 0), "window_ns") == all[i].window);
+		CHECK(num(row(j, "queues", 0), "window_ns") == all[i].window &&
+			num(row(j, "gpu", 0), "busy_percent") == percent);
 		CHECK(num(row(j, "streams", 0), "busy_percent") == percent);
-		chain = num(row(j, "critical", 0), "window_ns");	/* its own operations in the window */
-		CHECK(all[i].whole ? chain == all[i].window : chain == (all[i].window < 1100 ? all[i].window : 1100));
+		/* its own operations in the window */
+		chain = num(row(j, "critical", 0), "window_ns");
+		CHECK(all[i].whole ? chain == all[i].window
+				   : chain == (all[i].window < 1100 ? all[i].window : 1100));
 		json_decref(j);
 	}
 }
@@ -443,7 +495,7 @@ static void short_gaps_are_one_line(void)
 	json_decref(j);
 	two_kernels(&g);
 	launched(&g, 0, 0, 1510, 10, 2150, 2200);
-	o.min_ns = 50;			/* a gap of this length is not short */
+	o.min_ns = 50; /* a gap of this length is not short */
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
 	CHECK(part(j, "short") == 0 && part(j, "queued") == 450 && rows(j, "longest_gaps") == 2);
 	json_decref(j);
@@ -461,7 +513,8 @@ static void lost_records_are_no_idle_time(void)
 	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[1][0], 1800, 1900, 3, &g.err);
 	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.thread[0], 1200, 1520, 3, &g.err);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
-	CHECK(part(j, "lost") == 450 && part(j, "outside") == 100 && part(j, "call") == 50 && part(j, "queued") == 300);
+	CHECK(part(j, "lost") == 450 && part(j, "outside") == 100 && part(j, "call") == 50 &&
+		part(j, "queued") == 300);
 	CHECK_EQ(part(j, "idle"), 900);
 	json_decref(j);
 	two_kernels(&g);
@@ -471,7 +524,8 @@ static void lost_records_are_no_idle_time(void)
 	json_decref(j);
 }
 
-/* Losses of both GPUs, of one, of a stream and of the process, in no order and one over the other, against cells of 1 ns. */
+/* Losses of both GPUs, of one, of a stream and of the process, in no order and one over the other,
+ * against cells of 1 ns. */
 static void losses_equal_brute_force(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
@@ -490,20 +544,26 @@ static void losses_equal_brute_force(void)
 			launched(&g, gpu, rand() % 2, at - 30, 10, at, at + ns);
 			memset(&busy[gpu][at], 1, (size_t)ns);
 		}
-		for (int k = 0; k < 2; k++) {		/* the same window for both */
+		for (int k = 0; k < 2; k++) { /* the same window for both */
 			launched(&g, k, 0, 960, 10, 999, 1000);
 			launched(&g, k, 0, 3400, 10, 3499, 3500);
 			busy[k][999] = busy[k][3499] = 1;
 		}
 		for (int i = 0, n = rand() % 60; i < n; i++) {
-			int what = rand() % 4, gpu = rand() % 2, from = rand() % 3500, ns = rand() % (i % 9 ? 40 : 700);
+			int what = rand() % 4, gpu = rand() % 2, from = rand() % 3500,
+			    ns = rand() % (i % 9 ? 40 : 700);
 
-			gt_writer_lost(g.w, what ? what == 1 ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK : GT_SCOPE_ALL,
-				       what == 0 ? GT_NONE : what == 1 ? g.process : what == 2 ? g.device[gpu] : g.stream[gpu][1], from, from + ns,
-				       3, &g.err);
+			gt_writer_lost(g.w,
+				what ? what == 1 ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK : GT_SCOPE_ALL,
+				what == 0           ? GT_NONE
+					: what == 1 ? g.process
+					: what == 2 ? g.device[gpu]
+						    : g.stream[gpu][1],
+				from, from + ns, 3, &g.err);
 			memset(&lost[gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
 			if (what < 2)
-				memset(&lost[!gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
+				memset(&lost[!gpu][from], 1,
+					(size_t)(from + ns < 4000 ? ns : 4000 - from));
 		}
 		for (int k = 0; k < 2; k++)
 			for (int at = 999; at < 3500; at++) {
@@ -516,16 +576,23 @@ static void losses_equal_brute_force(void)
 	}
 }
 
-static void span(struct gpus *g, uint32_t track, const char *name, unsigned layer, int64_t from, int64_t to, uint64_t first)
+static void span(struct gpus *g, uint32_t track, const char *name, unsigned layer, int64_t from,
+	int64_t to, uint64_t first)
 {
 	struct gt_field f = { gt_writer_string(g->w, "thread"), GT_F_U64, GT_R_NONE };
-	struct gt_type type = { .name = gt_writer_string(g->w, name), .layer = (uint8_t)layer, .nfields = 1, .fields = &f };
-	struct gt_row row = { .start = from, .end = to, .type = gt_writer_type(g->w, &type), .nargs = 1 };
+	struct gt_type type = { .name = gt_writer_string(g->w, name),
+		.layer = (uint8_t)layer,
+		.nfields = 1,
+		.fields = &f };
+	struct gt_row row = {
+		.start = from, .end = to, .type = gt_writer_type(g->w, &type), .nargs = 1
+	};
 
 	gt_writer_row(g->w, GT_SPAN, track, &row, &first, &g->err);
 }
 
-/* The profiler holds up thread 100, and another one; the runtime's call is around the driver's; the thread is off its processor. */
+/* The profiler holds up thread 100, and another one; the runtime's call is around the driver's; the
+ * thread is off its processor. */
 static void levels_of_a_thread(void)
 {
 	struct gpus g;
@@ -537,7 +604,8 @@ static void levels_of_a_thread(void)
 	span(&g, g.thread[0], "cudaLaunchKernel", GT_LAYER_RUNTIME, 1450, 1610, 0);
 	span(&g, g.thread[0], "sleeps", GT_LAYER_SCHED, 1300, 1400, 0);
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
-	CHECK(part(j, "overhead") == 10 && part(j, "off_cpu") == 100 && part(j, "outside") == 250 && part(j, "call") == 140);
+	CHECK(part(j, "overhead") == 10 && part(j, "off_cpu") == 100 && part(j, "outside") == 250 &&
+		part(j, "call") == 140);
 	CHECK_EQ(num(row_named(j, "gaps", "what", "cudaLaunchKernel"), "total_ns"), 50);
 	CHECK_EQ(num(row_named(j, "gaps", "what", "cuLaunchKernel"), "total_ns"), 90);
 	json_decref(j);
@@ -555,9 +623,10 @@ static void a_stream_that_waits(void)
 		w = gpus_work(g.stream[0][0], early ? 800 : 1300, early ? 810 : 1310);
 		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
 		w = gpus_work(g.stream[0][0], 1320, 1330);
-		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM, 0);	/* the host's */
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM, 0); /* the host's */
 		j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
-		CHECK(part(j, early ? "queued" : "waiting") == 400 && part(j, early ? "waiting" : "queued") == 0);
+		CHECK(part(j, early ? "queued" : "waiting") == 400 &&
+			part(j, early ? "waiting" : "queued") == 0);
 		json_decref(j);
 	}
 }
@@ -595,18 +664,23 @@ static void a_full_queue_holds_up_another_gpu(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	launched(&g, 1, 0, 5 * US, US, 8 * US, 10 * US);
 	for (int i = 0; i < N; i++) {
-		int64_t room = i < 1022 ? 0 : BEGIN + (i - 1022) * EACH, end = room > at ? room : at + US;
+		int64_t room = i < 1022 ? 0 : BEGIN + (i - 1022) * EACH,
+			end = room > at ? room : at + US;
 
 		held += room > at ? room - at : 0;
-		launched(&g, 0, 0, at, end - at, BEGIN + i * EACH, BEGIN + i * EACH + EACH - 2 * US);
+		launched(
+			&g, 0, 0, at, end - at, BEGIN + i * EACH, BEGIN + i * EACH + EACH - 2 * US);
 		at = end + US;
 	}
 	launched(&g, 1, 0, at, US, at + 5 * US, at + 10 * US);
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
-	CHECK(held > 900 * US && part(j, "full_queue") == (double)held && part(j, "call") == 1022 * US + US);
+	CHECK(held > 900 * US && part(j, "full_queue") == (double)held &&
+		part(j, "call") == 1022 * US + US);
 	r = row_named(j, "gaps", "key", "full_queue");
-	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "gaps") == 1 && is(row(j, "longest_gaps", 0), "after", "add"));
-	CHECK(is(row_named(j, "longest_gaps", "key", "full_queue"), "cause", "launching into a full queue"));
+	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "gaps") == 1 &&
+		is(row(j, "longest_gaps", 0), "after", "add"));
+	CHECK(is(row_named(j, "longest_gaps", "key", "full_queue"), "cause",
+		"launching into a full queue"));
 	json_decref(j);
 }
 
@@ -620,14 +694,18 @@ static void a_device_that_comes_and_goes(void)
 	two_kernels(&g);
 	launched(&g, 1, 0, 1110, 10, 1200, 1300);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
-	CHECK(part(j, "start") == 200 && part(j, "end") == 800 && num(row(j, "budget", 0), "total_ns") == 2200);
+	CHECK(part(j, "start") == 200 && part(j, "end") == 800 &&
+		num(row(j, "budget", 0), "total_ns") == 2200);
 	r = row(j, "budget_gpus", 1);
-	CHECK(num(r, "device") == 1 && num(r, "window_ns") == 1100 && num(r, "compute_percent") == 9.09 && num(r, "idle_ns") == 1000);
-	CHECK(is(r, "cause", "no more work in the window") && noted(j, "budget", "of each GPU as processes see them"));
+	CHECK(num(r, "device") == 1 && num(r, "window_ns") == 1100 &&
+		num(r, "compute_percent") == 9.09 && num(r, "idle_ns") == 1000);
+	CHECK(is(r, "cause", "no more work in the window") &&
+		noted(j, "budget", "of each GPU as processes see them"));
 	json_decref(j);
 }
 
-/* Kernels from 1000 to `to` and from 2000 - (to - 1000) to 2000; to 2000: one that takes all of the time. */
+/* Kernels from 1000 to `to` and from 2000 - (to - 1000) to 2000; to 2000: one that takes all of the
+ * time. */
 static json_t *two_ends(int64_t to)
 {
 	struct gpus g;
@@ -645,7 +723,9 @@ static bool bar_is(const json_t *j, const char *key, char mark, unsigned n, cons
 
 	memset(want, mark, n);
 	strcpy(want + n, rest);
-	return !strcmp(json_string_value(json_object_get(row_named(j, "budget", "key", key), "bar")), want);
+	return !strcmp(
+		json_string_value(json_object_get(row_named(j, "budget", "key", key), "bar")),
+		want);
 }
 
 /* A cell shows the cause that takes most of it. A cause that took no time has no mark, and every
@@ -655,14 +735,18 @@ static void bars_show_what_there_is(void)
 	json_t *j = two_ends(2000);
 
 	CHECK(bar_is(j, "all", '#', 40, "") && bar_is(j, "compute", '#', 40, ""));
-	CHECK(bar_is(j, "communication", ' ', 0, "") && bar_is(j, "copies", ' ', 0, "") && bar_is(j, "idle", ' ', 0, ""));
+	CHECK(bar_is(j, "communication", ' ', 0, "") && bar_is(j, "copies", ' ', 0, "") &&
+		bar_is(j, "idle", ' ', 0, ""));
 	json_decref(j);
-	j = two_ends(1010);	/* 20 ns of the 25 of a cell */
-	CHECK(bar_is(j, "all", '#', 1, ".......................................") && bar_is(j, "compute", '#', 1, ""));
-	CHECK(bar_is(j, "idle", ' ', 1, ".......................................") && bar_is(j, "copies", ' ', 0, ""));
+	j = two_ends(1010); /* 20 ns of the 25 of a cell */
+	CHECK(bar_is(j, "all", '#', 1, ".......................................") &&
+		bar_is(j, "compute", '#', 1, ""));
+	CHECK(bar_is(j, "idle", ' ', 1, ".......................................") &&
+		bar_is(j, "copies", ' ', 0, ""));
 	json_decref(j);
 	j = two_ends(1001);
-	CHECK(bar_is(j, "all", '.', 40, "") && bar_is(j, "compute", '#', 1, "") && bar_is(j, "idle", '.', 40, ""));
+	CHECK(bar_is(j, "all", '.', 40, "") && bar_is(j, "compute", '#', 1, "") &&
+		bar_is(j, "idle", '.', 40, ""));
 	json_decref(j);
 }
 
@@ -685,7 +769,10 @@ static void what_cannot_be_told(void)
 	for (int i = 0; i < 2; i++) {
 		struct gt_gpu_work w = gpus_work(g.stream[0][0], 1000 + 1000 * i, 1100 + 1000 * i);
 
-		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = g.thread[0], .start = 900 + 600 * i, .ns = 100 };
+		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+			.track = g.thread[0],
+			.start = 900 + 600 * i,
+			.ns = 100 };
 		gpus_kernel(&g, 0, &w);
 	}
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
@@ -695,12 +782,15 @@ static void what_cannot_be_told(void)
 	two_kernels(&g);
 	o.filter.tid = 100;
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
-	CHECK(rows(j, "budget") == 0 && noted(j, "budget", "cannot answer: --tid") && noted(j, "gaps", "cannot answer: --tid"));
+	CHECK(rows(j, "budget") == 0 && noted(j, "budget", "cannot answer: --tid") &&
+		noted(j, "gaps", "cannot answer: --tid"));
 	json_decref(j);
 
 	known(&t, true);
 	j = report(end(&t), (const char *[]){ "budget", "gaps", NULL }, &plain);
-	CHECK(rows(j, "gaps") == 0 && noted(j, "gaps", "cannot answer: what GPUs did was not recorded") && noted(j, "gaps", "pauses"));
+	CHECK(rows(j, "gaps") == 0 &&
+		noted(j, "gaps", "cannot answer: what GPUs did was not recorded") &&
+		noted(j, "gaps", "pauses"));
 	json_decref(j);
 }
 
@@ -715,7 +805,9 @@ static void more_calls_than_are_kept(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	launched(&g, 0, 0, 900, 10, 1000, 1100);
 	for (int64_t i = 0; i < CALLS; i++) {
-		struct gt_row row = { .start = 2000 + 10 * i, .end = 2005 + 10 * i, .type = g.launch };
+		struct gt_row row = {
+			.start = 2000 + 10 * i, .end = 2005 + 10 * i, .type = g.launch
+		};
 
 		gt_writer_row(g.w, GT_CALL, g.thread[0], &row, NULL, &g.err);
 		if (i % 100000 == 0)
@@ -723,7 +815,8 @@ static void more_calls_than_are_kept(void)
 	}
 	launched(&g, 0, 0, 2000 + 10 * CALLS, 10, 3000 + 10 * CALLS, 3100 + 10 * CALLS);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
-	CHECK(part(j, "call") >= 5.0 * GT_HOST_MOST * 0.9 && part(j, "call") < 5.0 * CALLS && part(j, "too_much") > 0);
+	CHECK(part(j, "call") >= 5.0 * GT_HOST_MOST * 0.9 && part(j, "call") < 5.0 * CALLS &&
+		part(j, "too_much") > 0);
 	CHECK(part(j, "idle") == 2000.0 + 10.0 * CALLS - 100 && part(j, "queued") == 990);
 	json_decref(j);
 }
@@ -741,9 +834,12 @@ static void recordings_have_windows(void)
 		two_kernels(&g);
 		CHECK(gpus_end_into(&g, both));
 	}
-	j = report(gt_reader_open_fd(both, &err), (const char *[]){ "budget", "gaps", NULL }, &plain);
-	CHECK(rows(j, "budget_gpus") == 2 && num(row(j, "budget", 0), "total_ns") == 2200 && part(j, "call") == 200);
-	CHECK(rows(j, "longest_gaps") == 2 && rows(j, "gaps") == 3 && num(row_named(j, "gaps", "key", "call"), "gaps") == 2);
+	j = report(
+		gt_reader_open_fd(both, &err), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(rows(j, "budget_gpus") == 2 && num(row(j, "budget", 0), "total_ns") == 2200 &&
+		part(j, "call") == 200);
+	CHECK(rows(j, "longest_gaps") == 2 && rows(j, "gaps") == 3 &&
+		num(row_named(j, "gaps", "key", "call"), "gaps") == 2);
 	json_decref(j);
 }
 
@@ -751,11 +847,24 @@ static void recordings_have_windows(void)
  * range leaves causes unknown. */
 static void what_is_left_out_is_told(void)
 {
-	static const struct { int64_t from, to; bool whole; const char *outside; bool cut; } looks[] = {
-		{ INT64_MIN, INT64_MAX, false, "not counted: 100 ns before the first GPU operation, 200 ns behind the last GPU operation;", false },
-		{ INT64_MIN, INT64_MAX, true, NULL, false }, { 950, INT64_MAX, false, "not counted: 200 ns behind the last GPU operation;", false },
-		{ INT64_MIN, 2250, false, "not counted: 100 ns before the first GPU operation;", true }, { 950, 1500, false, NULL, true },
-		{ 950, 5000, false, NULL, false }, { 1200, 1300, false, NULL, true }, { 5000, 6000, false, NULL, false },
+	static const struct {
+		int64_t from, to;
+		bool whole;
+		const char *outside;
+		bool cut;
+	} looks[] = {
+		{ INT64_MIN, INT64_MAX, false,
+			"not counted: 100 ns before the first GPU operation, 200 ns behind the last GPU operation;",
+			false },
+		{ INT64_MIN, INT64_MAX, true, NULL, false },
+		{ 950, INT64_MAX, false, "not counted: 200 ns behind the last GPU operation;",
+			false },
+		{ INT64_MIN, 2250, false, "not counted: 100 ns before the first GPU operation;",
+			true },
+		{ 950, 1500, false, NULL, true },
+		{ 950, 5000, false, NULL, false },
+		{ 1200, 1300, false, NULL, true },
+		{ 5000, 6000, false, NULL, false },
 	};
 
 	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
@@ -766,14 +875,23 @@ static void what_is_left_out_is_told(void)
 		two_kernels(&g);
 		gpus_call(&g, 0, g.launch, 2200, 2300);
 		o.whole = looks[i].whole;
-		o.filter = (struct gt_filter){ .ranged = looks[i].from != INT64_MIN || looks[i].to != INT64_MAX, .from = looks[i].from, .to = looks[i].to };
+		o.filter = (struct gt_filter){ .ranged = looks[i].from != INT64_MIN ||
+				looks[i].to != INT64_MAX,
+			.from = looks[i].from,
+			.to = looks[i].to };
 		j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &o);
-		CHECK(looks[i].outside ? noted(j, "gaps", looks[i].outside) : !noted(j, "gaps", "not counted"));
-		CHECK(noted(j, "gaps", "a gap has its cause from the operation that ends it") == looks[i].cut);
+		CHECK(looks[i].outside ? noted(j, "gaps", looks[i].outside)
+				       : !noted(j, "gaps", "not counted"));
+		CHECK(noted(j, "gaps", "a gap has its cause from the operation that ends it") ==
+			looks[i].cut);
 		json_decref(j);
 	}
 }
 
-T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
-       T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
-       T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows), T(what_is_left_out_is_told))
+T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range),
+	T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window),
+	T(short_gaps_are_one_line), T(lost_records_are_no_idle_time), T(losses_equal_brute_force),
+	T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before),
+	T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
+	T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept),
+	T(recordings_have_windows), T(what_is_left_out_is_told))

@@ -5,14 +5,22 @@
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
 
-enum { FIRST, SECOND, UNKNOWN, EVENT, KINDS };	/* the streams, by a row of the wait; a stream without a row; an event */
-static const struct { const char *call, *waits_for; } kinds[] = {
-	{ "cuStreamSynchronize", "stream 7" }, { "cuStreamSynchronize", "stream 8" }, { "cuStreamSynchronize", "stream" },
+/* the streams, by a row of the wait; a stream without a row; an event */
+enum { FIRST, SECOND, UNKNOWN, EVENT, KINDS };
+static const struct {
+	const char *call, *waits_for;
+} kinds[] = {
+	{ "cuStreamSynchronize", "stream 7" },
+	{ "cuStreamSynchronize", "stream 8" },
+	{ "cuStreamSynchronize", "stream" },
 	{ "cuEventSynchronize", "event" },
 };
-struct count { int64_t ns, longest; int gaps; };
+struct count {
+	int64_t ns, longest;
+	int gaps;
+};
 static struct count want[KINDS];
-static int64_t other;			/* idle time between the waits and the launches */
+static int64_t other; /* idle time between the waits and the launches */
 
 static void waits(struct gpus *g, const uint32_t types[2], int kind, int64_t start, int64_t end)
 {
@@ -22,11 +30,15 @@ static void waits(struct gpus *g, const uint32_t types[2], int kind, int64_t sta
 	if (kind > SECOND)
 		return;
 	w = gpus_work(g->stream[0][kind], start, end);
-	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = g->thread[0], .start = start, .ns = (uint64_t)(end - start) };
+	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+		.track = g->thread[0],
+		.start = start,
+		.ns = (uint64_t)(end - start) };
 	gpus_wait(g, &w, GT_GPU_WAIT_STREAM, 0);
 }
 
-/* The next kernel, behind up to five waits, the first of which may begin before the last kernel has ended. */
+/* The next kernel, behind up to five waits, the first of which may begin before the last kernel has
+ * ended. */
 static int64_t one_gap(struct gpus *g, const uint32_t types[2], int64_t busy_to)
 {
 	struct count now[KINDS] = { 0 };
@@ -60,13 +72,17 @@ static int64_t one_gap(struct gpus *g, const uint32_t types[2], int64_t busy_to)
 
 static uint32_t sync_type(struct gpus *g, const char *name)
 {
-	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = GT_CAT_SYNC, .op = GT_OP_SYNC });
+	return gt_writer_type(g->w,
+		&(struct gt_type){ .name = gt_writer_string(g->w, name),
+			.category = GT_CAT_SYNC,
+			.op = GT_OP_SYNC });
 }
 
 static const json_t *row_of(const json_t *j, int kind)
 {
 	for (size_t i = 0; i < rows(j, "gaps_waits"); i++)
-		if (is(row(j, "gaps_waits", i), "call", kinds[kind].call) && is(row(j, "gaps_waits", i), "waits_for", kinds[kind].waits_for))
+		if (is(row(j, "gaps_waits", i), "call", kinds[kind].call) &&
+			is(row(j, "gaps_waits", i), "waits_for", kinds[kind].waits_for))
 			return row(j, "gaps_waits", i);
 	return NULL;
 }
@@ -81,16 +97,23 @@ static void check_all(const json_t *j, unsigned seed)
 
 		seen += r != NULL;
 		all += (double)want[k].ns;
-		CHECK(want[k].gaps ? num(r, "total_ns") == (double)want[k].ns && num(r, "gaps") == want[k].gaps &&
-		      num(r, "max_ns") == (double)want[k].longest && num(r, "mean_ns") == (double)(want[k].ns / want[k].gaps) &&
-		      (k > SECOND ? absent(r, "pid") : num(r, "pid") == 100) : !r);
+		CHECK(want[k].gaps ? num(r, "total_ns") == (double)want[k].ns &&
+					num(r, "gaps") == want[k].gaps &&
+					num(r, "max_ns") == (double)want[k].longest &&
+					num(r, "mean_ns") == (double)(want[k].ns / want[k].gaps) &&
+					(k > SECOND ? absent(r, "pid") : num(r, "pid") == 100)
+				   : !r);
 		shares += r ? num(r, "share_percent") * 100 : 0;
 	}
 	CHECK(rows(j, "gaps_waits") == (size_t)seen || !printf("# seed %u\n", seed));
 	CHECK(!seen || (shares > 9999.5 && shares < 10000.5));
-	for (size_t i = 0; i < rows(j, "gaps"); i++)		/* as the causes have them */
-		all -= is(row(j, "gaps", i), "key", "sync") ? num(row(j, "gaps", i), "total_ns") : 0;
-	CHECK(all == 0 && num(row_named(j, "budget", "key", "idle"), "total_ns") - num(row_named(j, "budget", "key", "sync"), "total_ns") == (double)other);
+	for (size_t i = 0; i < rows(j, "gaps"); i++) /* as the causes have them */
+		all -= is(row(j, "gaps", i), "key", "sync") ? num(row(j, "gaps", i), "total_ns")
+							    : 0;
+	CHECK(all == 0 &&
+		num(row_named(j, "budget", "key", "idle"), "total_ns") -
+				num(row_named(j, "budget", "key", "sync"), "total_ns") ==
+			(double)other);
 }
 
 static void random_waits(void)
@@ -139,7 +162,8 @@ static void several_gpus(void)
 		gpus_kernel(&g, 0, &w);
 	}
 	j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &plain);
-	CHECK(rows(j, "gaps_waits") == 1 && num(row_of(j, FIRST), "gaps") == 2 && num(row_of(j, FIRST), "total_ns") == 50 + 40);
+	CHECK(rows(j, "gaps_waits") == 1 && num(row_of(j, FIRST), "gaps") == 2 &&
+		num(row_of(j, FIRST), "total_ns") == 50 + 40);
 	CHECK_EQ(num(row_of(j, FIRST), "max_ns"), 50);
 	json_decref(j);
 }
@@ -166,8 +190,10 @@ static void several_recordings(void)
 		CHECK(gpus_end_into(&g, both));
 	}
 	j = report(gt_reader_open_fd(both, &err), (const char *[]){ "gaps", NULL }, &plain);
-	CHECK(rows(j, "gaps_waits") == 2 && num(row_of(j, FIRST), "recording") == 0 && num(row_of(j, SECOND), "recording") == 1);
-	CHECK(num(row_of(j, FIRST), "total_ns") == 50 && num(row_of(j, SECOND), "share_percent") == 50);
+	CHECK(rows(j, "gaps_waits") == 2 && num(row_of(j, FIRST), "recording") == 0 &&
+		num(row_of(j, SECOND), "recording") == 1);
+	CHECK(num(row_of(j, FIRST), "total_ns") == 50 &&
+		num(row_of(j, SECOND), "share_percent") == 50);
 	json_decref(j);
 }
 

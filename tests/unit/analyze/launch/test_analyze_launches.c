@@ -5,10 +5,12 @@
 #include "analyze/launch/starvation.h"
 #include "tests/unit/launch_programs.h"
 
-struct split { uint64_t launches, ops, call, queue, queued, gpu, all, part[3], brief, excess; };
+struct split {
+	uint64_t launches, ops, call, queue, queued, gpu, all, part[3], brief, excess;
+};
 
-/* Each ns of a launch is the GPU's, the queue's or the call's: looked at between every two neighbouring times of the four that
- * matter. */
+/* Each ns of a launch is the GPU's, the queue's or the call's: looked at between every two
+ * neighbouring times of the four that matter. */
 static void add_split(struct split *s, int call)
 {
 	const struct call *c = &prog.calls[call];
@@ -65,8 +67,10 @@ static bool same_split(const json_t *j, const json_t *k, const struct split *s, 
 	SAME(s->part[1], s->queue);
 	if (s->all) {
 		SAME(shares > 99.999 && shares < 100.001, 1);
-		SAME(num(k, "call_percent") - 100.0 * (double)s->part[0] / (double)s->all < 0.01001, 1);
-		SAME(100.0 * (double)s->part[2] / (double)s->all - num(k, "gpu_percent") < 0.01001, 1);
+		SAME(num(k, "call_percent") - 100.0 * (double)s->part[0] / (double)s->all < 0.01001,
+			1);
+		SAME(100.0 * (double)s->part[2] / (double)s->all - num(k, "gpu_percent") < 0.01001,
+			1);
 	}
 	SAME(brief != NULL, s->excess > 0);
 	if (brief) {
@@ -93,7 +97,8 @@ static bool same_launches(const json_t *j)
 		const json_t *k = row(j, "launch_times", i);
 		struct split s = split_of(-1, (int)num(k, "graph"));
 
-		if (!absent(k, "graph") && !same_split(j, k, &s, json_string_value(json_object_get(k, "launched"))))
+		if (!absent(k, "graph") &&
+			!same_split(j, k, &s, json_string_value(json_object_get(k, "launched"))))
 			return false;
 		found += !absent(k, "graph");
 		if (!absent(k, "graph"))
@@ -105,8 +110,15 @@ static bool same_launches(const json_t *j)
 
 /* ---- periods, from the list of all gaps of a device ---- */
 
-struct a_gap { int64_t from, to; bool bound, late, unknown; int64_t parts[3]; };
-struct a_stretch { int64_t from, to; uint64_t launches, bound, idle; };
+struct a_gap {
+	int64_t from, to;
+	bool bound, late, unknown;
+	int64_t parts[3];
+};
+struct a_stretch {
+	int64_t from, to;
+	uint64_t launches, bound, idle;
+};
 
 static bool behind(const struct op *o) { return work[o->call].start < o->start; }
 
@@ -118,7 +130,8 @@ static void judge(struct a_gap *g, int device)
 
 	for (int i = 0; i < prog.nops; i++) {
 		const struct op *o = &prog.ops[i];
-		const struct call *c = o->call < 0 ? NULL : &prog.calls[o->call], *b = best < 0 ? NULL : &prog.calls[best];
+		const struct call *c = o->call < 0 ? NULL : &prog.calls[o->call],
+				  *b = best < 0 ? NULL : &prog.calls[best];
 
 		if (o->device != device || o->start != g->to)
 			continue;
@@ -128,7 +141,8 @@ static void judge(struct a_gap *g, int device)
 		else if (c && (!b || c->end < b->end || (c->end == b->end && c->start < b->start)))
 			best = o->call;
 	}
-	if (!g->unknown && !waited && prog.calls[best].end > g->from && g->to - prog.calls[best].end <= GT_PROMPT_NS) {
+	if (!g->unknown && !waited && prog.calls[best].end > g->from &&
+		g->to - prog.calls[best].end <= GT_PROMPT_NS) {
 		int64_t start = prog.calls[best].start, end = prog.calls[best].end;
 
 		g->late = g->to - g->from > GT_LATE_NS;
@@ -173,7 +187,8 @@ static bool goes_on(const struct a_gap *gaps, int a, int b, int device)
 		const struct op *o = &prog.ops[i];
 
 		if (o->device == device && o->start > gaps[a].to && o->start <= gaps[b].to &&
-		    (o->call < 0 || (!behind(o) && o->start - prog.calls[o->call].end > GT_PROMPT_NS)))
+			(o->call < 0 ||
+				(!behind(o) && o->start - prog.calls[o->call].end > GT_PROMPT_NS)))
 			return false;
 	}
 	return true;
@@ -219,8 +234,10 @@ static bool has_stretch(const json_t *j, const struct a_stretch *s, int device, 
 		const json_t *k = row(j, "stretches", i);
 
 		if (num(k, "device") == device && num(k, "start_ns") == (double)(s->from - origin))
-			return num(k, "duration_ns") == (double)(s->to - s->from) && num(k, "launches") == (double)s->launches &&
-			       num(k, "unqueued_ns") == (double)s->bound && num(k, "idle_ns") == (double)s->idle;
+			return num(k, "duration_ns") == (double)(s->to - s->from) &&
+				num(k, "launches") == (double)s->launches &&
+				num(k, "unqueued_ns") == (double)s->bound &&
+				num(k, "idle_ns") == (double)s->idle;
 	}
 	return false;
 }
@@ -251,7 +268,8 @@ static bool same_stretches(const json_t *j, int64_t origin)
 			continue;
 		find_window(&from, &to);
 		for (size_t i = 0; i < rows(j, "unqueued"); i++)
-			k = num(row(j, "unqueued", i), "device") == device ? row(j, "unqueued", i) : k;
+			k = num(row(j, "unqueued", i), "device") == device ? row(j, "unqueued", i)
+									   : k;
 		SAME(num(k, "window_ns"), to - from);
 		SAME(num(k, "idle_ns"), idle);
 		SAME(num(k, "unqueued_ns"), bound);
@@ -274,10 +292,19 @@ static bool same_stretches(const json_t *j, int64_t origin)
 
 /* ---- random programs ---- */
 
-static bool same_launches_and_stretches(const json_t *j, int64_t origin) { return same_launches(j) && same_stretches(j, origin); }
+static bool same_launches_and_stretches(const json_t *j, int64_t origin)
+{
+	return same_launches(j) && same_stretches(j, origin);
+}
 
-static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("launches", same_launches_and_stretches)); }
-static void as_counted_in_the_others_program(void) { CHECK(agrees_on_those_of_others("launches", same_launches_and_stretches)); }
+static void as_counted_by_hand(void)
+{
+	CHECK(agrees_on_random_ones("launches", same_launches_and_stretches));
+}
+static void as_counted_in_the_others_program(void)
+{
+	CHECK(agrees_on_those_of_others("launches", same_launches_and_stretches));
+}
 
 /* ---- known figures ---- */
 
@@ -291,21 +318,28 @@ static void what_a_launch_is_made_of(void)
 	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
 	CHECK(rows(j, "launch_times") == 3 && origin == 1000);
 	k = row_named(j, "launch_times", "launched", "add");
-	CHECK(num(k, "launches") == 2 && num(k, "call_ns") == 200 && num(k, "call_mean_ns") == 100 && num(k, "queued") == 1);
-	CHECK(num(k, "queue_ns") == 50 && num(k, "gpu_ns") == 220 && num(k, "all_ns") == 170 + 250 && absent(k, "call_per_node_ns"));
-	CHECK(num(k, "gpu_percent") == 52.38 && num(k, "queue_percent") == 11.91 && num(k, "call_percent") == 35.71);
+	CHECK(num(k, "launches") == 2 && num(k, "call_ns") == 200 &&
+		num(k, "call_mean_ns") == 100 && num(k, "queued") == 1);
+	CHECK(num(k, "queue_ns") == 50 && num(k, "gpu_ns") == 220 &&
+		num(k, "all_ns") == 170 + 250 && absent(k, "call_per_node_ns"));
+	CHECK(num(k, "gpu_percent") == 52.38 && num(k, "queue_percent") == 11.91 &&
+		num(k, "call_percent") == 35.71);
 	CHECK_EQ(num(k, "short"), 1);
 	k = row(j, "launch_times", 0);
-	CHECK(is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "launches") == 1 && num(k, "ops") == 3 && num(k, "graph") == 9);
-	CHECK(num(k, "call_per_node_ns") == 100 && num(k, "gpu_ns") == 200 && num(k, "queue_ns") == 30 && num(k, "short") == 1);
+	CHECK(is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "launches") == 1 &&
+		num(k, "ops") == 3 && num(k, "graph") == 9);
+	CHECK(num(k, "call_per_node_ns") == 100 && num(k, "gpu_ns") == 200 &&
+		num(k, "queue_ns") == 30 && num(k, "short") == 1);
 	k = row_named(j, "launch_times", "launched", "relu");
 	CHECK(num(k, "queue_ns") == 17300 && num(k, "gpu_ns") == 10 && num(k, "launches") == 1);
 	CHECK(noted(j, "launch_times", "1 of 8 kernels, copies and sets is joined to no call") &&
-	      noted(j, "launch_times", "1 of 8 kernels, copies and sets was joined to its call by order in the stream") &&
-	      noted(j, "launch_times", "4 launches, 1 of them of graphs"));
+		noted(j, "launch_times",
+			"1 of 8 kernels, copies and sets was joined to its call by order in the stream") &&
+		noted(j, "launch_times", "4 launches, 1 of them of graphs"));
 	CHECK(noted(j, "launch_times", "gtanalyze queues"));
 	k = row(j, "short_launches", 0);
-	CHECK(rows(j, "short_launches") == 3 && is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "excess_ns") == 100);
+	CHECK(rows(j, "short_launches") == 3 && is(k, "launched", "graph 9 (pid 100), 3 nodes") &&
+		num(k, "excess_ns") == 100);
 	CHECK_EQ(num(row_named(j, "short_launches", "launched", "add"), "excess_ns"), 80);
 	json_decref(j);
 }
@@ -319,14 +353,20 @@ static void where_the_gpu_waits(void)
 	known_program();
 	j = reported((const char *[]){ "launches", NULL }, 2, &plain, &origin);
 	k = row(j, "unqueued", 0);
-	/* 1170-1250, 1450-2330; within the graph 50; unknown 2530-3000; launched 3010-20000; late 20010-1500020 */
-	CHECK(rows(j, "unqueued") == 1 && num(k, "unqueued_ns") == 80 + 880 && num(k, "before_call_ns") == 30 + 550);
-	CHECK(num(k, "in_call_ns") == 50 + 300 && num(k, "after_call_ns") == 30 && num(k, "unknown_ns") == 470);
-	CHECK(num(k, "launched_ns") == 50 + 16990 && num(k, "late_ns") == 1480010 && num(k, "window_ns") == 1500100 - 1150);
+	/* 1170-1250, 1450-2330; within the graph 50; unknown 2530-3000; launched 3010-20000; late
+	 * 20010-1500020 */
+	CHECK(rows(j, "unqueued") == 1 && num(k, "unqueued_ns") == 80 + 880 &&
+		num(k, "before_call_ns") == 30 + 550);
+	CHECK(num(k, "in_call_ns") == 50 + 300 && num(k, "after_call_ns") == 30 &&
+		num(k, "unknown_ns") == 470);
+	CHECK(num(k, "launched_ns") == 50 + 16990 && num(k, "late_ns") == 1480010 &&
+		num(k, "window_ns") == 1500100 - 1150);
 	CHECK(num(k, "stretches") == 1 && num(k, "unqueued_percent") == 0.06);
 	k = row(j, "stretches", 0);
-	CHECK(rows(j, "stretches") == 1 && num(k, "start_ns") == 170 && num(k, "duration_ns") == 2330 - 1170 && num(k, "launches") == 2);
-	CHECK(num(k, "unqueued_ns") == 960 && num(k, "busy_percent") == 17.24 && is(k, "first", "add"));
+	CHECK(rows(j, "stretches") == 1 && num(k, "start_ns") == 170 &&
+		num(k, "duration_ns") == 2330 - 1170 && num(k, "launches") == 2);
+	CHECK(num(k, "unqueued_ns") == 960 && num(k, "busy_percent") == 17.24 &&
+		is(k, "first", "add"));
 	json_decref(j);
 }
 
@@ -340,7 +380,8 @@ static void calls_at_one_moment_are_two(void)
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1050, 1060);
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1060, 1070);
 	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
-	CHECK(num(row(j, "launch_times", 0), "launches") == 2 && num(row(j, "launch_times", 0), "queue_ns") == 50 + 60);
+	CHECK(num(row(j, "launch_times", 0), "launches") == 2 &&
+		num(row(j, "launch_times", 0), "queue_ns") == 50 + 60);
 	json_decref(j);
 }
 
@@ -352,7 +393,8 @@ static void a_long_graph_is_one_launch(void)
 	long_graph_program();
 	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
 	CHECK_EQ(num(row_named(j, "launch_times", "launched", "add"), "launches"), 17000);
-	CHECK(num(row(j, "launch_times", 1), "launches") == 1 && num(row(j, "launch_times", 1), "ops") == 17000);
+	CHECK(num(row(j, "launch_times", 1), "launches") == 1 &&
+		num(row(j, "launch_times", 1), "ops") == 17000);
 	json_decref(j);
 }
 
@@ -370,10 +412,11 @@ static void calls_alone(void)
 {
 	json_t *j = reported_of_calls_alone("launches");
 
-	CHECK(rows(j, "launches") == 2 && num(row(j, "launches", 0), "launches") == 3 && !json_object_get(j, "launch_times"));
+	CHECK(rows(j, "launches") == 2 && num(row(j, "launches", 0), "launches") == 3 &&
+		!json_object_get(j, "launch_times"));
 	json_decref(j);
 }
 
-T_MAIN(T(what_a_launch_is_made_of), T(where_the_gpu_waits), T(calls_at_one_moment_are_two), T(a_long_graph_is_one_launch),
-       T(as_counted_by_hand), T(as_counted_in_the_others_program), T(some_of_the_work_is_no_answer),
-       T(calls_alone))
+T_MAIN(T(what_a_launch_is_made_of), T(where_the_gpu_waits), T(calls_at_one_moment_are_two),
+	T(a_long_graph_is_one_launch), T(as_counted_by_hand), T(as_counted_in_the_others_program),
+	T(some_of_the_work_is_no_answer), T(calls_alone))

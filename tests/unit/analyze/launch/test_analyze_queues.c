@@ -1,10 +1,13 @@
-/* The report `queues`: over a queue that fills up, and over random programs beside figures counted a second time: how many
- * launches wait between every two neighbouring times. */
+/* The report `queues`: over a queue that fills up, and over random programs beside figures counted
+ * a second time: how many launches wait between every two neighbouring times. */
 #define _GNU_SOURCE
 #include "analyze/core/run.h"
 #include "tests/unit/launch_programs.h"
 
-struct queue { uint64_t launches, most, ns[5], blocked, waiting; int64_t window; };
+struct queue {
+	uint64_t launches, most, ns[5], blocked, waiting;
+	int64_t window;
+};
 
 static void add_to(struct queue *q, uint64_t depth, bool full, bool blocked, uint64_t ns)
 {
@@ -31,7 +34,8 @@ static void queues_of(int device, struct queue q[3], int64_t from, int64_t to)
 	for (int c = 0; c < prog.ncalls; c++) {
 		const struct op *o = work[c].first;
 
-		if (o && o->device == device && (o->start >= from || prog.calls[c].end >= from) && prog.calls[c].start < to)
+		if (o && o->device == device && (o->start >= from || prog.calls[c].end >= from) &&
+			prog.calls[c].start < to)
 			q[o->stream].launches++, q[2].launches++;
 		times[n++] = prog.calls[c].start, times[n++] = prog.calls[c].end;
 	}
@@ -49,13 +53,15 @@ static void queues_of(int device, struct queue q[3], int64_t from, int64_t to)
 			full[s] = depth[s] >= 1022;
 			add_to(&q[s], depth[s], full[s], full[s] && calling[s], ns);
 		}
-		add_to(&q[2], depth[0] + depth[1], full[0] || full[1], (full[0] && calling[0]) || (full[1] && calling[1]), ns);
+		add_to(&q[2], depth[0] + depth[1], full[0] || full[1],
+			(full[0] && calling[0]) || (full[1] && calling[1]), ns);
 	}
 }
 
 static bool same_queue(const json_t *k, const struct queue *q)
 {
-	static const char *const keys[5] = { "empty_ns", "few_ns", "some_ns", "many_ns", "full_ns" };
+	static const char *const keys[5] = { "empty_ns", "few_ns", "some_ns", "many_ns",
+		"full_ns" };
 
 	SAME(num(k, "launches"), q->launches);
 	SAME(num(k, "most"), q->most);
@@ -79,8 +85,12 @@ static bool same_queues(const json_t *j, int64_t from, int64_t to)
 	for (size_t i = 0; i < rows(j, "queues"); i++) {
 		const json_t *k = row(j, "queues", i);
 
-		if (!same_queue(k, &q[(int)num(k, "device")][absent(k, "stream") ? 2 : (int)num(k, "stream") - 7]))
-			return printf("# device %d stream %d\n", (int)num(k, "device"), (int)num(k, "stream")), false;
+		if (!same_queue(k,
+			    &q[(int)num(k, "device")]
+			      [absent(k, "stream") ? 2 : (int)num(k, "stream") - 7]))
+			return printf("# device %d stream %d\n", (int)num(k, "device"),
+				       (int)num(k, "stream")),
+			       false;
 	}
 	return true;
 }
@@ -90,7 +100,10 @@ static bool same_queues(const json_t *j, int64_t from, int64_t to)
 static bool same_queues_of_all(const json_t *j, int64_t origin) { return same_queues(j, 0, 0); }
 
 static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("queues", same_queues_of_all)); }
-static void as_counted_in_the_others_program(void) { CHECK(agrees_on_those_of_others("queues", same_queues_of_all)); }
+static void as_counted_in_the_others_program(void)
+{
+	CHECK(agrees_on_those_of_others("queues", same_queues_of_all));
+}
 
 /* Launches of work that begins behind the range wait within it. */
 static void a_range_cuts_queues(void)
@@ -137,8 +150,8 @@ static void all_of_the_recording(void)
 
 /* ---- known figures ---- */
 
-/* 1,500 launches 10 ns apart, and a GPU that takes 100 ns for each: from the 1,022nd that waits on, calls last as long as
- * kernels. */
+/* 1,500 launches 10 ns apart, and a GPU that takes 100 ns for each: from the 1,022nd that waits on,
+ * calls last as long as kernels. */
 static void a_queue_fills_up(void)
 {
 	int64_t at = 1000, origin;
@@ -157,9 +170,11 @@ static void a_queue_fills_up(void)
 	j = reported((const char *[]){ "queues", NULL }, 3, &plain, &origin);
 	good = j && same_queues(j, 0, 0);
 	k = row(j, "queues", 1);
-	CHECK(good && num(k, "most") == 1024 && num(k, "full_ns") > 30000 && num(k, "blocked_ns") > 30000);
+	CHECK(good && num(k, "most") == 1024 && num(k, "full_ns") > 30000 &&
+		num(k, "blocked_ns") > 30000);
 	k = row(j, "queue_pictures", 0);
-	CHECK(strchr(json_string_value(json_object_get(k, "depth")), '@') && strchr(json_string_value(json_object_get(k, "depth")), '='));
+	CHECK(strchr(json_string_value(json_object_get(k, "depth")), '@') &&
+		strchr(json_string_value(json_object_get(k, "depth")), '='));
 	json_decref(j);
 }
 
@@ -180,5 +195,6 @@ static void calls_alone(void)
 	json_decref(j);
 }
 
-T_MAIN(T(a_queue_fills_up), T(as_counted_by_hand), T(as_counted_in_the_others_program), T(a_range_cuts_queues), T(all_of_the_recording),
-       T(some_of_the_work_is_no_answer), T(calls_alone))
+T_MAIN(T(a_queue_fills_up), T(as_counted_by_hand), T(as_counted_in_the_others_program),
+	T(a_range_cuts_queues), T(all_of_the_recording), T(some_of_the_work_is_no_answer),
+	T(calls_alone))

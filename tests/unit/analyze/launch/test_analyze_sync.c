@@ -8,15 +8,20 @@ static const char *const sync_only[] = { "sync", NULL };
 
 /* ---- known figures ---- */
 
-static uint32_t type_of(struct gpus *g, const char *name, unsigned layer, unsigned op, unsigned memkind)
+static uint32_t type_of(
+	struct gpus *g, const char *name, unsigned layer, unsigned op, unsigned memkind)
 {
-	struct gt_type type = { .name = gt_writer_string(g->w, name), .category = GT_CAT_SYNC, .op = (uint8_t)op, .layer = (uint8_t)layer,
-				.memkind = (uint8_t)memkind };
+	struct gt_type type = { .name = gt_writer_string(g->w, name),
+		.category = GT_CAT_SYNC,
+		.op = (uint8_t)op,
+		.layer = (uint8_t)layer,
+		.memkind = (uint8_t)memkind };
 
 	return gt_writer_type(g->w, &type);
 }
 
-static void call_of(struct gpus *g, enum gt_kind kind, uint32_t type, int64_t start, int64_t end, int depth)
+static void call_of(
+	struct gpus *g, enum gt_kind kind, uint32_t type, int64_t start, int64_t end, int depth)
 {
 	struct gt_row row = { start, end, type, 0, (uint8_t)depth, 0 };
 
@@ -26,7 +31,8 @@ static void call_of(struct gpus *g, enum gt_kind kind, uint32_t type, int64_t st
 		gt_writer_row(g->w, kind, g->thread[0], &row, NULL, &g->err);
 }
 
-static void launched(struct gpus *g, int device, int stream, int64_t launch, int64_t start, int64_t end)
+static void launched(
+	struct gpus *g, int device, int stream, int64_t launch, int64_t start, int64_t end)
 {
 	struct gt_gpu_work w = gpus_work(g->stream[device][stream], start, end);
 
@@ -39,8 +45,11 @@ static void wait_of(struct gpus *g, uint32_t type, uint32_t on, int64_t start, i
 	struct gt_gpu_work w = gpus_work(on, start, end);
 
 	call_of(g, GT_CALL, type, start, end, 0);
-	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = g->thread[0], .name = g->launch_name, .start = start,
-					 .ns = (uint64_t)(end - start) };
+	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+		.track = g->thread[0],
+		.name = g->launch_name,
+		.start = start,
+		.ns = (uint64_t)(end - start) };
 	gpus_wait(g, &w, GT_GPU_WAIT_STREAM, GT_GPU_NO_EVENT);
 }
 
@@ -56,20 +65,21 @@ static void known_waits(struct gpus *g)
 	free_ = type_of(g, "cuMemFree_v2", GT_LAYER_API, GT_OP_FREE, GT_MEM_DEVICE);
 	launched(g, 0, 0, 50, 100, 300);
 	launched(g, 0, 1, 350, 400, 500);
-	wait_of(g, stream, g->stream[0][0], 150, 310);		/* needed: 150 worked */
-	wait_of(g, stream, g->stream[0][1], 320, 330);		/* needless */
+	wait_of(g, stream, g->stream[0][0], 150, 310); /* needed: 150 worked */
+	wait_of(g, stream, g->stream[0][1], 320, 330); /* needless */
 	/* needless: the pending work is on the other stream */
 	wait_of(g, stream, g->stream[0][0], 360, 380);
 	/* needless: the pending work began later */
 	call_of(g, GT_CALL, event, 381, 385, 0);
-	call_of(g, GT_CALL, free_, 386, 510, 0);		/* needed, but the call in it counts in its place */
-	call_of(g, GT_CALL, context, 390, 505, 1);		/* needed */
-	call_of(g, GT_CALL, event, 395, 500, 2);		/* in a wait */
+	/* needed, but the call in it counts in its place */
+	call_of(g, GT_CALL, free_, 386, 510, 0);
+	call_of(g, GT_CALL, context, 390, 505, 1); /* needed */
+	call_of(g, GT_CALL, event, 395, 500, 2);   /* in a wait */
 	/* some work is pending, maybe other work than it waits for */
 	call_of(g, GT_CALL, event, 550, 560, 0);
 	launched(g, 0, 1, 530, 555, 580);
-	call_of(g, GT_CALL, context, 600, 607, 0);		/* needless */
-	call_of(g, GT_CALL, free_, 610, 620, 0);		/* no wait */
+	call_of(g, GT_CALL, context, 600, 607, 0); /* needless */
+	call_of(g, GT_CALL, free_, 610, 620, 0);   /* no wait */
 }
 
 static void waits_by_call(void)
@@ -82,18 +92,24 @@ static void waits_by_call(void)
 	j = report(gpus_end(&g), sync_only, &plain);
 	CHECK(rows(j, "sync") == 4 && rows(j, "sync_threads") == 1);
 	r = row(j, "sync", 0);
-	CHECK(is(r, "call", "cuStreamSynchronize") && is(r, "waits_for", "stream 7") && num(r, "stream") == 7 && num(r, "count") == 2);
-	CHECK(num(r, "total_ns") == 180 && num(r, "max_ns") == 160 && num(r, "max_at_ns") == 100 && num(r, "gpu_busy_ns") == 150);
-	CHECK(num(r, "gpu_idle_ns") == 30 && num(r, "needless") == 1 && num(r, "needless_ns") == 20 && num(r, "untold") == 0);
+	CHECK(is(r, "call", "cuStreamSynchronize") && is(r, "waits_for", "stream 7") &&
+		num(r, "stream") == 7 && num(r, "count") == 2);
+	CHECK(num(r, "total_ns") == 180 && num(r, "max_ns") == 160 && num(r, "max_at_ns") == 100 &&
+		num(r, "gpu_busy_ns") == 150);
+	CHECK(num(r, "gpu_idle_ns") == 30 && num(r, "needless") == 1 &&
+		num(r, "needless_ns") == 20 && num(r, "untold") == 0);
 	r = row_named(j, "sync", "waits_for", "stream 8");
 	CHECK(num(r, "count") == 1 && num(r, "needless") == 1 && num(r, "gpu_busy_ns") == 0);
 	r = row_named(j, "sync", "waits_for", "context");
-	CHECK(num(r, "count") == 2 && num(r, "needless") == 1 && num(r, "needless_ns") == 7 && absent(r, "stream"));
+	CHECK(num(r, "count") == 2 && num(r, "needless") == 1 && num(r, "needless_ns") == 7 &&
+		absent(r, "stream"));
 	CHECK(num(r, "gpu_busy_ns") == 100 && num(r, "max_ns") == 115);
 	r = row_named(j, "sync", "waits_for", "event");
-	CHECK(num(r, "count") == 2 && num(r, "untold") == 1 && num(r, "needless") == 1 && num(r, "gpu_busy_ns") == 5);
+	CHECK(num(r, "count") == 2 && num(r, "untold") == 1 && num(r, "needless") == 1 &&
+		num(r, "gpu_busy_ns") == 5);
 	r = row(j, "sync_threads", 0);
-	CHECK(num(r, "count") == 7 && num(r, "wait_ns") == 180 + 10 + 14 + 122 && num(r, "tid") == 100);
+	CHECK(num(r, "count") == 7 && num(r, "wait_ns") == 180 + 10 + 14 + 122 &&
+		num(r, "tid") == 100);
 	json_decref(j);
 }
 
@@ -108,15 +124,20 @@ static void frees_that_wait(void)
 	type = type_of(&g, "cuMemFree_v2", GT_LAYER_API, GT_OP_FREE, GT_MEM_DEVICE);
 	launched(&g, 0, 0, 10, 20, 200);
 	launched(&g, 0, 1, 15, 150, 300);
-	call_of(&g, GT_CALL, type, 100, 250, 0);		/* returned while one of the two went on */
+	/* returned while one of the two went on */
+	call_of(&g, GT_CALL, type, 100, 250, 0);
 	call_of(&g, GT_CALL, type, 260, 310, 0);
-	call_of(&g, GT_CALL, type_of(&g, "cuMemFreeAsync", GT_LAYER_API, GT_OP_FREE, GT_MEM_POOL), 262, 310, 1);
+	call_of(&g, GT_CALL, type_of(&g, "cuMemFreeAsync", GT_LAYER_API, GT_OP_FREE, GT_MEM_POOL),
+		262, 310, 1);
 	j = report(gpus_end(&g), sync_only, &plain);
-	CHECK(rows(j, "sync") == 1 && num(row(j, "sync", 0), "count") == 1 && num(row(j, "sync", 0), "total_ns") == 50);
-	CHECK(is(row(j, "sync", 0), "waits_for", "free") && num(row(j, "sync", 0), "gpu_busy_ns") == 40);
+	CHECK(rows(j, "sync") == 1 && num(row(j, "sync", 0), "count") == 1 &&
+		num(row(j, "sync", 0), "total_ns") == 50);
+	CHECK(is(row(j, "sync", 0), "waits_for", "free") &&
+		num(row(j, "sync", 0), "gpu_busy_ns") == 40);
 	json_decref(j);
 
-	gpus_begin(&g, NULL);			/* of two devices it is not known which it waits for */
+	/* of two devices it is not known which it waits for */
+	gpus_begin(&g, NULL);
 	type = type_of(&g, "cuMemFree_v2", GT_LAYER_API, GT_OP_FREE, GT_MEM_DEVICE);
 	launched(&g, 0, 0, 10, 20, 200);
 	call_of(&g, GT_CALL, type, 100, 250, 0);
@@ -135,18 +156,26 @@ static void copies_that_wait(void)
 	async = type_of(&g, "cuMemcpyHtoDAsync_v2", GT_LAYER_API, GT_OP_COPY, 0);
 	both = type_of(&g, "cuMemcpyDtoH_v2", GT_LAYER_API, GT_OP_COPY, 0);
 	for (int i = 0; i < 4; i++) {
-		struct gt_gpu_work w = gpus_work(g.stream[0][0], 1020 + i * 100, i == 1 ? 1090 + i * 100 : 1030 + i * 100);
+		struct gt_gpu_work w = gpus_work(
+			g.stream[0][0], 1020 + i * 100, i == 1 ? 1090 + i * 100 : 1030 + i * 100);
 
-		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = g.thread[0], .name = g.launch_name,
-						 .start = 1000 + i * 100, .ns = 50 };
+		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION,
+			.track = g.thread[0],
+			.name = g.launch_name,
+			.start = 1000 + i * 100,
+			.ns = 50 };
 		call_of(&g, GT_CALL, i == 3 ? both : async, 1000 + i * 100, 1050 + i * 100, 0);
-		gpus_copy(&g, &w, i == 3 ? GT_DIR_DTOH : GT_DIR_HTOD, i == 2 ? GT_GPU_MEM_PINNED : GT_GPU_MEM_PAGEABLE, GT_GPU_MEM_DEVICE, 8);
+		gpus_copy(&g, &w, i == 3 ? GT_DIR_DTOH : GT_DIR_HTOD,
+			i == 2 ? GT_GPU_MEM_PINNED : GT_GPU_MEM_PAGEABLE, GT_GPU_MEM_DEVICE, 8);
 	}
-	call_of(&g, GT_CALL, type_of(&g, "cuMemcpyDtoD_v2", GT_LAYER_API, GT_OP_COPY, 0), 2000, 2050, 0);
+	call_of(&g, GT_CALL, type_of(&g, "cuMemcpyDtoD_v2", GT_LAYER_API, GT_OP_COPY, 0), 2000,
+		2050, 0);
 	j = report(gpus_end(&g), sync_only, &plain);
-	CHECK(rows(j, "sync") == 2 && num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "count") == 1);
+	CHECK(rows(j, "sync") == 2 &&
+		num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "count") == 1);
 	CHECK_EQ(num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "gpu_busy_ns"), 10);
-	CHECK(num(row_named(j, "sync", "call", "cuMemcpyDtoH_v2"), "count") == 1 && is(row(j, "sync", 0), "waits_for", "copy"));
+	CHECK(num(row_named(j, "sync", "call", "cuMemcpyDtoH_v2"), "count") == 1 &&
+		is(row(j, "sync", 0), "waits_for", "copy"));
 	json_decref(j);
 }
 
@@ -158,22 +187,29 @@ static void what_may_be_missing(void)
 	json_t *j;
 
 	known_waits(&g);
-	call_of(&g, GT_OPEN, type_of(&g, "cuStreamSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 700, 0, 0);
+	call_of(&g, GT_OPEN, type_of(&g, "cuStreamSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 700,
+		0, 0);
 	gt_writer_epoch(g.w, 1000, &g.err);
 	j = report(gpus_end(&g), sync_only, &plain);
-	CHECK(num(row(j, "sync", 0), "open") == 1 && num(row(j, "sync", 0), "total_ns") == 300 && is(row(j, "sync", 0), "waits_for", "stream"));
-	CHECK(num(row(j, "sync", 0), "untold") == 1 && num(row(j, "sync_threads", 0), "needless") == 4);
+	CHECK(num(row(j, "sync", 0), "open") == 1 && num(row(j, "sync", 0), "total_ns") == 300 &&
+		is(row(j, "sync", 0), "waits_for", "stream"));
+	CHECK(num(row(j, "sync", 0), "untold") == 1 &&
+		num(row(j, "sync_threads", 0), "needless") == 4);
 	json_decref(j);
 
 	known_waits(&g);
 	gt_writer_lost(g.w, GT_SCOPE_ALL, GT_NONE, 5000, 5000, 3, &g.err);
 	j = report(gpus_end(&g), sync_only, &plain);
-	CHECK(num(row(j, "sync_threads", 0), "needless") == 0 && num(row(j, "sync_threads", 0), "untold") == 5);
+	CHECK(num(row(j, "sync_threads", 0), "needless") == 0 &&
+		num(row(j, "sync_threads", 0), "untold") == 5);
 	CHECK(noted(j, "sync", "events were lost"));
 	json_decref(j);
 }
 
-static bool all_but_events(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return type->layer != GT_LAYER_GPU; }
+static bool all_but_events(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return type->layer != GT_LAYER_GPU;
+}
 
 static void no_work_no_answer(void)
 {
@@ -184,14 +220,18 @@ static void no_work_no_answer(void)
 	for (int i = 0; i < 3; i++) {
 		if (i < 2) {
 			known_waits(&g);
-			o.filter = (struct gt_filter){ .tid = i ? 0 : 100, .match = i ? all_but_events : NULL };
+			o.filter = (struct gt_filter){ .tid = i ? 0 : 100,
+				.match = i ? all_but_events : NULL };
 		} else {
 			gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 			o.filter = (struct gt_filter){ 0 };
-			call_of(&g, GT_CALL, type_of(&g, "cuCtxSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 10, 20, 0);
+			call_of(&g, GT_CALL,
+				type_of(&g, "cuCtxSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 10,
+				20, 0);
 		}
 		j = report(gpus_end(&g), sync_only, &o);
-		CHECK(rows(j, "sync") && num(row(j, "sync", 0), "total_ns") > 0 && absent(row(j, "sync", 0), "gpu_busy_ns"));
+		CHECK(rows(j, "sync") && num(row(j, "sync", 0), "total_ns") > 0 &&
+			absent(row(j, "sync", 0), "gpu_busy_ns"));
 		CHECK(absent(row(j, "sync", 0), "needless") && noted(j, "sync", "cannot answer"));
 		CHECK(num(row(j, "sync", 0), "untold") == num(row(j, "sync", 0), "count"));
 		json_decref(j);
@@ -207,12 +247,18 @@ static void the_runtime_tells(void)
 	for (int i = 0; i < 2; i++) {
 		gpus_begin_with(&g, NULL, 1);
 		launched(&g, 0, 0, 10, 20, 200);
-		call_of(&g, GT_SPAN, type_of(&g, "cudaDeviceSynchronize_v3020", GT_LAYER_RUNTIME, GT_OP_SYNC, 0), 100, 210, 0);
+		call_of(&g, GT_SPAN,
+			type_of(&g, "cudaDeviceSynchronize_v3020", GT_LAYER_RUNTIME, GT_OP_SYNC, 0),
+			100, 210, 0);
 		if (i)
-			call_of(&g, GT_CALL, type_of(&g, "cuCtxSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 110, 205, 0);
+			call_of(&g, GT_CALL,
+				type_of(&g, "cuCtxSynchronize", GT_LAYER_API, GT_OP_SYNC, 0), 110,
+				205, 0);
 		j = report(gpus_end(&g), sync_only, &plain);
-		CHECK(rows(j, "sync") == 1 && is(row(j, "sync", 0), "waits_for", i ? "context" : "device"));
-		CHECK(num(row(j, "sync", 0), "total_ns") == (i ? 95 : 110) && num(row(j, "sync", 0), "needless") == 0);
+		CHECK(rows(j, "sync") == 1 &&
+			is(row(j, "sync", 0), "waits_for", i ? "context" : "device"));
+		CHECK(num(row(j, "sync", 0), "total_ns") == (i ? 95 : 110) &&
+			num(row(j, "sync", 0), "needless") == 0);
 		json_decref(j);
 	}
 }
@@ -230,29 +276,45 @@ static void recordings_stay_apart(void)
 		CHECK(gpus_end_into(&g, both));
 	}
 	j = report(gt_reader_open_fd(both, &err), sync_only, &plain);
-	CHECK(rows(j, "sync") == 8 && rows(j, "sync_threads") == 2 && num(row(j, "sync_threads", 1), "recording") == 1);
-	CHECK(num(row(j, "sync_threads", 0), "wait_ns") == 326 && num(row(j, "sync_threads", 1), "wait_ns") == 326);
-	CHECK(num(row(j, "sync_threads", 0), "needless") == 4 && num(row(j, "sync_threads", 1), "needless") == 4);
+	CHECK(rows(j, "sync") == 8 && rows(j, "sync_threads") == 2 &&
+		num(row(j, "sync_threads", 1), "recording") == 1);
+	CHECK(num(row(j, "sync_threads", 0), "wait_ns") == 326 &&
+		num(row(j, "sync_threads", 1), "wait_ns") == 326);
+	CHECK(num(row(j, "sync_threads", 0), "needless") == 4 &&
+		num(row(j, "sync_threads", 1), "needless") == 4);
 	json_decref(j);
 }
 
 /* ---- beside brute force ---- */
 
-#define CALLS 6		/* kinds of calls that may wait */
-struct expected { int64_t count, total, waited, busy, needless, needless_ns, untold, longest, open; };
-struct range { bool on; int64_t from, to; };
+#define CALLS 6 /* kinds of calls that may wait */
+struct expected {
+	int64_t count, total, waited, busy, needless, needless_ns, untold, longest, open;
+};
+struct range {
+	bool on;
+	int64_t from, to;
+};
 
-static bool seen(const struct range *r, int64_t start, int64_t end) { return !r->on || (start < r->to && (end > r->from || start >= r->from)); }
+static bool seen(const struct range *r, int64_t start, int64_t end)
+{
+	return !r->on || (start < r->to && (end > r->from || start >= r->from));
+}
 
-static int64_t part(const struct range *r, int64_t at) { return !r->on ? at : at < r->from ? r->from : at > r->to ? r->to : at; }
+static int64_t part(const struct range *r, int64_t at)
+{
+	return !r->on ? at : at < r->from ? r->from : at > r->to ? r->to : at;
+}
 
 /* Does this work count for a wait of this device and stream (-1: any)? */
 static bool counts(const struct rp_op *o, const struct range *r, int device, int stream)
 {
-	return seen(r, o->start, o->end) && (device < 0 || o->device == device) && (stream < 0 || o->stream == stream);
+	return seen(r, o->start, o->end) && (device < 0 || o->device == device) &&
+		(stream < 0 || o->stream == stream);
 }
 
-static int64_t worked(const struct rp *p, const struct range *r, int device, int64_t from, int64_t to)
+static int64_t worked(
+	const struct rp *p, const struct range *r, int device, int64_t from, int64_t to)
 {
 	static char cell[RP_END];
 	int64_t ns = 0;
@@ -260,14 +322,16 @@ static int64_t worked(const struct rp *p, const struct range *r, int device, int
 	memset(cell, 0, sizeof(cell));
 	for (int i = 0; i < p->nops; i++)
 		if (counts(&p->ops[i], r, device, -1))
-			memset(cell + p->ops[i].start, 1, (size_t)(p->ops[i].end - p->ops[i].start));
+			memset(cell + p->ops[i].start, 1,
+				(size_t)(p->ops[i].end - p->ops[i].start));
 	for (int64_t t = part(r, from); t < part(r, to); t++)
 		ns += cell[t];
 	return ns;
 }
 
 /* The latest end of the pending work, -1: there was none; *unsure: there may have been some. */
-static int64_t pending(const struct rp *p, const struct range *r, const struct rp_call *c, int device, int stream, bool *unsure)
+static int64_t pending(const struct rp *p, const struct range *r, const struct rp_call *c,
+	int device, int stream, bool *unsure)
 {
 	int64_t over = c->end > c->start ? c->end : c->start + 1, until = -1;
 
@@ -291,15 +355,18 @@ static bool copied_within(const struct rp *p, const struct range *r, const struc
 	int64_t over = c->end > c->start ? c->end : c->start + 1;
 
 	return o && seen(r, o->start, o->end) && o->end <= c->end && o->start < over &&
-	       (o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
+		(o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
 }
 
 /* Adds one call to the expected figures, if it waits. */
-static void expect(const struct rp *p, const struct range *r, const struct rp_call *c, struct expected *e)
+static void expect(
+	const struct rp *p, const struct range *r, const struct rp_call *c, struct expected *e)
 {
-	bool aimed = rp_aimed(p, c), unsure, several = !(p->waits && p->seed % 3), missing = c->open;
+	bool aimed = rp_aimed(p, c), unsure, several = !(p->waits && p->seed % 3),
+	     missing = c->open;
 	int device = aimed ? c->device : -1, stream = aimed ? c->stream : -1;
-	int64_t until = pending(p, r, c, device, stream, &unsure), busy = worked(p, r, device, c->start, c->end);
+	int64_t until = pending(p, r, c, device, stream, &unsure),
+		busy = worked(p, r, device, c->start, c->end);
 	bool certain = aimed || ((c->what == RP_SYNC_ALL || c->what == RP_FREE) && !several);
 
 	missing |= r->on && (c->start < r->from || c->end > r->to);
@@ -329,10 +396,13 @@ static void expect_all(const struct rp *p, const struct range *r, struct expecte
 	memset(e, 0, 2 * sizeof(*e));
 	for (int i = 0; i < p->ncalls; i++) {
 		const struct rp_call *c = &p->calls[i];
-		bool waits = c->what == RP_SYNC || c->what == RP_SYNC_ALL || c->what == RP_COPY || c->what == RP_FREE;
+		bool waits = c->what == RP_SYNC || c->what == RP_SYNC_ALL || c->what == RP_COPY ||
+			c->what == RP_FREE;
 
 		if (waits && seen(r, c->start, c->end))
-			expect(p, r, c, &e[c->thread][c->what][rp_aimed(p, c) ? c->device * 2 + c->stream : 4]);
+			expect(p, r, c,
+				&e[c->thread][c->what]
+				  [rp_aimed(p, c) ? c->device * 2 + c->stream : 4]);
 	}
 }
 
@@ -342,7 +412,7 @@ static const json_t *find(const json_t *j, int thread, const char *call, int str
 		const json_t *one = row(j, "sync", i);
 
 		if (num(one, "tid") == 100 + thread && is(one, "call", call) &&
-		    (stream < 0 ? absent(one, "stream") : num(one, "stream") == 7 + stream))
+			(stream < 0 ? absent(one, "stream") : num(one, "stream") == 7 + stream))
 			return one;
 	}
 	return NULL;
@@ -359,11 +429,15 @@ static void add(struct expected *to, const struct expected *e)
 
 static bool same(const json_t *row, const struct expected *e)
 {
-	return row && num(row, "count") == (double)e->count && num(row, "total_ns") == (double)e->total &&
-	       num(row, "wait_ns") == (double)e->waited && num(row, "gpu_busy_ns") == (double)e->busy &&
-	       num(row, "gpu_idle_ns") == (double)(e->waited - e->busy) && num(row, "needless") == (double)e->needless &&
-	       num(row, "needless_ns") == (double)e->needless_ns && num(row, "untold") == (double)e->untold &&
-	       num(row, "max_ns") == (double)e->longest && num(row, "open") == (double)e->open;
+	return row && num(row, "count") == (double)e->count &&
+		num(row, "total_ns") == (double)e->total &&
+		num(row, "wait_ns") == (double)e->waited &&
+		num(row, "gpu_busy_ns") == (double)e->busy &&
+		num(row, "gpu_idle_ns") == (double)(e->waited - e->busy) &&
+		num(row, "needless") == (double)e->needless &&
+		num(row, "needless_ns") == (double)e->needless_ns &&
+		num(row, "untold") == (double)e->untold &&
+		num(row, "max_ns") == (double)e->longest && num(row, "open") == (double)e->open;
 }
 
 /* Streams of the two devices have the same ids, so with two devices the rows of one id are
@@ -383,7 +457,9 @@ static bool agree(const struct rp *p, const json_t *j, struct expected e[2][RP_W
 				add(&all, one);
 				groups += one->count > 0;
 				if (one->count && (p->seed % 3 || s == 4))
-					ok &= same(find(j, t, rp_kinds[w].name, s == 4 ? -1 : s % 2), one);
+					ok &= same(
+						find(j, t, rp_kinds[w].name, s == 4 ? -1 : s % 2),
+						one);
 			}
 		threads += all.count > 0;
 		for (size_t i = 0; i < rows(j, "sync_threads"); i++)
@@ -435,5 +511,6 @@ static void a_range_cuts_waits(void)
 	}
 }
 
-T_MAIN(T(waits_by_call), T(frees_that_wait), T(copies_that_wait), T(what_may_be_missing), T(no_work_no_answer),
-       T(the_runtime_tells), T(recordings_stay_apart), T(waits_equal_brute_force), T(a_range_cuts_waits))
+T_MAIN(T(waits_by_call), T(frees_that_wait), T(copies_that_wait), T(what_may_be_missing),
+	T(no_work_no_answer), T(the_runtime_tells), T(recordings_stay_apart),
+	T(waits_equal_brute_force), T(a_range_cuts_waits))

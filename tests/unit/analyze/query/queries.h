@@ -1,12 +1,13 @@
-/* Questions to a trace, asked as gtanalyze does it. The includer defines _GNU_SOURCE (memfd_create). */
+/* Questions to a trace, asked as gtanalyze does it. The includer defines _GNU_SOURCE
+ * (memfd_create). */
 #ifndef QUERIES_H
 #define QUERIES_H
 #include "tests/unit/reports.h"
 
 /* Closes the reader; takes ownership of q, which may be NULL. Returns the report's output, which
  * the caller frees; NULL: it failed. */
-static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *name, const struct gt_analysis_options *options,
-			   unsigned threads, enum gt_table_format format)
+static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *name,
+	const struct gt_analysis_options *options, unsigned threads, enum gt_table_format format)
 {
 	struct gt_analysis report = *gt_analysis_find(name);
 	const struct gt_analysis *chosen[] = { &report };
@@ -34,25 +35,28 @@ static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *
 	return text;
 }
 
-static inline char *ask_text(struct gt_reader *r, const char *where, const char *by, const char *agg,
-			     const struct gt_analysis_options *options, unsigned threads)
+static inline char *ask_text(struct gt_reader *r, const char *where, const char *by,
+	const char *agg, const struct gt_analysis_options *options, unsigned threads)
 {
 	struct gt_err err = GT_ERR_INIT;
 	const char *option, *wrong;
 
-	return answer(r, gt_query_new(where, by, agg, NULL, &option, &wrong, &err), "query", options, threads, GT_JSON);
+	return answer(r, gt_query_new(where, by, agg, NULL, &option, &wrong, &err), "query",
+		options, threads, GT_JSON);
 }
 
 static inline char *ask_hist(struct gt_reader *r, const char *where, const char *by, const char *of,
-			     const struct gt_analysis_options *options, enum gt_table_format format)
+	const struct gt_analysis_options *options, enum gt_table_format format)
 {
 	struct gt_err err = GT_ERR_INIT;
 	const char *option, *wrong;
 
-	return answer(r, gt_query_new_hist(where, by, of, &option, &wrong, &err), "histogram", options, 1, format);
+	return answer(r, gt_query_new_hist(where, by, of, &option, &wrong, &err), "histogram",
+		options, 1, format);
 }
 
-static inline json_t *ask(struct gt_reader *r, const char *where, const char *by, const char *agg, const struct gt_analysis_options *o)
+static inline json_t *ask(struct gt_reader *r, const char *where, const char *by, const char *agg,
+	const struct gt_analysis_options *o)
 {
 	char *text = ask_text(r, where, by, agg, o, 1);
 	json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;

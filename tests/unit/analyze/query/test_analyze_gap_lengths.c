@@ -8,8 +8,8 @@
 static struct rp p;
 
 /* Runs it as gtanalyze does. Closes the reader. new, or NULL. */
-static char *ask(struct gt_reader *r, const char *by, const struct gt_analysis_options *options, enum gt_table_format format,
-		 enum gt_answer *answer)
+static char *ask(struct gt_reader *r, const char *by, const struct gt_analysis_options *options,
+	enum gt_table_format format, enum gt_answer *answer)
 {
 	const struct gt_analysis *one[] = { &gt_histogram_gaps_report };
 	struct gt_table *tables[GT_RUN_TABLES] = { NULL };
@@ -45,7 +45,10 @@ static json_t *ask_json(struct gt_reader *r, const char *by, const struct gt_ana
 
 /* ---- the slow way ---- */
 
-struct naive { int64_t list[RP_END], from, to; int device[RP_END], n; };
+struct naive {
+	int64_t list[RP_END], from, to;
+	int device[RP_END], n;
+};
 
 static bool busy(int device, int64_t x)
 {
@@ -67,7 +70,10 @@ static bool begins(int device, int64_t x)
 static bool works(int device, const struct gt_filter *f)
 {
 	for (int i = 0; i < p.nops; i++)
-		if (p.ops[i].device == device && (!f->ranged || (p.ops[i].start < f->to && (p.ops[i].end > f->from || p.ops[i].start >= f->from))))
+		if (p.ops[i].device == device &&
+			(!f->ranged ||
+				(p.ops[i].start < f->to &&
+					(p.ops[i].end > f->from || p.ops[i].start >= f->from))))
 			return true;
 	return false;
 }
@@ -107,12 +113,14 @@ static bool ranges_agree(const json_t *j, const struct naive *n, bool by_device)
 		double count = 0, total = 0;
 
 		for (int k = 0; k < n->n; k++)
-			if ((!by_device || num(r, "device") == n->device[k]) && (double)n->list[k] >= num(r, "from_ns") &&
-			    (double)n->list[k] < num(r, "to_ns"))
+			if ((!by_device || num(r, "device") == n->device[k]) &&
+				(double)n->list[k] >= num(r, "from_ns") &&
+				(double)n->list[k] < num(r, "to_ns"))
 				count++, total += (double)n->list[k];
 		if (!count || num(r, "count") != count || num(r, "total_ns") != total) {
-			printf("# seed %u: %g from %g ns, %g ns, not %g of %g ns\n", p.seed, num(r, "count"), num(r, "from_ns"),
-			       num(r, "total_ns"), count, total);
+			printf("# seed %u: %g from %g ns, %g ns, not %g of %g ns\n", p.seed,
+				num(r, "count"), num(r, "from_ns"), num(r, "total_ns"), count,
+				total);
 			return false;
 		}
 		all += count;
@@ -133,7 +141,9 @@ static void gaps_are_counted_by_length(void)
 		json_t *j;
 
 		if (seed % 3 == 0)
-			o.filter = (struct gt_filter){ .ranged = true, .from = 500 + seed * 5, .to = 3000 + seed * 13 };
+			o.filter = (struct gt_filter){
+				.ranged = true, .from = 500 + seed * 5, .to = 3000 + seed * 13
+			};
 		/* below it no cause is computed, but they are gaps */
 		o.min_ns = seed % 4 ? 0 : 40;
 		j = ask_json(r, seed % 2 ? NULL : "recording", &o);
@@ -148,14 +158,17 @@ static void gaps_are_counted_by_length(void)
 static void causes_add_up(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
-		json_t *by_cause = ask_json(rp_make(&p, seed), "cause", &plain), *all = ask_json(rp_make(&p, seed), "recording", &plain);
-		json_t *budget = report(rp_make(&p, seed), (const char *[]){ "budget", NULL }, &plain);
+		json_t *by_cause = ask_json(rp_make(&p, seed), "cause", &plain),
+		       *all = ask_json(rp_make(&p, seed), "recording", &plain);
+		json_t *budget =
+			report(rp_make(&p, seed), (const char *[]){ "budget", NULL }, &plain);
 		double counts[2] = { 0 }, times[2] = { 0 }, idle = 0;
 
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < rows(k ? all : by_cause, "histogram"); i++) {
 				counts[k] += num(row(k ? all : by_cause, "histogram", i), "count");
-				times[k] += num(row(k ? all : by_cause, "histogram", i), "total_ns");
+				times[k] +=
+					num(row(k ? all : by_cause, "histogram", i), "total_ns");
 			}
 		for (size_t i = 0; i < rows(budget, "budget_gpus"); i++)
 			idle += num(row(budget, "budget_gpus", i), "idle_ns");
@@ -180,27 +193,39 @@ static void gaps_are_drawn(void)
 	gpus_plain(&g, 0, g.stream[0][0], 81000, 81010);
 	o.width = 70;
 	said = ask(gpus_end(&g), NULL, &o, GT_TEXT, NULL);
-	CHECK(said && !strcmp(said, "Gaps in which GPUs were idle, by length\n  PID 100, Device 0\n"
-			      "    10 gaps, p50 1.000 us, p90 1.000 us, p99 70.00 us, max 70.00 us\n"
-			      "        768 ns   9   90.00 %   9.000 us  ################# p50 p90\n            ..\n"
-			      "      65.54 us   1   10.00 %   70.00 us  ## p99\n  (10 gaps, 79.00 us of 80.01 us)\n"));
+	CHECK(said &&
+		!strcmp(said,
+			"Gaps in which GPUs were idle, by length\n  PID 100, Device 0\n"
+			"    10 gaps, p50 1.000 us, p90 1.000 us, p99 70.00 us, max 70.00 us\n"
+			"        768 ns   9   90.00 %   9.000 us  ################# p50 p90\n            ..\n"
+			"      65.54 us   1   10.00 %   70.00 us  ## p99\n  (10 gaps, 79.00 us of 80.01 us)\n"));
 	free(said);
 }
 
 static void what_may_be_asked(void)
 {
-	static const struct { const char *by; uint64_t at; const char *says; } bads[] = {
-		{ "name", 0, "grouped by recording, pid, device, cause" }, { "device,devcie", 7, "did you mean 'device'?" }, { "device, device", 8, "occurs twice" },
-		{ "", 0, "grouped by" }, { "pid,", 4, "grouped by" }, { "pid,recording,device,cause,pid", 27, "occurs twice" },
+	static const struct {
+		const char *by;
+		uint64_t at;
+		const char *says;
+	} bads[] = {
+		{ "name", 0, "grouped by recording, pid, device, cause" },
+		{ "device,devcie", 7, "did you mean 'device'?" },
+		{ "device, device", 8, "occurs twice" },
+		{ "", 0, "grouped by" },
+		{ "pid,", 4, "grouped by" },
+		{ "pid,recording,device,cause,pid", 27, "occurs twice" },
 	};
 	struct gt_gap_by by;
 
 	for (unsigned i = 0; i < sizeof(bads) / sizeof(*bads); i++) {
 		struct gt_err err = GT_ERR_INIT;
 
-		CHECK(gt_gap_by_read(&by, bads[i].by, &err) == -EINVAL && err.offset == bads[i].at && strstr(err.text, bads[i].says));
+		CHECK(gt_gap_by_read(&by, bads[i].by, &err) == -EINVAL &&
+			err.offset == bads[i].at && strstr(err.text, bads[i].says));
 	}
-	CHECK(!gt_gap_by_read(&by, "cause, device ,pid,recording", NULL) && by.n == 4 && by.list[1] == GT_GAP_DEVICE);
+	CHECK(!gt_gap_by_read(&by, "cause, device ,pid,recording", NULL) && by.n == 4 &&
+		by.list[1] == GT_GAP_DEVICE);
 }
 
 static void what_cannot_be_told(void)
@@ -215,4 +240,5 @@ static void what_cannot_be_told(void)
 	free(said);
 }
 
-T_MAIN(T(gaps_are_counted_by_length), T(causes_add_up), T(gaps_are_drawn), T(what_may_be_asked), T(what_cannot_be_told))
+T_MAIN(T(gaps_are_counted_by_length), T(causes_add_up), T(gaps_are_drawn), T(what_may_be_asked),
+	T(what_cannot_be_told))

@@ -5,7 +5,11 @@
 #include "analyze/steps/sequences.h"
 #include "tests/unit/launch_programs.h"
 
-struct found { int names[8], n; uint64_t times, call; int first; };
+struct found {
+	int names[8], n;
+	uint64_t times, call;
+	int first;
+};
 
 static uint64_t call_ns(const struct op *o)
 {
@@ -75,10 +79,11 @@ static int sequences_of(const struct op *ops, int n, struct found *list)
 
 			for (int i = 0; i < len; i++)
 				f.names[i] = ops[at + i].name;
-			if (!matches(ops, n, at, &f))	/* some of it is a graph's */
+			if (!matches(ops, n, at, &f)) /* some of it is a graph's */
 				continue;
 			for (int i = 0; i < nall && !known; i++)
-				known = all[i].n == len && !memcmp(all[i].names, f.names, sizeof(f.names));
+				known = all[i].n == len &&
+					!memcmp(all[i].names, f.names, sizeof(f.names));
 			for (int i = at; !known && i < n; i++)
 				if (matches(ops, n, i, &f)) {
 					for (int k = 0; k < len; k++)
@@ -153,7 +158,9 @@ static bool same_sequences(const json_t *j)
 	return true;
 }
 
-struct runs { uint64_t launches, in_runs, runs, longest; };
+struct runs {
+	uint64_t launches, in_runs, runs, longest;
+};
 
 static bool same_runs(const json_t *j)
 {
@@ -166,7 +173,8 @@ static bool same_runs(const json_t *j)
 		for (int i = 0; i < n; i = to) {
 			struct runs *r = &all[ops[i].name % 3];
 
-			for (to = i + 1; to < n && ops[to].name == ops[i].name && !ops[to].graph; to++)
+			for (to = i + 1; to < n && ops[to].name == ops[i].name && !ops[to].graph;
+				to++)
 				;
 			if (ops[i].graph)
 				to = i + 1;
@@ -175,7 +183,8 @@ static bool same_runs(const json_t *j)
 			r->launches += (uint64_t)(to - i);
 			r->in_runs += to - i > 1 ? (uint64_t)(to - i) : 0;
 			r->runs += to - i > 1;
-			r->longest = (uint64_t)(to - i) > r->longest ? (uint64_t)(to - i) : r->longest;
+			r->longest =
+				(uint64_t)(to - i) > r->longest ? (uint64_t)(to - i) : r->longest;
 		}
 	}
 	for (int i = 0; i < 3; i++) {
@@ -194,7 +203,10 @@ static bool same_runs(const json_t *j)
 
 /* ---- random programs ---- */
 
-static bool same_patterns(const json_t *j, int64_t origin) { return same_sequences(j) && same_runs(j); }
+static bool same_patterns(const json_t *j, int64_t origin)
+{
+	return same_sequences(j) && same_runs(j);
+}
 
 static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("patterns", same_patterns)); }
 
@@ -207,19 +219,27 @@ static void what_repeats(void)
 	json_t *j;
 
 	clear_program();
-	for (int i = 0; i < 12; i++)	/* add mul relu, four times; then three of add, a copy, two of add */
-		add_op(0, 0, i % 3, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
+	/* add mul relu, four times; then three of add, a copy, two of add */
+	for (int i = 0; i < 12; i++)
+		add_op(0, 0, i % 3, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100,
+			1060 + i * 100);
 	for (int i = 12; i < 18; i++)
-		add_op(0, 0, i == 15 ? COPY_NAME : 0, add_call(0, 1000 + i * 100, 1020 + i * 100), 1050 + i * 100, 1060 + i * 100);
+		add_op(0, 0, i == 15 ? COPY_NAME : 0, add_call(0, 1000 + i * 100, 1020 + i * 100),
+			1050 + i * 100, 1060 + i * 100);
 	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
 	k = row(j, "sequences", 0);
-	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; relu") && num(k, "times") == 4 && num(k, "launches") == 12);
-	CHECK(num(k, "call_ns") == 120 && num(k, "share_percent") == 66.67 && num(k, "first_ns") == 50);
+	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; relu") &&
+		num(k, "times") == 4 && num(k, "launches") == 12);
+	CHECK(num(k, "call_ns") == 120 && num(k, "share_percent") == 66.67 &&
+		num(k, "first_ns") == 50);
 	k = row(j, "runs", 0);
-	CHECK(rows(j, "runs") == 1 && num(k, "launches") == 9 && num(k, "in_runs") == 5 && num(k, "runs") == 2 && num(k, "longest") == 3);
-	CHECK(num(k, "longest_at_ns") == 1250 && num(k, "longest_call_ns") == 60 && num(k, "longest_stream") == 7);
+	CHECK(rows(j, "runs") == 1 && num(k, "launches") == 9 && num(k, "in_runs") == 5 &&
+		num(k, "runs") == 2 && num(k, "longest") == 3);
+	CHECK(num(k, "longest_at_ns") == 1250 && num(k, "longest_call_ns") == 60 &&
+		num(k, "longest_stream") == 7);
 	k = row(j, "launching_streams", 0);
-	CHECK(num(k, "kernels") == 17 && num(k, "in_runs") == 5 && num(k, "copies") == 1 && num(k, "in_graphs") == 0);
+	CHECK(num(k, "kernels") == 17 && num(k, "in_runs") == 5 && num(k, "copies") == 1 &&
+		num(k, "in_graphs") == 0);
 	json_decref(j);
 }
 
@@ -230,7 +250,8 @@ static void a_long_graph_is_one_launch(void)
 
 	long_graph_program();
 	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
-	CHECK(num(row(j, "launching_streams", 0), "in_graphs") == 17000 && num(row(j, "launching_streams", 0), "graph_launches") == 1);
+	CHECK(num(row(j, "launching_streams", 0), "in_graphs") == 17000 &&
+		num(row(j, "launching_streams", 0), "graph_launches") == 1);
 	json_decref(j);
 }
 
@@ -260,10 +281,12 @@ static void two_take_turns(void)
 
 	clear_program();
 	for (int i = 0; i < 20; i++)
-		add_op(0, 0, i % 2, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
+		add_op(0, 0, i % 2, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100,
+			1060 + i * 100);
 	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
 	k = row(j, "sequences", 0);
-	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; add; mul") && num(k, "times") == 5);
+	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; add; mul") &&
+		num(k, "times") == 5);
 	json_decref(j);
 }
 
@@ -276,7 +299,10 @@ static int add_names(struct gt_sequences *q, struct gt_sequence_tail *t, int n, 
 
 	srand(seed);
 	for (int i = 0; !rc && i < n; i++)
-		rc = gt_sequences_add(q, t, 0, &(struct gt_sequence_launch){ .name = 10 + (uint32_t)rp_below(50000), .at = i }, &err);
+		rc = gt_sequences_add(q, t, 0,
+			&(struct gt_sequence_launch){
+				.name = 10 + (uint32_t)rp_below(50000), .at = i },
+			&err);
 	return rc;
 }
 
@@ -289,12 +315,17 @@ static void rare_ones_are_forgotten(void)
 	struct gt_err err = GT_ERR_INIT;
 
 	for (int i = 0; i < 9; i++)
-		CHECK(!gt_sequences_add(&q, &t, 0, &(struct gt_sequence_launch){ .name = (uint32_t)i % 3, .call_ns = 2 }, &err));
+		CHECK(!gt_sequences_add(&q, &t, 0,
+			&(struct gt_sequence_launch){ .name = (uint32_t)i % 3, .call_ns = 2 },
+			&err));
 	gt_sequences_break(&t);
-	CHECK(!add_names(&q, &t, 100000, 1) && q.n <= GT_SEQUENCES_MAX && q.forgotten > 400000 && !q.missed);
+	CHECK(!add_names(&q, &t, 100000, 1) && q.n <= GT_SEQUENCES_MAX && q.forgotten > 400000 &&
+		!q.missed);
 	gt_sequences_break(&t);
 	for (int i = 0; i < 6; i++)
-		CHECK(!gt_sequences_add(&q, &t, 0, &(struct gt_sequence_launch){ .name = (uint32_t)i % 3, .call_ns = 2 }, &err));
+		CHECK(!gt_sequences_add(&q, &t, 0,
+			&(struct gt_sequence_launch){ .name = (uint32_t)i % 3, .call_ns = 2 },
+			&err));
 	CHECK(!gt_sequences_select(&q, &err));
 	CHECK(q.n == 1 && q.list[0].n == 3 && q.list[0].count == 5 && q.list[0].call_ns == 30);
 	gt_sequences_release(&q);
@@ -317,5 +348,6 @@ static void a_crowd_leaves_no_room(void)
 	gt_sequences_release(&q);
 }
 
-T_MAIN(T(rare_ones_are_forgotten), T(a_crowd_leaves_no_room), T(what_repeats), T(two_take_turns), T(a_long_graph_is_one_launch),
-       T(as_counted_by_hand), T(some_of_the_work_is_no_answer), T(calls_alone))
+T_MAIN(T(rare_ones_are_forgotten), T(a_crowd_leaves_no_room), T(what_repeats), T(two_take_turns),
+	T(a_long_graph_is_one_launch), T(as_counted_by_hand), T(some_of_the_work_is_no_answer),
+	T(calls_alone))

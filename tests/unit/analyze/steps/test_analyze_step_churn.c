@@ -12,20 +12,30 @@
 struct churning {
 	struct gpus g;
 	uint32_t alloc, free_;
-	int64_t at, loop, last;			/* time; the first launch of the first round and of the last one */
-	uint64_t live[SIZES][400], next;	/* addresses */
+	/* time; the first launch of the first round and of the last one */
+	int64_t at, loop, last;
+	uint64_t live[SIZES][400], next; /* addresses */
 	int nlive[SIZES], spare[SIZES];
-	struct { int64_t called; int size; } again[4000];
+	struct {
+		int64_t called;
+		int size;
+	} again[4000];
 	int nagain;
 };
 
-static uint32_t type_with(struct gpus *g, const char *name, unsigned op, unsigned role0, unsigned role1)
+static uint32_t type_with(
+	struct gpus *g, const char *name, unsigned op, unsigned role0, unsigned role1)
 {
 	struct gt_field f[2] = { { gt_writer_string(g->w, "one"), GT_F_U64, (uint8_t)role0 },
-				 { gt_writer_string(g->w, "two"), GT_F_U64, (uint8_t)role1 } };
+		{ gt_writer_string(g->w, "two"), GT_F_U64, (uint8_t)role1 } };
 
-	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = GT_CAT_MEMORY, .op = (uint8_t)op,
-			      .memkind = GT_MEM_DEVICE, .fields = f, .nfields = (uint8_t)(1 + !!role1) });
+	return gt_writer_type(g->w,
+		&(struct gt_type){ .name = gt_writer_string(g->w, name),
+			.category = GT_CAT_MEMORY,
+			.op = (uint8_t)op,
+			.memkind = GT_MEM_DEVICE,
+			.fields = f,
+			.nfields = (uint8_t)(1 + !!role1) });
 }
 
 static void allocate(struct churning *c, int size)
@@ -33,7 +43,8 @@ static void allocate(struct churning *c, int size)
 	struct gt_row row = { .start = c->at, .end = c->at + 5, .type = c->alloc, .nargs = 2 };
 	uint64_t address = 0x1000000 + 0x10000 * c->next++;
 
-	gt_writer_row(c->g.w, GT_CALL, c->g.thread[0], &row, (uint64_t[]){ 1000u << size, address }, &c->g.err);
+	gt_writer_row(c->g.w, GT_CALL, c->g.thread[0], &row, (uint64_t[]){ 1000u << size, address },
+		&c->g.err);
 	c->live[size][c->nlive[size]++] = address;
 	if (c->spare[size]) {
 		c->spare[size]--;
@@ -47,14 +58,15 @@ static void give_back(struct churning *c, int size)
 {
 	struct gt_row row = { .start = c->at, .end = c->at + 5, .type = c->free_, .nargs = 1 };
 
-	gt_writer_row(c->g.w, GT_CALL, c->g.thread[0], &row, &c->live[size][--c->nlive[size]], &c->g.err);
+	gt_writer_row(
+		c->g.w, GT_CALL, c->g.thread[0], &row, &c->live[size][--c->nlive[size]], &c->g.err);
 	c->spare[size]++;
 	c->at += 10;
 }
 
 static void some(struct churning *c, int most)
 {
-	for (int n = rand() % (most + 1); n--; ) {
+	for (int n = rand() % (most + 1); n--;) {
 		int size = rand() % SIZES;
 
 		if (c->nlive[size] && rand() % 2)
@@ -126,13 +138,16 @@ static void steps_are_counted_in(void)
 		CHECK(num(row(j, "steps", 0), "steps") == ROUNDS - 1);
 		for (size_t i = 0; i < rows(j, "memory_churn"); i++) {
 			const json_t *r = row(j, "memory_churn", i);
-			int size = num(r, "size_bytes") == 1000 ? 0 : num(r, "size_bytes") == 2000 ? 1 : 2;
+			int size = num(r, "size_bytes") == 1000 ? 0
+				: num(r, "size_bytes") == 2000  ? 1
+								: 2;
 
 			CHECK(fabs(num(r, "again_per_step") - want[size] / (ROUNDS - 1)) < 1e-3);
 			want[size] = 0;
 		}
 		CHECK_EQ(want[0] + want[1] + want[2], 0);
-		CHECK(!rows(j, "memory_churn") || noted(j, "memory_churn", "per step: of those in the steps"));
+		CHECK(!rows(j, "memory_churn") ||
+			noted(j, "memory_churn", "per step: of those in the steps"));
 		json_decref(j);
 	}
 	CHECK(in > 100 && out > 10);

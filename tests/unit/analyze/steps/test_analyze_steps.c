@@ -10,8 +10,13 @@ static const char *const steps[] = { "steps", NULL };
 
 /* ---- known figures ---- */
 
-/* A step on device 0: copy, add, mul, relu, add; each 10 ns long and launched 50 ns before it starts; the next step `ns` later. */
-struct loop { struct gpus g; int64_t at; uint32_t kernels[5]; };
+/* A step on device 0: copy, add, mul, relu, add; each 10 ns long and launched 50 ns before it
+ * starts; the next step `ns` later. */
+struct loop {
+	struct gpus g;
+	int64_t at;
+	uint32_t kernels[5];
+};
 
 static void loop_begin(struct loop *l)
 {
@@ -61,26 +66,38 @@ static void known_figures(void)
 	twenty_steps(&l);
 	j = report(gpus_end(&l.g), steps, &plain);
 	r = row(j, "steps", 0);
-	CHECK(rows(j, "steps") == 1 && is(r, "found_by", "sequence") && num(r, "steps") == 19 && num(r, "sequences") == 1);
+	CHECK(rows(j, "steps") == 1 && is(r, "found_by", "sequence") && num(r, "steps") == 19 &&
+		num(r, "sequences") == 1);
 	CHECK(!noted(j, "steps", "in the time that is chosen"));
-	CHECK(num(r, "warm_up") == 3 && num(r, "p50_ns") == 100 && num(r, "p90_ns") == 100 && num(r, "p99_ns") == 300);
+	CHECK(num(r, "warm_up") == 3 && num(r, "p50_ns") == 100 && num(r, "p90_ns") == 100 &&
+		num(r, "p99_ns") == 300);
 	CHECK(num(r, "min_ns") == 100 && num(r, "max_ns") == 300 && num(r, "alike_percent") == 95);
-	CHECK(num(r, "busy_percent") == 52.78 && is(r, "drift", "no drift") && absent(r, "drift_percent"));	/* 15 * 50 + 200 of 1800 */
+	/* 15 * 50 + 200 of 1800 */
+	CHECK(num(r, "busy_percent") == 52.78 && is(r, "drift", "no drift") &&
+		absent(r, "drift_percent"));
 	CHECK(is(r, "anchor", "memcpy HtoD (pinned -> device)"));
 	r = row(j, "step_list", 14);
-	CHECK(rows(j, "step_list") == 19 && num(r, "step") == 15 && num(r, "start_ns") == 50 + 1500 + 1100 && num(r, "duration_ns") == 300);
-	CHECK(num(r, "busy_ns") == 200 && num(r, "idle_ns") == 100 && num(r, "kernels") == 4 && num(r, "copies") == 1 && num(r, "sets") == 0);
-	CHECK(num(r, "bytes") == 4096 && num(r, "calls") == 5 && absent(r, "runtime_calls") && is(r, "note", "slow"));
-	CHECK(is(row(j, "step_list", 2), "note", "warm-up") && is(row(j, "step_list", 3), "note", ""));
-	CHECK(rows(j, "slow_steps") == 2 && num(row(j, "slow_steps", 0), "step") == 15 && num(row(j, "slow_steps", 0), "over_ns") == 200);
+	CHECK(rows(j, "step_list") == 19 && num(r, "step") == 15 &&
+		num(r, "start_ns") == 50 + 1500 + 1100 && num(r, "duration_ns") == 300);
+	CHECK(num(r, "busy_ns") == 200 && num(r, "idle_ns") == 100 && num(r, "kernels") == 4 &&
+		num(r, "copies") == 1 && num(r, "sets") == 0);
+	CHECK(num(r, "bytes") == 4096 && num(r, "calls") == 5 && absent(r, "runtime_calls") &&
+		is(r, "note", "slow"));
+	CHECK(is(row(j, "step_list", 2), "note", "warm-up") &&
+		is(row(j, "step_list", 3), "note", ""));
+	CHECK(rows(j, "slow_steps") == 2 && num(row(j, "slow_steps", 0), "step") == 15 &&
+		num(row(j, "slow_steps", 0), "over_ns") == 200);
 	r = row_named(j, "slow_steps", "name", "mul");
-	CHECK(r == row(j, "slow_steps", 0) && num(r, "time_ns") == 160 && num(r, "median_ns") == 10 && num(r, "difference_ns") == 150);
+	CHECK(r == row(j, "slow_steps", 0) && num(r, "time_ns") == 160 &&
+		num(r, "median_ns") == 10 && num(r, "difference_ns") == 150);
 	r = row_named(j, "slow_steps", "name", "GPU idle");
-	CHECK(num(r, "time_ns") == 100 && num(r, "median_ns") == 50 && num(r, "difference_ns") == 50);
+	CHECK(num(r, "time_ns") == 100 && num(r, "median_ns") == 50 &&
+		num(r, "difference_ns") == 50);
 	json_decref(j);
 }
 
-/* Each step takes 2 ns longer than the one before: 200 ns in 100 steps, of a median of 1000 + 2 * 50. */
+/* Each step takes 2 ns longer than the one before: 200 ns in 100 steps, of a median of 1000 + 2
+ * * 50. */
 static void drift(void)
 {
 	static struct loop l;
@@ -99,19 +116,24 @@ static void drift(void)
 	for (int i = 0; i < 6; i++)
 		loop_step(&l, 1000, 0);
 	j = report(gpus_end(&l.g), steps, &plain);
-	CHECK(num(row(j, "steps", 0), "steps") == 5 && is(row(j, "steps", 0), "drift", "too few steps") && absent(row(j, "steps", 0), "warm_up"));
+	CHECK(num(row(j, "steps", 0), "steps") == 5 &&
+		is(row(j, "steps", 0), "drift", "too few steps") &&
+		absent(row(j, "steps", 0), "warm_up"));
 	CHECK(noted(j, "slow_steps", "no step took longer"));
 	json_decref(j);
 	loop_begin(&l);
 	for (int i = 0; i < 4; i++)
 		loop_step(&l, 100 * (i + 1), 0);
-	j = report(gpus_end(&l.g), steps, &plain);	/* 100, 200, 300: one is longer than the median */
+	/* 100, 200, 300: one is longer than the median */
+	j = report(gpus_end(&l.g), steps, &plain);
 	CHECK(num(row(j, "steps", 0), "steps") == 3 && num(row(j, "steps", 0), "p50_ns") == 200);
-	CHECK(rows(j, "slow_steps") == 1 && num(row(j, "slow_steps", 0), "step") == 3 && num(row(j, "slow_steps", 0), "over_ns") == 100);
+	CHECK(rows(j, "slow_steps") == 1 && num(row(j, "slow_steps", 0), "step") == 3 &&
+		num(row(j, "slow_steps", 0), "over_ns") == 100);
 	json_decref(j);
 }
 
-/* The first three are as quick as all others, and do something else besides, which none does again. */
+/* The first three are as quick as all others, and do something else besides, which none does again.
+ */
 static void warming_up_is_another_sequence(void)
 {
 	static struct loop l;
@@ -126,9 +148,12 @@ static void warming_up_is_another_sequence(void)
 	}
 	j = report(gpus_end(&l.g), steps, &plain);
 	r = row(j, "steps", 0);
-	CHECK(num(r, "steps") == 19 && num(r, "sequences") == 2 && num(r, "warm_up") == 3 && num(r, "max_ns") == 100);
-	CHECK(is(row(j, "step_list", 2), "note", "warm-up") && num(row(j, "step_list", 2), "duration_ns") == 100);
-	CHECK(num(row(j, "step_list", 2), "kernels") == 5 && num(row(j, "step_list", 3), "kernels") == 4);
+	CHECK(num(r, "steps") == 19 && num(r, "sequences") == 2 && num(r, "warm_up") == 3 &&
+		num(r, "max_ns") == 100);
+	CHECK(is(row(j, "step_list", 2), "note", "warm-up") &&
+		num(row(j, "step_list", 2), "duration_ns") == 100);
+	CHECK(num(row(j, "step_list", 2), "kernels") == 5 &&
+		num(row(j, "step_list", 3), "kernels") == 4);
 	json_decref(j);
 }
 
@@ -136,13 +161,16 @@ static void warming_up_is_another_sequence(void)
 
 static void mark(struct gpus *g, const char *name, int64_t start, int64_t end)
 {
-	struct gt_type type = { .layer = GT_LAYER_USER, .category = GT_CAT_USER, .name = gt_writer_string(g->w, name) };
+	struct gt_type type = { .layer = GT_LAYER_USER,
+		.category = GT_CAT_USER,
+		.name = gt_writer_string(g->w, name) };
 	struct gt_row range = { .start = start, .end = end, .type = gt_writer_type(g->w, &type) };
 
 	gt_writer_row(g->w, GT_SPAN, g->thread[0], &range, NULL, &g->err);
 }
 
-/* Kernels that repeat in no way, between marks; layers within them, and something around them that is no step. */
+/* Kernels that repeat in no way, between marks; layers within them, and something around them that
+ * is no step. */
 static void marked(struct gpus *g, const char *format)
 {
 	char name[40];
@@ -153,7 +181,9 @@ static void marked(struct gpus *g, const char *format)
 
 		snprintf(name, sizeof(name), format, 4 + i);
 		for (int k = 0; k < 2; k++) {
-			struct gt_gpu_work w = gpus_work(g->stream[0][0], at + 60 + 30 * k, at + 80 + 30 * k);	/* the second runs in the next step */
+			/* the second runs in the next step */
+			struct gt_gpu_work w =
+				gpus_work(g->stream[0][0], at + 60 + 30 * k, at + 80 + 30 * k);
 
 			gpus_launched(g, &w, 1, at + 20 + 10 * k, 5, GT_JOIN_CORRELATION);
 			gpus_kernel(g, (i * i + k) % 3 % 2, &w);
@@ -177,10 +207,13 @@ static void marks_go_first(void)
 		marked(&g, formats[i]);
 		j = report(gpus_end(&g), steps, &plain);
 		r = row(j, "steps", 0);
-		CHECK(is(r, "found_by", "marks") && num(r, "steps") == 6 && num(r, "max_ns") == 100 && num(r, "min_ns") == 90);
+		CHECK(is(r, "found_by", "marks") && num(r, "steps") == 6 &&
+			num(r, "max_ns") == 100 && num(r, "min_ns") == 90);
 		r = row(j, "step_list", 1);
-		CHECK(num(r, "start_ns") == 200 && num(r, "duration_ns") == 100 && num(r, "kernels") == 2 && num(r, "calls") == 2);
-		CHECK(num(r, "busy_ns") == 40 && num(row(j, "step_list", 0), "busy_ns") == 30);	/* 60-80, 90-100; 0-10 of the one before */
+		CHECK(num(r, "start_ns") == 200 && num(r, "duration_ns") == 100 &&
+			num(r, "kernels") == 2 && num(r, "calls") == 2);
+		/* 60-80, 90-100; 0-10 of the one before */
+		CHECK(num(r, "busy_ns") == 40 && num(row(j, "step_list", 0), "busy_ns") == 30);
 		json_decref(j);
 	}
 }
@@ -191,9 +224,10 @@ static void not_all_marks_are_steps(void)
 	struct gpus g;
 	json_t *j;
 
-	marked(&g, "layer0");	/* now twice within each other: not apart */
+	marked(&g, "layer0"); /* now twice within each other: not apart */
 	j = report(gpus_end(&g), steps, &plain);
-	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "found_by") && rows(j, "step_list") == 0);
+	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "found_by") &&
+		rows(j, "step_list") == 0);
 	json_decref(j);
 }
 
@@ -202,9 +236,17 @@ static void not_all_marks_are_steps(void)
  * the GPU got any work in it. */
 static void before_the_gpu_works(void)
 {
-	static const struct { const char *name; int n; const char *by; } cases[] = {
-		{ "aten::uniform_", 9, "sequence" }, { "init %d", 9, "sequence" }, { "init step %d", 9, "sequence" },
-		{ "warm %d", 14, "sequence" }, { "warm step %d", 14, "marks" },	/* these reach into the loop, for less than half of it */
+	static const struct {
+		const char *name;
+		int n;
+		const char *by;
+	} cases[] = {
+		{ "aten::uniform_", 9, "sequence" },
+		{ "init %d", 9, "sequence" },
+		{ "init step %d", 9, "sequence" },
+		/* these reach into the loop, for less than half of it */
+		{ "warm %d", 14, "sequence" },
+		{ "warm step %d", 14, "marks" },
 	};
 	static struct loop l;
 	char name[40];
@@ -223,8 +265,8 @@ static void before_the_gpu_works(void)
 }
 
 /* A range of an import: its category is an argument. */
-static void mark_of(struct gpus *g, const char *category, const char *name, int64_t start,
-		    int64_t end)
+static void mark_of(
+	struct gpus *g, const char *category, const char *name, int64_t start, int64_t end)
 {
 	struct gt_field field = { gt_writer_string(g->w, "category"), GT_F_STR, GT_R_NONE };
 	struct gt_row range = { .start = start, .end = end, .nargs = 1 };
@@ -295,7 +337,8 @@ static bool unanswered(const json_t *j)
 
 	for (int i = 0; i < 3; i++)
 		all &= is(json_object_get(j, tables[i]), "state", "cannot answer");
-	return all && !noted(j, "steps", "repeating:") && !noted(j, "slow_steps", "no step took longer");
+	return all && !noted(j, "steps", "repeating:") &&
+		!noted(j, "slow_steps", "no step took longer");
 }
 
 static void cannot_answer(void)
@@ -307,14 +350,17 @@ static void cannot_answer(void)
 
 	known(&t, true);
 	j = report(end(&t), steps, &plain);
-	CHECK(j && !rows(j, "steps") && noted(j, "steps", "cannot answer: what GPUs did was not recorded"));
+	CHECK(j && !rows(j, "steps") &&
+		noted(j, "steps", "cannot answer: what GPUs did was not recorded"));
 	json_decref(j);
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 3; i++)
 		gpus_plain(&g, i % 2, g.stream[0][0], 1000 + 10 * i, 1005 + 10 * i);
 	j = report(gpus_end(&g), steps, &plain);
-	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "steps") && absent(row(j, "steps", 0), "p50_ns") && unanswered(j));
-	CHECK(noted(j, "steps", "cannot answer: for GPU 0 of process 100 no repeating sequence was found: no operation occurs more than three times"));
+	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "steps") &&
+		absent(row(j, "steps", 0), "p50_ns") && unanswered(j));
+	CHECK(noted(j, "steps",
+		"cannot answer: for GPU 0 of process 100 no repeating sequence was found: no operation occurs more than three times"));
 	json_decref(j);
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 30; i++) {
@@ -323,11 +369,13 @@ static void cannot_answer(void)
 		gpus_copy(&g, &w, GT_DIR_HTOD, GT_GPU_MEM_PAGEABLE, GT_GPU_MEM_DEVICE, 100);
 	}
 	j = report(gpus_end(&g), steps, &plain);
-	CHECK(absent(row(j, "steps", 0), "steps") && !rows(j, "step_list") && noted(j, "steps", "nothing but copies and sets repeats"));
+	CHECK(absent(row(j, "steps", 0), "steps") && !rows(j, "step_list") &&
+		noted(j, "steps", "nothing but copies and sets repeats"));
 	CHECK(unanswered(j));
 	json_decref(j);
 	j = report(rp_make(&p, 3), steps, &plain);
-	CHECK(j && rows(j, "steps") && noted(j, "steps", "operations repeat, but not in the same company"));
+	CHECK(j && rows(j, "steps") &&
+		noted(j, "steps", "operations repeat, but not in the same company"));
 	json_decref(j);
 }
 
@@ -335,21 +383,30 @@ static void cannot_answer(void)
 
 #define END 60000
 #define MOST 4000
-struct one { int what, device, stream; int64_t call, start, end; bool joined; };	/* what: kernel, 5 a copy, 6 a set, -1: a call only */
+/* what: kernel, 5 a copy, 6 a set, -1: a call only */
+struct one {
+	int what, device, stream;
+	int64_t call, start, end;
+	bool joined;
+};
 struct program {
 	struct one ops[MOST];
 	int n;
-	struct { int64_t host, at; } begins[2][100];	/* per device, in order */
+	struct {
+		int64_t host, at;
+	} begins[2][100]; /* per device, in order */
 	int nbegins[2];
 	bool by_gpu;
 };
 
-static void add_op(struct program *p, int what, int device, int stream, int64_t call, int64_t tail[2][2])
+static void add_op(
+	struct program *p, int what, int device, int stream, int64_t call, int64_t tail[2][2])
 {
 	struct one *o = &p->ops[p->n++];
 	int64_t start = call + 1 + rand() % 40;
 
-	*o = (struct one){ what, device, stream, call, 0, 0, !p->by_gpu && (stream == 0 || rand() % 8) };
+	*o = (struct one){ what, device, stream, call, 0, 0,
+		!p->by_gpu && (stream == 0 || rand() % 8) };
 	if (what < 0)
 		return;
 	o->start = start > tail[device][stream] ? start : tail[device][stream] + rand() % 3;
@@ -357,7 +414,8 @@ static void add_op(struct program *p, int what, int device, int stream, int64_t 
 	tail[device][stream] = o->end;
 }
 
-/* A body that begins with two kernels that are nowhere else, and has two devices' worth of others. */
+/* A body that begins with two kernels that are nowhere else, and has two devices' worth of others.
+ */
 static void make_program(struct program *p, unsigned seed)
 {
 	int body[12][2], length, nsteps, devices = 1 + (int)(seed % 2);
@@ -380,7 +438,8 @@ static void make_program(struct program *p, unsigned seed)
 				at += 1 + rand() % 20;
 				add_op(p, body[i][0], d, body[i][1], at, tail);
 				if (i == 0) {
-					p->begins[d][p->nbegins[d]].host = p->by_gpu ? p->ops[p->n - 1].start : at;
+					p->begins[d][p->nbegins[d]].host =
+						p->by_gpu ? p->ops[p->n - 1].start : at;
 					p->begins[d][p->nbegins[d]++].at = p->ops[p->n - 1].start;
 				}
 				if (rand() % 30 == 0)
@@ -404,7 +463,8 @@ static void write_one(struct gpus *g, const struct one *o, const uint32_t names[
 		gpus_kernel(g, 0, &w);
 }
 
-/* In epochs, each row in the one in which it ended; calls, which gpus_launched writes, are short. */
+/* In epochs, each row in the one in which it ended; calls, which gpus_launched writes, are short.
+ */
 static struct gt_reader *write_program(const struct program *p)
 {
 	uint32_t names[30];
@@ -428,14 +488,18 @@ static struct gt_reader *write_program(const struct program *p)
 	return gpus_end(&g);
 }
 
-struct figures { int64_t busy; int ops, kernels, copies, sets, bytes, calls; char order[2][200]; };
+struct figures {
+	int64_t busy;
+	int ops, kernels, copies, sets, bytes, calls;
+	char order[2][200];
+};
 
 /* In which step of those that begin here is it? -1: in none. */
 static int step_of(const struct program *p, int device, int first, int last, int64_t time, bool at)
 {
 	for (int i = first; i < last; i++)
 		if (time >= (at ? p->begins[device][i].at : p->begins[device][i].host) &&
-		    time < (at ? p->begins[device][i + 1].at : p->begins[device][i + 1].host))
+			time < (at ? p->begins[device][i + 1].at : p->begins[device][i + 1].host))
 			return i;
 	return -1;
 }
@@ -477,16 +541,20 @@ static bool same_order(const struct figures *a, const struct figures *b)
 	return !strcmp(a->order[0], b->order[0]) && !strcmp(a->order[1], b->order[1]);
 }
 
-static bool step_agrees(const json_t *r, const struct program *p, int device, int s, const struct figures *f)
+static bool step_agrees(
+	const json_t *r, const struct program *p, int device, int s, const struct figures *f)
 {
 	int64_t ns = p->begins[device][s + 1].at - p->begins[device][s].at;
 
-	return num(r, "device") == device && num(r, "duration_ns") == (double)ns && num(r, "busy_ns") == (double)f->busy &&
-	       num(r, "idle_ns") == (double)(ns - f->busy) && num(r, "kernels") == f->kernels && num(r, "copies") == f->copies &&
-	       num(r, "sets") == f->sets && num(r, "bytes") == f->bytes && num(r, "calls") == f->calls;
+	return num(r, "device") == device && num(r, "duration_ns") == (double)ns &&
+		num(r, "busy_ns") == (double)f->busy &&
+		num(r, "idle_ns") == (double)(ns - f->busy) && num(r, "kernels") == f->kernels &&
+		num(r, "copies") == f->copies && num(r, "sets") == f->sets &&
+		num(r, "bytes") == f->bytes && num(r, "calls") == f->calls;
 }
 
-static bool summary_agrees(const json_t *r, const struct program *p, int device, int first, int last, const struct figures *f, int all)
+static bool summary_agrees(const json_t *r, const struct program *p, int device, int first,
+	int last, const struct figures *f, int all)
 {
 	int64_t times[100];
 	int n = last - first, warm = absent(r, "warm_up") ? 0 : (int)num(r, "warm_up"), alike = 0;
@@ -501,12 +569,16 @@ static bool summary_agrees(const json_t *r, const struct program *p, int device,
 	for (int s = first + warm; s < last; s++)
 		times[s - first - warm] = p->begins[device][s + 1].at - p->begins[device][s].at;
 	qsort(times, (size_t)(n - warm), sizeof(*times), by_value);
-	return num(r, "steps") == n && num(r, "min_ns") == (double)times[0] && num(r, "max_ns") == (double)times[n - warm - 1] &&
-	       num(r, "p50_ns") == (double)times[(n - warm + 1) / 2 - 1] && fabs(num(r, "alike_percent") - 100.0 * alike / all) < 0.006;
+	return num(r, "steps") == n && num(r, "min_ns") == (double)times[0] &&
+		num(r, "max_ns") == (double)times[n - warm - 1] &&
+		num(r, "p50_ns") == (double)times[(n - warm + 1) / 2 - 1] &&
+		fabs(num(r, "alike_percent") - 100.0 * alike / all) < 0.006;
 }
 
-/* All steps from the first to the last of each device are there, with all their figures. first, last: per device. */
-static bool agrees(const json_t *j, const struct program *p, const int *first, const int *last, int64_t from, int64_t to)
+/* All steps from the first to the last of each device are there, with all their figures. first,
+ * last: per device. */
+static bool agrees(const json_t *j, const struct program *p, const int *first, const int *last,
+	int64_t from, int64_t to)
 {
 	static struct figures f[100];
 	size_t at = 0;
@@ -517,15 +589,19 @@ static bool agrees(const json_t *j, const struct program *p, const int *first, c
 
 		count(p, d, first[d], last[d], f);
 		for (int i = 0; i < p->n; i++)
-			all += p->ops[i].what >= 0 && p->ops[i].device == d && p->ops[i].start >= from && p->ops[i].start < to;
+			all += p->ops[i].what >= 0 && p->ops[i].device == d &&
+				p->ops[i].start >= from && p->ops[i].start < to;
 		if (!summary_agrees(row(j, "steps", (size_t)d), p, d, first[d], last[d], f, all))
 			return false;
 		for (int s = first[d]; s < last[d]; s++, at++) {
 			if (!step_agrees(row(j, "step_list", at), p, d, s, &f[s]))
 				return false;
 			for (int o = first[d]; o < last[d]; o++)
-				if (same_order(&f[s], &f[o]) != (num(row(j, "step_list", at), "sequence") ==
-				    num(row(j, "step_list", here + (size_t)(o - first[d])), "sequence")))
+				if (same_order(&f[s], &f[o]) !=
+					(num(row(j, "step_list", at), "sequence") ==
+						num(row(j, "step_list",
+							    here + (size_t)(o - first[d])),
+							"sequence")))
 					return false;
 		}
 	}
@@ -541,7 +617,8 @@ static void random_loops(void)
 
 		make_program(&p, seed);
 		j = report(write_program(&p), steps, &plain);
-		CHECK(agrees(j, &p, (int[]){ 0, 0 }, (int[]){ p.nbegins[0] - 1, p.nbegins[1] - 1 }, 0, END));
+		CHECK(agrees(j, &p, (int[]){ 0, 0 }, (int[]){ p.nbegins[0] - 1, p.nbegins[1] - 1 },
+			0, END));
 		CHECK(noted(j, "steps", "launches are not known") == p.by_gpu);
 		json_decref(j);
 	}
@@ -552,22 +629,28 @@ static void random_loops_in_a_range(void)
 {
 	static struct program p;
 
-	for (unsigned seed = 2; seed <= 80; seed += 2) {	/* of one device: a range has one beginning */
+	/* of one device: a range has one beginning */
+	for (unsigned seed = 2; seed <= 80; seed += 2) {
 		struct gt_analysis_options o = plain;
 		int first, last;
 		json_t *j;
 
 		make_program(&p, seed);
 		first = 1 + (int)(seed % 3), last = p.nbegins[0] - 2;
-		o.filter = (struct gt_filter){ .ranged = true, .from = p.begins[0][first].at, .to = p.begins[0][last].at };
+		o.filter = (struct gt_filter){
+			.ranged = true, .from = p.begins[0][first].at, .to = p.begins[0][last].at
+		};
 		o.restrictions = "--from";
 		j = report(write_program(&p), steps, &o);
-		CHECK(!rows(j, "step_list") || noted(j, "steps", "steps are found, and numbered, in the time that is chosen alone"));
-		CHECK(last - first < 5 || agrees(j, &p, &first, &(int){ last - 1 }, o.filter.from, o.filter.to));
+		CHECK(!rows(j, "step_list") ||
+			noted(j, "steps",
+				"steps are found, and numbered, in the time that is chosen alone"));
+		CHECK(last - first < 5 ||
+			agrees(j, &p, &first, &(int){ last - 1 }, o.filter.from, o.filter.to));
 		json_decref(j);
 	}
 }
 
-T_MAIN(T(known_figures), T(warming_up_is_another_sequence), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works),
-       T(one_or_two_marks), T(cannot_answer), T(random_loops),
-       T(random_loops_in_a_range))
+T_MAIN(T(known_figures), T(warming_up_is_another_sequence), T(drift), T(marks_go_first),
+	T(not_all_marks_are_steps), T(before_the_gpu_works), T(one_or_two_marks), T(cannot_answer),
+	T(random_loops), T(random_loops_in_a_range))

@@ -39,7 +39,8 @@ static void a_loop_behind_a_beginning(void)
 			put(i);
 	for (uint32_t i = 0; i < 10; i++)
 		put(30);
-	CHECK(find(31, &p) == 1 && p.length == 10 && p.count == 49 && p.usual == 49 && p.regular == 1);
+	CHECK(find(31, &p) == 1 && p.length == 10 && p.count == 49 && p.usual == 49 &&
+		p.regular == 1);
 	CHECK(begin_of(&p, 0) == 40 && begin_of(&p, 49) == 530);
 }
 
@@ -74,7 +75,8 @@ static void not_the_outer_loop(void)
 			put(1 + i % 6);
 	}
 	CHECK(find(13, &p) == 1 && p.length == 20 && p.usual >= 85);
-	CHECK(p.count == 99 && begin_of(&p, 0) == 0 && begin_of(&p, 10) == 201 && p.regular > 0.85 && p.regular < 1);
+	CHECK(p.count == 99 && begin_of(&p, 0) == 0 && begin_of(&p, 10) == 201 &&
+		p.regular > 0.85 && p.regular < 1);
 }
 
 /* The first step makes things that the others find there. */
@@ -91,7 +93,8 @@ static void the_first_step_does_more(void)
 			for (uint32_t k = 0; step == 0 && i == 7 && k < 9; k++)
 				put(31);
 		}
-	CHECK(find(32, &p) == 1 && p.length == 12 && begin_of(&p, 0) == 25 && begin_of(&p, 1) == 46);
+	CHECK(find(32, &p) == 1 && p.length == 12 && begin_of(&p, 0) == 25 &&
+		begin_of(&p, 1) == 46);
 }
 
 /* Requests of four sizes run other kernels for the same work, some one more. */
@@ -103,13 +106,15 @@ static void requests_of_different_sizes(void)
 	for (uint32_t request = 0; request < 60; request++) {
 		put(0), put(1);
 		for (uint32_t layer = 0; layer < 4; layer++) {
-			put(2), put(3), put(10 + request % 4), put(20 + request % 4), put(4), put(30 + request % 4);
+			put(2), put(3), put(10 + request % 4), put(20 + request % 4), put(4),
+				put(30 + request % 4);
 			if (request % 4 == 3)
 				put(40);
 		}
 		put(5), put(6);
 	}
-	CHECK(find(41, &p) == 1 && p.count == 59 && begin_of(&p, 0) == 0 && begin_of(&p, 1) == 28 && begin_of(&p, 4) == 28 * 3 + 32);
+	CHECK(find(41, &p) == 1 && p.count == 59 && begin_of(&p, 0) == 0 && begin_of(&p, 1) == 28 &&
+		begin_of(&p, 4) == 28 * 3 + 32);
 }
 
 static void nothing_repeats(void)
@@ -122,21 +127,24 @@ static void nothing_repeats(void)
 	CHECK(gt_period_find(list, 0, 0, &p, &why, &err) == 0 && why);
 	for (uint32_t i = 0; i < 1000; i++)
 		put(i);
-	CHECK(gt_period_find(list, n, 1000, &p, &why, &err) == 0 && !strcmp(why, "no operation occurs more than three times"));
+	CHECK(gt_period_find(list, n, 1000, &p, &why, &err) == 0 &&
+		!strcmp(why, "no operation occurs more than three times"));
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		srand(seed);
 		n = 0;
 		for (uint32_t i = 0; i < 5000; i++)
 			put((uint32_t)rand() % (seed % 2 ? 10 : 200));
-		CHECK(gt_period_find(list, n, 200, &p, &why, &err) == 0 && strstr(why, "not in the same company"));
+		CHECK(gt_period_find(list, n, 200, &p, &why, &err) == 0 &&
+			strstr(why, "not in the same company"));
 	}
-	n = 0;			/* three of something are no loop */
+	n = 0; /* three of something are no loop */
 	for (uint32_t i = 0; i < 9; i++)
 		put(i % 3);
 	CHECK_EQ(find(3, &p), 0);
 }
 
-/* Loops of any length with any symbols, some of them more than once, behind other things: found to the place. */
+/* Loops of any length with any symbols, some of them more than once, behind other things: found to
+ * the place. */
 static void random_loops(void)
 {
 	for (unsigned seed = 1; seed <= 300; seed++) {
@@ -145,7 +153,7 @@ static void random_loops(void)
 
 		srand(seed);
 		length = 4 + (uint32_t)rand() % 60;
-		unique = 2 + length / 3;		/* symbols that occur once */
+		unique = 2 + length / 3; /* symbols that occur once */
 		prefix = (uint32_t)rand() % 100;
 		steps = 5 + (uint32_t)rand() % 200;
 		for (uint32_t i = 0; i < length; i++)
@@ -160,10 +168,13 @@ static void random_loops(void)
 			put(200 + (uint32_t)rand() % 20);
 		for (uint32_t i = 0; i < steps * length; i++)
 			put(body[i % length]);
-		CHECK(find(220, &p) == 1 && p.length == length && p.count == steps - 1 && p.usual == steps - 1);
-		CHECK(begin_of(&p, 0) == prefix && begin_of(&p, steps - 1) == prefix + (steps - 1) * length);
+		CHECK(find(220, &p) == 1 && p.length == length && p.count == steps - 1 &&
+			p.usual == steps - 1);
+		CHECK(begin_of(&p, 0) == prefix &&
+			begin_of(&p, steps - 1) == prefix + (steps - 1) * length);
 	}
 }
 
-T_MAIN(T(a_loop_behind_a_beginning), T(not_the_inner_loop), T(not_the_outer_loop), T(the_first_step_does_more),
-       T(requests_of_different_sizes), T(nothing_repeats), T(random_loops))
+T_MAIN(T(a_loop_behind_a_beginning), T(not_the_inner_loop), T(not_the_outer_loop),
+	T(the_first_step_does_more), T(requests_of_different_sizes), T(nothing_repeats),
+	T(random_loops))

@@ -1,11 +1,12 @@
-/* What a trace says of the GPU, a line each, for tests that compare it with what the simulated CUPTI says it did: gpu_rows rows FILE [cause],
- * gpu_rows details FILE, gpu_rows waits FILE. */
+/* What a trace says of the GPU, a line each, for tests that compare it with what the simulated
+ * CUPTI says it did: gpu_rows rows FILE [cause], gpu_rows details FILE, gpu_rows waits FILE. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"
 
-/* rows FILE prints a line for each kernel, copy and set, as the simulated CUPTI's truth has them: correlation, what,
- * stream, device, start, end, grid, block, bytes; and with a third argument the call that launched it: how joined, its name. */
+/* rows FILE prints a line for each kernel, copy and set, as the simulated CUPTI's truth has them:
+ * correlation, what, stream, device, start, end, grid, block, bytes; and with a third argument the
+ * call that launched it: how joined, its name. */
 static unsigned long long three(const struct gt_event *ev, unsigned wanted, unsigned long long v[3])
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
@@ -27,25 +28,30 @@ static void print_row(const struct gt_event *ev, bool cause)
 
 	three(ev, GT_R_GRID, grid);
 	three(ev, GT_R_BLOCK, block);
-	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu", (unsigned long long)role(ev, GT_R_CORRELATION),
-	       op == GT_OP_LAUNCH	  ? "kernel"
-	       : op == GT_OP_COPY	  ? "copy"
-	       : op == GT_OP_GRAPH_LAUNCH ? "graph"
-					  : "set",
-	       (long long)t->id, (long long)ev->seg->tracks[gt_track_device(ev->seg, ev->track)].id, (long long)ev->row.start,
-	       (long long)ev->row.end,
-	       grid[0], grid[1], grid[2], block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
+	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu",
+		(unsigned long long)role(ev, GT_R_CORRELATION),
+		op == GT_OP_LAUNCH                 ? "kernel"
+			: op == GT_OP_COPY         ? "copy"
+			: op == GT_OP_GRAPH_LAUNCH ? "graph"
+						   : "set",
+		(long long)t->id,
+		(long long)ev->seg->tracks[gt_track_device(ev->seg, ev->track)].id,
+		(long long)ev->row.start, (long long)ev->row.end, grid[0], grid[1], grid[2],
+		block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
 	if (cause)
-		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN), name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");
+		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN),
+			name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");
 	putchar('\n');
 }
 
-/* details FILE: of the same rows what these lines have not: correlation, context, graph, node; registers, static and dynamic shared
- * memory; whether asynchronous; source and destination device; value; name. - where the row has no such thing. */
+/* details FILE: of the same rows what these lines have not: correlation, context, graph, node;
+ * registers, static and dynamic shared memory; whether asynchronous; source and destination device;
+ * value; name. - where the row has no such thing. */
 static void print_detail(const struct gt_event *ev)
 {
-	static const char *const fields[] = { "correlation", "context", "graph", "node", "registers", "shared_static", "shared_dynamic", "async",
-					      "src_device", "dst_device", "value" };
+	static const char *const fields[] = { "correlation", "context", "graph", "node",
+		"registers", "shared_static", "shared_dynamic", "async", "src_device", "dst_device",
+		"value" };
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
 
 	for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
@@ -78,11 +84,13 @@ static int print_rows(const char *path, bool details, bool cause)
 	return !r;
 }
 
-/* waits FILE: a line for each wait: type in CUPTI's numbers, stream (4294967295: the row is not on one), start, end, the waiting call, how
- * joined, whether the row has its times, whether an event is named. */
+/* waits FILE: a line for each wait: type in CUPTI's numbers, stream (4294967295: the row is not on
+ * one), start, end, the waiting call, how joined, whether the row has its times, whether an event
+ * is named. */
 static int print_waits(const char *path)
 {
-	static const char *const names[] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
+	static const char *const names[] = { "wait", "wait for event", "stream waits for event",
+		"wait for stream", "wait for context" };
 	struct gt_filter f = { .kinds = GT_BIT(GT_SPAN) };
 	struct gt_reader *r = gt_reader_open(path, NULL);
 	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
@@ -97,11 +105,14 @@ static int print_waits(const char *path)
 			type++;
 		if (type == 5)
 			continue;
-		printf("%u %lld %lld %lld %s %llu %d %d\n", type, t->kind == GT_TRACK_STREAM ? (long long)t->id : 4294967295ll,
-		       (long long)ev.row.start, (long long)ev.row.end, name < GT_NONE ? gt_str(ev.seg, (uint32_t)name) : "-",
-		       (unsigned long long)role(&ev, GT_R_LAUNCH_JOIN),
-		       (int64_t)role(&ev, GT_R_LAUNCH_START) == ev.row.start && (int64_t)role(&ev, GT_R_LAUNCH_NS) == ev.row.end - ev.row.start,
-		       role(&ev, GT_R_EVENT) != UINT32_MAX);
+		printf("%u %lld %lld %lld %s %llu %d %d\n", type,
+			t->kind == GT_TRACK_STREAM ? (long long)t->id : 4294967295ll,
+			(long long)ev.row.start, (long long)ev.row.end,
+			name < GT_NONE ? gt_str(ev.seg, (uint32_t)name) : "-",
+			(unsigned long long)role(&ev, GT_R_LAUNCH_JOIN),
+			(int64_t)role(&ev, GT_R_LAUNCH_START) == ev.row.start &&
+				(int64_t)role(&ev, GT_R_LAUNCH_NS) == ev.row.end - ev.row.start,
+			role(&ev, GT_R_EVENT) != UINT32_MAX);
 	}
 	gt_iter_close(it);
 	gt_reader_close(r);
@@ -112,5 +123,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	return !strcmp(argv[1], "waits") ? print_waits(argv[2]) : print_rows(argv[2], !strcmp(argv[1], "details"), argc > 3);
+	return !strcmp(argv[1], "waits")
+		? print_waits(argv[2])
+		: print_rows(argv[2], !strcmp(argv[1], "details"), argc > 3);
 }

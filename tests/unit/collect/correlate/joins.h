@@ -10,8 +10,8 @@
 #include "tests/unit/traces.h"
 
 #define SECOND 1000000000ll
-#define LAUNCH_CBID 307		/* cuLaunchKernel */
-#define GRAPH_CBID 514		/* cuGraphLaunch */
+#define LAUNCH_CBID 307 /* cuLaunchKernel */
+#define GRAPH_CBID 514  /* cuGraphLaunch */
 
 struct join {
 	struct gt_writer *w;
@@ -41,10 +41,15 @@ static inline void begin(struct join *j)
 	j->w = gt_writer_open(fd, &o, &j->err);
 	j->g = gt_gpu_open(j->w, false, true);
 	j->names_known = true;
-	j->process = gt_writer_track(j->w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
+	j->process = gt_writer_track(j->w,
+		&(struct gt_track){
+			.parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
 	for (uint32_t i = 0; i < 8; i++) {
-		j->thread[i] = gt_writer_track(
-		    j->w, &(struct gt_track){.parent = j->process, .name = GT_NONE, .kind = GT_TRACK_THREAD, .id = i + 1});
+		j->thread[i] = gt_writer_track(j->w,
+			&(struct gt_track){ .parent = j->process,
+				.name = GT_NONE,
+				.kind = GT_TRACK_THREAD,
+				.id = i + 1 });
 		snprintf(name, sizeof(name), "kernel%u", i + 1);
 		j->names[i] = gt_writer_string(j->w, name);
 	}
@@ -52,57 +57,63 @@ static inline void begin(struct join *j)
 }
 
 /* A launch of kernel `k` (1..8) by thread `t` with a grid of `grid` blocks. */
-static inline void call(struct join *j, unsigned t, int64_t start, int64_t end, unsigned k, uint32_t grid)
+static inline void call(
+	struct join *j, unsigned t, int64_t start, int64_t end, unsigned k, uint32_t grid)
 {
-	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuLaunchKernel"),
-				.track = j->thread[t],
-				.tid = (int32_t)t + 1,
-				.start = start,
-				.end = end,
-				.name = j->launch_name,
-				.kernel = j->names[k - 1],
-				.shaped = true,
-				.grid = {grid, 1, 1},
-				.block = {32, 1, 1}};
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuLaunchKernel"),
+		.track = j->thread[t],
+		.tid = (int32_t)t + 1,
+		.start = start,
+		.end = end,
+		.name = j->launch_name,
+		.kernel = j->names[k - 1],
+		.shaped = true,
+		.grid = { grid, 1, 1 },
+		.block = { 32, 1, 1 } };
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }
 
 static inline void graph_call(struct join *j, unsigned t, int64_t start, int64_t end)
 {
-	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuGraphLaunch"),
-				.track = j->thread[t],
-				.tid = (int32_t)t + 1,
-				.start = start,
-				.end = end,
-				.name = j->launch_name,
-				.kernel = GT_NONE};
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuGraphLaunch"),
+		.track = j->thread[t],
+		.tid = (int32_t)t + 1,
+		.start = start,
+		.end = end,
+		.name = j->launch_name,
+		.kernel = GT_NONE };
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }
 
-static inline void record(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
+static inline void record(
+	struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
 {
-	struct gt_gpu_event e = {
-	    .id = GT_EV_CUPTI_CALL, .start = start, .end = end, .n = 2, .words = {correlation | (uint64_t)cbid << 32, t + 1}};
+	struct gt_gpu_event e = { .id = GT_EV_CUPTI_CALL,
+		.start = start,
+		.end = end,
+		.n = 2,
+		.words = { correlation | (uint64_t)cbid << 32, t + 1 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-static inline void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid, uint32_t graph,
-		      uint64_t node)
+static inline void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation,
+	unsigned k, uint32_t grid, uint32_t graph, uint64_t node)
 {
-	struct gt_gpu_event e = {.id = GT_EV_KERNEL,
-				 .start = start,
-				 .end = end,
-				 .n = 9,
-				 .words = {correlation, 1 | 7ull << 32, graph | 40ull << 32, node, grid | 1ull << 32,
-					   1 | 32ull << 32, 1 | 1ull << 32, 100ull << 32, k}};
+	struct gt_gpu_event e = { .id = GT_EV_KERNEL,
+		.start = start,
+		.end = end,
+		.n = 9,
+		.words = { correlation, 1 | 7ull << 32, graph | 40ull << 32, node,
+			grid | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 100ull << 32, k } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-static inline void kernel(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid)
+static inline void kernel(
+	struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid)
 {
 	kernel_of(j, start, end, correlation, k, grid, 0, 0);
 }
@@ -126,8 +137,16 @@ static inline struct gt_reader *finish(struct join *j, int64_t now, struct gt_gp
 
 /* ---- contents of the file ---- */
 
-struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; uint32_t on; };
-struct rows { struct row r[4096]; size_t n; };
+struct row {
+	int64_t start, launch_start;
+	uint64_t launch_ns, join, track, correlation;
+	char name[20];
+	uint32_t on;
+};
+struct rows {
+	struct row r[4096];
+	size_t n;
+};
 
 static inline uint64_t role(const struct gt_event *ev, unsigned wanted)
 {
@@ -149,13 +168,9 @@ static inline void read_rows(struct gt_reader *r, struct rows *to)
 	while (it && to->n < 4096 && gt_iter_next(it, &ev, NULL) == 1) {
 		struct row *row = &to->r[to->n++];
 
-		*row = (struct row){ev.row.start,
-				    (int64_t)role(&ev, GT_R_LAUNCH_START),
-				    role(&ev, GT_R_LAUNCH_NS),
-				    role(&ev, GT_R_LAUNCH_JOIN),
-				    role(&ev, GT_R_LAUNCH_TRACK),
-				    role(&ev, GT_R_CORRELATION),
-				    "", ev.track};
+		*row = (struct row){ ev.row.start, (int64_t)role(&ev, GT_R_LAUNCH_START),
+			role(&ev, GT_R_LAUNCH_NS), role(&ev, GT_R_LAUNCH_JOIN),
+			role(&ev, GT_R_LAUNCH_TRACK), role(&ev, GT_R_CORRELATION), "", ev.track };
 		snprintf(row->name, sizeof(row->name), "%s", gt_type_name(ev.seg, ev.row.type));
 	}
 	gt_iter_close(it);
@@ -163,7 +178,7 @@ static inline void read_rows(struct gt_reader *r, struct rows *to)
 
 static inline size_t in_use(void)
 {
-	struct mallinfo2 m = mallinfo2();	/* all 0 under a sanitizer */
+	struct mallinfo2 m = mallinfo2(); /* all 0 under a sanitizer */
 
 	return m.uordblks + m.hblkhd;
 }

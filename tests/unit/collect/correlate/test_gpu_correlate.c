@@ -1,4 +1,5 @@
-/* Joining GPU work to the calls that launched it: whatever order things come in, right or not at all. */
+/* Joining GPU work to the calls that launched it: whatever order things come in, right or not at
+ * all. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"
@@ -31,15 +32,18 @@ static void one_launch(const int order[3], bool apart, struct gt_gpu_totals *tot
 
 static void in_whatever_order_they_come(void)
 {
-	static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
+		{ 2, 0, 1 }, { 2, 1, 0 } };
 	struct gt_gpu_totals t;
 
 	for (int i = 0; i < 12; i++) {
 		one_launch(orders[i / 2], i & 1, &t);
-		CHECK(t.kernels == 1 && t.exact == 1 && !t.inferred && !t.unjoined && !t.wrong && !t.without_record);
-		CHECK(rows.n == 1 && rows.r[0].start == SECOND + 2000 && rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
-		CHECK(rows.r[0].join == GT_JOIN_CORRELATION && rows.r[0].track == 1 && rows.r[0].correlation == 55 &&
-		      !strcmp(rows.r[0].name, "kernel1"));
+		CHECK(t.kernels == 1 && t.exact == 1 && !t.inferred && !t.unjoined && !t.wrong &&
+			!t.without_record);
+		CHECK(rows.n == 1 && rows.r[0].start == SECOND + 2000 &&
+			rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
+		CHECK(rows.r[0].join == GT_JOIN_CORRELATION && rows.r[0].track == 1 &&
+			rows.r[0].correlation == 55 && !strcmp(rows.r[0].name, "kernel1"));
 	}
 }
 
@@ -52,10 +56,10 @@ static void what_does_not_fit_its_call_is_not_joined(void)
 	begin(&j);
 	call(&j, 0, SECOND, SECOND + 500, 1, 10);
 	record(&j, 0, SECOND + 100, SECOND + 400, 1, LAUNCH_CBID);
-	kernel(&j, SECOND + 2000, SECOND + 9000, 1, 1, 11);		/* another grid */
+	kernel(&j, SECOND + 2000, SECOND + 9000, 1, 1, 11); /* another grid */
 	call(&j, 0, SECOND + 1000, SECOND + 1500, 1, 10);
 	record(&j, 0, SECOND + 1100, SECOND + 1400, 2, LAUNCH_CBID);
-	kernel(&j, SECOND + 12000, SECOND + 19000, 2, 2, 10);		/* another kernel */
+	kernel(&j, SECOND + 12000, SECOND + 19000, 2, 2, 10); /* another kernel */
 	r = finish(&j, SECOND + 30000, &t);
 	CHECK(r && t.kernels == 2 && t.wrong == 2 && t.unjoined == 2 && !t.exact);
 	read_rows(r, &rows);
@@ -73,11 +77,13 @@ static void a_graph_has_many_nodes(void)
 	graph_call(&j, 2, SECOND, SECOND + 500);
 	record(&j, 2, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
 	for (unsigned i = 0; i < 100; i++)
-		kernel_of(&j, SECOND + 2000 + i * 100, SECOND + 2050 + i * 100, 9, 1 + i % 8, i + 1, 3, 4 + i);
+		kernel_of(&j, SECOND + 2000 + i * 100, SECOND + 2050 + i * 100, 9, 1 + i % 8, i + 1,
+			3, 4 + i);
 	r = finish(&j, SECOND + 30000, &t);
 	CHECK(r && t.kernels == 100 && t.exact == 100 && !t.without_record);
 	read_rows(r, &rows);
-	CHECK(rows.n == 100 && rows.r[99].launch_start == SECOND && rows.r[99].track == 3 && rows.r[99].join == GT_JOIN_CORRELATION);
+	CHECK(rows.n == 100 && rows.r[99].launch_start == SECOND && rows.r[99].track == 3 &&
+		rows.r[99].join == GT_JOIN_CORRELATION);
 	gt_reader_close(r);
 }
 
@@ -96,23 +102,31 @@ static void without_records_of_calls_the_order_must_do(void)
 	kernel(&j, SECOND + 3000, SECOND + 4000, 2, 2, 10);
 	settle(&j, SECOND + 5000, false);
 	kernel(&j, SECOND + 4000, SECOND + 5000, 3, 1, 10);
-	kernel(&j, SECOND + 5000, SECOND + 6000, 4, 1, 10);		/* one too many */
+	kernel(&j, SECOND + 5000, SECOND + 6000, 4, 1, 10); /* one too many */
 	r = finish(&j, SECOND + 30000, &t);
-	CHECK(r && t.kernels == 4 && t.inferred == 3 && t.unjoined == 1 && !t.exact && !t.without_record);
+	CHECK(r && t.kernels == 4 && t.inferred == 3 && t.unjoined == 1 && !t.exact &&
+		!t.without_record);
 	read_rows(r, &rows);
-	CHECK(rows.n == 4 && rows.r[0].launch_start == SECOND && rows.r[1].launch_start == SECOND + 100 && rows.r[1].track == 2);
-	CHECK(rows.r[2].launch_start == SECOND + 700 && rows.r[2].join == GT_JOIN_ORDER && rows.r[3].join == GT_JOIN_UNKNOWN);
+	CHECK(rows.n == 4 && rows.r[0].launch_start == SECOND &&
+		rows.r[1].launch_start == SECOND + 100 && rows.r[1].track == 2);
+	CHECK(rows.r[2].launch_start == SECOND + 700 && rows.r[2].join == GT_JOIN_ORDER &&
+		rows.r[3].join == GT_JOIN_UNKNOWN);
 	gt_reader_close(r);
 }
 
 static void state(struct join *j, enum gt_gpu_state what, int64_t from, int64_t to)
 {
-	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE, .start = from, .end = to, .n = 3, .words = { what, 1, 130001 } };
+	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE,
+		.start = from,
+		.end = to,
+		.n = 3,
+		.words = { what, 1, 130001 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-/* CUPTI was another's from 2 s to 4 s, and no calls have records since. More calls were made meanwhile than are looked through. */
+/* CUPTI was another's from 2 s to 4 s, and no calls have records since. More calls were made
+ * meanwhile than are looked through. */
 static void calls_made_in_an_absence_are_no_candidates(void)
 {
 	struct gt_gpu_totals t;
@@ -126,13 +140,15 @@ static void calls_made_in_an_absence_are_no_candidates(void)
 	for (int i = 0; i < 1000; i++)
 		call(&j, 0, 3 * SECOND + 1000 * i, 3 * SECOND + 1000 * i + 100, 1, 10);
 	state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
-	kernel(&j, SECOND + 1000, SECOND + 2000, 5, 1, 10);	/* it comes late */
+	kernel(&j, SECOND + 1000, SECOND + 2000, 5, 1, 10); /* it comes late */
 	for (int i = 0; i < 3; i++) {
 		call(&j, 0, 5 * SECOND + 10000 * i, 5 * SECOND + 10000 * i + 100, 1, 10);
-		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 2000, 2000 + i, 1, 10);
+		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 2000, 2000 + i,
+			1, 10);
 	}
 	r = finish(&j, 90 * SECOND, &t);
-	CHECK(r && t.kernels == 4 && t.inferred == 4 && !t.unjoined && !t.wrong && !t.without_record);
+	CHECK(r && t.kernels == 4 && t.inferred == 4 && !t.unjoined && !t.wrong &&
+		!t.without_record);
 	read_rows(r, &rows);
 	CHECK(rows.r[0].launch_start == SECOND + 100);
 	for (int i = 0; i < 3; i++)
@@ -144,7 +160,8 @@ static void calls_made_in_an_absence_are_no_candidates(void)
  * has none. */
 static void calls_at_the_ends_of_an_absence_are(void)
 {
-	static const int64_t launched[] = { 2 * SECOND - 50, 2 * SECOND + 500, 4 * SECOND - 500, 4 * SECOND + 500 };
+	static const int64_t launched[] = { 2 * SECOND - 50, 2 * SECOND + 500, 4 * SECOND - 500,
+		4 * SECOND + 500 };
 	struct gt_gpu_totals t;
 	struct join j;
 
@@ -162,13 +179,18 @@ static void calls_at_the_ends_of_an_absence_are(void)
 
 #define TURN (SECOND / 10)
 
-/* Two departures, of threads of the program's, and two returns, of ours: threads' rings are read one after another, so they may come in any
- * order but that of the returns. All at once, or one with each pass. */
+/* Two departures, of threads of the program's, and two returns, of ours: threads' rings are read
+ * one after another, so they may come in any order but that of the returns. All at once, or one
+ * with each pass. */
 static void states_of_several_threads_come_in_any_order(void)
 {
-	static const struct { enum gt_gpu_state what; int64_t at; } turns[] = {
-		{ GT_GPU_YIELDED, 2 }, { GT_GPU_RESUMED, 4 }, { GT_GPU_YIELDED, 6 }, { GT_GPU_RESUMED, 8 } };
-	static const char *const orders[] = { "0123", "0213", "2013", "1302", "1320", "1032", "2103", "0132", "1023", "2130" };
+	static const struct {
+		enum gt_gpu_state what;
+		int64_t at;
+	} turns[] = { { GT_GPU_YIELDED, 2 }, { GT_GPU_RESUMED, 4 }, { GT_GPU_YIELDED, 6 },
+		{ GT_GPU_RESUMED, 8 } };
+	static const char *const orders[] = { "0123", "0213", "2013", "1302", "1320", "1032",
+		"2103", "0132", "1023", "2130" };
 
 	for (size_t i = 0; i < 2 * sizeof(orders) / sizeof(*orders); i++) {
 		struct gt_gpu_totals t;
@@ -183,7 +205,8 @@ static void states_of_several_threads_come_in_any_order(void)
 			kernel(&j, at * TURN + 1000, at * TURN + 2000, (uint32_t)at, 1, 10);
 		}
 		for (const char *o = orders[i / 2]; *o; o++) {
-			state(&j, turns[*o - '0'].what, turns[*o - '0'].at * TURN, turns[*o - '0'].at * TURN + 1000);
+			state(&j, turns[*o - '0'].what, turns[*o - '0'].at * TURN,
+				turns[*o - '0'].at * TURN + 1000);
 			if (i & 1)
 				settle(&j, 10 * TURN, false);
 		}
@@ -201,16 +224,19 @@ static void states_that_were_lost_are_not_waited_for(void)
 
 	begin(&j);
 	state(&j, GT_GPU_ON, SECOND, SECOND);
-	for (int i = 0; i < 2000; i++)				/* more calls than the queue holds */
+	/* more calls than the queue holds */
+	for (int i = 0; i < 2000; i++)
 		state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
 	state(&j, GT_GPU_YIELDED, 6 * SECOND, 6 * SECOND);
 	settle(&j, 7 * SECOND, false);
 	settle(&j, 9 * SECOND, false);
-	state(&j, GT_GPU_YIELDED, 8 * SECOND, 8 * SECOND);	/* CUPTI's return was not reported */
+	/* CUPTI's return was not reported */
+	state(&j, GT_GPU_YIELDED, 8 * SECOND, 8 * SECOND);
 	state(&j, GT_GPU_RESUMED, 9 * SECOND, 9 * SECOND);
 	settle(&j, 10 * SECOND, false);
 	call(&j, 0, 14 * SECOND, 14 * SECOND + 100, 1, 10);
-	settle(&j, 20 * SECOND, false);				/* CUPTI is ours: records may come late */
+	/* CUPTI is ours: records may come late */
+	settle(&j, 20 * SECOND, false);
 	record(&j, 0, 14 * SECOND + 10, 14 * SECOND + 90, 5, LAUNCH_CBID);
 	kernel(&j, 14 * SECOND + 1000, 14 * SECOND + 2000, 5, 1, 10);
 	gt_reader_close(finish(&j, 90 * SECOND, &t));
@@ -218,7 +244,8 @@ static void states_that_were_lost_are_not_waited_for(void)
 	CHECK(t.exact == 1 && !t.without_record);
 }
 
-/* Work without a call is looked for among all calls, while it is not known yet that CUPTI is back; those that have records keep them. */
+/* Work without a call is looked for among all calls, while it is not known yet that CUPTI is back;
+ * those that have records keep them. */
 static void looking_for_a_call_takes_none_from_others(void)
 {
 	struct gt_gpu_totals t;
@@ -235,8 +262,10 @@ static void looking_for_a_call_takes_none_from_others(void)
 	state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
 	settle(&j, 8 * SECOND, false);
 	for (int i = 0; i < 100; i++) {
-		record(&j, 0, 5 * SECOND + 10000 * i + 10, 5 * SECOND + 10000 * i + 90, 2000 + i, LAUNCH_CBID);
-		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 1100, 2000 + i, 1, 10);
+		record(&j, 0, 5 * SECOND + 10000 * i + 10, 5 * SECOND + 10000 * i + 90, 2000 + i,
+			LAUNCH_CBID);
+		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 1100, 2000 + i,
+			1, 10);
 	}
 	gt_reader_close(finish(&j, 90 * SECOND, &t));
 	CHECK(t.exact == 100 && t.unjoined == 1 && !t.without_record);
@@ -250,11 +279,12 @@ static void impossible_times_are_counted_apart(void)
 
 	begin(&j);
 	call(&j, 0, SECOND, SECOND + 500, 1, 10);
-	kernel(&j, 1, 0, 1, 1, 10);				/* both were 0 */
+	kernel(&j, 1, 0, 1, 1, 10); /* both were 0 */
 	kernel(&j, SECOND + 9000, SECOND + 8000, 1, 1, 10);
 	kernel(&j, SECOND, 1ll << 60, 1, 1, 10);
 	r = finish(&j, SECOND + 30000, &t);
-	CHECK(r && t.impossible == 3 && !t.kernels && t.without_record == 0);	/* CUPTI was never said to be on */
+	/* CUPTI was never said to be on */
+	CHECK(r && t.impossible == 3 && !t.kernels && t.without_record == 0);
 	read_rows(r, &rows);
 	CHECK(!rows.n);
 	gt_reader_close(r);
@@ -262,7 +292,11 @@ static void impossible_times_are_counted_apart(void)
 
 static void a_launch_without_a_record_is_counted(void)
 {
-	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .start = SECOND, .end = SECOND, .n = 3, .words = { GT_GPU_ON, 1, 130001 } };
+	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE,
+		.start = SECOND,
+		.end = SECOND,
+		.n = 3,
+		.words = { GT_GPU_ON, 1, 130001 } };
 	struct gt_gpu_totals t;
 	struct join j;
 
@@ -272,7 +306,8 @@ static void a_launch_without_a_record_is_counted(void)
 	call(&j, 0, SECOND + 1000, SECOND + 1500, 1, 10);
 	record(&j, 0, SECOND + 1100, SECOND + 1400, 2, LAUNCH_CBID);
 	gt_reader_close(finish(&j, SECOND + 30000, &t));
-	CHECK(t.without_record == 2 && !t.kernels && t.processes == 1 && !strcmp(t.state, "CUPTI, kernel1, API version 130001"));
+	CHECK(t.without_record == 2 && !t.kernels && t.processes == 1 &&
+		!strcmp(t.state, "CUPTI, kernel1, API version 130001"));
 }
 
 static void a_name_may_come_later(void)
@@ -295,11 +330,16 @@ static void a_name_may_come_later(void)
 	gt_reader_close(r);
 }
 
-/* Threads that launch at random times, kernels long after, everything shuffled within some distance: all joined, and rightly. */
+/* Threads that launch at random times, kernels long after, everything shuffled within some
+ * distance: all joined, and rightly. */
 static void many_of_many_threads(void)
 {
 	enum { N = 3000 };
-	static struct { int64_t start, end; unsigned thread, k; uint32_t grid; } calls[N];
+	static struct {
+		int64_t start, end;
+		unsigned thread, k;
+		uint32_t grid;
+	} calls[N];
 	static int event[3 * N];
 	int64_t free_at[8] = { 0 };
 	struct gt_gpu_totals t;
@@ -319,7 +359,8 @@ static void many_of_many_threads(void)
 		for (int k = 0; k < 3; k++)
 			event[3 * i + k] = 3 * i + k;
 	}
-	for (int i = 0; i + 60 < 3 * N; i++) {		/* a thread's own calls keep their order: they are in its ring so */
+	/* a thread's own calls keep their order: they are in its ring so */
+	for (int i = 0; i + 60 < 3 * N; i++) {
 		int a = i, b = i + rand() % 60, tmp = event[a];
 
 		if (event[a] % 3 && event[b] % 3) {
@@ -331,11 +372,14 @@ static void many_of_many_threads(void)
 		int c = event[i] / 3;
 
 		if (event[i] % 3 == 0)
-			call(&j, calls[c].thread, calls[c].start, calls[c].end, calls[c].k, calls[c].grid);
+			call(&j, calls[c].thread, calls[c].start, calls[c].end, calls[c].k,
+				calls[c].grid);
 		else if (event[i] % 3 == 1)
-			record(&j, calls[c].thread, calls[c].start + 10, calls[c].end - 10, 1000 + (uint32_t)c * 7, LAUNCH_CBID);
+			record(&j, calls[c].thread, calls[c].start + 10, calls[c].end - 10,
+				1000 + (uint32_t)c * 7, LAUNCH_CBID);
 		else
-			kernel(&j, 2 * SECOND + c * 1000, 2 * SECOND + c * 1000 + 800, 1000 + (uint32_t)c * 7, calls[c].k, calls[c].grid);
+			kernel(&j, 2 * SECOND + c * 1000, 2 * SECOND + c * 1000 + 800,
+				1000 + (uint32_t)c * 7, calls[c].k, calls[c].grid);
 		if (i % 100 == 99)
 			settle(&j, 2 * SECOND + i, false);
 	}
@@ -344,8 +388,9 @@ static void many_of_many_threads(void)
 	read_rows(r, &rows);
 	CHECK(rows.n == N);
 	for (int i = 0; i < N; i++)
-		CHECK(rows.r[i].launch_start == calls[i].start && rows.r[i].track == calls[i].thread + 1 &&
-		      rows.r[i].launch_ns == (uint64_t)(calls[i].end - calls[i].start));
+		CHECK(rows.r[i].launch_start == calls[i].start &&
+			rows.r[i].track == calls[i].thread + 1 &&
+			rows.r[i].launch_ns == (uint64_t)(calls[i].end - calls[i].start));
 	gt_reader_close(r);
 }
 
@@ -355,9 +400,12 @@ static void many_of_many_threads(void)
 static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context, uint32_t stream)
 {
 	int64_t at = SECOND + i * 1000ll;
-	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = at + 600, .end = at + 700, .n = 9,
-				  .words = { (i + 1) | (uint64_t)device << 32, context | (uint64_t)stream << 32, 0, 0, 10 | 1ull << 32,
-					     1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
+	struct gt_gpu_event e = { .id = GT_EV_KERNEL,
+		.start = at + 600,
+		.end = at + 700,
+		.n = 9,
+		.words = { (i + 1) | (uint64_t)device << 32, context | (uint64_t)stream << 32, 0, 0,
+			10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
 
 	call(j, 0, at, at + 500, 1, 10);
 	record(j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
@@ -368,8 +416,15 @@ static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context
  * stream's parent is the device itself. */
 static void contexts_have_streams_of_their_own(void)
 {
-	static const struct { uint32_t device, context, stream; } on[] = {
-		{ 0, 1, 7 }, { 0, 2, 7 }, { 0, 1, 8 }, { 1, 1, 7 }, { 0, 0, 7 }, { 0, 2, 7 },
+	static const struct {
+		uint32_t device, context, stream;
+	} on[] = {
+		{ 0, 1, 7 },
+		{ 0, 2, 7 },
+		{ 0, 1, 8 },
+		{ 1, 1, 7 },
+		{ 0, 0, 7 },
+		{ 0, 2, 7 },
 	};
 	enum { N = sizeof(on) / sizeof(*on) };
 	const struct gt_segment *seg;
@@ -386,12 +441,17 @@ static void contexts_have_streams_of_their_own(void)
 	CHECK(rows.n == N);
 	for (int i = 0; i < N; i++) {
 		const struct gt_track *s = &seg->tracks[rows.r[i].on];
-		uint32_t context = gt_track_context(seg, rows.r[i].on), device = gt_track_device(seg, rows.r[i].on);
+		uint32_t context = gt_track_context(seg, rows.r[i].on),
+			 device = gt_track_device(seg, rows.r[i].on);
 
-		CHECK(s->kind == GT_TRACK_STREAM && s->id == on[i].stream && device != GT_NONE && seg->tracks[device].id == on[i].device);
-		CHECK(on[i].context ? seg->tracks[context].id == on[i].context && seg->tracks[context].parent == device : context == GT_NONE);
+		CHECK(s->kind == GT_TRACK_STREAM && s->id == on[i].stream && device != GT_NONE &&
+			seg->tracks[device].id == on[i].device);
+		CHECK(on[i].context ? seg->tracks[context].id == on[i].context &&
+					seg->tracks[context].parent == device
+				    : context == GT_NONE);
 		for (int k = 0; k < i; k++)
-			CHECK((rows.r[i].on == rows.r[k].on) == !memcmp(&on[i], &on[k], sizeof(*on)));
+			CHECK((rows.r[i].on == rows.r[k].on) ==
+				!memcmp(&on[i], &on[k], sizeof(*on)));
 	}
 	gt_reader_close(r);
 }
@@ -412,14 +472,20 @@ static void streams_without_end(void)
 	}
 	j.err.code = 0;
 	gt_reader_close(finish(&j, 2 * SECOND, &t));
-	CHECK(t.nameless == N - 65534 && t.kernels == 65534 && t.exact == 65534 && !t.unjoined && !t.inferred && !t.wrong);
+	CHECK(t.nameless == N - 65534 && t.kernels == 65534 && t.exact == 65534 && !t.unjoined &&
+		!t.inferred && !t.wrong);
 }
 
-/* A copy's record is one or few, a graph's nodes come one after another; then the call is forgotten. */
+/* A copy's record is one or few, a graph's nodes come one after another; then the call is
+ * forgotten. */
 static void calls_that_are_through_are_forgotten(void)
 {
-	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .kernel = GT_NONE };
-	struct gt_gpu_event copy = { .id = GT_EV_COPY, .n = 6, .words = { 0, 1 | 7ull << 32, 1ull << 32, 0, 64, 0 } };
+	struct gt_gpu_call c = {
+		.id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .kernel = GT_NONE
+	};
+	struct gt_gpu_event copy = {
+		.id = GT_EV_COPY, .n = 6, .words = { 0, 1 | 7ull << 32, 1ull << 32, 0, 64, 0 }
+	};
 	struct gt_gpu_totals t;
 	struct join j;
 	size_t before = 0;
@@ -443,7 +509,7 @@ static void calls_that_are_through_are_forgotten(void)
 		if (i == 10000)
 			before = in_use();
 	}
-	CHECK(in_use() < before + (6u << 20));	/* without: 27 MB */
+	CHECK(in_use() < before + (6u << 20)); /* without: 27 MB */
 	gt_reader_close(finish(&j, 200 * SECOND, &t));
 	CHECK(t.copies == 100000 && t.exact == 100000 && !t.without_record);
 }
@@ -487,7 +553,7 @@ static void launches_without_a_break_are_joined(void)
 
 	begin(&j);
 	state(&j, GT_GPU_ON, SECOND, SECOND);
-	for (uint32_t i = 0; i < N + PASS; i++) {		/* the work comes a pass later */
+	for (uint32_t i = 0; i < N + PASS; i++) { /* the work comes a pass later */
 		int64_t at = SECOND + i * 1000;
 
 		if (i < N) {
@@ -538,7 +604,8 @@ static void what_never_comes_is_let_go(void)
 	for (uint32_t i = 0; i < 1000000; i++) {
 		call(&j, i & 1, SECOND + i * 1000, SECOND + i * 1000 + 500, 1, 10);
 		if (i % 3)
-			record(&j, i & 1, SECOND + i * 1000 + 100, SECOND + i * 1000 + 400, i, LAUNCH_CBID);
+			record(&j, i & 1, SECOND + i * 1000 + 100, SECOND + i * 1000 + 400, i,
+				LAUNCH_CBID);
 		if (i % 10000 == 0)
 			settle(&j, SECOND + i * 1000, false);
 	}
@@ -576,7 +643,9 @@ static void threads_that_are_gone_are_forgotten(void)
  * capture's end has arrived. */
 static void captured_by_other_threads(void)
 {
-	struct gt_gpu_call c = { .tid = 1, .name = GT_NONE, .kernel = GT_NONE, .streamed = true, .stream = 5 };
+	struct gt_gpu_call c = {
+		.tid = 1, .name = GT_NONE, .kernel = GT_NONE, .streamed = true, .stream = 5
+	};
 	struct gt_gpu_totals totals;
 	struct gt_reader *r;
 	struct join j;
@@ -592,9 +661,9 @@ static void captured_by_other_threads(void)
 	c.does = GT_GPU_CALL_HAS_CAPTURED;
 	c.start = SECOND + 1000, c.end = SECOND + 1010;
 	gt_gpu_call(j.g, &j.p, j.process, &c);
-	call(&j, 1, SECOND + 300, SECOND + 400, 1, 10);		/* in it */
+	call(&j, 1, SECOND + 300, SECOND + 400, 1, 10); /* in it */
 	record(&j, 1, SECOND + 310, SECOND + 390, 7, LAUNCH_CBID);
-	call(&j, 1, SECOND + 2000, SECOND + 2100, 1, 10);	/* not in it */
+	call(&j, 1, SECOND + 2000, SECOND + 2100, 1, 10); /* not in it */
 	record(&j, 1, SECOND + 2010, SECOND + 2090, 8, LAUNCH_CBID);
 	r = finish(&j, 2 * SECOND, &totals);
 	CHECK(r && totals.captured == 2 && totals.without_record == 1);
@@ -604,15 +673,23 @@ static void captured_by_other_threads(void)
 static int add_missing(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		*(int64_t *)arg += c->seg->types[c->types[c->code ? c->code[i] : 0]].layer == GT_LAYER_GPU ? c->start[i] : 0;
+		*(int64_t *)arg +=
+			c->seg->types[c->types[c->code ? c->code[i] : 0]].layer == GT_LAYER_GPU
+			? c->start[i]
+			: 0;
 	return 0;
 }
 
 /* Missing GPU work is listed; a copy of 0 bytes is not. */
 static void what_is_missing_is_listed(void)
 {
-	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .name = GT_NONE, .kernel = GT_NONE,
-				 .empty = true, .start = SECOND, .end = SECOND + 10 };
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"),
+		.tid = 1,
+		.name = GT_NONE,
+		.kernel = GT_NONE,
+		.empty = true,
+		.start = SECOND,
+		.end = SECOND + 10 };
 	struct gt_filter f = { .kinds = GT_BIT(GT_INSTANT) };
 	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .n = 3, .words = { GT_GPU_ON } };
 	struct gt_gpu_totals totals;
@@ -630,7 +707,8 @@ static void what_is_missing_is_listed(void)
 	record(&j, 0, SECOND + 310, SECOND + 390, 7, LAUNCH_CBID);
 	r = finish(&j, 2 * SECOND, &totals);
 	CHECK(r && totals.without_record == 2);
-	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, add_missing, &sum, &j.err) && sum == 2 * SECOND + 400);
+	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, add_missing, &sum, &j.err) &&
+		sum == 2 * SECOND + 400);
 	gt_reader_close(r);
 }
 
@@ -653,24 +731,28 @@ static void nodes_have_their_creation(void)
 	CHECK(!gt_gpu_made(&j.p, j.process, 4ull << 32 | 1, &by));
 	by.start = 88;
 	CHECK(!gt_gpu_made(&j.p, j.process, 5ull << 32 | 2, &by));
-	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4, 0, 0) && !gt_gpu_copied(&j.p, j.process, 6, 5, 0, 0) &&
-	      !gt_gpu_copied(&j.p, j.process, 9, 9, 0, 0));
+	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4, 0, 0) &&
+		!gt_gpu_copied(&j.p, j.process, 6, 5, 0, 0) &&
+		!gt_gpu_copied(&j.p, j.process, 9, 9, 0, 0));
 	graph_call(&j, 0, SECOND, SECOND + 500);
 	record(&j, 0, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
 	kernel_of(&j, SECOND + 600, SECOND + 700, 9, 1, 10, 6, 6ull << 32 | 1);
 	kernel_of(&j, SECOND + 800, SECOND + 900, 9, 2, 10, 6, 6ull << 32 | 2);
 	kernel_of(&j, SECOND + 1000, SECOND + 1100, 9, 3, 10, 6, 6ull << 32 | 3);
-	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);	/* the records form a cycle */
+	/* the records form a cycle */
+	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);
 	settle(&j, 2 * SECOND, false);
 	for (uint64_t i = 0; i < 300000; i++)
 		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) &&
-		      !gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i), i % 16 * 8, (int64_t)i));
+			!gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i),
+				i % 16 * 8, (int64_t)i));
 	r = finish(&j, 3 * SECOND, &totals);
 	CHECK(r && totals.kernels == 4);
 	for (it = gt_iter_open(r, &f, NULL); it && gt_iter_next(it, &ev, NULL) == 1;) {
 		bool told = role(&ev, GT_R_MADE_NAME) != GT_NONE;
 
-		known += told && role(&ev, GT_R_MADE_START) == (known ? 88 : 77) && role(&ev, GT_R_MADE_TRACK) == j.thread[3];
+		known += told && role(&ev, GT_R_MADE_START) == (known ? 88 : 77) &&
+			role(&ev, GT_R_MADE_TRACK) == j.thread[3];
 		unknown += !told && role(&ev, GT_R_MADE_TRACK) == GT_NONE;
 	}
 	gt_iter_close(it);
@@ -680,28 +762,31 @@ static void nodes_have_their_creation(void)
 
 /* Work that was timed with CUDA events names its call by thread and start, whatever the times
  * are. */
-static void timed(struct join *j, enum gt_ring_event id, unsigned t, const char *function, uint64_t ticks, int64_t start, unsigned k)
+static void timed(struct join *j, enum gt_ring_event id, unsigned t, const char *function,
+	uint64_t ticks, int64_t start, unsigned k)
 {
-	struct gt_gpu_event e = {.id = (uint16_t)id,
-				 .start = start,
-				 .end = start + 5000,
-				 .n = 11,
-				 .words = {(t + 1) | (uint64_t)gt_api_find(function) << 32, ticks, k, 1 | 7ull << 32, 0, 0,
-					   10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, k}};
+	struct gt_gpu_event e = { .id = (uint16_t)id,
+		.start = start,
+		.end = start + 5000,
+		.n = 11,
+		.words = { (t + 1) | (uint64_t)gt_api_find(function) << 32, ticks, k,
+			1 | 7ull << 32, 0, 0, 10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0,
+			k } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-static void timed_call(struct join *j, unsigned t, const char *function, uint64_t ticks, int64_t start)
+static void timed_call(
+	struct join *j, unsigned t, const char *function, uint64_t ticks, int64_t start)
 {
-	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find(function),
-				.track = j->thread[t],
-				.tid = (int32_t)t + 1,
-				.start = start,
-				.end = start + 500,
-				.ticks = ticks,
-				.name = j->launch_name,
-				.kernel = j->names[3]};
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find(function),
+		.track = j->thread[t],
+		.tid = (int32_t)t + 1,
+		.start = start,
+		.end = start + 500,
+		.ticks = ticks,
+		.name = j->launch_name,
+		.kernel = j->names[3] };
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }
@@ -713,20 +798,27 @@ static void what_was_timed_by_events_knows_its_call(void)
 	struct join j;
 
 	begin(&j);
-	for (int i = 0; i < 3; i++)	/* at one time, but in ticks; a signal handler's comes before the one that it interrupted */
+	/* at one time, but in ticks; a signal handler's comes before the one that it interrupted */
+	for (int i = 0; i < 3; i++)
 		timed_call(&j, 0, "cuLaunchKernel", (uint64_t[]){ 40, 30, 50 }[i], SECOND);
 	timed_call(&j, 1, "cuLaunchKernel", 30, SECOND + 7);
 	timed_call(&j, 1, "cuGraphLaunch", 60, SECOND + 1000);
 	timed(&j, GT_EV_TIMED_KERNEL, 0, "cuLaunchKernel", 30, SECOND + 9000, 1);
 	timed(&j, GT_EV_TIMED_KERNEL, 1, "cuLaunchKernel", 30, SECOND + 8000, 2);
-	timed(&j, GT_EV_TIMED_KERNEL, 0, "cuLaunchKernel", 50, SECOND + 7000, 0);	/* without a name: the call has one */
+	/* without a name: the call has one */
+	timed(&j, GT_EV_TIMED_KERNEL, 0, "cuLaunchKernel", 50, SECOND + 7000, 0);
 	timed(&j, GT_EV_TIMED_GRAPH, 1, "cuGraphLaunch", 60, SECOND + 6000, 0);
-	timed(&j, GT_EV_TIMED_COPY, 0, "cuMemcpyHtoD_v2", 40, SECOND + 5000, 0);	/* that call was a launch */
-	timed(&j, GT_EV_TIMED_SET, 2, "cuMemsetD8_v2", 70, SECOND + 4000, 0);		/* its call was lost */
-	gt_gpu_event(j.g, &j.p, j.process, &(struct gt_gpu_event){ .id = GT_EV_UNTIMED, .n = 2, .words = { 5, GT_UNTIMED_CONTEXT } });
+	/* that call was a launch */
+	timed(&j, GT_EV_TIMED_COPY, 0, "cuMemcpyHtoD_v2", 40, SECOND + 5000, 0);
+	/* its call was lost */
+	timed(&j, GT_EV_TIMED_SET, 2, "cuMemsetD8_v2", 70, SECOND + 4000, 0);
+	gt_gpu_event(j.g, &j.p, j.process,
+		&(struct gt_gpu_event){
+			.id = GT_EV_UNTIMED, .n = 2, .words = { 5, GT_UNTIMED_CONTEXT } });
 	settle(&j, SECOND + 20000, false);
 	r = finish(&j, SECOND + 30000, &t);
-	CHECK(t.exact == 4 && t.wrong == 1 && t.unjoined == 2 && !t.inferred && t.kernels == 3 && t.graphs == 1 && t.copies == 1 && t.sets == 1);
+	CHECK(t.exact == 4 && t.wrong == 1 && t.unjoined == 2 && !t.inferred && t.kernels == 3 &&
+		t.graphs == 1 && t.copies == 1 && t.sets == 1);
 	CHECK(t.untimed[GT_UNTIMED_CONTEXT] == 5 && !t.untimed[GT_UNTIMED_POOL]);
 	rows.n = 0;
 	read_rows(r, &rows);
@@ -737,19 +829,29 @@ static void what_was_timed_by_events_knows_its_call(void)
 		int64_t at = w->start - SECOND;
 
 		CHECK(at > 5000 ? w->join == GT_JOIN_CORRELATION : w->join == GT_JOIN_UNKNOWN);
-		CHECK(at != 9000 || (w->track == 1 && w->launch_start == SECOND && !strcmp(w->name, "kernel1")));
-		CHECK(at != 8000 || (w->track == 2 && w->launch_start == SECOND + 7 && !strcmp(w->name, "kernel2")));
+		CHECK(at != 9000 ||
+			(w->track == 1 && w->launch_start == SECOND &&
+				!strcmp(w->name, "kernel1")));
+		CHECK(at != 8000 ||
+			(w->track == 2 && w->launch_start == SECOND + 7 &&
+				!strcmp(w->name, "kernel2")));
 		CHECK(at != 7000 || (w->track == 1 && !strcmp(w->name, "kernel4")));
-		CHECK(at != 6000 || (w->track == 2 && w->launch_start == SECOND + 1000 && !strcmp(w->name, "graph")));
+		CHECK(at != 6000 ||
+			(w->track == 2 && w->launch_start == SECOND + 1000 &&
+				!strcmp(w->name, "graph")));
 	}
 }
 
-T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
-       T(without_records_of_calls_the_order_must_do), T(calls_made_in_an_absence_are_no_candidates),
-       T(calls_at_the_ends_of_an_absence_are), T(looking_for_a_call_takes_none_from_others),
-       T(states_of_several_threads_come_in_any_order), T(states_that_were_lost_are_not_waited_for),
-       T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted), T(a_name_may_come_later),
-       T(many_of_many_threads), T(what_never_comes_is_let_go), T(contexts_have_streams_of_their_own), T(streams_without_end),
-       T(calls_that_are_through_are_forgotten), T(much_at_once_is_joined), T(launches_without_a_break_are_joined),
-       T(a_graph_may_take_its_time), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
-       T(what_is_missing_is_listed), T(nodes_have_their_creation), T(what_was_timed_by_events_knows_its_call))
+T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined),
+	T(a_graph_has_many_nodes), T(without_records_of_calls_the_order_must_do),
+	T(calls_made_in_an_absence_are_no_candidates), T(calls_at_the_ends_of_an_absence_are),
+	T(looking_for_a_call_takes_none_from_others),
+	T(states_of_several_threads_come_in_any_order), T(states_that_were_lost_are_not_waited_for),
+	T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
+	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go),
+	T(contexts_have_streams_of_their_own), T(streams_without_end),
+	T(calls_that_are_through_are_forgotten), T(much_at_once_is_joined),
+	T(launches_without_a_break_are_joined), T(a_graph_may_take_its_time),
+	T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
+	T(what_is_missing_is_listed), T(nodes_have_their_creation),
+	T(what_was_timed_by_events_knows_its_call))

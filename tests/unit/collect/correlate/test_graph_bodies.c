@@ -1,21 +1,29 @@
-/* Work in the bodies of conditional graph nodes. The shapes are those of CUPTI 13.0's records on an H100: a body's work has correlation
- * id 0, the number of the graph's instance, and node numbers behind those of the instance's own nodes. */
+/* Work in the bodies of conditional graph nodes. The shapes are those of CUPTI 13.0's records on an
+ * H100: a body's work has correlation id 0, the number of the graph's instance, and node numbers
+ * behind those of the instance's own nodes. */
 #define _GNU_SOURCE
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"
 
-#define EXEC 4u			/* the instance's number in CUPTI */
+#define EXEC 4u /* the instance's number in CUPTI */
 #define HANDLE 0xe4ull
 #define STREAM 0x500ull
 #define US 1000ll
 
 static struct rows rows;
 
-static struct gt_gpu_call call_of(struct join *j, const char *function, unsigned thread, int64_t start, uint64_t stream)
+static struct gt_gpu_call call_of(
+	struct join *j, const char *function, unsigned thread, int64_t start, uint64_t stream)
 {
-	return (struct gt_gpu_call){ .id = (uint16_t)gt_api_find(function), .track = j->thread[thread], .tid = (int32_t)thread + 1,
-				     .start = start, .end = start + 10 * US, .name = j->launch_name, .kernel = GT_NONE,
-				     .streamed = true, .stream = stream };
+	return (struct gt_gpu_call){ .id = (uint16_t)gt_api_find(function),
+		.track = j->thread[thread],
+		.tid = (int32_t)thread + 1,
+		.start = start,
+		.end = start + 10 * US,
+		.name = j->launch_name,
+		.kernel = GT_NONE,
+		.streamed = true,
+		.stream = stream };
 }
 
 static void launch(struct join *j, int64_t start, uint64_t handle, uint32_t correlation)
@@ -43,7 +51,8 @@ static void instance(struct join *j, uint32_t number, uint64_t handle, int64_t w
 
 static void body(struct join *j, int64_t start, uint32_t exec, uint32_t node)
 {
-	kernel_of(j, start, start + US, 0, node & 7 ? node & 7 : 1, 1, exec, (uint64_t)exec << 32 | node);
+	kernel_of(j, start, start + US, 0, node & 7 ? node & 7 : 1, 1, exec,
+		(uint64_t)exec << 32 | node);
 }
 
 static void own(struct join *j, int64_t start, uint32_t correlation, uint32_t node)
@@ -81,12 +90,14 @@ static void a_graph_of_a_while_node_only(void)
 	read_all(&j, 9 * SECOND, &t);
 	CHECK(t.kernels == 42 && t.exact == 42 && !t.unjoined && !t.without_record && !t.inferred);
 	for (size_t i = 0; i < rows.n; i++)
-		wrong += rows.r[i].launch_start != (int64_t)(1 + i / 14) * SECOND || rows.r[i].join != GT_JOIN_CORRELATION ||
-			 rows.r[i].correlation != 10 + i / 14;
+		wrong += rows.r[i].launch_start != (int64_t)(1 + i / 14) * SECOND ||
+			rows.r[i].join != GT_JOIN_CORRELATION ||
+			rows.r[i].correlation != 10 + i / 14;
 	CHECK(rows.n == 42 && !wrong);
 }
 
-/* Launched three times without a wait: a kernel, a loop, a kernel. The loop's work is found as soon as the kernels are known. */
+/* Launched three times without a wait: a kernel, a loop, a kernel. The loop's work is found as soon
+ * as the kernels are known. */
 static void between_nodes_of_its_own(void)
 {
 	struct gt_gpu_totals t;
@@ -111,8 +122,8 @@ static void between_nodes_of_its_own(void)
 		CHECK(rows.r[i].launch_start == SECOND + (int64_t)(i / 6) * 20 * US);
 }
 
-/* The loop comes before the only kernel. Work between two of these kernels may be of either launch. The first launch shows that the
- * loop comes first. */
+/* The loop comes before the only kernel. Work between two of these kernels may be of either launch.
+ * The first launch shows that the loop comes first. */
 static void before_the_nodes_of_its_own(void)
 {
 	struct gt_gpu_totals t;
@@ -141,18 +152,21 @@ static void between_other_work_of_its_stream(void)
 	begin(&j);
 	instance(&j, EXEC, HANDLE, SECOND / 2);
 	for (int64_t i = 0; i < 3; i++) {
-		struct gt_gpu_call plain = call_of(&j, "cuLaunchKernel", 0, SECOND + (i * 40 + 20) * US, STREAM);
+		struct gt_gpu_call plain =
+			call_of(&j, "cuLaunchKernel", 0, SECOND + (i * 40 + 20) * US, STREAM);
 
 		launch(&j, SECOND + i * 40 * US, HANDLE, 10 + (uint32_t)i);
 		CHECK(!gt_gpu_call(j.g, &j.p, j.process, &plain));
 		record(&j, 0, plain.start + US, plain.end - US, 20 + (uint32_t)i, LAUNCH_CBID);
-		kernel(&j, SECOND + (205 + i * 10) * US, SECOND + (206 + i * 10) * US, 20 + (uint32_t)i, 1, 10);
+		kernel(&j, SECOND + (205 + i * 10) * US, SECOND + (206 + i * 10) * US,
+			20 + (uint32_t)i, 1, 10);
 		body(&j, SECOND + (202 + i * 10) * US, EXEC, 3);
 	}
 	read_all(&j, 9 * SECOND, &t);
 	CHECK(t.kernels == 6 && t.exact == 6 && !t.without_record);
 	for (size_t i = 0; i < rows.n; i++)
-		CHECK(rows.r[i].launch_start == SECOND + (int64_t)(i / 2) * 40 * US + (i % 2 ? 20 * US : 0));
+		CHECK(rows.r[i].launch_start ==
+			SECOND + (int64_t)(i / 2) * 40 * US + (i % 2 ? 20 * US : 0));
 }
 
 /* The launches cannot be distinguished: the work is joined to the first one, and the join is
@@ -191,10 +205,12 @@ static void the_right_instance(void)
 	body(&j, 3 * SECOND + 20 * US, 7, 3);
 	read_all(&j, 9 * SECOND, &t);
 	CHECK(t.kernels == 3 && t.exact == 2 && t.unjoined == 1 && !t.without_record);
-	CHECK(rows.n == 3 && rows.r[0].launch_start == SECOND && rows.r[1].join == GT_JOIN_UNKNOWN && rows.r[2].launch_start == 3 * SECOND);
+	CHECK(rows.n == 3 && rows.r[0].launch_start == SECOND &&
+		rows.r[1].join == GT_JOIN_UNKNOWN && rows.r[2].launch_start == 3 * SECOND);
 }
 
-/* The instance was made before recording began: CUPTI's number of it is learnt from work of its own nodes, or nothing contradicts it. */
+/* The instance was made before recording began: CUPTI's number of it is learnt from work of its own
+ * nodes, or nothing contradicts it. */
 static void an_instance_of_before(void)
 {
 	struct gt_gpu_totals t;
@@ -208,10 +224,12 @@ static void an_instance_of_before(void)
 	body(&j, 2 * SECOND + 17 * US, 8, 3);
 	read_all(&j, 9 * SECOND, &t);
 	CHECK(t.kernels == 3 && !t.unjoined && !t.without_record);
-	CHECK(rows.n == 3 && rows.r[1].launch_start == SECOND && rows.r[2].launch_start == 2 * SECOND);
+	CHECK(rows.n == 3 && rows.r[1].launch_start == SECOND &&
+		rows.r[2].launch_start == 2 * SECOND);
 }
 
-/* A node's creating call is looked up by its number in the graph, and numbers of bodies are others. */
+/* A node's creating call is looked up by its number in the graph, and numbers of bodies are others.
+ */
 static void no_creation_of_another_node(void)
 {
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
@@ -232,7 +250,8 @@ static void no_creation_of_another_node(void)
 	body(&j, SECOND + 15 * US, EXEC, 3);
 	r = finish(&j, 9 * SECOND, &t);
 	for (it = r ? gt_iter_open(r, &f, NULL) : NULL; it && gt_iter_next(it, &ev, NULL) == 1; n++)
-		CHECK(role(&ev, GT_R_MADE_TRACK) == GT_NONE || role(&ev, GT_R_MADE_TRACK) == UINT64_MAX);
+		CHECK(role(&ev, GT_R_MADE_TRACK) == GT_NONE ||
+			role(&ev, GT_R_MADE_TRACK) == UINT64_MAX);
 	CHECK_EQ(n, 1);
 	gt_iter_close(it);
 	gt_reader_close(r);
@@ -257,6 +276,7 @@ static void launches_without_end(void)
 	CHECK(t.kernels == 60000 && t.exact == 60000 && !t.without_record);
 }
 
-T_MAIN(T(a_graph_of_a_while_node_only), T(between_nodes_of_its_own), T(before_the_nodes_of_its_own), T(between_other_work_of_its_stream),
-       T(launches_that_nothing_tells_apart), T(the_right_instance), T(an_instance_of_before), T(no_creation_of_another_node),
-       T(launches_without_end))
+T_MAIN(T(a_graph_of_a_while_node_only), T(between_nodes_of_its_own), T(before_the_nodes_of_its_own),
+	T(between_other_work_of_its_stream), T(launches_that_nothing_tells_apart),
+	T(the_right_instance), T(an_instance_of_before), T(no_creation_of_another_node),
+	T(launches_without_end))

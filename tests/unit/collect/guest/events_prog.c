@@ -1,18 +1,14 @@
-/* Programs that are difficult to time with CUDA events, one per argument, for tests/cli/collect/gpu_events.sh;
- * in gpu.sh CUPTI records some of them:
- *	streams		legacy and per-thread default streams, streams of both kinds, on four threads,
- *			each kernel 25 times on each
- *	capture		a stream is captured, on this thread and then on another, while another stream
- *			works; graphs
- *	legacy		300 times, one thread begins a capture when a launch of the other thread on the
- *			legacy stream has returned
- *	pool		9600 launches before any of them can run
- *	share		as pool, then another context with 100 launches one after the other
- *	contexts	contexts are destroyed, released and reset after launches, and created again;
- *			a stream of a context other than the current one
- *	spoilt N	a capture that fails (1), or that ends with its stream (2); then the program is
- *			killed while a kernel of 5 s runs
- *	long		exits while a kernel of 5 s runs
+/* Programs that are difficult to time with CUDA events, one per argument, for
+ *tests/cli/collect/gpu_events.sh; in gpu.sh CUPTI records some of them:
+ *	streams		legacy and per-thread default streams, streams of both kinds, on four
+ *threads, each kernel 25 times on each capture		a stream is captured, on this thread and
+ *then on another, while another stream works; graphs
+ *	legacy		300 times, one thread begins a capture when a launch of the other thread on
+ *the legacy stream has returned pool		9600 launches before any of them can run share
+ *as pool, then another context with 100 launches one after the other contexts	contexts are
+ *destroyed, released and reset after launches, and created again; a stream of a context other than
+ *the current one spoilt N	a capture that fails (1), or that ends with its stream (2); then the
+ *program is killed while a kernel of 5 s runs long		exits while a kernel of 5 s runs
  *	times N		N launches; prints the longest one, ns
  *	kinds		copies, sets and kernels of every kind, alone and as nodes of a graph; needs
  *			two devices
@@ -26,7 +22,8 @@
 
 static CUmodule module;
 static CUfunction kernel;
-static int (*per_thread)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+static int (*per_thread)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+	unsigned, CUstream, void **, void **);
 static CUcontext primary;
 
 static void *find(const char *name)
@@ -38,7 +35,7 @@ static void *find(const char *name)
 	return f;
 }
 
-#define A_MINUTE 118800000000ull		/* in cycles of the simulated GPU */
+#define A_MINUTE 118800000000ull /* in cycles of the simulated GPU */
 static void spin(CUstream s, uint64_t cycles) { LAUNCH(kernel, 1, s, &cycles); }
 
 static CUstream stream(unsigned flags)
@@ -72,8 +69,8 @@ static void streams(void)
 {
 	pthread_t t[4];
 
-	per_thread = (int (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
-		     find("cuLaunchKernel_ptsz");
+	per_thread = (int (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+		unsigned, unsigned, CUstream, void **, void **))find("cuLaunchKernel_ptsz");
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t[i], NULL, on_all_streams, NULL);
 	for (int i = 0; i < 4; i++)
@@ -200,7 +197,8 @@ static void fill(void)
 static void pool(void)
 {
 	fill();
-	for (int k = 0; k < 100; k++) {		/* there are events again, on a busy machine perhaps not at once */
+	/* there are events again, on a busy machine perhaps not at once */
+	for (int k = 0; k < 100; k++) {
 		spin(NULL, 100);
 		usleep(10000);
 	}
@@ -210,7 +208,8 @@ static void pool(void)
 /* The one that had them all is idle now. */
 static void share(void)
 {
-	int (*create)(CUcontext *, unsigned, CUdevice) = (int (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
+	int (*create)(CUcontext *, unsigned, CUdevice) =
+		(int (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
 	CUcontext c;
 
 	fill();
@@ -236,7 +235,8 @@ static void in_it(uint64_t cycles)
 
 static void contexts(void)
 {
-	int (*create)(CUcontext *, unsigned, CUdevice) = (int (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
+	int (*create)(CUcontext *, unsigned, CUdevice) =
+		(int (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
 	int (*destroy)(CUcontext) = (int (*)(CUcontext))find("cuCtxDestroy_v2");
 	int (*reset)(CUdevice) = (int (*)(CUdevice))find("cuDevicePrimaryCtxReset_v2");
 	CUcontext c;
@@ -244,7 +244,7 @@ static void contexts(void)
 
 	for (int i = 0; i < 20; i++) {
 		OK(create(&c, 0, 0));
-		in_it(i % 2 ? 1000 : 1000000);		/* half of them with work under way */
+		in_it(i % 2 ? 1000 : 1000000); /* half of them with work under way */
 		if (i % 4 == 3)
 			OK(cuCtxSynchronize());
 		OK(destroy(c));
@@ -253,11 +253,11 @@ static void contexts(void)
 	in_it(1000);
 	s = stream(1);
 	OK(cuCtxSetCurrent(primary));
-	spin(s, 1000);				/* of a context that is not the current one */
+	spin(s, 1000); /* of a context that is not the current one */
 	in_it(1000);
 	OK(cuCtxSynchronize());
 	usleep(20000);
-	OK(cuDevicePrimaryCtxRelease_v2(0));	/* the last one */
+	OK(cuDevicePrimaryCtxRelease_v2(0)); /* the last one */
 	OK(cuDevicePrimaryCtxRetain(&primary, 0));
 	OK(cuCtxSetCurrent(primary));
 	in_it(1000);
@@ -274,10 +274,13 @@ static void contexts(void)
 
 /* ---- kinds ---- */
 
-typedef CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t n), copy_async(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s);
-typedef CUresult set(CUdeviceptr at, unsigned value, size_t n), set_async(CUdeviceptr at, unsigned value, size_t n, CUstream s);
+typedef CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t n),
+	copy_async(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s);
+typedef CUresult set(CUdeviceptr at, unsigned value, size_t n),
+	set_async(CUdeviceptr at, unsigned value, size_t n, CUstream s);
 typedef CUresult peer(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t n);
-typedef CUresult peer_async(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t n, CUstream s);
+typedef CUresult peer_async(
+	CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t n, CUstream s);
 
 static void in_a_stream(CUstream s, CUdeviceptr x, void *pinned)
 {
@@ -285,7 +288,8 @@ static void in_a_stream(CUstream s, CUdeviceptr x, void *pinned)
 	uint64_t cycles = 1000;
 
 	for (unsigned shared = 0; shared < 4096; shared += 1024)
-		OK(cuLaunchKernel(kernel, 1, 2, 3, 8, 4, 2, shared, s, (void *[]){ &cycles }, NULL));
+		OK(cuLaunchKernel(
+			kernel, 1, 2, 3, 8, 4, 2, shared, s, (void *[]){ &cycles }, NULL));
 	OK(cuMemcpyHtoDAsync_v2(x, pinned, 100, s));
 	OK(cuMemcpyDtoHAsync_v2(pinned, x, 200, s));
 	OK(cuMemcpyHtoDAsync_v2(x, pageable, 300, s));
@@ -359,7 +363,8 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* With a kernel of a minute before them no launch can wait for its end unnoticed, on however slow a machine. */
+/* With a kernel of a minute before them no launch can wait for its end unnoticed, on however slow a
+ * machine. */
 static void times(int n)
 {
 	uint64_t worst = 0, from;

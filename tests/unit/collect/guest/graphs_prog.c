@@ -6,10 +6,19 @@
 #include "samples/cu.h"
 
 static void *library;
-#define CALL(name, params, ...) OK(((int (*) params)dlsym(library, #name))(__VA_ARGS__))
+#define CALL(name, params, ...) OK(((int(*) params)dlsym(library, #name))(__VA_ARGS__))
 
-struct kernel_node { CUfunction f; unsigned grid[3], block[3], shared; void **params, **extra, *kernel, *context; };
-struct set_node { CUdeviceptr at; size_t pitch; unsigned value, element; size_t width, height; };
+struct kernel_node {
+	CUfunction f;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra, *kernel, *context;
+};
+struct set_node {
+	CUdeviceptr at;
+	size_t pitch;
+	unsigned value, element;
+	size_t width, height;
+};
 
 static CUfunction busy;
 static CUcontext context;
@@ -19,10 +28,14 @@ static uint64_t cycles = 1000;
 
 static void *add_kernel(CUgraph g, void *after, unsigned grid)
 {
-	struct kernel_node k = { .f = busy, .grid = { grid, 1, 1 }, .block = { 32, 1, 1 }, .params = (void *[]){ &cycles } };
+	struct kernel_node k = { .f = busy,
+		.grid = { grid, 1, 1 },
+		.block = { 32, 1, 1 },
+		.params = (void *[]){ &cycles } };
 	void *node;
 
-	CALL(cuGraphAddKernelNode_v2, (void **, CUgraph, void **, size_t, struct kernel_node *), &node, g, &after, after != NULL, &k);
+	CALL(cuGraphAddKernelNode_v2, (void **, CUgraph, void **, size_t, struct kernel_node *),
+		&node, g, &after, after != NULL, &k);
 	return node;
 }
 
@@ -37,12 +50,15 @@ static void run_twice(CUgraph g)
 	OK(cuGraphExecDestroy(exec));
 }
 
-static void launch(unsigned grid, CUstream s) { OK(cuLaunchKernel(busy, grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL)); }
+static void launch(unsigned grid, CUstream s)
+{
+	OK(cuLaunchKernel(busy, grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
+}
 
 static void *other_thread(void *arg)
 {
 	OK(cuCtxSetCurrent(context));
-	launch(5, streams[1]);		/* captured */
+	launch(5, streams[1]); /* captured */
 	OK(cuMemsetD8Async((CUdeviceptr)(uintptr_t)arg, 1, 64, streams[1]));
 	return NULL;
 }
@@ -60,7 +76,7 @@ static void by_capture(CUdeviceptr a)
 	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), streams[1], events[0], 0);
 	pthread_create(&t, NULL, other_thread, (void *)(uintptr_t)a);
 	pthread_join(t, NULL);
-	launch(7, third);		/* meanwhile, and for itself */
+	launch(7, third); /* meanwhile, and for itself */
 	OK(cuEventRecord(events[1], streams[1]));
 	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), streams[0], events[1], 0);
 	launch(6, streams[0]);
@@ -90,7 +106,9 @@ int main(void)
 	set.at = a;
 	CALL(cuGraphCreate, (CUgraph *, unsigned), &g, 0);
 	node = add_kernel(g, NULL, 1);
-	CALL(cuGraphAddMemsetNode, (void **, CUgraph, void **, size_t, struct set_node *, CUcontext), &node, g, &node, 1, &set, context);
+	CALL(cuGraphAddMemsetNode,
+		(void **, CUgraph, void **, size_t, struct set_node *, CUcontext), &node, g, &node,
+		1, &set, context);
 	add_kernel(g, node, 2);
 	run_twice(g);
 	CALL(cuGraphClone, (CUgraph *, CUgraph), &clone, g);

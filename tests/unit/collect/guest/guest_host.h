@@ -1,5 +1,6 @@
-/* A gtcollect in miniature for tests of the guest: makes the session's memory and socket, runs a program under LD_PRELOAD and
- * reads its rings. Not thread-safe, trusts its memory; not for anything but tests and the benchmark. */
+/* A gtcollect in miniature for tests of the guest: makes the session's memory and socket, runs a
+ * program under LD_PRELOAD and reads its rings. Not thread-safe, trusts its memory; not for
+ * anything but tests and the benchmark. */
 #ifndef GUEST_HOST_H
 #define GUEST_HOST_H
 #ifndef _GNU_SOURCE
@@ -25,30 +26,39 @@
 #include <unistd.h>
 #include "collect/ipc/ring.h"
 
-struct seen {			/* a record, or a call still open (end 0) */
+struct seen { /* a record, or a call still open (end 0) */
 	int32_t pid, tid, ret;
 	uint64_t start, end;
 	unsigned kind, id, depth, nargs;
 	uint64_t args[GT_FIELDS_MAX];
 	char text[200];
 };
-struct host_cursor { uint32_t generation, chunk; uint64_t number, position; };
+struct host_cursor {
+	uint32_t generation, chunk;
+	uint64_t number, position;
+};
 struct host {
 	char dir[100], library[4096];
 	int memory, listener, stop[2];
 	struct gt_session *s;
 	pthread_t usher;
 	unsigned knocks;
-	unsigned late_us;	/* a connecting process waits this long */
+	unsigned late_us; /* a connecting process waits this long */
 	struct host_cursor *cursors;
 	struct seen *seen;
 	size_t nseen, cap;
-	bool discard;		/* count only */
+	bool discard; /* count only */
 	uint64_t counted;
 };
 
-static struct gt_ring_proc *host_procs(struct host *h) { return (void *)((uint8_t *)h->s + h->s->procs_at); }
-static struct gt_ring_thread *host_threads(struct host *h) { return (void *)((uint8_t *)h->s + h->s->threads_at); }
+static struct gt_ring_proc *host_procs(struct host *h)
+{
+	return (void *)((uint8_t *)h->s + h->s->procs_at);
+}
+static struct gt_ring_thread *host_threads(struct host *h)
+{
+	return (void *)((uint8_t *)h->s + h->s->threads_at);
+}
 static struct gt_ring_chunk *host_chunk(struct host *h, uint32_t i)
 {
 	return (void *)((uint8_t *)h->s + h->s->chunks_at + (uint64_t)i * h->s->chunk_bytes);
@@ -61,7 +71,8 @@ static void host_give(struct host *h, uint32_t i)
 	do {
 		host_chunk(h, i)->next = (uint32_t)head;
 		tagged = ((head >> 32) + 1) << 32 | i;
-	} while (!__atomic_compare_exchange_n(&h->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		&h->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 	__atomic_fetch_add(&h->s->free_count, 1, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&h->s->waiters, __ATOMIC_SEQ_CST)) {
 		__atomic_fetch_add(&h->s->space, 1, __ATOMIC_SEQ_CST);
@@ -75,9 +86,15 @@ static void *host_usher(void *arg)
 	struct pollfd p[2] = { { h->listener, POLLIN, 0 }, { h->stop[0], POLLIN, 0 } };
 
 	while (poll(p, 2, -1) >= 0 && !p[1].revents) {
-		union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } u = { { 0 } };
+		union {
+			char room[CMSG_SPACE(sizeof(int))];
+			struct cmsghdr align;
+		} u = { { 0 } };
 		struct iovec v = { "m", 1 };
-		struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room) };
+		struct msghdr m = { .msg_iov = &v,
+			.msg_iovlen = 1,
+			.msg_control = u.room,
+			.msg_controllen = sizeof(u.room) };
 		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 		int s = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
 
@@ -86,7 +103,8 @@ static void *host_usher(void *arg)
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &h->memory, sizeof(int));
-		__atomic_fetch_add(&h->knocks, 1, __ATOMIC_RELAXED);	/* before the answer: a short program ends before we are back */
+		/* before the answer: a short program ends before we are back */
+		__atomic_fetch_add(&h->knocks, 1, __ATOMIC_RELAXED);
 		sendmsg(s, &m, MSG_NOSIGNAL);
 		close(s);
 	}
@@ -95,7 +113,10 @@ static void *host_usher(void *arg)
 
 static void host_memory(struct host *h, uint32_t nthreads, uint32_t nchunks, uint32_t chunk_bytes)
 {
-	struct gt_session s = { .magic = GT_RING_MAGIC, .version = GT_RING_VERSION, .bytes_of_this = sizeof(s), .ticks = 1 };
+	struct gt_session s = { .magic = GT_RING_MAGIC,
+		.version = GT_RING_VERSION,
+		.bytes_of_this = sizeof(s),
+		.ticks = 1 };
 
 	s.nprocs = 64;
 	s.nthreads = nthreads;
@@ -123,7 +144,8 @@ static void host_memory(struct host *h, uint32_t nthreads, uint32_t nchunks, uin
 }
 
 /* library: path of libgtpreload.so, for host_spawn; or NULL */
-static void host_open(struct host *h, const char *library, uint32_t nthreads, uint32_t nchunks, uint32_t chunk_bytes)
+static void host_open(struct host *h, const char *library, uint32_t nthreads, uint32_t nchunks,
+	uint32_t chunk_bytes)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 
@@ -164,7 +186,7 @@ __attribute__((unused)) static pid_t host_spawn(struct host *h, char *const argv
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the child ends with a failed test */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child ends with a failed test */
 	snprintf(session, sizeof(session), "%s:%s", h->dir, h->library);
 	setenv(GT_RING_SESSION, session, 1);
 	setenv("LD_PRELOAD", h->library, 1);
@@ -254,7 +276,8 @@ __attribute__((unused)) static void host_open_calls(struct host *h)
 			struct seen *s;
 
 			if (!t->open[d].start)
-				continue;	/* not begun, though a handler's call within it has */
+				/* not begun, though a handler's call within it has */
+				continue;
 			s = host_add(h);
 			s->pid = host_procs(h)[t->proc].pid;
 			s->tid = t->tid;
@@ -268,13 +291,15 @@ __attribute__((unused)) static void host_open_calls(struct host *h)
 }
 
 /* How many calls of this function have been seen; the first of them in *which (may be NULL). */
-__attribute__((unused)) static unsigned host_count(const struct host *h, const char *name, const struct seen **which)
+__attribute__((unused)) static unsigned host_count(
+	const struct host *h, const char *name, const struct seen **which)
 {
 	uint32_t id = gt_api_find(name);
 	unsigned n = 0;
 
 	for (size_t i = 0; i < h->nseen; i++)
-		if (h->seen[i].kind == GT_REC_CALL && h->seen[i].id == id && h->seen[i].end && !n++ && which)
+		if (h->seen[i].kind == GT_REC_CALL && h->seen[i].id == id && h->seen[i].end &&
+			!n++ && which)
 			*which = &h->seen[i];
 	return n;
 }

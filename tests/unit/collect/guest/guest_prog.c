@@ -22,15 +22,28 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define MUST(e) do { if (!(e)) _exit(__LINE__ % 250 + 1); } while (0)
+#define MUST(e)                                                                                    \
+	do {                                                                                       \
+		if (!(e))                                                                          \
+			_exit(__LINE__ % 250 + 1);                                                 \
+	} while (0)
 #ifdef LINKED
-int cuInit(unsigned), cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t), cuCtxGetCurrent(void **), cuMemsetD32_v2(uint64_t, unsigned, size_t);
-int cuCtxSynchronize(void), cuLaunchHostFunc(void *, int (*)(void *), void *), cuStreamSynchronize(void *), cuParamSetf(void *, int, float);
-int cuDeviceGetCount(int *), cuDeviceGet(int *, int), cuProfilerStart(void), cuProfilerStop(void), cuMemcpy2D_v2(const void *);
-int cuModuleGetFunction(void **, void *, const char *), cuLaunchKernelEx(const void *, void *, void **, void **), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
-int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *), cuLibraryEnumerateKernels(void **, unsigned, void *);
-struct handle { char bytes[64]; };
+int cuInit(unsigned), cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t),
+	cuCtxGetCurrent(void **), cuMemsetD32_v2(uint64_t, unsigned, size_t);
+int cuCtxSynchronize(void), cuLaunchHostFunc(void *, int (*)(void *), void *),
+	cuStreamSynchronize(void *), cuParamSetf(void *, int, float);
+int cuDeviceGetCount(int *), cuDeviceGet(int *, int), cuProfilerStart(void), cuProfilerStop(void),
+	cuMemcpy2D_v2(const void *);
+int cuModuleGetFunction(void **, void *, const char *),
+	cuLaunchKernelEx(const void *, void *, void **, void **),
+	cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+	void *, void **, void **);
+int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *),
+	cuLibraryEnumerateKernels(void **, unsigned, void *);
+struct handle {
+	char bytes[64];
+};
 int cuIpcOpenMemHandle_v2(uint64_t *, struct handle, unsigned);
 int cuLaunchHostFunc_ptsz(void *, int (*)(void *), void *);
 void fake_set_jump(jmp_buf *), fake_set_hook(int (*)(void *));
@@ -39,25 +52,38 @@ static const char *exe;
 static void arguments(void)
 {
 	struct handle h = { { [63] = 63 } };
-	struct { unsigned grid[3], block[3], shared; void *stream, *attrs; unsigned n; } config = { { 8, 9, 10 }, { 11, 12, 13 }, 14, (void *)15, 0, 0 };
-	uint64_t copy[16] = { [2] = 1 /* host */, [3] = 0xaaa, [9] = 2 /* device */, [11] = 0xddd, [14] = 100, [15] = 7 };
+	struct {
+		unsigned grid[3], block[3], shared;
+		void *stream, *attrs;
+		unsigned n;
+	} config = { { 8, 9, 10 }, { 11, 12, 13 }, 14, (void *)15, 0, 0 };
+	uint64_t copy[16] = { [2] = 1 /* host */,
+		[3] = 0xaaa,
+		[9] = 2 /* device */,
+		[11] = 0xddd,
+		[14] = 100,
+		[15] = 7 };
 	uint64_t p = 0;
 	void *f = NULL, *ctx;
 
 	MUST(!cuInit(0) && !cuMemAlloc_v2(&p, 4096) && p == 0x700000000000 + 4096);
 	MUST(cuMemAlloc_v2(&p, 2u << 30) == 2);
 	MUST(cuMemsetD32_v2(p, 0, 100) == 0);
-	MUST(!cuModuleGetFunction(&f, (void *)1, "_Z6kernelPfA") && f && cuModuleGetFunction(&f, (void *)1, "missing") == 500);
+	MUST(!cuModuleGetFunction(&f, (void *)1, "_Z6kernelPfA") && f &&
+		cuModuleGetFunction(&f, (void *)1, "missing") == 500);
 	MUST(!cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10));
-	MUST(!cuLaunchKernelEx(&config, f, NULL, NULL) && !cuMemcpy2D_v2(copy) && !cuParamSetf(f, 4, 1.5f));
-	MUST(!cuIpcOpenMemHandle_v2(&p, h, 1) && p == 5 && !cuCtxGetCurrent(&ctx) && ctx == (void *)0x77 && !cuMemFree_v2(p));
+	MUST(!cuLaunchKernelEx(&config, f, NULL, NULL) && !cuMemcpy2D_v2(copy) &&
+		!cuParamSetf(f, 4, 1.5f));
+	MUST(!cuIpcOpenMemHandle_v2(&p, h, 1) && p == 5 && !cuCtxGetCurrent(&ctx) &&
+		ctx == (void *)0x77 && !cuMemFree_v2(p));
 }
 
 static void kernels(void)
 {
 	void *kernel, *function, *listed[3] = { NULL, (void *)1, (void *)2 };
 
-	MUST(!cuLibraryGetKernel(&kernel, (void *)1, "_Z4kernv") && !cuKernelGetFunction(&function, kernel) && function != kernel);
+	MUST(!cuLibraryGetKernel(&kernel, (void *)1, "_Z4kernv") &&
+		!cuKernelGetFunction(&function, kernel) && function != kernel);
 	MUST(!cuLibraryEnumerateKernels(listed, 3, (void *)1) && listed[0]);
 	for (int i = 0; i < 3; i++) {
 		cuLaunchKernel(function, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10);
@@ -70,7 +96,8 @@ static int inner(void *arg)
 {
 	void *ctx;
 
-	return *(int *)arg ? (--*(int *)arg, cuLaunchHostFunc(NULL, inner, arg)) : cuCtxGetCurrent(&ctx);
+	return *(int *)arg ? (--*(int *)arg, cuLaunchHostFunc(NULL, inner, arg))
+			   : cuCtxGetCurrent(&ctx);
 }
 
 static void jump(void)
@@ -109,10 +136,22 @@ static void family(const char *how)
 /* ---- a child forked while another thread of its parent holds locks ---- */
 
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-static bool no_malloc;			/* a thread that the child lacks may hold its lock */
-void *malloc(size_t n) { MUST(!no_malloc); return __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { MUST(!no_malloc); return __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { MUST(!no_malloc); return __libc_realloc(p, n); }
+static bool no_malloc; /* a thread that the child lacks may hold its lock */
+void *malloc(size_t n)
+{
+	MUST(!no_malloc);
+	return __libc_malloc(n);
+}
+void *calloc(size_t n, size_t size)
+{
+	MUST(!no_malloc);
+	return __libc_calloc(n, size);
+}
+void *realloc(void *p, size_t n)
+{
+	MUST(!no_malloc);
+	return __libc_realloc(p, n);
+}
 
 static int hold(struct dl_phdr_info *info, size_t size, void *held)
 {
@@ -127,7 +166,10 @@ static void *hold_the_loaders_lock(void *held)
 	return NULL;
 }
 
-struct range { const char *name; uintptr_t low, high; };
+struct range {
+	const char *name;
+	uintptr_t low, high;
+};
 static int range_of(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct range *r = arg;
@@ -137,12 +179,14 @@ static int range_of(struct dl_phdr_info *info, size_t size, void *arg)
 	r->low = info->dlpi_addr;
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD)
-			r->high = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+			r->high = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr +
+				info->dlpi_phdr[i].p_memsz;
 	r->high = (r->high + 4095) & ~(uintptr_t)4095;
 	return 1;
 }
 
-/* First calls of several functions, and look-ups, by every way that natively needs no lock that a fork leaves locked. */
+/* First calls of several functions, and look-ups, by every way that natively needs no lock that a
+ * fork leaves locked. */
 static void first_calls(void)
 {
 	uint64_t p = 0;
@@ -153,14 +197,15 @@ static void first_calls(void)
 	for (int i = 0; i < 3; i++)
 		MUST(!cuCtxGetCurrent(&ctx) && ctx == (void *)0x77);
 	MUST(!cuMemAlloc_v2(&p, 4096) && !cuDeviceGetCount(&x));
-	MUST(!cuGetProcAddress_v2("cuMemFree", &found, 13000, 0, NULL) && !((int (*)(uint64_t))found)(p));
+	MUST(!cuGetProcAddress_v2("cuMemFree", &found, 13000, 0, NULL) &&
+		!((int (*)(uint64_t))found)(p));
 	release = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, "cuMemFree_v2");
 	MUST(release && !release(p));
 	_exit(0);
 }
 
-/* how: "early", before a first call of the parent; "late"; or "unmapped": while a thread is about to close a library, which is unmapped,
- * but still in the loader's list. */
+/* how: "early", before a first call of the parent; "late"; or "unmapped": while a thread is about
+ * to close a library, which is unmapped, but still in the loader's list. */
 static void forked_under_locks(const char *how, const char *library)
 {
 	struct range r = { "libguestfourth" };
@@ -171,16 +216,18 @@ static void forked_under_locks(const char *how, const char *library)
 
 	if (!strcmp(how, "late"))
 		MUST(!cuCtxGetCurrent(&(void *){ NULL }));
-	MUST(strcmp(how, "unmapped") || (dlopen(library, RTLD_NOW) && dl_iterate_phdr(range_of, &r)));
-	MUST(!pipe(held) && !pthread_create(&holder, NULL, hold_the_loaders_lock, &held[1]) && read(held[0], &c, 1) == 1);
+	MUST(strcmp(how, "unmapped") ||
+		(dlopen(library, RTLD_NOW) && dl_iterate_phdr(range_of, &r)));
+	MUST(!pipe(held) && !pthread_create(&holder, NULL, hold_the_loaders_lock, &held[1]) &&
+		read(held[0], &c, 1) == 1);
 	child = fork();
 	if (!child) {
-		alarm(20);	/* ends the process if it hangs */
+		alarm(20); /* ends the process if it hangs */
 		MUST(!r.high || !munmap((void *)r.low, r.high - r.low));
 		first_calls();
 	}
 	alarm(40);
-	close(held[1]);		/* this must not wait, either */
+	close(held[1]); /* this must not wait, either */
 	MUST(waitpid(child, &status, 0) == child && !status);
 }
 
@@ -197,7 +244,8 @@ static void forbid_system_calls(void)
 	};
 	struct sock_fprog all = { sizeof(f) / sizeof(*f), f };
 
-	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all));
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+		!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all));
 }
 
 static void sandboxed(int n, bool in_a_child)
@@ -274,13 +322,20 @@ static void interrupted(long n)
  * instruction. Each time a call has been entered, by the handler or by the interrupted code, the
  * parent process is asked to read the open calls. With `leave`, the handler leaves the call by a
  * jump and never returns to it. */
-static struct { bool on, out, every, leave; long n, at, handled; jmp_buf away; } steps;
+static struct {
+	bool on, out, every, leave;
+	long n, at, handled;
+	jmp_buf away;
+} steps;
 
 #define TRAP_FLAG 0x100
 static inline void step(void)
 {
 	steps.on = true;
-	__asm__ volatile("sub $128,%%rsp\n\tpushf\n\torl %0,(%%rsp)\n\tpopf\n\tadd $128,%%rsp" : : "i"(TRAP_FLAG) : "cc", "memory");
+	__asm__ volatile("sub $128,%%rsp\n\tpushf\n\torl %0,(%%rsp)\n\tpopf\n\tadd $128,%%rsp"
+			 :
+			 : "i"(TRAP_FLAG)
+			 : "cc", "memory");
 }
 
 static int look(void *who)
@@ -301,7 +356,8 @@ static void stepped(int signal, siginfo_t *info, void *context)
 		steps.on = false;
 		siglongjmp(steps.away, 1);
 	} else if (steps.n > steps.at && (steps.n == steps.at + 1 || steps.every)) {
-		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"h") && !cuCtxGetCurrent(&ctx) && ctx == (void *)0x77);
+		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"h") &&
+			!cuCtxGetCurrent(&ctx) && ctx == (void *)0x77);
 		steps.handled++;
 	}
 }
@@ -355,12 +411,16 @@ static void between_instructions(const char *how)
 	MUST(!sigaction(SIGTRAP, &trap, NULL));
 	fake_set_hook(within);
 	steps.at = -1;
-	for (int i = 0; i < 2; i++, said[0]++) {	/* the first ones find functions and set their ways */
-		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"w") && !cuCtxGetCurrent(&ctx));
+	/* the first ones find functions and set their ways */
+	for (int i = 0; i < 2; i++, said[0]++) {
+		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"w") &&
+			!cuCtxGetCurrent(&ctx));
 		one_call(keyed);
 	}
 	steps.out = strstr(how, "out");
-	for (steps.n = 1, steps.at = 0; steps.n > steps.at && !strstr(how, "left") && !strstr(how, "at once"); steps.at++, said[0]++)
+	for (steps.n = 1, steps.at = 0;
+		steps.n > steps.at && !strstr(how, "left") && !strstr(how, "at once");
+		steps.at++, said[0]++)
 		one_call(keyed);
 	steps.every = !strstr(how, "left");
 	steps.at = -1;
@@ -372,7 +432,7 @@ static void between_instructions(const char *how)
 	MUST(write(1, "e", 1) == 1 && write(1, said, sizeof(said)) == sizeof(said));
 }
 #else
-static void between_instructions(const char *how) { }
+static void between_instructions(const char *how) {}
 #endif
 
 static void linked(const char *mode, const char *arg)
@@ -390,7 +450,8 @@ static void linked(const char *mode, const char *arg)
 	else if (!strcmp(mode, "many"))
 		while (n-- > 0)
 			MUST(!cuCtxGetCurrent(&ctx));
-	else if (!strcmp(mode, "steps"))	/* ten calls for each byte that comes, and the byte back */
+	/* ten calls for each byte that comes, and the byte back */
+	else if (!strcmp(mode, "steps"))
 		for (char c; read(0, &c, 1) == 1;) {
 			for (int i = 0; i < 5; i++)
 				cuCtxGetCurrent(&ctx), cuMemFree_v2(0);
@@ -404,7 +465,7 @@ static void linked(const char *mode, const char *arg)
 		inner(&n);
 	else if (!strcmp(mode, "jump"))
 		jump();
-	else if (!strcmp(mode, "renamed")) {	/* until its input ends */
+	else if (!strcmp(mode, "renamed")) { /* until its input ends */
 		cuCtxGetCurrent(&ctx), prctl(PR_SET_NAME, "later-name");
 		MUST(read(0, &x, 1) == 0);
 	} else if (!strncmp(mode, "sandboxed", 9))
@@ -420,7 +481,8 @@ static void linked(const char *mode, const char *arg)
 	else if (!strcmp(mode, "hang"))
 		cuCtxGetCurrent(&ctx), cuStreamSynchronize((void *)0x51);
 	else if (!strcmp(mode, "range"))
-		cuCtxGetCurrent(&ctx), cuProfilerStart(), cuCtxGetCurrent(&ctx), cuCtxGetCurrent(&ctx), cuProfilerStop(), cuCtxGetCurrent(&ctx);
+		cuCtxGetCurrent(&ctx), cuProfilerStart(), cuCtxGetCurrent(&ctx),
+			cuCtxGetCurrent(&ctx), cuProfilerStop(), cuCtxGetCurrent(&ctx);
 	else
 		family(mode);
 }
@@ -454,7 +516,8 @@ static void twice(const char *cuda)
 		dlclose(h);
 		MUST(!dlopen(cuda, RTLD_NOW | RTLD_NOLOAD));
 		base = (void *)((uintptr_t)base & ~(uintptr_t)4095);
-		MUST(mmap(base, 4096, PROT_NONE, MAP_FIXED_NOREPLACE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == base);
+		MUST(mmap(base, 4096, PROT_NONE, MAP_FIXED_NOREPLACE | MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0) == base);
 	}
 }
 
@@ -467,16 +530,23 @@ static void by_get_proc(const char *cuda)
 
 	get = (int (*)(const char *, void **, int, uint64_t, int *))dlsym(h, "cuGetProcAddress_v2");
 	MUST(get && get("cuNothing", &a, 13000, 0, &status) == 500 && !a && status == 1);
-	MUST(!get("cuMemAlloc", &a, 2000, 0, NULL) && !get("cuMemAlloc", &b, 3020, 0, NULL) && !get("cuMemAlloc", &c, 13000, 2, &status));
+	MUST(!get("cuMemAlloc", &a, 2000, 0, NULL) && !get("cuMemAlloc", &b, 3020, 0, NULL) &&
+		!get("cuMemAlloc", &c, 13000, 2, &status));
 	MUST(a == dlsym(h, "cuMemAlloc") && b == dlsym(h, "cuMemAlloc_v2") && c == b && a != b);
-	MUST(!get("cuMemAlloc", &d, 13050, 0, NULL) && ((int (*)(void *, size_t))d)(NULL, 1) == 99);	/* not in the table: untouched */
-	MUST(!get("cuLaunchKernel", &l, 4000, 0, NULL) && !get("cuLaunchKernel", &m, 7000, 2, NULL) && !get("cuLaunchKernel", &n, 13000, 0, NULL));
-	MUST(l == dlsym(h, "cuLaunchKernel") && m == dlsym(h, "cuLaunchKernel_ptsz") && n == l && l != m);
+	/* not in the table: untouched */
+	MUST(!get("cuMemAlloc", &d, 13050, 0, NULL) && ((int (*)(void *, size_t))d)(NULL, 1) == 99);
+	MUST(!get("cuLaunchKernel", &l, 4000, 0, NULL) &&
+		!get("cuLaunchKernel", &m, 7000, 2, NULL) &&
+		!get("cuLaunchKernel", &n, 13000, 0, NULL));
+	MUST(l == dlsym(h, "cuLaunchKernel") && m == dlsym(h, "cuLaunchKernel_ptsz") && n == l &&
+		l != m);
 	MUST(!get("cuMemcpyHtoD", &a, 7000, 2, NULL) && a == dlsym(h, "cuMemcpyHtoD_v2_ptds"));
-	MUST(!get("cuGetProcAddress", &v1, 11030, 0, NULL) && !get("cuGetProcAddress", &v2, 12000, 0, NULL));
+	MUST(!get("cuGetProcAddress", &v1, 11030, 0, NULL) &&
+		!get("cuGetProcAddress", &v2, 12000, 0, NULL));
 	MUST(v1 == dlsym(h, "cuGetProcAddress") && v2 == (void *)get);
 	MUST(!get("cuFakeBrandNew", &a, 13000, 0, NULL) && ((int (*)(int))a)(1) == 2);
-	MUST(((int (*)(void *, size_t))b)(&d, 64) == 0 && !((int (*)(uint64_t, void *, size_t))dlsym(h, "cuMemcpyHtoD_v2"))(1, NULL, 2));
+	MUST(((int (*)(void *, size_t))b)(&d, 64) == 0 &&
+		!((int (*)(uint64_t, void *, size_t))dlsym(h, "cuMemcpyHtoD_v2"))(1, NULL, 2));
 }
 
 /* Do look-ups return the driver's own function? y or n for each of: cuMemAlloc by both ways,
@@ -487,11 +557,13 @@ static void whose(const char *cuda)
 	int (*get)(const char *, void **, int, uint64_t, int *);
 	Dl_info info;
 
-	get = (int (*)(const char *, void **, int, uint64_t, int *))(found[2] = dlsym(h, "cuGetProcAddress_v2"));
+	get = (int (*)(const char *, void **, int, uint64_t, int *))(
+		found[2] = dlsym(h, "cuGetProcAddress_v2"));
 	MUST(get && !get("cuMemAlloc", &found[0], 3020, 0, NULL));
 	found[1] = dlsym(h, "cuMemAlloc_v2");
 	for (int i = 0; i < 3; i++)
-		MUST(dladdr(found[i], &info) && write(1, strstr(info.dli_fname, "libcuda.so") ? "y" : "n", 1) == 1);
+		MUST(dladdr(found[i], &info) &&
+			write(1, strstr(info.dli_fname, "libcuda.so") ? "y" : "n", 1) == 1);
 }
 
 /* "Is CUDA there?" must be answered as without us. */

@@ -8,9 +8,13 @@
 #define MIB (1ull << 20)
 
 static void *library;
-#define CALL(name, params, ...) OK(((int (*) params)dlsym(library, #name))(__VA_ARGS__))
+#define CALL(name, params, ...) OK(((int(*) params)dlsym(library, #name))(__VA_ARGS__))
 
-struct prop { int type, handles, location, device; void *win32; uint64_t flags; };
+struct prop {
+	int type, handles, location, device;
+	void *win32;
+	uint64_t flags;
+};
 
 static CUcontext context(int device)
 {
@@ -27,8 +31,10 @@ static void mapped(int device)
 	struct prop prop = { .type = 1, .location = 1, .device = device };
 	uint64_t handle, at;
 
-	CALL(cuMemCreate, (uint64_t *, size_t, struct prop *, uint64_t), &handle, 4 * MIB, &prop, 0);
-	CALL(cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, uint64_t), &at, 4 * MIB, 0, 0, 0);
+	CALL(cuMemCreate, (uint64_t *, size_t, struct prop *, uint64_t), &handle, 4 * MIB, &prop,
+		0);
+	CALL(cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, uint64_t), &at, 4 * MIB, 0,
+		0, 0);
 	CALL(cuMemMap, (uint64_t, size_t, size_t, uint64_t, uint64_t), at, 4 * MIB, 0, handle, 0);
 	CALL(cuMemRelease, (uint64_t), handle);
 	usleep(30000);

@@ -27,7 +27,10 @@ static int module_table(int module, function ***table, unsigned *n)
 
 static const void *export_table(uint32_t id)
 {
-	static const struct { size_t size; int (*table)(int, function ***, unsigned *); } callbacks = { sizeof(callbacks), module_table };
+	static const struct {
+		size_t size;
+		int (*table)(int, function ***, unsigned *);
+	} callbacks = { sizeof(callbacks), module_table };
 
 	return id == 1 ? &callbacks : NULL;
 }
@@ -36,7 +39,9 @@ static void inject(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
 	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
-	int (*begin)(const void *(*)(uint32_t)) = library ? (int (*)(const void *(*)(uint32_t)))dlsym(library, "InitializeInjectionNvtx2") : NULL;
+	int (*begin)(const void *(*)(uint32_t)) = library
+		? (int (*)(const void *(*)(uint32_t)))dlsym(library, "InitializeInjectionNvtx2")
+		: NULL;
 
 	for (int i = 0; i < 16; i++) {
 		core_at[i] = &core[i];
@@ -53,7 +58,11 @@ struct attributes {
 	int32_t color_type;
 	uint32_t color;
 	int32_t payload_type, reserved;
-	union { uint64_t u; double d; int32_t i; } payload;
+	union {
+		uint64_t u;
+		double d;
+		int32_t i;
+	} payload;
 	int32_t message_type;
 	const void *message;
 };
@@ -76,9 +85,16 @@ static void *other(void *arg)
 
 static void domains(void)
 {
-	void *d = CORE2(12, void *(*)(const char *))("my domain"), *name = CORE2(10, void *(*)(void *, const char *))(d, "registered");
-	struct attributes a = { .version = 3, .size = sizeof(a), .category = 7, .color_type = 1, .color = 0xff00ff00, .payload_type = 3,
-				.message_type = 3, .message = name };
+	void *d = CORE2(12, void *(*)(const char *))("my domain"),
+	     *name = CORE2(10, void *(*)(void *, const char *))(d, "registered");
+	struct attributes a = { .version = 3,
+		.size = sizeof(a),
+		.category = 7,
+		.color_type = 1,
+		.color = 0xff00ff00,
+		.payload_type = 3,
+		.message_type = 3,
+		.message = name };
 
 	CORE2(8, void (*)(void *, uint32_t, const char *))(d, 7, "cat seven");
 	for (int i = 0; i < 3; i++) {
@@ -93,7 +109,7 @@ static void domains(void)
 	}
 	a.payload_type = 5;
 	a.payload.i = -5;
-	a.category = 8;			/* has no name */
+	a.category = 8; /* has no name */
 	CORE2(1, void (*)(void *, const struct attributes *))(d, &a);
 }
 
@@ -170,11 +186,11 @@ int main(int argc, char **argv)
 		return forks();
 	get(&context);
 	domains();
-	range = CORE(5, uint64_t (*)(const char *))("started");
+	range = CORE(5, uint64_t(*)(const char *))("started");
 	pthread_create(&t, NULL, other, NULL);
 	pthread_join(t, NULL);
 	CORE(7, void (*)(uint64_t))(range);
-	pop();				/* one too many */
+	pop(); /* one too many */
 	CORE(14, void (*)(uint32_t, const char *))((uint32_t)syscall(SYS_gettid), "my main");
 	push("never popped");
 	if (argc > 1 && !strcmp(argv[1], "die"))

@@ -1,32 +1,28 @@
-/* A program that attaches to the probes of the library in its own process, as an external tracer does, but
- * without the kernel's help: it reads the notes in the library's file, increments a probe's counter and
- * sets a breakpoint at its place. When the breakpoint is hit, it prints the arguments from the places that
- * the note gives:
+/* A program that attaches to the probes of the library in its own process, as an external tracer
+ *does, but without the kernel's help: it reads the notes in the library's file, increments a
+ *probe's counter and sets a breakpoint at its place. When the breakpoint is hit, it prints the
+ *arguments from the places that the note gives:
  *
- *	PROVIDER:NAME @THREAD ARGUMENT...	strings as text; for activity_batch, KIND/CORRELATION of
- *						each record instead
+ *	PROVIDER:NAME @THREAD ARGUMENT...	strings as text; for activity_batch,
+ *KIND/CORRELATION of each record instead
  *
- * @THREAD is "main" for the main thread and "other" for others. The command line lists its actions, in order:
- *	up, down PROVIDER:NAME	attaches, detaches
- *	launch N, graph N	N kernels, or N graphs of 20, and waits for them
- *	runtime N		N kernels by the runtime, and waits for them
+ * @THREAD is "main" for the main thread and "other" for others. The command line lists its actions,
+ *in order: up, down PROVIDER:NAME	attaches, detaches launch N, graph N	N kernels, or N
+ *graphs of 20, and waits for them runtime N		N kernels by the runtime, and waits for them
  *	fires PROVIDER:NAME	launches until the probe fires
  *	caught 1		a kernel of another name; waits until it has fired kernel_executed:
  *				the probes of earlier work have then fired, too
- *	held N			N kernels and waits as above, while a kernel that another thread launched
- *				before them runs until they have fired; then N again, with such a kernel
- *				launched after them
- *	pile N			N kernels behind others in their streams, none of which ends before all
- *				are launched
- *	quiet FILE		launches until FILE gets no more lines (SIM_CUPTI_TRUTH writes them there)
- *	lines FILE		prints "lines" and the number of lines
- *	wait MS, say TEXT
+ *	held N			N kernels and waits as above, while a kernel that another thread
+ *launched before them runs until they have fired; then N again, with such a kernel launched after
+ *them pile N			N kernels behind others in their streams, none of which ends before
+ *all are launched quiet FILE		launches until FILE gets no more lines (SIM_CUPTI_TRUTH
+ *writes them there) lines FILE		prints "lines" and the number of lines wait MS, say TEXT
  *	launching FILE		launches until FILE exists and is not empty
  *	subscribe 1		subscribes to CUPTI, as another tool
- *	whose 1			prints the library of the launch function, and whether CUPTI is loaded
- * If PROBES_JUMP is set, the places get a jump instead of a breakpoint, because a real CUPTI's threads may
- * block SIGTRAP; arguments are then those of the calling convention.
- * For tests/gpu/probes.sh, tests/cli/collect/probes.sh and probes_tools.sh. */
+ *	whose 1			prints the library of the launch function, and whether CUPTI is
+ *loaded If PROBES_JUMP is set, the places get a jump instead of a breakpoint, because a real
+ *CUPTI's threads may block SIGTRAP; arguments are then those of the calling convention. For
+ *tests/gpu/probes.sh, tests/cli/collect/probes.sh and probes_tools.sh. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>
@@ -44,7 +40,15 @@ static int probes_n;
 /* ---- hits ---- */
 
 #define HITS 65536
-struct hit { const struct probe *probe; bool main; unsigned n; uint64_t values[8]; char text[64]; unsigned records; uint32_t pairs[128][2]; };
+struct hit {
+	const struct probe *probe;
+	bool main;
+	unsigned n;
+	uint64_t values[8];
+	char text[64];
+	unsigned records;
+	uint32_t pairs[128][2];
+};
 static struct hit *hits;
 static unsigned hits_n, told;
 
@@ -53,9 +57,19 @@ enum { BREAK_BYTES = 1 };
 static const uint8_t breakpoint[] = { 0xcc };
 static uint64_t reg(const ucontext_t *c, const char *name)
 {
-	static const struct { const char *names; int at; } all[] = {
-		{ "rdi edi ", REG_RDI }, { "rsi esi ", REG_RSI }, { "rdx edx ", REG_RDX }, { "rcx ecx ", REG_RCX }, { "r8 r8d ", REG_R8 },
-		{ "r9 r9d ", REG_R9 }, { "rsp ", REG_RSP }, { "rax eax ", REG_RAX }, { "rbp ebp ", REG_RBP },
+	static const struct {
+		const char *names;
+		int at;
+	} all[] = {
+		{ "rdi edi ", REG_RDI },
+		{ "rsi esi ", REG_RSI },
+		{ "rdx edx ", REG_RDX },
+		{ "rcx ecx ", REG_RCX },
+		{ "r8 r8d ", REG_R8 },
+		{ "r9 r9d ", REG_R9 },
+		{ "rsp ", REG_RSP },
+		{ "rax eax ", REG_RAX },
+		{ "rbp ebp ", REG_RBP },
 	};
 	char word[16];
 
@@ -65,13 +79,19 @@ static uint64_t reg(const ucontext_t *c, const char *name)
 			return (uint64_t)c->uc_mcontext.gregs[all[i].at];
 	abort();
 }
-static uintptr_t hit_at(const ucontext_t *c) { return (uintptr_t)c->uc_mcontext.gregs[REG_RIP] - 1; }
+static uintptr_t hit_at(const ucontext_t *c)
+{
+	return (uintptr_t)c->uc_mcontext.gregs[REG_RIP] - 1;
+}
 static void go_on(ucontext_t *c) { (void)c; }
 #define SUPPORTED
 #elif defined(__aarch64__)
 enum { BREAK_BYTES = 4 };
 static const uint8_t breakpoint[] = { 0x00, 0x00, 0x20, 0xd4 };
-static uint64_t reg(const ucontext_t *c, const char *name) { return *name == 's' ? c->uc_mcontext.sp : c->uc_mcontext.regs[atoi(name + 1)]; }
+static uint64_t reg(const ucontext_t *c, const char *name)
+{
+	return *name == 's' ? c->uc_mcontext.sp : c->uc_mcontext.regs[atoi(name + 1)];
+}
 static uintptr_t hit_at(const ucontext_t *c) { return c->uc_mcontext.pc; }
 static void go_on(ucontext_t *c) { c->uc_mcontext.pc += 4; }
 #define SUPPORTED
@@ -116,10 +136,12 @@ static void take(const struct probe *p, const ucontext_t *c)
 		records = (const uint8_t *const *)(uintptr_t)h->values[0];
 		for (; h->records < h->values[1] && h->records < 128; h->records++) {
 			memcpy(&h->pairs[h->records][0], records[h->records], 4);
-			memcpy(&h->pairs[h->records][1], records[h->records] + (h->pairs[h->records][0] == 10 ? 92 : 0), 4);
+			memcpy(&h->pairs[h->records][1],
+				records[h->records] + (h->pairs[h->records][0] == 10 ? 92 : 0), 4);
 		}
 	} else if (!strstr(p->name, "kernel_launch")) {
-		snprintf(h->text, sizeof(h->text), "%s", (const char *)(uintptr_t)h->values[--h->n]);
+		snprintf(
+			h->text, sizeof(h->text), "%s", (const char *)(uintptr_t)h->values[--h->n]);
 	}
 	__atomic_store_n(&h->probe, p, __ATOMIC_RELEASE);
 }
@@ -160,10 +182,11 @@ static void correlation(uint32_t id, int32_t cbid, const char *text)
 	jumped("parcagpu:cuda_correlation", 2, (uint64_t[]){ id, (uint64_t)(int64_t)cbid }, text);
 }
 
-static void executed(uint64_t start, uint64_t end, uint32_t id, uint32_t device, uint32_t stream, uint32_t graph_id, uint64_t node,
-		     const char *text)
+static void executed(uint64_t start, uint64_t end, uint32_t id, uint32_t device, uint32_t stream,
+	uint32_t graph_id, uint64_t node, const char *text)
 {
-	jumped("parcagpu:kernel_executed", 7, (uint64_t[]){ start, end, id, device, stream, graph_id, node }, text);
+	jumped("parcagpu:kernel_executed", 7,
+		(uint64_t[]){ start, end, id, device, stream, graph_id, node }, text);
 }
 
 static void launched(uint32_t id, uint64_t duration)
@@ -175,7 +198,9 @@ static void launched(uint32_t id, uint64_t duration)
 static void jump(struct probe *p, bool up)
 {
 	uint8_t *at = (uint8_t *)(p->place & ~15ul), code[14] = { 0xff, 0x25, 0, 0, 0, 0 };
-	void *to = strstr(p->name, "correlation") ? (void *)correlation : strstr(p->name, "executed") ? (void *)executed : (void *)launched;
+	void *to = strstr(p->name, "correlation") ? (void *)correlation
+		: strstr(p->name, "executed")     ? (void *)executed
+						  : (void *)launched;
 
 	memcpy(code + 6, &to, 8);
 	if (up)
@@ -209,9 +234,11 @@ static void begin(void)
 	if (probes_n)
 		return;
 	probes_n = probe_notes(probes);
-	hits = mmap(NULL, HITS * sizeof(*hits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	hits = mmap(NULL, HITS * sizeof(*hits), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 #ifdef SUPPORTED
-	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = trapped, .sa_flags = SA_SIGINFO }, NULL);
+	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = trapped, .sa_flags = SA_SIGINFO },
+		NULL);
 #endif
 }
 
@@ -246,7 +273,8 @@ static void attach(const char *name, bool up)
 
 /* ---- actions ---- */
 
-static CUfunction busy, relu, wait_flag;	/* a later look-up may wait until all kernels have ended */
+/* a later look-up may wait until all kernels have ended */
+static CUfunction busy, relu, wait_flag;
 
 static void launch(int n)
 {
@@ -275,7 +303,7 @@ static void graph(int n)
 	OK(cuStreamSynchronize(s));
 }
 
-#define TRIES 2000		/* of 50 ms and more: a slow machine's time */
+#define TRIES 2000 /* of 50 ms and more: a slow machine's time */
 
 static void quiet(const char *file)
 {
@@ -298,7 +326,8 @@ static unsigned fired(const char *name, const char *text)
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < hits_n; k++)
-		n += hits[k].probe && !strcmp(hits[k].probe->name, name) && (!*text || !strcmp(hits[k].text, text));
+		n += hits[k].probe && !strcmp(hits[k].probe->name, name) &&
+			(!*text || !strcmp(hits[k].text, text));
 	return n;
 }
 
@@ -317,10 +346,12 @@ static bool has_fired_all(const char *text)
 	unsigned last = 0;
 
 	for (int i = 0; i < probes_n; i++)
-		if (strstr(probes[i].name, "activity_batch") && !*(volatile uint16_t *)probes[i].counter)
+		if (strstr(probes[i].name, "activity_batch") &&
+			!*(volatile uint16_t *)probes[i].counter)
 			return true;
 	for (unsigned k = 0; k < hits_n; k++)
-		if (hits[k].probe && strstr(hits[k].probe->name, ":kernel_executed") && !strcmp(hits[k].text, text))
+		if (hits[k].probe && strstr(hits[k].probe->name, ":kernel_executed") &&
+			!strcmp(hits[k].text, text))
 			last = k;
 	for (unsigned k = last; k < hits_n; k++)
 		if (hits[k].probe && strstr(hits[k].probe->name, "activity_batch"))
@@ -328,7 +359,10 @@ static bool has_fired_all(const char *text)
 	return false;
 }
 
-struct long_one { CUcontext ctx; CUdeviceptr flag; };
+struct long_one {
+	CUcontext ctx;
+	CUdeviceptr flag;
+};
 
 static void *launch_long(void *arg)
 {
@@ -386,7 +420,7 @@ static void pile(int n)
 	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
 	OK(cuMemHostGetDevicePointer_v2(&at, flag, 0));
 	for (int i = 0; i < n; i++) {
-		if (i % 500 == 0) {		/* a stream takes about a thousand */
+		if (i % 500 == 0) { /* a stream takes about a thousand */
 			OK(cuStreamCreate(&s, 1));
 			LAUNCH(wait_flag, 1, s, &at);
 		}
@@ -405,7 +439,8 @@ static void held(int n)
 	for (other = BESIDE; other <= BEHIND; other++) {
 		for (tries = 50; !caught(n, other, tries) && tries < 1000; tries *= 2)
 			usleep(10000 * tries);
-		printf("held %s: %s\n", other == BESIDE ? "beside" : "behind", tries < 1000 ? "no" : "yes");
+		printf("held %s: %s\n", other == BESIDE ? "beside" : "behind",
+			tries < 1000 ? "no" : "yes");
 	}
 }
 
@@ -435,12 +470,16 @@ static void until_fires(const char *name)
 	exit(1);
 }
 
-static void nobody(void *user, int domain, uint32_t cbid, const void *data) { (void)user, (void)domain, (void)cbid, (void)data; }
+static void nobody(void *user, int domain, uint32_t cbid, const void *data)
+{
+	(void)user, (void)domain, (void)cbid, (void)data;
+}
 
 static void subscribe(void)
 {
 	void *library = dlopen("libcupti.so.13", RTLD_NOW), *handle;
-	int (*to)(void **, void *, void *) = library ? (int (*)(void **, void *, void *))dlsym(library, "cuptiSubscribe") : NULL;
+	int (*to)(void **, void *, void *) =
+		library ? (int (*)(void **, void *, void *))dlsym(library, "cuptiSubscribe") : NULL;
 
 	printf("subscribed: %d\n", to ? to(&handle, (void *)nobody, NULL) : -1);
 }
@@ -458,7 +497,8 @@ static void whose(void)
 
 	dladdr((void *)cuLaunchKernel, &where);
 	name = strrchr(where.dli_fname, '/');
-	printf("launches are of %s, CUPTI is %s\n", name ? name + 1 : where.dli_fname, dl_iterate_phdr(is_cupti, NULL) ? "loaded" : "not loaded");
+	printf("launches are of %s, CUPTI is %s\n", name ? name + 1 : where.dli_fname,
+		dl_iterate_phdr(is_cupti, NULL) ? "loaded" : "not loaded");
 }
 
 int main(int argc, char **argv)
@@ -470,7 +510,7 @@ int main(int argc, char **argv)
 	puts("unsupported");
 	return 0;
 #endif
-	atexit(tell);		/* behind the library's own end, which may fire some more */
+	atexit(tell); /* behind the library's own end, which may fire some more */
 	cu_start();
 	cudart_open();
 	OK(cuModuleLoadData(&m, cu_ptx));
@@ -487,32 +527,22 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "runtime"))
 			for (int n = atoi(with); n > 0; n--)
 				CUDART(CUDA_LAUNCH_KERNEL)
-					launch(1);
-		else if (!strcmp(what, "graph"))
-			graph(atoi(with));
-		else if (!strcmp(what, "fires"))
-			until_fires(with);
-		else if (!strcmp(what, "quiet"))
-			quiet(with);
-		else if (!strcmp(what, "pile"))
-			pile(atoi(with));
-		else if (!strcmp(what, "held"))
-			held(atoi(with));
+		launch(1);
+		else if (!strcmp(what, "graph")) graph(atoi(with));
+		else if (!strcmp(what, "fires")) until_fires(with);
+		else if (!strcmp(what, "quiet")) quiet(with);
+		else if (!strcmp(what, "pile")) pile(atoi(with));
+		else if (!strcmp(what, "held")) held(atoi(with));
 		else if (!strcmp(what, "caught"))
 			printf("caught: %s\n", caught(atoi(with), ALONE, 3000) ? "yes" : "no");
-		else if (!strcmp(what, "lines"))
-			lines(with);
-		else if (!strcmp(what, "wait"))
-			usleep(1000 * atoi(with));
-		else if (!strcmp(what, "subscribe"))
-			subscribe();
-		else if (!strcmp(what, "whose"))
-			whose();
-		else if (!strcmp(what, "say"))
-			tell(), puts(with);
-		else
-			while (!strcmp(what, "launching") && (stat(with, &st) || !st.st_size))
-				launch(1), usleep(10000);
+		else if (!strcmp(what, "lines")) lines(with);
+		else if (!strcmp(what, "wait")) usleep(1000 * atoi(with));
+		else if (!strcmp(what, "subscribe")) subscribe();
+		else if (!strcmp(what, "whose")) whose();
+		else if (!strcmp(what, "say")) tell(), puts(with);
+		else while (!strcmp(what, "launching") && (stat(with, &st) || !st.st_size))
+			launch(1),
+			usleep(10000);
 		tell();
 	}
 	return 0;

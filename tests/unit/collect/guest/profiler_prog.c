@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include "samples/cudart.h"
 
-#define AHEAD 1000000000000000ll	/* its clock is so far ahead of CLOCK_MONOTONIC */
+#define AHEAD 1000000000000000ll /* its clock is so far ahead of CLOCK_MONOTONIC */
 
 static void *library;
 
@@ -67,7 +67,8 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 
 static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	int (*next)(uint8_t *, size_t, uint8_t **) = (int (*)(uint8_t *, size_t, uint8_t **))dlsym(library, "cuptiActivityGetNextRecord");
+	int (*next)(uint8_t *, size_t, uint8_t **) = (int (*)(uint8_t *, size_t, uint8_t **))dlsym(
+		library, "cuptiActivityGetNextRecord");
 	uint8_t *r = NULL;
 	int (*disable)(uint32_t) = (int (*)(uint32_t))dlsym(library, "cuptiActivityDisable");
 	uint64_t start;
@@ -91,7 +92,10 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	}
 }
 
-static void *find(const char *name, bool linked) { return linked ? dlsym(RTLD_DEFAULT, name) : dlsym(library, name); }
+static void *find(const char *name, bool linked)
+{
+	return linked ? dlsym(RTLD_DEFAULT, name) : dlsym(library, name);
+}
 
 static bool runtime;
 
@@ -102,9 +106,8 @@ static void launch(CUfunction f, int n)
 	for (int i = 0; i < n; i++)
 		if (runtime)
 			CUDART(CUDA_LAUNCH_KERNEL)
-				LAUNCH(f, 1, NULL, &cycles);
-		else
-			LAUNCH(f, 1, NULL, &cycles);
+	LAUNCH(f, 1, NULL, &cycles);
+	else LAUNCH(f, 1, NULL, &cycles);
 	OK(cuCtxSynchronize());
 }
 
@@ -133,14 +136,24 @@ static int replace(CUfunction f)
 	char *const argv[] = { (char *)"true", (char *)"1", NULL };
 	extern char **environ;
 
-	if (is("execve")) execve("/bin/true", argv, environ);
-	if (is("execv")) execv("/bin/true", argv);
-	if (is("execvp")) execvp("true", argv);
-	if (is("execvpe")) execvpe("true", argv, environ);
-	if (is("fexecve")) fexecve(open("/bin/true", O_RDONLY), argv, environ);
-	if (is("execl")) execl("/bin/sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c", (char *)NULL);
-	if (is("execlp")) execlp("sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c", (char *)NULL);
-	if (is("execle")) execle("/bin/sh", "sh", "-c", "test \"$WITH$1\" = this", "x", "is", (char *)NULL, (char *[]){ (char *)"WITH=th", NULL });
+	if (is("execve"))
+		execve("/bin/true", argv, environ);
+	if (is("execv"))
+		execv("/bin/true", argv);
+	if (is("execvp"))
+		execvp("true", argv);
+	if (is("execvpe"))
+		execvpe("true", argv, environ);
+	if (is("fexecve"))
+		fexecve(open("/bin/true", O_RDONLY), argv, environ);
+	if (is("execl"))
+		execl("/bin/sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c",
+			(char *)NULL);
+	if (is("execlp"))
+		execlp("sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c", (char *)NULL);
+	if (is("execle"))
+		execle("/bin/sh", "sh", "-c", "test \"$WITH$1\" = this", "x", "is", (char *)NULL,
+			(char *[]){ (char *)"WITH=th", NULL });
 	if (!is("stay") || execv("/there/is/none", argv) != -1 || errno != ENOENT)
 		return 7;
 	launch(f, 50);
@@ -157,8 +170,8 @@ static void die(void)
 	abort();
 }
 
-static int (*callbacks)(void *, void *), (*clock_is)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void),
-	   (*enable_call)(uint32_t, uint8_t);
+static int (*callbacks)(void *, void *), (*clock_is)(void *), (*enable)(uint32_t),
+	(*disable)(uint32_t), (*flush)(uint32_t), (*end)(void), (*enable_call)(uint32_t, uint8_t);
 
 static void find_all(bool linked)
 {

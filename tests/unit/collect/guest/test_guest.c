@@ -3,7 +3,7 @@
 #include "collect/ipc/shared_memory.h"
 #include "tests/unit/t.h"
 
-static char top[3000];		/* the build folder */
+static char top[3000]; /* the build folder */
 
 static char *in_build(const char *name)
 {
@@ -59,13 +59,15 @@ static void linked_program(void)
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, LINKED, "many", "1000"), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 1000 && h.nseen == 1000 && h.knocks == 1);
-	CHECK(h.seen[5].start && h.seen[5].end >= h.seen[5].start && h.seen[6].start >= h.seen[5].end);
+	CHECK(h.seen[5].start && h.seen[5].end >= h.seen[5].start &&
+		h.seen[6].start >= h.seen[5].end);
 	CHECK(h.seen[5].nargs == 0 && h.seen[5].depth == 0 && h.seen[5].ret == 0);
 	CHECK_STR(host_procs(&h)[0].comm, "linked");
 	host_close(&h);
 }
 
-/* A machine may stand still before a program is let in, which is recorded all the same, on all its threads. */
+/* A machine may stand still before a program is let in, which is recorded all the same, on all its
+ * threads. */
 static void the_door_opens_late(void)
 {
 	struct host h;
@@ -86,7 +88,8 @@ static void key_arguments(void)
 	h.s->args = GT_ARGS_KEY;
 	CHECK_EQ(run(&h, LINKED, "arguments", NULL), 0);
 	CHECK_EQ(host_count(&h, "cuMemAlloc_v2", &s), 2);
-	CHECK(s[0].nargs == 2 && s[0].args[0] == 0x700000001000 && s[0].args[1] == 4096 && s[0].ret == 0);
+	CHECK(s[0].nargs == 2 && s[0].args[0] == 0x700000001000 && s[0].args[1] == 4096 &&
+		s[0].ret == 0);
 	CHECK(s[1].ret == 2 && s[1].args[0] == 0 && s[1].args[1] == 2ull << 30);
 	CHECK(host_count(&h, "cuMemsetD32_v2", &s) == 1 && s->nargs == 2 && s->args[1] == 400);
 	CHECK(host_count(&h, "cuLaunchKernel", &s) == 1 && s->nargs == 9);
@@ -96,7 +99,8 @@ static void key_arguments(void)
 	for (unsigned i = 0; i < 8; i++)
 		CHECK(s->args[i] == 8 + i);
 	CHECK(host_count(&h, "cuMemcpy2D_v2", &s) == 1 && s->nargs == 4);
-	CHECK(s->args[0] == 0xddd && s->args[1] == 0xaaa && s->args[2] == 700 && s->args[3] == GT_DIR_HTOD);
+	CHECK(s->args[0] == 0xddd && s->args[1] == 0xaaa && s->args[2] == 700 &&
+		s->args[3] == GT_DIR_HTOD);
 	CHECK(host_count(&h, "cuCtxGetCurrent", &s) == 1 && s->nargs == 0);
 	host_close(&h);
 }
@@ -114,7 +118,8 @@ static void all_arguments(void)
 	CHECK(host_count(&h, "cuParamSetf", &s) == 1 && s->nargs == 3);
 	memcpy(&value, &s->args[2], 8);
 	CHECK(value == 1.5);
-	CHECK(host_count(&h, "cuLaunchKernel", &s) == 1 && s->nargs == 11 && s->args[9] == 9 && s->args[10] == 10);
+	CHECK(host_count(&h, "cuLaunchKernel", &s) == 1 && s->nargs == 11 && s->args[9] == 9 &&
+		s->args[10] == 10);
 	host_close(&h);
 }
 
@@ -144,7 +149,8 @@ static void kernel_names_and_strings(void)
 	}
 	CHECK(named < launched && told < got);
 	CHECK(h.seen[launched].args[0] == h.seen[named].start);
-	CHECK(h.seen[got].args[1] == gt_ring_hash(name, (uint32_t)strlen(name)) && h.seen[told].start == h.seen[got].args[1]);
+	CHECK(h.seen[got].args[1] == gt_ring_hash(name, (uint32_t)strlen(name)) &&
+		h.seen[told].start == h.seen[got].args[1]);
 	host_close(&h);
 }
 
@@ -157,9 +163,11 @@ static void names_by_other_ways(void)
 	h.s->args = GT_ARGS_KEY;
 	CHECK_EQ(run(&h, LINKED, "kernels", NULL), 0);
 	CHECK_EQ(host_count(&h, "cuLaunchKernel", NULL), 9);
-	CHECK(count_kind(&h, GT_REC_NAME, "_Z6listedv") == 1 && count_kind(&h, GT_REC_NAME, "_Z5askedv") == 1);
-	CHECK_EQ(count_kind(&h, GT_REC_NAME, "_Z4kernv"), 2);	/* the kernel and its function */
-	CHECK(host_count(&h, "cuKernelGetName", NULL) == 0 && host_count(&h, "cuFuncGetName", NULL) == 0);
+	CHECK(count_kind(&h, GT_REC_NAME, "_Z6listedv") == 1 &&
+		count_kind(&h, GT_REC_NAME, "_Z5askedv") == 1);
+	CHECK_EQ(count_kind(&h, GT_REC_NAME, "_Z4kernv"), 2); /* the kernel and its function */
+	CHECK(host_count(&h, "cuKernelGetName", NULL) == 0 &&
+		host_count(&h, "cuFuncGetName", NULL) == 0);
 	host_close(&h);
 }
 
@@ -180,7 +188,8 @@ static void a_driver_may_be_loaded_again(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, UNLINKED, "twice", in_build("guest/fake/libcuda.so.1")), 0);
-	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6 && host_count(&h, "cuMemFree_v2", NULL) == 6);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6 &&
+		host_count(&h, "cuMemFree_v2", NULL) == 6);
 	host_close(&h);
 }
 
@@ -190,9 +199,11 @@ static void found_by_get_proc_address(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, UNLINKED, "get_proc", in_build("guest/fake/libcuda.so.1")), 0);
-	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1 && host_count(&h, "cuMemcpyHtoD_v2", NULL) == 1);
+	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1 &&
+		host_count(&h, "cuMemcpyHtoD_v2", NULL) == 1);
 	CHECK_EQ(host_count(&h, "cuGetProcAddress_v2", NULL), 12);
-	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1 && count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuMemAlloc") == 1);
+	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1 &&
+		count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuMemAlloc") == 1);
 	host_close(&h);
 }
 
@@ -212,7 +223,7 @@ static void callers_of_dlsym_keep_their_identity(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, UNLINKED, "third", NULL), 0);
-	CHECK_EQ(h.knocks, 0);	/* no driver call: nothing was done */
+	CHECK_EQ(h.knocks, 0); /* no driver call: nothing was done */
 	host_close(&h);
 }
 
@@ -264,9 +275,12 @@ static void forked_child_is_a_process_of_its_own(void)
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, LINKED, "fork", NULL), 0);
 	CHECK(h.knocks == 2 && h.nseen == 5);
-	CHECK(of_pid(&h, h.seen[0].pid) + of_pid(&h, h.seen[4].pid) == 5 || of_pid(&h, h.seen[0].pid) == 2);
-	CHECK(host_procs(&h)[1].pid != host_procs(&h)[0].pid && of_pid(&h, host_procs(&h)[1].pid) == 3);
-	CHECK(host_procs(&h)[1].ppid == host_procs(&h)[0].pid && of_pid(&h, host_procs(&h)[0].pid) == 2);
+	CHECK(of_pid(&h, h.seen[0].pid) + of_pid(&h, h.seen[4].pid) == 5 ||
+		of_pid(&h, h.seen[0].pid) == 2);
+	CHECK(host_procs(&h)[1].pid != host_procs(&h)[0].pid &&
+		of_pid(&h, host_procs(&h)[1].pid) == 3);
+	CHECK(host_procs(&h)[1].ppid == host_procs(&h)[0].pid &&
+		of_pid(&h, host_procs(&h)[0].pid) == 2);
 	host_close(&h);
 }
 
@@ -279,7 +293,8 @@ static void forked_under_locks(void)
 	for (unsigned i = 0; i < 3; i++) {
 		open_host(&h, 200);
 		CHECK_EQ(run(&h, LINKED, modes[i], in_build("guest/fake/libguestfourth.so")), 0);
-		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 3u + (i == 1) && host_count(&h, "cuMemFree_v2", NULL) == 2);
+		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 3u + (i == 1) &&
+			host_count(&h, "cuMemFree_v2", NULL) == 2);
 		CHECK(h.knocks == 1u + (i == 1));
 		host_close(&h);
 	}
@@ -308,11 +323,13 @@ static void vfork_and_exec(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, LINKED, "vfork", NULL), 0);
-	CHECK(h.knocks == 2 && of_pid(&h, host_procs(&h)[0].pid) == 2 && of_pid(&h, host_procs(&h)[1].pid) == 1);
+	CHECK(h.knocks == 2 && of_pid(&h, host_procs(&h)[0].pid) == 2 &&
+		of_pid(&h, host_procs(&h)[1].pid) == 1);
 	host_close(&h);
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, LINKED, "exec", NULL), 0);
-	CHECK(h.knocks == 3 && h.nseen == 6 && of_pid(&h, host_procs(&h)[1].pid) == 4);	/* one process, before and after exec */
+	/* one process, before and after exec */
+	CHECK(h.knocks == 3 && h.nseen == 6 && of_pid(&h, host_procs(&h)[1].pid) == 4);
 	host_close(&h);
 }
 
@@ -328,8 +345,10 @@ static void killed_in_a_call(void)
 	h.s->args = GT_ARGS_KEY;
 	argv[0] = in_build(LINKED);
 	pid = host_spawn(&h, argv);
-	for (int i = 0; i < 12000 && !(host_threads(&h)[0].state == GT_SLOT_LIVE && (host_threads(&h)[0].word >> 8) &&
-				      (host_threads(&h)[0].word & 255)); i++)
+	for (int i = 0; i < 12000 &&
+		!(host_threads(&h)[0].state == GT_SLOT_LIVE && (host_threads(&h)[0].word >> 8) &&
+			(host_threads(&h)[0].word & 255));
+		i++)
 		usleep(5000);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
@@ -338,7 +357,8 @@ static void killed_in_a_call(void)
 	host_open_calls(&h);
 	for (size_t i = 0; i < h.nseen; i++)
 		if (!h.seen[i].end && h.seen[i].id == gt_api_find("cuStreamSynchronize"))
-			open += h.seen[i].nargs == 1 && h.seen[i].args[0] == 0x51 && h.seen[i].start;
+			open += h.seen[i].nargs == 1 && h.seen[i].args[0] == 0x51 &&
+				h.seen[i].start;
 	CHECK_EQ(open, 1);
 	host_close(&h);
 }
@@ -350,8 +370,10 @@ static void nested_calls(void)
 
 	open_host(&h, 200);
 	CHECK_EQ(run(&h, LINKED, "nested", "5"), 0);
-	CHECK(host_count(&h, "cuLaunchHostFunc", &s) == 5 && host_count(&h, "cuCtxGetCurrent", NULL) == 1);
-	CHECK(h.seen[0].depth == 5 && h.seen[5].depth == 0 && (host_threads(&h)[0].word & 255) == 0);
+	CHECK(host_count(&h, "cuLaunchHostFunc", &s) == 5 &&
+		host_count(&h, "cuCtxGetCurrent", NULL) == 1);
+	CHECK(h.seen[0].depth == 5 && h.seen[5].depth == 0 &&
+		(host_threads(&h)[0].word & 255) == 0);
 	CHECK(h.seen[0].start >= h.seen[1].start && h.seen[0].end <= h.seen[1].end);
 	host_close(&h);
 	open_host(&h, 200);
@@ -378,7 +400,8 @@ static void losses_are_counted(void)
 	open_host(&h, 2);
 	CHECK_EQ(run(&h, LINKED, "many", "100000"), 0);
 	CHECK(h.nseen > 100 && h.nseen < 400 && host_threads(&h)[0].dropped == 100000 - h.nseen);
-	CHECK(host_threads(&h)[0].dropped_from > h.seen[h.nseen - 1].start && host_threads(&h)[0].dropped_to > host_threads(&h)[0].dropped_from);
+	CHECK(host_threads(&h)[0].dropped_from > h.seen[h.nseen - 1].start &&
+		host_threads(&h)[0].dropped_to > host_threads(&h)[0].dropped_from);
 	host_close(&h);
 }
 
@@ -409,7 +432,8 @@ static void lossless_waits_and_gives_up_without_a_recorder(void)
 		usleep(200);
 	}
 	host_drain(&h);
-	CHECK(status == 0 && host_count(&h, "cuCtxGetCurrent", NULL) == 50000 && host_threads(&h)[0].dropped == 0);
+	CHECK(status == 0 && host_count(&h, "cuCtxGetCurrent", NULL) == 50000 &&
+		host_threads(&h)[0].dropped == 0);
 	host_close(&h);
 
 	open_host(&h, 4);
@@ -477,12 +501,13 @@ static void threads_come_and_go(void)
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	CHECK(calls == 12800 && h.s->untraced == 0);
 	host_close(&h);
-	open_host(&h, 4);	/* space for four threads */
+	open_host(&h, 4); /* space for four threads */
 	CHECK_EQ(run(&h, LINKED, "threads", "64"), 0);
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	for (unsigned i = 0; i < 4; i++)
 		calls += (unsigned)host_threads(&h)[i].dropped;
-	CHECK(calls + h.s->untraced == 6400 && host_procs(&h)[0].untraced == h.s->untraced && h.s->untraced > 0);
+	CHECK(calls + h.s->untraced == 6400 && host_procs(&h)[0].untraced == h.s->untraced &&
+		h.s->untraced > 0);
 	host_close(&h);
 }
 
@@ -529,7 +554,7 @@ static void signal_handlers(void)
 	close(out[0]);
 	host_drain(&h);
 	CHECK(h.counted + host_threads(&h)[0].dropped + host_threads(&h)[0].in_handler ==
-	      1500001ul + (unsigned long)handled);
+		1500001ul + (unsigned long)handled);
 	host_close(&h);
 }
 
@@ -549,7 +574,8 @@ static void look_at_open(struct host *h, char who, const char *outer, uint64_t *
 	}
 	s = &h->seen[h->nseen - 1];
 	if (who != 'o') {
-		CHECK(s->id == gt_api_find("cuLaunchHostFunc_ptsz") && (!s->nargs || s->args[0] == 0x66));
+		CHECK(s->id == gt_api_find("cuLaunchHostFunc_ptsz") &&
+			(!s->nargs || s->args[0] == 0x66));
 		CHECK(h->nseen == first + 1 || s[-1].start < s->start);
 	} else {
 		CHECK(h->nseen == first + 1);
@@ -595,12 +621,14 @@ static void step_through(const char *outer, const char *mode, uint32_t args)
 		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 + 16 * said[1]);
 		for (size_t i = 0; i < h.nseen; i++)
 			nested += h.seen[i].id == gt_api_find("cuCtxGetCurrent") && h.seen[i].depth;
-		CHECK(nested < 50);	/* the reader soon gives up abandoned calls */
+		CHECK(nested < 50); /* the reader soon gives up abandoned calls */
 	} else {
 		CHECK(on_the_way_out || !dropped);
-		CHECK(host_count(&h, outer, NULL) == said[0] && host_count(&h, "cuDeviceGetCount", NULL) == said[0]);
-		CHECK(host_count(&h, "cuLaunchHostFunc_ptsz", NULL) + host_count(&h, "cuCtxGetCurrent", NULL) + dropped ==
-		      2 * (uint64_t)(said[1] + 2));
+		CHECK(host_count(&h, outer, NULL) == said[0] &&
+			host_count(&h, "cuDeviceGetCount", NULL) == said[0]);
+		CHECK(host_count(&h, "cuLaunchHostFunc_ptsz", NULL) +
+				host_count(&h, "cuCtxGetCurrent", NULL) + dropped ==
+			2 * (uint64_t)(said[1] + 2));
 	}
 	close(in[0]), close(in[1]), close(out[0]);
 	host_close(&h);
@@ -608,24 +636,32 @@ static void step_through(const char *outer, const char *mode, uint32_t args)
 
 static void handlers_between_instructions(void)
 {
-	static const char *const modes[] = { "between in", "between out", "between in left", "between out left",
-					     "between keyed in", "between keyed out", "between keyed in left", "between keyed out left" };
+	static const char *const modes[] = { "between in", "between out", "between in left",
+		"between out left", "between keyed in", "between keyed out",
+		"between keyed in left", "between keyed out left" };
 
 	for (unsigned i = 0; i < 8; i++)
-		step_through(i < 4 ? "cuCtxSynchronize" : "cuLaunchHostFunc", modes[i], GT_ARGS_KEY);
-	step_through("cuCtxSynchronize", "between in, all at once", GT_ARGS_ALL);	/* the typed wrappers, which are long */
+		step_through(
+			i < 4 ? "cuCtxSynchronize" : "cuLaunchHostFunc", modes[i], GT_ARGS_KEY);
+	/* the typed wrappers, which are long */
+	step_through("cuCtxSynchronize", "between in, all at once", GT_ARGS_ALL);
 	step_through("cuLaunchHostFunc", "between keyed in, all at once", GT_ARGS_ALL);
 	step_through("cuLaunchHostFunc", "between keyed out, all at once", GT_ARGS_ALL);
 }
 #else
-static void handlers_between_instructions(void) { SKIP("single steps are taken as x86-64 does it"); }
+static void handlers_between_instructions(void)
+{
+	SKIP("single steps are taken as x86-64 does it");
+}
 #endif
 
 /* The output of mode "whose". */
 static void ask_whose(struct host *h, const char *expected)
 {
 	int out[2], was = dup(1), status = -1;
-	char *argv[] = { in_build(UNLINKED), (char *)"whose", in_build("guest/fake/libcuda.so.1"), NULL }, said[4] = "";
+	char *argv[] = { in_build(UNLINKED), (char *)"whose", in_build("guest/fake/libcuda.so.1"),
+		NULL },
+	     said[4] = "";
 	pid_t pid;
 
 	CHECK(!pipe2(out, O_CLOEXEC));
@@ -650,7 +686,8 @@ static void closed_gates_are_not_in_the_way(void)
 	CHECK_EQ(host_count(&h, "cuGetProcAddress_v2", NULL), 1);
 	host_close(&h);
 	open_host(&h, 200);
-	h.s->gate[gt_api_find("cuMemAlloc_v2")] = h.s->gate[gt_api_find("cuGetProcAddress_v2")] = GT_GATE_OFF;
+	h.s->gate[gt_api_find("cuMemAlloc_v2")] = h.s->gate[gt_api_find("cuGetProcAddress_v2")] =
+		GT_GATE_OFF;
 	ask_whose(&h, "yyn");
 	CHECK(!h.nseen);
 	host_close(&h);
@@ -672,7 +709,9 @@ static void pauses(void)
 
 	open_host(&h, 200);
 	argv[0] = in_build(LINKED);
-	rings = (struct gt_rings){ .s = h.s, .threads = host_threads(&h), .nthreads = h.s->nthreads };
+	rings = (struct gt_rings){
+		.s = h.s, .threads = host_threads(&h), .nthreads = h.s->nthreads
+	};
 	CHECK(!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC));
 	dup2(in[0], 0), dup2(out[1], 1);
 	pid = host_spawn(&h, argv);
@@ -696,7 +735,8 @@ static void profiler_range(void)
 	open_host(&h, 200);
 	h.s->range = GT_RANGE_PROFILER;
 	CHECK_EQ(run(&h, LINKED, "range", NULL), 0);
-	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 && host_count(&h, "cuProfilerStop", NULL) == 1);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 &&
+		host_count(&h, "cuProfilerStop", NULL) == 1);
 	host_close(&h);
 }
 
@@ -711,22 +751,29 @@ static void driver_files(void)
 		const struct seen *s = &h.seen[i];
 
 		if (s->id >= GT_API_MAX)
-			CHECK(s->depth == 1 && s->args[0] == ((uint64_t)GT_DEV_CTL << 32 | 255) && s->ret == 0);
+			CHECK(s->depth == 1 && s->args[0] == ((uint64_t)GT_DEV_CTL << 32 | 255) &&
+				s->ret == 0);
 		opens += s->id == GT_ID_OPEN;
 		closes += s->id == GT_ID_CLOSE;
 		if (s->id == GT_ID_IOCTL)
-			ioctls += s->nargs == GT_IOCTL_ARGS && s->args[1] == 0xc020462a && s->args[2] == 0x20800110 && s->args[3] == 0x1f;
+			ioctls += s->nargs == GT_IOCTL_ARGS && s->args[1] == 0xc020462a &&
+				s->args[2] == 0x20800110 && s->args[3] == 0x1f;
 	}
 	CHECK(opens == 1 && closes == 1 && ioctls == 1);
 	CHECK_EQ(host_count(&h, "cuDeviceGetCount", NULL), 1);
 	host_close(&h);
 }
 
-T_MAIN(T(linked_program), T(the_door_opens_late), T(key_arguments), T(all_arguments), T(kernel_names_and_strings),
-       T(names_by_other_ways), T(found_by_dlsym), T(a_driver_may_be_loaded_again), T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
-       T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
-       T(forked_child_is_a_process_of_its_own), T(forked_under_locks), T(no_system_calls_in_steady_state), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
-       T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
-       T(a_ring_that_was_given_up_takes_no_more_memory), T(a_thread_without_its_slot_does_not_wait),
-       T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(handlers_between_instructions),
-       T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))
+T_MAIN(T(linked_program), T(the_door_opens_late), T(key_arguments), T(all_arguments),
+	T(kernel_names_and_strings), T(names_by_other_ways), T(found_by_dlsym),
+	T(a_driver_may_be_loaded_again), T(found_by_get_proc_address),
+	T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
+	T(the_driver_is_not_answered), T(without_a_session_nothing_changes),
+	T(another_build_is_refused), T(forked_child_is_a_process_of_its_own), T(forked_under_locks),
+	T(no_system_calls_in_steady_state), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls),
+	T(longjmp_out_of_a_call), T(losses_are_counted), T(one_thread_may_not_take_all),
+	T(lossless_waits_and_gives_up_without_a_recorder),
+	T(a_ring_that_was_given_up_takes_no_more_memory),
+	T(a_thread_without_its_slot_does_not_wait), T(threads_come_and_go), T(gates_and_samples),
+	T(signal_handlers), T(handlers_between_instructions), T(closed_gates_are_not_in_the_way),
+	T(pauses), T(profiler_range), T(driver_files))

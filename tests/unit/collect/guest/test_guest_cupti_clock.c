@@ -1,8 +1,9 @@
-/* The clock that CUPTI gets: close to CLOCK_MONOTONIC, never going back, and right again soon after whatever happened. */
+/* The clock that CUPTI gets: close to CLOCK_MONOTONIC, never going back, and right again soon after
+ * whatever happened. */
 #include "collect/guest/cupti/guest_cupti_clock.h"
 #include "tests/unit/t.h"
 
-#define LOOK 250000000ll		/* ns between two looks */
+#define LOOK 250000000ll /* ns between two looks */
 
 /* A counter of 2.1 GHz; the true clock runs by `ppm` fast against it from a moment on. */
 static int64_t ppm, turn_ticks, turn_ns;
@@ -10,7 +11,8 @@ static int64_t truth(int64_t ticks)
 {
 	int64_t since = ticks - turn_ticks;
 
-	return turn_ns + (int64_t)((__int128)since * 10 / 21) + (int64_t)((__int128)since * 10 / 21 * ppm / 1000000);
+	return turn_ns + (int64_t)((__int128)since * 10 / 21) +
+		(int64_t)((__int128)since * 10 / 21 * ppm / 1000000);
 }
 
 static void turn(int64_t ticks, int64_t to_ppm, int64_t jump)
@@ -27,7 +29,8 @@ static int64_t noise(int64_t most)
 	return (int64_t)(seed >> 33) % (2 * most + 1) - most;
 }
 
-/* Looks n times, from ticks on, as a thread does that comes a little late or early. *worst: how far off it ever was; false: it went back. */
+/* Looks n times, from ticks on, as a thread does that comes a little late or early. *worst: how far
+ * off it ever was; false: it went back. */
 static bool go(struct gt_tick_clock *c, int64_t *ticks, int n, int64_t *worst)
 {
 	uint64_t last = 0, ns;
@@ -66,7 +69,7 @@ static void says_nothing_before_it_knows(void)
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
 	gt_tick_clock_update(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
-	ticks += 21000000;	/* 10 ms later: too short for a rate */
+	ticks += 21000000; /* 10 ms later: too short for a rate */
 	gt_tick_clock_update(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
 }
@@ -97,7 +100,7 @@ static void follows_a_clock_that_is_steered(void)
 	go(&c, &ticks, 2, &worst);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
-	turn(ticks, 420, 0);		/* a little more: made good without a step */
+	turn(ticks, 420, 0); /* a little more: made good without a step */
 	CHECK(go(&c, &ticks, 3, &worst));
 	CHECK(worst < 10000);
 	CHECK(go(&c, &ticks, 20, &worst));
@@ -114,7 +117,7 @@ static void is_not_believed_when_far_off(void)
 	turn(ticks, 0, -1000000000);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
-	ticks += 21000000000;		/* ten seconds, of which the clock knows none */
+	ticks += 21000000000; /* ten seconds, of which the clock knows none */
 	turn(ticks, 0, -10000000000);
 	CHECK(go(&c, &ticks, 20, &worst));
 	CHECK(worst < 150);
@@ -129,9 +132,9 @@ static void is_not_believed_when_nobody_looks(void)
 	CHECK(go(&c, &ticks, 10, &worst));
 	CHECK(gt_tick_clock_at(&c, (uint64_t)ticks + 1050000000ull, &ns));
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks + 7000000000ull, &ns));
-	c.turn++;			/* it is being written */
+	c.turn++; /* it is being written */
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
 }
 
-T_MAIN(T(says_nothing_before_it_knows), T(is_close_and_rises), T(follows_a_clock_that_is_steered), T(is_not_believed_when_far_off),
-       T(is_not_believed_when_nobody_looks))
+T_MAIN(T(says_nothing_before_it_knows), T(is_close_and_rises), T(follows_a_clock_that_is_steered),
+	T(is_not_believed_when_far_off), T(is_not_believed_when_nobody_looks))

@@ -14,14 +14,16 @@ static void *driver, *module;
 static uint64_t kernel, context;
 static int32_t (*real_record)(uint64_t, uint64_t);
 static int (*real_begin)(uint64_t, int);
-static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;	/* recorded: in the legacy stream, in others */
-static int64_t out_of_record;		/* since when, ms */
+/* recorded: in the legacy stream, in others */
+static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;
+static int64_t out_of_record; /* since when, ms */
 
 /* .visible .entry _Z4busyy(cycles): the simulator gives it a duration */
-static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
+static const char ptx[] =
+	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
 
-#define MS_MOST 60000		/* limit of a wait for an expected event */
-#define TRIES_MOST (MS_MOST * 20)	/* for the lock */
+#define MS_MOST 60000             /* limit of a wait for an expected event */
+#define TRIES_MOST (MS_MOST * 20) /* for the lock */
 
 static void hold(const int *flag)
 {
@@ -81,8 +83,9 @@ static int launch(uint64_t stream)
 	uint64_t cycles = 1000;
 	void *params[] = { &cycles };
 
-	return ((int (*)(uint64_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, uint64_t, void **, void **))
-		find("cuLaunchKernel"))(kernel, 3, 2, 1, 64, 1, 1, 0, stream, params, NULL);
+	return ((int (*)(uint64_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+		unsigned, uint64_t, void **, void **))find("cuLaunchKernel"))(
+		kernel, 3, 2, 1, 64, 1, 1, 0, stream, params, NULL);
 }
 
 static int launch_in_new_module(void)
@@ -90,7 +93,9 @@ static int launch_in_new_module(void)
 	uint64_t before = kernel;
 	void *m;
 	int rc = ((int (*)(void **, const void *))find("cuModuleLoadData"))(&m, ptx) ||
-		 ((int (*)(uint64_t *, void *, const char *))find("cuModuleGetFunction"))(&kernel, m, "_Z4busyy") || launch(0);
+		((int (*)(uint64_t *, void *, const char *))find("cuModuleGetFunction"))(
+			&kernel, m, "_Z4busyy") ||
+		launch(0);
 
 	kernel = before;
 	return rc;
@@ -101,7 +106,8 @@ static bool started(void)
 	static char directory[120];
 	char path[3000] = "", *slash;
 	ssize_t n = readlink("/proc/self/exe", path, 2900);
-	int (*init)(unsigned), (*retain)(uint64_t *, int), (*set)(uint64_t), (*load)(void **, const void *);
+	int (*init)(unsigned), (*retain)(uint64_t *, int), (*set)(uint64_t),
+		(*load)(void **, const void *);
 	int (*get)(uint64_t *, void *, const char *);
 
 	if (driver || n < 0)
@@ -121,7 +127,8 @@ static bool started(void)
 	set = (int (*)(uint64_t))find("cuCtxSetCurrent");
 	load = (int (*)(void **, const void *))find("cuModuleLoadData");
 	get = (int (*)(uint64_t *, void *, const char *))find("cuModuleGetFunction");
-	if (init(0) || retain(&context, 0) || set(context) || load(&module, ptx) || get(&kernel, module, "_Z4busyy") || !gt_events_start("test"))
+	if (init(0) || retain(&context, 0) || set(context) || load(&module, ptx) ||
+		get(&kernel, module, "_Z4busyy") || !gt_events_start("test"))
 		return false;
 	real_record = gt_cu.record;
 	gt_cu.record = record;
@@ -171,8 +178,10 @@ static void each_names_its_call(void)
 		call = next_of(GT_REC_CALL, gt_api_find("cuLaunchKernel"), &c);
 		event = next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e);
 		CHECK(call && event && event->nargs == 11);
-		CHECK(event->args[0] == ((uint32_t)call->tid | (uint64_t)call->id << 32) && event->args[1] == call->start);
-		CHECK(event->args[6] == (3 | 2ull << 32) && event->args[7] == (1 | 64ull << 32) && event->args[8] == (1 | 1ull << 32));
+		CHECK(event->args[0] == ((uint32_t)call->tid | (uint64_t)call->id << 32) &&
+			event->args[1] == call->start);
+		CHECK(event->args[6] == (3 | 2ull << 32) && event->args[7] == (1 | 64ull << 32) &&
+			event->args[8] == (1 | 1ull << 32));
 		CHECK(event->end > event->start && (uint32_t)(event->args[2]) == (uint32_t)i + 1);
 	}
 	CHECK(!next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e));
@@ -199,7 +208,8 @@ static void one_stream_too_many_is_none_of_the_others(void)
 	before = timed();
 	CHECK(gt_events_lock(TRIES_MOST));
 	for (uint32_t i = 0; i < STREAMS; i++)
-		gt_events->streams_known[i] = (struct gt_event_stream){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
+		gt_events->streams_known[i] = (struct gt_event_stream){ 1, i + 1, PER_THREAD,
+			1000000 + (int32_t)i, true };
 	gt_events_unlock();
 	CHECK(!launch(PER_THREAD) && !wait_for_all());
 	until_timed(before + 1);
@@ -219,7 +229,8 @@ static void *launch_there(void *arg)
 static void *capture_there(void *arg)
 {
 	int (*wrapper)(uint64_t, int) = (int (*)(uint64_t, int))find("cuStreamBeginCapture_v2");
-	int (*end)(uint64_t, void **) = (int (*)(uint64_t, void **))dlsym(driver, "cuStreamEndCapture");
+	int (*end)(uint64_t, void **) =
+		(int (*)(uint64_t, void **))dlsym(driver, "cuStreamEndCapture");
 	int (*destroy)(void *) = (int (*)(void *))dlsym(driver, "cuGraphDestroy");
 	uint32_t id = gt_api_find("cuStreamBeginCapture_v2");
 	void *graph = NULL;
@@ -233,10 +244,12 @@ static void *capture_there(void *arg)
 	return (void *)(rc ? rc : destroy(graph));
 }
 
-/* Reading is kept out for long, by another context that takes its time to end, say: this one ends all the same, and is not asked again. */
+/* Reading is kept out for long, by another context that takes its time to end, say: this one ends
+ * all the same, and is not asked again. */
 static void a_context_that_could_not_wait_is_not_asked(void)
 {
-	int (*create)(uint64_t *, unsigned, int) = (int (*)(uint64_t *, unsigned, int))find("cuCtxCreate_v2");
+	int (*create)(uint64_t *, unsigned, int) =
+		(int (*)(uint64_t *, unsigned, int))find("cuCtxCreate_v2");
 	int (*destroy)(uint64_t) = (int (*)(uint64_t))find("cuCtxDestroy_v2");
 	uint64_t c = 0;
 
@@ -245,7 +258,8 @@ static void a_context_that_could_not_wait_is_not_asked(void)
 	CHECK(gt_events_lock(TRIES_MOST));
 	CHECK(!destroy(c) && !gt_events_find_context(c) && !gt_cu.set(context));
 	gt_events_unlock();
-	for (int i = 0; i < MS_MOST / 10 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED); i++)
+	for (int i = 0; i < MS_MOST / 10 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED);
+		i++)
 		usleep(10000);
 	CHECK(!launch(0) && !wait_for_all() && gt_events_find_context(context));
 }
@@ -289,7 +303,8 @@ static void a_capture_waits_for_an_event_on_its_way(void)
 	uint64_t s;
 
 	CHECK(started() && (s = stream(0)));
-	for (int i = 0; i < 20 && !waited && !failed; i++)	/* the machine may stand still meanwhile, but not always */
+	/* the machine may stand still meanwhile, but not always */
+	for (int i = 0; i < 20 && !waited && !failed; i++)
 		waited = a_capture_waits(s, &failed);
 	CHECK(waited && !failed);
 	CHECK(!wait_for_all());
@@ -310,8 +325,10 @@ static void an_event_does_not_get_into_a_beginning(void)
 	pthread_create(&capturer, NULL, capture_there, &s);
 	until(&in_begin);
 	memcpy(before, recorded, sizeof(before));
-	CHECK(!launch(0) && recorded[0] == before[0] && gt_events->untimed[GT_UNTIMED_CAPTURE] == lost + 1);
-	CHECK(!launch(other) && recorded[1] >= before[1] + 2);		/* that stream it cannot disturb */
+	CHECK(!launch(0) && recorded[0] == before[0] &&
+		gt_events->untimed[GT_UNTIMED_CAPTURE] == lost + 1);
+	/* that stream it cannot disturb */
+	CHECK(!launch(other) && recorded[1] >= before[1] + 2);
 	__atomic_store_n(&hold_begin, 0, __ATOMIC_SEQ_CST);
 	pthread_join(capturer, &captured);
 	CHECK(!captured && !wait_for_all());
@@ -320,5 +337,5 @@ static void an_event_does_not_get_into_a_beginning(void)
 }
 
 T_MAIN(T(each_names_its_call), T(one_stream_too_many_is_none_of_the_others),
-       T(a_context_that_could_not_wait_is_not_asked), T(a_capture_waits_for_an_event_on_its_way),
-       T(an_event_does_not_get_into_a_beginning))
+	T(a_context_that_could_not_wait_is_not_asked), T(a_capture_waits_for_an_event_on_its_way),
+	T(an_event_does_not_get_into_a_beginning))

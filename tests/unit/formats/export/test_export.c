@@ -21,7 +21,8 @@ static uint64_t sum_of(const char *text, const char *root)
 
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
 		if (!strncmp(line, root, strlen(root)))
-			sum += strtoull(memrchr(line, ' ', (size_t)(strchr(line, '\n') - line)), NULL, 10);
+			sum += strtoull(
+				memrchr(line, ' ', (size_t)(strchr(line, '\n') - line)), NULL, 10);
 	return sum;
 }
 
@@ -30,13 +31,15 @@ static void folded(void)
 	struct gt_reader *r = nested_calls();
 	char *text = export(r, "folded");
 
-	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd 60\n"
-			    "CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd;RM:control 40\n"
-			    "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 50\n"
-			    "CPU;python3 (4711);thread 4712;cuInit 10\n"));
+	CHECK(!strcmp(text,
+		"CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd 60\n"
+		"CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd;RM:control 40\n"
+		"CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 50\n"
+		"CPU;python3 (4711);thread 4712;cuInit 10\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
-	CHECK(strstr(text, "vectorAdd 1\n") && strstr(text, "RM:control 2\n") && strstr(text, "cuInit 2\n"));
+	CHECK(strstr(text, "vectorAdd 1\n") && strstr(text, "RM:control 2\n") &&
+		strstr(text, "cuInit 2\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_BYTES });
 	CHECK_STR(text, "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n");
@@ -58,12 +61,14 @@ static void folded_of_lies_is_never_negative(void)
 	text = export(r, "folded");
 	CHECK(*text && !strchr(text, '-'));
 	CHECK(strstr(text, "x (4711);cuInit 10\n"));
-	CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == 200);	/* each moment once */
+	/* each moment once */
+	CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == 200);
 	free(text);
 	gt_reader_close(r);
 }
 
-/* Ranges and calls of a thread nest by time and have exclusive times; GPU work has a root of its own. */
+/* Ranges and calls of a thread nest by time and have exclusive times; GPU work has a root of its
+ * own. */
 static void folded_ranges(void)
 {
 	struct made m = make();
@@ -77,20 +82,21 @@ static void folded_ranges(void)
 	put(&m, GT_SPAN, m.thread, COPY, 120, 160, 0, 0, NULL);
 	put(&m, GT_CALL, m.thread, PLAIN, 130, 140, 0, 0, NULL);
 	put(&m, GT_CALL, m.thread, PLAIN, 150, 150, 0, 0, NULL);
-	put(&m, GT_SPAN, m.thread, GAUGE, 180, 250, 0, 0, NULL);	/* outlasts its parent */
+	put(&m, GT_SPAN, m.thread, GAUGE, 180, 250, 0, 0, NULL); /* outlasts its parent */
 	put(&m, GT_CALL, m.thread, PLAIN, 240, 245, 0, 0, NULL);
 	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &five);
-	put(&m, GT_GPU, m.gpu, KERNEL, 350, 450, 0, 0, &five);		/* beside the one before */
+	put(&m, GT_GPU, m.gpu, KERNEL, 350, 450, 0, 0, &five); /* beside the one before */
 	r = reread(&m);
 	text = export(r, "folded");
-	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);mark \"one\"? 30\n"
-			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuLaunchKernel;vectorAdd 10\n"
-			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2 30\n"
-			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2;cuInit 10\n"
-			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;power 20\n"
-			    "CPU;python3 (4711);main:x (4711);power 45\n"
-			    "CPU;python3 (4711);main:x (4711);power;cuInit 5\n"
-			    "GPU;stream 7;" KERNEL_NAME " 150\n"));
+	CHECK(!strcmp(text,
+		"CPU;python3 (4711);main:x (4711);mark \"one\"? 30\n"
+		"CPU;python3 (4711);main:x (4711);mark \"one\"?;cuLaunchKernel;vectorAdd 10\n"
+		"CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2 30\n"
+		"CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2;cuInit 10\n"
+		"CPU;python3 (4711);main:x (4711);mark \"one\"?;power 20\n"
+		"CPU;python3 (4711);main:x (4711);power 45\n"
+		"CPU;python3 (4711);main:x (4711);power;cuInit 5\n"
+		"GPU;stream 7;" KERNEL_NAME " 150\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
 	CHECK_EQ(sum_of(text, ""), 10);
@@ -109,11 +115,12 @@ static void folded_adds_up(void)
 		char *text;
 
 		for (int i = 0; i < 100; i++) {
-			int64_t start = next_random(&state) % 500, dur = next_random(&state) % (seed % 4 ? 40 : 200);
+			int64_t start = next_random(&state) % 500,
+				dur = next_random(&state) % (seed % 4 ? 40 : 200);
 			bool span = next_random(&state) % 2;
 
-			put(&m, span ? GT_SPAN : GT_CALL, m.thread, span ? MARK : PLAIN, start, start + dur, span ? 0 : next_random(&state) % 4,
-			    0, NULL);
+			put(&m, span ? GT_SPAN : GT_CALL, m.thread, span ? MARK : PLAIN, start,
+				start + dur, span ? 0 : next_random(&state) % 4, 0, NULL);
 			for (int64_t t = start; t < start + dur; t++)
 				covered[t] = true;
 		}
@@ -121,9 +128,11 @@ static void folded_adds_up(void)
 			busy += covered[t];
 		r = reread(&m);
 		text = export(r, "folded");
-		CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == busy && !strchr(text, '-'));
+		CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == busy &&
+			!strchr(text, '-'));
 		free(text);
-		text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
+		text = export_with(
+			r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
 		CHECK_EQ(sum_of(text, ""), 100);
 		free(text);
 		gt_reader_close(r);
@@ -135,7 +144,8 @@ static void folded_two_hosts(void)
 	struct gt_reader *r = gt_reader_open_fd(two_hosts(), NULL);
 	char *text = export(r, "folded");
 
-	CHECK(!strncmp(text, "CPU;host-a;python3 (4711);main:x (4711);cuInit 100\nCPU;host-b;", 62));
+	CHECK(!strncmp(
+		text, "CPU;host-a;python3 (4711);main:x (4711);cuInit 100\nCPU;host-b;", 62));
 	free(text);
 	gt_reader_close(r);
 }
@@ -150,19 +160,23 @@ static void jsonl(void)
 	double last = -1;
 
 	CHECK(!strncmp(text,
-		       "{\"ts\":0.000000000,\"op_id\":0,\"phase\":\"B\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":4711,"
-		       "\"details\":{\"f\":\"" KERNEL_NAME "\",\"gridDimX\":1,\"hStream\":\"0x0\",\"id\":5}}\n",
-		       120));
-	CHECK(strstr(text, "{\"ts\":0.000000100,\"op_id\":0,\"phase\":\"E\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":"
-			   "4711,\"details\":{\"status\":0}}\n"));
+		"{\"ts\":0.000000000,\"op_id\":0,\"phase\":\"B\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":4711,"
+		"\"details\":{\"f\":\"" KERNEL_NAME
+		"\",\"gridDimX\":1,\"hStream\":\"0x0\",\"id\":5}}\n",
+		120));
+	CHECK(strstr(text,
+		"{\"ts\":0.000000100,\"op_id\":0,\"phase\":\"E\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":"
+		"4711,\"details\":{\"status\":0}}\n"));
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save), n++) {
 		json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 		size_t op = (size_t)json_integer_value(json_object_get(j, "op_id"));
 
 		CHECK(j && op < 6);
-		CHECK(json_real_value(json_object_get(j, "ts")) >= last);	/* in order of time */
+		/* in order of time */
+		CHECK(json_real_value(json_object_get(j, "ts")) >= last);
 		last = json_real_value(json_object_get(j, "ts"));
-		CHECK(*word(j, "phase") == "BE"[open[op]++]);			/* a begin, then an end */
+		/* a begin, then an end */
+		CHECK(*word(j, "phase") == "BE"[open[op]++]);
 		json_decref(j);
 	}
 	CHECK_EQ(n, 12);
@@ -180,8 +194,9 @@ static struct gt_reader *repack(struct gt_reader *r)
 	struct gt_out o;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (gt_out_open(&o, path, true, &err) || exporter("native")->export(r, &(struct gt_export_options){0}, &o, &err) ||
-	    gt_out_close(&o, &err))
+	if (gt_out_open(&o, path, true, &err) ||
+		exporter("native")->export(r, &(struct gt_export_options){ 0 }, &o, &err) ||
+		gt_out_close(&o, &err))
 		printf("# %s\n", err.text);
 	return gt_reader_open_fd(fd, &err);
 }
@@ -195,22 +210,26 @@ static bool same_rows(struct gt_reader *ra, struct gt_reader *rb)
 	bool same = true;
 	int more, n = 0;
 
-	for (; (more = gt_iter_next(a, &x, NULL)) == gt_iter_next(b, &y, NULL) && more > 0 && same; n++) {
-		same = x.kind == y.kind && x.row.start == y.row.start && x.row.ret == y.row.ret && x.row.depth == y.row.depth &&
-		       x.row.nargs == y.row.nargs && (x.track == GT_NONE) == (y.track == GT_NONE) &&
-		       (x.kind == GT_OPEN || x.row.end == y.row.end);
+	for (; (more = gt_iter_next(a, &x, NULL)) == gt_iter_next(b, &y, NULL) && more > 0 && same;
+		n++) {
+		same = x.kind == y.kind && x.row.start == y.row.start && x.row.ret == y.row.ret &&
+			x.row.depth == y.row.depth && x.row.nargs == y.row.nargs &&
+			(x.track == GT_NONE) == (y.track == GT_NONE) &&
+			(x.kind == GT_OPEN || x.row.end == y.row.end);
 		if (same && x.track != GT_NONE)
 			same = x.seg->tracks[x.track].id == y.seg->tracks[y.track].id &&
-			       x.seg->tracks[x.track].kind == y.seg->tracks[y.track].kind;
+				x.seg->tracks[x.track].kind == y.seg->tracks[y.track].kind;
 		if (same && x.kind == GT_LOST) {
 			same = x.args[0] == y.args[0] && x.args[1] == y.args[1];
 			continue;
 		}
-		same = same && !strcmp(gt_type_name(x.seg, x.row.type), gt_type_name(y.seg, y.row.type));
+		same = same &&
+			!strcmp(gt_type_name(x.seg, x.row.type), gt_type_name(y.seg, y.row.type));
 		for (unsigned i = 0; same && i < x.row.nargs; i++)
 			same = x.seg->types[x.row.type].fields[i].kind == GT_F_STR
-				   ? !strcmp(gt_str(x.seg, (uint32_t)x.args[i]), gt_str(y.seg, (uint32_t)y.args[i]))
-				   : x.args[i] == y.args[i];
+				? !strcmp(gt_str(x.seg, (uint32_t)x.args[i]),
+					  gt_str(y.seg, (uint32_t)y.args[i]))
+				: x.args[i] == y.args[i];
 	}
 	gt_iter_close(a);
 	gt_iter_close(b);
@@ -231,15 +250,17 @@ static void native_is_equal(void)
 		if (gt_writer_due(m.w, t))
 			gt_writer_epoch(m.w, t, NULL);
 	}
-	put(&m, GT_CALL, m.other, COPY, 100, 4900000000, 0, 0, NULL);	/* lasts for epochs */
+	put(&m, GT_CALL, m.other, COPY, 100, 4900000000, 0, 0, NULL); /* lasts for epochs */
 	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &launch[3]);
-	put(&m, GT_GPU, m.gpu, JOINED, 310, 420, 0, 0, (uint64_t[]){ m.thread, 0, 9000000, launch[0], GT_JOIN_ORDER, 5, 0 });
+	put(&m, GT_GPU, m.gpu, JOINED, 310, 420, 0, 0,
+		(uint64_t[]){ m.thread, 0, 9000000, launch[0], GT_JOIN_ORDER, 5, 0 });
 	put(&m, GT_SPAN, m.gpu, PLAIN, 350, 450, 0, 0, NULL);
 	put(&m, GT_COUNTER, m.process, GAUGE, 300, 300, 0, 0, &launch[2]);
 	put(&m, GT_INSTANT, m.thread, MARK, 300, 300, 0, 0, NULL);
 	put(&m, GT_UNMATCHED, m.thread, PLAIN, 400, 400, 0, 1, NULL);
 	gt_writer_lost(m.w, GT_SCOPE_CPU, GT_NONE, 500, 600, GT_LOST_UNKNOWN, NULL);
-	gt_writer_anchor(m.w, &(struct gt_anchor){ .monotonic = 1, .realtime = 2, .ticks = 3, .error = 4 }, NULL);
+	gt_writer_anchor(m.w,
+		&(struct gt_anchor){ .monotonic = 1, .realtime = 2, .ticks = 3, .error = 4 }, NULL);
 	gt_writer_stack(m.w, frames, 2);
 	gt_writer_open_call(m.w, m.thread, &open, launch, NULL);
 	gt_writer_epoch(m.w, 6000000000, NULL);
@@ -250,8 +271,10 @@ static void native_is_equal(void)
 	for (int k = 0; k < GT_KINDS; k++)
 		CHECK(gt_reader_segment(r, 0)->rows[k] == gt_reader_segment(copy, 0)->rows[k]);
 	CHECK(gt_reader_segment(copy, 0)->closed && gt_reader_segment(copy, 0)->simulated);
-	CHECK(gt_reader_segment(copy, 0)->nanchors == 1 && gt_reader_segment(copy, 0)->anchors[0].error == 4);
-	CHECK(gt_reader_segment(copy, 0)->nstacks == 1 && gt_reader_segment(copy, 0)->stacks[0].n == 2);
+	CHECK(gt_reader_segment(copy, 0)->nanchors == 1 &&
+		gt_reader_segment(copy, 0)->anchors[0].error == 4);
+	CHECK(gt_reader_segment(copy, 0)->nstacks == 1 &&
+		gt_reader_segment(copy, 0)->stacks[0].n == 2);
 	CHECK_STR(gt_reader_segment(copy, 0)->host, "host-a");
 	gt_reader_close(copy);
 	gt_reader_close(r);
@@ -263,7 +286,8 @@ static void native_keeps_segments(void)
 
 	CHECK(copy && gt_reader_segments(copy) == 2);
 	CHECK(same_rows(r, copy));
-	CHECK(gt_reader_segment(copy, 0)->rows[GT_CALL] == 1 && gt_reader_segment(copy, 1)->rows[GT_CALL] == 1);
+	CHECK(gt_reader_segment(copy, 0)->rows[GT_CALL] == 1 &&
+		gt_reader_segment(copy, 1)->rows[GT_CALL] == 1);
 	gt_reader_close(copy);
 	gt_reader_close(r);
 }
@@ -288,17 +312,19 @@ static void native_tells_what_was_damaged(void)
 	off_t size, found = 0;
 	size_t n = 0;
 	uint8_t byte;
-	int fd = dup(m.fd);	/* a reader closes its own */
+	int fd = dup(m.fd); /* a reader closes its own */
 
 	for (int64_t t = 0; t < 2000; t += 10)
 		put(&m, GT_CALL, m.thread, PLAIN, t, t + 5 + t % 3, 0, 0, NULL);
 	gt_reader_close(reread(&m));
 	size = lseek(fd, 0, SEEK_END);
 	for (off_t at = 0; at < size && !found; at++) {
-		CHECK(pread(fd, &byte, 1, at) == 1 && pwrite(fd, &(uint8_t){ byte ^ 64 }, 1, at) == 1);
+		CHECK(pread(fd, &byte, 1, at) == 1 &&
+			pwrite(fd, &(uint8_t){ byte ^ 64 }, 1, at) == 1);
 		r = gt_reader_open_fd(dup(fd), NULL);
 		copy = r ? repack(r) : NULL;
-		if (copy && gt_reader_segments(copy) && gt_reader_damage(r, &n) && n && gt_reader_segment(copy, 0)->rows[GT_CALL] == 0) {
+		if (copy && gt_reader_segments(copy) && gt_reader_damage(r, &n) && n &&
+			gt_reader_segment(copy, 0)->rows[GT_CALL] == 0) {
 			found = at;
 			CHECK_EQ(lost_in(copy), 200);
 		}
@@ -314,21 +340,24 @@ static void native_tells_what_was_damaged(void)
 
 static void values(void)
 {
-	static const struct { uint8_t kind; uint64_t v; const char *want;
+	static const struct {
+		uint8_t kind;
+		uint64_t v;
+		const char *want;
 	} cases[] = {
-	    {GT_F_U64, 0, "0"},
-	    {GT_F_U64, 1ull << 53, "9007199254740992"},
-	    {GT_F_U64, (1ull << 53) + 1, "\"9007199254740993\""},
-	    {GT_F_U64, UINT64_MAX, "\"18446744073709551615\""},
-	    {GT_F_I64, (uint64_t)-5, "-5"},
-	    {GT_F_I64, 1ull << 63, "\"-9223372036854775808\""},
-	    {GT_F_HEX, 0xdead, "\"0xdead\""},
-	    {GT_F_BOOL, 1, "true"},
-	    {GT_F_BOOL, 0, "false"},
-	    {GT_F_F64, 0x3fb999999999999aull, "0.1"},
-	    {GT_F_F64, 0x7ff0000000000000ull, "\"Infinity\""},
-	    {GT_F_F64, 0x7ff8000000000000ull, "\"NaN\""},
-	    {GT_F_F64, 0x3fd5555555555555ull, "0.3333333333333333"},
+		{ GT_F_U64, 0, "0" },
+		{ GT_F_U64, 1ull << 53, "9007199254740992" },
+		{ GT_F_U64, (1ull << 53) + 1, "\"9007199254740993\"" },
+		{ GT_F_U64, UINT64_MAX, "\"18446744073709551615\"" },
+		{ GT_F_I64, (uint64_t)-5, "-5" },
+		{ GT_F_I64, 1ull << 63, "\"-9223372036854775808\"" },
+		{ GT_F_HEX, 0xdead, "\"0xdead\"" },
+		{ GT_F_BOOL, 1, "true" },
+		{ GT_F_BOOL, 0, "false" },
+		{ GT_F_F64, 0x3fb999999999999aull, "0.1" },
+		{ GT_F_F64, 0x7ff0000000000000ull, "\"Infinity\"" },
+		{ GT_F_F64, 0x7ff8000000000000ull, "\"NaN\"" },
+		{ GT_F_F64, 0x3fd5555555555555ull, "0.3333333333333333" },
 	};
 	char text[64];
 
@@ -345,12 +374,15 @@ static void pending_ends_in_order(void)
 	unsigned state = 7, n = 0;
 
 	for (uint64_t i = 0; i < 1000; i++)
-		CHECK(!gt_pending_push(&p, &(struct gt_pending_row){ .end = next_random(&state) % 50, .seq = i }, NULL));
+		CHECK(!gt_pending_push(&p,
+			&(struct gt_pending_row){ .end = next_random(&state) % 50, .seq = i },
+			NULL));
 	for (; gt_pending_pop(&p, &row); last = row, n++)
 		CHECK(row.end > last.end || (row.end == last.end && row.seq < last.seq));
 	CHECK_EQ(n, 1000);
 	gt_pending_release(&p);
 }
 
-T_MAIN(T(folded), T(folded_of_lies_is_never_negative), T(folded_ranges), T(folded_adds_up), T(folded_two_hosts), T(jsonl), T(native_is_equal),
-       T(native_keeps_segments), T(native_tells_what_was_damaged), T(values), T(pending_ends_in_order))
+T_MAIN(T(folded), T(folded_of_lies_is_never_negative), T(folded_ranges), T(folded_adds_up),
+	T(folded_two_hosts), T(jsonl), T(native_is_equal), T(native_keeps_segments),
+	T(native_tells_what_was_damaged), T(values), T(pending_ends_in_order))

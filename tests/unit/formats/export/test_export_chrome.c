@@ -3,15 +3,16 @@
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	int64_t d = x->pid != y->pid	   ? x->pid - y->pid
-		    : x->tid != y->tid	   ? x->tid - y->tid
-		    : x->start != y->start ? x->start - y->start
-					   : y->end - x->end;
+	int64_t d = x->pid != y->pid   ? x->pid - y->pid
+		: x->tid != y->tid     ? x->tid - y->tid
+		: x->start != y->start ? x->start - y->start
+				       : y->end - x->end;
 
 	return (d > 0) - (d < 0);
 }
 
-/* How many X slices overlap another of their thread by halves, -1 when there are not `want` slices (async pairs count). */
+/* How many X slices overlap another of their thread by halves, -1 when there are not `want` slices
+ * (async pairs count). */
 static int halves(json_t *trace, size_t want)
 {
 	json_t *events = json_object_get(trace, "traceEvents"), *e;
@@ -19,17 +20,19 @@ static int halves(json_t *trace, size_t want)
 	size_t n = 0, i, async = 0, top = 0;
 	int bad = 0;
 
-	json_array_foreach(events, i, e) {
+	json_array_foreach(events, i, e)
+	{
 		async += !strcmp(word(e, "ph"), "b");
 		if (!strcmp(word(e, "ph"), "X"))
-			p[n++] = (struct placed){json_integer_value(json_object_get(e, "pid")),
-						 json_integer_value(json_object_get(e, "tid")), ns(e, "ts"),
-						 ns(e, "ts") + ns(e, "dur")};
+			p[n++] = (struct placed){ json_integer_value(json_object_get(e, "pid")),
+				json_integer_value(json_object_get(e, "tid")), ns(e, "ts"),
+				ns(e, "ts") + ns(e, "dur") };
 	}
 	qsort(p, n, sizeof(*p), by_place);
 	for (i = 0; i < n; i++) {
 		while (top &&
-		       (stack[top - 1].pid != p[i].pid || stack[top - 1].tid != p[i].tid || stack[top - 1].end <= p[i].start))
+			(stack[top - 1].pid != p[i].pid || stack[top - 1].tid != p[i].tid ||
+				stack[top - 1].end <= p[i].start))
 			top--;
 		bad += top && stack[top - 1].end < p[i].end;
 		if (top < 1000)
@@ -42,7 +45,8 @@ static int halves(json_t *trace, size_t want)
 static void chrome_says_it_all(void)
 {
 	struct made m = make();
-	uint64_t launch[] = { gt_writer_string(m.w, KERNEL_NAME), 256, 0x7f00dead, 5 }, copy[] = { 1ull << 60, GT_DIR_HTOD };
+	uint64_t launch[] = { gt_writer_string(m.w, KERNEL_NAME), 256, 0x7f00dead, 5 },
+		 copy[] = { 1ull << 60, GT_DIR_HTOD };
 	struct gt_reader *r;
 	json_t *j, *e, *args;
 
@@ -54,23 +58,28 @@ static void chrome_says_it_all(void)
 	e = event(j, "X", "cuLaunchKernel", 0);
 	args = json_object_get(e, "args");
 	CHECK(e && ns(e, "ts") == 0 && ns(e, "dur") == 1234 && !strcmp(word(e, "cat"), "launch"));
-	CHECK(json_integer_value(json_object_get(e, "pid")) == 4711 && json_integer_value(json_object_get(e, "tid")) == 4711);
-	CHECK(!strcmp(word(args, "kernel"), "vectorAdd") && !strcmp(word(args, "hStream"), "0x7f00dead"));
+	CHECK(json_integer_value(json_object_get(e, "pid")) == 4711 &&
+		json_integer_value(json_object_get(e, "tid")) == 4711);
+	CHECK(!strcmp(word(args, "kernel"), "vectorAdd") &&
+		!strcmp(word(args, "hStream"), "0x7f00dead"));
 	CHECK(json_integer_value(json_object_get(args, "gridDimX")) == 256 &&
-	      json_integer_value(json_object_get(args, "ret")) == 700);
+		json_integer_value(json_object_get(args, "ret")) == 700);
 	args = json_object_get(event(j, "X", "cuMemcpyHtoD_v2", 0), "args");
-	CHECK(!strcmp(word(args, "ByteCount"), "1152921504606846976") && !strcmp(word(args, "direction"), "HtoD") &&
-	      !json_object_get(args, "ret"));
+	CHECK(!strcmp(word(args, "ByteCount"), "1152921504606846976") &&
+		!strcmp(word(args, "direction"), "HtoD") && !json_object_get(args, "ret"));
 	CHECK(event(j, "i", "mark \"one\"\n", 0));
-	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 0), "args"), "name"), "python3"));
-	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 0), "args"), "name"), "main;x"));
+	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 0), "args"), "name"),
+		"python3"));
+	CHECK(!strcmp(
+		word(json_object_get(event(j, "M", "thread_name", 0), "args"), "name"), "main;x"));
 	CHECK(event(j, "M", "process_sort_index", 0) && event(j, "M", "thread_sort_index", 0));
 	e = json_object_get(j, "otherData");
 	CHECK_STR(word(j, "displayTimeUnit"), "ns");
-	CHECK(!strcmp(word(json_object_get(e, "kernels"), "vectorAdd"), "vectorAdd(float const*, float const*, float*, int)"));
+	CHECK(!strcmp(word(json_object_get(e, "kernels"), "vectorAdd"),
+		"vectorAdd(float const*, float const*, float*, int)"));
 	e = json_array_get(json_object_get(e, "segments"), 0);
 	CHECK(json_is_true(json_object_get(e, "simulated")) &&
-	      !strcmp(word(json_object_get(e, "metadata"), "command"), "a \"b\""));
+		!strcmp(word(json_object_get(e, "metadata"), "command"), "a \"b\""));
 	CHECK_STR(word(e, "base_monotonic_ns"), "1000000001");
 	json_decref(j);
 	gt_reader_close(r);
@@ -86,7 +95,8 @@ static void chrome_times_have_three_decimals(void)
 	put(&m, GT_CALL, m.thread, PLAIN, 123456789012345, 123456789012346, 0, 0, NULL);
 	r = reread(&m);
 	text = export(r, "chrome");
-	CHECK(strstr(text, "\"ts\":0.000,\"dur\":0.001}") && strstr(text, "\"ts\":123456789012.340,\"dur\":0.001}"));
+	CHECK(strstr(text, "\"ts\":0.000,\"dur\":0.001}") &&
+		strstr(text, "\"ts\":123456789012.340,\"dur\":0.001}"));
 	free(text);
 	gt_reader_close(r);
 }
@@ -121,13 +131,14 @@ static int long_calls(void)
 	}
 	put(&m, GT_CALL, m.thread, IOCTL, t + 10, t + 20, 1, 0, NULL);
 	put(&m, GT_CALL, m.thread, COPY, 500, t + 100, 0, 0, NULL);
-	for (int i = 0; i < 50000; i++)		/* blocks full of calls that began after it, written before it */
+	/* blocks full of calls that began after it, written before it */
+	for (int i = 0; i < 50000; i++)
 		put(&m, GT_CALL, m.thread, PLAIN, t + 100 + i * 10, t + 105 + i * 10, 0, 0, NULL);
 	r = reread(&m);
 	j = chrome(r, NULL);
 	bad = halves(j, 51003);
 	if (event(j, "M", "thread_name", 1))
-		bad = -2;	/* needs no lane for it */
+		bad = -2; /* needs no lane for it */
 	json_decref(j);
 	gt_reader_close(r);
 	return bad;
@@ -155,10 +166,11 @@ static void chrome_of_lies(void)
 		m = make();
 
 		for (int i = 0; i < 300; i++) {
-			int64_t start = 1000 + next_random(&state) % 500, dur = next_random(&state) % (seed % 3 ? 12 : 100);
+			int64_t start = 1000 + next_random(&state) % 500,
+				dur = next_random(&state) % (seed % 3 ? 12 : 100);
 
-			put(&m, GT_CALL, next_random(&state) % 3 ? m.thread : m.other, PLAIN, start, start + dur,
-			    next_random(&state) % 4, 0, NULL);
+			put(&m, GT_CALL, next_random(&state) % 3 ? m.thread : m.other, PLAIN, start,
+				start + dur, next_random(&state) % 4, 0, NULL);
 			if (i % 50 == 49)
 				gt_writer_epoch(m.w, start, NULL);
 		}
@@ -178,17 +190,22 @@ static void chrome_spans_get_lanes(void)
 	json_t *j;
 
 	put(&m, GT_SPAN, m.gpu, PLAIN, 100, 200, 0, 0, NULL);
-	put(&m, GT_SPAN, m.gpu, PLAIN, 120, 150, 0, 0, NULL);	/* nests: the same lane */
-	put(&m, GT_SPAN, m.gpu, PLAIN, 180, 250, 0, 0, NULL);	/* overlaps: another */
-	put(&m, GT_SPAN, m.gpu, PLAIN, 250, 260, 0, 0, NULL);	/* the first again */
+	put(&m, GT_SPAN, m.gpu, PLAIN, 120, 150, 0, 0, NULL); /* nests: the same lane */
+	put(&m, GT_SPAN, m.gpu, PLAIN, 180, 250, 0, 0, NULL); /* overlaps: another */
+	put(&m, GT_SPAN, m.gpu, PLAIN, 250, 260, 0, 0, NULL); /* the first again */
 	r = reread(&m);
 	j = chrome(r, NULL);
 	CHECK_EQ(halves(j, 4), 0);
 	CHECK(event(j, "M", "thread_name", 1) && !event(j, "M", "thread_name", 2));
-	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 1), "args"), "name"), "stream 7 (2)"));
-	CHECK(json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 1), "args"), "sort_index")) ==
-	      json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 0), "args"), "sort_index")) +
-		  1);
+	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 1), "args"), "name"),
+		"stream 7 (2)"));
+	CHECK(json_integer_value(json_object_get(
+		      json_object_get(event(j, "M", "thread_sort_index", 1), "args"),
+		      "sort_index")) ==
+		json_integer_value(json_object_get(
+			json_object_get(event(j, "M", "thread_sort_index", 0), "args"),
+			"sort_index")) +
+			1);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -271,12 +288,14 @@ static void chrome_losses_counters_unmatched(void)
 	e = event(j, "i", "LOST events (number unknown)", 0);
 	CHECK(e && !strcmp(word(e, "s"), "g"));
 	e = json_object_get(json_object_get(j, "otherData"), "lost");
-	CHECK(json_integer_value(json_object_get(e, "events")) == 17 && json_is_true(json_object_get(e, "unknown")));
+	CHECK(json_integer_value(json_object_get(e, "events")) == 17 &&
+		json_is_true(json_object_get(e, "unknown")));
 	json_decref(j);
 	gt_reader_close(r);
 }
 
-/* A correlation id alone is no arrow: neither of a call without GPU work, nor of GPU work that does not know its call. */
+/* A correlation id alone is no arrow: neither of a call without GPU work, nor of GPU work that does
+ * not know its call. */
 static void chrome_flows(void)
 {
 	struct made m = make();
@@ -290,14 +309,17 @@ static void chrome_flows(void)
 	r = reread(&m);
 	j = chrome(r, NULL);
 	CHECK(!event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
-	CHECK(!json_object_get(json_object_get(event(j, "X", "cuLaunchKernel", 0), "args"), "kernel"));	/* not known */
+	/* not known */
+	CHECK(!json_object_get(
+		json_object_get(event(j, "X", "cuLaunchKernel", 0), "args"), "kernel"));
 	json_decref(j);
 	gt_reader_close(r);
 }
 
 static void put_joined(struct made *m, uint64_t track, int64_t call, int64_t ns, int64_t start)
 {
-	uint64_t joined[] = { track, (uint64_t)call, (uint64_t)ns, gt_writer_string(m->w, "cuInit"), GT_JOIN_CORRELATION, 5, GT_NONE };
+	uint64_t joined[] = { track, (uint64_t)call, (uint64_t)ns, gt_writer_string(m->w, "cuInit"),
+		GT_JOIN_CORRELATION, 5, GT_NONE };
 
 	put(m, GT_GPU, m->gpu, JOINED, start, start + 10, 0, 0, joined);
 }
@@ -311,7 +333,8 @@ static void chrome_flows_are_in_slices(void)
 	json_t *j;
 
 	put(&m, GT_CALL, m.thread, PLAIN, 100, 200, 0, 0, NULL);
-	put(&m, GT_CALL, m.thread, PLAIN, 150, 300, 0, 0, NULL);	/* overlaps by halves: another lane */
+	/* overlaps by halves: another lane */
+	put(&m, GT_CALL, m.thread, PLAIN, 150, 300, 0, 0, NULL);
 	put(&m, GT_SPAN, m.other, PLAIN, 100, 200, 0, 0, NULL);
 	put(&m, GT_SPAN, m.other, PLAIN, 150, 300, 0, 0, NULL);
 	put(&m, GT_CALL, m.other, PLAIN, 400, 450, 0, 0, NULL);
@@ -319,8 +342,8 @@ static void chrome_flows_are_in_slices(void)
 	put_joined(&m, m.thread, 150, 150, 1010);
 	put_joined(&m, m.other, 100, 100, 1020);
 	put_joined(&m, m.other, 150, 150, 1030);
-	put_joined(&m, m.other, 150, 150, 1040);	/* as of a graph: one arrow each */
-	put_joined(&m, m.thread, 500, 50, 1050);	/* no such call */
+	put_joined(&m, m.other, 150, 150, 1040); /* as of a graph: one arrow each */
+	put_joined(&m, m.thread, 500, 50, 1050); /* no such call */
 	put_joined(&m, m.other, 5000, 50, 1060);
 	r = reread(&m);
 	j = chrome(r, NULL);
@@ -354,7 +377,8 @@ static void chrome_flows_beyond_all_lanes(void)
 static void chrome_flows_of_the_row_itself(void)
 {
 	struct made m = make();
-	uint64_t joined[] = { m.thread, 100, 50, gt_writer_string(m.w, "cuInit"), GT_JOIN_CORRELATION, 5, GT_NONE };
+	uint64_t joined[] = { m.thread, 100, 50, gt_writer_string(m.w, "cuInit"),
+		GT_JOIN_CORRELATION, 5, GT_NONE };
 	uint64_t nowhere[] = { 12345, 100, 50, joined[3], GT_JOIN_UNKNOWN, 6, GT_NONE };
 	struct gt_reader *r;
 	json_t *j, *s, *f;
@@ -367,7 +391,8 @@ static void chrome_flows_of_the_row_itself(void)
 	s = event(j, "s", NULL, 0);
 	f = event(j, "f", NULL, 0);
 	CHECK(s && f && !strcmp(word(s, "id"), word(f, "id")));
-	CHECK(json_integer_value(json_object_get(s, "tid")) == 4711 && ns(s, "ts") > 0 && ns(s, "ts") < 50 && ns(f, "ts") > 200 && ns(f, "ts") < 300);
+	CHECK(json_integer_value(json_object_get(s, "tid")) == 4711 && ns(s, "ts") > 0 &&
+		ns(s, "ts") < 50 && ns(f, "ts") > 200 && ns(f, "ts") < 300);
 	CHECK(!event(j, "s", NULL, 1));
 	json_decref(j);
 	gt_reader_close(r);
@@ -385,7 +410,8 @@ static void chrome_filters(void)
 	put(&m, GT_CALL, m.other, COPY, 200, 210, 0, 0, NULL);
 	r = reread(&m);
 	j = chrome(r, &opt);
-	CHECK(!event(j, "X", "cuInit", 0) && event(j, "X", "cuLaunchKernel", 0) && event(j, "X", "cuMemcpyHtoD_v2", 0));
+	CHECK(!event(j, "X", "cuInit", 0) && event(j, "X", "cuLaunchKernel", 0) &&
+		event(j, "X", "cuMemcpyHtoD_v2", 0));
 	json_decref(j);
 	opt.filter = (struct gt_filter){ .tid = 4712 };
 	j = chrome(r, &opt);
@@ -397,12 +423,14 @@ static void chrome_filters(void)
 static void chrome_two_hosts(void)
 {
 	struct gt_reader *r = gt_reader_open_fd(two_hosts(), NULL);
-	json_t *j = chrome(r, NULL), *a = event(j, "X", "cuInit", 0), *b = event(j, "X", "cuMemcpyHtoD_v2", 0);
+	json_t *j = chrome(r, NULL), *a = event(j, "X", "cuInit", 0),
+	       *b = event(j, "X", "cuMemcpyHtoD_v2", 0);
 
-	CHECK(a && b && ns(a, "ts") == 0 && ns(b, "ts") == 0);	/* each from its own first row */
+	CHECK(a && b && ns(a, "ts") == 0 && ns(b, "ts") == 0); /* each from its own first row */
 	CHECK_EQ(json_integer_value(json_object_get(a, "pid")), 4711);
 	CHECK(json_integer_value(json_object_get(b, "pid")) != 4711);
-	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 1), "args"), "name"), "python3 (process 4711, host-b)"));
+	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 1), "args"), "name"),
+		"python3 (process 4711, host-b)"));
 	CHECK_EQ(json_array_size(json_object_get(json_object_get(j, "otherData"), "segments")), 2);
 	json_decref(j);
 	gt_reader_close(r);
@@ -410,7 +438,9 @@ static void chrome_two_hosts(void)
 
 /* ---- folded ---- */
 
-T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs),
-       T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
-       T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows),
-       T(chrome_flows_are_in_slices), T(chrome_flows_beyond_all_lanes), T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts))
+T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing),
+	T(chrome_long_call_over_epochs), T(chrome_of_lies), T(chrome_spans_get_lanes),
+	T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
+	T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_are_in_slices),
+	T(chrome_flows_beyond_all_lanes), T(chrome_flows_of_the_row_itself), T(chrome_filters),
+	T(chrome_two_hosts))

@@ -14,12 +14,14 @@ static void everything(struct gpus *g)
 	gpus_launched(g, &w, 0, 1000, 100, GT_JOIN_CORRELATION);
 	w.graph = 11;
 	w.node = 22;
-	w.made = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 900, 10 };
+	w.made =
+		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 900, 10 };
 	gpus_kernel(g, 0, &w);
 	w = gpus_work(g->stream[1][1], 4000, 4500);
 	w.graph = 11;
 	w.node = 23;
-	w.made = (struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 950, 10 };
+	w.made =
+		(struct gt_gpu_cause){ GT_JOIN_CORRELATION, g->thread[0], g->launch_name, 950, 10 };
 	gpus_launched(g, &w, 1, 1200, 50, GT_JOIN_ORDER);
 	gpus_copy(g, &w, GT_DIR_PEER, GT_GPU_MEM_DEVICE, GT_GPU_MEM_DEVICE, 4000);
 	w.track = g->stream[0][0];
@@ -35,7 +37,8 @@ static const char *process_of(json_t *j, const json_t *e)
 	json_t *p;
 
 	for (unsigned i = 0; (p = event(j, "M", "process_name", i)); i++)
-		if (json_integer_value(json_object_get(p, "pid")) == json_integer_value(json_object_get(e, "pid")))
+		if (json_integer_value(json_object_get(p, "pid")) ==
+			json_integer_value(json_object_get(e, "pid")))
 			return word(json_object_get(p, "args"), "name");
 	return "";
 }
@@ -45,8 +48,10 @@ static const char *thread_of(json_t *j, const json_t *e)
 	json_t *p;
 
 	for (unsigned i = 0; (p = event(j, "M", "thread_name", i)); i++)
-		if (json_integer_value(json_object_get(p, "pid")) == json_integer_value(json_object_get(e, "pid")) &&
-		    json_integer_value(json_object_get(p, "tid")) == json_integer_value(json_object_get(e, "tid")))
+		if (json_integer_value(json_object_get(p, "pid")) ==
+				json_integer_value(json_object_get(e, "pid")) &&
+			json_integer_value(json_object_get(p, "tid")) ==
+				json_integer_value(json_object_get(e, "tid")))
 			return word(json_object_get(p, "args"), "name");
 	return "";
 }
@@ -56,9 +61,13 @@ static int64_t order_of(json_t *j, const char *what, const json_t *e)
 	json_t *p;
 
 	for (unsigned i = 0; (p = event(j, "M", what, i)); i++)
-		if (json_integer_value(json_object_get(p, "pid")) == json_integer_value(json_object_get(e, "pid")) &&
-		    (what[0] == 'p' || json_integer_value(json_object_get(p, "tid")) == json_integer_value(json_object_get(e, "tid"))))
-			return json_integer_value(json_object_get(json_object_get(p, "args"), "sort_index"));
+		if (json_integer_value(json_object_get(p, "pid")) ==
+				json_integer_value(json_object_get(e, "pid")) &&
+			(what[0] == 'p' ||
+				json_integer_value(json_object_get(p, "tid")) ==
+					json_integer_value(json_object_get(e, "tid"))))
+			return json_integer_value(
+				json_object_get(json_object_get(p, "args"), "sort_index"));
 	return -1;
 }
 
@@ -74,10 +83,12 @@ static void devices_are_processes(void)
 	call = event(j, "X", "cuLaunchKernel", 0);
 	kernel = event(j, "X", "add", 0);
 	copy = event(j, "X", "memcpy PtoP (device -> device)", 0);
-	CHECK(!strcmp(process_of(j, call), "train") && !strcmp(process_of(j, kernel), "GPU 0 H200 (train)"));
+	CHECK(!strcmp(process_of(j, call), "train") &&
+		!strcmp(process_of(j, kernel), "GPU 0 H200 (train)"));
 	CHECK_STR(process_of(j, copy), "GPU 1 (train)");
 	CHECK(!strcmp(thread_of(j, kernel), "compute") && !strcmp(thread_of(j, copy), "stream 8"));
-	CHECK(json_integer_value(json_object_get(kernel, "tid")) == 7 && json_integer_value(json_object_get(copy, "tid")) == 8);
+	CHECK(json_integer_value(json_object_get(kernel, "tid")) == 7 &&
+		json_integer_value(json_object_get(copy, "tid")) == 8);
 	CHECK(order_of(j, "process_sort_index", call) < order_of(j, "process_sort_index", kernel));
 	CHECK(order_of(j, "process_sort_index", kernel) < order_of(j, "process_sort_index", copy));
 	json_decref(j);
@@ -111,8 +122,12 @@ static void a_device_belongs_to_its_process(void)
 /* Streams of two contexts may have one number. */
 static void streams_are_named_with_their_context(void)
 {
-	static const struct { unsigned contexts; const char *first, *second; } want[] = {
-		{ 1, "compute", "stream 8" }, { 2, "compute of context 1", "stream 8 of context 2" },
+	static const struct {
+		unsigned contexts;
+		const char *first, *second;
+	} want[] = {
+		{ 1, "compute", "stream 8" },
+		{ 2, "compute of context 1", "stream 8 of context 2" },
 	};
 
 	for (int i = 0; i < 2; i++) {
@@ -156,7 +171,8 @@ static void contexts_change_nothing(void)
 	for (unsigned seed = 1; seed < 7; seed++)
 		for (unsigned i = 0; i < 3; i++)
 			for (unsigned contexts = 1; contexts < 3; contexts++) {
-				char *without = of_random(seed, 0, some[i]), *with = of_random(seed, contexts, some[i]);
+				char *without = of_random(seed, 0, some[i]),
+				     *with = of_random(seed, contexts, some[i]);
 
 				CHECK(without && with && !strcmp(without, with));
 				free(without);
@@ -175,17 +191,23 @@ static void a_kernel_says_it_all(void)
 	j = chrome(r, NULL);
 	a = json_object_get(event(j, "X", "add", 0), "args");
 	CHECK(!strcmp(word(event(j, "X", "add", 0), "cat"), "kernel"));
-	CHECK(json_integer_value(json_object_get(a, "correlation")) == 5 && json_integer_value(json_object_get(a, "device")) == 0);
-	CHECK(json_integer_value(json_object_get(a, "context")) == 1 && json_integer_value(json_object_get(a, "stream")) == 7);
+	CHECK(json_integer_value(json_object_get(a, "correlation")) == 5 &&
+		json_integer_value(json_object_get(a, "device")) == 0);
+	CHECK(json_integer_value(json_object_get(a, "context")) == 1 &&
+		json_integer_value(json_object_get(a, "stream")) == 7);
 	CHECK_EQ(json_integer_value(json_object_get(a, "registers per thread")), 32);
 	CHECK_EQ(json_integer_value(json_object_get(a, "shared memory")), 1048);
-	CHECK(json_integer_value(json_array_get(json_object_get(a, "grid"), 1)) == 2 && json_array_size(json_object_get(a, "grid")) == 3);
+	CHECK(json_integer_value(json_array_get(json_object_get(a, "grid"), 1)) == 2 &&
+		json_array_size(json_object_get(a, "grid")) == 3);
 	CHECK(json_integer_value(json_array_get(json_object_get(a, "block"), 0)) == 256 &&
-	      json_array_size(json_object_get(a, "block")) == 3);
-	CHECK(json_integer_value(json_object_get(a, "graph id")) == 11 && json_integer_value(json_object_get(a, "graph node id")) == 22);
-	CHECK(!strcmp(word(a, "launch_name"), "cuLaunchKernel") && !strcmp(word(a, "launch_join"), "exact"));
+		json_array_size(json_object_get(a, "block")) == 3);
+	CHECK(json_integer_value(json_object_get(a, "graph id")) == 11 &&
+		json_integer_value(json_object_get(a, "graph node id")) == 22);
+	CHECK(!strcmp(word(a, "launch_name"), "cuLaunchKernel") &&
+		!strcmp(word(a, "launch_join"), "exact"));
 	CHECK_EQ(json_integer_value(json_object_get(a, "launch_ns")), 100);
-	CHECK(!strcmp(word(json_object_get(json_object_get(j, "otherData"), "kernels"), "add"), "add(float*)"));
+	CHECK(!strcmp(word(json_object_get(json_object_get(j, "otherData"), "kernels"), "add"),
+		"add(float*)"));
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -201,20 +223,27 @@ static void copies_and_sets_say_it_all(void)
 	j = chrome(r, NULL);
 	e = event(j, "X", "memcpy PtoP (device -> device)", 0);
 	a = json_object_get(e, "args");
-	CHECK(!strcmp(word(e, "cat"), "gpu_memcpy") && json_integer_value(json_object_get(a, "bytes")) == 4000);
+	CHECK(!strcmp(word(e, "cat"), "gpu_memcpy") &&
+		json_integer_value(json_object_get(a, "bytes")) == 4000);
 	CHECK(json_number_value(json_object_get(a, "memory bandwidth (GB/s)")) == 8 &&
-	      json_integer_value(json_object_get(a, "device")) == 1);
-	CHECK(json_integer_value(json_object_get(a, "fromDevice")) == 0 && json_integer_value(json_object_get(a, "toDevice")) == 1);
-	CHECK(!strcmp(word(a, "src_memory"), "device") && json_is_true(json_object_get(a, "async")));
+		json_integer_value(json_object_get(a, "device")) == 1);
+	CHECK(json_integer_value(json_object_get(a, "fromDevice")) == 0 &&
+		json_integer_value(json_object_get(a, "toDevice")) == 1);
+	CHECK(!strcmp(word(a, "src_memory"), "device") &&
+		json_is_true(json_object_get(a, "async")));
 	CHECK_STR(word(a, "launch_join"), "inferred");
 	e = event(j, "X", "memset (device)", 0);
 	a = json_object_get(e, "args");
-	CHECK(!strcmp(word(e, "cat"), "gpu_memset") && json_integer_value(json_object_get(a, "bytes")) == 64 &&
-	      !strcmp(word(a, "value"), "0xff"));
+	CHECK(!strcmp(word(e, "cat"), "gpu_memset") &&
+		json_integer_value(json_object_get(a, "bytes")) == 64 &&
+		!strcmp(word(a, "value"), "0xff"));
 	e = event(j, "X", "stream waits for event", 0);
 	CHECK_STR(word(e, "cat"), "cuda_sync");
-	CHECK_EQ(json_integer_value(json_object_get(json_object_get(e, "args"), "wait_on_cuda_event_id")), 77);
-	CHECK(!strcmp(word(event(j, "X", "cuLaunchKernel", 0), "cat"), "launch"));	/* calls keep their words */
+	CHECK_EQ(json_integer_value(
+			 json_object_get(json_object_get(e, "args"), "wait_on_cuda_event_id")),
+		77);
+	/* calls keep their words */
+	CHECK(!strcmp(word(event(j, "X", "cuLaunchKernel", 0), "cat"), "launch"));
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -227,7 +256,8 @@ static char listed(const char *list, const char *category, const char *field)
 	size_t c = strlen(category), n = strlen(field);
 
 	for (const char *l = list; l && *l; l = strchr(l, '\n'), l += !!l)
-		if (!strncmp(l, category, c) && l[c] == ' ' && !strncmp(l + c + 3, field, n) && strchr(":\n", l[c + 3 + n]))
+		if (!strncmp(l, category, c) && l[c] == ' ' && !strncmp(l + c + 3, field, n) &&
+			strchr(":\n", l[c + 3 + n]))
 			return l[c + 1];
 	return 0;
 }
@@ -237,15 +267,16 @@ static json_t *args_of(json_t *j, const char *category)
 	json_t *e;
 	size_t i;
 
-	json_array_foreach(json_object_get(j, "traceEvents"), i, e)
-		if (!strcmp(word(e, "ph"), "X") && !strcmp(word(e, "cat"), category))
-			return json_object_get(e, "args");
+	json_array_foreach(
+		json_object_get(j, "traceEvents"), i, e) if (!strcmp(word(e, "ph"), "X") &&
+		!strcmp(word(e, "cat"), category)) return json_object_get(e, "args");
 	return NULL;
 }
 
 static void fields_are_those_of_the_list(void)
 {
-	static const char *const categories[] = { "kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "cuda_runtime" };
+	static const char *const categories[] = { "kernel", "gpu_memcpy", "gpu_memset", "cuda_sync",
+		"cuda_runtime" };
 	char list[16384] = "", category[32], mark, field[64];
 	const char *src = getenv("SRC"), *key;
 	struct gt_reader *r;
@@ -276,7 +307,8 @@ static void fields_are_those_of_the_list(void)
 	}
 	CHECK(lines > 60);
 	for (unsigned i = 0; i < sizeof(categories) / sizeof(*categories); i++)
-		json_object_foreach(args_of(j, categories[i]), key, v) {
+		json_object_foreach(args_of(j, categories[i]), key, v)
+		{
 			if (!listed(list, categories[i], key))
 				printf("# not in the list: %s %s\n", categories[i], key);
 			CHECK(listed(list, categories[i], key));
@@ -301,9 +333,11 @@ static void what_is_not_known_is_left_out(void)
 	j = chrome(r, NULL);
 	a = json_object_get(event(j, "X", "add", 0), "args");
 	CHECK(a && !json_object_get(a, "graph id") && !json_object_get(a, "graph node id"));
-	CHECK(!json_object_get(a, "launch_name") && !json_object_get(a, "launch_ns") && !json_object_get(a, "launch_join"));
+	CHECK(!json_object_get(a, "launch_name") && !json_object_get(a, "launch_ns") &&
+		!json_object_get(a, "launch_join"));
 	a = json_object_get(event(j, "X", "memcpy HtoD (pinned -> device)", 0), "args");
-	CHECK(json_object_get(a, "bytes") && !json_object_get(a, "memory bandwidth (GB/s)") && !json_object_get(a, "fromDevice"));
+	CHECK(json_object_get(a, "bytes") && !json_object_get(a, "memory bandwidth (GB/s)") &&
+		!json_object_get(a, "fromDevice"));
 	CHECK(!event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
 	json_decref(j);
 	gt_reader_close(r);
@@ -317,18 +351,22 @@ static json_t *slice_at(json_t *j, const json_t *at)
 	json_t *e, *best = NULL;
 	size_t i;
 
-	json_array_foreach(json_object_get(j, "traceEvents"), i, e) {
+	json_array_foreach(json_object_get(j, "traceEvents"), i, e)
+	{
 		int64_t t = ns(at, "ts"), from = ns(e, "ts");
 
-		if (!strcmp(word(e, "ph"), "X") && json_equal(json_object_get(e, "pid"), json_object_get(at, "pid")) &&
-		    json_equal(json_object_get(e, "tid"), json_object_get(at, "tid")) && from <= t && t <= from + ns(e, "dur") &&
-		    (!best || ns(e, "dur") < ns(best, "dur") || from > ns(best, "ts")))
+		if (!strcmp(word(e, "ph"), "X") &&
+			json_equal(json_object_get(e, "pid"), json_object_get(at, "pid")) &&
+			json_equal(json_object_get(e, "tid"), json_object_get(at, "tid")) &&
+			from <= t && t <= from + ns(e, "dur") &&
+			(!best || ns(e, "dur") < ns(best, "dur") || from > ns(best, "ts")))
 			best = e;
 	}
 	return best;
 }
 
-/* Calls one right after the other, kernels one right after the other: each arrow leaves from within its call, and meets its kernel. */
+/* Calls one right after the other, kernels one right after the other: each arrow leaves from within
+ * its call, and meets its kernel. */
 static void arrows_bind(void)
 {
 	struct gt_reader *r;
@@ -338,22 +376,29 @@ static void arrows_bind(void)
 
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 8; i++) {
-		struct gt_gpu_work w = gpus_work(g.stream[0][i % 2], 10000 + 100 * i, 10100 + 100 * i);
+		struct gt_gpu_work w =
+			gpus_work(g.stream[0][i % 2], 10000 + 100 * i, 10100 + 100 * i);
 
 		gpus_launched(&g, &w, 0, 1000 + 100 * i, 100, GT_JOIN_CORRELATION);
 		gpus_kernel(&g, i % 2, &w);
 		w.start = w.start - 50;
-		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);	/* has a call as well, and no arrow */
+		/* has a call as well, and no arrow */
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
 	}
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
 	for (; (s = event(j, "s", NULL, n)); n++) {
-		json_t *f = event(j, "f", NULL, n), *call = slice_at(j, s), *kernel = slice_at(j, f);
+		json_t *f = event(j, "f", NULL, n), *call = slice_at(j, s),
+		       *kernel = slice_at(j, f);
 
-		CHECK(f && !strcmp(word(s, "id"), word(f, "id")) && !strcmp(word(f, "bp"), "e") && call && kernel);
-		CHECK(!strcmp(word(call, "name"), "cuLaunchKernel") && !strcmp(word(kernel, "cat"), "kernel"));
-		CHECK(ns(s, "ts") > ns(call, "ts") && ns(s, "ts") < ns(call, "ts") + ns(call, "dur"));
-		CHECK(ns(f, "ts") > ns(kernel, "ts") && ns(f, "ts") < ns(kernel, "ts") + ns(kernel, "dur"));
+		CHECK(f && !strcmp(word(s, "id"), word(f, "id")) && !strcmp(word(f, "bp"), "e") &&
+			call && kernel);
+		CHECK(!strcmp(word(call, "name"), "cuLaunchKernel") &&
+			!strcmp(word(kernel, "cat"), "kernel"));
+		CHECK(ns(s, "ts") > ns(call, "ts") &&
+			ns(s, "ts") < ns(call, "ts") + ns(call, "dur"));
+		CHECK(ns(f, "ts") > ns(kernel, "ts") &&
+			ns(f, "ts") < ns(kernel, "ts") + ns(kernel, "dur"));
 		CHECK_EQ(ns(kernel, "ts") - ns(call, "ts"), 9000);
 	}
 	CHECK(n == 8 && !event(j, "f", NULL, 8));
@@ -383,7 +428,8 @@ static void no_arrows_from_nowhere(void)
 		everything(&g);
 		r = gpus_end(&g);
 		j = chrome(r, &opts[i]);
-		CHECK(event(j, "X", "add", 0) && !event(j, "X", "cuLaunchKernel", 0) && !event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
+		CHECK(event(j, "X", "add", 0) && !event(j, "X", "cuLaunchKernel", 0) &&
+			!event(j, "s", NULL, 0) && !event(j, "f", NULL, 0));
 		json_decref(j);
 		gt_reader_close(r);
 	}
@@ -396,19 +442,22 @@ static bool by_halves(json_t *j)
 	json_t *events = json_object_get(j, "traceEvents"), *a, *b;
 	size_t i, k;
 
-	json_array_foreach(events, i, a)
-		json_array_foreach(events, k, b) {
-			int64_t start = ns(a, "ts"), end = start + ns(a, "dur"), bs = ns(b, "ts"), be = bs + ns(b, "dur");
+	json_array_foreach(events, i, a) json_array_foreach(events, k, b)
+	{
+		int64_t start = ns(a, "ts"), end = start + ns(a, "dur"), bs = ns(b, "ts"),
+			be = bs + ns(b, "dur");
 
-			if (!strcmp(word(a, "ph"), "X") && !strcmp(word(b, "ph"), "X") &&
-			    json_equal(json_object_get(a, "pid"), json_object_get(b, "pid")) &&
-			    json_equal(json_object_get(a, "tid"), json_object_get(b, "tid")) && start < bs && bs < end && end < be)
-				return true;
-		}
+		if (!strcmp(word(a, "ph"), "X") && !strcmp(word(b, "ph"), "X") &&
+			json_equal(json_object_get(a, "pid"), json_object_get(b, "pid")) &&
+			json_equal(json_object_get(a, "tid"), json_object_get(b, "tid")) &&
+			start < bs && bs < end && end < be)
+			return true;
+	}
 	return false;
 }
 
-/* Waits begin before kernels and end within them, and after: they never share a lane, so no kernel is moved for a wait. */
+/* Waits begin before kernels and end within them, and after: they never share a lane, so no kernel
+ * is moved for a wait. */
 static void waits_stand_apart(void)
 {
 	struct gt_gpu_work w;
@@ -429,15 +478,18 @@ static void waits_stand_apart(void)
 	j = chrome(r, NULL);
 	CHECK(!by_halves(j));
 	for (unsigned i = 0; (e = event(j, "X", "add", i)); i++)
-		CHECK(!strcmp(thread_of(j, e), "stream 8") && json_integer_value(json_object_get(e, "tid")) == 8);
+		CHECK(!strcmp(thread_of(j, e), "stream 8") &&
+			json_integer_value(json_object_get(e, "tid")) == 8);
 	CHECK(!strcmp(thread_of(j, event(j, "X", "stream waits for event", 5)), "stream 8 waits"));
 	CHECK(!strcmp(thread_of(j, event(j, "X", "wait for context", 0)), "stream 8 waits"));
-	CHECK(!strcmp(thread_of(j, event(j, "X", "stream waits for event", 0)), "stream 8 waits (2)"));
+	CHECK(!strcmp(
+		thread_of(j, event(j, "X", "stream waits for event", 0)), "stream 8 waits (2)"));
 	json_decref(j);
 	gt_reader_close(r);
 }
 
-/* The host's waits stand on its process, where no work needs to be kept off: no thread stays empty for them. */
+/* The host's waits stand on its process, where no work needs to be kept off: no thread stays empty
+ * for them. */
 static void waits_of_the_host(void)
 {
 	struct gt_gpu_work w;
@@ -450,7 +502,8 @@ static void waits_of_the_host(void)
 	gpus_wait(&g, &w, GT_GPU_WAIT_CONTEXT, 0);
 	r = gpus_end(&g);
 	j = chrome(r, NULL);
-	CHECK(!strcmp(thread_of(j, event(j, "X", "wait for context", 0)), "train") && !event(j, "M", "thread_name", 1));
+	CHECK(!strcmp(thread_of(j, event(j, "X", "wait for context", 0)), "train") &&
+		!event(j, "M", "thread_name", 1));
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -516,16 +569,22 @@ static void json_lines(void)
 	r = gpus_end(&g);
 	text = export(r, "jsonl");
 	gt_reader_close(r);
-	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"kind\":\"gpu\",\"layer\":\"gpu\",\"category\":\"kernel\",\"op\":\"launch\","
-			    "\"track\":\"stream\",\"duration_us\":1.000,\"details\":{\"correlation\":5,\"context\":1,\"launch_tid\":100,"
-			    "\"launch_start\":0.000000000,\"launch_ns\":100,"));
-	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"duration_us\":0.500,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
-	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":\"0x4d\""));
+	CHECK(strstr(text,
+		"\"pid\":100,\"tid\":7,\"device\":0,\"kind\":\"gpu\",\"layer\":\"gpu\",\"category\":\"kernel\",\"op\":\"launch\","
+		"\"track\":\"stream\",\"duration_us\":1.000,\"details\":{\"correlation\":5,\"context\":1,\"launch_tid\":100,"
+		"\"launch_start\":0.000000000,\"launch_ns\":100,"));
+	CHECK(strstr(text, "\"tid\":8,\"device\":1,") &&
+		strstr(text,
+			"\"duration_us\":0.500,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
+	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") &&
+		strstr(text, "\"event\":\"0x4d\""));
 	CHECK(!strstr(text, "launch_track") && !strstr(text, "4294967295"));
 	free(text);
 }
 
 T_MAIN(T(json_lines), T(devices_are_processes), T(a_device_belongs_to_its_process),
-       T(streams_are_named_with_their_context), T(contexts_change_nothing), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
-       T(fields_are_those_of_the_list), T(what_is_not_known_is_left_out), T(arrows_bind), T(no_arrows_from_nowhere), T(waits_stand_apart), T(waits_of_the_host),
-       T(overlapping_kernels_get_lanes), T(counters_of_a_device))
+	T(streams_are_named_with_their_context), T(contexts_change_nothing),
+	T(a_kernel_says_it_all), T(copies_and_sets_say_it_all), T(fields_are_those_of_the_list),
+	T(what_is_not_known_is_left_out), T(arrows_bind), T(no_arrows_from_nowhere),
+	T(waits_stand_apart), T(waits_of_the_host), T(overlapping_kernels_get_lanes),
+	T(counters_of_a_device))

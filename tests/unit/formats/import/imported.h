@@ -1,7 +1,7 @@
-/* Other tools' files for tests: put at a path, opened as every tool opens them, and written down as lines
- *	KIND TRACK NAME START+DURATION dDEPTH rRET key=value ...
- * with KIND C call, O open, S span, G GPU work, I instant, N counter, U unmatched, L loss, TRACK "pid/tid" (or "device/stream") and its name if
- * it has one. The includer says #define _GNU_SOURCE. */
+/* Other tools' files for tests: put at a path, opened as every tool opens them, and written down as
+ *lines KIND TRACK NAME START+DURATION dDEPTH rRET key=value ... with KIND C call, O open, S span, G
+ *GPU work, I instant, N counter, U unmatched, L loss, TRACK "pid/tid" (or "device/stream") and its
+ *name if it has one. The includer says #define _GNU_SOURCE. */
 #ifndef IMPORTED_H
 #define IMPORTED_H
 #include <inttypes.h>
@@ -56,11 +56,20 @@ static inline void list_args(const struct gt_event *ev)
 
 		switch (type->fields[i].kind) {
 		case GT_F_U64: gt_buf_printf(&listing, " %s=%" PRIu64, name, ev->args[i]); break;
-		case GT_F_I64: gt_buf_printf(&listing, " %s=%" PRId64, name, (int64_t)ev->args[i]); break;
+		case GT_F_I64:
+			gt_buf_printf(&listing, " %s=%" PRId64, name, (int64_t)ev->args[i]);
+			break;
 		case GT_F_HEX: gt_buf_printf(&listing, " %s=0x%" PRIx64, name, ev->args[i]); break;
-		case GT_F_BOOL: gt_buf_printf(&listing, " %s=%s", name, ev->args[i] ? "true" : "false"); break;
-		case GT_F_STR: gt_buf_printf(&listing, " %s='%s'", name, gt_str(ev->seg, (uint32_t)ev->args[i])); break;
-		default: memcpy(&d, &ev->args[i], sizeof(d)); gt_buf_printf(&listing, " %s=%g", name, d);
+		case GT_F_BOOL:
+			gt_buf_printf(&listing, " %s=%s", name, ev->args[i] ? "true" : "false");
+			break;
+		case GT_F_STR:
+			gt_buf_printf(
+				&listing, " %s='%s'", name, gt_str(ev->seg, (uint32_t)ev->args[i]));
+			break;
+		default:
+			memcpy(&d, &ev->args[i], sizeof(d));
+			gt_buf_printf(&listing, " %s=%g", name, d);
 		}
 	}
 }
@@ -77,10 +86,12 @@ static inline void list_event(const struct gt_event *ev)
 {
 	const struct gt_track *t = ev->track == GT_NONE ? NULL : &ev->seg->tracks[ev->track];
 
-	gt_buf_printf(&listing, "%c %" PRId64 "/%" PRId64 "%s%s %s %" PRId64 "+%" PRId64 " d%u r%d", "?COSGINUL"[ev->kind],
-		      id_above(ev->seg, t), t ? t->id : 0, t && t->name != GT_NONE ? " " : "",
-		      t && t->name != GT_NONE ? gt_str(ev->seg, t->name) : "",
-		      gt_type_name(ev->seg, ev->row.type), ev->row.start, ev->row.end - ev->row.start, ev->row.depth, ev->row.ret);
+	gt_buf_printf(&listing, "%c %" PRId64 "/%" PRId64 "%s%s %s %" PRId64 "+%" PRId64 " d%u r%d",
+		"?COSGINUL"[ev->kind], id_above(ev->seg, t), t ? t->id : 0,
+		t && t->name != GT_NONE ? " " : "",
+		t && t->name != GT_NONE ? gt_str(ev->seg, t->name) : "",
+		gt_type_name(ev->seg, ev->row.type), ev->row.start, ev->row.end - ev->row.start,
+		ev->row.depth, ev->row.ret);
 	list_args(ev);
 	gt_buf_str(&listing, "\n");
 }
@@ -100,7 +111,10 @@ static inline const char *list(struct gt_reader *r)
 	return err.code ? err.text : (const char *)listing.data;
 }
 
-static inline const char *list_text(const char *text) { return list(open_bytes(text, strlen(text))); }
+static inline const char *list_text(const char *text)
+{
+	return list(open_bytes(text, strlen(text)));
+}
 
 static inline bool lists(const char *text, const char *expected)
 {

@@ -5,13 +5,19 @@
 #include "tests/unit/formats/import/imported.h"
 
 #define HEAD "{\"schemaVersion\":1,\"traceEvents\":["
-#define X(cat, name, pid, tid, ts, dur, args) \
-	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
-#define RUNTIME(name, id, ts, dur) X("cuda_runtime", name, "10", "11", ts, dur, "\"cbid\":211,\"correlation\":" id)
-#define DRIVER(name, id, ts, dur) X("cuda_driver", name, "10", "11", ts, dur, "\"cbid\":307,\"correlation\":" id)
+#define X(cat, name, pid, tid, ts, dur, args)                                                      \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid     \
+	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+#define RUNTIME(name, id, ts, dur)                                                                 \
+	X("cuda_runtime", name, "10", "11", ts, dur, "\"cbid\":211,\"correlation\":" id)
+#define DRIVER(name, id, ts, dur)                                                                  \
+	X("cuda_driver", name, "10", "11", ts, dur, "\"cbid\":307,\"correlation\":" id)
 #define PLACE "\"device\":0,\"context\":1,\"stream\":7,"
-#define KERNEL(name, id, ts, dur) X("kernel", name, "0", "7", ts, dur, PLACE "\"correlation\":" id ",\"grid\":[2,3,4],\"block\":[5,6,7]," \
-				    "\"registers per thread\":18,\"shared memory\":9,\"queued\":0,\"blocks per SM\":0.2")
+#define KERNEL(name, id, ts, dur)                                                                  \
+	X("kernel", name, "0", "7", ts, dur,                                                       \
+		PLACE                                                                              \
+		"\"correlation\":" id ",\"grid\":[2,3,4],\"block\":[5,6,7],"                       \
+		"\"registers per thread\":18,\"shared memory\":9,\"queued\":0,\"blocks per SM\":0.2")
 
 static inline struct gt_reader *again(void)
 {

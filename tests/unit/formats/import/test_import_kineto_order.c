@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "tests/unit/formats/import/imported.h"
 
-#define CALLS 80000u		/* more than are sorted in memory */
-#define PIECE 4000u		/* calls in one of CUPTI's buffers */
+#define CALLS 80000u /* more than are sorted in memory */
+#define PIECE 4000u  /* calls in one of CUPTI's buffers */
 
 static struct gt_buf text;
 
@@ -24,17 +24,20 @@ static const struct gt_segment *imported(struct gt_reader **r)
 
 static void put_call(const char *name, unsigned id, unsigned tid, unsigned ts, unsigned dur)
 {
-	gt_buf_printf(&text, ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"%s\",\"pid\":10,"
-		      "\"tid\":%u,\"ts\":%u,\"dur\":%u,\"args\":{\"cbid\":211,\"correlation\":%u}}",
-		      name, tid, ts, dur, id);
+	gt_buf_printf(&text,
+		",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"%s\",\"pid\":10,"
+		"\"tid\":%u,\"ts\":%u,\"dur\":%u,\"args\":{\"cbid\":211,\"correlation\":%u}}",
+		name, tid, ts, dur, id);
 }
 
 static void put_kernel(const char *name, unsigned id, unsigned ts)
 {
-	gt_buf_printf(&text, ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%s\",\"pid\":0,"
-		      "\"tid\":7,"
-		      "\"ts\":%u,\"dur\":1,\"args\":{\"device\":0,\"stream\":7,"
-		      "\"correlation\":%u}}", name, ts, id);
+	gt_buf_printf(&text,
+		",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%s\",\"pid\":0,"
+		"\"tid\":7,"
+		"\"ts\":%u,\"dur\":1,\"args\":{\"device\":0,\"stream\":7,"
+		"\"correlation\":%u}}",
+		name, ts, id);
 }
 
 /* Call i of CALLS in time: every other one is within the one before. */
@@ -97,7 +100,7 @@ static void backwards(void)
 	struct gt_reader *r;
 
 	begin();
-	for (uint32_t i = CALLS; i-- > 0; )
+	for (uint32_t i = CALLS; i-- > 0;)
 		put_ith(i);
 	seg = imported(&r);
 	CHECK(seg && seg->rows[GT_CALL] == CALLS && !seg->rows[GT_SPAN]);
@@ -121,8 +124,10 @@ static void many_within_one_another(void)
 
 static void put_range(const char *cat, const char *name, unsigned ts, unsigned dur)
 {
-	gt_buf_printf(&text, ",{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":10,\"tid\":11,"
-		      "\"ts\":%u,\"dur\":%u}", cat, name, ts, dur);
+	gt_buf_printf(&text,
+		",{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":10,\"tid\":11,"
+		"\"ts\":%u,\"dur\":%u}",
+		cat, name, ts, dur);
 }
 
 /* Ranges nest however they come: the inner one first, or one category behind the other. */
@@ -173,4 +178,4 @@ static void end(void)
 }
 
 T_MAIN(T(the_beginning), T(buffers_in_any_order), T(backwards), T(many_within_one_another),
-       T(ranges_have_their_depth), T(overlaps_are_spans), T(end))
+	T(ranges_have_their_depth), T(overlaps_are_spans), T(end))

@@ -10,16 +10,22 @@
 #include "tests/unit/formats/table/tables.h"
 
 static const struct gt_column columns[] = {
-    {"name", "Name", GT_C_TEXT},	{"count", "Count", GT_C_COUNT},		  {"total_ns", "Total", GT_C_NS},
-    {"peak_bytes", "Peak", GT_C_BYTES}, {"share_percent", "Share", GT_C_PERCENT}, {"at_ns", "At", GT_C_TIME},
-    {"rate", "Rate", GT_C_REAL},
+	{ "name", "Name", GT_C_TEXT },
+	{ "count", "Count", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS },
+	{ "peak_bytes", "Peak", GT_C_BYTES },
+	{ "share_percent", "Share", GT_C_PERCENT },
+	{ "at_ns", "At", GT_C_TIME },
+	{ "rate", "Rate", GT_C_REAL },
 };
 #define N (sizeof(columns) / sizeof(*columns))
 
-static void add(struct gt_table *t, const char *name, int64_t count, int64_t ns, int64_t bytes, int64_t share)
+static void add(struct gt_table *t, const char *name, int64_t count, int64_t ns, int64_t bytes,
+	int64_t share)
 {
-	gt_table_add(t, (struct gt_cell[]){
-			    {.s = name}, {.i = count}, {.i = ns}, {.i = bytes}, {.i = share}, {.i = 1500000000}, {.d = 2.5}});
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = name }, { .i = count }, { .i = ns }, { .i = bytes },
+			{ .i = share }, { .i = 1500000000 }, { .d = 2.5 } });
 }
 
 static void text(void)
@@ -31,43 +37,74 @@ static void text(void)
 	add(t, "b", 1, 999, 512, 5);
 	gt_table_note(t, "sampled %d in %d", 1, 100);
 	s = print(&t, 1, GT_TEXT);
-	CHECK(!strcmp(s, "Calls\n  (sampled 1 in 100)\n"
-		      "  Name           Count     Total       Peak  Share           At   Rate\n"
-		      "  cuMemAlloc_v2     12  1.235 ms  1.500 KiB  12.34  1.500000000  2.500\n"
-		      "  b                  1    999 ns      512 B   0.05  1.500000000  2.500\n"));
+	CHECK(!strcmp(s,
+		"Calls\n  (sampled 1 in 100)\n"
+		"  Name           Count     Total       Peak  Share           At   Rate\n"
+		"  cuMemAlloc_v2     12  1.235 ms  1.500 KiB  12.34  1.500000000  2.500\n"
+		"  b                  1    999 ns      512 B   0.05  1.500000000  2.500\n"));
 	gt_table_free(t);
 }
 
 /* Changes have their sign; figures of several kinds stand in one column, each in its own unit. */
 static void changes_and_mixed_figures(void)
 {
-	static const struct gt_column cols[] = { { "figure", "Figure", GT_C_TEXT }, { "value", "Value", GT_C_FIGURE }, { "by_ns", "By", GT_C_NS } };
+	static const struct gt_column cols[] = { { "figure", "Figure", GT_C_TEXT },
+		{ "value", "Value", GT_C_FIGURE }, { "by_ns", "By", GT_C_NS } };
 	struct gt_table *t = gt_table_new("figures", NULL, cols, 3);
 	unsigned n;
 
-	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 1500, .kind = GT_C_NS }, { .i = 12, .change = true } });
-	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 1536, .kind = GT_C_BYTES }, { .i = -12, .change = true } });
-	gt_table_add(t, (struct gt_cell[]){ { .s = "c" }, { .i = -5, .kind = GT_C_PERCENT, .change = true }, { .i = 0, .change = true } });
-	gt_table_add(t, (struct gt_cell[]){ { .s = "d" }, { .d = 0.5, .kind = GT_C_REAL, .change = true }, { .absent = true, .change = true } });
-	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Figure      Value      By\n"
-		      "  a        1.500 us  +12 ns\n"
-		      "  b       1.500 KiB  -12 ns\n"
-		      "  c         -0.05 %    0 ns\n"
-		      "  d         +0.5000       -\n"));
-	CHECK_STR(print(&t, 1, GT_TSV), "figure\tvalue\tby_ns\na\t1500\t12\nb\t1536\t-12\nc\t-0.05\t0\nd\t0.5\t\n");
-	CHECK(gt_table_columns(t, &n) == cols && n == 3 && gt_table_column(t, "by_ns") == 2 && gt_table_column(t, "by") == -1);
-	CHECK(gt_table_cell(t, 1, 1)->i == 1536 && !strcmp(gt_table_cell(t, 3, 0)->s, "d") && gt_table_cell(t, 3, 2)->absent);
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "a" }, { .i = 1500, .kind = GT_C_NS },
+			{ .i = 12, .change = true } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "b" }, { .i = 1536, .kind = GT_C_BYTES },
+			{ .i = -12, .change = true } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "c" }, { .i = -5, .kind = GT_C_PERCENT, .change = true },
+			{ .i = 0, .change = true } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "d" }, { .d = 0.5, .kind = GT_C_REAL, .change = true },
+			{ .absent = true, .change = true } });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT),
+		"  Figure      Value      By\n"
+		"  a        1.500 us  +12 ns\n"
+		"  b       1.500 KiB  -12 ns\n"
+		"  c         -0.05 %    0 ns\n"
+		"  d         +0.5000       -\n"));
+	CHECK_STR(print(&t, 1, GT_TSV),
+		"figure\tvalue\tby_ns\na\t1500\t12\nb\t1536\t-12\nc\t-0.05\t0\nd\t0.5\t\n");
+	CHECK(gt_table_columns(t, &n) == cols && n == 3 && gt_table_column(t, "by_ns") == 2 &&
+		gt_table_column(t, "by") == -1);
+	CHECK(gt_table_cell(t, 1, 1)->i == 1536 && !strcmp(gt_table_cell(t, 3, 0)->s, "d") &&
+		gt_table_cell(t, 3, 2)->absent);
 	gt_table_free(t);
 }
 
-/* Four significant digits, as times and sizes have; whole numbers and large ones without a fraction. */
+/* Four significant digits, as times and sizes have; whole numbers and large ones without a
+ * fraction. */
 static void reals(void)
 {
 	static const struct gt_column cols[] = { { "v", "V", GT_C_REAL } };
-	static const struct { double v; const char *text; } cases[] = {
-		{ 48.0904, "48.09" }, { 0.00511423, "0.005114" }, { 0.0931917, "0.09319" }, { 9.24236, "9.242" }, { 1035.88, "1036" },
-		{ 735.947, "735.9" }, { 999.96, "1000" }, { 0.99996, "1.000" }, { 2, "2" }, { 0, "0" }, { -1.5, "-1.500" }, { 1234567.8, "1234568" },
-		{ 1.5e-7, "1.500e-07" }, { 1e18, "1e+18" }, { INFINITY, "-" }, { NAN, "-" },
+	static const struct {
+		double v;
+		const char *text;
+	} cases[] = {
+		{ 48.0904, "48.09" },
+		{ 0.00511423, "0.005114" },
+		{ 0.0931917, "0.09319" },
+		{ 9.24236, "9.242" },
+		{ 1035.88, "1036" },
+		{ 735.947, "735.9" },
+		{ 999.96, "1000" },
+		{ 0.99996, "1.000" },
+		{ 2, "2" },
+		{ 0, "0" },
+		{ -1.5, "-1.500" },
+		{ 1234567.8, "1234568" },
+		{ 1.5e-7, "1.500e-07" },
+		{ 1e18, "1e+18" },
+		{ INFINITY, "-" },
+		{ NAN, "-" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -79,13 +116,16 @@ static void reals(void)
 		CHECK(strstr(print(&t, 1, GT_TEXT), want) != NULL);
 		gt_table_free(t);
 	}
-	CHECK(!strcmp(gt_scaled(GT_C_NS, 5981118000).text, "5.981 s") && !strcmp(gt_scaled(GT_C_BYTES, 1536).text, "1.500 KiB"));
+	CHECK(!strcmp(gt_scaled(GT_C_NS, 5981118000).text, "5.981 s") &&
+		!strcmp(gt_scaled(GT_C_BYTES, 1536).text, "1.500 KiB"));
 }
 
-/* A column without title is for programs only; lines that are said stand in place of rows, for people only. */
+/* A column without title is for programs only; lines that are said stand in place of rows, for
+ * people only. */
 static void text_leaves_out_what_programs_read(void)
 {
-	static const struct gt_column two[] = { { "kernel", "Kernel", GT_C_TEXT }, { "name", NULL, GT_C_TEXT } };
+	static const struct gt_column two[] = { { "kernel", "Kernel", GT_C_TEXT },
+		{ "name", NULL, GT_C_TEXT } };
 	struct gt_table *t = gt_table_new("kernels", NULL, two, 2);
 
 	gt_table_add(t, (struct gt_cell[]){ { .s = "f<4>" }, { .s = "_Z1fILi4EEvv" } });
@@ -95,7 +135,8 @@ static void text_leaves_out_what_programs_read(void)
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Kernel: f<4>\n");
 	gt_table_say(t, "one kernel, %s", "twice");
 	CHECK_STR(print(&t, 1, GT_TEXT), "one kernel, twice\n");
-	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv") && strstr(print(&t, 1, GT_JSON), "\"name\": \"_Z1f"));
+	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv") &&
+		strstr(print(&t, 1, GT_JSON), "\"name\": \"_Z1f"));
 	gt_table_free(t);
 }
 
@@ -107,7 +148,8 @@ static void only_text_indents(void)
 	gt_table_add(t, (struct gt_cell[]){ { .s = "outer" } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "inner\n", .indent = 2 } });
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Call\n  outer\n    inner?\n");
-	CHECK(strstr(print(&t, 1, GT_CSV), "\n\"inner\n\"") && strstr(print(&t, 1, GT_TSV), "\ninner\\n\n"));
+	CHECK(strstr(print(&t, 1, GT_CSV), "\n\"inner\n\"") &&
+		strstr(print(&t, 1, GT_TSV), "\ninner\\n\n"));
 	CHECK(strstr(print(&t, 1, GT_JSON), "{\"call\": \"inner\\n\"}"));
 	gt_table_free(t);
 }
@@ -115,17 +157,25 @@ static void only_text_indents(void)
 /* The result of printf. */
 static void scale_by_printf(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 {
-	static const struct { double from, by; const char *unit; } units[2][6] = {
-		{ { 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" }, { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" },
-		  { 0x1p10, 0x1p10, "KiB" } },
+	static const struct {
+		double from, by;
+		const char *unit;
+	} units[2][6] = { { { 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" },
+				  { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" },
+				  { 0x1p10, 0x1p10, "KiB" } },
 		{ { 999950000.0, 1e9, "s" }, { 999950.0, 1e6, "ms" }, { 1e3, 1e3, "us" } } };
 	double a;
 
 	for (unsigned i = 0; i < 6 && units[kind == GT_C_NS][i].unit; i++)
 		if (fabs((double)v) >= units[kind == GT_C_NS][i].from) {
 			a = fabs((double)v / units[kind == GT_C_NS][i].by);
-			snprintf(to, size, "%.*f %s", a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0,
-				 (double)v / units[kind == GT_C_NS][i].by, units[kind == GT_C_NS][i].unit);
+			snprintf(to, size, "%.*f %s",
+				a < 9.9995           ? 3
+					: a < 99.995 ? 2
+					: a < 999.95 ? 1
+						     : 0,
+				(double)v / units[kind == GT_C_NS][i].by,
+				units[kind == GT_C_NS][i].unit);
 			return;
 		}
 	snprintf(to, size, "%lld %s", (long long)v, kind == GT_C_NS ? "ns" : "B");
@@ -145,33 +195,38 @@ static void scaled_as_printf_does(void)
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		v = (int64_t)(seed >> 1 >> (seed >> 7) % 60);
 		if (i % 3 == 0)
-			v = (int64_t)(seed >> 20) % 2000000 * 5 * (seed >> 60 & 1 ? unit / 8 : 1) + (int64_t)(seed >> 40) % 3 - 1;
+			v = (int64_t)(seed >> 20) % 2000000 * 5 * (seed >> 60 & 1 ? unit / 8 : 1) +
+				(int64_t)(seed >> 40) % 3 - 1;
 		if (i % 3 == 1)
-			v = (int64_t)(seed >> 20) % 20000 * (unit / 2) * (seed >> 60 & 1 ? unit : 1);
+			v = (int64_t)(seed >> 20) % 20000 * (unit / 2) *
+				(seed >> 60 & 1 ? unit : 1);
 		v = seed >> 61 & 1 ? -v : v;
 		scale_by_printf(want, sizeof(want), kind, v);
 		wrong += strcmp(gt_scaled(kind, v).text, want) != 0;
 	}
 	CHECK(!wrong);
-	CHECK(!strcmp(gt_scaled(GT_C_NS, INT64_MIN).text, "-9223372037 s") && !strcmp(gt_scaled(GT_C_BYTES, INT64_MAX).text, "8192 PiB"));
+	CHECK(!strcmp(gt_scaled(GT_C_NS, INT64_MIN).text, "-9223372037 s") &&
+		!strcmp(gt_scaled(GT_C_BYTES, INT64_MAX).text, "8192 PiB"));
 }
 
 static void durations(void)
 {
 	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
-	static const struct { int64_t ns; const char *want;
+	static const struct {
+		int64_t ns;
+		const char *want;
 	} cases[] = {
-	    {0, "0 ns"},
-	    {999, "999 ns"},
-	    {1000, "1.000 us"},
-	    {12345, "12.35 us"},
-	    {999949, "999.9 us"},
-	    {999960, "1.000 ms"},
-	    {123456789, "123.5 ms"},
-	    {999949999, "999.9 ms"},
-	    {999960000, "1.000 s"},
-	    {61000000000, "61.00 s"},
-	    {-1500, "-1.500 us"},
+		{ 0, "0 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.000 us" },
+		{ 12345, "12.35 us" },
+		{ 999949, "999.9 us" },
+		{ 999960, "1.000 ms" },
+		{ 123456789, "123.5 ms" },
+		{ 999949999, "999.9 ms" },
+		{ 999960000, "1.000 s" },
+		{ 61000000000, "61.00 s" },
+		{ -1500, "-1.500 us" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -179,7 +234,8 @@ static void durations(void)
 		char want[64];
 
 		gt_table_add(t, &(struct gt_cell){ .i = cases[i].ns });
-		snprintf(want, sizeof(want), "%*s\n  %s\n", (int)strlen(cases[i].want) + 2, "D", cases[i].want);
+		snprintf(want, sizeof(want), "%*s\n  %s\n", (int)strlen(cases[i].want) + 2, "D",
+			cases[i].want);
 		CHECK(!strcmp(print(&t, 1, GT_TEXT), want));
 		gt_table_free(t);
 	}
@@ -196,10 +252,12 @@ static void absent_cells(void)
 	CHECK_STR(print(&t, 1, GT_CSV), "name,count,total_ns\r\n,,5\r\n");
 	j = json_loads(print(&t, 1, GT_JSON), 0, NULL);
 	row = json_array_get(json_object_get(json_object_get(j, "calls"), "rows"), 0);
-	CHECK(json_is_null(json_object_get(row, "name")) && json_integer_value(json_object_get(row, "total_ns")) == 5);
+	CHECK(json_is_null(json_object_get(row, "name")) &&
+		json_integer_value(json_object_get(row, "total_ns")) == 5);
 	json_decref(j);
 	gt_table_as_list(t);
-	CHECK_STR(print(&t, 1, GT_TEXT), "  Name: not recorded\n  Count: not recorded\n  Total: 0.000 ms\n");
+	CHECK_STR(print(&t, 1, GT_TEXT),
+		"  Name: not recorded\n  Count: not recorded\n  Total: 0.000 ms\n");
 	gt_table_free(t);
 }
 
@@ -211,7 +269,7 @@ static void list(void)
 	gt_table_add(t, (struct gt_cell[]){ { .i = 15234000 }, { .i = 524288000 }, { .i = 1250 } });
 	gt_table_as_list(t);
 	CHECK(!strcmp(print(&t, 1, GT_TEXT),
-		      "Memory\n  Total: 15.234 ms\n  Peak: 524288000 bytes (500.00 MiB)\n  Share: 12.50 %\n"));
+		"Memory\n  Total: 15.234 ms\n  Peak: 524288000 bytes (500.00 MiB)\n  Share: 12.50 %\n"));
 	gt_table_free(t);
 }
 
@@ -224,7 +282,8 @@ static void sorting(void)
 	gt_table_add(t, (struct gt_cell[]){ { .s = "z" }, { .absent = true }, { .i = 3 } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 9 }, { .i = 4 } });
 	gt_table_sort(t, 1, true, 0);
-	CHECK_STR(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\nb\t9\t4\na\t5\t2\nc\t5\t1\nz\t\t3\n");
+	CHECK_STR(
+		print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\nb\t9\t4\na\t5\t2\nc\t5\t1\nz\t\t3\n");
 	gt_table_sort(t, 1, false, 2);
 	CHECK_EQ(gt_table_rows(t), 2);
 	CHECK_STR(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\na\t5\t2\nc\t5\t1\n");
@@ -238,32 +297,39 @@ static void separated(void)
 
 	gt_table_add(t, &(struct gt_cell){ .s = "a,\"b\"\nc\\\td" });
 	CHECK_STR(print(&t, 1, GT_CSV), "name\r\n\"a,\"\"b\"\"\nc\\\td\"\r\n");
-	CHECK_STR(print(two, 2, GT_TSV), "# calls\nname\na,\"b\"\\nc\\\\\\td\n\n# calls\nname\na,\"b\"\\nc\\\\\\td\n");
+	CHECK_STR(print(two, 2, GT_TSV),
+		"# calls\nname\na,\"b\"\\nc\\\\\\td\n\n# calls\nname\na,\"b\"\\nc\\\\\\td\n");
 	gt_table_free(t);
 }
 
 static void separated_is_harmless(void)
 {
-	static const char *const texts[] = { "e\x1b[2J\r\xc2\x9b\xff", "=1+1", "+a", "-b\n", "@c", "\tx", "-5", "+1.5e3", "-", "\xc3\xa4" };
+	static const char *const texts[] = { "e\x1b[2J\r\xc2\x9b\xff", "=1+1", "+a", "-b\n", "@c",
+		"\tx", "-5", "+1.5e3", "-", "\xc3\xa4" };
 	struct gt_table *t = gt_table_new("calls", "Calls", columns, 1);
 
 	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		gt_table_add(t, &(struct gt_cell){ .s = texts[i] });
-	CHECK(!strcmp(print(&t, 1, GT_CSV), "name\r\n\"e?[2J???\"\r\n\"'=1+1\"\r\n\"'+a\"\r\n\"'-b\n\"\r\n\"'@c\"\r\n\"'\tx\"\r\n"
-		      "-5\r\n+1.5e3\r\n-\r\n\xc3\xa4\r\n"));
-	CHECK_STR(print(&t, 1, GT_TSV), "name\ne?[2J\\r??\n'=1+1\n'+a\n'-b\\n\n'@c\n'\\tx\n-5\n+1.5e3\n-\n\xc3\xa4\n");
+	CHECK(!strcmp(print(&t, 1, GT_CSV),
+		"name\r\n\"e?[2J???\"\r\n\"'=1+1\"\r\n\"'+a\"\r\n\"'-b\n\"\r\n\"'@c\"\r\n\"'\tx\"\r\n"
+		"-5\r\n+1.5e3\r\n-\r\n\xc3\xa4\r\n"));
+	CHECK_STR(print(&t, 1, GT_TSV),
+		"name\ne?[2J\\r??\n'=1+1\n'+a\n'-b\\n\n'@c\n'\\tx\n-5\n+1.5e3\n-\n\xc3\xa4\n");
 	CHECK(strstr(print(&t, 1, GT_JSON), "\"e\\u001b[2J\\r\\u009b\xef\xbf\xbd\""));
 	gt_table_free(t);
 }
 
 static void json_is_always_valid(void)
 {
-	struct gt_table *t = gt_table_new("calls", "Calls", columns, N), *empty = gt_table_new("none", NULL, columns, N);
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, N),
+			*empty = gt_table_new("none", NULL, columns, N);
 	struct gt_table *both[2] = { t, empty };
 	json_t *j, *row;
 
 	add(t, "bad \xff utf8 \" \\ \x01", INT64_MIN, INT64_MAX, 0, -5);
-	gt_table_add(t, (struct gt_cell[]){{.s = NULL}, {.i = 0}, {.i = 0}, {.i = 0}, {.i = 0}, {.i = 0}, {.d = NAN}});
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = NULL }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .i = 0 },
+			{ .i = 0 }, { .d = NAN } });
 	gt_table_note(t, "a \"note\"");
 	j = json_loads(print(both, 2, GT_JSON), JSON_REJECT_DUPLICATES, NULL);
 	CHECK(j && json_array_size(json_object_get(json_object_get(j, "calls"), "rows")) == 2);
@@ -282,7 +348,8 @@ static void json_is_always_valid(void)
 
 static void no_trailing_spaces(void)
 {
-	static const struct gt_column last_text[] = { { "n", "Number", GT_C_COUNT }, { "s", "A long title", GT_C_TEXT } };
+	static const struct gt_column last_text[] = { { "n", "Number", GT_C_COUNT },
+		{ "s", "A long title", GT_C_TEXT } };
 	struct gt_table *t = gt_table_new("x", "Title", last_text, 2);
 
 	gt_table_add(t, (struct gt_cell[]){ { .i = 1 }, { .s = "" } });
@@ -305,24 +372,32 @@ static void hidden_characters_stay_inside(void)
 {
 	struct gt_table *t = gt_table_new("x", NULL, columns, 1);
 
-	gt_table_add(t, &(struct gt_cell){ .s = "a\u202e" "b\u200b" "c\xc2\x9b" "d\xff" "e\xe2\x82" });
+	gt_table_add(t,
+		&(struct gt_cell){ .s = "a\u202e"
+					"b\u200b"
+					"c\xc2\x9b"
+					"d\xff"
+					"e\xe2\x82" });
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Name\n  a?b?c?d?e??\n");
 	gt_table_free(t);
 }
 
-/* Columns of a terminal, not characters; and enough of them for a line to have more bytes than it has columns. */
+/* Columns of a terminal, not characters; and enough of them for a line to have more bytes than it
+ * has columns. */
 static void wide_characters_are_aligned(void)
 {
-	static const struct gt_column two[] = { { "a", "A", GT_C_TEXT }, { "n", "N", GT_C_COUNT }, { "b", "B", GT_C_TEXT } };
+	static const struct gt_column two[] = { { "a", "A", GT_C_TEXT }, { "n", "N", GT_C_COUNT },
+		{ "b", "B", GT_C_TEXT } };
 	struct gt_table *t = gt_table_new("x", NULL, two, 3);
 
 	gt_table_add(t, (struct gt_cell[]){ { .s = "学習 1" }, { .i = 1 }, { .s = "🚀" } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "e\u0301tape 12" }, { .i = 22 }, { .s = "x" } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "äöü" }, { .i = 333 }, { .s = "가" } });
-	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  A           N  B\n"
-					     "  学習 1      1  🚀\n"
-					     "  e\u0301tape 12   22  x\n"
-					     "  äöü       333  가\n"));
+	CHECK(!strcmp(print(&t, 1, GT_TEXT),
+		"  A           N  B\n"
+		"  学習 1      1  🚀\n"
+		"  e\u0301tape 12   22  x\n"
+		"  äöü       333  가\n"));
 	gt_table_free(t);
 }
 
@@ -342,10 +417,12 @@ static const char *on_terminal(struct gt_table *t, unsigned short width)
 		return NULL;
 	unsetenv("COLUMNS");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", slave);
-	if (gt_out_open(&o, path, false, NULL) || gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL) || gt_out_close(&o, NULL))
+	if (gt_out_open(&o, path, false, NULL) || gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL) ||
+		gt_out_close(&o, NULL))
 		return "failed";
 	close(slave);
-	while ((n = read(master, got + len, sizeof(got) - 1 - len)) > 0)	/* it comes in pieces, as it likes; then EIO */
+	/* it comes in pieces, as it likes; then EIO */
+	while ((n = read(master, got + len, sizeof(got) - 1 - len)) > 0)
 		len += (size_t)n;
 	got[len] = '\0';
 	for (char *from = got, *to = got; (*to = *from); from++)
@@ -370,14 +447,19 @@ static void narrow_terminal(void)
 	struct gt_table *t = gt_table_new("x", NULL, columns, 3);
 	const char *s;
 
-	gt_table_add(t, (struct gt_cell[]){{.s = "cuMemcpyHtoDAsync_v2_and_so_on_and_on"}, {.i = 123456}, {.i = 1234567}});
-	gt_table_add(t, (struct gt_cell[]){{.s = "cuMemcpyDtoHAsync_v2_and_so_on_and_on"}, {.i = 1}, {.i = 1}});
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "cuMemcpyHtoDAsync_v2_and_so_on_and_on" },
+			{ .i = 123456 }, { .i = 1234567 } });
+	gt_table_add(t,
+		(struct gt_cell[]){
+			{ .s = "cuMemcpyDtoHAsync_v2_and_so_on_and_on" }, { .i = 1 }, { .i = 1 } });
 	s = on_terminal(t, 40);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK(!strcmp(s, "  Name                   Count     Total\n"
-			 "  cuMemcpyHto.._and_on  123456  1.235 ms\n"
-			 "  cuMemcpyDto.._and_on       1      1 ns\n"));
+	CHECK(!strcmp(s,
+		"  Name                   Count     Total\n"
+		"  cuMemcpyHto.._and_on  123456  1.235 ms\n"
+		"  cuMemcpyDto.._and_on       1      1 ns\n"));
 	CHECK(strstr(on_terminal(t, 80), "cuMemcpyDtoHAsync_v2_and_so_on_and_on"));
 	gt_table_free(t);
 }
@@ -394,12 +476,15 @@ static void columns_give_way(void)
 	s = on_terminal(t, 60);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK(!strcmp(s, "  (2 columns left out: Peak, At; a wider terminal or\n    --format csv shows them)\n"
-			 "  Name                  Count     Total  Share   Rate\n"
-			 "  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34  2.500\n"));
+	CHECK(!strcmp(s,
+		"  (2 columns left out: Peak, At; a wider terminal or\n    --format csv shows them)\n"
+		"  Name                  Count     Total  Share   Rate\n"
+		"  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34  2.500\n"));
 	s = on_terminal(t, 24);
-	CHECK(strstr(s, "  (4 columns left out:\n    Total, Peak, At,\n    Rate;") && strstr(s, "12.34\n") && widest(s) <= 24);
-	CHECK(!strstr(print(&t, 1, GT_TEXT), "left out") && strstr(print(&t, 1, GT_CSV), "peak_bytes"));
+	CHECK(strstr(s, "  (4 columns left out:\n    Total, Peak, At,\n    Rate;") &&
+		strstr(s, "12.34\n") && widest(s) <= 24);
+	CHECK(!strstr(print(&t, 1, GT_TEXT), "left out") &&
+		strstr(print(&t, 1, GT_CSV), "peak_bytes"));
 	gt_table_free(t);
 }
 
@@ -416,37 +501,44 @@ static void more_rows(void)
 	gt_table_note_cut(t, GT_TABLE_MOST + 2, GT_TABLE_MOST - 5);
 	gt_table_note_cut(t, GT_TABLE_MOST + 1, GT_TABLE_MOST);
 	s = print(&t, 1, GT_TEXT);
-	CHECK(!strcmp(s, "X\n  (1 more row: --top 0 or --top 4 shows it)\n  (2 more rows: --top 0 shows them)\n"
-			 "  (7 more rows: --top 0 shows 5 of them)\n  (1 more row left out: a table holds 100000 at most)\n  none\n"));
+	CHECK(!strcmp(s,
+		"X\n  (1 more row: --top 0 or --top 4 shows it)\n  (2 more rows: --top 0 shows them)\n"
+		"  (7 more rows: --top 0 shows 5 of them)\n  (1 more row left out: a table holds 100000 at most)\n  none\n"));
 	gt_table_free(t);
 }
 
 /* Escapes stand around words, so nothing moves because of them; other formats never have any. */
 static void colours_move_nothing(void)
 {
-	static const struct gt_column cols[] = { { "part", "Part", GT_C_TEXT }, { "failed", "Failed", GT_C_COUNT }, { "bar", "Bar", GT_C_WHOLE } };
+	static const struct gt_column cols[] = { { "part", "Part", GT_C_TEXT },
+		{ "failed", "Failed", GT_C_COUNT }, { "bar", "Bar", GT_C_WHOLE } };
 	struct gt_table *t = gt_table_new("x", "Parts\nof it", cols, 3);
 	struct gt_out o;
 	char got[1000];
 
-	gt_table_add(t, (struct gt_cell[]){ { .s = "compute", .tone = GT_TONE_COMPUTE }, { .i = 7, .tone = GT_TONE_BAD },
-					    { .s = "##=  -", .tone = GT_TONE_MARKS } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "compute", .tone = GT_TONE_COMPUTE },
+			{ .i = 7, .tone = GT_TONE_BAD },
+			{ .s = "##=  -", .tone = GT_TONE_MARKS } });
 	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 10 }, { .s = "." } });
 	gt_table_note(t, "a note");
 	gt_out_memory(&o);
 	o.colours = true;
 	CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL));
 	snprintf(got, sizeof(got), "%.*s", (int)o.len, o.data);
-	CHECK(!strcmp(got, "\x1b[1mParts\x1b[0m\n\x1b[1mof it\x1b[0m\n\x1b[2m  (a note)\x1b[0m\n"
-			   "  \x1b[1mPart\x1b[0m     \x1b[1mFailed\x1b[0m  \x1b[1mBar\x1b[0m\n"
-			   "  \x1b[32mcompute\x1b[0m       \x1b[31m7\x1b[0m  \x1b[32m##\x1b[0m\x1b[35m=\x1b[0m  \x1b[36m-\x1b[0m\n"
-			   "  b            10  .\n"));
-	for (char *from = got, *to = got; (*to = *from); to += *from != '\x1b', from += strcspn(from, "m") * (*from == '\x1b') + 1)
+	CHECK(!strcmp(got,
+		"\x1b[1mParts\x1b[0m\n\x1b[1mof it\x1b[0m\n\x1b[2m  (a note)\x1b[0m\n"
+		"  \x1b[1mPart\x1b[0m     \x1b[1mFailed\x1b[0m  \x1b[1mBar\x1b[0m\n"
+		"  \x1b[32mcompute\x1b[0m       \x1b[31m7\x1b[0m  \x1b[32m##\x1b[0m\x1b[35m=\x1b[0m  \x1b[36m-\x1b[0m\n"
+		"  b            10  .\n"));
+	for (char *from = got, *to = got; (*to = *from);
+		to += *from != '\x1b', from += strcspn(from, "m") * (*from == '\x1b') + 1)
 		;
 	CHECK(!strcmp(got, print(&t, 1, GT_TEXT)));
 	for (int f = GT_CSV; f <= GT_JSON; f++) {
 		o.len = 0;
-		CHECK(!gt_tables_print(&t, 1, (enum gt_table_format)f, NULL, &o, NULL) && !memchr(o.data, '\x1b', o.len));
+		CHECK(!gt_tables_print(&t, 1, (enum gt_table_format)f, NULL, &o, NULL) &&
+			!memchr(o.data, '\x1b', o.len));
 	}
 	gt_table_warns(t);
 	gt_table_tone(t, GT_TONE_GOOD);
@@ -463,42 +555,53 @@ static void colours_move_nothing(void)
  * line, and names other than the first become shorter. */
 static void columns_become_narrower_first(void)
 {
-	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "after", "After", GT_C_TEXT }, { "at_ns", "Start", GT_C_TIME },
-						 { "mean_ns", "Longest GPU wait %", GT_C_NS }, { "n", "N", GT_C_COUNT } };
+	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT },
+		{ "after", "After", GT_C_TEXT }, { "at_ns", "Start", GT_C_TIME },
+		{ "mean_ns", "Longest GPU wait %", GT_C_NS }, { "n", "N", GT_C_COUNT } };
 	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
 	const char *s;
 
-	gt_table_add(t, (struct gt_cell[]){ { .s = "cuMemcpyHtoDAsync_v2" }, { .s = "cuDevicePrimaryCtxRetain" }, { .i = 1234567891 }, { .i = 5 },
-					    { .i = 1 } });
-	gt_table_add(t, (struct gt_cell[]){ { .s = "cuInit" }, { .s = "-" }, { .absent = true }, { .i = 5 }, { .i = 1 } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "cuMemcpyHtoDAsync_v2" },
+			{ .s = "cuDevicePrimaryCtxRetain" }, { .i = 1234567891 }, { .i = 5 },
+			{ .i = 1 } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "cuInit" }, { .s = "-" }, { .absent = true }, { .i = 5 },
+			{ .i = 1 } });
 	gt_table_gives_way(t, "n mean_ns");
 	s = on_terminal(t, 70);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK(!strcmp(s, "                                                            Longest\n"
-			 "                                                                GPU\n"
-			 "  Name                  After                        Start   wait %  N\n"
-			 "  cuMemcpyHtoDAsync_v2  cuDevicePrimaryCtxRetain  1.234567     5 ns  1\n"
-			 "  cuInit                -                                -     5 ns  1\n"));
+	CHECK(!strcmp(s,
+		"                                                            Longest\n"
+		"                                                                GPU\n"
+		"  Name                  After                        Start   wait %  N\n"
+		"  cuMemcpyHtoDAsync_v2  cuDevicePrimaryCtxRetain  1.234567     5 ns  1\n"
+		"  cuInit                -                                -     5 ns  1\n"));
 	s = on_terminal(t, 62);
-	CHECK(strstr(s, "  cuMemcpyHtoDAsync_v2  cuDevice..Retain  1.234567     5 ns  1\n") && widest(s) == 62);
+	CHECK(strstr(s, "  cuMemcpyHtoDAsync_v2  cuDevice..Retain  1.234567     5 ns  1\n") &&
+		widest(s) == 62);
 	gt_table_free(t);
 }
 
 /* A wide column was removed: a narrow column that was removed before it fits again. */
 static void what_finds_room_comes_back(void)
 {
-	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "n", "Narrow", GT_C_COUNT }, { "w", "Waiting", GT_C_WHOLE },
-						 { "zero", "Zero", GT_C_COUNT }, { "k", "Kept", GT_C_COUNT } };
+	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT },
+		{ "n", "Narrow", GT_C_COUNT }, { "w", "Waiting", GT_C_WHOLE },
+		{ "zero", "Zero", GT_C_COUNT }, { "k", "Kept", GT_C_COUNT } };
 	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
 	const char *s;
 
-	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 1 }, { .s = "a drawing of some thirty columns" }, { .i = 0 }, { .i = 3 } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .s = "a" }, { .i = 1 },
+			{ .s = "a drawing of some thirty columns" }, { .i = 0 }, { .i = 3 } });
 	gt_table_gives_way(t, "zero n w");
 	s = on_terminal(t, 30);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK(strstr(s, "left out:\n    Waiting, Zero;") && strstr(s, "  Name  Narrow  Kept\n  a          1     3\n"));
+	CHECK(strstr(s, "left out:\n    Waiting, Zero;") &&
+		strstr(s, "  Name  Narrow  Kept\n  a          1     3\n"));
 	gt_table_free(t);
 }
 
@@ -507,19 +610,24 @@ static void what_finds_room_comes_back(void)
  * values. */
 static void what_tells_nothing_goes_before_names(void)
 {
-	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
-						 { "bar", "Bar", GT_C_WHOLE }, { "k", "K", GT_C_COUNT } };
+	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT },
+		{ "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
+		{ "bar", "Bar", GT_C_WHOLE }, { "k", "K", GT_C_COUNT } };
 	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
 
 	for (int i = 1; i <= 2; i++)
-		gt_table_add(t, (struct gt_cell[]){ { .i = 7 }, { .i = i }, { .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .s = "" }, { .i = i } });
+		gt_table_add(t,
+			(struct gt_cell[]){ { .i = 7 }, { .i = i },
+				{ .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .s = "" }, { .i = i } });
 	gt_table_gives_way(t, "n bar pid");
 	if (!on_terminal(t, 40))
 		SKIP("no pseudo terminals");
 	CHECK(strstr(on_terminal(t, 40), "    7  1  CUDA_ERROR_I.._CONTEXT       1\n"));
-	CHECK(strstr(on_terminal(t, 32), "left out: PID, Bar;") && strstr(on_terminal(t, 32), "  1  CUDA_ERROR_IN..D_CONTEXT  1\n"));
+	CHECK(strstr(on_terminal(t, 32), "left out: PID, Bar;") &&
+		strstr(on_terminal(t, 32), "  1  CUDA_ERROR_IN..D_CONTEXT  1\n"));
 	gt_table_note_more(t, 5, 0);
-	CHECK(strstr(on_terminal(t, 32), "left out: Bar; a") && strstr(on_terminal(t, 32), "    7  1  CUDA_ERROR..CONTEXT  1\n"));
+	CHECK(strstr(on_terminal(t, 32), "left out: Bar; a") &&
+		strstr(on_terminal(t, 32), "    7  1  CUDA_ERROR..CONTEXT  1\n"));
 	gt_table_free(t);
 }
 
@@ -527,19 +635,27 @@ static void what_tells_nothing_goes_before_names(void)
  * writing it. */
 static void places_stay_where_rows_are_missing(void)
 {
-	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
-						 { "k", "K", GT_C_COUNT } };
-	static const struct { struct gt_top_n keep; bool some; const char *says; } all[] = {
-		{ { .n = 2, .max = 2, .offered = 2 }, false, "" }, { { .n = 2, .max = 2, .offered = 3 }, true, "1 more row" },
+	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT },
+		{ "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
+		{ "k", "K", GT_C_COUNT } };
+	static const struct {
+		struct gt_top_n keep;
+		bool some;
+		const char *says;
+	} all[] = { { { .n = 2, .max = 2, .offered = 2 }, false, "" },
+		{ { .n = 2, .max = 2, .offered = 3 }, true, "1 more row" },
 		{ { .n = 2, .max = 2, .offered = GT_TOP_N_MAX + 1 }, true, "gtexport --jsonl" },
-		{ { .n = 2, .max = GT_TOP_N_MAX, .offered = GT_TOP_N_MAX + 1 }, true, "holds 100000" } };
+		{ { .n = 2, .max = GT_TOP_N_MAX, .offered = GT_TOP_N_MAX + 1 }, true,
+			"holds 100000" } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct gt_table *t = gt_table_new("x", NULL, cols, 4);
 		const char *note;
 
 		for (int k = 1; k <= 2; k++)
-			gt_table_add(t, (struct gt_cell[]){ { .i = 7 }, { .i = k }, { .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .i = k } });
+			gt_table_add(t,
+				(struct gt_cell[]){ { .i = 7 }, { .i = k },
+					{ .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .i = k } });
 		gt_table_gives_way(t, "n pid");
 		gt_note_top_n(t, &all[i].keep);
 		note = gt_table_get_note(t, 0);
@@ -563,7 +679,8 @@ static void long_words_are_broken(void)
 	s = on_terminal(t, 24);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK_STR(s, "  (/a/rather/long/path/\n    to/a/recording.zst)\n  Value\n  0123456789abcdef012345\n  6789abcdef\n");
+	CHECK_STR(s,
+		"  (/a/rather/long/path/\n    to/a/recording.zst)\n  Value\n  0123456789abcdef012345\n  6789abcdef\n");
 	gt_table_free(t);
 }
 
@@ -573,7 +690,7 @@ static size_t name_width(const char *text)
 {
 	const char *last = text, *end;
 
-	for (const char *p = text; (p = strchr(p, '\n')) && p[1]; )
+	for (const char *p = text; (p = strchr(p, '\n')) && p[1];)
 		last = ++p;
 	end = strstr(last + 2, "  ");
 	return end ? (size_t)(end - last) - 2 : 0;
@@ -586,7 +703,8 @@ static void columns_give_way_to_names(void)
 	size_t plain[100];
 	bool more = false;
 
-	add(t, "void_a_function_with_a_very_long_name<float>(float*,_float*)", 12, 1234567, 10, 1234);
+	add(t, "void_a_function_with_a_very_long_name<float>(float*,_float*)", 12, 1234567, 10,
+		1234);
 	gt_table_gives_way(t, "at_ns total_ns peak_bytes rate");
 	if (!on_terminal(t, 70))
 		SKIP("no pseudo terminals");
@@ -606,7 +724,8 @@ static void columns_give_way_to_names(void)
 /* In text only one text stands for another. */
 static void one_text_instead_of_another(void)
 {
-	static const struct gt_column two[] = { { "brief", "Name", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "name", NULL, GT_C_TEXT } };
+	static const struct gt_column two[] = { { "brief", "Name", GT_C_TEXT },
+		{ "count", "Count", GT_C_COUNT }, { "name", NULL, GT_C_TEXT } };
 	struct gt_table *t = gt_table_new("x", NULL, two, 3);
 
 	gt_table_add(t, (struct gt_cell[]){ { .s = "add" }, { .i = 1 }, { .s = "add(float*)" } });
@@ -622,11 +741,13 @@ static void one_text_instead_of_another(void)
 /* Notes are broken between words; a drawing is not cut, whatever it takes. */
 static void words_and_drawings_stay_whole(void)
 {
-	static const struct gt_column two[] = { { "name", "Name", GT_C_TEXT }, { "strip", "Busy when", GT_C_WHOLE } };
+	static const struct gt_column two[] = { { "name", "Name", GT_C_TEXT },
+		{ "strip", "Busy when", GT_C_WHOLE } };
 	struct gt_table *t = gt_table_new("x", NULL, two, 2);
 	const char *s;
 
-	gt_table_add(t, (struct gt_cell[]){ { .s = "pt_autograd_0" }, { .s = "@@@@....@@@@....@@@@" } });
+	gt_table_add(
+		t, (struct gt_cell[]){ { .s = "pt_autograd_0" }, { .s = "@@@@....@@@@....@@@@" } });
 	gt_table_note(t, "a note of more words than there is room for");
 	s = on_terminal(t, 30);
 	if (!s)
@@ -635,8 +756,11 @@ static void words_and_drawings_stay_whole(void)
 	CHECK(strstr(s, "  pt_..d_0  @@@@....@@@@....@@@@\n"));
 	gt_table_free(t);
 	t = gt_table_new("x", NULL, two, 2);
-	gt_table_add(t, (struct gt_cell[]){ { .s = "categories" }, { .s = "time of outermost calls by category" } });
-	CHECK_STR(on_terminal(t, 40), "  Name        Busy when\n  categories  time of outermost calls by\n              category\n");
+	gt_table_add(t,
+		(struct gt_cell[]){
+			{ .s = "categories" }, { .s = "time of outermost calls by category" } });
+	CHECK_STR(on_terminal(t, 40),
+		"  Name        Busy when\n  categories  time of outermost calls by\n              category\n");
 	gt_table_free(t);
 }
 
@@ -650,8 +774,10 @@ static void tables_of_programs_have_names(void)
 	gt_table_add(t, (struct gt_cell[]){ { .s = "# calls" }, { .i = 5 } });
 	gt_table_note(t, "a note");
 	CHECK_STR(print(&t, 1, GT_CSV), "name,count\r\n\"# calls\",5\r\n");
-	CHECK_STR(print(two, 2, GT_CSV), "# calls\r\nname,count\r\n\"# calls\",5\r\n\r\n# calls\r\nname,count\r\n\"# calls\",5\r\n");
-	CHECK(!strcmp(gt_table_name(t), "calls") && !strcmp(gt_table_get_note(t, 0), "a note") && !gt_table_get_note(t, 1));
+	CHECK_STR(print(two, 2, GT_CSV),
+		"# calls\r\nname,count\r\n\"# calls\",5\r\n\r\n# calls\r\nname,count\r\n\"# calls\",5\r\n");
+	CHECK(!strcmp(gt_table_name(t), "calls") && !strcmp(gt_table_get_note(t, 0), "a note") &&
+		!gt_table_get_note(t, 1));
 	gt_out_memory(&o);
 	CHECK(!gt_tables_print(&t, 1, GT_TSV, "a\nb.zst", &o, NULL));
 	CHECK(o.len == strlen(want) && !memcmp(o.data, want, o.len));
@@ -664,10 +790,13 @@ static void absent_cells_say_why(void)
 {
 	struct gt_table *t = gt_table_new("calls", NULL, columns, 2);
 
-	gt_table_add(t, (struct gt_cell[]){ { .absent = true, .s = "left out" }, { .absent = true, .s = "not asked for" } });
+	gt_table_add(t,
+		(struct gt_cell[]){ { .absent = true, .s = "left out" },
+			{ .absent = true, .s = "not asked for" } });
 	gt_table_as_list(t);
 	CHECK_STR(print(&t, 1, GT_TEXT), "  Name: left out\n  Count: not asked for\n");
-	CHECK(!strcmp(print(&t, 1, GT_CSV), "name,count\r\n,\r\n") && strstr(print(&t, 1, GT_JSON), "\"count\": null"));
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name,count\r\n,\r\n") &&
+		strstr(print(&t, 1, GT_JSON), "\"count\": null"));
 	gt_table_free(t);
 }
 
@@ -680,24 +809,35 @@ static void answers(void)
 	const char *s;
 
 	for (int i = 0; i < 3; i++)
-		t[i] = gt_table_new(i == 0 ? "first" : i == 1 ? "second" : "third", i == 0 ? "First" : i == 1 ? "Second" : "Third", one, 1);
+		t[i] = gt_table_new(i == 0 ? "first"
+				: i == 1   ? "second"
+					   : "third",
+			i == 0           ? "First"
+				: i == 1 ? "Second"
+					 : "Third",
+			one, 1);
 	gt_table_note(t[0], "a note");
 	gt_table_cannot(t[0], "%s", "this");
 	gt_table_cannot(t[0], "%s", "that");
 	gt_table_follows(t[1], t[0]);
 	gt_table_add(t[2], (struct gt_cell[]){ { .i = 1 } });
 	gt_table_follows(t[2], t[0]);
-	CHECK(gt_table_answer(t[0]) == GT_CANNOT && gt_table_answer(t[1]) == GT_CANNOT && gt_table_answer(t[2]) == GT_CANNOT);
+	CHECK(gt_table_answer(t[0]) == GT_CANNOT && gt_table_answer(t[1]) == GT_CANNOT &&
+		gt_table_answer(t[2]) == GT_CANNOT);
 	CHECK(!strcmp(print(t, 3, GT_TEXT),
-		      "First\n  (cannot answer: this)\n  (cannot answer: that)\n  (a note)\n\nThird\n  N\n  1\n"));
+		"First\n  (cannot answer: this)\n  (cannot answer: that)\n  (a note)\n\nThird\n  N\n  1\n"));
 	s = print(t, 2, GT_JSON);
-	CHECK(strstr(s, "\"notes\": [\"cannot answer: this\", \"cannot answer: that\", \"a note\"],\n    \"state\": \"cannot answer\""));
-	CHECK(strstr(s, "\"second\"") && strstr(strstr(s, "\"second\""), "[\"cannot answer: this\", \"cannot answer: that\"]"));
+	CHECK(strstr(s,
+		"\"notes\": [\"cannot answer: this\", \"cannot answer: that\", \"a note\"],\n    \"state\": \"cannot answer\""));
+	CHECK(strstr(s, "\"second\"") &&
+		strstr(strstr(s, "\"second\""),
+			"[\"cannot answer: this\", \"cannot answer: that\"]"));
 	gt_table_is_part(t[0]);
 	gt_table_found(t[2]);
 	gt_table_is_part(t[2]);
 	CHECK(gt_table_answer(t[0]) == GT_CANNOT_PART && gt_table_answer(t[2]) == GT_FOUND);
-	CHECK(strstr(print(t, 1, GT_JSON), "\"state\": \"cannot answer\"") && strstr(print(t + 2, 1, GT_JSON), "\"state\": \"found\""));
+	CHECK(strstr(print(t, 1, GT_JSON), "\"state\": \"cannot answer\"") &&
+		strstr(print(t + 2, 1, GT_JSON), "\"state\": \"found\""));
 	for (int i = 0; i < 3; i++)
 		gt_table_free(t[i]);
 }
@@ -705,14 +845,17 @@ static void answers(void)
 /* No terminal, and lines of 40 columns all the same, where that was asked for. */
 static void long_words_are_folded_into_files(void)
 {
-	static const struct gt_column cols[] = { { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_WHOLE } };
+	static const struct gt_column cols[] = { { "key", "Key", GT_C_TEXT },
+		{ "value", "Value", GT_C_WHOLE } };
 	struct gt_err e = GT_ERR_INIT;
 
 	for (int folds = 0; folds < 2; folds++) {
 		struct gt_table *t = gt_table_new("t", NULL, cols, 2);
 		struct gt_out o;
 
-		gt_table_add(t, (struct gt_cell[]){ { .s = "k" }, { .s = "{\"id\":0,\"name\":\"one\",\"memory\":150109880320}" } });
+		gt_table_add(t,
+			(struct gt_cell[]){ { .s = "k" },
+				{ .s = "{\"id\":0,\"name\":\"one\",\"memory\":150109880320}" } });
 		if (folds)
 			gt_table_folds(t, 40);
 		gt_out_memory(&o);
@@ -720,15 +863,21 @@ static void long_words_are_folded_into_files(void)
 		CHECK((strstr(o.data, "\"name\":\"one\",\n") != NULL) == folds);
 		gt_out_close(&o, &e);
 		gt_out_memory(&o);
-		CHECK(!gt_tables_print(&t, 1, GT_TSV, NULL, &o, &e) && strstr(o.data, "one\",\"memory\":150109880320}\n"));
+		CHECK(!gt_tables_print(&t, 1, GT_TSV, NULL, &o, &e) &&
+			strstr(o.data, "one\",\"memory\":150109880320}\n"));
 		gt_out_close(&o, &e);
 		gt_table_free(t);
 	}
 }
 
-T_MAIN(T(long_words_are_folded_into_files), T(reals), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations), T(scaled_as_printf_does),
-       T(absent_cells), T(list), T(sorting), T(separated), T(separated_is_harmless), T(json_is_always_valid), T(no_trailing_spaces),
-       T(control_characters_stay_inside), T(hidden_characters_stay_inside), T(wide_characters_are_aligned), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
-       T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
-       T(long_words_are_broken), T(places_stay_where_rows_are_missing),
-       T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
+T_MAIN(T(long_words_are_folded_into_files), T(reals), T(answers), T(text),
+	T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents),
+	T(durations), T(scaled_as_printf_does), T(absent_cells), T(list), T(sorting), T(separated),
+	T(separated_is_harmless), T(json_is_always_valid), T(no_trailing_spaces),
+	T(control_characters_stay_inside), T(hidden_characters_stay_inside),
+	T(wide_characters_are_aligned), T(narrow_terminal), T(columns_give_way),
+	T(columns_give_way_to_names), T(one_text_instead_of_another), T(more_rows),
+	T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back),
+	T(what_tells_nothing_goes_before_names), T(long_words_are_broken),
+	T(places_stay_where_rows_are_missing), T(words_and_drawings_stay_whole),
+	T(tables_of_programs_have_names), T(absent_cells_say_why))

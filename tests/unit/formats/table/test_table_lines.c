@@ -1,4 +1,5 @@
-/* Rows of a source as text: random tables beside lines that are put together here, in the plainest way; and figures beside printf's. */
+/* Rows of a source as text: random tables beside lines that are put together here, in the plainest
+ * way; and figures beside printf's. */
 #include "tests/unit/t.h"
 
 #include <math.h>
@@ -8,12 +9,18 @@
 
 #define COLUMNS 8
 #define ROWS 5300
-#define BATCH 1000		/* rows that are aligned together */
+#define BATCH 1000 /* rows that are aligned together */
 #define FORMS 23
 
 static const struct gt_column columns[COLUMNS] = {
-	{ "a", "A", GT_C_TIME }, { "b", "Bee", GT_C_NS }, { "c", "C c", GT_C_TEXT }, { "d", "D", GT_C_COUNT }, { "e", "E", GT_C_BYTES },
-	{ "f", "F", GT_C_PERCENT }, { "g", "Gee", GT_C_WHOLE }, { "h", "", GT_C_TEXT },
+	{ "a", "A", GT_C_TIME },
+	{ "b", "Bee", GT_C_NS },
+	{ "c", "C c", GT_C_TEXT },
+	{ "d", "D", GT_C_COUNT },
+	{ "e", "E", GT_C_BYTES },
+	{ "f", "F", GT_C_PERCENT },
+	{ "g", "Gee", GT_C_WHOLE },
+	{ "h", "", GT_C_TEXT },
 };
 
 struct random_table {
@@ -22,8 +29,8 @@ struct random_table {
 	struct gt_cell cells[ROWS][COLUMNS];
 	unsigned form[ROWS];
 	char texts[ROWS][COLUMNS][24], *longest;
-	struct gt_cell given[COLUMNS];		/* the current row, */
-	char passing[COLUMNS][24];		/* and its texts that do not last */
+	struct gt_cell given[COLUMNS]; /* the current row, */
+	char passing[COLUMNS][24];     /* and its texts that do not last */
 };
 
 static unsigned below(unsigned n) { return (unsigned)rand() % n; }
@@ -39,7 +46,8 @@ static int64_t number(unsigned row)
 
 static void random_text(struct random_table *r, char *to)
 {
-	static const char *const words[] = { "", "x", "gemm", "add ", " two words", "\xc3\xa9t\xc3\xa9", "a\tb\x7f", "cuLaunchKernel" };
+	static const char *const words[] = { "", "x", "gemm", "add ", " two words",
+		"\xc3\xa9t\xc3\xa9", "a\tb\x7f", "cuLaunchKernel" };
 	const char *word = words[below(r->seed % 3 ? 8 : 5)];
 
 	snprintf(to, 24, "%s%.*d", word, (int)below(2), (int)below(below(300) ? 3 : 1000000));
@@ -48,7 +56,10 @@ static void random_text(struct random_table *r, char *to)
 static struct gt_cell random_cell(struct random_table *r, unsigned row, unsigned column)
 {
 	bool text = gt_is_text(&columns[column]);
-	struct gt_cell c = { .absent = !below(7), .change = !below(9), .i = number(row), .indent = text && !below(30) ? 2 : 0 };
+	struct gt_cell c = { .absent = !below(7),
+		.change = !below(9),
+		.i = number(row),
+		.indent = text && !below(30) ? 2 : 0 };
 
 	if (text || !below(5))
 		random_text(r, r->texts[row][column]);
@@ -60,7 +71,8 @@ static struct gt_cell random_cell(struct random_table *r, unsigned row, unsigned
 	return c;
 }
 
-/* As the cell is in the row before of its form: nearly always in some columns, never in others; or but for how it is shown. */
+/* As the cell is in the row before of its form: nearly always in some columns, never in others; or
+ * but for how it is shown. */
 static void repeat(struct gt_cell *c, const struct gt_cell *last, unsigned which, bool text)
 {
 	unsigned other = below(12);
@@ -98,7 +110,8 @@ static void fill(struct random_table *r, unsigned seed)
 			if (form && first[form] < row && fixed[form][i])
 				*c = r->cells[first[form]][i];
 			else if (form && first[form] < row)
-				repeat(c, &r->cells[last[form]][i], (seed + i) % 3, gt_is_text(&columns[i]));
+				repeat(c, &r->cells[last[form]][i], (seed + i) % 3,
+					gt_is_text(&columns[i]));
 			c->fixed = form && fixed[form][i];
 		}
 		first[form] = first[form] == UINT32_MAX ? row : first[form];
@@ -152,7 +165,8 @@ static const char *text_of(const struct random_table *r, unsigned row, unsigned 
 	return text;
 }
 
-static void put_line(struct gt_out *out, const struct random_table *r, int row, const size_t *widths)
+static void put_line(
+	struct gt_out *out, const struct random_table *r, int row, const size_t *widths)
 {
 	size_t owed = 2;
 
@@ -185,7 +199,7 @@ static void print_plainly(const struct random_table *r, struct gt_out *out)
 			for (unsigned i = 0; i < COLUMNS; i++) {
 				size_t n = width_of(text_of(r, row, i));
 
-				n = n < 1000 ? n : 1000;	/* longer text exceeds its column */
+				n = n < 1000 ? n : 1000; /* longer text exceeds its column */
 				widths[i] = n > widths[i] ? n : widths[i];
 			}
 		if (!from)
@@ -202,7 +216,8 @@ static void tell(const struct gt_out *a, const struct gt_out *b)
 
 	while (at < a->len && at < b->len && a->data[at] == b->data[at])
 		line = a->data[at++] == '\n' ? at : line;
-	printf("# %.*s\n# %.*s\n", (int)strcspn(a->data + line, "\n"), a->data + line, (int)strcspn(b->data + line, "\n"), b->data + line);
+	printf("# %.*s\n# %.*s\n", (int)strcspn(a->data + line, "\n"), a->data + line,
+		(int)strcspn(b->data + line, "\n"), b->data + line);
 }
 
 static void random_rows_are_aligned(void)
@@ -218,11 +233,12 @@ static void random_rows_are_aligned(void)
 		bool ok;
 
 		fill(r, seed);
-		r->longest[70] = seed % 2 ? 'l' : '\0';	/* longer than is aligned; and only long */
+		r->longest[70] = seed % 2 ? 'l' : '\0'; /* longer than is aligned; and only long */
 		if (r->instead)
 			gt_table_instead(t, "c", "h");
 		gt_out_memory(&have);
-		CHECK(!gt_table_stream(t, &(struct gt_row_source){ next_row, NULL, r }, NULL) && !gt_tables_print(&t, 1, GT_TEXT, NULL, &have, NULL));
+		CHECK(!gt_table_stream(t, &(struct gt_row_source){ next_row, NULL, r }, NULL) &&
+			!gt_tables_print(&t, 1, GT_TEXT, NULL, &have, NULL));
 		print_plainly(r, &plain);
 		ok = have.len == plain.len && !memcmp(have.data, plain.data, plain.len);
 		if (!ok) {
@@ -242,9 +258,14 @@ static void random_rows_are_aligned(void)
 
 static void scale(char *to, size_t size, double v, bool bytes)
 {
-	static const struct { double from, by; const char *unit; } times[] = { { 999950000, 1e9, "s" }, { 999950, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 1, "ns" } },
-		sizes[] = { { 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" }, { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" },
-			    { 0x1p10, 0x1p10, "KiB" }, { 0, 1, "B" } };
+	static const struct {
+		double from, by;
+		const char *unit;
+	} times[] = { { 999950000, 1e9, "s" }, { 999950, 1e6, "ms" }, { 1e3, 1e3, "us" },
+		{ 0, 1, "ns" } },
+	  sizes[] = { { 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" },
+		  { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" }, { 0x1p10, 0x1p10, "KiB" },
+		  { 0, 1, "B" } };
 	unsigned i = 0;
 	double by, a;
 
@@ -252,7 +273,13 @@ static void scale(char *to, size_t size, double v, bool bytes)
 		i++;
 	by = bytes ? sizes[i].by : times[i].by;
 	a = fabs(v) / by;
-	snprintf(to, size, "%.*f %s", by == 1 ? 0 : a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0, v / by, bytes ? sizes[i].unit : times[i].unit);
+	snprintf(to, size, "%.*f %s",
+		by == 1              ? 0
+			: a < 9.9995 ? 3
+			: a < 99.995 ? 2
+			: a < 999.95 ? 1
+				     : 0,
+		v / by, bytes ? sizes[i].unit : times[i].unit);
 }
 
 /* The ways that are taken most often; some figures they leave to others. */
@@ -262,8 +289,9 @@ static bool put_plain(char *end, size_t width, enum gt_cell_kind kind, int64_t v
 	const struct gt_cell c = { .i = v };
 
 	second = second.len ? second : gt_second_of(0);
-	return kind == GT_C_NS ? gt_put_plain_time(end, width, &c) : kind == GT_C_TIME ? gt_put_plain_seconds(end, width, &c, &second) :
-	       kind == GT_C_COUNT && gt_put_plain_count(end, width, &c);
+	return kind == GT_C_NS      ? gt_put_plain_time(end, width, &c)
+		: kind == GT_C_TIME ? gt_put_plain_seconds(end, width, &c, &second)
+				    : kind == GT_C_COUNT && gt_put_plain_count(end, width, &c);
 }
 
 /* Values below 0, bytes, too many seconds, and durations that are too long or exactly between
@@ -274,8 +302,9 @@ static bool is_left_to_others(enum gt_cell_kind kind, int64_t v)
 
 	while (digits > 0 && digits % 10 == 0)
 		digits /= 10;
-	return v < 0 || kind == GT_C_BYTES || (kind == GT_C_NS && (v >= GT_FOURS_END || (digits >= 10000 && digits % 10 == 5))) ||
-	       (kind == GT_C_TIME && v >= 10000000000000000);
+	return v < 0 || kind == GT_C_BYTES ||
+		(kind == GT_C_NS && (v >= GT_FOURS_END || (digits >= 10000 && digits % 10 == 5))) ||
+		(kind == GT_C_TIME && v >= 10000000000000000);
 }
 
 static bool is_plain(int64_t v, enum gt_cell_kind kind, const char *want)
@@ -286,7 +315,8 @@ static bool is_plain(int64_t v, enum gt_cell_kind kind, const char *want)
 	memset(text, '~', sizeof(text));
 	if (!put_plain(text + n + 3, n + 1, kind, v))
 		return is_left_to_others(kind, v);
-	return !memcmp(text, "~~~", 3) && !memcmp(text + 3, want, n) && !put_plain(text + n + 3, n - 1, kind, v);
+	return !memcmp(text, "~~~", 3) && !memcmp(text + 3, want, n) &&
+		!put_plain(text + n + 3, n - 1, kind, v);
 }
 
 static bool is_scaled(int64_t v, enum gt_cell_kind kind)
@@ -298,14 +328,18 @@ static bool is_scaled(int64_t v, enum gt_cell_kind kind)
 	if (kind == GT_C_COUNT)
 		snprintf(want, sizeof(want), "%lld", (long long)v);
 	else if (kind == GT_C_TIME)
-		snprintf(want, sizeof(want), "%s%lld.%09lld", v < 0 ? "-" : "", (long long)llabs(v / 1000000000), (long long)llabs(v % 1000000000));
+		snprintf(want, sizeof(want), "%s%lld.%09lld", v < 0 ? "-" : "",
+			(long long)llabs(v / 1000000000), (long long)llabs(v % 1000000000));
 	else
 		scale(want, sizeof(want), (double)v, kind == GT_C_BYTES);
 	n = strlen(want);
 	*gt_put_figure(figure, &col, &(struct gt_cell){ .i = v }) = '\0';
 	memset(right, '~', sizeof(right));
-	if (strcmp(figure, want) || !gt_put_figure_right(right, n + 3, &col, &(struct gt_cell){ .i = v }) || memcmp(right, "~~~", 3) ||
-	    memcmp(right + 3, want, n) || gt_put_figure_right(right + 30, n - 1, &col, &(struct gt_cell){ .i = v }) || !is_plain(v, kind, want)) {
+	if (strcmp(figure, want) ||
+		!gt_put_figure_right(right, n + 3, &col, &(struct gt_cell){ .i = v }) ||
+		memcmp(right, "~~~", 3) || memcmp(right + 3, want, n) ||
+		gt_put_figure_right(right + 30, n - 1, &col, &(struct gt_cell){ .i = v }) ||
+		!is_plain(v, kind, want)) {
 		printf("# %lld: %s, not %s\n", (long long)v, figure, want);
 		return false;
 	}
@@ -314,18 +348,22 @@ static bool is_scaled(int64_t v, enum gt_cell_kind kind)
 
 static bool all_kinds(int64_t v)
 {
-	return is_scaled(v, GT_C_NS) && is_scaled(v, GT_C_BYTES) && is_scaled(v, GT_C_COUNT) && is_scaled(v, GT_C_TIME);
+	return is_scaled(v, GT_C_NS) && is_scaled(v, GT_C_BYTES) && is_scaled(v, GT_C_COUNT) &&
+		is_scaled(v, GT_C_TIME);
 }
 
 static void figures_are_those_of_printf(void)
 {
 	for (int64_t v = 0; v < 200000; v++)
 		CHECK(all_kinds(v));
-	for (int64_t ten = 1; ten < 1000000000000000; ten *= 10)	/* about all limits, and in the middle between two */
+	/* about all limits, and in the middle between two */
+	for (int64_t ten = 1; ten < 1000000000000000; ten *= 10)
 		for (int64_t of = 1; of < 100; of++)
 			for (int64_t by = -6; by <= 6; by++)
 				for (int half = 0; half < 2; half++)
-					CHECK(all_kinds(ten * of + by + (half ? ten / 2 : 0)) && all_kinds(ten * 1000 - (ten + 1) / 2 * of / 10 + by));
+					CHECK(all_kinds(ten * of + by + (half ? ten / 2 : 0)) &&
+						all_kinds(
+							ten * 1000 - (ten + 1) / 2 * of / 10 + by));
 	srand(3);
 	for (int i = 0; i < 300000; i++) {
 		int64_t v = ((int64_t)rand() << 31 ^ rand()) >> (rand() % 52 + 11);

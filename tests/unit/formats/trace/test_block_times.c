@@ -3,7 +3,8 @@
 #include "formats/trace/block.h"
 #include "tests/unit/t.h"
 
-#define ROWS 700u		/* of a run, at most: more than are decoded without a look at where they end */
+/* of a run, at most: more than are decoded without a look at where they end */
+#define ROWS 700u
 #define RUNS 4u
 
 static uint64_t seed = 1;
@@ -13,11 +14,17 @@ static uint64_t rnd(uint64_t below)
 	return (seed >> 33) % below;
 }
 
-struct rows { struct gt_writer_row held[RUNS][ROWS]; struct gt_slice slices[RUNS]; size_t nslices, n; };
+struct rows {
+	struct gt_writer_row held[RUNS][ROWS];
+	struct gt_slice slices[RUNS];
+	size_t nslices, n;
+};
 
 static const struct gt_type types[3];
 static const struct gt_track tracks[RUNS];
-static const struct gt_segment seg = { .types = types, .ntypes = 3, .tracks = tracks, .ntracks = RUNS };
+static const struct gt_segment seg = {
+	.types = types, .ntypes = 3, .tracks = tracks, .ntracks = RUNS
+};
 
 /* Now and then a long one, so that all lengths of numbers are there. */
 static int64_t some(void) { return (int64_t)(rnd(20) ? rnd(230) : rnd(1ull << (8 + rnd(24)))); }
@@ -30,7 +37,8 @@ static void make_run(struct rows *r, uint32_t track, int64_t at, bool nest)
 	*s = (struct gt_slice){ .track = track, .rows = r->held[track], .n = 1 + rnd(ROWS) };
 	for (size_t i = 0; i < s->n; i++) {
 		struct gt_writer_row *h = &r->held[track][i], *outer = i ? h - 1 : NULL;
-		bool inner = nest && outer && !outer->depth && outer->end - outer->start > 10 && rnd(2);
+		bool inner =
+			nest && outer && !outer->depth && outer->end - outer->start > 10 && rnd(2);
 
 		*h = (struct gt_writer_row){ .type = (uint32_t)rnd(3), .depth = inner };
 		h->start = inner ? outer->start + (int64_t)rnd(5) : at + some();
@@ -67,8 +75,9 @@ static bool same(const struct rows *r, const struct gt_unpacked *u)
 		for (size_t i = 0; fine && i < r->slices[s].n; i++, at++) {
 			const struct gt_writer_row *h = &r->slices[s].rows[i];
 
-			fine = u->start[at] == h->start && u->dur[at] == h->end - h->start && (u->depth ? u->depth[at] : 0) == h->depth &&
-			       u->types[u->code ? u->code[at] : 0] == h->type;
+			fine = u->start[at] == h->start && u->dur[at] == h->end - h->start &&
+				(u->depth ? u->depth[at] : 0) == h->depth &&
+				u->types[u->code ? u->code[at] : 0] == h->type;
 			count[h->type]++;
 		}
 	for (uint32_t c = 0; fine && c < u->ntypes; c++)
@@ -82,7 +91,8 @@ static bool comes_back(const struct rows *r, enum gt_kind kind)
 	struct gt_buf b = { 0 };
 	uint32_t n;
 	size_t len = pack(r, kind, &b, &n);
-	bool fine = len && !gt_block_unpack(&u, kind, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL);
+	bool fine = len &&
+		!gt_block_unpack(&u, kind, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL);
 
 	if (fine)
 		gt_block_count(&u);
@@ -105,7 +115,8 @@ static void times_come_back(void)
 		last = &r.held[r.nslices - 1][r.slices[r.nslices - 1].n - 1];
 		if (last->depth)
 			continue;
-		last->end = last->start + (1ll << (45 + rnd(10)));	/* too long for sums, which no code needs */
+		/* too long for sums, which no code needs */
+		last->end = last->start + (1ll << (45 + rnd(10)));
 		CHECK(comes_back(&r, GT_CALL));
 		last->start = last->end = GT_TIME_MAX - 1;
 		CHECK(comes_back(&r, GT_CALL));
@@ -123,12 +134,15 @@ static void times_of_spans_come_back(void)
 
 		r.slices[0] = (struct gt_slice){ .rows = r.held[0], .n = ROWS };
 		for (size_t i = 0; i < ROWS; i++, at += some())
-			r.held[0][i] = (struct gt_writer_row){ .start = at, .end = at + some(), .type = (uint32_t)rnd(3) };
+			r.held[0][i] = (struct gt_writer_row){
+				.start = at, .end = at + some(), .type = (uint32_t)rnd(3)
+			};
 		CHECK(comes_back(&r, GT_SPAN));
 	}
 }
 
-/* Whatever is cut off, and however long the extras of a column say they are. Copies end where the slack ends, for the sanitizer. */
+/* Whatever is cut off, and however long the extras of a column say they are. Copies end where the
+ * slack ends, for the sanitizer. */
 static void columns_that_lie_are_told(void)
 {
 	struct rows r = { .nslices = 2 };
@@ -140,21 +154,31 @@ static void columns_that_lie_are_told(void)
 	make_run(&r, 0, 5, true);
 	make_run(&r, 1, 5, false);
 	len = pack(&r, GT_CALL, &b, &n);
-	CHECK(len && !gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL) && u.gaps_at);
+	CHECK(len &&
+		!gt_block_unpack(
+			&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL) &&
+		u.gaps_at);
 	for (size_t cut = 0; cut < len; cut++) {
 		uint8_t *copy = malloc(cut + GT_SLACK);
 
 		memcpy(copy, b.data, cut + GT_SLACK);
-		CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ copy, copy + cut }, n, &seg, NULL), -EBADMSG);
+		CHECK_EQ(gt_block_unpack(
+				 &u, GT_CALL, (struct gt_span){ copy, copy + cut }, n, &seg, NULL),
+			-EBADMSG);
 		free(copy);
 	}
 	for (int more = -1; more <= 1; more += 2) {
-		b.data[u.gaps_at] = (uint8_t)(b.data[u.gaps_at] + more);	/* the varint's lowest seven bits */
-		CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL), -EBADMSG);
+		/* the varint's lowest seven bits */
+		b.data[u.gaps_at] = (uint8_t)(b.data[u.gaps_at] + more);
+		CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n,
+				 &seg, NULL),
+			-EBADMSG);
 		b.data[u.gaps_at] = (uint8_t)(b.data[u.gaps_at] - more);
 	}
-	memset(b.data + len / 4, 0xff, len - len / 4);		/* all of them long ones */
-	CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL), -EBADMSG);
+	memset(b.data + len / 4, 0xff, len - len / 4); /* all of them long ones */
+	CHECK_EQ(gt_block_unpack(
+			 &u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL),
+		-EBADMSG);
 	gt_unpacked_release(&u);
 	gt_buf_release(&b);
 }

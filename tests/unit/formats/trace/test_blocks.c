@@ -1,4 +1,5 @@
-/* Traces of more blocks than their index may take memory for: everything is there, in order, and memory stays where it was. */
+/* Traces of more blocks than their index may take memory for: everything is there, in order, and
+ * memory stays where it was. */
 #include <signal.h>
 #include <sys/resource.h>
 #include "formats/os/file.h"
@@ -7,11 +8,11 @@
 #include "tests/unit/traces.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define EPOCHS 140000		/* so many blocks of rows, as many of summaries */
+#define EPOCHS 140000 /* so many blocks of rows, as many of summaries */
 #else
 #define EPOCHS 300000
 #endif
-#define LATE 10000			/* every N epochs a call ends that began N epochs before */
+#define LATE 10000 /* every N epochs a call ends that began N epochs before */
 #define ROWS (EPOCHS + EPOCHS / LATE)
 
 enum end { CLOSED, ABANDONED };
@@ -26,7 +27,8 @@ static struct gt_reader *written(int fd, enum end how)
 	for (int64_t i = 0; i < EPOCHS; i++) {
 		tiny_call(&t, t.thread[0], t.get, i * 1000, i * 1000 + 500, 0, 0, 0, 0);
 		if (i % LATE == LATE - 1)
-			tiny_call(&t, t.thread[1], t.get, (i - LATE + 1) * 1000, i * 1000 + 600, 0, 0, 0, 0);
+			tiny_call(&t, t.thread[1], t.get, (i - LATE + 1) * 1000, i * 1000 + 600, 0,
+				0, 0, 0);
 		gt_writer_epoch(t.w, i * 1000 + 900, &t.err);
 	}
 	if (how == ABANDONED)
@@ -36,12 +38,16 @@ static struct gt_reader *written(int fd, enum end how)
 	return gt_reader_open_fd(copy, NULL);
 }
 
-struct seen { uint64_t rows[2], sum[2]; int64_t floor, last[2]; bool disorder, floors; };
+struct seen {
+	uint64_t rows[2], sum[2];
+	int64_t floor, last[2];
+	bool disorder, floors;
+};
 
 static int see(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	struct seen *s = &((struct seen *)arg)[worker];
-	unsigned t = c->track != 1;	/* tiny's first thread */
+	unsigned t = c->track != 1; /* tiny's first thread */
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		s->rows[t]++;
@@ -56,18 +62,25 @@ static int see(void *arg, unsigned worker, const struct gt_cols *c)
 
 /* All starts, by arithmetic. */
 static const uint64_t sum_of_first = (uint64_t)EPOCHS * (EPOCHS - 1) / 2 * 1000;
-static const uint64_t sum_of_second = (uint64_t)(EPOCHS / LATE) * (EPOCHS / LATE - 1) / 2 * LATE * 1000;
+static const uint64_t sum_of_second =
+	(uint64_t)(EPOCHS / LATE) * (EPOCHS / LATE - 1) / 2 * LATE * 1000;
 
 static bool all_there(const struct seen *s)
 {
-	return s->rows[0] == EPOCHS && s->rows[1] == EPOCHS / LATE && s->sum[0] == sum_of_first && s->sum[1] == sum_of_second;
+	return s->rows[0] == EPOCHS && s->rows[1] == EPOCHS / LATE && s->sum[0] == sum_of_first &&
+		s->sum[1] == sum_of_second;
 }
 
 static bool columns_are_there(struct gt_reader *r)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) }, few = { .kinds = GT_BIT(GT_CALL), .ranged = true, .from = 5000000, .to = 6000000 };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) },
+			 few = { .kinds = GT_BIT(GT_CALL),
+				 .ranged = true,
+				 .from = 5000000,
+				 .to = 6000000 };
 	struct seen s[2] = { { .floor = INT64_MIN } };
-	bool fine = !gt_scan(r, &all, GT_BY_TIME, 1, see, s, NULL) && all_there(s) && !s->disorder && !s->floors;
+	bool fine = !gt_scan(r, &all, GT_BY_TIME, 1, see, s, NULL) && all_there(s) &&
+		!s->disorder && !s->floors;
 
 	*s = (struct seen){ 0 };
 	fine &= !gt_scan(r, &all, GT_PER_TRACK, 1, see, s, NULL) && all_there(s) && !s->disorder;
@@ -79,7 +92,8 @@ static bool columns_are_there(struct gt_reader *r)
 	}
 	fine &= all_there(s);
 	*s = (struct seen){ 0 };
-	return fine && !gt_scan(r, &few, GT_BY_TIME, 1, see, s, NULL) && s->rows[0] == 1000 && s->rows[1] == 1;
+	return fine && !gt_scan(r, &few, GT_BY_TIME, 1, see, s, NULL) && s->rows[0] == 1000 &&
+		s->rows[1] == 1;
 }
 
 static bool events_are_there(struct gt_reader *r)
@@ -106,7 +120,8 @@ static void a_closed_trace_of_many_blocks(void)
 {
 	struct gt_reader *r = written(gt_temporary(NULL), CLOSED);
 
-	CHECK(r && gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
+	CHECK(r && gt_reader_segment(r, 0)->closed &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
 	CHECK(columns_are_there(r));
 	CHECK(events_are_there(r));
 	gt_reader_close(r);
@@ -117,7 +132,8 @@ static void an_unclosed_trace_of_many_blocks(void)
 {
 	struct gt_reader *r = written(gt_temporary(NULL), ABANDONED);
 
-	CHECK(r && !gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
+	CHECK(r && !gt_reader_segment(r, 0)->closed &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
 	CHECK(columns_are_there(r));
 	CHECK(events_are_there(r));
 	gt_reader_close(r);
@@ -151,10 +167,12 @@ static void too_many_blocks_at_a_time_are_refused(void)
 		tiny_row(&t, GT_GPU, t.stream, t.kernel, i, 1000000000, 0, 0, 0, 0);
 		gt_writer_epoch(t.w, 1000000001 + i, &t.err);
 	}
-	CHECK(!gt_writer_close(t.w, &t.err) && !t.err.code);		/* it has no upper summaries then */
+	/* it has no upper summaries then */
+	CHECK(!gt_writer_close(t.w, &t.err) && !t.err.code);
 	CHECK((r = gt_reader_open_fd(copy, NULL)) && gt_reader_segment(r, 0)->closed);
 	CHECK(!gt_scan(r, &all, GT_BY_TIME, 1, see, &s, NULL) && s.rows[1] == 100001);
-	CHECK(!gt_iter_open(r, &all, &err) && err.code == -E2BIG && strstr(err.text, "100000 blocks overlap"));
+	CHECK(!gt_iter_open(r, &all, &err) && err.code == -E2BIG &&
+		strstr(err.text, "100000 blocks overlap"));
 	gt_reader_close(r);
 }
 
@@ -202,10 +220,12 @@ static struct gt_wire_footer footer_of(int fd)
 }
 
 /* A recording that has a hundred thousand entries more than blocks, and then a wrong checksum. */
-static bool forge_index(int fd, uint64_t at, const void *bytes, const struct gt_wire_footer *old, const struct gt_wire_entry *e)
+static bool forge_index(int fd, uint64_t at, const void *bytes, const struct gt_wire_footer *old,
+	const struct gt_wire_entry *e)
 {
 	enum { N = 100000 };
-	struct gt_wire_skip skip[2] = { { GT_WIRE_SKIP_MAGIC, 8 + N * sizeof(*e) + 4 }, { GT_WIRE_SKIP_MAGIC, sizeof(*old) } };
+	struct gt_wire_skip skip[2] = { { GT_WIRE_SKIP_MAGIC, 8 + N * sizeof(*e) + 4 },
+		{ GT_WIRE_SKIP_MAGIC, sizeof(*old) } };
 	struct gt_wire_index ix = { GT_WIRE_INDEX_MAGIC, N };
 	struct gt_wire_entry *all = malloc(N * sizeof(*all));
 	uint64_t end = at + old->index_at + sizeof(skip[0]) + skip[0].size;
@@ -216,10 +236,13 @@ static bool forge_index(int fd, uint64_t at, const void *bytes, const struct gt_
 		all[i] = *e;
 	foot.bytes = end + sizeof(skip[1]) + sizeof(foot) - at;
 	foot.crc = gt_crc(&foot, offsetof(struct gt_wire_footer, crc));
-	fine = !gt_pwrite(fd, bytes, old->index_at, at) && !gt_pwrite(fd, skip, sizeof(*skip), at + old->index_at) &&
-	       !gt_pwrite(fd, &ix, sizeof(ix), at + old->index_at + 8) && !gt_pwrite(fd, all, N * sizeof(*all), at + old->index_at + 16) &&
-	       !gt_pwrite(fd, "\0\0\0", 4, end - 4) && !gt_pwrite(fd, &skip[1], sizeof(skip[1]), end) &&
-	       !gt_pwrite(fd, &foot, sizeof(foot), end + sizeof(skip[1]));
+	fine = !gt_pwrite(fd, bytes, old->index_at, at) &&
+		!gt_pwrite(fd, skip, sizeof(*skip), at + old->index_at) &&
+		!gt_pwrite(fd, &ix, sizeof(ix), at + old->index_at + 8) &&
+		!gt_pwrite(fd, all, N * sizeof(*all), at + old->index_at + 16) &&
+		!gt_pwrite(fd, "\0\0\0", 4, end - 4) &&
+		!gt_pwrite(fd, &skip[1], sizeof(skip[1]), end) &&
+		!gt_pwrite(fd, &foot, sizeof(foot), end + sizeof(skip[1]));
 	free(all);
 	return fine;
 }
@@ -236,12 +259,17 @@ static void many_large_damaged_indices(void)
 	char bytes[8192];
 	size_t ndamage;
 
-	CHECK(!tiny_open(&t, dup(one), true) && !tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0) && !gt_writer_close(t.w, NULL));
+	CHECK(!tiny_open(&t, dup(one), true) &&
+		!tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0) &&
+		!gt_writer_close(t.w, NULL));
 	foot = footer_of(one);
-	CHECK(foot.index_at <= sizeof(bytes) && !gt_pread(one, bytes, foot.index_at, 0) && !gt_pread(one, &e, sizeof(e), foot.index_at + 16));
+	CHECK(foot.index_at <= sizeof(bytes) && !gt_pread(one, bytes, foot.index_at, 0) &&
+		!gt_pread(one, &e, sizeof(e), foot.index_at + 16));
 	for (int i = 0; i < 8; i++)
-		CHECK(!fstat(many, &st) && forge_index(many, (uint64_t)st.st_size, bytes, &foot, &e));
-	CHECK((r = gt_reader_open_fd(many, NULL)) && gt_reader_segments(r) == 8 && gt_reader_segment(r, 7)->rows[GT_CALL] == 1);
+		CHECK(!fstat(many, &st) &&
+			forge_index(many, (uint64_t)st.st_size, bytes, &foot, &e));
+	CHECK((r = gt_reader_open_fd(many, NULL)) && gt_reader_segments(r) == 8 &&
+		gt_reader_segment(r, 7)->rows[GT_CALL] == 1);
 	gt_reader_damage(r, &ndamage);
 	CHECK_EQ(ndamage, 8);
 	gt_reader_close(r);
@@ -249,7 +277,11 @@ static void many_large_damaged_indices(void)
 	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
 }
 
-struct changing { int fd; uint64_t index_at; bool done, wrong; };
+struct changing {
+	int fd;
+	uint64_t index_at;
+	bool done, wrong;
+};
 
 /* With the first rows, all that follow in the index become of a kind that is none. */
 static int change_index(void *arg, unsigned worker, const struct gt_cols *c)
@@ -281,7 +313,8 @@ static void an_index_that_changes_while_it_is_read(void)
 	int code;
 
 	CHECK(r && (h.index_at = footer_of(h.fd).index_at) && (it = gt_iter_open(r, &all, NULL)));
-	CHECK(gt_scan(r, &all, GT_BY_TIME, 1, change_index, &h, &err) == -EBADMSG && err.code == -EBADMSG && h.done && !h.wrong);
+	CHECK(gt_scan(r, &all, GT_BY_TIME, 1, change_index, &h, &err) == -EBADMSG &&
+		err.code == -EBADMSG && h.done && !h.wrong);
 	while ((code = gt_iter_next(it, &e, &other)) > 0)
 		CHECK_EQ(e.kind, GT_CALL);
 	CHECK(code == -EBADMSG && other.code == -EBADMSG);
@@ -298,11 +331,14 @@ static void a_recording_too_long_for_an_index(void)
 	struct tiny t;
 	size_t ndamage;
 
-	CHECK(!tiny_open(&t, dup(fd), true) && !tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0));
+	CHECK(!tiny_open(&t, dup(fd), true) &&
+		!tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0));
 	t.w->nblocks = 59652324;
-	CHECK(!gt_writer_close(t.w, NULL) && !footer_of(fd).index_at && (r = gt_reader_open_fd(fd, NULL)));
+	CHECK(!gt_writer_close(t.w, NULL) && !footer_of(fd).index_at &&
+		(r = gt_reader_open_fd(fd, NULL)));
 	gt_reader_damage(r, &ndamage);
-	CHECK(!ndamage && gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
+	CHECK(!ndamage && gt_reader_segment(r, 0)->closed &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
 	gt_reader_close(r);
 }
 
@@ -328,11 +364,14 @@ static void a_full_disk_within_the_index(void)
 	code = gt_writer_close(t.w, &err);
 	setrlimit(RLIMIT_FSIZE, &most);
 	CHECK(code == -EFBIG && err.code == -EFBIG);
-	CHECK((r = gt_reader_open_fd(fd, NULL)) && !gt_reader_segment(r, 0)->closed && !gt_reader_segment(r, 0)->unread_bytes &&
-	      gt_reader_segment(r, 0)->rows[GT_CALL] == 4000);
+	CHECK((r = gt_reader_open_fd(fd, NULL)) && !gt_reader_segment(r, 0)->closed &&
+		!gt_reader_segment(r, 0)->unread_bytes &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == 4000);
 	gt_reader_close(r);
 }
 
-T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
-       T(an_index_that_changes_while_it_is_read), T(a_recording_too_long_for_an_index), T(a_full_disk_within_the_index),
-       T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused), T(blocks_of_one_boot_after_another))
+T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks),
+	T(many_large_damaged_indices), T(an_index_that_changes_while_it_is_read),
+	T(a_recording_too_long_for_an_index), T(a_full_disk_within_the_index),
+	T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused),
+	T(blocks_of_one_boot_after_another))

@@ -1,4 +1,5 @@
-/* Rows in order of time: all of them, in order, whole, and in little memory however many blocks overlap. gt_scan is the oracle. */
+/* Rows in order of time: all of them, in order, whole, and in little memory however many blocks
+ * overlap. gt_scan is the oracle. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -27,11 +28,15 @@ static uint64_t rnd(void)
 	return seed ^= seed << 17;
 }
 
-/* ---- the oracle: how many rows, and a sum over all of them that does not depend on their order ---- */
+/* ---- the oracle: how many rows, and a sum over all of them that does not depend on their order
+ * ---- */
 
-struct sum { uint64_t rows, hash; };
+struct sum {
+	uint64_t rows, hash;
+};
 
-static void add(struct sum *s, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args)
+static void add(struct sum *s, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+	const uint64_t *args)
 {
 	uint64_t h = (uint64_t)kind << 56 ^ (uint64_t)track << 24 ^ row->type;
 
@@ -61,7 +66,8 @@ static int add_cols(void *arg, unsigned worker, const struct gt_cols *c)
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t k = c->code ? c->code[i] : 0;
-		struct gt_row row = { c->start[i], c->start[i] + c->dur[i], c->types[k], 0, c->depth ? c->depth[i] : 0, 0 };
+		struct gt_row row = { c->start[i], c->start[i] + c->dur[i], c->types[k], 0,
+			c->depth ? c->depth[i] : 0, 0 };
 
 		row.nargs = row.type == GT_NONE ? 2 : c->seg->types[row.type].nfields;
 		if (r < c->nret && c->ret_row[r] == i)
@@ -93,7 +99,7 @@ static bool walk(struct gt_reader *r, const struct gt_filter *f, struct sum *s)
 		last = ev.row.start;
 		add(s, ev.kind, ev.track, &ev.row, ev.args);
 	}
-	more = more ? more : gt_iter_next(it, &ev, &err);	/* the end stays the end */
+	more = more ? more : gt_iter_next(it, &ev, &err); /* the end stays the end */
 	gt_iter_close(it);
 	return ordered && !more;
 }
@@ -112,7 +118,10 @@ static bool agrees(struct gt_reader *r, struct gt_filter f, uint64_t *rows)
 	return fine && !damaged && !memcmp(&scanned, &walked, sizeof(walked));
 }
 
-static bool only_launches(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return type->op == GT_OP_LAUNCH; }
+static bool only_launches(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return type->op == GT_OP_LAUNCH;
+}
 
 static uint32_t hide_some(const struct gt_segment *seg, uint32_t track, void *arg)
 {
@@ -126,18 +135,24 @@ static int count_shown(void *arg, unsigned worker, const struct gt_cols *c)
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t type = c->types[c->code ? c->code[i] : 0];
 
-		*(uint64_t *)arg += type == GT_NONE || !(hide_some(c->seg, c->track, NULL) & GT_BIT(c->seg->types[type].layer));
+		*(uint64_t *)arg += type == GT_NONE ||
+			!(hide_some(c->seg, c->track, NULL) & GT_BIT(c->seg->types[type].layer));
 	}
 	return 0;
 }
 
-/* Layers of tracks are hidden alike on both paths, alone and with all else that cuts; losses stay. */
+/* Layers of tracks are hidden alike on both paths, alone and with all else that cuts; losses stay.
+ */
 static bool hides(struct gt_reader *r, int64_t tid)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, 0);
 	int64_t third = (seg->max_end - seg->min_start) / 3;
 	struct gt_filter f[] = {
-		{ 0 }, { .kinds = GT_BIT(GT_CALL) }, { .kinds = GT_BIT(GT_LOST) }, { .tid = tid }, { .match = only_launches },
+		{ 0 },
+		{ .kinds = GT_BIT(GT_CALL) },
+		{ .kinds = GT_BIT(GT_LOST) },
+		{ .tid = tid },
+		{ .match = only_launches },
 		{ .ranged = true, .from = seg->min_start + third, .to = seg->max_end - third },
 	};
 	struct gt_err err = GT_ERR_INIT;
@@ -160,10 +175,19 @@ static bool agrees_always(struct gt_reader *r, int64_t tid, uint64_t rows)
 	const struct gt_segment *seg = gt_reader_segment(r, 0);
 	int64_t third = (seg->max_end - seg->min_start) / 3;
 	struct gt_filter f[] = {
-		{ 0 }, { .kinds = GT_BIT(GT_CALL) }, { .tid = tid }, { .match = only_launches }, { .tid = tid, .match = only_launches },
+		{ 0 },
+		{ .kinds = GT_BIT(GT_CALL) },
+		{ .tid = tid },
+		{ .match = only_launches },
+		{ .tid = tid, .match = only_launches },
 		{ .ranged = true, .from = seg->min_start + third, .to = seg->max_end - third },
-		{ .ranged = true, .from = seg->min_start + third, .to = seg->max_end - third, .tid = tid, .match = only_launches },
-		{ .ranged = true, .from = seg->max_end + 1, .to = seg->max_end + 2 }, { .segment = 2 },
+		{ .ranged = true,
+			.from = seg->min_start + third,
+			.to = seg->max_end - third,
+			.tid = tid,
+			.match = only_launches },
+		{ .ranged = true, .from = seg->max_end + 1, .to = seg->max_end + 2 },
+		{ .segment = 2 },
 	};
 	uint64_t n;
 
@@ -180,8 +204,13 @@ static int open_threads(struct tiny *t, int fd, bool sorted, uint32_t *track, in
 	if (tiny_open(t, fd, sorted))
 		return -1;
 	for (int i = 0; i < n; i++)
-		track[i] = gt_writer_track(t->w, &(struct gt_track){ .parent = t->process, .name = GT_NONE, .source = t->source,
-								     .kind = GT_TRACK_THREAD, .id = 1000 + i, .ns_id = 1000 + i });
+		track[i] = gt_writer_track(t->w,
+			&(struct gt_track){ .parent = t->process,
+				.name = GT_NONE,
+				.source = t->source,
+				.kind = GT_TRACK_THREAD,
+				.id = 1000 + i,
+				.ns_id = 1000 + i });
 	return 0;
 }
 
@@ -194,11 +223,14 @@ static int write_threads(int fd, int threads, int calls, bool args)
 
 	for (int c = 0; !bad && c < calls; c++)
 		for (int i = 0; !bad && i < threads; i++) {
-			int64_t start = 1000 + c * 1000ll + i, end = start + 50 + (int64_t)(rnd() & 127);
-			uint32_t type = !args || c % 3 == 0 ? t.get : c % 3 == 1 ? t.launch : t.alloc;
+			int64_t start = 1000 + c * 1000ll + i,
+				end = start + 50 + (int64_t)(rnd() & 127);
+			uint32_t type = !args || c % 3 == 0 ? t.get
+				: c % 3 == 1                ? t.launch
+							    : t.alloc;
 
-			bad = tiny_call(&t, track[i], type, start, end, 0, c % 50 == 7, rnd() & 1023,
-					0x7f0000000000 + (rnd() & 0xfff) * 512);
+			bad = tiny_call(&t, track[i], type, start, end, 0, c % 50 == 7,
+				rnd() & 1023, 0x7f0000000000 + (rnd() & 0xfff) * 512);
 			if (!bad && gt_writer_due(t.w, end))
 				bad = gt_writer_epoch(t.w, end, &t.err);
 		}
@@ -220,14 +252,18 @@ static int in_child(int (*fn)(int fd, const int *shape), int fd, const int *shap
 	return WEXITSTATUS(status);
 }
 
-static int write_shape(int fd, const int *shape) { return write_threads(dup(fd), shape[0], shape[1], shape[2]); }
+static int write_shape(int fd, const int *shape)
+{
+	return write_threads(dup(fd), shape[0], shape[1], shape[2]);
+}
 
 static int read_shape(int fd, const int *shape)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_reader *r = gt_reader_open_fd(dup(fd), &err);
 	uint64_t rows = 0;
-	bool fine = r && agrees(r, (struct gt_filter){ 0 }, &rows) && rows == (uint64_t)shape[0] * (uint64_t)shape[1];
+	bool fine = r && agrees(r, (struct gt_filter){ 0 }, &rows) &&
+		rows == (uint64_t)shape[0] * (uint64_t)shape[1];
 
 	gt_reader_close(r);
 	return !fine;
@@ -235,7 +271,8 @@ static int read_shape(int fd, const int *shape)
 
 static void a_thousand_threads_fit_in_memory(void)
 {
-	static const int shapes[][3] = { { 1000, SANITIZED ? 500 : 5000, 1 }, { 600, SANITIZED ? 100 : 4300, 0 } };
+	static const int shapes[][3] = { { 1000, SANITIZED ? 500 : 5000, 1 },
+		{ 600, SANITIZED ? 100 : 4300, 0 } };
 
 	for (size_t i = 0; i < 2; i++) {
 		int fd = temp_file();
@@ -260,28 +297,38 @@ static int write_disorder(int fd, const int *shape)
 	uint32_t wide = bad ? 0 : tiny_type(t.w, "wide", GT_CAT_OTHER, GT_OP_NONE, "a b c d e f g");
 
 	for (int i = 0; !bad && i < rows; i++) {
-		struct gt_row row = { .type = i % 10 ? wide : t.get, .ret = i % 99 == 0 ? -i : 0, .nargs = i % 10 ? 7 : 0 };
-		int th = shape[0] == SHUFFLED_THREADS ? (int)(rnd() % 100) : shape[0] == THREAD_AFTER_THREAD ? i * 100 / rows : 0;
+		struct gt_row row = { .type = i % 10 ? wide : t.get,
+			.ret = i % 99 == 0 ? -i : 0,
+			.nargs = i % 10 ? 7 : 0 };
+		int th = shape[0] == SHUFFLED_THREADS     ? (int)(rnd() % 100)
+			: shape[0] == THREAD_AFTER_THREAD ? i * 100 / rows
+							  : 0;
 		uint64_t a[7];
 
-		row.start = shape[0] == REVERSED ? (rows - i) * 100ll : shape[0] == THREAD_AFTER_THREAD ? i % (rows / 100) * 50ll :
-			    (int64_t)(rnd() >> 34);
+		row.start = shape[0] == REVERSED          ? (rows - i) * 100ll
+			: shape[0] == THREAD_AFTER_THREAD ? i % (rows / 100) * 50ll
+							  : (int64_t)(rnd() >> 34);
 		row.end = row.start + (int64_t)(rnd() % 90);
 		for (int f = 0; f < 7; f++)
 			a[f] = rnd();
 		bad = gt_writer_row(t.w, GT_SPAN, track[th], &row, a, &t.err);
 		if (!bad && (shape[0] == SHUFFLED ? i % 3000 == 2999 : gt_writer_due(t.w, row.end)))
-			bad = gt_writer_epoch(t.w, row.end, &t.err);	/* an epoch sorts its own rows: short ones leave disorder */
+			/* an epoch sorts its own rows: short ones leave disorder */
+			bad = gt_writer_epoch(t.w, row.end, &t.err);
 	}
 	return bad || gt_writer_close(t.w, &t.err) ? 1 : 0;
 }
 
-static int read_disorder(int fd, const int *shape) { return read_shape(fd, (int[]){ 1, shape[1] }); }
+static int read_disorder(int fd, const int *shape)
+{
+	return read_shape(fd, (int[]){ 1, shape[1] });
+}
 
 static void disorder_fits_in_memory(void)
 {
 	for (int how = REVERSED; how <= THREAD_AFTER_THREAD; how++) {
-		int fd = temp_file(), shape[] = { how, SANITIZED ? 290000 : 500000 };	/* contents of 60 bytes a row: more than are held */
+		/* contents of 60 bytes a row: more than are held */
+		int fd = temp_file(), shape[] = { how, SANITIZED ? 290000 : 500000 };
 		long rss;
 
 		CHECK(!in_child(write_disorder, fd, shape, &rss));
@@ -307,31 +354,43 @@ static int write_kinds(struct tiny *t, const uint32_t *track, int threads, int r
 	for (int i = 0; i < rows; i++, now += 200) {
 		uint32_t th = track[rnd() % (uint64_t)threads];
 
-		bad |= tiny_call(t, th, t->ioctl, now + 10, now + 20, 1, i % 9 ? 0 : -5, rnd() % 70000, 0);
+		bad |= tiny_call(
+			t, th, t->ioctl, now + 10, now + 20, 1, i % 9 ? 0 : -5, rnd() % 70000, 0);
 		bad |= tiny_call(t, th, t->get, now + 10, now + 20 + i % 2, 0, 0, 0, 0);
-		bad |= tiny_call(t, th, t->launch, now + 40, now + 90, 0, 0, 0x5000 + rnd() % 3, t->source);
-		bad |= tiny_call(t, th, types ? extra[rnd() % (uint64_t)types] : t->alloc, now + 100, now + 110, 0, i % 31 ? 0 : 2, rnd(),
-				 rnd() % 9);
+		bad |= tiny_call(
+			t, th, t->launch, now + 40, now + 90, 0, 0, 0x5000 + rnd() % 3, t->source);
+		bad |= tiny_call(t, th, types ? extra[rnd() % (uint64_t)types] : t->alloc,
+			now + 100, now + 110, 0, i % 31 ? 0 : 2, rnd(), rnd() % 9);
 		if (i % 4 == 0)
-			bad |= tiny_row(t, GT_SPAN, th, t->alloc, now - 100, now + (int64_t)(rnd() % 9000), 0, 0, rnd() % 512, 0x1000);
+			bad |= tiny_row(t, GT_SPAN, th, t->alloc, now - 100,
+				now + (int64_t)(rnd() % 9000), 0, 0, rnd() % 512, 0x1000);
 		if (i % 5 == 0)
 			bad |= tiny_row(t, GT_INSTANT, th, t->launch, now, now, 0, 0, 1, 2);
 		if (i % 70 == 0)
-			bad |= gt_writer_lost(t->w, i % 140 ? GT_SCOPE_TRACK : GT_SCOPE_ALL, i % 140 ? th : GT_NONE, now, now + 9,
-					      (uint64_t)i, &t->err);
+			bad |= gt_writer_lost(t->w, i % 140 ? GT_SCOPE_TRACK : GT_SCOPE_ALL,
+				i % 140 ? th : GT_NONE, now, now + 9, (uint64_t)i, &t->err);
 		if (i % 1000 == 999)
 			bad |= gt_writer_epoch(t->w, now + 150, &t->err);
 	}
 	for (int i = 0; i < threads; i++)
-		bad |= gt_writer_open_call(t->w, track[i], &(struct gt_row){ .start = now - 7 * (i % 9), .type = t->launch, .nargs = 1 },
-					   (uint64_t[]){ (uint64_t)i }, &t->err);
+		bad |= gt_writer_open_call(t->w, track[i],
+			&(struct gt_row){
+				.start = now - 7 * (i % 9), .type = t->launch, .nargs = 1 },
+			(uint64_t[]){ (uint64_t)i }, &t->err);
 	return bad | gt_writer_epoch(t->w, now + 500, &t->err);
 }
 
 static void every_kind_comes_back_under_every_filter(void)
 {
-	static const struct { int threads, rows, types; bool sorted; } shapes[] = {
-		{ 1, 1500, 0, true }, { 1, 9000, 300, true }, { 40, 4500, 0, true }, { 200, 2500, 300, true }, { 40, 4500, 5, false },
+	static const struct {
+		int threads, rows, types;
+		bool sorted;
+	} shapes[] = {
+		{ 1, 1500, 0, true },
+		{ 1, 9000, 300, true },
+		{ 40, 4500, 0, true },
+		{ 200, 2500, 300, true },
+		{ 40, 4500, 5, false },
 	};
 	static uint32_t track[200];
 
@@ -342,14 +401,16 @@ static void every_kind_comes_back_under_every_filter(void)
 		uint64_t rows = 0;
 
 		CHECK(!open_threads(&t, fd, shapes[i].sorted, track, 200));
-		CHECK(!write_kinds(&t, track, shapes[i].threads, shapes[i].rows, shapes[i].types) && !gt_writer_close(t.w, &t.err));
+		CHECK(!write_kinds(&t, track, shapes[i].threads, shapes[i].rows, shapes[i].types) &&
+			!gt_writer_close(t.w, &t.err));
 		CHECK((r = gt_reader_open_fd(keep, &t.err)));
 		for (int k = 1; k < GT_KINDS; k++)
 			rows += gt_reader_segment(r, 0)->rows[k];
 		CHECK(rows > 4u * (uint64_t)shapes[i].rows);
 		CHECK(agrees_always(r, 1000, rows) && hides(r, 1000));
 		for (int k = 1; k < GT_KINDS; k++) {
-			CHECK(agrees(r, (struct gt_filter){ .kinds = GT_BIT(k) }, &rows) && rows == gt_reader_segment(r, 0)->rows[k]);
+			CHECK(agrees(r, (struct gt_filter){ .kinds = GT_BIT(k) }, &rows) &&
+				rows == gt_reader_segment(r, 0)->rows[k]);
 		}
 		gt_reader_close(r);
 	}
@@ -367,7 +428,8 @@ static void the_order_within_a_track_stays(void)
 	struct gt_event ev;
 
 	CHECK(!tiny_open(&t, fd, true));
-	for (int th = 3; th >= 0; th--) {	/* the writer moves a parent before its children: pairs that stay as they are handed in */
+	/* the writer moves a parent before its children: pairs that stay as they are handed in */
+	for (int th = 3; th >= 0; th--) {
 		struct gt_row row = { .start = 500, .end = 500, .type = t.get };
 
 		for (size_t i = 0; i < sizeof(depth); i++) {
@@ -380,7 +442,8 @@ static void the_order_within_a_track_stays(void)
 	while (gt_iter_next(it, &ev, &t.err) > 0) {
 		int th = ev.track - t.thread[0];
 
-		CHECK(ev.row.start == 500 && th >= 0 && th < 4 && at[th] < 7 && ev.row.depth == depth[at[th]]);
+		CHECK(ev.row.start == 500 && th >= 0 && th < 4 && at[th] < 7 &&
+			ev.row.depth == depth[at[th]]);
 		at[th]++;
 	}
 	CHECK(at[0] == 7 && at[1] == 7 && at[2] == 7 && at[3] == 7);
@@ -406,7 +469,8 @@ static void segments_of_one_boot_are_mixed(void)
 	CHECK((b[0] = realloc(b[0], n[0] + n[1])));
 	memcpy(b[0] + n[0], b[1], n[1]);
 	CHECK((r = read_bytes(b[0], n[0] + n[1], &err)));
-	CHECK(gt_reader_segments(r) == 2 && agrees(r, (struct gt_filter){ 0 }, &rows) && rows == 3 * 4001);
+	CHECK(gt_reader_segments(r) == 2 && agrees(r, (struct gt_filter){ 0 }, &rows) &&
+		rows == 3 * 4001);
 	gt_reader_close(r);
 	free(b[0]);
 	free(b[1]);
@@ -452,7 +516,8 @@ static void a_column_opens_as_it_unpacks(void)
 }
 
 /* Does reading on, a few values at a time, give these and touch nothing else? */
-static bool come_next(struct gt_values *v, const struct gt_buf *dicts, const uint64_t *want, size_t n)
+static bool come_next(
+	struct gt_values *v, const struct gt_buf *dicts, const uint64_t *want, size_t n)
 {
 	uint64_t got[7][3], *to[7];
 
@@ -463,7 +528,8 @@ static bool come_next(struct gt_values *v, const struct gt_buf *dicts, const uin
 		memset(got, 0xaa, sizeof(got));
 		gt_values_next(v, (const uint64_t *)(const void *)dicts->data, to, step, 1);
 		for (size_t k = 0; k < 7; k++)
-			if (got[k][1] != (k < step ? want[i + k] : 0xaaaaaaaaaaaaaaaaull) || got[k][0] != got[k][2])
+			if (got[k][1] != (k < step ? want[i + k] : 0xaaaaaaaaaaaaaaaaull) ||
+				got[k][0] != got[k][2])
 				return false;
 	}
 	return true;
@@ -479,13 +545,16 @@ static void values_open_as_they_unpack(void)
 		struct gt_span s;
 
 		for (size_t i = 0; i < 500; i++)
-			in[i] = shape == 0 ? 42 : shape == 1 ? rnd() % 200 * 0x1000 : shape == 2 ? 0x7f0000000000 + i * 512 :
-				shape == 3 ? rnd() : i % 300;
+			in[i] = shape == 0   ? 42
+				: shape == 1 ? rnd() % 200 * 0x1000
+				: shape == 2 ? 0x7f0000000000 + i * 512
+				: shape == 3 ? rnd()
+					     : i % 300;
 		gt_put_values(&b, in, 500, &scratch);
 		size_t len = b.len;
 		gt_buf_room(&b, GT_SLACK);
 		memset(b.data + len, 0, GT_SLACK);
-		gt_buf_add(&dicts, &(uint64_t){ 7 }, 8);	/* another one's */
+		gt_buf_add(&dicts, &(uint64_t){ 7 }, 8); /* another one's */
 		s = (struct gt_span){ b.data, b.data + len };
 		CHECK(!gt_values_open(&v, &s, 500, &dicts) && s.at == s.end);
 		CHECK(come_next(&v, &dicts, in, 500));
@@ -496,7 +565,8 @@ static void values_open_as_they_unpack(void)
 
 				b.data[byte] ^= (uint8_t)(1 << bit);
 				code = gt_values_open(&v, &x, 500, &dicts);
-				CHECK(code == gt_get_values(&y, out, 500) && (code || x.at == y.at));
+				CHECK(code == gt_get_values(&y, out, 500) &&
+					(code || x.at == y.at));
 				CHECK(code || come_next(&v, &dicts, out, 500));
 				gt_buf_clear(&dicts);
 				b.data[byte] ^= (uint8_t)(1 << bit);
@@ -507,5 +577,7 @@ static void values_open_as_they_unpack(void)
 	}
 }
 
-T_MAIN(T(a_thousand_threads_fit_in_memory), T(disorder_fits_in_memory), T(every_kind_comes_back_under_every_filter),
-       T(the_order_within_a_track_stays), T(segments_of_one_boot_are_mixed), T(a_column_opens_as_it_unpacks), T(values_open_as_they_unpack))
+T_MAIN(T(a_thousand_threads_fit_in_memory), T(disorder_fits_in_memory),
+	T(every_kind_comes_back_under_every_filter), T(the_order_within_a_track_stays),
+	T(segments_of_one_boot_are_mixed), T(a_column_opens_as_it_unpacks),
+	T(values_open_as_they_unpack))

@@ -1,8 +1,11 @@
-/* Joins, checked in the file: every row of GPU work that names a call is held against that call's own row, with nothing but the reader.
+/* Joins, checked in the file: every row of GPU work that names a call is held against that call's
+ *own row, with nothing but the reader.
  *
- *	test_joins_in_file FILE...	prints for each "FILE: W work, E exact, I inferred, N none, C compared by shape, X wrong", and the
- *					first wrong ones; exit status 1 where there are any
- *	test_joins_in_file		checks the recordings of a real GPU in samples/recorded ($SRC) */
+ *	test_joins_in_file FILE...	prints for each "FILE: W work, E exact, I inferred, N none,
+ *C compared by shape, X wrong", and the first wrong ones; exit status 1 where there are any
+ *	test_joins_in_file		checks the recordings of a real GPU in samples/recorded
+ *($SRC)
+ */
 #include <dirent.h>
 #include "formats/trace/read/reader.h"
 #include "tests/unit/t.h"
@@ -14,8 +17,15 @@ struct call {
 	uint32_t grid[3], block[3];
 	bool shaped, streamed, sized;
 };
-struct found { unsigned long long work, exact, inferred, none, compared, wrong; };
-struct file { struct call *calls; size_t n, cap; struct found f; const char *name; };
+struct found {
+	unsigned long long work, exact, inferred, none, compared, wrong;
+};
+struct file {
+	struct call *calls;
+	size_t n, cap;
+	struct found f;
+	const char *name;
+};
 
 static uint64_t role(const struct gt_event *ev, unsigned wanted, unsigned nth)
 {
@@ -30,7 +40,11 @@ static uint64_t role(const struct gt_event *ev, unsigned wanted, unsigned nth)
 static void take_call(struct file *f, const struct gt_event *ev)
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
-	struct call c = { .track = ev->track, .name = t->name, .op = t->op, .start = ev->row.start, .end = ev->row.end };
+	struct call c = { .track = ev->track,
+		.name = t->name,
+		.op = t->op,
+		.start = ev->row.start,
+		.end = ev->row.end };
 
 	c.kernel = (uint32_t)role(ev, GT_R_KERNEL, 0);
 	c.bytes = role(ev, GT_R_BYTES, 0);
@@ -43,7 +57,8 @@ static void take_call(struct file *f, const struct gt_event *ev)
 		c.block[i] = (uint32_t)role(ev, GT_R_BLOCK, i);
 	}
 	if (f->n == f->cap)
-		f->calls = realloc(f->calls, (f->cap = f->cap ? 2 * f->cap : 1024) * sizeof(*f->calls));
+		f->calls = realloc(
+			f->calls, (f->cap = f->cap ? 2 * f->cap : 1024) * sizeof(*f->calls));
 	f->calls[f->n++] = c;
 }
 
@@ -58,13 +73,16 @@ static int by_place(const void *a, const void *b)
 
 static bool same_text(const struct gt_segment *s, uint32_t a, uint32_t b)
 {
-	return a == b || (a < s->nstrings && b < s->nstrings && !strcmp(s->strings[a].ptr, s->strings[b].ptr));
+	return a == b ||
+		(a < s->nstrings && b < s->nstrings &&
+			!strcmp(s->strings[a].ptr, s->strings[b].ptr));
 }
 
 /* Is this kernel what the call launched, or made a node for? */
 static const char *kernel_differs(struct file *f, const struct gt_event *ev, const struct call *c)
 {
-	if (c->kernel != GT_NONE && !same_text(ev->seg, c->kernel, ev->seg->types[ev->row.type].name))
+	if (c->kernel != GT_NONE &&
+		!same_text(ev->seg, c->kernel, ev->seg->types[ev->row.type].name))
 		return "the kernel";
 	for (unsigned i = 0; c->shaped && i < 3; i++)
 		if (c->grid[i] != role(ev, GT_R_GRID, i) || c->block[i] != role(ev, GT_R_BLOCK, i))
@@ -83,7 +101,8 @@ static const struct call *call_at(const struct file *f, uint64_t track, uint64_t
 /* Of a graph's node: the call that created it must have asked for it. */
 static const char *creation_differs(struct file *f, const struct gt_event *ev)
 {
-	const struct call *made = call_at(f, role(ev, GT_R_MADE_TRACK, 0), role(ev, GT_R_MADE_START, 0));
+	const struct call *made =
+		call_at(f, role(ev, GT_R_MADE_TRACK, 0), role(ev, GT_R_MADE_START, 0));
 
 	if (role(ev, GT_R_GRAPH, 0) == UINT64_MAX)
 		return "no graph";
@@ -91,7 +110,9 @@ static const char *creation_differs(struct file *f, const struct gt_event *ev)
 		return NULL;
 	if (!made)
 		return "there is no call that created it";
-	return ev->seg->types[ev->row.type].category == GT_CAT_KERNEL && made->op == GT_OP_LAUNCH ? kernel_differs(f, ev, made) : NULL;
+	return ev->seg->types[ev->row.type].category == GT_CAT_KERNEL && made->op == GT_OP_LAUNCH
+		? kernel_differs(f, ev, made)
+		: NULL;
 }
 
 /* Is it what the call asked for? NULL: yes. */
@@ -132,10 +153,12 @@ static void take_work(struct file *f, const struct gt_event *ev)
 	c = call_at(f, role(ev, GT_R_LAUNCH_TRACK, 0), role(ev, GT_R_LAUNCH_START, 0));
 	what = c ? differs(f, ev, c) : "there is no such call";
 	if (what && f->f.wrong++ < 5)
-		printf("%s: %s at %lld ns: %s\n", f->name, gt_type_name(ev->seg, ev->row.type), (long long)ev->row.start, what);
+		printf("%s: %s at %lld ns: %s\n", f->name, gt_type_name(ev->seg, ev->row.type),
+			(long long)ev->row.start, what);
 }
 
-static bool each(const char *path, unsigned kinds, struct file *f, void (*take)(struct file *f, const struct gt_event *ev))
+static bool each(const char *path, unsigned kinds, struct file *f,
+	void (*take)(struct file *f, const struct gt_event *ev))
 {
 	struct gt_filter filter = { .kinds = kinds };
 	struct gt_reader *r = gt_reader_open(path, NULL);
@@ -171,7 +194,8 @@ static void the_recordings_of_a_gpu(void)
 	unsigned with = 0;
 	DIR *d;
 
-	snprintf(folder, sizeof(folder), "%s/samples/recorded", getenv("SRC") ? getenv("SRC") : ".");
+	snprintf(
+		folder, sizeof(folder), "%s/samples/recorded", getenv("SRC") ? getenv("SRC") : ".");
 	CHECK((d = opendir(folder)) != NULL);
 	while ((e = readdir(d))) {
 		if (!strstr(e->d_name, ".zst"))
@@ -196,8 +220,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!check(argv[i], &f))
 			return 1;
-		printf("%s: %llu work, %llu exact, %llu inferred, %llu none, %llu compared by shape, %llu wrong\n", argv[i], f.work, f.exact, f.inferred,
-		       f.none, f.compared, f.wrong);
+		printf("%s: %llu work, %llu exact, %llu inferred, %llu none, %llu compared by shape, %llu wrong\n",
+			argv[i], f.work, f.exact, f.inferred, f.none, f.compared, f.wrong);
 		wrong += f.wrong;
 	}
 	return wrong > 0;

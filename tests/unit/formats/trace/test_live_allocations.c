@@ -22,8 +22,10 @@ static void addresses_come_and_go(void)
 
 	for (int step = 0; step < 200000; step++) {
 		uint32_t i = (uint32_t)rnd() % 256;
-		struct gt_live_item e = { .addr = (i & 63) * 4096, .bytes = rnd() + 1, .place = i >> 6 & 1,
-					  .kind = i >> 7 ? GT_MEM_ARRAY : GT_MEM_DEVICE };
+		struct gt_live_item e = { .addr = (i & 63) * 4096,
+			.bytes = rnd() + 1,
+			.place = i >> 6 & 1,
+			.kind = i >> 7 ? GT_MEM_ARRAY : GT_MEM_DEVICE };
 
 		if (rnd() & 1) {
 			CHECK(gt_live_alloc(&l, &e, &old) == !there[i].bytes);
@@ -31,7 +33,8 @@ static void addresses_come_and_go(void)
 			live += !there[i].bytes;
 			there[i] = e;
 		} else {
-			CHECK(gt_live_free(&l, e.place, e.kind, e.addr, &old) == (there[i].bytes != 0));
+			CHECK(gt_live_free(&l, e.place, e.kind, e.addr, &old) ==
+				(there[i].bytes != 0));
 			CHECK(!there[i].bytes || old.bytes == there[i].bytes);
 			live -= there[i].bytes != 0;
 			there[i].bytes = 0;
@@ -47,10 +50,14 @@ static void addresses_are_bounded(void)
 	struct gt_live_item old;
 
 	for (uint32_t i = 0; i < GT_LIVE_MAX; i++)
-		CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = i * 512ul, .bytes = 1 }, &old), 1);
+		CHECK_EQ(gt_live_alloc(
+				 &l, &(struct gt_live_item){ .addr = i * 512ul, .bytes = 1 }, &old),
+			1);
 	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old), -ENOSPC);
-	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 512 }, &old) == 0 && old.bytes == 1);
-	CHECK(gt_live_free(&l, 0, 0, 1024, &old) == 1 && gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old) == 1);
+	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 512 }, &old) == 0 &&
+		old.bytes == 1);
+	CHECK(gt_live_free(&l, 0, 0, 1024, &old) == 1 &&
+		gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old) == 1);
 	gt_live_release(&l);
 }
 
@@ -60,19 +67,33 @@ static void kinds_share_addresses(void)
 	struct gt_live l = { 0 };
 	struct gt_live_item old;
 
-	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 5, .kind = GT_MEM_MANAGED }, &old), 1);
-	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 6, .kind = GT_MEM_ARRAY }, &old), 1);
-	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 7, .kind = GT_MEM_PHYSICAL }, &old), 1);
-	CHECK(gt_live_free(&l, 0, GT_MEM_DEVICE, 64, &old) == 1 && old.bytes == 5 && old.kind == GT_MEM_MANAGED);
+	CHECK_EQ(gt_live_alloc(&l,
+			 &(struct gt_live_item){ .addr = 64, .bytes = 5, .kind = GT_MEM_MANAGED },
+			 &old),
+		1);
+	CHECK_EQ(gt_live_alloc(&l,
+			 &(struct gt_live_item){ .addr = 64, .bytes = 6, .kind = GT_MEM_ARRAY },
+			 &old),
+		1);
+	CHECK_EQ(gt_live_alloc(&l,
+			 &(struct gt_live_item){ .addr = 64, .bytes = 7, .kind = GT_MEM_PHYSICAL },
+			 &old),
+		1);
+	CHECK(gt_live_free(&l, 0, GT_MEM_DEVICE, 64, &old) == 1 && old.bytes == 5 &&
+		old.kind == GT_MEM_MANAGED);
 	CHECK(!gt_live_free(&l, 0, GT_MEM_DEVICE, 64, &old));
 	CHECK(gt_live_free(&l, 0, GT_MEM_ARRAY, 64, &old) == 1 && old.bytes == 6);
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 64, &old) == 1 && old.bytes == 7);
 	gt_live_release(&l);
 }
 
-static struct gt_live_item handle(uint64_t h) { return (struct gt_live_item){ .addr = h, .bytes = 4096, .kind = GT_MEM_PHYSICAL }; }
+static struct gt_live_item handle(uint64_t h)
+{
+	return (struct gt_live_item){ .addr = h, .bytes = 4096, .kind = GT_MEM_PHYSICAL };
+}
 
-/* Physical memory lives until its handle is released as often as it was held, and it is mapped nowhere. */
+/* Physical memory lives until its handle is released as often as it was held, and it is mapped
+ * nowhere. */
 static void physical_memory_lives_while_it_is_held(void)
 {
 	struct gt_live l = { 0 };
@@ -80,12 +101,15 @@ static void physical_memory_lives_while_it_is_held(void)
 	uint64_t at = 0x10000;
 
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
-	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x11000, 2) && !gt_live_map(&l, 0, 0x20000, 2));
+	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x11000, 2) &&
+		!gt_live_map(&l, 0, 0x20000, 2));
 	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), GT_LIVE_MAPPED);
-	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), 0);	/* once more: there is no such handle */
+	/* once more: there is no such handle */
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), 0);
 	CHECK(!gt_live_retain(&l, 0, 2, false));
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 1 && old.addr == 1);
-	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 0 && at == 0x12000);	/* the other one is held, and mapped elsewhere */
+	/* the other one is held, and mapped elsewhere */
+	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 0 && at == 0x12000);
 	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old), GT_LIVE_HELD);
 	at = 0x20000;
 	CHECK_EQ(gt_live_unmap(&l, 0, &at, 0x21000, &old), 0);
@@ -102,7 +126,8 @@ static void mappings_of_others_and_missed_unmaps(void)
 	uint64_t at = 0x10000;
 
 	CHECK(!gt_live_map(&l, 0, 0x10000, 77) && !l.used);
-	CHECK(!gt_live_unmap(&l, 0, &at, UINT64_MAX, &old) && !gt_live_free(&l, 0, GT_MEM_PHYSICAL, 77, &old));
+	CHECK(!gt_live_unmap(&l, 0, &at, UINT64_MAX, &old) &&
+		!gt_live_free(&l, 0, GT_MEM_PHYSICAL, 77, &old));
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
 	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x10000, 2));
 	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), 1);
@@ -118,8 +143,10 @@ static void handles_of_others_are_held(void)
 	struct gt_live l = { 0 };
 	struct gt_live_item a = handle(9), old;
 
-	CHECK(!gt_live_retain(&l, 0, 7, true) && !gt_live_retain(&l, 0, 7, false));	/* imported, and held once more */
-	CHECK(!gt_live_retain(&l, 0, 8, false));		/* from before the recording, retained at least once */
+	/* imported, and held once more */
+	CHECK(!gt_live_retain(&l, 0, 7, true) && !gt_live_retain(&l, 0, 7, false));
+	/* from before the recording, retained at least once */
+	CHECK(!gt_live_retain(&l, 0, 8, false));
 	CHECK(!gt_live_map(&l, 0, 0x10000, 7));
 	for (uint64_t h = 7; h <= 8; h++) {
 		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_HELD);
@@ -127,10 +154,13 @@ static void handles_of_others_are_held(void)
 		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_UNKNOWN);
 	}
 	CHECK(!l.used && !gt_live_retain(&l, 1, 9, true) && !gt_live_retain(&l, 0, 9, true));
-	CHECK_EQ(gt_live_alloc(&l, &a, &old), 1);		/* its releases were not seen: nothing of ours was there */
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_GONE && old.bytes == 4096 && l.used == 1);
+	/* its releases were not seen: nothing of ours was there */
+	CHECK_EQ(gt_live_alloc(&l, &a, &old), 1);
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_GONE && old.bytes == 4096 &&
+		l.used == 1);
 	gt_live_release(&l);
 }
 
-T_MAIN(T(addresses_come_and_go), T(addresses_are_bounded), T(kinds_share_addresses), T(physical_memory_lives_while_it_is_held),
-       T(mappings_of_others_and_missed_unmaps), T(handles_of_others_are_held))
+T_MAIN(T(addresses_come_and_go), T(addresses_are_bounded), T(kinds_share_addresses),
+	T(physical_memory_lives_while_it_is_held), T(mappings_of_others_and_missed_unmaps),
+	T(handles_of_others_are_held))

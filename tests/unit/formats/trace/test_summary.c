@@ -4,11 +4,18 @@
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
-/* Calls that last for many buckets, two at each depth, of two categories; and many that end within one. */
+/* Calls that last for many buckets, two at each depth, of two categories; and many that end within
+ * one. */
 #define LONG 1000000ll
-static struct { int64_t start, end; unsigned depth, category; } longs[600];
+static struct {
+	int64_t start, end;
+	unsigned depth, category;
+} longs[600];
 static size_t nlongs;
-static struct { uint64_t busy[256]; bool wrong; } seen_longs;
+static struct {
+	uint64_t busy[256];
+	bool wrong;
+} seen_longs;
 
 static void long_call(struct tiny *t, int64_t start, int64_t end, unsigned depth, bool alloc)
 {
@@ -25,13 +32,17 @@ static int hold_against_longs(void *arg, const struct gt_summary *s)
 
 		for (size_t k = 0; k < nlongs; k++) {
 			int64_t from = longs[k].start > b->start ? longs[k].start : b->start;
-			int64_t to = longs[k].end < b->start + (int64_t)b->width ? longs[k].end : b->start + (int64_t)b->width;
+			int64_t to = longs[k].end < b->start + (int64_t)b->width
+				? longs[k].end
+				: b->start + (int64_t)b->width;
 
-			busy[longs[k].category] += longs[k].depth == s->depth && to > from ? (uint64_t)(to - from) : 0;
+			busy[longs[k].category] +=
+				longs[k].depth == s->depth && to > from ? (uint64_t)(to - from) : 0;
 		}
 		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 			all += busy[c], seen_longs.wrong |= busy[c] > busy[b->category];
-		seen_longs.wrong |= b->busy != all || (all && b->share != busy[b->category] * 255 / all);
+		seen_longs.wrong |=
+			b->busy != all || (all && b->share != busy[b->category] * 255 / all);
 		seen_longs.busy[s->level] += b->busy;
 	}
 	return 0;
@@ -56,10 +67,13 @@ static void long_calls_are_in_all_that_they_cover(void)
 	}
 	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(keep, &err)));
 	for (unsigned level = 0; level < 3; level++)
-		CHECK(!gt_summaries(r, level, INT64_MIN, INT64_MAX, hold_against_longs, NULL, &err) && !seen_longs.wrong);
+		CHECK(!gt_summaries(
+			      r, level, INT64_MIN, INT64_MAX, hold_against_longs, NULL, &err) &&
+			!seen_longs.wrong);
 	for (size_t i = 0; i < nlongs; i++)
 		all += (uint64_t)(longs[i].end - longs[i].start);
-	CHECK(seen_longs.busy[0] == all && seen_longs.busy[1] == all);		/* empty buckets are not there: none is missing */
+	/* empty buckets are not there: none is missing */
+	CHECK(seen_longs.busy[0] == all && seen_longs.busy[1] == all);
 	gt_reader_close(r);
 }
 

@@ -20,8 +20,9 @@ static uint64_t rnd(void)
 
 static void columns_round_trip(void)
 {
-	static const uint64_t edge[] = { 0, 1, 223, 224, 225, 479, 480, 6623, 6624, 6625, 72159, 72160, 1ull << 32, INT64_MAX, UINT64_MAX,
-					 UINT64_MAX - 6624, 6624 + 0xffff, 6624 + 0x10000, 6624 + 0xffffff, 6624 + 0x1000000 };
+	static const uint64_t edge[] = { 0, 1, 223, 224, 225, 479, 480, 6623, 6624, 6625, 72159,
+		72160, 1ull << 32, INT64_MAX, UINT64_MAX, UINT64_MAX - 6624, 6624 + 0xffff,
+		6624 + 0x10000, 6624 + 0xffffff, 6624 + 0x1000000 };
 	uint64_t in[5000], out[5000];
 
 	for (size_t n = 0; n <= 5000; n = n * 3 + 1) {
@@ -53,12 +54,17 @@ static void values_choose_any_encoding(void)
 		struct gt_span s;
 
 		for (size_t i = 0; i < 2000; i++)
-			in[i] = shape == 0 ? 42 : shape == 1 ? rnd() % 200 * 0x1000 : shape == 2 ? 0x7f0000000000 + i * 512 : shape == 3 ? rnd() : i % 300;
+			in[i] = shape == 0   ? 42
+				: shape == 1 ? rnd() % 200 * 0x1000
+				: shape == 2 ? 0x7f0000000000 + i * 512
+				: shape == 3 ? rnd()
+					     : i % 300;
 		gt_put_values(&b, in, 2000, &scratch);
 		size_t len = b.len;
 		gt_buf_room(&b, GT_SLACK);
 		s = (struct gt_span){ b.data, b.data + len };
-		CHECK(!gt_get_values(&s, out, 2000) && s.at == s.end && !memcmp(in, out, sizeof(in)));
+		CHECK(!gt_get_values(&s, out, 2000) && s.at == s.end &&
+			!memcmp(in, out, sizeof(in)));
 		CHECK(shape != 0 || len < 10);
 		CHECK(shape != 2 || len < 2 * 2000 + 20);
 		gt_buf_release(&b);
@@ -68,16 +74,23 @@ static void values_choose_any_encoding(void)
 
 /* ---- rows ---- */
 
-struct seen { uint32_t track, type; int64_t start, end; int ret; unsigned depth, kind; uint64_t a, b; };
+struct seen {
+	uint32_t track, type;
+	int64_t start, end;
+	int ret;
+	unsigned depth, kind;
+	uint64_t a, b;
+};
 static struct seen want[200000], got[200000];
 static size_t nwant, ngot;
 
-static int expect(struct tiny *t, enum gt_kind kind, uint32_t track, uint32_t type, int64_t start, int64_t end, unsigned depth, int ret,
-		  uint64_t a, uint64_t b)
+static int expect(struct tiny *t, enum gt_kind kind, uint32_t track, uint32_t type, int64_t start,
+	int64_t end, unsigned depth, int ret, uint64_t a, uint64_t b)
 {
 	unsigned n = gt_writer_type_get(t->w, type)->nfields;
 
-	want[nwant++] = (struct seen){ track, type, start, end, ret, depth, kind, n > 0 ? a : 0, n > 1 ? b : 0 };
+	want[nwant++] = (struct seen){ track, type, start, end, ret, depth, kind, n > 0 ? a : 0,
+		n > 1 ? b : 0 };
 	return tiny_row(t, kind, track, type, start, end, depth, ret, a, b);
 }
 
@@ -106,7 +119,8 @@ static int collect(void *arg, unsigned worker, const struct gt_cols *c)
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t code = c->code ? c->code[i] : 0, n;
-		struct seen s = { c->track, c->types[code], c->start[i], c->start[i] + c->dur[i], 0, c->depth ? c->depth[i] : 0, c->kind, 0, 0 };
+		struct seen s = { c->track, c->types[code], c->start[i], c->start[i] + c->dur[i], 0,
+			c->depth ? c->depth[i] : 0, c->kind, 0, 0 };
 		const uint64_t *v;
 
 		if (r < c->nret && c->ret_row[r] == i)
@@ -133,17 +147,21 @@ static int write_mixed(struct tiny *t, int rows, int64_t step)
 		int64_t dur = 20 + (int64_t)(rnd() % 100);
 		int bad = 0;
 
-		if (i % 10 == 0) {	/* a launch with two ioctls in it, which ended before it */
-			bad |= expect(t, GT_CALL, th, t->ioctl, now + 1, now + 5, 1, 0, i % 20 == 0 ? 31 : 0, 0);
+		if (i % 10 == 0) { /* a launch with two ioctls in it, which ended before it */
+			bad |= expect(t, GT_CALL, th, t->ioctl, now + 1, now + 5, 1, 0,
+				i % 20 == 0 ? 31 : 0, 0);
 			bad |= expect(t, GT_CALL, th, t->ioctl, now + 5, now + dur, 1, -1, 0, 0);
-			bad |= expect(t, GT_CALL, th, t->launch, now, now + dur, 0, i % 30 == 0 ? 700 : 0, rnd() % 3, t->source);
+			bad |= expect(t, GT_CALL, th, t->launch, now, now + dur, 0,
+				i % 30 == 0 ? 700 : 0, rnd() % 3, t->source);
 		} else if (i % 10 == 5) {
-			bad |= expect(t, GT_CALL, th, t->alloc, now, now + dur, 0, 0, 1 << rnd() % 30, 0x7f0000000000 + rnd() % 50 * 512);
+			bad |= expect(t, GT_CALL, th, t->alloc, now, now + dur, 0, 0,
+				1 << rnd() % 30, 0x7f0000000000 + rnd() % 50 * 512);
 		} else {
 			bad |= expect(t, GT_CALL, th, t->get, now, now + dur, 0, 0, 0, 0);
 		}
 		if (i % 13 == 0)
-			bad |= expect(t, GT_GPU, t->stream, t->kernel, now - 500 + (int64_t)(rnd() % 300), now + 400, 0, 0, 0, 0);
+			bad |= expect(t, GT_GPU, t->stream, t->kernel,
+				now - 500 + (int64_t)(rnd() % 300), now + 400, 0, 0, 0, 0);
 		if (i % 101 == 0)
 			bad |= expect(t, GT_INSTANT, th, t->get, now, now, 0, 0, 0, 0);
 		now += dur + (int64_t)(rnd() % 50) + step;
@@ -162,7 +180,8 @@ static bool same_rows(void)
 	qsort(want, nwant, sizeof(*want), by_place);
 	qsort(got, ngot, sizeof(*got), by_place);
 	for (size_t i = 0; i < nwant; i++)
-		if (by_place(&want[i], &got[i]) || want[i].ret != got[i].ret || want[i].kind != got[i].kind)
+		if (by_place(&want[i], &got[i]) || want[i].ret != got[i].ret ||
+			want[i].kind != got[i].kind)
 			return false;
 	return true;
 }
@@ -179,8 +198,18 @@ static struct gt_reader *mixed(int rows, int64_t step, bool sorted, struct gt_er
 
 static void rows_come_back(void)
 {
-	static const struct { int rows; int64_t step; bool sorted; } shapes[] = {
-		{ 0, 0, true }, { 1, 0, true }, { 63, 0, true }, { 3000, 0, true }, { 60000, 0, true }, { 3000, 3000000, true }, { 60000, 0, false },
+	static const struct {
+		int rows;
+		int64_t step;
+		bool sorted;
+	} shapes[] = {
+		{ 0, 0, true },
+		{ 1, 0, true },
+		{ 63, 0, true },
+		{ 3000, 0, true },
+		{ 60000, 0, true },
+		{ 3000, 3000000, true },
+		{ 60000, 0, false },
 	};
 
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
@@ -211,8 +240,9 @@ static void time_order_is_global(void)
 	CHECK(r && (it = gt_iter_open(r, &all, &err)));
 	for (ngot = 0; (more = gt_iter_next(it, &ev, &err)) > 0; last = ev.row.start) {
 		CHECK(ev.row.start >= last);
-		got[ngot++] = (struct seen){ ev.track, ev.row.type, ev.row.start, ev.row.end, ev.row.ret, ev.row.depth, ev.kind,
-					     ev.row.nargs > 0 ? ev.args[0] : 0, ev.row.nargs > 1 ? ev.args[1] : 0 };
+		got[ngot++] = (struct seen){ ev.track, ev.row.type, ev.row.start, ev.row.end,
+			ev.row.ret, ev.row.depth, ev.kind, ev.row.nargs > 0 ? ev.args[0] : 0,
+			ev.row.nargs > 1 ? ev.args[1] : 0 };
 	}
 	CHECK(!more && same_rows());
 	gt_iter_close(it);
@@ -239,7 +269,8 @@ static void filters_cut_exactly(void)
 	ngot = 0;
 	CHECK(!gt_scan(r, &f, GT_BY_TIME, 1, collect, NULL, &err));
 	for (size_t i = 0; i < nwant; i++)
-		if (seg->types[want[i].type].op == GT_OP_LAUNCH && want[i].start < f.to && want[i].end > f.from)
+		if (seg->types[want[i].type].op == GT_OP_LAUNCH && want[i].start < f.to &&
+			want[i].end > f.from)
 			want[expected++] = want[i];
 	nwant = expected;
 	CHECK(expected > 100 && same_rows());
@@ -281,16 +312,19 @@ static void a_long_call_lies_in_the_epoch_of_its_end(void)
 	CHECK(!tiny_open(&t, fd, true));
 	open.type = t.get;
 	for (int e = 0; e < 3; e++) {
-		CHECK(!tiny_call(&t, t.thread[1], t.get, 2000 + e * 1000, 2100 + e * 1000, 0, 0, 0, 0));
+		CHECK(!tiny_call(
+			&t, t.thread[1], t.get, 2000 + e * 1000, 2100 + e * 1000, 0, 0, 0, 0));
 		CHECK(!gt_writer_open_call(t.w, t.thread[0], &open, NULL, &err));
 		CHECK(!gt_writer_epoch(t.w, 2500 + e * 1000, &err));
 	}
 	CHECK(!tiny_call(&t, t.thread[0], t.get, 1000, 9000, 0, 0, 0, 0));
 	open.start = 9100;
-	CHECK(!gt_writer_open_call(t.w, t.thread[0], &open, NULL, &err) && !gt_writer_epoch(t.w, 9500, &err));
+	CHECK(!gt_writer_open_call(t.w, t.thread[0], &open, NULL, &err) &&
+		!gt_writer_epoch(t.w, 9500, &err));
 	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(keep, &err)));
 	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, count, &n, &err) && n == 1);
-	CHECK(gt_reader_segment(r, 0)->rows[GT_OPEN] == 1 && gt_reader_segment(r, 0)->rows[GT_CALL] == 4);
+	CHECK(gt_reader_segment(r, 0)->rows[GT_OPEN] == 1 &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == 4);
 	CHECK_EQ(gt_reader_segment(r, 0)->max_end, 9500);
 	gt_reader_close(r);
 }
@@ -312,23 +346,33 @@ static void losses_and_names_come_back(void)
 	CHECK(!tiny_open(&t, fd, true));
 	long_name = gt_writer_string_n(t.w, big, 1 << 20);
 	odd = gt_writer_string_n(t.w, "a\0b\"\x80\n", 6);
-	CHECK(odd != GT_NONE && odd == gt_writer_string_n(t.w, "a\0b\"\x80\n", 6) && odd != gt_writer_string(t.w, "a"));
+	CHECK(odd != GT_NONE && odd == gt_writer_string_n(t.w, "a\0b\"\x80\n", 6) &&
+		odd != gt_writer_string(t.w, "a"));
 	CHECK(!gt_writer_lost(t.w, GT_SCOPE_ALL, GT_NONE, 100, 200, GT_LOST_UNKNOWN, &err));
 	CHECK(!gt_writer_lost(t.w, GT_SCOPE_TRACK, t.thread[2], 150, 160, 77, &err));
-	CHECK(!gt_writer_track_name(t.w, t.thread[3], odd, &err) && !gt_writer_meta(t.w, "{\"exit\":3,\"simulated\":false}", &err));
+	CHECK(!gt_writer_track_name(t.w, t.thread[3], odd, &err) &&
+		!gt_writer_meta(t.w, "{\"exit\":3,\"simulated\":false}", &err));
 	CHECK(!gt_writer_anchor(t.w, &(struct gt_anchor){ 1, 2, 3, 4 }, &err));
 	stack[0] = odd, stack[1] = long_name, stack[2] = odd;
-	CHECK(gt_writer_stack(t.w, stack, 3) == 0 && gt_writer_stack(t.w, stack, 2) == 1 && gt_writer_stack(t.w, stack, 3) == 0);
+	CHECK(gt_writer_stack(t.w, stack, 3) == 0 && gt_writer_stack(t.w, stack, 2) == 1 &&
+		gt_writer_stack(t.w, stack, 3) == 0);
 	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(keep, &err)));
 	seg = gt_reader_segment(r, 0);
-	CHECK(strstr(seg->meta_json, "\"exit\":3") && strstr(seg->meta_json, "tiny") && !seg->simulated && !strcmp(seg->host, "host"));
-	CHECK(seg->strings[odd].len == 6 && !memcmp(seg->strings[odd].ptr, "a\0b\"\x80\n", 7) && seg->tracks[t.thread[3]].name == odd);
-	CHECK(seg->strings[long_name].len == GT_STRING_MAX && !strcmp(seg->strings[long_name].ptr + GT_STRING_MAX - 4, "x..."));
-	CHECK(seg->nanchors == 1 && seg->anchors[0].error == 4 && seg->nstacks == 2 && seg->stacks[0].n == 3);
-	CHECK(gt_track_process(seg, t.thread[0]) == t.process && gt_track_process(seg, GT_NONE) == GT_NONE);
+	CHECK(strstr(seg->meta_json, "\"exit\":3") && strstr(seg->meta_json, "tiny") &&
+		!seg->simulated && !strcmp(seg->host, "host"));
+	CHECK(seg->strings[odd].len == 6 && !memcmp(seg->strings[odd].ptr, "a\0b\"\x80\n", 7) &&
+		seg->tracks[t.thread[3]].name == odd);
+	CHECK(seg->strings[long_name].len == GT_STRING_MAX &&
+		!strcmp(seg->strings[long_name].ptr + GT_STRING_MAX - 4, "x..."));
+	CHECK(seg->nanchors == 1 && seg->anchors[0].error == 4 && seg->nstacks == 2 &&
+		seg->stacks[0].n == 3);
+	CHECK(gt_track_process(seg, t.thread[0]) == t.process &&
+		gt_track_process(seg, GT_NONE) == GT_NONE);
 	CHECK((it = gt_iter_open(r, &f, &err)));
-	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == GT_NONE && ev.args[0] == GT_LOST_UNKNOWN && ev.args[1] == GT_SCOPE_ALL);
-	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == t.thread[2] && ev.args[0] == 77 && ev.row.end == 160);
+	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == GT_NONE &&
+		ev.args[0] == GT_LOST_UNKNOWN && ev.args[1] == GT_SCOPE_ALL);
+	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == t.thread[2] && ev.args[0] == 77 &&
+		ev.row.end == 160);
 	CHECK_EQ(gt_iter_next(it, &ev, &err), 0);
 	gt_iter_close(it);
 	gt_reader_close(r);
@@ -342,7 +386,8 @@ static void writer_refuses_nonsense(void)
 	struct gt_err e = GT_ERR_INIT;
 
 	CHECK(!tiny_open(&t, temp_file(), true));
-	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, &e) == -EINVAL && strstr(e.text, "ends before"));
+	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, &e) == -EINVAL &&
+		strstr(e.text, "ends before"));
 	row.end = 11;
 	CHECK_EQ(gt_writer_row(t.w, GT_CALL, 999, &row, NULL, NULL), -EINVAL);
 	row.type = 999;
@@ -352,7 +397,9 @@ static void writer_refuses_nonsense(void)
 	row = (struct gt_row){ .start = 0, .end = GT_TIME_MAX, .type = t.get };
 	CHECK_EQ(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL), -ERANGE);
 	CHECK_EQ(gt_writer_type(t.w, &(struct gt_type){ .name = 999 }), GT_NONE);
-	CHECK_EQ(gt_writer_track(t.w, &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }), GT_NONE);
+	CHECK_EQ(gt_writer_track(t.w,
+			 &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }),
+		GT_NONE);
 	CHECK(!gt_writer_close(t.w, NULL));
 }
 
@@ -388,8 +435,10 @@ static void it_is_valid_zstd(void)
 		} else {
 			char out[300000];
 
-			CHECK(ZSTD_getFrameContentSize(b + at, n - at) <= 256 << 10 && (b[at + 4] & 4));
-			CHECK(ZSTD_decompress(out, sizeof(out), b + at, frame) == ZSTD_getFrameContentSize(b + at, n - at));
+			CHECK(ZSTD_getFrameContentSize(b + at, n - at) <= 256 << 10 &&
+				(b[at + 4] & 4));
+			CHECK(ZSTD_decompress(out, sizeof(out), b + at, frame) ==
+				ZSTD_getFrameContentSize(b + at, n - at));
 			data++;
 		}
 		at += frame;
@@ -408,7 +457,8 @@ static uint64_t sum_all(struct gt_reader *r, uint64_t *rows)
 	if (gt_scan(r, &all, GT_ANY_ORDER, 1, collect, NULL, &err))
 		return 0;
 	for (size_t i = 0; i < ngot; i++)
-		h += (uint64_t)(got[i].start * 3 + got[i].end * 5) + got[i].type * 7 + (uint64_t)got[i].ret * 11 + got[i].a + got[i].b + got[i].track * 13;
+		h += (uint64_t)(got[i].start * 3 + got[i].end * 5) + got[i].type * 7 +
+			(uint64_t)got[i].ret * 11 + got[i].a + got[i].b + got[i].track * 13;
 	*rows = ngot;
 	return h;
 }
@@ -433,7 +483,8 @@ static void truncated_anywhere_it_says_so(void)
 		seg = gt_reader_segment(r, 0);
 		CHECK(!seg->closed && seg->unread_bytes < cut);
 		sum_all(r, &rows);
-		CHECK(rows <= most && rows >= before);		/* more bytes never mean fewer rows */
+		/* more bytes never mean fewer rows */
+		CHECK(rows <= most && rows >= before);
 		gt_reader_damage(r, &damaged);
 		CHECK(!damaged);
 		before = rows;
@@ -463,7 +514,8 @@ static void no_flipped_bit_changes_a_figure_silently(void)
 		if (r) {
 			h = sum_all(r, &rows);
 			gt_reader_damage(r, &damaged);
-			CHECK((h == good && rows == all && gt_reader_segments(r) == 1) || damaged || !gt_reader_segment(r, 0)->closed);
+			CHECK((h == good && rows == all && gt_reader_segments(r) == 1) || damaged ||
+				!gt_reader_segment(r, 0)->closed);
 			gt_reader_close(r);
 		} else {
 			CHECK(err.code < 0 && err.text[0]);
@@ -486,16 +538,19 @@ static void joined_files_are_one_trace(void)
 	memcpy(both + n, b, m);
 	CHECK((r = read_bytes(both, n + m, &err)));
 	sum_all(r, &rows);
-	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 1)->closed);
+	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && gt_reader_segment(r, 0)->closed &&
+		gt_reader_segment(r, 1)->closed);
 	gt_reader_close(r);
-	CHECK((r = read_bytes(both, n + m - 1, &err)));		/* the second one lacks its end */
+	CHECK((r = read_bytes(both, n + m - 1, &err))); /* the second one lacks its end */
 	sum_all(r, &rows);
-	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && gt_reader_segment(r, 0)->closed && !gt_reader_segment(r, 1)->closed);
+	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && gt_reader_segment(r, 0)->closed &&
+		!gt_reader_segment(r, 1)->closed);
 	gt_reader_close(r);
-	memmove(both + n - 60, both + n, m);			/* the first one lacks its end */
+	memmove(both + n - 60, both + n, m); /* the first one lacks its end */
 	CHECK((r = read_bytes(both, n + m - 60, &err)));
 	sum_all(r, &rows);
-	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && !gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 1)->closed);
+	CHECK(gt_reader_segments(r) == 2 && rows == 2 * nwant && !gt_reader_segment(r, 0)->closed &&
+		gt_reader_segment(r, 1)->closed);
 	gt_reader_close(r);
 	free(a);
 	free(b);
@@ -510,26 +565,40 @@ static void an_abandoned_file_is_complete_to_its_last_epoch(void)
 	struct gt_reader *r;
 
 	CHECK(!tiny_open(&t, fd, true));
-	CHECK(!tiny_call(&t, t.thread[0], t.get, 1000, 2000, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 2500, &err));
+	CHECK(!tiny_call(&t, t.thread[0], t.get, 1000, 2000, 0, 0, 0, 0) &&
+		!gt_writer_epoch(t.w, 2500, &err));
 	CHECK(!tiny_call(&t, t.thread[0], t.get, 3000, 4000, 0, 0, 0, 0));
 	gt_writer_abandon(t.w);
 	CHECK((r = gt_reader_open_fd(keep, &err)));
-	CHECK(!gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->complete_to == 2500 && gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
+	CHECK(!gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->complete_to == 2500 &&
+		gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
 	CHECK(!gt_reader_segment(r, 0)->unread_bytes);
 	gt_reader_close(r);
 }
 
 static void other_files_are_named(void)
 {
-	static const struct { const char *bytes; size_t n; const char *says; } others[] = {
-		{ "", 0, "empty" }, { "{\"a\":1}", 7, "JSON" }, { "\x1f\x8b\x08", 3, "gzip" }, { "\x28\xb5\x2f\xfd\x04\x00", 6, "zstd" },
-		{ "\x7f" "ELF", 4, "program" }, { "hello", 5, "something else" }, { "\x57\x2a\x4d\x18\x30", 5, "cut off" },
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *says;
+	} others[] = {
+		{ "", 0, "empty" },
+		{ "{\"a\":1}", 7, "JSON" },
+		{ "\x1f\x8b\x08", 3, "gzip" },
+		{ "\x28\xb5\x2f\xfd\x04\x00", 6, "zstd" },
+		{ "\x7f"
+		  "ELF",
+			4, "program" },
+		{ "hello", 5, "something else" },
+		{ "\x57\x2a\x4d\x18\x30", 5, "cut off" },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		struct gt_err err;
 
-		CHECK(!read_bytes((const uint8_t *)others[i].bytes, others[i].n, &err) && err.code == -EILSEQ && strstr(err.text, others[i].says));
+		CHECK(!read_bytes((const uint8_t *)others[i].bytes, others[i].n, &err) &&
+			err.code == -EILSEQ && strstr(err.text, others[i].says));
 	}
 	struct gt_err err = GT_ERR_INIT;
 	CHECK(!gt_reader_open("/", &err) && err.code == -EISDIR);
@@ -549,7 +618,11 @@ static void a_full_disk_leaves_whole_blocks(void)
 
 /* ---- summaries ---- */
 
-struct totals { uint64_t busy[256][8], count[256][8], bytes, unions[GT_ASPECTS]; unsigned summaries; bool bad; };
+struct totals {
+	uint64_t busy[256][8], count[256][8], bytes, unions[GT_ASPECTS];
+	unsigned summaries;
+	bool bad;
+};
 
 static int add_summary(void *arg, const struct gt_summary *s)
 {
@@ -560,9 +633,11 @@ static int add_summary(void *arg, const struct gt_summary *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct gt_bucket *b = &s->buckets[i];
 
-		t->bad |= b->busy > b->width || b->start % (int64_t)b->width || (b->width & (b->width - 1)) || b->category >= GT_CATEGORY_COUNT;
+		t->bad |= b->busy > b->width || b->start % (int64_t)b->width ||
+			(b->width & (b->width - 1)) || b->category >= GT_CATEGORY_COUNT;
 		busy += b->busy;
-		if (!s->derived && s->aspect != GT_ASPECT_IOCTLS) {	/* those are among the calls */
+		/* those are among the calls */
+		if (!s->derived && s->aspect != GT_ASPECT_IOCTLS) {
 			t->busy[s->track][s->depth] += b->busy;
 			t->count[s->track][s->depth] += b->count;
 			t->bytes += b->bytes;
@@ -591,9 +666,15 @@ static uint64_t union_of(bool (*pick)(const struct seen *))
 static struct tiny *tiny_now;
 static bool is_gpu(const struct seen *s) { return s->kind == GT_GPU; }
 static bool is_outer(const struct seen *s) { return s->kind == GT_CALL && !s->depth; }
-static bool is_first(const struct seen *s) { return s->kind == GT_CALL && !s->depth && s->track == tiny_now->thread[0]; }
+static bool is_first(const struct seen *s)
+{
+	return s->kind == GT_CALL && !s->depth && s->track == tiny_now->thread[0];
+}
 
-static bool is_ioctl(const struct seen *s) { return s->kind == GT_CALL && s->type == tiny_now->ioctl; }
+static bool is_ioctl(const struct seen *s)
+{
+	return s->kind == GT_CALL && s->type == tiny_now->ioctl;
+}
 static uint64_t sum_of(bool (*pick)(const struct seen *))
 {
 	uint64_t sum = 0;
@@ -611,19 +692,23 @@ static void summaries_equal_the_rows(void)
 	struct gt_reader *r;
 	uint64_t bytes = 0, launches = 0;
 
-	CHECK(!tiny_open(&t, fd, true) && !write_mixed(&t, 60000, 5000) && !gt_writer_close(t.w, &err));
+	CHECK(!tiny_open(&t, fd, true) && !write_mixed(&t, 60000, 5000) &&
+		!gt_writer_close(t.w, &err));
 	tiny_now = &t;
 	CHECK((r = gt_reader_open_fd(keep, &err)));
 	for (size_t i = 0; i < nwant; i++) {
 		bytes += want[i].type == t.alloc && want[i].kind == GT_CALL ? want[i].a : 0;
-		launches += want[i].kind == GT_CALL && want[i].depth == 0 && want[i].track == t.thread[0];
+		launches += want[i].kind == GT_CALL && want[i].depth == 0 &&
+			want[i].track == t.thread[0];
 	}
 	for (unsigned level = 0; level < 3; level++) {
 		struct totals *sum = calloc(1, sizeof(*sum));
 
-		CHECK(!gt_summaries(r, level, INT64_MIN, INT64_MAX, add_summary, sum, &err) && !sum->bad);
-		if (!level || sum->summaries) {		/* each level alone gives the same result */
-			CHECK(sum->busy[t.stream][0] == union_of(is_gpu) || !level);	/* blocks of one stream may overlap in time */
+		CHECK(!gt_summaries(r, level, INT64_MIN, INT64_MAX, add_summary, sum, &err) &&
+			!sum->bad);
+		if (!level || sum->summaries) { /* each level alone gives the same result */
+			/* blocks of one stream may overlap in time */
+			CHECK(sum->busy[t.stream][0] == union_of(is_gpu) || !level);
 			CHECK(sum->busy[t.thread[0]][0] == union_of(is_first) || !level);
 			CHECK(sum->count[t.thread[0]][0] == launches || !level);
 			CHECK(sum->bytes == bytes || !level);
@@ -647,25 +732,34 @@ static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
 
 	CHECK(!tiny_open(&t, temp_file(), true));
 	gt_writer_room(t.w, t.thread[0], &room);
-	CHECK(!room.nrows);		/* no row is before the track's first call */
+	CHECK(!room.nrows); /* no row is before the track's first call */
 	for (int i = 0; i < 40000; i++) {
-		struct gt_row row = { .start = i * 100, .end = i * 100 + 50 + i % 7, .type = i % 3 ? t.get : t.launch, .nargs = i % 3 ? 0 : 2 };
+		struct gt_row row = { .start = i * 100,
+			.end = i * 100 + 50 + i % 7,
+			.type = i % 3 ? t.get : t.launch,
+			.nargs = i % 3 ? 0 : 2 };
 
 		args[0] = (uint64_t)i % 5;
 		args[1] = 0;
 		gt_writer_room(t.w, t.thread[i % 1000 == 0], &room);
 		CHECK(!room.nrows || room.after <= row.start);
 		if (!in_place || !room.nrows || room.nvalues < row.nargs) {
-			CHECK(!gt_writer_row(t.w, GT_CALL, t.thread[i % 1000 == 0], &row, args, &t.err));
+			CHECK(!gt_writer_row(
+				t.w, GT_CALL, t.thread[i % 1000 == 0], &row, args, &t.err));
 			continue;
 		}
-		room.rows[0] = (struct gt_writer_row){ .start = row.start, .end = row.end, .type = row.type, .args = room.first, .nargs = row.nargs };
+		room.rows[0] = (struct gt_writer_row){ .start = row.start,
+			.end = row.end,
+			.type = row.type,
+			.args = room.first,
+			.nargs = row.nargs };
 		for (unsigned k = 0; k < row.nargs; k++)
 			room.values[k] = args[k];
 		gt_writer_took(t.w, 1, row.nargs, row.end);
 		++*in_rooms;
 	}
-	CHECK(!gt_writer_epoch(t.w, 4000000, &t.err) && gt_writer_stats(t.w)->rows[GT_CALL] == 40000);
+	CHECK(!gt_writer_epoch(t.w, 4000000, &t.err) &&
+		gt_writer_stats(t.w)->rows[GT_CALL] == 40000);
 	*bytes = gt_writer_stats(t.w)->bytes;
 	CHECK(!gt_writer_close(t.w, &t.err));
 }
@@ -679,8 +773,8 @@ static void calls_put_in_place_are_like_others(void)
 	CHECK(one == other && n > 39000 && n < 40000);
 }
 
-/* A call that began before one that is held already, with nothing around both, keeps its block open until the epoch closes: rows
- * may be more than a block's then. */
+/* A call that began before one that is held already, with nothing around both, keeps its block open
+ * until the epoch closes: rows may be more than a block's then. */
 static void calls_out_of_order_find_room(void)
 {
 	enum { N = 3 * GT_BLOCK_ROWS };
@@ -695,7 +789,8 @@ static void calls_out_of_order_find_room(void)
 
 	strcpy(path, "/tmp/gt-test-trace-XXXXXX");
 	CHECK(!tiny_open(&t, mkstemp(path), true));
-	CHECK(!tiny_call(&t, t.thread[0], t.get, 900, 910, 0, 0, 0, 0) && !tiny_call(&t, t.thread[0], t.get, 100, 950, 0, 0, 0, 0));
+	CHECK(!tiny_call(&t, t.thread[0], t.get, 900, 910, 0, 0, 0, 0) &&
+		!tiny_call(&t, t.thread[0], t.get, 100, 950, 0, 0, 0, 0));
 	for (int i = 0; i < N; i++)
 		CHECK(!tiny_call(&t, t.thread[0], t.get, 1000 + i * 10, 1005 + i * 10, 0, 0, 0, 0));
 	CHECK(!gt_writer_close(t.w, &t.err));
@@ -722,7 +817,8 @@ static int all_answers_hold(void *arg, unsigned worker, const struct gt_cols *c)
 			v[k / fields][k % fields] = gt_cols_args(c, code, k % fields, &n);
 		for (unsigned k = 0; k < 2 * fields; k++)
 			for (uint32_t i = 0; i < n; i++)
-				ngot += v[k / fields][k % fields] && v[k / fields][k % fields][i] % 10 == k % fields &&
+				ngot += v[k / fields][k % fields] &&
+					v[k / fields][k % fields][i] % 10 == k % fields &&
 					v[k / fields][k % fields][i] / 100000 == c->track;
 	}
 	return 0;
@@ -761,9 +857,12 @@ static void answers_last_as_long_as_the_run(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back), T(time_order_is_global), T(filters_cut_exactly),
-       T(threads_see_every_block_once), T(a_long_call_lies_in_the_epoch_of_its_end), T(losses_and_names_come_back), T(writer_refuses_nonsense),
-       T(it_is_valid_zstd), T(truncated_anywhere_it_says_so), T(no_flipped_bit_changes_a_figure_silently), T(joined_files_are_one_trace),
-       T(an_abandoned_file_is_complete_to_its_last_epoch), T(other_files_are_named), T(a_full_disk_leaves_whole_blocks), T(summaries_equal_the_rows),
-       T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room),
-       T(answers_last_as_long_as_the_run))
+T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back),
+	T(time_order_is_global), T(filters_cut_exactly), T(threads_see_every_block_once),
+	T(a_long_call_lies_in_the_epoch_of_its_end), T(losses_and_names_come_back),
+	T(writer_refuses_nonsense), T(it_is_valid_zstd), T(truncated_anywhere_it_says_so),
+	T(no_flipped_bit_changes_a_figure_silently), T(joined_files_are_one_trace),
+	T(an_abandoned_file_is_complete_to_its_last_epoch), T(other_files_are_named),
+	T(a_full_disk_leaves_whole_blocks), T(summaries_equal_the_rows),
+	T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room),
+	T(answers_last_as_long_as_the_run))

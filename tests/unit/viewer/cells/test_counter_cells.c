@@ -4,14 +4,20 @@
 #include "viewer/cells/counter_cells.h"
 #include "viewer/lanes/window.h"
 
-static struct sample { uint32_t track, type; int64_t at; double value; } *samples;
+static struct sample {
+	uint32_t track, type;
+	int64_t at;
+	double value;
+} * samples;
 static size_t nsamples, samples_cap;
 
 static uint32_t counter(struct program *p, const char *name, unsigned kind)
 {
 	struct gt_field f = { gt_writer_string(p->w, "value"), (uint8_t)kind, GT_R_VALUE };
 
-	return gt_writer_type(p->w, &(struct gt_type){ .name = gt_writer_string(p->w, name), .nfields = 1, .fields = &f });
+	return gt_writer_type(p->w,
+		&(struct gt_type){
+			.name = gt_writer_string(p->w, name), .nfields = 1, .fields = &f });
 }
 
 static void sample(struct program *p, uint32_t on, uint32_t type, int64_t at, int v, unsigned kind)
@@ -27,7 +33,8 @@ static void sample(struct program *p, uint32_t on, uint32_t type, int64_t at, in
 	samples[nsamples++] = (struct sample){ on, type, at, shown };
 }
 
-/* A counter that is sampled often, one that hardly ever is, one that goes below 0. Some come late, some at one time (the last is what counts). */
+/* A counter that is sampled often, one that hardly ever is, one that goes below 0. Some come late,
+ * some at one time (the last is what counts). */
 static void make_counters(int fd, unsigned n)
 {
 	struct program p;
@@ -55,20 +62,26 @@ static struct gt_counter_cell count_cell(const struct gt_counter_key *of, int64_
 {
 	struct gt_counter_cell c = { 0 };
 
-	for (size_t i = 0; i < nsamples; i++) {		/* as they were written: by time */
+	for (size_t i = 0; i < nsamples; i++) { /* as they were written: by time */
 		const struct sample *s = &samples[i];
 
 		if (s->track != of->track || s->type != of->type || s->at >= to)
 			continue;
 		/* the value when the cell began, or the first one of all */
 		if (s->at <= from || !c.known) {
-			c = (struct gt_counter_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
+			c = (struct gt_counter_cell){
+				.known = true, .low = s->value, .high = s->value, .last = s->value
+			};
 			/* other values at the cell's start lasted 0 ns, but count */
 			if (i && s->at == from)
 				for (size_t j = i; j-- > 0 && samples[j].at == from;)
-					if (samples[j].track == of->track && samples[j].type == of->type) {
-						c.low = samples[j].value < c.low ? samples[j].value : c.low;
-						c.high = samples[j].value > c.high ? samples[j].value : c.high;
+					if (samples[j].track == of->track &&
+						samples[j].type == of->type) {
+						c.low = samples[j].value < c.low ? samples[j].value
+										 : c.low;
+						c.high = samples[j].value > c.high
+							? samples[j].value
+							: c.high;
 					}
 			continue;
 		}
@@ -93,12 +106,17 @@ static void cells_are_what_samples_say(void)
 
 	state = 12;
 	make_counters(fd, 60000);
-	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (g = gt_counter_cells_new(a)));
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) &&
+		(g = gt_counter_cells_new(a)));
 	CHECK(!gt_list_counters(a, &list, &n, &err) && n == 3);
 	gt_archive_extent(a, &from, &to);
 	for (unsigned k = 0; k < 120; k++) {
 		unsigned shift = below(gt_archive_widest(a) + 1);
-		struct gt_cell_window w = { ((from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000)) >> shift) - 10, shift, 20 + below(40) };
+		struct gt_cell_window w = {
+			((from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000)) >> shift) -
+				10,
+			shift, 20 + below(40)
+		};
 		struct gt_counter_key of[3] = { list[k % 3], list[(k + 1) % 3], list[(k + 2) % 3] };
 
 		CHECK(!gt_counter_cells_request(g, &w, of, 3, &err));
@@ -107,10 +125,13 @@ static void cells_are_what_samples_say(void)
 		for (size_t i = 0; i < 3; i++) {
 			gt_counter_cells_get(g, i, got);
 			for (unsigned c = 0; c < w.cells; c += 1 + below(8)) {
-				struct gt_counter_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+				struct gt_counter_cell want = count_cell(
+					&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 				CHECK(want.known == got[c].known);
-				CHECK(!want.known || (want.low == got[c].low && want.high == got[c].high && want.last == got[c].last));
+				CHECK(!want.known ||
+					(want.low == got[c].low && want.high == got[c].high &&
+						want.last == got[c].last));
 			}
 		}
 	}
@@ -193,10 +214,14 @@ static void what_was_known_stays(void)
 			for (size_t i = 0; i < 2; i++) {
 				gt_counter_cells_get(g, i, got);
 				for (unsigned c = 0; c < w.cells; c++) {
-					struct gt_counter_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+					struct gt_counter_cell want = count_cell(&of[i],
+						gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 					CHECK(want.known == got[c].known);
-					CHECK(!want.known || (want.low == got[c].low && want.high == got[c].high && want.last == got[c].last));
+					CHECK(!want.known ||
+						(want.low == got[c].low &&
+							want.high == got[c].high &&
+							want.last == got[c].last));
 				}
 			}
 		}

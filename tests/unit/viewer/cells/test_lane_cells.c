@@ -10,14 +10,23 @@
 #include "viewer/lanes/window.h"
 
 #define MOST_CELLS 300u
-struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
+struct seen_row {
+	uint32_t segment, track;
+	enum gt_kind kind;
+	uint32_t type;
+	int64_t start, end;
+	unsigned depth;
+	uint64_t bytes;
+	unsigned aspect;
+};
 static struct seen_row *rows;
 static size_t nrows, rows_cap;
 /* ---- the count ---- */
 
 static void read_rows(struct gt_reader *r)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) |
+			GT_BIT(GT_GPU) };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_iter *it = gt_iter_open(r, &all, &err);
 	struct gt_event ev;
@@ -25,12 +34,15 @@ static void read_rows(struct gt_reader *r)
 	nrows = 0;
 	while (it && gt_iter_next(it, &ev, &err) > 0) {
 		const struct gt_type *t = &ev.seg->types[ev.row.type];
-		struct seen_row row = { ev.seg->index, ev.track, ev.kind, ev.row.type, ev.row.start, ev.row.end, ev.row.depth, 0, 0 };
+		struct seen_row row = { ev.seg->index, ev.track, ev.kind, ev.row.type, ev.row.start,
+			ev.row.end, ev.row.depth, 0, 0 };
 
 		for (unsigned f = 0; f < t->nfields; f++) {
 			row.bytes = t->fields[f].role == GT_R_BYTES ? ev.args[f] : row.bytes;
 			if (t->fields[f].role == GT_R_DIRECTION && t->op == GT_OP_COPY)
-				row.aspect = ev.args[f] == GT_DIR_HTOD ? GT_ASPECT_HTOD : ev.args[f] == GT_DIR_DTOH ? GT_ASPECT_DTOH : GT_ASPECT_COPIES;
+				row.aspect = ev.args[f] == GT_DIR_HTOD ? GT_ASPECT_HTOD
+					: ev.args[f] == GT_DIR_DTOH    ? GT_ASPECT_DTOH
+								       : GT_ASPECT_COPIES;
 		}
 		CHECK(!gt_grow(&rows, &rows_cap, nrows + 1, sizeof(*rows)));
 		rows[nrows++] = row;
@@ -48,7 +60,8 @@ static bool below_track(const struct gt_segment *seg, uint32_t t, uint32_t top)
 }
 
 /* The depth at which a strip shows a row; -1: it does not. */
-static int depth_in(const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_key *of)
+static int depth_in(
+	const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_key *of)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
 	const struct gt_type *t = &seg->types[row->type];
@@ -56,7 +69,8 @@ static int depth_in(const struct gt_reader *r, const struct seen_row *row, const
 	int own = row->depth < 7 ? (int)row->depth : 7;
 	bool shows, call = row->kind == GT_CALL || row->kind == GT_OPEN;
 
-	if (row->segment != of->segment || (of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
+	if (row->segment != of->segment ||
+		(of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
 		return -1;
 	switch (of->aspect) {
 	case GT_ASPECT_CALLS: return call && !(of->derived && own) ? own : -1;
@@ -69,10 +83,14 @@ static int depth_in(const struct gt_reader *r, const struct seen_row *row, const
 	return shows ? 0 : -1;
 }
 
-static int64_t first_cell(const struct gt_cell_window *w, int64_t at) { return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first; }
+static int64_t first_cell(const struct gt_cell_window *w, int64_t at)
+{
+	return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first;
+}
 
 /* One row's part in a period of time, of which the part from `from` on is not covered yet. */
-static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start, int64_t end, int64_t from, int64_t low, int64_t high)
+static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start,
+	int64_t end, int64_t from, int64_t low, int64_t high)
 {
 	int64_t f = from > low ? from : low, t = end < high ? end : high;
 
@@ -87,20 +105,22 @@ static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_
 
 /* The time from which a row covers new time: rows are sorted by start, so the covered time only
  * grows. */
-static int64_t uncovered(const struct seen_row *row, int64_t start, int64_t end, int depth, int64_t *covered)
+static int64_t uncovered(
+	const struct seen_row *row, int64_t start, int64_t end, int depth, int64_t *covered)
 {
 	int64_t from = start > *covered ? start : *covered;
 
-	if (row->depth > 7 && depth == 7)		/* within one of depth 7 */
+	if (row->depth > 7 && depth == 7) /* within one of depth 7 */
 		return end;
 	*covered = end > *covered ? end : *covered;
 	return from;
 }
 
 #define DEPTHS 8
-static unsigned nrough;		/* cells that were not exact until they were settled */
-static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_key *of,
-			struct gt_cell_sums to[DEPTHS][MOST_CELLS])
+static unsigned nrough; /* cells that were not exact until they were settled */
+static void count_cells(const struct gt_archive *a, struct gt_reader *r,
+	const struct gt_cell_window *w, const struct gt_strip_key *of,
+	struct gt_cell_sums to[DEPTHS][MOST_CELLS])
 {
 	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
 
@@ -114,13 +134,15 @@ static void count_cells(const struct gt_archive *a, struct gt_reader *r, const s
 		if (d < 0)
 			continue;
 		from = uncovered(&rows[i], start, end, d, &covered[d]);
-		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end; c++)
-			count_row(&to[d][c], &rows[i], start, end, from, gt_cell_start(w, c), gt_cell_start(w, c + 1));
+		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end;
+			c++)
+			count_row(&to[d][c], &rows[i], start, end, from, gt_cell_start(w, c),
+				gt_cell_start(w, c + 1));
 	}
 }
 
-static void count_range(const struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of, int64_t low, int64_t high,
-			struct gt_cell_sums to[DEPTHS])
+static void count_range(const struct gt_archive *a, struct gt_reader *r,
+	const struct gt_strip_key *of, int64_t low, int64_t high, struct gt_cell_sums to[DEPTHS])
 {
 	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
 
@@ -133,7 +155,8 @@ static void count_range(const struct gt_archive *a, struct gt_reader *r, const s
 		int64_t start = rows[i].start - offset, end = rows[i].end - offset;
 
 		if (d >= 0)
-			count_row(&to[d], &rows[i], start, end, uncovered(&rows[i], start, end, d, &covered[d]), low, high);
+			count_row(&to[d], &rows[i], start, end,
+				uncovered(&rows[i], start, end, d, &covered[d]), low, high);
 	}
 }
 
@@ -164,24 +187,29 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_key *of, bo
 
 /* From the start of the first call that is open at the end, a union may know its busy time only
  * roughly, and never too low, until the part before that is measured. */
-static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned c,
-			 const struct gt_cell_sums *got, const struct gt_cell_sums *want)
+static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r,
+	const struct gt_cell_window *w, const struct gt_strip_key *of, unsigned c,
+	const struct gt_cell_sums *got, const struct gt_cell_sums *want)
 {
 	int64_t first = INT64_MAX, offset = gt_archive_offset(a, of->segment);
 
 	for (size_t i = 0; i < nrows; i++)
-		if (rows[i].kind == GT_OPEN && depth_in(r, &rows[i], of) >= 0 && rows[i].start - offset < first)
+		if (rows[i].kind == GT_OPEN && depth_in(r, &rows[i], of) >= 0 &&
+			rows[i].start - offset < first)
 			first = rows[i].start - offset;
 	return of->derived && first >= gt_cell_start(w, c) && first < gt_cell_start(w, c + 1) &&
-	       got->sureness == GT_CELL_ROUGH && got->busy >= want->busy && got->busy <= 1ull << w->shift;
+		got->sureness == GT_CELL_ROUGH && got->busy >= want->busy &&
+		got->busy <= 1ull << w->shift;
 }
 
 static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums *want)
 {
-	return got->count == want->count && got->bytes == want->bytes && got->longest == want->longest;
+	return got->count == want->count && got->bytes == want->bytes &&
+		got->longest == want->longest;
 }
 
-static void settle(struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_key *lane, struct gt_cell_sums *cells)
+static void settle(struct gt_archive *a, const struct gt_cell_window *w,
+	const struct gt_lane_key *lane, struct gt_cell_sums *cells)
 {
 	struct gt_unfinished_edges h = { .n = 0 };
 	struct gt_err err = GT_ERR_INIT;
@@ -189,18 +217,20 @@ static void settle(struct gt_archive *a, const struct gt_cell_window *w, const s
 	CHECK(!gt_unfinished_edges_request(&h, a, w, lane, 1, &err));
 	while (gt_unfinished_edges_step(&h, 1, &err) > 0)
 		;
-	CHECK(!gt_unfinished_edges_request(&h, a, w, lane, 1, &err) && h.done == h.n);	/* the same once more: it is known */
+	/* the same once more: it is known */
+	CHECK(!gt_unfinished_edges_request(&h, a, w, lane, 1, &err) && h.done == h.n);
 	gt_unfinished_edges_fill(&h, lane, cells);
 	gt_unfinished_edges_release(&h);
 }
 
-static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_lane_cells *s, const struct gt_cell_window *w,
-			       const struct gt_strip_key *of, size_t n)
+static void hold_against_count(struct gt_archive *a, struct gt_reader *r,
+	const struct gt_lane_cells *s, const struct gt_cell_window *w,
+	const struct gt_strip_key *of, size_t n)
 {
 	static struct gt_cell_sums all[DEPTHS][MOST_CELLS];
 	struct gt_cell_sums got[MOST_CELLS];
 
-	for (size_t i = below(nrows > 50000 ? 9 : 1); i < n; i += nrows > 50000 ? 9 : 1)
+	for (size_t i = below(nrows > 50000 ? 9 : 1); i<n; i += nrows> 50000 ? 9 : 1)
 		for (unsigned d = 0; d < DEPTHS; d++) {
 			const struct gt_cell_sums *want = all[d];
 
@@ -209,22 +239,28 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 			gt_lane_cells_get(s, i, d, got);
 			for (unsigned c = 0; c < w->cells; c++)
 				if (got[c].sureness)
-					CHECK(may_be_rough(a, r, w, &of[i], c, &got[c], &want[c]) && ++nrough);
+					CHECK(may_be_rough(a, r, w, &of[i], c, &got[c], &want[c]) &&
+						++nrough);
 			settle(a, w, &(struct gt_lane_key){ of[i], d }, got);
 			for (unsigned c = 0; c < w->cells; c++)
-				if (got[c].sureness || got[c].busy != want[c].busy || !is_counted(&got[c], &want[c])) {
-					fprintf(stderr, "strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
-						"bytes %lu longest %lu, but %lu %lu %lu %lu\n", of[i].segment, of[i].track, of[i].aspect, of[i].derived, d,
-						c, w->cells, w->shift, got[c].sureness, got[c].busy, got[c].count, got[c].bytes, got[c].longest,
-						want[c].busy, want[c].count, want[c].bytes, want[c].longest);
+				if (got[c].sureness || got[c].busy != want[c].busy ||
+					!is_counted(&got[c], &want[c])) {
+					fprintf(stderr,
+						"strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
+						"bytes %lu longest %lu, but %lu %lu %lu %lu\n",
+						of[i].segment, of[i].track, of[i].aspect,
+						of[i].derived, d, c, w->cells, w->shift,
+						got[c].sureness, got[c].busy, got[c].count,
+						got[c].bytes, got[c].longest, want[c].busy,
+						want[c].count, want[c].bytes, want[c].longest);
 					CHECK(!"cells differ");
 				}
 		}
 }
 
 /* After each portion of work, the cells that count as certain are correct. */
-static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_lane_cells *s, const struct gt_cell_window *w, const struct gt_strip_key *of,
-			 size_t n)
+static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_lane_cells *s,
+	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n)
 {
 	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
 	struct gt_cell_sums got[MOST_CELLS];
@@ -236,11 +272,14 @@ static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_la
 		size_t i = below((uint32_t)n);
 		unsigned d = below(2);
 
-		CHECK((more = gt_lane_cells_step(s, 1, &err)) >= 0 && gt_lane_cells_percent(s) <= 100 && steps < 100000);
+		CHECK((more = gt_lane_cells_step(s, 1, &err)) >= 0 &&
+			gt_lane_cells_percent(s) <= 100 && steps < 100000);
 		gt_lane_cells_get(s, i, d, got);
 		count_cells(a, r, w, &of[i], want);
 		for (unsigned c = 0; c < w->cells; c++)
-			CHECK(got[c].sureness != GT_CELL_EXACT || (got[c].busy == want[d][c].busy && got[c].count == want[d][c].count));
+			CHECK(got[c].sureness != GT_CELL_EXACT ||
+				(got[c].busy == want[d][c].busy &&
+					got[c].count == want[d][c].count));
 	}
 }
 
@@ -258,9 +297,11 @@ static void every_width(struct gt_reader *r)
 		unsigned shift = k / 2;
 		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
 		size_t n = list_strips(r, of, below(2));
-		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift, 20 + below(40) };
+		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift,
+			20 + below(40) };
 
-		CHECK(!gt_lane_cells_request(s, &w, of, n, &err) && !gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
+		CHECK(!gt_lane_cells_request(s, &w, of, n, &err) &&
+			!gt_lane_cells_step(s, 0, &err) && gt_lane_cells_percent(s) == 100);
 		hold_against_count(a, r, s, &w, of, n);
 		if (k % 7 == 0 && nrows < 50000)
 			step_by_step(a, r, s, &w, of, n);
@@ -278,7 +319,8 @@ static void cells_are_what_rows_say(void)
 
 		state = 77 + i;
 		contexts = i;
-		make(fd, "boot", i % 2 ? 5000000000ll : -30000, (unsigned[]){ 300, 4000, 40000 }[i]);
+		make(fd, "boot", i % 2 ? 5000000000ll : -30000,
+			(unsigned[]){ 300, 4000, 40000 }[i]);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
 		read_rows(r);
 		every_width(r);
@@ -287,7 +329,8 @@ static void cells_are_what_rows_say(void)
 }
 
 /* The measured values between two times equal those of the rows, for every fifth strip. */
-static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of, size_t n, int64_t one, int64_t other)
+static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_key *of,
+	size_t n, int64_t one, int64_t other)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_measure *m = gt_measure_new(a, of, n, one, other, &err);
@@ -298,25 +341,28 @@ static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_s
 	for (size_t i = n < 100 ? 0 : below(5); i < n; i += n < 100 ? 1 : 5) {
 		struct gt_cell_sums want[DEPTHS];
 
-		count_range(a, r, &of[i], one < other ? one : other, one < other ? other : one, want);
+		count_range(
+			a, r, &of[i], one < other ? one : other, one < other ? other : one, want);
 		for (unsigned d = 0; d < DEPTHS; d++) {
 			struct gt_measured got = gt_measure_of(m, i, d);
 
-			CHECK(!got.rough && got.busy == want[d].busy && got.count == want[d].count && got.bytes == want[d].bytes &&
-			      got.longest == want[d].longest);
+			CHECK(!got.rough && got.busy == want[d].busy &&
+				got.count == want[d].count && got.bytes == want[d].bytes &&
+				got.longest == want[d].longest);
 		}
 	}
 	gt_measure_free(m);
 }
 
-/* Four threads with as much idle time as calls, two of which end in a call that stays open, while others go on. */
+/* Four threads with as much idle time as calls, two of which end in a call that stays open, while
+ * others go on. */
 static void make_sparse(int fd)
 {
 	int64_t at[4] = { 0 }, last[4] = { 200000, 300000, 350000, 450000 };
 	struct program p;
 
 	begin(&p, fd, "boot", 0);
-	for (unsigned busy = 15; busy; ) {
+	for (unsigned busy = 15; busy;) {
 		unsigned th = below(4);
 		int64_t start = at[th] + 20 + below(500);
 
@@ -327,8 +373,9 @@ static void make_sparse(int fd)
 			busy &= ~(1u << th);
 	}
 	for (unsigned th = 0; th < 2; th++)
-		CHECK(!gt_writer_open_call(p.w, p.threads[th], &(struct gt_row){ .start = last[th] + below(500), .type = p.call },
-					   NULL, &p.err));
+		CHECK(!gt_writer_open_call(p.w, p.threads[th],
+			&(struct gt_row){ .start = last[th] + below(500), .type = p.call }, NULL,
+			&p.err));
 	CHECK(!gt_writer_epoch(p.w, 460000, &p.err));
 	gt_gpu_types_release(&p.types);
 	CHECK(!gt_writer_close(p.w, &p.err));
@@ -349,20 +396,25 @@ static void where_open_calls_begin(void)
 
 		state = 50 + i;
 		make_sparse(fd);
-		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (s = gt_lane_cells_new(a)));
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) &&
+			(s = gt_lane_cells_new(a)));
 		read_rows(r);
 		n = list_strips(r, of, true);
 		for (unsigned shift = 0; shift <= gt_archive_widest(a); shift++)
 			for (size_t k = 0; k < nrows; k++) {
-				struct gt_cell_window w = { (rows[k].start >> shift) - below(8), shift, 8 };
+				struct gt_cell_window w = { (rows[k].start >> shift) - below(8),
+					shift, 8 };
 
 				if (rows[k].kind != GT_OPEN)
 					continue;
-				CHECK(!gt_lane_cells_request(s, &w, of, n, &err) && !gt_lane_cells_step(s, 0, &err));
+				CHECK(!gt_lane_cells_request(s, &w, of, n, &err) &&
+					!gt_lane_cells_step(s, 0, &err));
 				hold_against_count(a, r, s, &w, of, n);
 			}
 		for (unsigned k = 0; k < 30; k++)
-			between(a, r, of, n, 200000 + below(600) - (int64_t)below(1u << (1 + k / 2)), 200000 + below(30000));
+			between(a, r, of, n,
+				200000 + below(600) - (int64_t)below(1u << (1 + k / 2)),
+				200000 + below(30000));
 		gt_lane_cells_free(s);
 		gt_archive_close(a);
 		gt_reader_close(r);
@@ -387,7 +439,8 @@ static void between_two_moments(void)
 	read_rows(r);
 	n = list_strips(r, of, true);
 	for (unsigned k = 0; k < 30; k++) {
-		int64_t from = rows[below((uint32_t)nrows)].start + below(50), to = from + (int64_t)(1ull << below(18)) + below(9);
+		int64_t from = rows[below((uint32_t)nrows)].start + below(50),
+			to = from + (int64_t)(1ull << below(18)) + below(9);
 
 		between(a, r, of, n, k % 2 ? from : to, k % 2 ? to : from);
 	}
@@ -395,7 +448,8 @@ static void between_two_moments(void)
 	gt_reader_close(r);
 }
 
-/* Its unions are in the file, but for a context that is alone on its device: that would be the device's. */
+/* Its unions are in the file, but for a context that is alone on its device: that would be the
+ * device's. */
 static void contexts_are_summed_up(void)
 {
 	for (contexts = 1; contexts < 3; contexts++) {
@@ -413,7 +467,8 @@ static void contexts_are_summed_up(void)
 		CHECK(gt_archive_upper(a, 0, 1, GT_ASPECT_WORK, true, 0));
 		for (uint32_t t = 0; t < seg->ntracks; t++)
 			if (seg->tracks[t].kind == GT_TRACK_CONTEXT) {
-				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_WORK, true, 0) == (contexts == 1));
+				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_WORK, true, 0) ==
+					(contexts == 1));
 				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_HTOD, true, 0));
 				n++;
 			}
@@ -424,7 +479,8 @@ static void contexts_are_summed_up(void)
 	contexts = 0;
 }
 
-/* Two recordings of different machines begin at about the same time of the viewer, and their cells are as exact. */
+/* Two recordings of different machines begin at about the same time of the viewer, and their cells
+ * are as exact. */
 static void recordings_of_other_clocks(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -440,8 +496,10 @@ static void recordings_of_other_clocks(void)
 	read_rows(r);
 	CHECK((a = gt_archive_open(r, &err)));
 	gt_archive_extent(a, &from, &to);
-	CHECK((to - from) >> gt_archive_widest(a) <= 34 && (to - from) >> gt_archive_widest(a) >= 15);
-	CHECK(!gt_archive_offset(a, 0) && gt_archive_offset(a, 1) && !(gt_archive_offset(a, 1) % (1ll << gt_archive_widest(a))));
+	CHECK((to - from) >> gt_archive_widest(a) <= 34 &&
+		(to - from) >> gt_archive_widest(a) >= 15);
+	CHECK(!gt_archive_offset(a, 0) && gt_archive_offset(a, 1) &&
+		!(gt_archive_offset(a, 1) % (1ll << gt_archive_widest(a))));
 	gt_archive_close(a);
 	every_width(r);
 	gt_reader_close(r);
@@ -468,10 +526,13 @@ static void a_broken_block_is_a_hole(void)
 	CHECK(list.n > 3);
 	break_block(keep, list.blocks[1].number);
 	w.first = (list.blocks[1].start - 100) >> w.shift;
-	CHECK((s = gt_lane_cells_new(a)) && !gt_lane_cells_request(s, &w, &of, 1, &err) && !gt_lane_cells_step(s, 0, &err));
+	CHECK((s = gt_lane_cells_new(a)) && !gt_lane_cells_request(s, &w, &of, 1, &err) &&
+		!gt_lane_cells_step(s, 0, &err));
 	gt_lane_cells_get(s, 0, 0, got);
 	for (unsigned c = 0; c < w.cells; c++) {
-		CHECK(got[c].sureness == (gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_DAMAGED : GT_CELL_EXACT));
+		CHECK(got[c].sureness ==
+			(gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_DAMAGED
+								      : GT_CELL_EXACT));
 		holes += got[c].sureness == GT_CELL_DAMAGED;
 	}
 	CHECK(holes > 100 && holes < MOST_CELLS);
@@ -485,7 +546,8 @@ static void a_broken_block_is_a_hole(void)
 #define GROWN_CELLS 60u
 struct growing {
 	struct program p;
-	int64_t free_at[12], hangs;	/* hangs: when a thread's call began that returns pieces later */
+	/* hangs: when a thread's call began that returns pieces later */
+	int64_t free_at[12], hangs;
 	int fd;
 	struct gt_reader *r;
 	struct gt_archive *a;
@@ -510,7 +572,8 @@ static void write_piece(struct growing *g, unsigned piece, unsigned turns)
 		if (!below(3))
 			gpu_work(p, below(30) ? 0 : below(3));
 		if (!below(9))
-			put(p, GT_SPAN, p->threads[below(3)], p->range, p->now - (int64_t)below(500), p->now + below(50), below(3));
+			put(p, GT_SPAN, p->threads[below(3)], p->range,
+				p->now - (int64_t)below(500), p->now + below(50), below(3));
 		p->now += below(60);
 	}
 	for (unsigned i = 0; i < 3; i++)
@@ -522,8 +585,14 @@ static void write_piece(struct growing *g, unsigned piece, unsigned turns)
 		g->hangs = p->now + 1;
 	}
 	if (piece % 5 == 4)
-		CHECK(!gt_gpu_put_kernel(&p->types, &(struct gt_gpu_work){ .track = p->streams[1], .start = p->now - (int64_t)below(9000), .end = p->now,
-					 .context = 1 }, &(struct gt_gpu_kernel){ .name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } }, &p->err));
+		CHECK(!gt_gpu_put_kernel(&p->types,
+			&(struct gt_gpu_work){ .track = p->streams[1],
+				.start = p->now - (int64_t)below(9000),
+				.end = p->now,
+				.context = 1 },
+			&(struct gt_gpu_kernel){
+				.name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } },
+			&p->err));
 	p->now++;
 	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
 }
@@ -534,7 +603,7 @@ static void look_again(struct growing *g)
 	struct gt_err err = GT_ERR_INIT;
 
 	gt_lane_cells_detach(g->s);
-	if (below(4))			/* the archive may be closed long before or after */
+	if (below(4)) /* the archive may be closed long before or after */
 		gt_lane_cells_detach(g->s);
 	gt_archive_close(g->a);
 	if (g->r)
@@ -557,14 +626,18 @@ static void hold_against_new(const struct growing *g, const struct gt_cell_windo
 	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
 	struct gt_err err = GT_ERR_INIT;
 
-	CHECK(fresh && !gt_lane_cells_request(fresh, w, g->of, g->n, &err) && !gt_lane_cells_step(fresh, 0, &err));
+	CHECK(fresh && !gt_lane_cells_request(fresh, w, g->of, g->n, &err) &&
+		!gt_lane_cells_step(fresh, 0, &err));
 	for (size_t i = 0; i < g->n; i++)
 		for (unsigned d = 0; d < DEPTHS; d++) {
 			gt_lane_cells_get(g->s, i, d, have);
 			gt_lane_cells_get(fresh, i, d, want);
 			for (unsigned c = 0; c < w->cells; c++)
-				CHECK(have[c].sureness == want[c].sureness && have[c].busy == want[c].busy && is_counted(&have[c], &want[c]) &&
-				      have[c].category == want[c].category && have[c].open == want[c].open);
+				CHECK(have[c].sureness == want[c].sureness &&
+					have[c].busy == want[c].busy &&
+					is_counted(&have[c], &want[c]) &&
+					have[c].category == want[c].category &&
+					have[c].open == want[c].open);
 		}
 	gt_lane_cells_free(fresh);
 }
@@ -581,7 +654,9 @@ static void hold_what_is_certain(struct growing *g, const struct gt_cell_window 
 			gt_lane_cells_get(g->s, i, d, have);
 			for (unsigned c = 0; c < w->cells; c++) {
 				g->exact += first && have[c].sureness == GT_CELL_EXACT;
-				CHECK(have[c].sureness != GT_CELL_EXACT || (have[c].busy == want[d][c].busy && is_counted(&have[c], &want[d][c])));
+				CHECK(have[c].sureness != GT_CELL_EXACT ||
+					(have[c].busy == want[d][c].busy &&
+						is_counted(&have[c], &want[d][c])));
 			}
 		}
 	}
@@ -589,7 +664,8 @@ static void hold_what_is_certain(struct growing *g, const struct gt_cell_window 
 
 /* The whole run, the most frequent case; the previous window; or the previous window moved or
  * widened a little. */
-static struct gt_cell_window choose_window(const struct growing *g, const struct gt_cell_window *before)
+static struct gt_cell_window choose_window(
+	const struct growing *g, const struct gt_cell_window *before)
 {
 	struct gt_cell_window w = { .cells = GROWN_CELLS };
 	struct gt_time_extent e = { .widest = 60 };
@@ -628,7 +704,7 @@ static void what_was_certain_stays(void)
 				w = choose_window(&g, &w);
 				CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err));
 				hold_what_is_certain(&g, &w, true);
-				for (more = 1; more && below(9); )
+				for (more = 1; more && below(9);)
 					CHECK((more = gt_lane_cells_step(g.s, 1, &err)) >= 0);
 				hold_what_is_certain(&g, &w, false);
 			}
@@ -641,7 +717,8 @@ static void what_was_certain_stays(void)
 		gt_gpu_types_release(&g.p.types);
 		CHECK(!gt_writer_close(g.p.w, &g.p.err));
 		look_again(&g);
-		CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err) && !gt_lane_cells_step(g.s, 0, &err));
+		CHECK(!gt_lane_cells_request(g.s, &w, g.of, g.n, &err) &&
+			!gt_lane_cells_step(g.s, 0, &err));
 		hold_against_new(&g, &w);
 		gt_lane_cells_free(g.s);
 		gt_archive_close(g.a);
@@ -651,5 +728,6 @@ static void what_was_certain_stays(void)
 	contexts = 0;
 }
 
-T_MAIN(T(cells_are_what_rows_say), T(where_open_calls_begin), T(what_was_certain_stays), T(between_two_moments), T(contexts_are_summed_up),
-       T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))
+T_MAIN(T(cells_are_what_rows_say), T(where_open_calls_begin), T(what_was_certain_stays),
+	T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
+	T(a_broken_block_is_a_hole))

@@ -5,10 +5,11 @@
 #include "tests/unit/traces.h"
 #include "viewer/cells/lane_cells.h"
 
-#define ROWS 16384u		/* of a thread: a block */
+#define ROWS 16384u /* of a thread: a block */
 #define CELLS 200u
-#define EACH 2000		/* ns between two calls of a thread */
-#define FAR (100ll * ROWS * EACH)	/* one call there makes upper summaries too wide for cells that show all others */
+#define EACH 2000 /* ns between two calls of a thread */
+/* one call there makes upper summaries too wide for cells that show all others */
+#define FAR (100ll * ROWS * EACH)
 #define SHIFT 18u
 
 /* Threads take turns: 20 ns each, 30 ns after the one before. */
@@ -21,11 +22,16 @@ static struct gt_reader *busy_threads(unsigned threads)
 	if (tiny_open(&t, fd, false))
 		return NULL;
 	for (unsigned i = 0; i < threads; i++)
-		on[i] = gt_writer_track(t.w, &(struct gt_track){ .parent = t.process, .name = GT_NONE, .source = t.source,
-					.kind = GT_TRACK_THREAD, .id = 200 + i });
+		on[i] = gt_writer_track(t.w,
+			&(struct gt_track){ .parent = t.process,
+				.name = GT_NONE,
+				.source = t.source,
+				.kind = GT_TRACK_THREAD,
+				.id = 200 + i });
 	for (unsigned i = 0; i < threads; i++)
 		for (unsigned k = 0; k < ROWS; k++)
-			if (tiny_call(&t, on[i], t.get, (int64_t)k * EACH + i * 30, (int64_t)k * EACH + i * 30 + 20, 0, 0, 0, 0))
+			if (tiny_call(&t, on[i], t.get, (int64_t)k * EACH + i * 30,
+				    (int64_t)k * EACH + i * 30 + 20, 0, 0, 0, 0))
 				return NULL;
 	if (tiny_call(&t, on[0], t.get, FAR, FAR + 20, 0, 0, 0, 0))
 		return NULL;

@@ -10,7 +10,7 @@ struct stage {
 	struct gt_archive *archive;
 	struct gt_queue_lanes *rows;
 	struct gt_time_extent extent;
-	struct gt_queue_of of[6];	/* of each device it and its two streams */
+	struct gt_queue_of of[6]; /* of each device it and its two streams */
 	struct gt_err err;
 };
 
@@ -28,7 +28,9 @@ static void stage_up(struct stage *st, int epochs)
 		if (k->kind == GT_TRACK_DEVICE)
 			st->of[k->id * 3].track = t;
 		if (k->kind == GT_TRACK_STREAM)
-			st->of[gt_reader_segment(st->reader, 0)->tracks[k->parent].id * 3 + k->id - 6].track = t;
+			st->of[gt_reader_segment(st->reader, 0)->tracks[k->parent].id * 3 + k->id -
+				  6]
+				.track = t;
 	}
 }
 
@@ -61,10 +63,13 @@ static struct gt_counter_cell count_cell(const struct stage *st, int i, int64_t 
 	c.low = c.high = (double)count_at(from, i);
 	c.last = (double)count_at(to - 1, i);
 	for (int call = 0; call < prog.ncalls; call++) {
-		int64_t changes[2] = { prog.calls[call].end, work[call].first ? work[call].start : INT64_MIN };
+		int64_t changes[2] = { prog.calls[call].end,
+			work[call].first ? work[call].start : INT64_MIN };
 
 		for (int k = 0; k < 2; k++) {
-			double n = changes[k] > from && changes[k] < to ? (double)count_at(changes[k], i) : c.low;
+			double n = changes[k] > from && changes[k] < to
+				? (double)count_at(changes[k], i)
+				: c.low;
 
 			c.low = n < c.low ? n : c.low;
 			c.high = n > c.high ? n : c.high;
@@ -97,11 +102,13 @@ static bool same_cells(const struct stage *st, const struct gt_cell_window *w)
 
 			if (from >= st->extent.to || to <= st->extent.from)
 				continue;
-			if (!got[c].known || got[c].low != want.low || got[c].high != want.high || got[c].last != want.last ||
-			    !is_said(&got[c]))
-				return printf("# queue %d, 2^%u ns, cell %u: %d %.0f to %.0f, then %.0f; not %.0f to %.0f, then %.0f\n", i,
-					      w->shift, c, got[c].known, got[c].low, got[c].high, got[c].last, want.low, want.high,
-					      want.last), false;
+			if (!got[c].known || got[c].low != want.low || got[c].high != want.high ||
+				got[c].last != want.last || !is_said(&got[c]))
+				return printf("# queue %d, 2^%u ns, cell %u: %d %.0f to %.0f, then %.0f; not %.0f to %.0f, then %.0f\n",
+					       i, w->shift, c, got[c].known, got[c].low,
+					       got[c].high, got[c].last, want.low, want.high,
+					       want.last),
+				       false;
 		}
 	}
 	return true;
@@ -114,7 +121,8 @@ static struct gt_cell_window look_somewhere(const struct stage *st)
 
 	gt_window_fit(&w, &st->extent);
 	gt_window_zoom(&w, &st->extent, rp_below((int)w.shift + 1), 0);
-	gt_window_goto(&w, &st->extent, st->extent.from + (st->extent.to - st->extent.from) / 1000 * rp_below(1000), 0);
+	gt_window_goto(&w, &st->extent,
+		st->extent.from + (st->extent.to - st->extent.from) / 1000 * rp_below(1000), 0);
 	return w;
 }
 
@@ -122,7 +130,8 @@ static bool agrees_somewhere(struct stage *st)
 {
 	struct gt_cell_window w = look_somewhere(st);
 
-	if (gt_queue_lanes_request(st->rows, &w, st->of, 6, &st->err) || gt_queue_lanes_step(st->rows, 0, &st->err))
+	if (gt_queue_lanes_request(st->rows, &w, st->of, 6, &st->err) ||
+		gt_queue_lanes_step(st->rows, 0, &st->err))
 		return false;
 	return same_cells(st, &w) && gt_queue_lanes_percent(st->rows) == 100;
 }
@@ -141,12 +150,14 @@ static void cells_are_as_counted(void)
 			good = agrees_somewhere(&st);
 		if (!good)
 			printf("# seed %u\n", seed);
-		CHECK(good && gt_queue_lanes_has_queue(st.rows, 0) && gt_queue_lanes_read_count(st.rows));
+		CHECK(good && gt_queue_lanes_has_queue(st.rows, 0) &&
+			gt_queue_lanes_read_count(st.rows));
 		strike(&st);
 	}
 }
 
-/* Whose work starts long behind where one looks waits there, and a graph whose first node came long before is no launch once more. */
+/* Whose work starts long behind where one looks waits there, and a graph whose first node came long
+ * before is no launch once more. */
 static void what_is_far_away_counts(void)
 {
 	struct stage st;
@@ -157,15 +168,20 @@ static void what_is_far_away_counts(void)
 	for (int i = 0; i < 600; i++)
 		add_op(0, i % 2, 0, graph, 2000 + i * 100000, 2010 + i * 100000)->graph = 3;
 	for (int i = 0; i < 300; i++)
-		add_op(1, 0, 1, add_call(1, 5000 + i * 10, 5005 + i * 10), 70000000 + i * 1000, 70000500 + i * 1000);
+		add_op(1, 0, 1, add_call(1, 5000 + i * 10, 5005 + i * 10), 70000000 + i * 1000,
+			70000500 + i * 1000);
 	stage_up(&st, 9);
 	for (int i = 0; i < 12; i++)
 		CHECK(agrees_somewhere(&st));
 	for (unsigned shift = 0; shift < 8; shift++) {
-		struct gt_cell_window w = { .first = (30000000 + st.extent.from) >> shift, .shift = shift, .cells = 50 };
+		struct gt_cell_window w = {
+			.first = (30000000 + st.extent.from) >> shift, .shift = shift, .cells = 50
+		};
 
-		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && !gt_queue_lanes_step(st.rows, 0, &st.err));
-		CHECK(same_cells(&st, &w) && count_at(gt_cell_start(&w, 0), 3) == 300 && count_at(gt_cell_start(&w, 0), 1) == 0);
+		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) &&
+			!gt_queue_lanes_step(st.rows, 0, &st.err));
+		CHECK(same_cells(&st, &w) && count_at(gt_cell_start(&w, 0), 3) == 300 &&
+			count_at(gt_cell_start(&w, 0), 1) == 0);
 	}
 	strike(&st);
 }
@@ -195,21 +211,26 @@ static void until_it_is_known(void)
 		if (i % 50 == 0 && i < 1000)
 			gt_queue_lanes_pause(st.rows);
 	CHECK(same_cells(&st, &w));
-	for (int i = 0; i < 20; i++) {		/* as a key each time: it does not begin at once */
+	for (int i = 0; i < 20; i++) { /* as a key each time: it does not begin at once */
 		uint64_t before = gt_now_us();
 		bool waits;
 
-		gt_window_show(&w, &st.extent, st.extent.from + 1000 + 100 * i, st.extent.from + 1030 + 100 * i);
+		gt_window_show(&w, &st.extent, st.extent.from + 1000 + 100 * i,
+			st.extent.from + 1030 + 100 * i);
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
-		waits = gt_queue_lanes_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) && gt_queue_lanes_percent(st.rows) == 100;
-		stood |= gt_now_us() - before > 100000;		/* the machine did, and so did the keys */
+		waits = gt_queue_lanes_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) &&
+			gt_queue_lanes_percent(st.rows) == 100;
+		/* the machine did, and so did the keys */
+		stood |= gt_now_us() - before > 100000;
 		CHECK(waits || stood);
 	}
 	CHECK(gt_queue_lanes_step(st.rows, 0, &st.err) == 0 && same_cells(&st, &w));
-	gt_window_pan(&w, &st.extent, 20);	/* is known by now, or nearer */
-	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
+	gt_window_pan(&w, &st.extent, 20); /* is known by now, or nearer */
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) &&
+		gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
 	gt_window_zoom(&w, &st.extent, 2, 20);
-	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) &&
+		gt_queue_lanes_step(st.rows, 1, &st.err) == 0 && same_cells(&st, &w));
 	strike(&st);
 }
 
@@ -229,8 +250,10 @@ static void known_as_far_as_it_went(void)
 		stage_up(&st, 3);
 		gt_window_fit(&w, &st.extent);
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
-		CHECK(k % 2 ? gt_queue_lanes_step(st.rows, 1, &st.err) >= 0 : !gt_queue_lanes_step(st.rows, 0, &st.err));
-		gt_queue_lanes_detach(st.rows);		/* while the thread is at it, and when it is done */
+		CHECK(k % 2 ? gt_queue_lanes_step(st.rows, 1, &st.err) >= 0
+			    : !gt_queue_lanes_step(st.rows, 0, &st.err));
+		/* while the thread is at it, and when it is done */
+		gt_queue_lanes_detach(st.rows);
 		gt_archive_close(st.archive);
 		CHECK((st.archive = gt_archive_open(st.reader, &st.err)));
 		end = st.extent.to;
@@ -240,12 +263,16 @@ static void known_as_far_as_it_went(void)
 		CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err));
 		gt_queue_lanes_get(st.rows, &st.of[0], got);
 		for (unsigned c = 0; c < w.cells; c++) {
-			struct gt_counter_cell want = count_cell(&st, 0, gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+			struct gt_counter_cell want =
+				count_cell(&st, 0, gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
 
 			CHECK(k % 2 || got[c].known == (gt_cell_start(&w, c + 1) <= end));
-			CHECK(!got[c].known || (got[c].some && got[c].low == want.low && got[c].high == want.high && got[c].last == want.last));
+			CHECK(!got[c].known ||
+				(got[c].some && got[c].low == want.low &&
+					got[c].high == want.high && got[c].last == want.last));
 		}
-		more = gt_queue_lanes_step(st.rows, 1, &st.err) == 1;	/* or its thread was done before we looked */
+		/* or its thread was done before we looked */
+		more = gt_queue_lanes_step(st.rows, 1, &st.err) == 1;
 		CHECK(k % 2 || more || gt_queue_lanes_read_count(st.rows) == 2);
 		CHECK(!gt_queue_lanes_step(st.rows, 0, &st.err) && same_cells(&st, &w));
 		CHECK(k % 2 || gt_queue_lanes_read_count(st.rows) == 2);
@@ -265,9 +292,11 @@ static void no_launches(void)
 	stage_up(&st, 1);
 	gt_window_fit(&w, &st.extent);
 	CHECK(gt_queue_lanes_has_queue(st.rows, 0));
-	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) && !gt_queue_lanes_step(st.rows, 0, &st.err));
+	CHECK(!gt_queue_lanes_request(st.rows, &w, st.of, 6, &st.err) &&
+		!gt_queue_lanes_step(st.rows, 0, &st.err));
 	CHECK(gt_queue_lanes_read_count(st.rows) && !gt_queue_lanes_has_queue(st.rows, 0));
 	strike(&st);
 }
 
-T_MAIN(T(cells_are_as_counted), T(what_is_far_away_counts), T(until_it_is_known), T(known_as_far_as_it_went), T(no_launches))
+T_MAIN(T(cells_are_as_counted), T(what_is_far_away_counts), T(until_it_is_known),
+	T(known_as_far_as_it_went), T(no_launches))

@@ -4,9 +4,10 @@
 #include "tests/unit/traces.h"
 #include "viewer/lanes/lanes.h"
 
-static bool unknown;		/* pretends that nothing is known of tracks yet */
+static bool unknown; /* pretends that nothing is known of tracks yet */
 
-/* Process "train" has GPU 0 with streams 7 and 13, GPU 1 with stream 7; threads main, worker (the busiest), and some that do little. */
+/* Process "train" has GPU 0 with streams 7 and 13, GPU 1 with stream 7; threads main, worker (the
+ * busiest), and some that do little. */
 struct world {
 	struct gt_reader *reader;
 	struct gt_lanes lanes;
@@ -14,13 +15,19 @@ struct world {
 	struct gt_err err;
 };
 
-static uint32_t track(struct gt_writer *w, unsigned kind, uint32_t parent, const char *name, int64_t id)
+static uint32_t track(
+	struct gt_writer *w, unsigned kind, uint32_t parent, const char *name, int64_t id)
 {
-	return gt_writer_track(w, &(struct gt_track){ .parent = parent, .name = name ? gt_writer_string(w, name) : GT_NONE,
-			       .source = gt_writer_string(w, "preload"), .kind = (uint8_t)kind, .id = id, .ns_id = id });
+	return gt_writer_track(w,
+		&(struct gt_track){ .parent = parent,
+			.name = name ? gt_writer_string(w, name) : GT_NONE,
+			.source = gt_writer_string(w, "preload"),
+			.kind = (uint8_t)kind,
+			.id = id,
+			.ns_id = id });
 }
 
-static struct world *now;	/* whose tracks are asked for */
+static struct world *now; /* whose tracks are asked for */
 
 static unsigned depths(void *arg, uint32_t segment, uint32_t t, enum gt_aspect aspect, bool derived)
 {
@@ -29,7 +36,8 @@ static unsigned depths(void *arg, uint32_t segment, uint32_t t, enum gt_aspect a
 	if (unknown)
 		return 0;
 	if (derived)
-		return aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_WORK || (aspect == GT_ASPECT_HTOD && t == w->gpu[0]);
+		return aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_WORK ||
+			(aspect == GT_ASPECT_HTOD && t == w->gpu[0]);
 	for (int i = 0; i < 3; i++)
 		if (t == w->stream[i])
 			return aspect == GT_ASPECT_WORK || (aspect == GT_ASPECT_OTHERS && i == 0);
@@ -51,7 +59,9 @@ static uint64_t weight(void *arg, uint32_t segment, uint32_t t)
 
 static void write_world(struct world *w, int fd)
 {
-	struct gt_writer_options o = { .meta_json = "{\"gpus\":[{\"model\":\"NVIDIA H200\"}]}", .host = "node1", .boot_id = "b" };
+	struct gt_writer_options o = { .meta_json = "{\"gpus\":[{\"model\":\"NVIDIA H200\"}]}",
+		.host = "node1",
+		.boot_id = "b" };
 	struct gt_writer *out = gt_writer_open(fd, &o, &w->err);
 	uint32_t call;
 
@@ -69,8 +79,10 @@ static void write_world(struct world *w, int fd)
 	w->thread[4] = track(out, GT_TRACK_THREAD, w->process, NULL, 104);
 	w->thread[5] = track(out, GT_TRACK_THREAD, w->other, NULL, 90);
 	call = gt_writer_type(out, &(struct gt_type){ .name = gt_writer_string(out, "call") });
-	gt_writer_row(out, GT_CALL, w->thread[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
-	gt_writer_row(out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
+	gt_writer_row(
+		out, GT_CALL, w->thread[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
+	gt_writer_row(
+		out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
 	gt_writer_close(out, &w->err);
 }
 
@@ -111,7 +123,11 @@ static const char *text(struct world *w)
 		const struct gt_lane_line *line = &w->lanes.lines[i];
 
 		gt_lanes_label(&w->lanes, line, label);
-		n += (size_t)snprintf(all + n, sizeof(all) - n, "%*s%s%s\n", line->indent, "", !line->folds ? "" : line->folded ? "+" : "-", label);
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%*s%s%s\n", line->indent, "",
+			!line->folds           ? ""
+				: line->folded ? "+"
+					       : "-",
+			label);
 	}
 	return all;
 }
@@ -147,29 +163,29 @@ static void toggle(struct world *w, const char *label, bool fold)
 	gt_lanes_list(&w->lanes);
 }
 
-#define ALL_OF_IT \
-	"-train (pid 100)\n" \
-	" -GPU 0 NVIDIA H200\n" \
-	"  copies HtoD\n" \
-	"  -stream 7\n" \
-	"   waits\n" \
-	"  stream 13\n" \
-	" -GPU 1 NVIDIA H200\n" \
-	"  stream 7\n" \
-	" -main 100\n" \
-	"  calls 2\n" \
-	"  calls 3\n" \
-	"  ioctls\n" \
-	" -ranges worker 101\n" \
-	"  ranges 3\n" \
-	"  ranges 4\n" \
-	" worker 101\n" \
-	" loader 102\n" \
-	" -2 more threads\n" \
-	"  thread 103\n" \
-	"  thread 104\n" \
-	" overhead\n" \
-	"-launcher (pid 90)\n" \
+#define ALL_OF_IT                                                                                  \
+	"-train (pid 100)\n"                                                                       \
+	" -GPU 0 NVIDIA H200\n"                                                                    \
+	"  copies HtoD\n"                                                                          \
+	"  -stream 7\n"                                                                            \
+	"   waits\n"                                                                               \
+	"  stream 13\n"                                                                            \
+	" -GPU 1 NVIDIA H200\n"                                                                    \
+	"  stream 7\n"                                                                             \
+	" -main 100\n"                                                                             \
+	"  calls 2\n"                                                                              \
+	"  calls 3\n"                                                                              \
+	"  ioctls\n"                                                                               \
+	" -ranges worker 101\n"                                                                    \
+	"  ranges 3\n"                                                                             \
+	"  ranges 4\n"                                                                             \
+	" worker 101\n"                                                                            \
+	" loader 102\n"                                                                            \
+	" -2 more threads\n"                                                                       \
+	"  thread 103\n"                                                                           \
+	"  thread 104\n"                                                                           \
+	" overhead\n"                                                                              \
+	"-launcher (pid 90)\n"                                                                     \
 	" thread 90\n"
 
 static void the_tree_is_that_of_the_tracks(void)
@@ -184,8 +200,9 @@ static void the_tree_is_that_of_the_tracks(void)
 	toggle(&w, "main 100", true);
 	toggle(&w, "ranges worker 101", true);
 	toggle(&w, "2 more threads", true);
-	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +main 100\n +ranges worker 101\n"
-		     " worker 101\n loader 102\n +2 more threads\n overhead\n-launcher (pid 90)\n thread 90\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +main 100\n +ranges worker 101\n"
+		" worker 101\n loader 102\n +2 more threads\n overhead\n-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
 	CHECK(is(&w, "+train (pid 100)\n+launcher (pid 90)\n"));
 	close_world(&w);
@@ -227,10 +244,11 @@ static void lanes_are_found_as_more_is_known(void)
 	open_world(&w, 1);
 	unknown = true;
 	gt_lanes_fold_all(&w.lanes, false);
-	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n main 100\n"
-		     " worker 101\n loader 102\n -2 more threads\n  thread 103\n  thread 104\n-launcher (pid 90)\n thread 90\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n -GPU 0 NVIDIA H200\n  stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n main 100\n"
+		" worker 101\n loader 102\n -2 more threads\n  thread 103\n  thread 104\n-launcher (pid 90)\n thread 90\n"));
 	at = line_called(&w, "worker 101");
-	CHECK_EQ(at.aspect, GT_ASPECT_CALLS);	/* threads make calls, as a rule */
+	CHECK_EQ(at.aspect, GT_ASPECT_CALLS); /* threads make calls, as a rule */
 	unknown = false;
 	CHECK(is(&w, ALL_OF_IT));
 	CHECK(w.lanes.lines[gt_lanes_find(&w.lanes, &at)].track == w.thread[1]);
@@ -265,8 +283,9 @@ static void lanes_hide_and_move(void)
 	open_world(&w, 1);
 	text(&w);
 	toggle(&w, "train (pid 100)", false);
-	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n +GPU 1 NVIDIA H200\n +main 100\n +ranges worker 101\n worker 101\n"
-		     " loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n +GPU 0 NVIDIA H200\n +GPU 1 NVIDIA H200\n +main 100\n +ranges worker 101\n worker 101\n"
+		" loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
 	l = line_called(&w, "GPU 0 NVIDIA H200");
 	CHECK(!gt_lanes_move(&w.lanes, &l, -1) && gt_lanes_move(&w.lanes, &l, 1));
 	l = line_called(&w, "loader 102");
@@ -275,8 +294,9 @@ static void lanes_hide_and_move(void)
 	CHECK(!gt_lanes_move(&w.lanes, &l, 1) && gt_lanes_move(&w.lanes, &l, -1));
 	l = line_called(&w, "overhead");
 	CHECK(!gt_lanes_move(&w.lanes, &l, -1));
-	CHECK(is(&w, "+launcher (pid 90)\n-train (pid 100)\n +GPU 1 NVIDIA H200\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n"
-		     " +ranges worker 101\n worker 101\n +2 more threads\n overhead\n"));
+	CHECK(is(&w,
+		"+launcher (pid 90)\n-train (pid 100)\n +GPU 1 NVIDIA H200\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n"
+		" +ranges worker 101\n worker 101\n +2 more threads\n overhead\n"));
 	l = line_called(&w, "ranges worker 101");
 	CHECK(gt_lanes_hide(&w.lanes, &l));
 	l = line_called(&w, "overhead");
@@ -285,11 +305,13 @@ static void lanes_hide_and_move(void)
 	CHECK(gt_lanes_hide(&w.lanes, &l));
 	l = line_called(&w, "2 more threads");
 	CHECK(!gt_lanes_hide(&w.lanes, &l));
-	CHECK(is(&w, "+launcher (pid 90)\n-train (pid 100)\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n worker 101\n"
-		     " +2 more threads\n"));
+	CHECK(is(&w,
+		"+launcher (pid 90)\n-train (pid 100)\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n worker 101\n"
+		" +2 more threads\n"));
 	CHECK(gt_lanes_show_hidden(&w.lanes) && !gt_lanes_show_hidden(&w.lanes));
-	CHECK(is(&w, "+launcher (pid 90)\n-train (pid 100)\n +GPU 1 NVIDIA H200\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n"
-		     " +ranges worker 101\n worker 101\n +2 more threads\n overhead\n"));
+	CHECK(is(&w,
+		"+launcher (pid 90)\n-train (pid 100)\n +GPU 1 NVIDIA H200\n +GPU 0 NVIDIA H200\n +main 100\n loader 102\n"
+		" +ranges worker 101\n worker 101\n +2 more threads\n overhead\n"));
 	close_world(&w);
 }
 
@@ -299,11 +321,13 @@ static void a_filter_leaves_what_matches_and_the_way_there(void)
 
 	open_world(&w, 1);
 	gt_lanes_filter(&w.lanes, "STREAM 7");
-	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  +stream 7\n -GPU 1 NVIDIA H200\n  stream 7\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n -GPU 0 NVIDIA H200\n  +stream 7\n -GPU 1 NVIDIA H200\n  stream 7\n"));
 	gt_lanes_filter(&w.lanes, "gpu 0");
 	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n"));
 	toggle(&w, "GPU 0 NVIDIA H200", false);
-	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  +stream 7\n  stream 13\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  +stream 7\n  stream 13\n"));
 	gt_lanes_filter(&w.lanes, "thread 103");
 	CHECK(is(&w, "-train (pid 100)\n thread 103\n"));
 	gt_lanes_filter(&w.lanes, "nothing of this name");
@@ -323,14 +347,17 @@ static void unfolds_what_fits(void)
 	CHECK(!gt_lanes_unfold_to(&w.lanes, 5));
 	CHECK(is(&w, "+train (pid 100)\n-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
-	CHECK(!gt_lanes_unfold_to(&w.lanes, 8));	/* threads are folded */
-	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads, others\n"
-		     "-launcher (pid 90)\n thread 90\n"));
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 8)); /* threads are folded */
+	CHECK(is(&w,
+		"-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads, others\n"
+		"-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
-	CHECK(!gt_lanes_unfold_to(&w.lanes, 15));	/* streams of both GPUs before anything of the threads */
-	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  +stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n"
-		     " +main 100\n +ranges worker 101\n worker 101\n loader 102\n +2 more threads\n overhead\n-launcher (pid 90)\n"
-		     " thread 90\n"));
+	/* streams of both GPUs before anything of the threads */
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 15));
+	CHECK(is(&w,
+		"-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  +stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n"
+		" +main 100\n +ranges worker 101\n worker 101\n loader 102\n +2 more threads\n overhead\n-launcher (pid 90)\n"
+		" thread 90\n"));
 	for (size_t lines = 0; lines < 30; lines++) {
 		gt_lanes_fold_all(&w.lanes, true);
 		CHECK(!gt_lanes_unfold_to(&w.lanes, lines));
@@ -345,11 +372,13 @@ static void several_recordings_are_told_apart(void)
 	struct gt_lane_line l;
 
 	open_world(&w, 2);
-	CHECK(is(&w, "-recording 0 node1\n +train (pid 100)\n +launcher (pid 90)\n-recording 1 node1\n +train (pid 100)\n +launcher (pid 90)\n"));
+	CHECK(is(&w,
+		"-recording 0 node1\n +train (pid 100)\n +launcher (pid 90)\n-recording 1 node1\n +train (pid 100)\n +launcher (pid 90)\n"));
 	toggle(&w, "recording 0 node1", true);
 	l = line_called(&w, "recording 1 node1");
 	CHECK(gt_lanes_move(&w.lanes, &l, -1) && !gt_lanes_hide(&w.lanes, &l));
-	CHECK(is(&w, "-recording 1 node1\n +train (pid 100)\n +launcher (pid 90)\n+recording 0 node1\n"));
+	CHECK(is(&w,
+		"-recording 1 node1\n +train (pid 100)\n +launcher (pid 90)\n+recording 0 node1\n"));
 	CHECK_EQ(w.lanes.lines[1].segment, 1);
 	close_world(&w);
 }
@@ -390,8 +419,9 @@ static void counters_stand_beneath_what_they_are_of(void)
 	toggle(&w, "GPU 0 NVIDIA H200", true);
 	toggle(&w, "main 100", true);
 	toggle(&w, "2 more threads", true);
-	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n  call\n +main 100\n -ranges worker 101\n"
-		     "  ranges 3\n  ranges 4\n worker 101\n loader 102\n +2 more threads\n overhead\n call\n-launcher (pid 90)\n thread 90\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n  call\n +main 100\n -ranges worker 101\n"
+		"  ranges 3\n  ranges 4\n worker 101\n loader 102\n +2 more threads\n overhead\n call\n-launcher (pid 90)\n thread 90\n"));
 	l = line_called(&w, "call");
 	CHECK(l.kind == GT_LANE_COUNTER && l.track == w.gpu[1] && l.type == 0 && !l.aspect);
 	CHECK(!gt_lanes_fold(&w.lanes, &l, true) && gt_lanes_hide(&w.lanes, &l));
@@ -413,11 +443,13 @@ static struct gt_reader *read_contexts(struct world *w, int contexts, int stream
 	w->process = track(out, GT_TRACK_PROCESS, GT_NONE, "p", 1);
 	w->gpu[0] = track(out, GT_TRACK_DEVICE, w->process, "GPU 0", 0);
 	for (int i = 0; i < contexts; i++)
-		w->stream[0] = track(out, GT_TRACK_STREAM, track(out, GT_TRACK_CONTEXT, w->gpu[0], "context", 1 + i), "stream 7", 7);
+		w->stream[0] = track(out, GT_TRACK_STREAM,
+			track(out, GT_TRACK_CONTEXT, w->gpu[0], "context", 1 + i), "stream 7", 7);
 	for (int i = 0; i < streams; i++)
 		w->stream[0] = track(out, GT_TRACK_STREAM, w->gpu[0], "stream 8", 8);
 	call = gt_writer_type(out, &(struct gt_type){ .name = gt_writer_string(out, "k") });
-	gt_writer_row(out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
+	gt_writer_row(
+		out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
 	if (gt_writer_close(out, &w->err) || !(r = gt_reader_open_fd(fd, &w->err)))
 		abort();
 	return r;
@@ -446,7 +478,7 @@ static void contexts_that_tell_something(void)
 	gt_lanes_path(&w.lanes, &l, path, sizeof(path));
 	CHECK(!strcmp(path, "GPU 0 > stream 7") && gt_lanes_find(&w.lanes, &l) == 2);
 	CHECK(!gt_lanes_move(&w.lanes, &l, -1));
-	gt_lanes_filter(&w.lanes, "context");		/* it has no name here */
+	gt_lanes_filter(&w.lanes, "context"); /* it has no name here */
 	CHECK(is(&w, ""));
 	gt_lanes_filter(&w.lanes, "gpu");
 	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  stream 7\n"));
@@ -455,7 +487,9 @@ static void contexts_that_tell_something(void)
 	l = line_called(&w, "GPU 0");
 	gt_lanes_filter(&w.lanes, "");
 	gt_lanes_fold(&w.lanes, &l, true);
-	CHECK(is(&w, "-p (pid 1)\n +GPU 0\n") && gt_lanes_find(&w.lanes, &(struct gt_lane_line){ .track = 3, .kind = GT_LANE_TRACK }) == 1);
+	CHECK(is(&w, "-p (pid 1)\n +GPU 0\n") &&
+		gt_lanes_find(&w.lanes,
+			&(struct gt_lane_line){ .track = 3, .kind = GT_LANE_TRACK }) == 1);
 	close_world(&w);
 }
 
@@ -493,7 +527,8 @@ static void a_context_comes_out(void)
 		open_contexts(&w, 1, 0);
 		gt_lanes_fold_all(&w.lanes, true);
 		for (size_t i = 0; i < 2; i++)
-			CHECK(!gt_lanes_list(&w.lanes) && gt_lanes_fold(&w.lanes, &w.lanes.lines[i], false));
+			CHECK(!gt_lanes_list(&w.lanes) &&
+				gt_lanes_fold(&w.lanes, &w.lanes.lines[i], false));
 		gt_lanes_list(&w.lanes);
 		l = line_called(&w, "stream 7");
 		CHECK(!moved || !gt_lanes_move(&w.lanes, &l, -1));
@@ -509,7 +544,8 @@ static void a_context_comes_out(void)
 		gt_reader_close(w.reader);
 		w.reader = more;
 		CHECK(!gt_lanes_reopen(&w.lanes, more, &known, &w.err));
-		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  +context\n  -context\n   stream 7\n  stream 8\n"));
+		CHECK(is(&w,
+			"-p (pid 1)\n -GPU 0\n  +context\n  -context\n   stream 7\n  stream 8\n"));
 		close_world(&w);
 	}
 }
@@ -539,13 +575,17 @@ static void launches_wait_beneath_their_gpu(void)
 	for (size_t i = 0; i < w.lanes.n; i++)
 		CHECK(w.lanes.lines[i].kind != GT_LANE_QUEUE);
 	waiting = true;
-	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  -stream 7\n   waits\n   queue depth\n  -stream 13\n"
-		     "   queue depth\n  queue depth\n -GPU 1 NVIDIA H200\n  stream 7\n  queue depth\n +main 100\n +ranges worker 101\n"
-		     " worker 101\n loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
+	CHECK(is(&w,
+		"-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  -stream 7\n   waits\n   queue depth\n  -stream 13\n"
+		"   queue depth\n  queue depth\n -GPU 1 NVIDIA H200\n  stream 7\n  queue depth\n +main 100\n +ranges worker 101\n"
+		" worker 101\n loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
 	l = line_called(&w, "queue depth");
-	CHECK(l.kind == GT_LANE_QUEUE && l.track == w.stream[0] && gt_lane_is_counter(&l) && !gt_lanes_fold(&w.lanes, &l, true));
-	CHECK(gt_lanes_hide(&w.lanes, &l) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[1]);
-	CHECK(gt_lanes_show_hidden(&w.lanes) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[0]);
+	CHECK(l.kind == GT_LANE_QUEUE && l.track == w.stream[0] && gt_lane_is_counter(&l) &&
+		!gt_lanes_fold(&w.lanes, &l, true));
+	CHECK(gt_lanes_hide(&w.lanes, &l) && !gt_lanes_list(&w.lanes) &&
+		line_called(&w, "queue depth").track == w.stream[1]);
+	CHECK(gt_lanes_show_hidden(&w.lanes) && !gt_lanes_list(&w.lanes) &&
+		line_called(&w, "queue depth").track == w.stream[0]);
 	close_world(&w);
 }
 
@@ -561,7 +601,8 @@ static void launches_of_shared_gpus_wait_beneath_streams(void)
 	struct world here = { .err = GT_ERR_INIT };
 
 	for (int i = 1; i < 3; i++) {
-		uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, i == 1 ? "p" : "q", i), device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
+		uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, i == 1 ? "p" : "q", i),
+			 device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
 
 		track(w, GT_TRACK_STREAM, device, NULL, 7);
 	}
@@ -569,8 +610,9 @@ static void launches_of_shared_gpus_wait_beneath_streams(void)
 	waiting = true;
 	CHECK(!gt_lanes_init(&here.lanes, here.reader, &with, &err));
 	gt_lanes_fold_all(&here.lanes, false);
-	unknown = true;		/* but which tracks there are */
-	CHECK(is(&here, "-p (pid 1)\n -GPU 0\n  -stream 7\n   queue depth\n-q (pid 2)\n -GPU 0\n  -stream 7\n   queue depth\n"));
+	unknown = true; /* but which tracks there are */
+	CHECK(is(&here,
+		"-p (pid 1)\n -GPU 0\n  -stream 7\n   queue depth\n-q (pid 2)\n -GPU 0\n  -stream 7\n   queue depth\n"));
 	unknown = false;
 	gt_lanes_release(&here.lanes);
 	gt_reader_close(here.reader);
@@ -582,7 +624,8 @@ static void what_was_not_recorded_is_not_drawn(void)
 	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
 	int fd = temp_file();
 	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
-	uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, "p", 1), device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
+	uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, "p", 1),
+		 device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
 	struct gt_reader *r;
 	struct gt_lanes l;
 
@@ -610,12 +653,15 @@ static void threads_give_way_to_many_gpus(void)
 	char wanted[1000] = "";
 
 	for (int i = 0; i < 5; i++) {
-		uint32_t process = track(out, GT_TRACK_PROCESS, GT_NONE, "rank", i), device = track(out, GT_TRACK_DEVICE, process, NULL, i);
+		uint32_t process = track(out, GT_TRACK_PROCESS, GT_NONE, "rank", i),
+			 device = track(out, GT_TRACK_DEVICE, process, NULL, i);
 
 		track(out, GT_TRACK_STREAM, device, NULL, 7);
 		for (int k = 0; k < 3; k++)
 			track(out, GT_TRACK_THREAD, process, "t", i * 100 + k);
-		sprintf(wanted + strlen(wanted), "-rank (pid %d)\n %cGPU %d\n%s +3 threads, others\n", i, i < 2 ? '-' : '+', i, i < 2 ? "  stream 7\n" : "");
+		sprintf(wanted + strlen(wanted),
+			"-rank (pid %d)\n %cGPU %d\n%s +3 threads, others\n", i, i < 2 ? '-' : '+',
+			i, i < 2 ? "  stream 7\n" : "");
 	}
 	CHECK(!gt_writer_close(out, &err) && (w.reader = gt_reader_open_fd(fd, &err)));
 	unknown = true;
@@ -632,7 +678,8 @@ static void deep_and_wide(void)
 	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
 	int fd = temp_file();
 	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
-	uint32_t up = track(w, GT_TRACK_PROCESS, GT_NONE, "p", 1), device = track(w, GT_TRACK_DEVICE, up, NULL, 0);
+	uint32_t up = track(w, GT_TRACK_PROCESS, GT_NONE, "p", 1),
+		 device = track(w, GT_TRACK_DEVICE, up, NULL, 0);
 	struct gt_reader *r;
 	struct gt_lanes l;
 	long before;
@@ -675,9 +722,12 @@ static void nothing_at_all(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_are_found_as_more_is_known),
-       T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
-       T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
-       T(counters_stand_beneath_what_they_are_of), T(launches_wait_beneath_their_gpu), T(launches_of_shared_gpus_wait_beneath_streams), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
-       T(several_contexts_have_lines), T(a_context_comes_out),
-       T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))
+T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn),
+	T(lanes_are_found_as_more_is_known), T(what_is_gone_is_found_in_what_it_was_beneath),
+	T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
+	T(unfolds_what_fits), T(several_recordings_are_told_apart),
+	T(a_path_says_what_it_is_beneath), T(counters_stand_beneath_what_they_are_of),
+	T(launches_wait_beneath_their_gpu), T(launches_of_shared_gpus_wait_beneath_streams),
+	T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
+	T(several_contexts_have_lines), T(a_context_comes_out), T(threads_give_way_to_many_gpus),
+	T(deep_and_wide), T(nothing_at_all))

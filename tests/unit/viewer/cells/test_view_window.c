@@ -2,7 +2,10 @@
 #include "tests/unit/t.h"
 #include "viewer/lanes/time_axis.h"
 
-static int64_t any(int64_t n) { return n > 0 ? (int64_t)((((uint64_t)rand() << 31) ^ (uint64_t)rand()) % (uint64_t)n) : 0; }
+static int64_t any(int64_t n)
+{
+	return n > 0 ? (int64_t)((((uint64_t)rand() << 31) ^ (uint64_t)rand()) % (uint64_t)n) : 0;
+}
 
 static struct gt_time_extent any_extent(void)
 {
@@ -30,8 +33,9 @@ static void fits_the_narrowest_cells(void)
 		gt_window_fit(&w, &e);
 		CHECK(gt_window_shows_all(&w, &e) && is_inside(&w, &e));
 		CHECK(gt_cell_start(&w, 0) <= e.from && gt_window_end(&w) >= e.to);
-		if (w.shift)	/* half as wide would not do */
-			CHECK(((e.to - 1) >> (w.shift - 1)) - (e.from >> (w.shift - 1)) + 1 > (int64_t)w.cells);
+		if (w.shift) /* half as wide would not do */
+			CHECK(((e.to - 1) >> (w.shift - 1)) - (e.from >> (w.shift - 1)) + 1 >
+				(int64_t)w.cells);
 	}
 }
 
@@ -68,7 +72,7 @@ static void zooms_about_a_column(void)
 		CHECK(w.shift == (was.shift > (unsigned)steps ? was.shift - (unsigned)steps : 0));
 		/* the moment is where it was, unless an end of the trace came in between */
 		CHECK(gt_window_column(&w, t) == column || w.first == e.from >> w.shift ||
-		      w.first + w.cells - 1 == (e.to - 1) >> w.shift);
+			w.first + w.cells - 1 == (e.to - 1) >> w.shift);
 		gt_window_zoom(&w, &e, -steps, column);
 		CHECK(is_inside(&w, &e) && w.shift >= was.shift);
 		gt_window_zoom(&w, &e, -100, column);
@@ -88,7 +92,8 @@ static void pans_within_the_trace(void)
 		was = w;
 		gt_window_pan(&w, &e, by);
 		CHECK(is_inside(&w, &e) && w.shift == was.shift);
-		CHECK(w.first - was.first == by || w.first == e.from >> w.shift || w.first + w.cells - 1 == (e.to - 1) >> w.shift);
+		CHECK(w.first - was.first == by || w.first == e.from >> w.shift ||
+			w.first + w.cells - 1 == (e.to - 1) >> w.shift);
 		gt_window_pan(&w, &e, INT64_MIN);
 		CHECK(w.first == e.from >> w.shift);
 		gt_window_pan(&w, &e, INT64_MAX);
@@ -115,7 +120,8 @@ static void cells_are_never_wider_than_the_widest(void)
 
 static bool is_round(int64_t step)
 {
-	static const int64_t parts[] = { 20, 60, 120, 300, 600, 1200, 3600, 7200, 21600, 43200, 86400 };
+	static const int64_t parts[] = { 20, 60, 120, 300, 600, 1200, 3600, 7200, 21600, 43200,
+		86400 };
 
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (step == parts[i] * 1000000000)
@@ -134,7 +140,10 @@ static void labels_are_round_and_never_touch(void)
 	for (int i = 0; i < 20000; i++) {
 		struct gt_time_extent e = any_extent();
 		struct gt_cell_window w = { .cells = 1 + (unsigned)rand() % 400 };
-		struct gt_time_shown how = { .start = e.from, .to_wall = any(1ll << 60), .has_wall = true, .by_wall = rand() % 2 };
+		struct gt_time_shown how = { .start = e.from,
+			.to_wall = any(1ll << 60),
+			.has_wall = true,
+			.by_wall = rand() % 2 };
 		unsigned n, behind = 0;
 
 		gt_window_fit(&w, &e);
@@ -208,21 +217,27 @@ static void times_in_words(void)
 
 static void times_that_are_typed(void)
 {
-	struct gt_time_shown how = { .start = 1000 }, wall = { .start = 1000, .to_wall = 86400000000000 * 3 + 3600000000000, .by_wall = true };
+	struct gt_time_shown how = { .start = 1000 },
+			     wall = { .start = 1000,
+				     .to_wall = 86400000000000 * 3 + 3600000000000,
+				     .by_wall = true };
 	int64_t t;
 
 	CHECK(!gt_time_parse(&how, "1.5s", &t) && t == 1500001000);
 	CHECK(!gt_time_parse(&how, "2", &t) && t == 2000001000);
 	CHECK(!gt_time_parse(&how, "1:05.5", &t) && t == 65500001000);
 	CHECK(!gt_time_parse(&how, "1:00:01", &t) && t == 3601000001000);
-	CHECK(gt_time_parse(&how, "", &t) && gt_time_parse(&how, "x", &t) && gt_time_parse(&how, "1:2:3:4", &t) &&
-	      gt_time_parse(&how, "1:", &t) && gt_time_parse(&how, "-1s", &t) && gt_time_parse(&how, "99999999999s", &t));
+	CHECK(gt_time_parse(&how, "", &t) && gt_time_parse(&how, "x", &t) &&
+		gt_time_parse(&how, "1:2:3:4", &t) && gt_time_parse(&how, "1:", &t) &&
+		gt_time_parse(&how, "-1s", &t) && gt_time_parse(&how, "99999999999s", &t));
 	/* by the wall clock: the first such time of a day that is not before the start */
 	CHECK(!gt_time_parse(&wall, "01:00:01", &t) && t == 1000000000);
-	CHECK(!gt_time_parse(&wall, "00:00:01", &t) && t == 86400000000000 - 3600000000000 + 1000000000);
+	CHECK(!gt_time_parse(&wall, "00:00:01", &t) &&
+		t == 86400000000000 - 3600000000000 + 1000000000);
 	CHECK(!gt_time_parse(&wall, "1.5s", &t) && t == 1500001000);
 }
 
-T_MAIN(T(fits_the_narrowest_cells), T(shows_a_range), T(zooms_about_a_column), T(pans_within_the_trace),
-       T(cells_are_never_wider_than_the_widest), T(labels_are_round_and_never_touch), T(ticks_stand_where_they_say), T(times_in_words),
-       T(times_that_are_typed))
+T_MAIN(T(fits_the_narrowest_cells), T(shows_a_range), T(zooms_about_a_column),
+	T(pans_within_the_trace), T(cells_are_never_wider_than_the_widest),
+	T(labels_are_round_and_never_touch), T(ticks_stand_where_they_say), T(times_in_words),
+	T(times_that_are_typed))

@@ -11,19 +11,26 @@
 #include <string.h>
 #include "viewer/term/screen.h"
 
-#define EMULATED_RGB 0x1000000		/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_OWN */
-struct emulated { uint32_t ch; struct gt_shown look; uint16_t marks[GT_LETTER_MARKS]; };	/* ch: GT_RIGHT_HALF */
+/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_OWN */
+#define EMULATED_RGB 0x1000000
+/* ch: GT_RIGHT_HALF */
+struct emulated {
+	uint32_t ch;
+	struct gt_shown look;
+	uint16_t marks[GT_LETTER_MARKS];
+};
 struct emulator {
 	int w, h, x, y;
-	bool wrap;			/* the last column was written: the next character goes to the next line */
+	/* the last column was written: the next character goes to the next line */
+	bool wrap;
 	struct gt_shown pen;
 	struct emulated *cells;
 	bool alternate, hidden, mouse, sgr_mouse, application, graphics;
 	bool lf_is_crlf;
-	unsigned enquiries, clears;	/* ENQ marks, for tests that wait for their output */
-	char seq[160];			/* bytes of a sequence that is not at its end */
+	unsigned enquiries, clears; /* ENQ marks, for tests that wait for their output */
+	char seq[160];              /* bytes of a sequence that is not at its end */
 	size_t nseq;
-	char unknown[200];		/* the first that it did not understand */
+	char unknown[200]; /* the first that it did not understand */
 };
 static const struct gt_shown emulator_plain = { GT_OWN, GT_OWN, 0 };
 
@@ -48,7 +55,8 @@ static inline void emulator_open(struct emulator *e, int w, int h)
 /* Cells from..to of the screen, in reading order, become blank with the pen's paper. */
 static inline void emulator_erase(struct emulator *e, int from, int to)
 {
-	if (from > 0 && from < to && e->cells[from].ch == GT_RIGHT_HALF)	/* as where something is put */
+	/* as where something is put */
+	if (from > 0 && from < to && e->cells[from].ch == GT_RIGHT_HALF)
 		e->cells[from - 1].ch = ' ';
 	if (from < to && to > 0 && to < e->w * e->h && e->cells[to].ch == GT_RIGHT_HALF)
 		e->cells[to].ch = ' ';
@@ -63,7 +71,8 @@ static inline void emulator_dunno(struct emulator *e, const char *what)
 	if (e->unknown[0])
 		return;
 	for (const char *s = what; *s && n < 80; s++)
-		n += (size_t)snprintf(e->unknown + n, sizeof(e->unknown) - n, *s & 0x60 ? "%c" : "^%c", *s & 0x60 ? *s : *s + 64);
+		n += (size_t)snprintf(e->unknown + n, sizeof(e->unknown) - n,
+			*s & 0x60 ? "%c" : "^%c", *s & 0x60 ? *s : *s + 64);
 	if (!*what)
 		strcpy(e->unknown, "nothing");
 }
@@ -97,7 +106,7 @@ static inline void emulator_put(struct emulator *e, uint32_t ch)
 		e->y += e->y + 1 < e->h;
 		e->wrap = false;
 	}
-	if (e->x + (int)columns > e->w) {	/* it was meant for a wider screen */
+	if (e->x + (int)columns > e->w) { /* it was meant for a wider screen */
 		columns = 1;
 		ch = '?';
 	}
@@ -140,8 +149,14 @@ static inline int emulator_colour(struct emulator *e, const int *v, int n)
 
 static inline void emulator_sgr(struct emulator *e, const int *v, int n)
 {
-	static const struct { int on, off; uint8_t style; } styles[] = {
-		{ 1, 22, GT_BOLD }, { 2, 22, GT_DIM }, { 4, 24, GT_UNDERLINE }, { 7, 27, GT_REVERSE },
+	static const struct {
+		int on, off;
+		uint8_t style;
+	} styles[] = {
+		{ 1, 22, GT_BOLD },
+		{ 2, 22, GT_DIM },
+		{ 4, 24, GT_UNDERLINE },
+		{ 7, 27, GT_REVERSE },
 	};
 
 	for (int i = 0; i < n; i++) {
@@ -152,7 +167,7 @@ static inline void emulator_sgr(struct emulator *e, const int *v, int n)
 		for (size_t k = 0; k < 4; k++) {
 			known |= v[i] == styles[k].on || v[i] == styles[k].off;
 			e->pen.style |= v[i] == styles[k].on ? styles[k].style : 0;
-			e->pen.style &= (uint8_t)~(v[i] == styles[k].off ? styles[k].style : 0);
+			e->pen.style &= (uint8_t) ~(v[i] == styles[k].off ? styles[k].style : 0);
 		}
 		if (v[i] == 39)
 			e->pen.ink = GT_OWN;
@@ -178,14 +193,17 @@ static inline void emulator_mode(struct emulator *e, int mode, bool on)
 	switch (mode) {
 	case 1: e->application = on; break;
 	case 25: e->hidden = !on; break;
-	case 1049: case 47: case 1047:
+	case 1049:
+	case 47:
+	case 1047:
 		if (on != e->alternate)
 			emulator_erase(e, 0, e->w * e->h);
 		e->alternate = on;
 		break;
 	case 1002: e->mouse = on; break;
 	case 1006: e->sgr_mouse = on; break;
-	case 12: case 7: break;
+	case 12:
+	case 7: break;
 	default: emulator_dunno(e, e->seq);
 	}
 }
@@ -197,8 +215,10 @@ static inline void emulator_shift(struct emulator *e, int at, int n)
 	int room = e->w - at, k = n < 0 ? -n : n;
 
 	k = k < room ? k : room;
-	memmove(line + at + (n > 0 ? k : 0), line + at + (n < 0 ? k : 0), (size_t)(room - k) * sizeof(*line));
-	emulator_erase(e, e->y * e->w + (n > 0 ? at : e->w - k), e->y * e->w + (n > 0 ? at + k : e->w));
+	memmove(line + at + (n > 0 ? k : 0), line + at + (n < 0 ? k : 0),
+		(size_t)(room - k) * sizeof(*line));
+	emulator_erase(
+		e, e->y * e->w + (n > 0 ? at : e->w - k), e->y * e->w + (n > 0 ? at + k : e->w));
 }
 
 static inline void emulator_csi(struct emulator *e)
@@ -211,7 +231,8 @@ static inline void emulator_csi(struct emulator *e)
 		if (*s >= '0' && *s <= '9')
 			v[n] = v[n] * 10 + *s - '0';
 		else if (*s == ';' || *s == ':')
-			n += !(*s == ':' && colon && s[-1] == ':');	/* 38:2::R:G:B has an empty one */
+			/* 38:2::R:G:B has an empty one */
+			n += !(*s == ':' && colon && s[-1] == ':');
 		colon |= *s == ':';
 	}
 	n++;
@@ -226,13 +247,18 @@ static inline void emulator_csi(struct emulator *e)
 	case 'D': emulator_go(e, e->x - (v[0] ? v[0] : 1), e->y); break;
 	case 'G': emulator_go(e, v[0] - 1, e->y); break;
 	case 'd': emulator_go(e, e->x, v[0] - 1); break;
-	case 'H': case 'f': emulator_go(e, v[1] - 1, v[0] - 1); break;
+	case 'H':
+	case 'f': emulator_go(e, v[1] - 1, v[0] - 1); break;
 	case 'J':
 		e->clears += v[0] == 2 || !at;
 		emulator_erase(e, v[0] ? 0 : at, v[0] == 1 ? at + 1 : e->w * e->h);
 		break;
 	case 'K': emulator_erase(e, v[0] ? here : at, v[0] == 1 ? at + 1 : here + e->w); break;
-	case 'X': emulator_erase(e, at, at + (v[0] ? v[0] : 1) < here + e->w ? at + (v[0] ? v[0] : 1) : here + e->w); break;
+	case 'X':
+		emulator_erase(e, at,
+			at + (v[0] ? v[0] : 1) < here + e->w ? at + (v[0] ? v[0] : 1)
+							     : here + e->w);
+		break;
 	case '@': emulator_shift(e, e->x, v[0] ? v[0] : 1); break;
 	case 'P': emulator_shift(e, e->x, -(v[0] ? v[0] : 1)); break;
 	case 'b':
@@ -240,14 +266,16 @@ static inline void emulator_csi(struct emulator *e)
 			emulator_put(e, (uint32_t)k);
 		break;
 	case 'm': emulator_sgr(e, v, n); break;
-	case 'h': case 'l':
+	case 'h':
+	case 'l':
 		for (int i = 0; i < n && private; i++)
 			emulator_mode(e, v[i], final == 'h');
 		if (!private && v[0] != 4 && v[0] != 34)
 			emulator_dunno(e, e->seq);
 		break;
-	case 'r': emulator_go(e, 0, 0); break;		/* of the whole screen, as at the start */
-	case 't': case 'c': break;			/* titles; the Linux console's cursor */
+	case 'r': emulator_go(e, 0, 0); break; /* of the whole screen, as at the start */
+	case 't':
+	case 'c': break; /* titles; the Linux console's cursor */
 	default: emulator_dunno(e, e->seq);
 	}
 }
@@ -260,7 +288,9 @@ static inline void emulator_control(struct emulator *e, char c)
 	case '\b': emulator_go(e, e->x - 1, e->y); break;
 	case '\t': emulator_go(e, (e->x | 7) + 1, e->y); break;
 	case 5: e->enquiries++; break;
-	case 0: case 7: case 15: break;
+	case 0:
+	case 7:
+	case 15: break;
 	default: emulator_dunno(e, (char[2]){ c, 0 });
 	}
 }
@@ -278,18 +308,17 @@ static inline bool emulator_sequence(struct emulator *e)
 			return false;
 		emulator_csi(e);
 		return true;
-	case '(': case ')':
+	case '(':
+	case ')':
 		if (e->nseq == 3 && c != 'B' && c != '0')
 			emulator_dunno(e, e->seq);
 		return e->nseq == 3;
-	case '=': case '>': case '7': case '8':
-		return true;
-	case 'M':
-		emulator_go(e, e->x, e->y - 1);
-		return true;
-	default:
-		emulator_dunno(e, e->seq);
-		return true;
+	case '=':
+	case '>':
+	case '7':
+	case '8': return true;
+	case 'M': emulator_go(e, e->x, e->y - 1); return true;
+	default: emulator_dunno(e, e->seq); return true;
 	}
 }
 
@@ -301,12 +330,13 @@ static inline void emulator_feed(struct emulator *e, const char *bytes, size_t n
 		if (e->nseq || bytes[i] == '\x1b' || (unsigned char)bytes[i] >= 0x80) {
 			bool utf8 = (unsigned char)(e->nseq ? e->seq[0] : bytes[i]) >= 0x80;
 
-			if (bytes[i] == '\x1b')		/* aborts an unfinished sequence */
+			if (bytes[i] == '\x1b') /* aborts an unfinished sequence */
 				e->nseq = 0;
 			e->seq[e->nseq++] = bytes[i];
 			e->seq[e->nseq] = 0;
 			if (utf8 && bytes[i] != '\x1b') {
-				if (gt_utf8_get(e->seq, e->nseq, &ch) == e->nseq && ch != UINT32_MAX) {
+				if (gt_utf8_get(e->seq, e->nseq, &ch) == e->nseq &&
+					ch != UINT32_MAX) {
 					emulator_put(e, ch);
 					e->nseq = 0;
 				} else if (e->nseq > 3) {
@@ -330,7 +360,9 @@ static inline const char *emulator_line(const struct emulator *e, int y, char to
 	size_t n = 0, end = 0;
 
 	for (int x = 0; x < e->w; x++) {
-		n += e->cells[y * e->w + x].ch == GT_RIGHT_HALF ? 0 : gt_utf8_put(to + n, e->cells[y * e->w + x].ch);
+		n += e->cells[y * e->w + x].ch == GT_RIGHT_HALF
+			? 0
+			: gt_utf8_put(to + n, e->cells[y * e->w + x].ch);
 		for (unsigned i = 0; i < GT_LETTER_MARKS && e->cells[y * e->w + x].marks[i]; i++)
 			n += gt_utf8_put(to + n, e->cells[y * e->w + x].marks[i]);
 		if (e->cells[y * e->w + x].ch != ' ')
@@ -352,14 +384,14 @@ static inline bool emulator_has(const struct emulator *e, const char *text)
 
 /* Does the cell have that look? Of a space, only visible properties are compared. styles: those
  * that the terminal supports. */
-static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot, struct gt_shown look, enum gt_colours depth,
-				  uint8_t styles)
+static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot,
+	struct gt_shown look, enum gt_colours depth, uint8_t styles)
 {
 	uint32_t ch = spot->ch;
 	uint8_t seen = ch == ' ' ? GT_REVERSE | GT_UNDERLINE : 0xff;
 	bool ink_seen = ch != ' ' || look.style & (GT_REVERSE | GT_UNDERLINE);
 
-	if (depth == GT_COLOURS_TRUE) {	/* the first eight are those of the palette */
+	if (depth == GT_COLOURS_TRUE) { /* the first eight are those of the palette */
 		look.ink = look.ink < 8 ? look.ink : EMULATED_RGB | look.ink;
 		look.paper = look.paper < 8 ? look.paper : EMULATED_RGB | look.paper;
 	}

@@ -29,13 +29,19 @@ static const char *words(const char *script)
 
 	text[0] = 0;
 	while ((r = gt_script_next(&s, &k)) > 0 && n < 900)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "<%s>", gt_key_word(k, word) ? word : "NULL");
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n, "<%s>", gt_key_word(k, word) ? word : "NULL");
 	if (r < 0)
 		snprintf(text + n, sizeof(text) - n, " error at %s", s.at);
 	return text;
 }
-#define SCRIPT(script, wanted) do { const char *got_ = words(script); if (strcmp(got_, wanted)) printf("%s: %s\n", script, got_); \
-	CHECK(!strcmp(got_, wanted)); } while (0)
+#define SCRIPT(script, wanted)                                                                     \
+	do {                                                                                       \
+		const char *got_ = words(script);                                                  \
+		if (strcmp(got_, wanted))                                                          \
+			printf("%s: %s\n", script, got_);                                          \
+		CHECK(!strcmp(got_, wanted));                                                      \
+	} while (0)
 
 static void scripts(void)
 {
@@ -43,9 +49,10 @@ static void scripts(void)
 	SCRIPT("  \n\t ", "");
 	SCRIPT("a Left C-c PgDn < F1 F12", "<a><Left><C-c><PgDn><<><F1><F12>");
 	SCRIPT("left LEFT Return esc pageup é 'a'", "<Left><Left><Enter><Esc><PgUp><é><a>");
-	SCRIPT("C-a C-z C-[ C-\\ C-] C-^ C-_ C-Space C-i C-m C-h", "<C-a><C-z><Esc><C-\\><C-]><C-^><C-_><C-Space><Tab><Enter><Backspace>");
+	SCRIPT("C-a C-z C-[ C-\\ C-] C-^ C-_ C-Space C-i C-m C-h",
+		"<C-a><C-z><Esc><C-\\><C-]><C-^><C-_><C-Space><Tab><Enter><Backspace>");
 	SCRIPT("S-Left S-Right S-Up S-Tab C-Left C-S-Left S-C-Left M-x M-S-Tab C-M-F5",
-	       "<S-Left><S-Right><S-Up><S-Tab><C-Left><C-S-Left><C-S-Left><M-x><M-S-Tab><C-M-F5>");
+		"<S-Left><S-Right><S-Up><S-Tab><C-Left><C-S-Left><C-S-Left><M-x><M-S-Tab><C-M-F5>");
 	SCRIPT("- C-- M-- + = ' ' Space Quote", "<-><C--><M--><+><=><Space><Space><Quote>");
 	SCRIPT("/ 'ge mm' Enter", "</><g><e><Space><m><m><Enter>");
 	SCRIPT("'it''s' ''", "<i><t><Quote><s>");
@@ -92,12 +99,16 @@ static void words_and_back(void)
 	char word[GT_KEY_WORD], text[40];
 	struct gt_key k, back;
 
-	for (uint32_t key = 1; key <= GT_KEY_WHEEL_DOWN; key += key < 0x3000 || key >= 0x10ff00 ? 1 : 97)
+	for (uint32_t key = 1; key <= GT_KEY_WHEEL_DOWN;
+		key += key < 0x3000 || key >= 0x10ff00 ? 1 : 97)
 		for (uint8_t with = 0; with < 8; with++) {
 			struct gt_script s = { .at = word };
 			bool place = key >= GT_KEY_PRESS || key == GT_KEY_RESIZE;
 
-			k = (struct gt_key){ .key = key, .with = with, .x = place ? 65535 : 0, .y = place ? 65535 : 0 };
+			k = (struct gt_key){ .key = key,
+				.with = with,
+				.x = place ? 65535 : 0,
+				.y = place ? 65535 : 0 };
 			if ((key >= 0xd800 && key < 0xe000) || key == 8 || key == 13)
 				continue;
 			CHECK(gt_key_word(k, word) == word && strlen(word) < sizeof(word));
@@ -105,7 +116,8 @@ static void words_and_back(void)
 			if (!with || place || (key >= GT_KEY_F1 && key <= GT_KEY_F12))
 				CHECK(same(k, back));
 		}
-	CHECK(!gt_key_word((struct gt_key){ 0 }, word) && !gt_key_word((struct gt_key){ .key = GT_KEY_WHEEL_DOWN + 1 }, word));
+	CHECK(!gt_key_word((struct gt_key){ 0 }, word) &&
+		!gt_key_word((struct gt_key){ .key = GT_KEY_WHEEL_DOWN + 1 }, word));
 	for (int round = 0; round < 20000; round++) {
 		struct gt_script s = { .at = text };
 		size_t n = dice(sizeof(text));
@@ -122,49 +134,136 @@ static void words_and_back(void)
 
 /* ---- bytes ---- */
 
-struct said { const char *bytes, *word; };
+struct said {
+	const char *bytes, *word;
+};
 static const struct said said[] = {
-	{ "a", "a" }, { "Z", "Z" }, { " ", "Space" }, { "é", "é" }, { "→", "→" }, { "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
-	{ "\r", "Enter" }, { "\n", "Enter" },
-	{ "\t", "Tab" }, { "\x7f", "Backspace" }, { "\b", "Backspace" }, { "\x03", "C-c" }, { "\x1c", "C-\\" },
-	{ "\x1bx", "M-x" }, { "\x1b\r", "M-Enter" },
-	{ "\x1b\x7f", "M-Backspace" }, { "\x1bé", "M-é" }, { "\x1b[A", "Up" }, { "\x1b[B", "Down" }, { "\x1b[C", "Right" },
+	{ "a", "a" },
+	{ "Z", "Z" },
+	{ " ", "Space" },
+	{ "é", "é" },
+	{ "→", "→" },
+	{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
+	{ "\r", "Enter" },
+	{ "\n", "Enter" },
+	{ "\t", "Tab" },
+	{ "\x7f", "Backspace" },
+	{ "\b", "Backspace" },
+	{ "\x03", "C-c" },
+	{ "\x1c", "C-\\" },
+	{ "\x1bx", "M-x" },
+	{ "\x1b\r", "M-Enter" },
+	{ "\x1b\x7f", "M-Backspace" },
+	{ "\x1bé", "M-é" },
+	{ "\x1b[A", "Up" },
+	{ "\x1b[B", "Down" },
+	{ "\x1b[C", "Right" },
 	{ "\x1b[D", "Left" },
-	{ "\x1bOA", "Up" }, { "\x1bOH", "Home" }, { "\x1bOF", "End" }, { "\x1b[H", "Home" }, { "\x1b[F", "End" },
-	{ "\x1b[1~", "Home" }, { "\x1b[4~", "End" },
-	{ "\x1b[7~", "Home" }, { "\x1b[8~", "End" }, { "\x1b[2~", "Ins" }, { "\x1b[3~", "Del" }, { "\x1b[5~", "PgUp" },
+	{ "\x1bOA", "Up" },
+	{ "\x1bOH", "Home" },
+	{ "\x1bOF", "End" },
+	{ "\x1b[H", "Home" },
+	{ "\x1b[F", "End" },
+	{ "\x1b[1~", "Home" },
+	{ "\x1b[4~", "End" },
+	{ "\x1b[7~", "Home" },
+	{ "\x1b[8~", "End" },
+	{ "\x1b[2~", "Ins" },
+	{ "\x1b[3~", "Del" },
+	{ "\x1b[5~", "PgUp" },
 	{ "\x1b[6~", "PgDn" },
-	{ "\x1b[Z", "S-Tab" }, { "\x1bOP", "F1" }, { "\x1bOS", "F4" }, { "\x1b[11~", "F1" }, { "\x1b[15~", "F5" },
-	{ "\x1b[17~", "F6" }, { "\x1b[21~", "F10" },
-	{ "\x1b[23~", "F11" }, { "\x1b[24~", "F12" }, { "\x1b[[A", "F1" }, { "\x1b[[E", "F5" }, { "\x1b[1;2P", "S-F1" },
+	{ "\x1b[Z", "S-Tab" },
+	{ "\x1bOP", "F1" },
+	{ "\x1bOS", "F4" },
+	{ "\x1b[11~", "F1" },
+	{ "\x1b[15~", "F5" },
+	{ "\x1b[17~", "F6" },
+	{ "\x1b[21~", "F10" },
+	{ "\x1b[23~", "F11" },
+	{ "\x1b[24~", "F12" },
+	{ "\x1b[[A", "F1" },
+	{ "\x1b[[E", "F5" },
+	{ "\x1b[1;2P", "S-F1" },
 	{ "\x1b[24;5~", "C-F12" },
-	{ "\x1b[1;2D", "S-Left" }, { "\x1b[1;2C", "S-Right" }, { "\x1b[1;2A", "S-Up" }, { "\x1b[1;3D", "M-Left" },
+	{ "\x1b[1;2D", "S-Left" },
+	{ "\x1b[1;2C", "S-Right" },
+	{ "\x1b[1;2A", "S-Up" },
+	{ "\x1b[1;3D", "M-Left" },
 	{ "\x1b[1;5D", "C-Left" },
-	{ "\x1b[1;6D", "C-S-Left" }, { "\x1b[1;8D", "C-M-S-Left" }, { "\x1b[1;9D", "M-Left" }, { "\x1b[5;5~", "C-PgUp" },
+	{ "\x1b[1;6D", "C-S-Left" },
+	{ "\x1b[1;8D", "C-M-S-Left" },
+	{ "\x1b[1;9D", "M-Left" },
+	{ "\x1b[5;5~", "C-PgUp" },
 	{ "\x1b[3;2~", "S-Del" },
-	{ "\x1b[d", "S-Left" }, { "\x1bOd", "C-Left" }, { "\x1b[a", "S-Up" }, { "\x1b[5$", "S-PgUp" }, { "\x1b[5^", "C-PgUp" },
+	{ "\x1b[d", "S-Left" },
+	{ "\x1bOd", "C-Left" },
+	{ "\x1b[a", "S-Up" },
+	{ "\x1b[5$", "S-PgUp" },
+	{ "\x1b[5^", "C-PgUp" },
 	{ "\x1b[5@", "C-S-PgUp" },
-	{ "\x1b\x1b[A", "M-Up" }, { "\x1b\x1bOA", "M-Up" }, { "\x1b\x1b[5~", "M-PgUp" }, { "\x1bOM", "Enter" }, { "\x1bOk", "+" },
+	{ "\x1b\x1b[A", "M-Up" },
+	{ "\x1b\x1bOA", "M-Up" },
+	{ "\x1b\x1b[5~", "M-PgUp" },
+	{ "\x1bOM", "Enter" },
+	{ "\x1bOk", "+" },
 	{ "\x1bOm", "-" },
-	{ "\x1bOp", "0" }, { "\x1bOy", "9" }, { "\x1b[97;5u", "C-a" }, { "\x1b[13;5u", "C-Enter" }, { "\x1b[9;2u", "S-Tab" },
+	{ "\x1bOp", "0" },
+	{ "\x1bOy", "9" },
+	{ "\x1b[97;5u", "C-a" },
+	{ "\x1b[13;5u", "C-Enter" },
+	{ "\x1b[9;2u", "S-Tab" },
 	{ "\x1b[27u", "Esc" },
-	{ "\x1b[97;3u", "M-a" }, { "\x1b[97;2u", "A" }, { "\x1b[233u", "é" }, { "\x1b[27;5;9~", "C-Tab" },
+	{ "\x1b[97;3u", "M-a" },
+	{ "\x1b[97;2u", "A" },
+	{ "\x1b[233u", "é" },
+	{ "\x1b[27;5;9~", "C-Tab" },
 	{ "\x1b[27;3;97~", "M-a" },
-	{ "\x1b[<0;11;6M", "press 10,5" }, { "\x1b[<0;11;6m", "release 10,5" }, { "\x1b[<32;300;200M", "drag 299,199" },
+	{ "\x1b[<0;11;6M", "press 10,5" },
+	{ "\x1b[<0;11;6m", "release 10,5" },
+	{ "\x1b[<32;300;200M", "drag 299,199" },
 	{ "\x1b[<16;1;1M", "C-press 0,0" },
-	{ "\x1b[<64;1;1M", "wheel-up 0,0" }, { "\x1b[<65;1;1M", "wheel-down 0,0" }, { "\x1b[<80;1;2M", "C-wheel-up 0,1" },
+	{ "\x1b[<64;1;1M", "wheel-up 0,0" },
+	{ "\x1b[<65;1;1M", "wheel-down 0,0" },
+	{ "\x1b[<80;1;2M", "C-wheel-up 0,1" },
 	{ "\x1b[<69;1;2M", "S-wheel-down 0,1" },
-	{ "\x1b[<72;1;2M", "M-wheel-up 0,1" }, { "\x1b[<66;1;1M", "S-wheel-up 0,0" }, { "\x1b[<67;1;1M", "S-wheel-down 0,0" },
-	{ "\x1b[<0;0;0M", "press 0,0" }, { "\x1b[<0;99999999999;1M", "press 65535,0" },
-	{ "\x1b[M !\"", "press 0,1" }, { "\x1b[M#!\"", "release 0,1" }, { "\x1b[M@!!", "drag 0,0" },
-	{ "\x1b[M`!!", "wheel-up 0,0" }, { "\x1b[Mp!!", "C-wheel-up 0,0" },
+	{ "\x1b[<72;1;2M", "M-wheel-up 0,1" },
+	{ "\x1b[<66;1;1M", "S-wheel-up 0,0" },
+	{ "\x1b[<67;1;1M", "S-wheel-down 0,0" },
+	{ "\x1b[<0;0;0M", "press 0,0" },
+	{ "\x1b[<0;99999999999;1M", "press 65535,0" },
+	{ "\x1b[M !\"", "press 0,1" },
+	{ "\x1b[M#!\"", "release 0,1" },
+	{ "\x1b[M@!!", "drag 0,0" },
+	{ "\x1b[M`!!", "wheel-up 0,0" },
+	{ "\x1b[Mp!!", "C-wheel-up 0,0" },
 };
 static const char *const meaningless[] = {
-	"\x80", "\xff", "\xc2\x9b", "\xed\xa0\x80", "\x1b[I", "\x1b[O", "\x1b[200~", "\x1b[99~", "\x1b[?1;2c", "\x1b[>0;1;2c",
-	"\x1b]11;rgb:0/0/0\x07", "\x1b]11;x\x1b\\",
-	"\x1bP1$r0m\x1b\\", "\x1b[<1;5;5M", "\x1b[<2;5;5m", "\x1b[<35;5;5M", "\x1b[<64;5;5m", "\x1b[<128;5;5M", "\x1b[<-1;5M", "\x1b[[Z",
-	"\x1bOz", "\x1b[M\x1f!!", "\x1b[1;5z",
-	"\x1b[M\"!!", "\x1b[1114112u", "\x1b[55296000u",
+	"\x80",
+	"\xff",
+	"\xc2\x9b",
+	"\xed\xa0\x80",
+	"\x1b[I",
+	"\x1b[O",
+	"\x1b[200~",
+	"\x1b[99~",
+	"\x1b[?1;2c",
+	"\x1b[>0;1;2c",
+	"\x1b]11;rgb:0/0/0\x07",
+	"\x1b]11;x\x1b\\",
+	"\x1bP1$r0m\x1b\\",
+	"\x1b[<1;5;5M",
+	"\x1b[<2;5;5m",
+	"\x1b[<35;5;5M",
+	"\x1b[<64;5;5m",
+	"\x1b[<128;5;5M",
+	"\x1b[<-1;5M",
+	"\x1b[[Z",
+	"\x1bOz",
+	"\x1b[M\x1f!!",
+	"\x1b[1;5z",
+	"\x1b[M\"!!",
+	"\x1b[1114112u",
+	"\x1b[55296000u",
 };
 #define NSAID (sizeof(said) / sizeof(*said))
 
@@ -183,7 +282,8 @@ static void bytes_of_keys(void)
 		size_t used = typed(said[i].bytes, n, false, &k);
 
 		if (used != n || !gt_key_word(k, word) || strcmp(word, said[i].word))
-			printf("%s: %zu of %zu bytes are %s\n", said[i].word, used, n, k.key ? word : "nothing");
+			printf("%s: %zu of %zu bytes are %s\n", said[i].word, used, n,
+				k.key ? word : "nothing");
 		CHECK(used == n && !strcmp(word, said[i].word));
 		/* while it is not at its end it is nothing, unless that is all there will be */
 		for (size_t part = 1; part < n; part++) {
@@ -192,7 +292,8 @@ static void bytes_of_keys(void)
 		}
 	}
 	CHECK(typed("", 0, false, &k) == 0 && typed("", 0, true, &k) == 0);
-	CHECK(typed("\0", 1, false, &k) == 1 && same(k, (struct gt_key){ .key = ' ', .with = GT_WITH_CTRL }));
+	CHECK(typed("\0", 1, false, &k) == 1 &&
+		same(k, (struct gt_key){ .key = ' ', .with = GT_WITH_CTRL }));
 }
 
 static void nothing_is_meant(void)
@@ -226,7 +327,7 @@ static void escape_alone(void)
 	CHECK(typed("\x1b[", 2, true, &k) == 2 && k.key == '[' && k.with == GT_WITH_ALT);
 	CHECK(typed("\x1bO", 2, true, &k) == 2 && k.key == 'O' && k.with == GT_WITH_ALT);
 	CHECK(typed("\x1b]", 2, true, &k) == 2 && k.key == ']' && k.with == GT_WITH_ALT);
-	CHECK(typed("\x1b[1;\x1b[A", 7, false, &k) == 4 && !k.key);	/* cut short by another */
+	CHECK(typed("\x1b[1;\x1b[A", 7, false, &k) == 4 && !k.key); /* cut short by another */
 	CHECK(typed("\x1b]0;\x1b[A", 7, false, &k) == 4 && !k.key);
 }
 
@@ -234,8 +335,10 @@ static void escape_alone(void)
 static void own_sequences(void)
 {
 	static const struct gt_key_sequence own[] = {
-		{ "\x1b[A", 3, { .key = GT_KEY_HOME } }, { "\x1b[25~", 5, { .key = GT_KEY_F1, .with = GT_WITH_SHIFT } },
-		{ "\x1bk", 2, { .key = GT_KEY_UP } }, { "\x1bkk", 3, { .key = GT_KEY_DOWN } },
+		{ "\x1b[A", 3, { .key = GT_KEY_HOME } },
+		{ "\x1b[25~", 5, { .key = GT_KEY_F1, .with = GT_WITH_SHIFT } },
+		{ "\x1bk", 2, { .key = GT_KEY_UP } },
+		{ "\x1bkk", 3, { .key = GT_KEY_DOWN } },
 	};
 	struct gt_key k;
 
@@ -253,7 +356,8 @@ static void own_sequences(void)
  * whole input at once. */
 static void any_bytes_at_all(void)
 {
-	static const char pieces[] = "\x1b\x1b\x1b[[[OM<;;:0123459~^$@ABCDZPu]P\\\x07\xc3\xa9\xe2\xff\0\r\x7f aZ";
+	static const char pieces[] =
+		"\x1b\x1b\x1b[[[OM<;;:0123459~^$@ABCDZPu]P\\\x07\xc3\xa9\xe2\xff\0\r\x7f aZ";
 	uint8_t bytes[300];
 
 	for (int round = 0; round < 20000; round++) {
@@ -261,9 +365,11 @@ static void any_bytes_at_all(void)
 		struct gt_key keys[sizeof(bytes)], k;
 
 		for (size_t i = 0; i < n; i++)
-			bytes[i] = dice(10) ? (uint8_t)pieces[dice(sizeof(pieces) - 1)] : (uint8_t)dice(256);
+			bytes[i] = dice(10) ? (uint8_t)pieces[dice(sizeof(pieces) - 1)]
+					    : (uint8_t)dice(256);
 		for (size_t used; at < n; at += used) {
-			CHECK((used = gt_key_decode(bytes + at, n - at, true, NULL, 0, &k)) >= 1 && used <= n - at);
+			CHECK((used = gt_key_decode(bytes + at, n - at, true, NULL, 0, &k)) >= 1 &&
+				used <= n - at);
 			keys[whole++] = k;
 		}
 		at = whole = 0;
@@ -273,7 +379,8 @@ static void any_bytes_at_all(void)
 			CHECK(used <= seen - at && (used || (seen < n && !k.key)));
 			seen += !used;
 			at += used;
-			CHECK(used || seen - at <= GT_KEY_DECODE_MAX + 1);	/* a buffer of that size does */
+			/* a buffer of that size does */
+			CHECK(used || seen - at <= GT_KEY_DECODE_MAX + 1);
 			if (used)
 				CHECK(same(k, keys[whole++]));
 			seen = seen > at ? seen : at + (at < n);
@@ -281,5 +388,5 @@ static void any_bytes_at_all(void)
 	}
 }
 
-T_MAIN(T(scripts), T(wrong_scripts), T(words_and_back), T(bytes_of_keys), T(nothing_is_meant), T(escape_alone), T(own_sequences),
-       T(any_bytes_at_all))
+T_MAIN(T(scripts), T(wrong_scripts), T(words_and_back), T(bytes_of_keys), T(nothing_is_meant),
+	T(escape_alone), T(own_sequences), T(any_bytes_at_all))

@@ -28,8 +28,11 @@ static uint32_t dice(uint32_t n)
 	return (uint32_t)(rng >> 20) % n;
 }
 
-#define MS_MOST 60000		/* limit of a wait for an expected event */
-static void wait_ms(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL); }
+#define MS_MOST 60000 /* limit of a wait for an expected event */
+static void wait_ms(long ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
 
 /* ---- a pseudo terminal, with a thread that reads all output ---- */
 
@@ -39,14 +42,14 @@ struct tty {
 	pthread_t reader;
 	pthread_mutex_t lock;
 	struct emulator e;
-	size_t bytes;			/* how many came */
+	size_t bytes; /* how many came */
 	struct termios before;
 };
 
 static bool same_modes(const struct termios *a, const struct termios *b)
 {
-	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag && a->c_cflag == b->c_cflag && a->c_lflag == b->c_lflag &&
-	       !memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc));
+	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag && a->c_cflag == b->c_cflag &&
+		a->c_lflag == b->c_lflag && !memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc));
 }
 
 static void *read_all(void *arg)
@@ -90,7 +93,7 @@ static bool tty_resize(struct tty *t, int w, int h)
 	struct winsize size = { .ws_col = (unsigned short)w, .ws_row = (unsigned short)h };
 
 	pthread_mutex_lock(&t->lock);
-	emulator_resize(&t->e, w, h, '%');	/* a terminal keeps any part of the old contents */
+	emulator_resize(&t->e, w, h, '%'); /* a terminal keeps any part of the old contents */
 	pthread_mutex_unlock(&t->lock);
 	return !ioctl(t->slave, TIOCSWINSZ, &size);
 }
@@ -111,7 +114,7 @@ static void tty_close(struct tty *t)
 {
 	fclose(t->in);
 	fclose(t->out);
-	close(t->slave);		/* the last: the reader's read fails */
+	close(t->slave); /* the last: the reader's read fails */
 	pthread_join(t->reader, NULL);
 	close(t->master);
 	free(t->e.cells);
@@ -132,17 +135,20 @@ static void environment(const char *locale, const char *colorterm, const char *n
 
 /* ---- output ---- */
 
-/* The last but one column of the last line: of a wide character that ends there some terminals get two '?' (term.c). */
+/* The last but one column of the last line: of a wide character that ends there some terminals get
+ * two '?' (term.c). */
 static bool is_by_corner(const struct tty *t, const struct gt_screen *s, int i)
 {
 	size_t half = (size_t)t->e.w * (size_t)t->e.h - 2;
 
-	return (int)s->width == t->e.w && (int)s->height == t->e.h && t->e.w > 2 && (i == (int)half || i + 1 == (int)half) &&
-	       s->spots[half].ch == GT_RIGHT_HALF && t->e.cells[i].ch == '?';
+	return (int)s->width == t->e.w && (int)s->height == t->e.h && t->e.w > 2 &&
+		(i == (int)half || i + 1 == (int)half) && s->spots[half].ch == GT_RIGHT_HALF &&
+		t->e.cells[i].ch == '?';
 }
 
 /* Reports the first cell that differs. */
-static bool shows(struct tty *t, const struct gt_term *term, const struct gt_screen *s, uint8_t styles)
+static bool shows(
+	struct tty *t, const struct gt_term *term, const struct gt_screen *s, uint8_t styles)
 {
 	enum gt_colours depth = gt_term_colours(term);
 	bool same = arrived(t);
@@ -158,12 +164,16 @@ static bool shows(struct tty *t, const struct gt_term *term, const struct gt_scr
 		if (x < s->width && y < s->height)
 			spot = s->spots[y * s->width + x];
 		if (gt_term_ascii(term) || is_by_corner(t, s, i))
-			spot = (struct gt_spot){ .ch = is_by_corner(t, s, i) ? '?' : gt_in_ascii(spot.ch), .look = spot.look };
-		same = emulator_shows(&t->e.cells[i], &spot, gt_look_shown(spot.look, depth), depth, styles);
+			spot = (struct gt_spot){ .ch = is_by_corner(t, s, i) ? '?'
+									     : gt_in_ascii(spot.ch),
+				.look = spot.look };
+		same = emulator_shows(
+			&t->e.cells[i], &spot, gt_look_shown(spot.look, depth), depth, styles);
 		if (!same)
-			printf("at %u,%u: U+%04x %x on %x style %x, not U+%04x ink %u paper %u style %x\n", x, y, t->e.cells[i].ch,
-			       (unsigned)t->e.cells[i].look.ink, (unsigned)t->e.cells[i].look.paper, t->e.cells[i].look.style,
-			       spot.ch, spot.look.ink, spot.look.paper, spot.look.style);
+			printf("at %u,%u: U+%04x %x on %x style %x, not U+%04x ink %u paper %u style %x\n",
+				x, y, t->e.cells[i].ch, (unsigned)t->e.cells[i].look.ink,
+				(unsigned)t->e.cells[i].look.paper, t->e.cells[i].look.style,
+				spot.ch, spot.look.ink, spot.look.paper, spot.look.style);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return same;
@@ -171,20 +181,26 @@ static bool shows(struct tty *t, const struct gt_term *term, const struct gt_scr
 
 static struct gt_look any_look(void)
 {
-	return (struct gt_look){ (uint8_t)dice(GT_INKS), dice(3) ? 0 : (uint8_t)dice(GT_INKS), (uint8_t)(dice(2) ? 0 : dice(16)) };
+	return (struct gt_look){ (uint8_t)dice(GT_INKS), dice(3) ? 0 : (uint8_t)dice(GT_INKS),
+		(uint8_t)(dice(2) ? 0 : dice(16)) };
 }
 
 static void scribble(struct gt_screen *s)
 {
-	static const char *const texts[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤", "µs … 漢字", "\x1b[31m", "       ",
-					     "学習🚀x가e\u0301がé" };
+	static const char *const texts[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤",
+		"µs … 漢字", "\x1b[31m", "       ", "学習🚀x가e\u0301がé" };
 
 	for (unsigned i = 0, n = 1 + dice(12); i < n; i++) {
-		int x = (int)dice(s->width + 8) - 4, y = (int)dice(s->height + 4) - 2, w = (int)dice(40) - 1;
+		int x = (int)dice(s->width + 8) - 4, y = (int)dice(s->height + 4) - 2,
+		    w = (int)dice(40) - 1;
 
 		switch (dice(5)) {
-		case 0: case 4: gt_screen_text(s, x, y, w, texts[dice(7)], any_look()); break;
-		case 1: gt_screen_fill(s, x, y, w, (int)dice(5), dice(2) ? ' ' : gt_block_right(dice(9)), any_look()); break;
+		case 0:
+		case 4: gt_screen_text(s, x, y, w, texts[dice(7)], any_look()); break;
+		case 1:
+			gt_screen_fill(s, x, y, w, (int)dice(5),
+				dice(2) ? ' ' : gt_block_right(dice(9)), any_look());
+			break;
 		case 2: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
 		default: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16));
 		}
@@ -194,9 +210,14 @@ static void scribble(struct gt_screen *s)
 static bool no_key(struct gt_term *term) { return gt_term_key(term, 0).key == GT_KEY_NONE; }
 
 static const char no_tty[] = "no pseudo terminals here";
-#define TTY(w, h) do { if (!tty_open(&t, w, h)) SKIP(no_tty); } while (0)
+#define TTY(w, h)                                                                                  \
+	do {                                                                                       \
+		if (!tty_open(&t, w, h))                                                           \
+			SKIP(no_tty);                                                              \
+	} while (0)
 
-/* Many frames, each as shown. With COLORTERM there may be more colours than that. styles: those that this terminal has. */
+/* Many frames, each as shown. With COLORTERM there may be more colours than that. styles: those
+ * that this terminal has. */
 static const char *frames(const char *name, enum gt_colours depth, uint8_t styles)
 {
 	struct gt_screen s = { 0 };
@@ -210,7 +231,8 @@ static const char *frames(const char *name, enum gt_colours depth, uint8_t style
 	term = gt_term_open(t.in, t.out, name, &err);
 	if (!term)
 		printf("%s\n", err.text);
-	else if (gt_term_colours(term) != depth && !(getenv("COLORTERM") && gt_term_colours(term) > depth))
+	else if (gt_term_colours(term) != depth &&
+		!(getenv("COLORTERM") && gt_term_colours(term) > depth))
 		bad = "another depth";
 	for (int i = 0; term && !bad && i < 150; i++) {
 		if (!i && gt_screen_resize(&s, 70, 20))
@@ -229,13 +251,14 @@ static const char *frames(const char *name, enum gt_colours depth, uint8_t style
 	tty_close(&t);
 	return term ? bad : "not opened";
 }
-#define FRAMES(...) do { \
-		const char *bad_ = frames(__VA_ARGS__); \
-		if (bad_ == no_tty) \
-			SKIP(no_tty); \
-		if (bad_) \
-			printf("%s\n", bad_); \
-		CHECK(!bad_); \
+#define FRAMES(...)                                                                                \
+	do {                                                                                       \
+		const char *bad_ = frames(__VA_ARGS__);                                            \
+		if (bad_ == no_tty)                                                                \
+			SKIP(no_tty);                                                              \
+		if (bad_)                                                                          \
+			printf("%s\n", bad_);                                                      \
+		CHECK(!bad_);                                                                      \
 	} while (0)
 
 static void frames_256(void)
@@ -245,14 +268,16 @@ static void frames_256(void)
 	FRAMES("tmux-256color", GT_COLOURS_256, 0xff);
 	FRAMES("screen-256color", GT_COLOURS_256, 0xff);
 	environment("C.UTF-8", "24bit", NULL);
-	FRAMES("xterm", GT_COLOURS_256, 0xff);		/* or better, where the database has xterm-direct */
+	/* or better, where the database has xterm-direct */
+	FRAMES("xterm", GT_COLOURS_256, 0xff);
 }
 
 static void frames_8(void)
 {
 	environment("C.UTF-8", NULL, NULL);
 	FRAMES("xterm", GT_COLOURS_8, 0xff);
-	FRAMES("linux", GT_COLOURS_8, GT_BOLD | GT_REVERSE);	/* its other styles are not for text that has colours */
+	/* its other styles are not for text that has colours */
+	FRAMES("linux", GT_COLOURS_8, GT_BOLD | GT_REVERSE);
 }
 
 static void frames_without_colours(void)
@@ -271,11 +296,20 @@ static void frames_in_ascii(void)
 	FRAMES("xterm-256color", GT_COLOURS_256, 0xff);
 }
 
-/* The locale says whether there is more than ASCII; one that this machine lacks still says so by its name. */
+/* The locale says whether there is more than ASCII; one that this machine lacks still says so by
+ * its name. */
 static void locale_decides(void)
 {
-	static const struct { const char *locale; bool ascii; } cases[] = {
-		{ "C", true }, { "C.UTF-8", false }, { "xx_YY.UTF-8", false }, { "xx_YY.utf8", false }, { "xx_YY", true }, { "xx_YY.ISO-8859-1", true },
+	static const struct {
+		const char *locale;
+		bool ascii;
+	} cases[] = {
+		{ "C", true },
+		{ "C.UTF-8", false },
+		{ "xx_YY.UTF-8", false },
+		{ "xx_YY.utf8", false },
+		{ "xx_YY", true },
+		{ "xx_YY.ISO-8859-1", true },
 	};
 	FILE *in = fopen("/dev/null", "r"), *out = tmpfile();
 
@@ -305,8 +339,10 @@ static bool make_direct(void)
 	fputs("xterm-direct|of the test,\n\tRGB, ccc@, colors#0x1000000, pairs#0x7FFF, initc@, oc@,\n"
 	      "\tsetab=\\E[%?%p1%{8}%<%t4%p1%d%e48:2::%p1%{65536}%/%d:%p1%{256}%/%{255}%&%d:%p1%{255}%&%d%;m,\n"
 	      "\tsetaf=\\E[%?%p1%{8}%<%t3%p1%d%e38:2::%p1%{65536}%/%d:%p1%{256}%/%{255}%&%d:%p1%{255}%&%d%;m,\n"
-	      "\tuse=xterm-256color,\n", f);
-	return !fclose(f) && !system("tic -x -o terminfo direct.ti 2>tic.log") && !setenv("TERMINFO", "terminfo", 1);
+	      "\tuse=xterm-256color,\n",
+		f);
+	return !fclose(f) && !system("tic -x -o terminfo direct.ti 2>tic.log") &&
+		!setenv("TERMINFO", "terminfo", 1);
 }
 
 static void frames_of_16_million(void)
@@ -319,7 +355,7 @@ static void frames_of_16_million(void)
 	environment("C.UTF-8", "truecolor", NULL);
 	FRAMES("xterm-256color", GT_COLOURS_TRUE, 0xff);
 	FRAMES("xterm", GT_COLOURS_TRUE, 0xff);
-	FRAMES("tmux-256color", GT_COLOURS_256, 0xff);		/* has no such entry */
+	FRAMES("tmux-256color", GT_COLOURS_256, 0xff); /* has no such entry */
 	environment("C.UTF-8", "yes", NULL);
 	FRAMES("xterm-256color", GT_COLOURS_256, 0xff);
 	unsetenv("TERMINFO");
@@ -327,8 +363,12 @@ static void frames_of_16_million(void)
 
 static void unknown_and_dumb(void)
 {
-	static const struct { const char *term, *why; } refused[] = {
-		{ "dumb", "cannot move its cursor" }, { "no-such-terminal", "is unknown here" }, { "", "TERM is not set" },
+	static const struct {
+		const char *term, *why;
+	} refused[] = {
+		{ "dumb", "cannot move its cursor" },
+		{ "no-such-terminal", "is unknown here" },
+		{ "", "TERM is not set" },
 		{ "../../etc/passwd", "is unknown here" },
 	};
 	struct tty t;
@@ -338,9 +378,11 @@ static void unknown_and_dumb(void)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		struct gt_err err = GT_ERR_INIT;
 
-		CHECK(!gt_term_open(t.in, t.out, refused[i].term, &err) && err.code == -ENOTSUP && strstr(err.text, refused[i].why));
+		CHECK(!gt_term_open(t.in, t.out, refused[i].term, &err) && err.code == -ENOTSUP &&
+			strstr(err.text, refused[i].why));
 	}
-	CHECK(arrived(&t) && t.bytes == 1);		/* nothing was sent to it but the mark of arrived() */
+	/* nothing was sent to it but the mark of arrived() */
+	CHECK(arrived(&t) && t.bytes == 1);
 	/* newer than the database, or so the names say */
 	FRAMES("xterm-of-tomorrow", GT_COLOURS_256, 0xff);
 	FRAMES("alacritty-that-nobody-has", GT_COLOURS_256, 0xff);
@@ -349,7 +391,8 @@ static void unknown_and_dumb(void)
 	FRAMES(NULL, GT_COLOURS_256, 0xff);
 	unsetenv("TERM");
 	CHECK(!gt_term_open(t.in, t.out, NULL, &(struct gt_err)GT_ERR_INIT));
-	CHECK(!gt_term_open(NULL, NULL, "xterm", &(struct gt_err)GT_ERR_INIT));	/* a test has no terminal */
+	/* a test has no terminal */
+	CHECK(!gt_term_open(NULL, NULL, "xterm", &(struct gt_err)GT_ERR_INIT));
 	tty_close(&t);
 }
 
@@ -372,15 +415,19 @@ static void into_a_file(void)
 	CHECK(w == 80 && h == 24 && !gt_screen_resize(&s, w, h));
 	gt_screen_text(&s, 70, 23, -1, "the corner!", (struct gt_look){ .ink = GT_INK_ERROR });
 	gt_term_show(term, &s);
-	CHECK(gt_term_key(term, -1).key == GT_KEY_GONE && gt_term_key(term, 1000).key == GT_KEY_GONE);
-	CHECK(lseek(fileno(out), 0, SEEK_SET) == 0 && (n = (size_t)read(fileno(out), bytes, sizeof(bytes))) < sizeof(bytes));
+	CHECK(gt_term_key(term, -1).key == GT_KEY_GONE &&
+		gt_term_key(term, 1000).key == GT_KEY_GONE);
+	CHECK(lseek(fileno(out), 0, SEEK_SET) == 0 &&
+		(n = (size_t)read(fileno(out), bytes, sizeof(bytes))) < sizeof(bytes));
 	emulator_open(&e, 80, 24);
 	emulator_feed(&e, bytes, n);
-	CHECK(!e.unknown[0] && e.alternate && e.mouse && e.sgr_mouse && e.hidden && e.application && emulator_has(&e, "the corne…"));
+	CHECK(!e.unknown[0] && e.alternate && e.mouse && e.sgr_mouse && e.hidden && e.application &&
+		emulator_has(&e, "the corne…"));
 	gt_term_close(term);
 	CHECK((n = (size_t)pread(fileno(out), bytes, sizeof(bytes), (off_t)n)) > 0 && n < 200);
 	emulator_feed(&e, bytes, n);
-	CHECK(!e.unknown[0] && !e.alternate && !e.mouse && !e.sgr_mouse && !e.hidden && !e.application);
+	CHECK(!e.unknown[0] && !e.alternate && !e.mouse && !e.sgr_mouse && !e.hidden &&
+		!e.application);
 	gt_screen_release(&s);
 	free(e.cells);
 	fclose(out);
@@ -397,7 +444,8 @@ static void only_changes(void)
 
 	environment("C.UTF-8", NULL, NULL);
 	TTY(200, 50);
-	CHECK((term = gt_term_open(t.in, t.out, "xterm-256color", &err)) && !gt_screen_resize(&s, 200, 50));
+	CHECK((term = gt_term_open(t.in, t.out, "xterm-256color", &err)) &&
+		!gt_screen_resize(&s, 200, 50));
 	for (unsigned i = 0; i < 200 * 50; i++)
 		s.spots[i] = (struct gt_spot){ .ch = '!' + i % 90, .look = any_look() };
 	gt_term_show(term, &s);
@@ -405,7 +453,7 @@ static void only_changes(void)
 	before = t.bytes;
 	CHECK(before > 200 * 50);
 	gt_term_show(term, &s);
-	CHECK(arrived(&t) && t.bytes == before + 1);		/* the mark */
+	CHECK(arrived(&t) && t.bytes == before + 1); /* the mark */
 	before = t.bytes;
 	gt_screen_put(&s, 199, 49, 'x', (struct gt_look){ 0 });
 	gt_screen_put(&s, 3, 3, 'y', (struct gt_look){ .ink = GT_INK_COMM });
@@ -424,7 +472,15 @@ static void only_changes(void)
 static void resized(void)
 {
 	static const int sizes[][2] = {
-		{ 1, 1 }, { 80, 24 }, { 2, 60 }, { 240, 2 }, { 40, 10 }, { 1024, 3 }, { 3, 1 }, { 1200, 5 }, { 100, 30 },
+		{ 1, 1 },
+		{ 80, 24 },
+		{ 2, 60 },
+		{ 240, 2 },
+		{ 40, 10 },
+		{ 1024, 3 },
+		{ 3, 1 },
+		{ 1200, 5 },
+		{ 100, 30 },
 	};
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_screen s = { 0 };
@@ -449,7 +505,8 @@ static void resized(void)
 		gt_term_size(term, &w, &h);
 		CHECK(tty_resize(&t, size[0], size[1]));
 		k = gt_term_key(term, 0);
-		CHECK(k.key == GT_KEY_RESIZE ? k.x == most && k.y == size[1] : w == most && (int)h == size[1]);
+		CHECK(k.key == GT_KEY_RESIZE ? k.x == most && k.y == size[1]
+					     : w == most && (int)h == size[1]);
 		CHECK(no_key(term));
 		gt_term_size(term, &w, &h);
 		CHECK(w == most && (int)h == size[1] && !gt_screen_resize(&s, w, h));
@@ -473,11 +530,12 @@ static const char *next_word(struct gt_term *term, int ms)
 
 	return k.key == GT_KEY_NONE ? "none" : gt_key_word(k, word);
 }
-#define KEY(word) do { \
-		const char *got_ = next_word(term, MS_MOST); \
-		if (strcmp(got_, word)) \
-			printf("%s, not %s\n", got_, word); \
-		CHECK(!strcmp(got_, word)); \
+#define KEY(word)                                                                                  \
+	do {                                                                                       \
+		const char *got_ = next_word(term, MS_MOST);                                       \
+		if (strcmp(got_, word))                                                            \
+			printf("%s, not %s\n", got_, word);                                        \
+		CHECK(!strcmp(got_, word));                                                        \
 	} while (0)
 #define TYPE(bytes) CHECK(write(t.master, bytes, sizeof(bytes) - 1) == sizeof(bytes) - 1)
 
@@ -498,7 +556,9 @@ static bool comes_in_two_pieces(struct tty *t, struct gt_term *term, long late)
 
 	for (int tries = 0; tries < 10; tries++) {
 		long before = now_ms();
-		bool first = write(t->master, "\x1b[", 2) == 2 && poll(&there, 1, MS_MOST) == 1 && no_key(term), stood = now_ms() - before > 20;
+		bool first = write(t->master, "\x1b[", 2) == 2 && poll(&there, 1, MS_MOST) == 1 &&
+			no_key(term),
+		     stood = now_ms() - before > 20;
 
 		if (write(t->master, "B", 1) != 1 || poll(&there, 1, MS_MOST) != 1)
 			return false;
@@ -546,7 +606,7 @@ static void keys_come(void)
 	CHECK(comes_in_two_pieces(&t, term, 0) && comes_in_two_pieces(&t, term, 100));
 	TYPE("\x1b[<0;5;6M\x1b[<32;6;6M\x1b[<32;7;6M\x1b[<32;9;7M\x1b[<0;9;7m\x1b[<80;240;60M");
 	KEY("press 4,5");
-	KEY("drag 8,6");		/* the last of three that came at once */
+	KEY("drag 8,6"); /* the last of three that came at once */
 	KEY("release 8,6");
 	KEY("C-wheel-up 239,59");
 	TYPE("\x1b[<0;2;2M\x1b[<0;2;2m\x1b[<0;2;2M\x1b[<0;2;2m\x1b[<0;2;2M\x1b[<0;3;2M");
@@ -554,8 +614,8 @@ static void keys_come(void)
 	KEY("release 1,1");
 	KEY("second-press 1,1");
 	KEY("release 1,1");
-	KEY("press 1,1");		/* a third is the first of the next two */
-	KEY("press 2,1");		/* elsewhere */
+	KEY("press 1,1"); /* a third is the first of the next two */
+	KEY("press 2,1"); /* elsewhere */
 	CHECK(no_key(term));
 	gt_term_close(term);
 	tty_close(&t);
@@ -651,17 +711,21 @@ static void given_back(void)
 	for (int i = 0; i < 2; i++) {
 		TTY(80, 24);
 		CHECK((term = gt_term_open(t.in, t.out, i ? "vt100" : "xterm-256color", &err)));
-		CHECK(!tcgetattr(t.slave, &during) && !(during.c_lflag & (ECHO | ICANON)) && during.c_lflag & ISIG);
+		CHECK(!tcgetattr(t.slave, &during) && !(during.c_lflag & (ECHO | ICANON)) &&
+			during.c_lflag & ISIG);
 		CHECK(arrived(&t) && t.e.alternate == !i && t.e.application && t.e.mouse == !i);
 		gt_term_close(term);
 		CHECK(!tcgetattr(t.slave, &after) && same_modes(&after, &t.before));
-		CHECK(arrived(&t) && !t.e.alternate && !t.e.hidden && !t.e.mouse && !t.e.sgr_mouse && !t.e.application);
-		CHECK(!i || (t.e.y == 23 && t.e.x == 0));	/* no second page: the prompt comes below */
+		CHECK(arrived(&t) && !t.e.alternate && !t.e.hidden && !t.e.mouse &&
+			!t.e.sgr_mouse && !t.e.application);
+		/* no second page: the prompt comes below */
+		CHECK(!i || (t.e.y == 23 && t.e.x == 0));
 		CHECK(!t.e.unknown[0]);
 		tty_close(&t);
 	}
 	gt_term_close(NULL);
 }
 
-T_MAIN(T(frames_256), T(frames_8), T(frames_without_colours), T(frames_in_ascii), T(locale_decides), T(frames_of_16_million),
-       T(unknown_and_dumb), T(into_a_file), T(only_changes), T(resized), T(keys_come), T(keys_of_other_terminals), T(noise), T(keys_then_the_end), T(given_back))
+T_MAIN(T(frames_256), T(frames_8), T(frames_without_colours), T(frames_in_ascii), T(locale_decides),
+	T(frames_of_16_million), T(unknown_and_dumb), T(into_a_file), T(only_changes), T(resized),
+	T(keys_come), T(keys_of_other_terminals), T(noise), T(keys_then_the_end), T(given_back))

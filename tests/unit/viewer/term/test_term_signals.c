@@ -19,7 +19,7 @@
 #include "viewer/term/terminal_restore.h"
 #include "viewer/term/term.h"
 
-#define MS_MOST 60000		/* limit of a wait for an expected event */
+#define MS_MOST 60000 /* limit of a wait for an expected event */
 
 static int64_t now_ms(void)
 {
@@ -52,7 +52,7 @@ static void misbehave(uint32_t key)
 	case 'h':
 		gt_terminal_write_begin();
 		raise(SIGTSTP);
-		if (gt_signal_pending())	/* that it is back: so it was away */
+		if (gt_signal_pending()) /* that it is back: so it was away */
 			_exit(STOPPED_IN_BETWEEN);
 		gt_terminal_write_end();
 		break;
@@ -64,7 +64,7 @@ static void misbehave(uint32_t key)
 
 static void program(void)
 {
-	static struct gt_screen s;	/* static: exit() is no leak */
+	static struct gt_screen s; /* static: exit() is no leak */
 	static struct gt_term *t;
 	struct gt_err err = GT_ERR_INIT;
 	unsigned w, h, keys = 0;
@@ -77,7 +77,8 @@ static void program(void)
 		gt_term_size(t, &w, &h);
 		gt_screen_resize(&s, w, h);
 		gt_screen_fill(&s, 0, 1, (int)w, 1, ' ', (struct gt_look){ .paper = GT_INK_COMM });
-		gt_screen_printf(&s, 0, 0, -1, (struct gt_look){ .ink = GT_INK_ERROR }, "ready %ux%u, %u keys", w, h, keys);
+		gt_screen_printf(&s, 0, 0, -1, (struct gt_look){ .ink = GT_INK_ERROR },
+			"ready %ux%u, %u keys", w, h, keys);
 		gt_term_show(t, &s);
 		k = gt_term_key(t, -1);
 		keys += k.key != GT_KEY_RESIZE;
@@ -97,13 +98,18 @@ static void program(void)
 
 /* ---- the shell ---- */
 
-struct report { pid_t pid; int status; bool modes; /* of the terminal: as before */ };
-static const int defaults[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGHUP, SIGINT, SIGTERM, SIGTTOU, SIGTSTP, SIGQUIT };
+struct report {
+	pid_t pid;
+	int status;
+	bool modes; /* of the terminal: as before */
+};
+static const int defaults[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGHUP, SIGINT, SIGTERM,
+	SIGTTOU, SIGTSTP, SIGQUIT };
 
 static void start_program(int ignored)
 {
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* the child ends with a failed test */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child ends with a failed test */
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		/* a sanitizer's, too: it would report intended crashes */
 		signal(defaults[i], SIG_DFL);
@@ -163,7 +169,12 @@ static void shell(int commands, int reports, int ignored)
 
 /* ---- the terminal and its user ---- */
 
-struct session { int master, commands, reports; pid_t shell, pid; struct emulator e; size_t bytes; };
+struct session {
+	int master, commands, reports;
+	pid_t shell, pid;
+	struct emulator e;
+	size_t bytes;
+};
 
 static bool start(struct session *s, int ignored, bool alone)
 {
@@ -230,14 +241,18 @@ static bool watch(struct session *s, const char *text, int quiet_ms)
 }
 
 /* An expected event may take long on a busy machine. */
-#define UNTIL(s, condition) ({ \
-		int64_t end_ = now_ms() + MS_MOST; \
-		while (!(condition) && now_ms() < end_ && watch(s, NULL, 20)) \
-			; \
-		(condition); \
+#define UNTIL(s, condition)                                                                        \
+	({                                                                                         \
+		int64_t end_ = now_ms() + MS_MOST;                                                 \
+		while (!(condition) && now_ms() < end_ && watch(s, NULL, 20))                      \
+			;                                                                          \
+		(condition);                                                                       \
 	})
 
-static bool type(struct session *s, const char *bytes) { return write(s->master, bytes, strlen(bytes)) == (ssize_t)strlen(bytes); }
+static bool type(struct session *s, const char *bytes)
+{
+	return write(s->master, bytes, strlen(bytes)) == (ssize_t)strlen(bytes);
+}
 static bool command(struct session *s, char c) { return write(s->commands, &c, 1) == 1; }
 
 static bool reported(struct session *s, struct report *r)
@@ -247,33 +262,47 @@ static bool reported(struct session *s, struct report *r)
 	return poll(&p, 1, MS_MOST) == 1 && read(s->reports, r, sizeof(*r)) == sizeof(*r);
 }
 
-static bool in_use(const struct session *s) { return s->e.alternate && s->e.hidden && s->e.mouse && s->e.sgr_mouse && s->e.application; }
+static bool in_use(const struct session *s)
+{
+	return s->e.alternate && s->e.hidden && s->e.mouse && s->e.sgr_mouse && s->e.application;
+}
 
 static bool idle(const struct session *s)
 {
-	return !s->e.alternate && !s->e.hidden && !s->e.mouse && !s->e.sgr_mouse && !s->e.application &&
-	       !memcmp(&s->e.pen, &emulator_plain, sizeof(s->e.pen));
+	return !s->e.alternate && !s->e.hidden && !s->e.mouse && !s->e.sgr_mouse &&
+		!s->e.application && !memcmp(&s->e.pen, &emulator_plain, sizeof(s->e.pen));
 }
 
-static bool as_before(struct session *s) { return UNTIL(s, idle(s)) && watch(s, NULL, 50) && idle(s); }
+static bool as_before(struct session *s)
+{
+	return UNTIL(s, idle(s)) && watch(s, NULL, 50) && idle(s);
+}
 
-/* A program that is ready gets these keys, then this signal. Does it die of `by`, and is all as before? */
+/* A program that is ready gets these keys, then this signal. Does it die of `by`, and is all as
+ * before? */
 static bool dies(const char *keys, int sig, int by)
 {
 	struct session s;
 	struct report r = { 0 };
-	bool ok = start(&s, 0, false) && watch(&s, "ready 60x12, 0 keys", 0) && in_use(&s) && type(&s, keys);
+	bool ok = start(&s, 0, false) && watch(&s, "ready 60x12, 0 keys", 0) && in_use(&s) &&
+		type(&s, keys);
 
 	ok = ok && (strcmp(keys, "b") || watch(&s, "busy", 0)) && (!sig || !kill(s.pid, sig));
-	ok = ok && reported(&s, &r) && WIFSIGNALED(r.status) && WTERMSIG(r.status) == by && r.modes && as_before(&s);
+	ok = ok && reported(&s, &r) && WIFSIGNALED(r.status) && WTERMSIG(r.status) == by &&
+		r.modes && as_before(&s);
 	if (!ok)
-		printf("'%s', then signal %d: status %x, modes %d, alternate %d, hidden %d, mouse %d\n", keys, sig, (unsigned)r.status, r.modes,
-		       s.e.alternate, s.e.hidden, s.e.mouse);
+		printf("'%s', then signal %d: status %x, modes %d, alternate %d, hidden %d, mouse %d\n",
+			keys, sig, (unsigned)r.status, r.modes, s.e.alternate, s.e.hidden,
+			s.e.mouse);
 	end(&s);
 	return ok;
 }
 
-#define START(s, ignored, alone) do { if (!start(s, ignored, alone)) SKIP("no pseudo terminals here"); } while (0)
+#define START(s, ignored, alone)                                                                   \
+	do {                                                                                       \
+		if (!start(s, ignored, alone))                                                     \
+			SKIP("no pseudo terminals here");                                          \
+	} while (0)
 
 static void told_to_end(void)
 {
@@ -313,7 +342,8 @@ static void busy(void)
 	CHECK(dies("b", SIGTERM, SIGTERM));
 	START(&s, 0, false);
 	CHECK(watch(&s, "ready", 0) && type(&s, "b") && watch(&s, "busy", 0));
-	CHECK(!kill(s.pid, SIGINT) && !kill(s.pid, SIGTERM) && reported(&s, &r) && WIFSIGNALED(r.status) && r.modes && as_before(&s));
+	CHECK(!kill(s.pid, SIGINT) && !kill(s.pid, SIGTERM) && reported(&s, &r) &&
+		WIFSIGNALED(r.status) && r.modes && as_before(&s));
 	end(&s);
 }
 
@@ -325,7 +355,8 @@ static void ends_by_itself(void)
 	for (int i = 0; i < 2; i++) {
 		START(&s, 0, false);
 		CHECK(watch(&s, "ready", 0) && type(&s, i ? "e" : "q"));
-		CHECK(reported(&s, &r) && WIFEXITED(r.status) && WEXITSTATUS(r.status) == (i ? 3 : 0) && r.modes && as_before(&s));
+		CHECK(reported(&s, &r) && WIFEXITED(r.status) &&
+			WEXITSTATUS(r.status) == (i ? 3 : 0) && r.modes && as_before(&s));
 		end(&s);
 	}
 }
@@ -342,10 +373,11 @@ static void stops_and_comes_back(void)
 		char text[40];
 
 		CHECK(i ? !kill(s.pid, i == 1 ? SIGTSTP : SIGSTOP) : type(&s, "\x1a"));
-		CHECK(reported(&s, &r) && WIFSTOPPED(r.status) && WSTOPSIG(r.status) == (i < 2 ? SIGTSTP : SIGSTOP));
+		CHECK(reported(&s, &r) && WIFSTOPPED(r.status) &&
+			WSTOPSIG(r.status) == (i < 2 ? SIGTSTP : SIGSTOP));
 		/* nothing can restore the modes after SIGSTOP */
 		CHECK(i == 2 || (r.modes && as_before(&s)));
-		emulator_erase(&s.e, 0, 60 * 12);		/* the shell's own output */
+		emulator_erase(&s.e, 0, 60 * 12); /* the shell's own output */
 		emulator_go(&s.e, 7, 7);
 		emulator_feed(&s.e, "$ fg", 4);
 		CHECK(command(&s, 'f') && watch(&s, "ready 60x12", 0));
@@ -367,7 +399,8 @@ static void in_the_background(void)
 	size_t bytes;
 
 	START(&s, 0, false);
-	CHECK(watch(&s, "ready", 0) && type(&s, "\x1a") && reported(&s, &r) && WIFSTOPPED(r.status) && as_before(&s));
+	CHECK(watch(&s, "ready", 0) && type(&s, "\x1a") && reported(&s, &r) &&
+		WIFSTOPPED(r.status) && as_before(&s));
 	bytes = s.bytes;
 	CHECK(!ioctl(s.master, TIOCSWINSZ, &size));
 	emulator_resize(&s.e, 45, 15, ' ');
@@ -385,7 +418,8 @@ static void stops_between_frames(void)
 	struct report r;
 
 	START(&s, 0, false);
-	CHECK(watch(&s, "ready", 0) && type(&s, "h") && reported(&s, &r) && WIFSTOPPED(r.status) && r.modes && as_before(&s));
+	CHECK(watch(&s, "ready", 0) && type(&s, "h") && reported(&s, &r) && WIFSTOPPED(r.status) &&
+		r.modes && as_before(&s));
 	CHECK(command(&s, 'f') && watch(&s, "ready 60x12, 1 keys", 0) && type(&s, "q"));
 	CHECK(reported(&s, &r) && WIFEXITED(r.status) && !WEXITSTATUS(r.status) && as_before(&s));
 	end(&s);
@@ -399,10 +433,12 @@ static void killed_in_the_background(void)
 	size_t bytes;
 
 	START(&s, 0, false);
-	CHECK(watch(&s, "ready", 0) && type(&s, "\x1a") && reported(&s, &r) && WIFSTOPPED(r.status) && as_before(&s));
+	CHECK(watch(&s, "ready", 0) && type(&s, "\x1a") && reported(&s, &r) &&
+		WIFSTOPPED(r.status) && as_before(&s));
 	bytes = s.bytes;
 	CHECK(!kill(s.pid, SIGTERM) && command(&s, 'b') && !kill(s.pid, SIGCONT));
-	CHECK(command(&s, 'f') && reported(&s, &r) && WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGTERM && r.modes && as_before(&s));
+	CHECK(command(&s, 'f') && reported(&s, &r) && WIFSIGNALED(r.status) &&
+		WTERMSIG(r.status) == SIGTERM && r.modes && as_before(&s));
 	CHECK(s.bytes == bytes || !s.e.alternate);
 	end(&s);
 }
@@ -418,7 +454,8 @@ static void stopped_alone(void)
 	START(&s, 0, true);
 	CHECK(watch(&s, "ready", 0) && watch(&s, NULL, 50));
 	clears = s.e.clears;
-	CHECK(!kill(s.pid, SIGTSTP) && UNTIL(&s, s.e.clears > clears && emulator_has(&s.e, "ready") && in_use(&s)));
+	CHECK(!kill(s.pid, SIGTSTP) &&
+		UNTIL(&s, s.e.clears > clears && emulator_has(&s.e, "ready") && in_use(&s)));
 	CHECK(type(&s, "q") && waitpid(s.shell, &status, 0) == s.shell);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	s.pid = -1;
@@ -438,11 +475,13 @@ static void window_changes(void)
 	START(&s, 0, false);
 	CHECK(watch(&s, "ready 60x12", 0) && watch(&s, NULL, 50));
 	for (size_t i = 0; i < 4; i++) {
-		struct winsize size = { .ws_col = (unsigned short)sizes[i][0], .ws_row = (unsigned short)sizes[i][1] };
+		struct winsize size = { .ws_col = (unsigned short)sizes[i][0],
+			.ws_row = (unsigned short)sizes[i][1] };
 
 		emulator_resize(&s.e, sizes[i][0], sizes[i][1], '%');
 		snprintf(text, sizeof(text), "ready %dx%d, 0 keys", sizes[i][0], sizes[i][1]);
-		CHECK(!ioctl(s.master, TIOCSWINSZ, &size) && watch(&s, size.ws_col == 1 ? "…" : text, 0));
+		CHECK(!ioctl(s.master, TIOCSWINSZ, &size) &&
+			watch(&s, size.ws_col == 1 ? "…" : text, 0));
 		CHECK(UNTIL(&s, !emulator_has(&s.e, "%")));
 	}
 	CHECK(type(&s, "q") && reported(&s, &r) && WIFEXITED(r.status) && r.modes && as_before(&s));
@@ -462,11 +501,12 @@ static void terminal_goes_away(void)
 		close(s.master);
 		s.master = -1;
 		CHECK(reported(&s, &r));
-		CHECK((WIFEXITED(r.status) && WEXITSTATUS(r.status) == GONE) || (!i && WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGHUP));
+		CHECK((WIFEXITED(r.status) && WEXITSTATUS(r.status) == GONE) ||
+			(!i && WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGHUP));
 		end(&s);
 	}
 }
 
-T_MAIN(T(told_to_end), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back), T(in_the_background),
-       T(stops_between_frames), T(killed_in_the_background),
-       T(stopped_alone), T(window_changes), T(terminal_goes_away))
+T_MAIN(T(told_to_end), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back),
+	T(in_the_background), T(stops_between_frames), T(killed_in_the_background),
+	T(stopped_alone), T(window_changes), T(terminal_goes_away))
