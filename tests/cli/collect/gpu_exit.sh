@@ -71,7 +71,7 @@ pkill -KILL -P $! idle_host
 wait $!
 "$A" header stream.zst >r.txt 2>&1
 check killed-stream-has-rows test "$(many)"
-if [ "$(losses stream.zst)" -gt 0 ]; then check killed-stream-since grep -q 'LOST on stream [0-9]* of GPU 0: what [0-9]* launche*s* did since [0-9]*\.[0-9]* s' r.txt
+if [ "$(losses stream.zst)" -gt 0 ]; then check killed-stream-since grep -q 'LOST on stream [0-9]* of GPU 0: GPU records of [0-9]* launche*s* since [0-9]*\.[0-9]* s' r.txt
 else ok killed-stream-since; fi	# it was killed between a flush and the next launch
 
 # a forked child: CUPTI is dead in it, which is said; the parent's goes on

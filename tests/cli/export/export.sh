@@ -160,7 +160,7 @@ check export-cut-copy-has-no-zero grep -q 'Kernel launches: not recorded' want.o
 "$X" --native -o all.zst t.zst 2>/dev/null; head -c $(($(wc -c <all.zst) - 60)) all.zst >open.zst
 "$X" --native -o recovered.zst open.zst 2>/dev/null
 want export-recovered-copy 0 "$B/gtanalyze" header recovered.zst
-check export-recovered-copy-says grep -q 'copied from a recording that was not closed' want.out
+check export-recovered-copy-says grep -q 'copied from an unfinished recording' want.out
 
 # Usage errors are 2 and say what to do; failures are 1 and name the file.
 want export-no-format 2 "$X" t.zst;			check export-no-format-says grep -q -- '--chrome' want.err

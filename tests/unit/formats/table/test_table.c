@@ -646,7 +646,7 @@ static void places_stay_where_rows_are_missing(void)
 		{ { .n = 2, .max = 2, .offered = 3 }, true, "1 more row" },
 		{ { .n = 2, .max = 2, .offered = GT_TOP_N_MAX + 1 }, true, "gtexport --jsonl" },
 		{ { .n = 2, .max = GT_TOP_N_MAX, .offered = GT_TOP_N_MAX + 1 }, true,
-			"holds 100000" } };
+			"at most 100000" } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct gt_table *t = gt_table_new("x", NULL, cols, 4);
