@@ -191,7 +191,7 @@ static int scan(struct pass *pass, struct gt_err *err)
 
 	if (!filter.kinds)
 		return 0;
-	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers,
+	rc = gt_scan_consumers(run->reader, &filter, pass->order, run->nworkers,
 		each ? block_unordered : NULL, block_ordered, pass->nordered, pass, err);
 	for (unsigned w = 0; rc && w < run->nworkers; w++)
 		if (run->workers[w].err.code && !err->code)

@@ -251,7 +251,7 @@ struct count {
 	uint64_t rows;
 };
 
-static int count_rows(void *arg, const struct gt_filed *f)
+static int count_rows(void *arg, const struct gt_block_info *f)
 {
 	struct count *n = arg;
 	struct gt_range range = gt_range_of(n->filter, gt_reader_segment(n->reader, f->segment));
@@ -274,7 +274,7 @@ static int read_rows(
 		ranges[i] = near(c->ask, i);
 	if (c->ask->doubles)
 		gt_source_dedup_hide(c->ask->doubles, &filter);
-	rc = gt_filed_blocks(r, count_rows, &count, err);
+	rc = gt_each_block(r, count_rows, &count, err);
 	c->expected = count.rows;
 	rc = rc ? rc : gt_scan(r, &filter, GT_BY_TIME, 2, on_run, c, err);
 	return rc ? rc : gt_queues_finish(&c->all, err);

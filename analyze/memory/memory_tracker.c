@@ -133,9 +133,9 @@ static int play_free(
 {
 	struct gt_live_item old;
 	enum gt_live_freed what = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
-	bool held = what == GT_LIVE_HELD, foreign = what == GT_LIVE_FOREIGN;
+	bool held = what == GT_LIVE_REFERENCED, foreign = what == GT_LIVE_FOREIGN;
 
-	if (what == GT_LIVE_GONE)
+	if (what == GT_LIVE_FREED)
 		return freed(m, at, e, &old, err);
 	EACH_ACCOUNT(h, m, e->place, e->kind)
 	{

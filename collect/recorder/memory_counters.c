@@ -246,7 +246,7 @@ static int play(struct settling *s, const struct gt_memory_call *c)
 	switch (c->op) {
 	case GT_OP_ALLOC: return play_alloc(s, c);
 	case GT_OP_FREE:
-		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_GONE
+		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_FREED
 			? give_back(s, &old, c->at)
 			: 0;
 	case GT_OP_RETAIN:

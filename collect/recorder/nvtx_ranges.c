@@ -98,7 +98,8 @@ static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 			payload_kind(payload), GT_R_VALUE };
 	if (t.name == GT_NONE)
 		t.name = gt_writer_string(n->w, "(no message)");
-	key->type = n->n < TYPES_MAX && gt_writer_roomy(n->w) ? gt_writer_type(n->w, &t) : GT_NONE;
+	key->type = n->n < TYPES_MAX && gt_writer_has_name_space(n->w) ? gt_writer_type(n->w, &t)
+								       : GT_NONE;
 	if (key->type == GT_NONE || gt_grow(&n->types, &n->cap, n->n + 1, sizeof(*n->types)) ||
 		gt_map_add(
 			&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))

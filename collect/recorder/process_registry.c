@@ -318,7 +318,7 @@ static int read_name(
 	t->name_word = word;
 	t->name_at = r->now.monotonic;
 	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] ||
-		!strcmp(name, t->name) || !gt_writer_roomy(r->w))
+		!strcmp(name, t->name) || !gt_writer_has_name_space(r->w))
 		return 0;
 	memcpy(t->name, name, sizeof(name));
 	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);

@@ -134,7 +134,7 @@ static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 		code = put_anchor(r, err);
 	if (!code)
 		code = gt_writer_epoch(r->w, r->now.monotonic, err);
-	gt_clock_forget(&r->clock, r->now.ticks);
+	gt_clock_drop_before(&r->clock, r->now.ticks);
 	r->epoch = r->now;
 	r->active = false;
 	return code;

@@ -320,7 +320,7 @@ static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind 
 {
 	bool known = gt_known_has(k, kind, key);
 
-	if (!known && (k->n >= GT_KNOWN_MAX || !gt_writer_roomy(r->w)))
+	if (!known && (k->n >= GT_KNOWN_MAX || !gt_writer_has_name_space(r->w)))
 		k->forgotten++;
 	else if (!known || replace)
 		gt_known_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
@@ -401,9 +401,9 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 	size_t nrows = 0, nvalues = 0, size = 0;
 	uint64_t at = t->c.at, first, width = easy_ticks(r, &k, &first);
 	int64_t low = t->last, from, to;
-	struct gt_room room;
+	struct gt_writer_space room;
 
-	gt_writer_room(r->w, t->track, &room);
+	gt_writer_reserve(r->w, t->track, &room);
 	for (; nrows < room.nrows && stop - at >= sizeof(struct gt_rec); at += size) {
 		const uint64_t *p = (const uint64_t *)(base + at);
 		uint64_t start = read_word(p), end = read_word(p + 1), head = read_word(p + 2);
@@ -440,7 +440,7 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 	}
 	if (flat != UINT32_MAX)
 		t->floor[flat] = t->last = low;
-	gt_writer_took(r->w, nrows, nvalues, low);
+	gt_writer_commit(r->w, nrows, nvalues, low);
 	t->c.at = at;
 }
 

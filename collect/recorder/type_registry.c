@@ -171,7 +171,7 @@ static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 		return t->file[at].type;
 	/* A program that makes new requests without end must leave enough dictionary for the
 	 * tracks of new threads. */
-	k->type = gt_writer_roomy(t->w) ? make_file(t, k) : GT_NONE;
+	k->type = gt_writer_has_name_space(t->w) ? make_file(t, k) : GT_NONE;
 	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
 		!gt_map_add(&t->files, hash, (uint32_t)t->nfile))
 		t->file[t->nfile++] = *k;

@@ -155,9 +155,9 @@ static void add_up(struct gathered *g, const struct gt_field *f, uint64_t v)
 	}
 	if (f->role == GT_R_LAUNCH_JOIN)
 		g->join = v;
-	if (f->role == GT_R_MADE_NAME)
+	if (f->role == GT_R_CREATED_BY_NAME)
 		g->made_name = v;
-	if (f->role == GT_R_MADE_START)
+	if (f->role == GT_R_CREATED_BY_START)
 		g->made_start = v;
 }
 
@@ -179,9 +179,9 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_BLOCK:
 	case GT_R_SHARED:
 	case GT_R_BYTES:
-	case GT_R_MADE_TRACK:
-	case GT_R_MADE_START:
-	case GT_R_MADE_NAME: return;
+	case GT_R_CREATED_BY_TRACK:
+	case GT_R_CREATED_BY_START:
+	case GT_R_CREATED_BY_NAME: return;
 	case GT_R_LAUNCH_TRACK:
 	case GT_R_LAUNCH_START:
 	case GT_R_LAUNCH_NS:

@@ -453,7 +453,7 @@ static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
 
 	if (start_run(c, cols))
 		return c->err->code;
-	gt_export_goes(c->opt, cols->n);
+	gt_export_count_rows(c->opt, cols->n);
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_chrome_slice s = { .seg = cols->seg,

@@ -236,7 +236,7 @@ static int rows_pass(struct chrome *c, uint32_t kinds)
 	if (!it)
 		return c->slices.err->code ? c->slices.err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, c->slices.err)) > 0) {
-		gt_export_goes(c->slices.opt, 1);
+		gt_export_count_rows(c->slices.opt, 1);
 		if (row_fns[ev.kind] && (rc = row_fns[ev.kind](c, &ev)))
 			break;
 		if (c->slices.out->failed) {

@@ -441,7 +441,7 @@ static int read_rows(struct folded *f, const struct gt_filter *filter)
 	if (!it)
 		return f->err->code ? f->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
-		gt_export_goes(f->opt, 1);
+		gt_export_count_rows(f->opt, 1);
 		rc = add_row(f, &ev);
 		if (rc)
 			break;

@@ -183,11 +183,11 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME ||
 		role == GT_R_LAUNCH_JOIN)
 		return !joined;
-	if (role == GT_R_MADE_START)
+	if (role == GT_R_CREATED_BY_START)
 		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
-	if (role == GT_R_MADE_NAME)
+	if (role == GT_R_CREATED_BY_NAME)
 		return ev->args[i] >= ev->seg->nstrings;
-	if (role == GT_R_LAUNCH_TRACK || role == GT_R_MADE_TRACK)
+	if (role == GT_R_LAUNCH_TRACK || role == GT_R_CREATED_BY_TRACK)
 		return ev->args[i] >= ev->seg->ntracks;
 	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
 }
@@ -197,11 +197,11 @@ static void put_value(
 {
 	size_t at;
 
-	if (f->role == GT_R_LAUNCH_START || f->role == GT_R_MADE_START) {
+	if (f->role == GT_R_LAUNCH_START || f->role == GT_R_CREATED_BY_START) {
 		gt_out_used(j->out,
 			gt_put_s(gt_out_room(j->out, 64),
 				gt_since((int64_t)v, j->bases[ev->seg->index])));
-	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_MADE_TRACK) {
+	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_CREATED_BY_TRACK) {
 		gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 32), ev->seg->tracks[v].id));
 	} else if (f->kind == GT_F_F64) {
 		char text[64];
@@ -219,9 +219,9 @@ static void put_value(
 /* A track is a number of the file and not of the run: its thread is told. */
 static const char *field_name(const struct gt_segment *seg, const struct gt_field *f)
 {
-	return f->role == GT_R_LAUNCH_TRACK  ? "launch_tid"
-		: f->role == GT_R_MADE_TRACK ? "made_tid"
-					     : gt_str(seg, f->name);
+	return f->role == GT_R_LAUNCH_TRACK        ? "launch_tid"
+		: f->role == GT_R_CREATED_BY_TRACK ? "made_tid"
+						   : gt_str(seg, f->name);
 }
 
 static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
@@ -337,7 +337,7 @@ static int read_rows(struct jsonl *j, const struct gt_export_options *opt)
 	if (!it)
 		return j->err->code ? j->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, j->err)) > 0) {
-		gt_export_goes(opt, 1);
+		gt_export_count_rows(opt, 1);
 		put_ends_before(j, &ev);
 		rc = GT_BIT(ev.kind) & moments ? put_moment(j, &ev) : put_begin(j, &ev);
 		if (!rc)

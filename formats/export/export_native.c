@@ -224,7 +224,7 @@ static int copy_rows(struct native *n, const struct gt_export_options *opt)
 	if (!it)
 		return n->err->code ? n->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, n->err)) > 0) {
-		gt_export_goes(opt, 1);
+		gt_export_count_rows(opt, 1);
 		n->now = ev.row.start;
 		rc = close_epoch_if_due(n);
 		if (!rc)

@@ -15,7 +15,7 @@ struct gt_export_options {
 	const char *cut;
 	/* rows that it went through, added up as it goes, for who watches from elsewhere; or NULL
 	 */
-	_Atomic uint64_t *went;
+	_Atomic uint64_t *rows_done;
 };
 struct gt_exporter {
 	const char *name;   /* the option: --NAME */
@@ -35,10 +35,10 @@ int gt_export_copy(
 /* ---- what exporters share (exporters.c) ---- */
 
 /* So many rows more. */
-static inline void gt_export_goes(const struct gt_export_options *opt, uint64_t rows)
+static inline void gt_export_count_rows(const struct gt_export_options *opt, uint64_t rows)
 {
-	if (opt->went)
-		atomic_fetch_add_explicit(opt->went, rows, memory_order_relaxed);
+	if (opt->rows_done)
+		atomic_fetch_add_explicit(opt->rows_done, rows, memory_order_relaxed);
 }
 /* Time 0 of each segment: its first row, or that of the earliest segment of the same boot. new:
  * free it. NULL: no memory. */

@@ -56,11 +56,11 @@ static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct 
 	if (l->phase == 'B')
 		return gt_rows_begin(r, (uint32_t)track, l->name, l->time, l->name, err);
 	if (l->phase == 'E' && lasts && !gt_rows_is_open(r, (uint32_t)track, l->name))
-		return gt_rows_whole(
+		return gt_rows_complete(
 			r, GT_SPAN, (uint32_t)track, l->name, l->time - l->duration, l->time, err);
 	if (l->phase == 'E')
 		return gt_rows_end(r, (uint32_t)track, l->name, l->time, l->name, l->ret, err);
-	return gt_rows_whole(r, lasts ? GT_SPAN : GT_INSTANT, (uint32_t)track, l->name, l->time,
+	return gt_rows_complete(r, lasts ? GT_SPAN : GT_INSTANT, (uint32_t)track, l->name, l->time,
 		l->time + (lasts ? l->duration : 0), err);
 }
 

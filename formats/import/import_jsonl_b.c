@@ -43,9 +43,9 @@ static const struct {
 	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN },
 	{ "graph", GT_F_U64, GT_R_GRAPH },
 	{ "node", GT_F_U64, GT_R_NODE },
-	{ "made_track", GT_F_U64, GT_R_MADE_TRACK },
-	{ "made_start", GT_F_I64, GT_R_MADE_START },
-	{ "made_name", GT_F_STR, GT_R_MADE_NAME },
+	{ "made_track", GT_F_U64, GT_R_CREATED_BY_TRACK },
+	{ "made_start", GT_F_I64, GT_R_CREATED_BY_START },
+	{ "made_name", GT_F_STR, GT_R_CREATED_BY_NAME },
 	{ "shared_static", GT_F_U64, GT_R_SHARED },
 	{ "shared_dynamic", GT_F_U64, GT_R_SHARED },
 	{ "registers", GT_F_U64, GT_R_REGISTERS },
@@ -74,7 +74,7 @@ static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, u
 	const char *key, int64_t tid, struct gt_err *err)
 {
 	int64_t track = gt_rows_track(r, l->pid, tid, NULL, err);
-	uint32_t written = track < 0 ? GT_NONE : gt_rows_written_track(r, (uint32_t)track);
+	uint32_t written = track < 0 ? GT_NONE : gt_rows_track_id(r, (uint32_t)track);
 
 	gt_rows_set_arg(r, i, key, GT_F_U64, written);
 	return track < 0 ? (int)track : 0;
@@ -273,7 +273,7 @@ static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct 
 	lost = gt_rows_lost(r, (uint32_t)track, !l->pid && !l->tid, l->name, l->time, err);
 	if (lost)
 		return lost < 0 ? lost : 0;
-	return gt_rows_whole(r, GT_INSTANT, (uint32_t)track, l->name, l->time, l->time, err);
+	return gt_rows_complete(r, GT_INSTANT, (uint32_t)track, l->name, l->time, l->time, err);
 }
 
 static const struct gt_line_format format = {

@@ -16,7 +16,7 @@
 /* Arguments kept as they are, under their own names: shapes of an operator's inputs, and what a
  * collective operation moved between whom. text: else a number. */
 /* clang-format off */
-#define GT_KINETO_KEPT(X) /* key, text */ \
+#define GT_KINETO_EXTRA(X) /* key, text */ \
 	X("Input Dims", true) \
 	X("Input type", true) \
 	X("Collective name", true) \
@@ -28,8 +28,8 @@
 	X("Process Group Description", true) \
 	X("Process Group Ranks", true)
 /* clang-format on */
-#define GT_KINETO_NKEPT 10
-#define GT_KINETO_KEPT_TEXT 1024 /* bytes of one; a longer one is left out, and counted */
+#define GT_KINETO_NEXTRA 10
+#define GT_KINETO_EXTRA_TEXT 1024 /* bytes of one; a longer one is left out, and counted */
 
 enum gt_kineto_cat {
 	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
@@ -96,7 +96,7 @@ struct gt_kineto_event {
 	uint32_t from_device, to_device;
 	uint32_t label; /* "name" or "labels" of metadata */
 	int32_t ret;
-	unsigned nkept, kept; /* kept: bit n, the n-th of GT_KINETO_KEPT */
+	unsigned nkept, kept; /* kept: bit n, the n-th of GT_KINETO_EXTRA */
 	uint32_t kept_at;     /* in gt_kineto.kept */
 	int64_t change;       /* bytes allocated, or freed when negative */
 	unsigned nvalues;     /* of a counter */
@@ -105,7 +105,7 @@ struct gt_kineto_event {
 		uint32_t name;
 		double value;
 	} values[GT_KINETO_VALUES];
-	uint64_t kept_values[GT_KINETO_NKEPT]; /* nkept, in the order of their bits */
+	uint64_t kept_values[GT_KINETO_NEXTRA]; /* nkept, in the order of their bits */
 };
 
 /* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's
@@ -141,7 +141,7 @@ struct gt_kineto_process {
 };
 /* What an event of a name and category becomes. inner: within a call that does the same, which is
  * what counts. */
-struct gt_kineto_what {
+struct gt_kineto_class {
 	uint32_t name, cat, cat_name, kept;
 	uint32_t type, inner;
 	uint8_t op, first_arg, nfields;
@@ -166,14 +166,14 @@ struct gt_kineto {
 	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;
 	size_t held;
 	uint32_t strings_seen;
-	struct gt_kineto_seen {
+	struct gt_kineto_recent {
 		uint32_t len, id;
 	} seen[1024]; /* strings seen lately */
 	struct gt_kineto_process *processes;
 	size_t nprocesses, processes_cap;
 	struct gt_kineto_thread *threads;
 	size_t nthreads, threads_cap, last_thread;
-	struct gt_kineto_what *whats;
+	struct gt_kineto_class *whats;
 	size_t nwhats, whats_cap;
 	struct gt_kineto_name *names;
 	size_t nnames, names_cap;
@@ -200,8 +200,8 @@ struct gt_kineto {
 	} others[32];
 	unsigned nothers;
 	/* each set of arguments once */
-	struct gt_kineto_kept {
-		uint64_t mask, values[GT_KINETO_NKEPT];
+	struct gt_kineto_arg_set {
+		uint64_t mask, values[GT_KINETO_NEXTRA];
 	} * kept;
 	size_t nkept, kept_cap;
 	struct gt_map kept_map;
@@ -224,16 +224,16 @@ struct gt_kineto {
 int gt_kineto_event(
 	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
 
-extern const struct gt_kineto_kept_key {
+extern const struct gt_kineto_extra_key {
 	const char *word;
 	uint8_t len;
 	bool text;
-} gt_kineto_kept_keys[GT_KINETO_NKEPT];
+} gt_kineto_extra_keys[GT_KINETO_NEXTRA];
 
 /* ---- import_kineto_tracks.c ---- */
 int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err); /* those that all files need */
 /* metadata of a process or thread */
-int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
 /* index in processes, or negative */
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);
 /* index, or negative: there is none yet */
@@ -252,7 +252,7 @@ int gt_kineto_no_memory(struct gt_err *err);
 /* ---- import_kineto_rows.c ---- */
 /* args: two; what they are of a range that keeps arguments stands at GT_KINETO_ARGS. */
 int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
-	const struct gt_row *row, const struct gt_kineto_what *what, const uint64_t *args,
+	const struct gt_row *row, const struct gt_kineto_class *what, const uint64_t *args,
 	struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
 /* after each row: where it ended */
@@ -276,7 +276,7 @@ int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* all beco
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
 /* A call was seen: what waits for it is written, what comes later finds it. *kernel: the name of
  * the first that waited, or GT_NONE. */
-int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t *kernel, struct gt_err *err);
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
 /* what waits for its call is written without */

@@ -1,7 +1,7 @@
 /* One event: its keys in any order, and what a key means in one table. What does not fit its key (a
  * time in quotes, a grid of four) is as though it were not there: what the event lacks then is for
  * its row to miss. Of the arguments only those are read that rows have fields for, and those of
- * GT_KINETO_KEPT. */
+ * GT_KINETO_EXTRA. */
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct reading {
 
 /* Names come again soon, and most differ in their ends or lengths: hashing all of a kernel's would
  * take longer than all else about it. */
-static struct gt_kineto_seen *seen(struct gt_kineto *k, const char *s, size_t len)
+static struct gt_kineto_recent *seen(struct gt_kineto *k, const char *s, size_t len)
 {
 	uint64_t a = 0, b = 0;
 
@@ -23,14 +23,14 @@ static struct gt_kineto_seen *seen(struct gt_kineto *k, const char *s, size_t le
 		memcpy(&b, s + len - 8, 8);
 	return &k->seen[((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL) >> 54];
 }
-_Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_seen) == 1 << 10,
+_Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_recent) == 1 << 10,
 	"as many as 10 bits say");
 
 /* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of
  * a name that stands for any. */
 static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t most)
 {
-	struct gt_kineto_seen *last = seen(k, s, len);
+	struct gt_kineto_recent *last = seen(k, s, len);
 	uint32_t id;
 
 	if (len && last->len == len && !memcmp(gt_writer_text(k->w, last->id), s, len))
@@ -41,7 +41,7 @@ static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t 
 	}
 	id = gt_writer_string_n(k->w, s, len);
 	if (id != GT_NONE && len <= GT_STRING_MAX)
-		*last = (struct gt_kineto_seen){ (uint32_t)len, id };
+		*last = (struct gt_kineto_recent){ (uint32_t)len, id };
 	if (id != GT_NONE && id >= k->strings_seen) { /* ids are dense: this one is new */
 		k->strings_seen = id + 1;
 		k->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
@@ -391,13 +391,13 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 
 /* ---- arguments that are kept ---- */
 
-const struct gt_kineto_kept_key gt_kineto_kept_keys[GT_KINETO_NKEPT] = {
+const struct gt_kineto_extra_key gt_kineto_extra_keys[GT_KINETO_NEXTRA] = {
 #define X(word, text) { word, sizeof(word) - 1, text },
-	GT_KINETO_KEPT(X)
+	GT_KINETO_EXTRA(X)
 #undef X
 };
 
-/* The number of this key, or GT_KINETO_NKEPT. */
+/* The number of this key, or GT_KINETO_NEXTRA. */
 static unsigned kept_key(const char *word, size_t len)
 {
 	/* few keys begin so */
@@ -407,10 +407,10 @@ static unsigned kept_key(const char *word, size_t len)
 	unsigned i = 0;
 
 	if (!len || !first[word[0] & 127])
-		return GT_KINETO_NKEPT;
-	while (i < GT_KINETO_NKEPT &&
-		(gt_kineto_kept_keys[i].len != len ||
-			memcmp(gt_kineto_kept_keys[i].word, word, len) != 0))
+		return GT_KINETO_NEXTRA;
+	while (i < GT_KINETO_NEXTRA &&
+		(gt_kineto_extra_keys[i].len != len ||
+			memcmp(gt_kineto_extra_keys[i].word, word, len) != 0))
 		i++;
 	return i;
 }
@@ -432,7 +432,7 @@ static void keep(struct reading *r, unsigned key, uint64_t value)
 /* Shapes have half of the room for names, so that names find some. */
 static void keep_text(struct reading *r, unsigned key, const char *text, size_t len)
 {
-	if (len > GT_KINETO_KEPT_TEXT || r->k->held > GT_KINETO_TEXT / 2)
+	if (len > GT_KINETO_EXTRA_TEXT || r->k->held > GT_KINETO_TEXT / 2)
 		r->k->counts.args_left_out++;
 	else
 		keep(r, key, for_good(r->k, text, len, GT_KINETO_TEXT));
@@ -442,9 +442,9 @@ static void keep_plain(struct reading *r, unsigned key, int token)
 {
 	uint64_t value;
 
-	if (gt_kineto_kept_keys[key].text && (token == GT_JSON_STRING || is_number(token)))
+	if (gt_kineto_extra_keys[key].text && (token == GT_JSON_STRING || is_number(token)))
 		keep_text(r, key, r->j->text, r->j->len);
-	else if (!gt_kineto_kept_keys[key].text && read_u64(r, token, &value))
+	else if (!gt_kineto_extra_keys[key].text && read_u64(r, token, &value))
 		keep(r, key, value);
 }
 
@@ -452,7 +452,7 @@ static void keep_plain(struct reading *r, unsigned key, int token)
 static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
 {
 	unsigned top = r->j->depth;
-	char text[GT_KINETO_KEPT_TEXT + 1] = "[";
+	char text[GT_KINETO_EXTRA_TEXT + 1] = "[";
 	size_t len = 1;
 	bool comma = false;
 
@@ -464,10 +464,10 @@ static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
 
 		if (t < 0)
 			return t;
-		if (len + need > GT_KINETO_KEPT_TEXT ||
+		if (len + need > GT_KINETO_EXTRA_TEXT ||
 			!(scalar || opens || t == GT_JSON_ARRAY_END)) {
 			/* too long, or no list of lists of words and numbers */
-			len = GT_KINETO_KEPT_TEXT + 1;
+			len = GT_KINETO_EXTRA_TEXT + 1;
 			continue;
 		}
 		if (comma && t != GT_JSON_ARRAY_END)
@@ -507,12 +507,13 @@ static int read_odd_arg(struct reading *r, struct gt_err *err)
 		: gpu && gt_json_is(r->j, "block")        ? ev->block
 							  : NULL;
 	const struct key *key = three || counter ? NULL : find_arg(ev, r->j->text, r->j->len);
-	unsigned kept = three || counter || key ? GT_KINETO_NKEPT : kept_key(r->j->text, r->j->len);
+	unsigned kept =
+		three || counter || key ? GT_KINETO_NEXTRA : kept_key(r->j->text, r->j->len);
 	int t = gt_json_next(r->j, err);
 
-	if (kept < GT_KINETO_NKEPT && t == GT_JSON_ARRAY)
+	if (kept < GT_KINETO_NEXTRA && t == GT_JSON_ARRAY)
 		return keep_list(r, kept, err);
-	if (kept < GT_KINETO_NKEPT && t > 0)
+	if (kept < GT_KINETO_NEXTRA && t > 0)
 		keep_plain(r, kept, t);
 	if (t == GT_JSON_ARRAY && three)
 		return read_three(
@@ -542,7 +543,7 @@ static int read_args(struct reading *r, struct gt_err *err)
 		key = t && !range ? find_arg(r->ev, word, len) : NULL;
 		if (key)
 			key->read(r, t);
-		else if (t && (kept = kept_key(word, len)) < GT_KINETO_NKEPT)
+		else if (t && (kept = kept_key(word, len)) < GT_KINETO_NEXTRA)
 			keep_plain(r, kept, t);
 		if (t)
 			continue;

@@ -238,16 +238,16 @@ static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gp
 
 /* The arguments that are kept. fields must last as long as work. */
 static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work,
-	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT])
+	struct gt_gpu_extra_field fields[GT_KINETO_NEXTRA])
 {
 	unsigned n = 0;
 
 	if (!w->kept)
 		return;
-	for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
+	for (unsigned i = 0; i < GT_KINETO_NEXTRA; i++)
 		if (w->kept >> i & 1)
-			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_kept_keys[i].word,
-				gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64 };
+			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_extra_keys[i].word,
+				gt_kineto_extra_keys[i].text ? GT_F_STR : GT_F_U64 };
 	work->extra = (struct gt_gpu_extra){ w->kept, n, fields, k->kept[w->kept_at].values };
 }
 
@@ -258,13 +258,13 @@ static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt
 	struct gt_gpu_kernel kernel = {
 		.name = w->name, .registers = w->registers, .shared_dynamic = w->shared
 	};
-	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT];
+	struct gt_gpu_extra_field fields[GT_KINETO_NEXTRA];
 	struct gt_gpu_work with = *work;
 
 	memcpy(kernel.grid, w->grid, sizeof(kernel.grid));
 	memcpy(kernel.block, w->block, sizeof(kernel.block));
 	add_extra(k, w, &with, fields);
-	if (!gt_writer_roomy(k->w) && !gt_gpu_knows_kernel(&k->gpu, &with, w->name)) {
+	if (!gt_writer_has_name_space(k->w) && !gt_gpu_knows_kernel(&k->gpu, &with, w->name)) {
 		kernel.name = k->nameless;
 		k->counts.names_left_out++;
 	}
@@ -429,7 +429,7 @@ static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation
 	return e;
 }
 
-int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t *kernel, struct gt_err *err)
 {
 	const struct gt_kineto_thread *t = &k->threads[thread];

@@ -109,7 +109,7 @@ static uint8_t enter(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
 static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, struct gt_row *row)
 {
 	struct gt_kineto_nest *calls = &k->threads[o->thread].calls;
-	const struct gt_kineto_what *what = &k->whats[o->what];
+	const struct gt_kineto_class *what = &k->whats[o->what];
 	size_t depth = leave(calls, o->start);
 
 	if (depth && calls->open[depth - 1].end < o->end) {
@@ -124,7 +124,7 @@ static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, stru
 
 static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 {
-	const struct gt_kineto_what *what = &k->whats[o->what];
+	const struct gt_kineto_class *what = &k->whats[o->what];
 	struct gt_kineto_thread *t = &k->threads[o->thread];
 	struct gt_row row = { .start = o->start,
 		.end = o->end,

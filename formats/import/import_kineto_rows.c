@@ -40,7 +40,7 @@ int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const 
 static bool same_what(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key,
-		offsetof(struct gt_kineto_what, type));
+		offsetof(struct gt_kineto_class, type));
 }
 
 /* Of a file of ours: calls into the kernel, in its words. */
@@ -60,7 +60,7 @@ static bool of_ioctl(const char *category, struct gt_type *type)
  * file has addresses. */
 enum { MEMORY_HOST, MEMORY_GPU, MEMORY_ADDR };
 
-static void classify_memory(const struct gt_kineto_what *what, struct gt_type *type)
+static void classify_memory(const struct gt_kineto_class *what, struct gt_type *type)
 {
 	type->category = GT_CAT_MEMORY;
 	type->op = what->cat == GT_KINETO_ALLOC ? GT_OP_ALLOC : GT_OP_FREE;
@@ -68,7 +68,7 @@ static void classify_memory(const struct gt_kineto_what *what, struct gt_type *t
 }
 
 /* Fills in type (but for fields) and says what kind of row it is. */
-static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt_type *type)
+static void classify(struct gt_kineto *k, struct gt_kineto_class *what, struct gt_type *type)
 {
 	const char *name = gt_writer_text(k->w, what->name);
 	struct gt_api api = gt_api_guess(name);
@@ -95,7 +95,7 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 }
 
 static unsigned memory_fields(
-	struct gt_kineto *k, const struct gt_kineto_what *what, struct gt_field fields[3])
+	struct gt_kineto *k, const struct gt_kineto_class *what, struct gt_field fields[3])
 {
 	unsigned n = 0;
 
@@ -118,9 +118,9 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 	return gt_writer_string(k->w, text);
 }
 
-static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
+static int make_what(struct gt_kineto *k, struct gt_kineto_class *what)
 {
-	struct gt_field fields[3 + GT_KINETO_NKEPT];
+	struct gt_field fields[3 + GT_KINETO_NEXTRA];
 	struct gt_type type;
 
 	classify(k, what, &type);
@@ -137,11 +137,12 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 	} else if (type.layer == GT_LAYER_USER) {
 		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"),
 			GT_F_STR, GT_R_NONE };
-		for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
+		for (unsigned i = 0; i < GT_KINETO_NEXTRA; i++)
 			if (what->kept >> i & 1)
 				fields[type.nfields++] = (struct gt_field){
-					gt_writer_string(k->w, gt_kineto_kept_keys[i].word),
-					gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64, GT_R_NONE
+					gt_writer_string(k->w, gt_kineto_extra_keys[i].word),
+					gt_kineto_extra_keys[i].text ? GT_F_STR : GT_F_U64,
+					GT_R_NONE
 				};
 	} else if (what->cat == GT_KINETO_OTHER) {
 		what->first_arg = 1; /* calls of ours have no correlation id */
@@ -166,7 +167,7 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name,
 	uint32_t kept, struct gt_err *err)
 {
-	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name,
+	struct gt_kineto_class what = { .name = name == GT_NONE ? k->no_name : name,
 		.cat = cat,
 		.cat_name = cat_name,
 		.kept = kept };
@@ -176,7 +177,8 @@ static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint3
 
 	if (i != GT_NONE)
 		return i;
-	if ((k->nwhats == WHATS_MAX || !gt_writer_roomy(k->w)) && what.name != k->nameless) {
+	if ((k->nwhats == WHATS_MAX || !gt_writer_has_name_space(k->w)) &&
+		what.name != k->nameless) {
 		k->counts.names_left_out++;
 		return what_with(k, k->nameless, cat, cat_name, kept, err);
 	}
@@ -197,15 +199,15 @@ static int64_t what_of(
 
 static bool same_kept(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return !memcmp(
-		&((const struct gt_kineto *)arg)->kept[value], key, sizeof(struct gt_kineto_kept));
+	return !memcmp(&((const struct gt_kineto *)arg)->kept[value], key,
+		sizeof(struct gt_kineto_arg_set));
 }
 
 /* Events with the same arguments share them. Where there is no room for others, or no memory, the
  * event has none. */
 static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
 {
-	struct gt_kineto_kept one = { .mask = ev->kept };
+	struct gt_kineto_arg_set one = { .mask = ev->kept };
 	uint64_t hash;
 
 	memcpy(one.values, ev->kept_values, ev->nkept * sizeof(*one.values));
@@ -226,10 +228,10 @@ static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
 /* ---- calls and ranges ---- */
 
 int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
-	const struct gt_row *row, const struct gt_kineto_what *what, const uint64_t *args,
+	const struct gt_row *row, const struct gt_kineto_class *what, const uint64_t *args,
 	struct gt_err *err)
 {
-	uint64_t all[1 + GT_KINETO_NKEPT] = { args[0] };
+	uint64_t all[1 + GT_KINETO_NEXTRA] = { args[0] };
 
 	if (!what->kept)
 		return gt_kineto_put(k, kind, track, row, args + what->first_arg, err);
@@ -242,7 +244,7 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
 	const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel, struct gt_err *err)
 {
-	const struct gt_kineto_what *w = &k->whats[what];
+	const struct gt_kineto_class *w = &k->whats[what];
 	struct gt_row row = {
 		.start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields
 	};
@@ -317,7 +319,7 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	if (k->host == GT_NONE && thread != SIZE_MAX)
 		k->host = k->processes[k->threads[thread].process].track;
 	if (k->whats[what].call && thread != SIZE_MAX)
-		e = gt_kineto_launched(k, thread, ev, &kernel, err);
+		e = gt_kineto_add_call(k, thread, ev, &kernel, err);
 	if (!e)
 		e = put_host(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, kernel, err);
 	return e;
@@ -420,7 +422,7 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 {
 	k->counts.events++;
 	if (ev->phase == 'M')
-		return gt_kineto_named(k, ev, err);
+		return gt_kineto_set_name(k, ev, err);
 	if (!ev->phase || !strchr("XiICstf", ev->phase)) {
 		k->counts.phases[(uint8_t)ev->phase]++;
 		return 0;

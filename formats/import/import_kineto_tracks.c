@@ -198,7 +198,7 @@ static int64_t thread_of(
 	return i;
 }
 
-int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct name_key key = { ev->pid.number, ev->tid.number, 1 };
 	uint32_t label = ev->label, p;

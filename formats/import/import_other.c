@@ -52,7 +52,7 @@ static const char *array_kind(struct gt_json *j)
  * with its metadata. */
 static bool goes_on(struct gt_json *j) { return !j->depth && gt_json_next(j, NULL) != 0; }
 
-const char *gt_import_other(const char *head, size_t len)
+const char *gt_describe_json(const char *head, size_t len)
 {
 	struct gt_in *in = gt_in_memory(head, len, NULL);
 	const char *what = NULL;

@@ -349,7 +349,7 @@ static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned l
 	return r->threads[thread].lane[lane] = gt_writer_track(r->w, &t);
 }
 
-uint32_t gt_rows_written_track(struct gt_import_rows *r, uint32_t track)
+uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track)
 {
 	return lane_track(r, track, 0);
 }
@@ -745,7 +745,7 @@ bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t na
 	return gt_pair_is_open(r->pair, name, track);
 }
 
-int gt_rows_whole(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
+int gt_rows_complete(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
 	int64_t start, int64_t end, struct gt_err *err)
 {
 	saw_time(r, end);

@@ -57,7 +57,7 @@ int64_t gt_rows_track(
 	struct gt_import_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err);
 int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, struct gt_err *err);
 /* its number in the file; GT_NONE: no memory */
-uint32_t gt_rows_written_track(struct gt_import_rows *r, uint32_t track);
+uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track);
 
 /* The arguments of the row to come: forget those before; one number by hand; the object or array
  * whose opening bracket the scanner has just handed out (objects in it become "a.b", array elements
@@ -92,7 +92,7 @@ int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint
 	int64_t from, struct gt_err *err);
 /* nested: has a begin that awaits its end */
 bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t name);
-int gt_rows_whole(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
+int gt_rows_complete(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
 	int64_t start, int64_t end, struct gt_err *err);
 /* The same, told at its begin; start, end, depth and ret are those of row. */
 int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,

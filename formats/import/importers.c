@@ -59,7 +59,7 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 	ssize_t n = gt_in_peek(in, &head, err);
 	const struct gt_importer *importer = n > 0 ? best(head, (size_t)n) : NULL;
 
-	if (n > 0 && !importer && (other = gt_import_other(head, (size_t)n)))
+	if (n > 0 && !importer && (other = gt_describe_json(head, (size_t)n)))
 		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s",
 			*other ? ": it looks like " : "", other);
 	return importer;
@@ -103,7 +103,7 @@ static bool may_be_ours(const struct gt_in *in)
 	return begins_like_ours(p, n);
 }
 
-bool gt_may_be_ours(int fd)
+bool gt_may_be_native(int fd)
 {
 	uint8_t head[4];
 

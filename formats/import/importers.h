@@ -21,7 +21,7 @@ extern const struct gt_importer *const gt_importers[]; /* NULL-terminated */
 
 /* What a JSON file that no importer knows seems to be, by its first bytes; "" when that is not
  * known; NULL: it is no JSON object or array. */
-const char *gt_import_other(const char *head, size_t len);
+const char *gt_describe_json(const char *head, size_t len);
 
 /* Opens whatever it is: our own format directly; anything an importer knows by way of an unlinked
  * temporary file in our format (in $TMPDIR or /tmp). "-" is stdin (spooled the same way if it is
@@ -33,7 +33,7 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err);
  * begins like ours. meta: a JSON object, more metadata for what is imported, or NULL. err must not
  * be NULL. */
 int gt_import(int from, int to, const char *meta, struct gt_err *err);
-bool gt_may_be_ours(int fd); /* does it begin like a trace in our format? */
+bool gt_may_be_native(int fd); /* does it begin like a trace in our format? */
 /* does the file begin like a trace in our format, or like what an importer knows? */
 bool gt_is_trace(const char *path);
 #endif

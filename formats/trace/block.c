@@ -697,7 +697,7 @@ static void next_of_code(
 		gt_values_next(&a->values[c->first + f], a->dicts, to, n, f);
 }
 
-void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code,
+void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_t *code,
 	uint64_t *const *to, size_t n)
 {
 	if (!code && n)

@@ -112,13 +112,13 @@ int gt_args_open(
 	struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
 #define GT_ARGS_ROWS 1024
 /* working memory */
-struct gt_args_room {
+struct gt_args_scratch {
 	uint16_t next[GT_ARGS_ROWS];
 	uint64_t *to[GT_ARGS_ROWS];
 };
 /* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all
  * have 0), to to[i]. */
-void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code,
+void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_t *code,
 	uint64_t *const *to, size_t n);
 void gt_args_release(struct gt_args *a);
 #endif

@@ -124,7 +124,7 @@ struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a)
 	return a;
 }
 
-void gt_clock_forget(struct gt_clock *c, uint64_t ticks)
+void gt_clock_drop_before(struct gt_clock *c, uint64_t ticks)
 {
 	uint32_t keep = 0;
 

@@ -44,7 +44,7 @@ void gt_clock_init(struct gt_clock *c, bool ticks);
 struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a);
 /* Ticks before this one will not be asked for any more (if they are, the first piece is prolonged
  * backwards). */
-void gt_clock_forget(struct gt_clock *c, uint64_t ticks);
+void gt_clock_drop_before(struct gt_clock *c, uint64_t ticks);
 int64_t gt_clock_find_(struct gt_clock *c, uint64_t ticks);
 
 /* ns of a tick count that lies on this piece. */

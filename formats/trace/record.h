@@ -147,9 +147,9 @@ enum gt_role {
 	GT_R_ASYNC,
 	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
 	/* Of a graph's work: the call that created its node, as the launch above. */
-	GT_R_MADE_TRACK,
-	GT_R_MADE_START,
-	GT_R_MADE_NAME,
+	GT_R_CREATED_BY_TRACK,
+	GT_R_CREATED_BY_START,
+	GT_R_CREATED_BY_NAME,
 	GT_ROLES
 };
 enum gt_join {

@@ -209,7 +209,7 @@ int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket
 	return 0;
 }
 
-void gt_grid_settle(struct gt_grid *g) { sum_whole(g); }
+void gt_grid_finish(struct gt_grid *g) { sum_whole(g); }
 
 unsigned gt_tally_category(const struct gt_tally *t)
 {
@@ -317,7 +317,7 @@ static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64
 
 /* One summary: the non-empty ones of buckets [from, to). Returns 0 when all are empty. */
 static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to,
-	const struct gt_about *about, struct gt_buf *out)
+	const struct gt_summary_key *about, struct gt_buf *out)
 {
 	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS];
 	size_t n = 0, last = from;
@@ -348,8 +348,8 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	return 1;
 }
 
-uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at,
-	struct gt_buf *out)
+uint32_t gt_grid_put(struct gt_grid *g, const struct gt_summary_key *about, size_t limit,
+	size_t *at, struct gt_buf *out)
 {
 	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
 	uint32_t count = 0;
@@ -508,7 +508,7 @@ int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, 
 
 		if (!code)
 			n += (int)gt_grid_put(&s.of[a],
-				&(struct gt_about){
+				&(struct gt_summary_key){
 					.track = slice->track, .block = block, .aspect = a },
 				SIZE_MAX, &at, out);
 		gt_grid_release(&s.of[a]);

@@ -48,11 +48,11 @@ int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket
  */
 int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from);
 /* What rows said so far is in the tallies, all of it. */
-void gt_grid_settle(struct gt_grid *g);
+void gt_grid_finish(struct gt_grid *g);
 unsigned gt_tally_category(const struct gt_tally *t); /* that covers most of it */
 
 /* Who a grid is about. block: of level 0. */
-struct gt_about {
+struct gt_summary_key {
 	uint32_t track, block;
 	enum gt_aspect aspect;
 	unsigned level;
@@ -62,8 +62,8 @@ struct gt_about {
  * until all is there or out holds `limit` bytes. *at is where to go on (begin with 0); GT_GRID_DONE
  * when all is there. Returns how many pieces. */
 #define GT_GRID_DONE SIZE_MAX
-uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at,
-	struct gt_buf *out);
+uint32_t gt_grid_put(struct gt_grid *g, const struct gt_summary_key *about, size_t limit,
+	size_t *at, struct gt_buf *out);
 
 /* What a row of this kind and type is drawn as; 0: it is not. A call of the layer ioctl is one of
  * GT_ASPECT_IOCTLS besides. */

@@ -24,14 +24,15 @@
 #define GT_DICT_MAX (1u << 24)      /* strings, types, tracks or stacks of a segment, at most */
 /* What a reader and its reports must hold while a file is open is bounded: the sum of these over
  * all segments. */
-#define GT_HOLD_MAX (192u << 20)
-#define GT_HOLD_STRING(len) ((len) + 17u)
-#define GT_HOLD_TYPE(fields) (256u + 16u * (fields))
-#define GT_HOLD_TRACK 512u
-#define GT_HOLD_STACK(depth) (48u + 4u * (depth))
+#define GT_NAME_MEMORY_MAX (192u << 20)
+#define GT_NAME_MEMORY_STRING(len) ((len) + 17u)
+#define GT_NAME_MEMORY_TYPE(fields) (256u + 16u * (fields))
+#define GT_NAME_MEMORY_TRACK 512u
+#define GT_NAME_MEMORY_STACK(depth) (48u + 4u * (depth))
 /* , : and [ { */
-#define GT_HOLD_META(bytes, commas, openings) (2u * (bytes) + 128u * (commas) + 512u * (openings))
-#define GT_HOLD_SEGMENT 1024u
+#define GT_NAME_MEMORY_META(bytes, commas, openings)                                               \
+	(2u * (bytes) + 128u * (commas) + 512u * (openings))
+#define GT_NAME_MEMORY_SEGMENT 1024u
 
 struct gt_wire_skip {
 	uint32_t magic, size;

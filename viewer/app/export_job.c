@@ -120,7 +120,7 @@ static int begin_file(struct gt_export_job *e, struct gt_err *err)
 
 /* ---- begin and end ---- */
 
-static int count_rows(void *arg, const struct gt_filed *f)
+static int count_rows(void *arg, const struct gt_block_info *f)
 {
 	struct gt_export_job *e = arg;
 	struct gt_range range =
@@ -147,7 +147,7 @@ static int set_range(struct gt_export_job *e, const struct gt_scene *s, struct g
 			.ranged = true, .from = r.from, .to = r.to, .ranges = e->ranges
 		};
 	}
-	return gt_filed_blocks(e->reader, count_rows, e, err);
+	return gt_each_block(e->reader, count_rows, e, err);
 }
 
 static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err)
@@ -157,7 +157,7 @@ static int begin(struct gt_export_job *e, struct gt_scene *s, struct gt_err *err
 	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory")
 				      : set_range(e, s, err);
 
-	e->went = e->options.went = shared == MAP_FAILED ? NULL : shared;
+	e->went = e->options.rows_done = shared == MAP_FAILED ? NULL : shared;
 	if (!rc)
 		rc = gt_out_would_destroy(e->order.file, s->name, err);
 	if (!rc)

@@ -48,7 +48,7 @@ static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_inde
 static int convert(int from, int to, const char *id, struct gt_index_result *result)
 {
 	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
-	bool ours = gt_may_be_ours(from);
+	bool ours = gt_may_be_native(from);
 	struct gt_reader *r;
 	char meta[120];
 	int rc;
@@ -99,7 +99,7 @@ int gt_index_job_begin(struct gt_index_job *x, int from, int to, const char *id,
 	struct order order = { x, id };
 	struct stat st;
 
-	*x = (struct gt_index_job){ .from = from, .to = to, .copying = gt_may_be_ours(from) };
+	*x = (struct gt_index_job){ .from = from, .to = to, .copying = gt_may_be_native(from) };
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
 	return gt_subprocess_begin(&x->worker, work, &order, sizeof(struct gt_index_result), err);

@@ -136,7 +136,7 @@ struct uppers {
 	bool *has;
 };
 
-static int see_upper(void *arg, const struct gt_filed *f)
+static int see_upper(void *arg, const struct gt_block_info *f)
 {
 	struct uppers *u = arg;
 
@@ -149,7 +149,7 @@ static bool is_indexed(struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
 	struct uppers u = { calloc(n + 1ul, sizeof(*u.has)) };
-	bool all = u.has && !gt_filed_blocks(r, see_upper, &u, NULL);
+	bool all = u.has && !gt_each_block(r, see_upper, &u, NULL);
 
 	for (uint32_t i = 0; all && i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
@@ -391,7 +391,7 @@ static int look(struct gt_trace_open *o, unsigned ms, struct gt_err *err)
 	if (rc)
 		return rc;
 	regular = S_ISREG(o->st.st_mode) && lseek(o->fd, 0, SEEK_CUR) == 0;
-	ours = regular && gt_may_be_ours(o->fd);
+	ours = regular && gt_may_be_native(o->fd);
 	if (o->options.follow && regular && (uint64_t)o->st.st_size < BEGINNING)
 		return wait_for_beginning(o, ms);
 	if (o->options.follow && ours && !gt_reader_is_closed(o->fd))

@@ -520,7 +520,7 @@ static void note_until(struct gt_lane_cells *s, int64_t until)
 
 		strip->until = until;
 		strip->complete = until == INT64_MAX;
-		gt_grid_settle(&strip->grid);
+		gt_grid_finish(&strip->grid);
 	}
 }
 

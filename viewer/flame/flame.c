@@ -59,7 +59,7 @@ static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *
 	return 0;
 }
 
-static int count_rows(void *arg, const struct gt_filed *filed)
+static int count_rows(void *arg, const struct gt_block_info *filed)
 {
 	struct gt_flame *f = arg;
 	struct gt_range range =
@@ -90,7 +90,7 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 	gt_source_dedup_hide(f->doubles, &f->filter);
 	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
 	f->iter = gt_iter_open(f->reader, &f->filter, err);
-	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
+	return f->iter ? gt_each_block(f->reader, count_rows, f, err) : err->code;
 }
 
 struct gt_flame *gt_flame_new(

@@ -5,7 +5,7 @@
 
 /* ---- which blocks there are ---- */
 
-static int count_block(void *arg, const struct gt_filed *f)
+static int count_block(void *arg, const struct gt_block_info *f)
 {
 	struct gt_archive *a = arg;
 	struct gt_archive_seg *s = &a->segs[f->segment];
@@ -23,7 +23,7 @@ static int count_block(void *arg, const struct gt_filed *f)
 }
 
 /* Each list is filled from its beginning; first[] is moved along, and back when all is there. */
-static int file_block(void *arg, const struct gt_filed *f)
+static int file_block(void *arg, const struct gt_block_info *f)
 {
 	struct gt_archive *a = arg;
 	struct gt_archive_seg *s = &a->segs[f->segment];
@@ -62,7 +62,7 @@ static void order_list(struct gt_block *b, size_t n)
 
 static int make_lists(struct gt_archive *a, struct gt_err *err)
 {
-	int code = gt_filed_blocks(a->reader, count_block, a, err);
+	int code = gt_each_block(a->reader, count_block, a, err);
 
 	for (uint32_t i = 0; !code && i < a->nsegs; i++) {
 		struct gt_archive_seg *s = &a->segs[i];
@@ -73,7 +73,7 @@ static int make_lists(struct gt_archive *a, struct gt_err *err)
 			return -ENOMEM;
 	}
 	if (!code)
-		code = gt_filed_blocks(a->reader, file_block, a, err);
+		code = gt_each_block(a->reader, file_block, a, err);
 	for (uint32_t i = 0; !code && i < a->nsegs; i++) {
 		struct gt_archive_seg *s = &a->segs[i];
 

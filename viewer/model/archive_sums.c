@@ -82,17 +82,17 @@ struct reading {
 	struct gt_err *err;
 };
 
-static int read_upper(void *arg, const struct gt_filed *f)
+static int read_upper(void *arg, const struct gt_block_info *f)
 {
 	struct reading *r = arg;
 
-	return f->upper ? gt_filed_summaries(r->archive->reader, f, add_upper, r->archive, r->err)
+	return f->upper ? gt_block_summaries(r->archive->reader, f, add_upper, r->archive, r->err)
 			: 0;
 }
 
 int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err)
 {
-	return gt_filed_blocks(a->reader, read_upper, &(struct reading){ a, err }, err);
+	return gt_each_block(a->reader, read_upper, &(struct reading){ a, err }, err);
 }
 
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
@@ -143,8 +143,8 @@ static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *e
 	e->n = e->nbuckets = 0;
 	for (size_t i = 0; !code && i < s->nsums; i++)
 		if (s->sums[i].epoch == e->epoch)
-			code = gt_filed_summaries(a->reader,
-				&(struct gt_filed){ .segment = e->segment,
+			code = gt_block_summaries(a->reader,
+				&(struct gt_block_info){ .segment = e->segment,
 					.entry = s->sums[i].entry,
 					.number = s->sums[i].number },
 				add_of_block, e, err);

@@ -348,7 +348,7 @@ static void settle(struct gt_queue_lanes *q)
 		return;
 	q->job = NULL;
 	if (q->reader && q->archive)
-		gt_reader_take_damage(gt_archive_reader(q->archive), q->reader);
+		gt_reader_add_damage(gt_archive_reader(q->archive), q->reader);
 	if (!job->rc)
 		keep(q, job);
 	else if (job->reach)

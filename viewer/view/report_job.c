@@ -133,7 +133,7 @@ struct count {
 	uint64_t n;
 };
 
-static int count_block(void *arg, const struct gt_filed *f)
+static int count_block(void *arg, const struct gt_block_info *f)
 {
 	struct count *c = arg;
 	struct gt_range range = gt_range_of(c->filter, gt_reader_segment(c->reader, f->segment));
@@ -175,7 +175,7 @@ static int run(struct job *job, struct gt_reader *r, unsigned threads, struct gt
 	if (!rc)
 		rc = set_ranges(job, r, err);
 	if (!rc)
-		rc = gt_filed_blocks(r, count_block, &count, err);
+		rc = gt_each_block(r, count_block, &count, err);
 	atomic_store(&job->expected, count.n);
 	if (!rc)
 		rc = gt_run(r, chosen, n, &job->options, threads, to->tables, err);
@@ -214,7 +214,7 @@ static void work(void *arg)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	int rc = 0;
 
-	if (!p->reader && !(p->reader = gt_reader_again(gt_archive_reader(p->archive), &job->err)))
+	if (!p->reader && !(p->reader = gt_reader_reopen(gt_archive_reader(p->archive), &job->err)))
 		rc = job->err.code;
 	if (!rc)
 		rc = run(job, p->reader,
@@ -297,7 +297,7 @@ static void settle(struct gt_report_job *p)
 		return;
 	p->job = NULL;
 	if (p->reader)
-		gt_reader_take_damage(gt_archive_reader(p->archive), p->reader);
+		gt_reader_add_damage(gt_archive_reader(p->archive), p->reader);
 	if (!atomic_load(&job->unwanted)) {
 		make_room(p, job->reported->cells);
 		if (p->nmade < KEPT) {

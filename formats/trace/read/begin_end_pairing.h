@@ -17,8 +17,8 @@
  *each lane nests; GT_PAIR_LANES when none is free. That is exact for input in order of time and a
  *guess where some times go back; where many do, all is depth 0, lane 0.
  */
-#ifndef GT_PAIR_H
-#define GT_PAIR_H
+#ifndef GT_BEGIN_END_PAIRING_H
+#define GT_BEGIN_END_PAIRING_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -45,7 +45,7 @@ struct gt_merge {
 	uint64_t *args; /* of all rows, one after another */
 	size_t args_cap;
 	uint64_t *to[GT_ARGS_ROWS];
-	struct gt_args_room room;
+	struct gt_args_scratch room;
 	struct key keys[GT_BLOCK_ROWS], other[GT_BLOCK_ROWS];
 	uint32_t ends[GT_BLOCK_ROWS];
 	struct gt_writer_row sorted[GT_BLOCK_ROWS];
@@ -62,12 +62,12 @@ static inline bool before(const struct key *a, const struct key *b)
 /* Keys of the rows on wanted tracks, run after run, and where the runs end. Returns how many runs.
  */
 static uint32_t make_keys(
-	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_wanted *wanted)
+	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_compiled_filter *wanted)
 {
 	uint32_t n = 0, nruns = 0;
 
 	for (const struct gt_run *run = u->runs; run < u->runs + u->nruns; run++) {
-		if (!gt_wants_track(wanted, run->track))
+		if (!gt_filter_matches_track(wanted, run->track))
 			continue;
 		for (uint32_t i = run->first; i < run->first + run->n; i++) {
 			uint64_t depth = u->depth ? u->depth[i] : 0;
@@ -170,8 +170,8 @@ static void gather(struct gt_merge *m, const struct gt_unpacked *u, const struct
 
 /* The content of a block of many runs becomes that of a block of one, in k->merge. It is packed and
  * unpacked as losses are: of all kinds these alone neither nest nor need a type. */
-static int merge_runs(
-	struct gt_walker *k, struct gt_walk *w, struct gt_span *content, struct gt_err *why)
+static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
+	struct gt_span *content, struct gt_err *why)
 {
 	struct gt_merge *m = k->merge ? k->merge : (k->merge = calloc(1, sizeof(*m)));
 	const struct gt_segment *seg = &w->seg->pub;
@@ -202,7 +202,7 @@ static int merge_runs(
 
 /* ---- contents ---- */
 
-static void let_go(struct gt_walker *k, struct gt_walk *w)
+static void let_go(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
 	k->held -= w->held;
 	w->held = 0;
@@ -212,7 +212,7 @@ static void let_go(struct gt_walker *k, struct gt_walk *w)
 }
 
 /* Goes on to the next row that has a return code. */
-static void find_ret(struct gt_walk *w)
+static void find_ret(struct gt_block_cursor *w)
 {
 	uint64_t distance;
 
@@ -227,7 +227,7 @@ static void find_ret(struct gt_walk *w)
 
 /* Positions at the beginning of all columns of w->content, whose bytes are those that were
  * unpacked. */
-static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, bool merged)
+static int open_columns(struct gt_block_cursor *w, struct gt_unpacked *u, size_t bytes, bool merged)
 {
 	struct gt_span in = { w->content + u->gaps_at, w->content + bytes };
 	size_t n = w->nrows;
@@ -252,7 +252,7 @@ static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, 
 	return code || !merged ? code : gt_column_open(&w->track_ids, &in, n);
 }
 
-static int make_window(struct gt_walker *k, struct gt_walk *w, bool merged)
+static int make_window(struct gt_cursor_shared *k, struct gt_block_cursor *w, bool merged)
 {
 	size_t row = sizeof(*w->rows) + w->in.most * sizeof(*w->values) +
 		(merged ? sizeof(*w->tracks) : 0);
@@ -263,9 +263,9 @@ static int make_window(struct gt_walker *k, struct gt_walk *w, bool merged)
 		bytes = WINDOW_MIN;
 	if (bytes > most && k->most_open < HELD_MAX / GT_BLOCK_BYTES)
 		bytes = most;
-	w->size = bytes / row < 4            ? 4
-		: bytes / row > GT_WALK_ROWS ? GT_WALK_ROWS
-					     : (uint32_t)(bytes / row);
+	w->size = bytes / row < 4              ? 4
+		: bytes / row > GT_CURSOR_ROWS ? GT_CURSOR_ROWS
+					       : (uint32_t)(bytes / row);
 	w->size = w->size > w->nrows ? w->nrows : w->size;
 	w->most_fields = w->in.most;
 	w->rows = malloc(w->size * row);
@@ -277,10 +277,10 @@ static int make_window(struct gt_walker *k, struct gt_walk *w, bool merged)
 	return 0;
 }
 
-static void decode(struct gt_walker *k, struct gt_walk *w, uint32_t most);
+static void decode(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t most);
 
 /* Loads the content, checks all of it, and goes to where the last window ended. */
-static int load(struct gt_walker *k, struct gt_walk *w, struct gt_err *why)
+static int load(struct gt_cursor_shared *k, struct gt_block_cursor *w, struct gt_err *why)
 {
 	uint32_t target = w->done;
 	struct gt_span content;
@@ -296,7 +296,7 @@ static int load(struct gt_walker *k, struct gt_walk *w, struct gt_err *why)
 	if (!code && k->u.nruns > 1) {
 		merged = true;
 		code = merge_runs(k, w, &content, why);
-	} else if (!code && !gt_wants_track(w->wanted, k->u.runs[0].track)) {
+	} else if (!code && !gt_filter_matches_track(w->wanted, k->u.runs[0].track)) {
 		w->nrows = 0;
 	}
 	if (code || !w->nrows)
@@ -322,7 +322,7 @@ static int load(struct gt_walker *k, struct gt_walk *w, struct gt_err *why)
 
 /* ---- windows ---- */
 
-static void decode_times(struct gt_walker *k, struct gt_walk *w, uint32_t n)
+static void decode_times(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t n)
 {
 	const uint8_t *depths = w->depths;
 	struct gt_row *rows = w->rows;
@@ -348,7 +348,7 @@ static void decode_times(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 		w->depths += n;
 }
 
-static void decode_types(struct gt_walker *k, struct gt_walk *w, uint32_t n)
+static void decode_types(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t n)
 {
 	const struct gt_args_code *codes = w->in.codes;
 	struct gt_row *rows = w->rows;
@@ -363,7 +363,7 @@ static void decode_types(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 	}
 }
 
-static void decode_rets(struct gt_walk *w, uint32_t n)
+static void decode_rets(struct gt_block_cursor *w, uint32_t n)
 {
 	uint64_t value;
 
@@ -374,7 +374,7 @@ static void decode_rets(struct gt_walk *w, uint32_t n)
 }
 
 /* Arguments and tracks, and only rows that are wanted stay. */
-static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
+static uint32_t decode_rest(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t n)
 {
 	uint64_t *to = w->values;
 	uint32_t kept = 0;
@@ -385,7 +385,7 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 		uint32_t track = w->row_tracks ? (uint32_t)k->tracks[i] - 1 : w->track;
 
 		k->args[i] = k->unwanted;
-		if (!gt_wants_row(
+		if (!gt_filter_matches_row(
 			    w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
 			continue;
 		k->args[i] = to;
@@ -401,7 +401,7 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 }
 
 /* Decodes the next rows, at most `most` and what the window holds. */
-static void decode(struct gt_walker *k, struct gt_walk *w, uint32_t most)
+static void decode(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t most)
 {
 	uint32_t left = w->nrows - w->done, n = most < w->size ? most : w->size, kept;
 	bool cut;
@@ -423,14 +423,14 @@ static void decode(struct gt_walker *k, struct gt_walk *w, uint32_t most)
 	w->tracks = w->row_tracks;
 }
 
-int gt_walk_fill(struct gt_walker *k, struct gt_walk *w)
+int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
 	struct gt_err why = GT_ERR_INIT;
 	int code = w->content || w->done == w->nrows ? 0 : load(k, w, &why);
 
 	w->row = w->end_row = w->rows;
 	while (!code && w->row == w->end_row && w->done < w->nrows)
-		decode(k, w, GT_WALK_ROWS);
+		decode(k, w, GT_CURSOR_ROWS);
 	if (code || w->done == w->nrows || k->held > HELD_MAX)
 		let_go(k, w);
 	if (code == -EBADMSG) {
@@ -440,10 +440,10 @@ int gt_walk_fill(struct gt_walker *k, struct gt_walk *w)
 	return code ? code : w->row < w->end_row;
 }
 
-struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg,
-	const struct gt_wire_entry *e, const struct gt_wanted *wanted)
+struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, const struct gt_compiled_filter *wanted)
 {
-	struct gt_walk *w = calloc(1, sizeof(*w));
+	struct gt_block_cursor *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
@@ -455,14 +455,14 @@ struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg,
 	return w;
 }
 
-void gt_walk_close(struct gt_walker *k, struct gt_walk *w)
+void gt_block_cursor_close(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
 	let_go(k, w);
 	free(w->rows);
 	free(w);
 }
 
-void gt_walker_release(struct gt_walker *k)
+void gt_cursor_shared_release(struct gt_cursor_shared *k)
 {
 	gt_loader_release(&k->loader);
 	gt_unpacked_release(&k->u);

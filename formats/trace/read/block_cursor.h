@@ -1,14 +1,14 @@
 /* The rows of one block in order of time, a few at a time and in little memory, however many blocks
  * are open. */
-#ifndef GT_WALK_H
-#define GT_WALK_H
+#ifndef GT_BLOCK_CURSOR_H
+#define GT_BLOCK_CURSOR_H
 #include "formats/trace/block.h"
 #include "formats/trace/read/block_plan.h"
 
-#define GT_WALK_ROWS GT_ARGS_ROWS /* decoded at a time, at most */
+#define GT_CURSOR_ROWS GT_ARGS_ROWS /* decoded at a time, at most */
 
 /* What the walks of one iterator share. Zero-initialised but for reader and most_open. */
-struct gt_walker {
+struct gt_cursor_shared {
 	struct gt_reader *reader;
 	struct gt_loader loader;
 	struct gt_unpacked u;
@@ -16,13 +16,13 @@ struct gt_walker {
 	struct gt_merge *merge;
 	size_t most_open; /* walks there will be at the same time */
 	size_t held;      /* bytes of contents that walks hold */
-	uint64_t gaps[GT_WALK_ROWS], durs[GT_WALK_ROWS], tracks[GT_WALK_ROWS];
-	uint16_t codes[GT_WALK_ROWS];
-	uint64_t *args[GT_WALK_ROWS], unwanted[UINT8_MAX];
-	struct gt_args_room args_room;
+	uint64_t gaps[GT_CURSOR_ROWS], durs[GT_CURSOR_ROWS], tracks[GT_CURSOR_ROWS];
+	uint16_t codes[GT_CURSOR_ROWS];
+	uint64_t *args[GT_CURSOR_ROWS], unwanted[UINT8_MAX];
+	struct gt_args_scratch args_room;
 };
 
-struct gt_walk {
+struct gt_block_cursor {
 	/* what is decoded: [row, end_row), the first one's arguments and behind them those of the
 	 * others, their tracks */
 	const struct gt_row *row, *end_row;
@@ -33,7 +33,7 @@ struct gt_walk {
 
 	const struct gt_seg *seg;
 	struct gt_wire_entry e;
-	const struct gt_wanted *wanted;
+	const struct gt_compiled_filter *wanted;
 	/* the window: room for `size` rows of at most most_fields arguments; one piece of memory */
 	struct gt_row *rows;
 	uint64_t *values;
@@ -58,11 +58,11 @@ struct gt_walk {
 
 /* Begins with an entry's rows, less those that are not wanted; none is decoded yet. new: close it.
  * NULL: out of memory. */
-struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg,
-	const struct gt_wire_entry *e, const struct gt_wanted *wanted);
+struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, const struct gt_compiled_filter *wanted);
 /* Decodes the next rows. 1, 0 when there are no more (or the block is damaged, which is noted),
  * -ENOMEM. */
-int gt_walk_fill(struct gt_walker *k, struct gt_walk *w);
-void gt_walk_close(struct gt_walker *k, struct gt_walk *w);
-void gt_walker_release(struct gt_walker *k);
+int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w);
+void gt_block_cursor_close(struct gt_cursor_shared *k, struct gt_block_cursor *w);
+void gt_cursor_shared_release(struct gt_cursor_shared *k);
 #endif

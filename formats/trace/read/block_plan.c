@@ -31,7 +31,7 @@ static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct
 
 /* A segment of which nothing is hidden is none the slower for it. */
 static int find_hidden(
-	struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+	struct gt_compiled_filter *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	uint32_t any = 0;
 
@@ -48,7 +48,7 @@ static int find_hidden(
 }
 
 static int wanted_init(
-	struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+	struct gt_compiled_filter *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	memset(w, 0, sizeof(*w));
 	w->filter = filter;
@@ -69,7 +69,7 @@ static int wanted_init(
 	return filter->hide ? find_hidden(w, seg, filter) : 0;
 }
 
-static void wanted_release(struct gt_wanted *w)
+static void wanted_release(struct gt_compiled_filter *w)
 {
 	free(w->tracks);
 	free(w->types);
@@ -77,7 +77,7 @@ static void wanted_release(struct gt_wanted *w)
 }
 
 static bool wants_block(
-	const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
+	const struct gt_compiled_filter *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
 {
 	const struct gt_wire_block *h = &e->head;
 
@@ -86,15 +86,17 @@ static bool wants_block(
 		return false;
 	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
 		return false;
-	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !gt_wants_track(w, h->track)))
+	if (h->track != GT_NONE &&
+		(h->track >= seg->pub.ntracks || !gt_filter_matches_track(w, h->track)))
 		return false;
-	if (gt_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS && h->sub != GT_LOST)
+	if (gt_filter_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS &&
+		h->sub != GT_LOST)
 		return false;
-	return gt_wants_time(w, h->min_start, h->max_end);
+	return gt_filter_matches_time(w, h->min_start, h->max_end);
 }
 
 /* Whoever reads segment after segment pays for one each time, not for all. */
-static bool wants_segment(const struct gt_agenda *a, size_t i)
+static bool wants_segment(const struct gt_block_plan *a, size_t i)
 {
 	return !a->filter.segment || a->filter.segment == i + 1;
 }
@@ -115,7 +117,7 @@ static int by_boot(const void *a, const void *b)
 }
 
 /* The group is the first segment of its kind; who knows no boot is alone. */
-static int find_groups(struct gt_agenda *a)
+static int find_groups(struct gt_block_plan *a)
 {
 	size_t n = a->reader->nsegs;
 	struct named *all;
@@ -144,7 +146,7 @@ static int find_groups(struct gt_agenda *a)
 
 static int compare(const void *a, const void *b)
 {
-	const struct gt_visit *x = a, *y = b;
+	const struct gt_plan_entry *x = a, *y = b;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
@@ -155,8 +157,8 @@ static int compare(const void *a, const void *b)
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_filter *filter,
-	enum gt_agenda_order order)
+int gt_block_plan_open(struct gt_block_plan *a, struct gt_reader *r, const struct gt_filter *filter,
+	enum gt_plan_order order)
 {
 	int code = 0;
 
@@ -174,7 +176,7 @@ int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_fil
 	return code ? code : find_groups(a);
 }
 
-static void go_to(struct gt_agenda *a, uint32_t seg)
+static void go_to(struct gt_block_plan *a, uint32_t seg)
 {
 	a->seg = seg;
 	/* the page need not be cleared, a hundred thousand times */
@@ -182,7 +184,7 @@ static void go_to(struct gt_agenda *a, uint32_t seg)
 }
 
 /* The next wanted block in the file's order, from a->seg and a->walk on. 1, 0, negative. */
-static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
+static int read_on(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
 {
 	for (; a->seg < a->reader->nsegs; go_to(a, a->seg + 1)) {
 		const struct gt_seg *seg = &a->reader->segs[a->seg];
@@ -194,7 +196,7 @@ static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 		while ((more = gt_index_next(&seg->index, &a->walk, &e, err)) > 0) {
 			if (!wants_block(&a->wanted[a->seg], seg, e))
 				continue;
-			*visit = (struct gt_visit){ e->head.min_start, e->head.max_end,
+			*visit = (struct gt_plan_entry){ e->head.min_start, e->head.max_end,
 				a->groups[a->seg], a->seg, a->walk.next - 1 };
 			return 1;
 		}
@@ -204,7 +206,7 @@ static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 	return 0;
 }
 
-static int add(struct gt_agenda *a, const struct gt_visit *visit)
+static int add(struct gt_block_plan *a, const struct gt_plan_entry *visit)
 {
 	if (gt_grow(&a->found, &a->cap, a->n + 1, sizeof(*a->found)))
 		return -ENOMEM;
@@ -213,7 +215,7 @@ static int add(struct gt_agenda *a, const struct gt_visit *visit)
 }
 
 /* Sorts what was found; what is more than MANY is left for another pass. */
-static void keep_earliest(struct gt_agenda *a)
+static void keep_earliest(struct gt_block_plan *a)
 {
 	if (a->n > 1)
 		qsort(a->found, a->n, sizeof(*a->found), compare);
@@ -223,9 +225,9 @@ static void keep_earliest(struct gt_agenda *a)
 	}
 }
 
-static int find_earliest(struct gt_agenda *a, struct gt_err *err)
+static int find_earliest(struct gt_block_plan *a, struct gt_err *err)
 {
-	struct gt_visit visit;
+	struct gt_plan_entry visit;
 	/* found[MANY - 1] is the latest that can still be among them */
 	bool full = false;
 	int more;
@@ -248,9 +250,9 @@ static int find_earliest(struct gt_agenda *a, struct gt_err *err)
 	return more;
 }
 
-static int find_next(struct gt_agenda *a, struct gt_err *err)
+static int find_next(struct gt_block_plan *a, struct gt_err *err)
 {
-	struct gt_visit visit;
+	struct gt_plan_entry visit;
 	int more = 1;
 
 	if (a->n) {
@@ -268,7 +270,7 @@ static int find_next(struct gt_agenda *a, struct gt_err *err)
 }
 
 /* Of blocks that were asked for one by one. */
-static int next_asked(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
+static int next_asked(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
 {
 	uint32_t s = a->filter.segment - 1;
 	const struct gt_seg *seg = &a->reader->segs[s];
@@ -282,14 +284,14 @@ static int next_asked(struct gt_agenda *a, struct gt_visit *visit, struct gt_err
 			return code;
 		if (!wants_block(&a->wanted[s], seg, &e))
 			continue;
-		*visit = (struct gt_visit){ e.head.min_start, e.head.max_end, a->groups[s], s,
+		*visit = (struct gt_plan_entry){ e.head.min_start, e.head.max_end, a->groups[s], s,
 			entry };
 		return 1;
 	}
 	return 0;
 }
 
-int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
+int gt_block_plan_next(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
 {
 	int code;
 
@@ -304,7 +306,7 @@ int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 	return 1;
 }
 
-int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit,
+int gt_block_plan_entry(const struct gt_block_plan *a, const struct gt_plan_entry *visit,
 	struct gt_wire_entry *e, struct gt_err *err)
 {
 	const struct gt_seg *seg = &a->reader->segs[visit->seg];
@@ -317,7 +319,7 @@ int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit,
 	return code;
 }
 
-void gt_agenda_rewind(struct gt_agenda *a)
+void gt_block_plan_rewind(struct gt_block_plan *a)
 {
 	a->next = 0;
 	if (!a->begun)
@@ -327,7 +329,7 @@ void gt_agenda_rewind(struct gt_agenda *a)
 	go_to(a, 0);
 }
 
-void gt_agenda_release(struct gt_agenda *a)
+void gt_block_plan_release(struct gt_block_plan *a)
 {
 	for (size_t i = 0; a->wanted && i < a->reader->nsegs; i++)
 		if (wants_segment(a, i))

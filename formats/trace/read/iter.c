@@ -21,20 +21,20 @@
 struct entry { /* of the heap: a block and what its next row is compared by */
 	int64_t start;
 	uint64_t rest; /* depth, track, and the block's number to settle it */
-	struct gt_walk *walk;
+	struct gt_block_cursor *walk;
 };
 
 struct gt_iter {
-	struct gt_walk *top; /* heap[0]'s; NULL: there is none */
+	struct gt_block_cursor *top; /* heap[0]'s; NULL: there is none */
 	/* rows of it that start before this come before all others */
 	int64_t limit;
-	struct gt_agenda agenda;
-	struct gt_visit coming; /* the next block to open, when there is one */
+	struct gt_block_plan agenda;
+	struct gt_plan_entry coming; /* the next block to open, when there is one */
 	bool more;
 	uint32_t group; /* of the open blocks */
 	struct entry *heap;
 	size_t nheap, heap_cap;
-	struct gt_walker walker;
+	struct gt_cursor_shared walker;
 };
 
 /* Leaves the smallest of n at the top after it was changed. */
@@ -57,11 +57,11 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
 	int64_t *ends = NULL; /* of the blocks open at the visit's start; a heap */
 	size_t n = 0, cap = 0, i;
-	struct gt_visit p;
+	struct gt_plan_entry p;
 	uint32_t group = GT_NONE;
 	int more;
 
-	while ((more = gt_agenda_next(&it->agenda, &p, err)) > 0) {
+	while ((more = gt_block_plan_next(&it->agenda, &p, err)) > 0) {
 		/* segments that share no clock follow one another */
 		n = p.group == group ? n : 0;
 		group = p.group;
@@ -86,13 +86,13 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 		}
 	}
 	free(ends);
-	gt_agenda_rewind(&it->agenda);
+	gt_block_plan_rewind(&it->agenda);
 	return more;
 }
 
 static int next_visit(struct gt_iter *it, struct gt_err *err)
 {
-	int more = gt_agenda_next(&it->agenda, &it->coming, err);
+	int more = gt_block_plan_next(&it->agenda, &it->coming, err);
 
 	it->more = more > 0;
 	return more < 0 ? more : 0;
@@ -106,7 +106,7 @@ struct gt_iter *gt_iter_open(
 
 	if (it) {
 		it->walker.reader = r;
-		code = gt_agenda_open(&it->agenda, r, filter, GT_BY_CLOCK);
+		code = gt_block_plan_open(&it->agenda, r, filter, GT_BY_CLOCK);
 		if (!code)
 			code = count_overlap(it, err);
 		if (!code)
@@ -131,7 +131,7 @@ static inline bool before(const struct entry *a, const struct entry *b)
 	return x < y;
 }
 
-static struct entry entry_of(struct gt_walk *w)
+static struct entry entry_of(struct gt_block_cursor *w)
 {
 	uint32_t track = w->tracks ? *w->tracks : w->track;
 
@@ -168,20 +168,21 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 {
 	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
 	struct gt_wire_entry e;
-	struct gt_walk *w;
-	int more = gt_agenda_entry(&it->agenda, &it->coming, &e, err);
+	struct gt_block_cursor *w;
+	int more = gt_block_plan_entry(&it->agenda, &it->coming, &e, err);
 
 	if (more)
 		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
-		!(w = gt_walk_open(&it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
+		!(w = gt_block_cursor_open(
+			  &it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
 		return -ENOMEM;
 	it->group = it->coming.group;
-	more = gt_walk_fill(&it->walker, w);
+	more = gt_block_cursor_fill(&it->walker, w);
 	if (more > 0)
 		rise(it, it->nheap++, entry_of(w));
 	else
-		gt_walk_close(&it->walker, w);
+		gt_block_cursor_close(&it->walker, w);
 	return more < 0 ? more : next_visit(it, err);
 }
 
@@ -201,13 +202,13 @@ static bool must_open(const struct gt_iter *it)
 /* The rows of the top up to here were taken. */
 static int settle_top(struct gt_iter *it)
 {
-	int more = it->top->row < it->top->end_row ? 1 : gt_walk_fill(&it->walker, it->top);
+	int more = it->top->row < it->top->end_row ? 1 : gt_block_cursor_fill(&it->walker, it->top);
 
 	if (more > 0)
 		replace_top(it, entry_of(it->top));
 	if (more)
 		return more;
-	gt_walk_close(&it->walker, it->top);
+	gt_block_cursor_close(&it->walker, it->top);
 	it->top = NULL;
 	it->nheap--;
 	if (it->nheap)
@@ -236,7 +237,7 @@ static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err 
 
 int gt_iter_next(struct gt_iter *it, struct gt_event *ev, struct gt_err *err)
 {
-	struct gt_walk *w = it->top;
+	struct gt_block_cursor *w = it->top;
 	const struct gt_row *row;
 
 	if (!w || w->row == w->end_row || w->row->start >= it->limit) {
@@ -261,9 +262,9 @@ void gt_iter_close(struct gt_iter *it)
 	if (!it)
 		return;
 	while (it->nheap)
-		gt_walk_close(&it->walker, it->heap[--it->nheap].walk);
-	gt_agenda_release(&it->agenda);
-	gt_walker_release(&it->walker);
+		gt_block_cursor_close(&it->walker, it->heap[--it->nheap].walk);
+	gt_block_plan_release(&it->agenda);
+	gt_cursor_shared_release(&it->walker);
 	free(it->heap);
 	free(it);
 }

@@ -124,11 +124,11 @@ enum gt_live_freed gt_live_free(
 	if (!item || !item->refs)
 		return GT_LIVE_UNKNOWN;
 	if (--item->refs)
-		return GT_LIVE_HELD;
+		return GT_LIVE_REFERENCED;
 	if (item->maps)
 		return GT_LIVE_MAPPED;
 	take(l, item, old);
-	return is_foreign(old) ? GT_LIVE_FOREIGN : GT_LIVE_GONE;
+	return is_foreign(old) ? GT_LIVE_FOREIGN : GT_LIVE_FREED;
 }
 
 int gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle, bool imported)

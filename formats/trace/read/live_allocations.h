@@ -8,8 +8,8 @@
  * released more often) or it is mapped somewhere. A handle that is retained or imported and is not
  * in the table stands for memory of another process, or from before the recording: its holds are
  * counted so that its releases are understood, but it is nobody's memory here. */
-#ifndef GT_LIVE_H
-#define GT_LIVE_H
+#ifndef GT_LIVE_ALLOCATIONS_H
+#define GT_LIVE_ALLOCATIONS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,10 +36,10 @@ struct gt_live {
  * was there before, whose free was missed; -ENOSPC: too many; -ENOMEM. */
 int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_live_item *old);
 enum gt_live_freed {
-	GT_LIVE_UNKNOWN, /* nothing is known there */
-	GT_LIVE_GONE,    /* *old is gone */
-	GT_LIVE_MAPPED,  /* a handle is held no more, but its memory is mapped */
-	GT_LIVE_HELD,    /* a handle is held once less, and still held */
+	GT_LIVE_UNKNOWN,    /* nothing is known there */
+	GT_LIVE_FREED,      /* *old is gone */
+	GT_LIVE_MAPPED,     /* a handle is held no more, but its memory is mapped */
+	GT_LIVE_REFERENCED, /* a handle is held once less, and still held */
 	/* a handle is held no more, and its memory was not allocated here */
 	GT_LIVE_FOREIGN,
 };

@@ -44,7 +44,7 @@ static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_er
 {
 	struct gt_seg *seg;
 
-	if (gt_hold(r, GT_HOLD_SEGMENT)) {
+	if (gt_charge_names(r, GT_NAME_MEMORY_SEGMENT)) {
 		gt_err_at(err, at, -EBADMSG, "more recordings than a trace may have");
 		return NULL;
 	}
@@ -509,7 +509,7 @@ int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err
 		      : fd;
 }
 
-struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err)
+struct gt_reader *gt_reader_reopen(const struct gt_reader *r, struct gt_err *err)
 {
 	uint64_t from;
 	int fd = gt_reader_file(r, &from, err);
@@ -535,7 +535,7 @@ void gt_reader_close(struct gt_reader *r)
 	free(r);
 }
 
-int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from)
+int gt_reader_add_damage(struct gt_reader *r, const struct gt_reader *from)
 {
 	for (size_t i = 0; i < from->ndamage; i++) {
 		size_t k = 0;

@@ -7,9 +7,9 @@
  * in file order or by start, on several threads if asked; for analyses. events:  gt_iter_next()
  * walks all rows of all tracks in order of start time, holding only the blocks that overlap the
  *            moment; for exporters and whatever needs global order.
- * Memory: under 64 MiB whatever the file, apart from names, which are held (up to GT_HOLD_MAX).
- * Events of a file in which more than some ten thousand blocks overlap in time need about 1 KiB for
- * each; over 100,000 are refused.
+ * Memory: under 64 MiB whatever the file, apart from names, which are held (up to
+ * GT_NAME_MEMORY_MAX). Events of a file in which more than some ten thousand blocks overlap in time
+ * need about 1 KiB for each; over 100,000 are refused.
  */
 #ifndef GT_READER_H
 #define GT_READER_H
@@ -29,7 +29,7 @@ struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err); /* takes fd ove
 struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err);
 /* The same file once more, for another thread, whether it has a name or not (standard input, an
  * import). Not of joined readers: -ENOTSUP. new: close it. */
-struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err);
+struct gt_reader *gt_reader_reopen(const struct gt_reader *r, struct gt_err *err);
 /* In two steps, where the reader may be gone or read on when the other thread gets to it: its file,
  * and from where, for gt_reader_open_from. Negative: as above. new: close it, or open it. */
 int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err);
@@ -80,9 +80,9 @@ struct gt_damage {
 	char text[120];
 };
 const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n);
-/* What another reader of the same file (gt_reader_again) has found is known to this one, too;
+/* What another reader of the same file (gt_reader_reopen) has found is known to this one, too;
  * neither is at work. 0 or -ENOMEM. */
-int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from);
+int gt_reader_add_damage(struct gt_reader *r, const struct gt_reader *from);
 
 struct gt_range {
 	int64_t from, to;
@@ -96,8 +96,8 @@ struct gt_filter {
 	const struct gt_range *ranges;
 	int64_t pid, tid; /* 0: any; tracks whose process or thread has this id */
 	uint32_t segment; /* 1 + the only segment wanted; 0: all */
-	/* of that segment only these blocks (gt_filed.entry), in this order, whatever the order
-	 * asked for; NULL: all. Borrowed */
+	/* of that segment only these blocks (gt_block_info.entry), in this order, whatever the
+	 * order asked for; NULL: all. Borrowed */
 	const uint32_t *entries;
 	size_t nentries;
 	/* argument columns are wanted (gt_scan; events always have them) */
@@ -169,7 +169,7 @@ int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order o
  * on all threads, or is NULL. Then `then` gets it once for each of nlanes lanes, with the lane's
  * number in place of the worker's: within a lane in order and one run after the other, but on any
  * thread, and for several lanes at once. Under GT_ANY_ORDER lanes see blocks as filed. */
-int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+int gt_scan_consumers(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
 	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nlanes, void *arg,
 	struct gt_err *err);
 
@@ -197,7 +197,7 @@ int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, 
 	void *arg, struct gt_err *err);
 
 /* ---- blocks, for who reads a few of them again and again ---- */
-struct gt_filed {
+struct gt_block_info {
 	uint32_t segment, entry; /* where it is in the segment's index */
 	/* what level-0 summaries call it: the same, unless blocks before it are damaged */
 	uint32_t number;
@@ -207,11 +207,11 @@ struct gt_filed {
 	uint32_t rows, epoch;
 	int64_t start, end; /* the earliest and the latest of its rows' */
 };
-typedef int gt_filed_fn(void *arg, const struct gt_filed *f);
+typedef int gt_block_info_fn(void *arg, const struct gt_block_info *f);
 /* Each block of rows (of open calls: those of the last epoch) and of summaries as filed. To the
  * first non-zero return, which is returned. */
-int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_err *err);
+int gt_each_block(struct gt_reader *r, gt_block_info_fn *fn, void *arg, struct gt_err *err);
 /* The summaries in one of them. */
-int gt_filed_summaries(struct gt_reader *r, const struct gt_filed *f, gt_summary_fn *fn, void *arg,
-	struct gt_err *err);
+int gt_block_summaries(struct gt_reader *r, const struct gt_block_info *f, gt_summary_fn *fn,
+	void *arg, struct gt_err *err);
 #endif

@@ -18,9 +18,9 @@ static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wir
 	return gt_err_at(err, seg->at + e->at, -EBADMSG, "%s", what);
 }
 
-int gt_hold(struct gt_reader *r, uint64_t bytes)
+int gt_charge_names(struct gt_reader *r, uint64_t bytes)
 {
-	return (r->held += bytes) > GT_HOLD_MAX ? -E2BIG : 0;
+	return (r->held += bytes) > GT_NAME_MEMORY_MAX ? -E2BIG : 0;
 }
 
 /* Ids count up without holes: a block of names says with which id it begins. */
@@ -52,7 +52,7 @@ static int get_strings(struct gt_reader *r, struct gt_seg *seg, struct gt_span i
 
 		if (!gt_get_u32(&in, &len) || len > (size_t)(in.end - in.at))
 			return -EBADMSG;
-		if (gt_hold(r, GT_HOLD_STRING(len)))
+		if (gt_charge_names(r, GT_NAME_MEMORY_STRING(len)))
 			return -E2BIG;
 		/* ptr holds the offset until all strings are there and the text stays where it is
 		 */
@@ -106,7 +106,7 @@ static int get_types(struct gt_reader *r, struct gt_seg *seg, struct gt_span in,
 
 		if (code)
 			return code;
-		if (gt_hold(r, GT_HOLD_TYPE(seg->types[seg->pub.ntypes++].nfields)))
+		if (gt_charge_names(r, GT_NAME_MEMORY_TYPE(seg->types[seg->pub.ntypes++].nfields)))
 			return -E2BIG;
 	}
 	return 0;
@@ -126,7 +126,7 @@ static int get_tracks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 {
 	if (!follows(&in, seg->pub.ntracks, n) || n > (size_t)(in.end - in.at))
 		return -EBADMSG;
-	if (gt_hold(r, (uint64_t)n * GT_HOLD_TRACK))
+	if (gt_charge_names(r, (uint64_t)n * GT_NAME_MEMORY_TRACK))
 		return -E2BIG;
 	if (gt_grow(&seg->tracks, &seg->tracks_cap, seg->pub.ntracks + n, sizeof(*seg->tracks)))
 		return -ENOMEM;
@@ -174,7 +174,7 @@ static int get_stacks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 		if (!gt_get_u32(&in, &depth) || depth > FRAMES_MAX ||
 			depth > (size_t)(in.end - in.at))
 			return -EBADMSG;
-		if (gt_hold(r, GT_HOLD_STACK(depth)))
+		if (gt_charge_names(r, GT_NAME_MEMORY_STACK(depth)))
 			return -E2BIG;
 		frames = malloc(depth * sizeof(*frames) + 1);
 		if (!frames)
@@ -216,7 +216,7 @@ static int get_meta(struct gt_reader *r, struct gt_seg *seg, struct gt_span in)
 		commas += *p == ',' || *p == ':';
 		openings += *p == '[' || *p == '{';
 	}
-	if (gt_hold(r, GT_HOLD_META(bytes, commas, openings)))
+	if (gt_charge_names(r, GT_NAME_MEMORY_META(bytes, commas, openings)))
 		return -E2BIG;
 	part = gt_json_load((const char *)in.at, bytes, JSON_REJECT_DUPLICATES, &no_memory);
 	if (!json_is_object(part)) {

@@ -1,7 +1,7 @@
 /* The reader's inside, shared by reader.c (finding blocks), reader_dict.c (names), scan.c, iter.c
  * and walk.c (rows). */
-#ifndef GT_READER_IN_H
-#define GT_READER_IN_H
+#ifndef GT_READER_INTERNAL_H
+#define GT_READER_INTERNAL_H
 #include <pthread.h>
 #include <zstd.h>
 
@@ -43,7 +43,7 @@ struct gt_reader {
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;
 	size_t ndamage, damage_cap;
-	uint64_t held; /* of GT_HOLD_MAX, all segments */
+	uint64_t held; /* of GT_NAME_MEMORY_MAX, all segments */
 	struct gt_index_store store;
 	pthread_mutex_t lock; /* damage, when several threads scan */
 };
@@ -63,7 +63,7 @@ void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct 
 	const struct gt_err *why);
 
 /* 0, or -E2BIG when the file is to be held no longer */
-int gt_hold(struct gt_reader *r, uint64_t bytes);
+int gt_charge_names(struct gt_reader *r, uint64_t bytes);
 /* of the blocks from that one on */
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err);
 void gt_free_dicts(struct gt_seg *seg);

@@ -23,7 +23,7 @@ struct gt_block_args { /* what gt_cols_args needs to know about the run in hand 
 
 struct scanner {
 	struct gt_reader *reader;
-	const struct gt_wanted *wanted; /* by segment */
+	const struct gt_compiled_filter *wanted; /* by segment */
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
@@ -177,8 +177,8 @@ static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols
 }
 
 /* Copies the rows that the filter keeps. Returns how many. */
-static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const struct gt_run *run,
-	struct gt_cols *c, uint8_t *room)
+static uint32_t cut_rows(struct scanner *s, const struct gt_compiled_filter *w,
+	const struct gt_run *run, struct gt_cols *c, uint8_t *room)
 {
 	uint32_t n = run->n, kept = 0, r = 0, nret = 0;
 	int64_t *start = (int64_t *)(void *)room, *dur = start + n;
@@ -192,7 +192,7 @@ static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const str
 
 		while (r < c->nret && c->ret_row[r] < i)
 			r++;
-		keep[i] = gt_wants_row(
+		keep[i] = gt_filter_matches_row(
 			w, c->track, c->types[k], c->start[i], c->start[i] + c->dur[i]);
 		if (!keep[i])
 			continue;
@@ -267,7 +267,7 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 	const struct gt_unpacked *u = &s->u;
 	const struct gt_seg *seg = s->from;
 	const struct gt_wire_entry *e = &s->entry;
-	const struct gt_wanted *w = &s->wanted[seg->pub.index];
+	const struct gt_compiled_filter *w = &s->wanted[seg->pub.index];
 	bool cut = w->types ||
 		(w->filter->ranged &&
 			(e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
@@ -296,10 +296,10 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 		s->args = (struct gt_block_args){ s, run, NULL };
 		s->counted = false;
 		s->asked = 0;
-		if (gt_wants_track(w, run->track)) {
+		if (gt_filter_matches_track(w, run->track)) {
 			cut_rets(s, run, &c,
 				(uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
-			if (!(cut || gt_hides(w, run->track)) ||
+			if (!(cut || gt_filter_hides(w, run->track)) ||
 				cut_rows(s, w, run, &c, s->cut.data))
 				code = fn(arg, worker, &c);
 		}
@@ -366,7 +366,7 @@ struct lane {
 };
 struct crew {
 	struct gt_reader *reader;
-	struct gt_agenda agenda;
+	struct gt_block_plan agenda;
 	pthread_mutex_t lock; /* agenda, ring and lanes */
 	atomic_int result;
 	gt_scan_fn *each, *then;
@@ -391,13 +391,13 @@ struct hand {
  * locked. */
 static int take(struct crew *c, struct scanner *s, const struct gt_seg **seg, struct gt_err *err)
 {
-	struct gt_visit p;
-	int more = gt_agenda_next(&c->agenda, &p, err);
+	struct gt_plan_entry p;
+	int more = gt_block_plan_next(&c->agenda, &p, err);
 
 	if (more <= 0)
 		return more;
 	*seg = &c->reader->segs[p.seg];
-	more = gt_agenda_entry(&c->agenda, &p, &s->entry, err);
+	more = gt_block_plan_entry(&c->agenda, &p, &s->entry, err);
 	return more ? more : 1;
 }
 
@@ -609,7 +609,7 @@ static int make_ring(struct crew *c, unsigned threads, struct gt_err *err)
 	return 0;
 }
 
-int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+int gt_scan_consumers(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
 	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nlanes, void *arg,
 	struct gt_err *err)
 {
@@ -620,7 +620,7 @@ int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_o
 		.then = then,
 		.arg = arg,
 		.nlanes = nlanes };
-	int code = gt_agenda_open(
+	int code = gt_block_plan_open(
 		&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
 
 	threads = !threads ? 1 : nlanes && threads > CREW_MAX ? CREW_MAX : threads;
@@ -633,7 +633,7 @@ int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_o
 		scanner_release(&c.slots[i].s);
 	free(c.slots);
 	free(c.lanes);
-	gt_agenda_release(&c.agenda);
+	gt_block_plan_release(&c.agenda);
 	return code;
 }
 
@@ -642,6 +642,6 @@ int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order o
 {
 	bool ordered = order != GT_ANY_ORDER;
 
-	return gt_scan_lanes(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL,
-		ordered, arg, err);
+	return gt_scan_consumers(r, filter, order, threads, ordered ? NULL : fn,
+		ordered ? fn : NULL, ordered, arg, err);
 }

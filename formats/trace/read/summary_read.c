@@ -60,7 +60,7 @@ static bool is_filed(const struct gt_seg *seg, const struct gt_wire_block *h)
 		(h->sub != GT_OPEN || h->epoch == seg->last_open_epoch);
 }
 
-int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_err *err)
+int gt_each_block(struct gt_reader *r, gt_block_info_fn *fn, void *arg, struct gt_err *err)
 {
 	int code = 0;
 
@@ -75,7 +75,7 @@ int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_e
 
 			if (is_filed(&r->segs[s], h))
 				code = fn(arg,
-					&(struct gt_filed){ .segment = s,
+					&(struct gt_block_info){ .segment = s,
 						.entry = w.next - 1,
 						.number = h->number,
 						.track = h->track,
@@ -92,8 +92,8 @@ int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_e
 	return code;
 }
 
-int gt_filed_summaries(struct gt_reader *r, const struct gt_filed *f, gt_summary_fn *fn, void *arg,
-	struct gt_err *err)
+int gt_block_summaries(struct gt_reader *r, const struct gt_block_info *f, gt_summary_fn *fn,
+	void *arg, struct gt_err *err)
 {
 	const struct gt_seg *seg = &r->segs[f->segment];
 	struct gt_loader l = { 0 };

@@ -348,7 +348,7 @@ static int add_in_order(struct gt_reader *r, struct upper *u)
 }
 
 /* All levels of one grid, finest first. The grid is used up. */
-static int put_levels(struct gt_grid *g, struct gt_about about, struct gt_buf *content,
+static int put_levels(struct gt_grid *g, struct gt_summary_key about, struct gt_buf *content,
 	uint32_t *count, int (*put)(void *, struct gt_buf *, uint32_t), void *arg)
 {
 	for (about.level = 1;; about.level++) {
@@ -376,7 +376,7 @@ static int put_all(struct upper *u, int (*put)(void *, struct gt_buf *, uint32_t
 
 	for (uint32_t t = 0; !code && t < u->seg->ntracks; t++)
 		for (unsigned k = 0; !code && u->slot[t] != GT_NONE && k < BOTH * GT_ASPECTS; k++) {
-			struct gt_about about = { .track = t,
+			struct gt_summary_key about = { .track = t,
 				.aspect = k % GT_ASPECTS,
 				.derived = k / GT_ASPECTS == DERIVED };
 			struct gt_grid *g = grid_of(u, t, about.derived, about.aspect);

@@ -14,7 +14,7 @@ enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
 /* Metadata and the segment itself are small; an eighth is left to them. */
 static bool may_hold(const struct gt_dict *d, uint64_t bytes)
 {
-	return d->held + bytes <= GT_HOLD_MAX - GT_HOLD_MAX / 8;
+	return d->held + bytes <= GT_NAME_MEMORY_MAX - GT_NAME_MEMORY_MAX / 8;
 }
 
 static bool same_string(const void *arg, uint32_t value, const void *key, size_t len)
@@ -53,7 +53,7 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 	}
 	hash = gt_hash(s, len);
 	id = gt_map_get(&d->string_map, hash, same_string, d, s, len);
-	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_HOLD_STRING(len)) &&
+	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_NAME_MEMORY_STRING(len)) &&
 		!gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) &&
 		gt_buf_room(&d->text, len + 1) &&
 		!gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
@@ -61,7 +61,7 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
 		gt_buf_add(&d->text, s, len);
 		gt_buf_byte(&d->text, 0);
-		d->held += GT_HOLD_STRING(len);
+		d->held += GT_NAME_MEMORY_STRING(len);
 	}
 	free(cut);
 	return id;
@@ -92,7 +92,7 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 		hash = gt_hash_u64(hash ^ type->fields[f].name);
 	id = gt_map_get(&d->type_map, hash, same_type, d, type, 0);
 	if (id != GT_NONE || type->nfields > GT_FIELDS_MAX || d->ntypes >= GT_DICT_MAX ||
-		!may_hold(d, GT_HOLD_TYPE(type->nfields)))
+		!may_hold(d, GT_NAME_MEMORY_TYPE(type->nfields)))
 		return id;
 	fields = malloc(type->nfields * sizeof(*fields) + 1);
 	if (!fields || gt_grow(&d->types, &d->cap[TYPES], d->ntypes + 1, sizeof(*d->types)) ||
@@ -106,17 +106,17 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 	d->types[d->ntypes] = *type;
 	d->types[d->ntypes].fields = fields;
 	d->bytes_field[d->ntypes] = (int8_t)gt_bytes_field(type);
-	d->held += GT_HOLD_TYPE(type->nfields);
+	d->held += GT_NAME_MEMORY_TYPE(type->nfields);
 	return (uint32_t)d->ntypes++;
 }
 
 uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track)
 {
-	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TRACK) ||
+	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_NAME_MEMORY_TRACK) ||
 		gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
 		return GT_NONE;
 	d->tracks[d->ntracks] = *track;
-	d->held += GT_HOLD_TRACK;
+	d->held += GT_NAME_MEMORY_TRACK;
 	return (uint32_t)d->ntracks++;
 }
 
@@ -134,7 +134,7 @@ uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 		 *copy;
 
 	if (id != GT_NONE || n > 4096 || d->nstacks >= GT_DICT_MAX ||
-		!may_hold(d, GT_HOLD_STACK(n)))
+		!may_hold(d, GT_NAME_MEMORY_STACK(n)))
 		return id;
 	copy = malloc(n * sizeof(*copy) + 1);
 	if (!copy || gt_grow(&d->stacks, &d->cap[STACKS], d->nstacks + 1, sizeof(*d->stacks)) ||
@@ -144,7 +144,7 @@ uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 	}
 	memcpy(copy, frames, n * sizeof(*copy));
 	d->stacks[d->nstacks] = (struct gt_dict_stack){ copy, (uint32_t)n };
-	d->held += GT_HOLD_STACK(n);
+	d->held += GT_NAME_MEMORY_STACK(n);
 	return (uint32_t)d->nstacks++;
 }
 

@@ -23,7 +23,7 @@ struct gt_dict {
 	struct gt_dict_rename {
 		uint32_t track, name;
 	} * renames;
-	uint64_t held; /* of GT_HOLD_MAX */
+	uint64_t held; /* of GT_NAME_MEMORY_MAX */
 	size_t nstrings, ntypes, ntracks, nstacks, nrenames, cap[6];
 	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames;
 	struct gt_map string_map, type_map, stack_map;

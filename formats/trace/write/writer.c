@@ -44,9 +44,9 @@
 
 /* ---- rows held ---- */
 
-static struct gt_store *store_of(struct gt_writer *w, unsigned which, uint32_t track)
+static struct gt_row_buffer *store_of(struct gt_writer *w, unsigned which, uint32_t track)
 {
-	struct gt_shelf *shelf = &w->shelves[which];
+	struct gt_row_buffers *shelf = &w->shelves[which];
 	/* GT_NONE + 1 would not fit a size_t of 32 bits; 64 it is */
 	size_t slot = (size_t)track + 1, old = shelf->n;
 
@@ -69,7 +69,7 @@ static struct gt_store *store_of(struct gt_writer *w, unsigned which, uint32_t t
 
 /* Keeps calls in order: those that ended before, began later and lie deeper are the new one's
  * descendants, and follow it. */
-static size_t place_of(const struct gt_store *s, const struct gt_row *row)
+static size_t place_of(const struct gt_row_buffer *s, const struct gt_row *row)
 {
 	size_t i = s->n;
 
@@ -80,9 +80,9 @@ static size_t place_of(const struct gt_store *s, const struct gt_row *row)
 
 /* A store that is on its way to a full block moves to what the last one left. No earlier: many that
  * are not would hold much. */
-static void use_spare(struct gt_writer *w, struct gt_store *s)
+static void use_spare(struct gt_writer *w, struct gt_row_buffer *s)
 {
-	struct gt_store small = *s;
+	struct gt_row_buffer small = *s;
 
 	if (s->n < GT_BLOCK_ROWS / 2 || w->spare.cap <= s->n || w->spare.args_cap < s->nargs)
 		return;
@@ -101,7 +101,7 @@ static void use_spare(struct gt_writer *w, struct gt_store *s)
 static int hold(struct gt_writer *w, unsigned which, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
 {
-	struct gt_store *s = store_of(w, which, track);
+	struct gt_row_buffer *s = store_of(w, which, track);
 	size_t at;
 
 	if (s && s->n == s->cap)
@@ -133,7 +133,10 @@ const char *gt_writer_text(const struct gt_writer *w, uint32_t string)
 		: "?";
 }
 
-bool gt_writer_roomy(const struct gt_writer *w) { return w->dict.held < GT_HOLD_MAX / 3 * 2; }
+bool gt_writer_has_name_space(const struct gt_writer *w)
+{
+	return w->dict.held < GT_NAME_MEMORY_MAX / 3 * 2;
+}
 
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type)
 {
@@ -171,9 +174,9 @@ static void note_times(struct gt_writer *w, int64_t start, int64_t end)
 /* The rows that nearly all are: calls on the track that had the last one, each after the one
  * before, with room where they go. What the long way does besides cannot matter to them. The last
  * row of a block goes the long way, and the block with it. */
-void gt_writer_room(struct gt_writer *w, uint32_t track, struct gt_room *room)
+void gt_writer_reserve(struct gt_writer *w, uint32_t track, struct gt_writer_space *room)
 {
-	struct gt_store *s = w->latest;
+	struct gt_row_buffer *s = w->latest;
 	size_t most = s && s->cap < GT_BLOCK_ROWS ? s->cap : GT_BLOCK_ROWS - 1;
 
 	memset(room, 0, sizeof(*room));
@@ -188,7 +191,7 @@ void gt_writer_room(struct gt_writer *w, uint32_t track, struct gt_room *room)
 	room->after = s->rows[s->n - 1].end;
 }
 
-void gt_writer_took(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end)
+void gt_writer_commit(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end)
 {
 	if (!nrows)
 		return;
@@ -203,9 +206,9 @@ void gt_writer_took(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t e
 static inline bool hold_next(
 	struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
-	struct gt_room room;
+	struct gt_writer_space room;
 
-	gt_writer_room(w, track, &room);
+	gt_writer_reserve(w, track, &room);
 	if (!room.nrows || room.nvalues < row->nargs || row->type >= w->dict.ntypes ||
 		row->nargs != w->dict.types[row->type].nfields || row->start < room.after ||
 		row->end < row->start || row->end >= GT_TIME_MAX)
@@ -214,7 +217,7 @@ static inline bool hold_next(
 		row->depth, row->nargs, { 0, 0 } };
 	for (unsigned i = 0; i < row->nargs; i++)
 		room.values[i] = args[i];
-	gt_writer_took(w, 1, row->nargs, row->end);
+	gt_writer_commit(w, 1, row->nargs, row->end);
 	return true;
 }
 
@@ -235,7 +238,7 @@ int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const 
 	const uint64_t *args, struct gt_err *err)
 {
 	unsigned which = kind;
-	struct gt_store *s;
+	struct gt_row_buffer *s;
 	int code;
 
 	if (kind == GT_CALL && hold_next(w, track, row, args))
@@ -408,7 +411,7 @@ bool gt_writer_due(const struct gt_writer *w, int64_t now)
  * whole. */
 static int put_open(struct gt_writer *w, int64_t now, struct gt_err *err)
 {
-	struct gt_shelf *shelf = &w->shelves[GT_OPEN];
+	struct gt_row_buffers *shelf = &w->shelves[GT_OPEN];
 	struct gt_wire_block head = { .kind = GT_W_ROWS,
 		.sub = GT_OPEN,
 		.track = GT_NONE,
@@ -416,9 +419,9 @@ static int put_open(struct gt_writer *w, int64_t now, struct gt_err *err)
 		.max_end = now };
 
 	for (size_t i = 0; i < shelf->ntouched; i++) {
-		struct gt_store *s = &shelf->by_track[shelf->touched[i]];
+		struct gt_row_buffer *s = &shelf->by_track[shelf->touched[i]];
 
-		qsort(s->rows, s->n, sizeof(*s->rows), gt_held_by_start);
+		qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
 		for (size_t r = 0; r < s->n; r++)
 			s->rows[r].end = s->rows[r].start > now ? s->rows[r].start : now;
 	}

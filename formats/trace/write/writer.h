@@ -52,7 +52,7 @@ uint32_t gt_writer_track(struct gt_writer *w, const struct gt_track *track);
 int gt_writer_track_name(struct gt_writer *w, uint32_t track, uint32_t name, struct gt_err *err);
 /* Is less than two thirds of the room for names taken? Who adds names without end should stop when
  * not: new tracks need room, too. */
-bool gt_writer_roomy(const struct gt_writer *w);
+bool gt_writer_has_name_space(const struct gt_writer *w);
 /* The type as the writer holds it, borrowed until the next gt_writer_type. */
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type);
 /* A stack of string ids, outermost frame first; the same stack gives the same id. */
@@ -61,22 +61,22 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
 /* A row of any kind but GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err);
-/* Calls put where the writer holds them, for who has many. gt_writer_room() says where: rows and
+/* Calls put where the writer holds them, for who has many. gt_writer_reserve() says where: rows and
  * values have room for so many, and values[0] is number `first` (as gt_held.args counts). It is
  * empty unless the track had the last call. Rows begin no earlier than the call before them ended,
  * `after` for the first; else they are as gt_writer_row() wants them, which is not looked at.
- * gt_writer_took() says how many there are now, and the end of the last one. Nothing else may be
+ * gt_writer_commit() says how many there are now, and the end of the last one. Nothing else may be
  * called in between. */
 struct gt_writer_row;
-struct gt_room {
+struct gt_writer_space {
 	struct gt_writer_row *rows;
 	uint64_t *values;
 	size_t nrows, nvalues;
 	uint32_t first;
 	int64_t after;
 };
-void gt_writer_room(struct gt_writer *w, uint32_t track, struct gt_room *room);
-void gt_writer_took(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end);
+void gt_writer_reserve(struct gt_writer *w, uint32_t track, struct gt_writer_space *room);
+void gt_writer_commit(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end);
 /* Just before an epoch closes: a call still open then. row->end is ignored; args may be short
  * (row->nargs <= fields). */
 int gt_writer_open_call(struct gt_writer *w, uint32_t track, const struct gt_row *row,

@@ -225,7 +225,7 @@ static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *sli
 	return gt_blocks_put(w, &head, &w->content, err);
 }
 
-static void empty(struct gt_writer *w, struct gt_store *s)
+static void empty(struct gt_writer *w, struct gt_row_buffer *s)
 {
 	w->held -= s->n * sizeof(*s->rows) + s->nargs * 8;
 	s->n = s->nargs = 0;
@@ -233,7 +233,7 @@ static void empty(struct gt_writer *w, struct gt_store *s)
 	if (s->cap <= QUIET_ROWS && s->args_cap <= 4 * QUIET_ROWS)
 		return;
 	if (s->cap > w->spare.cap && s->cap <= 2 * GT_BLOCK_ROWS && s->args_cap <= SPARE_ARGS) {
-		struct gt_store old = w->spare;
+		struct gt_row_buffer old = w->spare;
 
 		w->spare = *s;
 		*s = old;
@@ -243,7 +243,7 @@ static void empty(struct gt_writer *w, struct gt_store *s)
 	memset(s, 0, sizeof(*s));
 }
 
-int gt_held_by_start(const void *a, const void *b)
+int gt_compare_rows(const void *a, const void *b)
 {
 	const struct gt_writer_row *x = a, *y = b;
 
@@ -255,7 +255,7 @@ int gt_held_by_start(const void *a, const void *b)
 }
 
 /* One block, or several, for a track that fills them alone. */
-int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s,
+int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_row_buffer *s,
 	struct gt_err *err)
 {
 	for (size_t at = 0; at < s->n; at += GT_BLOCK_ROWS) {
@@ -279,7 +279,7 @@ static int by_id(const void *a, const void *b)
 
 /* Everything a shelf holds: busy tracks alone, quiet ones together. */
 int gt_blocks_shelf(
-	struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err)
+	struct gt_writer *w, struct gt_row_buffers *shelf, enum gt_kind kind, struct gt_err *err)
 {
 	size_t n = 0, rows = 0, first = 0;
 	int code = 0;
@@ -287,16 +287,16 @@ int gt_blocks_shelf(
 	if (shelf->ntouched)
 		qsort(shelf->touched, shelf->ntouched, sizeof(*shelf->touched), by_id);
 	for (size_t i = 0; !code && i < shelf->ntouched; i++) {
-		struct gt_store *s = &shelf->by_track[shelf->touched[i]];
+		struct gt_row_buffer *s = &shelf->by_track[shelf->touched[i]];
 
 		if (s->unsorted)
-			qsort(s->rows, s->n, sizeof(*s->rows), gt_held_by_start);
+			qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
 		if (s->n >= OWN_BLOCK_ROWS &&
 			(code = gt_blocks_busy(w, kind, shelf->touched[i] - 1, s, err)))
 			return code;
 	}
 	for (size_t i = 0; !code && i <= shelf->ntouched; i++) {
-		struct gt_store *s =
+		struct gt_row_buffer *s =
 			i < shelf->ntouched ? &shelf->by_track[shelf->touched[i]] : NULL;
 
 		if (n && (!s || rows + s->n > GT_BLOCK_ROWS)) {

@@ -1,7 +1,7 @@
 /* What the writer's files share: writer.c takes rows in and decides when, writer_blocks.c packs
  * them and writes the file. Nobody else includes this. */
-#ifndef GT_WRITER_INSIDE_H
-#define GT_WRITER_INSIDE_H
+#ifndef GT_WRITER_INTERNAL_H
+#define GT_WRITER_INTERNAL_H
 #include <stdbool.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -15,15 +15,15 @@
 #define GT_LATE GT_KINDS /* the store of calls that began before their epoch */
 #define GT_STORES (GT_KINDS + 1)
 
-struct gt_store { /* rows of one kind on one track, not yet packed */
+struct gt_row_buffer { /* rows of one kind on one track, not yet packed */
 	struct gt_writer_row *rows;
 	uint64_t *args;
 	size_t n, cap, nargs, args_cap;
 	bool unsorted;
 };
 /* the stores of one kind, by track + 1; touched lists those that are not empty */
-struct gt_shelf {
-	struct gt_store *by_track;
+struct gt_row_buffers {
+	struct gt_row_buffer *by_track;
 	uint32_t *touched;
 	size_t n, ntouched, touched_cap;
 };
@@ -38,12 +38,12 @@ struct gt_writer {
 	uint64_t id;
 	off_t begin; /* offset of the segment in the file, -1: not seekable */
 	struct gt_dict dict;
-	struct gt_shelf shelves[GT_STORES];
-	/* that got the last call, for gt_writer_room(); NULL after stores moved */
-	struct gt_store *latest;
+	struct gt_row_buffers shelves[GT_STORES];
+	/* that got the last call, for gt_writer_reserve(); NULL after stores moved */
+	struct gt_row_buffer *latest;
 	uint32_t latest_track;
 	/* memory of a block that went out, for the next one that fills */
-	struct gt_store spare;
+	struct gt_row_buffer spare;
 	struct gt_slice *slices;
 	size_t slices_cap;
 	struct gt_packer packer;
@@ -79,9 +79,9 @@ int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t co
 	struct gt_err *err);
 /* All rows of one track, alone; all rows of a kind, busy tracks alone and quiet ones together. Both
  * leave nothing behind. */
-int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s,
+int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_row_buffer *s,
 	struct gt_err *err);
 int gt_blocks_shelf(
-	struct gt_writer *w, struct gt_shelf *shelf, enum gt_kind kind, struct gt_err *err);
-int gt_held_by_start(const void *a, const void *b); /* for qsort: by start, outermost first */
+	struct gt_writer *w, struct gt_row_buffers *shelf, enum gt_kind kind, struct gt_err *err);
+int gt_compare_rows(const void *a, const void *b); /* for qsort: by start, outermost first */
 #endif

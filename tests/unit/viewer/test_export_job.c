@@ -246,7 +246,7 @@ static void exporters_tell_how_far_they_are(void)
 	}
 	for (unsigned i = 0; gt_exporters[i]; i++) {
 		_Atomic uint64_t went = 0;
-		struct gt_export_options opt = { .went = &went };
+		struct gt_export_options opt = { .rows_done = &went };
 		struct gt_out out;
 		bool folded = !strcmp(gt_exporters[i]->name, "folded");
 

@@ -749,11 +749,11 @@ static void nodes_have_their_creation(void)
 	r = finish(&j, 3 * SECOND, &totals);
 	CHECK(r && totals.kernels == 4);
 	for (it = gt_iter_open(r, &f, NULL); it && gt_iter_next(it, &ev, NULL) == 1;) {
-		bool told = role(&ev, GT_R_MADE_NAME) != GT_NONE;
+		bool told = role(&ev, GT_R_CREATED_BY_NAME) != GT_NONE;
 
-		known += told && role(&ev, GT_R_MADE_START) == (known ? 88 : 77) &&
-			role(&ev, GT_R_MADE_TRACK) == j.thread[3];
-		unknown += !told && role(&ev, GT_R_MADE_TRACK) == GT_NONE;
+		known += told && role(&ev, GT_R_CREATED_BY_START) == (known ? 88 : 77) &&
+			role(&ev, GT_R_CREATED_BY_TRACK) == j.thread[3];
+		unknown += !told && role(&ev, GT_R_CREATED_BY_TRACK) == GT_NONE;
 	}
 	gt_iter_close(it);
 	gt_reader_close(r);

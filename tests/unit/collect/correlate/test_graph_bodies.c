@@ -250,8 +250,8 @@ static void no_creation_of_another_node(void)
 	body(&j, SECOND + 15 * US, EXEC, 3);
 	r = finish(&j, 9 * SECOND, &t);
 	for (it = r ? gt_iter_open(r, &f, NULL) : NULL; it && gt_iter_next(it, &ev, NULL) == 1; n++)
-		CHECK(role(&ev, GT_R_MADE_TRACK) == GT_NONE ||
-			role(&ev, GT_R_MADE_TRACK) == UINT64_MAX);
+		CHECK(role(&ev, GT_R_CREATED_BY_TRACK) == GT_NONE ||
+			role(&ev, GT_R_CREATED_BY_TRACK) == UINT64_MAX);
 	CHECK_EQ(n, 1);
 	gt_iter_close(it);
 	gt_reader_close(r);

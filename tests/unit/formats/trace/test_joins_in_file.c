@@ -102,11 +102,11 @@ static const struct call *call_at(const struct file *f, uint64_t track, uint64_t
 static const char *creation_differs(struct file *f, const struct gt_event *ev)
 {
 	const struct call *made =
-		call_at(f, role(ev, GT_R_MADE_TRACK, 0), role(ev, GT_R_MADE_START, 0));
+		call_at(f, role(ev, GT_R_CREATED_BY_TRACK, 0), role(ev, GT_R_CREATED_BY_START, 0));
 
 	if (role(ev, GT_R_GRAPH, 0) == UINT64_MAX)
 		return "no graph";
-	if ((uint32_t)role(ev, GT_R_MADE_NAME, 0) == GT_NONE)
+	if ((uint32_t)role(ev, GT_R_CREATED_BY_NAME, 0) == GT_NONE)
 		return NULL;
 	if (!made)
 		return "there is no call that created it";

@@ -110,7 +110,7 @@ static void physical_memory_lives_while_it_is_held(void)
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 1 && old.addr == 1);
 	/* the other one is held, and mapped elsewhere */
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 0 && at == 0x12000);
-	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old), GT_LIVE_HELD);
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old), GT_LIVE_REFERENCED);
 	at = 0x20000;
 	CHECK_EQ(gt_live_unmap(&l, 0, &at, 0x21000, &old), 0);
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == 1 && l.used == 0);
@@ -149,14 +149,14 @@ static void handles_of_others_are_held(void)
 	CHECK(!gt_live_retain(&l, 0, 8, false));
 	CHECK(!gt_live_map(&l, 0, 0x10000, 7));
 	for (uint64_t h = 7; h <= 8; h++) {
-		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_HELD);
+		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_REFERENCED);
 		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_FOREIGN);
 		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_UNKNOWN);
 	}
 	CHECK(!l.used && !gt_live_retain(&l, 1, 9, true) && !gt_live_retain(&l, 0, 9, true));
 	/* its releases were not seen: nothing of ours was there */
 	CHECK_EQ(gt_live_alloc(&l, &a, &old), 1);
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_GONE && old.bytes == 4096 &&
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_FREED && old.bytes == 4096 &&
 		l.used == 1);
 	gt_live_release(&l);
 }

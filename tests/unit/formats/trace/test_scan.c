@@ -114,7 +114,7 @@ static void lanes_see_what_a_scan_in_order_sees(void)
 			struct watch w = { .each = k % 2 };
 			uint64_t each = 0;
 
-			CHECK(!gt_scan_lanes(r, &f[i / 2], orders[i % 2], threads[k / 2],
+			CHECK(!gt_scan_consumers(r, &f[i / 2], orders[i % 2], threads[k / 2],
 				k % 2 ? on_each : NULL, on_lane, LANES, &w, NULL));
 			for (unsigned l = 0; l < LANES; l++)
 				CHECK(w.lanes[l].rows == want.rows && w.lanes[l].sum == want.sum &&
@@ -136,10 +136,10 @@ static void what_ends_one_ends_all(void)
 	for (unsigned threads = 1; threads < 5; threads++) {
 		struct watch lane = { .fail_lane = -77 }, each = { .fail_each = 5 };
 
-		CHECK_EQ(gt_scan_lanes(
+		CHECK_EQ(gt_scan_consumers(
 				 r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &lane, NULL),
 			-77);
-		CHECK_EQ(gt_scan_lanes(
+		CHECK_EQ(gt_scan_consumers(
 				 r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &each, NULL),
 			5);
 	}

@@ -727,11 +727,11 @@ static void summaries_equal_the_rows(void)
 static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
 {
 	struct tiny t;
-	struct gt_room room;
+	struct gt_writer_space room;
 	uint64_t args[2];
 
 	CHECK(!tiny_open(&t, temp_file(), true));
-	gt_writer_room(t.w, t.thread[0], &room);
+	gt_writer_reserve(t.w, t.thread[0], &room);
 	CHECK(!room.nrows); /* no row is before the track's first call */
 	for (int i = 0; i < 40000; i++) {
 		struct gt_row row = { .start = i * 100,
@@ -741,7 +741,7 @@ static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
 
 		args[0] = (uint64_t)i % 5;
 		args[1] = 0;
-		gt_writer_room(t.w, t.thread[i % 1000 == 0], &room);
+		gt_writer_reserve(t.w, t.thread[i % 1000 == 0], &room);
 		CHECK(!room.nrows || room.after <= row.start);
 		if (!in_place || !room.nrows || room.nvalues < row.nargs) {
 			CHECK(!gt_writer_row(
@@ -755,7 +755,7 @@ static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
 			.nargs = row.nargs };
 		for (unsigned k = 0; k < row.nargs; k++)
 			room.values[k] = args[k];
-		gt_writer_took(t.w, 1, row.nargs, row.end);
+		gt_writer_commit(t.w, 1, row.nargs, row.end);
 		++*in_rooms;
 	}
 	CHECK(!gt_writer_epoch(t.w, 4000000, &t.err) &&
