@@ -4,6 +4,7 @@
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 
 #define DIFFER(x)                                                                                  \
 	if (a->x != b->x)                                                                          \
@@ -29,37 +30,23 @@ static int compare(const void *pa, const void *pb)
 	return 0;
 }
 
-static void sift_up(struct gt_top_n *k, size_t i, const struct gt_top_entry *one)
+static bool is_worse(const void *arg, const struct gt_top_entry *a, const struct gt_top_entry *b)
 {
-	for (; i && compare(&k->list[(i - 1) / 2], one) < 0; i = (i - 1) / 2)
-		k->list[i] = k->list[(i - 1) / 2];
-	k->list[i] = *one;
+	return compare(a, b) > 0;
 }
 
-static void replace_worst(struct gt_top_n *k, const struct gt_top_entry *one)
-{
-	size_t i = 0;
-
-	for (size_t child; (child = 2 * i + 1) < k->n; i = child) {
-		if (child + 1 < k->n && compare(&k->list[child], &k->list[child + 1]) < 0)
-			child++;
-		if (compare(&k->list[child], one) <= 0)
-			break;
-		k->list[i] = k->list[child];
-	}
-	k->list[i] = *one;
-}
+GT_HEAP(worst, struct gt_top_entry, is_worse)
 
 int gt_top_n_add(struct gt_top_n *k, const struct gt_top_entry *one, struct gt_err *err)
 {
 	if (k->n == k->max) {
 		if (compare(one, &k->list[0]) < 0)
-			replace_worst(k, one);
+			worst_down(NULL, k->list, k->n, 0, *one);
 		return 0;
 	}
 	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for %zu rows", k->n);
-	sift_up(k, k->n++, one);
+	worst_up(NULL, k->list, k->n++, *one);
 	return 0;
 }
 

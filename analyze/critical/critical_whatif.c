@@ -17,6 +17,7 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 
 /* of a line: the row to come */
 struct next {
@@ -168,26 +169,14 @@ static void begin_work(struct ahead *a, uint32_t line, uint32_t index, struct gt
 /* ---- in order of time ---- */
 
 /* A call stands before the work that began with it. */
-static bool earlier(const struct next *a, const struct next *b)
+static bool is_earlier(const void *arg, const struct next *a, const struct next *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
 	return a->stream != b->stream ? b->stream : a->track < b->track;
 }
 
-static void sift_down(struct ahead *a, size_t i)
-{
-	struct next one = a->heap[i];
-
-	for (size_t child; (child = 2 * i + 1) < a->n; i = child) {
-		if (child + 1 < a->n && earlier(&a->heap[child + 1], &a->heap[child]))
-			child++;
-		if (!earlier(&a->heap[child], &one))
-			break;
-		a->heap[i] = a->heap[child];
-	}
-	a->heap[i] = one;
-}
+GT_HEAP(ahead, struct next, is_earlier)
 
 static void start_lines(struct ahead *a)
 {
@@ -201,7 +190,7 @@ static void start_lines(struct ahead *a)
 				l->track, l->stream };
 	}
 	for (size_t i = a->n; i--;)
-		sift_down(a, i);
+		ahead_down(NULL, a->heap, a->n, i, a->heap[i]);
 }
 
 static void step(struct ahead *a)
@@ -219,7 +208,7 @@ static void step(struct ahead *a)
 		first->start = gt_links_get(&a->c->store, rows, index + 1).start;
 	else
 		*first = a->heap[--a->n];
-	sift_down(a, 0);
+	ahead_down(NULL, a->heap, a->n, 0, *first);
 }
 
 /* Where all of a process is looked at, calls end it, too. */

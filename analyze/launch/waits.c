@@ -13,6 +13,7 @@
 #include "analyze/columns/launch_fields.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 #include "formats/cuda/cuda_api.h"
 
 enum how { NOT, SURE, IF_COPIED, IF_PENDING };
@@ -199,21 +200,14 @@ static uint64_t worked(const struct gt_waits *w, uint32_t place, int64_t at)
 
 /* ---- waits that are not over ---- */
 
-static void sift(struct gt_waits *w, size_t i)
+static bool ends_first(const void *arg, const uint32_t *a, const uint32_t *b)
 {
-	uint32_t one = w->heap[i];
+	const struct gt_waits *w = arg;
 
-	for (; i && w->opens[w->heap[(i - 1) / 2]].over > w->opens[one].over; i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	for (size_t child; (child = 2 * i + 1) < w->nheap; i = child) {
-		child += child + 1 < w->nheap &&
-			w->opens[w->heap[child + 1]].over < w->opens[w->heap[child]].over;
-		if (w->opens[w->heap[child]].over >= w->opens[one].over)
-			break;
-		w->heap[i] = w->heap[child];
-	}
-	w->heap[i] = one;
+	return w->opens[*a].over < w->opens[*b].over;
 }
+
+GT_HEAP(opens, uint32_t, ends_first)
 
 static void unlist(struct gt_waits *w, struct gt_waits_open *o)
 {
@@ -241,8 +235,7 @@ static uint32_t new_open(struct gt_waits *w, const struct gt_waits_open *o, stru
 	else
 		w->nopens++;
 	w->opens[i] = *o;
-	w->heap[w->nheap++] = i;
-	sift(w, w->nheap - 1);
+	opens_up(w, w->heap, w->nheap++, i);
 	w->unsettled[w->nunsettled++] = i;
 	w->opens[i].listed = (uint32_t)w->nunsettled;
 	return i + 1;
@@ -312,9 +305,8 @@ static int close_first(struct gt_waits *w, struct gt_err *err)
 	unlist(w, o);
 	o->next = w->free;
 	w->free = i + 1;
-	w->heap[0] = w->heap[--w->nheap];
-	if (w->nheap)
-		sift(w, 0);
+	w->nheap--;
+	opens_down(w, w->heap, w->nheap, 0, w->heap[w->nheap]);
 	return waited ? w->fn(w->arg, &done, err) : 0;
 }
 

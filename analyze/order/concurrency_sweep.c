@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 
 #define FEW 12u
 
@@ -99,26 +100,20 @@ static void few_add(struct gt_sweep *s, struct gt_sweep_op op)
 
 /* ---- many ---- */
 
-static void swap(struct gt_sweep *s, size_t a, size_t b)
+static bool ends_first(const void *arg, const struct gt_sweep_op *a, const struct gt_sweep_op *b)
 {
-	struct gt_sweep_op one = s->ops[a];
-
-	s->ops[a] = s->ops[b];
-	s->ops[b] = one;
+	return a->end < b->end;
 }
+
+GT_HEAP(ops, struct gt_sweep_op, ends_first)
 
 static void heap_remove_first(struct gt_sweep *s)
 {
 	struct gt_sweep_op gone = s->ops[0];
 	uint32_t at = place_of(s, gone.name);
 
-	s->ops[0] = s->ops[--s->n];
-	for (size_t i = 0, child; (child = 2 * i + 1) < s->n; i = child) {
-		child += child + 1 < s->n && s->ops[child + 1].end < s->ops[child].end;
-		if (s->ops[i].end <= s->ops[child].end)
-			break;
-		swap(s, i, child);
-	}
+	s->n--;
+	ops_down(NULL, s->ops, s->n, 0, s->ops[s->n]);
 	s->active[gone.kind]--;
 	if (!--s->names[at].n) {
 		remove_name(s, at);
@@ -134,9 +129,7 @@ static int heap_add(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *er
 
 	if (make_room(s, err))
 		return err->code;
-	s->ops[s->n] = op;
-	for (size_t i = s->n++; i && s->ops[i].end < s->ops[(i - 1) / 2].end; i = (i - 1) / 2)
-		swap(s, i, (i - 1) / 2);
+	ops_up(NULL, s->ops, s->n++, op);
 	s->active[op.kind]++;
 	at = place_of(s, op.name);
 	s->names[at].name = op.name;

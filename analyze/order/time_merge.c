@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 
 #define NEAR 16         /* moments ahead */
 #define FEW 16          /* up to this many runs are compared one by one */
@@ -18,40 +19,13 @@ struct gt_time_merge_run { /* the sorted moments of a block */
 	struct gt_time_merge_run *spare;
 };
 
-static inline bool before(const struct gt_time_merge_place *a, const struct gt_time_merge_place *b)
+static inline bool before(
+	const void *arg, const struct gt_time_merge_place *a, const struct gt_time_merge_place *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-/* The smaller child of heap entry i of n; 0: it has none. */
-static inline size_t first_below(const struct gt_time_merge_place *heap, size_t n, size_t i)
-{
-	size_t child = 2 * i + 1;
-
-	if (child >= n)
-		return 0;
-	return child + 1 < n && before(&heap[child + 1], &heap[child]) ? child + 1 : child;
-}
-
-static inline void sift_down(struct gt_time_merge_place *heap, size_t n)
-{
-	struct gt_time_merge_place one = heap[0];
-	size_t i = 0;
-
-	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one);
-		i = child)
-		heap[i] = heap[child];
-	heap[i] = one;
-}
-
-static void sift_up(struct gt_time_merge *t, size_t i)
-{
-	struct gt_time_merge_place one = t->heap[i];
-
-	for (; i && before(&one, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		t->heap[i] = t->heap[(i - 1) / 2];
-	t->heap[i] = one;
-}
+GT_HEAP(places, struct gt_time_merge_place, before)
 
 static int by_at(const void *a, const void *b)
 {
@@ -180,17 +154,16 @@ static int seal(struct gt_time_merge *t, struct gt_err *err)
 	sort(run->m, run->n);
 	run->next = run->m;
 	run->end = run->m + run->n;
-	t->heap[t->nheap++] = (struct gt_time_merge_place){ run->m[0].at, t->seq++, run };
-	sift_up(t, t->nheap - 1);
+	places_up(NULL, t->heap, t->nheap++,
+		(struct gt_time_merge_place){ run->m[0].at, t->seq++, run });
 	return 0;
 }
 
 static void drop_first(struct gt_time_merge *t)
 {
 	recycle_run(t, t->heap[0].run);
-	t->heap[0] = t->heap[--t->nheap];
-	if (t->nheap)
-		sift_down(t->heap, t->nheap);
+	t->nheap--;
+	places_down(NULL, t->heap, t->nheap, 0, t->heap[t->nheap]);
 }
 
 static bool same_place(const struct gt_time_merge_run *a, const struct gt_time_merge_run *b)
@@ -203,11 +176,12 @@ static bool same_place(const struct gt_time_merge_run *a, const struct gt_time_m
 static inline int64_t limit_of(const struct gt_time_merge *t, int64_t floor)
 {
 	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
-	size_t second = by_place ? 0 : first_below(t->heap, t->nheap, 0);
-	int64_t limit = second && t->heap[second].at < floor ? t->heap[second].at : floor;
+	int64_t limit = floor;
 
-	for (size_t i = 1; by_place && i < t->nheap; i++)
-		if (t->heap[i].at < limit && same_place(t->heap[0].run, t->heap[i].run))
+	/* in heap order, the second moment of all is one of the next two */
+	for (size_t i = 1; i < (by_place || t->nheap < 3 ? t->nheap : 3); i++)
+		if (t->heap[i].at < limit &&
+			(!by_place || same_place(t->heap[0].run, t->heap[i].run)))
 			limit = t->heap[i].at;
 	return limit;
 }
@@ -236,7 +210,7 @@ static inline int hand_out(
 		drop_first(t);
 	} else {
 		t->heap[0].at = m->at;
-		sift_down(t->heap, t->nheap);
+		places_down(NULL, t->heap, t->nheap, 0, t->heap[0]);
 	}
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 
 extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl,
 	gt_export_native;
@@ -133,44 +134,32 @@ void gt_export_value(
 
 /* ---- rows that have begun ---- */
 
-static bool ends_first(const struct gt_pending_row *a, const struct gt_pending_row *b)
+static bool ends_first(
+	const void *arg, const struct gt_pending_row *a, const struct gt_pending_row *b)
 {
 	return a->end != b->end ? a->end < b->end : a->seq > b->seq;
 }
 
+GT_HEAP(pending, struct gt_pending_row, ends_first)
+
 int gt_pending_push(struct gt_pending *p, const struct gt_pending_row *row, struct gt_err *err)
 {
-	size_t i = p->n;
-
-	if (i >= GT_PENDING_MAX)
+	if (p->n >= GT_PENDING_MAX)
 		return gt_err_set(
 			err, -E2BIG, "more than %u rows are open at one moment", GT_PENDING_MAX);
-	if (gt_grow(&p->heap, &p->cap, i + 1, sizeof(*p->heap)))
+	if (gt_grow(&p->heap, &p->cap, p->n + 1, sizeof(*p->heap)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	for (; i && ends_first(row, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		p->heap[i] = p->heap[(i - 1) / 2];
-	p->heap[i] = *row;
-	p->n++;
+	pending_up(NULL, p->heap, p->n++, *row);
 	return 0;
 }
 
 bool gt_pending_pop(struct gt_pending *p, struct gt_pending_row *row)
 {
-	struct gt_pending_row last;
-	size_t i = 0, child;
-
 	if (!p->n)
 		return false;
 	*row = p->heap[0];
-	last = p->heap[--p->n];
-	for (; (child = 2 * i + 1) < p->n; i = child) {
-		if (child + 1 < p->n && ends_first(&p->heap[child + 1], &p->heap[child]))
-			child++;
-		if (!ends_first(&p->heap[child], &last))
-			break;
-		p->heap[i] = p->heap[child];
-	}
-	p->heap[i] = last;
+	p->n--;
+	pending_down(NULL, p->heap, p->n, 0, p->heap[p->n]);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "formats/base/heap.h"
 #include <string.h>
 #include <unistd.h>
 #include "formats/os/file.h"
@@ -96,25 +97,14 @@ static int fill(struct gt_sorter_source *from, struct gt_err *err)
 	return e ? gt_err_set(err, e, "cannot read a temporary file: %s", strerror(-e)) : 1;
 }
 
-static bool first(const struct gt_sorter *s, unsigned a, unsigned b)
+static bool comes_first(const void *arg, const unsigned *a, const unsigned *b)
 {
-	return s->before(s->sources[s->heap[a]].next, s->sources[s->heap[b]].next);
+	const struct gt_sorter *s = arg;
+
+	return s->before(s->sources[*a].next, s->sources[*b].next);
 }
 
-/* The source at i of the heap has another record: it moves down to where it belongs. */
-static void sink(struct gt_sorter *s, unsigned i)
-{
-	unsigned child, t;
-
-	for (; (child = 2 * i + 1) < s->nheap; i = child) {
-		child += child + 1 < s->nheap && first(s, child + 1, child);
-		if (!first(s, child, i))
-			return;
-		t = s->heap[i];
-		s->heap[i] = s->heap[child];
-		s->heap[child] = t;
-	}
-}
+GT_HEAP(sources, unsigned, comes_first)
 
 static unsigned count_runs(const struct gt_sorter *s, unsigned from, unsigned to)
 {
@@ -150,7 +140,7 @@ static int begin_merge(struct gt_sorter *s, unsigned from, unsigned to, struct g
 		for (unsigned run = 0; e > 0 && run < s->levels[level].nruns; run++)
 			e = open_run(s, &s->levels[level], run, room, err);
 	for (unsigned i = s->nheap / 2; e > 0 && i-- > 0;)
-		sink(s, i);
+		sources_down(s, s->heap, s->nheap, i, s->heap[i]);
 	return e > 0 ? 0 : e;
 }
 
@@ -163,9 +153,8 @@ static int advance(struct gt_sorter *s, struct gt_err *err)
 	top->next += s->size;
 	if (top->next == top->last)
 		e = fill(top, err);
-	if (!e)
-		s->heap[0] = s->heap[--s->nheap];
-	sink(s, 0);
+	s->nheap -= !e;
+	sources_down(s, s->heap, s->nheap, 0, s->heap[e ? 0 : s->nheap]);
 	return e < 0 ? e : 0;
 }
 

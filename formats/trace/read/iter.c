@@ -12,6 +12,7 @@
  * is the block's next row.
  */
 #include <stdlib.h>
+#include "formats/base/heap.h"
 #include <string.h>
 
 #include "formats/trace/read/block_cursor.h"
@@ -37,26 +38,15 @@ struct gt_iter {
 	struct gt_cursor_shared walker;
 };
 
-/* Leaves the smallest of n at the top after it was changed. */
-static void sink(int64_t *heap, size_t n)
-{
-	size_t i = 0, kid;
-	int64_t t = heap[0];
+static bool is_less(const void *arg, const int64_t *a, const int64_t *b) { return *a < *b; }
 
-	for (; (kid = 2 * i + 1) < n; i = kid) {
-		kid += kid + 1 < n && heap[kid + 1] < heap[kid];
-		if (heap[kid] >= t)
-			break;
-		heap[i] = heap[kid];
-	}
-	heap[i] = t;
-}
+GT_HEAP(ends, int64_t, is_less)
 
 /* How many blocks overlap at most: their heads tell, so memory can be shared out. */
 static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
 	int64_t *ends = NULL; /* of the blocks open at the visit's start; a heap */
-	size_t n = 0, cap = 0, i;
+	size_t n = 0, cap = 0;
 	struct gt_plan_entry p;
 	uint32_t group = GT_NONE;
 	int more;
@@ -66,16 +56,14 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 		n = p.group == group ? n : 0;
 		group = p.group;
 		while (n && ends[0] < p.start) {
-			ends[0] = ends[--n];
-			sink(ends, n);
+			n--;
+			ends_down(NULL, ends, n, 0, ends[n]);
 		}
 		if (gt_grow(&ends, &cap, n + 1, sizeof(*ends))) {
 			more = gt_err_set(err, -ENOMEM, "out of memory");
 			break;
 		}
-		for (i = n++; i && ends[(i - 1) / 2] > p.end; i = (i - 1) / 2)
-			ends[i] = ends[(i - 1) / 2];
-		ends[i] = p.end;
+		ends_up(NULL, ends, n++, p.end);
 		if (n > it->walker.most_open)
 			it->walker.most_open = n;
 		if (n > OPEN_MAX_BLOCKS) {
@@ -121,9 +109,8 @@ struct gt_iter *gt_iter_open(
 
 /* ---- the heap ---- */
 
-/* One comparison of 128 bits: which child of a heap comes first is anybody's guess, the processor's
- * too. */
-static inline bool before(const struct entry *a, const struct entry *b)
+/* One comparison of 128 bits: branches on which child comes first are mispredicted. */
+static inline bool before(const void *arg, const struct entry *a, const struct entry *b)
 {
 	unsigned __int128 x = (unsigned __int128)((uint64_t)a->start ^ 1ull << 63) << 64 | a->rest;
 	unsigned __int128 y = (unsigned __int128)((uint64_t)b->start ^ 1ull << 63) << 64 | b->rest;
@@ -141,25 +128,20 @@ static struct entry entry_of(struct gt_block_cursor *w)
 		w };
 }
 
-/* Puts e into the hole at i or above it. */
-static void rise(struct gt_iter *it, size_t i, struct entry e)
-{
-	for (; i && before(&e, &it->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		it->heap[i] = it->heap[(i - 1) / 2];
-	it->heap[i] = e;
-}
+GT_HEAP(blocks, struct entry, before)
 
-/* Puts e where heap[0] was. With many threads at work it will come close to the bottom, so the hole
- * goes there first. */
+/* Puts e where heap[0] was. With many busy threads e ends up near the bottom. So this does not
+ * compare e on the way down, as blocks_down would: it moves the free place to the bottom first, and
+ * then e up from there. */
 static void replace_top(struct gt_iter *it, struct entry e)
 {
 	size_t i = 0, kid;
 
 	for (; (kid = 2 * i + 1) < it->nheap; i = kid) {
-		kid += kid + 1 < it->nheap && before(&it->heap[kid + 1], &it->heap[kid]);
+		kid += kid + 1 < it->nheap && before(NULL, &it->heap[kid + 1], &it->heap[kid]);
 		it->heap[i] = it->heap[kid];
 	}
-	rise(it, i, e);
+	blocks_up(NULL, it->heap, i, e);
 }
 
 /* ---- blocks ---- */
@@ -180,7 +162,7 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	it->group = it->coming.group;
 	more = gt_block_cursor_fill(&it->walker, w);
 	if (more > 0)
-		rise(it, it->nheap++, entry_of(w));
+		blocks_up(NULL, it->heap, it->nheap++, entry_of(w));
 	else
 		gt_block_cursor_close(&it->walker, w);
 	return more < 0 ? more : next_visit(it, err);

@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 #include "formats/trace/record.h"
 
 /* ---- rows that wait ---- */
 
 /* A longer row comes before a shorter one; of the same length a range comes before a call. */
-static bool comes_first(const struct gt_nest_row *a, const struct gt_nest_row *b)
+static bool comes_first(const void *arg, const struct gt_nest_row *a, const struct gt_nest_row *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
@@ -17,33 +18,21 @@ static bool comes_first(const struct gt_nest_row *a, const struct gt_nest_row *b
 	return a->range != b->range ? a->range : a->depth < b->depth;
 }
 
+GT_HEAP(waiting, struct gt_nest_row, comes_first)
+
 static int push(struct gt_nest *n, const struct gt_nest_row *row)
 {
-	size_t i = n->nwaiting;
-
-	if (gt_grow(&n->waiting, &n->waiting_cap, i + 1, sizeof(*n->waiting)))
+	if (gt_grow(&n->waiting, &n->waiting_cap, n->nwaiting + 1, sizeof(*n->waiting)))
 		return -ENOMEM;
-	for (; i && comes_first(row, &n->waiting[(i - 1) / 2]); i = (i - 1) / 2)
-		n->waiting[i] = n->waiting[(i - 1) / 2];
-	n->waiting[i] = *row;
-	n->nwaiting++;
+	waiting_up(NULL, n->waiting, n->nwaiting++, *row);
 	return 0;
 }
 
 static struct gt_nest_row pop(struct gt_nest *n)
 {
 	struct gt_nest_row first = n->waiting[0], last = n->waiting[--n->nwaiting];
-	size_t i = 0, child;
 
-	for (; (child = 2 * i + 1) < n->nwaiting; i = child) {
-		if (child + 1 < n->nwaiting &&
-			comes_first(&n->waiting[child + 1], &n->waiting[child]))
-			child++;
-		if (!comes_first(&n->waiting[child], &last))
-			break;
-		n->waiting[i] = n->waiting[child];
-	}
-	n->waiting[i] = last;
+	waiting_down(NULL, n->waiting, n->nwaiting, 0, last);
 	return first;
 }
 

@@ -1,5 +1,6 @@
-/* The floor of the house: errors, buffers, maps. */
+/* formats/base: errors, buffers, maps, heaps. */
 #include "formats/base/buf.h"
+#include "formats/base/heap.h"
 #include "formats/base/err.h"
 #include "formats/base/map.h"
 #include "formats/text/printable.h"
@@ -176,6 +177,34 @@ static void hashes_read_every_byte(void)
 	CHECK(gt_hash(bytes, 3) != gt_hash(bytes, 4));
 }
 
+static bool is_less(const void *arg, const unsigned *a, const unsigned *b)
+{
+	const unsigned *weights = arg;
+
+	return weights[*a] < weights[*b];
+}
+
+GT_HEAP(numbers, unsigned, is_less)
+
+static void a_heap_hands_out_the_first(void)
+{
+	unsigned weights[200], heap[200], seed = 1;
+
+	for (unsigned n = 0; n < 200; n++) {
+		for (unsigned i = 0; i < n; i++) {
+			weights[i] = (seed = seed * 1103515245 + 12345) >> 20 & 0xff;
+			numbers_up(weights, heap, i, i);
+		}
+		for (unsigned left = n, last = 0; left;) {
+			CHECK(weights[heap[0]] >= last);
+			last = weights[heap[0]];
+			left--;
+			numbers_down(weights, heap, left, 0, heap[left]);
+		}
+	}
+}
+
 T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line),
 	T(printable_is_harmless), T(buffers_grow), T(buffers_refuse_the_absurd),
-	T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte))
+	T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte),
+	T(a_heap_hands_out_the_first))
