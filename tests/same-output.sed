@@ -79,3 +79,9 @@ s#\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is fals
 s|\([0-9]* rows\{0,1\}\) held against \(.*\) \(has\|have\) no \(.*\): it is false of \(it\|them\)|\1 tested with \2 \3 no \4: the test is false for \5|g
 s|: one frame of \([0-9x]*\) instead, as of --render|: printing one frame of \1, like --render|g
 s|nothing has been recorded there yet: a terminal would wait for it|the trace has no events yet; gtview waits for them only in a terminal|g
+s|, is shared out|, is broken down|g
+s|are part of it by links that are likely, not certain|are linked in part by inferred dependencies|g
+s|operations are joined to no call: what they waited for is known in part only|operations are joined to no call: some of their dependencies are unknown|g
+s|calls end behind the call they began in: what they took beyond it counts as outside CUDA|calls end after the call in which they began: their time after it counts as outside CUDA|g
+s|--match leaves links of the chain out|--match leaves out parts of the path|g
+s|what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most|the critical path of calls, GPU work and waits, and (--without) the largest possible gain of remedies|g

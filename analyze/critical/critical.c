@@ -1,12 +1,10 @@
-/* What bounds the run: the chain of calls, GPU work and waiting that chain.c follows back from the
- * end of a process' last GPU operation to the start of its first one (with --whole of its last call
- * or operation to its first). At each moment of that window exactly one thing is on the chain, so
- * its pieces add up to the window, and only what is on it can make the run shorter. By how much at
- * most, --without tells (chain_without.c): what was behind something else comes to the fore when
- * that goes, so time on the chain alone would promise too much.
+/* The critical path of each process: calls, GPU work and waits from the start of its first GPU
+ * operation to the end of the last one (with --whole also of calls). At each moment of this window
+ * exactly one of them is on the path. So the pieces add up to the window, and a shorter run needs
+ * shorter pieces. The time of a piece is more than its removal would gain, because another chain
+ * becomes critical: --without (critical_whatif.c) computes an upper bound of the gain.
  *
- * Each process has a chain of its own, the longest window first; the devices of a process are one
- * chain. */
+ * Each process has its own path, over all its devices; the longest window comes first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +19,25 @@ struct tally {
 	uint64_t ns, pieces;
 };
 struct critical {
-	struct gt_chain chain; /* first: gt_asked is its head */
-	const char *refused;   /* why there is no answer, known from the start */
+	struct gt_critical chain; /* first member: begins with gt_report_state */
+	const char *refused;      /* why there is no path, known from the start */
 	struct gt_kernel_names *names;
-	/* of the process at hand */
-	struct tally kinds[GT_CHAIN_KINDS], likely;
+	/* of the current process */
+	struct tally kinds[GT_CRITICAL_KINDS], likely;
 	struct tally *types, *lines; /* work and calls by type number; outside CUDA by line */
 	uint64_t *sums;              /* by type number */
 	struct gt_matched without;
-	bool *gone; /* by type number: --without */
+	bool *removed; /* by type number: named by --without */
 	struct gt_top_n longest;
-	size_t most; /* of a process: together they keep to what lists hold */
-	/* pieces that are not among the longest, of all processes */
-	uint64_t shorter;
-	const struct gt_chain_process *p;
+	size_t longest_max; /* per process: their sum is at most GT_TOP_N_MAX */
+	uint64_t shorter;   /* pieces that are not listed, of all processes */
+	const struct gt_critical_process *p;
 };
 
-static const char *const words[GT_CHAIN_KINDS] = { "compute", "communication", "copies", "API call",
-	"launch latency", "outside CUDA", "unknown" };
+static const char *const words[GT_CRITICAL_KINDS] = { "compute", "communication", "copies",
+	"API call", "launch latency", "outside CUDA", "unknown" };
 
-static bool asks_without(const struct gt_analysis_options *opt)
+static bool has_without(const struct gt_analysis_options *opt)
 {
 	return opt->without && opt->without->n;
 }
@@ -51,16 +48,16 @@ static int critical_init(
 	struct critical *s = state;
 
 	if (opt->filter.match || opt->filter.tid)
-		s->refused = opt->filter.match ? "--match leaves links of the chain out"
-					       : "--tid leaves links of the chain out";
-	return gt_chain_init(&s->chain, r, opt, asks_without(opt), err);
+		s->refused = opt->filter.match ? "--match leaves out parts of the path"
+					       : "--tid leaves out parts of the path";
+	return gt_critical_init(&s->chain, r, opt, err);
 }
 
 static int critical_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct critical *s = state;
 
-	return s->refused ? 0 : gt_chain_block(&s->chain, cols, err);
+	return s->refused ? 0 : gt_critical_block(&s->chain, cols, err);
 }
 
 /* ---- one process ---- */
@@ -73,7 +70,7 @@ static inline void count_many(struct tally *t, uint64_t ns, uint64_t n)
 
 static inline void count(struct tally *t, uint64_t ns) { count_many(t, ns, 1); }
 
-static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err *err)
+static int on_piece(void *arg, const struct gt_critical_piece *piece, struct gt_err *err)
 {
 	struct critical *s = arg;
 	const struct gt_time_ordered *order = &s->chain.order;
@@ -84,9 +81,9 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 	count(&s->kinds[piece->kind], ns);
 	if (piece->likely)
 		count(&s->likely, ns);
-	if (piece->kind == GT_CHAIN_OUTSIDE)
+	if (piece->kind == GT_CRITICAL_OUTSIDE)
 		count(&s->lines[s->chain.slot[piece->track] - 1], ns);
-	else if (piece->kind <= GT_CHAIN_CALL && piece->type != GT_NONE)
+	else if (piece->kind <= GT_CRITICAL_CALL && piece->type != GT_NONE)
 		count(&s->types[piece->type], ns);
 	if (!gt_top_n_offer(&s->longest, (int64_t)ns))
 		return 0;
@@ -101,8 +98,8 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 	return gt_top_n_add(&s->longest, &one, err);
 }
 
-/* Where none of them is among the longest it does not matter how time is shared out among them. */
-static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
+/* Adds calls by their sums, if none of them can be one of the longest pieces. */
+static bool on_many(void *arg, uint32_t track, const struct gt_event_digest *calls)
 {
 	struct critical *s = arg;
 
@@ -110,20 +107,20 @@ static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
 		gt_top_n_would_enter(&s->longest, (int64_t)calls->longest_gap))
 		return false;
 	for (uint32_t i = 0; i < calls->ntypes; i++) {
-		const struct gt_link_gist_type *of = &calls->types[i];
+		const struct gt_event_digest_type *of = &calls->types[i];
 
 		if (of->type != GT_NONE)
 			count_many(&s->types[of->type], of->ns, of->n);
-		count_many(&s->kinds[GT_CHAIN_CALL], of->ns, of->n);
+		count_many(&s->kinds[GT_CRITICAL_CALL], of->ns, of->n);
 		gt_top_n_skip(&s->longest, of->n);
 	}
 	count_many(&s->lines[s->chain.slot[track] - 1], calls->between, calls->gaps);
-	count_many(&s->kinds[GT_CHAIN_OUTSIDE], calls->between, calls->gaps);
+	count_many(&s->kinds[GT_CRITICAL_OUTSIDE], calls->between, calls->gaps);
 	gt_top_n_skip(&s->longest, calls->gaps);
 	return true;
 }
 
-static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_err *err)
+static int walk(struct critical *s, const struct gt_critical_process *p, struct gt_err *err)
 {
 	size_t ntypes = s->chain.order.types[s->chain.order.nsegs];
 	int rc;
@@ -135,13 +132,13 @@ static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_
 	memset(s->lines, 0, s->chain.nlines * sizeof(*s->lines));
 	memset(s->sums, 0, ntypes * sizeof(*s->sums));
 	gt_top_n_release(&s->longest);
-	gt_top_n_init(&s->longest, s->chain.asked.opt->top);
-	s->longest.max = s->longest.max < s->most ? s->longest.max : s->most;
-	rc = gt_chain_walk(&s->chain, p, on_piece, on_many, s, err);
-	return rc ? rc : gt_chain_sums(&s->chain, p, s->sums, err);
+	gt_top_n_init(&s->longest, s->chain.report.opt->top);
+	s->longest.max = s->longest.max < s->longest_max ? s->longest.max : s->longest_max;
+	rc = gt_critical_walk(&s->chain, p, on_piece, on_many, s, err);
+	return rc ? rc : gt_critical_sum_types(&s->chain, p, s->sums, err);
 }
 
-/* Short for a kernel's. Borrowed. */
+/* Of kernels the short name. Borrowed. */
 static const char *name_of(struct critical *s, const struct gt_segment *seg, uint32_t type)
 {
 	const char *full = type < seg->ntypes ? gt_type_name(seg, type) : "?", *brief = NULL;
@@ -199,16 +196,16 @@ enum { BY_KIND, BY_NAME, LONGEST, WITHOUT, NTABLES };
 
 static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 {
-	const struct gt_report_state *a = &s->chain.asked;
-	const struct gt_chain_process *p = s->p;
-	uint64_t ns[GT_CHAIN_KINDS];
-	int64_t shares[GT_CHAIN_KINDS];
+	const struct gt_report_state *a = &s->chain.report;
+	const struct gt_critical_process *p = s->p;
+	uint64_t ns[GT_CRITICAL_KINDS];
+	int64_t shares[GT_CRITICAL_KINDS];
 
-	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
+	for (unsigned i = 0; i < GT_CRITICAL_KINDS; i++)
 		ns[i] = s->kinds[i].ns;
-	if (gt_compute_shares(ns, GT_CHAIN_KINDS, shares, err))
+	if (gt_compute_shares(ns, GT_CRITICAL_KINDS, shares, err))
 		return err->code;
-	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++) {
+	for (unsigned i = 0; i < GT_CRITICAL_KINDS; i++) {
 		struct gt_cell cells[N(kind_columns)];
 
 		gt_where_process(cells, p->seg, p->track);
@@ -225,9 +222,9 @@ static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
 }
 
 struct named {
-	const char *full, *name; /* of work and calls; of neither and no thread */
-	char space[80];          /* of a thread */
-	enum gt_chain_kind kind;
+	const char *full, *name; /* full: of work and calls; name: of waits */
+	char space[80];          /* of the time of a thread outside CUDA */
+	enum gt_critical_kind kind;
 	uint32_t type, key;
 	struct tally path;
 	uint64_t sum;
@@ -257,7 +254,7 @@ static int by_key(const void *pa, const void *pb)
 
 static const char *full_text(const struct named *one)
 {
-	return one->full ? one->full : one->kind == GT_CHAIN_OUTSIDE ? one->space : one->name;
+	return one->full ? one->full : one->kind == GT_CRITICAL_OUTSIDE ? one->space : one->name;
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -270,8 +267,7 @@ static int by_time(const void *pa, const void *pb)
 						  : by_key(a, b);
 }
 
-/* Types of the process' recording, those of one name together: names are interned, so the string
- * tells. */
+/* The types of the process' recording; types of one name (an interned string) are added up. */
 static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 {
 	const struct gt_segment *seg = s->p->seg;
@@ -286,8 +282,8 @@ static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 			.summed = true };
 
 		one.kind = seg->types[t].layer == GT_LAYER_GPU
-			? (enum gt_chain_kind)gt_work_kind(seg, &seg->types[t])
-			: GT_CHAIN_CALL;
+			? (enum gt_critical_kind)gt_work_kind(seg, &seg->types[t])
+			: GT_CRITICAL_CALL;
 		one.type = t;
 		if (one.sum && add_named(l, &one, err))
 			return err->code;
@@ -310,10 +306,10 @@ static int list_types(struct critical *s, struct list *l, struct gt_err *err)
 static int list_others(struct critical *s, struct list *l, struct gt_err *err)
 {
 	for (size_t i = 0; i < s->p->nlines; i++) {
-		const struct gt_chain_line *line = &s->chain.lines[s->p->lines[i]];
+		const struct gt_critical_line *line = &s->chain.lines[s->p->lines[i]];
 		const struct gt_track *t =
 			&s->p->seg->tracks[line->track - s->chain.order.tracks[s->p->seg->index]];
-		struct named one = { .kind = GT_CHAIN_OUTSIDE,
+		struct named one = { .kind = GT_CRITICAL_OUTSIDE,
 			.key = line->track,
 			.path = s->lines[s->p->lines[i]] };
 
@@ -324,19 +320,19 @@ static int list_others(struct critical *s, struct list *l, struct gt_err *err)
 			return err->code;
 	}
 	if (add_named(l,
-		    &(struct named){ .kind = GT_CHAIN_QUEUE,
+		    &(struct named){ .kind = GT_CRITICAL_QUEUE,
 			    .name = "(launched, not started)",
-			    .path = s->kinds[GT_CHAIN_QUEUE] },
+			    .path = s->kinds[GT_CRITICAL_QUEUE] },
 		    err))
 		return err->code;
 	return add_named(l,
-		&(struct named){ .kind = GT_CHAIN_UNKNOWN,
+		&(struct named){ .kind = GT_CRITICAL_UNKNOWN,
 			.name = "(no known launch, or events lost)",
-			.path = s->kinds[GT_CHAIN_UNKNOWN] },
+			.path = s->kinds[GT_CRITICAL_UNKNOWN] },
 		err);
 }
 
-/* What is on the path only. */
+/* All names with time on the path, by time. */
 static int collect_names(struct critical *s, struct list *l, struct gt_err *err)
 {
 	int rc = list_types(s, l, err);
@@ -355,7 +351,7 @@ static int collect_names(struct critical *s, struct list *l, struct gt_err *err)
 
 static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, struct gt_err *err)
 {
-	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_report_state *a = &s->chain.report;
 	struct list l = { 0 };
 	int rc = collect_names(s, &l, err);
 	uint64_t *ns = calloc(l.n + 1, sizeof(*ns));
@@ -404,7 +400,7 @@ static struct gt_cell track_id(const struct gt_segment *seg, uint32_t track, uns
 
 static void add_longest(struct critical *s, struct gt_table *t)
 {
-	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_report_state *a = &s->chain.report;
 
 	s->shorter += s->longest.offered - s->longest.n;
 	if (s->longest.n)
@@ -416,7 +412,7 @@ static void add_longest(struct critical *s, struct gt_table *t)
 		struct gt_cell cells[N(longest_columns)];
 		struct gt_buf b = { 0 };
 
-		gt_buf_printf(&b, "%s%s", one->a >= GT_CHAIN_QUEUE ? "before " : "",
+		gt_buf_printf(&b, "%s%s", one->a >= GT_CRITICAL_QUEUE ? "before " : "",
 			name_of(s, one->seg, one->type));
 		gt_buf_byte(&b, 0);
 		gt_where_process(cells, s->p->seg, s->p->track);
@@ -439,13 +435,13 @@ static void add_longest(struct critical *s, struct gt_table *t)
 
 static int add_without(struct critical *s, struct gt_table *t, struct gt_err *err)
 {
-	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_report_state *a = &s->chain.report;
 	uint64_t window = (uint64_t)s->p->to - (uint64_t)s->p->from, rest, path = 0, sum = 0;
 	struct gt_cell cells[N(without_columns)];
-	int rc = gt_chain_without(&s->chain, s->p, s->gone, &rest, err);
+	int rc = gt_critical_time_without(&s->chain, s->p, s->removed, &rest, err);
 
 	for (size_t i = 0; i < s->chain.order.types[s->chain.order.nsegs]; i++)
-		if (s->gone[i]) {
+		if (s->removed[i]) {
 			path += s->types[i].ns;
 			sum = gt_sat_add(sum, s->sums[i]);
 		}
@@ -460,18 +456,18 @@ static int add_without(struct critical *s, struct gt_table *t, struct gt_err *er
 	return rc;
 }
 
-/* ---- what is said beside them ---- */
+/* ---- notes ---- */
 
 static void note_path(const struct critical *s, struct gt_table *t)
 {
-	const struct gt_report_state *a = &s->chain.asked;
-	const struct gt_chain_process *p = s->p;
+	const struct gt_report_state *a = &s->chain.report;
+	const struct gt_critical_process *p = s->p;
 	uint64_t pieces = 0;
 
-	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
+	for (unsigned i = 0; i < GT_CRITICAL_KINDS; i++)
 		pieces += s->kinds[i].pieces;
 	gt_table_note(t,
-		"process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
+		"process %lld: %s from %.9f s to %.9f s, between its first and last %s, is broken down",
 		p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
 		gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
 		(double)gt_time_since_origin(a->opt, a->reader, p->seg, p->from) / 1e9,
@@ -479,12 +475,12 @@ static void note_path(const struct critical *s, struct gt_table *t)
 		a->opt->whole ? "call or GPU operation" : "GPU operation");
 	if (s->likely.pieces)
 		gt_table_note(t,
-			"%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
+			"%llu of %llu pieces (%s) are linked in part by inferred dependencies",
 			(unsigned long long)s->likely.pieces, (unsigned long long)pieces,
 			gt_scaled(GT_C_NS, gt_clamp(s->likely.ns)).text);
 	if (p->unjoined)
 		gt_table_note(t,
-			"%llu of %llu operations are joined to no call: what they waited for is known in part only",
+			"%llu of %llu operations are joined to no call: some of their dependencies are unknown",
 			(unsigned long long)p->unjoined, (unsigned long long)p->ops);
 }
 
@@ -493,19 +489,19 @@ static void note_rows(const struct critical *s, struct gt_table *t)
 	gt_note_unordered(t, s->chain.late, "the path");
 	if (s->chain.crossing)
 		gt_table_note(t,
-			"%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
+			"%llu calls end after the call in which they began: their time after it counts as outside CUDA",
 			(unsigned long long)s->chain.crossing);
 }
 
 static void note_without(const struct critical *s, struct gt_table *t)
 {
-	const struct gt_opt_list *globs = s->chain.asked.opt->without;
+	const struct gt_opt_list *globs = s->chain.report.opt->without;
 
 	for (size_t i = 0; i < globs->n; i++) {
 		bool any = false;
 
 		for (uint32_t k = 0; k < s->chain.order.nsegs && !any; k++) {
-			const struct gt_segment *seg = gt_reader_segment(s->chain.asked.reader, k);
+			const struct gt_segment *seg = gt_reader_segment(s->chain.report.reader, k);
 
 			for (uint32_t type = 0; type < seg->ntypes && !any; type++)
 				any = gt_matched_by(&s->without, i, seg, &seg->types[type]);
@@ -514,13 +510,13 @@ static void note_without(const struct critical *s, struct gt_table *t)
 			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
 	}
 	gt_table_note(t,
-		"an upper bound: what matches takes no time, calls of it do not wait, and all else begins as soon as what it is "
-		"known to wait for is over and takes as long as it took");
+		"an upper bound: events that match take no time and do not wait; all others begin as soon as their known "
+		"dependencies have ended, and take as long as in the recording");
 }
 
-static void cannot_answer(const struct critical *s, struct gt_table *t)
+static void note_no_answer(const struct critical *s, struct gt_table *t)
 {
-	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_report_state *a = &s->chain.report;
 	const char *why = s->refused;
 
 	if (!why && s->chain.too_many)
@@ -534,14 +530,14 @@ static void cannot_answer(const struct critical *s, struct gt_table *t)
 
 static int longer(const void *pa, const void *pb)
 {
-	const struct gt_chain_process *a = *(const struct gt_chain_process *const *)pa,
-				      *b = *(const struct gt_chain_process *const *)pb;
+	const struct gt_critical_process *a = *(const struct gt_critical_process *const *)pa,
+					 *b = *(const struct gt_critical_process *const *)pb;
 	uint64_t x = (uint64_t)a->to - (uint64_t)a->from, y = (uint64_t)b->to - (uint64_t)b->from;
 
 	return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
 }
 
-static int add_process(struct critical *s, const struct gt_chain_process *p,
+static int add_process(struct critical *s, const struct gt_critical_process *p,
 	struct gt_table **tables, size_t *left_out, struct gt_err *err)
 {
 	int rc = walk(s, p, err);
@@ -559,24 +555,24 @@ static int add_process(struct critical *s, const struct gt_chain_process *p,
 
 static int prepare(struct critical *s, struct gt_err *err)
 {
-	const struct gt_chain *c = &s->chain;
+	const struct gt_critical *c = &s->chain;
 	size_t n = c->order.types[c->order.nsegs];
 
-	s->names = gt_kernel_names_of(c->asked.reader, c->asked.opt->names);
+	s->names = gt_kernel_names_of(c->report.reader, c->report.opt->names);
 	s->types = calloc(n + 1, sizeof(*s->types));
 	s->sums = calloc(n + 1, sizeof(*s->sums));
-	s->gone = calloc(n + 1, sizeof(*s->gone));
+	s->removed = calloc(n + 1, sizeof(*s->removed));
 	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
-	if (!s->names || !s->types || !s->sums || !s->gone || !s->lines)
+	if (!s->names || !s->types || !s->sums || !s->removed || !s->lines)
 		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
-	if (asks_without(c->asked.opt) &&
-		gt_matched_init(&s->without, c->asked.opt->without, c->asked.reader, err))
+	if (has_without(c->report.opt) &&
+		gt_matched_init(&s->without, c->report.opt->without, c->report.reader, err))
 		return err->code;
-	for (uint32_t i = 0; i < c->order.nsegs && asks_without(c->asked.opt); i++) {
-		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
+	for (uint32_t i = 0; i < c->order.nsegs && has_without(c->report.opt); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			s->gone[c->order.types[i] + t] =
+			s->removed[c->order.types[i] + t] =
 				gt_matched(seg, &seg->types[t], &s->without);
 	}
 	return 0;
@@ -584,7 +580,7 @@ static int prepare(struct critical *s, struct gt_err *err)
 
 static int add_processes(struct critical *s, struct gt_table **tables, struct gt_err *err)
 {
-	const struct gt_chain_process **list = calloc(s->chain.where.n + 1, sizeof(*list));
+	const struct gt_critical_process **list = calloc(s->chain.where.n + 1, sizeof(*list));
 	size_t n = 0, left_out = 0;
 	int rc = list ? 0 : gt_err_set(err, -ENOMEM, "no memory for the critical path");
 
@@ -593,11 +589,11 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 			list[n++] = &s->chain.processes[i];
 	if (n)
 		qsort(list, n, sizeof(*list), longer);
-	s->most = n < GT_TOP_N_MAX ? GT_TOP_N_MAX / (n + !n) : 1;
+	s->longest_max = n < GT_TOP_N_MAX ? GT_TOP_N_MAX / (n + !n) : 1;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_process(s, list[i], tables, &left_out, err);
 	if (!rc && !n)
-		cannot_answer(s, tables[BY_KIND]);
+		note_no_answer(s, tables[BY_KIND]);
 	if (n == 1)
 		gt_table_note_cut(tables[BY_NAME], left_out + gt_table_rows(tables[BY_NAME]),
 			gt_table_rows(tables[BY_NAME]));
@@ -606,12 +602,12 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 	if (s->shorter)
 		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s",
 			(unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
-			s->chain.asked.opt->top ? ": --top 0 shows more" : "");
+			s->chain.report.opt->top ? ": --top 0 shows more" : "");
 	free(list);
 	return rc;
 }
 
-/* Where there is no answer, one table says so. */
+/* Without a path, only the first table is printed, with a note. */
 static int only_first(struct gt_table **tables, unsigned n)
 {
 	for (unsigned i = 1; i < n; i++) {
@@ -624,9 +620,9 @@ static int only_first(struct gt_table **tables, unsigned n)
 static int critical_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct critical *s = state;
-	unsigned skip = gt_where_skip(s->chain.asked.reader),
-		 n = asks_without(s->chain.asked.opt) ? NTABLES : WITHOUT;
-	int rc = gt_chain_finish(&s->chain, err);
+	unsigned skip = gt_where_skip(s->chain.report.reader),
+		 n = has_without(s->chain.report.opt) ? NTABLES : WITHOUT;
+	int rc = gt_critical_finish(&s->chain, err);
 
 	tables[BY_KIND] = gt_table_new(
 		"critical", "Critical path by kind", kind_columns + skip, N(kind_columns) - skip);
@@ -636,8 +632,9 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 		"Longest pieces of the critical path, in order of time", longest_columns + skip,
 		N(longest_columns) - skip);
 	if (n == NTABLES)
-		tables[WITHOUT] = gt_table_new("critical_without", "Without what --without names",
-			without_columns + skip, N(without_columns) - skip);
+		tables[WITHOUT] =
+			gt_table_new("critical_without", "Without the events that --without names",
+				without_columns + skip, N(without_columns) - skip);
 	if (!rc &&
 		(!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] ||
 			(n == NTABLES && !tables[WITHOUT])))
@@ -666,21 +663,21 @@ static void critical_release(void *state)
 {
 	struct critical *s = state;
 
-	gt_chain_release(&s->chain);
+	gt_critical_release(&s->chain);
 	gt_kernel_names_free(s->names);
 	gt_top_n_release(&s->longest);
 	free(s->types);
 	free(s->lines);
 	free(s->sums);
-	free(s->gone);
+	free(s->removed);
 	gt_matched_release(&s->without);
 }
 
 const struct gt_analysis gt_critical_report = {
 	.name = "critical",
 	.per_recording = true,
-	.help = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
-	.wants = GT_CHAIN_WANTS,
+	.help = "the critical path of calls, GPU work and waits, and (--without) the largest possible gain of remedies",
+	.wants = GT_CRITICAL_WANTS,
 	.wants_args = true,
 	.order = GT_BY_TIME,
 	.state_size = sizeof(struct critical),

@@ -1,169 +1,174 @@
-/* What waited for what, and the walk back along it.
+/* Dependencies between rows, and the walk back along them.
  *
- * Three kinds of things happen: work of a stream, outermost calls of a thread, and nothing. Work
- * waits for its launch (until the call returned, or, if it began before that, until the call was
- * made) and for the work before it on its stream. It also waits for work of another stream where
- * the stream was told to wait for an event in between, or where both are of one launch of a graph:
- * the trace does not tell which work that was, so it is the last that ended before, and only
- * likely. A call waits for the call before it on its thread; what lies between is the program's own
- * time. A call that synchronises waits for work, too, which is told by what ended while the call
- * lasted: the last work, of the streams the call waits for, that was launched before it.
+ * Rows are work of a stream and outermost calls of a thread. Work depends on its launch: on the
+ * return of the launching call, or, if the work began before that, on the start of the call. It
+ * depends on the work before it on its stream. It also depends on work of another stream if the
+ * stream waited for an event in between, or if both belong to one launch of a graph. The trace does
+ * not tell which work that was: the last work that ended before is taken, and the dependency is
+ * likely, not certain. A call depends on the call before it on its thread; the time between them is
+ * outside CUDA. A synchronizing call also depends on work: on the last work that was launched
+ * before the call, on a stream for which the call waits, and that ended during the call.
  *
- * Threads wait for one another, and no trace of calls tells of it. Two that take turns (PyTorch
- * runs forward on one thread and backward on another) show it by their silence: where a thread was
- * outside CUDA for TURN or longer, another one's last call ended in that time, and both were silent
- * for at least SILENCE times as long as it took from that call to this one, that other call is
- * likely what this one waited for, unless that thread did nothing but ask, as those that look
- * whether work is over do now and then. So is the last call before a thread's first.
+ * A trace of CUDA calls does not show that one thread waits for another. Two threads that alternate
+ * (PyTorch runs forward on one thread and backward on another) are recognized by their silence. If
+ * a thread was outside CUDA for at least TURN, the last call of another thread ended in that time,
+ * and both threads were silent for at least SILENCE times the time between these two calls, then
+ * the call likely depends on the other thread's call. A thread that made queries only (as a thread
+ * that polls for completion does) is left out. The first call of a thread depends on another
+ * thread's last call in the same way.
  *
- * Of all that something waited for, what let go last is what it was held up by. Starting with the
- * work that ended last and following that back gives one thing for every moment: work while it ran,
- * a call while it lasted (of one that synchronised: what is left after the work ended), and between
- * the release and the start the time in a queue (work) or outside CUDA (a call).
+ * A row is delayed by the dependency that ended last. The walk starts at the work that ended last
+ * and follows these dependencies back. It finds one piece for each moment: work while it ran, a
+ * call while it lasted (of a synchronizing call: the part after the work ended), and between the
+ * dependency and the start of the row the time in a queue (work) or outside CUDA (a call).
  *
- * What a row waited for is found by bisection in the lines of threads and streams (chain_rows.c)
- * when somebody asks. */
+ * The lists of threads and streams (critical_input.c) are sorted by start: a dependency is found by
+ * bisection, when it is needed. */
 #include "analyze/critical/critical_internal.h"
 
 #include <stdlib.h>
 #include "formats/cuda/gpu_rows.h"
 
-/* rows looked at, at most, for one that ended before: streams overlap themselves by a few */
+/* rows searched for one that ended before, at most: few operations of one stream overlap */
 #define LOOK 1024u
 #define TURN 20000 /* ns */
 #define SILENCE 4
-/* of a turn, the last ones, are looked at for one that did not just ask */
+/* calls of the other thread that are searched for one that is not a query, at most */
 #define TURN_CALLS 64u
 
-/* ---- what work waits for ---- */
+/* ---- dependencies of work ---- */
 
-static struct gt_link row_of(struct gt_chain *c, uint32_t line, uint32_t i)
+static struct gt_stored_event row_of(struct gt_critical *c, uint32_t line, uint32_t i)
 {
-	return gt_links_get(&c->store, &c->lines[line].rows, i);
+	return gt_event_list_get(&c->store, &c->lines[line].rows, i);
 }
 
-static bool launch_known(const struct gt_link *work) { return (work->by & BY_NONE) != BY_NONE; }
-
-static bool of_one_launch(const struct gt_link *a, const struct gt_link *b)
+static bool has_launch(const struct gt_stored_event *work)
 {
-	return launch_known(a) && (a->by & BY_NONE) == (b->by & BY_NONE) && a->launch == b->launch;
+	return (work->by & BY_NONE) != BY_NONE;
 }
 
-/* The outermost call in which it was launched. */
-static struct gt_chain_source launch_of(
-	struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *work)
+static bool has_same_launch(const struct gt_stored_event *a, const struct gt_stored_event *b)
 {
-	struct gt_chain_source s = { .at = work->launch, .likely = work->by & BY_ORDER };
-	struct gt_link call;
+	return has_launch(a) && (a->by & BY_NONE) == (b->by & BY_NONE) && a->launch == b->launch;
+}
+
+/* The outermost call that launched the work. */
+static struct gt_dependency launch_of(
+	struct gt_critical *c, const struct gt_segment *seg, const struct gt_stored_event *work)
+{
+	struct gt_dependency s = { .at = work->launch, .likely = work->by & BY_ORDER };
+	struct gt_stored_event call;
 	uint32_t n, slot;
 
-	if (!launch_known(work))
+	if (!has_launch(work))
 		return s;
 	slot = c->slot[work->by & BY_NONE];
-	n = slot ? gt_links_until(&c->store, &c->lines[slot - 1].rows, work->launch) : 0;
+	n = slot ? gt_event_list_count_until(&c->store, &c->lines[slot - 1].rows, work->launch) : 0;
 	if (n)
 		call = row_of(c, slot - 1, n - 1);
 	if (!n || call.end < work->launch) {
-		s.what = work->launch < gt_range_of(&c->asked.opt->filter, seg).from
-			? GT_CHAIN_BEFORE
-			: GT_CHAIN_NOTHING;
+		s.what = work->launch < gt_range_of(&c->report.opt->filter, seg).from
+			? GT_DEPENDS_ON_EARLIER
+			: GT_DEPENDS_ON_NOTHING;
 		return s;
 	}
 	s.line = slot - 1;
 	s.index = n - 1;
-	s.what = call.end <= work->start ? GT_CHAIN_RETURN : GT_CHAIN_WITHIN;
+	s.what = call.end <= work->start ? GT_DEPENDS_ON_RETURN : GT_DEPENDS_ON_CALL_START;
 	s.at = call.end <= work->start ? call.end : call.start;
 	return s;
 }
 
-/* The last work of the stream before it that had ended when it began. */
-static struct gt_chain_source before_of(
-	struct gt_chain *c, uint32_t line, uint32_t index, int64_t start)
+/* The last work before it on its stream that ended before it began. */
+static struct gt_dependency before_of(
+	struct gt_critical *c, uint32_t line, uint32_t index, int64_t start)
 {
 	for (uint32_t i = index, looked = 0; i-- && looked < LOOK; looked++) {
 		int64_t end = row_of(c, line, i).end;
 
 		if (end <= start)
-			return (struct gt_chain_source){
-				.what = GT_CHAIN_WORK, .line = line, .index = i, .at = end
+			return (struct gt_dependency){
+				.what = GT_DEPENDS_ON_WORK, .line = line, .index = i, .at = end
 			};
 	}
-	return (struct gt_chain_source){ 0 };
+	return (struct gt_dependency){ 0 };
 }
 
-/* Was the stream told to wait for an event between the launch of the work before and this one's?
- * INT64_MIN: no. */
-static int64_t told_to_wait(
-	struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work)
+/* The time of a stream's wait for an event between the launches of the work before and of this
+ * work. INT64_MIN: there is none. */
+static int64_t event_wait_before(
+	struct gt_critical *c, uint32_t line, uint32_t index, const struct gt_stored_event *work)
 {
-	const struct gt_links *waits = &c->lines[line].waits;
-	uint32_t n = launch_known(work) && waits->n
-		? gt_links_until(&c->store, waits, work->launch - 1)
+	const struct gt_event_list *waits = &c->lines[line].waits;
+	uint32_t n = has_launch(work) && waits->n
+		? gt_event_list_count_until(&c->store, waits, work->launch - 1)
 		: 0;
-	struct gt_link wait, before;
+	struct gt_stored_event wait, before;
 
 	if (!n)
 		return INT64_MIN;
-	wait = gt_links_get(&c->store, waits, n - 1);
+	wait = gt_event_list_get(&c->store, waits, n - 1);
 	if (!index)
 		return wait.start;
 	before = row_of(c, line, index - 1);
-	return wait.start > (launch_known(&before) ? before.launch : before.start) ? wait.start
-										   : INT64_MIN;
+	return wait.start > (has_launch(&before) ? before.launch : before.start) ? wait.start
+										 : INT64_MIN;
 }
 
-/* The last work of another stream that may be what the wait was for, or that one launch had it wait
- * for. */
-static struct gt_chain_source on_stream(
-	struct gt_chain *c, uint32_t line, const struct gt_link *work, int64_t told)
+/* The last work of another stream on which it may depend: because of the wait for an event, or
+ * because both belong to one launch. */
+static struct gt_dependency on_stream(struct gt_critical *c, uint32_t line,
+	const struct gt_stored_event *work, int64_t event_wait)
 {
-	const struct gt_chain_line *l = &c->lines[line];
-	uint32_t n = gt_links_until(&c->store, &l->rows, work->start - 1);
+	const struct gt_critical_line *l = &c->lines[line];
+	uint32_t n = gt_event_list_count_until(&c->store, &l->rows, work->start - 1);
 
 	for (uint32_t looked = 0; n-- && looked < LOOK; looked++) {
-		struct gt_link one = row_of(c, line, n);
+		struct gt_stored_event one = row_of(c, line, n);
 
-		bool before_it = told > INT64_MIN && !(launch_known(&one) && one.launch >= told);
+		bool before_it =
+			event_wait > INT64_MIN && !(has_launch(&one) && one.launch >= event_wait);
 
-		if (one.end <= work->start && (of_one_launch(&one, work) || before_it))
-			return (struct gt_chain_source){ GT_CHAIN_WORK, line, n, one.end, true };
-		if (told == INT64_MIN && one.start < work->launch)
-			break; /* none of its launch began so early */
+		if (one.end <= work->start && (has_same_launch(&one, work) || before_it))
+			return (struct gt_dependency){ GT_DEPENDS_ON_WORK, line, n, one.end, true };
+		if (event_wait == INT64_MIN && one.start < work->launch)
+			break; /* all work of one launch begins after the launch */
 	}
-	return (struct gt_chain_source){ 0 };
+	return (struct gt_dependency){ 0 };
 }
 
 static bool later(
-	const struct gt_chain *c, const struct gt_chain_source *a, const struct gt_chain_source *b)
+	const struct gt_critical *c, const struct gt_dependency *a, const struct gt_dependency *b)
 {
 	if (!b->what || !a->what)
 		return a->what;
 	return a->at != b->at ? a->at > b->at : c->lines[a->line].track < c->lines[b->line].track;
 }
 
-static struct gt_chain_source other_of(
-	struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work)
+static struct gt_dependency other_of(
+	struct gt_critical *c, uint32_t line, uint32_t index, const struct gt_stored_event *work)
 {
-	const struct gt_chain_process *p = &c->processes[c->lines[line].place];
-	int64_t told = told_to_wait(c, line, index, work);
-	bool any =
-		launch_known(work) && (told > INT64_MIN || role(c, p->seg, work->type) & OF_GRAPH);
-	struct gt_chain_source best = { 0 };
+	const struct gt_critical_process *p = &c->processes[c->lines[line].place];
+	int64_t event_wait = event_wait_before(c, line, index, work);
+	bool any = has_launch(work) &&
+		(event_wait > INT64_MIN || role(c, p->seg, work->type) & OF_GRAPH);
+	struct gt_dependency best = { 0 };
 
 	for (size_t i = 0; any && i < p->nlines; i++) {
-		struct gt_chain_source s;
+		struct gt_dependency s;
 
 		if (p->lines[i] == line || !c->lines[p->lines[i]].stream)
 			continue;
-		s = on_stream(c, p->lines[i], work, told);
+		s = on_stream(c, p->lines[i], work, event_wait);
 		if (later(c, &s, &best))
 			best = s;
 	}
 	return best;
 }
 
-void gt_chain_of_work(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work,
-	struct gt_chain_sources *s)
+void gt_dependencies_of_work(struct gt_critical *c, uint32_t line, uint32_t index,
+	const struct gt_stored_event *work, struct gt_dependencies *s)
 {
 	s->launch = launch_of(c, c->processes[c->lines[line].place].seg, work);
 	s->before = before_of(c, line, index, work->start);
@@ -174,26 +179,27 @@ void gt_chain_of_work(struct gt_chain *c, uint32_t line, uint32_t index, const s
 		s->last = s->other;
 }
 
-/* ---- what calls wait for ---- */
+/* ---- dependencies of calls ---- */
 
-struct gt_chain_waiting gt_chain_waiting(
-	struct gt_chain *c, const struct gt_chain_line *thread, const struct gt_link *call)
+struct gt_critical_wait gt_critical_wait_of(struct gt_critical *c,
+	const struct gt_critical_line *thread, const struct gt_stored_event *call)
 {
 	const struct gt_segment *seg = c->processes[thread->place].seg;
 	unsigned is = role(c, seg, call->type);
-	struct gt_chain_waiting w = { .waits = is & WAITS,
+	struct gt_critical_wait w = { .waits = is & WAITS,
 		.own = is & OWN,
 		.any_own = !(is & ONLY_PAGEABLE),
 		.likely = !(is & (OWN | CERTAIN)),
 		.scope = GT_NONE };
-	/* at its end the next call may begin, and wait */
+	/* a wait at the end of the call belongs to the next call */
 	int64_t last = call->end > call->start ? call->end - 1 : call->end;
-	uint32_t n = w.waits && !w.own ? gt_links_until(&c->store, &thread->waits, last) : 0;
-	struct gt_link wait;
+	uint32_t n =
+		w.waits && !w.own ? gt_event_list_count_until(&c->store, &thread->waits, last) : 0;
+	struct gt_stored_event wait;
 
 	if (!n)
 		return w;
-	wait = gt_links_get(&c->store, &thread->waits, n - 1);
+	wait = gt_event_list_get(&c->store, &thread->waits, n - 1);
 	if (wait.start < call->start)
 		return w;
 	w.likely = wait.type != GT_GPU_WAIT_STREAM && wait.type != GT_GPU_WAIT_CONTEXT;
@@ -201,8 +207,8 @@ struct gt_chain_waiting gt_chain_waiting(
 	return w;
 }
 
-static bool in_scope(const struct gt_chain *c, const struct gt_segment *seg,
-	const struct gt_chain_line *l, uint32_t scope)
+static bool in_scope(const struct gt_critical *c, const struct gt_segment *seg,
+	const struct gt_critical_line *l, uint32_t scope)
 {
 	uint8_t kind = scope == GT_NONE ? GT_TRACK_PROCESS
 					: seg->tracks[scope - c->order.tracks[seg->index]].kind;
@@ -211,27 +217,28 @@ static bool in_scope(const struct gt_chain *c, const struct gt_segment *seg,
 		scope == l->device;
 }
 
-static bool waits_for(struct gt_chain *c, const struct gt_segment *seg,
-	const struct gt_chain_line *thread, const struct gt_link *call, struct gt_chain_waiting w,
-	const struct gt_link *work)
+static bool waits_for(struct gt_critical *c, const struct gt_segment *seg,
+	const struct gt_critical_line *thread, const struct gt_stored_event *call,
+	struct gt_critical_wait w, const struct gt_stored_event *work)
 {
 	if (!w.own)
-		return !launch_known(work) || work->launch < call->start;
+		return !has_launch(work) || work->launch < call->start;
 	return (work->by & BY_NONE) == thread->track && work->launch >= call->start &&
 		work->launch <= call->end && (w.any_own || role(c, seg, work->type) & TO_PAGEABLE);
 }
 
-struct gt_chain_source gt_chain_awaited(struct gt_chain *c, const struct gt_chain_line *thread,
-	const struct gt_link *call, struct gt_chain_waiting w, uint32_t stream)
+struct gt_dependency gt_critical_awaited_work(struct gt_critical *c,
+	const struct gt_critical_line *thread, const struct gt_stored_event *call,
+	struct gt_critical_wait w, uint32_t stream)
 {
-	const struct gt_chain_line *l = &c->lines[stream];
+	const struct gt_critical_line *l = &c->lines[stream];
 	const struct gt_segment *seg = c->processes[l->place].seg;
 	uint32_t n = l->stream && in_scope(c, seg, l, w.scope)
-		? gt_links_until(&c->store, &l->rows, call->end - 1)
+		? gt_event_list_count_until(&c->store, &l->rows, call->end - 1)
 		: 0;
 
 	while (n--) {
-		struct gt_link one = row_of(c, stream, n);
+		struct gt_stored_event one = row_of(c, stream, n);
 
 		if (w.own && one.start < call->start)
 			break;
@@ -239,21 +246,22 @@ struct gt_chain_source gt_chain_awaited(struct gt_chain *c, const struct gt_chai
 			continue;
 		if (one.end <= call->start)
 			break;
-		return (struct gt_chain_source){ GT_CHAIN_WORK, stream, n, one.end, w.likely };
+		return (struct gt_dependency){ GT_DEPENDS_ON_WORK, stream, n, one.end, w.likely };
 	}
-	return (struct gt_chain_source){ 0 };
+	return (struct gt_dependency){ 0 };
 }
 
-/* The last work that the call waited for. */
-static struct gt_chain_source awaited(struct gt_chain *c, uint32_t line, const struct gt_link *call)
+/* The last work of all streams for which the call waited. */
+static struct gt_dependency awaited(
+	struct gt_critical *c, uint32_t line, const struct gt_stored_event *call)
 {
-	const struct gt_chain_line *thread = &c->lines[line];
-	const struct gt_chain_process *p = &c->processes[thread->place];
-	struct gt_chain_waiting w = gt_chain_waiting(c, thread, call);
-	struct gt_chain_source best = { 0 };
+	const struct gt_critical_line *thread = &c->lines[line];
+	const struct gt_critical_process *p = &c->processes[thread->place];
+	struct gt_critical_wait w = gt_critical_wait_of(c, thread, call);
+	struct gt_dependency best = { 0 };
 
 	for (size_t i = 0; w.waits && i < p->nlines; i++) {
-		struct gt_chain_source s = gt_chain_awaited(c, thread, call, w, p->lines[i]);
+		struct gt_dependency s = gt_critical_awaited_work(c, thread, call, w, p->lines[i]);
 
 		if (later(c, &s, &best))
 			best = s;
@@ -261,38 +269,38 @@ static struct gt_chain_source awaited(struct gt_chain *c, uint32_t line, const s
 	return best;
 }
 
-/* Was any of the calls since then, of the last ones before the n-th, more than a question? */
-static bool did_something(struct gt_chain *c, uint32_t line, uint32_t n, int64_t since)
+/* Is one of the calls before the n-th, which ended after `since`, not a query? */
+static bool has_non_query(struct gt_critical *c, uint32_t line, uint32_t n, int64_t since)
 {
 	const struct gt_segment *seg = c->processes[c->lines[line].place].seg;
 
 	for (uint32_t looked = 0; n-- && looked < TURN_CALLS; looked++) {
-		struct gt_link call = row_of(c, line, n);
+		struct gt_stored_event call = row_of(c, line, n);
 
 		if (call.end <= since)
 			return false;
-		if (!(role(c, seg, call.type) & ASKS))
+		if (!(role(c, seg, call.type) & IS_QUERY))
 			return true;
 	}
 	return false;
 }
 
-/* The last call of a thread that had ended by then, if the thread was not in a call by then, and
- * not only asked since. */
-static struct gt_chain_source last_call(
-	struct gt_chain *c, uint32_t line, int64_t since, int64_t at, int64_t *next)
+/* The last call of a thread that ended before `at`, if the thread was outside CUDA at `at` and made
+ * other calls than queries since `since`. *next: the start of its next call. */
+static struct gt_dependency last_call(
+	struct gt_critical *c, uint32_t line, int64_t since, int64_t at, int64_t *next)
 {
-	const struct gt_links *rows = &c->lines[line].rows;
-	uint32_t n = gt_links_until(&c->store, rows, at - 1);
+	const struct gt_event_list *rows = &c->lines[line].rows;
+	uint32_t n = gt_event_list_count_until(&c->store, rows, at - 1);
 	int64_t end = n ? row_of(c, line, n - 1).end : INT64_MAX;
 
-	if (end > at || !did_something(c, line, n, since))
-		return (struct gt_chain_source){ 0 };
+	if (end > at || !has_non_query(c, line, n, since))
+		return (struct gt_dependency){ 0 };
 	*next = n < rows->n ? row_of(c, line, n).start : INT64_MAX;
-	return (struct gt_chain_source){ GT_CHAIN_RETURN, line, n - 1, end, true };
+	return (struct gt_dependency){ GT_DEPENDS_ON_RETURN, line, n - 1, end, true };
 }
 
-static bool takes_turns(int64_t since, int64_t other_end, int64_t start, int64_t other_next)
+static bool is_handover(int64_t since, int64_t other_end, int64_t start, int64_t other_next)
 {
 	int64_t between = start - other_end;
 
@@ -301,22 +309,22 @@ static bool takes_turns(int64_t since, int64_t other_end, int64_t start, int64_t
 		(other_next == INT64_MAX || (other_next - other_end) / SILENCE >= between);
 }
 
-void gt_chain_of_call(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *call,
-	struct gt_chain_sources *s)
+void gt_dependencies_of_call(struct gt_critical *c, uint32_t line, uint32_t index,
+	const struct gt_stored_event *call, struct gt_dependencies *s)
 {
-	const struct gt_chain_process *p = &c->processes[c->lines[line].place];
-	struct gt_chain_source best = { 0 };
+	const struct gt_critical_process *p = &c->processes[c->lines[line].place];
+	struct gt_dependency best = { 0 };
 	int64_t next = 0, best_next = 0;
 
-	*s = (struct gt_chain_sources){ 0 };
+	*s = (struct gt_dependencies){ 0 };
 	if (index)
-		s->before = (struct gt_chain_source){ GT_CHAIN_RETURN, line, index - 1,
+		s->before = (struct gt_dependency){ GT_DEPENDS_ON_RETURN, line, index - 1,
 			row_of(c, line, index - 1).end, false };
 	s->last = s->before;
 	if (index && call->start - s->before.at < TURN)
 		return;
 	for (size_t i = 0; i < p->nlines; i++) {
-		struct gt_chain_source one = { 0 };
+		struct gt_dependency one = { 0 };
 
 		if (p->lines[i] != line && !c->lines[p->lines[i]].stream)
 			one = last_call(c, p->lines[i], index ? s->before.at : INT64_MIN,
@@ -326,49 +334,49 @@ void gt_chain_of_call(struct gt_chain *c, uint32_t line, uint32_t index, const s
 			best_next = next;
 		}
 	}
-	if (best.what && (!index || takes_turns(s->before.at, best.at, call->start, best_next)))
+	if (best.what && (!index || is_handover(s->before.at, best.at, call->start, best_next)))
 		s->last = s->other = best;
 }
 
 /* ---- the walk ---- */
 
 struct walk {
-	struct gt_chain *c;
-	const struct gt_chain_process *p;
-	gt_chain_fn *fn;
-	gt_chain_many_fn *many;
+	struct gt_critical *c;
+	const struct gt_critical_process *p;
+	gt_critical_fn *fn;
+	gt_critical_calls_fn *many;
 	void *arg;
 	struct gt_err *err;
-	int64_t at; /* the chain is known from here on */
+	int64_t at; /* the path is known from here on */
 	int rc;
 };
 
-/* Losses in order of segment and start. */
+/* by segment and start */
 static int by_start(const void *pa, const void *pb)
 {
-	const struct gt_chain_lost *a = pa, *b = pb;
+	const struct gt_critical_lost *a = pa, *b = pb;
 
 	if (a->segment != b->segment)
 		return a->segment < b->segment ? -1 : 1;
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-void gt_chain_sort_lost(struct gt_chain *c)
+void gt_critical_sort_lost(struct gt_critical *c)
 {
 	if (c->nlost)
 		qsort(c->lost, c->nlost, sizeof(*c->lost), by_start);
 	for (size_t i = 0; i < c->nlost; i++) {
-		struct gt_chain_lost *l = &c->lost[i];
+		struct gt_critical_lost *l = &c->lost[i];
 
 		l->reach = i && l[-1].segment == l->segment && l[-1].reach > l->end ? l[-1].reach
 										    : l->end;
 	}
 }
 
-/* How many losses stand before one that begins at this time. */
-static size_t lost_until(const struct gt_chain *c, uint32_t segment, int64_t at)
+/* The number of losses that begin before `at`. */
+static size_t losses_before(const struct gt_critical *c, uint32_t segment, int64_t at)
 {
-	const struct gt_chain_lost key = { .segment = segment, .start = at };
+	const struct gt_critical_lost key = { .segment = segment, .start = at };
 	size_t low = 0, high = c->nlost;
 
 	while (low < high) {
@@ -382,12 +390,12 @@ static size_t lost_until(const struct gt_chain *c, uint32_t segment, int64_t at)
 	return low;
 }
 
-/* Of the track, or of what it is part of. */
-static bool was_lost(const struct gt_chain *c, const struct gt_segment *seg, uint32_t number,
-	int64_t start, int64_t end)
+/* Were rows of the track, or of a track that contains it, lost in this time? */
+static bool overlaps_loss(const struct gt_critical *c, const struct gt_segment *seg,
+	uint32_t number, int64_t start, int64_t end)
 {
-	for (size_t i = lost_until(c, seg->index, end); i--;) {
-		const struct gt_chain_lost *l = &c->lost[i];
+	for (size_t i = losses_before(c, seg->index, end); i--;) {
+		const struct gt_critical_lost *l = &c->lost[i];
 		uint32_t track = number - c->order.tracks[seg->index];
 
 		if (l->segment != seg->index || l->reach < start)
@@ -400,121 +408,122 @@ static bool was_lost(const struct gt_chain *c, const struct gt_segment *seg, uin
 	return false;
 }
 
-/* The chain goes on before `start`. */
-static void piece(struct walk *w, enum gt_chain_kind kind, uint32_t line, uint32_t type,
+/* Hands out the piece from `start` to the known part of the path. */
+static void piece(struct walk *w, enum gt_critical_kind kind, uint32_t line, uint32_t type,
 	int64_t start, bool likely)
 {
-	struct gt_chain_piece one = { kind, likely, w->c->lines[line].track, type,
+	struct gt_critical_piece one = { kind, likely, w->c->lines[line].track, type,
 		start < w->p->from ? w->p->from : start, w->at };
 
 	if (one.start >= one.end || w->rc)
 		return;
-	if (kind >= GT_CHAIN_QUEUE && w->c->nlost &&
-		was_lost(w->c, w->p->seg, one.track, one.start, one.end))
-		one.kind = GT_CHAIN_UNKNOWN;
+	if (kind >= GT_CRITICAL_QUEUE && w->c->nlost &&
+		overlaps_loss(w->c, w->p->seg, one.track, one.start, one.end))
+		one.kind = GT_CRITICAL_UNKNOWN;
 	w->at = one.start;
 	w->rc = w->fn(w->arg, &one, w->err);
 }
 
-/* Steps from work to what it waited for. */
-static struct gt_chain_source step_work(struct walk *w, const struct gt_chain_source *from)
+/* Goes from work to its last dependency. */
+static struct gt_dependency step_work(struct walk *w, const struct gt_dependency *from)
 {
-	struct gt_link work = row_of(w->c, from->line, from->index);
-	struct gt_chain_sources s;
-	enum gt_chain_kind gap = GT_CHAIN_QUEUE;
+	struct gt_stored_event work = row_of(w->c, from->line, from->index);
+	struct gt_dependencies s;
+	enum gt_critical_kind gap = GT_CRITICAL_QUEUE;
 
-	piece(w, (enum gt_chain_kind)(role(w->c, w->p->seg, work.type) >> KIND_SHIFT), from->line,
-		work.type, work.start, from->likely);
+	piece(w, (enum gt_critical_kind)(role(w->c, w->p->seg, work.type) >> KIND_SHIFT),
+		from->line, work.type, work.start, from->likely);
 	if (w->at <= w->p->from)
-		return (struct gt_chain_source){ 0 };
-	gt_chain_of_work(w->c, from->line, from->index, &work, &s);
+		return (struct gt_dependency){ 0 };
+	gt_dependencies_of_work(w->c, from->line, from->index, &work, &s);
 	if (!s.launch.what)
-		gap = GT_CHAIN_UNKNOWN;
-	if (s.last.what == GT_CHAIN_NOTHING || s.last.what == GT_CHAIN_BEFORE)
+		gap = GT_CRITICAL_UNKNOWN;
+	if (s.last.what == GT_DEPENDS_ON_NOTHING || s.last.what == GT_DEPENDS_ON_EARLIER)
 		piece(w, gap, from->line, work.type, INT64_MIN, s.last.likely);
-	else if (s.last.what != GT_CHAIN_WITHIN)
+	else if (s.last.what != GT_DEPENDS_ON_CALL_START)
 		piece(w, gap, from->line, work.type, s.last.at, s.last.likely);
 	return s.last;
 }
 
-static struct gt_chain_source step_call(struct walk *w, const struct gt_chain_source *from)
+static struct gt_dependency step_call(struct walk *w, const struct gt_dependency *from)
 {
-	struct gt_link call = row_of(w->c, from->line, from->index);
-	struct gt_chain_source work = { 0 };
-	struct gt_chain_sources s;
+	struct gt_stored_event call = row_of(w->c, from->line, from->index);
+	struct gt_dependency work = { 0 };
+	struct gt_dependencies s;
 
 	call.end = call.end > w->p->to ? w->p->to : call.end;
-	if (from->what == GT_CHAIN_RETURN)
+	if (from->what == GT_DEPENDS_ON_RETURN)
 		work = awaited(w->c, from->line, &call);
-	piece(w, GT_CHAIN_CALL, from->line, call.type, work.what ? work.at : call.start,
+	piece(w, GT_CRITICAL_CALL, from->line, call.type, work.what ? work.at : call.start,
 		from->likely || work.likely);
 	if (work.what || w->at <= w->p->from)
 		return work;
-	gt_chain_of_call(w->c, from->line, from->index, &call, &s);
-	piece(w, GT_CHAIN_OUTSIDE, from->line, call.type, s.last.what ? s.last.at : INT64_MIN,
+	gt_dependencies_of_call(w->c, from->line, from->index, &call, &s);
+	piece(w, GT_CRITICAL_OUTSIDE, from->line, call.type, s.last.what ? s.last.at : INT64_MIN,
 		s.last.likely);
 	return s.last;
 }
 
-/* Most calls wait for nothing but the one before, on the processor: those are gone through where
- * they stand. *at goes to the first one that may be another. */
-static void plain_calls(struct walk *w, struct gt_chain_source *at)
+/* Most calls depend on the call before them only. Walks over these within a chunk in memory. *at
+ * becomes the first call that may have another dependency. */
+static void plain_calls(struct walk *w, struct gt_dependency *at)
 {
-	const struct gt_chain_process *p = w->p;
-	struct gt_links_near near =
-		gt_links_around(&w->c->store, &w->c->lines[at->line].rows, at->index);
-	struct gt_link call, before;
+	const struct gt_critical_process *p = w->p;
+	struct gt_event_span near =
+		gt_event_list_span(&w->c->store, &w->c->lines[at->line].rows, at->index);
+	struct gt_stored_event call, before;
 
 	if (!near.cols.start)
 		return;
-	for (call = gt_links_near(&near, at->index); !w->rc && at->index > near.first;
+	for (call = gt_event_span_get(&near, at->index); !w->rc && at->index > near.first;
 		call = before) {
-		before = gt_links_near(&near, at->index - 1);
+		before = gt_event_span_get(&near, at->index - 1);
 		if (call.end > p->to || call.start <= p->from || call.start - before.end >= TURN ||
 			role(w->c, p->seg, call.type) & WAITS)
 			return;
-		piece(w, GT_CHAIN_CALL, at->line, call.type, call.start, at->likely);
-		piece(w, GT_CHAIN_OUTSIDE, at->line, call.type, before.end, false);
-		*at = (struct gt_chain_source){ GT_CHAIN_RETURN, at->line, at->index - 1,
+		piece(w, GT_CRITICAL_CALL, at->line, call.type, call.start, at->likely);
+		piece(w, GT_CRITICAL_OUTSIDE, at->line, call.type, before.end, false);
+		*at = (struct gt_dependency){ GT_DEPENDS_ON_RETURN, at->line, at->index - 1,
 			before.end, false };
 	}
 }
 
-/* So are they by the chunk, which says how much time it has of each type (link_gist.h), if it holds
- * none but such calls. *at goes to the call before them. */
-static bool plain_chunk(struct walk *w, struct gt_chain_source *at)
+/* Walks over a whole chunk by its digest, if all its calls depend on the call before them only.
+ * *at becomes the call before the chunk. */
+static bool plain_chunk(struct walk *w, struct gt_dependency *at)
 {
-	const struct gt_chain_process *p = w->p;
-	struct gt_chain_line *l = &w->c->lines[at->line];
-	uint32_t first = gt_links_first(&w->c->store, at->index);
-	struct gt_link_gist g;
+	const struct gt_critical_process *p = w->p;
+	struct gt_critical_line *l = &w->c->lines[at->line];
+	uint32_t first = gt_event_store_chunk_start(&w->c->store, at->index);
+	struct gt_event_digest g;
 
-	if (at->likely || gt_links_first(&w->c->store, at->index + 1) == first ||
-		!gt_links_gist(&w->c->store, &l->rows, first, &g))
+	if (at->likely || gt_event_store_chunk_start(&w->c->store, at->index + 1) == first ||
+		!gt_event_list_digest(&w->c->store, &l->rows, first, &g))
 		return false;
 	if (!g.in_turn || g.end != w->at || g.before < p->from || g.longest_gap >= TURN)
 		return false;
 	for (uint32_t i = 0; i < g.ntypes; i++)
 		if (role(w->c, p->seg, g.types[i].type) & WAITS)
 			return false;
-	if ((w->c->nlost && was_lost(w->c, p->seg, l->track, g.before, g.end)) ||
+	if ((w->c->nlost && overlaps_loss(w->c, p->seg, l->track, g.before, g.end)) ||
 		!w->many(w->arg, l->track, &g))
 		return false;
 	w->at = g.before;
-	*at = (struct gt_chain_source){ GT_CHAIN_RETURN, at->line, first - 1, g.before, false };
+	*at = (struct gt_dependency){ GT_DEPENDS_ON_RETURN, at->line, first - 1, g.before, false };
 	return true;
 }
 
-/* The row of a line that ended last; what lasts beyond the window counts as ending with it. */
-static struct gt_chain_source last_of_line(
-	struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
+/* The row of a line that ended last; rows that end after the window count as ending with it. */
+static struct gt_dependency last_of_line(
+	struct gt_critical *c, const struct gt_critical_process *p, uint32_t line)
 {
-	struct gt_chain_line *l = &c->lines[line];
-	struct gt_chain_source best = { 0 };
+	struct gt_critical_line *l = &c->lines[line];
+	struct gt_dependency best = { 0 };
 
-	for (uint32_t n = gt_links_until(&c->store, &l->rows, p->to);
+	for (uint32_t n = gt_event_list_count_until(&c->store, &l->rows, p->to);
 		n-- && (!best.what || best.at < p->to);) {
-		struct gt_chain_source one = { .what = l->stream ? GT_CHAIN_WORK : GT_CHAIN_RETURN,
+		struct gt_dependency one = { .what = l->stream ? GT_DEPENDS_ON_WORK
+							       : GT_DEPENDS_ON_RETURN,
 			.line = line,
 			.index = n };
 
@@ -528,48 +537,48 @@ static struct gt_chain_source last_of_line(
 	return best;
 }
 
-/* Where the window ends: work, or, where all of the process is looked at, a call, if no work ended
- * as late. */
-static struct gt_chain_source last_row(struct gt_chain *c, const struct gt_chain_process *p)
+/* The row that ends the window: work, or with --whole a call if no work ends as late. */
+static struct gt_dependency last_row(struct gt_critical *c, const struct gt_critical_process *p)
 {
-	struct gt_chain_source best = { 0 };
+	struct gt_dependency best = { 0 };
 
-	for (int calls = 0; calls < (c->asked.opt->whole ? 2 : 1); calls++)
+	for (int calls = 0; calls < (c->report.opt->whole ? 2 : 1); calls++)
 		for (size_t i = 0; i < p->nlines; i++) {
-			struct gt_chain_source one = { 0 };
+			struct gt_dependency one = { 0 };
 
 			if (c->lines[p->lines[i]].stream == !calls)
 				one = last_of_line(c, p, p->lines[i]);
-			if (calls && best.what == GT_CHAIN_WORK ? one.what && one.at > best.at
-								: later(c, &one, &best))
+			if (calls && best.what == GT_DEPENDS_ON_WORK ? one.what && one.at > best.at
+								     : later(c, &one, &best))
 				best = one;
 		}
 	return best;
 }
 
-int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn,
-	gt_chain_many_fn *many, void *arg, struct gt_err *err)
+int gt_critical_walk(struct gt_critical *c, const struct gt_critical_process *p, gt_critical_fn *fn,
+	gt_critical_calls_fn *many, void *arg, struct gt_err *err)
 {
 	struct walk w = {
 		.c = c, .p = p, .fn = fn, .many = many, .arg = arg, .err = err, .at = p->to
 	};
-	struct gt_chain_source at = last_row(c, p);
+	struct gt_dependency at = last_row(c, p);
 
-	while (!w.rc && w.at > p->from && at.what && at.what != GT_CHAIN_BEFORE &&
-		!gt_link_store_failed(&c->store)) {
-		if (at.what == GT_CHAIN_RETURN && plain_chunk(&w, &at))
+	while (!w.rc && w.at > p->from && at.what && at.what != GT_DEPENDS_ON_EARLIER &&
+		!gt_event_store_failed(&c->store)) {
+		if (at.what == GT_DEPENDS_ON_RETURN && plain_chunk(&w, &at))
 			continue;
-		if (at.what == GT_CHAIN_RETURN)
+		if (at.what == GT_DEPENDS_ON_RETURN)
 			plain_calls(&w, &at);
 		if (w.at > p->from)
-			at = at.what == GT_CHAIN_WORK ? step_work(&w, &at) : step_call(&w, &at);
+			at = at.what == GT_DEPENDS_ON_WORK ? step_work(&w, &at)
+							   : step_call(&w, &at);
 	}
-	if (gt_link_store_failed(&c->store))
+	if (gt_event_store_failed(&c->store))
 		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
 	return w.rc;
 }
 
-static uint64_t within(const struct gt_chain_process *p, const struct gt_link *one)
+static uint64_t within(const struct gt_critical_process *p, const struct gt_stored_event *one)
 {
 	int64_t start = one->start < p->from ? p->from : one->start,
 		end = one->end > p->to ? p->to : one->end;
@@ -577,40 +586,41 @@ static uint64_t within(const struct gt_chain_process *p, const struct gt_link *o
 	return end > start ? (uint64_t)end - (uint64_t)start : 0;
 }
 
-/* All of a chunk, if it lies within the window: the number of its rows, or 0. */
-static uint32_t sum_chunk(struct gt_chain *c, const struct gt_chain_process *p,
-	const struct gt_links *rows, uint32_t i, uint64_t *ns)
+/* Adds a whole chunk from its digest if it is within the window. The number of its rows, or 0. */
+static uint32_t sum_chunk(struct gt_critical *c, const struct gt_critical_process *p,
+	const struct gt_event_list *rows, uint32_t i, uint64_t *ns)
 {
-	struct gt_link_gist g;
+	struct gt_event_digest g;
 
-	if (i != gt_links_first(&c->store, i) || !gt_links_gist(&c->store, rows, i, &g) ||
-		g.start < p->from || g.cover > p->to)
+	if (i != gt_event_store_chunk_start(&c->store, i) ||
+		!gt_event_list_digest(&c->store, rows, i, &g) || g.start < p->from ||
+		g.cover > p->to)
 		return 0;
 	for (uint32_t t = 0; t < g.ntypes; t++)
 		if (g.types[t].type != GT_NONE)
 			ns[g.types[t].type] = gt_sat_add(ns[g.types[t].type], g.types[t].ns);
-	return gt_links_chunk(&c->store);
+	return gt_event_store_chunk(&c->store);
 }
 
-int gt_chain_sums(
-	struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err)
+int gt_critical_sum_types(struct gt_critical *c, const struct gt_critical_process *p, uint64_t *ns,
+	struct gt_err *err)
 {
 	for (size_t i = 0; i < p->nlines; i++) {
-		const struct gt_links *rows = &c->lines[p->lines[i]].rows;
+		const struct gt_event_list *rows = &c->lines[p->lines[i]].rows;
 
-		for (uint32_t k = 0, n; k < rows->n && !gt_link_store_failed(&c->store); k += n) {
-			struct gt_link one;
+		for (uint32_t k = 0, n; k < rows->n && !gt_event_store_failed(&c->store); k += n) {
+			struct gt_stored_event one;
 
 			n = sum_chunk(c, p, rows, k, ns);
 			if (n)
 				continue;
 			n = 1;
-			one = gt_links_get(&c->store, rows, k);
+			one = gt_event_list_get(&c->store, rows, k);
 			if (one.type != GT_NONE)
 				ns[one.type] = gt_sat_add(ns[one.type], within(p, &one));
 		}
 	}
-	return gt_link_store_failed(&c->store)
+	return gt_event_store_failed(&c->store)
 		? gt_err_set(err, c->store.err.code, "%s", c->store.err.text)
 		: 0;
 }

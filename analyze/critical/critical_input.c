@@ -1,9 +1,9 @@
-/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start
- * (link_store.h).
+/* Sorts rows into lists: the outermost calls of each thread and the work of each stream, in order
+ * of their start (event_store.h).
  *
- * Work comes in order of time from the timeline. Calls need no such order: those of a thread come
- * sorted, but where a block holds what began before the one before it ended. So the calls of a
- * block wait for the next block of their thread, and go to their line then. */
+ * Work comes in order of time from gt_time_ordered. Calls do not need that: the calls of a thread
+ * are sorted, except that a block may hold calls that began before the end of the block before it.
+ * So the calls of a block are pending until the next block of their thread. */
 #include "analyze/critical/critical_internal.h"
 
 #include <stdlib.h>
@@ -14,11 +14,10 @@
 #include "formats/cuda/gpu_rows.h"
 
 #define LINES_MAX 65536u
-#define LOST_MAX 65536u /* losses; beyond, the last one grows */
+#define LOST_MAX 65536u /* losses; the last one is extended by further ones */
 
-/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its
- * launch: the thread's track and how long before the row it began. What does not fit there is not
- * joined. */
+/* gt_moment.addr of a row: its role, its join, the track of its launching thread, and the time
+ * from the launch to the row. A row whose launch does not fit counts as not joined. */
 enum { IGNORED, WORK, WAIT };
 #define WHAT_SHIFT 62
 #define ORDER_BIT (1ull << 61)
@@ -29,9 +28,9 @@ enum { IGNORED, WORK, WAIT };
 
 /* ---- types ---- */
 
-/* Calls that wait for the GPU. What is given back to the device waits for all that may still use
- * it. A copy from or to pageable memory waits for itself even where its name says that it does not:
- * to such memory surely, from it only if it is large. */
+/* Calls that wait for the GPU. A free of device memory waits for all work that may use it. A copy
+ * from or to pageable memory waits for itself even if its name ends in Async: to such memory
+ * always, from it only if it is large. */
 static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *name = gt_str(seg, type->name);
@@ -47,7 +46,7 @@ static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type 
 		(type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
 		return SEEN | IS_CALL | WAITS | (wait == GT_GPU_WAIT_CONTEXT ? CERTAIN : 0);
 	return SEEN | IS_CALL |
-		(type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
+		(type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? IS_QUERY : 0);
 }
 
 static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type)
@@ -61,19 +60,19 @@ static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type
 		gt_work_kind(seg, type) << KIND_SHIFT;
 }
 
-uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+uint8_t gt_critical_find_role(struct gt_critical *c, const struct gt_segment *seg, uint32_t number)
 {
 	return c->roles[number] =
 		       (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
 }
 
-/* ---- rows in ---- */
+/* ---- lists ---- */
 
-static struct gt_chain_line *new_line(
-	struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static struct gt_critical_line *new_line(
+	struct gt_critical *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
 	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
-	struct gt_chain_process *p;
+	struct gt_critical_process *p;
 
 	if (c->nlines == LINES_MAX) {
 		c->too_many = true;
@@ -87,7 +86,7 @@ static struct gt_chain_line *new_line(
 		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
 		return NULL;
 	}
-	c->lines[c->nlines] = (struct gt_chain_line){ .track = number,
+	c->lines[c->nlines] = (struct gt_critical_line){ .track = number,
 		.device = device == GT_NONE ? number : first + device,
 		.place = gt_process_slot_of(&c->where, seg, track),
 		.last = INT64_MIN,
@@ -98,23 +97,24 @@ static struct gt_chain_line *new_line(
 }
 
 /* The line of a track; NULL: no memory, or too many. */
-static inline struct gt_chain_line *line_of(
-	struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static inline struct gt_critical_line *line_of(
+	struct gt_critical *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
 	return c->slot[number] ? &c->lines[c->slot[number] - 1] : new_line(c, seg, number, err);
 }
 
-/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one
- * second. */
-static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+/* Nested calls are left out: their time belongs to the outermost call. If two calls begin at the
+ * same time, the outer one may come second. */
+static void add_call(
+	struct gt_critical *c, struct gt_critical_line *l, const struct gt_stored_event *one)
 {
 	bool outer =
 		l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
 
 	if (outer)
-		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
+		gt_event_list_set_last(&c->store, &l->rows, one);
 	else if (one->start >= l->cover)
-		gt_links_add(&c->store, &l->rows, one);
+		gt_event_list_add(&c->store, &l->rows, one);
 	else
 		c->crossing += one->end > l->cover;
 	if (outer || one->start >= l->cover) {
@@ -123,20 +123,20 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	}
 }
 
-/* Those that stand alone, as the first one and most others do, go where they belong one after the
- * other. Returns how many of them, from `from` to before `to`, did. */
+/* Appends calls that do not overlap the call before them, from `from` to before `to`. The first
+ * call is known to be such a call. Returns how many were appended. */
 static uint32_t add_plain_calls(
-	struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
+	struct gt_critical *c, struct gt_critical_line *l, uint32_t from, uint32_t to)
 {
-	const struct gt_chain_held *h = &l->held;
+	const struct gt_critical_pending *h = &l->pending;
 	const int64_t *start = h->start + from, *end = h->end + from;
-	const struct gt_link_cols rows = { h->start + from, h->end + from, h->start + from, NULL,
+	const struct gt_event_columns rows = { h->start + from, h->end + from, h->start + from,
 		h->type + from, h->by + from };
-	uint32_t n = to - from, left = gt_links_left(&c->store, &l->rows), i = 1;
+	uint32_t n = to - from, left = gt_event_list_chunk_left(&c->store, &l->rows), i = 1;
 	int64_t sign = 0;
 
 	n = n < left ? n : left;
-	/* most often it is all of them, which is quickly seen */
+	/* in most blocks all calls are such calls, which this loop checks fast */
 	for (uint32_t k = 1; k < n; k++)
 		sign |= start[k] - end[k - 1];
 	if (sign >= 0)
@@ -145,14 +145,14 @@ static uint32_t add_plain_calls(
 		i++;
 	l->last = start[i - 1];
 	l->cover = end[i - 1];
-	gt_links_put(&c->store, &l->rows, &rows, i);
+	gt_event_list_append(&c->store, &l->rows, &rows, i);
 	return i;
 }
 
-/* The first n that are held. */
-static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
+/* Adds the first n pending calls to the list. */
+static void add_calls(struct gt_critical *c, struct gt_critical_line *l, uint32_t n)
 {
-	const struct gt_chain_held *h = &l->held;
+	const struct gt_critical_pending *h = &l->pending;
 
 	for (uint32_t i = 0; i < n;) {
 		if (h->start[i] >= l->cover && h->start[i] >= l->last) {
@@ -163,7 +163,7 @@ static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 			c->late++;
 		else
 			add_call(c, l,
-				&(struct gt_link){ .start = h->start[i],
+				&(struct gt_stored_event){ .start = h->start[i],
 					.end = h->end[i],
 					.type = h->type[i],
 					.by = BY_NONE,
@@ -172,10 +172,10 @@ static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 	}
 }
 
-/* Nothing comes any more that begins before this time. */
-static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
+/* Adds the pending calls that begin before `floor`: later blocks have no earlier call. */
+static void flush_pending(struct gt_critical *c, struct gt_critical_line *l, int64_t floor)
 {
-	struct gt_chain_held *h = &l->held;
+	struct gt_critical_pending *h = &l->pending;
 	uint32_t n = 0, high = (uint32_t)h->n;
 
 	while (n < high) {
@@ -188,7 +188,7 @@ static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
 	}
 	add_calls(c, l, n);
 	h->n -= n;
-	c->nheld -= n;
+	c->npending -= n;
 	if (!n || !h->n)
 		return;
 	memmove(h->start, h->start + n, h->n * sizeof(*h->start));
@@ -196,29 +196,29 @@ static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
 	memmove(h->type, h->type + n, h->n * sizeof(*h->type));
 }
 
-static void let_all_go(struct gt_chain *c, int64_t floor)
+static void flush_all_pending(struct gt_critical *c, int64_t floor)
 {
 	for (size_t i = 0; i < c->nlines; i++)
-		let_go(c, &c->lines[i], floor);
+		flush_pending(c, &c->lines[i], floor);
 }
 
-static void release_held(struct gt_chain_held *h)
+static void release_pending(struct gt_critical_pending *h)
 {
 	free(h->start);
 	free(h->end);
 	free(h->type);
 	free(h->by);
-	*h = (struct gt_chain_held){ 0 };
+	*h = (struct gt_critical_pending){ 0 };
 }
 
-/* Room for `cap` of them, which are no fewer than there are. 0 or -ENOMEM. */
-static int resize_held(struct gt_chain_held *h, size_t cap)
+/* cap: not less than h->n. 0 or -ENOMEM. */
+static int resize_pending(struct gt_critical_pending *h, size_t cap)
 {
 	int64_t *start, *end;
 	uint32_t *type, *by;
 
 	if (!cap) {
-		release_held(h);
+		release_pending(h);
 		return 0;
 	}
 	if ((start = realloc(h->start, cap * sizeof(*start))))
@@ -235,42 +235,43 @@ static int resize_held(struct gt_chain_held *h, size_t cap)
 	return h->cap == cap ? 0 : -ENOMEM;
 }
 
-/* Many threads may each have had a large block once. 0 or -ENOMEM. */
-static int hold_no_more_than_needed(struct gt_chain *c)
+/* Frees the unused capacity of all threads: each may have had a large block once. 0 or -ENOMEM. */
+static int shrink_all_pending(struct gt_critical *c)
 {
-	c->held_room = 0;
+	c->pending_cap = 0;
 	for (size_t i = 0; i < c->nlines; i++) {
-		if (resize_held(&c->lines[i].held, c->lines[i].held.n))
+		if (resize_pending(&c->lines[i].pending, c->lines[i].pending.n))
 			return -ENOMEM;
-		c->held_room += c->lines[i].held.cap;
+		c->pending_cap += c->lines[i].pending.cap;
 	}
 	return 0;
 }
 
-/* Room for n more. 0 or -ENOMEM. */
-static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
+/* Grows the capacity by at least n calls. 0 or -ENOMEM. */
+static int grow_pending(struct gt_critical *c, struct gt_critical_line *l, uint32_t n)
 {
-	struct gt_chain_held *h = &l->held;
+	struct gt_critical_pending *h = &l->pending;
 	size_t need = h->n + n;
 
 	if (need <= h->cap)
 		return 0;
-	if (c->held_room + need > GT_TIME_MERGE_MAX / 4 * 5 && hold_no_more_than_needed(c))
+	if (c->pending_cap + need > GT_TIME_MERGE_MAX / 4 * 5 && shrink_all_pending(c))
 		return -ENOMEM;
-	c->held_room -= h->cap;
-	if (resize_held(h, need + need / 2))
+	c->pending_cap -= h->cap;
+	if (resize_pending(h, need + need / 2))
 		return -ENOMEM;
-	c->held_room += h->cap;
+	c->pending_cap += h->cap;
 	return 0;
 }
 
-static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+static void add_work(
+	struct gt_critical *c, struct gt_critical_line *l, const struct gt_stored_event *one)
 {
-	struct gt_chain_process *p = &c->processes[l->place];
+	struct gt_critical_process *p = &c->processes[l->place];
 
 	l->stream = true;
 	l->last = one->start;
-	gt_links_add(&c->store, &l->rows, one);
+	gt_event_list_add(&c->store, &l->rows, one);
 	p->from = !p->ops || one->start < p->from ? one->start : p->from;
 	p->to = !p->ops || one->end > p->to ? one->end : p->to;
 	p->ops++;
@@ -278,36 +279,38 @@ static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	p->by_order += one->by >> 31;
 }
 
-/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is
- * looked for there. */
-static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait,
-	uint32_t on, struct gt_err *err)
+/* The track of a wait is the stream, device or process for which it waits. The wait is added to the
+ * thread of its call; a wait of a stream for an event to that stream. */
+static int add_wait(struct gt_critical *c, const struct gt_segment *seg,
+	const struct gt_stored_event *wait, uint32_t on, struct gt_err *err)
 {
 	const struct gt_type *type = &seg->types[wait->type - c->order.types[seg->index]];
 	enum gt_gpu_wait what = gt_gpu_wait_of_row(gt_str(seg, type->name));
 	uint32_t to = what == GT_GPU_WAIT_STREAM_EVENT ? on : wait->by & BY_NONE;
-	struct gt_link one = { .start = wait->launch, .end = wait->end, .type = what, .by = on };
-	struct gt_chain_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
+	struct gt_stored_event one = {
+		.start = wait->launch, .end = wait->end, .type = what, .by = on
+	};
+	struct gt_critical_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
 
 	if (l &&
 		(!l->waits.n ||
-			gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
-		gt_links_add(&c->store, &l->waits, &one);
+			gt_event_list_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
+		gt_event_list_add(&c->store, &l->waits, &one);
 	return err->code;
 }
 
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
-	struct gt_chain *c = arg;
+	struct gt_critical *c = arg;
 	const struct gt_segment *seg;
 	uint32_t track = (uint32_t)(m->addr >> TRACK_SHIFT) & (TRACK_MAX + 1);
-	struct gt_link one = { .start = m->at, .end = m->end, .type = m->what };
-	struct gt_chain_line *l;
+	struct gt_stored_event one = { .start = m->at, .end = m->end, .type = m->what };
+	struct gt_critical_line *l;
 	unsigned what = (unsigned)(m->addr >> WHAT_SHIFT);
 
 	if (what == IGNORED)
 		return 0;
-	seg = gt_time_ordered_segment(&c->order, c->asked.reader, m);
+	seg = gt_time_ordered_segment(&c->order, c->report.reader, m);
 	one.by = BY_NONE;
 	one.launch = m->at;
 	if (track != NO_TRACK) {
@@ -325,11 +328,11 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return err->code;
 }
 
-/* Of a type's rows in a run: what they are, the columns of their launches, and how many of them
- * were met. */
-struct gt_chain_launches {
+/* Rows of one type in a run: their role, the columns of their launches, and the number of rows
+ * seen so far. */
+struct gt_critical_launches {
 	const uint64_t *track, *start, *join;
-	uint32_t n, met;
+	uint32_t n, rows_seen;
 	unsigned what;
 };
 
@@ -338,11 +341,11 @@ static bool is_wait(const struct gt_type *type)
 	return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
 }
 
-static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t code)
+static struct gt_critical_launches launches_of(const struct gt_cols *cols, uint32_t code)
 {
-	struct gt_chain_launches l = { .what = cols->kind == GT_GPU ? WORK
-			: is_wait(gt_cols_type(cols, code))         ? WAIT
-								    : IGNORED };
+	struct gt_critical_launches l = { .what = cols->kind == GT_GPU ? WORK
+			: is_wait(gt_cols_type(cols, code))            ? WAIT
+								       : IGNORED };
 	uint32_t ntrack, nstart, njoin;
 
 	if (l.what == IGNORED)
@@ -355,9 +358,9 @@ static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t
 	return l;
 }
 
-/* The launch of row `nth` of its type as the timeline carries it. */
-static uint64_t packed(
-	const struct gt_cols *cols, const struct gt_chain_launches *l, uint32_t nth, int64_t start)
+/* The launch of row `nth` of its type, for gt_moment.addr. */
+static uint64_t encode_launch(const struct gt_cols *cols, const struct gt_critical_launches *l,
+	uint32_t nth, int64_t start)
 {
 	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
 	int64_t launch;
@@ -373,29 +376,30 @@ static uint64_t packed(
 }
 
 static int mark_rows(
-	struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+	struct gt_critical *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
 	if (gt_grow(&c->launches, &c->launches_cap, cols->ntypes + 1ul, sizeof(*c->launches)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < cols->ntypes; i++)
-		c->launches[i].met = 0;
+		c->launches[i].rows_seen = 0;
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
-		struct gt_chain_launches *l = &c->launches[code];
+		struct gt_critical_launches *l = &c->launches[code];
 
-		if (!l->met) /* most types of a block are not in each of its runs */
+		if (!l->rows_seen) /* most types of a block do not occur in each of its runs */
 			*l = launches_of(cols, code);
 		if (l->what != IGNORED)
 			m[i].addr = (uint64_t)l->what << WHAT_SHIFT |
-				packed(cols, l, l->met, cols->start[i]);
-		l->met++;
+				encode_launch(cols, l, l->rows_seen, cols->start[i]);
+		l->rows_seen++;
 	}
 	return 0;
 }
 
-/* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
-static const uint32_t *calls_of_codes(
-	struct gt_chain *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
+/* The type numbers of a block's calls by code; GT_NONE: not a call. *all: all are calls. NULL: no
+ * memory. */
+static const uint32_t *call_types_by_code(
+	struct gt_critical *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
 {
 	const uint32_t first = c->order.types[cols->seg->index];
 
@@ -423,8 +427,9 @@ static bool in_order(const int64_t *start, size_t n)
 	return sign >= 0;
 }
 
-/* Those from `from` to before `to`, behind others that are in order. Most often all are. */
-static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
+/* Sorts the calls from `from` to before `to` into those before, which are sorted. Mostly nothing
+ * has to move. */
+static void sort_appended(struct gt_critical_pending *h, size_t from, size_t to)
 {
 	int64_t *restrict starts = h->start, *restrict ends = h->end;
 	uint32_t *restrict types = h->type;
@@ -448,8 +453,9 @@ static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
 	}
 }
 
-/* Rows that are all calls, behind those that are held. */
-static void copy(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+/* Appends a block whose rows are all calls. */
+static void append_all(
+	struct gt_critical_pending *h, const struct gt_cols *cols, const uint32_t *codes)
 {
 	int64_t *restrict end = h->end + h->n;
 	uint32_t *restrict type = h->type + h->n;
@@ -464,8 +470,9 @@ static void copy(struct gt_chain_held *h, const struct gt_cols *cols, const uint
 	h->n += cols->n;
 }
 
-/* Those of a block that are. */
-static void copy_calls(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+/* Appends the calls of a block. */
+static void append_calls(
+	struct gt_critical_pending *h, const struct gt_cols *cols, const uint32_t *codes)
 {
 	int64_t *restrict starts = h->start, *restrict ends = h->end;
 	uint32_t *restrict types = h->type;
@@ -484,41 +491,42 @@ static void copy_calls(struct gt_chain_held *h, const struct gt_cols *cols, cons
 	h->n = n;
 }
 
-/* Those of the thread's block before go to its line, as far as nothing can come before them any
- * more. */
-static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+/* Adds the calls of a block to the pending calls, and those of the blocks before to the list as far
+ * as the block allows. */
+static int add_pending_calls(struct gt_critical *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	bool all = true;
-	const uint32_t *codes = calls_of_codes(c, cols, &all, err);
-	struct gt_chain_line *l;
+	const uint32_t *codes = call_types_by_code(c, cols, &all, err);
+	struct gt_critical_line *l;
 	size_t before;
 
-	if (c->nheld + cols->n > GT_TIME_MERGE_MAX) /* threads that are over hold some, too */
-		let_all_go(c, cols->floor);
-	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIME_MERGE_MAX)
-		let_all_go(c, INT64_MAX);
-	c->held_of = cols->seg;
+	if (c->npending + cols->n >
+		GT_TIME_MERGE_MAX) /* threads that have ended have pending calls, too */
+		flush_all_pending(c, cols->floor);
+	if (c->pending_of != cols->seg || c->npending + cols->n > GT_TIME_MERGE_MAX)
+		flush_all_pending(c, INT64_MAX);
+	c->pending_of = cols->seg;
 	l = codes ? line_of(c, cols->seg, gt_time_ordered_track(&c->order, cols->seg, cols->track),
 			    err)
 		  : NULL;
 	if (!l)
 		return err->code;
-	let_go(c, l, cols->floor);
-	if (room_to_hold(c, l, cols->n))
+	flush_pending(c, l, cols->floor);
+	if (grow_pending(c, l, cols->n))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
-	before = l->held.n;
-	(all ? copy : copy_calls)(&l->held, cols, codes);
-	put_in_order(&l->held, before, l->held.n);
-	c->nheld += l->held.n - before;
+	before = l->pending.n;
+	(all ? append_all : append_calls)(&l->pending, cols, codes);
+	sort_appended(&l->pending, before, l->pending.n);
+	c->npending += l->pending.n - before;
 	return 0;
 }
 
-static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+static int add_lost(struct gt_critical *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i],
+		struct gt_critical_lost one = { cols->seg->index, cols->track, cols->start[i],
 			cols->start[i] + cols->dur[i], 0 },
-				     *last;
+					*last;
 
 		if (c->nlost < LOST_MAX) {
 			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
@@ -526,7 +534,7 @@ static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_er
 			c->lost[c->nlost++] = one;
 			continue;
 		}
-		last = &c->lost[LOST_MAX - 1]; /* one that may have been anywhere */
+		last = &c->lost[LOST_MAX - 1]; /* of an unknown track */
 		last->track = GT_NONE;
 		last->start = one.start < last->start ? one.start : last->start;
 		last->end = one.end > last->end ? one.end : last->end;
@@ -534,7 +542,7 @@ static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_er
 	return 0;
 }
 
-int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+int gt_critical_block(struct gt_critical *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_moment *m;
 	bool any = cols->kind != GT_SPAN;
@@ -546,32 +554,32 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 	if (!any || c->too_many)
 		return 0;
 	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
-		return hold_calls(c, cols, err);
+		return add_pending_calls(c, cols, err);
 	m = gt_time_ordered_run(&c->order, cols, err);
 	if (!m || mark_rows(c, cols, m, err))
 		return err->code;
 	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
-int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt,
-	bool without, struct gt_err *err)
+int gt_critical_init(struct gt_critical *c, struct gt_reader *r,
+	const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	int rc;
 
-	c->asked = (struct gt_report_state){ r, opt };
+	c->report = (struct gt_report_state){ r, opt };
 	rc = gt_time_ordered_init(&c->order, r, on_row, c, err);
 	if (!rc)
 		rc = gt_process_slots_init(&c->where, r, err);
 	if (rc)
 		return rc;
-	gt_link_store_init(&c->store, without, c->order.tracks[c->order.nsegs]);
+	gt_event_store_init(&c->store, c->order.tracks[c->order.nsegs]);
 	c->processes = calloc(c->where.n + 1, sizeof(*c->processes));
 	c->slot = calloc(c->order.tracks[c->order.nsegs] + 1ul, sizeof(*c->slot));
 	c->roles = calloc(c->order.types[c->order.nsegs] + 1ul, sizeof(*c->roles));
 	if (!c->processes || !c->slot || !c->roles)
-		return gt_err_set(err, -ENOMEM, "no memory for the chain of calls and work");
+		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
 	for (size_t i = 0; i < c->where.n; i++) {
 		c->processes[i].seg = c->where.list[i].seg;
 		c->processes[i].track = c->where.list[i].track;
@@ -579,8 +587,8 @@ int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analy
 	return 0;
 }
 
-/* All of a process is looked at: its calls, too. */
-static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
+/* With --whole the window includes the calls of the process. */
+static void widen(struct gt_critical_process *p, const struct gt_critical_line *l)
 {
 	if (!l->rows.n || l->stream)
 		return;
@@ -588,39 +596,39 @@ static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
 	p->to = l->cover > p->to ? l->cover : p->to;
 }
 
-int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
+int gt_critical_finish(struct gt_critical *c, struct gt_err *err)
 {
 	int rc = gt_time_ordered_flush(&c->order, err);
 
-	let_all_go(c, INT64_MAX);
-	gt_chain_sort_lost(c);
-	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
+	flush_all_pending(c, INT64_MAX);
+	gt_critical_sort_lost(c);
+	for (size_t i = 0; i < c->nlines && c->report.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
-	/* its own part of the window of the recording */
+	/* the process' part of the window of the recording */
 	for (size_t i = 0; i < c->where.n; i++) {
-		struct gt_chain_process *p = &c->processes[i];
+		struct gt_critical_process *p = &c->processes[i];
 		struct gt_gpu_window e;
 
-		gt_extent_open(&e, c->asked.opt, p->seg);
+		gt_extent_open(&e, c->report.opt, p->seg);
 		p->from = p->ops && p->from < e.from ? e.from : p->from;
 		p->to = p->ops && p->to > e.to ? e.to : p->to;
 	}
-	if (gt_link_store_failed(&c->store))
+	if (gt_event_store_failed(&c->store))
 		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
 	return rc;
 }
 
-void gt_chain_release(struct gt_chain *c)
+void gt_critical_release(struct gt_critical *c)
 {
 	for (size_t i = 0; i < c->nlines; i++) {
-		gt_links_release(&c->lines[i].rows);
-		gt_links_release(&c->lines[i].waits);
-		release_held(&c->lines[i].held);
+		gt_event_list_release(&c->lines[i].rows);
+		gt_event_list_release(&c->lines[i].waits);
+		release_pending(&c->lines[i].pending);
 	}
 	for (size_t i = 0; c->processes && i < c->where.n; i++) {
 		free(c->processes[i].lines);
 	}
-	gt_link_store_release(&c->store);
+	gt_event_store_release(&c->store);
 	gt_time_ordered_release(&c->order);
 	gt_process_slots_release(&c->where);
 	free(c->processes);

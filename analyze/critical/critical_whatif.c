@@ -1,247 +1,309 @@
-/* How long a run would be without something.
+/* How long a run would be without some of its calls and operations (--without).
  *
- * Everything begins as soon as all that it waits for is over, and takes as long as it took; what is
- * done without takes no time. So rows are gone through once more in order of their start, and each
- * gets new times from those of what it waits for (chain.c). Between the release by what let go last
- * and the start lies time in a queue, or of the program outside CUDA: that stays as long as it was.
- * What let go earlier only must be over: how soon after it things could have begun nobody knows, so
- * it is taken to be at once. A call that waits for work ends as long after the last of it as it
- * did; if there is no such work any more, that much after it began. A call that is done without
- * does not wait, either.
+ * The rows of a process are replayed in order of their start. Each row begins as soon as everything
+ * it depends on has ended (critical_graph.c), and takes as long as it took; a removed row takes no
+ * time. The dependency that ended last delays the row by as much as in the recording: that is time
+ * in a queue, or outside CUDA. The other dependencies only have to be over: the trace does not tell
+ * how soon after them the row could have begun, so it may begin at once. A call that waits for work
+ * ends as long after the last of this work as in the recording. If none of it is left, the call
+ * takes this time from its start. A removed call does not wait.
  *
- * All these guesses are on the side of a shorter run, and the GPU is taken to run any work at once
- * and as fast as before; that is why the difference is the most that could be won, and no promise.
- * Without anything to do without, all times are as they were.
- * */
+ * Each of these assumptions makes the run shorter rather than longer, and the GPU is assumed to run
+ * any work at once and as fast as before. So the difference is an upper bound of the gain. If no
+ * row is removed, all times are the recorded times. */
 #include "analyze/critical/critical_graph.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
-#include "formats/base/buf.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "formats/base/heap.h"
+#include "formats/os/file.h"
 
-/* of a line: the row to come */
-struct next {
+#define FILE_MIN (32u << 20) /* bytes; more go to a temporary file */
+
+struct next_row { /* of a thread or stream: the row that begins next */
 	int64_t start;
 	uint32_t line, track;
 	bool stream;
 };
-struct ahead {
-	struct gt_chain *c;
-	const struct gt_chain_process *p;
-	const bool *types;
-	struct next *heap;
+struct new_time {
+	int64_t start, end; /* start: of calls only */
+};
+struct replay {
+	struct gt_critical *c;
+	const struct gt_critical_process *p;
+	const bool *removed; /* by type number */
+	struct next_row *heap;
 	size_t n;
-	int64_t end; /* of the last work, or of all */
+	/* of all rows of the process; by line: where its rows begin */
+	struct new_time *times;
+	size_t *first, bytes;
+	int64_t end; /* of the last work; with --whole also of calls */
 };
 
-static int64_t cut(const struct ahead *a, int64_t at)
+/* ---- new times ---- */
+
+static int map_temporary(struct replay *a, struct gt_err *err)
+{
+	int fd = gt_temporary(err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = posix_fallocate(fd, 0, (off_t)a->bytes);
+	if (!rc) {
+		a->times = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		rc = a->times == MAP_FAILED ? ENOMEM : 0;
+	}
+	close(fd);
+	return rc ? gt_err_set(err, -rc, "cannot write a temporary file in %s (TMPDIR): %s",
+			    gt_temporary_folder(), strerror(rc))
+		  : 0;
+}
+
+static int map_times(struct replay *a, struct gt_err *err)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < a->p->nlines; i++) {
+		a->first[a->p->lines[i]] = n;
+		n += a->c->lines[a->p->lines[i]].rows.n;
+	}
+	a->bytes = n * sizeof(*a->times);
+	if (a->bytes > FILE_MIN)
+		return map_temporary(a, err);
+	a->times = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return a->times == MAP_FAILED ? gt_err_set(err, -ENOMEM, "no memory for new times") : 0;
+}
+
+static struct new_time *time_of(const struct replay *a, uint32_t line, uint32_t index)
+{
+	return &a->times[a->first[line] + index];
+}
+
+static int64_t clamp(const struct replay *a, int64_t at)
 {
 	return at < a->p->from ? a->p->from : at > a->p->to ? a->p->to : at;
 }
-static int64_t between(const struct ahead *a, int64_t from, int64_t to)
+static int64_t duration_in_window(const struct replay *a, int64_t from, int64_t to)
 {
-	return cut(a, to) - cut(a, from);
+	return clamp(a, to) - clamp(a, from);
 }
-static bool gone(const struct ahead *a, const struct gt_link *one)
+static bool is_removed(const struct replay *a, const struct gt_stored_event *one)
 {
-	return one->type != GT_NONE && a->types[one->type];
-}
-
-static struct gt_link row_of(const struct ahead *a, const struct gt_chain_source *s)
-{
-	return gt_links_get(&a->c->store, &a->c->lines[s->line].rows, s->index);
+	return one->type != GT_NONE && a->removed[one->type];
 }
 
-/* ---- when things end ---- */
-
-/* Of a call that began at `begun` in the new time. */
-static int64_t end_of_waiting(const struct ahead *a, const struct gt_chain_line *thread,
-	const struct gt_link *call, int64_t begun, struct gt_chain_waiting w)
+static struct gt_stored_event row_of(const struct replay *a, uint32_t line, uint32_t index)
 {
-	struct gt_chain_source last = { 0 };
+	return gt_event_list_get(&a->c->store, &a->c->lines[line].rows, index);
+}
+
+/* ---- ends ---- */
+
+/* The new end of a call that waits for work and has this new start. */
+static int64_t end_of_waiting(const struct replay *a, const struct gt_critical_line *thread,
+	const struct gt_stored_event *call, int64_t start, struct gt_critical_wait w)
+{
+	struct gt_dependency last = { 0 };
 	int64_t latest = INT64_MIN, of_last = 0, rest;
 
 	for (size_t i = 0; i < a->p->nlines; i++) {
-		struct gt_chain_source s = gt_chain_awaited(a->c, thread, call, w, a->p->lines[i]);
-		int64_t end = s.what ? row_of(a, &s).new_end : INT64_MIN;
+		struct gt_dependency d =
+			gt_critical_awaited_work(a->c, thread, call, w, a->p->lines[i]);
+		int64_t end = d.what ? time_of(a, d.line, d.index)->end : INT64_MIN;
 
 		latest = end > latest ? end : latest;
-		if (s.what &&
-			(!last.what || s.at > last.at || (s.at == last.at && end > of_last))) {
-			last = s;
+		if (d.what &&
+			(!last.what || d.at > last.at || (d.at == last.at && end > of_last))) {
+			last = d;
 			of_last = end;
 		}
 	}
 	if (!last.what)
-		return begun + between(a, call->start, call->end);
-	rest = between(a, last.at, call->end);
-	of_last = (of_last > begun ? of_last : begun) + rest;
+		return start + duration_in_window(a, call->start, call->end);
+	rest = duration_in_window(a, last.at, call->end);
+	of_last = (of_last > start ? of_last : start) + rest;
 	return of_last > latest ? of_last : latest;
 }
 
-/* The last call of a thread so far is over: what it waited for has its new times by now. */
-static void settle(const struct ahead *a, struct gt_chain_line *l)
+/* Computes the end of the last call of a thread that has begun. The work it waits for has its new
+ * times by now. */
+static void end_last_call(const struct replay *a, uint32_t line)
 {
-	struct gt_chain_waiting w;
-	struct gt_link call, seen;
+	struct gt_critical_line *l = &a->c->lines[line];
+	struct gt_critical_wait w;
+	struct gt_stored_event call;
+	struct new_time *t;
 
-	if (!l->done || l->settled)
+	if (!l->done || l->last_ended)
 		return;
-	l->settled = true;
-	call = seen = gt_links_get(&a->c->store, &l->rows, l->done - 1);
-	seen.end = cut(a, seen.end);
-	w = gt_chain_waiting(a->c, l, &call);
-	if (gone(a, &call))
-		call.new_end = call.launch;
-	else if (w.waits)
-		call.new_end = end_of_waiting(a, l, &seen, call.launch, w);
-	else
-		call.new_end = call.launch + between(a, call.start, call.end);
-	gt_links_set(&a->c->store, &l->rows, l->done - 1, &call);
+	l->last_ended = true;
+	call = row_of(a, line, l->done - 1);
+	t = time_of(a, line, l->done - 1);
+	w = gt_critical_wait_of(a->c, l, &call);
+	if (is_removed(a, &call)) {
+		t->end = t->start;
+	} else if (w.waits) {
+		call.end = clamp(a, call.end);
+		t->end = end_of_waiting(a, l, &call, t->start, w);
+	} else {
+		t->end = t->start + duration_in_window(a, call.start, call.end);
+	}
 }
 
-/* ---- when things begin ---- */
+/* ---- starts ---- */
 
-static bool same(const struct gt_chain_source *a, const struct gt_chain_source *b)
+static bool is_same(const struct gt_dependency *a, const struct gt_dependency *b)
 {
 	return a->what == b->what && a->line == b->line && a->index == b->index;
 }
 
-/* When this lets go of something that began at `start`; what was the last to let go does so as long
- * before it as it did. */
-static int64_t let_go(const struct ahead *a, const struct gt_chain_source *s,
-	const struct gt_chain_source *last, int64_t start)
+/* The earliest time at which a row that began at `start` can begin because of this dependency. */
+static int64_t release_time(const struct replay *a, const struct gt_dependency *d,
+	const struct gt_dependency *last, int64_t start)
 {
-	int64_t after = same(s, last) ? between(a, s->at, start) : 0;
-	struct gt_chain_line *l = &a->c->lines[s->line];
-	struct gt_link one;
+	int64_t delay = is_same(d, last) ? duration_in_window(a, d->at, start) : 0;
+	struct gt_critical_line *l = &a->c->lines[d->line];
+	struct gt_stored_event call;
 
-	if (s->what == GT_CHAIN_NOTHING)
+	if (d->what == GT_DEPENDS_ON_NOTHING)
 		return INT64_MIN;
-	if (s->what == GT_CHAIN_BEFORE)
-		return a->p->from + after;
-	if (s->what == GT_CHAIN_RETURN && s->index + 1 == l->done)
-		settle(a, l);
-	one = row_of(a, s);
-	/* the call's new start stands in `launch`, which calls have no use for */
-	if (s->what == GT_CHAIN_WITHIN)
-		return one.launch + (gone(a, &one) ? 0 : after);
-	return one.new_end + after;
+	if (d->what == GT_DEPENDS_ON_EARLIER)
+		return a->p->from + delay;
+	if (d->what == GT_DEPENDS_ON_RETURN && d->index + 1 == l->done)
+		end_last_call(a, d->line);
+	if (d->what != GT_DEPENDS_ON_CALL_START)
+		return time_of(a, d->line, d->index)->end + delay;
+	call = row_of(a, d->line, d->index);
+	return (d->index < l->done ? time_of(a, d->line, d->index)->start : call.start) +
+		(is_removed(a, &call) ? 0 : delay);
 }
 
-static int64_t latest_of(const struct ahead *a, const struct gt_chain_sources *s, int64_t start)
+static int64_t latest_release(
+	const struct replay *a, const struct gt_dependencies *s, int64_t start)
 {
-	const struct gt_chain_source *const each[] = { &s->launch, &s->before, &s->other };
+	const struct gt_dependency *const each[] = { &s->launch, &s->before, &s->other };
 	int64_t latest = INT64_MIN;
 
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t at = let_go(a, each[i], &s->last, start);
+		int64_t at = release_time(a, each[i], &s->last, start);
 
 		latest = at > latest ? at : latest;
 	}
-	return latest > INT64_MIN ? latest : cut(a, start);
+	return latest > INT64_MIN ? latest : clamp(a, start);
 }
 
-static void begin_call(struct ahead *a, uint32_t line, uint32_t index, struct gt_link *call)
+static void begin_call(
+	struct replay *a, uint32_t line, uint32_t index, const struct gt_stored_event *call)
 {
-	struct gt_chain_line *l = &a->c->lines[line];
-	struct gt_chain_sources s;
+	struct gt_critical_line *l = &a->c->lines[line];
+	struct gt_dependencies s;
 
-	gt_chain_of_call(a->c, line, index, call, &s);
-	call->launch = latest_of(a, &s, call->start);
-	gt_links_set(&a->c->store, &l->rows, index, call);
+	gt_dependencies_of_call(a->c, line, index, call, &s);
+	time_of(a, line, index)->start = latest_release(a, &s, call->start);
 	l->done = index + 1;
-	l->settled = false;
+	l->last_ended = false;
 }
 
-static void begin_work(struct ahead *a, uint32_t line, uint32_t index, struct gt_link *work)
+static void begin_work(
+	struct replay *a, uint32_t line, uint32_t index, const struct gt_stored_event *work)
 {
-	struct gt_chain_sources s;
+	struct gt_dependencies s;
+	int64_t end;
 
-	gt_chain_of_work(a->c, line, index, work, &s);
-	work->new_end = latest_of(a, &s, work->start) +
-		(gone(a, work) ? 0 : between(a, work->start, work->end));
-	gt_links_set(&a->c->store, &a->c->lines[line].rows, index, work);
+	gt_dependencies_of_work(a->c, line, index, work, &s);
+	end = latest_release(a, &s, work->start) +
+		(is_removed(a, work) ? 0 : duration_in_window(a, work->start, work->end));
+	time_of(a, line, index)->end = end;
 	a->c->lines[line].done = index + 1;
-	a->end = work->new_end > a->end ? work->new_end : a->end;
+	a->end = end > a->end ? end : a->end;
 }
 
 /* ---- in order of time ---- */
 
-/* A call stands before the work that began with it. */
-static bool is_earlier(const void *arg, const struct next *a, const struct next *b)
+/* A call comes before work that began at the same time. */
+static bool is_earlier(const void *arg, const struct next_row *a, const struct next_row *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
 	return a->stream != b->stream ? b->stream : a->track < b->track;
 }
 
-GT_HEAP(ahead, struct next, is_earlier)
+GT_HEAP(replay, struct next_row, is_earlier)
 
-static void start_lines(struct ahead *a)
+static void start_lines(struct replay *a)
 {
 	for (size_t i = 0; i < a->p->nlines; i++) {
-		struct gt_chain_line *l = &a->c->lines[a->p->lines[i]];
+		struct gt_critical_line *l = &a->c->lines[a->p->lines[i]];
 
 		l->done = 0;
-		l->settled = false;
+		l->last_ended = false;
 		if (l->rows.n)
-			a->heap[a->n++] = (struct next){ l->rows.firsts[0], a->p->lines[i],
+			a->heap[a->n++] = (struct next_row){ l->rows.firsts[0], a->p->lines[i],
 				l->track, l->stream };
 	}
 	for (size_t i = a->n; i--;)
-		ahead_down(NULL, a->heap, a->n, i, a->heap[i]);
+		replay_down(NULL, a->heap, a->n, i, a->heap[i]);
 }
 
-static void step(struct ahead *a)
+static void step(struct replay *a)
 {
-	struct next *first = a->heap;
-	const struct gt_links *rows = &a->c->lines[first->line].rows;
-	uint32_t index = a->c->lines[first->line].done;
-	struct gt_link one = gt_links_get(&a->c->store, rows, index);
+	struct next_row *first = a->heap;
+	uint32_t line = first->line, index = a->c->lines[line].done;
+	struct gt_stored_event one = row_of(a, line, index);
 
 	if (first->stream)
-		begin_work(a, first->line, index, &one);
+		begin_work(a, line, index, &one);
 	else
-		begin_call(a, first->line, index, &one);
-	if (index + 1 < rows->n)
-		first->start = gt_links_get(&a->c->store, rows, index + 1).start;
+		begin_call(a, line, index, &one);
+	if (index + 1 < a->c->lines[line].rows.n)
+		first->start = row_of(a, line, index + 1).start;
 	else
 		*first = a->heap[--a->n];
-	ahead_down(NULL, a->heap, a->n, 0, *first);
+	replay_down(NULL, a->heap, a->n, 0, *first);
 }
 
-/* Where all of a process is looked at, calls end it, too. */
-static void settle_all(struct ahead *a)
+/* With --whole a call may end the run. */
+static void end_last_calls(struct replay *a)
 {
 	for (size_t i = 0; i < a->p->nlines; i++) {
-		struct gt_chain_line *l = &a->c->lines[a->p->lines[i]];
+		uint32_t line = a->p->lines[i];
 		int64_t end;
 
-		if (l->stream || !l->done)
+		if (a->c->lines[line].stream || !a->c->lines[line].done)
 			continue;
-		settle(a, l);
-		end = gt_links_get(&a->c->store, &l->rows, l->done - 1).new_end;
+		end_last_call(a, line);
+		end = time_of(a, line, a->c->lines[line].done - 1)->end;
 		a->end = end > a->end ? end : a->end;
 	}
 }
 
-int gt_chain_without(struct gt_chain *c, const struct gt_chain_process *p, const bool *types,
-	uint64_t *ns, struct gt_err *err)
+int gt_critical_time_without(struct gt_critical *c, const struct gt_critical_process *p,
+	const bool *types, uint64_t *ns, struct gt_err *err)
 {
-	struct ahead a = { .c = c, .p = p, .types = types, .end = p->from };
+	struct replay a = { .c = c, .p = p, .removed = types, .times = MAP_FAILED, .end = p->from };
+	int rc = 0;
 
 	a.heap = calloc(p->nlines + 1, sizeof(*a.heap));
-	if (!a.heap)
-		return gt_err_set(err, -ENOMEM, "no memory for threads and streams");
-	start_lines(&a);
-	while (a.n && a.heap[0].start <= p->to && !gt_link_store_failed(&c->store))
+	a.first = calloc(c->nlines + 1, sizeof(*a.first));
+	if (!a.heap || !a.first)
+		rc = gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+	if (!rc)
+		rc = map_times(&a, err);
+	if (!rc)
+		start_lines(&a);
+	while (!rc && a.n && a.heap[0].start <= p->to && !gt_event_store_failed(&c->store))
 		step(&a);
-	if (c->asked.opt->whole)
-		settle_all(&a);
-	free(a.heap);
+	if (!rc && c->report.opt->whole)
+		end_last_calls(&a);
+	if (!rc && gt_event_store_failed(&c->store))
+		rc = gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
 	*ns = (uint64_t)a.end - (uint64_t)p->from;
-	return gt_link_store_failed(&c->store)
-		? gt_err_set(err, c->store.err.code, "%s", c->store.err.text)
-		: 0;
+	if (a.times != MAP_FAILED)
+		munmap(a.times, a.bytes);
+	free(a.heap);
+	free(a.first);
+	return rc;
 }

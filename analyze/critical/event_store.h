@@ -1,11 +1,13 @@
-/* Lines of records sorted by their start, kept in little memory: what does not fit goes to a
- * temporary file without a name, made when it is needed. One line is what one thread called or one
- * stream did; a record is read, found by its time, and changed in any order.
+/* Lists of events in order of their start, in bounded memory. The rows of one thread or of one
+ * stream are one list. Events are appended in order of their start, and read in any order.
  *
- * Errors stick: after one (err in the store) reads give zeros and nothing is written, and who loops
- * looks at gt_link_store_failed. */
-#ifndef GT_LINK_STORE_H
-#define GT_LINK_STORE_H
+ * Errors are sticky: after an error (member err) reads return zeros and appends do nothing. A loop
+ * over events checks gt_event_store_failed.
+ *
+ * A plain mapped temporary file of 32 bytes per event was measured, and is slower: writing the
+ * pages of 20 million events takes 0.3 to 1.3 s of processor time, more than the whole report. */
+#ifndef GT_EVENT_STORE_H
+#define GT_EVENT_STORE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,86 +15,90 @@
 #include "analyze/critical/event_store_digest.h"
 #include "formats/base/err.h"
 
-/* the meaning of all but start is the owner's; a gist (link_gist.h) is of start, end and type */
-struct gt_link {
+/* The store needs start, end and type for digests; the owner defines the other members. */
+struct gt_stored_event {
 	int64_t start, end;
 	uint32_t type, by;
 	int64_t launch;
-	int64_t new_end; /* only where the store was made with it; 0 otherwise */
 };
-/* records, each of their fields by itself: those of a chunk stand so in memory */
-struct gt_link_cols {
-	int64_t *start, *end, *launch, *new_end; /* new_end: NULL where it is not kept */
+/* events by column, as in a chunk in memory */
+struct gt_event_columns {
+	int64_t *start, *end, *launch;
 	uint32_t *type, *by;
 };
-struct gt_links {         /* one line; zeroed is empty */
-	uint32_t *chunks; /* where its records are */
-	int64_t *firsts;  /* start of the first one of each chunk */
+struct gt_event_list {    /* zeroed: empty */
+	uint32_t *chunks; /* numbers of its chunks */
+	int64_t *firsts;  /* start of the first event of each chunk */
 	size_t chunks_cap, firsts_cap;
-	int64_t packed_end; /* of the last record that was packed */
+	int64_t packed_end; /* end of the last event that was packed */
 	uint32_t n;
 };
-struct gt_link_store {
-	struct gt_link_frame *frames; /* chunks in memory */
-	uint32_t *frame_of;           /* by chunk: 1 + its frame, 0: in the file */
+struct gt_event_store {
+	struct gt_chunk_frame *frames; /* chunks in memory, unpacked */
+	uint32_t *frame_of;            /* by chunk: 1 + its frame, 0: none */
 	size_t nframes, frames_cap, frame_of_cap;
-	/* complete chunks, in few bytes, and their gists; or NULL */
-	struct gt_link_packed *packed, *gists;
+	/* complete chunks, packed, and their digests; digests: NULL if chunks are small */
+	struct gt_slab_file *packed, *digests;
 	uint32_t nchunks, hand;
-	size_t memory;  /* bytes of frames */
-	size_t record;  /* bytes that one takes */
-	uint32_t shift; /* a chunk has 1 << shift records */
-	int fd;         /* -1: not needed yet */
+	size_t memory;  /* bytes for frames */
+	uint32_t shift; /* a chunk has 1 << shift events */
 	struct gt_err err;
 };
 
-/* lines: about how many there will be at most; with many, chunks are small. */
-void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines);
-static inline bool gt_link_store_failed(const struct gt_link_store *s) { return s->err.code; }
-/* one->start is not before that of the last one. */
-void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
-/* The same of many: n > 0 of them, no more than gt_links_left. `launch` may be the same column as
- * `start`; new_end is not looked at. */
-void gt_links_put(
-	struct gt_link_store *s, struct gt_links *l, const struct gt_link_cols *rows, uint32_t n);
-/* in its chunk, or the next one if it is full */
-static inline uint32_t gt_links_left(const struct gt_link_store *s, const struct gt_links *l)
+/* lists: the expected number of lists. If it is large, chunks are small. */
+void gt_event_store_init(struct gt_event_store *s, uint32_t lists);
+static inline bool gt_event_store_failed(const struct gt_event_store *s) { return s->err.code; }
+/* one->start is not before the start of the last event. */
+void gt_event_list_add(
+	struct gt_event_store *s, struct gt_event_list *l, const struct gt_stored_event *one);
+/* Appends n events; 0 < n <= gt_event_list_chunk_left. Columns `launch` and `start` may be the same
+ * array. */
+void gt_event_list_append(struct gt_event_store *s, struct gt_event_list *l,
+	const struct gt_event_columns *rows, uint32_t n);
+/* Free places in the last chunk, or in the next one if the last one is full. */
+static inline uint32_t gt_event_list_chunk_left(
+	const struct gt_event_store *s, const struct gt_event_list *l)
 {
 	return (1u << s->shift) - (l->n & ((1u << s->shift) - 1));
 }
 /* i < l->n */
-struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);
-/* The records around i that stand beside one another in memory: those from `first` on. cols.start:
- * NULL after an error. Borrowed until the store is used again. */
-struct gt_links_near {
-	struct gt_link_cols cols;
+struct gt_stored_event gt_event_list_get(
+	struct gt_event_store *s, const struct gt_event_list *l, uint32_t i);
+/* The events of the chunk with event i, from number `first` on. cols.start: NULL after an error.
+ * Borrowed until the next use of the store. */
+struct gt_event_span {
+	struct gt_event_columns cols;
 	uint32_t first;
 };
-struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_links *l, uint32_t i);
-static inline struct gt_link gt_link_at(const struct gt_link_cols *c, uint32_t i)
+struct gt_event_span gt_event_list_span(
+	struct gt_event_store *s, const struct gt_event_list *l, uint32_t i);
+static inline struct gt_stored_event gt_event_span_get(const struct gt_event_span *n, uint32_t i)
 {
-	return (struct gt_link){ c->start[i], c->end[i], c->type[i], c->by[i], c->launch[i],
-		c->new_end ? c->new_end[i] : 0 };
+	const struct gt_event_columns *c = &n->cols;
+
+	i -= n->first;
+	return (struct gt_stored_event){ c->start[i], c->end[i], c->type[i], c->by[i],
+		c->launch[i] };
 }
-static inline struct gt_link gt_links_near(const struct gt_links_near *n, uint32_t i)
+/* events per chunk */
+static inline uint32_t gt_event_store_chunk(const struct gt_event_store *s)
 {
-	return gt_link_at(&n->cols, i - n->first);
+	return 1u << s->shift;
 }
-/* Records stand in chunks of as many: the first of that with record i. */
-static inline uint32_t gt_links_chunk(const struct gt_link_store *s) { return 1u << s->shift; }
-static inline uint32_t gt_links_first(const struct gt_link_store *s, uint32_t i)
+/* the first event of the chunk with event i */
+static inline uint32_t gt_event_store_chunk_start(const struct gt_event_store *s, uint32_t i)
 {
-	return i & ~(gt_links_chunk(s) - 1);
+	return i & ~(gt_event_store_chunk(s) - 1);
 }
-/* What the chunk with record i says of itself. False: it is not complete, or does not say. Where
- * the last record of the chunk before was changed since, it does not know. */
-bool gt_links_gist(
-	struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g);
-/* start stays */
-void gt_links_set(
-	struct gt_link_store *s, struct gt_links *l, uint32_t i, const struct gt_link *one);
-/* How many records of the line start at `at` or before. */
-uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at);
-void gt_links_release(struct gt_links *l);
-void gt_link_store_release(struct gt_link_store *s);
+/* The digest of the chunk with event i. False: the chunk is incomplete or has no digest. */
+bool gt_event_list_digest(struct gt_event_store *s, const struct gt_event_list *l, uint32_t i,
+	struct gt_event_digest *g);
+/* Replaces the last event; its start stays. */
+void gt_event_list_set_last(
+	struct gt_event_store *s, struct gt_event_list *l, const struct gt_stored_event *one);
+/* The number of events that start at `at` or earlier. */
+uint32_t gt_event_list_count_until(
+	struct gt_event_store *s, const struct gt_event_list *l, int64_t at);
+void gt_event_list_release(struct gt_event_list *l);
+void gt_event_store_release(struct gt_event_store *s);
 #endif

@@ -3,13 +3,13 @@
 #include <string.h>
 #include "analyze/critical/event_store.h"
 
-#define SLOTS GT_LINK_GIST_SLOTS
-#define SUMS GT_LINK_GIST_SUMS
-#define FREE (UINT32_MAX - 1) /* no number of a type */
-/* rows that take time are counted above the sum of what they took */
+#define SLOTS GT_EVENT_DIGEST_SLOTS
+#define SUMS GT_EVENT_DIGEST_SUMS
+#define FREE (UINT32_MAX - 1) /* not a type number */
+/* the bits above ONE count the rows with a duration, those below add up the durations */
 #define ONE (1ull << 48)
 
-void gt_link_gist_begin(struct gt_link_adding *a, int64_t before)
+void gt_digest_begin(struct gt_digest_builder *a, int64_t before)
 {
 	a->ntypes = 0;
 	a->longest = 0;
@@ -21,16 +21,15 @@ void gt_link_gist_begin(struct gt_link_adding *a, int64_t before)
 		a->owner[i] = FREE;
 }
 
-/* Where the sum of a type is that is not the first one with its last bits, or new. SLOTS: there are
- * too many. */
-static uint32_t find_slot(struct gt_link_adding *a, uint32_t type)
+/* The slot of a type that is new or not in its first slot. SLOTS: there are too many types. */
+static uint32_t find_slot(struct gt_digest_builder *a, uint32_t type)
 {
 	uint32_t at = type % SLOTS;
 
 	for (; a->owner[at] != FREE; at = (at + 1) % SLOTS)
 		if (a->owner[at] == type)
 			return at;
-	if (a->ntypes == GT_LINK_GIST_TYPES)
+	if (a->ntypes == GT_EVENT_DIGEST_TYPES)
 		return SLOTS;
 	a->slots[a->ntypes++] = (uint8_t)at;
 	a->owner[at] = type;
@@ -38,7 +37,7 @@ static uint32_t find_slot(struct gt_link_adding *a, uint32_t type)
 	return at;
 }
 
-static bool add_types(struct gt_link_adding *restrict a, const uint32_t *restrict types,
+static bool add_types(struct gt_digest_builder *restrict a, const uint32_t *restrict types,
 	const uint32_t *restrict took, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -55,7 +54,7 @@ static bool add_types(struct gt_link_adding *restrict a, const uint32_t *restric
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
 static void add_gaps(
-	struct gt_link_adding *a, const uint32_t *since, const uint32_t *took, uint32_t n)
+	struct gt_digest_builder *a, const uint32_t *since, const uint32_t *took, uint32_t n)
 {
 	int32_t longest = 0, sign = 0;
 	uint32_t gaps = 0;
@@ -72,7 +71,7 @@ static void add_gaps(
 	a->in_turn &= sign >= 0;
 }
 
-void gt_link_gist_add(struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t from,
+void gt_digest_add(struct gt_digest_builder *a, const struct gt_event_columns *rows, uint32_t from,
 	uint32_t n, const uint32_t *since, const uint32_t *took)
 {
 	int64_t before = from ? rows->end[from - 1] : a->before;
@@ -100,12 +99,12 @@ static int64_t latest(const int64_t *end, uint32_t n)
 	return cover;
 }
 
-void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t n,
-	struct gt_link_gist *g)
+void gt_digest_end(const struct gt_digest_builder *a, const struct gt_event_columns *rows,
+	uint32_t n, struct gt_event_digest *g)
 {
 	uint64_t ns = 0;
 
-	memset(g, 0, offsetof(struct gt_link_gist, types));
+	memset(g, 0, offsetof(struct gt_event_digest, types));
 	g->before = a->before;
 	g->start = rows->start[0];
 	g->end = rows->end[n - 1];
@@ -118,7 +117,7 @@ void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols 
 
 		for (uint32_t k = 0; k < SUMS; k++)
 			sum += sums[k];
-		g->types[i] = (struct gt_link_gist_type){ a->owner[a->slots[i]],
+		g->types[i] = (struct gt_event_digest_type){ a->owner[a->slots[i]],
 			(uint32_t)(sum / ONE), sum % ONE };
 		ns += sum % ONE;
 	}

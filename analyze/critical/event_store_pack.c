@@ -1,16 +1,16 @@
-/* Groups of rows, each a column after the other: its first value, how many bytes the others take
- * that differ from it in their lowest bits only, and these bits. So what is large or far from
- * others costs its own group only.
+/* Format: groups of GROUP rows, column by column. A column is its first value, the width in bytes
+ * of the bits in which the others differ from it, and these bits. So a large or distant value costs
+ * space in its own group only.
  *
- * Times become differences, most of which fit in 32 bits; then the compiler looks at four of them
- * at once, and a gist is made of them. */
+ * Times become differences, most of which fit into 32 bits. Then the compiler vectorizes the loops,
+ * and the digest is computed from the differences. */
 #include "analyze/critical/event_store_pack.h"
 
 #include <string.h>
 
 #define GROUP 256u
 
-/* value: of i */
+/* value: an expression of i */
 #define PUT(type, value)                                                                           \
 	for (uint32_t i = 0; i < n; i++) {                                                         \
 		type one = (type)((value) ^ first);                                                \
@@ -38,7 +38,7 @@ static inline uint8_t *put_first(uint8_t *to, uint64_t first, uint64_t differ, u
 	return to + sizeof(first) + 1;
 }
 
-/* differ: the bits in which any of them differs from the first */
+/* differ: the bits in which at least one value differs from the first */
 static inline uint8_t *put_known(
 	uint8_t *restrict to, const uint32_t *restrict v, uint32_t n, uint32_t differ)
 {
@@ -59,7 +59,7 @@ static uint8_t *put_column(uint8_t *to, const uint32_t *v, uint32_t n)
 	return put_known(to, v, n, differ);
 }
 
-/* a[i] - b[i], which are left in `low` if they fit. */
+/* Packs a[i] - b[i], and stores them in `low`; *fit becomes false if one has more than 31 bits. */
 static uint8_t *put_differences(uint8_t *restrict to, const int64_t *restrict a,
 	const int64_t *restrict b, uint32_t n, uint32_t *restrict low, bool *fit)
 {
@@ -81,7 +81,7 @@ static uint8_t *put_differences(uint8_t *restrict to, const int64_t *restrict a,
 	return to + n * width;
 }
 
-/* Of calls the launch is the start, and it is the same column. */
+/* The launch of a call is its start: then it is the same array. */
 static uint8_t *put_launches(uint8_t *to, const int64_t *start, const int64_t *launch, uint32_t n)
 {
 	uint32_t low[GROUP];
@@ -92,14 +92,14 @@ static uint8_t *put_launches(uint8_t *to, const int64_t *start, const int64_t *l
 			       : put_differences(to, start, launch, n, low, &fit);
 }
 
-size_t gt_link_pack(
-	const struct gt_link_cols *rows, uint32_t n, uint8_t *to, struct gt_link_adding *gist)
+size_t gt_event_pack(const struct gt_event_columns *rows, uint32_t n, uint8_t *to,
+	struct gt_digest_builder *digest)
 {
 	const uint8_t *begin = to;
 
 	for (uint32_t from = 0, m; from < n; from += m) {
 		const int64_t *start = rows->start + from, *end = rows->end + from;
-		uint32_t since[GROUP], took[GROUP]; /* since: from each start to the next one */
+		uint32_t since[GROUP], took[GROUP]; /* since: ns from each start to the next one */
 		bool fit = true;
 
 		m = n - from < GROUP ? n - from : GROUP;
@@ -111,8 +111,8 @@ size_t gt_link_pack(
 		to = put_launches(to, start, rows->launch + from, m);
 		to = put_column(to, rows->type + from, m);
 		to = put_column(to, rows->by + from, m);
-		if (gist)
-			gt_link_gist_add(gist, rows, from, m, fit ? since : NULL, took);
+		if (digest)
+			gt_digest_add(digest, rows, from, m, fit ? since : NULL, took);
 	}
 	return (size_t)(to - begin);
 }
@@ -145,10 +145,9 @@ static const uint8_t *get_column(const uint8_t *from, uint64_t *v, uint32_t n)
 	return from + n * width;
 }
 
-/* Behind the first start. Each column by itself, so that the compiler sees what many rows have in
- * common. */
+/* Unpacks the columns of a group. One loop for each column, so that the compiler vectorizes it. */
 static const uint8_t *get_group(
-	const uint8_t *from, uint32_t n, struct gt_link_cols *rows, uint32_t at)
+	const uint8_t *from, uint32_t n, struct gt_event_columns *rows, uint32_t at)
 {
 	int64_t *start = rows->start + at, *end = rows->end + at, *launch = rows->launch + at;
 	uint64_t v[GROUP];
@@ -172,7 +171,7 @@ static const uint8_t *get_group(
 	return from;
 }
 
-void gt_link_unpack(const uint8_t *from, uint32_t n, struct gt_link_cols *rows)
+void gt_event_unpack(const uint8_t *from, uint32_t n, struct gt_event_columns *rows)
 {
 	for (uint32_t at = 0, m; at < n; at += m) {
 		m = n - at < GROUP ? n - at : GROUP;

@@ -159,7 +159,7 @@ static void each_waits_for_the_last_to_let_go(void)
 		num(row(j, "critical_longest", 4), "stream") == 7);
 	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 &&
 		absent(row(j, "critical_longest", 5), "stream"));
-	CHECK(noted(j, "critical", "process 100: 600 ns") && !noted(j, "critical", "likely"));
+	CHECK(noted(j, "critical", "process 100: 600 ns") && !noted(j, "critical", "inferred"));
 	json_decref(j);
 }
 
@@ -315,7 +315,7 @@ static void threads_take_turns(void)
 		hand_call(&h, RP_LAUNCH, 1, 101000, 102000, 0);
 		hand_kernel(&h, 1, 0, 103000, 104000, 1, 101000);
 		j = report(gpus_end(&h.g), critical, &plain);
-		CHECK(noted(j, "critical", "likely") == !asks &&
+		CHECK(noted(j, "critical", "inferred") == !asks &&
 			of_kind(j, "API call") == (asks ? 2000 : 3000));
 		CHECK(num(row(j, "critical_longest", asks ? 1 : 0), "duration_ns") ==
 			(asks ? 99000 : 1000));
@@ -337,7 +337,7 @@ static void a_short_silence_is_no_turn(void)
 		hand_call(&h, RP_LAUNCH, 1, 22000 - less, 23000, 0);
 		hand_kernel(&h, 1, 0, 24000, 25000, 1, 22000 - less);
 		j = report(gpus_end(&h.g), critical, &plain);
-		CHECK(noted(j, "critical", "likely") == !less);
+		CHECK(noted(j, "critical", "inferred") == !less);
 		json_decref(j);
 	}
 }
