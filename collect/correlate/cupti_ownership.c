@@ -106,12 +106,12 @@ static int note_return(struct gt_correlator *g, struct gt_gpu_process *p,
 static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e,
 	const char *text, struct gt_err *err)
 {
-	switch ((enum gt_gpu_state)e->words[0]) {
+	switch ((enum gt_gpu_state)e->body.state.state) {
 	case GT_GPU_ON:
 		p->ever_on = true;
 		p->on = !p->yielded;
 		g->totals.processes++;
-		say(g, true, "CUPTI, %s, API version %llu", text, e->words[2]);
+		say(g, true, "CUPTI, %s, API version %llu", text, e->body.state.detail);
 		return 0;
 	case GT_GPU_EVENTS:
 		p->on = p->ever_on = p->by_events = true;
@@ -120,14 +120,15 @@ static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct 
 		say(g, true, "CUDA events (%s)", text, 0);
 		return 0;
 	case GT_GPU_EVENTS_ERROR:
-		g->totals.clock_error =
-			e->words[2] > g->totals.clock_error ? e->words[2] : g->totals.clock_error;
+		g->totals.clock_error = e->body.state.detail > g->totals.clock_error
+			? e->body.state.detail
+			: g->totals.clock_error;
 		return 0;
 	case GT_GPU_REFUSED:
 		p->on = false;
 		/* later, it is an absence that does not end */
 		g->totals.refused += !p->yielded;
-		say(g, false, "%s failed: error %llu", text, e->words[2]);
+		say(g, false, "%s failed: error %llu", text, e->body.state.detail);
 		return 0;
 	case GT_GPU_MISSING:
 		g->totals.refused++;
@@ -147,10 +148,11 @@ static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct 
 	case GT_GPU_PARTIAL:
 		if (!*g->totals.without)
 			snprintf(g->totals.without, sizeof(g->totals.without),
-				"%s failed: error %llu", text, (unsigned long long)e->words[2]);
+				"%s failed: error %llu", text,
+				(unsigned long long)e->body.state.detail);
 		return 0;
 	case GT_GPU_OFF:
-	case GT_GPU_CONTINUED: p->flushed = e->words[0] == GT_GPU_OFF; return 0;
+	case GT_GPU_CONTINUED: p->flushed = e->body.state.state == GT_GPU_OFF; return 0;
 	default: return 0;
 	}
 }
@@ -173,7 +175,7 @@ int gt_gpu_state_in(struct gt_gpu_process *p, const struct gt_gpu_event *e)
  * it. */
 static bool fits(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
-	switch (e->words[0]) {
+	switch (e->body.state.state) {
 	case GT_GPU_YIELDED: return !p->yielded;
 	case GT_GPU_REFUSED: return !p->ever_on || (p->yielded && e->start >= p->yielded);
 	case GT_GPU_RESUMED: return p->yielded && e->start >= p->yielded;
@@ -198,7 +200,7 @@ static int note_those_that_fit(struct gt_correlator *g, struct gt_gpu_process *p
 			q->items[kept++] = w;
 			continue;
 		}
-		text = string(arg, w.e.words[1]);
+		text = string(arg, w.e.body.state.text);
 		code = note(g, p, &w.e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
 	}
 	q->n = kept;

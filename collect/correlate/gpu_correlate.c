@@ -65,7 +65,7 @@ static struct gt_gpu_event without_call(const struct gt_gpu_event *e)
 		.end = e->end,
 		.n = (uint8_t)(e->n - 2) };
 
-	memcpy(w.words, e->words + 2, sizeof(e->words) - 2 * sizeof(*e->words));
+	w.body.kernel = e->body.timed.kernel; /* the longest: copies all of the others, too */
 	return w;
 }
 
@@ -73,9 +73,9 @@ static int put_work(struct gt_correlator *g, const struct gt_gpu_event *e,
 	const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
 {
 	switch (e->id) {
-	case GT_EV_KERNEL: return gt_gpu_row_kernel(g, w, e->words, kernel, err);
-	case GT_EV_COPY: return gt_gpu_row_copy(g, w, e->words, err);
-	case GT_EV_SET: return gt_gpu_row_set(g, w, e->words, err);
+	case GT_EV_KERNEL: return gt_gpu_row_kernel(g, w, &e->body.kernel, kernel, err);
+	case GT_EV_COPY: return gt_gpu_row_copy(g, w, &e->body.copy, err);
+	case GT_EV_SET: return gt_gpu_row_set(g, w, &e->body.set, err);
 	}
 	return gt_gpu_put_graph(&g->types, w, err);
 }
@@ -84,7 +84,8 @@ static int put_work(struct gt_correlator *g, const struct gt_gpu_event *e,
  * no correlation id. */
 static bool of_a_body(const struct gt_gpu_event *e)
 {
-	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !low(e->words[0]) && low(e->words[2]);
+	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !e->body.work.correlation &&
+		e->body.work.graph;
 }
 
 /* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still
@@ -94,15 +95,15 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	struct gt_err *err)
 {
 	const struct gt_gpu_event plain = timed(whole) ? without_call(whole) : *whole, *e = &plain;
-	const uint64_t *v = e->words;
+	const struct gt_ev_work *record = &e->body.work;
 	struct gt_gpu_work w = { .start = e->start,
 		.end = e->end,
-		.correlation = low(v[0]),
-		.context = low(v[1]),
-		.graph = low(v[2]),
-		.node = v[3],
+		.correlation = record->correlation,
+		.context = record->context,
+		.graph = record->graph,
+		.node = record->node,
 		.by_events = timed(whole) };
-	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
+	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, e->body.kernel.name) : GT_NONE;
 	struct gt_gpu_call by = { .kernel = GT_NONE };
 	int code = 0;
 
@@ -121,7 +122,7 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	}
 	if (w.node && !of_a_body(e)) /* in bodies nodes are numbered otherwise */
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
-	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
+	w.track = gt_gpu_stream_track_of(g, p, record->device, w.context, record->stream);
 	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
 	if (w.track != GT_NONE && by.streamed &&
 		(w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
@@ -203,18 +204,20 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
 	const struct gt_gpu_event *e)
 {
+	const struct gt_ev_loss *loss = &e->body.loss;
+
 	if (!gt_gpu_process_at(p, track))
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
-		*(e->words[1] == GT_GPU_LOST_FOREIGN ? &g->totals.foreign : &g->totals.dropped) +=
-			e->words[0];
+		*(loss->reason == GT_GPU_LOST_FOREIGN ? &g->totals.foreign : &g->totals.dropped) +=
+			loss->count;
 		return 0;
 	}
 	(*p)->by_events |= timed(e);
 	if (e->id == GT_EV_UNTIMED) {
-		g->totals
-			.untimed[e->words[1] < GT_UNTIMED_COUNT ? e->words[1] : GT_UNTIMED_ERROR] +=
-			e->words[0];
+		g->totals.untimed[loss->reason < GT_UNTIMED_COUNT ? loss->reason
+								  : GT_UNTIMED_ERROR] +=
+			loss->count;
 		return 0;
 	}
 	if (e->id == GT_EV_GPU_STATE)

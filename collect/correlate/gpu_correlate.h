@@ -84,12 +84,11 @@ struct gt_gpu_call {
 	/* the handle of the instance that it launched; 0: none, or not recorded */
 	uint64_t graph;
 };
-#define GT_GPU_WORDS 11
 struct gt_gpu_event {
 	uint16_t id;
 	int64_t start, end;
 	uint8_t n;
-	uint64_t words[GT_GPU_WORDS];
+	union gt_event_body body;
 };
 
 /* new: close it. NULL: out of memory. The writer stays the caller's. partly: only a part of the

@@ -221,8 +221,11 @@ struct gt_correlator {
 	struct gt_gpu_totals totals;
 };
 
-static inline uint32_t low(uint64_t w) { return (uint32_t)w; }
-static inline uint32_t high(uint64_t w) { return (uint32_t)(w >> 32); }
+/* The bytes of a copy or a set. */
+static inline uint64_t gt_gpu_event_bytes(const struct gt_gpu_event *e)
+{
+	return e->id == GT_EV_COPY ? e->body.copy.bytes : e->body.set.bytes;
+}
 
 /* ---- gpu_causes.c ---- */
 /* A launching call waits for CUPTI's record of it. 0 or -ENOMEM. */
@@ -284,15 +287,15 @@ uint32_t gt_gpu_new_track(struct gt_correlator *g, const struct gt_track *t);
 uint32_t gt_gpu_device_track(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device);
 uint32_t gt_gpu_stream_track_of(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device,
 	uint32_t context, uint32_t stream);
-/* v: an event's words. 0 or negative. */
-int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v,
-	uint32_t name, struct gt_err *err);
-int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v,
-	struct gt_err *err);
+/* 0 or negative. */
+int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
+	const struct gt_ev_kernel *e, uint32_t name, struct gt_err *err);
+int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
+	const struct gt_ev_copy *e, struct gt_err *err);
 int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err);
 int gt_gpu_row_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err);
-int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v,
+int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const struct gt_ev_set *e,
 	struct gt_err *err);
 #endif

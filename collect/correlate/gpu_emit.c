@@ -117,12 +117,12 @@ static enum gt_gpu_memory memory(uint8_t kind)
 	return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0);
 }
 
-int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v,
-	uint32_t name, struct gt_err *err)
+int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
+	const struct gt_ev_kernel *e, uint32_t name, struct gt_err *err)
 {
-	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) },
-		{ high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]), high(v[2]) };
-
+	struct gt_gpu_kernel k = { name, { e->grid[0], e->grid[1], e->grid[2] },
+		{ e->block[0], e->block[1], e->block[2] }, e->shared_static, e->shared_dynamic,
+		e->work.registers };
 	struct gt_gpu_work work = *w;
 
 	if (name == GT_NONE)
@@ -133,20 +133,21 @@ int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w, cons
 	return gt_gpu_put_kernel(&g->types, &work, &k, err);
 }
 
-int gt_gpu_row_copy(
-	struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
+	const struct gt_ev_copy *e, struct gt_err *err)
 {
-	uint32_t kinds = high(v[2]);
-	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255),
-		memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]), high(v[5]) };
+	struct gt_gpu_copy c = { direction(e->work.copy.kind), memory(e->work.copy.source),
+		memory(e->work.copy.destination), e->work.copy.async & 1, e->bytes, e->source,
+		e->destination };
 
 	return gt_gpu_put_copy(&g->types, w, &c, err);
 }
 
-int gt_gpu_row_set(
-	struct gt_correlator *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const struct gt_ev_set *e,
+	struct gt_err *err)
 {
-	struct gt_gpu_set s = { memory(high(v[2]) & 255), v[4], low(v[5]), high(v[2]) >> 16 & 1 };
+	struct gt_gpu_set s = { memory(e->work.set.memory & 255), e->bytes, (uint32_t)e->value,
+		e->work.set.async & 1 };
 
 	return gt_gpu_put_set(&g->types, w, &s, err);
 }
@@ -173,10 +174,10 @@ static uint32_t managed_track(
 int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err)
 {
-	const uint64_t *v = e->words;
+	const struct gt_ev_managed *r = &e->body.managed;
 	struct gt_gpu_managed m = { (enum gt_gpu_managed_kind)(
-					    low(v[0]) < GT_GPU_MANAGED_KINDS ? low(v[0]) : 0),
-		v[1], v[2], low(v[3]), high(v[3]), high(v[0]) };
+					    r->counter < GT_GPU_MANAGED_KINDS ? r->counter : 0),
+		r->value, r->address, r->source, r->destination, r->flags };
 	struct gt_gpu_work w = {
 		.track = managed_track(g, p, &m), .start = e->start, .end = e->end
 	};
@@ -195,8 +196,8 @@ int gt_gpu_row_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
 {
 	enum { OF_A_THREAD = 2 }; /* CUpti_ActivityObjectKind */
 	struct gt_gpu_work w = { .track = p->track, .start = e->start, .end = e->end };
-	struct gt_gpu_overhead o = { low(e->words[0]),
-		high(e->words[0]) == OF_A_THREAD ? high(e->words[1]) : 0 };
+	const struct gt_ev_overhead *r = &e->body.overhead;
+	struct gt_gpu_overhead o = { r->kind, r->object == OF_A_THREAD ? r->thread : 0 };
 
 	if (gt_gpu_overhead_is_ours(o.kind))
 		g->totals.overhead_ns += (uint64_t)(e->end - e->start);

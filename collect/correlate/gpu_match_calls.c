@@ -336,25 +336,25 @@ static int add_inner(struct gt_gpu_known *k, const struct gt_gpu_call *c)
 int gt_gpu_record_settle(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, int64_t now)
 {
-	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct gt_gpu_lane *l = lane_of(p, e->body.call.tid, false);
 	struct gt_gpu_launch *c = l && e->end >= e->start && e->start > 0
 		? find_call(l, e->start + (e->end - e->start) / 2)
 		: NULL;
-	const char *function = function_of(high(e->words[0]));
+	const char *function = function_of(e->body.call.cbid);
 
 	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
 		return 0;
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
-	if (!of_the_same(find_cause(p, low(e->words[0])), &c->c))
+	if (!of_the_same(find_cause(p, e->body.call.correlation), &c->c))
 		put_cause(p,
-			&(struct gt_gpu_known){ .correlation = low(e->words[0]),
+			&(struct gt_gpu_known){ .correlation = e->body.call.correlation,
 				.used = true,
 				.since = now,
 				.c = c->c });
-	else if (add_inner(find_cause(p, low(e->words[0])), &c->c))
+	else if (add_inner(find_cause(p, e->body.call.correlation), &c->c))
 		return -ENOMEM;
-	gt_gpu_bodies_correlated(&p->bodies, &c->c, low(e->words[0]));
+	gt_gpu_bodies_correlated(&p->bodies, &c->c, e->body.call.correlation);
 	c->known = true;
 	forget_known(g, l);
 	return 1;
@@ -396,8 +396,10 @@ static int take_calls(struct gt_gpu_launch *calls, size_t n, struct gt_gpu_known
 int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, int64_t now)
 {
-	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
-	struct gt_gpu_known cause = { .correlation = low(e->words[0]), .used = true, .since = now };
+	struct gt_gpu_lane *l = lane_of(p, e->body.call.tid, false);
+	struct gt_gpu_known cause = {
+		.correlation = e->body.call.correlation, .used = true, .since = now
+	};
 	size_t first = 0,
 	       n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
 
@@ -418,11 +420,11 @@ int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p,
 
 static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint32_t kernel)
 {
-	const uint64_t *w = e->words;
+	const struct gt_ev_kernel *k = &e->body.kernel;
 	unsigned op = gt_api[c->id].op;
 
 	if (op == GT_OP_GRAPH_LAUNCH)
-		return low(w[2]) || w[3];
+		return e->body.work.graph || e->body.work.node;
 	if (e->id != GT_EV_KERNEL)
 		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
 	if (op != GT_OP_LAUNCH)
@@ -431,9 +433,8 @@ static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint
 	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
 		return false;
 	return !c->shaped ||
-		(c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) &&
-			c->block[0] == high(w[5]) && c->block[1] == low(w[6]) &&
-			c->block[2] == high(w[6]));
+		(!memcmp(c->grid, k->grid, sizeof(c->grid)) &&
+			!memcmp(c->block, k->block, sizeof(c->block)));
 }
 
 /* The earliest call without a record that may have made this. */
@@ -478,7 +479,8 @@ static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt
 		struct gt_gpu_inner *c = &k->inner[i];
 		unsigned fit = !fits(&c->c, e, kernel) ? 0
 						       : 1 + 2 * !c->records +
-				(e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
+				(e->id != GT_EV_KERNEL && c->c.sized &&
+					c->c.bytes == gt_gpu_event_bytes(e));
 
 		if (fit > good) {
 			good = fit;
@@ -581,12 +583,13 @@ bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p,
 bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
-	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[0]), false);
-	struct gt_gpu_launch *c = l ? find_ticks(l, e->words[1]) : NULL;
+	const struct gt_ev_timed *timed = &e->body.timed;
+	struct gt_gpu_lane *l = lane_of(p, timed->tid, false);
+	struct gt_gpu_launch *c = l ? find_ticks(l, timed->call_start) : NULL;
 
 	if (!c)
 		return late;
-	if (c->c.id != high(e->words[0])) {
+	if (c->c.id != timed->id) {
 		g->totals.wrong++;
 		return true;
 	}

@@ -67,7 +67,7 @@ static uint32_t track_of(struct gt_correlator *g, struct gt_gpu_process *p, int3
 
 bool gt_gpu_runtime_launches(const struct gt_gpu_event *e)
 {
-	const char *name = gt_cuda_runtime_name(high(e->words[0]));
+	const char *name = gt_cuda_runtime_name(e->body.call.cbid);
 
 	return !name || gt_api_makes_work(gt_api_guess(name).op);
 }
@@ -77,11 +77,11 @@ int gt_gpu_runtime_row(struct gt_correlator *g, struct gt_gpu_process *p,
 {
 	struct gt_row row = { .start = e->start,
 		.end = e->end,
-		.type = type_of(g, high(e->words[0])),
-		.ret = (int32_t)high(e->words[1]),
+		.type = type_of(g, e->body.call.cbid),
+		.ret = e->body.call.ret,
 		.nargs = 1 };
-	uint64_t correlation = low(e->words[0]);
-	uint32_t track = track_of(g, p, (int32_t)low(e->words[1]));
+	uint64_t correlation = e->body.call.correlation;
+	uint32_t track = track_of(g, p, e->body.call.tid);
 
 	if (row.type == GT_NONE || track == GT_NONE) {
 		g->totals.nameless++;

@@ -77,7 +77,8 @@ static const char *after(const char *name, unsigned role)
 		[GT_API_CAPTURE_BEGIN] = "gt_after_begin_capture",
 		[GT_API_CAPTURE_END] = "gt_after_end_capture",
 		[GT_API_GRAPH_NODE] = "gt_after_node",
-		[GT_API_GRAPH_COPY] = "gt_after_graph",
+		[GT_API_GRAPH_CLONE] = "gt_after_clone",
+		[GT_API_GRAPH_INSTANCE] = "gt_after_instantiate",
 	};
 
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)

@@ -67,7 +67,7 @@ $(FAKE)/graphs: tests/unit/collect/guest/graphs_prog.c samples/cu.h
 $(FAKE)/memory: tests/unit/collect/guest/memory_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/damage: tests/unit/collect/damage_prog.c tests/unit/collect/damage.h collect/ipc/ring.h samples/cu.h
+$(FAKE)/damage: tests/unit/collect/damage_prog.c tests/unit/collect/damage.h collect/ipc/ring.h collect/ipc/ring_events.h samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(FAKE)/events: tests/unit/collect/guest/events_prog.c samples/cu.h

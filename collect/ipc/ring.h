@@ -32,6 +32,7 @@
 #ifndef GT_RING_H
 #define GT_RING_H
 #include <stdint.h>
+#include "collect/ipc/ring_events.h"
 #include "formats/cuda/cuda_api.h"
 
 #define GT_RING_SESSION "GT_SESSION"   /* the variable */
@@ -60,13 +61,18 @@ enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
 enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
 enum gt_range_mode {
 	GT_RANGE_ALWAYS,
-	GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */,
-	GT_RANGE_NVTX /* only inside push and pop of range_name */
+	GT_RANGE_PROFILER, /* only between cuProfilerStart and cuProfilerStop */
+	GT_RANGE_NVTX      /* only inside push and pop of range_name */
 };
 enum gt_gpu_timing {
-	GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */,
+	GT_TIMING_AUTO, /* CUPTI, or CUDA events where CUPTI is missing */
 	GT_TIMING_CUPTI,
 	GT_TIMING_EVENTS
+};
+enum gt_gpu_more {
+	GT_GPU_MORE_RUNTIME = 1, /* calls of the CUDA runtime */
+	GT_GPU_MORE_MANAGED = 2, /* migrations and faults of managed memory */
+	GT_GPU_MORE_OVERHEAD = 4 /* CUPTI's own cost */
 };
 
 /* Sets of bits, one bit per slot. NEW: a guest sets it when its slot has become LIVE; the
@@ -139,14 +145,9 @@ enum gt_ring_role { GT_RING_CALLER, GT_RING_PRODUCER };
 
 enum gt_slot_state {
 	GT_SLOT_FREE,
-	GT_SLOT_TAKEN /* being filled in */,
+	GT_SLOT_TAKEN, /* being filled in */
 	GT_SLOT_LIVE,
-	GT_SLOT_DONE /* the
-		      * guest
-		      * is
-		      * done
-		      * with
-		      * it */
+	GT_SLOT_DONE /* the guest is done with it */
 };
 
 struct gt_ring_proc {
@@ -231,7 +232,7 @@ enum gt_rec_kind {
 	GT_REC_STRING,
 	GT_REC_UNKNOWN_FUNCTION, /* the program looked up a driver function that the table
 				  * lacks: like STRING, the name */
-	GT_REC_EVENT, /* not a call: id is an enum gt_ring_event, nargs words follow; see there */
+	GT_REC_EVENT,            /* not a call: id is an enum gt_ring_event; see ring_events.h */
 };
 struct gt_rec {
 	uint64_t start, end; /* ticks; start is never 0 */
@@ -254,9 +255,9 @@ static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
 		h = (h ^ (uint8_t)s[i]) * 0x100000001b3ULL;
 	return h ? h : 1;
 }
-/* ioctl records carry these words: file (minor number, GT_DEV_* << 32), request, command (RM
- * control cmd or alloc class, else 0), driver status (0 ok; UINT64_MAX unknown). open, close, mmap:
- * file, then fd or length. */
+
+/* ---- argument words of calls on the driver's files ---- */
+/* the upper half of a file's word; the lower half is the minor number */
 enum gt_ring_dev {
 	GT_DEV_CTL = 1,
 	GT_DEV_GPU,
@@ -265,105 +266,16 @@ enum gt_ring_dev {
 	GT_DEV_CAPS,
 	GT_DEV_MODESET
 };
-#define GT_IOCTL_ARGS 4
-
-/* Events. Times of GPU events are ns of CLOCK_MONOTONIC, as CUPTI gave them, except that a start
- * of 0 is stored as 1. lo | hi stands for two numbers of 32 bits in a word; a text is its
- * gt_ring_hash, written as a STRING by this process. All GPU work begins with the words
- * correlation | device, context | stream, graph | (see below), node. */
-enum gt_ring_event {
-	GT_EV_GPU_STATE, /* start, end: ticks, between which it came about. enum gt_gpu_state, a
-			  * text (the library's path, or which function failed), CUPTI's version or
-			  * error code */
-	GT_EV_KERNEL, /* registers a thread in the third word; grid x | y, grid z | block x, block y
-		       * | z, shared static | dynamic, name */
-	GT_EV_COPY,   /* CUPTI's copy kind, source and destination memory kinds, flags in the third
-		       * word, a byte each; bytes,   source | destination device */
-	/* memory kind, flags in the third word, 16 bits each; bytes, value */
-	GT_EV_SET,
-	/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
-	GT_EV_CUPTI_CALL,
-	/* a call of the CUDA runtime: correlation | cbid, thread id | return value */
-	GT_EV_RUNTIME,
-	/* CUPTI's counter kind | flags, value, address, source | destination */
-	GT_EV_MANAGED,
-	GT_EV_OVERHEAD, /* CUPTI's overhead kind | object kind, process | thread */
-	/* start, end: ticks, of the call recorded last on this ring. The same of it */
-	GT_EV_INJECTED_CALL,
-	GT_EV_GPU_LOST, /* how many of CUPTI's records, enum gt_gpu_lost */
-	GT_EV_NODE,  /* start: of this thread's call whose record comes next, ticks. It created this
-		      * node of a graph,  by CUPTI's number */
-	GT_EV_GRAPH, /* start: of the call, ticks. It made a graph, or an instance, from another
-		      * graph: their numbers in CUPTI, new | old; the program's handle of the new
-		      * one */
-	GT_EV_DEVICE, /* start, end: ticks. Which device this thread's allocations are on from its
-		       * next call on; UINT64_MAX: not known. Then, if the driver knows it, its
-		       * UUID, in two words */
-	/* Work that we timed by CUDA events (guest_event_timing.c). Two words come first: the
-	 * call's thread id | API id, its start in ticks; then the words that CUPTI's have. A graph
-	 * launched as a whole has the first four. */
-	GT_EV_TIMED_KERNEL,
-	GT_EV_TIMED_COPY,
-	GT_EV_TIMED_SET,
-	GT_EV_TIMED_GRAPH,
-	GT_EV_UNTIMED, /* how many calls have no time, enum gt_untimed */
-	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0,
-	 * message, domain (0: the default one), category | ARGB colour, NVTX's payload type,
-	 * payload */
-	GT_EV_PUSH,
-	GT_EV_RANGE_START,
-	GT_EV_MARK,
-	GT_EV_POP,
-	GT_EV_RANGE_END, /* range id or 0, domain */
-	/* category, thread id, or stream handle; text; domain */
-	GT_EV_NAME_CATEGORY,
-	GT_EV_NAME_THREAD,
-	GT_EV_NAME_STREAM,
-	GT_EVENTS
+struct gt_ioctl_args {
+	uint64_t file, request;
+	uint64_t command; /* an RM control's command, or the class of an allocation; else 0 */
+	uint64_t status;  /* of the driver; 0: success; UINT64_MAX: unknown */
 };
-#define GT_NVTX_WORDS 6
-enum gt_gpu_more {
-	GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */,
-	GT_GPU_MORE_MANAGED = 2 /* what managed memory does */,
-	GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */
+/* open, close, mmap */
+struct gt_file_args {
+	uint64_t file;
+	uint64_t value; /* descriptor; mmap: length */
 };
-enum gt_gpu_state {
-	GT_GPU_ON,
-	GT_GPU_MISSING /* no library */,
-	GT_GPU_REFUSED /* a function failed */,
-	GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
-	GT_GPU_YIELDED /* to another user of CUPTI: its library */,
-	GT_GPU_RESUMED,
-	GT_GPU_SUBSCRIBER /* another one has subscribed */,
-	GT_GPU_NO_CALLS /* CUPTI has refused callbacks: no calls are recorded */,
-	GT_GPU_FINALIZED /* by another user: we do not resume */,
-	GT_GPU_PARTIAL /* something of enum gt_gpu_more, as this function failed; the rest is there
-			*/
-	,
-	GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
-	GT_GPU_CONTINUED /* exec has failed: the program goes on */,
-	GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */,
-	GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
-	GT_GPU_STATES
-};
-enum gt_gpu_lost {
-	GT_GPU_LOST_DROPPED /* CUPTI dropped them */,
-	GT_GPU_LOST_FOREIGN /* they came back while another profiler had CUPTI, whose clock is in
-			       them */
-};
-/* Why a call has no time though CUDA events are used. */
-#define GT_UNTIMED_REASONS(X) X(POOL, pool) X(CAPTURE, capture) X(CONTEXT, context) X(ERROR, error)
-enum gt_untimed {
-	GT_UNTIMED_POOL /* no event was free */,
-	GT_UNTIMED_CAPTURE /* a capture was
-			    * being begun */
-	,
-	GT_UNTIMED_CONTEXT /* its context was destroyed */,
-	GT_UNTIMED_ERROR /* the
-			  * driver
-			  * returned
-			  * an error */
-	,
-	GT_UNTIMED_COUNT
-};
+_Static_assert(sizeof(struct gt_ioctl_args) == 32 && sizeof(struct gt_file_args) == 16,
+	"arguments are words");
 #endif

@@ -60,24 +60,28 @@ int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t n
 static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec,
 	struct gt_err *err)
 {
-	uint64_t both = rec->n ? rec->words[0] : 0;
+	const struct gt_ev_graph *e = &rec->body.graph;
 
 	return r->gpu && rec->n &&
-			gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32),
-				rec->n > 1 ? rec->words[1] : 0, gt_clock_ns(&r->clock, rec->start))
+			gt_gpu_copied(&p->gpu, p->track, e->new, e->old, e->handle,
+				gt_clock_ns(&r->clock, rec->start))
 		? gt_err_set(err, -ENOMEM, "out of memory")
 		: 0;
 }
 
-/* The first word is a number of losses. */
-static bool counts(uint16_t id) { return id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED; }
+static bool is_loss(uint16_t id) { return id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED; }
 
 static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec,
 	struct gt_err *err)
 {
 	struct gt_gpu_event e = {
-		.id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n
+		.id = rec->id,
+		.start = (int64_t)rec->start,
+		.end = (int64_t)rec->end,
+		.n = rec->n,
+		.body = rec->body,
 	};
+	const struct gt_ev_loss *loss = &e.body.loss;
 
 	/* the very times of the call's row, so it is found */
 	if (rec->id == GT_EV_INJECTED_CALL)
@@ -88,12 +92,11 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 		e.start = gt_clock_ns(&r->clock, rec->start);
 		e.end = gt_clock_ns(&r->clock, rec->end);
 	}
-	memcpy(e.words, rec->words, (rec->n < GT_GPU_WORDS ? rec->n : GT_GPU_WORDS) * 8u);
-	if (counts(rec->id) && e.words[0] > GT_COUNT_MAX)
+	if (is_loss(rec->id) && loss->count > GT_COUNT_MAX)
 		return GT_DAMAGED;
-	if (r->gpu && e.id == GT_EV_GPU_LOST && e.words[1] == GT_GPU_LOST_FOREIGN &&
+	if (r->gpu && e.id == GT_EV_GPU_LOST && loss->reason == GT_GPU_LOST_FOREIGN &&
 		gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic,
-			e.words[0], err))
+			loss->count, err))
 		return err->code;
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e)
 		? gt_err_set(err, -ENOMEM, "out of memory")
@@ -137,29 +140,39 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
 	struct gt_process *p = &r->procs[t->proc];
-	uint64_t w[GT_NVTX_WORDS] = { 0 };
+	const struct gt_ev_annotation *a = &rec->body.annotation;
+	const struct gt_ev_name *name = &rec->body.name;
+	bool ends = rec->id == GT_EV_POP || rec->id == GT_EV_RANGE_END;
+	bool names = rec->id >= GT_EV_NAME_CATEGORY;
 	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id,
 		.when = gt_clock_ns(&r->clock, rec->start),
 		.track = t->track };
-	bool begins =
-		rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
-	bool names = rec->id >= GT_EV_NAME_CATEGORY;
 	uint64_t before = r->nvtx.nameless;
 	int code;
 
-	memcpy(w, rec->words, (rec->n < GT_NVTX_WORDS ? rec->n : GT_NVTX_WORDS) * 8u);
-	e.what = w[0];
-	e.text = begins || names ? known_string(&p->known, w[1]) : GT_NONE;
-	e.domain = known_string(&p->known, begins || names ? w[2] : w[1]);
-	e.category = (uint32_t)w[3];
-	e.color = (uint32_t)(w[3] >> 32);
-	e.payload_type = w[4] < 7 ? (unsigned)w[4] : 0;
-	e.payload = w[5];
+	if (ends) {
+		e.what = rec->body.annotation_end.range;
+		e.text = GT_NONE;
+		e.domain = known_string(&p->known, rec->body.annotation_end.domain);
+	} else {
+		e.what = names ? name->object : a->range;
+		e.text = known_string(&p->known, names ? name->text : a->text);
+		e.domain = known_string(&p->known, names ? name->domain : a->domain);
+	}
+	if (!ends && !names) {
+		e.category = a->category;
+		e.color = a->color;
+		e.payload_type = a->payload_type < 7 ? (unsigned)a->payload_type : 0;
+		e.payload = a->payload;
+	}
 	if (rec->id == GT_EV_NAME_THREAD)
-		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
+		return e.text == GT_NONE
+			? 0
+			: name_thread(r, t->proc, (int32_t)name->object, e.text, err);
 	if (rec->id == GT_EV_NAME_STREAM)
 		return r->gpu &&
-			gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.when, e.text, err);
+			gt_gpu_name_stream(
+				r->gpu, &p->gpu, p->track, name->object, e.when, e.text, err);
 	code = gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
 	r->totals.nameless += r->nvtx.nameless - before;
 	return code;
@@ -172,9 +185,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 /* Which physical GPU a device of a process is: two processes may share a GPU, or each may have
  * its own device 0. */
 static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device,
-	const uint64_t uuid[2], struct gt_err *err)
+	const uint8_t b[16], struct gt_err *err)
 {
-	const uint8_t *b = (const uint8_t *)uuid;
 	char json[128];
 
 	if (device >= 64 || p->uuids >> device & 1 || r->uuids == UUIDS_MOST)
@@ -191,11 +203,12 @@ static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device
 static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
-	bool known = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE;
+	const struct gt_ev_device *e = &rec->body.device;
+	bool known = rec->n && e->device < GT_LIVE_NO_DEVICE;
 
-	t->device = known ? (uint8_t)(rec->words[0] + 1) : 0;
-	return known && rec->n >= 3
-		? put_uuid(r, &r->procs[t->proc], (unsigned)rec->words[0], rec->words + 1, err)
+	t->device = known ? (uint8_t)(e->device + 1) : 0;
+	return known && rec->n >= sizeof(*e) / 8
+		? put_uuid(r, &r->procs[t->proc], (unsigned)e->device, e->uuid, err)
 		: 0;
 }
 
@@ -207,7 +220,7 @@ int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
 	if (rec->id == GT_EV_NODE) {
-		t->node = rec->n ? rec->words[0] : 0;
+		t->node = rec->body.node.node;
 		t->node_call = rec->n ? rec->start : 0;
 		return 0;
 	}

@@ -176,12 +176,12 @@ int gt_follow_each_open(
 struct gt_event_record {
 	uint16_t id;
 	uint64_t start, end;
-	uint8_t n;
-	const uint64_t *words;
+	uint8_t n; /* words that the guest wrote */
+	union gt_event_body body;
 };
 /* are its times ticks, to be taken only when they are past? */
 bool gt_events_in_ticks(uint16_t id);
-/* 0, GT_DAMAGED or negative. The words are the recorder's own copy. */
+/* 0, GT_DAMAGED or negative. The body is the recorder's own copy. */
 int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err);
 /* A call that may have made a GPU work, begun at these ticks, has become this row. */

@@ -447,10 +447,12 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 static int put_event(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
 	struct gt_err *err)
 {
-	uint64_t words[UINT8_MAX];
-	struct gt_event_record e = { rec->id, rec->start, rec->end, rec->nargs, words };
+	struct gt_event_record e = {
+		.id = rec->id, .start = rec->start, .end = rec->end, .n = rec->nargs
+	};
+	size_t bytes = rec->nargs * sizeof(*rec->words);
 
-	memcpy(words, rec->words, rec->nargs * sizeof(*words));
+	memcpy(&e.body, rec->words, bytes < sizeof(e.body) ? bytes : sizeof(e.body));
 	return gt_events_take(r, t, &e, err);
 }
 

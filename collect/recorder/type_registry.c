@@ -185,24 +185,25 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 	uint64_t *args, uint8_t *nargs, int32_t *ret)
 {
 	struct gt_file_type k = { .id = id };
-	uint64_t w[GT_IOCTL_ARGS] = { 0, 0, 0, UINT64_MAX };
+	struct gt_ioctl_args a = { .status = UINT64_MAX }; /* begins like struct gt_file_args */
 
-	memcpy(w, words, (nwords < GT_IOCTL_ARGS ? nwords : GT_IOCTL_ARGS) * sizeof(*w));
+	memcpy(&a, words,
+		nwords * sizeof(*words) < sizeof(a) ? nwords * sizeof(*words) : sizeof(a));
 	if (*ret > 0)
 		*ret = 0;
-	args[0] = (uint32_t)w[0];
-	args[1] = w[1];
+	args[0] = (uint32_t)a.file;
+	args[1] = a.request;
 	*nargs = 2;
-	k.file = w[0];
+	k.file = a.file;
 	if (id == GT_ID_IOCTL) {
-		k.file = w[0] >> 32 << 32;
-		k.request = w[1];
-		k.command = w[2];
-		k.status = w[3] != UINT64_MAX;
-		args[1] = w[3];
+		k.file = a.file >> 32 << 32;
+		k.request = a.request;
+		k.command = a.command;
+		k.status = a.status != UINT64_MAX;
+		args[1] = a.status;
 		*nargs = k.status ? 2 : 1;
 		if (!*ret && k.status)
-			*ret = (int32_t)w[3];
+			*ret = (int32_t)a.status;
 	}
 	return file_type(t, &k);
 }

@@ -36,8 +36,10 @@ enum gt_api_role {
 	GT_API_CAPTURE_END,
 	/* it adds a node to a graph; its first parameter is where the node's handle goes */
 	GT_API_GRAPH_NODE,
-	/* it clones or instantiates its second parameter to where its first one points */
-	GT_API_GRAPH_COPY
+	/* it clones, or instantiates, the graph of its second parameter; its first parameter is
+	 * where the new handle goes */
+	GT_API_GRAPH_CLONE,
+	GT_API_GRAPH_INSTANCE
 };
 struct gt_api {
 	const char *name; /* as libcuda exports it: cuMemAlloc_v2, cuLaunchKernel_ptsz */

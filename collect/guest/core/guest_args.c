@@ -159,7 +159,7 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 }
 
 /* The UUID identifies the GPU in the machine: each process may number its devices differently. */
-static bool uuid_of(uint64_t device, uint64_t uuid[2])
+static bool uuid_of(uint64_t device, uint8_t uuid[16])
 {
 	static struct gt_driver_function newer, older;
 	int32_t (*ask)(void *, int32_t) = (int32_t(*)(void *, int32_t))gt_driver_function_address(
@@ -176,7 +176,8 @@ static bool uuid_of(uint64_t device, uint64_t uuid[2])
 static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
 {
 	bool was = gt_inside;
-	uint64_t device, now, words[3] = { 0 };
+	struct gt_ev_device e;
+	uint64_t device, now;
 	bool known;
 
 	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL ||
@@ -188,11 +189,11 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 	if ((uint32_t)device + 2 == t->device)
 		return;
 	gt_inside = true;
-	words[0] = device;
-	known = uuid_of(device, &words[1]);
+	e.device = device;
+	known = uuid_of(device, e.uuid);
 	gt_inside = was;
 	now = gt_now(t);
-	if (gt_ring_put_event(t, GT_EV_DEVICE, now, now, words, known ? 3 : 1))
+	if (gt_ring_put_event(t, GT_EV_DEVICE, now, now, &e, known ? sizeof(e) : sizeof(e.device)))
 		t->device = (uint32_t)device + 2;
 	else
 		gt_ring_count_drop(t, now, now);
@@ -202,70 +203,72 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 
 static bool is_attached(void) { return gt_process_state && gt_process_state->pid; }
 
-/* cuModuleGetFunction(CUfunction *, CUmodule, const char *) */
-void gt_after_get_function(int32_t ret, const uint64_t *w, const void *caller)
+/* cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) */
+void gt_after_get_function(int32_t ret, const uint64_t *params, const void *caller)
 {
+	const uint64_t *function = (const uint64_t *)params[0];
+	const char *name = (const char *)params[2];
+
 	(void)caller;
-	if (!ret && w[0] && w[2] && is_attached())
-		set_name(*(const uint64_t *)w[0], (const char *)w[2]);
+	if (!ret && function && name && is_attached())
+		set_name(*function, name);
 }
 
 /* cuLibraryGetKernel(CUkernel *, CUlibrary, const char *) */
-void gt_after_get_kernel(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_get_kernel(int32_t ret, const uint64_t *params, const void *caller)
 {
-	gt_after_get_function(ret, w, caller);
+	gt_after_get_function(ret, params, caller);
 }
 
-/* cuKernelGetFunction(CUfunction *, CUkernel): the function inherits the kernel's name */
-void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller)
+/* cuKernelGetFunction(CUfunction *function, CUkernel): the function inherits the kernel's name */
+void gt_after_kernel_function(int32_t ret, const uint64_t *params, const void *caller)
 {
-	struct gt_interned_name *kernel;
-	uint64_t text;
+	const uint64_t *function = (const uint64_t *)params[0], kernel = params[1];
+	struct gt_interned_name *from, *to;
 	const char *name;
+	uint64_t text, old;
 
 	(void)caller;
-	if (ret || !w[0] || !is_attached())
+	if (ret || !function || !is_attached())
 		return;
-	kernel = name_entry(w[1], false);
-	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_QUERY;
+	from = name_entry(kernel, false);
+	text = from ? __atomic_load_n(&from->text, __ATOMIC_ACQUIRE) : GT_NAME_QUERY;
 	if (text > GT_NAME_QUERY) {
-		struct gt_interned_name *function = name_entry(*(const uint64_t *)w[0], true);
-		uint64_t old = function
-			? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL)
-			: text;
-
+		to = name_entry(*function, true);
+		old = to ? __atomic_exchange_n(&to->text, text, __ATOMIC_ACQ_REL) : text;
 		if (old && old != text)
 			__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
-	} else if ((name = query_name(w[1], true)))
-		set_name(*(const uint64_t *)w[0], name);
+	} else if ((name = query_name(kernel, true)))
+		set_name(*function, name);
 }
 
-/* cuLibraryEnumerateKernels(CUkernel *, unsigned, CUlibrary): notes that these handles are
- * kernels; their names are queried at first use */
-void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
+/* cuLibraryEnumerateKernels(CUkernel *kernels, unsigned size, CUlibrary): notes that these handles
+ * are kernels; their names are queried at first use */
+void gt_after_kernels(int32_t ret, const uint64_t *params, const void *caller)
 {
 	int32_t (*count)(uint32_t *, uint64_t) = (int32_t(*)(
 		uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
-	uint32_t n = 0;
+	const uint64_t *kernels = (const uint64_t *)params[0], library = params[2];
+	uint32_t size = (uint32_t)params[1], n = 0;
 
 	(void)caller;
-	if (ret || !w[0] || !is_attached() || !count || count(&n, w[2]))
+	if (ret || !kernels || !is_attached() || !count || count(&n, library))
 		return;
-	for (uint32_t i = 0; i < n && i < (uint32_t)w[1]; i++)
-		if (((const uint64_t *)w[0])[i] && !name_entry(((const uint64_t *)w[0])[i], false))
-			set_name(((const uint64_t *)w[0])[i], NULL);
+	for (uint32_t i = 0; i < n && i < size; i++)
+		if (kernels[i] && !name_entry(kernels[i], false))
+			set_name(kernels[i], NULL);
 }
 
-void gt_after_profiler_start(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_profiler_start(int32_t ret, const uint64_t *params, const void *caller)
 {
-	(void)w, (void)caller;
+	(void)params, (void)caller;
 	if (!ret)
 		gt_set_range_active(GT_RANGE_PROFILER, true);
 }
 
-void gt_after_profiler_stop(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_profiler_stop(int32_t ret, const uint64_t *params, const void *caller)
 {
-	(void)ret, (void)w, (void)caller;
+	(void)ret, (void)params, (void)caller;
 	gt_set_range_active(GT_RANGE_PROFILER, false);
 }
 
@@ -378,20 +381,23 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	return 0;
 }
 
-uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *w, int32_t ret)
+uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *params, int32_t ret)
 {
-	uint64_t word = w[a->param];
+	uint64_t word = params[a->param];
 
 	switch (a->how) {
 	case GT_FROM_WORD: return word;
 	case GT_FROM_I32: return sext((uint32_t)word);
 	case GT_FROM_TIMES: return word * a->at;
-	case GT_FROM_AREA: return word * w[a->param - 1] * a->at;
+	case GT_FROM_AREA: return word * params[a->param - 1] * a->at;
 	case GT_FROM_PITCH:
-		return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
+		return !ret && params[a->param - 2]
+			? word * u64((const uint8_t *)params[a->param - 2])
+			: 0;
 	case GT_FROM_SUM:
-		return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1])
-						     : 0;
+		return word && inputs_were_read(ret)
+			? sum((const uint8_t *)word, params[a->param + 1])
+			: 0;
 	case GT_FROM_STR:
 		return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word)
 						     : 0;
@@ -407,7 +413,7 @@ static bool is_recorded(const struct gt_tcb *t, const struct gt_arg *a)
 	return t->args == GT_ARGS_ALL || a->key;
 }
 
-uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
+uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *params)
 {
 	uint64_t *to = gt_call_claim_entry(c)->args;
 	uint32_t n = 0;
@@ -421,12 +427,12 @@ uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
 			break; /* an output, or memory that must not be read before the
 				* driver has read it */
-		to[n++] = gt_arg_value(c->t, a, w, 0);
+		to[n++] = gt_arg_value(c->t, a, params, 0);
 	}
 	return n;
 }
 
-void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
+void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *params)
 {
 	uint64_t words[GT_FIELDS_MAX], stream = 0;
 	struct gt_tcb *t = c->t;
@@ -438,7 +444,7 @@ void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w
 
 			if (!is_recorded(t, a))
 				continue;
-			words[n] = gt_arg_value(t, a, w, ret);
+			words[n] = gt_arg_value(t, a, params, ret);
 			if (a->role == GT_R_STREAM)
 				stream = words[n];
 			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)

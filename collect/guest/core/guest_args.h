@@ -1,4 +1,4 @@
-/* Argument words of a call's record, and names of kernels. `words` are the call's parameters as
+/* Argument words of a call's record, and names of kernels. `params` are the call's parameters as
  * 64-bit values, in order. */
 #ifndef GT_GUEST_ARGS_H
 #define GT_GUEST_ARGS_H
@@ -16,11 +16,12 @@ extern const uint16_t gt_args_first[];
 
 /* Takes the call's entry among the open calls and fills in the arguments that are known before the
  * call. Returns their number. */
-uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *words);
+uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *params);
 /* Writes the call's record with its arguments. */
-void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
+void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *params);
 /* value of one field */
-uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *words, int32_t ret);
+uint64_t gt_arg_value(
+	struct gt_tcb *t, const struct gt_arg *a, const uint64_t *params, int32_t ret);
 
 /* Writes a kernel's name to the thread's ring unless this thread did so before. */
 void gt_put_kernel_name(struct gt_tcb *t, uint64_t handle);

@@ -6,10 +6,11 @@
 
 /* ---- before and after single driver functions, whether the call is recorded or not (see
  * gen_wrappers.c) ---- */
-typedef void gt_before(const uint64_t *words);
-typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
+typedef void gt_before(const uint64_t *params);
+typedef void gt_after(int32_t ret, const uint64_t *params, const void *caller);
 gt_before gt_before_begin_capture, gt_before_context_end, gt_before_device_end;
-gt_after gt_after_node, gt_after_graph, gt_after_begin_capture, gt_after_end_capture;
+gt_after gt_after_node, gt_after_clone, gt_after_instantiate, gt_after_begin_capture,
+	gt_after_end_capture;
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function,
 	gt_after_kernels, gt_after_profiler_start, gt_after_profiler_stop, gt_after_init,
 	gt_after_context_end, gt_after_device_end;
@@ -37,10 +38,10 @@ void *gt_cupti_wrapper(const char *name);
 extern uint8_t gt_event_pairs_on;
 struct gt_event_pair;
 /* Records the first event, before the call. NULL: this call is not timed. */
-struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words);
+struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *params);
 /* Records the second event, after the call's record was written. */
 void gt_event_pair_end(
-	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words);
+	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *params);
 
 /* ---- nvtx ---- */
 void gt_nvtx_process_attached(void); /* the process has attached; also in a forked child */

@@ -238,10 +238,9 @@ static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
 }
 
 /* The kernel has just read and written this memory, so it is safe to read. */
-static void decode(
-	uint64_t f, unsigned long number, const void *arg, uint64_t *command, uint64_t *status)
+static void decode(struct gt_ioctl_args *a, const void *arg)
 {
-	struct request r = unwrap(f, number, arg);
+	struct request r = unwrap(a->file, a->request, arg);
 	uint32_t v;
 
 	for (size_t i = 0; r.body && i < sizeof(layouts) / sizeof(*layouts); i++) {
@@ -252,10 +251,10 @@ static void decode(
 			continue;
 		if (l->command != NOWHERE) {
 			memcpy(&v, r.body + l->command, 4);
-			*command = v;
+			a->command = v;
 		}
 		memcpy(&v, r.body + l->status, 4);
-		*status = v;
+		a->status = v;
 		return;
 	}
 }
@@ -276,7 +275,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
 	int (*real)(int, unsigned long, void *) =
 		(int (*)(int, unsigned long, void *))real_function(IOCTL);
-	uint64_t words[GT_IOCTL_ARGS] = { 0, number, 0, UINT64_MAX };
+	struct gt_ioctl_args a = { .request = number, .status = UINT64_MAX };
 	struct gt_call c;
 	va_list args;
 	void *arg;
@@ -285,11 +284,11 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	va_start(args, number);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (!may_be_ours(number) || !is_recorded_now() || !(words[0] = file_of(fd)) ||
+	if (!may_be_ours(number) || !is_recorded_now() || !(a.file = file_of(fd)) ||
 		!gt_call_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
-	words[0] &= ~SIMULATED;
-	memcpy(gt_call_claim_entry(&c)->args, words, 2 * sizeof(*words));
+	a.file &= ~SIMULATED;
+	memcpy(gt_call_claim_entry(&c)->args, &a, offsetof(struct gt_ioctl_args, command));
 	gt_call_start(&c, 2);
 	rc = real(fd, number, arg);
 	gt_call_stop(&c);
@@ -298,22 +297,28 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 		error = 0; /* the simulator has answered the request; the kernel does not
 			    * know its file */
 	if (!error)
-		decode(words[0], number, arg, &words[2], &words[3]);
-	gt_call_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
+		decode(&a, arg);
+	gt_call_record_words(&c, rc >= 0 ? rc : -error, (const uint64_t *)&a, sizeof(a) / 8);
 	return rc;
 }
 
 /* ---- open, close, mmap ---- */
 
+static void record_file_call(uint32_t id, uint64_t start, int32_t ret, const struct gt_file_args *a)
+{
+	gt_call_record_finished(
+		id, start, gt_now(gt_self), ret, (const uint64_t *)a, sizeof(*a) / 8);
+}
+
 static int opened(int fd, uint64_t start, const char *path)
 {
 	int error = fd < 0 ? errno : 0;
-	uint64_t words[2] = { file_of(fd) & ~SIMULATED, (uint64_t)(int64_t)fd };
+	struct gt_file_args a = { file_of(fd) & ~SIMULATED, (uint64_t)(int64_t)fd };
 
-	if (words[0])
+	if (a.file)
 		mark_fd(fd);
-	if (words[0] || (error && path && starts(path, "/dev/nvidia")))
-		gt_call_record_finished(GT_ID_OPEN, start, gt_now(gt_self), -error, words, 2);
+	if (a.file || (error && path && starts(path, "/dev/nvidia")))
+		record_file_call(GT_ID_OPEN, start, -error, &a);
 	if (error)
 		errno = error;
 	return fd;
@@ -364,15 +369,16 @@ DEFINE_OPENAT(openat64, OPENAT64)
 GT_EXPORT int close(int fd)
 {
 	int (*real)(int) = (int (*)(int))real_function(CLOSE);
-	uint64_t words[2] = { 0, (uint64_t)(int64_t)fd }, start;
+	struct gt_file_args a = { .value = (uint64_t)(int64_t)fd };
+	uint64_t start;
 	int rc, error;
 
-	if (!is_marked(fd) || !is_recorded_now() || !(words[0] = file_of(fd) & ~SIMULATED))
+	if (!is_marked(fd) || !is_recorded_now() || !(a.file = file_of(fd) & ~SIMULATED))
 		return real(fd);
 	start = gt_now(gt_self);
 	rc = real(fd);
 	error = rc < 0 ? errno : 0;
-	gt_call_record_finished(GT_ID_CLOSE, start, gt_now(gt_self), -error, words, 2);
+	record_file_call(GT_ID_CLOSE, start, -error, &a);
 	if (error)
 		errno = error;
 	return rc;
@@ -384,18 +390,17 @@ GT_EXPORT int close(int fd)
 	{                                                                                          \
 		void *(*real)(void *, size_t, int, int, int, offset_type) = (void *(*)(void *,     \
 			size_t, int, int, int, offset_type))real_function(which);                  \
-		uint64_t words[2] = { 0, bytes }, start;                                           \
+		struct gt_file_args a = { .value = bytes };                                        \
+		uint64_t start;                                                                    \
 		int saved;                                                                         \
 		void *p;                                                                           \
                                                                                                    \
-		if (!is_marked(fd) || !is_recorded_now() ||                                        \
-			!(words[0] = file_of(fd) & ~SIMULATED))                                    \
+		if (!is_marked(fd) || !is_recorded_now() || !(a.file = file_of(fd) & ~SIMULATED))  \
 			return real(want, bytes, prot, flags, fd, offset);                         \
 		start = gt_now(gt_self);                                                           \
 		p = real(want, bytes, prot, flags, fd, offset);                                    \
 		saved = errno;                                                                     \
-		gt_call_record_finished(GT_ID_MMAP, start, gt_now(gt_self),                        \
-			p == MAP_FAILED ? -saved : 0, words, 2);                                   \
+		record_file_call(GT_ID_MMAP, start, p == MAP_FAILED ? -saved : 0, &a);             \
 		errno = saved;                                                                     \
 		return p;                                                                          \
 	}

@@ -264,17 +264,19 @@ static uint32_t identify(const char *name, void *function, int version, uint64_t
 }
 
 /* cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags, ...) */
-void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_get_proc(int32_t ret, const uint64_t *params, const void *caller)
 {
-	const char *name = (const char *)w[0];
-	void **function = (void **)w[1];
+	const char *name = (const char *)params[0];
+	void **function = (void **)params[1];
+	int version = (int)params[2];
+	uint64_t flags = params[3];
 	int saved = errno;
 	uint32_t id;
 
 	if (ret || !name || !function || !*function || gt_is_driver_code(caller) ||
 		gt_is_guest_code(*function))
 		return;
-	id = identify(name, *function, (int)w[2], w[3]);
+	id = identify(name, *function, version, flags);
 	if (id == GT_NONE)
 		gt_record_unknown_function(name);
 	else if (!exports_too(caller, gt_api[id].name))

@@ -319,9 +319,9 @@ bool gt_ring_put_text(
 }
 
 bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end,
-	const uint64_t *words, uint32_t n)
+	const void *event, size_t bytes)
 {
-	uint32_t depth = t->depth;
+	uint32_t n = (uint32_t)(bytes / 8), depth = t->depth;
 	struct gt_rec *rec = begin(t, GT_REC_EVENT, n);
 
 	if (!rec)
@@ -330,7 +330,7 @@ bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, 
 	rec->end = end;
 	rec->id = (uint16_t)id;
 	rec->nargs = (uint8_t)n;
-	memcpy(rec->args, words, 8 * (size_t)n);
+	memcpy(rec->args, event, bytes);
 	return publish(t, n, depth);
 }
 

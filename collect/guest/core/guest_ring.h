@@ -149,8 +149,9 @@ void gt_ring_count_in_handler(struct gt_tcb *t);
 /* ---- records other than calls; false: there was no space ---- */
 bool gt_ring_put_text(
 	struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len);
+/* event: a struct gt_ev_* (ring_events.h), of whole words */
 bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end,
-	const uint64_t *words, uint32_t n);
+	const void *event, size_t bytes);
 /* length of the text, cut to what a record may hold */
 uint32_t gt_ring_text_length(const char *text);
 /* Returns the text's hash, and writes the text to the ring unless this thread did so before. */

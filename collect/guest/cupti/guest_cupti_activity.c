@@ -194,13 +194,13 @@ static void take_records(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size
 static void put_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 {
 	const uint64_t now = gt_slow_clock();
+	struct gt_ev_loss e = { .reason = GT_GPU_LOST_DROPPED };
 	size_t dropped = 0;
-	uint64_t n;
 
 	if (gpu->foreign_clock || cupti.dropped(context, stream, &dropped) || !dropped)
 		return;
-	n = dropped;
-	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
+	e.count = dropped;
+	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &e, sizeof(e));
 }
 
 void gt_gpu_buffer_completed(
@@ -609,13 +609,13 @@ static void put_state_since(
 	uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
 	struct gt_tcb *t = is_recording() ? gt_producer_ring() : NULL;
-	uint64_t words[3] = { state, 0, (uint64_t)detail };
+	struct gt_ev_state e = { .state = state, .detail = (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
 	if (!t)
 		return;
-	words[1] = gt_ring_put_string(t, text);
-	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
+	e.text = gt_ring_put_string(t, text);
+	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), &e, sizeof(e));
 }
 
 static void put_state(enum gt_gpu_state state, const char *text, int64_t detail)

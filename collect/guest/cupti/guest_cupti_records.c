@@ -1,4 +1,4 @@
-/* Converts CUPTI's records to events on a ring (collect/ipc/ring.h lists them and their words).
+/* Converts CUPTI's records to events on a ring (collect/ipc/ring_events.h).
  * cupti_layout.h has the offsets of the records' fields. */
 #include "collect/guest/cupti/guest_cupti_records.h"
 
@@ -27,7 +27,6 @@ static uint64_t u64(const uint8_t *p)
 	memcpy(&v, p, 8);
 	return v;
 }
-static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
 
 /* A checksum of a text, eight bytes per step: shows whether the name at this address has changed.
  */
@@ -62,70 +61,68 @@ static uint64_t put_name(struct gt_gpu_names *names, struct gt_tcb *t, const cha
 	return n->hash;
 }
 
-struct event {
-	enum gt_ring_event id;
-	uint64_t start, end, words[9];
-	uint32_t n;
-};
-
-static bool read_kernel(
-	struct gt_gpu_names *names, struct gt_tcb *t, const uint8_t *r, struct event *e)
+/* start, end: the times in CUPTI's record. */
+static void put(struct gt_tcb *t, enum gt_ring_event id, const uint8_t *start, const uint8_t *end,
+	const void *event, size_t bytes)
 {
-	const uint64_t words[] = {
-		two(u32(r + GT_K_CORRELATION), u32(r + GT_K_DEVICE)),
-		two(u32(r + GT_K_CONTEXT), u32(r + GT_K_STREAM)),
-		two(u32(r + GT_K_GRAPH), u16(r + GT_K_REGISTERS)),
-		u64(r + GT_K_NODE),
-		u64(r + GT_K_GRID),
-		two(u32(r + GT_K_GRID + 8), u32(r + GT_K_BLOCK)),
-		u64(r + GT_K_BLOCK + 4),
-		u64(r + GT_K_SHARED),
-		put_name(names, t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
-	};
-
-	*e = (struct event){
-		.id = GT_EV_KERNEL, .start = u64(r + GT_K_START), .end = u64(r + GT_K_END), .n = 9
-	};
-	memcpy(e->words, words, sizeof(words));
-	return true;
+	if (!gt_ring_put_event(t, id, u64(start), u64(end), event, bytes))
+		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 }
 
-static bool read_copy(const uint8_t *r, struct event *e, bool peer)
+static void put_kernel(struct gt_gpu_names *names, struct gt_tcb *t, const uint8_t *r)
+{
+	struct gt_ev_kernel e = {
+		.work = { .correlation = u32(r + GT_K_CORRELATION),
+			.device = u32(r + GT_K_DEVICE),
+			.context = u32(r + GT_K_CONTEXT),
+			.stream = u32(r + GT_K_STREAM),
+			.graph = u32(r + GT_K_GRAPH),
+			.registers = u16(r + GT_K_REGISTERS),
+			.node = u64(r + GT_K_NODE) },
+		.shared_static = u32(r + GT_K_SHARED),
+		.shared_dynamic = u32(r + GT_K_SHARED + 4),
+		.name = put_name(names, t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
+	};
+
+	memcpy(e.grid, r + GT_K_GRID, sizeof(e.grid));
+	memcpy(e.block, r + GT_K_BLOCK, sizeof(e.block));
+	put(t, GT_EV_KERNEL, r + GT_K_START, r + GT_K_END, &e, sizeof(e));
+}
+
+static void put_copy(struct gt_tcb *t, const uint8_t *r, bool peer)
 {
 	uint32_t device = u32(r + GT_C_DEVICE);
-	const uint64_t words[] = {
-		two(u32(r + (peer ? GT_P_CORRELATION : GT_C_CORRELATION)), device),
-		u64(r + GT_C_CONTEXT),
-		two(u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)), u32(r + GT_C_KINDS)),
-		u64(r + (peer ? GT_P_NODE : GT_C_NODE)),
-		u64(r + GT_C_BYTES),
-		peer ? two(u32(r + GT_P_SOURCE), u32(r + GT_P_DESTINATION)) : two(device, device),
+	struct gt_ev_copy e = {
+		.work = { .correlation = u32(r + (peer ? GT_P_CORRELATION : GT_C_CORRELATION)),
+			.device = device,
+			.context = u32(r + GT_C_CONTEXT),
+			.stream = u32(r + GT_C_CONTEXT + 4),
+			.graph = u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)),
+			.node = u64(r + (peer ? GT_P_NODE : GT_C_NODE)) },
+		.bytes = u64(r + GT_C_BYTES),
+		.source = peer ? u32(r + GT_P_SOURCE) : device,
+		.destination = peer ? u32(r + GT_P_DESTINATION) : device,
 	};
 
-	*e = (struct event){
-		.id = GT_EV_COPY, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6
-	};
-	memcpy(e->words, words, sizeof(words));
-	return true;
+	memcpy(&e.work.copy, r + GT_C_KINDS, sizeof(e.work.copy));
+	put(t, GT_EV_COPY, r + GT_C_START, r + GT_C_END, &e, sizeof(e));
 }
 
-static bool read_set(const uint8_t *r, struct event *e)
+static void put_set(struct gt_tcb *t, const uint8_t *r)
 {
-	const uint64_t words[] = {
-		two(u32(r + GT_C_CORRELATION), u32(r + GT_C_DEVICE)),
-		u64(r + GT_C_CONTEXT),
-		two(u32(r + GT_C_GRAPH),
-			u16(r + GT_S_FLAGS + 2) | (uint32_t)u16(r + GT_S_FLAGS) << 16),
-		u64(r + GT_C_NODE),
-		u64(r + GT_C_BYTES),
-		u32(r + GT_S_VALUE),
+	struct gt_ev_set e = {
+		.work = { .correlation = u32(r + GT_C_CORRELATION),
+			.device = u32(r + GT_C_DEVICE),
+			.context = u32(r + GT_C_CONTEXT),
+			.stream = u32(r + GT_C_CONTEXT + 4),
+			.graph = u32(r + GT_C_GRAPH),
+			.set = { .memory = u16(r + GT_S_FLAGS + 2), .async = u16(r + GT_S_FLAGS) },
+			.node = u64(r + GT_C_NODE) },
+		.bytes = u64(r + GT_C_BYTES),
+		.value = u32(r + GT_S_VALUE),
 	};
 
-	*e = (struct event){
-		.id = GT_EV_SET, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6
-	};
-	memcpy(e->words, words, sizeof(words));
-	return true;
+	put(t, GT_EV_SET, r + GT_C_START, r + GT_C_END, &e, sizeof(e));
 }
 
 /* An older CUPTI records all driver calls or none, so others are skipped here. */
@@ -135,70 +132,62 @@ static const bool makes_work[GT_CBID_MAX] = {
 #undef X
 };
 
-static bool read_call(const uint8_t *r, struct event *e)
+static void put_call(struct gt_tcb *t, const uint8_t *r, enum gt_ring_event id)
 {
-	uint32_t cbid = u32(r + GT_A_CBID);
+	struct gt_ev_call e = {
+		.correlation = u32(r + GT_A_CORRELATION),
+		.cbid = u32(r + GT_A_CBID),
+		.tid = (int32_t)u32(r + GT_A_THREAD),
+		.ret = id == GT_EV_RUNTIME ? (int32_t)u32(r + GT_A_RETURNED) : 0,
+	};
 
-	*e = (struct event){ .id = GT_EV_CUPTI_CALL,
-		.start = u64(r + GT_A_START),
-		.end = u64(r + GT_A_END),
-		.n = 2,
-		.words = { two(u32(r + GT_A_CORRELATION), cbid), u32(r + GT_A_THREAD) } };
-	return cbid < GT_CBID_MAX && makes_work[cbid];
+	if (id == GT_EV_RUNTIME || (e.cbid < GT_CBID_MAX && makes_work[e.cbid]))
+		put(t, id, r + GT_A_START, r + GT_A_END, &e, sizeof(e));
 }
 
-static bool read_runtime(const uint8_t *r, struct event *e)
+static void put_managed(struct gt_tcb *t, const uint8_t *r)
 {
-	*e = (struct event){ .id = GT_EV_RUNTIME,
-		.start = u64(r + GT_A_START),
-		.end = u64(r + GT_A_END),
-		.n = 2,
-		.words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)),
-			two(u32(r + GT_A_THREAD), u32(r + GT_A_RETURNED)) } };
-	return true;
+	struct gt_ev_managed e = {
+		.counter = u32(r + GT_U_COUNTER),
+		.flags = u32(r + GT_U_FLAGS),
+		.value = u64(r + GT_U_VALUE),
+		.address = u64(r + GT_U_ADDRESS),
+		.source = u32(r + GT_U_FROM),
+		.destination = u32(r + GT_U_TO),
+	};
+
+	put(t, GT_EV_MANAGED, r + GT_U_START, r + GT_U_END, &e, sizeof(e));
 }
 
-static bool read_managed(const uint8_t *r, struct event *e)
+static void put_overhead(struct gt_tcb *t, const uint8_t *r)
 {
-	*e = (struct event){ .id = GT_EV_MANAGED,
-		.start = u64(r + GT_U_START),
-		.end = u64(r + GT_U_END),
-		.n = 4,
-		.words = { two(u32(r + GT_U_COUNTER), u32(r + GT_U_FLAGS)), u64(r + GT_U_VALUE),
-			u64(r + GT_U_ADDRESS), two(u32(r + GT_U_FROM), u32(r + GT_U_TO)) } };
-	return true;
-}
-
-static bool read_overhead(const uint8_t *r, struct event *e)
-{
+	struct gt_ev_overhead e = {
+		.kind = u32(r + GT_O_OVERHEAD),
+		.object = u32(r + GT_O_OBJECT),
+		.process = u32(r + GT_O_PROCESS),
+		.thread = u32(r + GT_O_THREAD),
+	};
 	void (*release)(void *);
 
-	*e = (struct event){ .id = GT_EV_OVERHEAD,
-		.start = u64(r + GT_O_START),
-		.end = u64(r + GT_O_END),
-		.n = 2,
-		.words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)),
-			two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
-	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL &&
+	put(t, GT_EV_OVERHEAD, r + GT_O_START, r + GT_O_END, &e, sizeof(e));
+	if (e.kind == GT_CUPTI_COMMANDS_FULL &&
 		(release = (void (*)(void *))gt_find_next_definition("free", NULL)))
 		release((void *)(uintptr_t)u64(r + GT_O_DATA));
-	return true;
 }
 
-static bool read_record(
-	struct gt_gpu_names *names, struct gt_tcb *t, const uint8_t *r, struct event *e)
+static void put_record(struct gt_gpu_names *names, struct gt_tcb *t, const uint8_t *r)
 {
 	switch (u32(r)) {
-	case GT_CUPTI_KERNEL: return read_kernel(names, t, r, e);
-	case GT_CUPTI_MEMCPY: return read_copy(r, e, false);
-	case GT_CUPTI_MEMCPY_PEER: return read_copy(r, e, true);
-	case GT_CUPTI_MEMSET: return read_set(r, e);
-	case GT_CUPTI_DRIVER: return read_call(r, e);
-	case GT_CUPTI_RUNTIME: return read_runtime(r, e);
-	case GT_CUPTI_MANAGED: return read_managed(r, e);
-	case GT_CUPTI_OVERHEAD: return read_overhead(r, e);
+	case GT_CUPTI_KERNEL: put_kernel(names, t, r); break;
+	case GT_CUPTI_MEMCPY: put_copy(t, r, false); break;
+	case GT_CUPTI_MEMCPY_PEER: put_copy(t, r, true); break;
+	case GT_CUPTI_MEMSET: put_set(t, r); break;
+	case GT_CUPTI_DRIVER: put_call(t, r, GT_EV_CUPTI_CALL); break;
+	case GT_CUPTI_RUNTIME: put_call(t, r, GT_EV_RUNTIME); break;
+	case GT_CUPTI_MANAGED: put_managed(t, r); break;
+	case GT_CUPTI_OVERHEAD: put_overhead(t, r); break;
+	default: break; /* a kind that another client has enabled */
 	}
-	return false; /* a kind that another client has enabled */
 }
 
 /* Two threads may receive buffers at the same time. */
@@ -215,9 +204,10 @@ static void unlock(struct gt_gpu_names *names)
 
 static void put_foreign_count(struct gt_tcb *t, uint64_t n)
 {
-	const uint64_t words[2] = { n, GT_GPU_LOST_FOREIGN }, now = gt_slow_clock();
+	const struct gt_ev_loss e = { .count = n, .reason = GT_GPU_LOST_FOREIGN };
+	const uint64_t now = gt_slow_clock();
 
-	if (!n || gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, words, 2))
+	if (!n || gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &e, sizeof(e)))
 		return;
 	while (n--)
 		gt_ring_count_drop(t, gt_now(t), gt_now(t));
@@ -227,7 +217,6 @@ void gt_gpu_put_records(struct gt_gpu_names *names, struct gt_tcb *t, const stru
 {
 	uint8_t *record = NULL;
 	uint64_t foreign = 0;
-	struct event e;
 
 	lock(names);
 	while (!b->next(b->buffer, b->valid, &record)) {
@@ -235,9 +224,8 @@ void gt_gpu_put_records(struct gt_gpu_names *names, struct gt_tcb *t, const stru
 			gt_count_untraced();
 		else if (b->foreign_clock)
 			foreign++;
-		else if (read_record(names, t, record, &e) &&
-			!gt_ring_put_event(t, e.id, e.start, e.end, e.words, e.n))
-			gt_ring_count_drop(t, gt_now(t), gt_now(t));
+		else
+			put_record(names, t, record);
 	}
 	put_foreign_count(t, foreign);
 	unlock(names);

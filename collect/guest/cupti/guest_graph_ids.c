@@ -58,10 +58,10 @@ static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
 
 static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
-	uint64_t number;
+	struct gt_ev_node e;
 
-	if (node_number(node, &number) &&
-		!gt_ring_put_event(t, GT_EV_NODE, start, start, &number, 1))
+	if (node_number(node, &e.node) &&
+		!gt_ring_put_event(t, GT_EV_NODE, start, start, &e, sizeof(e)))
 		gt_ring_count_drop(t, start, start);
 }
 
@@ -74,49 +74,58 @@ static struct gt_ring_open *running_call(struct gt_tcb *t, enum gt_api_role role
 	return o && o->id < gt_api_count && gt_api[o->id].role == role ? o : NULL;
 }
 
-/* cuGraphAdd...Node(CUgraphNode *, CUgraph, ...) */
-void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
+/* cuGraphAdd...Node(CUgraphNode *node, CUgraph, ...) */
+void gt_after_node(int32_t ret, const uint64_t *params, const void *caller)
 {
+	const uint64_t *node = (const uint64_t *)params[0];
 	bool was = gt_inside;
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() ||
+	if (ret || !node || was || !gt_gpu_is_used() ||
 		!(o = running_call(gt_self, GT_API_GRAPH_NODE)))
 		return;
 	gt_inside = true;
-	put_node(gt_self, *(const uint64_t *)w[0], o->start);
+	put_node(gt_self, *node, o->start);
 	gt_inside = was;
 }
 
-/* cuGraphInstantiate...(CUgraphExec *, CUgraph, ...), cuGraphClone(CUgraph *, CUgraph) */
-void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
+/* params: CUgraph *new or CUgraphExec *new, CUgraph old, ... */
+static void put_graph(int32_t ret, const uint64_t *params, enum gt_api_role role)
 {
+	const uint64_t *new = (const uint64_t *)params[0], old = params[1];
 	bool was = gt_inside;
 	struct gt_ring_open *o;
-	uint32_t new, old;
-	uint64_t words[2];
+	struct gt_ev_graph e;
 
-	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_is_used() ||
-		!(o = running_call(gt_self, GT_API_GRAPH_COPY)))
+	if (ret || !new || was || !gt_gpu_is_used() || !(o = running_call(gt_self, role)))
 		return;
 	gt_inside = true;
-	words[1] = *(const uint64_t *)w[0];
-	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) &&
-		graph_number(w[1], false, &old)) {
-		words[0] = new | (uint64_t)old << 32;
-		if (!gt_ring_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
-			gt_ring_count_drop(gt_self, o->start, o->start);
-	}
+	e.handle = *new;
+	if (graph_number(e.handle, role == GT_API_GRAPH_INSTANCE, &e.new) &&
+		graph_number(old, false, &e.old) &&
+		!gt_ring_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, &e, sizeof(e)))
+		gt_ring_count_drop(gt_self, o->start, o->start);
 	gt_inside = was;
+}
+
+void gt_after_clone(int32_t ret, const uint64_t *params, const void *caller)
+{
+	(void)caller;
+	put_graph(ret, params, GT_API_GRAPH_CLONE);
+}
+
+void gt_after_instantiate(int32_t ret, const uint64_t *params, const void *caller)
+{
+	(void)caller;
+	put_graph(ret, params, GT_API_GRAPH_INSTANCE);
 }
 
 /* ---- captures ---- */
 
-void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_begin_capture(int32_t ret, const uint64_t *params, const void *caller)
 {
-	(void)w, (void)caller;
+	(void)params, (void)caller;
 	gt_events_capture_began();
 	if (ret || !gt_gpu_is_used() ||
 		__atomic_fetch_add(&gt_captures_active, 1, __ATOMIC_ACQ_REL))
@@ -126,11 +135,11 @@ void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
 			gt_fast_path_disable(id);
 }
 
-void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_end_capture(int32_t ret, const uint64_t *params, const void *caller)
 {
 	uint32_t n = __atomic_load_n(&gt_captures_active, __ATOMIC_ACQUIRE);
 
-	(void)w, (void)caller;
+	(void)params, (void)caller;
 	if (ret && ret != CAPTURE_INVALIDATED && ret != CAPTURE_UNJOINED)
 		return;
 	while (n &&

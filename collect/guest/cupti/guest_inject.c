@@ -118,10 +118,13 @@ static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 
 static void put_correlation(const struct gt_call *call, uint32_t cbid, uint32_t correlation)
 {
-	const uint64_t words[] = { correlation | (uint64_t)cbid << 32, (uint32_t)call->t->tid };
+	const struct gt_ev_call e = {
+		.correlation = correlation, .cbid = cbid, .tid = call->t->tid
+	};
 
 	if (call->t->ring && gt_shared->gpu && gt_api_makes_work(gt_api[call->id].op))
-		gt_ring_put_event(call->t, GT_EV_INJECTED_CALL, call->start, call->end, words, 2);
+		gt_ring_put_event(
+			call->t, GT_EV_INJECTED_CALL, call->start, call->end, &e, sizeof(e));
 }
 
 static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)

@@ -39,13 +39,13 @@ void gt_events_unlock(void) { __atomic_store_n(&gt_events->reading, 0, __ATOMIC_
 void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t detail)
 {
 	struct gt_tcb *t = gt_producer_ring();
-	uint64_t words[3] = { state, 0, detail };
+	struct gt_ev_state e = { .state = state, .detail = detail };
 
 	gt_debug("CUDA events:", text, (int64_t)detail);
 	if (!t)
 		return;
-	words[1] = gt_ring_put_string(t, text);
-	gt_ring_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
+	e.text = gt_ring_put_string(t, text);
+	gt_ring_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), &e, sizeof(e));
 }
 
 /* ---- references ---- */
@@ -174,8 +174,6 @@ static bool prepare(struct gt_event_context *c)
 
 /* ---- records ---- */
 
-static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
-
 /* Streams have small numbers, in order of their first use in a context; the legacy default stream
  * is 0. */
 static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t tid)
@@ -204,10 +202,12 @@ static uint32_t device_of(uint64_t handle)
 	return c && c->id ? (uint32_t)c->device : UINT32_MAX;
 }
 
-/* Memory kind from the function's name (HtoD and the like), in CUPTI's numbers. */
-static uint32_t memory_of(char end) { return end == 'D' ? 3 : end == 'A' ? 4 : 0; }
+/* Memory kind from a letter of the function's name (HtoD and the like), in CUPTI's numbers. */
+static uint8_t memory_of(char letter) { return letter == 'D' ? 3 : letter == 'A' ? 4 : 0; }
 
-static uint32_t copy_kinds(const struct gt_api *api)
+static bool is_async(const struct gt_api *api) { return strstr(api->name, "Async"); }
+
+static void set_copy_kinds(struct gt_ev_work *work, const struct gt_api *api)
 {
 	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1,
 		[GT_DIR_DTOH] = 2,
@@ -215,12 +215,12 @@ static uint32_t copy_kinds(const struct gt_api *api)
 		[GT_DIR_HTOH] = 9,
 		[GT_DIR_PEER] = 10 };
 	const char *to = strstr(api->name, "to");
-	bool sent = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
-	uint32_t src = sent ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
-	uint32_t dst = sent ? memory_of(to[2]) : src;
+	bool named = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
 
-	return directions[api->direction] | src << 8 | dst << 16 |
-		(strstr(api->name, "Async") ? 1u << 24 : 0);
+	work->copy.kind = directions[api->direction];
+	work->copy.source = named ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
+	work->copy.destination = named ? memory_of(to[2]) : work->copy.source;
+	work->copy.async = is_async(api);
 }
 
 static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
@@ -238,52 +238,60 @@ static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
 	return hash;
 }
 
+static void describe_kernel(struct gt_ev_kernel *e, struct gt_tcb *t, const struct gt_event_pair *b)
+{
+	for (unsigned i = 0; b->ngrid && i < 3; i++)
+		e->grid[i] = i < b->ngrid ? b->grid[i] : 1;
+	if (b->nblock == 3)
+		memcpy(e->block, b->block, sizeof(e->block));
+	e->shared_dynamic = b->shared;
+	e->name = put_name(t, b);
+}
+
 static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b,
 	int64_t start, int64_t end)
 {
 	const struct gt_api *api = &gt_api[b->id];
-	const uint32_t *g = b->grid, *k = b->block;
-	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start,
-		two(++gt_events->work_ids, (uint32_t)c->device),
-		two(c->id, number_of(c, b->stream, b->tid)) };
+	struct gt_ev_timed e = { .tid = b->tid, .id = b->id, .call_start = b->start };
 	enum gt_ring_event id = GT_EV_TIMED_GRAPH;
-	uint32_t n = 6;
+	size_t bytes = sizeof(e.work);
 
+	e.work.correlation = ++gt_events->work_ids;
+	e.work.device = (uint32_t)c->device;
+	e.work.context = c->id;
+	e.work.stream = number_of(c, b->stream, b->tid);
 	if (api->op == GT_OP_LAUNCH) {
-		id = GT_EV_TIMED_KERNEL, n = 11;
-		if (b->ngrid)
-			w[6] = two(g[0], b->ngrid > 1 ? g[1] : 1), w[7] = b->ngrid > 2 ? g[2] : 1;
-		if (b->nblock == 3)
-			w[7] = two((uint32_t)w[7], k[0]), w[8] = two(k[1], k[2]);
-		w[9] = two(0, b->shared);
-		w[10] = put_name(t, b);
+		id = GT_EV_TIMED_KERNEL, bytes = sizeof(e.kernel);
+		describe_kernel(&e.kernel, t, b);
 	} else if (api->op == GT_OP_COPY) {
-		id = GT_EV_TIMED_COPY, n = 8;
-		w[4] = two(0, copy_kinds(api));
-		w[6] = b->bytes;
+		id = GT_EV_TIMED_COPY, bytes = sizeof(e.copy);
+		set_copy_kinds(&e.work, api);
+		e.copy.bytes = b->bytes;
 		/* the destination's context comes first */
-		w[7] = two(device_of(b->peers[1]), device_of(b->peers[0]));
+		e.copy.source = device_of(b->peers[1]);
+		e.copy.destination = device_of(b->peers[0]);
 	} else if (api->op == GT_OP_SET) {
-		id = GT_EV_TIMED_SET, n = 8;
-		w[4] = two(0, memory_of('D') | (strstr(api->name, "Async") ? 1u << 16 : 0));
-		w[6] = b->bytes;
-		w[7] = b->value;
+		id = GT_EV_TIMED_SET, bytes = sizeof(e.set);
+		e.work.set.memory = memory_of('D');
+		e.work.set.async = is_async(api);
+		e.set.bytes = b->bytes;
+		e.set.value = b->value;
 	}
-	return gt_ring_put_event(t, id, (uint64_t)start, (uint64_t)end, w, n);
+	return gt_ring_put_event(t, id, (uint64_t)start, (uint64_t)end, &e,
+		offsetof(struct gt_ev_timed, work) + bytes);
 }
 
 static void put_untimed(void)
 {
-	uint64_t now = gt_slow_clock(), words[2];
+	uint64_t now = gt_slow_clock();
 	struct gt_tcb *t = NULL;
 
 	for (uint32_t i = 0; i < GT_UNTIMED_COUNT; i++) {
 		uint64_t n = __atomic_load_n(&gt_events->untimed[i], __ATOMIC_RELAXED);
+		struct gt_ev_loss e = { .count = n - gt_events->reported[i], .reason = i };
 
-		words[0] = n - gt_events->reported[i];
-		words[1] = i;
-		if (words[0] && (t || (t = gt_producer_ring())) &&
-			gt_ring_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
+		if (e.count && (t || (t = gt_producer_ring())) &&
+			gt_ring_put_event(t, GT_EV_UNTIMED, now, now, &e, sizeof(e)))
 			gt_events->reported[i] = n;
 	}
 }

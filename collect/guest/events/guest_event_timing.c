@@ -215,9 +215,9 @@ static int32_t record(uint64_t event, uint64_t stream)
 	return code;
 }
 
-static uint64_t stream_of(const struct gt_event_call *y, const uint64_t *words)
+static uint64_t stream_of(const struct gt_event_call *y, const uint64_t *params)
 {
-	uint64_t s = y->param == GT_NO_FUNC ? 0 : words[y->param];
+	uint64_t s = y->param == GT_NO_FUNC ? 0 : params[y->param];
 
 	if (y->in_struct && s)
 		memcpy(&s, (const uint8_t *)(uintptr_t)s + y->at, sizeof(s));
@@ -268,7 +268,7 @@ static struct gt_event_pair *begin_pair(uint64_t stream)
 	return b;
 }
 
-struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
+struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *params)
 {
 	struct gt_event_pair *b;
 	int saved = errno;
@@ -277,14 +277,14 @@ struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
 		!gt_events->calls[id].work)
 		return NULL;
 	gt_inside = true;
-	b = begin_pair(stream_of(&gt_events->calls[id], words));
+	b = begin_pair(stream_of(&gt_events->calls[id], params));
 	gt_inside = false;
 	errno = saved;
 	return b;
 }
 
 /* Stores the call's parameters in the pair. */
-static void describe(struct gt_event_pair *b, const struct gt_call *c, const uint64_t *words)
+static void describe(struct gt_event_pair *b, const struct gt_call *c, const uint64_t *params)
 {
 	uint64_t v;
 
@@ -298,7 +298,7 @@ static void describe(struct gt_event_pair *b, const struct gt_call *c, const uin
 
 		if (a->role < GT_R_BYTES || a->role > GT_R_VALUE)
 			continue;
-		v = gt_arg_value(c->t, a, words, 0);
+		v = gt_arg_value(c->t, a, params, 0);
 		switch (a->role) {
 		case GT_R_FUNC: b->name = gt_kernel_name(v); break;
 		case GT_R_GRID:
@@ -328,7 +328,7 @@ static void submit_pair(struct gt_event_pair *b)
 }
 
 void gt_event_pair_end(
-	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
+	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *params)
 {
 	int saved = errno;
 	int32_t code;
@@ -338,7 +338,7 @@ void gt_event_pair_end(
 	gt_inside = true;
 	code = ret ? CAPTURING : record(b->end, b->stream);
 	if (!code) {
-		describe(b, c, words);
+		describe(b, c, params);
 		submit_pair(b);
 	} else {
 		gt_event_pair_release(b);
@@ -353,11 +353,11 @@ void gt_event_pair_end(
 
 /* Waits until no event is being recorded on a legacy stream. That takes a few us, and at most 0.1
  * s if a full queue blocks one. */
-void gt_before_begin_capture(const uint64_t *words)
+void gt_before_begin_capture(const uint64_t *params)
 {
 	int saved = errno;
 
-	(void)words;
+	(void)params;
 	if (!gt_event_pairs_on)
 		return;
 	__atomic_fetch_add(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
@@ -437,32 +437,35 @@ static void after_context_end(bool ended, uint64_t handle, int32_t device)
 
 /* cuCtxDestroy(CUcontext). If our thread cannot be locked out, the context is marked dead before
  * it ends. */
-void gt_before_context_end(const uint64_t *words)
+void gt_before_context_end(const uint64_t *params)
 {
-	if (!before_context_end(words[0]))
-		mark_contexts_dead(words[0], -2);
+	if (!before_context_end(params[0]))
+		mark_contexts_dead(params[0], -2);
 }
 
-void gt_after_context_end(int32_t ret, const uint64_t *words, const void *caller)
+void gt_after_context_end(int32_t ret, const uint64_t *params, const void *caller)
 {
 	(void)caller;
-	after_context_end(!ret, words[0], -2);
+	after_context_end(!ret, params[0], -2);
 }
 
-static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int32_t)words[0] : -1; }
+static int32_t device_in(const uint64_t *params)
+{
+	return params[0] < 4096 ? (int32_t)params[0] : -1;
+}
 
 /* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice),
  * cuGreenCtxDestroy(CUgreenCtx): the context is not known. A context marked dead by mistake is
  * added again at its next launch. */
-void gt_before_device_end(const uint64_t *words)
+void gt_before_device_end(const uint64_t *params)
 {
 	if (!before_context_end(0))
-		mark_contexts_dead(0, device_in(words));
+		mark_contexts_dead(0, device_in(params));
 }
 
-void gt_after_device_end(int32_t ret, const uint64_t *words, const void *caller)
+void gt_after_device_end(int32_t ret, const uint64_t *params, const void *caller)
 {
-	int32_t device = device_in(words), active = 0;
+	int32_t device = device_in(params), active = 0;
 	uint32_t flags;
 
 	(void)caller;

@@ -170,12 +170,11 @@ static struct gt_tcb *annotation_ring(int *saved)
 	return NULL;
 }
 
-static void put(
-	struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, uint32_t n, int saved)
+static void put(struct gt_tcb *t, enum gt_ring_event id, const void *event, size_t bytes, int saved)
 {
 	uint64_t now = gt_now(t);
 
-	if (!gt_ring_put_event(t, id, now, now, words, n))
+	if (!gt_ring_put_event(t, id, now, now, event, bytes))
 		gt_ring_count_drop(t, now, now);
 	errno = saved;
 }
@@ -185,19 +184,19 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
-	uint64_t words[GT_NVTX_WORDS];
+	struct gt_ev_annotation e = { .range = range };
 
 	if (!t || !a)
 		return;
-	words[0] = range;
-	words[1] = put_message(t, a);
-	words[2] = put_handle_text(t, domain);
-	words[3] = a->category | (uint64_t)(a->color_type == 1 ? a->color : 0) << 32;
-	words[4] = a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES
-		? (uint64_t)a->payload_type
-		: 0;
-	words[5] = words[4] ? a->payload : 0;
-	put(t, id, words, GT_NVTX_WORDS, saved);
+	e.text = put_message(t, a);
+	e.domain = put_handle_text(t, domain);
+	e.category = a->category;
+	e.color = a->color_type == 1 ? a->color : 0;
+	if (a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES) {
+		e.payload_type = (uint64_t)a->payload_type;
+		e.payload = a->payload;
+	}
+	put(t, id, &e, sizeof(e), saved);
 }
 
 static void annotate_text(enum gt_ring_event id, uint64_t range, const char *text)
@@ -218,12 +217,12 @@ static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_hand
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
-	uint64_t words[2] = { range };
+	struct gt_ev_annotation_end e = { .range = range };
 
 	if (!t)
 		return;
-	words[1] = put_handle_text(t, domain);
-	put(t, id, words, 2, saved);
+	e.domain = put_handle_text(t, domain);
+	put(t, id, &e, sizeof(e), saved);
 }
 
 /* ---- --range nvtx:NAME ---- */
@@ -384,18 +383,18 @@ static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t
 static void domain_destroy(const void *domain) { (void)domain; }
 
 /* Records the name of a category of a domain, of a thread or of a stream. */
-static void put_name(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain,
+static void put_name(enum gt_ring_event id, uint64_t object, const struct gt_nvtx_handle *domain,
 	const char *text, const wchar_t *wide)
 {
 	int saved;
 	struct gt_tcb *t = annotation_ring(&saved);
-	uint64_t words[3] = { what };
+	struct gt_ev_name e = { .object = object };
 
 	if (!t)
 		return;
-	words[1] = text ? put_text(t, text) : put_wide(t, wide);
-	words[2] = put_handle_text(t, domain);
-	put(t, id, words, 3, saved);
+	e.text = text ? put_text(t, text) : put_wide(t, wide);
+	e.domain = put_handle_text(t, domain);
+	put(t, id, &e, sizeof(e), saved);
 }
 
 static void category_a(uint32_t c, const char *s)

@@ -40,7 +40,7 @@ static void messages_that_are_no_two_alike(void)
 	static char message[600];
 	struct gt_reader *reader;
 	struct pen p, late;
-	uint64_t v[GT_NVTX_WORDS] = { 0 };
+	struct gt_ev_annotation v = { 0 };
 	int64_t t = past(1000000000);
 	bool fine = true;
 
@@ -50,8 +50,8 @@ static void messages_that_are_no_two_alike(void)
 	for (int i = 0; fine && i < 400000; i++) {
 		snprintf(message, 32, "aten::mm, seq = %d", i);
 		message[strlen(message)] = ',';
-		v[1] = tell(&p, message);
-		event(&p, GT_EV_PUSH, (uint64_t)t, (uint64_t)t, v, GT_NVTX_WORDS);
+		v.text = tell(&p, message);
+		event(&p, GT_EV_PUSH, (uint64_t)t, (uint64_t)t, (uint64_t *)&v, sizeof(v) / 8);
 		event(&p, GT_EV_POP, (uint64_t)t + 1, (uint64_t)t + 1, (uint64_t[]){ 0, 0 }, 2);
 		if (i % 1000 == 0)
 			fine = gt_recorder_pass(r, &err) >= 0;

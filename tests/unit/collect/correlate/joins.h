@@ -94,7 +94,7 @@ static inline void record(
 		.start = start,
 		.end = end,
 		.n = 2,
-		.words = { correlation | (uint64_t)cbid << 32, t + 1 } };
+		.body.call = { .correlation = correlation, .cbid = cbid, .tid = (int32_t)t + 1 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
@@ -106,8 +106,16 @@ static inline void kernel_of(struct join *j, int64_t start, int64_t end, uint32_
 		.start = start,
 		.end = end,
 		.n = 9,
-		.words = { correlation, 1 | 7ull << 32, graph | 40ull << 32, node,
-			grid | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 100ull << 32, k } };
+		.body.kernel = { .work = { .correlation = correlation,
+					 .context = 1,
+					 .stream = 7,
+					 .graph = graph,
+					 .registers = 40,
+					 .node = node },
+			.grid = { grid, 1, 1 },
+			.block = { 32, 1, 1 },
+			.shared_dynamic = 100,
+			.name = k } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }

@@ -120,7 +120,7 @@ static void state(struct join *j, enum gt_gpu_state what, int64_t from, int64_t 
 		.start = from,
 		.end = to,
 		.n = 3,
-		.words = { what, 1, 130001 } };
+		.body.state = { what, 1, 130001 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
@@ -296,7 +296,7 @@ static void a_launch_without_a_record_is_counted(void)
 		.start = SECOND,
 		.end = SECOND,
 		.n = 3,
-		.words = { GT_GPU_ON, 1, 130001 } };
+		.body.state = { GT_GPU_ON, 1, 130001 } };
 	struct gt_gpu_totals t;
 	struct join j;
 
@@ -404,8 +404,13 @@ static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context
 		.start = at + 600,
 		.end = at + 700,
 		.n = 9,
-		.words = { (i + 1) | (uint64_t)device << 32, context | (uint64_t)stream << 32, 0, 0,
-			10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
+		.body.kernel = { .work = { .correlation = i + 1,
+					 .device = device,
+					 .context = context,
+					 .stream = stream },
+			.grid = { 10, 1, 1 },
+			.block = { 32, 1, 1 },
+			.name = 1 } };
 
 	call(j, 0, at, at + 500, 1, 10);
 	record(j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
@@ -483,9 +488,10 @@ static void calls_that_are_through_are_forgotten(void)
 	struct gt_gpu_call c = {
 		.id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .kernel = GT_NONE
 	};
-	struct gt_gpu_event copy = {
-		.id = GT_EV_COPY, .n = 6, .words = { 0, 1 | 7ull << 32, 1ull << 32, 0, 64, 0 }
-	};
+	struct gt_gpu_event copy = { .id = GT_EV_COPY,
+		.n = 6,
+		.body.copy = {
+			.work = { .context = 1, .stream = 7, .copy.kind = 1 }, .bytes = 64 } };
 	struct gt_gpu_totals t;
 	struct join j;
 	size_t before = 0;
@@ -502,7 +508,7 @@ static void calls_that_are_through_are_forgotten(void)
 		record(&j, 0, at + 100, at + 400, i + 1, 277);
 		copy.start = at + 600;
 		copy.end = at + 700;
-		copy.words[0] = i + 1;
+		copy.body.work.correlation = i + 1;
 		gt_gpu_event(j.g, &j.p, j.process, &copy);
 		if (i % 100 == 0)
 			settle(&j, at + 1000, false);
@@ -691,7 +697,7 @@ static void what_is_missing_is_listed(void)
 		.start = SECOND,
 		.end = SECOND + 10 };
 	struct gt_filter f = { .kinds = GT_BIT(GT_INSTANT) };
-	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .n = 3, .words = { GT_GPU_ON } };
+	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .n = 3, .body.state = { GT_GPU_ON } };
 	struct gt_gpu_totals totals;
 	struct gt_reader *r;
 	int64_t sum = 0;
@@ -769,9 +775,13 @@ static void timed(struct join *j, enum gt_ring_event id, unsigned t, const char 
 		.start = start,
 		.end = start + 5000,
 		.n = 11,
-		.words = { (t + 1) | (uint64_t)gt_api_find(function) << 32, ticks, k,
-			1 | 7ull << 32, 0, 0, 10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0,
-			k } };
+		.body.timed = { .tid = (int32_t)t + 1,
+			.id = gt_api_find(function),
+			.call_start = ticks,
+			.kernel = { .work = { .correlation = k, .context = 1, .stream = 7 },
+				.grid = { 10, 1, 1 },
+				.block = { 32, 1, 1 },
+				.name = k } } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
@@ -814,7 +824,7 @@ static void what_was_timed_by_events_knows_its_call(void)
 	timed(&j, GT_EV_TIMED_SET, 2, "cuMemsetD8_v2", 70, SECOND + 4000, 0);
 	gt_gpu_event(j.g, &j.p, j.process,
 		&(struct gt_gpu_event){
-			.id = GT_EV_UNTIMED, .n = 2, .words = { 5, GT_UNTIMED_CONTEXT } });
+			.id = GT_EV_UNTIMED, .n = 2, .body.loss = { 5, GT_UNTIMED_CONTEXT } });
 	settle(&j, SECOND + 20000, false);
 	r = finish(&j, SECOND + 30000, &t);
 	CHECK(t.exact == 4 && t.wrong == 1 && t.unjoined == 2 && !t.inferred && t.kernels == 3 &&

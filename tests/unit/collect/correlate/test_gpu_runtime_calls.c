@@ -13,7 +13,7 @@ static void runtime(
 		.start = start,
 		.end = end,
 		.n = 2,
-		.words = { correlation | (uint64_t)cbid << 32, (t + 1) | 5ull << 32 } };
+		.body.call = { correlation, cbid, (int32_t)t + 1, 5 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }

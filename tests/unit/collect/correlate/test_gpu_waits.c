@@ -29,7 +29,7 @@ static void gpu_is_on(struct join *j)
 		.start = SECOND,
 		.end = SECOND,
 		.n = 3,
-		.words = { GT_GPU_ON, 1, 130001 } };
+		.body.state = { GT_GPU_ON, 1, 130001 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &on);
 }
@@ -42,9 +42,14 @@ static void worked(struct join *j, int64_t start, unsigned t, uint32_t correlati
 		.start = start + 1000,
 		.end = start + 2000,
 		.n = 9,
-		.words = { correlation | (uint64_t)(context - 1) << 32,
-			context | (uint64_t)stream << 32, 40ull << 32, 0, 1 | 1ull << 32,
-			1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
+		.body.kernel = { .work = { .correlation = correlation,
+					 .device = context - 1,
+					 .context = context,
+					 .stream = stream,
+					 .registers = 40 },
+			.grid = { 1, 1, 1 },
+			.block = { 32, 1, 1 },
+			.name = 1 } };
 
 	record(j, t, start + 10, start + 90, correlation, LAUNCH_CBID);
 	gt_gpu_event(j->g, &j->p, j->process, &e);

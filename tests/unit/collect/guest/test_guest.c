@@ -756,8 +756,9 @@ static void driver_files(void)
 		opens += s->id == GT_ID_OPEN;
 		closes += s->id == GT_ID_CLOSE;
 		if (s->id == GT_ID_IOCTL)
-			ioctls += s->nargs == GT_IOCTL_ARGS && s->args[1] == 0xc020462a &&
-				s->args[2] == 0x20800110 && s->args[3] == 0x1f;
+			ioctls += s->nargs == sizeof(struct gt_ioctl_args) / 8 &&
+				s->args[1] == 0xc020462a && s->args[2] == 0x20800110 &&
+				s->args[3] == 0x1f;
 	}
 	CHECK(opens == 1 && closes == 1 && ioctls == 1);
 	CHECK_EQ(host_count(&h, "cuDeviceGetCount", NULL), 1);
