@@ -1,8 +1,8 @@
 /* The rules of the report advice. Each looks at one thing that costs a GPU time, and has one of
  * three answers: found, with its evidence, what it costs, what a remedy could win at most, and a
  * place in the trace to look at; clean; or that it cannot be answered, and why. They are never
- * mixed: what was not recorded is not clean. Costs are GPU time of the window (extent.h). What is
- * idle time has one cause (idle.h), so what rules about causes win is not more than there is;
+ * mixed: what was not recorded is not clean. Costs are GPU time of the window (gpu_window.h). What
+ * is idle time has one cause (idle.h), so what rules about causes win is not more than there is;
  * large-gap and low-utilisation look at the same idle time from another side, whatever its cause,
  * and stand behind the others. */
 #ifndef GT_ADVICE_RULES_H

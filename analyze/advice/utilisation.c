@@ -214,7 +214,7 @@ int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_e
 
 		for (unsigned k = 0; k <= GT_CHUNKS; k++)
 			w->gpus[i].edges[k] = e->from +
-				(int64_t)((unsigned __int128)gt_extent_ns(e) * k / GT_CHUNKS);
+				(int64_t)((unsigned __int128)gt_gpu_window_ns(e) * k / GT_CHUNKS);
 		w->gpus[i].clock = clock_of(w, &s->devices[i]);
 		w->gpu[s->devices[i].number] = (uint32_t)i + 1;
 	}
@@ -229,7 +229,8 @@ int gt_windowed_finish(struct gt_windowed *w, struct gt_err *err)
 
 	for (size_t i = 0; !rc && i < w->nclocks; i++) {
 		settle(w, &w->clocks[i], INT64_MAX);
-		end_held(&w->clocks[i], gt_extent_end(&w->idle->windows[w->clocks[i].seg->index]));
+		end_held(&w->clocks[i],
+			gt_gpu_window_end(&w->idle->windows[w->clocks[i].seg->index]));
 	}
 	return rc;
 }

@@ -609,7 +609,7 @@ int gt_critical_finish(struct gt_critical *c, struct gt_err *err)
 		struct gt_critical_process *p = &c->processes[i];
 		struct gt_gpu_window e;
 
-		gt_extent_open(&e, c->report.opt, p->seg);
+		gt_gpu_window_open(&e, c->report.opt, p->seg);
 		p->from = p->ops && p->from < e.from ? e.from : p->from;
 		p->to = p->ops && p->to > e.to ? e.to : p->to;
 	}

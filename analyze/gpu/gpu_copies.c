@@ -1,22 +1,22 @@
-/* What the GPU copied and set, by direction and by the kinds of memory at both ends.
+/* Copies and sets on the GPU, by direction and by the kind of memory at both ends.
  *
- * Bandwidth is bytes by time, and there are two times. The one of a kind as a whole is the union of
- * its rows on each device, added over devices: what the kind reached while at least one of its
- * copies ran. The one of a row is its own duration; the mean over rows is what single copies saw,
- * lower where several shared the way. They are equal where rows do not overlap and have one size.
+ * Bandwidth is bytes per time, and there are two times. For a kind it is the union of its rows on
+ * each device, added over devices: the bandwidth while at least one of its copies ran. For a row
+ * it is the row's own duration. The mean over rows is lower if several copies shared the link. The
+ * two are equal if rows do not overlap and have one size.
  *
- * A copy costs nothing while its device computes: only the time in which no kernel runs there is
- * exposed. Each kind has a union of its own, so two kinds that run at once while nothing computes
- * are both exposed; what copies cost together the report budget says.
+ * A copy costs nothing while its device computes: only the time in which no kernel runs on the
+ * device is exposed. Each kind has its own union, so two kinds that run at once while nothing
+ * computes are both exposed. The report budget has the cost of all copies together.
  *
- * What page-locked ("pinned") memory would have won is told from the trace alone: each pageable
- * copy is set against the pinned copies of its direction and size, sizes by powers of two, at their
- * mean bandwidth (bytes by the sum of their durations). Below 1 MiB most of a copy's time has
- * nothing to do with its size: there a smaller copy is not taken to be faster than the mean of the
- * pinned ones, so the win is a lower bound, and no other size can stand in. Of large copies smaller
- * ones can, down to a quarter: they are slower, so the win is a lower bound again. Where there are
- * none of those there is no answer. Only the GPU's time is compared; the calls of pageable copies
- * hold the program up besides, as the report sync tells.
+ * The second table estimates, from the trace alone, what page-locked ("pinned") memory would save.
+ * Each pageable copy is compared with the pinned copies of its direction and size, in powers of
+ * two, at their mean bandwidth (bytes by the sum of their durations). Below 1 MiB most of the time
+ * of a copy does not depend on its size: a smaller copy does not count as faster than the mean of
+ * the pinned ones, and no other size is compared. So the saving is a lower bound. Large copies
+ * without pinned ones of their size are compared with smaller ones, down to a quarter: these are
+ * slower, so the saving is a lower bound again. Without such copies there is no answer. Only GPU
+ * time is compared. Pageable copies also block the calling thread: see the report sync.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,13 @@
 #include "formats/base/buf.h"
 
 #define KINDS_MAX (1u << 16)
-#define SWEEPS_MAX (1u << 15) /* devices of which it is known what runs, in 12 MiB */
-#define SIZES 65              /* powers of two, and none */
-/* powers of two that what is compared may be smaller, both of LARGE and more */
+#define SWEEPS_MAX (1u << 15) /* devices with a sweep; 12 MiB */
+#define SIZES 65              /* powers of two, and 0 bytes */
+/* Copies of size LARGE or more are compared with pinned ones that are at most SMALLER powers of two
+ * smaller, and not below LARGE. */
 #define SMALLER 2
-#define LARGE 21        /* 1 MiB, by size_of() */
-enum { COMPUTE, MOVE }; /* kinds of work, to the sweep */
+#define LARGE 21        /* 1 MiB, see size_of() */
+enum { COMPUTE, MOVE }; /* kinds of work in a sweep */
 
 struct size {
 	uint64_t count, bytes, ns;
@@ -40,32 +41,31 @@ struct size {
 struct kind {
 	enum gt_gpu_what what;
 	uint64_t direction; /* enum gt_direction */
-	/* borrowed; NULL: not recorded, or a set, which has no source */
+	/* borrowed; NULL: not recorded, or a set (no source) */
 	const char *src, *dst;
 	uint64_t count, sized, bytes, smallest, largest, total;
 	uint64_t timed;            /* rows with a size and a duration */
-	long double row_bandwidth; /* their sum, bytes by ns */
-	/* ns in range in which a kernel ran on the device as well, and in which none did */
+	long double row_bandwidth; /* sum of bytes / ns of those */
+	/* ns in the range: while a kernel ran on the device, and while none ran */
 	uint64_t hidden, exposed;
-	uint64_t stretch;   /* the last one that counted */
-	struct size *sizes; /* SIZES, of copies between host and device; or NULL */
+	uint64_t stretch;   /* number of the last counted interval */
+	struct size *sizes; /* SIZES elements, for copies between host and device; else NULL */
 };
 struct copies {
-	struct gt_gpu_time time; /* first: gt_asked is its head */
-	/* by device, the index of its place; NULL: that is a stream's */
+	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
+	/* by index of the device's place; NULL: a stream's place */
 	struct gt_sweep **sweeps;
 	size_t nsweeps, sweeps_cap, devices;
-	/* more devices than SWEEPS_MAX: what kernels hide is not known */
-	bool many;
-	uint64_t stretches; /* handed out so far */
+	bool many;          /* more than SWEEPS_MAX devices: hidden times are unknown */
+	uint64_t stretches; /* intervals so far */
 	struct kind *list;
 	size_t n, cap;
-	uint32_t last; /* 1 + index of the kind met last, or 0 */
+	uint32_t last; /* 1 + index of the previous row's kind, or 0 */
 };
 
-/* ---- what runs at once ---- */
+/* ---- exposed and hidden time ---- */
 
-static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
+static void on_interval(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
 {
 	struct copies *c = arg;
 	uint64_t ns = (uint64_t)to - (uint64_t)from;
@@ -124,7 +124,7 @@ static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for the devices");
 	if (!s->n)
 		s->at = row->start;
-	gt_sweep_advance(s, row->start > s->at ? row->start : s->at, on_stretch, c);
+	gt_sweep_advance(s, row->start > s->at ? row->start : s->at, on_interval, c);
 	return gt_sweep_add(
 		s, row->end, moves ? MOVE : COMPUTE, moves ? (uint32_t)row->m->addr - 1 : 0, err);
 }
@@ -152,7 +152,7 @@ static bool same_kind(const struct kind *a, const struct kind *b)
 		same_text(a->dst, b->dst);
 }
 
-/* The memory at the host's end of a copy between host and device, or NULL. */
+/* The host memory of a copy between host and device. NULL: another copy, or not recorded. */
 static const char *host_end(const struct kind *k)
 {
 	if (k->what != GT_GPU_COPY)
@@ -170,7 +170,7 @@ static unsigned size_of(uint64_t bytes)
 	return bytes ? 64u - (unsigned)__builtin_clzll(bytes) : 0;
 }
 
-/* 1 + index of a kind, of which there are few; 0 with err filled in. */
+/* 1 + the index of a kind; 0 with err filled in. There are few kinds. */
 static uint32_t find_kind(struct copies *c, const struct kind *want, struct gt_err *err)
 {
 	if (c->last && same_kind(&c->list[c->last - 1], want))
@@ -287,7 +287,7 @@ static struct gt_cell real(bool known, long double v)
 	return known ? (struct gt_cell){ .d = (double)v } : gt_cell_none();
 }
 
-/* busy: NULL where it is not known. */
+/* busy: NULL: unknown. */
 static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *busy, bool kernels)
 {
 	bool copy = k->what == GT_GPU_COPY, sized = k->sized > 0;
@@ -308,7 +308,7 @@ static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *b
 			gt_cell_known(sized, k->largest), gt_cell_known(kernels, k->hidden) });
 }
 
-/* ---- what pinning would win ---- */
+/* ---- savings of pinned memory ---- */
 
 static const struct gt_column pinning_columns[] = {
 	{ "direction", "Direction", GT_C_TEXT },
@@ -350,7 +350,7 @@ static struct gt_cell rate(const struct size *z)
 
 static uint64_t smallest_of(unsigned size) { return size ? 1ull << (size - 1) : 0; }
 
-/* The size whose pinned copies are compared with pageable ones of this size; 0: there are none. */
+/* The size of the pinned copies that pageable ones of this size are compared with; 0: none. */
 static unsigned comparable(const struct pinning *p, unsigned size)
 {
 	unsigned least = size >= LARGE + SMALLER ? size - SMALLER : size > LARGE ? LARGE : size;
@@ -361,7 +361,7 @@ static unsigned comparable(const struct pinning *p, unsigned size)
 	return 0;
 }
 
-/* The time that z would take if it were pinned, as `like` was. */
+/* The time that the copies z would take at the bandwidth of the pinned copies `like`. */
 static uint64_t would_take(const struct size *z, const struct size *like, bool large)
 {
 	uint64_t by_bytes = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) /
@@ -372,7 +372,7 @@ static uint64_t would_take(const struct size *z, const struct size *like, bool l
 	return large || by_bytes > by_count ? by_bytes : by_count;
 }
 
-/* Returns whether there was something to compare with. */
+/* false: there are no pinned copies to compare with. */
 static bool add_size(struct gt_table *t, uint64_t direction, const struct pinning *p, unsigned size)
 {
 	unsigned of = comparable(p, size);
@@ -413,7 +413,7 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
 {
-	/* else it is not known what they hide */
+	/* otherwise hidden times are unknown */
 	bool kernels = !c->time.asked.opt->filter.match && !c->many;
 	uint64_t unsized = 0;
 
@@ -454,8 +454,8 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 	}
 	for (size_t i = 0; i < c->nsweeps; i++)
 		if (c->sweeps[i])
-			gt_sweep_finish(c->sweeps[i], on_stretch, c);
-	gt_gpu_time_marked(&c->time, busy, c->n);
+			gt_sweep_finish(c->sweeps[i], on_interval, c);
+	gt_gpu_time_add_marks(&c->time, busy, c->n);
 	fill_kinds(c, tables[0], busy);
 	fill_pinning(c, tables[1]);
 	free(busy);

@@ -1,13 +1,12 @@
-/* What kernels did on the GPU, by name, and the overview of the GPUs.
+/* Kernels on the GPU by name, and the overview of the GPUs.
  *
- * Durations are of rows, each counted whole, so that a total is a sum: kernels that ran at once
- * count once each. A share of the GPU's time is none: it is the part of the time in which devices
- * worked (gpu_time.h) that had at least one kernel of the name running. Such shares do not add up
- * to 100 % where kernels overlap, and none is ever above it.
+ * Totals are sums of whole rows: kernels that ran at the same time count once each. The busy share
+ * of a name is the part of the devices' busy time (gpu_time.h) in which at least one kernel of the
+ * name ran. These shares add up to more than 100 % if kernels overlap; none exceeds 100 %.
  *
- * The call that launched a kernel stands in the kernel's row. Queueing is what lies between the end
- * of that call and the start of the kernel; a kernel that began before its call returned did not
- * queue, and is not in the mean.
+ * A kernel's row names the call that launched it. Queue time is the time from the end of that call
+ * to the start of the kernel. A kernel that began before the call returned did not queue, and is
+ * not in the mean.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +28,13 @@ struct kernel {
 	const char *name; /* borrowed */
 	uint32_t len;
 	struct gt_durations ran;
-	/* rows that know their launch; those that were joined by their order only */
+	/* rows with a known launch; those matched by order only */
 	uint64_t joined, by_order;
 	uint64_t launch_ns, queued, queue_ns;
 	uint64_t busy; /* ns: union, filled in at the end */
 };
 struct kernels {
-	struct gt_gpu_time time; /* first: gt_asked is its head */
+	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
 	struct gt_name_interner names;
 	struct kernel *list; /* by name */
 	size_t n, cap, hist_bytes;
@@ -72,7 +71,7 @@ static uint32_t find_kernel(
 	return 1 + i;
 }
 
-/* start: of a row that this call launched. */
+/* Counts the launch of a row that began at `start`. */
 static void add_launch(struct kernel *to, const struct gt_launch_call *call, int64_t start)
 {
 	to->joined++;
@@ -94,7 +93,7 @@ static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32
 
 	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
 		gt_column_cursor_next(&p); nth++) {
-		/* the first one here: most types of a block are not in each of its runs */
+		/* looked up at the first row: most runs have few types of their block */
 		if (!at) {
 			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
 				return err->code;
@@ -132,7 +131,7 @@ static int by_total(const void *pa, const void *pb)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* No more rows: the busy time of each, and the longest total first. */
+/* After the last row: computes busy times, and sorts by total. */
 static int close_list(struct kernels *k, struct gt_err *err)
 {
 	uint64_t *busy = calloc(k->n + 1, sizeof(*busy));
@@ -140,7 +139,7 @@ static int close_list(struct kernels *k, struct gt_err *err)
 		      : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
 	if (!rc)
-		gt_gpu_time_marked(&k->time, busy, k->n);
+		gt_gpu_time_add_marks(&k->time, busy, k->n);
 	for (size_t i = 0; !rc && i < k->n; i++)
 		k->list[i].busy = busy[i];
 	if (!rc && k->n)
@@ -167,7 +166,7 @@ static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEX
 	GT_SPARK_COLUMN, FIGURES };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* scale: of the lines beside the names, or NULL where there are none. */
+/* scale: of the drawn histograms; NULL: none are drawn. */
 static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy,
 	bool crowded, const struct gt_spark_scale *scale)
 {
@@ -191,7 +190,7 @@ static void add_kernel(struct gt_table *t, const struct kernel *k, const char *b
 	gt_table_add(t, cells);
 }
 
-/* How far the figures about launches and quantiles go. */
+/* Notes which rows have no figures of launches or quantiles. */
 static void note_limits(const struct kernels *k, struct gt_table *t)
 {
 	uint64_t rows = 0, joined = 0, by_order = 0;
@@ -209,7 +208,7 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }
 
-/* What a kernel's share is of. 0 where that is not known: work that --match leaves out. */
+/* The busy time that shares are of. 0: unknown, because --match leaves out operations. */
 static uint64_t all_busy(const struct kernels *k)
 {
 	return k->time.asked.opt->filter.match ? 0 : gt_gpu_time_busy(&k->time);

@@ -31,7 +31,7 @@ static int note_model(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-static void learn(struct gt_gpu_namer *n, const struct gt_segment *seg)
+static void read_model(struct gt_gpu_namer *n, const struct gt_segment *seg)
 {
 	struct models m = { .first = NULL };
 
@@ -51,7 +51,7 @@ const char *gt_gpu_name(
 	if (name && (strncmp(name, "GPU ", 4) != 0 || name[4 + strspn(name + 4, "0123456789")]))
 		return name;
 	if (n->seg != seg)
-		learn(n, seg);
+		read_model(n, seg);
 	return n->model ? n->model : name;
 }
 

@@ -1,10 +1,10 @@
-/* What a GPU did at the same time: how much of the communication and of the copies was hidden under
- * other work, and which streams never worked side by side.
+/* Work that GPUs did at the same time: how much communication and copying other work hid, and which
+ * streams never worked side by side.
  *
- * The GPU's time is cut where anything begins or ends (concurrency_sweep.h), and each piece counts
- * for the set of kinds of work (work_kind.h) that run in it. All figures are sums over such sets,
- * so each is an exact union or intersection of unions. Whether two kernels run at once is one more
- * member of the set.
+ * The time of a GPU is cut at each begin and end of an operation (concurrency_sweep.h). Each
+ * interval counts for the set of kinds of work (work_kind.h) that run in it. All figures are sums
+ * over such sets, so each is an exact union, or an intersection of unions. One more member of the
+ * set says that two kernels run at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +23,19 @@ struct device {
 	uint32_t track;
 	uint64_t rows[GT_WORK_KINDS];
 	struct gt_sweep sweep;
-	uint64_t time[SETS]; /* ns by which members ran: bits */
+	uint64_t time[SETS]; /* ns by set of running kinds, a bit each */
 	struct gt_stream_pairs pairs;
-	uint64_t unpaired; /* rows of streams beyond those whose pairs are looked at */
+	uint64_t unpaired; /* rows of streams beyond GT_STREAM_PAIRS_MOST */
 };
 struct overlap {
 	struct gt_report_state asked;
 	struct gt_time_ordered order;
 	uint32_t *device_of; /* by track, numbered over all segments */
-	/* likewise, of a device's track: 1 + its place in devices; 0 not met yet */
+	/* likewise, by the device's track: 1 + index in devices; 0: no row yet */
 	uint32_t *device_slot;
-	/* likewise, of the track that rows lie on: 1 + its place among its device's streams */
+	/* likewise, by the rows' track: 1 + its index among the streams of its device */
 	uint32_t *stream_slot;
-	/* by type, numbered over all segments: 1 + kind; 0 not met yet */
+	/* by type, numbered over all segments: 1 + kind; 0: no row yet */
 	uint8_t *kind;
 	struct device *devices;
 	size_t n, cap;
@@ -44,7 +44,7 @@ struct overlap {
 
 /* ---- rows ---- */
 
-static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
+static void on_interval(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
 {
 	struct device *d = arg;
 	unsigned set = 0;
@@ -88,7 +88,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return err->code;
 	d = &o->devices[*slot - 1];
 	if (start > d->sweep.at)
-		gt_sweep_advance(&d->sweep, start, on_stretch, d);
+		gt_sweep_advance(&d->sweep, start, on_interval, d);
 	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
 		return err->code;
 	d->rows[m->addr]++;
@@ -110,8 +110,8 @@ static int overlap_init(
 	return gt_time_ordered_init(&o->order, r, on_row, o, err);
 }
 
-/* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
-static int make_room(struct overlap *o, struct gt_err *err)
+/* At the first row: many traces have many tracks and types, and no GPU work. */
+static int allocate(struct overlap *o, struct gt_err *err)
 {
 	size_t tracks = o->order.tracks[o->order.nsegs] + 1ul;
 
@@ -129,7 +129,7 @@ static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err 
 	struct overlap *o = state;
 	struct gt_moment *m;
 
-	if (!o->kind && make_room(o, err))
+	if (!o->kind && allocate(o, err))
 		return err->code;
 	m = gt_time_ordered_run(&o->order, cols, err);
 	for (uint32_t i = 0; m && i < cols->n; i++) {
@@ -193,7 +193,7 @@ static const struct gt_column pair_columns[] = {
 };
 #define NPAIR (sizeof(pair_columns) / sizeof(*pair_columns))
 
-/* A GPU's first four cells; those of all GPUs where there is no segment. */
+/* The first four cells of a GPU; of all GPUs if it has no segment. */
 static void where(struct gt_cell cells[4], const struct device *d)
 {
 	cells[0] = cells[1] = cells[2] = gt_cell_none();
@@ -228,7 +228,7 @@ static void add_kernels(const struct overlap *o, struct gt_table *t, const struc
 		during(d, 1u << GT_WORK_COMMUNICATION, 1u << GT_WORK_COMPUTE));
 	struct gt_cell cells[NKERNEL];
 
-	for (unsigned set = 1; set < SETS; set++) /* without the empty one: idle */
+	for (unsigned set = 1; set < SETS; set++) /* set 0 is idle time */
 		busy = gt_sat_add(busy, d->time[set]);
 	where(cells, d);
 	cells[4] = gt_cell_u(busy);
@@ -238,7 +238,7 @@ static void add_kernels(const struct overlap *o, struct gt_table *t, const struc
 	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
 }
 
-/* The sum of all GPUs: times add up, each GPU's being a union of its own. */
+/* The sum of all GPUs; each has its own unions. */
 static struct device in_all(const struct overlap *o)
 {
 	struct device all = { 0 };
@@ -252,7 +252,7 @@ static struct device in_all(const struct overlap *o)
 	return all;
 }
 
-/* lesser: ns that the one with less to do worked */
+/* Two streams. lesser: busy ns of the stream with less work. */
 struct two {
 	const struct device *d;
 	size_t a, b;
@@ -266,7 +266,7 @@ static const struct gt_stream_pair *pair_of(const struct two *t)
 
 static uint64_t apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
 
-/* Those with the most that could run side by side and did not, first. */
+/* Pairs with the most work that could run side by side but did not come first. */
 static int by_gain(const void *pa, const void *pb)
 {
 	const struct two *a = pa, *b = pb;
@@ -394,7 +394,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < o->n; i++)
-		gt_sweep_finish(&o->devices[i].sweep, on_stretch, &o->devices[i]);
+		gt_sweep_finish(&o->devices[i].sweep, on_interval, &o->devices[i]);
 	if (o->n)
 		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
 	gt_table_gives_way(tables[0],

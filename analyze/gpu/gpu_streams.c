@@ -1,6 +1,6 @@
-/* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device
- * is the union of the work of all its streams, so it is less than their sum where they ran side by
- * side. The share is of the window (extent.h). */
+/* The work of each device and of each of its streams. The busy time of a device is the union of the
+ * work of its streams: less than their sum if they ran at the same time. Shares are of the window
+ * (gpu_window.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static int by_device(const void *pa, const void *pb)
 	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
-struct namer { /* zero-initialised is empty */
+struct namer { /* zero-initialised: empty */
 	struct gt_gpu_namer gpus;
-	const struct gt_segment *seg; /* that `lone` is of */
+	const struct gt_segment *seg; /* the segment of `lone` */
 	bool *lone;                   /* see gt_lone_contexts */
 	char text[200];
 };
@@ -52,8 +52,8 @@ static void release(struct namer *n)
 	free(n->lone);
 }
 
-/* NULL: it has none. Where there are several contexts each counts its streams for itself, so their
- * names say of which. */
+/* NULL: no name. Each context numbers its streams separately, so if there are several contexts the
+ * name says which one. */
 static const char *name_of(struct namer *n, const struct gt_segment *seg, uint32_t track)
 {
 	const struct gt_track *t = &seg->tracks[track];

@@ -5,7 +5,7 @@
 #include "analyze/gpu/shared_gpus.h"
 #include "formats/base/buf.h"
 
-#define MARKED_MAX (1u << 19) /* marks of devices, in 24 MiB */
+#define MARKED_MAX (1u << 19) /* pairs of mark and device; 24 MiB */
 
 enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 {
@@ -85,7 +85,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	uint32_t device = t->device[m->place];
 	int rc = 0;
 
-	gt_extent_add(&t->windows[seg->index], m->at, m->end);
+	gt_gpu_window_add(&t->windows[seg->index], m->at, m->end);
 	for (uint32_t number = m->place;; number = device) {
 		struct gt_gpu_place *p = place_of(t, seg, number);
 
@@ -112,7 +112,7 @@ int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r,
 	return gt_time_ordered_init(&t->order, r, on_row, t, err);
 }
 
-uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_reader *r)
+uint32_t *gt_gpu_process_devices(const struct gt_time_ordered *order, struct gt_reader *r)
 {
 	uint32_t *all = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*all));
 
@@ -121,7 +121,7 @@ uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_rea
 		uint32_t *device = all + order->tracks[i], first = order->tracks[i];
 
 		for (uint32_t k = 0; k < seg->ntracks; k++) {
-			/* stands before its children, and knows its device by now */
+			/* parents come before their children, so their device is known */
 			uint32_t up = seg->tracks[k].parent;
 
 			device[k] = first + k;
@@ -135,7 +135,7 @@ uint32_t *gt_gpu_devices_seen(const struct gt_time_ordered *order, struct gt_rea
 
 uint32_t *gt_gpu_devices(const struct gt_time_ordered *order, struct gt_reader *r)
 {
-	uint32_t *all = gt_gpu_devices_seen(order, r);
+	uint32_t *all = gt_gpu_process_devices(order, r);
 
 	if (all && gt_shared_gpus_join(all, order, r)) {
 		free(all);
@@ -144,7 +144,7 @@ uint32_t *gt_gpu_devices(const struct gt_time_ordered *order, struct gt_reader *
 	return all;
 }
 
-/* Most traces have many tracks or GPU work, not both: this waits for the first row. */
+/* At the first row: many traces have many tracks and no GPU work. */
 static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 {
 	t->slot = calloc(t->order.tracks[t->order.nsegs] + 1ul, sizeof(*t->slot));
@@ -153,7 +153,8 @@ static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 	if (!t->slot || !t->device || !t->windows)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	for (uint32_t i = 0; i < t->order.nsegs; i++)
-		gt_extent_open(&t->windows[i], t->asked.opt, gt_reader_segment(t->asked.reader, i));
+		gt_gpu_window_open(
+			&t->windows[i], t->asked.opt, gt_reader_segment(t->asked.reader, i));
 	return 0;
 }
 
@@ -193,10 +194,10 @@ uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t)
 
 uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg)
 {
-	return t->asked.opt->filter.match ? 0 : gt_extent_ns(&t->windows[seg->index]);
+	return t->asked.opt->filter.match ? 0 : gt_gpu_window_ns(&t->windows[seg->index]);
 }
 
-void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
+void gt_gpu_time_add_marks(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
 {
 	for (size_t i = 0; i < t->nmarked; i++)
 		if (t->marked[i].key >> 32 < n)

@@ -1,6 +1,6 @@
 #include "analyze/gpu/gpu_window.h"
 
-void gt_extent_open(struct gt_gpu_window *e, const struct gt_analysis_options *opt,
+void gt_gpu_window_open(struct gt_gpu_window *e, const struct gt_analysis_options *opt,
 	const struct gt_segment *seg)
 {
 	struct gt_range in = gt_range_of(&opt->filter, seg);

@@ -6,15 +6,15 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-#define TOLD_MOST 4096u /* as many as a recorder writes */
+#define UUIDS_MOST 4096u /* as many as the recorder writes */
 #define NOTES_MOST 4u
 
-struct told {
+struct uuid {
 	long long pid, device;
 	char uuid[48];
 };
-struct tolds {
-	struct told *list;
+struct uuids {
+	struct uuid *list;
 	size_t n, cap;
 	bool failed;
 };
@@ -28,14 +28,14 @@ struct gpus {
 	size_t n, cap;
 };
 
-static int note_told(void *arg, const char *key, const char *value)
+static int note_uuid(void *arg, const char *key, const char *value)
 {
-	struct tolds *all = arg;
-	struct told one = { .pid = 0 };
+	struct uuids *all = arg;
+	struct uuid one = { .pid = 0 };
 	int end = 0;
 
 	if (sscanf(key, "gpu_uuids.%lld.%lld%n", &one.pid, &one.device, &end) != 2 || key[end] ||
-		strlen(value) >= sizeof(one.uuid) || all->n == TOLD_MOST)
+		strlen(value) >= sizeof(one.uuid) || all->n == UUIDS_MOST)
 		return 0;
 	memcpy(one.uuid, value, strlen(value) + 1);
 	if (gt_grow(&all->list, &all->cap, all->n + 1, sizeof(*all->list)))
@@ -46,7 +46,7 @@ static int note_told(void *arg, const char *key, const char *value)
 
 static int by_device(const void *pa, const void *pb)
 {
-	const struct told *a = pa, *b = pb;
+	const struct uuid *a = pa, *b = pb;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -61,12 +61,12 @@ static int by_uuid(const void *pa, const void *pb)
 	return order ? order : gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
-static int add_devices(struct gpus *g, const struct gt_segment *seg, const struct tolds *all)
+static int add_devices(struct gpus *g, const struct gt_segment *seg, const struct uuids *all)
 {
 	for (uint32_t t = 0; all->n && t < seg->ntracks; t++) {
 		uint32_t process =
 			seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
-		struct told *found,
+		struct uuid *found,
 			key = { .pid = process == GT_NONE ? 0 : seg->tracks[process].id,
 				.device = seg->tracks[t].id };
 
@@ -83,17 +83,17 @@ static int add_devices(struct gpus *g, const struct gt_segment *seg, const struc
 	return 0;
 }
 
-/* All devices whose UUID is known, those of one GPU side by side, in the order of the trace. 0 or
- * -ENOMEM; g is to be freed. */
+/* All devices with a known UUID, sorted by GPU, then in the order of the trace. 0 or -ENOMEM. The
+ * caller frees g->list. */
 static int find_gpus(struct gpus *g, struct gt_reader *r)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < gt_reader_segments(r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
-		struct tolds all = { .list = NULL };
+		struct uuids all = { .list = NULL };
 
-		rc = strstr(seg->meta_json, "\"gpu_uuids.") ? gt_meta_each(seg, note_told, &all)
+		rc = strstr(seg->meta_json, "\"gpu_uuids.") ? gt_meta_each(seg, note_uuid, &all)
 							    : 0;
 		if (all.n)
 			qsort(all.list, all.n, sizeof(*all.list), by_device);
@@ -135,7 +135,7 @@ int gt_shared_gpus_join(uint32_t *devices, const struct gt_time_ordered *order, 
 }
 
 /* "GPU 0 of process 617" */
-static struct gt_gpu_label words_of(const struct gpu *g)
+static struct gt_gpu_label label_of(const struct gpu *g)
 {
 	struct gt_gpu_label w;
 
@@ -145,7 +145,7 @@ static struct gt_gpu_label words_of(const struct gpu *g)
 	return w;
 }
 
-/* g[0..n) are one GPU, of one recording. */
+/* g[0..n) are one GPU in one recording. */
 static void note_joined(
 	struct gt_table *t, const struct gt_report_state *a, const struct gpu *g, size_t n)
 {
@@ -155,12 +155,12 @@ static void note_joined(
 		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2,
 			n == 3 ? "" : "es");
 	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all",
-		gt_recording_prefix(a, g->seg).text, words_of(g).text, words_of(g + 1).text, more);
+		gt_recording_prefix(a, g->seg).text, label_of(g).text, label_of(g + 1).text, more);
 }
 
-/* Both are one GPU, of two recordings. */
-static void note_apart(struct gt_table *t, const struct gt_report_state *a, const struct gpu *one,
-	const struct gpu *two)
+/* Both are one GPU, in two recordings. */
+static void note_two_recordings(struct gt_table *t, const struct gt_report_state *a,
+	const struct gpu *one, const struct gpu *two)
 {
 	gt_table_note(t,
 		"%s is %s, too, recorded apart: it counts as two, and where one is idle the other may work",
@@ -176,13 +176,13 @@ void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a)
 	if (!gt_table_rows(t) || a->opt->filter.pid || find_gpus(&g, a->reader))
 		g.n = 0;
 	for (size_t i = 0; i < g.n; i = end) {
-		bool again = i && same_gpu(&g.list[i - 1], &g.list[i]);
+		bool repeated = i && same_gpu(&g.list[i - 1], &g.list[i]);
 
 		for (end = i + 1; end < g.n && same_gpu(&g.list[i], &g.list[end]) &&
 			g.list[end].seg == g.list[i].seg;)
 			end++;
-		if (again && n++ < NOTES_MOST)
-			note_apart(t, a, &g.list[i - 1], &g.list[i]);
+		if (repeated && n++ < NOTES_MOST)
+			note_two_recordings(t, a, &g.list[i - 1], &g.list[i]);
 		if (end > i + 1 && n++ < NOTES_MOST)
 			note_joined(t, a, &g.list[i], end - i);
 	}

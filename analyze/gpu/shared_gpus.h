@@ -1,19 +1,19 @@
-/* Which GPUs are one. Processes number their GPUs as they like (CUDA_VISIBLE_DEVICES), so a device
- * of one process and a device of another are the same GPU where their UUIDs are, which the recorder
- * asks the driver for (metadata: gpu_uuids.PID.DEVICE), and are two wherever that was not recorded.
+/* Finds devices that are the same GPU. CUDA_VISIBLE_DEVICES may number GPUs differently in each
+ * process, so devices of two processes are the same GPU if their UUIDs are equal. The recorder asks
+ * the driver for UUIDs (metadata: gpu_uuids.PID.DEVICE). Without them devices are different GPUs.
  *
- * What several processes of one recording did with a GPU is put together, on the first one's
- * device. Rows of two recordings are in no common order, so these stay apart, and a note says so.
+ * Work of several processes of one recording on a GPU is merged, on the first process's device.
+ * Rows of two recordings have no common order, so these stay separate, and a note says so.
  */
 #ifndef GT_SHARED_GPUS_H
 #define GT_SHARED_GPUS_H
 #include "analyze/order/time_ordered.h"
 #include "analyze/core/report.h"
 
-/* devices: by the number of a track that of its device, likewise of the first of those that are one
- * GPU from now on. 0 or -ENOMEM. */
+/* devices: by track, the number of its device's track. Replaces it by that of the first device of
+ * the same GPU. 0 or -ENOMEM. */
 int gt_shared_gpus_join(
 	uint32_t *devices, const struct gt_time_ordered *order, struct gt_reader *r);
-/* Under a table that tells of GPUs: which of them are one. */
+/* Notes which devices of a table are the same GPU. */
 void gt_shared_gpus_note(struct gt_table *t, const struct gt_report_state *a);
 #endif

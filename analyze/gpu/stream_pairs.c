@@ -13,7 +13,6 @@ uint32_t gt_stream_pairs_add(struct gt_stream_pairs *p, uint32_t track, struct g
 		gt_err_set(err, -ENOMEM, "no memory for the streams");
 		return 0;
 	}
-	/* begin with work of the other one last */
 	memset(p->pairs + first, 0, n * sizeof(*p->pairs));
 	p->streams[p->n++] = (struct gt_paired_stream){ .track = track };
 	return (uint32_t)p->n;

@@ -1,19 +1,19 @@
-/* Streams of one GPU, and each two of them: how long both worked at once, and how often work went
- * from one to the other. Work comes by its start. Of two streams, the part of a row that lies
- * behind its own stream's end is new, and of the other stream all is known up to its end: each
- * moment in which both work is met once, by whichever comes to it last. */
+/* Each pair of streams of a GPU: how long both worked at once, and how often work changed from one
+ * to the other. Operations come in order of their start. The part of an operation after the end of
+ * its own stream's earlier work is new, and the other stream is known up to its end. So each moment
+ * in which both work is counted once, by the operation that comes later. */
 #ifndef GT_STREAM_PAIRS_H
 #define GT_STREAM_PAIRS_H
 #include "analyze/gpu/gpu_time.h"
 
-#define GT_STREAM_PAIRS_MOST 32u /* streams of a GPU whose pairs are looked at */
+#define GT_STREAM_PAIRS_MOST 32u /* streams of a GPU that are paired; later ones are not */
 
 struct gt_stream_pair {
 	uint64_t both;  /* ns in which both worked */
-	uint64_t turns; /* how often work went from one to the other */
-	bool second;    /* did the second of them begin something last? */
+	uint64_t turns; /* changes from one stream to the other */
+	bool second;    /* the last operation began on the second one */
 };
-struct gt_stream_pairs { /* zero-initialised: no stream */
+struct gt_stream_pairs { /* zero-initialised: empty */
 	struct gt_paired_stream {
 		uint32_t track;
 		struct gt_union busy;
@@ -26,9 +26,9 @@ static inline size_t gt_stream_pair_at(size_t a, size_t b)
 {
 	return a < b ? b * (b - 1) / 2 + a : a * (a - 1) / 2 + b;
 }
-/* One more stream: 1 + its place; 0 with err filled in. */
+/* Adds a stream. Returns 1 + its index; 0 with err filled in. */
 uint32_t gt_stream_pairs_add(struct gt_stream_pairs *p, uint32_t track, struct gt_err *err);
-/* Stream i works from start to end. */
+/* Adds an operation of stream i. */
 void gt_stream_pairs_work(struct gt_stream_pairs *p, size_t i, int64_t start, int64_t end);
 void gt_stream_pairs_release(struct gt_stream_pairs *p);
 #endif

@@ -4,11 +4,11 @@
 #include "analyze/gpu/gpu_time.h"
 #include "formats/names/demangle.h"
 
-/* Beginnings of functions, without namespaces, that move data between GPUs. */
+/* Prefixes of the names of functions, without namespaces, that move data between GPUs. */
 static const char *const communication[] = {
 	"nccl", /* NCCL and, under the same names, RCCL */
 	"nvshmem",
-	/* all-reduces that serving frameworks bring along */
+	/* all-reduces of serving frameworks */
 	"cross_device_reduce",
 	"one_shot_all_reduce",
 	"two_shot_all_reduce",

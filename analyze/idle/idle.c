@@ -307,7 +307,7 @@ static inline int on_operation(
 			gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
 			return err->code;
 	}
-	gt_extent_add(s->window, m->at, m->end);
+	gt_gpu_window_add(s->window, m->at, m->end);
 	if (!st->slot && see_stream(s, st, m->place, m->at, err))
 		return err->code;
 	d = &s->devices[st->slot - 1];
@@ -338,7 +338,7 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 	s->calls = gt_is_recorded_in(seg, GT_LAYER_API) || gt_is_recorded_in(seg, GT_LAYER_RUNTIME);
 	s->window = &s->windows[seg->index];
 	s->timeline = &s->order.lines[seg->index];
-	gt_extent_open(s->window, s->asked.opt, seg);
+	gt_gpu_window_open(s->window, s->asked.opt, seg);
 	s->begun = 0;
 }
 
@@ -350,7 +350,7 @@ static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_e
 	d->gap_before = d->before;
 	if (!rc)
 		rc = gt_idle_close_gap(s, d, d->busy_to, s->window->to, NULL, err);
-	d->window = gt_extent_ns(s->window);
+	d->window = gt_gpu_window_ns(s->window);
 	return rc;
 }
 
@@ -378,7 +378,7 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 
 	if (!s->seg)
 		return 0;
-	gt_extent_close(s->window);
+	gt_gpu_window_close(s->window);
 	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
 		rc = close_device(s, &s->devices[i], err);
 	forget_lines(s);
@@ -669,7 +669,7 @@ static void outside(const struct gt_idle *s, uint32_t segment, uint64_t *before,
 	const struct gt_gpu_window *window = &s->windows[segment];
 	struct gt_gpu_window asked;
 
-	gt_extent_open(&asked, s->asked.opt, seg);
+	gt_gpu_window_open(&asked, s->asked.opt, seg);
 	if (!asked.opened && window->from > seg->min_start)
 		*before = gt_sat_add(*before, (uint64_t)window->from - (uint64_t)seg->min_start);
 	if (!asked.closes && window->to < seg->max_end)

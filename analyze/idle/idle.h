@@ -3,7 +3,7 @@
  * `budget`, `gaps` and `advice` share: it is worked out once, by gt_idle_engine, which takes part
  * in a run where one of them does, and which they find in their options.
  *
- * The window of a recording is that of extent.h. A GPU is one of the machine, which several
+ * The window of a recording is that of gpu_window.h. A GPU is one of the machine, which several
  * processes may share, as far as that is known (shared_gpus.h). A gap is a stretch in which a GPU
  * runs nothing. It is cut along the timeline of the thread that issued the next operation there (of
  * several that begin at once, the one that was launched first): up to the end of the call that

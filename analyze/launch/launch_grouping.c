@@ -248,7 +248,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		.graph = slot->graph };
 
 	look_ahead(l, line, m->addr + AHEAD);
-	gt_extent_add(&l->windows[seg->index], m->at, m->end);
+	gt_gpu_window_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
 	if (slot->track == GT_NONE) {
 		l->unjoined++;
@@ -281,7 +281,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
 	if (rc || !l->known || !l->seats || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		gt_extent_open(&l->windows[i], opt, gt_reader_segment(r, i));
+		gt_gpu_window_open(&l->windows[i], opt, gt_reader_segment(r, i));
 	return 0;
 }
 
@@ -296,7 +296,7 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
 {
-	return gt_extent_ns(&l->windows[seg->index]);
+	return gt_gpu_window_ns(&l->windows[seg->index]);
 }
 
 /* ---- what to say ---- */

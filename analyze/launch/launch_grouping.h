@@ -60,7 +60,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
 int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err);
 /* No more rows: the rest is handed out, and all launches are done. */
 int gt_launched_finish(struct gt_launched *l, struct gt_err *err);
-/* ns of the window of a recording (extent.h), as far as its operations were handed out. */
+/* ns of the window of a recording (gpu_window.h), as far as its operations were handed out. */
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg);
 /* Under a table: what is joined to no call, or by order only, came too late or got lost; `figures`:
  * as in gt_note_joins. */

@@ -4,7 +4,7 @@
  * channel). A call that finds it full does not return before there is room, so the time in calls
  * that launch on a stream while its queue is full is time in which the program was held up.
  *
- * Figures are over the window of the recording (extent.h). Of work that starts after --to the
+ * Figures are over the window of the recording (gpu_window.h). Of work that starts after --to the
  * launches wait before it, so that range cannot be left to the scan: with one, everything is read,
  * and what is counted is cut. */
 #include <math.h>
@@ -50,7 +50,7 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 	uint64_t ns;
 
 	from = w->from > from ? w->from : from;
-	to = gt_extent_end(w) < to ? gt_extent_end(w) : to;
+	to = gt_gpu_window_end(w) < to ? gt_gpu_window_end(w) : to;
 	if (to <= from || !w->opened)
 		return;
 	ns = (uint64_t)(to - from);

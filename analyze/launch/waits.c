@@ -557,7 +557,7 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 	w->slot = calloc(w->order.tracks[n] + 1ul, sizeof(*w->slot));
 	w->thread = calloc(w->order.tracks[n] + 1ul, sizeof(*w->thread));
 	w->devices = calloc(w->order.tracks[n] + 1ul, sizeof(*w->devices));
-	w->device = gt_gpu_devices_seen(&w->order, r);
+	w->device = gt_gpu_process_devices(&w->order, r);
 	if (!w->segs || !w->slot || !w->thread || !w->devices || !w->device)
 		return gt_err_set(err, -ENOMEM, "no memory for calls that wait");
 	for (uint32_t i = 0; i < n; i++) {

@@ -23,17 +23,17 @@ static struct gt_gpu_window window_of(const struct gt_leaks *l, const struct gt_
 	struct gt_gpu_window e = l->idle->windows[seg->index];
 	struct gt_analysis_options whole;
 
-	if (gt_extent_ns(&e))
+	if (gt_gpu_window_ns(&e))
 		return e;
 	whole = *l->idle->asked.opt;
 	whole.whole = true;
-	gt_extent_open(&e, &whole, seg);
+	gt_gpu_window_open(&e, &whole, seg);
 	return e;
 }
 
 static int64_t part_at(const struct gt_gpu_window *e, unsigned part)
 {
-	return e->from + (int64_t)((unsigned __int128)gt_extent_ns(e) * part / GT_LEAK_PARTS);
+	return e->from + (int64_t)((unsigned __int128)gt_gpu_window_ns(e) * part / GT_LEAK_PARTS);
 }
 
 /* ---- changes ---- */
@@ -124,7 +124,7 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 	to->seg = l->held.where.list[g->place].seg;
 	to->parts = grew;
 	e = window_of(l, to->seg);
-	to->window = gt_extent_ns(&e);
+	to->window = gt_gpu_window_ns(&e);
 	to->last = (struct gt_evidence){ to->seg, one->last - one->last_ns, one->last,
 		l->idle->order.tracks[to->seg->index] + one->track, GT_NONE, GT_NONE };
 }

@@ -73,7 +73,7 @@ static int steps_init(
 /* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
 static int make_room(struct gt_steps *s, struct gt_err *err)
 {
-	s->device_of = gt_gpu_devices_seen(&s->order, s->asked.reader);
+	s->device_of = gt_gpu_process_devices(&s->order, s->asked.reader);
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
 	if (!s->device_of || !s->slot)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
