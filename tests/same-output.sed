@@ -69,6 +69,35 @@ s|which calls switch, and which bind what was bound already, is not told: --matc
 s|which calls switch, and which bind what was bound already, is not told where the context was not recorded|switches and repeated binds are unknown if the context was not recorded|g
 s#\(of the counters [isare]*\) not certain, from \([0-9.]* s\) on: not each call that changes \(it\|them\) was #\1 uncertain from \2 on: some calls that change \3 were not #g
 s#of those that came later \(is\|are\) left out#of further counters \1 left out#g
+/^  how much of each call is spent in ioctls of the driver, and which of those$/{N;s|.*|  time of each call in ioctls of the driver, and failed ioctls by status|}
+/^  copies and sets on the GPU by direction and memory: bandwidth, what kernels$/{N;s|.*|  copies and sets on the GPU by direction and memory: bandwidth, time hidden\n  by kernels, gain from pinned memory|}
+/^  what GPUs did at the same time: communication and copies hidden, streams$/{N;s|.*|  work that GPUs did at the same time: hidden communication and copies,\n  streams side by side|}
+s|cannot answer what is hidden under kernels: \(there are more\)|hidden times are unknown: \1|g
+s|cannot answer what is hidden under kernels: --match leaves work of the GPU out|hidden times are unknown: --match leaves out GPU operations|g
+s|cannot answer what share of the time that is (busy %): --match leaves work of the GPU out|busy % is unknown: --match leaves out GPU operations|g
+s|\(GPU [0-9]* of [^"]*\) is \([^"]*\), too, recorded apart: it counts as two, and where one is idle the other may work|\1 and \2 are the same GPU: it counts as two, and one may work while the other is idle|g
+s|\(GPU [0-9]* of process [0-9]*\) is \([^"]*\), too: one line has the work of all|\1 and \2 are the same GPU: one row has the work of all|g
+s|what the calls tell: gtanalyze|reports of calls: gtanalyze|g
+s|no GPU did work on more than one stream: nothing there could run side by side|no GPU used more than one stream: no operations could run side by side|g
+s#\(rows\{0,1\}\) \(lies\|lie\) on \(streams beyond the first [0-9]* of [a-z]* GPU\), whose pairs are not here#\1 LIE-\2 on \3, which are in no pair#g
+s#LIE-lies#is#g
+s#LIE-lie#are#g
+s|Pairs of streams, those that worked apart the longest first|Pairs of streams, longest time apart first|g
+s|what GPUs did at the same time: communication and copies hidden, streams side by side|work that GPUs did at the same time: hidden communication and copies, streams side by side|g
+s|bandwidth, what kernels hide, what pinning would win|bandwidth, time hidden by kernels, gain from pinned memory|g
+s|Pageable copies, and what pinned ones would take|Pageable copies, and the time of pinned ones|g
+s#no end, or no beginning, and \(is\|are\) not looked at#no end, or no beginning, and \1 not counted#g
+s#\(launched no kernel themselves\|launched no kernel itself\); what ranges inside \(it\|them\) launched stands there#\1: kernels of ranges inside \2 are in the rows of those#g
+s|the program's ranges by name: when the GPU did what was launched in them|the program's ranges by name, with the GPU time of the work launched in them|g
+s|nothing came to be recorded|nothing was recorded|g
+s|what changed by more than 1 %; of single figures noise cannot be told|figures that changed by more than 1 %; the noise of a single figure is unknown|g
+s|what seems to be \([adegnor ]*\) may be so for that reason only|names that seem \1 may only be left out there|g
+s|what changed may be the machine, not the program|changes may come from the machine, not from the program|g
+s|By name, what changed the time most first|By name, largest change of the total first|g
+s|what was recorded by which source, losses, damage|data, sources, losses and damage of each recording|g
+s|calls of the runtime are listed, and the driver's calls within them, too|calls of the runtime are listed, and also the driver's calls within them|g
+s|how much of each call is spent in ioctls of the driver, and which of those failed how|time of each call in ioctls of the driver, and failed ioctls by status|g
+s|work of the GPU was not recorded|GPU work was not recorded|g
 s|--tid leaves out counters, which are of no thread|--tid leaves out counters: they belong to no thread|g
 s|beyond the first \([0-9]*\) kinds of failure and not listed|of further kinds than the first \1, and not listed|g
 s|those without a duration began, and no end of theirs was recorded|rows without a duration have a begin, but no recorded end|g

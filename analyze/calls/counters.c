@@ -61,7 +61,7 @@ static bool less(struct number a, struct number b)
 }
 
 /* Adds the last value, which is valid until then. */
-static void hold(struct counter *c, int64_t until)
+static void extend_last_value(struct counter *c, int64_t until)
 {
 	if (until <= c->since)
 		return;
@@ -130,7 +130,7 @@ static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 		one->first = one->since = m->at;
 		one->min = one->max = v;
 	}
-	hold(one, m->at);
+	extend_last_value(one, m->at);
 	one->last = v;
 	if (one->kind == GT_F_HEX) {
 		one->min.whole &= v.whole;
@@ -197,7 +197,7 @@ static double mean(struct counter *c, const struct gt_analysis_options *opt)
 		end = to < c->seg->max_end ? to : c->seg->max_end;
 	long double ns;
 
-	hold(c, end);
+	extend_last_value(c, end);
 	ns = (long double)c->since - (long double)c->first;
 	if (ns <= 0)
 		return as_double(c->kind, c->last);

@@ -1,11 +1,10 @@
-/* What of the program's calls is spent in the driver: for each function of the API the time of the
- * ioctls that were made within it.
+/* Time in the driver: for each API function, the time of the ioctls made within it.
  *
- * The rows of a thread are walked in order of their start, whoever recorded them, with a stack of
- * the calls that are open. The time that a call spent in the driver is the difference of the union
- * of all ioctls of the thread up to its end and up to its start. A function that is called within
- * itself counts with the outer call only, so no time counts twice under one name; a call that
- * another function makes counts under both names, and once in the sum. */
+ * The rows of a thread, from all sources, are processed in order of their start, with a stack of
+ * open calls. The driver time of a call is the union of all ioctls of the thread up to its end,
+ * minus the union up to its start. A function that is called within itself counts for the outer
+ * call only, so no time counts twice under one name. A call within another function counts under
+ * both names, and once in the total. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/return_codes.h"
@@ -13,8 +12,8 @@
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 
-#define FAILURES_MAX 65536u /* different ones */
-/* open calls of a thread; programs have a few, and each that returns looks at all of them */
+#define FAILURES_MAX 65536u /* kinds of failure */
+/* limit of open calls of a thread: each return visits all of them; programs have a few */
 #define DEEPEST 1024u
 enum { CALL = 1, IOCTL };
 
@@ -33,9 +32,9 @@ struct thread {
 	struct gt_union driver; /* all its ioctls */
 	struct open *stack;
 	size_t n, cap;
-	uint64_t ioctls, held; /* that began before held_at; at held_at */
-	int64_t held_at;
-	bool ranged; /* only this was asked for: */
+	uint64_t ioctls, pending; /* ioctls that began before pending_at; at pending_at */
+	int64_t pending_at;
+	bool ranged; /* `in` is valid: --from or --to */
 	struct gt_range in;
 };
 struct failure {
@@ -48,18 +47,17 @@ struct failure {
 struct driver {
 	struct gt_report_state asked;
 	struct gt_time_ordered order;
-	/* by track, over all segments: the number of the track that stands for its thread */
+	/* by track, over all segments: the number of the track that represents its thread */
 	uint32_t *of;
 	uint32_t *slot;         /* likewise: 1 + its thread or 0 */
-	struct thread *threads; /* the moments of each have its number for a place */
+	struct thread *threads; /* the `place` of a moment is an index here */
 	size_t nthreads, threads_cap;
 	struct spent *types; /* by type, over all segments */
 	uint64_t *rows;      /* likewise: ioctls */
 	struct spent all;    /* outermost calls */
 	uint64_t outside;    /* ioctls within no call */
-	/* calls are nested deeper than DEEPEST: there is no answer */
-	bool deep;
-	bool *told; /* by segment: were ioctls recorded? */
+	bool deep;           /* calls are nested deeper than DEEPEST: no answer */
+	bool *recorded;      /* by segment: were ioctls recorded? */
 	struct failure *failures;
 	size_t nfailures, failures_cap;
 	struct gt_map map;
@@ -70,7 +68,7 @@ struct driver {
 	const struct gt_segment *block_seg;
 };
 
-/* ---- one line of time ---- */
+/* ---- one thread ---- */
 
 static int64_t in_range(const struct thread *t, int64_t at)
 {
@@ -101,8 +99,8 @@ static bool same_name(const struct driver *d, uint32_t a, uint32_t b, const stru
 	return a == b || seg->types[a - first].name == seg->types[b - first].name;
 }
 
-/* Most calls are not nested and make no ioctl. */
-static inline bool plain(struct driver *d, const struct thread *t, const struct open *o)
+/* Counts a call that is not nested and made no ioctl, as most calls. false: it is another one. */
+static inline bool count_plain(struct driver *d, const struct thread *t, const struct open *o)
 {
 	struct spent *s = &d->types[o->type];
 	uint64_t ns;
@@ -117,18 +115,18 @@ static inline bool plain(struct driver *d, const struct thread *t, const struct 
 	return true;
 }
 
-/* Call i of the stack, above which there is none, has returned. */
-static void returned(struct driver *d, struct thread *t, size_t i)
+/* Counts call i, the top of the stack, which has returned. */
+static void count_call(struct driver *d, struct thread *t, size_t i)
 {
 	const struct open *o = &t->stack[i];
 	uint64_t ns = (uint64_t)in_range(t, o->end) - (uint64_t)in_range(t, o->start);
 	uint64_t driver = driver_before(t, o->end), ioctls = t->ioctls - o->ioctls;
 	bool outer = true, outermost = true;
 
-	/* more only where rows came too late */
+	/* larger only if rows came too late */
 	driver -= o->driver < driver ? o->driver : driver;
 	for (size_t k = 0; k < i; k++)
-		/* else they are neighbours, one without length */
+		/* otherwise they are neighbours, and one has length 0 */
 		if (t->stack[k].start < o->start || t->stack[k].depth < o->depth) {
 			outer &= !same_name(d, t->stack[k].type, o->type, t->seg);
 			outermost = false;
@@ -143,16 +141,16 @@ static void returned(struct driver *d, struct thread *t, size_t i)
 
 /* Moves time to `at`: assigns earlier ioctls to the calls that were open then, and removes what
  * ended by then. A row of length 0 stays until time moves on. */
-static inline void pass(struct driver *d, struct thread *t, int64_t at)
+static inline void advance_to(struct driver *d, struct thread *t, int64_t at)
 {
-	if (t->held && t->held_at < at) {
-		t->ioctls += t->held;
-		d->outside += t->n ? 0 : t->held;
-		t->held = 0;
+	if (t->pending && t->pending_at < at) {
+		t->ioctls += t->pending;
+		d->outside += t->n ? 0 : t->pending;
+		t->pending = 0;
 	}
 	while (t->n && t->stack[t->n - 1].end <= at && t->stack[t->n - 1].start < at) {
-		if (!plain(d, t, &t->stack[t->n - 1]))
-			returned(d, t, t->n - 1);
+		if (!count_plain(d, t, &t->stack[t->n - 1]))
+			count_call(d, t, t->n - 1);
 		t->n--;
 	}
 }
@@ -161,13 +159,13 @@ static inline void pass(struct driver *d, struct thread *t, int64_t at)
 static inline unsigned kind_of(const struct gt_moment *m) { return m->addr & 0xff; }
 static inline uint8_t depth_of(const struct gt_moment *m) { return (uint8_t)(m->addr >> 8); }
 
-static bool below(const struct gt_moment *m, unsigned depth, const struct open *o)
+static bool goes_below(const struct gt_moment *m, unsigned depth, const struct open *o)
 {
 	return m->end != o->end ? m->end > o->end : depth < o->depth;
 }
 
-/* What begins at one moment comes in any order: the call that ends last goes below. */
-static inline int push(
+/* Calls that begin at the same time come in any order: the one that ends last goes below. */
+static inline int open_call(
 	struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
 	uint8_t depth = depth_of(m);
@@ -178,8 +176,8 @@ static inline int push(
 		return 0;
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
 		return gt_err_set(err, -ENOMEM, "no memory for open calls");
-	for (i = t->n++; i && t->stack[i - 1].start == m->at && below(m, depth, &t->stack[i - 1]);
-		i--)
+	for (i = t->n++;
+		i && t->stack[i - 1].start == m->at && goes_below(m, depth, &t->stack[i - 1]); i--)
 		t->stack[i] = t->stack[i - 1];
 	t->stack[i] =
 		(struct open){ m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, depth };
@@ -198,7 +196,7 @@ static uint32_t thread_of(
 			return GT_NONE;
 		}
 		d->threads[d->nthreads] = (struct thread){ .seg = seg,
-			.held_at = INT64_MIN,
+			.pending_at = INT64_MIN,
 			.ranged = d->asked.opt->filter.ranged,
 			.in = gt_range_of(&d->asked.opt->filter, seg) };
 		*slot = (uint32_t)++d->nthreads;
@@ -211,29 +209,28 @@ static __attribute__((noinline)) int any_row(
 {
 	if (d->deep)
 		return 0;
-	pass(d, t, m->at);
+	advance_to(d, t, m->at);
 	if (kind_of(m) == CALL)
-		return push(d, t, m, err);
+		return open_call(d, t, m, err);
 	gt_union_add(&t->driver, in_range(t, m->at), in_range(t, m->end));
-	t->held_at = m->at;
-	t->held++;
+	t->pending_at = m->at;
+	t->pending++;
 	return 0;
 }
 
-/* Most of all are plain calls that come when another plain one is over, which they replace: this is
- * how fast the report is. */
+/* Fast path: a plain call replaces an ended plain call on the stack. Most rows take it. */
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct driver *d = arg;
 	struct thread *t = &d->threads[m->place];
 	struct open *o = t->stack;
 
-	if (kind_of(m) != CALL || t->n != 1 || t->held || o->end > m->at || o->start >= m->at ||
-		!plain(d, t, o))
+	if (kind_of(m) != CALL || t->n != 1 || t->pending || o->end > m->at || o->start >= m->at ||
+		!count_plain(d, t, o))
 		return any_row(d, t, m, err);
 	o->start = m->at;
 	o->end = m->end;
-	o->driver = t->driver.ns; /* no ioctl has begun since: all are over */
+	o->driver = t->driver.ns; /* no ioctl began since: all have ended */
 	o->type = m->what;
 	o->depth = depth_of(m);
 	return 0;
@@ -244,7 +241,7 @@ static int flush(struct driver *d, struct gt_err *err)
 	int rc = gt_time_ordered_flush(&d->order, err);
 
 	for (size_t i = 0; !rc && i < d->nthreads; i++)
-		pass(d, &d->threads[i], INT64_MAX);
+		advance_to(d, &d->threads[i], INT64_MAX);
 	return rc;
 }
 
@@ -266,8 +263,8 @@ static int driver_init(
 	d->slot = calloc(d->order.tracks[n] + 1ul, sizeof(*d->slot));
 	d->types = calloc(d->order.types[n] + 1ul, sizeof(*d->types));
 	d->rows = calloc(d->order.types[n] + 1ul, sizeof(*d->rows));
-	d->told = calloc(n + 1ul, sizeof(*d->told));
-	if (!d->of || !d->slot || !d->types || !d->rows || !d->told)
+	d->recorded = calloc(n + 1ul, sizeof(*d->recorded));
+	if (!d->of || !d->slot || !d->types || !d->rows || !d->recorded)
 		return gt_err_set(err, -ENOMEM, "no memory for the time in the driver");
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t first = d->order.tracks[i], count = d->order.tracks[i + 1] - first;
@@ -277,7 +274,7 @@ static int driver_init(
 		gt_source_dedup_map_threads(opt->source_dedup, i, d->of + first);
 		for (uint32_t t = 0; t < count; t++)
 			d->of[first + t] += first;
-		d->told[i] = gt_is_recorded_in(gt_reader_segment(r, i), GT_LAYER_IOCTL);
+		d->recorded[i] = gt_is_recorded_in(gt_reader_segment(r, i), GT_LAYER_IOCTL);
 	}
 	return 0;
 }
@@ -362,7 +359,7 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct gt_moment *to;
 	size_t n = 0;
 
-	if (!d->told[cols->seg->index] || cols->track >= cols->seg->ntracks)
+	if (!d->recorded[cols->seg->index] || cols->track >= cols->seg->ntracks)
 		return 0;
 	if (gt_time_ordered_block(&d->order, cols, err) || look_at_types(d, cols, err) ||
 		(place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE ||
@@ -441,7 +438,7 @@ static void add_total(const struct driver *d, struct gt_table *t)
 			gt_cell_u(d->outside), gt_cell_u(ns > a->driver ? ns - a->driver : 0) });
 }
 
-/* A function, or one of its types: several share a name. */
+/* A function, or one of its types: several types share a name. */
 struct function {
 	const char *name;
 	uint8_t category;
@@ -467,7 +464,7 @@ static int by_driver(const void *pa, const void *pb)
 	return by_name(pa, pb);
 }
 
-static void join(struct spent *into, const struct spent *s)
+static void add_sums(struct spent *into, const struct spent *s)
 {
 	into->calls += s->calls;
 	into->entered += s->entered;
@@ -477,7 +474,7 @@ static void join(struct spent *into, const struct spent *s)
 	into->longest = s->longest > into->longest ? s->longest : into->longest;
 }
 
-/* The functions that were called, by their time in the driver; new. */
+/* The called functions, sorted by time in the driver. The caller frees the list. */
 static struct function *functions(const struct driver *d, size_t *n)
 {
 	struct function *list = calloc(d->order.types[d->order.nsegs] + 1ul, sizeof(*list));
@@ -499,7 +496,7 @@ static struct function *functions(const struct driver *d, size_t *n)
 		qsort(list, all, sizeof(*list), by_name);
 	for (size_t i = 0; i < all; i++) {
 		if (*n && !by_name(&list[*n - 1], &list[i]))
-			join(&list[*n - 1].sum, &list[i].sum);
+			add_sums(&list[*n - 1].sum, &list[i].sum);
 		else
 			list[(*n)++] = list[i];
 	}
@@ -604,7 +601,7 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	uint32_t without = 0;
 
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
-		without += !d->told[i];
+		without += !d->recorded[i];
 	if (without && without < d->order.nsegs)
 		gt_note_plural(t, without,
 			"%u {recording has|recordings have} no ioctls and {is|are} in no figure",
@@ -615,13 +612,13 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct driver *d = state;
-	const char *away = gt_why_filtered_out(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
+	const char *cannot = gt_why_filtered_out(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
 	bool any = false;
 	unsigned skip = gt_where_skip(d->asked.reader);
 	int rc = flush(d, err);
 
 	if (d->deep)
-		away = "calls are nested more than a thousand deep";
+		cannot = "calls are nested more than a thousand deep";
 	tables[0] = gt_table_new("driver", "Time in the driver", total_columns, 7);
 	tables[1] = gt_table_new("driver_calls", "Time in the driver by call", call_columns, NCALL);
 	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status",
@@ -631,18 +628,18 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
-		any |= d->told[i];
+		any |= d->recorded[i];
 	gt_table_gives_way(tables[0], "outside_ns calls outside_ioctls total_ns ioctls");
 	gt_table_gives_way(
 		tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
 	gt_table_gives_way(tables[2], "code first_ns total_ns of");
-	if (away)
-		gt_table_cannot(tables[0], "%s", away);
+	if (cannot)
+		gt_table_cannot(tables[0], "%s", cannot);
 	else if (any)
 		add_total(d, tables[0]);
-	if (any && !away)
+	if (any && !cannot)
 		note_files(d, tables[0]);
-	if (any && !away)
+	if (any && !cannot)
 		rc = fill_calls(d, tables[1], err);
 	fill_failures(d, tables[2]);
 	note_limits(d, tables[0]);
@@ -662,14 +659,14 @@ static void driver_release(void *state)
 	free(d->threads);
 	free(d->types);
 	free(d->rows);
-	free(d->told);
+	free(d->recorded);
 	free(d->failures);
 	free(d->kinds);
 }
 
 const struct gt_analysis gt_driver_report = {
 	.name = "driver",
-	.help = "how much of each call is spent in ioctls of the driver, and which of those failed how",
+	.help = "time of each call in ioctls of the driver, and failed ioctls by status",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN),
 	.needs = GT_BIT(GT_LAYER_IOCTL),
 	.order = GT_BY_TIME,

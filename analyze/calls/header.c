@@ -1,5 +1,5 @@
-/* The header of every report: what was recorded, and how reliable it is. Counts are of the whole
- * file, whatever the options leave out. Only lost rows are those of the selected range. */
+/* The header of every report: the recorded data and its reliability. Counts are of the whole file,
+ * whatever the options leave out. Only lost rows are those of the selected range. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +46,11 @@ static int header_init(
 
 static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t from)
 {
-	uint32_t i = 0, kept = l->nstreams < STREAMS_MAX ? l->nstreams : STREAMS_MAX;
+	uint32_t i = 0, stored = l->nstreams < STREAMS_MAX ? l->nstreams : STREAMS_MAX;
 
-	while (i < kept && l->streams[i].track != track)
+	while (i < stored && l->streams[i].track != track)
 		i++;
-	if (i == kept) {
+	if (i == stored) {
 		if (l->nstreams++ >= STREAMS_MAX)
 			return;
 		l->streams[i] = (struct lost_stream){ track, 0, from };
@@ -199,7 +199,7 @@ static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 	gt_buf_byte(b, 0);
 }
 
-static const struct gt_duplicate_counts *left_out(
+static const struct gt_duplicate_counts *duplicates_of(
 	const struct header *h, const struct gt_segment *seg)
 {
 	return gt_source_dedup_counts(h->asked.opt->source_dedup, seg->index);
@@ -207,9 +207,9 @@ static const struct gt_duplicate_counts *left_out(
 
 /* The number of processes or threads. A process that two sources recorded has two tracks, and
  * counts once. */
-static uint64_t how_many(const struct header *h, const struct gt_segment *seg, unsigned kind)
+static uint64_t count_tracks(const struct header *h, const struct gt_segment *seg, unsigned kind)
 {
-	const struct gt_duplicate_counts *d = left_out(h, seg);
+	const struct gt_duplicate_counts *d = duplicates_of(h, seg);
 	uint64_t n = 0;
 
 	for (uint32_t t = 0; t < seg->ntracks; t++)
@@ -220,7 +220,7 @@ static uint64_t how_many(const struct header *h, const struct gt_segment *seg, u
 /* Rows of a kind, without duplicates. */
 static uint64_t rows_of(const struct header *h, const struct gt_segment *seg, unsigned kind)
 {
-	uint64_t all = seg->rows[kind], twice = left_out(h, seg)->rows[kind];
+	uint64_t all = seg->rows[kind], twice = duplicates_of(h, seg)->rows[kind];
 
 	return all > twice ? all - twice : 0;
 }
@@ -441,7 +441,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	ITEM("; ", "", v[START]);
 	ITEM("; ", "",
 		*sources              ? sources
-			: seg->closed ? "nothing came to be recorded"
+			: seg->closed ? "nothing was recorded"
 				      : "nothing can be read yet");
 	ITEM(": ", "", layers);
 	ITEM(", ", "args ", v[ARGS]);
@@ -500,8 +500,8 @@ static bool has_rows(const struct gt_segment *seg)
 static void put_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg,
 	const struct known *k)
 {
-	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS),
-		 threads = how_many(h, seg, GT_TRACK_THREAD);
+	uint64_t processes = count_tracks(h, seg, GT_TRACK_PROCESS),
+		 threads = count_tracks(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
 	bool ioctls = calls && gt_is_recorded_in(seg, GT_LAYER_IOCTL);
@@ -583,8 +583,8 @@ static int add_segment(
 			text_or_none((char *)layers.data), text_or_none((char *)sources.data),
 			gt_cell_u(span_of(seg)),
 			gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
-			gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)),
-			gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
+			gt_cell_u(count_tracks(h, seg, GT_TRACK_PROCESS)),
+			gt_cell_u(count_tracks(h, seg, GT_TRACK_THREAD)),
 			gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)),
 			gt_cell_u(rows_of(h, seg, GT_SPAN)), gt_cell_u(rows_of(h, seg, GT_GPU)),
 			gt_cell_u(rows_of(h, seg, GT_INSTANT)),
@@ -615,7 +615,7 @@ static int add_segment(
 /* "12 calls recorded by ebpf as well are counted once, from preload" */
 static void note_doubles(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
-	const struct gt_duplicate_counts *d = left_out(h, seg);
+	const struct gt_duplicate_counts *d = duplicates_of(h, seg);
 
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct gt_source_pair *two = &d->list[i];
@@ -834,7 +834,7 @@ static void header_release(void *state)
 
 const struct gt_analysis gt_header_report = {
 	.name = "header",
-	.help = "what was recorded by which source, losses, damage",
+	.help = "data, sources, losses and damage of each recording",
 	.runs_last = true,
 	.wants = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
@@ -848,7 +848,7 @@ const struct gt_analysis gt_header_report = {
 	.release = header_release,
 };
 
-/* ---- everything the recorder noted ---- */
+/* ---- metadata ---- */
 
 static const struct gt_column meta_columns[] = {
 	{ "recording", "Recording", GT_C_COUNT },

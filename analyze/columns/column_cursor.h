@@ -1,10 +1,10 @@
-/* Iterates over the rows of a run that have one code, with their arguments and return codes. For
- *the few types whose arguments a report reads. One iteration reads the code of each row once.
+/* Iterates over the rows of a run that have one code, with their arguments and return codes. It is
+ * for the few types whose arguments a report reads. One iteration reads the code of each row once.
  *
  *	struct gt_column_cursor p;
- *	for (gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR);
- *gt_column_cursor_next(&p); )
- *		... p.row, p.failed, gt_column_cursor_value(&p, 0, &bytes)
+ *	gt_column_cursor_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR);
+ *	while (gt_column_cursor_next(&p))
+ *		... p.row, p.ret, gt_column_cursor_value(&p, 0, &bytes)
  */
 #ifndef GT_COLUMN_CURSOR_H
 #define GT_COLUMN_CURSOR_H

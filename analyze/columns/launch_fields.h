@@ -1,14 +1,15 @@
 /* The call that launched a GPU operation, read from the columns of the operation's rows
- *(formats/cuda/gpu_rows.h).
+ * (formats/cuda/gpu_rows.h).
  *
  *	struct gt_launch_fields l;
  *	struct gt_launch_call call;
  *	gt_launch_fields_read(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
- *	... of the nth row of this code: if (gt_launch_fields_call(&l, cols->seg, nth, &call)) ...
- *call.start, call.end
+ *	for each row of the code, nth = 0, 1, ...:
+ *		if (gt_launch_fields_call(&l, cols->seg, nth, &call))
+ *			... call.start, call.end
  *
- * Each column costs its unpacking, so only the requested ones are read; the kind of join is always
- *read. Values of a file are checked: a row without a valid launch time, or without a requested
+ * Each column costs its unpacking, so only the requested ones are read, and always the kind of
+ *join. Values of a file are checked: a row without a valid launch time, or without a requested
  *column, has no call. */
 #ifndef GT_LAUNCH_FIELDS_H
 #define GT_LAUNCH_FIELDS_H

@@ -120,7 +120,8 @@ static void note_differences(struct gt_table *t, const struct gt_table *a, const
 		if (!alike(a, b, way[i].key))
 			gt_buf_printf(&b2, "%s%s", b2.len ? ", " : "", way[i].words);
 	if (b1.len && !b1.failed)
-		gt_table_note(t, "different %.*s: what changed may be the machine, not the program",
+		gt_table_note(t,
+			"different %.*s: changes may come from the machine, not from the program",
 			(int)b1.len, (const char *)b1.data);
 	if (b2.len && !b2.failed)
 		gt_table_note(t, "different %.*s", (int)b2.len, (const char *)b2.data);
@@ -161,7 +162,7 @@ struct compared {
 	uint64_t verdicts[GT_VERDICT_COUNT];
 };
 
-static bool wanted(unsigned names, const char *layer, const char *category)
+static bool is_selected(unsigned names, const char *layer, const char *category)
 {
 	if (!strcmp(layer, gt_layer_word(GT_LAYER_IOCTL)))
 		return names & GT_NAMES_IOCTLS;
@@ -197,7 +198,7 @@ static bool recorded(const struct gt_side *s, const char *layer)
 	return true;
 }
 
-static void judge(struct name *one, const struct gt_side *a, const struct gt_side *b)
+static void set_verdict(struct name *one, const struct gt_side *a, const struct gt_side *b)
 {
 	if (one->has_a && one->has_b)
 		one->verdict = gt_diff_verdict(&one->a, &one->b);
@@ -258,9 +259,9 @@ static int compare_names(struct compared *c, const struct gt_side *a, const stru
 	for (size_t i = 0; c->list && i < n; i++) {
 		struct name one = name_of(ta, tb, pairs[i]);
 
-		if (!wanted(names, one.layer, one.category))
+		if (!is_selected(names, one.layer, one.category))
 			continue;
-		judge(&one, a, b);
+		set_verdict(&one, a, b);
 		c->verdicts[one.verdict]++;
 		c->list[c->n++] = one;
 	}
@@ -381,11 +382,11 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 }
 
 /* Names that a filter left out while recording look as if they were gone or added. */
-static void note_left_out(struct gt_table *t, const struct gt_side *a, const struct gt_side *b)
+static void note_name_filters(struct gt_table *t, const struct gt_side *a, const struct gt_side *b)
 {
 	if (a->filtered || b->filtered)
 		gt_table_note(t,
-			"names were left out while recording %s: what seems to be %s may be so for that reason only",
+			"names were left out while recording %s: names that seem %s may only be left out there",
 			!b->filtered           ? "A"
 				: !a->filtered ? "B"
 					       : "A and B",
@@ -398,7 +399,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	const struct gt_side *b, const struct gt_diff_request *asked)
 {
 	struct gt_table *t = gt_table_new(
-		"names", "By name, what changed the time most first", name_columns, NNAME);
+		"names", "By name, largest change of the total first", name_columns, NNAME);
 	struct gt_kernel_names *kernels = name_kernels(c, asked->form);
 	unsigned top = asked->top;
 	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_rows_shown(n, top);
@@ -422,13 +423,13 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 		gt_note_plural(t, c->verdicts[GT_VERDICT_SAME],
 			"%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
 			(unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
-	note_left_out(t, a, b);
+	note_name_filters(t, a, b);
 	return t;
 }
 
 /* ---- figures ---- */
 
-enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, UNTOLD, SAME };
+enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, UNKNOWN_FIGURE, SAME };
 static const char *const what_words[] = { "worse", "better", "changed", "added", "gone",
 	"not recorded", "cannot tell", "same" };
 static struct gt_cell what_cell(enum what what)
@@ -473,8 +474,8 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role,
 		if (!gt_side_recorded(missing, f->rule))
 			return UNRECORDED;
 		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
-			return UNTOLD; /* the data was recorded, but the figure does not exist,
-					* or the report cannot compute it */
+			return UNKNOWN_FIGURE; /* the data was recorded, but the figure does not
+						* exist, or the report cannot compute it */
 		return f->has_a ? GONE : ADDED;
 	}
 	if (fabsl(f->change) <= (long double)GT_DIFF_FLOOR)
@@ -624,7 +625,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 		}
 	if (n)
 		gt_table_note(t,
-			"what changed by more than 1 %%; of single figures noise cannot be told");
+			"figures that changed by more than 1 %%; the noise of a single figure is unknown");
 	gt_table_gives_way(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
@@ -676,11 +677,11 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 	return first;
 }
 
-/* Explains tables after the first, which describes the files. */
-static void settle(const struct gt_side *a, const struct gt_side *b,
+/* Explains empty tables. The first table describes the files and has rows. */
+static void explain_tables(const struct gt_side *a, const struct gt_side *b,
 	const struct gt_diff_request *asked, struct gt_table **tables, int n)
 {
-	static const char said[] = "cannot answer: ";
+	static const char prefix[] = "cannot answer: ";
 	char side = '?';
 	const struct gt_table *why = unanswered(a, b, asked, &side);
 	const char *note = why ? gt_table_get_note(why, 0) : NULL;
@@ -688,8 +689,8 @@ static void settle(const struct gt_side *a, const struct gt_side *b,
 	if (!why || n < 2)
 		return;
 	gt_table_cannot(tables[1], "in %c %s", side,
-		note && !strncmp(note, said, strlen(said)) ? note + strlen(said)
-							   : "it is not known");
+		note && !strncmp(note, prefix, strlen(prefix)) ? note + strlen(prefix)
+							       : "it is not known");
 	for (int i = 2; i < n; i++)
 		gt_table_follows(tables[i], tables[1]);
 }
@@ -712,6 +713,6 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 	if (!rc)
 		rc = compare_figures(a, b, asked, &tables[n++], err);
 	if (!rc)
-		settle(a, b, asked, tables, n);
+		explain_tables(a, b, asked, tables, n);
 	return rc ? rc : n;
 }

@@ -450,7 +450,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 };
 
 _Static_assert(sizeof(gt_diff_rules) / sizeof(*gt_diff_rules) <= GT_DIFF_RULES_MOST,
-	"room in struct gt_diff_request");
+	"struct gt_diff_request has an element for each");
 
 const struct gt_diff_rule *gt_diff_rule(const char *table)
 {

@@ -11,20 +11,21 @@
 #include "analyze/core/exit_status.h"
 #include "analyze/core/report.h"
 
-struct judged {
+struct gate_result {
 	const struct gt_gate *gate;
 	const struct gt_side *a, *b;
 	const struct gt_table *ta, *tb; /* ta NULL: the gate is about a value, or the table is
 					 * missing */
-	unsigned matched, held, failed; /* rows with the name; compared with the limit; beyond it */
-	unsigned absent, alone;         /* rows without the figure; rows in one file only */
-	unsigned unanswered;            /* rows whose state is "cannot answer" */
-	int half; /* 0, or the file that lacks a figure of the other: 'A', 'B' */
+	unsigned matched, compared,
+		failed;         /* rows with the name; compared with the limit; beyond it */
+	unsigned absent, alone; /* rows without the figure; rows in one file only */
+	unsigned unanswered;    /* rows whose state is "cannot answer" */
+	int half;               /* 0, or the file that lacks a figure of the other: 'A', 'B' */
 	struct gt_row_pair worst;
 	long double worst_by;
 };
 
-static bool beyond(enum gt_gate_op op, long double v, long double limit)
+static bool is_beyond(enum gt_gate_op op, long double v, long double limit)
 {
 	switch (op) {
 	case GT_GATE_GT: return v > limit;
@@ -76,8 +77,8 @@ static bool is_recorded(const struct gt_side *s, const struct gt_diff_rule *rule
 }
 
 /* Does a missing row mean 0? Yes for tables in which each row is an event or problem. */
-static bool value_of(const struct judged *j, const struct gt_side *side, const struct gt_table *t,
-	int row, long double *v)
+static bool value_of(const struct gate_result *j, const struct gt_side *side,
+	const struct gt_table *t, int row, long double *v)
 {
 	int column = t ? gt_table_column(t, j->gate->column) : -1;
 
@@ -97,23 +98,23 @@ static long double measure(const struct gt_gate *g, long double a, long double b
 	return a == 0 ? gt_change(a, b) : (b - a) * 100 / fabsl(a);
 }
 
-static void compare_row(struct judged *j, struct gt_row_pair p, long double v)
+static void compare_row(struct gate_result *j, struct gt_row_pair p, long double v)
 {
 	enum gt_gate_op op = j->gate->op;
-	bool fails = beyond(op, v, j->gate->limit),
+	bool fails = is_beyond(op, v, j->gate->limit),
 	     worse = op == GT_GATE_LT || op == GT_GATE_LE ? v < j->worst_by : v > j->worst_by;
 
 	if (op == GT_GATE_EQ || op == GT_GATE_NE)
 		worse = fails && !j->failed;
-	if (!j->held || worse) {
+	if (!j->compared || worse) {
 		j->worst = p;
 		j->worst_by = v;
 	}
-	j->held++;
+	j->compared++;
 	j->failed += fails;
 }
 
-static void check_table(struct judged *j, struct gt_row_pair p)
+static void check_table(struct gate_result *j, struct gt_row_pair p)
 {
 	bool in_b = p.b >= 0, has_a, has_b;
 	long double a, b;
@@ -135,7 +136,7 @@ static void check_table(struct judged *j, struct gt_row_pair p)
 		j->absent++;
 }
 
-static int check_gate(struct judged *j, struct gt_err *err)
+static int check_gate(struct gate_result *j, struct gt_err *err)
 {
 	struct gt_row_pair *pairs;
 	size_t n;
@@ -147,22 +148,22 @@ static int check_gate(struct judged *j, struct gt_err *err)
 	return rc;
 }
 
-static enum gt_exit outcome(const struct judged *j)
+static enum gt_exit outcome(const struct gate_result *j)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
 	bool nothing_found = rule->findings && !j->matched && is_recorded(j->b, rule) &&
 		(!j->gate->change || is_recorded(j->a, rule));
 
-	return j->failed                                                   ? GT_EXIT_FOUND
-		: !j->half && !j->unanswered && (j->held || nothing_found) ? GT_EXIT_CLEAN
-									   : GT_EXIT_UNKNOWN;
+	return j->failed                                                       ? GT_EXIT_FOUND
+		: !j->half && !j->unanswered && (j->compared || nothing_found) ? GT_EXIT_CLEAN
+									       : GT_EXIT_UNKNOWN;
 }
 
-/* ---- in words ---- */
+/* ---- the table ---- */
 
 static const char *plural(unsigned n) { return n == 1 ? "" : "s"; }
 
-static void why_unknown(const struct judged *j, char *to, size_t size)
+static void why_unknown(const struct gate_result *j, char *to, size_t size)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
 	bool a_missing = j->gate->change && !gt_side_recorded(j->a, rule),
@@ -175,8 +176,7 @@ static void why_unknown(const struct judged *j, char *to, size_t size)
 
 	if (a_missing || b_missing)
 		snprintf(to, size, "%s was not recorded%s",
-			rule->layer == GT_LAYER_GPU ? "what the GPU did"
-						    : gt_layer_word(rule->layer),
+			rule->layer == GT_LAYER_GPU ? "GPU work" : gt_layer_word(rule->layer),
 			which);
 	else if (j->unanswered)
 		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered,
@@ -199,7 +199,7 @@ static void why_unknown(const struct judged *j, char *to, size_t size)
 		snprintf(to, size, "not recorded");
 }
 
-static void why(const struct judged *j, char *to, size_t size)
+static void why(const struct gate_result *j, char *to, size_t size)
 {
 	int n = 0;
 
@@ -208,9 +208,9 @@ static void why(const struct judged *j, char *to, size_t size)
 		why_unknown(j, to, size);
 		return;
 	}
-	if (j->held > 1)
-		n = j->failed ? snprintf(to, size, "%u of %u rows", j->failed, j->held)
-			      : snprintf(to, size, "%u rows", j->held);
+	if (j->compared > 1)
+		n = j->failed ? snprintf(to, size, "%u of %u rows", j->failed, j->compared)
+			      : snprintf(to, size, "%u rows", j->compared);
 	if (j->absent)
 		n += snprintf(to + n, size - (size_t)n, "%s%u without this figure", n ? "; " : "",
 			j->absent);
@@ -235,10 +235,10 @@ static const struct gt_column columns_of_two[] = { GATE_COLUMNS, { "a", "A", GT_
 static const struct gt_column columns_of_one[] = { GATE_COLUMNS, { "value", "Value", GT_C_FIGURE },
 	WHY_COLUMNS };
 
-static struct gt_cell figure(const struct judged *j, const struct gt_table *t, int row)
+static struct gt_cell figure(const struct gate_result *j, const struct gt_table *t, int row)
 {
 	int column = t && row >= 0 ? gt_table_column(t, j->gate->column) : -1;
-	struct gt_cell c = column >= 0 && j->held
+	struct gt_cell c = column >= 0 && j->compared
 		? *gt_table_cell(t, (unsigned)row, (unsigned)column)
 		: gt_cell_none();
 	unsigned n;
@@ -247,7 +247,7 @@ static struct gt_cell figure(const struct judged *j, const struct gt_table *t, i
 	return c;
 }
 
-static int put_gate(struct gt_table *t, const struct judged *j)
+static int put_gate(struct gt_table *t, const struct gate_result *j)
 {
 	static const char *const states[] = { [GT_EXIT_CLEAN] = "passed",
 		[GT_EXIT_FOUND] = "failed",
@@ -256,9 +256,9 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 		[GT_EXIT_FOUND] = GT_TONE_BAD,
 		[GT_EXIT_UNKNOWN] = GT_TONE_NOTE };
 	bool in_b = j->worst.b >= 0;
-	char *row = j->held ? gt_row_name(j->gate->rule, in_b ? j->tb : j->ta,
-				      (unsigned)(in_b ? j->worst.b : j->worst.a))
-			    : strdup("");
+	char *row = j->compared ? gt_row_name(j->gate->rule, in_b ? j->tb : j->ta,
+					  (unsigned)(in_b ? j->worst.b : j->worst.a))
+				: strdup("");
 	struct gt_cell cells[16], a = figure(j, j->ta, j->worst.a),
 				  b = figure(j, j->tb, j->worst.b);
 	long double va = 0, vb = 0, change;
@@ -272,7 +272,7 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 	cells[n++] = gt_cell_text(j->gate->text);
 	cells[n++] = *row ? gt_cell_text(row) : gt_cell_none();
 	if (j->a) {
-		bool both = j->held && value_of(j, j->a, j->ta, j->worst.a, &va) &&
+		bool both = j->compared && value_of(j, j->a, j->ta, j->worst.a, &va) &&
 			value_of(j, j->b, j->tb, j->worst.b, &vb);
 
 		change = gt_change(va, vb);
@@ -285,7 +285,7 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 		cells[n++] = b;
 	}
 	cells[n++] = gt_cell_text(text);
-	cells[n++] = gt_cell_u(j->held);
+	cells[n++] = gt_cell_u(j->compared);
 	cells[n++] = gt_cell_u(j->failed);
 	cells[n++] = gt_cell_u(j->absent);
 	cells[n++] = gt_cell_u(j->alone);
@@ -294,7 +294,7 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 	return 0;
 }
 
-static const struct gt_table *made_table(struct gt_table *const *made, unsigned n, const char *name)
+static const struct gt_table *find_table(struct gt_table *const *made, unsigned n, const char *name)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (!strcmp(gt_table_name(made[i]), name))
@@ -314,11 +314,11 @@ int gt_gates_check(const struct gt_gates *gates, const struct gt_side *a, const 
 			     sizeof(columns_of_one) / sizeof(*columns_of_one));
 	for (size_t i = 0; !rc && *table && i < gates->n; i++) {
 		const struct gt_gate *g = &gates->list[i];
-		struct judged j = { .gate = g, .a = a, .b = b };
+		struct gate_result j = { .gate = g, .a = a, .b = b };
 
 		j.ta = a && g->change ? gt_side_table(a, g->rule->table) : NULL;
 		j.tb = g->rule->report ? gt_side_table(b, g->rule->table)
-				       : made_table(made, nmade, g->rule->table);
+				       : find_table(made, nmade, g->rule->table);
 		rc = check_gate(&j, err);
 		if (!rc && put_gate(*table, &j))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the gates");

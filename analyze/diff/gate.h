@@ -4,10 +4,10 @@
  *	kernels.p99[*gemm*] > +5%	the change from A to B: a limit with a sign
  *	TABLE.COLUMN[NAME] OP LIMIT
  *
- * TABLE.COLUMN as in JSON, the column with or without its unit; NAME a shell pattern for what tells
- *the rows of the table apart; OP one of > >= < <= == !=. A limit without a sign is a value in the
- *unit of the figure: 5ms, 10MiB, 50%, 3. One with a sign is a change: of the value of A in % (+5%),
- *in points for percentages (-2pp), or in the unit of the figure (+10MiB). */
+ * TABLE.COLUMN as in JSON, the column with or without its unit; NAME a shell pattern for the name
+ *or a key of a row; OP one of > >= < <= == !=. A limit without a sign is a value in the unit of the
+ * figure: 5ms, 10MiB, 50%, 3. One with a sign is a change: in % of the value of A (+5%), in points
+ * for percentages (-2pp), or in the unit of the figure (+10MiB). */
 #ifndef GT_GATE_H
 #define GT_GATE_H
 #include "analyze/diff/diff.h"
@@ -29,8 +29,8 @@ struct gt_gate {
 	bool change, relative; /* the limit has a sign; it is in % of the value of A */
 	long double limit;     /* in the unit of the figure, or percents */
 };
-/* two: two files are compared. On error, err names the column of the text (from 1) and what was
- * expected there. */
+/* two: two files are compared. On error, err has the column of the text (from 1) and the expected
+ * words. */
 int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *err);
 
 struct gt_gates {

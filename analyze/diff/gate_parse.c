@@ -71,7 +71,7 @@ static int parse_table(struct parse *p, struct gt_gate *g)
 			p, p->at, "a gate begins with TABLE.COLUMN, as in 'kernels.p99 > 5ms'");
 	g->rule = gt_diff_rule(name);
 	if (g->rule && !g->rule->report && !p->two)
-		return wrong(p, p->at, "'%s' is of two files: gtanalyze diff A B", name);
+		return wrong(p, p->at, "'%s' compares two files: gtanalyze diff A B", name);
 	if (g->rule) {
 		p->at += n;
 		return 0;
@@ -259,10 +259,10 @@ static int parse_unit(struct parse *p, struct gt_gate *g)
 	if (g->relative)
 		return 0;
 	if (u && *u->text == '%' && want != GT_UNIT_PERCENT)
-		return wrong(p, at, "%% of what? A change has a sign: +5%% or -5%%; %s takes %s",
+		return wrong(p, at, "%% without a sign: a change is +5%% or -5%%; %s takes %s",
 			g->column, takes[want]);
 	if (u && !strcmp(u->text, "pp") && !g->change)
-		return wrong(p, at, "points are of a change: +2pp or -2pp; a value is in %%");
+		return wrong(p, at, "pp is for a change: +2pp or -2pp; a value is in %%");
 	if (u ? u->unit != want : want != GT_UNIT_COUNT && g->limit != 0)
 		return wrong(p, at, "%s takes %s%s", g->column,
 			want == GT_UNIT_PERCENT && g->change ? "pp" : takes[want],
@@ -291,8 +291,8 @@ static int parse_limit(struct parse *p, struct gt_gate *g)
 		return wrong(
 			p, at, "a change needs two files: gtanalyze diff A B; a value has no sign");
 	if (g->change && !g->rule->report)
-		return wrong(
-			p, at, "%s is of both files already: a limit has no sign", g->rule->table);
+		return wrong(p, at, "%s compares both files already: its limit has no sign",
+			g->rule->table);
 	g->limit = strtold(number, NULL) * (*at == '-' ? -1 : 1);
 	p->at += digits;
 	skip(p);

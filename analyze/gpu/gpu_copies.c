@@ -362,7 +362,7 @@ static unsigned comparable(const struct pinning *p, unsigned size)
 }
 
 /* The time that the copies z would take at the bandwidth of the pinned copies `like`. */
-static uint64_t would_take(const struct size *z, const struct size *like, bool large)
+static uint64_t pinned_time(const struct size *z, const struct size *like, bool large)
 {
 	uint64_t by_bytes = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) /
 		like->bytes);
@@ -377,7 +377,7 @@ static bool add_size(struct gt_table *t, uint64_t direction, const struct pinnin
 {
 	unsigned of = comparable(p, size);
 	const struct size *z = &p->pageable[size], *like = of ? &p->pinned[of] : NULL;
-	uint64_t ns = like ? would_take(z, like, size >= LARGE) : 0;
+	uint64_t ns = like ? pinned_time(z, like, size >= LARGE) : 0;
 
 	gt_table_add(t,
 		(struct gt_cell[NPINNING]){ gt_cell_text(gt_direction_text(direction)),
@@ -426,12 +426,10 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		"destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.asked.opt->top);
 	if (c->many)
-		gt_table_note(t,
-			"cannot answer what is hidden under kernels: there are more than %u GPUs",
-			SWEEPS_MAX);
+		gt_table_note(
+			t, "hidden times are unknown: there are more than %u GPUs", SWEEPS_MAX);
 	else if (!kernels && c->n)
-		gt_table_note(t,
-			"cannot answer what is hidden under kernels: --match leaves work of the GPU out");
+		gt_table_note(t, "hidden times are unknown: --match leaves out GPU operations");
 	if (unsized)
 		gt_note_plural(t, unsized,
 			"%llu {row has|rows have} no size and {is|are} in no figure of bytes",
@@ -446,7 +444,7 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 	int rc = gt_gpu_time_finish(&c->time, err);
 
 	tables[0] = gt_table_new("copies", "Copies and sets on the GPU", columns, NCOLUMNS);
-	tables[1] = gt_table_new("pinning", "Pageable copies, and what pinned ones would take",
+	tables[1] = gt_table_new("pinning", "Pageable copies, and the time of pinned ones",
 		pinning_columns, NPINNING);
 	if (rc || !busy || !tables[0] || !tables[1]) {
 		free(busy);
@@ -475,7 +473,7 @@ static void copies_release(void *state)
 
 const struct gt_analysis gt_copies_report = {
 	.name = "copies",
-	.help = "copies and sets on the GPU by direction and memory: bandwidth, what kernels hide, what pinning would win",
+	.help = "copies and sets on the GPU by direction and memory: bandwidth, time hidden by kernels, gain from pinned memory",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

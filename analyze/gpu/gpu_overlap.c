@@ -264,13 +264,13 @@ static const struct gt_stream_pair *pair_of(const struct two *t)
 	return &t->d->pairs.pairs[gt_stream_pair_at(t->a, t->b)];
 }
 
-static uint64_t apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
+static uint64_t time_apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
 
 /* Pairs with the most work that could run side by side but did not come first. */
 static int by_gain(const void *pa, const void *pb)
 {
 	const struct two *a = pa, *b = pb;
-	uint64_t x = apart(a), y = apart(b);
+	uint64_t x = time_apart(a), y = time_apart(b);
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -335,10 +335,10 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	gt_table_note_cut(t, n, shown);
 	if (!n && o->n)
 		gt_table_note(t,
-			"no GPU did work on more than one stream: nothing there could run side by side");
+			"no GPU used more than one stream: no operations could run side by side");
 	if (unpaired)
 		gt_note_plural(t, unpaired,
-			"%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
+			"%llu {row is|rows are} on streams beyond the first %u of {its|their} GPU, which are in no pair",
 			(unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
@@ -371,7 +371,7 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 {
 	if (o->beyond)
 		gt_note_plural(t, o->beyond,
-			"more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure",
+			"more than %u GPUs: %llu {row|rows} of further GPUs {is|are} in no figure",
 			DEVICES_MAX, (unsigned long long)o->beyond);
 	gt_note_unordered(t, gt_time_ordered_late(&o->order), "times");
 }
@@ -386,9 +386,8 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 		columns + skip, (unsigned)NCOLUMNS - skip);
 	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time",
 		kernel_columns + skip, (unsigned)NKERNEL - skip);
-	tables[2] = gt_table_new("overlap_streams",
-		"Pairs of streams, those that worked apart the longest first", pair_columns + skip,
-		(unsigned)NPAIR - skip);
+	tables[2] = gt_table_new("overlap_streams", "Pairs of streams, longest time apart first",
+		pair_columns + skip, (unsigned)NPAIR - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the overlaps");
 	if (rc)
@@ -427,7 +426,7 @@ static void overlap_release(void *state)
 
 const struct gt_analysis gt_overlap_report = {
 	.name = "overlap",
-	.help = "what GPUs did at the same time: communication and copies hidden, streams side by side",
+	.help = "work that GPUs did at the same time: hidden communication and copies, streams side by side",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.needs_unfiltered = true,

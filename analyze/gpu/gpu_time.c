@@ -210,17 +210,16 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 	gt_note_unordered(table, gt_time_ordered_late(&t->order), "busy times");
 	if (t->crowded)
 		gt_table_note(table,
-			"more than %u names by GPU: how long GPUs were busy with each is not known",
+			"more than %u pairs of name and GPU: busy times by name are unknown",
 			MARKED_MAX);
 	if (calls && !gt_table_rows(table) && !gt_is_recorded(t->asked.reader, GT_LAYER_GPU))
-		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
+		gt_table_note(table, "reports of calls: gtanalyze %s", calls);
 }
 
 void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table)
 {
 	if (t->nplaces && t->asked.opt->filter.match)
-		gt_table_note(table,
-			"cannot answer what share of the time that is (busy %%): --match leaves work of the GPU out");
+		gt_table_note(table, "busy %% is unknown: --match leaves out GPU operations");
 }
 
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table)

@@ -154,7 +154,7 @@ static void note_joined(
 	if (n > 2)
 		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2,
 			n == 3 ? "" : "es");
-	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all",
+	gt_table_note(t, "%s%s and %s%s are the same GPU: one row has the work of all",
 		gt_recording_prefix(a, g->seg).text, label_of(g).text, label_of(g + 1).text, more);
 }
 
@@ -163,7 +163,7 @@ static void note_two_recordings(struct gt_table *t, const struct gt_report_state
 	const struct gpu *one, const struct gpu *two)
 {
 	gt_table_note(t,
-		"%s is %s, too, recorded apart: it counts as two, and where one is idle the other may work",
+		"%s and %s are the same GPU: it counts as two, and one may work while the other is idle",
 		gt_gpu_label_of(a, one->seg, one->track).text,
 		gt_gpu_label_of(a, two->seg, two->track).text);
 }

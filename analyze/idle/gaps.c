@@ -215,7 +215,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc && cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
-		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
+		gt_table_note(tables[0], "reports of calls: gtanalyze pauses");
 		gt_idle_note_cut(g->idle, tables[0]);
 	} else if (!rc) {
 		rc = causes_table(g->idle, tables[0], names, err);

@@ -322,7 +322,7 @@ void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const ch
 void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
 {
 	if (!gt_table_rows(t) && !gt_is_recorded(l->asked.reader, GT_LAYER_GPU))
-		gt_table_note(t, "what the calls tell: gtanalyze launches");
+		gt_table_note(t, "reports of calls: gtanalyze launches");
 }
 
 bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const char *why)

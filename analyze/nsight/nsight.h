@@ -3,10 +3,9 @@
  * everywhere here. Times in text are in the unit that fits.
  *
  * nsight_sums.c: sums by name. nsight_exec.c: from call to kernel. nsight_traces.c: row by row.
- * nsight_nvtx.c: ranges and the work launched in them. Their definitions are Nsight's too, also
- * where this program's own reports have better ones: a Time
- * (%) is of the total of the table and not of the time that passed, and overlapping work counts as
- * often as it overlaps. */
+ * nsight_nvtx.c: ranges and the work launched in them. Definitions are Nsight's too: Time (%) is a
+ * share of the table's total, not of the elapsed time, and overlapping work counts several times.
+ */
 #ifndef GT_NSIGHT_H
 #define GT_NSIGHT_H
 #include "analyze/core/durations.h"

@@ -1,11 +1,12 @@
-/* From the call that launched a kernel to the kernel's end, by process, thread, device, call and
- *kernel, as Nsight has it:
+/* From the launch call of a kernel to the kernel's end, by process, thread, device, call and
+ *kernel, with Nsight's definitions (r: the call, k: the kernel):
  *
- *	api     r.end - r.start			the call
- *	queue   k.start - r.end, if not below 0	from its return to the kernel's start; rows in which
- *there was none are not in it kernel  k.end - k.start total   max(r.end, k.end) - r.start
+ *	api	r.end - r.start
+ *	queue	k.start - r.end; not counted if negative
+ *	kernel	k.end - k.start
+ *	total	max(r.end, k.end) - r.start
  *
- * A kernel that is joined to no call is in no row, and a note counts them. */
+ * A kernel without a known call is in no row, and a note counts them. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/launch_fields.h"

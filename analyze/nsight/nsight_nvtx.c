@@ -138,7 +138,7 @@ static uint32_t last_until(const struct nvtx *v, uint32_t lo, uint32_t hi, int64
 }
 
 /* The first range of a track that starts after `at`. */
-static uint32_t behind(const struct nvtx *v, uint32_t track, int64_t at)
+static uint32_t first_after(const struct nvtx *v, uint32_t track, int64_t at)
 {
 	uint32_t lo = v->of_track[track], hi = v->of_track[track + 1];
 
@@ -155,7 +155,7 @@ static uint32_t behind(const struct nvtx *v, uint32_t track, int64_t at)
 
 /* Sets the level of each new range, and counts it as a child of its parent. Ranges before
  * `first_id` are done. */
-static void nest(struct nvtx *v, uint32_t first_id)
+static void set_levels(struct nvtx *v, uint32_t first_id)
 {
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct range *r = &v->ranges[i];
@@ -211,8 +211,8 @@ static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t s
 	uint32_t kernel, struct gt_err *err)
 {
 	uint32_t lo = v->n ? v->of_track[call->track] : 0;
-	uint32_t at =
-		v->n ? last_until(v, lo, behind(v, call->track, call->start), call->end) : GT_NONE;
+	uint32_t at = v->n ? last_until(v, lo, first_after(v, call->track, call->start), call->end)
+			   : GT_NONE;
 
 	if (at == GT_NONE) {
 		v->outside++;
@@ -322,7 +322,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Keeps the few pairs of open ranges: those of finished ranges are not needed again. */
-static void keep_pairs(struct nvtx *v)
+static void carry_pairs(struct nvtx *v)
 {
 	uint64_t *old = v->pairs.slots;
 
@@ -358,13 +358,13 @@ static int close_window(struct nvtx *v, struct gt_err *err)
 	if (kept)
 		qsort(v->ranges, kept, sizeof(*v->ranges), by_id);
 	if (v->kernels && v->pairs.n)
-		keep_pairs(v);
+		carry_pairs(v);
 	v->from = v->to;
 	return rc;
 }
 
 /* Processes the window when it is full or there are no more ranges. */
-static int do_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_err *err)
+static int process_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_err *err)
 {
 	int rc;
 
@@ -372,7 +372,7 @@ static int do_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_er
 		sort_ranges(v);
 		build_tree(v);
 		if (!v->kernels)
-			nest(v, first_id);
+			set_levels(v, first_id);
 	}
 	rc = v->crowded ? 0 : find_work(v, !first, err);
 	return rc ? rc : close_window(v, err);
@@ -387,7 +387,7 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 }
 
 /* A trace without ranges needs no scan of operations. */
-static int make_room(struct nvtx *v, struct gt_err *err)
+static int allocate(struct nvtx *v, struct gt_err *err)
 {
 	v->ranges = calloc(WINDOW, sizeof(*v->ranges));
 	v->spare = calloc(WINDOW, sizeof(*v->spare));
@@ -398,11 +398,11 @@ static int make_room(struct nvtx *v, struct gt_err *err)
 		: gt_err_set(err, -ENOMEM, "no memory for ranges");
 }
 
-static int take_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
+static int add_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
 {
 	uint32_t name = gt_nsight_type_name(&v->names, ev->seg, ev->row.type, err);
 
-	if (name == GT_NONE || (!v->ranges && make_room(v, err)))
+	if (name == GT_NONE || (!v->ranges && allocate(v, err)))
 		return err->code;
 	v->ranges[v->n++] = (struct range){ .start = ev->row.start,
 		.end = ev->row.end,
@@ -413,7 +413,7 @@ static int take_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *
 	return 0;
 }
 
-static int each_window(struct nvtx *v, struct gt_iter *it, struct gt_err *err)
+static int process_ranges(struct nvtx *v, struct gt_iter *it, struct gt_err *err)
 {
 	uint32_t first_id = v->next_id;
 	struct gt_event ev;
@@ -429,21 +429,21 @@ static int each_window(struct nvtx *v, struct gt_iter *it, struct gt_err *err)
 		}
 		if (v->n == WINDOW) {
 			v->to = ev.row.start;
-			rc = do_window(v, first_id, first, err);
+			rc = process_window(v, first_id, first, err);
 			first_id = v->next_id;
 			first = false;
 			if (v->n > WINDOW / 2)
-				v->crowded = "more than 65,536 ranges go on at one moment";
+				v->crowded = "more than 65,536 ranges overlap at one time";
 		}
 		if (v->crowded)
 			return rc;
-		rc = rc ? rc : take_range(v, &ev, err);
+		rc = rc ? rc : add_range(v, &ev, err);
 	}
 	v->to = INT64_MAX;
-	return rc ? rc : more < 0 ? more : do_window(v, first_id, first, err);
+	return rc ? rc : more < 0 ? more : process_window(v, first_id, first, err);
 }
 
-static int each_segment(struct nvtx *v, const struct gt_segment *seg, struct gt_err *err)
+static int process_segment(struct nvtx *v, const struct gt_segment *seg, struct gt_err *err)
 {
 	struct gt_filter asked = v->asked.opt->filter, filter = asked;
 	struct gt_iter *it;
@@ -459,17 +459,17 @@ static int each_segment(struct nvtx *v, const struct gt_segment *seg, struct gt_
 	if (!v->of_track)
 		return gt_err_set(err, -ENOMEM, "no memory for tracks");
 	it = gt_iter_open(v->asked.reader, &filter, err);
-	rc = it ? each_window(v, it, err) : err->code;
+	rc = it ? process_ranges(v, it, err) : err->code;
 	gt_iter_close(it);
 	return rc;
 }
 
-static int look(struct nvtx *v, struct gt_err *err)
+static int process_segments(struct nvtx *v, struct gt_err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && !v->crowded && i < gt_reader_segments(v->asked.reader); i++)
-		rc = each_segment(v, gt_reader_segment(v->asked.reader, i), err);
+		rc = process_segment(v, gt_reader_segment(v->asked.reader, i), err);
 	return rc;
 }
 
@@ -487,19 +487,18 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 			(unsigned long long)v->outside, (unsigned long long)v->work, work);
 	if (v->idle && v->kernels)
 		gt_note_plural(t, v->idle,
-			"%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
-			"{it|them} launched stands there",
+			"%llu {range launched no kernel itself|ranges launched no kernel themselves}: kernels of ranges inside "
+			"{it|them} are in the rows of those",
 			(unsigned long long)v->idle);
 	else if (v->idle)
 		gt_note_plural(t, v->idle, "%llu {range|ranges} launched no GPU work",
 			(unsigned long long)v->idle);
 	if (v->unended)
 		gt_note_plural(t, v->unended,
-			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
+			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
 			(unsigned long long)v->unended);
 	if (v->pairs.overrun)
-		gt_table_note(t,
-			"too many ranges with different kernels: it is not counted in how many of them a kernel was");
+		gt_table_note(t, "too many pairs of range and kernel: NVTX Inst is unknown");
 	/* both are needed; one reason is enough */
 	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))
 		gt_note_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
@@ -555,7 +554,7 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct nvtx *v = state;
 	size_t shown;
-	int rc = look(v, err);
+	int rc = process_segments(v, err);
 
 	if (rc)
 		return rc;
@@ -626,7 +625,7 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 	struct nvtx *v = state;
 	unsigned skip = gt_where_skip(v->asked.reader);
 	size_t shown;
-	int rc = look(v, err);
+	int rc = process_segments(v, err);
 
 	if (rc)
 		return rc;
@@ -696,7 +695,7 @@ static void nvtx_release(void *state)
 
 const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
 	.name = "nvtx_gpu_proj_sum",
-	.help = "the program's ranges by name: when the GPU did what was launched in them",
+	.help = "the program's ranges by name, with the GPU time of the work launched in them",
 	.family = gt_nsight_family,
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_USER),

@@ -14,7 +14,7 @@ enum part {
 	CALLS,
 	KERNELS,
 	MEMORY /* copies and sets */,
-	GRAPHS /* told of as a whole */,
+	GRAPHS /* whole launches */,
 	RANGES
 };
 #define PART(p) (1u << (p))
@@ -332,7 +332,7 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 	}
 	if (runtime && driver)
 		gt_table_note(t,
-			"calls of the runtime are listed, and the driver's calls within them, too");
+			"calls of the runtime are listed, and also the driver's calls within them");
 	if (s->open)
 		gt_note_plural(t, s->open,
 			"%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open",
@@ -356,7 +356,7 @@ static void note_layers(const struct sums *s, struct gt_table *t)
 	if (!(parts & PART(CALLS) && parts & PART(KERNELS)))
 		return;
 	if (!gt_is_recorded(s->asked.reader, GT_LAYER_GPU))
-		gt_table_note(t, "work of the GPU was not recorded: only calls are listed");
+		gt_table_note(t, "GPU work was not recorded: only calls are listed");
 	else if (gt_why_tid(&s->asked))
 		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->asked));
 }

@@ -1,13 +1,13 @@
-/* Nsight's traces: a row for each call, each work of the GPU, or each kernel with its launch, in
- * order of their start.
+/* Nsight's traces: a row for each call, GPU operation, or kernel with its launch, in order of their
+ * start.
  *
- * A long recording has more rows than fit, so none is kept: the table gets a source (table.h) which
- * walks the file while it is printed. Before that the report only counts rows, so that it can say
- * how many --top leaves out, and that the header above it knows what is damaged.
+ * A long recording has more rows than fit into memory, so rows are not stored: the table gets a
+ * source (table.h) that reads the file while it is printed. Before that the report only counts
+ * rows. So it can note how many --top leaves out, and the header above the table knows all damage.
  *
- * What a row needs to know of its type and track is found out once for each. More than half of its
- * cells follow from these two: such rows are of one form (table.h), which has its cells once, and
- * each row only changes those that are its own. */
+ * Facts about a type or track are computed once. They determine more than half of the cells of a
+ * row. Rows of one type on one track have one form (table.h): it stores its cells once, and each
+ * row changes only its own cells. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu/gpu_name.h"
@@ -82,7 +82,7 @@ struct trace_spec {
 		struct gt_cell *cells);
 };
 
-/* ---- what types and tracks say ---- */
+/* ---- types and tracks ---- */
 
 static uint8_t field(const struct gt_type *type, unsigned role)
 {
@@ -573,26 +573,27 @@ static int trace_init(struct trace *t, struct gt_err *err)
 
 /* ---- the reports ---- */
 
-struct wanted {
+struct type_filter {
 	const struct trace_spec *spec;
-	const struct gt_filter *asked;
+	const struct gt_filter *options;
 };
 
 static bool match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct wanted *w = arg;
+	const struct type_filter *w = arg;
 
 	return w->spec->wants(type) &&
-		(!w->asked->match || w->asked->match(seg, type, w->asked->match_arg));
+		(!w->options->match || w->options->match(seg, type, w->options->match_arg));
 }
 
-struct counted {
+struct row_count {
 	struct gt_report_state asked;
 	uint64_t rows;
 }; /* the state of a report */
 
 /* Counts rows of selected types. Blocks with other types are rare. */
-static int count_rows(struct counted *c, const struct trace_spec *spec, const struct gt_cols *cols)
+static int count_rows(
+	struct row_count *c, const struct trace_spec *spec, const struct gt_cols *cols)
 {
 	c->rows += cols->n;
 	for (uint32_t k = 0; k < cols->ntypes; k++) {
@@ -609,7 +610,7 @@ static int count_rows(struct counted *c, const struct trace_spec *spec, const st
 
 static int open_rows(struct trace *t, struct gt_err *err)
 {
-	struct wanted w = { t->spec, &t->opt.filter };
+	struct type_filter w = { t->spec, &t->opt.filter };
 	struct gt_filter filter = t->opt.filter;
 
 	filter.kinds = t->spec->kinds;
@@ -619,7 +620,7 @@ static int open_rows(struct trace *t, struct gt_err *err)
 	return t->it ? 0 : err->code;
 }
 
-static int trace_finish(const struct counted *c, const struct trace_spec *spec,
+static int trace_finish(const struct row_count *c, const struct trace_spec *spec,
 	struct gt_table **tables, struct gt_err *err)
 {
 	const struct gt_report_state *a = &c->asked;
@@ -671,7 +672,7 @@ static bool is_kernel(const struct gt_type *type)
 		.fixed = cells_of##_fixed,                                                         \
 		.own = cells_of##_own };                                                           \
 	_Static_assert(sizeof(cols_of) / sizeof(*(cols_of)) <= COLUMNS_MOST,                       \
-		"a form has room for a row");                                                      \
+		"a form has enough cells for a row");                                              \
 	static int report##_block(void *state, const struct gt_cols *cols, struct gt_err *err)     \
 	{                                                                                          \
 		return count_rows(state, &report##_spec, cols);                                    \
@@ -689,7 +690,7 @@ static bool is_kernel(const struct gt_type *type)
 		.needs = layers,                                                                   \
 		.order = GT_ANY_ORDER,                                                             \
 		.per_recording = true,                                                             \
-		.state_size = sizeof(struct counted),                                              \
+		.state_size = sizeof(struct row_count),                                            \
 		.init = gt_report_state_init,                                                      \
 		.block = report##_block,                                                           \
 		.finish = report##_finish,                                                         \

@@ -32,7 +32,7 @@ struct histogram_gaps {
 	size_t held;
 };
 
-/* ---- what is asked ---- */
+/* ---- --by ---- */
 
 static const struct {
 	const char *name;
@@ -89,7 +89,7 @@ int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err)
 	};
 	int rc;
 
-	*b = (struct gt_gap_by){ .told = by };
+	*b = (struct gt_gap_by){ .has_by = by };
 	rc = read_list(b, by ? by : "recording,pid,device", err);
 	if (rc)
 		return rc;
@@ -135,7 +135,7 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "no memory for a histogram");
 }
 
-static void forget(struct histogram_gaps *h)
+static void release_groups(struct histogram_gaps *h)
 {
 	for (size_t i = 0; i < h->groups.n; i++) {
 		struct gap_group *g = gt_group_table_at(&h->groups, i);
@@ -150,7 +150,7 @@ static void on_rewind(void *arg)
 {
 	struct histogram_gaps *h = arg;
 
-	forget(h);
+	release_groups(h);
 	gt_group_table_init(
 		&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 }
@@ -269,7 +269,7 @@ static int add_groups(
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct histogram_gaps *h = state;
-	unsigned skip = h->by->told ? 0 : gt_where_skip(h->idle->asked.reader);
+	unsigned skip = h->by->has_by ? 0 : gt_where_skip(h->idle->asked.reader);
 	const char *cannot = gt_idle_cannot(h->idle);
 	int rc;
 
@@ -286,7 +286,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	return rc ? rc : 1;
 }
 
-static void gaps_release(void *state) { forget(state); }
+static void gaps_release(void *state) { release_groups(state); }
 
 const struct gt_analysis gt_histogram_gaps_report = {
 	.name = "histogram",

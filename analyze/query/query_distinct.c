@@ -24,7 +24,7 @@ static struct gt_distinct_value *place_of(
 }
 
 /* Grows the table for one more value: a quarter of the slots stays free. */
-static int make_room(struct gt_distinct *d)
+static int grow_slots(struct gt_distinct *d)
 {
 	uint32_t n = d->slots ? d->mask + 1 : 0, more = n ? n * 2 : 1024;
 	struct gt_distinct old = *d;
@@ -54,7 +54,7 @@ int gt_distinct_add(struct gt_distinct *d, const struct gt_distinct_value *v)
 		d->full = true;
 		return 0;
 	}
-	if (make_room(d))
+	if (grow_slots(d))
 		return -ENOMEM;
 	*place_of(d, v) = *v;
 	d->used++;

@@ -96,7 +96,7 @@ static uint32_t kinds_of(unsigned kind)
 }
 
 /* The possible results of an expression for a row of this kind: bit 0 false, bit 1 true. */
-static unsigned may_be(const struct gt_query *q, unsigned node, enum gt_query_kind kind)
+static unsigned possible_results(const struct gt_query *q, unsigned node, enum gt_query_kind kind)
 {
 	static const unsigned swapped[] = { 0, 2, 1, 3 };
 	const struct gt_query_node *n = &q->nodes[node];
@@ -106,10 +106,10 @@ static unsigned may_be(const struct gt_query *q, unsigned node, enum gt_query_ki
 		return q->uses[n->use].id == GT_Q_KIND && n->test == GT_Q_WORDS
 			? 1u << (n->words >> kind & 1)
 			: 3;
-	a = may_be(q, n->left, kind);
+	a = possible_results(q, n->left, kind);
 	if (n->op == GT_Q_NOT)
 		return swapped[a];
-	b = may_be(q, n->right, kind);
+	b = possible_results(q, n->right, kind);
 	return n->op == GT_Q_AND ? ((a | b) & 1) | (a & b & 2) : (a & b & 1) | ((a | b) & 2);
 }
 
@@ -118,7 +118,7 @@ uint32_t gt_query_kinds(const struct gt_query *q)
 	uint32_t kinds = 0;
 
 	for (unsigned k = 0; k < GT_Q_KINDS; k++)
-		if (!q->where || may_be(q, q->root, (enum gt_query_kind)k) & 2)
+		if (!q->where || possible_results(q, q->root, (enum gt_query_kind)k) & 2)
 			kinds |= GT_BIT(k);
 	return kinds;
 }

@@ -1,6 +1,6 @@
-/* Finds the group of each row. The key of a group has a word for each field of --by, and one
- * that says which fields its rows have. Texts are numbered in the order of their occurrence, so
- * keys of different threads differ, and merging renumbers them.
+/* Finds the group of each row. The key of a group is an array of 64-bit words: one that says which
+ * fields of --by its rows have, and one for the value of each field. Texts are numbered in the
+ * order of their occurrence, so keys of different threads differ, and merging renumbers them.
  *
  * If no field of --by differs between rows of one type on one track, the group of a code is
  * looked up once per run, and a row costs one table access. Otherwise a row adds its own fields
@@ -170,9 +170,9 @@ static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struc
 	return add_group(g, key, hash, err) ? GT_NONE : (uint32_t)g->n - 1;
 }
 
-/* The data that all rows of a code share, computed at the first row: part of their key, or the
- * whole key and the group. */
-static struct gt_query_known *know_code(
+/* Computes what all rows of a code share, at the first row: part of their key, or the whole key and
+ * the group. */
+static struct gt_query_known *prepare_code(
 	struct gt_query_groups *g, const struct gt_cols *cols, uint32_t row, struct gt_err *err)
 {
 	uint32_t code = cols->code ? cols->code[row] : 0;
@@ -196,7 +196,7 @@ static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, c
 	uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct gt_query_known *known = know_code(g, cols, rows[i], err);
+		const struct gt_query_known *known = prepare_code(g, cols, rows[i], err);
 
 		if (!known)
 			return err->code;
@@ -209,7 +209,7 @@ static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, co
 	uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_query_known *known = know_code(g, cols, rows[i], err);
+		struct gt_query_known *known = prepare_code(g, cols, rows[i], err);
 		uint64_t key[1 + GT_QUERY_BY];
 
 		if (!known)
@@ -614,7 +614,7 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 
 /* ---- life ---- */
 
-static void want_field(struct gt_query_groups *g, const struct gt_query_agg *agg)
+static void add_sum(struct gt_query_groups *g, const struct gt_query_agg *agg)
 {
 	bool distinct = agg->fn == GT_Q_FN_DISTINCT;
 	enum gt_query_class class;
@@ -646,7 +646,7 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q,
 	if (!g->of_string)
 		return gt_err_set(err, -ENOMEM, "no memory for the groups");
 	for (unsigned i = 0; i < q->naggs; i++)
-		want_field(g, &q->aggs[i]);
+		add_sum(g, &q->aggs[i]);
 	for (unsigned i = 0; i < q->nby; i++) {
 		enum gt_query_level level = gt_query_field(q->uses[q->by[i]].id)->level;
 		struct gt_query_places *to = level == GT_Q_OF_ROW ? &g->by_row : &g->by_code;

@@ -96,7 +96,7 @@ static unsigned name_holds(
 	return (*known)[type] - 1u;
 }
 
-static int make_room(struct gt_query_rows *e, uint32_t ncodes, struct gt_err *err)
+static int grow_codes(struct gt_query_rows *e, uint32_t ncodes, struct gt_err *err)
 {
 	unsigned nuses = e->q->nuses + 1, nnodes = e->q->nnodes + 1;
 
@@ -142,7 +142,7 @@ int gt_query_run(struct gt_query_rows *e, const struct gt_cols *cols, struct gt_
 
 	e->cols = cols;
 	e->seg = &e->segs[cols->seg->index];
-	if (make_room(e, cols->ntypes, err))
+	if (grow_codes(e, cols->ntypes, err))
 		return err->code;
 	gt_query_begin_run(e);
 	if (cap != e->cap || e->block_seg != cols->seg || e->block != cols->block ||
@@ -280,7 +280,7 @@ int gt_query_match(
 	return e->no_memory ? gt_err_set(err, -ENOMEM, "no memory for a query") : (int)n;
 }
 
-/* ---- what was not there ---- */
+/* ---- missing fields ---- */
 
 void gt_query_rows_merge(struct gt_query_rows *into, const struct gt_query_rows *from)
 {

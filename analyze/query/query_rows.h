@@ -7,7 +7,7 @@ enum {
 	GT_Q_NO,
 	GT_Q_HOLDS,
 	GT_Q_UNKNOWN /* the row has no such field */
-};                   /* what comes of a test */
+};                   /* results of a test */
 
 /* The argument columns of one field and code in the current run. */
 struct gt_query_source {

@@ -113,7 +113,7 @@ static int check_field(const struct gt_query *q, const struct gt_query_agg *agg,
 		return 0; /* any field */
 	if (agg->fn == GT_Q_FN_UNION && q->uses[agg->use].id != GT_Q_DUR)
 		return gt_err_at(err, column, -EINVAL,
-			"union takes dur: the time in which at least one was running");
+			"union takes dur only: the time in which at least one row was running");
 	if (agg->fn == GT_Q_FN_QUANTILE && !(f->flags & GT_Q_HIST))
 		return gt_err_at(err, column, -EINVAL,
 			"quantiles are of dur queue launch_dur bytes grid block registers shared depth");
@@ -144,9 +144,9 @@ static int read_agg(
 	if (rc)
 		return rc;
 	if (agg->fn == GT_Q_FN_COUNT || agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
-		return n == part->len ? 0
-				      : gt_err_at(err, part->column + n, -EINVAL,
-						"%s is of rows and takes no field", name);
+		return n == part->len
+			? 0
+			: gt_err_at(err, part->column + n, -EINVAL, "%s takes no field", name);
 	if (n == part->len || part->s[part->len - 1] != ')')
 		return gt_err_at(err, part->column + part->len, -EINVAL,
 			n == part->len ? "%s takes a field, such as %s(dur)" : "expected )", name,
@@ -306,7 +306,7 @@ static char *key_of_use(const struct gt_query_use *use)
 
 /* On a narrow terminal aggregates are left out, the last one first; not the one that rows are
  * sorted by. */
-static void give_way(struct gt_query *q, struct gt_buf *b)
+static void list_gives_way(struct gt_query *q, struct gt_buf *b)
 {
 	for (unsigned i = q->naggs; i-- > 0;)
 		if (i != q->order)
@@ -364,7 +364,7 @@ static int make_columns(struct gt_query *q, struct gt_err *err)
 	if (q->hist)
 		columns_of_hist(q);
 	else if (!failed)
-		give_way(q, &b);
+		list_gives_way(q, &b);
 	q->gives_way = (char *)b.data;
 	return failed || b.failed ? gt_err_set(err, -ENOMEM, "no memory for a query") : 0;
 }

@@ -23,7 +23,7 @@ want diff-itself 0 $A diff a.jsonl a.jsonl
 check diff-itself-is-the-same says "1 of 1 names is the same"
 want diff-slower 0 $A diff a.jsonl b.jsonl
 check diff-slower-row grep -Eq "^  cuLaunchKernel  slower +\+19\.80 +[0-9.]+ +\+60\.00 us +30 +30 +10\.10 us +12\.10 us" want.out
-for table in Compared Names "By name, what changed" "Figures of reports"; do check "diff-has-$(echo $table | tr ' ' -)" says "$table"; done
+for table in Compared Names "By name, largest change" "Figures of reports"; do check "diff-has-$(echo $table | tr ' ' -)" says "$table"; done
 check diff-is-no-gate says "A  a.jsonl"
 want diff-reports 0 $A diff errors summary a.jsonl b.jsonl
 is diff-reports-only "" "$(grep -n '^By name' want.out)"
@@ -94,7 +94,7 @@ check gate-passed-says grep -Eq "^  passed +top.mean > \+20% +cuLaunchKernel / l
 want gate-failed 3 $A diff --fail-if 'top.mean > +19%' a.jsonl b.jsonl
 check gate-failed-says grep -Eq "^  failed +top.mean > \+19% " want.out
 want gate-cannot-answer 4 $A diff --fail-if 'kernels.p99 > +5%' a.jsonl b.jsonl
-check gate-cannot-answer-says says "what the GPU did was not recorded in A and B"
+check gate-cannot-answer-says says "GPU work was not recorded in A and B"
 want gate-failed-outweighs 3 $A diff --fail-if 'kernels.p99 > +5%' --fail-if 'top.mean > +19%' --fail-if 'verdicts.gone > 0' a.jsonl b.jsonl
 is gate-each-has-a-line 3 "$(sed '1,/^Gates/d' want.out | grep -Ec '^  (passed|failed|cannot answer) ')"
 want gate-errors 3 $A diff --fail-if 'errors.count > +0' a.jsonl b.jsonl

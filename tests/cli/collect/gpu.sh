@@ -33,7 +33,7 @@ same processes-are-the-truth processes.truth processes.rows
 # four processes, one GPU: it is one, and has the work of all
 want processes-gpu 0 "$A" gpu --format json processes.zst
 is processes-share-one-gpu 1 "$(tr -d ' \n' <want.out | sed 's/"gpu_kernels".*//' | grep -o '"device":' | wc -l | tr -d ' ')"
-check processes-gpu-says-so grep -q 'and of 2 more processes, too: one line has the work of all' want.out
+check processes-gpu-says-so grep -q 'and of 2 more processes are the same GPU: one row has the work of all' want.out
 
 # two contexts on one GPU, whose streams have the same numbers: each piece of work is in its own
 want contexts 0 run contexts "$B/samples/two_contexts"

@@ -459,7 +459,7 @@ static void nothing_is_said_to_be_nothing(void)
 	j = report(end(&t), all, &plain);
 	CHECK(rows(j, "cuda_api_sum") == 6 && noted(j, "cuda_api_sum", "1 call had not returned") &&
 		rows(j, "cuda_api_trace") == 13);
-	CHECK(noted(j, "cuda_api_gpu_sum", "work of the GPU was not recorded"));
+	CHECK(noted(j, "cuda_api_gpu_sum", "GPU work was not recorded"));
 	for (int i = 3; all[i]; i++)
 		CHECK(!rows(j, all[i]) && noted(j, all[i], "not recorded"));
 	json_decref(j);

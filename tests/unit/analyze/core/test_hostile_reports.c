@@ -149,7 +149,7 @@ static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
 {
 	json_t *j = one("kernels_by_device", 525000, "kernels");
 
-	CHECK(noted(j, "kernels", "more than 524288 names by GPU") &&
+	CHECK(noted(j, "kernels", "more than 524288 pairs of name and GPU") &&
 		absent(row(j, "kernels", 0), "busy_ns"));
 	CHECK(absent(row(j, "kernels", 0), "busy_percent") &&
 		num(row_named(j, "kernels", "kernel", "kernel_0"), "count") == 725);
@@ -187,8 +187,7 @@ static void what_is_beyond_the_bound_is_in_no_figure(void)
 	CHECK(!noted(j, "copies", "more than"));
 	json_decref(j);
 	j = one("devices", 2 * 32769, "copies");
-	CHECK(noted(j, "copies",
-		"cannot answer what is hidden under kernels: there are more than 32768 GPUs"));
+	CHECK(noted(j, "copies", "hidden times are unknown: there are more than 32768 GPUs"));
 	json_decref(j);
 	j = one("counters", 100100, "counters");
 	CHECK(rows(j, "counters") == 100000 &&

@@ -636,7 +636,8 @@ static void other_machines_are_noted(void)
 		"{\"gpus\":[{\"model\":\"NVIDIA H100\"}],\"driver_version\":\"570.1\",\"command\":\"y\"}");
 	b = gpus_end(&g);
 	j = compared(a, b, NULL, NULL, NULL);
-	CHECK(noted(j, "files", "different GPU models, drivers: what changed may be the machine") &&
+	CHECK(noted(j, "files",
+		      "different GPU models, drivers: changes may come from the machine") &&
 		noted(j, "files", "different commands"));
 	CHECK(rows(j, "names") == 0 && rows(j, "files") == 2 &&
 		is(row(j, "files", 1), "gpu", "NVIDIA H100"));

@@ -100,21 +100,21 @@ static void errors_point_at_the_place(void)
 	CHECK(refused("kernels.p99 > .", true, 15, "a limit belongs here"));
 	CHECK(refused("kernels.p99 > 5", true, 16, "p99_ns takes ns, us, ms or s"));
 	CHECK(refused("kernels.p99 > +5", true, 17, "p99_ns takes ns, us, ms or s, or % of A"));
-	CHECK(refused("kernels.p99 > 5%", true, 16, "% of what? A change has a sign: +5% or -5%"));
+	CHECK(refused("kernels.p99 > 5%", true, 16, "% without a sign: a change is +5% or -5%"));
 	CHECK(refused("kernels.p99 > 5 MiB", true, 17, "p99_ns takes ns, us, ms or s") &&
 		refused("kernels.p99 > 5sec", true, 16, "'sec' is no unit"));
 	CHECK(refused("kernels.count > 5ms", true, 18, "count takes a number without a unit"));
 	CHECK(refused("memory.peak > 5ms", true, 16, "peak_bytes takes B, KiB") &&
 		refused("copies.bytes > 5", true, 17, "bytes takes B, KiB"));
 	CHECK(refused("gpu.busy_percent < 50", true, 22, "busy_percent takes %") &&
-		refused("gpu.busy_percent < 2pp", true, 21, "points are of a change"));
+		refused("gpu.busy_percent < 2pp", true, 21, "pp is for a change"));
 	CHECK(refused("gpu.busy_percent < -2", true, 22, "busy_percent takes pp, or % of A"));
 	CHECK(refused("kernels.p99 > 5ms x", true, 19, "the gate ends before 'x'") &&
-		refused("kernels.p99 > 5%%", true, 16, "% of what?"));
+		refused("kernels.p99 > 5%%", true, 16, "% without a sign"));
 	CHECK(refused("kernels.p99 > +5%%", true, 18, "the gate ends before '%'"));
 	CHECK(refused("kernels.p99 > +5%", false, 15, "a change needs two files") &&
-		refused("verdicts.slower > 0", false, 1, "of two files"));
-	CHECK(refused("verdicts.slower > +1", true, 19, "of both files already"));
+		refused("verdicts.slower > 0", false, 1, "compares two files"));
+	CHECK(refused("verdicts.slower > +1", true, 19, "compares both files already"));
 }
 
 static void long_texts_are_refused_whole(void)
@@ -282,9 +282,9 @@ static void a_figure_of_one_file_only_cannot_be_compared(void)
 
 	free(p);
 	CHECK(is(row(a, "gates", 0), "state", "cannot answer") &&
-		is(row(a, "gates", 0), "why", "what the GPU did was not recorded in A"));
+		is(row(a, "gates", 0), "why", "GPU work was not recorded in A"));
 	CHECK(is(row(b, "gates", 0), "state", "cannot answer") &&
-		is(row(b, "gates", 0), "why", "what the GPU did was not recorded in B"));
+		is(row(b, "gates", 0), "why", "GPU work was not recorded in B"));
 	CHECK(is(row(a, "gates", 1), "state", "passed") &&
 		is(row(a, "gates", 2), "state", "passed") &&
 		is(row(b, "gates", 2), "state", "cannot answer"));

@@ -109,7 +109,7 @@ static void many_streams(void)
 			1000 + i, 2000 + i);
 	j = report(gpus_end(&g), overlap, &plain);
 	CHECK(rows(j, "overlap_streams") == 32 * 31 / 2 &&
-		noted(j, "overlap_streams", "8 rows lie on streams beyond the first 32"));
+		noted(j, "overlap_streams", "8 rows are on streams beyond the first 32"));
 	CHECK(num(of(j, "overlap", 0, "compute"), "ran_ns") == 1039 &&
 		num(of(j, "overlap_kernels", 0, NULL), "several_ns") == 1037);
 	json_decref(j);
@@ -131,7 +131,7 @@ static void nothing_to_say(void)
 	j = report(gpus_end(&g), overlap, &plain);
 	CHECK(rows(j, "overlap") == 3 && rows(j, "overlap_kernels") == 1 &&
 		!rows(j, "overlap_streams"));
-	CHECK(noted(j, "overlap_streams", "no GPU did work on more than one stream") &&
+	CHECK(noted(j, "overlap_streams", "no GPU used more than one stream") &&
 		!noted(j, "overlap", "cannot"));
 	json_decref(j);
 }

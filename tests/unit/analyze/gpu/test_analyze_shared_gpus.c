@@ -49,7 +49,7 @@ static void one_gpu_is_one(void)
 	CHECK(rows(j, "gpu") == 1 && num(row(j, "gpu", 0), "kernels") == 3 &&
 		num(row(j, "gpu", 0), "busy_ns") == 300);
 	CHECK(noted(j, "gpu",
-		"GPU 0 of process 100 is GPU 1 of process 101, too: one line has the work of all"));
+		"GPU 0 of process 100 and GPU 1 of process 101 are the same GPU: one row has the work of all"));
 	CHECK(rows(j, "streams") == 3 && num(row(j, "streams", 1), "device") == 0 &&
 		num(row(j, "streams", 2), "device") == 1);
 	CHECK_EQ(num(row(j, "streams", 2), "pid"), 101);
@@ -58,8 +58,9 @@ static void one_gpu_is_one(void)
 	CHECK(rows(j, "longest_gaps") == 1 && num(row(j, "longest_gaps", 0), "duration_ns") == 100);
 	CHECK(rows(j, "overlap_kernels") == 1 &&
 		num(row(j, "overlap_kernels", 0), "several_ns") == 50);
-	CHECK(noted(j, "gaps", "too: one line") && noted(j, "budget_gpus", "too: one line") &&
-		noted(j, "overlap", "too: one line"));
+	CHECK(noted(j, "gaps", "are the same GPU: one row") &&
+		noted(j, "budget_gpus", "are the same GPU: one row") &&
+		noted(j, "overlap", "are the same GPU: one row"));
 	json_decref(j);
 }
 
@@ -78,7 +79,7 @@ static void unknown_ones_stay_apart(void)
 		two_known(&s, metas[i]);
 		j = report(gpus_end(&s.g), reports, &plain);
 		CHECK(rows(j, "gpu") == 2 && rows(j, "budget_gpus") == 2 &&
-			!noted(j, "gpu", "one line"));
+			!noted(j, "gpu", "one row"));
 		json_decref(j);
 	}
 }
@@ -98,9 +99,9 @@ static void recordings_stay_apart(void)
 	j = report(gt_reader_open_fd(fd, &err), reports, &plain);
 	CHECK(rows(j, "gpu") == 3 &&
 		noted(j, "gpu",
-			"GPU 0 of recording 0 is GPU 0 of recording 1, too, recorded apart: it counts as two"));
+			"GPU 0 of recording 0 and GPU 0 of recording 1 are the same GPU: it counts as two"));
 	CHECK(noted(j, "gpu",
-		"recording 1: GPU 0 of process 100 is GPU 1 of process 101, too: one line"));
+		"recording 1: GPU 0 of process 100 and GPU 1 of process 101 are the same GPU: one row"));
 	json_decref(j);
 }
 

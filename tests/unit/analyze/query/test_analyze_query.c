@@ -60,7 +60,7 @@ static const struct bad {
 	{ NULL, NULL, "count(dur)", NULL, 5, "takes no field" },
 	{ NULL, NULL, "sum(start)", NULL, 4, "not a quantity" },
 	{ NULL, NULL, "p50(value)", NULL, 4, "quantiles are of" },
-	{ NULL, NULL, "union(bytes)", NULL, 6, "union takes dur" },
+	{ NULL, NULL, "union(bytes)", NULL, 6, "union takes dur only" },
 	{ NULL, NULL, "count,count", NULL, 6, "occurs twice" },
 	{ NULL, NULL, "distinct", NULL, 8, "distinct takes a field" },
 	{ NULL, NULL, "distinct(nmae)", NULL, 9, "did you mean 'name'?" },
