@@ -72,7 +72,7 @@ struct column {        /* of a code of the current run */
 	uint32_t ncontext, ndevice, nth;
 };
 struct contexts {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_top_n keep;
 	uint32_t *tracks;      /* by segment: number of tracks in earlier segments */
 	struct stack **stacks; /* by track, numbered over all segments; NULL: unknown */
@@ -90,7 +90,7 @@ static int contexts_init(
 	struct contexts *c = state;
 	uint32_t n = gt_reader_segments(r);
 
-	c->asked = (struct gt_report_state){ r, opt };
+	c->report = (struct gt_report_state){ r, opt };
 	gt_top_n_init(&c->keep, opt->top);
 	c->tracks = calloc(n + 1ul, sizeof(*c->tracks));
 	for (uint32_t i = 0; c->tracks && i < n; i++)
@@ -151,8 +151,8 @@ static enum event event_of(struct contexts *c, const struct gt_cols *cols, const
 
 	if (one->ret)
 		return FAILED;
-	c->unknown |= event == BIND && (one->a == UINT64_MAX || c->asked.opt->filter.match);
-	if (effect == NONE || !s || cols->kind != GT_CALL || c->asked.opt->filter.match)
+	c->unknown |= event == BIND && (one->a == UINT64_MAX || c->report.opt->filter.match);
+	if (effect == NONE || !s || cols->kind != GT_CALL || c->report.opt->filter.match)
 		return event;
 	if (!*s && !(*s = calloc(1, sizeof(**s))))
 		return NEVENTS;
@@ -246,17 +246,17 @@ static void add(const struct contexts *c, struct gt_table *t, const struct gt_to
 	char handle[24];
 
 	snprintf(handle, sizeof(handle), "0x%llx", (unsigned long long)one->a);
-	gt_call_list_cells(cells, &c->asked, one);
+	gt_call_list_cells(cells, &c->report, one);
 	cells[10] = gt_cell_text(words[one->b >> 32]);
 	cells[11] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
 	cells[12] = gt_cell_known((uint32_t)one->b != GT_NONE, (uint32_t)one->b);
-	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(c->report.reader));
 }
 
 static int contexts_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct contexts *c = state;
-	unsigned skip = gt_where_skip(c->asked.reader);
+	unsigned skip = gt_where_skip(c->report.reader);
 
 	tables[0] = gt_table_new("contexts", "Context events", columns + skip, NCOLUMNS - skip);
 	tables[1] = gt_table_new("context_events", "Context events by kind", sum_columns, 4);
@@ -276,8 +276,8 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 					gt_cell_u(c->sums[e].longest) });
 	if (c->unknown)
 		gt_table_note(tables[1], "switches and repeated binds are unknown%s",
-			c->asked.opt->filter.match ? ": --match may leave out calls"
-						   : " if the context was not recorded");
+			c->report.opt->filter.match ? ": --match may leave out calls"
+						    : " if the context was not recorded");
 	return 2;
 }
 
@@ -285,7 +285,7 @@ static void contexts_release(void *state)
 {
 	struct contexts *c = state;
 
-	for (uint32_t i = 0; c->stacks && i < c->tracks[gt_reader_segments(c->asked.reader)]; i++)
+	for (uint32_t i = 0; c->stacks && i < c->tracks[gt_reader_segments(c->report.reader)]; i++)
 		free(c->stacks[i]);
 	free(c->stacks);
 	free(c->tracks);

@@ -8,9 +8,8 @@
 #include <string.h>
 #include "analyze/order/time_ordered.h"
 #include "analyze/columns/column_cursor.h"
+#include "analyze/stats/group_table.h"
 #include "analyze/core/report.h"
-#include "formats/base/buf.h"
-#include "formats/base/map.h"
 
 #define COUNTERS_MAX GT_TOP_N_MAX /* as many as a table has rows; 32 MiB */
 
@@ -19,9 +18,9 @@ struct number {
 	double real;
 }; /* one of the two, by the kind of the field */
 struct counter {
+	uint32_t segment, track, type; /* the key */
+	uint8_t kind;                  /* enum gt_field_kind */
 	const struct gt_segment *seg;
-	uint32_t track, type;
-	uint8_t kind; /* enum gt_field_kind */
 	uint64_t samples;
 	int64_t first, since; /* time of its first and last sample */
 	int64_t doubt;        /* time of its first uncertain sample */
@@ -31,11 +30,9 @@ struct counter {
 	long double real_sum;
 };
 struct counters {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order;
-	struct counter *list;
-	size_t n, cap;
-	struct gt_map map;
+	struct gt_group_table counters;
 	uint64_t beyond; /* samples of counters beyond the limit */
 };
 
@@ -70,39 +67,23 @@ static void extend_last_value(struct counter *c, int64_t until)
 	c->since = until;
 }
 
-struct counter_key {
-	const struct counters *c;
-	uint32_t segment, track, type;
-};
-
-static bool same_counter(const void *arg, uint32_t value, const void *key, size_t len)
+static struct counter *counter_at(const struct counters *c, size_t i)
 {
-	const struct counter *have = &((const struct counters *)arg)->list[value];
-	const struct counter_key *want = key;
-
-	return have->seg->index == want->segment && have->track == want->track &&
-		have->type == want->type;
+	return gt_group_table_at(&c->counters, i);
 }
 
 /* NULL: too many counters, or err is filled in. */
 static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track,
 	uint32_t type, struct gt_err *err)
 {
-	struct counter_key key = { c, seg->index, track, type };
-	uint64_t hash = gt_hash_u64((uint64_t)track << 32 ^ type ^ (uint64_t)seg->index << 20);
-	uint32_t i = gt_map_get(&c->map, hash, same_counter, c, &key, sizeof(key));
+	const uint32_t key[3] = { seg->index, track, type };
+	uint32_t i = gt_group_table_find(&c->counters, key, err);
 
-	if (i != UINT32_MAX)
-		return &c->list[i];
-	if (c->n == COUNTERS_MAX) {
-		c->beyond++;
+	c->beyond += i == COUNTERS_MAX;
+	if (i == GT_GROUP_TABLE_NONE || i == COUNTERS_MAX)
 		return NULL;
-	}
-	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) ||
-		gt_map_add(&c->map, hash, (uint32_t)c->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the counters"), NULL;
-	c->list[c->n] = (struct counter){ .seg = seg, .track = track, .type = type };
-	return &c->list[c->n++];
+	counter_at(c, i)->seg = seg;
+	return counter_at(c, i);
 }
 
 enum { A_VALUE = 1, UNCERTAIN = 2 }; /* stored in addr; 0: a row without a value */
@@ -110,7 +91,7 @@ enum { A_VALUE = 1, UNCERTAIN = 2 }; /* stored in addr; 0: a row without a value
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct counters *c = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&c->order, c->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&c->order, c->report.reader, m);
 	struct counter *one;
 	struct number v;
 
@@ -149,7 +130,9 @@ static int counters_init(
 {
 	struct counters *c = state;
 
-	c->asked = (struct gt_report_state){ r, opt };
+	c->report = (struct gt_report_state){ r, opt };
+	gt_group_table_init(
+		&c->counters, sizeof(struct counter), 3 * sizeof(uint32_t), COUNTERS_MAX);
 	return gt_time_ordered_init(&c->order, r, on_sample, c, err);
 }
 
@@ -223,10 +206,8 @@ static void add(const struct gt_report_state *a, struct gt_table *t, struct coun
 	cells[8] = c->kind == GT_F_HEX ? gt_cell_none() : (struct gt_cell){ .d = mean(c, a->opt) };
 	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
-	cells[11] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->first));
-	cells[12] = c->doubtful
-		? gt_cell_i(gt_time_since_origin(a->opt, a->reader, c->seg, c->doubt))
-		: gt_cell_none();
+	cells[11] = gt_cell_time(a, c->seg, c->first);
+	cells[12] = c->doubtful ? gt_cell_time(a, c->seg, c->doubt) : gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -241,13 +222,15 @@ static int by_place(const void *pa, const void *pb)
 static void note_doubts(const struct counters *c, struct gt_table *t)
 {
 	size_t n = 0;
-	int64_t first = INT64_MAX, at;
+	int64_t first = INT64_MAX;
 
-	for (size_t i = 0; i < c->n; i++) {
-		at = gt_time_since_origin(
-			c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
-		n += c->list[i].doubtful;
-		first = c->list[i].doubtful && at < first ? at : first;
+	for (size_t i = 0; i < c->counters.n; i++) {
+		const struct counter *one = counter_at(c, i);
+		int64_t at =
+			gt_time_since_origin(c->report.opt, c->report.reader, one->seg, one->doubt);
+
+		n += one->doubtful;
+		first = one->doubtful && at < first ? at : first;
 	}
 	if (n)
 		gt_note_plural(t, n,
@@ -259,29 +242,31 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct counters *c = state;
-	unsigned skip = gt_where_skip(c->asked.reader);
+	unsigned skip = gt_where_skip(c->report.reader);
 	int rc = gt_time_ordered_flush(&c->order, err);
 	uint64_t rows = 0;
-	size_t shown = gt_rows_shown(c->n, c->asked.opt->top);
+	size_t shown;
 
 	tables[0] = gt_table_new("counters", "Counters", columns + skip, (unsigned)NCOLUMNS - skip);
 	if (rc || !tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the counters");
-	if (c->n)
-		qsort(c->list, c->n, sizeof(*c->list), by_place);
+	if (c->counters.n > COUNTERS_MAX) /* without the rest */
+		c->counters.n = COUNTERS_MAX;
+	shown = gt_rows_shown(c->counters.n, c->report.opt->top);
+	gt_group_table_sort(&c->counters, by_place);
 	for (size_t i = 0; i < shown; i++)
-		add(&c->asked, tables[0], &c->list[i]);
+		add(&c->report, tables[0], counter_at(c, i));
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
-	gt_table_note_cut(tables[0], c->n, shown);
+	gt_table_note_cut(tables[0], c->counters.n, shown);
 	if (c->beyond)
 		gt_note_plural(tables[0], c->beyond,
 			"more than %u counters: %llu {sample|samples} of further counters {is|are} left out",
 			COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&c->order), "means");
-	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
-		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
-	if (rows && !c->n && c->asked.opt->filter.tid)
+	for (uint32_t i = 0; i < gt_reader_segments(c->report.reader); i++)
+		rows += gt_reader_segment(c->report.reader, i)->rows[GT_COUNTER];
+	if (rows && !c->counters.n && c->report.opt->filter.tid)
 		gt_table_cannot(tables[0], "--tid leaves out counters: they belong to no thread");
 	if (!rows)
 		gt_table_cannot(tables[0], "counters were not recorded");
@@ -293,8 +278,7 @@ static void counters_release(void *state)
 	struct counters *c = state;
 
 	gt_time_ordered_release(&c->order);
-	free(c->list);
-	gt_map_release(&c->map);
+	gt_group_table_release(&c->counters);
 }
 
 const struct gt_analysis gt_counters_report = {

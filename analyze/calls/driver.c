@@ -10,6 +10,7 @@
 #include "analyze/columns/return_codes.h"
 #include "analyze/gpu/gpu_time.h"
 #include "analyze/columns/column_cursor.h"
+#include "analyze/stats/group_table.h"
 #include "formats/base/buf.h"
 
 #define FAILURES_MAX 65536u /* kinds of failure */
@@ -37,32 +38,32 @@ struct thread {
 	bool ranged; /* `in` is valid: --from or --to */
 	struct gt_range in;
 };
-struct failure {
-	const struct gt_segment *seg;
-	uint32_t type, track;
+struct ioctl_failure_key {
+	uint32_t segment, type;
 	int32_t code;
+};
+struct ioctl_failure {
+	struct ioctl_failure_key key;
+	uint32_t track; /* of the first one */
 	uint64_t count, ns;
 	int64_t first;
 };
 struct driver {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order;
 	/* by track, over all segments: the number of the track that represents its thread */
 	uint32_t *of;
 	uint32_t *slot;         /* likewise: 1 + its thread or 0 */
 	struct thread *threads; /* the `place` of a moment is an index here */
 	size_t nthreads, threads_cap;
-	struct spent *types; /* by type, over all segments */
-	uint64_t *rows;      /* likewise: ioctls */
-	struct spent all;    /* outermost calls */
-	uint64_t outside;    /* ioctls within no call */
-	bool deep;           /* calls are nested deeper than DEEPEST: no answer */
-	bool *recorded;      /* by segment: were ioctls recorded? */
-	struct failure *failures;
-	size_t nfailures, failures_cap;
-	struct gt_map map;
-	uint64_t beyond;
-	uint8_t *kinds; /* by code of the current block */
+	struct spent *types;            /* by type, over all segments */
+	uint64_t *rows;                 /* likewise: ioctls */
+	struct spent all;               /* outermost calls */
+	uint64_t outside;               /* ioctls within no call */
+	bool deep;                      /* calls are nested deeper than DEEPEST: no answer */
+	bool *recorded;                 /* by segment: were ioctls recorded? */
+	struct gt_group_table failures; /* the rest: beyond FAILURES_MAX */
+	uint8_t *kinds;                 /* by code of the current block */
 	size_t kinds_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
@@ -197,8 +198,8 @@ static uint32_t thread_of(
 		}
 		d->threads[d->nthreads] = (struct thread){ .seg = seg,
 			.pending_at = INT64_MIN,
-			.ranged = d->asked.opt->filter.ranged,
-			.in = gt_range_of(&d->asked.opt->filter, seg) };
+			.ranged = d->report.opt->filter.ranged,
+			.in = gt_range_of(&d->report.opt->filter, seg) };
 		*slot = (uint32_t)++d->nthreads;
 	}
 	return *slot - 1;
@@ -254,7 +255,9 @@ static int driver_init(
 	uint32_t n = gt_reader_segments(r);
 	int rc = gt_time_ordered_init(&d->order, r, on_row, d, err);
 
-	d->asked = (struct gt_report_state){ r, opt };
+	d->report = (struct gt_report_state){ r, opt };
+	gt_group_table_init(&d->failures, sizeof(struct ioctl_failure),
+		sizeof(struct ioctl_failure_key), FAILURES_MAX);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < n; i++)
@@ -279,39 +282,20 @@ static int driver_init(
 	return 0;
 }
 
-static bool same_failure(const void *arg, uint32_t value, const void *key, size_t len)
+static int add_failure(struct driver *d, const struct ioctl_failure *f, struct gt_err *err)
 {
-	const struct failure *have = &((const struct driver *)arg)->failures[value], *want = key;
+	uint32_t i = gt_group_table_find(&d->failures, &f->key, err);
+	struct ioctl_failure *to;
 
-	return have->code == want->code && have->seg == want->seg && have->type == want->type;
-}
-
-static int add_failure(struct driver *d, const struct failure *f, struct gt_err *err)
-{
-	uint64_t hash = gt_hash_u64(
-		(uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20);
-	uint32_t i = gt_map_get(&d->map, hash, same_failure, d, f, sizeof(*f));
-	struct failure *have;
-
-	if (i == UINT32_MAX && d->nfailures == FAILURES_MAX) {
-		d->beyond++;
-		return 0;
+	if (i == GT_GROUP_TABLE_NONE)
+		return err->code;
+	to = gt_group_table_at(&d->failures, i);
+	if (!to->count || f->first < to->first || (f->first == to->first && f->track < to->track)) {
+		to->first = f->first;
+		to->track = f->track;
 	}
-	if (i == UINT32_MAX) {
-		if (gt_grow(&d->failures, &d->failures_cap, d->nfailures + 1,
-			    sizeof(*d->failures)) ||
-			gt_map_add(&d->map, hash, (uint32_t)d->nfailures))
-			return gt_err_set(err, -ENOMEM, "no memory for the failures");
-		d->failures[d->nfailures++] = *f;
-		return 0;
-	}
-	have = &d->failures[i];
-	have->count += f->count;
-	have->ns = gt_sat_add(have->ns, f->ns);
-	if (f->first < have->first || (f->first == have->first && f->track < have->track)) {
-		have->first = f->first;
-		have->track = f->track;
-	}
+	to->count++;
+	to->ns = gt_sat_add(to->ns, f->ns);
 	return 0;
 }
 
@@ -324,9 +308,10 @@ static int count_failures(struct driver *d, const struct gt_cols *cols, struct g
 
 		if (d->kinds[code] == IOCTL)
 			rc = add_failure(d,
-				&(struct failure){ cols->seg, cols->types[code], cols->track,
-					cols->ret[i], 1, (uint64_t)cols->dur[row],
-					cols->start[row] },
+				&(struct ioctl_failure){
+					{ cols->seg->index, cols->types[code], cols->ret[i] },
+					.track = cols->track, .ns = (uint64_t)cols->dur[row],
+					.first = cols->start[row] },
 				err);
 	}
 	return rc;
@@ -482,7 +467,7 @@ static struct function *functions(const struct driver *d, size_t *n)
 
 	*n = 0;
 	for (uint32_t i = 0; list && i < d->order.nsegs; i++) {
-		const struct gt_segment *seg = gt_reader_segment(d->asked.reader, i);
+		const struct gt_segment *seg = gt_reader_segment(d->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++) {
 			const struct spent *s = &d->types[d->order.types[i] + t];
@@ -512,7 +497,7 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 
 	if (!list)
 		return gt_err_set(err, -ENOMEM, "no memory for the calls");
-	shown = gt_rows_shown(n, d->asked.opt->top);
+	shown = gt_rows_shown(n, d->report.opt->top);
 	for (size_t i = 0; i < shown; i++) {
 		const struct spent *s = &list[i].sum;
 
@@ -532,44 +517,51 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 
 static int by_count(const void *pa, const void *pb)
 {
-	const struct failure *a = pa, *b = pb;
+	const struct ioctl_failure *a = pa, *b = pb;
 
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return a->type != b->type ? (a->type < b->type ? -1 : 1)
-				  : (a->code > b->code) - (a->code < b->code);
+	if (a->key.segment != b->key.segment)
+		return a->key.segment < b->key.segment ? -1 : 1;
+	if (a->key.type != b->key.type)
+		return a->key.type < b->key.type ? -1 : 1;
+	return (a->key.code > b->key.code) - (a->key.code < b->key.code);
 }
 
 static void fill_failures(struct driver *d, struct gt_table *t)
 {
-	size_t shown = gt_rows_shown(d->nfailures, d->asked.opt->top);
+	uint64_t beyond = 0;
+	size_t shown;
 
-	if (d->nfailures)
-		qsort(d->failures, d->nfailures, sizeof(*d->failures), by_count);
+	if (d->failures.n > FAILURES_MAX) {
+		beyond = ((struct ioctl_failure *)gt_group_table_at(&d->failures, FAILURES_MAX))
+				 ->count;
+		d->failures.n = FAILURES_MAX;
+	}
+	gt_group_table_sort(&d->failures, by_count);
+	shown = gt_rows_shown(d->failures.n, d->report.opt->top);
 	for (size_t i = 0; i < shown; i++) {
-		const struct failure *f = &d->failures[i];
+		const struct ioctl_failure *f = gt_group_table_at(&d->failures, i);
+		const struct gt_segment *seg = gt_reader_segment(d->report.reader, f->key.segment);
 		char buf[80];
-		const char *words = gt_return_code_text(GT_LAYER_IOCTL, f->code, buf, sizeof(buf));
+		const char *words =
+			gt_return_code_text(GT_LAYER_IOCTL, f->key.code, buf, sizeof(buf));
 
 		gt_table_add(t,
-			(struct gt_cell[NFAILURE]){ gt_cell_u(f->seg->index),
-				gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code),
-				gt_cell_text(words), gt_cell_u(f->count),
-				gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]),
-				gt_cell_u(f->ns),
-				gt_cell_i(gt_time_since_origin(
-					d->asked.opt, d->asked.reader, f->seg, f->first)) } +
-				gt_where_skip(d->asked.reader));
+			(struct gt_cell[NFAILURE]){ gt_cell_u(seg->index),
+				gt_cell_text(gt_type_name(seg, f->key.type)),
+				gt_cell_i(f->key.code), gt_cell_text(words), gt_cell_u(f->count),
+				gt_cell_u(d->rows[d->order.types[seg->index] + f->key.type]),
+				gt_cell_u(f->ns), gt_cell_time(&d->report, seg, f->first) } +
+				gt_where_skip(d->report.reader));
 	}
-	gt_table_note_cut(t, d->nfailures, shown);
-	if (d->beyond)
-		gt_note_plural(t, d->beyond,
+	gt_table_note_cut(t, d->failures.n, shown);
+	if (beyond)
+		gt_note_plural(t, beyond,
 			"%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
-			(unsigned long long)d->beyond, FAILURES_MAX);
+			(unsigned long long)beyond, FAILURES_MAX);
 }
 
 /* Notes the other ioctls, so that figures can be compared with other reports. */
@@ -578,7 +570,7 @@ static void note_files(const struct driver *d, struct gt_table *t)
 	uint64_t all = 0, files = 0;
 
 	for (uint32_t i = 0; i < d->order.nsegs; i++) {
-		const struct gt_segment *seg = gt_reader_segment(d->asked.reader, i);
+		const struct gt_segment *seg = gt_reader_segment(d->report.reader, i);
 
 		for (uint32_t k = 0; k < seg->ntypes; k++) {
 			uint64_t n = d->rows[d->order.types[i] + k];
@@ -612,9 +604,9 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct driver *d = state;
-	const char *cannot = gt_why_filtered_out(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
+	const char *cannot = gt_why_filtered_out(&d->report, GT_LAYER_IOCTL, GT_OP_NONE);
 	bool any = false;
-	unsigned skip = gt_where_skip(d->asked.reader);
+	unsigned skip = gt_where_skip(d->report.reader);
 	int rc = flush(d, err);
 
 	if (d->deep)
@@ -653,14 +645,13 @@ static void driver_release(void *state)
 	for (size_t i = 0; i < d->nthreads; i++)
 		free(d->threads[i].stack);
 	gt_time_ordered_release(&d->order);
-	gt_map_release(&d->map);
 	free(d->of);
 	free(d->slot);
 	free(d->threads);
 	free(d->types);
 	free(d->rows);
 	free(d->recorded);
-	free(d->failures);
+	gt_group_table_release(&d->failures);
 	free(d->kinds);
 }
 

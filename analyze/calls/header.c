@@ -27,7 +27,7 @@ struct losses {
 	} * half; /* by type; NULL: none */
 };
 struct header {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct losses *losses; /* per segment */
 	uint32_t nsegs;
 	char *command, *machine; /* as last printed; NULL: not printed yet */
@@ -38,7 +38,7 @@ static int header_init(
 {
 	struct header *h = state;
 
-	h->asked = (struct gt_report_state){ r, opt };
+	h->report = (struct gt_report_state){ r, opt };
 	h->nsegs = gt_reader_segments(r);
 	h->losses = calloc(h->nsegs + 1ul, sizeof(*h->losses));
 	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "no memory for the header");
@@ -124,7 +124,7 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 
 	for (uint32_t i = 0; i < a->nsegs; i++) {
 		if (merge_unmatched(&a->losses[i], &b->losses[i],
-			    gt_reader_segment(a->asked.reader, i), err))
+			    gt_reader_segment(a->report.reader, i), err))
 			return err->code;
 		a->losses[i].rows += b->losses[i].rows;
 		a->losses[i].unknown += b->losses[i].unknown;
@@ -202,7 +202,7 @@ static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 static const struct gt_duplicate_counts *duplicates_of(
 	const struct header *h, const struct gt_segment *seg)
 {
-	return gt_source_dedup_counts(h->asked.opt->source_dedup, seg->index);
+	return gt_source_dedup_counts(h->report.opt->source_dedup, seg->index);
 }
 
 /* The number of processes or threads. A process that two sources recorded has two tracks, and
@@ -241,11 +241,11 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 
 /* A note on one recording. */
 #define note_unreliable(h, t, seg, fmt, ...)                                                       \
-	gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->asked, seg).text, ##__VA_ARGS__)
+	gt_table_note(t, "%s" fmt, gt_recording_prefix(&(h)->report, seg).text, ##__VA_ARGS__)
 
 static const char *file_of(const struct header *h, const struct gt_segment *seg)
 {
-	return h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].file : h->asked.opt->file;
+	return h->report.opt->ranks ? h->report.opt->ranks[seg->index].file : h->report.opt->file;
 }
 
 /* The metadata that the header shows, with the recorder's keys. */
@@ -456,8 +456,8 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
 	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing &&
-		!h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
-		!damage_of(h->asked.reader, seg->index).count;
+		!h->losses[seg->index].rows && !h->report.opt->filter.ranged &&
+		!damage_of(h->report.reader, seg->index).count;
 }
 
 /* -1: not a number. */
@@ -505,11 +505,11 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
 	bool ioctls = calls && gt_is_recorded_in(seg, GT_LAYER_IOCTL);
-	const char *file =
-		h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
+	const char *file = h->report.opt->ranks ? h->report.opt->ranks[seg->index].called
+						: h->report.opt->file;
 	char of[48] = "", open[48] = "", began[64] = "";
 
-	if (h->asked.opt->ranks && k->values[START])
+	if (h->report.opt->ranks && k->values[START])
 		snprintf(began, sizeof(began), "; %.60s", k->values[START]);
 	if (all > 0 && (double)all > (double)span * 1.01)
 		snprintf(of, sizeof(of), " of %s recorded", gt_scaled(GT_C_NS, all).text);
@@ -539,7 +539,7 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	struct gt_buf b = { 0 };
 	char *machine;
 
-	if (h->asked.opt->ranks)
+	if (h->report.opt->ranks)
 		k->values[START] = NULL;
 	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
 	k->values[START] = (char *)began;
@@ -548,9 +548,9 @@ static void put_header_lines(struct gt_table *t, struct header *h, const struct 
 	gt_table_tone(t, GT_TONE_HEADING);
 	put_size(t, h, seg, k);
 	gt_table_tone(t, GT_TONE_NONE);
-	if (*command && !(h->asked.opt->ranks && h->command && !strcmp(h->command, command)))
+	if (*command && !(h->report.opt->ranks && h->command && !strcmp(h->command, command)))
 		gt_table_say(t, "  %s", command);
-	if (!(h->asked.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
+	if (!(h->report.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
 		gt_table_say(t, "  %s", machine ? machine : "");
 	free(h->command);
 	free(h->machine);
@@ -562,10 +562,10 @@ static int add_segment(
 	struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
 {
 	const struct losses *l = &h->losses[seg->index];
-	struct losses damage = damage_of(h->asked.reader, seg->index);
+	struct losses damage = damage_of(h->report.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
-	int64_t complete = gt_time_since_origin(
-		h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
+	int64_t complete = gt_time_since_origin(h->report.opt, h->report.reader, seg,
+		seg->closed ? seg->max_end : seg->complete_to);
 	struct known k = { .h = h, .seg = seg, .t = t };
 	int rc = gt_meta_each(seg, note_known, &k);
 
@@ -638,7 +638,7 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 	if (has_rows(seg))
 		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
 			(double)gt_time_since_origin(
-				h->asked.opt, h->asked.reader, seg, seg->complete_to) /
+				h->report.opt, h->report.reader, seg, seg->complete_to) /
 				1e9,
 			seg->max_end > seg->complete_to ? ", later events are incomplete" : "");
 	note_unreliable(h, t, seg,
@@ -670,7 +670,7 @@ static void note_lost_streams(const struct header *h, struct gt_table *t,
 static bool any_gpu(const struct header *h)
 {
 	for (uint32_t i = 0; i < h->nsegs; i++)
-		if (gt_reader_segment(h->asked.reader, i)->rows[GT_GPU])
+		if (gt_reader_segment(h->report.reader, i)->rows[GT_GPU])
 			return true;
 	return false;
 }
@@ -723,7 +723,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	char words[80];
 	size_t n;
 
-	gt_reader_damage(h->asked.reader, &n);
+	gt_reader_damage(h->report.reader, &n);
 	note_doubles(h, t, seg);
 	if (seg->simulated)
 		note_unreliable(
@@ -743,13 +743,14 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	if (!seg->index && n)
 		gt_table_note(t,
 			"%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
-			h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
-	if (!seg->index && h->asked.opt->restrictions)
-		gt_table_note(t, "restricted to %s%s", h->asked.opt->restrictions,
-			h->asked.opt->filter.ranged ? "; calls that overlap the range count in full"
-						    : "");
-	if (!seg->index && h->asked.opt->nothing_selected)
-		gt_note_no_rows(t, &h->asked);
+			h->report.opt->ranks ? "files are" : "the file is", n, plural(n));
+	if (!seg->index && h->report.opt->restrictions)
+		gt_table_note(t, "restricted to %s%s", h->report.opt->restrictions,
+			h->report.opt->filter.ranged
+				? "; calls that overlap the range count in full"
+				: "");
+	if (!seg->index && h->report.opt->nothing_selected)
+		gt_note_no_rows(t, &h->report);
 }
 
 static const struct gt_column damage_columns[] = {
@@ -765,25 +766,25 @@ static const struct gt_column damage_columns[] = {
 static struct gt_table *damage_table(const struct header *h)
 {
 	size_t n;
-	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
-	size_t shown = gt_rows_shown(n, h->asked.opt->top);
-	unsigned skip = gt_where_skip(h->asked.reader);
+	const struct gt_damage *d = gt_reader_damage(h->report.reader, &n);
+	size_t shown = gt_rows_shown(n, h->report.opt->top);
+	unsigned skip = gt_where_skip(h->report.reader);
 	struct gt_table *t =
 		n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
 
 	for (size_t i = 0; t && i < shown; i++) {
 		const struct gt_segment *seg = gt_reader_segment(
-			h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
+			h->report.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
 		bool timed = d[i].rows && seg;
 
 		gt_table_add(t,
 			(struct gt_cell[]){ gt_cell_u(d[i].segment), gt_cell_u(d[i].offset),
 				gt_cell_u(d[i].rows),
-				timed ? gt_cell_i(gt_time_since_origin(
-						h->asked.opt, h->asked.reader, seg, d[i].min_start))
+				timed ? gt_cell_i(gt_time_since_origin(h->report.opt,
+						h->report.reader, seg, d[i].min_start))
 				      : gt_cell_none(),
 				timed ? gt_cell_i(gt_time_since_origin(
-						h->asked.opt, h->asked.reader, seg, d[i].max_end))
+						h->report.opt, h->report.reader, seg, d[i].max_end))
 				      : gt_cell_none(),
 				gt_cell_text(d[i].text) } +
 				skip);
@@ -796,7 +797,7 @@ static struct gt_table *damage_table(const struct header *h)
 static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct header *h = state;
-	const struct gt_analysis_options *opt = h->asked.opt;
+	const struct gt_analysis_options *opt = h->report.opt;
 	uint32_t shown = (uint32_t)gt_rows_shown(h->nsegs, opt->top);
 	int rc = 0;
 
@@ -809,8 +810,8 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 			opt->file);
 	gt_table_warns(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
-		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
-		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i),
+		note_doubts(h, tables[0], gt_reader_segment(h->report.reader, i));
+		rc = add_segment(h, tables[0], gt_reader_segment(h->report.reader, i),
 			!opt->ranks || i < shown);
 	}
 	if (rc)

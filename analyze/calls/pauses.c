@@ -21,7 +21,7 @@ struct place { /* of one process */
 	bool lost;
 };
 struct pauses {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_process_slots where;
 	struct place *places;
 	struct gt_time_merge *lines; /* one per segment */
@@ -39,7 +39,7 @@ static int pauses_init(
 	struct pauses *g = state;
 	int rc = gt_process_slots_init(&g->where, r, err);
 
-	g->asked = (struct gt_report_state){ r, opt };
+	g->report = (struct gt_report_state){ r, opt };
 	gt_top_n_init(&g->longest, opt->top);
 	if (rc)
 		return rc;
@@ -216,11 +216,11 @@ static void add_process(const struct pauses *g, struct gt_table *t,
 	cells[6] = gt_cell_known(p->pauses, p->pauses ? p->total / p->pauses : 0);
 	cells[7] = gt_cell_known(p->pauses, (uint64_t)p->longest);
 	cells[8] = p->pauses ? gt_cell_i(gt_time_since_origin(
-				       g->asked.opt, g->asked.reader, where->seg, p->longest_at))
+				       g->report.opt, g->report.reader, where->seg, p->longest_at))
 			     : gt_cell_none();
 	cells[9] = gt_cell_u(p->doubtful);
 	cells[10] = gt_cell_u(p->doubtful_ns);
-	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(g->report.reader));
 }
 
 static const char *type_name(const struct gt_segment *seg, uint64_t type)
@@ -234,21 +234,21 @@ static void add_largest(const struct pauses *g, struct gt_table *t, const struct
 
 	gt_where_process(cells, one->seg, one->track);
 	cells[3] = gt_cell_i(
-		gt_time_since_origin(g->asked.opt, g->asked.reader, one->seg, one->start));
+		gt_time_since_origin(g->report.opt, g->report.reader, one->seg, one->start));
 	cells[4] = gt_cell_i(one->dur);
 	cells[5] = gt_cell_text(type_name(one->seg, one->a));
 	cells[6] = gt_cell_text(type_name(one->seg, one->type));
 	cells[7] = gt_cell_u(one->b);
-	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(g->report.reader));
 }
 
 static int pauses_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct pauses *g = state;
-	unsigned skip = gt_where_skip(g->asked.reader);
+	unsigned skip = gt_where_skip(g->report.reader);
 	uint64_t late = 0;
 
-	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
+	for (uint32_t i = 0; i < gt_reader_segments(g->report.reader); i++) {
 		int rc = gt_time_merge_flush(&g->lines[i], pauses_moment, g, err);
 
 		if (rc)
@@ -266,7 +266,7 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
 			add_process(g, tables[0], &g->where.list[i], &g->places[i]);
-	gt_table_sort(tables[0], 5 - skip, true, g->asked.opt->top);
+	gt_table_sort(tables[0], 5 - skip, true, g->report.opt->top);
 	gt_top_n_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);

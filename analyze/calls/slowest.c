@@ -6,7 +6,7 @@
 #include "formats/names/demangle.h"
 
 struct calls {
-	struct gt_report_state asked; /* must be first: gt_report_state_init fills it */
+	struct gt_report_state report; /* must be first: gt_report_state_init fills it */
 	struct gt_top_n keep;
 };
 
@@ -15,7 +15,7 @@ static int calls_init(
 {
 	struct calls *c = state;
 
-	c->asked = (struct gt_report_state){ r, opt };
+	c->report = (struct gt_report_state){ r, opt };
 	gt_top_n_init(&c->keep, opt->top);
 	return 0;
 }
@@ -69,18 +69,18 @@ static void add(
 {
 	struct gt_cell cells[GT_CALL_LIST_CELLS];
 
-	gt_call_list_cells(cells, &c->asked, one);
+	gt_call_list_cells(cells, &c->report, one);
 	if (open && one->score == NEVER_ENDED)
 		cells[6] = gt_cell_none();
 	if (open)
 		cells[9] = gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(c->report.reader));
 }
 
 static int finish(struct calls *c, const char *name, const char *title, bool open,
 	struct gt_table **tables, struct gt_err *err)
 {
-	unsigned skip = gt_where_skip(c->asked.reader);
+	unsigned skip = gt_where_skip(c->report.reader);
 
 	tables[0] = gt_table_new(name, title, columns + skip, GT_CALL_LIST_CELLS - skip);
 	if (!tables[0])
@@ -93,14 +93,14 @@ static int finish(struct calls *c, const char *name, const char *title, bool ope
 	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
 		gt_table_note(
 			tables[0], "rows without a duration have a begin, but no recorded end");
-	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
+	for (uint32_t i = 0; open && i < gt_reader_segments(c->report.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->report.reader, i);
 
 		if (!seg->closed && seg->max_end > seg->complete_to)
 			gt_table_note(tables[0],
 				"as of %.6f s: the file continues after that, and listed calls may have ended since",
 				(double)gt_time_since_origin(
-					c->asked.opt, c->asked.reader, seg, seg->complete_to) /
+					c->report.opt, c->report.reader, seg, seg->complete_to) /
 					1e9);
 	}
 	return 1;
@@ -115,7 +115,7 @@ static int open_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	const struct calls *m = state;
 
-	if (m->asked.opt->in_default_report && !m->keep.n)
+	if (m->report.opt->in_default_report && !m->keep.n)
 		return 0;
 	return finish(state, "open", "Calls still open at the end", true, tables, err);
 }
@@ -168,17 +168,17 @@ static void add_unseen(const struct calls *m, struct gt_table *t, const struct g
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
 	cells[5] = gt_cell_i(
-		gt_time_since_origin(m->asked.opt, m->asked.reader, one->seg, one->start));
+		gt_time_since_origin(m->report.opt, m->report.reader, one->seg, one->start));
 	cells[6] = gt_cell_text(colon ? colon + 2 : what);
 	cells[7] = kernel ? gt_cell_text(kernel) : gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(m->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(m->report.reader));
 }
 
 static int unseen_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct calls *m = state;
-	unsigned skip = gt_where_skip(m->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_of(m->asked.reader, m->asked.opt->names);
+	unsigned skip = gt_where_skip(m->report.reader);
+	struct gt_kernel_names *names = gt_kernel_names_of(m->report.reader, m->report.opt->names);
 
 	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record",
 		unseen_columns + skip, 8 - skip);

@@ -16,7 +16,7 @@ struct segment {
 	struct gt_busy_strip **strips; /* one per track; NULL: no calls */
 };
 struct state {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct segment *segments;
 	uint32_t nsegments;
 	struct gt_time_merge line; /* of the current segment */
@@ -33,7 +33,7 @@ static int timeline_init(
 	struct state *s = state;
 	uint32_t n = gt_reader_segments(r);
 
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	gt_top_n_init(&s->calls, opt->top);
 	s->segments = calloc(n + 1ul, sizeof(*s->segments));
 	for (; s->segments && s->nsegments < n; s->nsegments++) {
@@ -82,7 +82,7 @@ static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err
 	for (uint32_t i = 0; i < cols->n; i++) {
 		/* earlier is better */
 		int64_t score = ~gt_time_since_origin(
-			s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);
+			s->report.opt, s->report.reader, cols->seg, cols->start[i]);
 		struct gt_top_entry one;
 
 		if (!gt_top_n_offer(&s->calls, score)) {
@@ -160,36 +160,36 @@ static void add_thread(
 	struct gt_cell cells[NCOLUMNS];
 	int64_t to = (int64_t)((uint64_t)own->window.from + own->window.width);
 
-	gt_busy_strip_text(strip, &own->window, gt_busy_strip_cells(s->asked.opt, BESIDE), text);
+	gt_busy_strip_text(strip, &own->window, gt_busy_strip_cells(s->report.opt, BESIDE), text);
 	gt_where_process(cells, seg, gt_track_process(seg, track));
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_share(gt_busy_strip_total(strip), own->window.width);
 	cells[7] = gt_cell_i(
-		gt_time_since_origin(s->asked.opt, s->asked.reader, seg, own->window.from));
-	cells[8] = gt_cell_i(gt_time_since_origin(s->asked.opt, s->asked.reader, seg, to));
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+		gt_time_since_origin(s->report.opt, s->report.reader, seg, own->window.from));
+	cells[8] = gt_cell_i(gt_time_since_origin(s->report.opt, s->report.reader, seg, to));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 }
 
 static void add_threads(const struct state *s, struct gt_table *t)
 {
-	size_t n = 0, top = s->asked.opt->top ? s->asked.opt->top : SIZE_MAX;
+	size_t n = 0, top = s->report.opt->top ? s->report.opt->top : SIZE_MAX;
 
 	for (uint32_t i = 0; i < s->nsegments; i++) {
-		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
+		const struct gt_segment *seg = gt_reader_segment(s->report.reader, i);
 		size_t before = n;
 
 		for (uint32_t track = 0; track < seg->ntracks; track++) {
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				gt_busy_strip_note(t, &s->asked, seg, &s->segments[i].window,
-					gt_busy_strip_cells(s->asked.opt, BESIDE));
+				gt_busy_strip_note(t, &s->report, seg, &s->segments[i].window,
+					gt_busy_strip_cells(s->report.opt, BESIDE));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
 	}
-	gt_table_note_cut(t, n, gt_rows_shown(n, s->asked.opt->top));
+	gt_table_note_cut(t, n, gt_rows_shown(n, s->report.opt->top));
 	if (s->undrawn)
 		gt_note_plural(t, s->undrawn,
 			"more than %u threads: further threads have no strip; they made %llu {call|calls}",
@@ -213,7 +213,7 @@ static void add_call(const struct state *s, struct gt_table *t, const struct gt_
 	cells[6].indent = 2u * one->depth;
 	cells[7] = one->a ? gt_cell_none() : gt_cell_i(one->ret);
 	cells[8] = gt_cell_u(one->a);
-	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 }
 
 static void add_calls(struct state *s, struct gt_table *t)
@@ -229,7 +229,7 @@ static void add_calls(struct state *s, struct gt_table *t)
 static int timeline_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct state *s = state;
-	unsigned skip = gt_where_skip(s->asked.reader);
+	unsigned skip = gt_where_skip(s->report.reader);
 	int rc = flush(s, err);
 
 	if (rc)
@@ -251,7 +251,7 @@ static void timeline_release(void *state)
 	struct state *s = state;
 
 	for (uint32_t i = 0; i < s->nsegments; i++) {
-		for (uint32_t t = 0; t < gt_reader_segment(s->asked.reader, i)->ntracks; t++)
+		for (uint32_t t = 0; t < gt_reader_segment(s->report.reader, i)->ntracks; t++)
 			free(s->segments[i].strips[t]);
 		free(s->segments[i].strips);
 	}

@@ -396,12 +396,12 @@ static void note_name_filters(struct gt_table *t, const struct gt_side *a, const
 }
 
 static struct gt_table *names(const struct compared *c, const struct gt_side *a,
-	const struct gt_side *b, const struct gt_diff_request *asked)
+	const struct gt_side *b, const struct gt_diff_request *request)
 {
 	struct gt_table *t = gt_table_new(
 		"names", "By name, largest change of the total first", name_columns, NNAME);
-	struct gt_kernel_names *kernels = name_kernels(c, asked->form);
-	unsigned top = asked->top;
+	struct gt_kernel_names *kernels = name_kernels(c, request->form);
+	unsigned top = request->top;
 	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_rows_shown(n, top);
 
 	if (!t || !kernels) {
@@ -636,15 +636,15 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 }
 
 static int compare_figures(const struct gt_side *a, const struct gt_side *b,
-	const struct gt_diff_request *asked, struct gt_table **table, struct gt_err *err)
+	const struct gt_diff_request *request, struct gt_table **table, struct gt_err *err)
 {
 	struct figures fs = { 0 };
 	int rc = 0;
 
 	for (const struct gt_diff_rule *rule = gt_diff_rules; !rc && rule->table; rule++)
-		if (gt_diff_is_requested(asked, rule))
+		if (gt_diff_is_requested(request, rule))
 			rc = compare_table(&fs, rule, a, b, err);
-	if (!rc && !(*table = figures(&fs, asked->top)))
+	if (!rc && !(*table = figures(&fs, request->top)))
 		rc = gt_err_set(err, -ENOMEM, "no memory to compare figures");
 	free(fs.list);
 	return rc;
@@ -657,7 +657,7 @@ static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) <
 /* NULL: a requested table has an answer in both files. Else the first table without one; *side:
  * its file. */
 static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b,
-	const struct gt_diff_request *asked, char *side)
+	const struct gt_diff_request *request, char *side)
 {
 	const struct gt_table *first = NULL;
 
@@ -665,7 +665,7 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 		const struct gt_table *ta = gt_side_table(a, rule->table),
 				      *tb = gt_side_table(b, rule->table);
 
-		if (!gt_diff_is_requested(asked, rule))
+		if (!gt_diff_is_requested(request, rule))
 			continue;
 		if (answers(ta) && answers(tb))
 			return NULL;
@@ -679,11 +679,11 @@ static const struct gt_table *unanswered(const struct gt_side *a, const struct g
 
 /* Explains empty tables. The first table describes the files and has rows. */
 static void explain_tables(const struct gt_side *a, const struct gt_side *b,
-	const struct gt_diff_request *asked, struct gt_table **tables, int n)
+	const struct gt_diff_request *request, struct gt_table **tables, int n)
 {
 	static const char prefix[] = "cannot answer: ";
 	char side = '?';
-	const struct gt_table *why = unanswered(a, b, asked, &side);
+	const struct gt_table *why = unanswered(a, b, request, &side);
 	const char *note = why ? gt_table_get_note(why, 0) : NULL;
 
 	if (!why || n < 2)
@@ -695,24 +695,24 @@ static void explain_tables(const struct gt_side *a, const struct gt_side *b,
 		gt_table_follows(tables[i], tables[1]);
 }
 
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked,
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,
 	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err)
 {
 	struct compared c = { 0 };
 	int n = 0, rc = 0;
 
 	tables[n++] = files(a, b);
-	if (asked->names && !(rc = compare_names(&c, a, b, asked->names, err))) {
+	if (request->names && !(rc = compare_names(&c, a, b, request->names, err))) {
 		tables[n++] = verdicts(&c);
-		tables[n++] = names(&c, a, b, asked);
+		tables[n++] = names(&c, a, b, request);
 	}
 	free(c.list);
 	for (int i = 0; !rc && i < n; i++)
 		if (!tables[i])
 			rc = gt_err_set(err, -ENOMEM, "no memory for the comparison");
 	if (!rc)
-		rc = compare_figures(a, b, asked, &tables[n++], err);
+		rc = compare_figures(a, b, request, &tables[n++], err);
 	if (!rc)
-		explain_tables(a, b, asked, tables, n);
+		explain_tables(a, b, request, tables, n);
 	return rc ? rc : n;
 }

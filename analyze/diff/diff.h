@@ -70,20 +70,20 @@ struct gt_diff_request {
 	enum gt_name_form form;          /* kernel name style */
 };
 /* Adds the tables of a report (NULL: the default ones). false: none of them can be compared. */
-bool gt_diff_request_report(struct gt_diff_request *asked, const char *report);
+bool gt_diff_request_report(struct gt_diff_request *request, const char *report);
 static inline bool gt_diff_is_requested(
-	const struct gt_diff_request *asked, const struct gt_diff_rule *rule)
+	const struct gt_diff_request *request, const struct gt_diff_rule *rule)
 {
-	return asked->wanted[rule - gt_diff_rules];
+	return request->wanted[rule - gt_diff_rules];
 }
 static inline void gt_diff_request_table(
-	struct gt_diff_request *asked, const struct gt_diff_rule *rule)
+	struct gt_diff_request *request, const struct gt_diff_rule *rule)
 {
-	asked->wanted[rule - gt_diff_rules] = true;
+	request->wanted[rule - gt_diff_rules] = true;
 }
 /* Runs the requested reports and the header over a file. opt as for gt_run, but all rows are
  * read whatever opt->top says. */
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked,
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *request,
 	struct gt_analysis_options *opt, unsigned threads, struct gt_err *err);
 /* borrowed; NULL: no such table */
 const struct gt_table *gt_side_table(const struct gt_side *s, const char *name);
@@ -113,7 +113,7 @@ long double gt_change(long double a, long double b);
 /* Makes the tables "files", "verdicts", "names" (these two only if names are compared) and
  * "figures"; the caller owns them. Returns their number, or negative. */
 #define GT_DIFF_TABLES 4
-int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *asked,
+int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_request *request,
 	struct gt_table *tables[GT_DIFF_TABLES], struct gt_err *err);
 
 extern const struct gt_analysis gt_diff_names_report; /* "names": operations with count, mean

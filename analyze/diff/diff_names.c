@@ -29,7 +29,7 @@ struct sum {
 	struct slices *slices; /* NULL: no row yet */
 };
 struct names {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	uint32_t *first;  /* by segment: number of its first type */
 	struct sum *sums; /* by type, numbered over all segments */
 	size_t nsums;
@@ -47,7 +47,7 @@ static int names_init(
 	struct names *s = state;
 	uint32_t nsegs = gt_reader_segments(r);
 
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	s->first = calloc(nsegs + 1ul, sizeof(*s->first));
 	for (uint32_t i = 0; s->first && i < nsegs; i++) {
 		s->first[i] = (uint32_t)s->nsums;
@@ -254,8 +254,8 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 	struct names *s = state;
 	struct gt_kernel_names *kernels;
 
-	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
+	for (uint32_t i = 0; i < gt_reader_segments(s->report.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			if (s->sums[s->first[i] + t].count &&
@@ -263,7 +263,7 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 				return err->code;
 	}
 	tables[0] = gt_table_new("names", NULL, columns, sizeof(columns) / sizeof(*columns));
-	kernels = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
+	kernels = gt_kernel_names_of(s->report.reader, s->report.opt->names);
 	for (size_t i = 0; tables[0] && kernels && i < s->n; i++)
 		add_row(tables[0], s->ids.list[i].text, &s->list[i], kernels);
 	gt_kernel_names_free(kernels);

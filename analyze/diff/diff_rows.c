@@ -10,14 +10,14 @@
 
 /* ---- one file ---- */
 
-bool gt_diff_request_report(struct gt_diff_request *asked, const char *report)
+bool gt_diff_request_report(struct gt_diff_request *request, const char *report)
 {
 	bool any = false;
 
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++)
 		if (report ? r->report && !strcmp(r->report, report) : r->in_default) {
-			gt_diff_request_table(asked, r);
-			asked->names |= r->names;
+			gt_diff_request_table(request, r);
+			request->names |= r->names;
 			any = true;
 		}
 	return any;
@@ -32,7 +32,7 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 	return n + 1;
 }
 
-int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *asked,
+int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_request *request,
 	struct gt_analysis_options *opt, unsigned threads, struct gt_err *err)
 {
 	/* the header, names, and at most one for each rule */
@@ -40,10 +40,10 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_re
 	unsigned nchosen = choose(chosen, 0, gt_analysis_find("header"));
 	int rc;
 
-	if (asked->names)
+	if (request->names)
 		nchosen = choose(chosen, nchosen, &gt_diff_names_report);
 	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++)
-		if (gt_diff_is_requested(asked, rule) && rule->report)
+		if (gt_diff_is_requested(request, rule) && rule->report)
 			nchosen = choose(chosen, nchosen, gt_diff_report(rule));
 	opt->top = 0;
 	opt->width = 0;

@@ -41,7 +41,7 @@ struct gt_gates {
 int gt_gates_parse(
 	struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err);
 /* adds the tables that they need */
-void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked);
+void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *request);
 void gt_gates_release(struct gt_gates *gates);
 
 /* made: tables of the comparison that gates may name ("verdicts"), or NULL. a NULL: there is one

@@ -337,10 +337,10 @@ int gt_gates_parse(
 	return rc;
 }
 
-void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *asked)
+void gt_gates_request(const struct gt_gates *gates, struct gt_diff_request *request)
 {
 	for (size_t i = 0; i < gates->n; i++)
-		gt_diff_request_table(asked, gates->list[i].rule);
+		gt_diff_request_table(request, gates->list[i].rule);
 }
 
 void gt_gates_release(struct gt_gates *gates)

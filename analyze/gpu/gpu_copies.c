@@ -414,7 +414,7 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
 {
 	/* otherwise hidden times are unknown */
-	bool kernels = !c->time.asked.opt->filter.match && !c->many;
+	bool kernels = !c->time.report.opt->filter.match && !c->many;
 	uint64_t unsized = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -424,7 +424,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 	gt_table_gives_way(t,
 		"operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
 		"destination hidden_percent");
-	gt_table_sort(t, 7, true, c->time.asked.opt->top);
+	gt_table_sort(t, 7, true, c->time.report.opt->top);
 	if (c->many)
 		gt_table_note(
 			t, "hidden times are unknown: there are more than %u GPUs", SWEEPS_MAX);

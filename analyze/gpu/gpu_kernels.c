@@ -211,7 +211,7 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 /* The busy time that shares are of. 0: unknown, because --match leaves out operations. */
 static uint64_t all_busy(const struct kernels *k)
 {
-	return k->time.asked.opt->filter.match ? 0 : gt_gpu_time_busy(&k->time);
+	return k->time.report.opt->filter.match ? 0 : gt_gpu_time_busy(&k->time);
 }
 
 static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy)
@@ -227,9 +227,9 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	struct kernels *k = state;
 	struct gt_kernel_names *names =
-		gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
-	size_t shown = gt_rows_shown(k->n, k->time.asked.opt->top);
-	bool sparks = k->time.asked.opt->spark;
+		gt_kernel_names_of(k->time.report.reader, k->time.report.opt->names);
+	size_t shown = gt_rows_shown(k->n, k->time.report.opt->top);
+	bool sparks = k->time.report.opt->spark;
 	struct gt_spark_scale scale = { 0 };
 	uint64_t busy;
 	int rc = close_list(k, err);
@@ -296,13 +296,13 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t,
 	cells[7] = gt_cell_u(p->sets);
 	cells[8] = gt_cell_u(p->busy.ns);
 	cells[9] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
-	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(g->report.reader));
 }
 
 static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_names *names)
 {
-	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP
-		? k->time.asked.opt->top
+	unsigned top = k->time.report.opt->top && k->time.report.opt->top < OVERVIEW_TOP
+		? k->time.report.opt->top
 		: OVERVIEW_TOP;
 	size_t shown = gt_rows_shown(k->n, top);
 	uint64_t busy = all_busy(k);
@@ -331,14 +331,14 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 {
 	struct kernels *k = state;
 	struct gt_kernel_names *names;
-	unsigned skip = gt_where_skip(k->time.asked.reader);
+	unsigned skip = gt_where_skip(k->time.report.reader);
 	size_t devices = 0;
 	struct gt_gpu_namer namer = { .seg = NULL };
 	int rc = close_list(k, err);
 
 	if (rc)
 		return rc;
-	names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
+	names = gt_kernel_names_of(k->time.report.reader, k->time.report.opt->names);
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
 	tables[1] = gt_table_new(
 		"gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
@@ -356,7 +356,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_note_cut(tables[0], devices, gt_rows_shown(devices, 0));
 	add_top(k, tables[1], names);
 	gt_gpu_time_note_window(&k->time, tables[0]);
-	gt_shared_gpus_note(tables[0], &k->time.asked);
+	gt_shared_gpus_note(tables[0], &k->time.report);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
 	return 2;

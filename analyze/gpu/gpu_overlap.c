@@ -28,7 +28,7 @@ struct device {
 	uint64_t unpaired; /* rows of streams beyond GT_STREAM_PAIRS_MOST */
 };
 struct overlap {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	struct gt_time_ordered order;
 	uint32_t *device_of; /* by track, numbered over all segments */
 	/* likewise, by the device's track: 1 + index in devices; 0: no row yet */
@@ -73,8 +73,8 @@ static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct overlap *o = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&o->order, o->asked.reader, m);
-	struct gt_range in = gt_range_of(&o->asked.opt->filter, seg);
+	const struct gt_segment *seg = gt_time_ordered_segment(&o->order, o->report.reader, m);
+	struct gt_range in = gt_range_of(&o->report.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t *slot = &o->device_slot[o->device_of[m->place]],
 		 *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
@@ -106,7 +106,7 @@ static int overlap_init(
 {
 	struct overlap *o = state;
 
-	o->asked = (struct gt_report_state){ r, opt };
+	o->report = (struct gt_report_state){ r, opt };
 	return gt_time_ordered_init(&o->order, r, on_row, o, err);
 }
 
@@ -115,7 +115,7 @@ static int allocate(struct overlap *o, struct gt_err *err)
 {
 	size_t tracks = o->order.tracks[o->order.nsegs] + 1ul;
 
-	o->device_of = gt_gpu_devices(&o->order, o->asked.reader);
+	o->device_of = gt_gpu_devices(&o->order, o->report.reader);
 	o->device_slot = calloc(tracks, sizeof(*o->device_slot));
 	o->stream_slot = calloc(tracks, sizeof(*o->stream_slot));
 	o->kind = calloc(o->order.types[o->order.nsegs] + 1ul, sizeof(*o->kind));
@@ -218,7 +218,7 @@ static void add_kind(
 		cells[8 + k] = gt_cell_known(k != kind, during(d, me | 1u << k, 0));
 	cells[11] = gt_cell_known(kind != GT_WORK_COMPUTE, exposed);
 	cells[12] = kind == GT_WORK_COMPUTE ? gt_cell_none() : gt_cell_share(ran - exposed, ran);
-	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(o->report.reader));
 }
 
 static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
@@ -235,7 +235,7 @@ static void add_kernels(const struct overlap *o, struct gt_table *t, const struc
 	cells[5] = gt_cell_u(kernels);
 	cells[6] = gt_cell_u(several);
 	cells[7] = gt_cell_share(several, kernels);
-	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(o->report.reader));
 }
 
 /* The sum of all GPUs; each has its own unions. */
@@ -300,7 +300,7 @@ static void add_pair(const struct overlap *o, struct gt_table *t, const struct t
 	cells[11] = gt_cell_text(p->both ? "side by side"
 			: p->turns > 1   ? "in turns, never at once"
 					 : "one after the other");
-	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(o->report.reader));
 }
 
 static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err *err)
@@ -328,7 +328,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 			}
 	}
 	qsort(list, n, sizeof(*list), by_gain);
-	shown = gt_rows_shown(n, o->asked.opt->top);
+	shown = gt_rows_shown(n, o->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_pair(o, t, &list[i]);
 	free(list);
@@ -345,7 +345,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 
 static void add_devices(const struct overlap *o, struct gt_table *kinds, struct gt_table *kernels)
 {
-	size_t shown = gt_rows_shown(o->n, o->asked.opt->top);
+	size_t shown = gt_rows_shown(o->n, o->report.opt->top);
 	struct device all = in_all(o);
 
 	for (size_t i = 0; i <= shown; i++) {
@@ -379,7 +379,7 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct overlap *o = state;
-	unsigned skip = gt_where_skip(o->asked.reader);
+	unsigned skip = gt_where_skip(o->report.reader);
 	int rc = gt_time_ordered_flush(&o->order, err);
 
 	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time",
@@ -404,7 +404,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);
-	gt_shared_gpus_note(tables[0], &o->asked);
+	gt_shared_gpus_note(tables[0], &o->report);
 	return rc ? rc : 3;
 }
 

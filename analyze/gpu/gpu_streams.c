@@ -78,7 +78,7 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 	struct namer *namer)
 {
 	const char *name = name_of(namer, p->seg, p->track);
-	const struct gt_report_state *a = &g->asked;
+	const struct gt_report_state *a = &g->report;
 	struct gt_cell cells[NCOLUMNS];
 
 	gt_where_stream(cells, p->seg, p->track);
@@ -96,10 +96,10 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 static int streams_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_gpu_time *g = state;
-	unsigned skip = gt_where_skip(g->asked.reader);
+	unsigned skip = gt_where_skip(g->report.reader);
 	struct namer namer = { .seg = NULL };
 	int rc = gt_gpu_time_finish(g, err);
-	size_t shown = gt_rows_shown(g->nplaces, g->asked.opt->top);
+	size_t shown = gt_rows_shown(g->nplaces, g->report.opt->top);
 
 	tables[0] = gt_table_new(
 		"streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
@@ -113,7 +113,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
 	gt_table_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_note_window(g, tables[0]);
-	gt_shared_gpus_note(tables[0], &g->asked);
+	gt_shared_gpus_note(tables[0], &g->report);
 	gt_gpu_time_notes(g, tables[0], NULL);
 	return 1;
 }

@@ -77,10 +77,10 @@ static struct gt_gpu_place *place_of(
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_gpu_time *t = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&t->order, t->asked.reader, m);
+	const struct gt_segment *seg = gt_time_ordered_segment(&t->order, t->report.reader, m);
 	const struct gt_type *type =
 		m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
-	struct gt_range in = gt_range_of(&t->asked.opt->filter, seg);
+	struct gt_range in = gt_range_of(&t->report.opt->filter, seg);
 	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t device = t->device[m->place];
 	int rc = 0;
@@ -108,7 +108,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r,
 	const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	t->asked = (struct gt_report_state){ r, opt };
+	t->report = (struct gt_report_state){ r, opt };
 	return gt_time_ordered_init(&t->order, r, on_row, t, err);
 }
 
@@ -148,13 +148,13 @@ uint32_t *gt_gpu_devices(const struct gt_time_ordered *order, struct gt_reader *
 static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 {
 	t->slot = calloc(t->order.tracks[t->order.nsegs] + 1ul, sizeof(*t->slot));
-	t->device = gt_gpu_devices(&t->order, t->asked.reader);
+	t->device = gt_gpu_devices(&t->order, t->report.reader);
 	t->windows = calloc(t->order.nsegs + 1ul, sizeof(*t->windows));
 	if (!t->slot || !t->device || !t->windows)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	for (uint32_t i = 0; i < t->order.nsegs; i++)
 		gt_gpu_window_open(
-			&t->windows[i], t->asked.opt, gt_reader_segment(t->asked.reader, i));
+			&t->windows[i], t->report.opt, gt_reader_segment(t->report.reader, i));
 	return 0;
 }
 
@@ -194,7 +194,7 @@ uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t)
 
 uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg)
 {
-	return t->asked.opt->filter.match ? 0 : gt_gpu_window_ns(&t->windows[seg->index]);
+	return t->report.opt->filter.match ? 0 : gt_gpu_window_ns(&t->windows[seg->index]);
 }
 
 void gt_gpu_time_add_marks(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
@@ -212,19 +212,19 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 		gt_table_note(table,
 			"more than %u pairs of name and GPU: busy times by name are unknown",
 			MARKED_MAX);
-	if (calls && !gt_table_rows(table) && !gt_is_recorded(t->asked.reader, GT_LAYER_GPU))
+	if (calls && !gt_table_rows(table) && !gt_is_recorded(t->report.reader, GT_LAYER_GPU))
 		gt_table_note(table, "reports of calls: gtanalyze %s", calls);
 }
 
 void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table)
 {
-	if (t->nplaces && t->asked.opt->filter.match)
+	if (t->nplaces && t->report.opt->filter.match)
 		gt_table_note(table, "busy %% is unknown: --match leaves out GPU operations");
 }
 
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table)
 {
-	const struct gt_analysis_options *o = t->asked.opt;
+	const struct gt_analysis_options *o = t->report.opt;
 	bool from = o->filter.ranged && o->filter.from != INT64_MIN,
 	     to = o->filter.ranged && o->filter.to != INT64_MAX;
 

@@ -55,7 +55,7 @@ struct gt_gpu_row {
 	int64_t start, end;
 };
 struct gt_gpu_time {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	/* set by the owner after init, or NULL: gets all rows in order of their start */
 	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);
 	void *each_arg;

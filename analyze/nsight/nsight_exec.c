@@ -23,7 +23,7 @@ struct exec {
 	struct gt_durations d[TIMES];
 };
 struct execs {
-	struct gt_report_state asked; /* first */
+	struct gt_report_state report; /* first */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
@@ -35,7 +35,7 @@ static int execs_init(
 {
 	struct execs *e = state;
 
-	e->asked = (struct gt_report_state){ r, opt };
+	e->report = (struct gt_report_state){ r, opt };
 	gt_group_table_init(&e->groups, sizeof(struct exec), sizeof(struct exec_key), GROUPS_MOST);
 	return gt_nsight_names_init(&e->names, r, opt->names, err);
 }
@@ -137,7 +137,7 @@ static int by_mean(const void *pa, const void *pb)
 static void where_cells(
 	const struct execs *e, const struct exec_key *key, struct gt_cell cells[NWHERE])
 {
-	const struct gt_segment *seg = gt_reader_segment(e->asked.reader, key->segment);
+	const struct gt_segment *seg = gt_reader_segment(e->report.reader, key->segment);
 	bool thread = key->thread < seg->ntracks, device = key->device < seg->ntracks;
 	uint32_t process = thread ? gt_track_process(seg, key->thread) : GT_NONE;
 
@@ -166,7 +166,7 @@ static void add_row(struct execs *e, struct gt_table *t, const struct exec *x)
 	cells[n++] =
 		gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&e->names, x->key.kernel));
 	cells[n++] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&e->names, x->key.kernel));
-	gt_table_add(t, cells + gt_where_skip(e->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(e->report.reader));
 }
 
 static void note_limits(const struct execs *e, struct gt_table *t)
@@ -186,8 +186,8 @@ static void note_limits(const struct execs *e, struct gt_table *t)
 static int execs_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct execs *e = state;
-	unsigned skip = gt_where_skip(e->asked.reader);
-	size_t shown = gt_rows_shown(e->groups.n, e->asked.opt->top);
+	unsigned skip = gt_where_skip(e->report.reader);
+	size_t shown = gt_rows_shown(e->groups.n, e->report.opt->top);
 
 	tables[0] = gt_table_new("cuda_kern_exec_sum",
 		"CUDA kernel launch and execution: T total, A call, Q queue, K kernel",

@@ -56,8 +56,8 @@ struct pairs {
 };
 
 struct nvtx {
-	struct gt_report_state asked; /* first */
-	bool kernels;                 /* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
+	struct gt_report_state report; /* first */
+	bool kernels;                  /* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
@@ -280,7 +280,7 @@ static int on_work(void *arg, unsigned worker, const struct gt_cols *cols)
 /* All threads and names: --match and --tid select ranges, not operations. */
 static int find_work(struct nvtx *v, bool counted, struct gt_err *err)
 {
-	struct gt_filter filter = v->asked.opt->filter;
+	struct gt_filter filter = v->report.opt->filter;
 	struct work w = { v, err, counted };
 
 	filter.kinds = GT_BIT(GT_GPU);
@@ -288,7 +288,7 @@ static int find_work(struct nvtx *v, bool counted, struct gt_err *err)
 	filter.args = true;
 	filter.tid = 0;
 	filter.match = NULL;
-	return gt_scan(v->asked.reader, &filter, GT_ANY_ORDER, 1, on_work, &w, err);
+	return gt_scan(v->report.reader, &filter, GT_ANY_ORDER, 1, on_work, &w, err);
 }
 
 /* ---- window after window ---- */
@@ -380,10 +380,10 @@ static int process_window(struct nvtx *v, uint32_t first_id, bool first, struct 
 
 static bool match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct gt_filter *asked = arg;
+	const struct gt_filter *options = arg;
 
 	return gt_nsight_is_range(type) &&
-		(!asked->match || asked->match(seg, type, asked->match_arg));
+		(!options->match || options->match(seg, type, options->match_arg));
 }
 
 /* A trace without ranges needs no scan of operations. */
@@ -445,20 +445,20 @@ static int process_ranges(struct nvtx *v, struct gt_iter *it, struct gt_err *err
 
 static int process_segment(struct nvtx *v, const struct gt_segment *seg, struct gt_err *err)
 {
-	struct gt_filter asked = v->asked.opt->filter, filter = asked;
+	struct gt_filter options = v->report.opt->filter, filter = options;
 	struct gt_iter *it;
 	int rc;
 
 	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_UNMATCHED);
 	filter.segment = 1 + seg->index;
 	filter.match = match;
-	filter.match_arg = &asked;
+	filter.match_arg = &options;
 	v->seg = seg;
 	free(v->of_track);
 	v->of_track = calloc(seg->ntracks + 2ul, sizeof(*v->of_track));
 	if (!v->of_track)
 		return gt_err_set(err, -ENOMEM, "no memory for tracks");
-	it = gt_iter_open(v->asked.reader, &filter, err);
+	it = gt_iter_open(v->report.reader, &filter, err);
 	rc = it ? process_ranges(v, it, err) : err->code;
 	gt_iter_close(it);
 	return rc;
@@ -468,8 +468,8 @@ static int process_segments(struct nvtx *v, struct gt_err *err)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && !v->crowded && i < gt_reader_segments(v->asked.reader); i++)
-		rc = process_segment(v, gt_reader_segment(v->asked.reader, i), err);
+	for (uint32_t i = 0; !rc && !v->crowded && i < gt_reader_segments(v->report.reader); i++)
+		rc = process_segment(v, gt_reader_segment(v->report.reader, i), err);
 	return rc;
 }
 
@@ -500,8 +500,8 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	if (v->pairs.overrun)
 		gt_table_note(t, "too many pairs of range and kernel: NVTX Inst is unknown");
 	/* both are needed; one reason is enough */
-	if (gt_is_recorded(v->asked.reader, GT_LAYER_USER))
-		gt_note_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
+	if (gt_is_recorded(v->report.reader, GT_LAYER_USER))
+		gt_note_unrecorded(t, v->report.reader, GT_BIT(GT_LAYER_GPU));
 }
 
 static const struct gt_column proj_columns[] = {
@@ -563,7 +563,7 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_group_table_sort(&v->groups, by_proj);
-	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
+	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_proj(v, tables[0], gt_group_table_at(&v->groups, i));
 	gt_table_gives_way(tables[0],
@@ -594,7 +594,7 @@ static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
 {
 	bool rest = gt_group_table_is_rest(&v->groups, k);
 	const struct gt_segment *seg =
-		rest ? NULL : gt_reader_segment(v->asked.reader, k->key.segment);
+		rest ? NULL : gt_reader_segment(v->report.reader, k->key.segment);
 	uint32_t process = rest ? GT_NONE : gt_track_process(seg, k->key.track);
 	struct gt_cell cells[NKERN];
 
@@ -609,7 +609,7 @@ static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
 	cells[12] = gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&v->names, k->key.kernel));
 	cells[13] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&v->names, k->key.kernel));
 	cells[14] = gt_cell_none();
-	gt_table_add(t, cells + gt_where_skip(v->asked.reader));
+	gt_table_add(t, cells + gt_where_skip(v->report.reader));
 }
 
 static int by_total(const void *pa, const void *pb)
@@ -623,7 +623,7 @@ static int by_total(const void *pa, const void *pb)
 static int kern_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct nvtx *v = state;
-	unsigned skip = gt_where_skip(v->asked.reader);
+	unsigned skip = gt_where_skip(v->report.reader);
 	size_t shown;
 	int rc = process_segments(v, err);
 
@@ -635,7 +635,7 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_group_table_sort(&v->groups, by_total);
-	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->asked.opt->top);
+	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_kern(v, tables[0], gt_group_table_at(&v->groups, i));
 	gt_table_gives_way(
@@ -652,7 +652,7 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analysis_options *opt,
 	bool kernels, struct gt_err *err)
 {
-	v->asked = (struct gt_report_state){ r, opt };
+	v->report = (struct gt_report_state){ r, opt };
 	v->kernels = kernels;
 	if (kernels)
 		gt_group_table_init(

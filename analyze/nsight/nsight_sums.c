@@ -39,7 +39,7 @@ struct sum {
 	bool runtime;
 };
 struct sums {
-	struct gt_report_state asked; /* first */
+	struct gt_report_state report; /* first */
 	const struct sum_spec *spec;
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
@@ -56,7 +56,7 @@ static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_
 	struct sums *s = state;
 	int rc;
 
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	s->spec = spec;
 	gt_group_table_init(
 		&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
@@ -355,10 +355,10 @@ static void note_layers(const struct sums *s, struct gt_table *t)
 
 	if (!(parts & PART(CALLS) && parts & PART(KERNELS)))
 		return;
-	if (!gt_is_recorded(s->asked.reader, GT_LAYER_GPU))
+	if (!gt_is_recorded(s->report.reader, GT_LAYER_GPU))
 		gt_table_note(t, "GPU work was not recorded: only calls are listed");
-	else if (gt_why_tid(&s->asked))
-		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->asked));
+	else if (gt_why_tid(&s->report))
+		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->report));
 }
 
 static int sums_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -373,7 +373,7 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[0] = gt_table_new(spec->name, spec->title, spec->columns, spec->ncolumns);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	shown = gt_rows_shown(s->groups.n, s->asked.opt->top);
+	shown = gt_rows_shown(s->groups.n, s->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_row(s, tables[0], gt_group_table_at(&s->groups, i));
 	gt_table_gives_way(tables[0], spec->gives_way);

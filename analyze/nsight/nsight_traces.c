@@ -587,7 +587,7 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 }
 
 struct row_count {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	uint64_t rows;
 }; /* the state of a report */
 
@@ -623,7 +623,7 @@ static int open_rows(struct trace *t, struct gt_err *err)
 static int trace_finish(const struct row_count *c, const struct trace_spec *spec,
 	struct gt_table **tables, struct gt_err *err)
 {
-	const struct gt_report_state *a = &c->asked;
+	const struct gt_report_state *a = &c->report;
 	struct trace *t = calloc(1, sizeof(*t));
 	unsigned skip = gt_where_skip(a->reader);
 	int rc;

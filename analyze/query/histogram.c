@@ -97,7 +97,7 @@ static uint64_t most_rows(
 static int add_groups(struct gt_query_state *s, struct gt_table *t,
 	const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
 {
-	size_t width = s->asked.opt->width; /* 0: the output is not text */
+	size_t width = s->report.opt->width; /* 0: the output is not text */
 	struct gt_histogram_layout l =
 		gt_histogram_layout(width, most_rows(&s->groups, list, shown), false);
 	char **labels = width ? labels_of(&s->groups, list, shown, width, err) : NULL;
@@ -136,9 +136,9 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 		return 1;
 	list = gt_query_in_order(&s->groups);
 	/* groups without a value come last */
-	while (list && n < s->groups.n && !list[n].cell.absent)
+	while (list && n < s->groups.table.n && !list[n].cell.absent)
 		n++;
-	shown = gt_rows_shown(n, s->asked.opt->top);
+	shown = gt_rows_shown(n, s->report.opt->top);
 	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err)
 			       : gt_err_set(err, -ENOMEM, "no memory for a table");
 	free(list);
@@ -152,7 +152,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_note_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
+		gt_note_unrecorded(tables[0], s->report.reader, GT_BIT(layer));
 	return 1;
 }
 

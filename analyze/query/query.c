@@ -10,7 +10,7 @@
 int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r,
 	const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	s->asked = (struct gt_report_state){ r, opt };
+	s->report = (struct gt_report_state){ r, opt };
 	s->q = q;
 	if (!q)
 		return 0;
@@ -34,8 +34,10 @@ static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err
 {
 	struct gt_query_state *s = arg;
 
-	gt_union_add(&s->groups.list[m->what].busy, m->at, m->end);
-	s->groups.list[m->what].ran = true;
+	struct gt_query_group *group = gt_query_group_of(&s->groups, m->what);
+
+	gt_union_add(&group->busy, m->at, m->end);
+	group->ran = true;
 	return 0;
 }
 
@@ -46,8 +48,11 @@ static int flush(struct gt_query_state *s, struct gt_err *err)
 
 	s->late += s->line.late;
 	gt_time_merge_release(&s->line);
-	for (size_t i = 0; i < s->groups.n; i++)
-		s->groups.list[i].busy = (struct gt_union){ .ns = s->groups.list[i].busy.ns };
+	for (size_t i = 0; i < s->groups.table.n; i++) {
+		struct gt_union *busy = &gt_query_group_of(&s->groups, i)->busy;
+
+		*busy = (struct gt_union){ .ns = busy->ns };
+	}
 	return rc;
 }
 
@@ -66,7 +71,7 @@ static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, str
 static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows,
 	uint32_t n, struct gt_err *err)
 {
-	struct gt_range in = gt_range_of(&s->asked.opt->filter, cols->seg);
+	struct gt_range in = gt_range_of(&s->report.opt->filter, cols->seg);
 	struct gt_moment *to;
 
 	if (!(GT_BIT(cols->kind) &
@@ -110,7 +115,7 @@ int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 	struct gt_query_state *s = state;
 	int64_t origin = cols->seg->min_start -
 		gt_time_since_origin(
-			s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
+			s->report.opt, s->report.reader, cols->seg, cols->seg->min_start);
 	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
 	if (!s->q || s->groups.full)
@@ -161,14 +166,14 @@ static int by_order(const void *pa, const void *pb)
 
 struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g)
 {
-	struct gt_query_sorted *list = calloc(g->n + 1, sizeof(*list));
+	struct gt_query_sorted *list = calloc(g->table.n + 1, sizeof(*list));
 	bool real = g->q->columns[g->q->nby + g->q->order].kind == GT_C_REAL;
 
-	for (size_t i = 0; list && i < g->n; i++)
+	for (size_t i = 0; list && i < g->table.n; i++)
 		list[i] = (struct gt_query_sorted){ g, gt_query_agg_cell(g, i, g->q->order), i,
 			real };
-	if (list && g->n)
-		qsort(list, g->n, sizeof(*list), by_order);
+	if (list && g->table.n)
+		qsort(list, g->table.n, sizeof(*list), by_order);
 	return list;
 }
 
@@ -189,8 +194,8 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 
 	if (q->nby && s->matched)
 		gt_note_plural(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first",
-			(unsigned long long)s->matched, s->groups.n, s->groups.n == 1 ? "" : "s",
-			q->aggs[q->order].text);
+			(unsigned long long)s->matched, s->groups.table.n,
+			s->groups.table.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
 /* Over all groups. Did another figure of the same field already note it? */
@@ -212,7 +217,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		const struct gt_query_use *use = &q->uses[s->groups.fields[f].use];
 		uint64_t n = 0;
 
-		for (size_t i = 0; i < s->groups.n; i++) {
+		for (size_t i = 0; i < s->groups.table.n; i++) {
 			n += gt_query_sums_of(&s->groups, i, f)->n;
 			coarse |= gt_query_sums_of(&s->groups, i, f)->coarse;
 		}
@@ -256,7 +261,7 @@ unsigned gt_query_unrecorded(const struct gt_query_state *s)
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(*of); i++)
 		if (!s->matched && kinds && !(kinds & ~of[i].kinds) &&
-			gt_why_unrecorded(s->asked.reader, GT_BIT(of[i].layer)))
+			gt_why_unrecorded(s->report.reader, GT_BIT(of[i].layer)))
 			return of[i].layer;
 	return GT_LAYER_COUNT;
 }
@@ -266,7 +271,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	struct gt_query_state *s = state;
 	const struct gt_query *q = s->q;
 	struct gt_query_sorted *list;
-	size_t shown = gt_rows_shown(s->groups.n, s->asked.opt->top);
+	size_t shown = gt_rows_shown(s->groups.table.n, s->report.opt->top);
 	unsigned layer = q ? gt_query_unrecorded(s) : GT_LAYER_COUNT;
 	int rc = flush(s, err);
 
@@ -287,11 +292,11 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 		add_row(&s->groups, tables[0], list[i].group);
 	free(list);
 	note_matched(s, tables[0]);
-	gt_table_note_cut(tables[0], s->groups.n, shown);
+	gt_table_note_cut(tables[0], s->groups.table.n, shown);
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_note_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
+		gt_note_unrecorded(tables[0], s->report.reader, GT_BIT(layer));
 	return 1;
 }
 

@@ -115,59 +115,28 @@ static int put_fields(struct gt_query_groups *g, const struct gt_segment *seg, u
 	return rc;
 }
 
-static bool same_key(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_query_groups *g = arg;
-
-	return !memcmp(&g->keys[(size_t)value * g->width], key, g->width * sizeof(*g->keys));
-}
-
-static uint64_t hash_of(const struct gt_query_groups *g, const uint64_t *key)
-{
-	uint64_t hash = 0;
-
-	for (unsigned i = 0; i < g->width; i++)
-		hash = gt_hash_u64(hash ^ key[i]) + i;
-	return hash;
-}
-
 static size_t most_groups(const struct gt_query_groups *g)
 {
-	size_t each =
-		sizeof(*g->list) + g->width * sizeof(*g->keys) + g->nfields * sizeof(*g->sums);
-
-	return SUMS_MAX / each < GT_QUERY_GROUPS ? SUMS_MAX / each : GT_QUERY_GROUPS;
-}
-
-static int add_group(
-	struct gt_query_groups *g, const uint64_t *key, uint64_t hash, struct gt_err *err)
-{
-	if (g->n >= most_groups(g)) {
-		g->full = most_groups(g);
-		return gt_err_set(err, -EOVERFLOW, "more than %zu groups", g->full);
-	}
-	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
-		gt_grow(&g->keys, &g->keys_cap, (g->n + 1) * g->width, sizeof(*g->keys)) ||
-		gt_grow(&g->sums, &g->sums_cap, (g->n + 1) * g->nfields + 1, sizeof(*g->sums)) ||
-		gt_map_add(&g->map, hash, (uint32_t)g->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the groups");
-	g->list[g->n] = (struct gt_query_group){ .first = INT64_MAX, .last = INT64_MIN };
-	memcpy(&g->keys[g->n * g->width], key, g->width * sizeof(*key));
-	for (unsigned i = 0; i < g->nfields; i++)
-		memset(gt_query_sums_of(g, g->n, i), 0, sizeof(*g->sums));
-	g->n++;
-	return 0;
+	return SUMS_MAX / g->table.size < GT_QUERY_GROUPS ? SUMS_MAX / g->table.size
+							  : GT_QUERY_GROUPS;
 }
 
 /* The index of the group of a key; GT_NONE with err filled in. */
 static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struct gt_err *err)
 {
-	uint64_t hash = hash_of(g, key);
-	uint32_t i = gt_map_get(&g->map, hash, same_key, g, key, 0);
+	size_t n = g->table.n;
+	uint32_t i = gt_group_table_find(&g->table, key, err);
 
-	if (i != GT_NONE)
-		return i;
-	return add_group(g, key, hash, err) ? GT_NONE : (uint32_t)g->n - 1;
+	if (i == g->table.most) {
+		g->full = g->table.most;
+		gt_err_set(err, -EOVERFLOW, "more than %zu groups", g->full);
+		return GT_NONE;
+	}
+	if (g->table.n > n) {
+		gt_query_group_of(g, i)->first = INT64_MAX;
+		gt_query_group_of(g, i)->last = INT64_MIN;
+	}
+	return i;
 }
 
 /* Computes what all rows of a code share, at the first row: part of their key, or the whole key and
@@ -219,7 +188,8 @@ static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, co
 		if (put_fields(g, cols->seg, rows[i], &g->by_row, key, err))
 			return err->code;
 		/* most rows have the same key as the previous row of their code */
-		if (known->group >= g->n || !same_key(g, known->group, key, 0))
+		if (known->group >= g->table.n ||
+			memcmp(gt_group_table_at(&g->table, known->group), key, g->table.key))
 			known->group = find_group(g, key, err);
 		if (known->group == GT_NONE)
 			return err->code;
@@ -393,7 +363,7 @@ int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, c
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_query_group *to = &g->list[g->at[i]];
+		struct gt_query_group *to = gt_query_group_of(g, g->at[i]);
 		int64_t start = cols->start[rows[i]] - origin, end = start + cols->dur[rows[i]];
 
 		to->count++;
@@ -450,11 +420,12 @@ static int merge_group(struct gt_query_groups *into, const struct gt_query_group
 	struct gt_err *err)
 {
 	uint64_t key[1 + GT_QUERY_BY];
-	const struct gt_query_group *f = &from->list[i];
+	const struct gt_query_group *f = gt_query_group_of(from, i);
+	struct gt_query_group *to_group;
 	uint32_t to;
 	int rc = 0;
 
-	memcpy(key, &from->keys[i * from->width], from->width * sizeof(*key));
+	memcpy(key, gt_group_table_at(&from->table, i), from->table.key);
 	for (unsigned b = 0; b < from->q->nby; b++) {
 		uint32_t text;
 
@@ -468,9 +439,10 @@ static int merge_group(struct gt_query_groups *into, const struct gt_query_group
 	to = find_group(into, key, err);
 	if (to == GT_NONE)
 		return err->code;
-	into->list[to].count += f->count;
-	into->list[to].first = f->first < into->list[to].first ? f->first : into->list[to].first;
-	into->list[to].last = f->last > into->list[to].last ? f->last : into->list[to].last;
+	to_group = gt_query_group_of(into, to);
+	to_group->count += f->count;
+	to_group->first = f->first < to_group->first ? f->first : to_group->first;
+	to_group->last = f->last > to_group->last ? f->last : to_group->last;
 	for (unsigned s = 0; !rc && s < into->nfields; s++)
 		rc = merge_sums(&into->fields[s], gt_query_sums_of(into, to, s),
 			gt_query_sums_of(from, i, s), err);
@@ -485,7 +457,7 @@ int gt_query_groups_merge(
 	into->full = into->full ? into->full : from->full;
 	if (into->full)
 		return gt_err_set(err, -EOVERFLOW, "more than %zu groups", into->full);
-	for (size_t i = 0; !rc && i < from->n; i++)
+	for (size_t i = 0; !rc && i < from->table.n; i++)
 		rc = merge_group(into, from, i, err);
 	return rc;
 }
@@ -500,7 +472,7 @@ static bool is_signed(const struct gt_query_field *f, enum gt_query_id id)
 
 struct gt_cell gt_query_key_cell(const struct gt_query_groups *g, size_t group, unsigned i)
 {
-	const uint64_t *key = &g->keys[group * g->width];
+	const uint64_t *key = gt_group_table_at(&g->table, group);
 	enum gt_query_id id = g->q->uses[g->q->by[i]].id;
 	const struct gt_query_field *f = gt_query_field(id);
 
@@ -589,7 +561,7 @@ static struct gt_cell real_cell(const struct gt_query_sums *s, const struct gt_q
 struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, unsigned i)
 {
 	const struct gt_query_agg *agg = &g->q->aggs[i];
-	const struct gt_query_group *one = &g->list[group];
+	const struct gt_query_group *one = gt_query_group_of(g, group);
 	unsigned f = 0;
 
 	if (agg->fn == GT_Q_FN_COUNT)
@@ -647,6 +619,12 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q,
 		return gt_err_set(err, -ENOMEM, "no memory for the groups");
 	for (unsigned i = 0; i < q->naggs; i++)
 		add_sum(g, &q->aggs[i]);
+	gt_group_table_init(&g->table,
+		GT_QUERY_ALIGNED(g->width * sizeof(uint64_t)) +
+			GT_QUERY_ALIGNED(sizeof(struct gt_query_group)) +
+			g->nfields * sizeof(struct gt_query_sums),
+		g->width * sizeof(uint64_t), 0);
+	g->table.most = (uint32_t)most_groups(g);
 	for (unsigned i = 0; i < q->nby; i++) {
 		enum gt_query_level level = gt_query_field(q->uses[q->by[i]].id)->level;
 		struct gt_query_places *to = level == GT_Q_OF_ROW ? &g->by_row : &g->by_code;
@@ -660,23 +638,23 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q,
 
 void gt_query_groups_release(struct gt_query_groups *g)
 {
-	for (size_t i = 0; i < g->n * g->nfields; i++) {
-		if (g->sums[i].hist)
-			gt_hist_release(g->sums[i].hist);
-		free(g->sums[i].hist);
-	}
+	for (size_t i = 0; i < g->table.n; i++)
+		for (unsigned f = 0; f < g->nfields; f++) {
+			struct gt_query_sums *s = gt_query_sums_of(g, i, f);
+
+			if (s->hist)
+				gt_hist_release(s->hist);
+			free(s->hist);
+		}
 	for (size_t i = 0; i < g->ntexts; i++)
 		free(g->texts[i]);
 	for (uint32_t i = 0; g->of_string && i < g->nsegs; i++)
 		free(g->of_string[i]);
 	free(g->of_string);
 	free(g->texts);
-	free(g->list);
-	free(g->keys);
-	free(g->sums);
 	free(g->known);
 	free(g->code_keys);
-	gt_map_release(&g->map);
+	gt_group_table_release(&g->table);
 	gt_map_release(&g->text_map);
 	gt_distinct_release(&g->distinct);
 }

@@ -2,6 +2,7 @@
 #ifndef GT_QUERY_GROUPS_H
 #define GT_QUERY_GROUPS_H
 #include "analyze/gpu/gpu_time.h"
+#include "analyze/stats/group_table.h"
 #include "analyze/stats/hist.h"
 #include "analyze/query/query.h"
 #include "analyze/query/query_distinct.h"
@@ -27,7 +28,7 @@ struct gt_query_sums {   /* of one field */
 	bool overflow, coarse; /* squares exceed 128 bits; hist lacks rows */
 	struct gt_hist *hist;
 };
-struct gt_query_group {
+struct gt_query_group { /* behind the key, and before the sums of each field */
 	uint64_t count;
 	int64_t first, last; /* start of the first row, end of the last; relative to
 			      * the report's origin */
@@ -43,11 +44,8 @@ struct gt_query_groups {
 	struct gt_query_rows *rows; /* borrowed */
 	struct gt_query_sum fields[GT_QUERY_AGGS];
 	unsigned nfields, width; /* words per key: which fields are present, then one per field */
-	struct gt_query_group *list;
-	uint64_t *keys;
-	struct gt_query_sums *sums;
-	size_t n, cap, keys_cap, sums_cap, hist_bytes;
-	struct gt_map map;
+	struct gt_group_table table;
+	size_t hist_bytes;
 	char **texts; /* owned; keys contain indices of texts */
 	size_t ntexts, texts_cap;
 	struct gt_map text_map;
@@ -98,9 +96,21 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 /* Compares two groups by their keys: < 0: a comes first. */
 int gt_query_compare_keys(const struct gt_query_groups *g, size_t a, size_t b);
 void gt_query_groups_release(struct gt_query_groups *g);
+/* A group begins with its key. The rest of it is aligned for long double and __int128. */
+#define GT_QUERY_ALIGNED(bytes) (((bytes) + 15ul) & ~15ul)
+static inline struct gt_query_group *gt_query_group_of(
+	const struct gt_query_groups *g, size_t group)
+{
+	unsigned char *key = gt_group_table_at(&g->table, group);
+
+	return (struct gt_query_group *)(key + GT_QUERY_ALIGNED(g->table.key));
+}
 static inline struct gt_query_sums *gt_query_sums_of(
 	const struct gt_query_groups *g, size_t group, unsigned field)
 {
-	return &g->sums[group * g->nfields + field];
+	unsigned char *one = (unsigned char *)gt_query_group_of(g, group);
+
+	return (struct gt_query_sums *)(one + GT_QUERY_ALIGNED(sizeof(struct gt_query_group))) +
+		field;
 }
 #endif

@@ -5,7 +5,7 @@
 #include "analyze/order/time_merge.h"
 
 struct gt_query_state {
-	struct gt_report_state asked;
+	struct gt_report_state report;
 	const struct gt_query *q; /* NULL: no query */
 	struct gt_query_rows *rows;
 	struct gt_query_groups groups;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define KEY_MOST 64
+#define KEY_MOST 72
 
 static bool same(const void *arg, uint32_t value, const void *key, size_t len)
 {
