@@ -8,7 +8,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/columns/process_slots.h"
 #include "analyze/core/report.h"
-#include "analyze/order/time_merge.h"
+#include "analyze/order/time_ordered.h"
 #include "formats/base/buf.h"
 
 #define LOSS GT_NONE /* the type of a moment: a loss has none */
@@ -24,29 +24,12 @@ struct pauses {
 	struct gt_report_state report;
 	struct gt_process_slots where;
 	struct place *places;
-	struct gt_time_merge *lines; /* one per segment */
+	struct gt_time_ordered order;
 	struct gt_top_n longest;
 	uint8_t *launches; /* one per code of the current block; 1: launches and losses */
 	size_t codes_cap;
-	uint64_t block;
-	const struct gt_segment *block_seg;
 	bool any; /* the current block has a type that launches */
 };
-
-static int pauses_init(
-	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
-{
-	struct pauses *g = state;
-	int rc = gt_process_slots_init(&g->where, r, err);
-
-	g->report = (struct gt_report_state){ r, opt };
-	gt_top_n_init(&g->longest, opt->top);
-	if (rc)
-		return rc;
-	g->places = calloc(g->where.n + 1, sizeof(*g->places));
-	g->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*g->lines));
-	return g->places && g->lines ? 0 : gt_err_set(err, -ENOMEM, "no memory for the pauses");
-}
 
 static bool in_doubt(const struct pauses *g, const struct gt_moment *m, const struct place *p)
 {
@@ -103,6 +86,20 @@ static int pauses_moment(void *arg, const struct gt_moment *m, struct gt_err *er
 	return rc;
 }
 
+static int pauses_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct pauses *g = state;
+	int rc = gt_process_slots_init(&g->where, r, err);
+
+	g->report = (struct gt_report_state){ r, opt };
+	gt_top_n_init(&g->longest, opt->top);
+	if (!rc)
+		rc = gt_time_ordered_init(&g->order, r, pauses_moment, g, err);
+	g->places = calloc(g->where.n + 1, sizeof(*g->places));
+	return rc || g->places ? rc : gt_err_set(err, -ENOMEM, "no memory for the pauses");
+}
+
 /* Marks the codes of the block that are launches. */
 static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -117,8 +114,6 @@ static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt
 				(type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
 		g->any |= g->launches[c];
 	}
-	g->block = cols->block;
-	g->block_seg = cols->seg;
 	return 0;
 }
 
@@ -162,22 +157,17 @@ static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct
 static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct pauses *g = state;
-	struct gt_time_merge *line = &g->lines[cols->seg->index];
+	struct gt_time_merge *line = &g->order.lines[cols->seg->index];
+	bool new = g->order.seg != cols->seg || g->order.block != cols->block;
 	struct gt_moment *to;
-	int rc = 0;
 
-	if (g->block_seg && g->block_seg != cols->seg) /* that segment is complete */
-		rc = gt_time_merge_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
-	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
-		rc = gt_time_merge_advance(line, cols->floor, pauses_moment, g, err);
-		if (!rc)
-			rc = look_at_types(g, cols, err);
-	}
-	if (rc || !g->any)
-		return rc;
+	if (gt_time_ordered_block(&g->order, cols, err) || (new &&look_at_types(g, cols, err)))
+		return err->code;
+	if (!g->any)
+		return 0;
 	to = gt_time_merge_reserve(line, cols->n, err);
 	if (!to)
-		return -ENOMEM;
+		return err->code;
 	gt_time_merge_commit(line, collect(g, cols, to));
 	return 0;
 }
@@ -215,9 +205,7 @@ static void add_process(const struct pauses *g, struct gt_table *t,
 	cells[5] = gt_cell_u(p->total);
 	cells[6] = gt_cell_known(p->pauses, p->pauses ? p->total / p->pauses : 0);
 	cells[7] = gt_cell_known(p->pauses, (uint64_t)p->longest);
-	cells[8] = p->pauses ? gt_cell_i(gt_time_since_origin(
-				       g->report.opt, g->report.reader, where->seg, p->longest_at))
-			     : gt_cell_none();
+	cells[8] = p->pauses ? gt_cell_time(&g->report, where->seg, p->longest_at) : gt_cell_none();
 	cells[9] = gt_cell_u(p->doubtful);
 	cells[10] = gt_cell_u(p->doubtful_ns);
 	gt_table_add(t, cells + gt_where_skip(g->report.reader));
@@ -233,8 +221,7 @@ static void add_largest(const struct pauses *g, struct gt_table *t, const struct
 	struct gt_cell cells[NLARGEST];
 
 	gt_where_process(cells, one->seg, one->track);
-	cells[3] = gt_cell_i(
-		gt_time_since_origin(g->report.opt, g->report.reader, one->seg, one->start));
+	cells[3] = gt_cell_time(&g->report, one->seg, one->start);
 	cells[4] = gt_cell_i(one->dur);
 	cells[5] = gt_cell_text(type_name(one->seg, one->a));
 	cells[6] = gt_cell_text(type_name(one->seg, one->type));
@@ -246,15 +233,10 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	struct pauses *g = state;
 	unsigned skip = gt_where_skip(g->report.reader);
-	uint64_t late = 0;
+	int rc = gt_time_ordered_flush(&g->order, err);
 
-	for (uint32_t i = 0; i < gt_reader_segments(g->report.reader); i++) {
-		int rc = gt_time_merge_flush(&g->lines[i], pauses_moment, g, err);
-
-		if (rc)
-			return rc;
-		late += g->lines[i].late;
-	}
+	if (rc)
+		return rc;
 	tables[0] =
 		gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
 	tables[1] = gt_table_new(
@@ -271,7 +253,7 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
 	gt_note_top_n(tables[1], &g->longest);
-	gt_note_unordered(tables[0], late, "pauses");
+	gt_note_unordered(tables[0], gt_time_ordered_late(&g->order), "pauses");
 	return 2;
 }
 
@@ -279,9 +261,7 @@ static void pauses_release(void *state)
 {
 	struct pauses *g = state;
 
-	for (uint32_t i = 0; g->lines && i < g->where.nsegs; i++)
-		gt_time_merge_release(&g->lines[i]);
-	free(g->lines);
+	gt_time_ordered_release(&g->order);
 	free(g->places);
 	free(g->launches);
 	gt_top_n_release(&g->longest);

@@ -7,7 +7,7 @@
 #include "analyze/columns/top_n.h"
 #include "analyze/core/report.h"
 #include "analyze/core/busy_strip.h"
-#include "analyze/order/time_merge.h"
+#include "analyze/order/time_ordered.h"
 
 #define STRIPS_MAX 32768u /* 16 MiB */
 
@@ -19,42 +19,20 @@ struct state {
 	struct gt_report_state report;
 	struct segment *segments;
 	uint32_t nsegments;
-	struct gt_time_merge line; /* of the current segment */
-	const struct gt_segment *seg;
-	uint64_t block, late;
+	struct gt_time_ordered order;
 	uint32_t nstrips;
 	uint64_t undrawn;      /* calls of threads without a strip */
 	struct gt_top_n calls; /* .a: 1 if still open */
 };
-
-static int timeline_init(
-	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
-{
-	struct state *s = state;
-	uint32_t n = gt_reader_segments(r);
-
-	s->report = (struct gt_report_state){ r, opt };
-	gt_top_n_init(&s->calls, opt->top);
-	s->segments = calloc(n + 1ul, sizeof(*s->segments));
-	for (; s->segments && s->nsegments < n; s->nsegments++) {
-		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
-		struct segment *own = &s->segments[s->nsegments];
-
-		own->window = gt_busy_strip_window(opt, seg);
-		own->strips = calloc(seg->ntracks + 1ul, sizeof(*own->strips));
-		if (!own->strips)
-			break;
-	}
-	return s->nsegments == n ? 0 : gt_err_set(err, -ENOMEM, "no memory for the timeline");
-}
 
 /* ---- rows ---- */
 
 static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct state *s = arg;
-	struct segment *own = &s->segments[s->seg->index];
-	struct gt_busy_strip **strip = &own->strips[m->place];
+	const struct gt_segment *seg = gt_time_ordered_segment(&s->order, s->report.reader, m);
+	struct segment *own = &s->segments[seg->index];
+	struct gt_busy_strip **strip = &own->strips[m->place - s->order.tracks[seg->index]];
 
 	if (!*strip && s->nstrips == STRIPS_MAX) {
 		s->undrawn++;
@@ -67,14 +45,28 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 	return 0;
 }
 
-/* The current segment is complete. */
-static int flush(struct state *s, struct gt_err *err)
+static int timeline_init(
+	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	int rc = gt_time_merge_flush(&s->line, add_to_strip, s, err);
+	struct state *s = state;
+	uint32_t n = gt_reader_segments(r);
 
-	s->late += s->line.late;
-	gt_time_merge_release(&s->line);
-	return rc;
+	s->report = (struct gt_report_state){ r, opt };
+	if (gt_time_ordered_init(&s->order, r, add_to_strip, s, err))
+		return err->code;
+	gt_top_n_init(&s->calls, opt->top);
+	s->segments = calloc(n + 1ul, sizeof(*s->segments));
+	for (; s->segments && s->nsegments < n; s->nsegments++) {
+		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
+		struct segment *own = &s->segments[s->nsegments];
+
+		s->order.lines[s->nsegments].by_place = true;
+		own->window = gt_busy_strip_window(opt, seg);
+		own->strips = calloc(seg->ntracks + 1ul, sizeof(*own->strips));
+		if (!own->strips)
+			break;
+	}
+	return s->nsegments == n ? 0 : gt_err_set(err, -ENOMEM, "no memory for the timeline");
 }
 
 static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err *err)
@@ -101,28 +93,8 @@ static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err
 static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct state *s = state;
-	struct gt_moment *to;
-	int rc = 0;
 
-	if (s->seg && s->seg != cols->seg)
-		rc = flush(s, err);
-	if (!rc && (s->seg != cols->seg || s->block != cols->block)) {
-		s->seg = cols->seg;
-		s->block = cols->block;
-		rc = gt_time_merge_advance(&s->line, cols->floor, add_to_strip, s, err);
-	}
-	if (rc)
-		return rc;
-	s->line.by_place = true;
-	to = gt_time_merge_reserve(&s->line, cols->n, err);
-	if (!to)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cols->n; i++)
-		to[i] = (struct gt_moment){ .at = cols->start[i],
-			.end = cols->start[i] + cols->dur[i],
-			.place = cols->track };
-	gt_time_merge_commit(&s->line, cols->n);
-	return list_calls(s, cols, err);
+	return gt_time_ordered_run(&s->order, cols, err) ? list_calls(s, cols, err) : err->code;
 }
 
 /* ---- tables ---- */
@@ -165,9 +137,8 @@ static void add_thread(
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_share(gt_busy_strip_total(strip), own->window.width);
-	cells[7] = gt_cell_i(
-		gt_time_since_origin(s->report.opt, s->report.reader, seg, own->window.from));
-	cells[8] = gt_cell_i(gt_time_since_origin(s->report.opt, s->report.reader, seg, to));
+	cells[7] = gt_cell_time(&s->report, seg, own->window.from);
+	cells[8] = gt_cell_time(&s->report, seg, to);
 	gt_table_add(t, cells + gt_where_skip(s->report.reader));
 }
 
@@ -194,7 +165,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 		gt_note_plural(t, s->undrawn,
 			"more than %u threads: further threads have no strip; they made %llu {call|calls}",
 			STRIPS_MAX, (unsigned long long)s->undrawn);
-	gt_note_unordered(t, s->late, "busy times");
+	gt_note_unordered(t, gt_time_ordered_late(&s->order), "busy times");
 }
 
 static void add_call(const struct state *s, struct gt_table *t, const struct gt_top_entry *one)
@@ -230,7 +201,7 @@ static int timeline_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	struct state *s = state;
 	unsigned skip = gt_where_skip(s->report.reader);
-	int rc = flush(s, err);
+	int rc = gt_time_ordered_flush(&s->order, err);
 
 	if (rc)
 		return rc;
@@ -256,7 +227,7 @@ static void timeline_release(void *state)
 		free(s->segments[i].strips);
 	}
 	free(s->segments);
-	gt_time_merge_release(&s->line);
+	gt_time_ordered_release(&s->order);
 	gt_top_n_release(&s->calls);
 }
 

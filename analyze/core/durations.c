@@ -2,29 +2,6 @@
 
 #include <stdlib.h>
 
-/* Allocates an octave of the histogram, and the histogram itself for its first value. */
-static bool make_room(struct gt_durations *d, unsigned octave, size_t *held)
-{
-	size_t need = (d->hist ? 0 : sizeof(*d->hist)) + GT_HIST_OCTAVE_BYTES;
-
-	if (d->coarse || *held + need > GT_DURATIONS_HISTS)
-		return false;
-	*held += need;
-	if (!d->hist)
-		d->hist = calloc(1, sizeof(*d->hist));
-	return d->hist && gt_hist_grow(d->hist, octave);
-}
-
-static void add_to_hist(struct gt_durations *d, int64_t v, size_t *held)
-{
-	unsigned bucket = gt_hist_bucket(v), octave = bucket / GT_HIST_OCTAVE;
-
-	if ((!d->hist || !d->hist->octave[octave]) && !make_room(d, octave, held))
-		d->coarse = true;
-	else
-		gt_hist_count_in(&d->hist->octave[octave][bucket % GT_HIST_OCTAVE], v);
-}
-
 void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held)
 {
 	d->shortest = !d->count || v < d->shortest ? v : d->shortest;
@@ -32,7 +9,8 @@ void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held)
 	d->count++;
 	d->total = gt_sat_add(d->total, v);
 	gt_squares_add(&d->squares, v);
-	add_to_hist(d, gt_clamp(v), held);
+	d->coarse =
+		d->coarse || !gt_hist_add_limited(&d->hist, gt_clamp(v), held, GT_DURATIONS_HISTS);
 }
 
 struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q)

@@ -53,9 +53,8 @@ struct kind {
 };
 struct copies {
 	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
-	/* by index of the device's place; NULL: a stream's place */
-	struct gt_sweep **sweeps;
-	size_t nsweeps, sweeps_cap, devices;
+	struct gt_sweep *sweeps; /* by device */
+	size_t nsweeps, sweeps_cap;
 	bool many;          /* more than SWEEPS_MAX devices: hidden times are unknown */
 	uint64_t stretches; /* intervals so far */
 	struct kind *list;
@@ -83,45 +82,38 @@ static void on_interval(void *arg, const struct gt_sweep *s, int64_t from, int64
 
 static void release_sweeps(struct copies *c)
 {
-	for (size_t i = 0; i < c->nsweeps; i++)
-		if (c->sweeps[i]) {
-			gt_sweep_release(c->sweeps[i]);
-			free(c->sweeps[i]);
-		}
+	while (c->nsweeps)
+		gt_sweep_release(&c->sweeps[--c->nsweeps]);
 	free(c->sweeps);
 	c->sweeps = NULL;
-	c->nsweeps = c->sweeps_cap = 0;
+	c->sweeps_cap = 0;
 }
 
-/* NULL: no memory. */
-static struct gt_sweep *sweep_of(struct copies *c, size_t device)
+static int add_sweep(struct copies *c, struct gt_gpu_place *device, struct gt_err *err)
 {
-	if (device >= c->nsweeps) {
-		if (gt_grow(&c->sweeps, &c->sweeps_cap, device + 1, sizeof(struct gt_sweep *)))
-			return NULL;
-		memset(c->sweeps + c->nsweeps, 0,
-			(device + 1 - c->nsweeps) * sizeof(struct gt_sweep *));
-		c->nsweeps = device + 1;
-	}
-	if (!c->sweeps[device] && (c->sweeps[device] = calloc(1, sizeof(struct gt_sweep))))
-		c->devices++;
-	return c->sweeps[device];
+	if (gt_grow(&c->sweeps, &c->sweeps_cap, c->nsweeps + 1, sizeof(*c->sweeps)))
+		return gt_err_set(err, -ENOMEM, "no memory for the devices");
+	c->sweeps[c->nsweeps++] = (struct gt_sweep){ .n = 0 };
+	device->as_device = (uint32_t)c->nsweeps;
+	return 0;
 }
 
 static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 {
 	struct copies *c = arg;
-	struct gt_sweep *s = c->many ? NULL : sweep_of(c, row->device);
-	bool moves = row->what == GT_GPU_COPY || row->what == GT_GPU_SET;
+	bool moves = row->what == GT_GPU_COPY || row->what == GT_GPU_SET,
+	     new = !row->device->as_device;
+	struct gt_sweep *s;
 
-	if (c->devices > SWEEPS_MAX && !c->many) {
+	if (new && c->nsweeps == SWEEPS_MAX) {
 		release_sweeps(c);
 		c->many = true;
 	}
 	if (c->many)
 		return 0;
-	if (!s)
-		return gt_err_set(err, -ENOMEM, "no memory for the devices");
+	if (new &&add_sweep(c, row->device, err))
+		return err->code;
+	s = &c->sweeps[row->device->as_device - 1];
 	if (!s->n)
 		s->at = row->start;
 	gt_sweep_advance(s, row->start > s->at ? row->start : s->at, on_interval, c);
@@ -451,8 +443,7 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the copies");
 	}
 	for (size_t i = 0; i < c->nsweeps; i++)
-		if (c->sweeps[i])
-			gt_sweep_finish(c->sweeps[i], on_interval, c);
+		gt_sweep_finish(&c->sweeps[i], on_interval, c);
 	gt_gpu_time_add_marks(&c->time, busy, c->n);
 	fill_kinds(c, tables[0], busy);
 	fill_pinning(c, tables[1]);

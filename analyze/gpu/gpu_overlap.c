@@ -28,13 +28,7 @@ struct device {
 	uint64_t unpaired; /* rows of streams beyond GT_STREAM_PAIRS_MOST */
 };
 struct overlap {
-	struct gt_report_state report;
-	struct gt_time_ordered order;
-	uint32_t *device_of; /* by track, numbered over all segments */
-	/* likewise, by the device's track: 1 + index in devices; 0: no row yet */
-	uint32_t *device_slot;
-	/* likewise, by the rows' track: 1 + its index among the streams of its device */
-	uint32_t *stream_slot;
+	struct gt_gpu_time time; /* first: begins with struct gt_report_state */
 	/* by type, numbered over all segments: 1 + kind; 0: no row yet */
 	uint8_t *kind;
 	struct device *devices;
@@ -56,48 +50,54 @@ static void on_interval(void *arg, const struct gt_sweep *s, int64_t from, int64
 	d->time[set] = gt_sat_add(d->time[set], (uint64_t)to - (uint64_t)from);
 }
 
-static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint32_t track,
-	int64_t start, struct gt_err *err)
+static int add_device(
+	struct overlap *o, struct gt_gpu_place *device, int64_t start, struct gt_err *err)
 {
-	struct device *d;
-
-	if (gt_grow(&o->devices, &o->cap, o->n + 1, sizeof(*o->devices))) {
-		gt_err_set(err, -ENOMEM, "no memory for the GPUs");
-		return 0;
-	}
-	d = &o->devices[o->n];
-	*d = (struct device){ .seg = seg, .track = track, .sweep.at = start };
-	return (uint32_t)++o->n;
+	if (gt_grow(&o->devices, &o->cap, o->n + 1, sizeof(*o->devices)))
+		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+	o->devices[o->n++] =
+		(struct device){ .seg = device->seg, .track = device->track, .sweep.at = start };
+	device->as_device = (uint32_t)o->n;
+	return 0;
 }
 
-static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+static enum gt_work_kind kind_of(struct overlap *o, const struct gt_gpu_row *row)
+{
+	const struct gt_segment *seg = row->stream->seg;
+	uint8_t *kind = &o->kind[row->m->what];
+
+	if (!*kind)
+		*kind = (uint8_t)(1 +
+			gt_work_kind(
+				seg, &seg->types[row->m->what - o->time.order.types[seg->index]]));
+	return (enum gt_work_kind)(*kind - 1);
+}
+
+static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 {
 	struct overlap *o = arg;
-	const struct gt_segment *seg = gt_time_ordered_segment(&o->order, o->report.reader, m);
-	struct gt_range in = gt_range_of(&o->report.opt->filter, seg);
-	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
-	uint32_t *slot = &o->device_slot[o->device_of[m->place]],
-		 *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
+	struct gt_gpu_place *device = row->device, *stream = row->stream;
+	enum gt_work_kind kind = kind_of(o, row);
 	struct device *d;
 
-	if (!*slot && o->n == DEVICES_MAX) {
+	if (!device->as_device && o->n == DEVICES_MAX) {
 		o->beyond++;
 		return 0;
 	}
-	if (!*slot && !(*slot = add_device(o, seg, o->device_of[m->place] - first, start, err)))
+	if (!device->as_device && add_device(o, device, row->start, err))
 		return err->code;
-	d = &o->devices[*slot - 1];
-	if (start > d->sweep.at)
-		gt_sweep_advance(&d->sweep, start, on_interval, d);
-	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
+	d = &o->devices[device->as_device - 1];
+	if (row->start > d->sweep.at)
+		gt_sweep_advance(&d->sweep, row->start, on_interval, d);
+	if (gt_sweep_add(&d->sweep, row->end, (uint32_t)kind, 0, err))
 		return err->code;
-	d->rows[m->addr]++;
-	if (!*stream && d->pairs.n < GT_STREAM_PAIRS_MOST &&
-		!(*stream = gt_stream_pairs_add(&d->pairs, m->place - first, err)))
+	d->rows[kind]++;
+	if (!stream->as_stream && d->pairs.n < GT_STREAM_PAIRS_MOST &&
+		!(stream->as_stream = gt_stream_pairs_add(&d->pairs, stream->track, err)))
 		return err->code;
-	if (*stream)
-		gt_stream_pairs_work(&d->pairs, *stream - 1, start, end);
-	d->unpaired += !*stream;
+	if (stream->as_stream)
+		gt_stream_pairs_work(&d->pairs, stream->as_stream - 1, row->start, row->end);
+	d->unpaired += !stream->as_stream;
 	return 0;
 }
 
@@ -105,44 +105,21 @@ static int overlap_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct overlap *o = state;
+	int rc = gt_gpu_time_init(&o->time, r, opt, err);
 
-	o->report = (struct gt_report_state){ r, opt };
-	return gt_time_ordered_init(&o->order, r, on_row, o, err);
-}
-
-/* At the first row: many traces have many tracks and types, and no GPU work. */
-static int allocate(struct overlap *o, struct gt_err *err)
-{
-	size_t tracks = o->order.tracks[o->order.nsegs] + 1ul;
-
-	o->device_of = gt_gpu_devices(&o->order, o->report.reader);
-	o->device_slot = calloc(tracks, sizeof(*o->device_slot));
-	o->stream_slot = calloc(tracks, sizeof(*o->stream_slot));
-	o->kind = calloc(o->order.types[o->order.nsegs] + 1ul, sizeof(*o->kind));
-	if (!o->device_of || !o->device_slot || !o->stream_slot || !o->kind)
-		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
-	return 0;
+	o->time.each = on_row;
+	o->time.each_arg = o;
+	return rc;
 }
 
 static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct overlap *o = state;
-	struct gt_moment *m;
 
-	if (!o->kind && allocate(o, err))
-		return err->code;
-	m = gt_time_ordered_run(&o->order, cols, err);
-	for (uint32_t i = 0; m && i < cols->n; i++) {
-		uint32_t type = m[i].what;
-
-		if (!o->kind[type])
-			o->kind[type] = (uint8_t)(1 +
-				gt_work_kind(cols->seg,
-					&cols->seg
-						 ->types[type - o->order.types[cols->seg->index]]));
-		m[i].addr = o->kind[type] - 1u;
-	}
-	return m ? 0 : err->code;
+	/* at the first row: many traces have many types, and no GPU work */
+	if (!o->kind && !(o->kind = calloc(o->time.order.types[o->time.order.nsegs] + 1ul, 1)))
+		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+	return gt_gpu_time_run(&o->time, cols, err) ? 0 : err->code;
 }
 
 /* ---- figures ---- */
@@ -218,7 +195,7 @@ static void add_kind(
 		cells[8 + k] = gt_cell_known(k != kind, during(d, me | 1u << k, 0));
 	cells[11] = gt_cell_known(kind != GT_WORK_COMPUTE, exposed);
 	cells[12] = kind == GT_WORK_COMPUTE ? gt_cell_none() : gt_cell_share(ran - exposed, ran);
-	gt_table_add(t, cells + gt_where_skip(o->report.reader));
+	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
 }
 
 static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
@@ -235,7 +212,7 @@ static void add_kernels(const struct overlap *o, struct gt_table *t, const struc
 	cells[5] = gt_cell_u(kernels);
 	cells[6] = gt_cell_u(several);
 	cells[7] = gt_cell_share(several, kernels);
-	gt_table_add(t, cells + gt_where_skip(o->report.reader));
+	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
 }
 
 /* The sum of all GPUs; each has its own unions. */
@@ -300,7 +277,7 @@ static void add_pair(const struct overlap *o, struct gt_table *t, const struct t
 	cells[11] = gt_cell_text(p->both ? "side by side"
 			: p->turns > 1   ? "in turns, never at once"
 					 : "one after the other");
-	gt_table_add(t, cells + gt_where_skip(o->report.reader));
+	gt_table_add(t, cells + gt_where_skip(o->time.report.reader));
 }
 
 static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err *err)
@@ -328,7 +305,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 			}
 	}
 	qsort(list, n, sizeof(*list), by_gain);
-	shown = gt_rows_shown(n, o->report.opt->top);
+	shown = gt_rows_shown(n, o->time.report.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_pair(o, t, &list[i]);
 	free(list);
@@ -345,7 +322,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 
 static void add_devices(const struct overlap *o, struct gt_table *kinds, struct gt_table *kernels)
 {
-	size_t shown = gt_rows_shown(o->n, o->report.opt->top);
+	size_t shown = gt_rows_shown(o->n, o->time.report.opt->top);
 	struct device all = in_all(o);
 
 	for (size_t i = 0; i <= shown; i++) {
@@ -373,14 +350,14 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 		gt_note_plural(t, o->beyond,
 			"more than %u GPUs: %llu {row|rows} of further GPUs {is|are} in no figure",
 			DEVICES_MAX, (unsigned long long)o->beyond);
-	gt_note_unordered(t, gt_time_ordered_late(&o->order), "times");
+	gt_note_unordered(t, gt_time_ordered_late(&o->time.order), "times");
 }
 
 static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct overlap *o = state;
-	unsigned skip = gt_where_skip(o->report.reader);
-	int rc = gt_time_ordered_flush(&o->order, err);
+	unsigned skip = gt_where_skip(o->time.report.reader);
+	int rc = gt_gpu_time_finish(&o->time, err);
 
 	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time",
 		columns + skip, (unsigned)NCOLUMNS - skip);
@@ -404,7 +381,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);
-	gt_shared_gpus_note(tables[0], &o->report);
+	gt_shared_gpus_note(tables[0], &o->time.report);
 	return rc ? rc : 3;
 }
 
@@ -417,11 +394,8 @@ static void overlap_release(void *state)
 		gt_stream_pairs_release(&o->devices[i].pairs);
 	}
 	free(o->devices);
-	free(o->device_of);
-	free(o->device_slot);
-	free(o->stream_slot);
 	free(o->kind);
-	gt_time_ordered_release(&o->order);
+	gt_gpu_time_release(&o->time);
 }
 
 const struct gt_analysis gt_overlap_report = {

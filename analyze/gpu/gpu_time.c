@@ -102,7 +102,9 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (rc || !t->each)
 		return rc;
 	return t->each(t->each_arg,
-		&(struct gt_gpu_row){ m, gt_gpu_what(type), t->slot[device] - 1, start, end }, err);
+		&(struct gt_gpu_row){ m, gt_gpu_what(type), &t->places[t->slot[m->place] - 1],
+			&t->places[t->slot[device] - 1], start, end },
+		err);
 }
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r,

@@ -44,14 +44,18 @@ struct gt_gpu_place { /* one per track: a stream, or a device with all its strea
 	struct gt_union busy; /* cut to --from and --to */
 	/* start of the first row, end of the last one; not cut */
 	int64_t first, last;
+	/* For the owner, 0 at first: 1 + an index for this track as a device, and as a stream. A
+	 * stream without a device is both. */
+	uint32_t as_device, as_stream;
 };
 enum gt_gpu_what { GT_GPU_KERNEL, GT_GPU_COPY, GT_GPU_SET, GT_GPU_OTHER };
-/* A row in order of time. m->addr: 1 + its mark, or 0. device: index of the place of its device.
+/* A row in order of time. m->addr: 1 + its mark, or 0. stream, device: the places of its track and
+ * its device, borrowed until the next row.
  * start and end are cut to --from and --to. */
 struct gt_gpu_row {
 	const struct gt_moment *m;
 	enum gt_gpu_what what;
-	size_t device;
+	struct gt_gpu_place *stream, *device;
 	int64_t start, end;
 };
 struct gt_gpu_time {

@@ -221,23 +221,6 @@ int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, s
 
 /* ---- sums ---- */
 
-static void add_to_hist(struct gt_query_groups *g, struct gt_query_sums *s, int64_t v)
-{
-	unsigned octave = gt_hist_bucket(v) / GT_HIST_OCTAVE;
-	size_t need = (s->hist ? 0 : sizeof(*s->hist)) +
-		(s->hist && s->hist->octave[octave] ? 0 : GT_HIST_OCTAVE_BYTES);
-
-	if (s->coarse || g->hist_bytes + need > HISTS_MAX) {
-		s->coarse = true;
-		return;
-	}
-	g->hist_bytes += need;
-	if (!s->hist)
-		s->hist = calloc(1, sizeof(*s->hist));
-	if (!s->hist || gt_hist_add(s->hist, v))
-		s->coarse = true;
-}
-
 static void square(struct gt_query_sums *s, int64_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
@@ -256,7 +239,8 @@ static inline void add_whole(
 	if (f->squares)
 		square(s, v);
 	if (f->hist)
-		add_to_hist(g, s, v < 0 ? 0 : v);
+		s->coarse |=
+			!gt_hist_add_limited(&s->hist, v < 0 ? 0 : v, &g->hist_bytes, HISTS_MAX);
 }
 
 static void add_real(struct gt_query_sums *s, double v)

@@ -6,6 +6,8 @@
  * Zero-initialised: empty and valid. */
 #ifndef GT_HIST_H
 #define GT_HIST_H
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GT_HIST_OCTAVE 64  /* buckets in one octave */
@@ -54,6 +56,19 @@ static inline void gt_hist_count_in(struct gt_hist_bucket *b, int64_t v)
 /* that octave, allocated if needed; NULL: no memory */
 struct gt_hist_bucket *gt_hist_grow(struct gt_hist *h, unsigned octave);
 int gt_hist_add(struct gt_hist *h, int64_t v); /* 0 or -ENOMEM */
+/* Allocates an octave, and the histogram itself (*h NULL), unless *held, the bytes of several
+ * histograms, would exceed the limit. false: it would, or there is no memory. */
+bool gt_hist_grow_limited(struct gt_hist **h, unsigned octave, size_t *held, size_t limit);
+/* Adds a value in that way. */
+static inline bool gt_hist_add_limited(struct gt_hist **h, int64_t v, size_t *held, size_t limit)
+{
+	unsigned bucket = gt_hist_bucket(v), octave = bucket / GT_HIST_OCTAVE;
+
+	if ((!*h || !(*h)->octave[octave]) && !gt_hist_grow_limited(h, octave, held, limit))
+		return false;
+	gt_hist_count_in(&(*h)->octave[octave][bucket % GT_HIST_OCTAVE], v);
+	return true;
+}
 int gt_hist_merge(struct gt_hist *into, const struct gt_hist *from);
 uint64_t gt_hist_count(const struct gt_hist *h);
 /* The smallest value v such that at least q (0..1) of all values are <= v. It is exact if its
