@@ -94,9 +94,10 @@ static void put_cell(struct gt_buf *b, const struct gt_table *t, unsigned row, u
 }
 
 /* The cells of these columns as text, with `between` after each but the last; for people only
- * between non-empty ones. The caller frees it. NULL: no memory. */
-static char *join(
-	const char *list, const char *between, bool people, const struct gt_table *t, unsigned row)
+ * between non-empty ones. without: a column that is ignored, or NULL. The caller frees it. NULL: no
+ * memory. */
+static char *join(const char *list, const char *without, const char *between, bool people,
+	const struct gt_table *t, unsigned row)
 {
 	struct gt_buf b = { 0 };
 	size_t len, owed = 0;
@@ -106,6 +107,8 @@ static char *join(
 		int column;
 
 		snprintf(key, sizeof(key), "%.*s", (int)len, w);
+		if (without && !strcmp(key, without))
+			continue;
 		column = gt_table_column(t, key);
 		if (owed != b.len || !people)
 			gt_buf_str(&b, between);
@@ -129,7 +132,7 @@ char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, uns
 		rule->label          ? rule->label
 			: rule->keys ? rule->keys
 				     : "");
-	return join(list, " / ", true, t, row);
+	return join(list, NULL, " / ", true, t, row);
 }
 
 struct keyed {
@@ -145,33 +148,31 @@ static int by_key(const void *pa, const void *pb)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
+static void free_keys(struct keyed *list, unsigned n)
+{
+	for (unsigned i = 0; list && i < n; i++)
+		free(list[i].key);
+	free(list);
+}
+
 /* The rows with their keys. The caller frees them. NULL with err filled in. */
-static struct keyed *keys_of(
-	const char *columns, const struct gt_table *t, unsigned n, struct gt_err *err)
+static struct keyed *keys_of(const char *columns, const char *without, const struct gt_table *t,
+	unsigned n, struct gt_err *err)
 {
 	struct keyed *list = calloc(n + 1ul, sizeof(*list));
 	bool failed = !list;
 
 	for (unsigned i = 0; !failed && i < n; i++) {
-		list[i] = (struct keyed){ join(columns, "\x1f", false, t, i), i };
+		list[i] = (struct keyed){ join(columns, without, "\x1f", false, t, i), i };
 		failed = !list[i].key;
 	}
 	if (!failed && n)
 		qsort(list, n, sizeof(*list), by_key);
 	if (!failed)
 		return list;
-	for (unsigned i = 0; list && i < n; i++)
-		free(list[i].key);
-	free(list);
+	free_keys(list, n);
 	gt_err_set(err, -ENOMEM, "no memory to compare %u rows", n);
 	return NULL;
-}
-
-static void free_keys(struct keyed *list, unsigned n)
-{
-	for (unsigned i = 0; list && i < n; i++)
-		free(list[i].key);
-	free(list);
 }
 
 static int in_order(const void *pa, const void *pb)
@@ -184,12 +185,13 @@ static int in_order(const void *pa, const void *pb)
 }
 
 /* *common: the number of rows in both files. */
-static int pair(const char *columns, const struct gt_table *a, const struct gt_table *b,
-	struct gt_row_pair *pairs, size_t *n, size_t *common, struct gt_err *err)
+static int pair(const char *columns, const char *without, const struct gt_table *a,
+	const struct gt_table *b, struct gt_row_pair *pairs, size_t *n, size_t *common,
+	struct gt_err *err)
 {
 	unsigned na = a ? gt_table_rows(a) : 0, nb = b ? gt_table_rows(b) : 0, i = 0, j = 0;
-	struct keyed *ka = keys_of(columns, a, na, err),
-		     *kb = ka ? keys_of(columns, b, nb, err) : NULL;
+	struct keyed *ka = keys_of(columns, without, a, na, err),
+		     *kb = ka ? keys_of(columns, without, b, nb, err) : NULL;
 
 	*n = *common = 0;
 	while (kb && (i < na || j < nb)) {
@@ -209,6 +211,7 @@ static int pair(const char *columns, const struct gt_table *a, const struct gt_t
 int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
 	const struct gt_table *b, struct gt_row_pair **pairs, size_t *n, struct gt_err *err)
 {
+	const char *varies = rule->varies ? rule->varies : "process";
 	size_t room = (a ? gt_table_rows(a) : 0ul) + (b ? gt_table_rows(b) : 0ul), common;
 	int rc;
 
@@ -216,9 +219,9 @@ int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a,
 	*pairs = calloc(room + 1, sizeof(**pairs));
 	if (!*pairs)
 		return gt_err_set(err, -ENOMEM, "no memory to compare %zu rows", room);
-	rc = pair(rule->keys, a, b, *pairs, n, &common, err);
-	if (!rc && !common && rule->loose)
-		rc = pair(rule->loose, a, b, *pairs, n, &common, err);
+	rc = pair(rule->keys, NULL, a, b, *pairs, n, &common, err);
+	if (!rc && !common && gt_list_has(rule->keys, varies))
+		rc = pair(rule->keys, varies, a, b, *pairs, n, &common, err);
 	if (!rc && *n)
 		qsort(*pairs, *n, sizeof(**pairs), in_order);
 	return rc;

@@ -42,8 +42,8 @@ struct gt_diff_rule {
 	const char *keys;   /* columns that identify a row, separated by blanks, as in all
 			     * lists here. Rows with equal keys are compared in their order.
 			     * NULL: the table has one row */
-	const char *loose;  /* used instead of keys if no row has equal keys in both files:
-			     * the program has another name. NULL: none */
+	const char *varies; /* a key that may differ between the files: it is ignored if no row
+			     * has equal keys in both. NULL: "process", the program's name */
 	const char *less, *more, *either, *tail, *gates, *none;
 };
 #define GT_DIFF_RULES_MOST 96

@@ -41,7 +41,7 @@ static bool words_are_columns(
 
 static bool fits(const struct gt_diff_rule *r, const struct gt_table *t)
 {
-	const char *const lists[] = { r->keys, r->label, r->loose, r->less, r->more, r->either,
+	const char *const lists[] = { r->keys, r->label, r->varies, r->less, r->more, r->either,
 		r->tail, r->gates, r->none };
 	unsigned n;
 	const struct gt_column *columns = gt_table_columns(t, &n);
