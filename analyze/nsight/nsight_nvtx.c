@@ -48,16 +48,14 @@ struct kern {
 	struct gt_durations d;
 	uint64_t instances;
 };
-/* a set of range id << 32 | group, each plus one */
-struct pairs {
-	uint64_t *slots;
-	uint32_t n;
-	bool overrun;
+/* a kernel's group that has a kernel launched in the range */
+struct pair {
+	uint32_t range, group;
 };
 
 struct nvtx {
 	struct gt_report_state report; /* first */
-	bool kernels;                  /* the report nvtx_kern_sum; false: nvtx_gpu_proj_sum */
+	const struct nvtx_spec *spec;
 	struct gt_nsight_names names;
 	struct gt_group_table groups;
 	size_t held;
@@ -68,10 +66,20 @@ struct nvtx {
 	uint32_t leaves;
 	uint32_t *of_track; /* by track: its first range; the last element is the total */
 	int64_t from, to;   /* the window: launches that start in it */
-	struct pairs pairs;
+	struct gt_group_table pairs;
+	bool overrun; /* more than PAIRS: instances are unknown */
 	uint64_t work, unjoined, outside, idle, unended;
 	const char *crowded; /* why there is no answer: too many ranges at one moment;
 			      * the number as text */
+};
+struct nvtx_spec {
+	const char *name, *title, *gives_way; /* of the table */
+	bool kernels; /* kernels by range; false: ranges with the time of their work */
+	const struct gt_column *columns; /* with kernels the first one is the recording */
+	unsigned ncolumns;
+	size_t size, key; /* of a group */
+	int (*compare)(const void *a, const void *b);
+	void (*add_row)(struct nvtx *v, struct gt_table *t, const void *group);
 };
 
 /* ---- a window ---- */
@@ -174,21 +182,19 @@ static void set_levels(struct nvtx *v, uint32_t first_id)
 
 /* ---- work ---- */
 
-static bool add_pair(struct pairs *p, uint32_t id, uint32_t group)
+static void start_pairs(struct nvtx *v)
 {
-	uint64_t key = ((uint64_t)id << 32 | group) + 1;
-	uint32_t at = (uint32_t)gt_hash_u64(key) & (2 * PAIRS - 1);
+	gt_group_table_init(&v->pairs, sizeof(struct pair), sizeof(struct pair), PAIRS);
+}
 
-	while (p->slots[at] && p->slots[at] != key)
-		at = (at + 1) & (2 * PAIRS - 1);
-	if (p->slots[at])
-		return false;
-	p->overrun |= p->n == PAIRS;
-	if (p->n == PAIRS)
-		return false;
-	p->slots[at] = key;
-	p->n++;
-	return true;
+/* 1: the pair is new. 0: it is known, or there are too many pairs. Negative: err. */
+static int add_pair(struct nvtx *v, uint32_t range, uint32_t group, struct gt_err *err)
+{
+	size_t n = v->pairs.n;
+	uint32_t i = gt_group_table_find(&v->pairs, &(struct pair){ range, group }, err);
+
+	v->overrun |= i == PAIRS;
+	return i == GT_GROUP_TABLE_NONE ? err->code : i < PAIRS && v->pairs.n > n;
 }
 
 static int add_kernel(
@@ -197,13 +203,15 @@ static int add_kernel(
 	struct kern_key key = { v->seg->index, r->track, r->name, kernel };
 	uint32_t at = gt_group_table_find(&v->groups, &key, err);
 	struct kern *k;
+	int new;
 
 	if (at == GT_GROUP_TABLE_NONE)
 		return err->code;
 	k = gt_group_table_at(&v->groups, at);
 	gt_durations_add(&k->d, ns, &v->held);
-	k->instances += add_pair(&v->pairs, r->id, at);
-	return 0;
+	new = add_pair(v, r->id, at, err);
+	k->instances += new > 0;
+	return new < 0 ? new : 0;
 }
 
 /* Adds a GPU operation from `start` to `end`. */
@@ -218,7 +226,7 @@ static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t s
 		v->outside++;
 		return 0;
 	}
-	if (v->kernels) {
+	if (v->spec->kernels) {
 		v->ranges[at].ops++;
 		return add_kernel(v, &v->ranges[at], kernel, (uint64_t)(end - start), err);
 	}
@@ -271,7 +279,7 @@ static int on_work(void *arg, unsigned worker, const struct gt_cols *cols)
 	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		if (type && (!w->v->kernels || gt_gpu_what(type) == GT_GPU_KERNEL))
+		if (type && (!w->v->spec->kernels || gt_gpu_what(type) == GT_GPU_KERNEL))
 			rc = work_of_code(w, cols, c);
 	}
 	return rc;
@@ -300,7 +308,7 @@ static int close_range(struct nvtx *v, const struct range *r, struct gt_err *err
 
 	if (!r->ops)
 		v->idle++;
-	if (v->kernels || !r->ops)
+	if (v->spec->kernels || !r->ops)
 		return 0;
 	at = gt_group_table_find(&v->groups, &r->name, err);
 	if (at == GT_GROUP_TABLE_NONE)
@@ -321,26 +329,22 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keeps the few pairs of open ranges: those of finished ranges are not needed again. */
-static void carry_pairs(struct nvtx *v)
+/* Drops the pairs of finished ranges; most are. */
+static int carry_pairs(struct nvtx *v, struct gt_err *err)
 {
-	uint64_t *old = v->pairs.slots;
+	struct gt_group_table old = v->pairs;
+	int rc = 0;
 
-	v->pairs.n = 0;
-	v->pairs.slots = calloc(2ul * PAIRS, sizeof(*v->pairs.slots));
-	if (!v->pairs.slots) {
-		v->pairs.slots = old;
-		v->pairs.overrun = true;
-		memset(old, 0, 2ul * PAIRS * sizeof(*old));
-		return;
-	}
-	for (uint32_t i = 0; v->n && i < 2 * PAIRS; i++) {
-		struct range key = { .id = (uint32_t)((old[i] - 1) >> 32) };
+	start_pairs(v);
+	for (size_t i = 0; v->n && rc >= 0 && i < old.n && i < PAIRS; i++) {
+		const struct pair *p = gt_group_table_at(&old, i);
+		struct range key = { .id = p->range };
 
-		if (old[i] && bsearch(&key, v->ranges, v->n, sizeof(key), by_id))
-			add_pair(&v->pairs, key.id, (uint32_t)(old[i] - 1));
+		if (bsearch(&key, v->ranges, v->n, sizeof(key), by_id))
+			rc = add_pair(v, p->range, p->group, err);
 	}
-	free(old);
+	gt_group_table_release(&old);
+	return rc < 0 ? rc : 0;
 }
 
 /* Finishes ranges in which no later launch can lie, and carries the others, sorted by start. */
@@ -357,8 +361,8 @@ static int close_window(struct nvtx *v, struct gt_err *err)
 	v->n = kept;
 	if (kept)
 		qsort(v->ranges, kept, sizeof(*v->ranges), by_id);
-	if (v->kernels && v->pairs.n)
-		carry_pairs(v);
+	if (!rc && v->pairs.n)
+		rc = carry_pairs(v, err);
 	v->from = v->to;
 	return rc;
 }
@@ -371,7 +375,7 @@ static int process_window(struct nvtx *v, uint32_t first_id, bool first, struct 
 	if (v->n) {
 		sort_ranges(v);
 		build_tree(v);
-		if (!v->kernels)
+		if (!v->spec->kernels)
 			set_levels(v, first_id);
 	}
 	rc = v->crowded ? 0 : find_work(v, !first, err);
@@ -392,10 +396,8 @@ static int allocate(struct nvtx *v, struct gt_err *err)
 	v->ranges = calloc(WINDOW, sizeof(*v->ranges));
 	v->spare = calloc(WINDOW, sizeof(*v->spare));
 	v->tree = calloc(4ul * WINDOW, sizeof(*v->tree));
-	v->pairs.slots = calloc(2ul * PAIRS, sizeof(*v->pairs.slots));
-	return v->ranges && v->spare && v->tree && v->pairs.slots
-		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for ranges");
+	return v->ranges && v->spare && v->tree ? 0
+						: gt_err_set(err, -ENOMEM, "no memory for ranges");
 }
 
 static int add_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
@@ -477,7 +479,7 @@ static int process_segments(struct nvtx *v, struct gt_err *err)
 
 static void note_limits(const struct nvtx *v, struct gt_table *t)
 {
-	const char *work = v->kernels ? "kernels" : "pieces of GPU work";
+	const char *work = v->spec->kernels ? "kernels" : "pieces of GPU work";
 
 	if (v->crowded)
 		gt_table_cannot(t, "%s", v->crowded);
@@ -485,7 +487,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	if (v->outside)
 		gt_note_plural(t, v->outside, "%llu of %llu %s {was|were} launched in no range",
 			(unsigned long long)v->outside, (unsigned long long)v->work, work);
-	if (v->idle && v->kernels)
+	if (v->idle && v->spec->kernels)
 		gt_note_plural(t, v->idle,
 			"%llu {range launched no kernel itself|ranges launched no kernel themselves}: kernels of ranges inside "
 			"{it|them} are in the rows of those",
@@ -497,7 +499,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 		gt_note_plural(t, v->unended,
 			"%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted",
 			(unsigned long long)v->unended);
-	if (v->pairs.overrun)
+	if (v->overrun)
 		gt_table_note(t, "too many pairs of range and kernel: NVTX Inst is unknown");
 	/* both are needed; one reason is enough */
 	if (gt_is_recorded(v->report.reader, GT_LAYER_USER))
@@ -523,8 +525,9 @@ static struct gt_cell average(uint64_t sum, uint64_t n)
 	return n ? (struct gt_cell){ .d = (double)sum / (double)n } : gt_cell_none();
 }
 
-static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
+static void add_proj(struct nvtx *v, struct gt_table *t, const void *group)
 {
+	const struct proj *p = group;
 	struct gt_cell cells[NPROJ];
 
 	cells[0] = gt_cell_text(gt_group_table_is_rest(&v->groups, p)
@@ -550,31 +553,6 @@ static int by_proj(const void *pa, const void *pb)
 					: (a->name > b->name) - (a->name < b->name);
 }
 
-static int proj_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
-{
-	struct nvtx *v = state;
-	size_t shown;
-	int rc = process_segments(v, err);
-
-	if (rc)
-		return rc;
-	tables[0] = gt_table_new(
-		"nvtx_gpu_proj_sum", "NVTX ranges projected onto the GPU", proj_columns, NPROJ);
-	if (!tables[0])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_group_table_sort(&v->groups, by_proj);
-	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->report.opt->top);
-	for (size_t i = 0; i < shown; i++)
-		add_proj(v, tables[0], gt_group_table_at(&v->groups, i));
-	gt_table_gives_way(tables[0],
-		"avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
-		"proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
-	if (!v->crowded)
-		gt_table_note_cut(tables[0], v->groups.n, shown);
-	note_limits(v, tables[0]);
-	return 1;
-}
-
 static const struct gt_column kern_columns[] = {
 	{ "recording", "Recording", GT_C_COUNT },
 	{ "nvtx_range", "NVTX Range", GT_C_TEXT },
@@ -590,8 +568,9 @@ static const struct gt_column kern_columns[] = {
 };
 #define NKERN (sizeof(kern_columns) / sizeof(*kern_columns))
 
-static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
+static void add_kern(struct nvtx *v, struct gt_table *t, const void *group)
 {
+	const struct kern *k = group;
 	bool rest = gt_group_table_is_rest(&v->groups, k);
 	const struct gt_segment *seg =
 		rest ? NULL : gt_reader_segment(v->report.reader, k->key.segment);
@@ -602,7 +581,7 @@ static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
 	cells[1] = gt_cell_text(rest ? "(all others)" : gt_nsight_text(&v->names, k->key.range));
 	cells[2] = process == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[process].id);
 	cells[3] = rest ? gt_cell_none() : gt_cell_i(seg->tracks[k->key.track].id);
-	cells[4] = rest || v->pairs.overrun ? gt_cell_none() : gt_cell_u(k->instances);
+	cells[4] = rest || v->overrun ? gt_cell_none() : gt_cell_u(k->instances);
 	cells[5] = gt_cell_u(k->d.count);
 	cells[6] = gt_cell_u(k->d.total);
 	gt_nsight_spread(&k->d, cells + 7);
@@ -620,26 +599,25 @@ static int by_total(const void *pa, const void *pb)
 					: memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-static int kern_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+static int nvtx_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct nvtx *v = state;
-	unsigned skip = gt_where_skip(v->report.reader);
+	const struct nvtx_spec *spec = v->spec;
+	unsigned skip = spec->kernels ? gt_where_skip(v->report.reader) : 0;
 	size_t shown;
 	int rc = process_segments(v, err);
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("nvtx_kern_sum",
-		"Kernels by the innermost NVTX range that launched them", kern_columns + skip,
-		NKERN - skip);
+	tables[0] =
+		gt_table_new(spec->name, spec->title, spec->columns + skip, spec->ncolumns - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_group_table_sort(&v->groups, by_total);
+	gt_group_table_sort(&v->groups, spec->compare);
 	shown = v->crowded ? 0 : gt_rows_shown(v->groups.n, v->report.opt->top);
 	for (size_t i = 0; i < shown; i++)
-		add_kern(v, tables[0], gt_group_table_at(&v->groups, i));
-	gt_table_gives_way(
-		tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
+		spec->add_row(v, tables[0], gt_group_table_at(&v->groups, i));
+	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
 		gt_table_note_cut(tables[0], v->groups.n, shown);
@@ -650,28 +628,48 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 /* ---- the reports ---- */
 
 static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analysis_options *opt,
-	bool kernels, struct gt_err *err)
+	const struct nvtx_spec *spec, struct gt_err *err)
 {
 	v->report = (struct gt_report_state){ r, opt };
-	v->kernels = kernels;
-	if (kernels)
-		gt_group_table_init(
-			&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
-	else
-		gt_group_table_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
+	v->spec = spec;
+	gt_group_table_init(&v->groups, spec->size, spec->key, GROUPS_MOST);
+	start_pairs(v);
 	return gt_nsight_names_init(&v->names, r, opt->names, err);
 }
 
 static int proj_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return nvtx_init(state, r, opt, false, err);
+	static const struct nvtx_spec spec = { .name = "nvtx_gpu_proj_sum",
+		.title = "NVTX ranges projected onto the GPU",
+		.gives_way =
+			"avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
+			"proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances",
+		.columns = proj_columns,
+		.ncolumns = NPROJ,
+		.size = sizeof(struct proj),
+		.key = sizeof(uint32_t),
+		.compare = by_proj,
+		.add_row = add_proj };
+
+	return nvtx_init(state, r, opt, &spec, err);
 }
 
 static int kern_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return nvtx_init(state, r, opt, true, err);
+	static const struct nvtx_spec spec = { .name = "nvtx_kern_sum",
+		.title = "Kernels by the innermost NVTX range that launched them",
+		.gives_way = "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst",
+		.kernels = true,
+		.columns = kern_columns,
+		.ncolumns = NKERN,
+		.size = sizeof(struct kern),
+		.key = sizeof(struct kern_key),
+		.compare = by_total,
+		.add_row = add_kern };
+
+	return nvtx_init(state, r, opt, &spec, err);
 }
 
 static void nvtx_release(void *state)
@@ -682,7 +680,7 @@ static void nvtx_release(void *state)
 		void *group = gt_group_table_at(&v->groups, i);
 
 		gt_durations_release(
-			v->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
+			v->spec->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
 	}
 	gt_group_table_release(&v->groups);
 	gt_nsight_names_release(&v->names);
@@ -690,7 +688,7 @@ static void nvtx_release(void *state)
 	free(v->spare);
 	free(v->tree);
 	free(v->of_track);
-	free(v->pairs.slots);
+	gt_group_table_release(&v->pairs);
 }
 
 const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
@@ -701,7 +699,7 @@ const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
 	.needs = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
 	.init = proj_init,
-	.finish = proj_finish,
+	.finish = nvtx_finish,
 	.release = nvtx_release,
 };
 
@@ -713,6 +711,6 @@ const struct gt_analysis gt_nvtx_kern_sum_report = {
 	.needs = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
 	.init = kern_init,
-	.finish = kern_finish,
+	.finish = nvtx_finish,
 	.release = nvtx_release,
 };
