@@ -162,15 +162,15 @@ void gt_guest_each_thread(const struct gt_guest *guest, gt_guest_thread_fn *each
 {
 	char path[64];
 	struct dirent *e;
-	DIR *d;
+	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", guest->host_pid);
-	d = opendir(path);
-	while (d && (e = readdir(d)))
+	tasks = opendir(path);
+	while (tasks && (e = readdir(tasks)))
 		if (atoi(e->d_name))
 			each(arg, atoi(e->d_name), innermost_pid(atoi(e->d_name)));
-	if (d)
-		closedir(d);
+	if (tasks)
+		closedir(tasks);
 }
 
 bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16])
@@ -187,48 +187,48 @@ bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char n
 
 /* ---- accept thread ---- */
 
-static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *guest)
+static struct gt_guest *add(struct gt_guest_server *s, const struct gt_guest *guest)
 {
-	if (d->nguests == GT_GUESTS_MAX) { /* the oldest one has never taken a slot */
-		d->unrecorded[d->guests[0].unrecorded]++;
-		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
+	if (s->nguests == GT_GUESTS_MAX) { /* the oldest one has never taken a slot */
+		s->unrecorded[s->guests[0].unrecorded]++;
+		memmove(s->guests, s->guests + 1, --s->nguests * sizeof(*guest));
 	}
-	d->guests[d->nguests] = *guest;
-	return &d->guests[d->nguests++];
+	s->guests[s->nguests] = *guest;
+	return &s->guests[s->nguests++];
 }
 
 /* Reads no files of another user's process: they could be such that reading them takes long. */
-static void note_connection(struct gt_guest_server *d, int pid, uint32_t uid)
+static void note_connection(struct gt_guest_server *s, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
 
 	if (!(uid == geteuid() ? gt_guest_read(pid, &guest) : read_identity(pid, &guest)))
 		return;
 	guest.uid = uid;
-	pthread_mutex_lock(&d->lock);
-	add(d, &guest);
-	d->connections++;
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&s->lock);
+	add(s, &guest);
+	s->connections++;
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* The process may have exited, and be unknown to /proc. It may also be a fork that uses its
  * parent's memory, and takes a slot. */
 static void note_unrecorded(
-	struct gt_guest_server *d, const struct ucred *who, enum gt_unrecorded why)
+	struct gt_guest_server *s, const struct ucred *who, enum gt_unrecorded why)
 {
 	const struct gt_guest unknown = {
 		.host_pid = who->pid, .ns_pid = who->pid, .uid = who->uid
 	};
 	struct gt_guest *guest = NULL;
 
-	pthread_mutex_lock(&d->lock);
-	for (unsigned i = 0; i < d->nguests; i++)
-		if (d->guests[i].host_pid == who->pid)
-			guest = &d->guests[i];
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < s->nguests; i++)
+		if (s->guests[i].host_pid == who->pid)
+			guest = &s->guests[i];
 	if (!guest)
-		guest = add(d, &unknown);
+		guest = add(s, &unknown);
 	guest->unrecorded = why;
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* False: the process does not wait any more. */
@@ -255,32 +255,32 @@ static bool send_memory(int to, int memory)
 
 /* A process of another user does not get the memory: traced processes trust its contents, so a
  * user who can write to it could control them. */
-static void answer_connection(struct gt_guest_server *d, int to)
+static void answer_connection(struct gt_guest_server *s, int to)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
 	bool known = !getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
 
 	if (known)
-		note_connection(d, who.pid, who.uid);
+		note_connection(s, who.pid, who.uid);
 	if (known && who.uid != geteuid())
-		note_unrecorded(d, &who, GT_UNRECORDED_USER);
-	else if (!send_memory(to, d->memory_fd) && known)
-		note_unrecorded(d, &who, GT_UNRECORDED_LATE);
+		note_unrecorded(s, &who, GT_UNRECORDED_USER);
+	else if (!send_memory(to, s->memory_fd) && known)
+		note_unrecorded(s, &who, GT_UNRECORDED_LATE);
 }
 
 /* Accepts and answers the next connection. False, and errno: there is none. */
-static bool accept_one(struct gt_guest_server *d, int listen_fd)
+static bool accept_one(struct gt_guest_server *s, int listen_fd)
 {
 	int fd;
 
-	pthread_mutex_lock(&d->accept_lock);
+	pthread_mutex_lock(&s->accept_lock);
 	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0) {
-		answer_connection(d, fd);
+		answer_connection(s, fd);
 		close(fd);
 	}
-	pthread_mutex_unlock(&d->accept_lock);
+	pthread_mutex_unlock(&s->accept_lock);
 	return fd >= 0;
 }
 
@@ -288,15 +288,15 @@ static bool accept_one(struct gt_guest_server *d, int listen_fd)
  * process id, without a limit. */
 static void *accept_thread(void *arg)
 {
-	struct gt_guest_server *d = arg;
-	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
-		{ .fd = d->by_pid_fd, .events = POLLIN }, { .fd = d->stop[0], .events = POLLIN } };
+	struct gt_guest_server *s = arg;
+	struct pollfd p[] = { { .fd = s->listen_fd, .events = POLLIN },
+		{ .fd = s->by_pid_fd, .events = POLLIN }, { .fd = s->stop[0], .events = POLLIN } };
 
 	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
 		if (p[2].revents)
 			break;
 		for (unsigned i = 0; i < 2; i++)
-			if (p[i].revents && !accept_one(d, p[i].fd) &&
+			if (p[i].revents && !accept_one(s, p[i].fd) &&
 				(errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
 					errno == ENOBUFS))
 				usleep(1000);
@@ -304,32 +304,32 @@ static void *accept_thread(void *arg)
 	return NULL;
 }
 
-bool gt_guest_server_take_guest(struct gt_guest_server *d, int32_t ns_pid, struct gt_guest *guest)
+bool gt_guest_server_take_guest(struct gt_guest_server *s, int32_t ns_pid, struct gt_guest *guest)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&d->lock);
-	for (unsigned i = d->nguests; i-- > 0 && !found;)
-		if (d->guests[i].ns_pid == ns_pid) {
-			*guest = d->guests[i];
-			memmove(d->guests + i, d->guests + i + 1,
-				(--d->nguests - i) * sizeof(*guest));
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = s->nguests; i-- > 0 && !found;)
+		if (s->guests[i].ns_pid == ns_pid) {
+			*guest = s->guests[i];
+			memmove(s->guests + i, s->guests + i + 1,
+				(--s->nguests - i) * sizeof(*guest));
 			found = true;
 		}
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&s->lock);
 	return found && guest->start_clock; /* otherwise only its pid is known */
 }
 
 /* If gtcollect was stopped until the end, some processes may still wait for the accept thread. */
-void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_processes *m)
+void gt_guest_server_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m)
 {
 	for (unsigned n = 0;
-		n < SOMAXCONN && (accept_one(d, d->listen_fd) || accept_one(d, d->by_pid_fd));)
+		n < SOMAXCONN && (accept_one(s, s->listen_fd) || accept_one(s, s->by_pid_fd));)
 		n++;
-	pthread_mutex_lock(&d->lock);
-	memcpy(m->n, d->unrecorded, sizeof(m->n));
-	for (unsigned i = 0; i < d->nguests; i++) {
-		const struct gt_guest *g = &d->guests[i];
+	pthread_mutex_lock(&s->lock);
+	memcpy(m->n, s->unrecorded, sizeof(m->n));
+	for (unsigned i = 0; i < s->nguests; i++) {
+		const struct gt_guest *g = &s->guests[i];
 
 		m->n[g->unrecorded]++;
 		if (g->unrecorded != GT_UNRECORDED_USER)
@@ -337,96 +337,96 @@ void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_
 		m->uid = g->uid;
 		snprintf(m->comm, sizeof(m->comm), "%s", *g->comm ? g->comm : "?");
 	}
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- open and close ---- */
 
-static int listen_at(struct gt_guest_server *d, struct gt_err *err)
+static int listen_at(struct gt_guest_server *s, struct gt_err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int code;
 
-	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", d->dir.path);
-	d->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (d->listen_fd < 0 || bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) ||
-		listen(d->listen_fd, SOMAXCONN)) {
+	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", s->dir.path);
+	s->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listen_fd < 0 || bind(s->listen_fd, (struct sockaddr *)&a, sizeof(a)) ||
+		listen(s->listen_fd, SOMAXCONN)) {
 		code = -errno;
 		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
 	}
-	chmod(a.sun_path, 0666); /* other users connect, too, and are counted:
-				  * answer_connection() */
+	/* other users connect, too, and are counted: answer_connection() */
+	chmod(a.sun_path, 0666);
 	return 0;
 }
 
 /* Any user can take a name like this, so guests check who owns it. Few processes need this
  * socket; if its name is taken, they are not recorded. */
-static void listen_by_pid(struct gt_guest_server *d)
+static void listen_by_pid(struct gt_guest_server *s)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, GT_RING_ANCESTOR "%d", getpid());
 	size_t bytes = offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n;
 
-	d->by_pid_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (d->by_pid_fd < 0)
+	s->by_pid_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->by_pid_fd < 0)
 		return;
-	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)bytes) ||
-		listen(d->by_pid_fd, SOMAXCONN)) {
-		close(d->by_pid_fd);
-		d->by_pid_fd = -1;
+	if (bind(s->by_pid_fd, (struct sockaddr *)&a, (socklen_t)bytes) ||
+		listen(s->by_pid_fd, SOMAXCONN)) {
+		close(s->by_pid_fd);
+		s->by_pid_fd = -1;
 	}
 }
 
-static int start_accept_thread(struct gt_guest_server *d, struct gt_err *err)
+static int start_accept_thread(struct gt_guest_server *s, struct gt_err *err)
 {
 	sigset_t all, old;
 	int code;
 
-	if (pipe2(d->stop, O_CLOEXEC))
+	if (pipe2(s->stop, O_CLOEXEC))
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	code = pthread_create(&d->accept_thread, NULL, accept_thread, d);
+	code = pthread_create(&s->accept_thread, NULL, accept_thread, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (code)
 		return gt_err_set(err, -code, "cannot start a thread: %s", strerror(code));
-	d->running = true;
+	s->running = true;
 	return 0;
 }
 
-int gt_guest_server_open(struct gt_guest_server *d, const struct gt_rings *r, struct gt_err *err)
+int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, struct gt_err *err)
 {
 	int code;
 
-	memset(d, 0, sizeof(*d));
-	d->dir.fd = d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
-	d->memory_fd = r->fd;
-	pthread_mutex_init(&d->lock, NULL);
-	pthread_mutex_init(&d->accept_lock, NULL);
-	code = gt_session_dir_make(&d->dir, err);
+	memset(s, 0, sizeof(*s));
+	s->dir.fd = s->listen_fd = s->by_pid_fd = s->stop[0] = s->stop[1] = -1;
+	s->memory_fd = r->fd;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->accept_lock, NULL);
+	code = gt_session_dir_make(&s->dir, err);
 	if (code)
 		return code;
-	code = listen_at(d, err);
+	code = listen_at(s, err);
 	if (code)
 		return code;
-	listen_by_pid(d);
-	return start_accept_thread(d, err);
+	listen_by_pid(s);
+	return start_accept_thread(s, err);
 }
 
-void gt_guest_server_close(struct gt_guest_server *d)
+void gt_guest_server_close(struct gt_guest_server *s)
 {
-	if (d->running) {
-		close(d->stop[1]);
-		d->stop[1] = -1;
-		pthread_join(d->accept_thread, NULL);
-		d->running = false;
+	if (s->running) {
+		close(s->stop[1]);
+		s->stop[1] = -1;
+		pthread_join(s->accept_thread, NULL);
+		s->running = false;
 	}
-	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2;
+	for (int *fd = (int[]){ s->listen_fd, s->by_pid_fd, s->stop[0], s->stop[1], -2 }; *fd != -2;
 		fd++)
 		if (*fd >= 0)
 			close(*fd);
-	gt_session_dir_remove(&d->dir);
-	d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
-	pthread_mutex_destroy(&d->lock);
-	pthread_mutex_destroy(&d->accept_lock);
+	gt_session_dir_remove(&s->dir);
+	s->listen_fd = s->by_pid_fd = s->stop[0] = s->stop[1] = -1;
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->accept_lock);
 }

@@ -6,7 +6,7 @@
 #include "collect/ipc/shared_memory.h"
 #include "collect/ipc/session_dir.h"
 
-/* Why a process did not get the memory: it had stopped waiting, or it is another user's. */
+/* Why a process did not get the memory: it did not wait any more, or it is another user's. */
 enum gt_unrecorded { GT_RECORDED, GT_UNRECORDED_LATE, GT_UNRECORDED_USER, GT_UNRECORDED_REASONS };
 /* Numbers of unrecorded processes, and one of another user. */
 struct gt_unrecorded_processes {
@@ -18,11 +18,11 @@ struct gt_unrecorded_processes {
 /* A connected process, as /proc shows it. */
 struct gt_guest {
 	int32_t host_pid, ns_pid;
-	int64_t start;                  /* ns, CLOCK_MONOTONIC; 0 unknown */
-	unsigned long long start_clock; /* the same in clock ticks: with the pid it identifies the
-					 * process */
-	bool libcuda, simulated;        /* has libcuda mapped; that libcuda is the simulator's */
-	uint32_t uid;                   /* effective uid when it connected */
+	int64_t start; /* ns, CLOCK_MONOTONIC; 0 unknown */
+	/* the same in clock ticks: with the pid it identifies the process */
+	unsigned long long start_clock;
+	bool libcuda, simulated; /* has libcuda mapped; that libcuda is the simulator's */
+	uint32_t uid;            /* effective uid when it connected */
 	enum gt_unrecorded unrecorded;
 	char comm[16];
 };
@@ -40,15 +40,15 @@ struct gt_guest_server {
 	uint64_t connections;                       /* connections so far */
 	unsigned unrecorded[GT_UNRECORDED_REASONS]; /* processes removed from the list */
 };
-int gt_guest_server_open(struct gt_guest_server *h, const struct gt_rings *r, struct gt_err *err);
+int gt_guest_server_open(struct gt_guest_server *s, const struct gt_rings *r, struct gt_err *err);
 /* Stops accepting connections and removes the folder. */
-void gt_guest_server_close(struct gt_guest_server *h);
+void gt_guest_server_close(struct gt_guest_server *s);
 /* Takes the process with this process id (of its own namespace) from the list. False: it has not
  * connected. */
-bool gt_guest_server_take_guest(struct gt_guest_server *h, int32_t ns_pid, struct gt_guest *guest);
+bool gt_guest_server_take_guest(struct gt_guest_server *s, int32_t ns_pid, struct gt_guest *guest);
 /* Counts the processes that did not get the memory and were not taken from the list: they run
  * unrecorded. Accepts waiting connections first. */
-void gt_guest_server_unrecorded(struct gt_guest_server *h, struct gt_unrecorded_processes *m);
+void gt_guest_server_unrecorded(struct gt_guest_server *s, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False: there is no such process. */
 bool gt_guest_read(int32_t host_pid, struct gt_guest *guest);

@@ -1,6 +1,6 @@
-/* Checks three limits: MemAvailable; memory.max of our cgroup and of each one above it (version
- * 2); the same with other file names (version 1). Page cache counts as used in a cgroup but can
- * be reclaimed, so file pages are added back. */
+/* Checks three limits: MemAvailable; memory.max of gtcollect's cgroup and of each one above it
+ * (version 2); the same with other file names (version 1). Page cache counts as used in a cgroup
+ * but can be reclaimed, so file pages are added back. */
 #include "collect/ipc/memory_headroom.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static const struct cgroup_files v1 = { "memory.limit_in_bytes", "memory.usage_i
 static void apply_group(struct headroom_limit *t, const char *dir, const struct cgroup_files *n)
 {
 	char path[640], what[700];
-	uint64_t max, used, cache, shm;
+	uint64_t max, used, cache, shm, reclaimable;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, n->max);
 	max = read_number(path, NULL);
@@ -70,9 +70,10 @@ static void apply_group(struct headroom_limit *t, const char *dir, const struct 
 	snprintf(path, sizeof(path), "%s/memory.stat", dir);
 	cache = read_number(path, n->file);
 	shm = read_number(path, "shmem");
-	if (cache != UINT64_MAX)
-		used -= cache - (shm < cache ? shm : 0) < used ? cache - (shm < cache ? shm : 0)
-							       : used;
+	if (cache != UINT64_MAX) {
+		reclaimable = cache - (shm < cache ? shm : 0);
+		used -= reclaimable < used ? reclaimable : used;
+	}
 	apply_limit(t, max > used ? max - used : 0, what);
 }
 

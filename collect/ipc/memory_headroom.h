@@ -1,5 +1,5 @@
-/* Memory that may still be reserved under the limits of the machine and of our cgroups. It is
- * checked before the rings are reserved: a cgroup that exceeds its limit would kill the traced
+/* Memory that may still be reserved under the limits of the machine and of gtcollect's cgroups. It
+ * is checked before the rings are reserved: a cgroup that exceeds its limit would kill the traced
  * program. */
 #ifndef GT_MEMORY_HEADROOM_H
 #define GT_MEMORY_HEADROOM_H

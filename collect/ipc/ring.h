@@ -5,7 +5,8 @@
  * it (fallocate) before its first use. It listens on a Unix socket (SOCK_STREAM) with two names:
  *
  *      FOLDER/sock        named by GT_SESSION=FOLDER:LIBRARY in the environment. Only the library
- * that is loaded as LIBRARY connects, another one (of an outer gtcollect) does not
+ *                         that is loaded as LIBRARY connects. A library of another gtcollect, which
+ *                         runs around this one, does not
  *      @gt-session-PID    for a process without GT_SESSION: it tries the ids of its ancestors
  *
  * Each process, also a forked child, connects once, at its first traced call. It receives one byte
@@ -13,8 +14,8 @@
  * process id in its own namespace, and both sides learn the other's user, which must be the same
  * (or gtcollect's is root).
  *
- * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits
- * | chunks.
+ * Layout: struct gt_session, struct gt_ring_proc[nprocs], struct gt_ring_thread[nthreads], bits,
+ * chunks.
  *
  * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the
  * only writer of both. The recorder is the only reader: it follows the chain and puts drained
@@ -22,8 +23,10 @@
  * except to wait under --lossless. Committed records are in memory that outlives the process: a
  * SIGKILL loses none.
  *
- *   entering a call:  open[depth] = { id, known arguments, start };  word = position << 8 | depth +
- * 1 leaving it:       record at position;  word = position' << 8 | depth;  open[depth].start = 0
+ *   entering a call:  open[depth] = { id, known arguments, start };
+ *                     word = position << 8 | depth + 1
+ *   leaving it:       record at position;
+ *                     word = position' << 8 | depth;  open[depth].start = 0
  *
  * One store publishes both facts, so a reader sees a call either as open or as recorded. An open
  * call without a start has not begun yet, although a signal handler's call inside it may have. Both
@@ -32,6 +35,7 @@
 #ifndef GT_RING_H
 #define GT_RING_H
 #include <stdint.h>
+#include "collect/ipc/index_stack.h"
 #include "collect/ipc/ring_events.h"
 #include "formats/cuda/cuda_api.h"
 
@@ -47,7 +51,7 @@
 #define GT_RING_NAME 256
 #define GT_RING_PATH 4096 /* PATH_MAX */
 
-/* Ids beyond the API table, for what else the guest sees. */
+/* Ids beyond the API table: other calls that the guest records. */
 enum gt_ring_id {
 	GT_ID_IOCTL = GT_API_MAX,
 	GT_ID_OPEN,
@@ -89,9 +93,9 @@ enum gt_ring_bits {
 
 struct gt_session {
 	uint64_t magic;
-	uint32_t version, bytes_of_this;          /* sizeof; a library of another build does not
-						   * attach */
-	uint64_t bytes;                           /* of the whole memory */
+	uint32_t version;
+	uint32_t bytes_of_this; /* sizeof; a library of another build does not attach */
+	uint64_t bytes;         /* of the whole memory */
 	uint64_t procs_at, threads_at, chunks_at; /* offsets */
 	/* see enum gt_ring_bits: offset of the first, size of each */
 	uint64_t bits_at, bits_bytes;
@@ -107,13 +111,13 @@ struct gt_session {
 	uint32_t ioctls;     /* interpose ioctl, open, close, mmap */
 	uint32_t gpu;        /* record GPU work */
 	uint32_t gpu_timing; /* enum gt_gpu_timing: source of GPU times */
-	/* and these things, too: bits of enum gt_gpu_more */
+	/* further records, if GPU work is recorded: bits of enum gt_gpu_more */
 	uint32_t gpu_more;
 	/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t partly;
-	uint32_t nvtx;                 /* record annotations */
-	uint32_t inject;               /* drivers load the library by injection, and
-					* CUPTI's callbacks report calls */
+	uint32_t nvtx; /* record annotations */
+	/* drivers load the library by injection, and CUPTI's callbacks report calls */
+	uint32_t inject;
 	char range_name[GT_RING_NAME]; /* of GT_RANGE_NVTX */
 	/* --cupti: the library to load for it; empty: found by name */
 	char cupti[GT_RING_PATH];
@@ -121,12 +125,11 @@ struct gt_session {
 	uint64_t ring_max;
 	uint8_t gate[(GT_IDS + 7) & ~7]; /* enum gt_gate by id; constant */
 	/* written by the recorder */
-	uint32_t recording
-		__attribute__((aligned(64))); /* 0 while --delay runs or after --duration: calls
-					       * pass untraced; see gt_ring_open.pass */
-	uint32_t owner; /* a robust futex word held by gtcollect's main thread: when gtcollect dies,
-			 * however, the kernel sets FUTEX_OWNER_DIED in it at once, and every guest
-			 * stops recording */
+	/* 0 while --delay runs or after --duration: calls pass untraced; see gt_ring_open.pass */
+	uint32_t recording __attribute__((aligned(64)));
+	/* a robust futex word of gtcollect's main thread. When gtcollect dies for any reason, the
+	 * kernel sets FUTEX_OWNER_DIED in it at once, and every guest stops recording */
+	uint32_t owner;
 	/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
 	uint32_t space;
 	uint32_t waiters; /* guests asleep under --lossless */
@@ -170,9 +173,10 @@ struct gt_ring_open {
 	uint64_t start; /* ticks; 0: the entry is invalid, see above */
 	uint16_t id;
 	uint8_t nargs; /* values in args: the leading input fields of the call, if any */
-	uint32_t pass; /* of open[0] only: 1 while calls are to pass untraced, like !recording, but
-			* on a line that each call touches anyway. Written by the recorder, and by
-			* the thread when it takes the slot */
+	/* of open[0] only: 1 while calls are to pass untraced, like !recording, but on a line that
+	 * each call touches anyway. Written by the recorder, and by the thread when it takes the
+	 * slot */
+	uint32_t pass;
 	uint64_t args[GT_RING_OPEN_ARGS];
 };
 
@@ -199,17 +203,19 @@ struct gt_ring_thread {
 	/* calls of a signal handler that came while a record was written */
 	uint64_t in_handler;
 	uint64_t sampled_out; /* calls that --sample left out */
-	uint64_t word __attribute__((aligned(
-		64))); /* position << 8 | depth. Position counts bytes of chunk payload ever
-			* passed, the unused tail of each left chunk included, so payload p lies
-			* in the chain's chunk number p / payload_bytes at p % payload_bytes */
+	/* position << 8 | depth. The position counts bytes of chunk payload ever passed, including
+	 * the unused tail of each left chunk. So payload p lies in the chain's chunk number p /
+	 * payload_bytes, at p % payload_bytes */
+	uint64_t word __attribute__((aligned(64)));
 	/* the outermost one shares the word's cache line: all a call writes here */
 	struct gt_ring_open open[GT_RING_OPEN_MAX];
 };
 _Static_assert(
 	offsetof(struct gt_ring_thread, open) % 64 == 8, "the word and open[0] are one cache line");
 
-struct gt_ring_chunk {
+_Static_assert(offsetof(struct gt_session, free_head) % 64 == 0, "a line of its own");
+
+struct gt_ring_chunk { /* begins with its link in the stack of free ones (index_stack.h) */
 	/* next in the owner's chain, or in the free stack; set before the position passes the end
 	 */
 	uint32_t next;
@@ -230,15 +236,16 @@ enum gt_rec_kind {
 	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per
 	   process */
 	GT_REC_STRING,
-	GT_REC_UNKNOWN_FUNCTION, /* the program looked up a driver function that the table
-				  * lacks: like STRING, the name */
-	GT_REC_EVENT,            /* not a call: id is an enum gt_ring_event; see ring_events.h */
+	/* the program looked up a driver function that the table lacks: its name, like STRING */
+	GT_REC_UNKNOWN_FUNCTION,
+	GT_REC_EVENT, /* not a call: id is an enum gt_ring_event; see ring_events.h */
 };
 struct gt_rec {
 	uint64_t start, end; /* ticks; start is never 0 */
 	uint16_t id;
-	uint8_t nargs;      /* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8
-			     * words follow      (texts up to 30 KiB) */
+	/* CALL, EVENT: number of words that follow. The other kinds: 0, and (end + 7) / 8 words
+	 * follow, a text of up to 30 KiB */
+	uint8_t nargs;
 	uint8_t kind_depth; /* kind << 5 | depth (0..16) */
 	int32_t ret;
 	uint64_t args[];

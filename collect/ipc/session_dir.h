@@ -7,17 +7,16 @@
 #include <stddef.h>
 #include "formats/base/err.h"
 
-#define GT_SESSION_PATH                                                                            \
-	100 /* bytes of the folder's path, NUL included: a socket's                                \
-	     * path has at most 108 bytes */
+/* bytes of the folder's path, NUL included: a socket's path has at most 108 bytes */
+#define GT_SESSION_PATH 100
 
 struct gt_session_dir {
 	char path[GT_SESSION_PATH]; /* empty: there is none */
-	char library[PATH_MAX];     /* what LD_PRELOAD must name */
+	char library[PATH_MAX];     /* the path for LD_PRELOAD */
 	int fd;                     /* locked during the session */
 };
 /* The library to preload: $GT_GUEST, or beside the running program, or in ../lib/gt. 0; -ENOENT;
- * -EPERM: another user could replace the one that $GT_GUEST names, and we are root. */
+ * -EPERM: another user could replace the one that $GT_GUEST names, and gtcollect is root. */
 int gt_session_library(char *path, size_t size, struct gt_err *err);
 /* The folder in which sessions make theirs; finds it by making one. */
 int gt_session_base(char base[GT_SESSION_PATH], struct gt_err *err);

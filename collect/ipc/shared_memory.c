@@ -18,9 +18,8 @@
 #define DEFAULT_MEMORY (64u << 20)
 #define CHUNK_MIN 8192  /* bytes */
 #define CHUNKS_MANY 256 /* with at least this many chunks they have their full size */
-#define SPARE                                                                                      \
-	(16u << 20) /* bytes to leave free for the program, besides the rings and our              \
-		     * own memory */
+/* bytes to leave free for the program, besides the rings and gtcollect's memory */
+#define SPARE (16u << 20)
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -160,9 +159,9 @@ void gt_rings_close(struct gt_rings *r)
 	r->fd = -1;
 }
 
-/* The kernel reads this list when the thread ends for any reason: it finds our one lock word,
+/* The kernel reads this list when the thread ends for any reason: it finds the session's lock word,
  * sees the thread's id in it, and sets FUTEX_OWNER_DIED there. The list replaces libc's list of
- * robust mutexes, which we do not use. */
+ * robust mutexes, which gtcollect does not use. */
 static struct robust_list owner_entry;
 static struct robust_list_head owner_list;
 
@@ -199,15 +198,11 @@ void gt_rings_give_up_ownership(struct gt_rings *r)
 
 void gt_rings_free_chunk(struct gt_rings *r, uint32_t chunk)
 {
-	uint64_t head = __atomic_load_n(&r->s->free_head, __ATOMIC_ACQUIRE), tagged;
-	struct gt_ring_chunk *c = gt_rings_chunk(r, chunk);
+	const struct gt_index_stack free_chunks = { &r->s->free_head, r->chunks, r->chunk_bytes, 0,
+		r->nchunks };
 
-	c->owner = GT_RING_NIL;
-	do {
-		__atomic_store_n(&c->next, (uint32_t)head, __ATOMIC_RELAXED);
-		tagged = ((head >> 32) + 1) << 32 | chunk;
-	} while (!__atomic_compare_exchange_n(
-		&r->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	gt_rings_chunk(r, chunk)->owner = GT_RING_NIL;
+	gt_index_stack_push(&free_chunks, chunk);
 	__atomic_fetch_add(&r->s->free_count, 1, __ATOMIC_RELAXED);
 }
 

@@ -12,7 +12,7 @@ struct gt_rings { /* addresses of the parts of the memory */
 	struct gt_ring_thread *threads;
 	uint8_t *chunks;
 	uint64_t *bits[GT_BITS];
-	/* our own copies: programs can write to *s */
+	/* gtcollect's copies: programs can write to *s */
 	uint64_t bytes, ring_max;
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	bool recording;

@@ -77,17 +77,13 @@ static void set_name(uint64_t handle, const char *text)
 static const char *query_name(uint64_t handle, bool kernel)
 {
 	static struct gt_driver_function of_kernel, of_function;
-	int32_t (*ask)(const char **, uint64_t) = (int32_t(*)(const char **, uint64_t))(kernel
-			? gt_driver_function_address(&of_kernel, "cuKernelGetName")
+	int32_t (*ask)(const char **, uint64_t) =
+		(kernel ? gt_driver_function_address(&of_kernel, "cuKernelGetName")
 			: gt_driver_function_address(&of_function, "cuFuncGetName"));
 	const char *name = NULL;
-	bool was = gt_inside;
+	GT_GUEST_CODE;
 
-	gt_inside = true;
-	if (!ask || ask(&name, handle))
-		name = NULL;
-	gt_inside = was;
-	return name;
+	return ask && !ask(&name, handle) ? name : NULL;
 }
 
 uint64_t gt_kernel_name(uint64_t handle)
@@ -146,11 +142,11 @@ void *gt_driver_function_address(struct gt_driver_function *a, const char *name)
 /* Memory is on the device of the current context, but memory of a pool is on the pool's device. */
 static uint64_t device_of(uint64_t address, bool of_pool)
 {
+	GT_GUEST_CODE;
 	static struct gt_driver_function context, pointer;
-	int32_t (*of_context)(int32_t *) =
-		(int32_t(*)(int32_t *))gt_driver_function_address(&context, "cuCtxGetDevice");
-	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t(*)(void *, uint32_t,
-		uint64_t))gt_driver_function_address(&pointer, "cuPointerGetAttribute");
+	int32_t (*of_context)(int32_t *) = gt_driver_function_address(&context, "cuCtxGetDevice");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) =
+		gt_driver_function_address(&pointer, "cuPointerGetAttribute");
 	int32_t device = -1;
 
 	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
@@ -161,13 +157,12 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 /* The UUID identifies the GPU in the machine: each process may number its devices differently. */
 static bool uuid_of(uint64_t device, uint8_t uuid[16])
 {
+	GT_GUEST_CODE;
 	static struct gt_driver_function newer, older;
-	int32_t (*ask)(void *, int32_t) = (int32_t(*)(void *, int32_t))gt_driver_function_address(
-		&newer, "cuDeviceGetUuid_v2");
+	int32_t (*ask)(void *, int32_t) = gt_driver_function_address(&newer, "cuDeviceGetUuid_v2");
 
 	if (!ask)
-		ask = (int32_t(*)(void *, int32_t))gt_driver_function_address(
-			&older, "cuDeviceGetUuid");
+		ask = gt_driver_function_address(&older, "cuDeviceGetUuid");
 	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
 }
 
@@ -175,7 +170,6 @@ static bool uuid_of(uint64_t device, uint8_t uuid[16])
  * same device. */
 static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
 {
-	bool was = gt_inside;
 	struct gt_ev_device e;
 	uint64_t device, now;
 	bool known;
@@ -183,15 +177,11 @@ static void put_device(struct gt_tcb *t, const struct gt_api *api, uint64_t addr
 	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL ||
 		api->memkind == GT_MEM_MANAGED)
 		return;
-	gt_inside = true;
 	device = device_of(address, api->memkind == GT_MEM_POOL);
-	gt_inside = was;
 	if ((uint32_t)device + 2 == t->device)
 		return;
-	gt_inside = true;
 	e.device = device;
 	known = uuid_of(device, e.uuid);
-	gt_inside = was;
 	now = gt_now(t);
 	if (gt_ring_put_event(t, GT_EV_DEVICE, now, now, &e, known ? sizeof(e) : sizeof(e.device)))
 		t->device = (uint32_t)device + 2;
@@ -246,8 +236,7 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *params, const void *c
  * are kernels; their names are queried at first use */
 void gt_after_kernels(int32_t ret, const uint64_t *params, const void *caller)
 {
-	int32_t (*count)(uint32_t *, uint64_t) = (int32_t(*)(
-		uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
+	int32_t (*count)(uint32_t *, uint64_t) = gt_find_driver_function("cuLibraryGetKernelCount");
 	const uint64_t *kernels = (const uint64_t *)params[0], library = params[2];
 	uint32_t size = (uint32_t)params[1], n = 0;
 
@@ -283,29 +272,17 @@ static bool inputs_were_read(int32_t ret)
 		(ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
 }
 
-static uint64_t u64(const uint8_t *p)
-{
-	uint64_t v;
-	memcpy(&v, p, 8);
-	return v;
-}
-static uint32_t u32(const uint8_t *p)
-{
-	uint32_t v;
-	memcpy(&v, p, 4);
-	return v;
-}
 static uint64_t sext(uint32_t v) { return (uint64_t)(int64_t)(int32_t)v; }
 static uint64_t at_least_1(uint64_t v) { return v ? v : 1; }
 
 /* CUmemorytype: 1 host, 2 device, 3 array, 4 unified */
 static uint64_t copy_end(const uint8_t *type)
 {
-	switch (u32(type)) {
-	case 1: return u64(type + 8);
+	switch (gt_u32_at(type)) {
+	case 1: return gt_u64_at(type + 8);
 	case 2:
-	case 4: return u64(type + 16);
-	case 3: return u64(type + 24);
+	case 4: return gt_u64_at(type + 16);
+	case 3: return gt_u64_at(type + 24);
 	}
 	return 0;
 }
@@ -323,26 +300,18 @@ static uint64_t copy_direction(uint32_t src, uint32_t dst)
  * has no such size */
 static uint64_t element_bytes(const uint8_t *format)
 {
-	uint64_t channels = u32(format + 4);
+	uint64_t channels = gt_u32_at(format + 4);
 
-	switch (u32(format)) {
+	switch (gt_u32_at(format)) {
 	case 0x01:
 	case 0x08:
-	case 0xc0:
-	case 0xc1:
-	case 0xc2:
-	case 0xc6:
-	case 0xc7:
-	case 0xc8: return channels;
+	case 0xc0 ... 0xc2:
+	case 0xc6 ... 0xc8: return channels;
 	case 0x02:
 	case 0x09:
 	case 0x10:
-	case 0xc3:
-	case 0xc4:
-	case 0xc5:
-	case 0xc9:
-	case 0xca:
-	case 0xcb: return 2 * channels;
+	case 0xc3 ... 0xc5:
+	case 0xc9 ... 0xcb: return 2 * channels;
 	case 0x03:
 	case 0x0a:
 	case 0x20: return 4 * channels;
@@ -357,7 +326,7 @@ static uint64_t sum(const uint8_t *sizes, uint64_t n)
 	uint64_t total = 0;
 
 	for (uint64_t i = 0; n <= 1u << 20 && i < n; i++)
-		total += u64(sizes + 8 * i);
+		total += gt_u64_at(sizes + 8 * i);
 	return total;
 }
 
@@ -366,16 +335,18 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	const uint8_t *m = p + a->at;
 
 	switch (a->how) {
-	case GT_FROM_MEM64: return u64(m);
-	case GT_FROM_MEM32: return u32(m);
-	case GT_FROM_LOCATION: return u32(m) == 1 ? sext(u32(m + 4)) : UINT64_MAX;
+	case GT_FROM_MEM64: return gt_u64_at(m);
+	case GT_FROM_MEM32: return gt_u32_at(m);
+	case GT_FROM_LOCATION: return gt_u32_at(m) == 1 ? sext(gt_u32_at(m + 4)) : UINT64_MAX;
 	case GT_FROM_END: return copy_end(m);
-	case GT_FROM_ENDS: return copy_direction(u32(p + (a->at >> 8)), u32(p + (a->at & 255)));
-	case GT_FROM_RECT: return u64(m) * u64(m + 8);
-	case GT_FROM_BOX: return u64(m) * u64(m + 8) * u64(m + 16);
-	case GT_FROM_ARRAY2: return u64(m) * at_least_1(u64(m + 8)) * element_bytes(m + 16);
+	case GT_FROM_ENDS:
+		return copy_direction(gt_u32_at(p + (a->at >> 8)), gt_u32_at(p + (a->at & 255)));
+	case GT_FROM_RECT: return gt_u64_at(m) * gt_u64_at(m + 8);
+	case GT_FROM_BOX: return gt_u64_at(m) * gt_u64_at(m + 8) * gt_u64_at(m + 16);
+	case GT_FROM_ARRAY2:
+		return gt_u64_at(m) * at_least_1(gt_u64_at(m + 8)) * element_bytes(m + 16);
 	case GT_FROM_ARRAY3:
-		return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) *
+		return gt_u64_at(m) * at_least_1(gt_u64_at(m + 8)) * at_least_1(gt_u64_at(m + 16)) *
 			element_bytes(m + 24);
 	}
 	return 0;
@@ -392,7 +363,7 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	case GT_FROM_AREA: return word * params[a->param - 1] * a->at;
 	case GT_FROM_PITCH:
 		return !ret && params[a->param - 2]
-			? word * u64((const uint8_t *)params[a->param - 2])
+			? word * gt_u64_at((const uint8_t *)params[a->param - 2])
 			: 0;
 	case GT_FROM_SUM:
 		return word && inputs_were_read(ret)
@@ -401,9 +372,9 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	case GT_FROM_STR:
 		return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word)
 						     : 0;
-	case GT_FROM_OUT64: return word && !ret ? u64((const uint8_t *)word) : 0;
-	case GT_FROM_OUT32: return word && !ret ? u32((const uint8_t *)word) : 0;
-	case GT_FROM_OUT32S: return word && !ret ? sext(u32((const uint8_t *)word)) : 0;
+	case GT_FROM_OUT64: return word && !ret ? gt_u64_at((const void *)word) : 0;
+	case GT_FROM_OUT32: return word && !ret ? gt_u32_at((const uint8_t *)word) : 0;
+	case GT_FROM_OUT32S: return word && !ret ? sext(gt_u32_at((const uint8_t *)word)) : 0;
 	}
 	return word && inputs_were_read(ret) ? from_struct(a, (const uint8_t *)word) : 0;
 }
@@ -425,8 +396,9 @@ uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *params)
 		if (!is_recorded(c->t, a))
 			continue;
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
-			break; /* an output, or memory that must not be read before the
-				* driver has read it */
+			/* an output, or memory that must not be read before the driver has read it
+			 */
+			break;
 		to[n++] = gt_arg_value(c->t, a, params, 0);
 	}
 	return n;

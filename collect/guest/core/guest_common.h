@@ -12,14 +12,17 @@
  *   core/guest_fast_path   the short code path of most calls
  *   core/guest_wrap        the macros that a wrapper consists of
  *   core/guest_args        argument words; names of kernels
- *   core/guest_hooks       functions that core and the wrappers call in the folders cupti, events
- * and nvtx core/guest_objects     list of the loaded libraries core/guest_elf         symbols of
- * the loaded libraries, read without the loader core/guest_resolve     dlsym and cuGetProcAddress
- * return wrappers core/guest_ioctl       ioctl, open, close, mmap of the driver's files
- *   core/guest_exec        exec and abort: CUPTI's remaining records are fetched first
- *   cupti/                 GPU times from CUPTI; other users of CUPTI; --inject; USDT probes; graph
- * nodes events/                GPU times from CUDA events where CUPTI is missing nvtx/ NVTX
- * annotations of the program
+ *   core/guest_hooks       functions of cupti, events and nvtx that core and the wrappers call
+ *   core/guest_system      memory, short files, texts, clocks, without libc's help
+ *   core/guest_objects     list of the loaded libraries
+ *   core/guest_elf         symbols of the loaded libraries, read without the loader
+ *   core/guest_resolve     dlsym and cuGetProcAddress return wrappers
+ *   core/guest_ioctl       wrappers of ioctl, open, close, mmap: the driver's files
+ *   core/guest_exec        wrappers of exec and abort: fetch CUPTI's remaining records first
+ *   cupti/                 GPU times from CUPTI; other users of CUPTI; --inject; USDT probes;
+ *                          graph nodes
+ *   events/                GPU times from CUDA events where CUPTI is missing
+ *   nvtx/                  NVTX annotations of the program
  *
  * RULES. The code is a guest in another program: no malloc, no lock, no stdio, no exit; nothing of
  * libc newer than 2.17; errno is preserved. Before the first driver call it only looks up functions

@@ -151,10 +151,10 @@ bool gt_object_named(const struct gt_object *o, const char *prefix)
 }
 
 struct search {
-	uintptr_t address;         /* searched: the library that contains this address */
-	const char *name, *prefix; /* searched: this symbol in a library with this prefix
-				    * (NULL: after the guest library) */
-	const char *soname;        /* searched: the library with this soname or file name */
+	uintptr_t address; /* searched: the library that contains this address */
+	/* searched: this symbol in a library with this prefix; NULL: after the guest library */
+	const char *name, *prefix;
+	const char *soname; /* searched: the library with this soname or file name */
 	bool after_guest;
 	void *found;
 	struct gt_object object;
@@ -204,11 +204,28 @@ void *gt_find_next_definition(const char *name, struct gt_object *o)
 	return s.found;
 }
 
-void gt_find_next_definitions(const char *const *names, void **found, unsigned n)
+static void *replaced[GT_REPLACED];
+
+void gt_replaced_find(void)
 {
-	for (unsigned i = 0; i < n; i++)
+	static const char *const names[GT_REPLACED] = { "ioctl", "open", "open64", "openat",
+		"openat64", "close", "mmap", "mmap64", "execve", "execv", "execvp", "execvpe",
+		"fexecve", "execveat", "abort", "__assert_fail" };
+
+	for (unsigned i = 0; i < GT_REPLACED; i++)
 		__atomic_store_n(
-			&found[i], gt_find_next_definition(names[i], NULL), __ATOMIC_RELEASE);
+			&replaced[i], gt_find_next_definition(names[i], NULL), __ATOMIC_RELEASE);
+}
+
+/* Another library's constructor may call before the guest library's constructor has run. */
+void *gt_replaced_function(enum gt_replaced which)
+{
+	int saved = errno;
+
+	if (gt_unlikely(!__atomic_load_n(&replaced[which], __ATOMIC_ACQUIRE)))
+		gt_replaced_find();
+	errno = saved;
+	return __atomic_load_n(&replaced[which], __ATOMIC_ACQUIRE);
 }
 
 void *gt_find_in_library(const char *library, const char *name)
@@ -217,6 +234,19 @@ void *gt_find_in_library(const char *library, const char *name)
 
 	gt_for_each_object(match_object, &s);
 	return s.found;
+}
+
+bool gt_find_functions(
+	const char *library, const struct gt_function_row *rows, size_t n, void *table)
+{
+	for (size_t i = 0; i < n; i++) {
+		void *found = gt_find_in_library(library, rows[i].name);
+
+		if (!found && rows[i].must)
+			return false;
+		memcpy((uint8_t *)table + rows[i].at, &found, sizeof(found));
+	}
+	return true;
 }
 
 void *gt_find_libc_function(const char *name)

@@ -4,6 +4,8 @@
 #define GT_GUEST_ELF_H
 #include "collect/guest/core/guest_common.h"
 
+#define GT_DRIVER_LIBRARY "libcuda.so"
+
 struct gt_object { /* a loaded library */
 	uintptr_t base, low, high;
 	const char *path, *soname; /* soname "": it has none */
@@ -23,16 +25,47 @@ bool gt_object_named(const struct gt_object *o, const char *prefix);
 bool gt_object_needs(const struct gt_object *o, const char *prefix);
 /* The first definition in load order after the guest library; *o (may be NULL) is its library. */
 void *gt_find_next_definition(const char *name, struct gt_object *o);
-/* gt_find_next_definition of n names */
-void gt_find_next_definitions(const char *const *names, void **found, unsigned n);
+/* Functions of libc that the guest library replaces: the next definition, which is libc's, or
+ * another preloaded library's. They are looked up when the guest library is loaded. NULL: there is
+ * none. Preserves errno. */
+enum gt_replaced {
+	GT_LIBC_IOCTL,
+	GT_LIBC_OPEN,
+	GT_LIBC_OPEN64,
+	GT_LIBC_OPENAT,
+	GT_LIBC_OPENAT64,
+	GT_LIBC_CLOSE,
+	GT_LIBC_MMAP,
+	GT_LIBC_MMAP64,
+	GT_LIBC_EXECVE,
+	GT_LIBC_EXECV,
+	GT_LIBC_EXECVP,
+	GT_LIBC_EXECVPE,
+	GT_LIBC_FEXECVE,
+	GT_LIBC_EXECVEAT,
+	GT_LIBC_ABORT,
+	GT_LIBC_ASSERT_FAIL,
+	GT_REPLACED
+};
+void *gt_replaced_function(enum gt_replaced which);
+void gt_replaced_find(void);
 /* a function of the C library, wherever that is in load order */
 void *gt_find_libc_function(const char *name);
 /* in the first library whose soname or file name has this prefix */
 void *gt_find_in_library(const char *library, const char *name);
+/* Writes the addresses of a library's functions to members of `table`. False: one is missing that
+ * must be there. */
+struct gt_function_row {
+	const char *name;
+	size_t at; /* offset of the member */
+	bool must;
+};
+bool gt_find_functions(
+	const char *library, const struct gt_function_row *rows, size_t n, void *table);
 /* in the driver loaded now */
 static inline void *gt_find_driver_function(const char *name)
 {
-	return gt_find_in_library("libcuda.so", name);
+	return gt_find_in_library(GT_DRIVER_LIBRARY, name);
 }
 /* Loads a CUDA library by dlopen from places that the loader does not search: beside other CUDA
  * libraries that the program has loaded (NVIDIA's wheels for Python, a toolkit), or in a toolkit.

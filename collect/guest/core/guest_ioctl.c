@@ -9,7 +9,7 @@
  *
  * Launches are not visible here: a running channel gets its work through memory, not by ioctl. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest_ioctl.h"
+#include "collect/guest/core/guest_elf.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_ring.h"
 
 #ifdef GT_HOSTED
@@ -46,12 +45,8 @@ static void read_majors(void)
 {
 	int32_t uvm = -1, caps = -1, major = 0;
 	char text[8192];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/devices", O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? 0 : syscall(SYS_read, fd, text, sizeof(text) - 1);
 
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	text[n > 0 ? n : 0] = 0;
+	gt_read_text("/proc/devices", text, sizeof(text));
 	for (const char *p = text; *p; p++) {
 		if (*p >= '0' && *p <= '9' && major < 100000)
 			major = major * 10 + (*p - '0');
@@ -87,16 +82,11 @@ static uint64_t char_file(dev_t dev)
 /* "/memfd:sim:nvidia0 (deleted)" */
 static uint64_t simulated_file(int fd)
 {
-	char link[32] = "/proc/self/fd/", name[64] = "", digits[12];
-	size_t n = strlen(link), i = sizeof(digits);
+	char link[32], name[64] = "", *end = gt_append(link, link + sizeof(link), "/proc/self/fd/");
 	const char *kind = name + 17;
 	uint32_t number = 0;
-	unsigned v = (unsigned)fd;
 
-	do
-		digits[--i] = (char)('0' + v % 10);
-	while (v /= 10);
-	memcpy(link + n, digits + i, sizeof(digits) - i);
+	gt_append_number(end, link + sizeof(link), (unsigned)fd);
 	if (syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name) - 1) <= 0 ||
 		!starts(name, "/memfd:sim:nvidia"))
 		return 0;
@@ -145,29 +135,6 @@ static bool is_recorded_now(void)
 {
 	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside &&
 		(!gt_shared || gt_shared->ioctls);
-}
-
-/* The next definitions of these functions: libc's, or another preloaded library's. */
-enum { IOCTL, OPEN, OPEN64, OPENAT, OPENAT64, CLOSE, MMAP, MMAP64, FUNCTIONS };
-static void *real_functions[FUNCTIONS];
-
-void gt_ioctl_find_functions(void)
-{
-	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat",
-		"openat64", "close", "mmap", "mmap64" };
-
-	gt_find_next_definitions(names, real_functions, FUNCTIONS);
-}
-
-/* Another library's constructor may call before the guest library's constructor has run. */
-static void *real_function(unsigned which)
-{
-	int saved = errno;
-
-	if (gt_unlikely(!__atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE)))
-		gt_ioctl_find_functions();
-	errno = saved;
-	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
 }
 
 /* ---- ioctl ---- */
@@ -268,13 +235,12 @@ static bool may_be_ours(unsigned long number)
 	return type == 'F' || type == 'm' || number < 256 || (number & ~3UL) == 0x30000000;
 }
 
-/* Declared as in sys/ioctl.h, whose macros are not wanted here. */
+/* sys/ioctl.h is not included because of its macros. */
 GT_EXPORT int ioctl(int fd, unsigned long number, ...);
 
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
-	int (*real)(int, unsigned long, void *) =
-		(int (*)(int, unsigned long, void *))real_function(IOCTL);
+	int (*real)(int, unsigned long, void *) = gt_replaced_function(GT_LIBC_IOCTL);
 	struct gt_ioctl_args a = { .request = number, .status = UINT64_MAX };
 	struct gt_call c;
 	va_list args;
@@ -294,8 +260,8 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	gt_call_stop(&c);
 	error = rc < 0 ? errno : 0;
 	if (error == ENOTTY && file_of(fd) & SIMULATED)
-		error = 0; /* the simulator has answered the request; the kernel does not
-			    * know its file */
+		/* the simulator has answered the request; the kernel does not know its file */
+		error = 0;
 	if (!error)
 		decode(&a, arg);
 	gt_call_record_words(&c, rc >= 0 ? rc : -error, (const uint64_t *)&a, sizeof(a) / 8);
@@ -329,46 +295,35 @@ static mode_t mode_of(int flags, va_list args)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name, which)                                                                   \
-	GT_EXPORT int name(const char *path, int flags, ...)                                       \
+/* params, args, types: of open or openat, with the mode where it is not optional */
+#define DEFINE_OPEN(name, which, params, args, types)                                              \
+	GT_EXPORT int name params                                                                  \
 	{                                                                                          \
-		int (*real)(const char *, int, mode_t) =                                           \
-			(int (*)(const char *, int, mode_t))real_function(which);                  \
+		int(*real) types = gt_replaced_function(which);                                    \
 		bool on = is_recorded_now();                                                       \
 		uint64_t start = on ? gt_now(gt_self) : 0;                                         \
-		va_list args;                                                                      \
+		va_list ap;                                                                        \
 		mode_t mode;                                                                       \
                                                                                                    \
-		va_start(args, flags);                                                             \
-		mode = mode_of(flags, args);                                                       \
-		va_end(args);                                                                      \
-		return on ? opened(real(path, flags, mode), start, path)                           \
-			  : real(path, flags, mode);                                               \
+		va_start(ap, flags);                                                               \
+		mode = mode_of(flags, ap);                                                         \
+		va_end(ap);                                                                        \
+		return on ? opened(real args, start, path) : real args;                            \
 	}
-#define DEFINE_OPENAT(name, which)                                                                 \
-	GT_EXPORT int name(int at, const char *path, int flags, ...)                               \
-	{                                                                                          \
-		int (*real)(int, const char *, int, mode_t) =                                      \
-			(int (*)(int, const char *, int, mode_t))real_function(which);             \
-		bool on = is_recorded_now();                                                       \
-		uint64_t start = on ? gt_now(gt_self) : 0;                                         \
-		va_list args;                                                                      \
-		mode_t mode;                                                                       \
-                                                                                                   \
-		va_start(args, flags);                                                             \
-		mode = mode_of(flags, args);                                                       \
-		va_end(args);                                                                      \
-		return on ? opened(real(at, path, flags, mode), start, path)                       \
-			  : real(at, path, flags, mode);                                           \
-	}
-DEFINE_OPEN(open, OPEN)
-DEFINE_OPEN(open64, OPEN64)
-DEFINE_OPENAT(openat, OPENAT)
-DEFINE_OPENAT(openat64, OPENAT64)
+#define OPEN(name, which)                                                                          \
+	DEFINE_OPEN(name, which, (const char *path, int flags, ...), (path, flags, mode),          \
+		(const char *, int, mode_t))
+#define OPENAT(name, which)                                                                        \
+	DEFINE_OPEN(name, which, (int at, const char *path, int flags, ...),                       \
+		(at, path, flags, mode), (int, const char *, int, mode_t))
+OPEN(open, GT_LIBC_OPEN)
+OPEN(open64, GT_LIBC_OPEN64)
+OPENAT(openat, GT_LIBC_OPENAT)
+OPENAT(openat64, GT_LIBC_OPENAT64)
 
 GT_EXPORT int close(int fd)
 {
-	int (*real)(int) = (int (*)(int))real_function(CLOSE);
+	int (*real)(int) = gt_replaced_function(GT_LIBC_CLOSE);
 	struct gt_file_args a = { .value = (uint64_t)(int64_t)fd };
 	uint64_t start;
 	int rc, error;
@@ -388,8 +343,8 @@ GT_EXPORT int close(int fd)
 	GT_EXPORT void *name(                                                                      \
 		void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)         \
 	{                                                                                          \
-		void *(*real)(void *, size_t, int, int, int, offset_type) = (void *(*)(void *,     \
-			size_t, int, int, int, offset_type))real_function(which);                  \
+		void *(*real)(void *, size_t, int, int, int, offset_type) =                        \
+			gt_replaced_function(which);                                               \
 		struct gt_file_args a = { .value = bytes };                                        \
 		uint64_t start;                                                                    \
 		int saved;                                                                         \
@@ -404,5 +359,5 @@ GT_EXPORT int close(int fd)
 		errno = saved;                                                                     \
 		return p;                                                                          \
 	}
-DEFINE_MMAP(mmap, MMAP, off_t)
-DEFINE_MMAP(mmap64, MMAP64, off64_t)
+DEFINE_MMAP(mmap, GT_LIBC_MMAP, off_t)
+DEFINE_MMAP(mmap64, GT_LIBC_MMAP64, off64_t)

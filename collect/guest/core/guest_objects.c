@@ -23,30 +23,22 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "collect/guest/core/guest_elf.h"
-#include "collect/guest/core/guest_exec.h"
-#include "collect/guest/core/guest_ioctl.h"
 #include "collect/guest/core/guest_resolve.h"
 #include "collect/guest/core/guest_session.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-#define UNMAPPED                                                                                   \
-	64 /* entries of unmapped libraries: at most those that one dlclose                        \
-	    * unloads */
+#define UNMAPPED 64 /* entries of unmapped libraries: at most those that one dlclose unloads */
 
 struct list_state {
 	uint32_t same_process, verified;
 };
-static struct list_state *list_state; /* the kernel clears it in a forked child; NULL: not
-				       * allocated yet */
-static const struct r_debug *list;    /* NULL: this loader has no list */
-static struct dl_phdr_info program;   /* the list has no program headers of the program */
+/* the kernel clears it in a forked child; NULL: not allocated yet */
+static struct list_state *list_state;
+static const struct r_debug *list;  /* NULL: this loader has no list */
+static struct dl_phdr_info program; /* the list has no program headers of the program */
 static const struct link_map *unmapped[UNMAPPED];
 static uintptr_t page_bytes;
 
@@ -153,8 +145,7 @@ static void *take_locks(void *free)
 bool gt_start_thread(void *(*run)(void *), void *arg)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-			void *))gt_find_libc_function("pthread_create");
+		gt_find_libc_function("pthread_create");
 	sigset_t all, old;
 	pthread_t thread;
 	int failed;
@@ -170,8 +161,8 @@ bool gt_start_thread(void *(*run)(void *), void *arg)
 
 bool gt_locks_are_free(void)
 {
-	static uint32_t free; /* not on the stack: a thread that waits for ever has its
-			       * address */
+	/* not on the stack: a thread that waits for ever has its address */
+	static uint32_t free;
 	const struct timespec wait = { .tv_nsec = 50000000 };
 
 	if (!forked())
@@ -203,13 +194,12 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *arg)
 
 static void make_state(void)
 {
-	long p = syscall(SYS_mmap, NULL, sizeof(*list_state), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	struct list_state *new = gt_map_of_process(sizeof(*new));
 
-	if (p == -1 || syscall(SYS_madvise, p, sizeof(*list_state), MADV_WIPEONFORK))
-		return; /* before Linux 4.14; nothing is traced there */
-	((struct list_state *)p)->same_process = 1;
-	__atomic_store_n(&list_state, (struct list_state *)p, __ATOMIC_RELEASE);
+	if (!new)
+		return; /* nothing is traced */
+	new->same_process = 1;
+	__atomic_store_n(&list_state, new, __ATOMIC_RELEASE);
 }
 
 static __attribute__((constructor)) void begin(void)
@@ -220,8 +210,7 @@ static __attribute__((constructor)) void begin(void)
 	dl_iterate_phdr(note_program, NULL);
 	gt_own_object_find();
 	gt_dlsym_find_function();
-	gt_exec_find_functions();
-	gt_ioctl_find_functions();
+	gt_replaced_find();
 	make_state();
 	errno = saved;
 }

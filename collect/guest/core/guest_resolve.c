@@ -6,8 +6,8 @@
  * wrapper: otherwise they would call themselves.
  *
  * glibc's dlsym identifies its caller by the return address (RTLD_NEXT, and RTLD_DEFAULT in a
- * library loaded RTLD_LOCAL). So our dlsym has no frame: it calls gt_dlsym_hook and jumps to the
- * real dlsym with all registers unchanged (GT_TAIL_JUMP). */
+ * library loaded RTLD_LOCAL). So the guest's dlsym has no frame: it calls gt_dlsym_hook and jumps
+ * to the real dlsym with all registers unchanged (GT_TAIL_JUMP). */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_resolve.h"
 
@@ -42,7 +42,7 @@ static void *set_real(uint32_t id, void *real)
 }
 
 /* For a program that is linked with libcuda: without the guest it would use the next definition
- * after ours. */
+ * after the guest's. */
 void *gt_resolve_function(uint32_t id)
 {
 	int saved = errno;
@@ -61,8 +61,8 @@ static bool is_driver_name(const char *name)
 	return name && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-/* RTLD_DEFAULT finds our own export first. Returns the definition that the caller would find
- * without us: a global one, or one in the libraries that the caller's own library was loaded
+/* RTLD_DEFAULT finds the guest's export first. Returns the definition that the caller would find
+ * without the guest: a global one, or one in the libraries that the caller's library was loaded
  * with. */
 static void *find_default(const char *name, const void *caller)
 {
@@ -74,8 +74,8 @@ static void *find_default(const char *name, const void *caller)
 	return real;
 }
 
-/* RTLD_NEXT searches the libraries after the caller. It finds our export only if the caller is
- * before us in load order. */
+/* RTLD_NEXT searches the libraries after the caller. It finds the guest's export only if the
+ * caller is before the guest in load order. */
 static bool finds_only_ours(const char *name, const void *caller)
 {
 	struct gt_object o;
@@ -83,8 +83,8 @@ static bool finds_only_ours(const char *name, const void *caller)
 	return gt_object_at(caller, &o) && !o.after_guest && !gt_real_dlsym(RTLD_NEXT, name);
 }
 
-/* Other libraries that intercept the driver export its names, too. If they got our wrapper as the
- * real function, calls would loop between them and us. */
+/* Other libraries that intercept the driver export its names, too. If they got a wrapper of the
+ * guest as the real function, calls would loop between them and the guest. */
 static bool exports_too(const void *caller, const char *name)
 {
 	struct gt_object o;
@@ -129,14 +129,14 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 static bool is_cupti_name(const char *name) { return name && !strncmp(name, "cupti", 5); }
 
 /* CUPTI's functions that have a wrapper (guest_cupti_sharing.c). A lookup by RTLD_DEFAULT finds
- * our exports first; it must find nothing if CUPTI is not loaded. */
+ * the guest's exports first; it must find nothing if CUPTI is not loaded. */
 static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 {
 	static const struct gt_tail go_on = { NULL, 0 };
-	void *ours = gt_cupti_wrapper(name), *real;
+	void *wrapper = gt_cupti_wrapper(name), *real;
 	struct gt_object o;
 
-	if (!ours || handle == RTLD_NEXT || gt_is_driver_code(caller))
+	if (!wrapper || handle == RTLD_NEXT || gt_is_driver_code(caller))
 		return go_on;
 	if (handle == RTLD_DEFAULT)
 		return gt_real_dlsym(RTLD_NEXT, name) ||
@@ -144,15 +144,14 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 			? go_on
 			: answer(NULL);
 	real = gt_real_dlsym(handle, name);
-	return answer(
-		real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
+	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? wrapper
+											   : real);
 }
 
 void gt_dlsym_find_function(void)
 {
 	if (!gt_real_dlsym)
-		gt_real_dlsym =
-			(void *(*)(void *, const char *))gt_find_next_definition("dlsym", NULL);
+		gt_real_dlsym = gt_find_next_definition("dlsym", NULL);
 }
 
 /* The jump below calls it with dlsym's arguments and return address. */
@@ -259,8 +258,8 @@ static uint32_t identify(const char *name, void *function, int version, uint64_t
 	found = by_address(&o, name, len, function, id, &exported);
 	if (exported)
 		return found;
-	return version <= NEWEST ? id : GT_NONE; /* newer than the table: possibly a
-						  * version that the table lacks */
+	/* newer than the table: possibly a version that the table lacks */
+	return version <= NEWEST ? id : GT_NONE;
 }
 
 /* cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags, ...) */

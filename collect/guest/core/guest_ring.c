@@ -4,9 +4,7 @@
 #include "collect/guest/core/guest_ring.h"
 
 #include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK (16u << 20) /* bytes; addresses further apart are on two different stacks */
 #define TEXT_MAX (30u << 10)
@@ -94,21 +92,16 @@ static struct gt_ring_chunk *chunk(uint32_t i)
 
 static uint64_t payload(void) { return gt_shared->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
-/* The tag in the head rises whenever a chunk is put back. So a chunk that was taken and put back
- * in between makes the exchange fail, and its stale `next` is not used. */
-static uint32_t pop(void)
+static uint32_t pop_chunk(void)
 {
-	uint64_t head = __atomic_load_n(&gt_shared->free_head, __ATOMIC_ACQUIRE), below;
+	const struct gt_index_stack free_chunks = { &gt_shared->free_head, (uint8_t *)chunk(0),
+		gt_shared->chunk_bytes, 0, gt_shared->nchunks };
+	uint32_t i;
 
-	do {
-		if ((uint32_t)head >= gt_shared->nchunks)
-			return GT_RING_NIL;
-		below = head >> 32 << 32 |
-			__atomic_load_n(&chunk((uint32_t)head)->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(
-		&gt_shared->free_head, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	if (!gt_index_stack_pop(&free_chunks, &i))
+		return GT_RING_NIL;
 	__atomic_fetch_sub(&gt_shared->free_count, 1, __ATOMIC_RELAXED);
-	return (uint32_t)head;
+	return i;
 }
 
 /* The recorder does not drain this ring any more. The ring gets no further chunk, as no chunk
@@ -131,7 +124,7 @@ static bool may_hold_more(const struct gt_tcb *t)
 
 bool gt_ring_take_chunk(struct gt_tcb *t)
 {
-	uint32_t i = !is_given_up(t) && may_hold_more(t) ? pop() : GT_RING_NIL;
+	uint32_t i = !is_given_up(t) && may_hold_more(t) ? pop_chunk() : GT_RING_NIL;
 	struct gt_ring_chunk *new;
 
 	if (i == GT_RING_NIL)
@@ -253,8 +246,8 @@ void gt_call_record_words(const struct gt_call *c, int32_t ret, const uint64_t *
 void gt_call_record_finished(
 	uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
 {
-	bool known = gt_self->ring; /* false: the times were read before the session's clock
-				     * was known */
+	/* false: the times were read before the session's clock was known */
+	bool known = gt_self->ring;
 	struct gt_call c;
 
 	if (!gt_call_enter(&c, id))
@@ -334,16 +327,30 @@ bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, 
 	return publish(t, n, depth);
 }
 
+void gt_ring_put_gpu_state(
+	struct gt_tcb *t, uint64_t from, enum gt_gpu_state state, const char *text, uint64_t detail)
+{
+	struct gt_ev_state e = {
+		.state = state, .text = gt_ring_put_string(t, text), .detail = detail
+	};
+
+	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), &e, sizeof(e));
+}
+
 /* Each thread writes its own texts, so that a ring is complete in whatever order the rings are
  * read. */
-uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text)
+uint64_t gt_ring_put_string_n(struct gt_tcb *t, const char *text, uint32_t len)
 {
-	uint32_t len = gt_ring_text_length(text);
 	uint64_t hash = gt_ring_hash(text, len), *sent = &t->sent_texts[hash % GT_SENT_TEXTS];
 
 	if (*sent != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
 		*sent = hash;
 	return hash;
+}
+
+uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text)
+{
+	return gt_ring_put_string_n(t, text, gt_ring_text_length(text));
 }
 
 void gt_record_unknown_function(const char *name)
@@ -355,8 +362,8 @@ void gt_record_unknown_function(const char *name)
 		(!c.t->ring && !gt_register_thread()))
 		return;
 	c.t = gt_self;
-	hash = ~gt_ring_hash(name, gt_ring_text_length(name)); /* the complement is a separate
-								* key in sent_texts */
+	/* the complement is a separate key in sent_texts */
+	hash = ~gt_ring_hash(name, gt_ring_text_length(name));
 	if (c.t->sent_texts[hash % GT_SENT_TEXTS] == hash)
 		return;
 	gt_debug("not in the table:", name, 0);

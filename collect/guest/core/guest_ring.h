@@ -156,6 +156,10 @@ bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, 
 uint32_t gt_ring_text_length(const char *text);
 /* Returns the text's hash, and writes the text to the ring unless this thread did so before. */
 uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text);
+uint64_t gt_ring_put_string_n(struct gt_tcb *t, const char *text, uint32_t len);
+/* from: when the state began to change, in ticks */
+void gt_ring_put_gpu_state(struct gt_tcb *t, uint64_t from, enum gt_gpu_state state,
+	const char *text, uint64_t detail);
 /* records that the program has found a driver function that the table lacks */
 void gt_record_unknown_function(const char *name);
 #endif

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_session.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,29 +23,22 @@
 #include "collect/guest/core/guest_hooks.h"
 #include "collect/guest/core/guest_objects.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-#define CONNECT_S 10 /* seconds to wait for the connection and its answer */
-#define SLOT_WAIT_S                                                                                \
-	10 /* seconds that a new thread waits for a slot under                                     \
-	    * --lossless */
+#define CONNECT_S 10   /* seconds to wait for the connection and its answer */
+#define SLOT_WAIT_S 10 /* seconds that a new thread waits for a slot under --lossless */
 
 static struct gt_tcb unregistered;
 static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &unregistered;
 __thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
-static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS; /* after a failed
-									   * registration:
-									   * calls that pass
-									   * before the next
-									   * attempt */
+/* after a failed registration: calls that pass before the next attempt */
+static __thread uint32_t calls_to_skip GT_TLS, skip_after_failure GT_TLS;
 
 struct gt_session *gt_shared;
 const uint32_t *gt_recording = &one;
 struct gt_process_state *gt_process_state;
-static uint32_t attaching; /* futex: the process id of the thread that attaches */
+/* futex: the process id of the thread that attaches */
+static uint32_t attaching;
 bool gt_passive;
 
 #ifdef GT_HOSTED
@@ -55,53 +47,12 @@ const char *gt_hosted_session = ""; /* FOLDER: */
 
 /* ---- small functions ---- */
 
-static int32_t self_pid(void) { return (int32_t)syscall(SYS_getpid); }
-static int32_t self_tid(void) { return (int32_t)syscall(SYS_gettid); }
-
-const char *gt_environment(const char *name)
-{
-	size_t n = strlen(name);
-	extern char **environ;
-
-	for (char **e = environ; e && *e; e++)
-		if (!strncmp(*e, name, n) && (*e)[n] == '=')
-			return *e + n + 1;
-	return NULL;
-}
-
-void gt_debug(const char *what, const char *detail, int64_t value)
-{
-	char line[300] = "gt: ", digits[24];
-	size_t n = 4, i = sizeof(digits);
-	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	const char *on = gt_environment("GT_DEBUG");
-
-	if (!on || !*on || *on == '0')
-		return;
-	for (const char *p[] = { what, " ", detail, NULL }, **s = p; *s; s++)
-		for (const char *c = *s; *c && n < 260; c++)
-			line[n++] = *c;
-	line[n++] = ' ';
-	do
-		digits[--i] = (char)('0' + v % 10);
-	while (v /= 10);
-	if (value < 0)
-		line[n++] = '-';
-	memcpy(line + n, digits + i, sizeof(digits) - i);
-	n += sizeof(digits) - i;
-	line[n++] = '\n';
-	syscall(SYS_write, 2, line, n);
-}
-
-uint64_t gt_monotonic(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 uint64_t gt_slow_clock(void) { return gt_shared ? gt_monotonic() : 1; }
+
+uint64_t gt_session_now(void)
+{
+	return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock();
+}
 
 bool gt_owner_died(void)
 {
@@ -154,39 +105,24 @@ static bool session_address(struct address *to, const char *session)
 
 static void ancestor_address(struct address *to, int32_t pid)
 {
-	char *end, digits[12];
-	size_t n = sizeof(digits);
+	const char *end = to->name.sun_path + sizeof(to->name.sun_path);
+	char *at = to->name.sun_path + 1;
 
 	*to = (struct address){ .name.sun_family = AF_UNIX, .pid = pid };
-	end = to->name.sun_path + 1;
-	memcpy(end, GT_RING_ANCESTOR, sizeof(GT_RING_ANCESTOR) - 1);
-	end += sizeof(GT_RING_ANCESTOR) - 1;
-	for (; pid > 0; pid /= 10)
-		digits[--n] = (char)('0' + pid % 10);
-	memcpy(end, digits + n, sizeof(digits) - n);
-	to->bytes = (size_t)(end + sizeof(digits) - n - (char *)&to->name);
+	at = gt_append_number(gt_append(at, end, GT_RING_ANCESTOR), end, (uint32_t)pid);
+	to->bytes = (size_t)(at - (char *)&to->name);
 }
 
 /* 0: the parent is not visible. */
 static int32_t parent_of(int32_t pid)
 {
-	char path[32] = "/proc/", stat[256], *end = path + 6;
-	const char *p;
-	int32_t parent = 0, scale = 1;
-	long n = -1;
-	int fd;
+	char path[32], stat[256], *at = path;
+	const char *p, *end = path + sizeof(path);
+	int32_t parent = 0;
 
-	while (pid / scale >= 10)
-		scale *= 10;
-	for (; scale; scale /= 10)
-		*end++ = (char)('0' + pid / scale % 10);
-	memcpy(end, "/stat", sizeof("/stat"));
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd >= 0) {
-		n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
-		syscall(SYS_close, fd);
-	}
-	stat[n > 0 ? n : 0] = 0;
+	at = gt_append_number(gt_append(at, end, "/proc/"), end, (uint32_t)pid);
+	gt_append(at, end, "/stat");
+	gt_read_text(path, stat, sizeof(stat));
 	p = strrchr(stat, ')'); /* ") S PARENT"; any character may be before it */
 	for (p = p && strlen(p) > 4 ? p + 4 : ""; *p >= '0' && *p <= '9'; p++)
 		parent = parent * 10 + (*p - '0');
@@ -292,23 +228,17 @@ static bool is_compatible(const struct gt_session *s, uint64_t bytes)
 		s->chunk_bytes >= 1024 && s->nthreads;
 }
 
-static void *map(size_t bytes, int flags, int fd)
-{
-	long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0L);
-
-	return p == -1 ? NULL : (void *)p;
-}
-
 static bool map_session(int fd)
 {
-	long bytes = syscall(SYS_lseek, fd, 0L, SEEK_END);
+	long bytes = syscall(SYS_lseek, fd, 0L, SEEK_END), mapped;
 	struct gt_session *s;
 
 	if (bytes < (long)sizeof(*s))
 		return false;
-	s = map((size_t)bytes, MAP_SHARED, fd);
-	if (!s)
+	mapped = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+	if (mapped == -1)
 		return false;
+	s = (struct gt_session *)mapped;
 	if (!is_compatible(s, (uint64_t)bytes)) {
 		gt_debug("this session is of another build:", "version", s->version);
 		syscall(SYS_munmap, s, (size_t)bytes);
@@ -324,18 +254,9 @@ static uint32_t tcbs_max(void) { return gt_shared->nthreads < 16384 ? gt_shared-
 
 static bool map_own(void)
 {
-	size_t bytes = sizeof(struct gt_process_state) + tcbs_max() * sizeof(struct gt_tcb);
-	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-
-	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) { /* before Linux 4.14: a
-								     * forked child would
-								     * share our rings */
-		gt_debug("cannot trace:", "madvise(MADV_WIPEONFORK)", errno);
-		syscall(SYS_munmap, p, bytes);
-		p = NULL;
-	}
-	gt_process_state = p;
-	return p;
+	gt_process_state = gt_map_of_process(
+		sizeof(struct gt_process_state) + tcbs_max() * sizeof(struct gt_tcb));
+	return gt_process_state;
 }
 
 static bool claim_slot(uint32_t *state)
@@ -344,16 +265,6 @@ static bool claim_slot(uint32_t *state)
 
 	return __atomic_compare_exchange_n(
 		state, &expected, GT_SLOT_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-static void read_comm(char comm[16])
-{
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? 0 : syscall(SYS_read, fd, comm, 15);
-
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	comm[n > 0 ? n - (comm[n - 1] == '\n') : 0] = 0;
 }
 
 static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
@@ -389,8 +300,9 @@ static uint32_t take_proc(int32_t pid)
 		p->generation++;
 		p->host_pid = 0;
 		p->untraced = 0;
-		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
-		read_comm(p->comm);
+		p->start_ticks = gt_session_now();
+		gt_read_text("/proc/self/comm", p->comm, sizeof(p->comm));
+		p->comm[strcspn(p->comm, "\n")] = 0;
 		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
 		announce_slot(GT_BITS_NEW_PROCS, i);
 		return i;
@@ -401,8 +313,8 @@ static uint32_t take_proc(int32_t pid)
 static bool attach(int32_t pid)
 {
 	int fd = connect_to_recorder();
-	bool ok = fd >= 0 || gt_shared; /* a forked child without a connection still has
-					 * the memory */
+	/* a forked child without a connection still has the memory */
+	bool ok = fd >= 0 || gt_shared;
 
 	gt_objects_verify();
 	if (ok && !gt_shared)
@@ -429,8 +341,8 @@ static bool is_attached(int32_t pid)
 }
 
 /* One thread attaches, the other threads wait for it. A child forked during the attach does not
- * wait, as it lacks the attaching thread. A child that shares our memory (vfork) is not traced:
- * it will call exec. */
+ * wait, as it lacks the attaching thread. A child of vfork shares its parent's memory
+ * and is not traced: it will call exec. */
 static bool attach_once(int32_t pid)
 {
 	struct timespec wait = { .tv_nsec = 50000000 };
@@ -583,7 +495,7 @@ static uint32_t own_proc_slot(void)
 /* *full: there is no free slot. NULL without *full: there is no free chunk. */
 static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 {
-	int32_t tid = self_tid();
+	int32_t tid = gt_own_tid();
 	struct gt_ring_thread *slot = own_proc_slot() == GT_RING_NIL ? NULL : take_slot(tid, role);
 	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
 
@@ -602,10 +514,8 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	if (!gt_ring_take_chunk(t)) {
 		t->ring = NULL;
 		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
-		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE); /* the id of no
-									  * thread:
-									  * take_tcb reuses
-									  * the block */
+		/* the id of no thread: take_tcb reuses the block */
+		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);
 		return NULL;
 	}
 	set_initial_pass(slot);
@@ -653,7 +563,7 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 		return NULL;
 	}
 	gt_inside = true;
-	if (attach_once(self_pid()) && !gt_owner_died()) {
+	if (attach_once(gt_own_pid()) && !gt_owner_died()) {
 		t = new_thread(role, &full);
 		if (!t && gt_shared->lossless)
 			t = wait_for_ring(role);
@@ -661,8 +571,8 @@ static struct gt_tcb *register_with_role(enum gt_ring_role role)
 	if (t) {
 		first = !__atomic_exchange_n(&gt_process_state->has_thread, 1, __ATOMIC_ACQ_REL);
 		*(role == GT_RING_PRODUCER ? &gt_producer_self : &gt_self) = t;
-	} else if (!gt_passive) { /* no slot or chunk is free: try again, but not at every
-				   * call */
+	} else if (!gt_passive) {
+		/* no slot or chunk is free: try again, but not at every call */
 		gt_count_untraced();
 		skip_after_failure = skip_after_failure
 			? skip_after_failure < 65536 ? skip_after_failure * 2 : skip_after_failure

@@ -5,7 +5,7 @@
  * called in a forked child. */
 #ifndef GT_GUEST_SESSION_H
 #define GT_GUEST_SESSION_H
-#include "collect/guest/core/guest_common.h"
+#include "collect/guest/core/guest_system.h"
 #include "collect/ipc/ring.h"
 #include "formats/arch/arch.h"
 
@@ -26,8 +26,8 @@ struct gt_tcb {
 	uint8_t fast_path;           /* 1: calls may take the fast path */
 	uint32_t chunk;              /* index of the current chunk; GT_RING_NIL: none */
 	uint64_t number;             /* of that chunk in the chain */
-	uintptr_t frames[GT_RING_OPEN_MAX]; /* low ends of the stack frames of open calls; the first
-					     * one is in that cache line, too */
+	/* low ends of the stack frames of open calls; the first one is in that cache line, too */
+	uintptr_t frames[GT_RING_OPEN_MAX];
 	/* Real functions of the fast path by id; NULL: the call takes the typed wrapper. The table
 	 * is in the control block and not in the process: most ids share the page of the cache line
 	 * above, and pages are expensive where the program fills the TLB. */
@@ -51,6 +51,26 @@ extern __thread struct gt_tcb *gt_self GT_TLS;
 extern __thread struct gt_tcb *gt_producer_self GT_TLS;
 /* this thread runs guest code: its driver calls are not traced */
 extern __thread bool gt_inside GT_TLS;
+/* Sets gt_inside up to the end of the block, and restores errno there. */
+struct gt_guest_code {
+	bool was_inside;
+	int saved_errno;
+};
+static inline struct gt_guest_code gt_guest_code_begin(void)
+{
+	struct gt_guest_code c = { gt_inside, errno };
+
+	gt_inside = true;
+	return c;
+}
+static inline void gt_guest_code_end(const struct gt_guest_code *c)
+{
+	gt_inside = c->was_inside;
+	errno = c->saved_errno;
+}
+#define GT_GUEST_CODE                                                                              \
+	__attribute__((cleanup(gt_guest_code_end), unused))                                        \
+	const struct gt_guest_code guest_code = gt_guest_code_begin()
 
 /* ---- the process ---- */
 /* NULL until attached; then mapped until the process ends */
@@ -105,15 +125,12 @@ void gt_count_untraced(void); /* counts a call that passes untraced */
 /* starts or stops recording; ignored if the session uses another mode */
 void gt_set_range_active(enum gt_range_mode mode, bool on);
 
-/* ---- small functions ---- */
-uint64_t gt_monotonic(void);  /* ns of CLOCK_MONOTONIC */
-uint64_t gt_slow_clock(void); /* the same while there is a session, else 1 */
+/* ---- clocks ---- */
+uint64_t gt_slow_clock(void); /* ns of CLOCK_MONOTONIC while there is a session, else 1 */
 /* Now, in the session's unit: ticks or ns. */
+uint64_t gt_session_now(void);
 static inline uint64_t gt_now(const struct gt_tcb *t)
 {
 	return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock();
 }
-const char *gt_environment(const char *name); /* value of an environment variable, or NULL */
-/* With GT_DEBUG=1 in the environment: prints one line on stderr. */
-void gt_debug(const char *what, const char *detail, int64_t value);
 #endif

@@ -31,11 +31,11 @@ static inline uint64_t gt_float_word(double d)
 }
 
 #define GT_REAL(id, params)                                                                        \
-	int32_t(*real) params = (int32_t(*) params)gt_real[id];                                    \
+	int32_t(*real) params = gt_real[id];                                                       \
 	struct gt_call c;                                                                          \
 	int32_t ret;                                                                               \
                                                                                                    \
-	if (gt_unlikely(!real) && !(real = (int32_t(*) params)gt_resolve_function(id)))            \
+	if (gt_unlikely(!real) && !(real = gt_resolve_function(id)))                               \
 	return GT_NO_DRIVER
 
 /* The general wrapper. */
@@ -131,7 +131,7 @@ static inline uint64_t gt_float_word(double d)
 	GT_EXPORT int32_t name params                                                              \
 	{                                                                                          \
 		struct gt_tcb *t = gt_self;                                                        \
-		int32_t(*real) params = (int32_t(*) params)t->fast[id];                            \
+		int32_t(*real) params = t->fast[id];                                               \
 		const uint64_t words[] = LIST key;                                                 \
 		struct gt_keyed_call k = { id, sizeof(words) / 8, func, 0, words };                \
                                                                                                    \
