@@ -21,7 +21,7 @@ static const struct {
 };
 #define TYPES (sizeof(types) / sizeof(*types))
 
-/* Hooks of single functions, after and before the call. */
+/* Hooks of single functions, after and before the call, where no role says it. */
 static const struct {
 	const char *name, *after, *before;
 } specials[] = {
@@ -34,32 +34,16 @@ static const struct {
 	{ "cuInit", "gt_after_init", NULL },
 	{ "cuProfilerStart", "gt_after_profiler_start", NULL },
 	{ "cuProfilerStop", "gt_after_profiler_stop", NULL },
-#define CAPTURE(name)                                                                              \
-	{                                                                                          \
-#name, "gt_after_begin_capture", "gt_before_begin_capture"                         \
-	}
-	CAPTURE(cuStreamBeginCapture),
-	CAPTURE(cuStreamBeginCapture_ptsz),
-	CAPTURE(cuStreamBeginCapture_v2),
-	CAPTURE(cuStreamBeginCapture_v2_ptsz),
-	CAPTURE(cuStreamBeginCaptureToGraph),
-	CAPTURE(cuStreamBeginCaptureToGraph_ptsz),
-#define CONTEXT(name)                                                                              \
-	{                                                                                          \
-#name, "gt_after_context_end", "gt_before_context_end"                             \
-	}
-	CONTEXT(cuCtxDestroy),
-	CONTEXT(cuCtxDestroy_v2),
-	CONTEXT(cuCtxDetach),
-#define DEVICE(name)                                                                               \
-	{                                                                                          \
-#name, "gt_after_device_end", "gt_before_device_end"                               \
-	}
-	DEVICE(cuDevicePrimaryCtxRelease),
-	DEVICE(cuDevicePrimaryCtxRelease_v2),
-	DEVICE(cuDevicePrimaryCtxReset),
-	DEVICE(cuDevicePrimaryCtxReset_v2),
-	DEVICE(cuGreenCtxDestroy),
+#define CONTEXT_END "gt_after_context_end", "gt_before_context_end"
+	{ "cuCtxDestroy", CONTEXT_END },
+	{ "cuCtxDestroy_v2", CONTEXT_END },
+	{ "cuCtxDetach", CONTEXT_END },
+#define DEVICE_END "gt_after_device_end", "gt_before_device_end"
+	{ "cuDevicePrimaryCtxRelease", DEVICE_END },
+	{ "cuDevicePrimaryCtxRelease_v2", DEVICE_END },
+	{ "cuDevicePrimaryCtxReset", DEVICE_END },
+	{ "cuDevicePrimaryCtxReset_v2", DEVICE_END },
+	{ "cuGreenCtxDestroy", DEVICE_END },
 };
 
 static unsigned type_of(char kind)
@@ -71,7 +55,7 @@ static unsigned type_of(char kind)
 	return i;
 }
 
-static const char *after(const char *name, unsigned role)
+static const char *after(const struct gt_api *api)
 {
 	static const char *const by_role[] = {
 		[GT_API_CAPTURE_BEGIN] = "gt_after_begin_capture",
@@ -82,17 +66,17 @@ static const char *after(const char *name, unsigned role)
 	};
 
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
-		if (!strcmp(specials[i].name, name))
+		if (!strcmp(specials[i].name, api->name))
 			return specials[i].after;
-	return role < sizeof(by_role) / sizeof(*by_role) ? by_role[role] : NULL;
+	return api->role < sizeof(by_role) / sizeof(*by_role) ? by_role[api->role] : NULL;
 }
 
-static const char *before(const char *name)
+static const char *before(const struct gt_api *api)
 {
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
-		if (!strcmp(specials[i].name, name))
+		if (!strcmp(specials[i].name, api->name))
 			return specials[i].before;
-	return NULL;
+	return api->role == GT_API_CAPTURE_BEGIN ? "gt_before_begin_capture" : NULL;
 }
 
 /* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or a mode
@@ -119,7 +103,7 @@ static bool plain(const struct gt_api *api)
 	for (const char *p = api->params; *p; n++, p += strcspn(p, " "), p += *p == ' ')
 		if (strchr("FS", types[type_of(*p)].word))
 			return false;
-	return n <= 6 && !after(api->name, api->role);
+	return n <= 6 && !after(api);
 }
 
 /* Builds the list of the words of its key arguments if all are parameter values: "(N(a1),
@@ -142,13 +126,13 @@ static bool key_words(const struct gt_api *api, const char words[][24], char *li
 			used++ ? ", " : "", words[f[i].param]);
 	}
 	strcat(list, ")");
-	return used && !after(api->name, api->role);
+	return used && !after(api);
 }
 
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
-	const char *then = after(api->name, api->role), *first = before(api->name),
+	const char *then = after(api), *first = before(api),
 		   *work = gt_api_makes_work(api->op) ? "_WORK" : "";
 	char params[2048] = "", args[512] = "", words[64][24], list[1024], all[1024] = "";
 	unsigned n = 0;
@@ -207,10 +191,7 @@ int main(void)
 		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
 	printf("};\ngt_after *const gt_after_by_id[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		printf("\t%s,\n",
-			after(gt_api[id].name, gt_api[id].role)
-				? after(gt_api[id].name, gt_api[id].role)
-				: "0");
+		printf("\t%s,\n", after(&gt_api[id]) ? after(&gt_api[id]) : "0");
 	printf("\n};\n");
 	print_args();
 	return ferror(stdout) || fflush(stdout);

@@ -3,6 +3,11 @@
 #ifndef GT_CUDA_API_CBID_H
 #define GT_CUDA_API_CBID_H
 
+#include <stdint.h>
+
+/* Name of the function with this number; NULL: it is not in the list. */
+const char *gt_cuda_driver_name(uint32_t cbid);
+
 /* clang-format off */
 #define GT_CBIDS(X) \
 	X(43, cuMemcpyHtoD) X(45, cuMemcpyDtoH) X(47, cuMemcpyDtoD) X(49, cuMemcpyDtoA) \

@@ -1,8 +1,8 @@
-/* CUPTI's functions and record layouts, as far as we use them: types of functions, and offsets of
- * the fields that all versions from CUDA 11.8 to 13.x share. Newer versions only append fields,
- * and CUPTI itself steps from one record to the next, so one build reads all versions. The facts
- * are from cupti_activity.h. tests/unit/collect/guest/test_guest_cupti.c compares them with the
- * simulated CUPTI's records, and these with the header if it is installed. */
+/* CUPTI's functions and record layouts, as far as the guest uses them: types of functions, and
+ * offsets of the fields that all versions from CUDA 11.8 to 13.x share. Newer versions only append
+ * fields, and CUPTI itself steps from one record to the next, so one build reads all versions. The
+ * facts are from cupti_activity.h. tests/unit/collect/guest/test_guest_cupti.c compares them with
+ * the simulated CUPTI's records, and these with the header if it is installed. */
 #ifndef GT_CUPTI_LAYOUT_H
 #define GT_CUPTI_LAYOUT_H
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum { /* CUpti_ActivityKind */
 	GT_CUPTI_MEMCPY_PEER = 22,
 	GT_CUPTI_MANAGED = 25,
 };
-enum { GT_CUPTI_ZEROED_BUFFERS = 5 }; /* CUpti_ActivityAttribute: our buffers are all zeros */
+enum { GT_CUPTI_ZEROED_BUFFERS = 5 }; /* CUpti_ActivityAttribute: the client gives zeroed buffers */
 enum { GT_CUPTI_SYSTEM_TID = 1 };     /* CUpti_ActivityThreadIdType: gettid() */
 enum { GT_CUPTI_NOT_SUPPORTED = 27 }; /* CUptiResult */
 enum { GT_CUPTI_FORCED = 1 };         /* CUpti_ActivityFlag: flush incomplete buffers, too */
@@ -95,17 +95,14 @@ struct gt_cupti_call { /* CUpti_CallbackData */
 	const char *symbol; /* of a launch: the kernel's name, or NULL */
 	const void *context;
 	uint32_t context_id;
-	uint64_t *ours; /* a word that CUPTI keeps from the call's begin to its
-			 * end */
+	uint64_t *client_word; /* a word that CUPTI keeps from the call's begin to its end */
 	uint32_t correlation;
 };
 
 /* scope of counters of managed memory; their kinds are 1 to 8 */
 enum { GT_CUPTI_ALL_DEVICES = 2, GT_CUPTI_COUNTERS = 9 };
-enum {
-	GT_CUPTI_COMMANDS_FULL = 6 << 16
-}; /* an overhead; GT_O_DATA points to more data,
-    * which the client frees */
+/* an overhead; GT_O_DATA points to more data, which the client frees */
+enum { GT_CUPTI_COMMANDS_FULL = 6 << 16 };
 struct gt_cupti_counter {
 	uint32_t scope, kind, device, enable;
 };

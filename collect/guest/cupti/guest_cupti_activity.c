@@ -13,12 +13,12 @@
  * CUPTI requests empty buffers on the program's threads, and delivers full ones on a thread of
  * its own. The request only takes a buffer from a stack. The delivery converts records to events
  * (guest_cupti_records.c) on a ring of CUPTI's thread, where they survive the program. CUPTI
- * delivers full buffers by itself; a thread of ours makes it deliver the others every 250 ms.
+ * delivers full buffers by itself; a thread of the guest makes it deliver the others every 250 ms.
  *
  * A request is never refused, as CUPTI before CUDA 12.9 crashes on that. If all buffers are in
  * use, more are mapped, up to 2 GiB. After that each request gets one shared buffer, in which
- * records overwrite each other: they are lost, and counted. A buffer that is not ours belongs to
- * another user of CUPTI (guest_cupti_sharing.c). */
+ * records overwrite each other: they are lost, and counted. A buffer that is not the guest's
+ * belongs to another user of CUPTI (guest_cupti_sharing.c). */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_activity.h"
 
@@ -47,38 +47,30 @@
 #define SLAB 512u                /* buffers mapped at a time */
 #define SLABS 64u
 #define BUFFERS (SLAB * SLABS)
-#define SHARED_BUFFER                                                                              \
-	0u /* index of the buffer for requests when none is                                        \
-	    * free */
-#define NAMES                                                                                      \
-	4096u /* kernels whose names were written; a further name may be                           \
-	       * written again */
+#define SHARED_BUFFER 0u /* index of the buffer for requests when none is free */
 #define FLUSH_NS 250000000
-#define WATCH_NS 80000000 /* round of the thread without a session */
-#define RESUME_NS                                                                                  \
-	400000000ull /* from the end of another user's activity to our                             \
-		      * resumption */
+#define WATCH_NS 80000000      /* round of the thread without a session */
+#define RESUME_NS 400000000ull /* from another user's end to the guest's next start */
 
 static struct gt_cupti cupti;
 
 /* State of one process: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_cupti_session {
-	uint32_t use;         /* enum gt_cupti_use; futex of the fetching thread, which
-			       * ends at GT_USE_OFF */
+	uint32_t
+		use; /* enum gt_cupti_use; futex of the fetching thread, which ends at GT_USE_OFF */
 	uint64_t resume_at;   /* ns; 0: no resumption is scheduled */
 	uint64_t buffers_out; /* buffers that CUPTI has */
-	uint64_t free;        /* stack of buffers: tag << 32 | index + 1 */
+	uint64_t free;        /* stack of buffers, numbered by index + 1 */
 	uint8_t *slabs[SLABS];
-	uint32_t abort_flush;   /* 1: abort waits for a last flush */
-	uint32_t late_start;    /* 1: another user had CUPTI first, so call
-				 * records cannot be selected */
-	uint32_t foreign_clock; /* 1: CUPTI uses another clock than ours */
-	uint32_t watching;      /* 1: there is no session, only the probes */
-	uint32_t records_max;   /* maximum number of records in a buffer; 0: as
-				 * many as fit */
-	uint32_t records_seen;  /* since the last round */
-	uint32_t buffers_used;  /* number of buffers ever requested */
-	uint32_t below[BUFFERS];
+	uint32_t abort_flush; /* 1: abort waits for a last flush */
+	/* 1: another user had CUPTI first, so call records cannot be selected */
+	uint32_t late_start;
+	uint32_t foreign_clock;      /* 1: CUPTI uses another user's clock */
+	uint32_t watching;           /* 1: there is no session, only the probes */
+	uint32_t records_max;        /* maximum number of records in a buffer; 0: as many as fit */
+	uint32_t records_seen;       /* since the last round */
+	uint32_t buffers_used;       /* number of buffers ever requested */
+	uint32_t below[BUFFERS + 1]; /* links of that stack, by number */
 	struct gt_gpu_names names;
 };
 static struct gt_cupti_session *gpu;
@@ -88,26 +80,15 @@ static int32_t gpu_pid; /* the process that the state belongs to */
 static bool needs_gpu(void) { return gt_shared && gt_shared->gpu; }
 static bool is_recording(void) { return needs_gpu() && !gt_passive; }
 
-static struct gt_cupti_session *own_session(void)
-{
-	return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL;
-}
+static struct gt_cupti_session *own_session(void) { return gpu_pid == gt_own_pid() ? gpu : NULL; }
 
 /* ---- buffers ---- */
-
-static uint8_t *map_bytes(size_t n)
-{
-	long p = syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
-
-	return p == -1 ? NULL : (uint8_t *)p;
-}
 
 static uint8_t *slab(uint32_t k)
 {
 	uint8_t *there = __atomic_load_n(&gpu->slabs[k], __ATOMIC_ACQUIRE), *new;
 
-	if (there || !(new = map_bytes((size_t)SLAB * BUFFER_BYTES)))
+	if (there || !(new = gt_map((size_t)SLAB * BUFFER_BYTES)))
 		return there;
 	if (__atomic_compare_exchange_n(
 		    &gpu->slabs[k], &there, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -123,7 +104,7 @@ static uint8_t *buffer_at(uint32_t i)
 	return s ? s + (size_t)(i % SLAB) * BUFFER_BYTES : NULL;
 }
 
-/* Index of our buffer; BUFFERS: it is not ours. */
+/* Index of a buffer of the guest; BUFFERS: it is not the guest's. */
 static uint32_t index_of(const uint8_t *buffer)
 {
 	for (uint32_t k = 0; k < SLABS && gpu->slabs[k]; k++)
@@ -133,17 +114,19 @@ static uint32_t index_of(const uint8_t *buffer)
 	return BUFFERS;
 }
 
+static struct gt_index_stack free_buffers(void)
+{
+	return (struct gt_index_stack){ &gpu->free, (uint8_t *)gpu->below, sizeof(*gpu->below), 1,
+		BUFFERS + 1 };
+}
+
 static uint8_t *take_buffer(void)
 {
-	uint64_t head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE), below;
+	const struct gt_index_stack s = free_buffers();
+	uint32_t number;
 
-	while ((uint32_t)head) {
-		below = head >> 32 << 32 |
-			__atomic_load_n(&gpu->below[(uint32_t)head - 1], __ATOMIC_RELAXED);
-		if (__atomic_compare_exchange_n(
-			    &gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-			return buffer_at((uint32_t)head - 1);
-	}
+	if (gt_index_stack_pop(&s, &number))
+		return buffer_at(number - 1);
 	if (__atomic_load_n(&gpu->buffers_used, __ATOMIC_RELAXED) >= BUFFERS)
 		return NULL;
 	return buffer_at(__atomic_fetch_add(&gpu->buffers_used, 1, __ATOMIC_RELAXED));
@@ -151,17 +134,12 @@ static uint8_t *take_buffer(void)
 
 static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
 {
-	uint64_t head, with;
+	const struct gt_index_stack s = free_buffers();
 
 	/* buffers of further slabs are seldom needed */
 	if (index < SLAB || syscall(SYS_madvise, buffer, (size_t)BUFFER_BYTES, MADV_DONTNEED))
 		memset(buffer, 0, dirty < BUFFER_BYTES ? dirty : BUFFER_BYTES);
-	head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE);
-	do {
-		__atomic_store_n(&gpu->below[index], (uint32_t)head, __ATOMIC_RELAXED);
-		with = ((head >> 32) + 1) << 32 | (index + 1);
-	} while (!__atomic_compare_exchange_n(
-		&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	gt_index_stack_push(&s, index + 1);
 }
 
 static void requested(uint8_t **buffer, size_t *size, size_t *records_max)
@@ -249,7 +227,7 @@ static void limit_buffer_fill(void)
 		__ATOMIC_RELAXED);
 }
 
-/* One round of our thread, with CUPTI locked. how: flag of the flush. */
+/* One round of the guest's thread, with CUPTI locked. how: flag of the flush. */
 static void fetch_round(uint32_t how)
 {
 	struct refusal r;
@@ -282,8 +260,8 @@ static void *fetch_thread(void *arg)
 		syscall(SYS_futex, &gpu->use, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
-		if (!gpu->watching && gt_owner_died()) { /* the program may run for days:
-							  * it does not keep CUPTI */
+		if (!gpu->watching && gt_owner_died()) {
+			/* the program may run for days: it does not keep CUPTI */
 			gt_gpu_yield("gtcollect has died");
 			gt_cupti_unlock(locked);
 			break;
@@ -300,79 +278,71 @@ static void *fetch_thread(void *arg)
 static void put_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
 /* Fetches the last records. They may be of work that still runs. CUPTI's own exit handler may
- * follow, and our thread must not be in CUPTI then. */
+ * follow, and the guest's thread must not be in CUPTI then. */
 static void at_exit(void)
 {
-	bool was = gt_inside, locked;
+	bool locked;
 	uint32_t on;
 
 	if (!own_session())
 		return;
 	on = __atomic_exchange_n(&gpu->use, GT_USE_OFF, __ATOMIC_SEQ_CST);
-	gt_inside = true;
-	gt_cupti_lock(&locked); /* our thread may be using CUPTI, or ending it */
+	GT_GUEST_CODE;
+	gt_cupti_lock(&locked); /* the guest's thread may be using CUPTI, or ending it */
 	if (on == GT_USE_ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		put_state(GT_GPU_OFF, "", 0);
 	}
 	gt_cupti_unlock(locked);
-	gt_inside = was;
+}
+
+/* CUPTI is in use, by this process and not by the one that it was forked from. */
+static bool is_on(void)
+{
+	return gpu && own_session() && __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) == GT_USE_ON;
 }
 
 /* As at exit, but the program may continue. A child of vfork does nothing here. */
 void gt_gpu_before_exec(void)
 {
-	bool was = gt_inside, locked;
-	int saved = errno;
+	bool locked;
 
 	gt_events_before_exec();
-	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!is_on())
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	gt_cupti_lock(&locked);
 	cupti.flush(GT_CUPTI_FORCED);
 	gt_cupti_unlock(locked);
 	put_state(GT_GPU_OFF, "", 0);
-	gt_inside = was;
-	errno = saved;
 }
 
-/* The aborting thread may hold any lock, so it does not call CUPTI: our thread flushes instead. */
+/* The aborting thread may hold any lock, so it does not call CUPTI: the guest's thread flushes
+ * instead. */
 void gt_gpu_before_abort(void)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
-
-	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!is_on())
 		return;
 	__atomic_store_n(&gpu->abort_flush, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &gpu->use, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->abort_flush, __ATOMIC_ACQUIRE); i++)
-		syscall(SYS_nanosleep, &moment, NULL);
+		gt_sleep(1000000);
 }
 
 void gt_gpu_after_failed_exec(void)
 {
-	bool was = gt_inside;
-	int saved = errno;
-
 	gt_events_after_failed_exec();
-	if (!gpu || !own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!is_on())
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	put_state(GT_GPU_CONTINUED, "", 0);
-	gt_inside = was;
-	errno = saved;
 }
 
 /* ---- loading CUPTI ---- */
 
 static bool find_functions(void)
 {
-	static const struct {
-		const char *name;
-		size_t at;
-		bool must;
-	} functions[] = {
+	static const struct gt_function_row functions[] = {
 #define F(field, function, must) { #function, offsetof(struct gt_cupti, field), must }
 		F(version, cuptiGetVersion, true),
 		F(timestamps, cuptiActivityRegisterTimestampCallback, true),
@@ -390,14 +360,8 @@ static bool find_functions(void)
 #undef F
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *found = gt_find_in_library(GT_CUPTI_LIBRARY, functions[i].name);
-
-		if (!found && functions[i].must)
-			return false;
-		memcpy((uint8_t *)&cupti + functions[i].at, &found, sizeof(found));
-	}
-	return true;
+	return gt_find_functions(
+		GT_CUPTI_LIBRARY, functions, sizeof(functions) / sizeof(*functions), &cupti);
 }
 
 /* Uses the copy that is mapped already, else the one that the user named, else searches by name.
@@ -406,9 +370,8 @@ static bool find_functions(void)
 bool gt_gpu_load_cupti(void)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
-	void *(*load)(const char *, int) =
-		(void *(*)(const char *, int))gt_find_libc_function("dlopen");
-	int (*driver)(int *) = (int (*)(int *))gt_find_driver_function("cuDriverGetVersion");
+	void *(*load)(const char *, int) = gt_find_libc_function("dlopen");
+	int (*driver)(int *) = gt_find_driver_function("cuDriverGetVersion");
 	bool by_option = gt_shared && *gt_shared->cupti;
 	const char *named = by_option ? gt_shared->cupti : gt_environment("GT_CUPTI");
 	struct gt_object o = { .path = "" };
@@ -460,12 +423,6 @@ static const struct kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static const uint16_t calls[] = {
-#define X(cbid, name) cbid,
-	GT_CBIDS(X)
-#undef X
-};
-
 /* Probes alone need kernels only. */
 static bool is_kind_needed(const struct kind *k)
 {
@@ -504,10 +461,8 @@ static bool needs_calls(void) { return needs_all_calls() || gt_callbacks_refused
 
 static bool needs_call(uint32_t cbid)
 {
-	for (size_t i = 0; needs_calls() && i < sizeof(calls) / sizeof(*calls); i++)
-		if (calls[i] == cbid)
-			return needs_all_calls() || gt_launch_name(cbid);
-	return false;
+	return needs_all_calls() ? gt_cuda_driver_name(cbid) != NULL
+				 : needs_calls() && gt_launch_name(cbid);
 }
 
 /* Single driver calls can be selected only from the start, and only if CUPTI has the function. */
@@ -516,11 +471,11 @@ static bool can_select_calls(void) { return cupti.enable_driver_call && !gpu->la
 /* CUPTI refuses callback ids that it does not know. */
 static bool enable_selected_calls(void)
 {
-	uint32_t on = 0;
+	bool any = false;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		on += needs_call(calls[i]) && !cupti.enable_driver_call(calls[i], 1);
-	return on;
+	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)
+		any |= needs_call(cbid) && !cupti.enable_driver_call(cbid, 1);
+	return any;
 }
 
 /* Enables the kind for all driver calls and disables the unneeded ones if CUPTI can. With this
@@ -589,19 +544,14 @@ static bool start_cupti(struct refusal *r)
 
 static bool make_session(void)
 {
-	gpu = (struct gt_cupti_session *)(void *)map_bytes(sizeof(*gpu));
+	gpu = gt_map(sizeof(*gpu));
 	if (!gpu || !slab(0))
 		return false;
 	gpu->buffers_used = SHARED_BUFFER + 1;
 	gpu->use = GT_USE_YIELDED; /* not in use yet */
 	gpu->foreign_clock = 1;
-	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
+	__atomic_store_n(&gpu_pid, gt_own_pid(), __ATOMIC_RELEASE);
 	return true;
-}
-
-static uint64_t ticks_now(void)
-{
-	return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock();
 }
 
 /* from: when the change of state began, in ticks. */
@@ -609,18 +559,15 @@ static void put_state_since(
 	uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
 	struct gt_tcb *t = is_recording() ? gt_producer_ring() : NULL;
-	struct gt_ev_state e = { .state = state, .detail = (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
-	if (!t)
-		return;
-	e.text = gt_ring_put_string(t, text);
-	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), &e, sizeof(e));
+	if (t)
+		gt_ring_put_gpu_state(t, from, state, text, (uint64_t)detail);
 }
 
 static void put_state(enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	put_state_since(ticks_now(), state, text, detail);
+	put_state_since(gt_session_now(), state, text, detail);
 }
 
 /* ---- others ---- */
@@ -631,11 +578,10 @@ void gt_gpu_report_state(enum gt_gpu_state state, const char *text)
 		put_state(state, text, 0);
 }
 
-/* All our buffers must be back before the other user registers its callbacks, which do not know
- * them. */
+/* CUPTI must have returned all buffers of the guest before the other user registers its callbacks,
+ * which do not know these buffers. */
 bool gt_gpu_yield(const char *user)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
 	uint32_t on = GT_USE_ON;
 	uint64_t from;
 
@@ -645,11 +591,11 @@ bool gt_gpu_yield(const char *user)
 	if (!__atomic_compare_exchange_n(
 		    &gpu->use, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
-	from = ticks_now();
+	from = gt_session_now();
 	disable_kinds();
 	cupti.flush(GT_CUPTI_FORCED);
 	for (int i = 0; i < 100 && __atomic_load_n(&gpu->buffers_out, __ATOMIC_ACQUIRE); i++)
-		syscall(SYS_nanosleep, &moment, NULL);
+		gt_sleep(1000000);
 	gpu->foreign_clock = 1;
 	put_state_since(from, GT_GPU_YIELDED, user, (int64_t)gpu->buffers_out);
 	return true;
@@ -672,14 +618,12 @@ bool gt_gpu_is_used(void)
 
 void gt_gpu_reenable(void)
 {
-	bool was = gt_inside;
 	struct refusal r;
 
-	if (!own_session() || __atomic_load_n(&gpu->use, __ATOMIC_ACQUIRE) != GT_USE_ON)
+	if (!is_on())
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	enable_kinds(&r);
-	gt_inside = was;
 }
 
 static struct refusal refusal; /* the last one */
@@ -702,14 +646,15 @@ bool gt_gpu_start_cupti(void)
 	return false;
 }
 
-/* Flushes first: records in the other user's buffers go to that user before ours arrive there. */
+/* Flushes first: records in the other user's buffers go to that user before the guest's
+ * buffers replace them. */
 static bool resume(void)
 {
 	uint64_t from;
 
 	gpu->resume_at = 0;
 	cupti.flush(GT_CUPTI_FORCED);
-	from = ticks_now();
+	from = gt_session_now();
 	gpu->late_start = 1;
 	if (!gt_gpu_start_cupti()) {
 		put_state(GT_GPU_REFUSED, refusal.what, refusal.code);
@@ -744,14 +689,14 @@ void gt_gpu_start_for_probes(void)
 /* CUPTI is not available: uses CUDA events unless the user has excluded them. */
 static void use_events_instead(enum gt_gpu_state state, const char *what, int code)
 {
-	const char *ending = state == GT_GPU_MISSING ? " was not found" : " failed: error ";
-	char why[200] = "", digits[12] = "", *end = why, *d = digits + sizeof(digits) - 1;
+	char why[200];
+	const char *end = why + sizeof(why);
+	char *at = gt_append(why, end, what);
 
-	for (uint32_t v = state == GT_GPU_MISSING ? 0 : (uint32_t)code; v; v /= 10)
-		*--d = (char)('0' + v % 10);
-	for (const char *parts[] = { what, ending, d, NULL }, **p = parts; *p; p++)
-		for (const char *from = *p; *from && end < why + sizeof(why) - 1; from++)
-			*end++ = *from;
+	if (state == GT_GPU_MISSING)
+		gt_append(at, end, " was not found");
+	else
+		gt_append_number(gt_append(at, end, " failed: error "), end, (uint32_t)code);
 	if (gt_shared->gpu_timing != GT_TIMING_AUTO || !gt_events_start(why))
 		put_state(state, what, code);
 }
@@ -809,21 +754,17 @@ void gt_gpu_start(void)
 void gt_gpu_report_no_calls(int code) { put_state(GT_GPU_NO_CALLS, "", code); }
 
 /* cuInit(unsigned) */
-void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
+void gt_after_init(int32_t ret, const uint64_t *params, const void *caller)
 {
 	static int32_t started; /* the process that has started it */
-	int32_t pid = (int32_t)syscall(SYS_getpid), saved = errno;
-	bool was = gt_inside;
+	int32_t pid = gt_own_pid();
 
-	(void)w, (void)caller;
+	(void)params, (void)caller;
 	if (ret || !gt_shared || !gt_shared->gpu || gt_passive ||
 		__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return;
-	if (!gt_self->ring)
-		gt_register_thread(); /* the ring for states and records, even if this
-				       * call is not recorded */
-	gt_inside = true;
+	if (!gt_self->ring) /* states and records need a ring, even if this call is not recorded */
+		gt_register_thread();
+	GT_GUEST_CODE;
 	gt_gpu_start();
-	gt_inside = was;
-	errno = saved;
 }

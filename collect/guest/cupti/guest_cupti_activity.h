@@ -26,10 +26,10 @@ void gt_gpu_register_exit(void);
 
 /* ---- in use ---- */
 bool gt_gpu_is_used(void); /* this process uses CUPTI */
-/* enables our record kinds once more while CUPTI is in use */
+/* enables the guest's record kinds once more while CUPTI is in use */
 void gt_gpu_reenable(void);
-/* Takes our records out of CUPTI and disables what we enabled; user: its library. False: it was not
- * in use. */
+/* Fetches the guest's records and disables the kinds that it enabled; user: the other user's
+ * library. False: CUPTI was not in use. */
 bool gt_gpu_yield(const char *user);
 /* the other user seems to have finished: resumes 0.4 s later */
 void gt_gpu_schedule_resume(void);
@@ -37,7 +37,7 @@ void gt_gpu_schedule_resume(void);
 void gt_gpu_report_state(enum gt_gpu_state state, const char *text);
 /* records that CUPTI refused callbacks with this error: no calls are recorded */
 void gt_gpu_report_no_calls(int code);
-/* CUPTI's callback for completed buffers, ours and others'. */
+/* CUPTI's callback for completed buffers, the guest's and other users'. */
 void gt_gpu_buffer_completed(
 	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 #endif

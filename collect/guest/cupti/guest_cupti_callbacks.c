@@ -1,19 +1,17 @@
-/* CUPTI's callbacks. CUPTI allows one subscriber in a process. So we subscribe only in these
- * cases, and unsubscribe when another client subscribes:
+/* CUPTI's callbacks. CUPTI allows one subscriber in a process. So the guest subscribes only in
+ * these cases, and unsubscribes when another client subscribes:
  *
  *   - While a tracer is attached to parcagpu:cuda_correlation, which fires on the launching
  *     thread (guest_usdt.c). The driver API's callbacks cover all launches: a runtime launch
  *     makes a driver call, which has the number that the kernel's record will have. If another
  *     client has subscribed, the probe fires late and on CUPTI's thread, from call records.
- *   - In a program that has loaded our library by injection (guest_inject.c): callbacks report
- *     the calls.
+ *   - In a program that has loaded the guest library by injection (guest_inject.c): callbacks
+ * report the calls.
  *   - For a moment, to end CUPTI: cuptiFinalize is safe only in a callback at the end of a call.
- *     That call is one of our own. */
+ *     The guest makes that call itself. */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_session.h"
 #include "collect/guest/cupti/cupti_layout.h"
@@ -25,49 +23,30 @@
 #define DRIVER_GET_VERSION 2 /* callback id of a call that has no effect */
 
 typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
-static struct {
+static struct subscriptions {
 	int (*subscribe)(void **subscriber, callback *to, void *user);
 	int (*unsubscribe)(void *subscriber);
 	int (*enable)(uint32_t on, void *subscriber, int domain, uint32_t cbid);
 	int (*finalize)(void);
 } cupti;
-static void *subscriber;                 /* exchanged atomically: another thread may unsubscribe */
-static bool launches_on, launches_tried; /* callbacks fire the probe; or that was
-					  * tried for the current tracer */
-static uint64_t refused_since;           /* ns; since when CUPTI refuses; 0: it does not */
+static void *subscriber; /* exchanged atomically: another thread may unsubscribe */
+/* callbacks fire the probe; that was tried for the current tracer */
+static bool launches_on, launches_tried;
+static uint64_t refused_since;             /* ns; since when CUPTI refuses; 0: it does not */
 static gt_driver_callback *calls_callback; /* receives all calls; NULL: none */
 static int32_t ending_tid;                 /* the thread whose next call ends CUPTI */
 static bool cupti_ended;
 
-static bool is_launch(const char *name)
+/* NULL, or the name if the function launches a kernel or a graph. */
+static const char *if_launch(const char *name)
 {
-	return !strncmp(name, "cuLaunch", 8) || !strncmp(name, "cuGraphLaunch", 13);
-}
-
-static const struct {
-	uint32_t cbid;
-	const char *name;
-} driver_calls[] = {
-#define X(cbid, name) { cbid, #name },
-	GT_CBIDS(X)
-#undef X
-};
-
-const char *gt_launch_name(uint32_t cbid)
-{
-	for (size_t i = 0; i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
-		if (driver_calls[i].cbid == cbid)
-			return is_launch(driver_calls[i].name) ? driver_calls[i].name : NULL;
-	return NULL;
-}
-
-const char *gt_runtime_launch_name(uint32_t cbid)
-{
-	const char *name = gt_cuda_runtime_name(cbid);
 	unsigned op = name ? gt_api_guess(name).op : GT_OP_NONE;
 
 	return op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH ? name : NULL;
 }
+
+const char *gt_launch_name(uint32_t cbid) { return if_launch(gt_cuda_driver_name(cbid)); }
+const char *gt_runtime_launch_name(uint32_t cbid) { return if_launch(gt_cuda_runtime_name(cbid)); }
 
 static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 {
@@ -83,8 +62,7 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 		gt_launch_name(cbid))
 		gt_probes_fire_call(
 			c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
-	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending_tid) &&
-		ending_tid == (int32_t)syscall(SYS_gettid)) {
+	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending_tid) && ending_tid == gt_own_tid()) {
 		ending_tid = 0;
 		cupti_ended = !cupti.finalize();
 	}
@@ -93,11 +71,15 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 
 static bool find_functions(void)
 {
-	*(void **)&cupti.subscribe = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiSubscribe");
-	*(void **)&cupti.unsubscribe = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiUnsubscribe");
-	*(void **)&cupti.enable = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiEnableCallback");
-	*(void **)&cupti.finalize = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiFinalize");
-	return cupti.subscribe && cupti.unsubscribe && cupti.enable && cupti.finalize;
+	static const struct gt_function_row functions[] = {
+		{ "cuptiSubscribe", offsetof(struct subscriptions, subscribe), true },
+		{ "cuptiUnsubscribe", offsetof(struct subscriptions, unsubscribe), true },
+		{ "cuptiEnableCallback", offsetof(struct subscriptions, enable), true },
+		{ "cuptiFinalize", offsetof(struct subscriptions, finalize), true },
+	};
+
+	return gt_find_functions(
+		GT_CUPTI_LIBRARY, functions, sizeof(functions) / sizeof(*functions), &cupti);
 }
 
 static void *now_subscribed(void) { return __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE); }
@@ -132,10 +114,9 @@ static void enable_launches(bool on)
 	void *s = now_subscribed();
 
 	launches_on = on;
-	for (size_t i = 0; s && !calls_callback && i < sizeof(driver_calls) / sizeof(*driver_calls);
-		i++)
-		if (is_launch(driver_calls[i].name))
-			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, driver_calls[i].cbid);
+	for (uint32_t cbid = 1; s && !calls_callback && cbid < GT_CBID_MAX; cbid++)
+		if (gt_launch_name(cbid))
+			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, cbid);
 }
 
 void gt_callbacks_stop_probe(void)
@@ -197,7 +178,7 @@ int gt_callbacks_subscribe_calls(gt_driver_callback *to, bool (*wanted)(uint32_t
 
 bool gt_callbacks_finalize_cupti(void)
 {
-	int (*call)(int *) = (int (*)(int *))gt_find_driver_function("cuDriverGetVersion");
+	int (*call)(int *) = gt_find_driver_function("cuDriverGetVersion");
 	int version;
 
 	if (!call || subscribe())
@@ -206,7 +187,7 @@ bool gt_callbacks_finalize_cupti(void)
 	launches_tried = cupti_ended = false;
 	refused_since = 0;
 	cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, DRIVER_GET_VERSION);
-	ending_tid = (int32_t)syscall(SYS_gettid);
+	ending_tid = gt_own_tid();
 	call(&version);
 	ending_tid = 0;
 	if (cupti_ended)

@@ -15,16 +15,13 @@ void gt_clock_update(void);             /* updates it; called by one thread a fe
 
 #define GT_TICK_CLOCK_SPAN 50000000 /* ns; a shorter span gives no usable rate */
 #define GT_TICK_CLOCK_FAR 20000     /* ns */
-#define GT_TICK_CLOCK_STALE                                                                        \
-	4 /* spans without an update after which the counter is not                                \
-	   * used */
+#define GT_TICK_CLOCK_STALE 4 /* spans without an update after which the counter is not used */
 
 struct gt_tick_clock {
-	uint32_t turn;                /* odd during an update */
-	uint64_t ticks, ns;           /* the same moment in both units */
-	uint64_t rate;                /* ns per tick, times 2^32; 0: unknown */
-	uint64_t stale;               /* ticks after which the counter is not used; 0: it is not
-				       * used */
+	uint32_t turn;      /* odd during an update */
+	uint64_t ticks, ns; /* the same moment in both units */
+	uint64_t rate;      /* ns per tick, times 2^32; 0: unknown */
+	uint64_t stale;     /* ticks after which the counter is not used; 0: it is not used */
 	uint64_t seen_ticks, seen_ns; /* the last update; used by its thread only */
 };
 

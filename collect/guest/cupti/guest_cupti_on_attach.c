@@ -1,6 +1,6 @@
-/* GPU work without a session. A tracer that attaches to one of our probes (perf, bpftrace) sees
- * the GPU work of a program that gtcollect does not record. CUPTI slows the program, so it is in
- * use only while a tracer is attached: a thread checks the probes every 80 ms, starts CUPTI when
+/* GPU work without a session. A tracer that attaches to one of the guest's probes (perf, bpftrace)
+ * sees the GPU work of a program that gtcollect does not record. CUPTI slows the program, so it is
+ * in use only while a tracer is attached: a thread checks the probes every 80 ms, starts CUPTI when
  * one is attached, and ends CUPTI after some rounds without one.
  *
  * If CUPTI is not installed, or another client uses it, the thread tries again after RETRY_ROUNDS
@@ -13,13 +13,11 @@
 #include "collect/guest/cupti/guest_usdt.h"
 
 #define IDLE_ROUNDS_MAX 3u /* rounds without a tracer after which CUPTI ends */
-#define RETRY_ROUNDS                                                                               \
-	100u /* rounds until the next attempt after a failed                                       \
-	      * start */
+#define RETRY_ROUNDS 100u  /* rounds until the next attempt after a failed start */
 
-/* Used by our thread only. */
-static uint32_t idle_rounds, rounds_to_skip; /* rounds without a tracer; rounds until the next
-					      * attempt */
+/* Used by the guest's thread only. */
+static uint32_t idle_rounds;    /* rounds without a tracer */
+static uint32_t rounds_to_skip; /* rounds until the next attempt */
 static bool ends_with_program;
 
 static void attach(void)
@@ -29,8 +27,8 @@ static void attach(void)
 	if (!gt_gpu_load_cupti()) {
 		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
 	} else if (gt_gpu_change_use(GT_USE_IDLE, GT_USE_YIELDED)) {
-		gt_callbacks_follow_probe(); /* first, so that the launch of each
-					      * kernel is reported */
+		/* first, so that the launch of each kernel is reported */
+		gt_callbacks_follow_probe();
 		gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	}
 	/* the start has failed */

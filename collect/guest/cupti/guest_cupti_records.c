@@ -2,31 +2,14 @@
  * cupti_layout.h has the offsets of the records' fields. */
 #include "collect/guest/cupti/guest_cupti_records.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_ring.h"
 #include "collect/guest/cupti/cupti_layout.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
-static uint16_t u16(const uint8_t *p)
-{
-	uint16_t v;
-	memcpy(&v, p, 2);
-	return v;
-}
-static uint32_t u32(const uint8_t *p)
-{
-	uint32_t v;
-	memcpy(&v, p, 4);
-	return v;
-}
-static uint64_t u64(const uint8_t *p)
-{
-	uint64_t v;
-	memcpy(&v, p, 8);
-	return v;
-}
+#define u16 gt_u16_at
+#define u32 gt_u32_at
+#define u64 gt_u64_at
 
 /* A checksum of a text, eight bytes per step: shows whether the name at this address has changed.
  */
@@ -35,7 +18,7 @@ static uint64_t sum_of(const char *text, uint32_t len)
 	uint64_t sum = len, word = 0;
 
 	for (; len >= 8; len -= 8, text += 8)
-		sum = (sum ^ u64((const uint8_t *)text)) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
+		sum = (sum ^ u64(text)) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
 	memcpy(&word, text, len);
 	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
 }
@@ -125,13 +108,7 @@ static void put_set(struct gt_tcb *t, const uint8_t *r)
 	put(t, GT_EV_SET, r + GT_C_START, r + GT_C_END, &e, sizeof(e));
 }
 
-/* An older CUPTI records all driver calls or none, so others are skipped here. */
-static const bool makes_work[GT_CBID_MAX] = {
-#define X(cbid, name) [cbid] = true,
-	GT_CBIDS(X)
-#undef X
-};
-
+/* An older CUPTI records all driver calls or none, so other calls are skipped here. */
 static void put_call(struct gt_tcb *t, const uint8_t *r, enum gt_ring_event id)
 {
 	struct gt_ev_call e = {
@@ -141,7 +118,7 @@ static void put_call(struct gt_tcb *t, const uint8_t *r, enum gt_ring_event id)
 		.ret = id == GT_EV_RUNTIME ? (int32_t)u32(r + GT_A_RETURNED) : 0,
 	};
 
-	if (id == GT_EV_RUNTIME || (e.cbid < GT_CBID_MAX && makes_work[e.cbid]))
+	if (id == GT_EV_RUNTIME || gt_cuda_driver_name(e.cbid))
 		put(t, id, r + GT_A_START, r + GT_A_END, &e, sizeof(e));
 }
 
@@ -170,8 +147,7 @@ static void put_overhead(struct gt_tcb *t, const uint8_t *r)
 	void (*release)(void *);
 
 	put(t, GT_EV_OVERHEAD, r + GT_O_START, r + GT_O_END, &e, sizeof(e));
-	if (e.kind == GT_CUPTI_COMMANDS_FULL &&
-		(release = (void (*)(void *))gt_find_next_definition("free", NULL)))
+	if (e.kind == GT_CUPTI_COMMANDS_FULL && (release = gt_find_next_definition("free", NULL)))
 		release((void *)(uintptr_t)u64(r + GT_O_DATA));
 }
 

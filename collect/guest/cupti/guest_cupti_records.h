@@ -5,9 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GT_GPU_NAMES                                                                               \
-	4096u /* kernels whose names were written; a further name may be                           \
-	       * written again */
+#define GT_GPU_NAMES 4096u /* kernels whose names were written; others may be written again */
 
 /* Names that one process has written; all zeros at its start. */
 struct gt_gpu_names {
@@ -23,8 +21,8 @@ struct gt_gpu_buffer { /* a buffer that CUPTI has delivered */
 	size_t valid; /* bytes */
 	/* cuptiActivityGetNextRecord */
 	int (*next)(uint8_t *buffer, size_t valid, uint8_t **record);
-	bool foreign_clock; /* its times are of another clock than ours: its records
-			     * count as lost */
+	/* its times are of another user's clock: its records count as lost */
+	bool foreign_clock;
 };
 
 struct gt_tcb;

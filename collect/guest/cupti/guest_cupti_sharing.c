@@ -3,14 +3,14 @@
  * gets records. Another user was chosen by the program, so it has priority.
  *
  * The wrappers here replace CUPTI's functions by which a user takes CUPTI over. Before such a
- * call goes through, we fetch our records, disable what we enabled, and restore CUPTI's own
- * clock, so that all records have their owner's clock. We store what the other user registers.
- * When it has had nothing enabled for a while, we resume. When it enables something again
- * (torch.profiler registers once, and enables at each start), its registered functions are
- * restored.
+ * call goes through, the guest fetches its records, disables the kinds that it enabled, and
+ * restores CUPTI's own clock, so that all records have their owner's clock. It stores the functions
+ * that the other user registers. When the other user has had nothing enabled for a while, the guest
+ * resumes. When it enables something again (torch.profiler registers once, and enables at each
+ * start), its registered functions are restored.
  *
- * A client that only subscribes does not conflict with us; its presence is recorded. After
- * cuptiFinalize we do not resume. */
+ * A client that only subscribes does not conflict with the guest; its presence is recorded.
+ * After cuptiFinalize the guest does not resume. */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_sharing.h"
 
@@ -23,7 +23,6 @@
 #include "collect/guest/cupti/guest_cupti_activity.h"
 #include "collect/guest/cupti/guest_cupti_callbacks.h"
 
-#define LIBRARY "libcupti.so"
 #define NOT_INITIALIZED 15 /* CUPTI_ERROR_NOT_INITIALIZED */
 #define KINDS 64
 
@@ -47,8 +46,7 @@ static uint32_t flushing; /* number of other users' threads that flush CUPTI */
  * seconds it goes on without the lock. */
 static bool lock(void)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
-	int32_t self = (int32_t)syscall(SYS_gettid), by;
+	int32_t self = gt_own_tid(), by;
 	int saved = errno;
 	bool got = false;
 
@@ -56,13 +54,13 @@ static bool lock(void)
 		by = 0;
 		got = __atomic_compare_exchange_n(
 			&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-		if (!got && by != self && syscall(SYS_tgkill, syscall(SYS_getpid), by, 0) &&
+		if (!got && by != self && syscall(SYS_tgkill, gt_own_pid(), by, 0) &&
 			errno == ESRCH)
 			got = __atomic_compare_exchange_n(
 				&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 		if (got || by == self)
 			break;
-		syscall(SYS_nanosleep, &moment, NULL);
+		gt_sleep(1000000);
 	}
 	errno = saved;
 	return got;
@@ -76,17 +74,15 @@ static void unlock(bool locked)
 
 bool gt_cupti_lock(bool *locked)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
 
 	for (int i = 0; i < 2000; i++) {
 		*locked = lock();
 		if (!*locked)
-			return __atomic_load_n(&holder, __ATOMIC_RELAXED) ==
-				(int32_t)syscall(SYS_gettid);
+			return __atomic_load_n(&holder, __ATOMIC_RELAXED) == gt_own_tid();
 		if (!__atomic_load_n(&flushing, __ATOMIC_ACQUIRE))
 			return true;
 		unlock(true);
-		syscall(SYS_nanosleep, &moment, NULL);
+		gt_sleep(1000000);
 	}
 	*locked = false;
 	return false;
@@ -115,7 +111,8 @@ static uint64_t realtime(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Our callback comes first, so that late buffers of ours do not go to the other user. */
+/* The guest's callback comes first, so that late buffers of the guest do not go to the other user.
+ */
 static void *completed_callback(void *completed)
 {
 	return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed;
@@ -124,10 +121,10 @@ static void *completed_callback(void *completed)
 /* Restores the other user's callbacks and clock. */
 static void restore_other(void)
 {
-	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(
-		LIBRARY, "cuptiActivityRegisterCallbacks");
-	int (*timestamps)(void *) = (int (*)(void *))gt_find_in_library(
-		LIBRARY, "cuptiActivityRegisterTimestampCallback");
+	int (*callbacks)(void *, void *) =
+		gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiActivityRegisterCallbacks");
+	int (*timestamps)(void *) =
+		gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiActivityRegisterTimestampCallback");
 
 	if (timestamps)
 		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
@@ -138,23 +135,18 @@ static void restore_other(void)
 /* Yields CUPTI to the caller's library. The caller holds the lock. */
 static void yield_to(const void *caller)
 {
-	bool was = gt_inside;
-	int saved = errno;
+	GT_GUEST_CODE;
 
-	gt_inside = true;
 	other.library = library_of(caller);
 	if (gt_gpu_yield(other.library))
 		restore_other();
 	other.active = true;
-	gt_inside = was;
-	errno = saved;
 }
 
 void gt_cupti_forward_buffer(
 	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) =
-		(void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
+	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) = other.completed;
 	bool was = gt_inside;
 
 	gt_inside = false;
@@ -185,7 +177,7 @@ const char *gt_cupti_run_if_unused(bool (*then)(void))
 }
 
 #define REAL(name, params)                                                                         \
-	int(*real) params = (int(*) params)gt_find_in_library(LIBRARY, #name);                     \
+	int(*real) params = gt_find_in_library(GT_CUPTI_LIBRARY, #name);                           \
 	const void *caller = __builtin_return_address(0);                                          \
 	bool locked;                                                                               \
 	int ret;                                                                                   \
@@ -238,7 +230,7 @@ static void note_kind(uint32_t kind, bool on)
 		other.single[kind == GT_CUPTI_RUNTIME] = 0;
 }
 
-/* The other user may have disabled kinds that we need. */
+/* The other user may have disabled kinds that the guest needs. */
 static void reenable_ours(void)
 {
 	if (!other.active)

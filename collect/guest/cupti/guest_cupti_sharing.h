@@ -11,7 +11,7 @@ void gt_cupti_unlock(bool locked);
 /* Calls `then` unless another user has CUPTI. If `then` fails, CUPTI gets the callbacks of its last
  * user back. Returns the library that uses CUPTI now; NULL: none. */
 const char *gt_cupti_run_if_unused(bool (*then)(void));
-/* forwards a buffer that is not ours */
+/* forwards a buffer that is not the guest's */
 void gt_cupti_forward_buffer(
 	void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 #endif

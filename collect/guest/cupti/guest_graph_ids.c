@@ -12,9 +12,9 @@
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_fast_path.h"
 #include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/events/guest_event_timing.h"
 
-#define LIBRARY "libcupti.so"
 #define PER_THREAD_STREAM 2 /* CU_STREAM_PER_THREAD */
 /* errors of a capture that has ended */
 enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
@@ -23,12 +23,12 @@ uint32_t gt_captures_active;
 
 /* ---- CUPTI's numbers ---- */
 
-/* CUPTI stays loaded once we use it, so the address stays valid. */
+/* CUPTI stays loaded once the guest uses it, so the address stays valid. */
 static void *cupti(void **cache, const char *name)
 {
 	void *f = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
 
-	if (!f && (f = gt_find_in_library(LIBRARY, name)))
+	if (!f && (f = gt_find_in_library(GT_CUPTI_LIBRARY, name)))
 		__atomic_store_n(cache, f, __ATOMIC_RELEASE);
 	return f;
 }
@@ -36,8 +36,7 @@ static void *cupti(void **cache, const char *name)
 static bool node_number(uint64_t node, uint64_t *number)
 {
 	static void *cache;
-	int (*ask)(uint64_t, uint64_t *) =
-		(int (*)(uint64_t, uint64_t *))cupti(&cache, "cuptiGetGraphNodeId");
+	int (*ask)(uint64_t, uint64_t *) = cupti(&cache, "cuptiGetGraphNodeId");
 
 	return ask && node && !ask(node, number);
 }
@@ -48,9 +47,9 @@ static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
 	int (*ask)(uint64_t, uint32_t *) = NULL;
 
 	if (instance)
-		ask = (int (*)(uint64_t, uint32_t *))cupti(&of_instance, "cuptiGetGraphExecId");
+		ask = cupti(&of_instance, "cuptiGetGraphExecId");
 	if (!ask)
-		ask = (int (*)(uint64_t, uint32_t *))cupti(&of_graph, "cuptiGetGraphId");
+		ask = cupti(&of_graph, "cuptiGetGraphId");
 	return ask && graph && !ask(graph, number);
 }
 
@@ -58,6 +57,7 @@ static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
 
 static void put_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
+	GT_GUEST_CODE;
 	struct gt_ev_node e;
 
 	if (node_number(node, &e.node) &&
@@ -78,35 +78,30 @@ static struct gt_ring_open *running_call(struct gt_tcb *t, enum gt_api_role role
 void gt_after_node(int32_t ret, const uint64_t *params, const void *caller)
 {
 	const uint64_t *node = (const uint64_t *)params[0];
-	bool was = gt_inside;
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !node || was || !gt_gpu_is_used() ||
+	if (ret || !node || gt_inside || !gt_gpu_is_used() ||
 		!(o = running_call(gt_self, GT_API_GRAPH_NODE)))
 		return;
-	gt_inside = true;
 	put_node(gt_self, *node, o->start);
-	gt_inside = was;
 }
 
 /* params: CUgraph *new or CUgraphExec *new, CUgraph old, ... */
 static void put_graph(int32_t ret, const uint64_t *params, enum gt_api_role role)
 {
 	const uint64_t *new = (const uint64_t *)params[0], old = params[1];
-	bool was = gt_inside;
 	struct gt_ring_open *o;
 	struct gt_ev_graph e;
 
-	if (ret || !new || was || !gt_gpu_is_used() || !(o = running_call(gt_self, role)))
+	if (ret || !new || gt_inside || !gt_gpu_is_used() || !(o = running_call(gt_self, role)))
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	e.handle = *new;
 	if (graph_number(e.handle, role == GT_API_GRAPH_INSTANCE, &e.new) &&
 		graph_number(old, false, &e.old) &&
 		!gt_ring_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, &e, sizeof(e)))
 		gt_ring_count_drop(gt_self, o->start, o->start);
-	gt_inside = was;
 }
 
 void gt_after_clone(int32_t ret, const uint64_t *params, const void *caller)
@@ -153,9 +148,8 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 {
 	static struct gt_driver_function three, two;
 	int32_t (*ask3)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **,
-		const void **, size_t *) = (int32_t(*)(uint64_t, int32_t *, uint64_t *, uint64_t *,
-		const uint64_t **, const void **, size_t *))gt_driver_function_address(&three,
-		"cuStreamGetCaptureInfo_v3");
+		const void **, size_t *) =
+		gt_driver_function_address(&three, "cuStreamGetCaptureInfo_v3");
 	int32_t (*ask2)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *) =
 		NULL;
 	const uint64_t *nodes = NULL;
@@ -165,8 +159,7 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 	size_t n = 0;
 
 	if (!ask3)
-		ask2 = (int32_t(*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **,
-			size_t *))gt_driver_function_address(&two, "cuStreamGetCaptureInfo_v2");
+		ask2 = gt_driver_function_address(&two, "cuStreamGetCaptureInfo_v2");
 	if (ask3 ? ask3(stream, &status, &id, &graph, &nodes, &edges, &n)
 		 : !ask2 || ask2(stream, &status, &id, &graph, &nodes, &n))
 		return false;
@@ -178,15 +171,13 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 
 void gt_put_captured_node(const struct gt_call *c, uint64_t stream)
 {
-	bool was = gt_inside;
 	uint64_t node;
 
 	if (!gt_api_makes_work(gt_api[c->id].op) || !gt_gpu_is_used())
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	if (newest_node(
 		    !stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream,
 		    &node))
 		put_node(c->t, node, c->start);
-	gt_inside = was;
 }

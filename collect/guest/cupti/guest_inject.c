@@ -1,5 +1,6 @@
 /* --inject. A CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls
- * InitializeInjection inside cuInit. There the program's calls do not pass through our wrappers.
+ * InitializeInjection inside cuInit. There the program's calls do not pass through the guest's
+ * wrappers.
  *
  * With a session (gtcollect --inject) CUPTI's callbacks report the calls: at the begin and the
  * end of each call, on its own thread, with its parameters in a struct of the toolkit. So this
@@ -12,8 +13,6 @@
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_args.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_hooks.h"
 #include "collect/guest/cupti/cupti_layout.h"
@@ -29,27 +28,21 @@ static uint16_t ids[GT_CBID_MAX]; /* by CUPTI's callback id: the table's id, or 
 /* Parameters follow each other in their own sizes, as C lays them out. Kinds: cuda_api.h. */
 static uint64_t parameter(char kind, const uint8_t *at)
 {
-	int32_t i;
-	uint32_t u;
-	uint16_t w;
-	uint64_t l;
 	float f;
 	double d;
 
 	switch (kind) {
-	case 'i': memcpy(&i, at, 4); return (uint64_t)i;
-	case 'u': memcpy(&u, at, 4); return u;
-	case 'w': memcpy(&w, at, 2); return w;
+	case 'i': return (uint64_t)(int32_t)gt_u32_at(at);
+	case 'u': return gt_u32_at(at);
+	case 'w': return gt_u16_at(at);
 	case 'b': return *at;
 	case 'f':
 		memcpy(&f, at, 4);
 		d = f;
-		memcpy(&l, &d, 8);
-		return l;
+		return gt_u64_at(&d);
 	case 'X': return (uint64_t)(uintptr_t)at;
 	}
-	memcpy(&l, at, 8);
-	return l;
+	return gt_u64_at(at);
 }
 
 static size_t size_of(char kind)
@@ -61,9 +54,10 @@ static size_t size_of(char kind)
 							 : 8;
 }
 
+/* p: the parameter's description. A location is two ints by value. */
 static size_t alignment_of(const char *p)
 {
-	return *p == 'X' ? 1 : !strncmp(p, "l:location", 10) ? 4 /* two ints */ : size_of(*p);
+	return *p == 'X' ? 1 : !strncmp(p, "l:location", 10) ? 4 : size_of(*p);
 }
 
 static void read_parameters(const struct gt_api *api, const uint8_t *params, uint64_t *words)
@@ -82,14 +76,14 @@ static void read_parameters(const struct gt_api *api, const uint8_t *params, uin
 
 /* ---- calls ---- */
 
-/* CUPTI keeps one word for us from a call's begin to its end. It holds the begin's time, or 0 if
- * the call is not recorded. */
+/* CUPTI keeps one word for its client from a call's begin to its end. It holds the begin's time, or
+ * 0 if the call is not recorded. */
 static void call_begins(uint32_t id, const struct gt_cupti_call *c)
 {
 	uint64_t words[WORDS_MAX];
 	struct gt_call call;
 
-	*c->ours = 0;
+	*c->client_word = 0;
 	if (!gt_call_enter(&call, id))
 		return;
 	if (call.t->args >= GT_ARGS_KEY) {
@@ -98,7 +92,7 @@ static void call_begins(uint32_t id, const struct gt_cupti_call *c)
 	} else {
 		gt_call_start(&call, 0);
 	}
-	*c->ours = call.start;
+	*c->client_word = call.start;
 }
 
 /* Finds the open call with this start. Inner calls that longjmp has left are closed with it. */
@@ -130,7 +124,7 @@ static void put_correlation(const struct gt_call *call, uint32_t cbid, uint32_t 
 static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 {
 	gt_after *after = gt_after_by_id[id];
-	struct gt_call call = { .t = gt_self, .start = *c->ours, .id = (uint16_t)id };
+	struct gt_call call = { .t = gt_self, .start = *c->client_word, .id = (uint16_t)id };
 	bool recorded = call.start && call.t->ring && find_open(call.t, call.start, &call.depth);
 	uint64_t words[WORDS_MAX];
 	int32_t ret;
@@ -141,8 +135,8 @@ static void call_ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 	if (recorded)
 		gt_call_stop(&call);
 	read_parameters(&gt_api[id], c->params, words);
-	if (after && after != gt_after_get_proc && after != gt_after_init) /* only wrappers
-									    * need these two */
+	/* only wrappers need the two hooks that are excluded */
+	if (after && after != gt_after_get_proc && after != gt_after_init)
 		after(ret, words, NULL);
 	if (!recorded)
 		return;
@@ -177,15 +171,14 @@ static bool needs_callback(uint32_t cbid)
 	uint32_t id;
 
 	if (!name_of)
-		name_of = (int (*)(int, uint32_t, const char **))gt_find_in_library(
-			GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
+		name_of = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
 	ids[cbid] = UNKNOWN;
 	if (!name_of || name_of(GT_CUPTI_DRIVER_CALLS, cbid, &name) || !name)
 		return false;
 	id = gt_api_find(name);
 	if (id != GT_NONE)
 		ids[cbid] = (uint16_t)id;
-	else if (strncmp(name, "cu", 2))
+	else if (!gt_api_is_cuda(name))
 		return false;
 	return id == GT_NONE || gt_after_by_id[id] || gt_shared->gate[id] != GT_GATE_OFF;
 }
@@ -204,20 +197,16 @@ GT_EXPORT int InitializeInjection(void);
 GT_EXPORT int InitializeInjection(void)
 {
 	static int32_t started; /* the process that has started it */
-	int32_t pid = (int32_t)syscall(SYS_getpid);
-	bool was = gt_inside;
-	int saved = errno;
+	int32_t pid = gt_own_pid();
 
 	if (__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return 1;
 	if (!gt_self->ring)
 		gt_register_thread(); /* with a session, if one has set the library */
-	gt_inside = true;
+	GT_GUEST_CODE;
 	if (gt_shared && gt_shared->inject)
 		begin();
 	else if (!gt_shared || !gt_shared->gpu)
 		gt_gpu_start_for_probes();
-	gt_inside = was;
-	errno = saved;
 	return 1;
 }

@@ -79,18 +79,8 @@ void gt_probes_fire_call(uint32_t correlation, int32_t cbid, const char *name)
 		gt_probe_cuda_correlation(correlation, cbid, name);
 }
 
-static uint32_t u32(const uint8_t *p)
-{
-	uint32_t v;
-	memcpy(&v, p, 4);
-	return v;
-}
-static uint64_t u64(const uint8_t *p)
-{
-	uint64_t v;
-	memcpy(&v, p, 8);
-	return v;
-}
+#define u32 gt_u32_at
+#define u64 gt_u64_at
 
 static void fire_kernel(const uint8_t *r)
 {

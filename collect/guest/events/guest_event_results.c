@@ -4,23 +4,19 @@
 #include "collect/guest/events/guest_events_internal.h"
 
 #include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 #include "collect/guest/core/guest_objects.h"
 
 #define BUDGET 512u /* pairs read before other threads may take the lock */
 #define SOON_NS 2000000
-/* A call does not wake our thread, which would need a system call. So there must be pairs for this
- * time. */
+/* A call does not wake the guest's thread, which would need a system call. So there must be pairs
+ * for this time. */
 #define LATER_NS 10000000
 #define REFERENCE_NS 1000000000ull /* maximum age of a reference */
 #define RETRY_NS 5000000ull        /* between two attempts, if the GPU is busy */
 #define FINE_NS 20000u             /* width of a pair of host times that is good enough */
 #define WIDE_NS 200000u            /* width that is too wide for the first reference */
-#define RELEASE_MAX                                                                                \
-	64u /* pairs that a context releases at a time for other                                   \
-	     * contexts */
+#define RELEASE_MAX 64u            /* pairs that a context releases at a time for other contexts */
 #define TRIES 8
 #define TRIES_FIRST 20
 
@@ -29,7 +25,7 @@ bool gt_events_lock(int tries)
 	while (__atomic_exchange_n(&gt_events->reading, 1, __ATOMIC_ACQUIRE)) {
 		if (!tries--)
 			return false;
-		gt_events_sleep(50000);
+		gt_sleep(50000);
 	}
 	return true;
 }
@@ -39,13 +35,10 @@ void gt_events_unlock(void) { __atomic_store_n(&gt_events->reading, 0, __ATOMIC_
 void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t detail)
 {
 	struct gt_tcb *t = gt_producer_ring();
-	struct gt_ev_state e = { .state = state, .detail = detail };
 
 	gt_debug("CUDA events:", text, (int64_t)detail);
-	if (!t)
-		return;
-	e.text = gt_ring_put_string(t, text);
-	gt_ring_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), &e, sizeof(e));
+	if (t)
+		gt_ring_put_gpu_state(t, gt_now(t), state, text, detail);
 }
 
 /* ---- references ---- */
@@ -223,29 +216,18 @@ static void set_copy_kinds(struct gt_ev_work *work, const struct gt_api *api)
 	work->copy.async = is_async(api);
 }
 
-static uint64_t put_name(struct gt_tcb *t, const struct gt_event_pair *b)
-{
-	uint32_t len = (uint32_t)b->name;
-	const char *text = gt_process_state->texts + (b->name >> 32);
-	uint64_t hash, *sent;
-
-	if (!len)
-		return 0;
-	hash = gt_ring_hash(text, len);
-	sent = &t->sent_texts[hash % GT_SENT_TEXTS];
-	if (*sent != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
-		*sent = hash;
-	return hash;
-}
-
 static void describe_kernel(struct gt_ev_kernel *e, struct gt_tcb *t, const struct gt_event_pair *b)
 {
+	uint32_t name_length = (uint32_t)b->name;
+
 	for (unsigned i = 0; b->ngrid && i < 3; i++)
 		e->grid[i] = i < b->ngrid ? b->grid[i] : 1;
 	if (b->nblock == 3)
 		memcpy(e->block, b->block, sizeof(e->block));
 	e->shared_dynamic = b->shared;
-	e->name = put_name(t, b);
+	if (name_length)
+		e->name = gt_ring_put_string_n(
+			t, gt_process_state->texts + (b->name >> 32), name_length);
 }
 
 static bool put_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b,
@@ -534,7 +516,7 @@ static void end_reading(void)
 				!gt_events->context[k].reference.event;
 		if (!none)
 			break;
-		gt_events_sleep(2000000);
+		gt_sleep(2000000);
 		left = read_round();
 	}
 	if (!left)
@@ -566,7 +548,7 @@ static void *read_events(void *arg)
 
 bool gt_events_start_thread(void) { return gt_start_thread(read_events, NULL); }
 
-/* Our thread reads the finished events. That takes as long as its driver calls. */
+/* The guest's thread reads the finished events. That takes as long as its driver calls. */
 void gt_events_stop(void)
 {
 	uint32_t on = ON;
@@ -576,5 +558,5 @@ void gt_events_stop(void)
 		return;
 	gt_events_wake();
 	for (int i = 0; i < 10000 && __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE) != OFF; i++)
-		gt_events_sleep(100000);
+		gt_sleep(100000);
 }

@@ -1,6 +1,6 @@
 /* GPU times without CUPTI: a call that makes GPU work is put between two CUDA events on its
  * stream; later the driver returns the time between them. The program does not wait: its threads
- * only put events into the stream, and a thread of ours reads them when they are finished.
+ * only put events into the stream, and a thread of the guest reads them when they are finished.
  *
  * MEANING. The first event is finished when all earlier work of the stream is, the second when
  * the call's work is. So a duration is an upper bound. It includes the work, the GPU's time for
@@ -10,7 +10,7 @@
  * threads use it.
  *
  * POSITION IN TIME. An event has only a distance from another event. So each context has a
- * reference: an event on a stream of ours, recorded and queried until it is finished, several
+ * reference: an event on a stream of the guest, recorded and queried until it is finished, several
  * times. The GPU reached it between two host times; the tightest pair of host times is used. The
  * reference is refreshed every second, as distances are floats and clocks drift. The new host
  * time is between the prediction of the old reference and the middle of the new pair. The
@@ -19,72 +19,60 @@
  * CAPTURE. While a stream captures, its calls become graph nodes and run nothing, so they get no
  * events. An event on a legacy default stream would invalidate the capture of another stream that
  * it synchronizes with. cuStreamIsCapturing reports a capture without invalidating it, but only
- * the present state. So a thread that begins a capture first waits until no event of ours is
- * being recorded on a legacy stream, and calls during that beginning get no events. Our thread
- * makes calls that a capture forbids to all threads (such as querying an event) in relaxed mode,
- * which allows them.
+ * the present state. So a thread that begins a capture first waits until no event of the
+ * guest is being recorded on a legacy stream, and calls during that beginning get no events. The
+ * guest's thread makes calls that a capture forbids to all threads (such as querying an event) in
+ * relaxed mode, which allows them.
  *
  * CONTEXTS. Events are destroyed with their context and must not be queried after that. So a
- * thread that destroys a context first reads its finished events, and locks our thread out
+ * thread that destroys a context first reads its finished events, and locks the guest's thread out
  * meanwhile. In a forked child all state is empty, as the driver does not work there.
  *
  * A pair (struct gt_event_pair) is two events and the data of the call. A process has PAIRS of
  * them. Each belongs to the context of its events; it moves to another context that finds none,
  * as one busy context would otherwise keep them all. Free pairs are on a stack per context; pairs
- * whose call was made are submitted to our thread on another stack. */
+ * whose call was made are submitted to the guest's thread on another stack. */
 #define _GNU_SOURCE
 #include "collect/guest/events/guest_events_internal.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #include "collect/guest/core/guest_args.h"
 #include "collect/guest/core/guest_elf.h"
 #include "collect/guest/core/guest_fast_path.h"
 
 #define REFILL 8u /* pairs that get events at a time */
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
 
 struct gt_event_functions gt_cu;
 struct gt_events *gt_events;
 static int32_t events_pid;
 uint8_t gt_event_pairs_on;
-static __thread bool holds_read_lock GT_TLS; /* this thread has locked reading, to destroy a
-					      * context */
-
-void gt_events_sleep(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
+/* this thread has locked reading, to destroy a context */
+static __thread bool holds_read_lock GT_TLS;
 
 /* ---- stacks ---- */
 
-/* The tag in the head rises when a pair is put back, so a stale `next` makes the exchange fail. */
+static struct gt_index_stack pairs_at(uint64_t *stack)
+{
+	struct gt_event_pair *before_first = gt_events->pair - 1; /* pairs are numbered from 1 */
+
+	return (struct gt_index_stack){ stack, (uint8_t *)&before_first->next,
+		sizeof(*before_first), 1, PAIRS + 1 };
+}
+
 void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b)
 {
-	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), with;
+	const struct gt_index_stack s = pairs_at(stack);
 
-	do {
-		__atomic_store_n(&b->next, (uint32_t)head, __ATOMIC_RELAXED);
-		with = ((head >> 32) + 1) << 32 | gt_event_pair_index(b);
-	} while (!__atomic_compare_exchange_n(
-		stack, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	gt_index_stack_push(&s, gt_event_pair_index(b));
 }
 
 struct gt_event_pair *gt_event_pair_pop(uint64_t *stack)
 {
-	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), below;
+	const struct gt_index_stack s = pairs_at(stack);
+	uint32_t i;
 
-	do {
-		if (!(uint32_t)head)
-			return NULL;
-		below = head >> 32 << 32 |
-			__atomic_load_n(&gt_event_pair_at((uint32_t)head)->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(
-		stack, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-	return gt_event_pair_at((uint32_t)head);
+	return gt_index_stack_pop(&s, &i) ? gt_event_pair_at(i) : NULL;
 }
 
 void gt_event_pair_release(struct gt_event_pair *b)
@@ -186,8 +174,8 @@ static struct gt_event_pair *take_pair(struct gt_event_context *c, bool *refused
 {
 	struct gt_event_pair *b;
 
-	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST); /* first: a context with pairs in
-							      * use is not recycled */
+	/* first: a context with pairs in use is not recycled */
+	__atomic_fetch_add(&c->in_use, 1, __ATOMIC_SEQ_CST);
 	b = gt_event_pair_pop(&c->free);
 	if (!b) {
 		*refused = !add_pairs(c);
@@ -261,8 +249,8 @@ static struct gt_event_pair *begin_pair(uint64_t stream)
 	b = begin_in_context(handle, stream, &code);
 	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD &&
 		!gt_cu.stream_context(stream, &other) && other && other != handle)
-		b = begin_in_context(other, stream, &code); /* the stream belongs to
-							     * another context */
+		/* the stream belongs to another context */
+		b = begin_in_context(other, stream, &code);
 	if (!b && code && code != CAPTURING)
 		gt_events_count_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	return b;
@@ -270,17 +258,11 @@ static struct gt_event_pair *begin_pair(uint64_t stream)
 
 struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *params)
 {
-	struct gt_event_pair *b;
-	int saved = errno;
-
 	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON ||
 		!gt_events->calls[id].work)
 		return NULL;
-	gt_inside = true;
-	b = begin_pair(stream_of(&gt_events->calls[id], params));
-	gt_inside = false;
-	errno = saved;
-	return b;
+	GT_GUEST_CODE;
+	return begin_pair(stream_of(&gt_events->calls[id], params));
 }
 
 /* Stores the call's parameters in the pair. */
@@ -330,12 +312,11 @@ static void submit_pair(struct gt_event_pair *b)
 void gt_event_pair_end(
 	struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *params)
 {
-	int saved = errno;
 	int32_t code;
 
 	if (!c->t->ring) /* a child that was forked inside the call */
 		return;
-	gt_inside = true;
+	GT_GUEST_CODE;
 	code = ret ? CAPTURING : record(b->end, b->stream);
 	if (!code) {
 		describe(b, c, params);
@@ -345,8 +326,6 @@ void gt_event_pair_end(
 		if (!ret)
 			gt_events_count_untimed(code < 0 ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	}
-	gt_inside = false;
-	errno = saved;
 }
 
 /* ---- begin of a capture, end of a context ---- */
@@ -362,7 +341,7 @@ void gt_before_begin_capture(const uint64_t *params)
 		return;
 	__atomic_fetch_add(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < 2000 && __atomic_load_n(&gt_events->recording, __ATOMIC_SEQ_CST); i++)
-		gt_events_sleep(i < 100 ? 1000 : 50000);
+		gt_sleep(i < 100 ? 1000 : 50000);
 	errno = saved;
 }
 
@@ -383,21 +362,18 @@ static uint64_t any_context(void)
 	return 0;
 }
 
-/* handle: the context that may end; 0: any. False: our thread could not be locked out. */
+/* handle: the context that may end; 0: any. False: the guest's thread could not be locked out. */
 static bool before_context_end(uint64_t handle)
 {
-	bool was = gt_inside;
-	int saved = errno;
 	int32_t mode = RELAXED;
 	uint64_t top = 0;
+	GT_GUEST_CODE;
 
 	if (!gt_event_pairs_on || gt_events->on != ON || holds_read_lock)
 		return true;
-	if (!gt_events_lock(20000)) {
-		errno = saved;
+	if (!gt_events_lock(20000))
 		return false;
-	}
-	gt_inside = holds_read_lock = true;
+	holds_read_lock = true;
 	top = handle && gt_events_find_context(handle) ? handle : any_context();
 	if (top && !gt_cu.push(top)) {
 		gt_cu.mode(&mode);
@@ -405,8 +381,6 @@ static bool before_context_end(uint64_t handle)
 		gt_cu.mode(&mode);
 		gt_cu.pop(&top);
 	}
-	gt_inside = was;
-	errno = saved;
 	return true;
 }
 
@@ -435,8 +409,8 @@ static void after_context_end(bool ended, uint64_t handle, int32_t device)
 	gt_events_unlock();
 }
 
-/* cuCtxDestroy(CUcontext). If our thread cannot be locked out, the context is marked dead before
- * it ends. */
+/* cuCtxDestroy(CUcontext). If the guest's thread cannot be locked out, the context is marked dead
+ * before it ends. */
 void gt_before_context_end(const uint64_t *params)
 {
 	if (!before_context_end(params[0]))
@@ -480,13 +454,9 @@ void gt_after_device_end(int32_t ret, const uint64_t *params, const void *caller
 
 static void put_state(enum gt_gpu_state state)
 {
-	bool was = gt_inside;
-	int saved = errno;
+	GT_GUEST_CODE;
 
-	gt_inside = true;
 	gt_events_report_state(state, "", 0);
-	gt_inside = was;
-	errno = saved;
 }
 
 /* exec is about to replace the program. Does not wait for unfinished events. A child of vfork
@@ -513,11 +483,8 @@ void gt_events_after_failed_exec(void)
 
 static bool find_functions(void)
 {
-	static const struct {
-		const char *name;
-		size_t at;
-	} functions[] = {
-#define F(field, function) { #function, offsetof(struct gt_event_functions, field) }
+	static const struct gt_function_row functions[] = {
+#define F(field, function) { #function, offsetof(struct gt_event_functions, field), true }
 		F(current, cuCtxGetCurrent),
 		F(set, cuCtxSetCurrent),
 		F(push, cuCtxPushCurrent_v2),
@@ -536,14 +503,8 @@ static bool find_functions(void)
 #undef F
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *found = gt_find_driver_function(functions[i].name);
-
-		if (!found)
-			return false;
-		memcpy((uint8_t *)&gt_cu + functions[i].at, &found, sizeof(found));
-	}
-	return true;
+	return gt_find_functions(
+		GT_DRIVER_LIBRARY, functions, sizeof(functions) / sizeof(*functions), &gt_cu);
 }
 
 /* Finds in the table which calls are timed, and which parameter is their stream. */
@@ -555,7 +516,7 @@ static void find_calls(void)
 
 		/* several streams at once, or a configuration elsewhere in memory */
 		y->work = gt_api_makes_work(gt_api[id].op) && !strstr(name, "MultiDevice");
-		y->per_thread = strstr(name, "_ptsz") || strstr(name, "_ptds");
+		y->per_thread = gt_api_per_thread(name);
 		y->param = GT_NO_FUNC;
 		for (uint32_t i = gt_args_first[id]; i < gt_args_first[id + 1]; i++)
 			if (gt_args[i].role == GT_R_STREAM &&
@@ -570,16 +531,13 @@ static void find_calls(void)
 
 static bool map_state(void)
 {
-	long p = syscall(SYS_mmap, NULL, sizeof(*gt_events), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
-
-	if (p == -1 || syscall(SYS_madvise, p, sizeof(*gt_events), MADV_WIPEONFORK))
+	gt_events = gt_map_of_process(sizeof(*gt_events));
+	if (!gt_events)
 		return false;
-	gt_events = (struct gt_events *)p;
 	for (uint32_t i = PAIRS; i--;)
 		gt_event_pair_push(&gt_events->without_events, &gt_events->pair[i]);
 	find_calls();
-	events_pid = (int32_t)syscall(SYS_getpid);
+	events_pid = gt_own_pid();
 	return true;
 }
 
@@ -601,7 +559,4 @@ bool gt_events_start(const char *why)
 	return true;
 }
 
-bool gt_events_used_before_fork(void)
-{
-	return gt_events && events_pid != (int32_t)syscall(SYS_getpid);
-}
+bool gt_events_used_before_fork(void) { return gt_events && events_pid != gt_own_pid(); }

@@ -1,5 +1,5 @@
 /* State shared by guest_event_timing.c, which runs on the program's threads, and
- * guest_event_results.c, which runs on our own thread. */
+ * guest_event_results.c, which runs on the guest's thread. */
 #ifndef GT_GUEST_EVENTS_INTERNAL_H
 #define GT_GUEST_EVENTS_INTERNAL_H
 #include "collect/guest/core/guest_ring.h"
@@ -11,17 +11,14 @@
 
 /* CUresult */
 enum { NOT_READY = 600, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, CAPTURED_EVENT = 907 };
-enum {
-	CAPTURING = -1,
-	BEGINNING = -2
-};                                      /* our codes: no event was recorded, as a capture
-					 * is or may be in progress */
+/* codes of the guest: no event was recorded, as a capture is or may be in progress */
+enum { CAPTURING = -1, BEGINNING = -2 };
 enum { RELAXED = 2, NON_BLOCKING = 1 }; /* CUstreamCaptureMode, CUstream_flags */
 enum { LEGACY = 1, PER_THREAD = 2 };    /* handles of the default streams */
 enum { OFF, ON, LAST };                 /* gt_events->on */
 enum { FREE, TAKEN, LIVE, DEAD };       /* states of a context */
 
-/* The driver's own functions, so that our calls are not recorded as the program's. */
+/* The driver's own functions, so that the guest's calls are not recorded as the program's. */
 struct gt_event_functions {
 	int32_t (*current)(uint64_t *), (*set)(uint64_t), (*push)(uint64_t), (*pop)(uint64_t *),
 		(*device)(int32_t *);
@@ -45,24 +42,20 @@ struct gt_event_pair {
 };
 struct gt_event_reference {
 	uint64_t event;
-	int64_t host;
-	uint64_t error;
-}; /* host time when
-    * the GPU reached
-    * it, ns; its
-    * error, ns */
+	int64_t host;   /* ns: host time when the GPU reached it */
+	uint64_t error; /* ns: of that time */
+};
 struct gt_event_context {
-	uint32_t state, create_failed; /* create_failed: the driver created no event; no
-					* retry before the next round */
-	uint32_t needs_pairs;          /* it found no pair, free or without events */
+	uint32_t state;
+	uint32_t create_failed; /* the driver created no event: no retry before the next round */
+	uint32_t needs_pairs;   /* it found no pair, free or without events */
 	uint64_t handle;
-	uint64_t free;   /* stack of pairs: tag << 32 | index + 1 */
+	uint64_t free;   /* stack of pairs */
 	uint32_t in_use; /* pairs in use */
-	/* used by our thread only */
+	/* used by the guest's thread only */
 	uint32_t id, streams;
 	int32_t device;
-	uint64_t stream, spare; /* a stream for references; an unused event for the next
-				 * one */
+	uint64_t stream, spare;              /* for references: a stream, and an unused event */
 	struct gt_event_reference reference; /* event 0: none yet */
 	uint64_t next_refresh;               /* ns: no refresh before */
 	uint32_t tries;                      /* attempts for the first reference */
@@ -83,12 +76,12 @@ struct gt_event_call {
 /* State of one process; a forked child finds it empty. */
 struct gt_events {
 	uint32_t on;
-	uint32_t wakeups, sleeping;    /* futex; 1: our thread sleeps */
-	uint64_t without_events;       /* stack of pairs without events */
-	uint32_t submitted;            /* stack of pairs for our thread */
-	uint32_t recording, beginning; /* events being recorded on legacy streams; captures being
-					* begun */
-	uint32_t adding, reading;      /* locks */
+	uint32_t wakeups, sleeping; /* futex; 1: the guest's thread sleeps */
+	uint64_t without_events;    /* stack of pairs without events */
+	uint32_t submitted;         /* stack of pairs for the guest's thread */
+	/* events being recorded on legacy streams; captures being begun */
+	uint32_t recording, beginning;
+	uint32_t adding, reading; /* locks */
 	uint64_t untimed[GT_UNTIMED_COUNT], reported[GT_UNTIMED_COUNT];
 	/* under the lock `reading` */
 	uint32_t first, last, waiting; /* list of pairs in the order of their calls; index + 1 */
@@ -117,12 +110,11 @@ static inline struct gt_event_context *gt_event_pair_context(const struct gt_eve
 /* ---- guest_event_timing.c ---- */
 void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b);
 struct gt_event_pair *gt_event_pair_pop(uint64_t *stack);
-void gt_event_pair_release(struct gt_event_pair *b);              /* puts it back on a stack */
-void gt_events_count_untimed(enum gt_untimed why);                /* counts a call */
-struct gt_event_context *gt_events_find_context(uint64_t handle); /* the live context with
-								   * this handle; NULL: none */
-void gt_events_sleep(long ns);
-void gt_events_wake(void); /* wakes our thread */
+void gt_event_pair_release(struct gt_event_pair *b); /* puts it back on a stack */
+void gt_events_count_untimed(enum gt_untimed why);   /* counts a call */
+/* the live context with this handle; NULL: none */
+struct gt_event_context *gt_events_find_context(uint64_t handle);
+void gt_events_wake(void); /* wakes the guest's thread */
 
 /* ---- guest_event_results.c ---- */
 bool gt_events_lock(int tries); /* locks out all other readers; a try takes 50 us */
@@ -132,7 +124,7 @@ void gt_events_unlock(void);
  * of pairs read. */
 uint32_t gt_events_read_finished(uint32_t budget, uint64_t only);
 bool gt_events_start_thread(void);
-void gt_events_stop(void); /* the program ends: reads the finished events for the
-			    * last time */
+/* the program ends: reads the finished events for the last time */
+void gt_events_stop(void);
 void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t detail);
 #endif
