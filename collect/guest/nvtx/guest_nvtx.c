@@ -1,18 +1,15 @@
 /* NVTX annotations of the program. NVTX is code in the program that does nothing without a tool:
  * at the first annotation it loads the library that NVTX_INJECTION64_PATH names (gtcollect sets
- * it to ours), calls InitializeInjectionNvtx2 there, and gets functions by number (nvtxTypes.h:
- * NvtxCallbackModule, NvtxCallbackIdCore, ...Core2, ...Cuda, ...CudaRt). Each library in the
- * program that contains NVTX does this by itself.
+ * it to the guest), calls InitializeInjectionNvtx2 there, and gets functions by number
+ * (nvtxTypes.h: NvtxCallbackModule, NvtxCallbackIdCore, ...Core2, ...Cuda, ...CudaRt). Each library
+ * in the program that contains NVTX does this by itself.
  *
  * Annotations are events on the ring of the calling thread. A registered string or a domain is an
- * object in our memory, and its address is the handle. */
+ * object in the guest's memory, and its address is the handle. */
 #define _GNU_SOURCE
 #include "collect/guest/nvtx/guest_nvtx.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <wchar.h>
 #include "collect/guest/core/guest_hooks.h"
 
@@ -39,15 +36,14 @@ static struct arena *arena;
 
 static struct arena *new_arena(struct arena *full)
 {
-	long p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	struct arena *new = gt_map(ARENA);
 
-	if (p == -1)
+	if (!new)
 		return NULL;
 	if (__atomic_compare_exchange_n(
-		    &arena, &full, (struct arena *)p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return (struct arena *)p;
-	syscall(SYS_munmap, p, (size_t)ARENA);
+		    &arena, &full, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return new;
+	syscall(SYS_munmap, new, (size_t)ARENA);
 	return full;
 }
 
@@ -199,16 +195,10 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx
 	put(t, id, &e, sizeof(e), saved);
 }
 
-static void annotate_text(enum gt_ring_event id, uint64_t range, const char *text)
+/* type: of the text, GT_MESSAGE_CHAR or GT_MESSAGE_WIDE */
+static void annotate_text(enum gt_ring_event id, uint64_t range, int32_t type, const void *text)
 {
-	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_CHAR, .message = text };
-
-	annotate(id, range, NULL, &a);
-}
-
-static void annotate_wide(enum gt_ring_event id, uint64_t range, const wchar_t *text)
-{
-	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_WIDE, .message = text };
+	struct gt_nvtx_attributes a = { .message_type = type, .message = text };
 
 	annotate(id, range, NULL, &a);
 }
@@ -227,8 +217,8 @@ static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_hand
 
 /* ---- --range nvtx:NAME ---- */
 
-static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS; /* pushes inside the range,
-								 * including its own; all pushes */
+/* pushes inside the range, including its own; all pushes */
+static __thread uint32_t pushes_in_range GT_TLS, pushed GT_TLS;
 static uint32_t threads_in_range;
 
 static bool matches_range(const struct gt_nvtx_attributes *a)
@@ -312,8 +302,8 @@ static uint64_t new_range(void)
 }
 
 static void mark_ex(const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, NULL, a); }
-static void mark_a(const char *s) { annotate_text(GT_EV_MARK, 0, s); }
-static void mark_w(const wchar_t *s) { annotate_wide(GT_EV_MARK, 0, s); }
+static void mark_a(const char *s) { annotate_text(GT_EV_MARK, 0, GT_MESSAGE_CHAR, s); }
+static void mark_w(const wchar_t *s) { annotate_text(GT_EV_MARK, 0, GT_MESSAGE_WIDE, s); }
 static int push_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_push(NULL, a); }
 static int push_text(int32_t type, const void *text)
 {
@@ -347,20 +337,15 @@ static uint64_t range_start_ex(const struct gt_nvtx_attributes *a)
 {
 	return gt_nvtx_range_start(NULL, a);
 }
-static uint64_t range_start_a(const char *s)
+static uint64_t range_start_text(int32_t type, const void *text)
 {
 	uint64_t id = new_range();
 
-	annotate_text(GT_EV_RANGE_START, id, s);
+	annotate_text(GT_EV_RANGE_START, id, type, text);
 	return id;
 }
-static uint64_t range_start_w(const wchar_t *s)
-{
-	uint64_t id = new_range();
-
-	annotate_wide(GT_EV_RANGE_START, id, s);
-	return id;
-}
+static uint64_t range_start_a(const char *s) { return range_start_text(GT_MESSAGE_CHAR, s); }
+static uint64_t range_start_w(const wchar_t *s) { return range_start_text(GT_MESSAGE_WIDE, s); }
 
 static const struct gt_nvtx_handle *make_text_handle(const char *s)
 {
@@ -397,14 +382,6 @@ static void put_name(enum gt_ring_event id, uint64_t object, const struct gt_nvt
 	put(t, id, &e, sizeof(e), saved);
 }
 
-static void category_a(uint32_t c, const char *s)
-{
-	put_name(GT_EV_NAME_CATEGORY, c, NULL, s, NULL);
-}
-static void category_w(uint32_t c, const wchar_t *s)
-{
-	put_name(GT_EV_NAME_CATEGORY, c, NULL, NULL, s);
-}
 static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s)
 {
 	put_name(GT_EV_NAME_CATEGORY, c, d, s, NULL);
@@ -413,23 +390,19 @@ static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const 
 {
 	put_name(GT_EV_NAME_CATEGORY, c, d, NULL, s);
 }
-static void thread_a(uint32_t tid, const char *s)
-{
-	put_name(GT_EV_NAME_THREAD, tid, NULL, s, NULL);
-}
-static void thread_w(uint32_t tid, const wchar_t *s)
-{
-	put_name(GT_EV_NAME_THREAD, tid, NULL, NULL, s);
-}
-
-static void stream_a(uint64_t handle, const char *s)
-{
-	put_name(GT_EV_NAME_STREAM, handle, NULL, s, NULL);
-}
-static void stream_w(uint64_t handle, const wchar_t *s)
-{
-	put_name(GT_EV_NAME_STREAM, handle, NULL, NULL, s);
-}
+/* NAME_a and NAME_w, without a domain. */
+#define NAME_FUNCTIONS(name, type, event)                                                          \
+	static void name##_a(type object, const char *s)                                           \
+	{                                                                                          \
+		put_name(event, object, NULL, s, NULL);                                            \
+	}                                                                                          \
+	static void name##_w(type object, const wchar_t *s)                                        \
+	{                                                                                          \
+		put_name(event, object, NULL, NULL, s);                                            \
+	}
+NAME_FUNCTIONS(category, uint32_t, GT_EV_NAME_CATEGORY)
+NAME_FUNCTIONS(thread, uint32_t, GT_EV_NAME_THREAD)
+NAME_FUNCTIONS(stream, uint64_t, GT_EV_NAME_STREAM)
 
 /* ---- injection ---- */
 

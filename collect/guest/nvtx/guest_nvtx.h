@@ -1,5 +1,5 @@
-/* NVTX's structures in memory: annotations, and the payload extension as far as we read it. The
- * facts are from the headers nvToolsExt.h and nvToolsExtPayload.h;
+/* NVTX's structures in memory: annotations, and the payload extension as far as the guest reads it.
+ * The facts are from the headers nvToolsExt.h and nvToolsExtPayload.h;
  * tests/unit/collect/guest/payload_prog.c is compiled against them if they are installed. */
 #ifndef GT_GUEST_NVTX_H
 #define GT_GUEST_NVTX_H
@@ -11,7 +11,7 @@ struct gt_nvtx_attributes { /* nvtxEventAttributes_t */
 	uint32_t category;
 	int32_t color_type; /* 1: ARGB */
 	uint32_t color;
-	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: the extension's, not read */
+	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: of the extension, not read */
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type, pad;
@@ -19,7 +19,8 @@ struct gt_nvtx_attributes { /* nvtxEventAttributes_t */
 };
 enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
-/* guest_nvtx.c: an annotation, with or without a payload. domain: a handle of ours, or NULL. */
+/* guest_nvtx.c: an annotation, with or without a payload. domain: a handle that the guest made, or
+ * NULL. */
 struct gt_nvtx_handle;
 int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
 int gt_nvtx_pop(const struct gt_nvtx_handle *domain);
@@ -30,18 +31,20 @@ void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attr
 void *gt_nvtx_alloc(size_t size); /* zeroed, never freed; NULL: no memory */
 
 /* ---- start of an extension ---- */
+/* nvtxExtModuleSegment_t */
 struct gt_nvtx_segment {
 	size_t id, n;
 	intptr_t *slots;
-};                      /* nvtxExtModuleSegment_t */
-struct gt_nvtx_module { /* nvtxExtModuleInfo_t */
+};
+/* nvtxExtModuleInfo_t */
+struct gt_nvtx_module {
 	uint16_t version, size, id, compatible;
 	size_t nsegments;
 	const struct gt_nvtx_segment *segments;
 	intptr_t (*export_function)(uint32_t id);
 	const void *info;
 };
-/* the latter: the high byte of `compatible` */
+/* the version is the high byte of `compatible` */
 enum { GT_NVTX_PAYLOAD_MODULE = 2, GT_NVTX_PAYLOAD_VERSION = 1 };
 /* slots of the payload extension */
 enum {
@@ -59,13 +62,12 @@ enum {
 };
 
 /* ---- payloads ---- */
+/* nvtxPayloadData_t */
 struct gt_nvtx_payload {
 	uint64_t schema;
-	size_t size;
+	size_t size; /* SIZE_MAX: unknown */
 	const void *bytes;
-}; /* nvtxPayloadData_t;
-    * size SIZE_MAX:
-    * unknown */
+};
 /* nvtxPayloadSchemaEntry_t */
 struct gt_nvtx_entry {
 	uint64_t flags, type;
@@ -74,9 +76,8 @@ struct gt_nvtx_entry {
 	uint64_t offset; /* 0: the next aligned offset */
 	const void *semantics, *reserved;
 };
-struct gt_nvtx_schema { /* nvtxPayloadSchemaAttr_t
-			 * without its end, which
-			 * some versions lack */
+/* nvtxPayloadSchemaAttr_t without its end, which some versions lack */
+struct gt_nvtx_schema {
 	uint64_t mask;
 	const char *name;
 	uint64_t type, flags;
@@ -115,13 +116,13 @@ enum { GT_ENUM_HAS_ID = 1 << 5 };
 enum { GT_SCHEMA_STATIC = 1, GT_SCHEMA_DYNAMIC };
 enum { /* flags of an entry */
 	GT_ENTRY_POINTER = 1 << 1,
-	GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset stored there */,
+	GT_ENTRY_ELSEWHERE = 3 << 2, /* the payload has only the value's offset */
 	GT_ENTRY_FIXED = 1 << 4,
 	GT_ENTRY_TERMINATED = 2 << 4,
 	GT_ENTRY_ARRAY = 7 << 4,
 	GT_ENTRY_MESSAGE = 1 << 10,
 };
-enum { /* types that we read */
+enum { /* types that the guest reads */
 	GT_TYPE_CATEGORY = 68,
 	GT_TYPE_COLOR,
 	GT_TYPE_STRING = 75,

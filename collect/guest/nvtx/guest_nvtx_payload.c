@@ -1,17 +1,17 @@
 /* NVTX's payload extension: ranges and marks with structures of the program, such as NCCL's. The
  * extension is code in the program and starts by itself: at its first use it calls
  * InitializeInjectionNvtxExtension with slots for functions, by number. A function without an
- * entry does nothing and returns 0, which is right for the parts that we leave out: deferred
- * events and clocks of the program. A range may begin with attributes and end with a payload
- * (NCCL does that), so both kinds call the same functions.
+ * entry does nothing and returns 0, which is right for the parts that the guest leaves out:
+ * deferred events and clocks of the program. A range may begin with attributes and end with a
+ * payload (NCCL does that), so both kinds call the same functions.
  *
  * Payloads are not recorded. But an annotation made by payload alone has its message, category
  * and colour in the payload, at offsets that a schema gives, which was registered before. Only
  * these three offsets of a schema are stored; a schema without any is not stored. Only bytes that
  * are certainly inside the payload are read. */
 #include "collect/guest/nvtx/guest_nvtx.h"
+
 #include "collect/guest/core/guest_session.h"
-#include "collect/guest/nvtx/guest_nvtx.h"
 
 #define TEXT_MAX 1024u
 #define ENTRIES_MAX 4096u
@@ -52,56 +52,14 @@ static const struct schema_layout *find_layout(const void *domain, uint64_t id)
 /* ---- schemas ---- */
 
 /* Size of a value, which is also its alignment; 0: unknown, or a nested schema. */
+/* clang-format off */
 static const uint8_t size_of[GT_TYPES] = {
-	[1] = 1,
-	1,
-	2,
-	2,
-	4,
-	4,
-	8,
-	8,
-	8,
-	8,
-	[11] = 1,
-	1,
-	2,
-	2,
-	4,
-	4,
-	8,
-	8,
-	[19] = 4,
-	8,
-	16,
-	8,
-	8,
-	4,
-	1,
-	2,
-	4,
-	[32] = 1,
-	16,
-	16,
-	[42] = 2,
-	4,
-	8,
-	16,
-	[50] = 2,
-	[52] = 4,
-	[GT_TYPE_CATEGORY] = 4,
-	4,
-	8,
-	4,
-	8,
-	4,
-	8,
-	[GT_TYPE_STRING] = 8,
-	8,
-	8,
-	8,
-	[GT_TYPE_REGISTERED] = 8,
+	[1] = 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, [11] = 1, 1, 2, 2, 4, 4, 8, 8,
+	[19] = 4, 8, 16, 8, 8, 4, 1, 2, 4, [32] = 1, 16, 16, [42] = 2, 4, 8, 16, [50] = 2, [52] = 4,
+	[GT_TYPE_CATEGORY] = 4, 4, 8, 4, 8, 4, 8,
+	[GT_TYPE_STRING] = 8, 8, 8, 8, [GT_TYPE_REGISTERED] = 8,
 };
+/* clang-format on */
 
 static bool is_string(uint64_t type) { return type >= GT_TYPE_STRING && type <= GT_TYPE_UTF32; }
 
@@ -363,8 +321,8 @@ GT_EXPORT int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m)
 	if (!m->nsegments || !m->segments || !m->segments->slots)
 		return 0;
 	for (size_t i = 0; i < sizeof(extension_functions) / sizeof(*extension_functions); i++)
-		if (extension_functions[i].slot < m->segments->n) /* earlier versions have
-								   * fewer */
+		/* earlier versions have fewer */
+		if (extension_functions[i].slot < m->segments->n)
 			m->segments->slots[extension_functions[i].slot] =
 				(intptr_t)extension_functions[i].function;
 	return 1;
