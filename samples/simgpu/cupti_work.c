@@ -90,28 +90,25 @@ void *cupti_submitted(struct sim_call *call, const struct sim_work *w)
 	return work;
 }
 
+/* Members that the records of all kinds of work have. */
+#define WORK_MEMBERS(work)                                                                         \
+	.kind = (work)->kind, .device = (work)->w.device, .context = (work)->w.context,            \
+	.stream = (work)->w.stream, .correlation = (work)->correlation, .node = (work)->w.node,    \
+	.graph = (work)->w.graph
+#define COPY_MEMBERS(work)                                                                         \
+	WORK_MEMBERS(work), .copy = (work)->w.copy, .src = (work)->w.src, .dst = (work)->w.dst,    \
+			    .flags = (work)->w.async, .bytes = (work)->w.bytes, .channel = 2,      \
+			    .channel_type = 2
+
 static void fill_kernel(const struct cupti_work *work, struct cupti_kernel *r)
 {
 	const struct sim_work *w = &work->w;
 
-	*r = (struct cupti_kernel){ .kind = work->kind,
-		.registers = 16,
-		.device = w->device,
-		.context = w->context,
-		.stream = w->stream,
+	*r = (struct cupti_kernel){ WORK_MEMBERS(work), .registers = 16,
 		.grid = { w->grid[0], w->grid[1], w->grid[2] },
-		.block = { w->block[0], w->block[1], w->block[2] },
-		.shared_dynamic = w->shared,
-		.shared_executed = w->shared,
-		.correlation = work->correlation,
-		.grid_id = ++grids,
-		.name = w->name,
-		.launch_type = w->cooperative,
-		.node = w->node,
-		.graph = w->graph,
-		.channel = 1,
-		.channel_type = 1,
-		.cluster = { 0, 0, 0 } };
+		.block = { w->block[0], w->block[1], w->block[2] }, .shared_dynamic = w->shared,
+		.shared_executed = w->shared, .grid_id = ++grids, .name = w->name,
+		.launch_type = w->cooperative, .channel = 1, .channel_type = 1 };
 }
 
 /* Members beyond the end of this version's record are left out. */
@@ -123,55 +120,16 @@ static void fill(const struct cupti_work *work, union cupti_record *to)
 	switch (w->kind) {
 	case SIM_WORK_KERNEL: fill_kernel(work, &r.kernel); break;
 	case SIM_WORK_COPY:
-		r.copy = (struct cupti_memcpy){ .kind = work->kind,
-			.copy = w->copy,
-			.src = w->src,
-			.dst = w->dst,
-			.flags = w->async,
-			.bytes = w->bytes,
-			.device = w->device,
-			.context = w->context,
-			.stream = w->stream,
-			.correlation = work->correlation,
-			.node = w->node,
-			.graph = w->graph,
-			.channel = 2,
-			.channel_type = 2,
-			.copies = 1 };
+		r.copy = (struct cupti_memcpy){ COPY_MEMBERS(work), .copies = 1 };
 		break;
 	case SIM_WORK_PEER:
-		r.peer = (struct cupti_peer){ .kind = work->kind,
-			.copy = w->copy,
-			.src = w->src,
-			.dst = w->dst,
-			.flags = w->async,
-			.bytes = w->bytes,
-			.device = w->device,
-			.context = w->context,
-			.stream = w->stream,
-			.src_device = w->src_device,
-			.src_context = w->src_context,
-			.dst_device = w->dst_device,
-			.dst_context = w->dst_context,
-			.correlation = work->correlation,
-			.node = w->node,
-			.graph = w->graph,
-			.channel = 2,
-			.channel_type = 2 };
+		r.peer = (struct cupti_peer){ COPY_MEMBERS(work), .src_device = w->src_device,
+			.src_context = w->src_context, .dst_device = w->dst_device,
+			.dst_context = w->dst_context };
 		break;
 	case SIM_WORK_SET:
-		r.set = (struct cupti_memset){ .kind = work->kind,
-			.value = w->value,
-			.bytes = w->bytes,
-			.device = w->device,
-			.context = w->context,
-			.stream = w->stream,
-			.correlation = work->correlation,
-			.flags = w->async,
-			.memory = w->dst,
-			.node = w->node,
-			.graph = w->graph,
-			.channel = 1,
+		r.set = (struct cupti_memset){ WORK_MEMBERS(work), .value = w->value,
+			.bytes = w->bytes, .flags = w->async, .memory = w->dst, .channel = 1,
 			.channel_type = 1 };
 		break;
 	}

@@ -11,13 +11,6 @@
 #include <string.h>
 
 #define CLOCK_GHZ 1.98
-#define ENTER(ctx)                                                                                 \
-	struct sim_ctx *ctx;                                                                       \
-	do {                                                                                       \
-		int rc_ = sim_enter(&ctx);                                                         \
-		if (rc_)                                                                           \
-			return rc_;                                                                \
-	} while (0)
 
 struct known_kernel {
 	const char *name;

@@ -25,14 +25,6 @@ static struct {
 	struct sim_pool *default_pool, *current;
 } pools[SIM_MAX_DEVICES];
 
-#define ENTER(ctx)                                                                                 \
-	struct sim_ctx *ctx;                                                                       \
-	do {                                                                                       \
-		int rc_ = sim_enter(&ctx);                                                         \
-		if (rc_)                                                                           \
-			return rc_;                                                                \
-	} while (0)
-
 /* Pools. */
 static struct sim_pool *pool_new(int dev)
 {

@@ -12,13 +12,6 @@
 #include <string.h>
 
 #define MAX_IMAGE (256u << 20)
-#define ENTER(ctx)                                                                                 \
-	struct sim_ctx *ctx;                                                                       \
-	do {                                                                                       \
-		int rc_ = sim_enter(&ctx);                                                         \
-		if (rc_)                                                                           \
-			return rc_;                                                                \
-	} while (0)
 
 static struct sim_module *libraries;
 

@@ -250,6 +250,14 @@ void sim_unlock(void);
  * Otherwise releases the lock and returns the error of the call (not initialised, forked, no
  * context, sticky error). */
 int sim_enter(struct sim_ctx **ctx);
+/* Declares ctx and begins an entry point; returns its error. */
+#define ENTER(ctx)                                                                                 \
+	struct sim_ctx *ctx;                                                                       \
+	do {                                                                                       \
+		int rc_ = sim_enter(&ctx);                                                         \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
+	} while (0)
 static inline int sim_leave(int rc)
 {
 	sim_unlock();

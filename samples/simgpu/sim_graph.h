@@ -3,13 +3,6 @@
 #define SIM_GRAPH_H
 #include "samples/simgpu/sim.h"
 
-#define ENTER(ctx)                                                                                 \
-	struct sim_ctx *ctx;                                                                       \
-	do {                                                                                       \
-		int rc_ = sim_enter(&ctx);                                                         \
-		if (rc_)                                                                           \
-			return rc_;                                                                \
-	} while (0)
 /* GRAPH_NS: time of a launch before its first node */
 enum { HOST_NODE = 3, EMPTY_NODE = 5, MAX_INNER_STREAMS = 16, GRAPH_NS = 1000 };
 

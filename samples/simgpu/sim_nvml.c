@@ -122,7 +122,7 @@ static int enter(const char *function, const struct device *d, bool of_device)
 		return INVALID_ARGUMENT;
 	return apply_rule(fail, function, index);
 }
-#define ENTER(d)                                                                                   \
+#define ENTER_NVML(d)                                                                              \
 	do {                                                                                       \
 		int rc_ = enter(__func__, d, true);                                                \
 		if (rc_)                                                                           \
@@ -206,14 +206,14 @@ DECLARE(nvmlDeviceGetHandleByIndex_v2, unsigned index, struct device **d)
 {
 	if (index >= ndevices)
 		return users ? INVALID_ARGUMENT : UNINITIALIZED;
-	ENTER(&device[index]);
+	ENTER_NVML(&device[index]);
 	*d = &device[index];
 	return SUCCESS;
 }
 
 DECLARE(nvmlDeviceGetName, struct device *d, char *to, unsigned size)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	return copy_text(SIM_NAME, to, size);
 }
 
@@ -221,14 +221,14 @@ DECLARE(nvmlDeviceGetUUID, struct device *d, char *to, unsigned size)
 {
 	char uuid[64];
 
-	ENTER(d);
+	ENTER_NVML(d);
 	snprintf(uuid, sizeof(uuid), "GPU-51300000-0000-0000-0000-%012u", d->index);
 	return copy_text(uuid, to, size);
 }
 
 DECLARE(nvmlDeviceGetPciInfo_v3, struct device *d, struct pci *pci)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	memset(pci, 0, sizeof(*pci));
 	pci->bus = d->index + 1;
 	snprintf(pci->legacy, sizeof(pci->legacy), "0000:%02X:00.0", pci->bus);
@@ -238,7 +238,7 @@ DECLARE(nvmlDeviceGetPciInfo_v3, struct device *d, struct pci *pci)
 
 DECLARE(nvmlDeviceGetMemoryInfo, struct device *d, struct memory *m)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	m->used = ((d->index + 1ull) << 30) + ((unsigned long long)current_phase() << 26);
 	m->total = TOTAL;
 	m->free = TOTAL - m->used;
@@ -249,7 +249,7 @@ DECLARE(nvmlDeviceGetUtilizationRates, struct device *d, struct utilization *u)
 {
 	unsigned p = current_phase();
 
-	ENTER(d);
+	ENTER_NVML(d);
 	u->gpu = 10 * p + d->index;
 	u->memory = 5 * p + d->index;
 	return SUCCESS;
@@ -257,7 +257,7 @@ DECLARE(nvmlDeviceGetUtilizationRates, struct device *d, struct utilization *u)
 
 DECLARE(nvmlDeviceGetClockInfo, struct device *d, int which, unsigned *mhz)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	if (which < 0 || which > 3)
 		return INVALID_ARGUMENT;
 	*mhz = which == 2 ? 3201 : 1980 - 15 * current_phase() - d->index;
@@ -266,14 +266,14 @@ DECLARE(nvmlDeviceGetClockInfo, struct device *d, int which, unsigned *mhz)
 
 DECLARE(nvmlDeviceGetPowerUsage, struct device *d, unsigned *mw)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	*mw = 100000 + 1000 * current_phase() + 10 * d->index;
 	return SUCCESS;
 }
 
 DECLARE(nvmlDeviceGetTemperature, struct device *d, int sensor, unsigned *celsius)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	if (sensor)
 		return INVALID_ARGUMENT;
 	*celsius = 30 + current_phase() + d->index;
@@ -290,7 +290,7 @@ static unsigned long long throttle_reasons(void)
 #ifndef SIM_NVML_OLD
 DECLARE(nvmlDeviceGetCurrentClocksEventReasons, struct device *d, unsigned long long *bits)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	*bits = throttle_reasons();
 	return SUCCESS;
 }
@@ -298,7 +298,7 @@ DECLARE(nvmlDeviceGetCurrentClocksEventReasons, struct device *d, unsigned long 
 
 DECLARE(nvmlDeviceGetCurrentClocksThrottleReasons, struct device *d, unsigned long long *bits)
 {
-	ENTER(d);
+	ENTER_NVML(d);
 	*bits = throttle_reasons();
 	return SUCCESS;
 }
