@@ -152,7 +152,7 @@ bool gt_object_named(const struct gt_object *o, const char *prefix)
 
 struct search {
 	uintptr_t address; /* searched: the library that contains this address */
-	/* searched: this symbol in a library with this prefix; NULL: after the guest library */
+	/* searched: a symbol (NULL: any) in a library with a prefix (NULL: after the guest) */
 	const char *name, *prefix;
 	const char *soname; /* searched: the library with this soname or file name */
 	bool after_guest;
@@ -179,7 +179,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1;
 	}
 	if (s->prefix ? gt_object_named(&o, s->prefix) : o.after_guest)
-		s->found = gt_object_symbol(&o, s->name);
+		s->found = s->name ? gt_object_symbol(&o, s->name) : (void *)o.base;
 	s->object = o;
 	return !!s->found;
 }
@@ -260,21 +260,6 @@ void *gt_find_libc_function(const char *name)
 	return found;
 }
 
-struct named_search {
-	const char *prefix, *path;
-};
-static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct named_search *n = arg;
-	struct gt_object o;
-
-	(void)size;
-	if (!read_object(info, &o) || !gt_object_named(&o, n->prefix))
-		return 0;
-	n->path = o.path;
-	return 1;
-}
-
 /* Loads `name` from the folder of another library, or from where NVIDIA's packages put CUPTI
  * relative to that folder. */
 static void *load_near(void *(*load)(const char *, int), const char *other, const char *name)
@@ -303,10 +288,10 @@ void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name)
 	int more = 1;
 
 	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
-		struct named_search n = { others[i], NULL };
+		struct search s = { .prefix = others[i] };
 
-		if (gt_for_each_object(is_named, &n))
-			loaded = load_near(load, n.path, name);
+		if (gt_for_each_object(match_object, &s))
+			loaded = load_near(load, s.object.path, name);
 	}
 	for (unsigned i = 0;
 		!loaded && (more = gt_cupti_candidate(i, gt_environment, name, path, sizeof(path)));
