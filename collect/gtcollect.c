@@ -219,7 +219,7 @@ static int check_use(const char *program, struct gt_err *err)
 		return gt_err_set(err, -EINVAL,
 			"--gpu-timing events needs the library in the program's way, "
 			"where --inject does not put it");
-	if (o.inject && (code = gt_launch_may_inject(err)))
+	if (o.inject && (code = gt_child_check_inject(err)))
 		return code;
 	if (o.inject) {
 		gt_sources_inject(&run.wanted, o.events, run.events);
@@ -286,7 +286,7 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 
 	run.stalled = gt_clock_monotonic();
 	while (poll(p, 2, 100) < 0 || !p[0].revents) {
-		gt_launch_look(&run.launch);
+		gt_child_handle_signals(&run.launch);
 		if (l->ends[0] - with >= 2 || l->ends[1] != without ||
 			(without && gt_clock_monotonic() - run.stalled > READER_TIMEOUT))
 			return gt_err_set(err, -ECANCELED,
@@ -365,7 +365,7 @@ static int drain_sources(bool last, struct gt_err *err)
 	int64_t n = gt_sources_drain(&run.own, run.w, last, err);
 
 	if (n > 0)
-		gt_recorder_stir(run.r);
+		gt_recorder_mark_active(run.r);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -467,7 +467,7 @@ static void sleep_or_signal(int64_t ns)
 	struct timespec t = { ns / GT_SECOND, ns % GT_SECOND };
 
 	ppoll(p, 1 + (run.lost.code ? 0 : gt_sources_poll(&run.own, p + 1)), &t, NULL);
-	gt_launch_look(&run.launch);
+	gt_child_handle_signals(&run.launch);
 }
 
 /* One round: a pass, unless recording has stopped. Returns how many bytes it took. */
@@ -500,7 +500,7 @@ static bool through(int64_t now, int64_t *asked)
 	if (!run.launch.alone || now - *asked < GT_SECOND / 20)
 		return false;
 	*asked = now;
-	return !gt_recorder_alive(run.r);
+	return !gt_recorder_count_alive(run.r);
 }
 
 static void watch(void)
@@ -517,7 +517,8 @@ static void watch(void)
 		show_status(now);
 		pause = run.lost.code
 			? GT_SECOND
-			: gt_pace(gt_rings_free_bytes(&run.rings), taken, since) - (now - begun);
+			: gt_poll_interval(gt_rings_free_bytes(&run.rings), taken, since) -
+				(now - begun);
 		sleep_or_signal(pause > 0 ? pause : 0);
 	}
 	gt_rings_set_recording(&run.rings, false);
@@ -650,7 +651,7 @@ static void say_file(bool empty)
 	if (t->gpu && t->processes)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ",
 			run.stats.rows[GT_GPU], plural(run.stats.rows[GT_GPU], "s"));
-	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
+	gt_exit_describe(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);
 	gt_message(stderr, TOOL,
 		"%s%s: %s, %" PRIu64 " event%s, %s%s%u process%s, %s, %.2f s%s%s%s%s",
@@ -669,7 +670,7 @@ static void say_end(const char *program)
 	char text[160];
 
 	if (!takes_text())
-		gt_launch_restore_signals(); /* so that they end us, should that last */
+		gt_child_restore_signals(); /* so that they end us, should that last */
 	clear_status();
 	if (run.lost.code)
 		say_stopped();
@@ -729,7 +730,7 @@ static bool start_sources(void)
 
 static int run_program(char **argv)
 {
-	struct gt_launch_settings settings = {
+	struct gt_child_settings settings = {
 		.library = run.door.dir.library, .session = run.door.dir.path, .inject = o.inject
 	};
 	struct gt_err err = GT_ERR_INIT;
@@ -740,7 +741,7 @@ static int run_program(char **argv)
 	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
 	settings.nvtx = run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX;
-	if (gt_launch_start(&run.launch, argv, &settings, &err)) {
+	if (gt_child_start(&run.launch, argv, &settings, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
@@ -771,14 +772,14 @@ static int doctor(void)
 static int probes_only(char *const *argv, struct gt_err *err)
 {
 	char library[PATH_MAX], real[PATH_MAX];
-	struct gt_launch_settings settings = { .library = real, .inject = true };
+	struct gt_child_settings settings = { .library = real, .inject = true };
 	int code = o.output || o.filter.n || o.exclude.n || o.range
 		? gt_err_set(err, -EINVAL,
 			  "--probes-only records nothing: -o, --filter, --exclude and --range mean nothing with it")
 		: check_options(err);
 
 	if (!code)
-		code = gt_launch_may_inject(err);
+		code = gt_child_check_inject(err);
 	if (code)
 		return 2;
 	if (gt_session_library(library, sizeof(library), err))
@@ -787,10 +788,10 @@ static int probes_only(char *const *argv, struct gt_err *err)
 		gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
 		return GT_EXIT_OWN;
 	}
-	if (gt_launch_check(&run.launch, argv[0], err))
+	if (gt_child_check(&run.launch, argv[0], err))
 		return run.launch.status;
 	settings.cupti = *run.wanted.cupti ? run.wanted.cupti : NULL;
-	return gt_launch_instead(argv, &settings, err);
+	return gt_child_exec_instead(argv, &settings, err);
 }
 
 /* Adds what to do about it. */
@@ -828,11 +829,11 @@ int main(int argc, char **argv)
 		return finish(code == -EINVAL ? 2 : GT_EXIT_OWN, false);
 	}
 	/* a mistyped command costs no trace that -f would replace */
-	if (gt_launch_check(&run.launch, argv[1], &err)) {
+	if (gt_child_check(&run.launch, argv[1], &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) ||
+	if (gt_child_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) ||
 		gt_sources_open(&run.own, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(GT_EXIT_OWN, false);

@@ -39,7 +39,7 @@ static bool has_children(void)
 	return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
 }
 
-int gt_launch_init(struct gt_child *l, bool whole, struct gt_err *err)
+int gt_child_init(struct gt_child *l, bool whole, struct gt_err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, plain = { .sa_handler = SIG_DFL };
 	sigset_t set;
@@ -114,7 +114,7 @@ static void environment_inherit(struct environment *e)
 
 /* 0, to be released; or -ENOMEM. */
 static int environment_make(
-	struct environment *e, const struct gt_launch_settings *s, struct gt_err *err)
+	struct environment *e, const struct gt_child_settings *s, struct gt_err *err)
 {
 	size_t inherited = 0;
 	char *session = NULL;
@@ -181,7 +181,7 @@ static bool here(const char *program)
 
 static int exit_status(int code) { return code == ENOENT || code == ENOTDIR ? 127 : 126; }
 
-int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err)
+int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
 {
 	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin", *end;
 	char path[PATH_MAX];
@@ -211,7 +211,7 @@ int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err)
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
-int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launch_settings *s,
+int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_settings *s,
 	struct gt_err *err)
 {
 	struct environment environment;
@@ -250,7 +250,7 @@ int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launc
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
 
-int gt_launch_may_inject(struct gt_err *err)
+int gt_child_check_inject(struct gt_err *err)
 {
 	const char *taken = getenv(INJECTION);
 
@@ -262,7 +262,7 @@ int gt_launch_may_inject(struct gt_err *err)
 			  taken);
 }
 
-int gt_launch_instead(char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
+int gt_child_exec_instead(char *const *argv, const struct gt_child_settings *s, struct gt_err *err)
 {
 	struct environment environment;
 	int code;
@@ -303,7 +303,7 @@ static void forward(struct gt_child *l, const struct signalfd_siginfo *s)
 		kill(l->pid, number);
 }
 
-void gt_launch_look(struct gt_child *l)
+void gt_child_handle_signals(struct gt_child *l)
 {
 	struct signalfd_siginfo s;
 
@@ -314,4 +314,4 @@ void gt_launch_look(struct gt_child *l)
 		reap(l);
 }
 
-void gt_launch_restore_signals(void) { sigprocmask(SIG_SETMASK, &old_mask, NULL); }
+void gt_child_restore_signals(void) { sigprocmask(SIG_SETMASK, &old_mask, NULL); }

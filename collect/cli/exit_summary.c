@@ -77,7 +77,8 @@ static const char *signal_name(int number, char *to, size_t size)
 	return to;
 }
 
-void gt_ending(char *to, size_t size, const struct gt_child *l, uint64_t open, const char *trace)
+void gt_exit_describe(
+	char *to, size_t size, const struct gt_child *l, uint64_t open, const char *trace)
 {
 	struct open_calls o = { .pid = l->pid };
 	char number[32], calls[256] = "", killed[64] = "";

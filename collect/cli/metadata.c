@@ -338,8 +338,9 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
 	if (t->gpu)
 		put_gpu(o, t);
-	for (size_t i = 0; i < t->nmissing; i++)
-		gt_json_put(missing, t->missing[i].name, gt_json_int((int64_t)t->missing[i].count));
+	for (size_t i = 0; i < t->nunknown_functions; i++)
+		gt_json_put(missing, t->unknown_functions[i].name,
+			gt_json_int((int64_t)t->unknown_functions[i].count));
 	gt_json_put(o, "untraced_functions", missing);
 	gt_json_put(o, "exit_status", gt_json_int(status));
 	gt_json_put(o, "duration_ns", gt_json_int(duration));

@@ -1,6 +1,7 @@
 /* Joins records of GPU work to calls, and decides when a record is complete. A record that comes
- * too early waits (gpu_match_calls.c says for what). Work that has waited for GT_GPU_PATIENCE is
- * written as it is: with the call that fits best, marked as inferred, or without a call. */
+ * too early waits (gpu_match_calls.c says for what). Work that has waited for
+ * GT_GPU_JOIN_TIMEOUT_NS is written as it is: with the call that fits best, marked as inferred, or
+ * without a call. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint3
 	uint64_t handle, int64_t when, uint32_t name, struct gt_err *err)
 {
 	return gt_gpu_process_at(p, track)
-		? gt_gpu_stream_named(&(*p)->waits, g->w, handle, when, name, err)
+		? gt_gpu_stream_set_name(&(*p)->waits, g->w, handle, when, name, err)
 		: 0;
 }
 
@@ -32,9 +33,10 @@ uint32_t gt_gpu_device(
 	return gt_gpu_process_at(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
 }
 
-static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+static bool has_possible_times(
+	const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
 {
-	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR &&
+	return e->start > 1 && e->end >= e->start && e->start > p->first_flush - FAR &&
 		e->end < now + FAR;
 }
 
@@ -52,12 +54,12 @@ static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enu
 
 /* Is it work that CUDA events were put around? Two words of its own come first, then, all but
  * graphs, what CUPTI's have. */
-static bool timed(const struct gt_gpu_event *e)
+static bool is_timed_by_events(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH;
 }
 
-static struct gt_gpu_event without_call(const struct gt_gpu_event *e)
+static struct gt_gpu_event strip_call_words(const struct gt_gpu_event *e)
 {
 	static const uint16_t ids[] = { GT_EV_KERNEL, GT_EV_COPY, GT_EV_SET, GT_EV_TIMED_GRAPH };
 	struct gt_gpu_event w = { .id = ids[e->id - GT_EV_TIMED_KERNEL],
@@ -69,20 +71,20 @@ static struct gt_gpu_event without_call(const struct gt_gpu_event *e)
 	return w;
 }
 
-static int put_work(struct gt_correlator *g, const struct gt_gpu_event *e,
+static int emit_work(struct gt_correlator *g, const struct gt_gpu_event *e,
 	const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
 {
 	switch (e->id) {
-	case GT_EV_KERNEL: return gt_gpu_row_kernel(g, w, &e->body.kernel, kernel, err);
-	case GT_EV_COPY: return gt_gpu_row_copy(g, w, &e->body.copy, err);
-	case GT_EV_SET: return gt_gpu_row_set(g, w, &e->body.set, err);
+	case GT_EV_KERNEL: return gt_gpu_emit_kernel(g, w, &e->body.kernel, kernel, err);
+	case GT_EV_COPY: return gt_gpu_emit_copy(g, w, &e->body.copy, err);
+	case GT_EV_SET: return gt_gpu_emit_set(g, w, &e->body.set, err);
 	}
 	return gt_gpu_put_graph(&g->types, w, err);
 }
 
 /* Work in the body of a conditional node of a graph: it has the number of the graph's instance, and
  * no correlation id. */
-static bool of_a_body(const struct gt_gpu_event *e)
+static bool is_of_body(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !e->body.work.correlation &&
 		e->body.work.graph;
@@ -90,11 +92,13 @@ static bool of_a_body(const struct gt_gpu_event *e)
 
 /* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still
  * come; negative. */
-static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
+static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *whole, int64_t now, bool late, gt_gpu_string *string, void *arg,
 	struct gt_err *err)
 {
-	const struct gt_gpu_event plain = timed(whole) ? without_call(whole) : *whole, *e = &plain;
+	const struct gt_gpu_event plain = is_timed_by_events(whole) ? strip_call_words(whole)
+								    : *whole,
+				  *e = &plain;
 	const struct gt_ev_work *record = &e->body.work;
 	struct gt_gpu_work w = { .start = e->start,
 		.end = e->end,
@@ -102,36 +106,37 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
 		.context = record->context,
 		.graph = record->graph,
 		.node = record->node,
-		.by_events = timed(whole) };
+		.by_events = is_timed_by_events(whole) };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, e->body.kernel.name) : GT_NONE;
 	struct gt_gpu_call by = { .kernel = GT_NONE };
 	int code = 0;
 
-	if (!possible(p, e, now)) {
+	if (!has_possible_times(p, e, now)) {
 		g->totals.impossible++;
 		return 1;
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
-	if (!(w.by_events ? gt_gpu_cause_timed(g, p, whole, late, &w, &by)
-			  : gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by)))
+	if (!(w.by_events ? gt_gpu_find_timed_launch(g, p, whole, late, &w, &by)
+			  : gt_gpu_find_launch(g, p, e, kernel, now, late, &w, &by)))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
 		g->totals.outside++;
 		return 1;
 	}
-	if (w.node && !of_a_body(e)) /* in bodies nodes are numbered otherwise */
+	if (w.node && !is_of_body(e)) /* in bodies nodes are numbered otherwise */
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
-	w.track = gt_gpu_stream_track_of(g, p, record->device, w.context, record->stream);
-	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
+	w.track = gt_gpu_stream_track_by_id(g, p, record->device, w.context, record->stream);
+	p->waits.reported_until = w.end > p->waits.reported_until ? w.end : p->waits.reported_until;
 	if (w.track != GT_NONE && by.streamed &&
 		(w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
-		code = gt_gpu_stream_ran(
-			&p->waits, g->w, gt_gpu_stream_of(&p->waits, &by), w.track, w.context, err);
+		code = gt_gpu_stream_set_track(&p->waits, g->w,
+			gt_gpu_stream_number(&p->waits, &by), w.track, w.context, err);
 	if (code)
 		return code;
-	code = w.track == GT_NONE ? -ENOMEM
-				  : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
+	code = w.track == GT_NONE
+		? -ENOMEM
+		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
 	if (code == -ENOMEM) { /* there may be memory, but the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
@@ -143,7 +148,7 @@ static int settle_work(struct gt_correlator *g, struct gt_gpu_process *p,
 
 /* Records that are not the program's work have no call. If only a part of the run is recorded,
  * they must lie between recorded calls. */
-static int put_other(struct gt_correlator *g, struct gt_gpu_process *p,
+static int emit_other(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
 {
 	struct gt_gpu_event own = *e;
@@ -152,21 +157,21 @@ static int put_other(struct gt_correlator *g, struct gt_gpu_process *p,
 		return 0;
 	if (e->id == GT_EV_MANAGED && own.end < own.start)
 		own.end = own.start; /* some have none */
-	if (!possible(p, &own, now)) {
+	if (!has_possible_times(p, &own, now)) {
 		g->totals.impossible += own.start > 1; /* CUPTI had no times for an overhead */
 		return 0;
 	}
-	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err)
-				      : gt_gpu_row_overhead(g, p, &own, err);
+	return e->id == GT_EV_MANAGED ? gt_gpu_emit_managed(g, p, &own, err)
+				      : gt_gpu_emit_overhead(g, p, &own, err);
 }
 
 /* ---- incoming records ---- */
 
-static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e)
+static int enqueue(struct gt_gpu_event_queue *q, const struct gt_gpu_event *e)
 {
 	if (gt_grow(&q->items, &q->cap, q->n + 1, sizeof(*q->items)))
 		return -ENOMEM;
-	q->items[q->n++] = (struct gt_gpu_pending){ 0, *e };
+	q->items[q->n++] = (struct gt_gpu_pending_event){ 0, *e };
 	return 0;
 }
 
@@ -181,23 +186,24 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 	p->calls_to = c->end > p->calls_to ? c->end : p->calls_to;
 	switch (c->does) {
 	case GT_GPU_CALL_WAITS:
-		gt_gpu_bodies_waited(&p->bodies, c, p->context != GT_NONE);
-		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT
+		gt_gpu_bodies_add_wait(&p->bodies, c, p->context != GT_NONE);
+		return gt_gpu_is_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT
 			? 0
-			: gt_gpu_wait_in(&p->waits, c);
-	case GT_GPU_CALL_CAPTURES: gt_gpu_capture_begins(&p->captures, c); return 0;
-	case GT_GPU_CALL_HAS_CAPTURED: gt_gpu_capture_ends(&p->captures, c); return 0;
+			: gt_gpu_waits_add(&p->waits, c);
+	case GT_GPU_CALL_BEGINS_CAPTURE: gt_gpu_capture_begin(&p->captures, c); return 0;
+	case GT_GPU_CALL_ENDS_CAPTURE: gt_gpu_capture_end(&p->captures, c); return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
 		if (c->streamed)
-			gt_gpu_capture_ends(&p->captures, c);
-		return gt_gpu_stream_ended(&p->waits, c);
+			gt_gpu_capture_end(&p->captures, c);
+		return gt_gpu_stream_destroy(&p->waits, c);
 	default:
 		g->totals.captured += c->captured;
 		if (c->empty || c->captured)
 			return 0;
-		if (gt_api[c->id].op == GT_OP_GRAPH_LAUNCH && gt_gpu_bodies_launched(&p->bodies, c))
+		if (gt_api[c->id].op == GT_OP_GRAPH_LAUNCH &&
+			gt_gpu_bodies_add_launch(&p->bodies, c))
 			return -ENOMEM;
-		return gt_gpu_calls_put(g, p, c);
+		return gt_gpu_calls_add(g, p, c);
 	}
 }
 
@@ -213,7 +219,7 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 			loss->count;
 		return 0;
 	}
-	(*p)->by_events |= timed(e);
+	(*p)->by_events |= is_timed_by_events(e);
 	if (e->id == GT_EV_UNTIMED) {
 		g->totals.untimed[loss->reason < GT_UNTIMED_COUNT ? loss->reason
 								  : GT_UNTIMED_ERROR] +=
@@ -221,8 +227,8 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 		return 0;
 	}
 	if (e->id == GT_EV_GPU_STATE)
-		return gt_gpu_state_in(*p, e);
-	return wait_in(
+		return gt_gpu_states_add(*p, e);
+	return enqueue(
 		e->id == GT_EV_CUPTI_CALL || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works,
 		e);
 }
@@ -231,40 +237,41 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 
 /* Not before all that ended in it has been taken from the rings. Where not everything is recorded,
  * only what made recorded calls is. */
-static int settle_runtime(struct gt_correlator *g, struct gt_gpu_process *p,
-	struct gt_gpu_pending *w, int64_t now, bool last, struct gt_err *err)
+static int match_runtime_record(struct gt_correlator *g, struct gt_gpu_process *p,
+	struct gt_gpu_pending_event *w, int64_t now, bool last, struct gt_err *err)
 {
 	int found, code = 0;
 
-	if (!possible(p, &w->e, now)) {
+	if (!has_possible_times(p, &w->e, now)) {
 		g->totals.impossible++;
 		return 1;
 	}
 	if (w->e.end >= now && !last)
 		return 0;
-	found = gt_gpu_runtime_settle(g, p, &w->e, now);
+	found = gt_gpu_match_runtime_call(g, p, &w->e, now);
 	if (found >= 0 && w->e.n && g->runtime_rows && (found || !g->partly)) {
-		code = gt_gpu_runtime_row(g, p, &w->e, err);
+		code = gt_gpu_emit_runtime_call(g, p, &w->e, err);
 		w->e.n = 0; /* once */
 	}
 	return found < 0 ? found : code ? code : found || !gt_gpu_runtime_launches(&w->e);
 }
 
-static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+static int match_records(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	struct gt_err *err)
 {
-	struct gt_gpu_queue *q = &p->records;
+	struct gt_gpu_event_queue *q = &p->records;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
-		struct gt_gpu_pending *w = &q->items[i];
-		int done = w->e.id == GT_EV_CUPTI_CALL ? gt_gpu_record_settle(g, p, &w->e, now)
-						       : settle_runtime(g, p, w, now, last, err);
+		struct gt_gpu_pending_event *w = &q->items[i];
+		int done = w->e.id == GT_EV_CUPTI_CALL
+			? gt_gpu_match_cupti_call(g, p, &w->e, now)
+			: match_runtime_record(g, p, w, now, last, err);
 
 		if (done < 0)
 			return done;
 		w->since = w->since ? w->since : now;
-		if (!done && !last && now - w->since < GT_GPU_PATIENCE && kept < WAITING_MAX)
+		if (!done && !last && now - w->since < GT_GPU_JOIN_TIMEOUT_NS && kept < WAITING_MAX)
 			q->items[kept++] = *w;
 	}
 	q->n = kept;
@@ -272,28 +279,28 @@ static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int
 }
 
 /* Writes the work in the bodies of conditional nodes, or all other work. */
-static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies, int64_t now,
-	bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+static int flush_some_works(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies,
+	int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
-	struct gt_gpu_queue *q = &p->works;
+	struct gt_gpu_event_queue *q = &p->works;
 	size_t kept = 0;
 	int done = 0;
 
 	for (size_t i = 0; done >= 0 && i < q->n; i++) {
-		struct gt_gpu_pending *w = &q->items[i];
+		struct gt_gpu_pending_event *w = &q->items[i];
 
 		w->since = w->since ? w->since : now;
-		if (of_a_body(&w->e) != bodies) {
+		if (is_of_body(&w->e) != bodies) {
 			q->items[kept++] = *w;
 			continue;
 		}
 		if (w->e.id == GT_EV_MANAGED || w->e.id == GT_EV_OVERHEAD) {
-			done = put_other(g, p, &w->e, now, err);
+			done = emit_other(g, p, &w->e, now, err);
 			continue;
 		}
-		done = settle_work(g, p, &w->e, now,
-			last || now - w->since >= GT_GPU_PATIENCE || kept == WAITING_MAX, string,
-			arg, err);
+		done = flush_work(g, p, &w->e, now,
+			last || now - w->since >= GT_GPU_JOIN_TIMEOUT_NS || kept == WAITING_MAX,
+			string, arg, err);
 		if (!done)
 			q->items[kept++] = *w;
 	}
@@ -302,27 +309,28 @@ static int settle_some(struct gt_correlator *g, struct gt_gpu_process *p, bool b
 }
 
 /* Where work of a body belongs follows from the other work of its graph, which is settled first. */
-static int settle_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+static int flush_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
-	int code = settle_some(g, p, false, now, last, string, arg, err);
+	int code = flush_some_works(g, p, false, now, last, string, arg, err);
 
-	return code || !p->works.n ? code : settle_some(g, p, true, now, last, string, arg, err);
+	return code || !p->works.n ? code
+				   : flush_some_works(g, p, true, now, last, string, arg, err);
 }
 
 /* ---- what a program took with it ---- */
 
-struct missing {
+struct lost_work {
 	uint32_t track;
 	uint64_t n;
 	int64_t from;
 };
-struct all_missing {
-	struct missing *of;
+struct lost_works {
+	struct lost_work *of;
 	size_t n, cap;
 };
 
-static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
+static int add_lost_work(struct lost_works *m, uint32_t track, int64_t start)
 {
 	size_t i = 0;
 
@@ -331,7 +339,7 @@ static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
 	if (i == m->n) {
 		if (gt_grow(&m->of, &m->cap, i + 1, sizeof(*m->of)))
 			return -ENOMEM;
-		m->of[m->n++] = (struct missing){ track, 0, start };
+		m->of[m->n++] = (struct lost_work){ track, 0, start };
 	}
 	m->of[i].n++;
 	m->of[i].from = start < m->of[i].from ? start : m->of[i].from;
@@ -340,28 +348,29 @@ static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
 
 /* A process that was killed, or left by _exit, took with it what CUPTI had not given back: of each
  * stream, how many launches have nothing to show, and from when on. */
-static int tell_missing(
+static int write_lost_work(
 	struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
 {
-	struct all_missing m = { NULL, 0, 0 };
+	struct lost_works m = { NULL, 0, 0 };
 	int code = 0;
 
-	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
-		if (p->causes[i].used && !p->causes[i].records &&
-			!gt_gpu_captured(&p->captures, &p->causes[i].c))
-			code = add_missing(&m,
-				gt_gpu_stream_track(
-					&p->waits, gt_gpu_stream_of(&p->waits, &p->causes[i].c)),
-				p->causes[i].c.start);
-	for (size_t i = 0; !code && i < p->nlanes; i++)
-		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
-			const struct gt_gpu_launch *c = &p->lanes[i].calls[p->lanes[i].first + k];
+	for (uint32_t i = 0; !code && p->correlations && i <= p->mask; i++)
+		if (p->correlations[i].used && !p->correlations[i].records &&
+			!gt_gpu_is_captured(&p->captures, &p->correlations[i].call))
+			code = add_lost_work(&m,
+				gt_gpu_stream_get_track(&p->waits,
+					gt_gpu_stream_number(&p->waits, &p->correlations[i].call)),
+				p->correlations[i].call.start);
+	for (size_t i = 0; !code && i < p->nthread_queues; i++)
+		for (size_t k = 0; !code && k < p->thread_queues[i].n; k++) {
+			const struct gt_gpu_pending_call *c =
+				&p->thread_queues[i].calls[p->thread_queues[i].first + k];
 
-			if (!c->known && !gt_gpu_captured(&p->captures, &c->c))
-				code = add_missing(&m,
-					gt_gpu_stream_track(
-						&p->waits, gt_gpu_stream_of(&p->waits, &c->c)),
-					c->c.start);
+			if (!c->matched && !gt_gpu_is_captured(&p->captures, &c->call))
+				code = add_lost_work(&m,
+					gt_gpu_stream_get_track(&p->waits,
+						gt_gpu_stream_number(&p->waits, &c->call)),
+					c->call.start);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
 		code = gt_writer_lost(g->w,
@@ -372,42 +381,43 @@ static int tell_missing(
 	return code;
 }
 
-static void forget_causes(struct gt_correlator *g, struct gt_gpu_process *p)
+static void release_correlations(struct gt_correlator *g, struct gt_gpu_process *p)
 {
-	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
-		gt_gpu_cause_forget(g, p, &p->causes[i]);
-	free(p->causes);
-	p->causes = NULL;
-	p->ncauses = 0;
+	for (uint32_t i = 0; p->correlations && i <= p->mask; i++)
+		gt_gpu_correlation_release(g, p, &p->correlations[i]);
+	free(p->correlations);
+	p->correlations = NULL;
+	p->ncorrelations = 0;
 }
 
-int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
-	struct gt_gpu_around around = { .track = p->track };
+	struct gt_gpu_wait_defaults around = { .track = p->track };
 	int code;
 
-	p->began = p->began ? p->began : now;
-	code = gt_gpu_states_settle(g, p, now, last, string, arg, err);
+	p->first_flush = p->first_flush ? p->first_flush : now;
+	code = gt_gpu_states_flush_ready(g, p, now, last, string, arg, err);
 	if (!code)
-		code = settle_records(g, p, now, last, err);
+		code = match_records(g, p, now, last, err);
 	if (!code)
-		code = settle_works(g, p, now, last, string, arg, err);
+		code = flush_works(g, p, now, last, string, arg, err);
 	around.context = p->context == GT_NONE ? 0 : p->context;
-	around.on = p->ever_on;
+	around.has_work = p->ever_on;
 	if (!code)
-		code = gt_gpu_waits_settle(
+		code = gt_gpu_waits_flush_ready(
 			&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
 		code = gt_gpu_absence_end(g, p, now, now, err);
-	if (!code && last && p->mute)
-		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute,
-			now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
+	if (!code && last && p->calls_lost_since)
+		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->calls_lost_since,
+			now < p->calls_lost_since ? p->calls_lost_since : now, GT_LOST_UNKNOWN,
+			err);
 	if (!code && last && p->on && !p->flushed)
-		code = tell_missing(g, p, now, err);
-	gt_gpu_calls_let_go(g, p, now, last);
+		code = write_lost_work(g, p, now, err);
+	gt_gpu_calls_expire(g, p, now, last);
 	if (last)
-		forget_causes(g, p);
+		release_correlations(g, p);
 	if (!code)
 		code = gt_gpu_missing_write(g, err);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
@@ -433,11 +443,11 @@ void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p)
 {
 	if (!p)
 		return;
-	forget_causes(g, p);
-	while (p->nlanes)
-		gt_gpu_lane_drop(g, p, p->nlanes - 1);
+	release_correlations(g, p);
+	while (p->nthread_queues)
+		gt_gpu_thread_queue_remove(g, p, p->nthread_queues - 1);
 	free(p->captures.spans);
-	free(p->lanes);
+	free(p->thread_queues);
 	free(p->absences);
 	gt_gpu_waits_release(&p->waits);
 	gt_gpu_runtime_release(p);

@@ -8,8 +8,8 @@
  *
  * Work that CUDA events timed names its call itself, because the guest records the events around
  * that call. */
-#ifndef GT_GPU_JOIN_H
-#define GT_GPU_JOIN_H
+#ifndef GT_GPU_CORRELATE_H
+#define GT_GPU_CORRELATE_H
 #include "collect/ipc/ring.h"
 #include "formats/cuda/gpu_rows.h"
 
@@ -53,17 +53,17 @@ struct gt_gpu_totals {
 	char state[200];
 };
 
-enum gt_gpu_does {
+enum gt_gpu_call_kind {
 	GT_GPU_CALL_WORKS /* may have made the GPU work */,
 	GT_GPU_CALL_WAITS,
-	GT_GPU_CALL_CAPTURES /* into a graph, from now on */,
-	GT_GPU_CALL_HAS_CAPTURED,
+	GT_GPU_CALL_BEGINS_CAPTURE /* into a graph, from now on */,
+	GT_GPU_CALL_ENDS_CAPTURE,
 	GT_GPU_CALL_ENDS_STREAM
 };
 /* A call that has to do with the GPU's work, as its row has it. */
 struct gt_gpu_call {
 	uint16_t id;                  /* of the API table */
-	uint8_t does;                 /* enum gt_gpu_does */
+	uint8_t does;                 /* enum gt_gpu_call_kind */
 	uint8_t wait;                 /* enum gt_gpu_wait, of one that waits */
 	bool shaped, streamed, sized; /* grid and block, stream, bytes are known */
 	/* a copy or set of no bytes: the driver gives the GPU nothing to do */
@@ -105,9 +105,9 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 /* This call created a node of a graph, or was captured as one; a graph was made, or instantiated,
  * from another. By CUPTI's numbers, and the program's handle of the new graph or instance, which it
  * has from `when` on (ns). 0 or -ENOMEM. */
-int gt_gpu_made(
+int gt_gpu_node_created(
 	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by);
-int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
+int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
 	uint64_t handle, int64_t when);
 /* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
 uint32_t gt_gpu_device(
@@ -119,7 +119,7 @@ int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint3
  * string: the string that a hash stands for in this process, GT_NONE while it is unknown. last:
  * there will be no more records. 0 or negative. */
 typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);
-int gt_gpu_settle(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
+int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err);
 void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p); /* NULL is fine */
 const struct gt_gpu_totals *gt_gpu_totals(const struct gt_correlator *g);

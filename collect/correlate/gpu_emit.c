@@ -85,8 +85,8 @@ static uint32_t context_track(
 	return track == GT_NONE ? new_place(g, p, place, on, "context", context) : track;
 }
 
-uint32_t gt_gpu_stream_track_of(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device,
-	uint32_t context, uint32_t stream)
+uint32_t gt_gpu_stream_track_by_id(struct gt_correlator *g, struct gt_gpu_process *p,
+	uint32_t device, uint32_t context, uint32_t stream)
 {
 	struct gt_gpu_track place = {
 		.kind = GT_TRACK_STREAM, .device = device, .context = context, .stream = stream
@@ -117,7 +117,7 @@ static enum gt_gpu_memory memory(uint8_t kind)
 	return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0);
 }
 
-int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
+int gt_gpu_emit_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
 	const struct gt_ev_kernel *e, uint32_t name, struct gt_err *err)
 {
 	struct gt_gpu_kernel k = { name, { e->grid[0], e->grid[1], e->grid[2] },
@@ -133,7 +133,7 @@ int gt_gpu_row_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
 	return gt_gpu_put_kernel(&g->types, &work, &k, err);
 }
 
-int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
+int gt_gpu_emit_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
 	const struct gt_ev_copy *e, struct gt_err *err)
 {
 	struct gt_gpu_copy c = { direction(e->work.copy.kind), memory(e->work.copy.source),
@@ -143,7 +143,7 @@ int gt_gpu_row_copy(struct gt_correlator *g, const struct gt_gpu_work *w,
 	return gt_gpu_put_copy(&g->types, w, &c, err);
 }
 
-int gt_gpu_row_set(struct gt_correlator *g, const struct gt_gpu_work *w, const struct gt_ev_set *e,
+int gt_gpu_emit_set(struct gt_correlator *g, const struct gt_gpu_work *w, const struct gt_ev_set *e,
 	struct gt_err *err)
 {
 	struct gt_gpu_set s = { memory(e->work.set.memory & 255), e->bytes, (uint32_t)e->value,
@@ -171,7 +171,7 @@ static uint32_t managed_track(
 	return gt_gpu_device_track(g, p, device);
 }
 
-int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p,
+int gt_gpu_emit_managed(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err)
 {
 	const struct gt_ev_managed *r = &e->body.managed;
@@ -191,7 +191,7 @@ int gt_gpu_row_managed(struct gt_correlator *g, struct gt_gpu_process *p,
 	return gt_gpu_put_managed(&g->types, &w, &m, err);
 }
 
-int gt_gpu_row_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
+int gt_gpu_emit_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err)
 {
 	enum { OF_A_THREAD = 2 }; /* CUpti_ActivityObjectKind */

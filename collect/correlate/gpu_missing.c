@@ -8,7 +8,7 @@
 
 #define ROWS_MAX 65536u /* of a recording; further ones are counted only */
 
-void gt_gpu_missing_note(struct gt_correlator *g, const struct gt_gpu_call *c)
+void gt_gpu_missing_add(struct gt_correlator *g, const struct gt_gpu_call *c)
 {
 	g->totals.without_record++;
 	if (g->missing.n + g->missing.written < ROWS_MAX &&

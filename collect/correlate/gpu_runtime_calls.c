@@ -72,7 +72,7 @@ bool gt_gpu_runtime_launches(const struct gt_gpu_event *e)
 	return !name || gt_api_makes_work(gt_api_guess(name).op);
 }
 
-int gt_gpu_runtime_row(struct gt_correlator *g, struct gt_gpu_process *p,
+int gt_gpu_emit_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err)
 {
 	struct gt_row row = { .start = e->start,

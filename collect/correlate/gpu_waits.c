@@ -20,12 +20,12 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define HANDLES_MAX 4096u    /* streams at a time */
-#define INSTANCES 8192u      /* the last ones, whose tracks are remembered */
-#define GONE_MAX 4096u       /* streams that were destroyed, the last ones */
-#define HOLD 1000000000ll    /* ns that a wait is kept after the GPU has reported later work */
-#define SILENT 10000000000ll /* ns, where it has not */
-#define HELD_MAX 65536u
+#define HANDLES_MAX 4096u       /* streams at a time */
+#define INSTANCES 8192u         /* the last ones, whose tracks are remembered */
+#define DESTROYED_MAX 4096u     /* streams that were destroyed, the last ones */
+#define HOLD_NS 1000000000ll    /* ns that a wait is kept after the GPU has reported later work */
+#define SILENT_NS 10000000000ll /* ns, where it has not */
+#define PENDING_MAX 65536u
 /* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
 #define DEFAULT 1u
 #define PER_THREAD 2u
@@ -35,7 +35,7 @@ struct gt_gpu_stream {
 	int32_t tid;
 	int64_t from /* a call before which there was none */;
 };
-struct gt_gpu_gone {
+struct gt_gpu_destroyed_stream {
 	uint64_t handle, instance;
 	int64_t at;
 };
@@ -44,13 +44,13 @@ struct gt_gpu_instance {
 	uint32_t track, context, name;
 	bool unsure;
 };
-struct gt_gpu_held {
+struct gt_gpu_pending_wait {
 	int64_t since;
-	uint64_t on /* its stream's number, when it has been asked for */;
-	struct gt_gpu_call c;
+	uint64_t stream /* its stream's number, when it has been looked up */;
+	struct gt_gpu_call call;
 };
 
-static struct gt_gpu_instance *instance(const struct gt_gpu_waits_of *s, uint64_t number)
+static struct gt_gpu_instance *find_instance(const struct gt_gpu_waits *s, uint64_t number)
 {
 	struct gt_gpu_instance *i =
 		s->instances && number ? &s->instances[number % INSTANCES] : NULL;
@@ -58,7 +58,7 @@ static struct gt_gpu_instance *instance(const struct gt_gpu_waits_of *s, uint64_
 	return i && i->number == number ? i : NULL;
 }
 
-static struct gt_gpu_stream *find(struct gt_gpu_waits_of *s, uint64_t handle, int32_t tid)
+static struct gt_gpu_stream *find_handle(struct gt_gpu_waits *s, uint64_t handle, int32_t tid)
 {
 	for (size_t i = 0; i < s->n; i++, s->hint = s->hint + 1 < s->n ? s->hint + 1 : 0)
 		if (s->handles[s->hint].handle == handle && s->handles[s->hint].tid == tid)
@@ -67,31 +67,32 @@ static struct gt_gpu_stream *find(struct gt_gpu_waits_of *s, uint64_t handle, in
 }
 
 /* A new number; 0: no memory. */
-static uint64_t make_instance(struct gt_gpu_waits_of *s)
+static uint64_t make_instance(struct gt_gpu_waits *s)
 {
 	if (!s->instances && !(s->instances = calloc(INSTANCES, sizeof(*s->instances))))
 		return 0;
-	s->made++;
-	s->instances[s->made % INSTANCES] =
-		(struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
-	return s->made;
+	s->last_number++;
+	s->instances[s->last_number % INSTANCES] = (struct gt_gpu_instance){
+		.number = s->last_number, .track = GT_NONE, .name = GT_NONE
+	};
+	return s->last_number;
 }
 
 /* The stream that had this handle at that time and was destroyed since; 0: none. They stand in
  * order of time. */
-static uint64_t gone_since(const struct gt_gpu_waits_of *s, uint64_t handle, int64_t at)
+static uint64_t find_destroyed(const struct gt_gpu_waits *s, uint64_t handle, int64_t at)
 {
 	uint64_t instance = 0;
 
-	for (size_t i = s->ngone; i-- && s->gone[i].at > at;)
-		instance = s->gone[i].handle == handle ? s->gone[i].instance : instance;
+	for (size_t i = s->ndestroyed; i-- && s->destroyed[i].at > at;)
+		instance = s->destroyed[i].handle == handle ? s->destroyed[i].instance : instance;
 	return instance;
 }
 
-static uint64_t number_of(struct gt_gpu_waits_of *s, uint64_t handle, int32_t tid, int64_t at)
+static uint64_t find_number(struct gt_gpu_waits *s, uint64_t handle, int32_t tid, int64_t at)
 {
-	uint64_t gone = tid ? 0 : gone_since(s, handle, at), made;
-	struct gt_gpu_stream *known = gone ? NULL : find(s, handle, tid);
+	uint64_t gone = tid ? 0 : find_destroyed(s, handle, at), last_number;
+	struct gt_gpu_stream *known = gone ? NULL : find_handle(s, handle, tid);
 
 	if (gone)
 		return gone;
@@ -100,57 +101,59 @@ static uint64_t number_of(struct gt_gpu_waits_of *s, uint64_t handle, int32_t ti
 		return known->instance;
 	}
 	if (s->n == HANDLES_MAX || gt_grow(&s->handles, &s->cap, s->n + 1, sizeof(*s->handles)) ||
-		!(made = make_instance(s)))
+		!(last_number = make_instance(s)))
 		return 0;
 	s->hint = s->n++;
-	s->handles[s->hint] = (struct gt_gpu_stream){ handle, made, tid, at };
-	return made;
+	s->handles[s->hint] = (struct gt_gpu_stream){ handle, last_number, tid, at };
+	return last_number;
 }
 
-static uint64_t handle_of(const struct gt_gpu_call *c)
+static uint64_t normalize_handle(const struct gt_gpu_call *c)
 {
 	return c->stream ? c->stream : c->per_thread ? PER_THREAD : DEFAULT;
 }
 
-uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+uint64_t gt_gpu_stream_number(struct gt_gpu_waits *s, const struct gt_gpu_call *c)
 {
-	uint64_t handle = handle_of(c);
+	uint64_t handle = normalize_handle(c);
 
-	return c->streamed ? number_of(s, handle, handle == PER_THREAD ? c->tid : 0, c->start) : 0;
+	return c->streamed ? find_number(s, handle, handle == PER_THREAD ? c->tid : 0, c->start)
+			   : 0;
 }
 
 /* Its calls may not have been asked for yet, and those of the next stream with its handle may have.
  */
-int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+int gt_gpu_stream_destroy(struct gt_gpu_waits *s, const struct gt_gpu_call *c)
 {
-	struct gt_gpu_stream *known = c->streamed ? find(s, c->stream, 0) : NULL;
-	struct gt_gpu_gone g = { .handle = c->stream, .at = c->start };
+	struct gt_gpu_stream *known = c->streamed ? find_handle(s, c->stream, 0) : NULL;
+	struct gt_gpu_destroyed_stream g = { .handle = c->stream, .at = c->start };
 	size_t i;
 
 	if (!c->streamed)
 		return 0;
-	if (s->ngone == GONE_MAX) {
-		s->ngone /= 2;
-		memcpy(s->gone, s->gone + GONE_MAX - s->ngone, s->ngone * sizeof(*s->gone));
+	if (s->ndestroyed == DESTROYED_MAX) {
+		s->ndestroyed /= 2;
+		memcpy(s->destroyed, s->destroyed + DESTROYED_MAX - s->ndestroyed,
+			s->ndestroyed * sizeof(*s->destroyed));
 	}
 	if (known && known->from <= c->start) {
 		g.instance = known->instance;
 		*known = s->handles[--s->n];
 		s->hint = 0;
 	}
-	if (gt_grow(&s->gone, &s->gone_cap, s->ngone + 1, sizeof(*s->gone)) ||
+	if (gt_grow(&s->destroyed, &s->destroyed_cap, s->ndestroyed + 1, sizeof(*s->destroyed)) ||
 		(!g.instance && !(g.instance = make_instance(s))))
 		return -ENOMEM;
-	for (i = s->ngone++; i && s->gone[i - 1].at > g.at; i--)
-		s->gone[i] = s->gone[i - 1];
-	s->gone[i] = g;
+	for (i = s->ndestroyed++; i && s->destroyed[i - 1].at > g.at; i--)
+		s->destroyed[i] = s->destroyed[i - 1];
+	s->destroyed[i] = g;
 	return 0;
 }
 
-int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream,
+int gt_gpu_stream_set_track(struct gt_gpu_waits *s, struct gt_writer *w, uint64_t stream,
 	uint32_t track, uint32_t context, struct gt_err *err)
 {
-	struct gt_gpu_instance *i = instance(s, stream);
+	struct gt_gpu_instance *i = find_instance(s, stream);
 
 	if (!i || i->track == track)
 		return 0;
@@ -160,17 +163,18 @@ int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t s
 	return i->name != GT_NONE ? gt_writer_track_name(w, track, i->name, err) : 0;
 }
 
-uint32_t gt_gpu_stream_track(const struct gt_gpu_waits_of *s, uint64_t stream)
+uint32_t gt_gpu_stream_get_track(const struct gt_gpu_waits *s, uint64_t stream)
 {
-	const struct gt_gpu_instance *i = instance(s, stream);
+	const struct gt_gpu_instance *i = find_instance(s, stream);
 
 	return i && !i->unsure ? i->track : GT_NONE;
 }
 
-int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle,
+int gt_gpu_stream_set_name(struct gt_gpu_waits *s, struct gt_writer *w, uint64_t handle,
 	int64_t when, uint32_t name, struct gt_err *err)
 {
-	struct gt_gpu_instance *i = instance(s, number_of(s, handle ? handle : DEFAULT, 0, when));
+	struct gt_gpu_instance *i =
+		find_instance(s, find_number(s, handle ? handle : DEFAULT, 0, when));
 
 	if (!i || name == GT_NONE)
 		return 0;
@@ -180,81 +184,81 @@ int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t
 
 /* ---- waits ---- */
 
-int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+int gt_gpu_waits_add(struct gt_gpu_waits *s, const struct gt_gpu_call *c)
 {
-	if (gt_grow(&s->held, &s->held_cap, s->nheld + 1, sizeof(*s->held)))
+	if (gt_grow(&s->pending, &s->pending_cap, s->npending + 1, sizeof(*s->pending)))
 		return -ENOMEM;
-	s->held[s->nheld++] = (struct gt_gpu_held){ .c = *c };
+	s->pending[s->npending++] = (struct gt_gpu_pending_wait){ .call = *c };
 	return 0;
 }
 
-static bool of_a_stream(const struct gt_gpu_call *c)
+static bool is_on_stream(const struct gt_gpu_call *c)
 {
 	return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT;
 }
 
 /* How long, in ns: its stream may still become known, or turn out to be more than one. */
-static int64_t patience(const struct gt_gpu_waits_of *s, const struct gt_gpu_held *h)
+static int64_t hold_time(const struct gt_gpu_waits *s, const struct gt_gpu_pending_wait *h)
 {
-	const struct gt_gpu_instance *i = instance(s, h->on);
-	const struct gt_gpu_call *c = &h->c;
+	const struct gt_gpu_instance *i = find_instance(s, h->stream);
+	const struct gt_gpu_call *c = &h->call;
 
-	if (!of_a_stream(c) || !i || i->unsure)
+	if (!is_on_stream(c) || !i || i->unsure)
 		return 0;
 	if (i->track == GT_NONE)
-		return s->told < c->end ? SILENT : HOLD;
-	return handle_of(c) == DEFAULT ? HOLD : 0;
+		return s->reported_until < c->end ? SILENT_NS : HOLD_NS;
+	return normalize_handle(c) == DEFAULT ? HOLD_NS : 0;
 }
 
-static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
-	const struct gt_gpu_around *a, const struct gt_gpu_held *h, struct gt_gpu_totals *totals,
-	struct gt_err *err)
+static int emit_wait(const struct gt_gpu_waits *s, struct gt_gpu_types *types,
+	const struct gt_gpu_wait_defaults *a, const struct gt_gpu_pending_wait *h,
+	struct gt_gpu_totals *totals, struct gt_err *err)
 {
-	const struct gt_gpu_call *c = &h->c;
-	uint32_t track = of_a_stream(c) ? gt_gpu_stream_track(s, h->on) : GT_NONE;
+	const struct gt_gpu_call *c = &h->call;
+	uint32_t track = is_on_stream(c) ? gt_gpu_stream_get_track(s, h->stream) : GT_NONE;
 	struct gt_gpu_waiting what = { (enum gt_gpu_wait)c->wait, c->event };
 	struct gt_gpu_work w = {
 		.track = track == GT_NONE ? a->track : track,
 		.start = c->start,
 		.end = c->end,
-		.context = track == GT_NONE ? a->context : instance(s, h->on)->context,
+		.context = track == GT_NONE ? a->context : find_instance(s, h->stream)->context,
 		.cause = { GT_JOIN_CORRELATION, c->track, c->name, c->start,
 			(uint64_t)(c->end - c->start) },
 	};
 
 	totals->waits++;
-	totals->waits_nowhere += of_a_stream(c) && !c->streamed;
+	totals->waits_nowhere += is_on_stream(c) && !c->streamed;
 	return gt_gpu_put_wait(types, &w, &what, err);
 }
 
-int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
-	const struct gt_gpu_around *a, int64_t now, bool last, struct gt_gpu_totals *totals,
+int gt_gpu_waits_flush_ready(struct gt_gpu_waits *s, struct gt_gpu_types *types,
+	const struct gt_gpu_wait_defaults *a, int64_t now, bool last, struct gt_gpu_totals *totals,
 	struct gt_err *err)
 {
 	size_t kept = 0;
 	int code = 0;
 
-	for (size_t i = 0; !code && i < s->nheld; i++) {
-		struct gt_gpu_held *h = &s->held[i];
+	for (size_t i = 0; !code && i < s->npending; i++) {
+		struct gt_gpu_pending_wait *h = &s->pending[i];
 
 		/* all that ended by then has come */
-		if (!h->since && (last || h->c.end < now)) {
+		if (!h->since && (last || h->call.end < now)) {
 			h->since = now;
-			h->on = gt_gpu_stream_of(s, &h->c);
+			h->stream = gt_gpu_stream_number(s, &h->call);
 		}
-		if (!last && kept < HELD_MAX && (!h->since || now - h->since < patience(s, h)))
-			s->held[kept++] = *h;
-		else if (a->on)
-			code = put_wait(s, types, a, h, totals, err);
+		if (!last && kept < PENDING_MAX && (!h->since || now - h->since < hold_time(s, h)))
+			s->pending[kept++] = *h;
+		else if (a->has_work)
+			code = emit_wait(s, types, a, h, totals, err);
 	}
-	s->nheld = kept;
+	s->npending = kept;
 	return code;
 }
 
-void gt_gpu_waits_release(struct gt_gpu_waits_of *s)
+void gt_gpu_waits_release(struct gt_gpu_waits *s)
 {
 	free(s->handles);
 	free(s->instances);
-	free(s->held);
-	free(s->gone);
+	free(s->pending);
+	free(s->destroyed);
 }

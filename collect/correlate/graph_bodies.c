@@ -26,14 +26,14 @@
 /* ---- the launches of a process, in order of time ---- */
 
 /* The first launch that was called later. */
-static size_t first_behind(const struct gt_gpu_bodies *b, int64_t when)
+static size_t first_after(const struct gt_gpu_bodies *b, int64_t when)
 {
 	size_t from = 0, to = b->n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (b->launches[mid].c.start <= when)
+		if (b->launches[mid].call.start <= when)
 			from = mid + 1;
 		else
 			to = mid;
@@ -43,13 +43,13 @@ static size_t first_behind(const struct gt_gpu_bodies *b, int64_t when)
 
 static struct gt_gpu_graph_launch *launch_at(struct gt_gpu_bodies *b, const struct gt_gpu_call *c)
 {
-	for (size_t i = first_behind(b, c->start); i-- > 0 && b->launches[i].c.start == c->start;)
-		if (b->launches[i].c.tid == c->tid)
+	for (size_t i = first_after(b, c->start); i-- > 0 && b->launches[i].call.start == c->start;)
+		if (b->launches[i].call.tid == c->tid)
 			return &b->launches[i];
 	return NULL;
 }
 
-int gt_gpu_bodies_launched(struct gt_gpu_bodies *b, const struct gt_gpu_call *c)
+int gt_gpu_bodies_add_launch(struct gt_gpu_bodies *b, const struct gt_gpu_call *c)
 {
 	size_t at;
 
@@ -59,13 +59,13 @@ int gt_gpu_bodies_launched(struct gt_gpu_bodies *b, const struct gt_gpu_call *c)
 	}
 	if (gt_grow(&b->launches, &b->cap, b->n + 1, sizeof(*b->launches)))
 		return -ENOMEM;
-	at = first_behind(b, c->start);
+	at = first_after(b, c->start);
 	memmove(b->launches + at + 1, b->launches + at, (b->n++ - at) * sizeof(*b->launches));
-	b->launches[at] = (struct gt_gpu_graph_launch){ .c = *c, .before = INT64_MAX };
+	b->launches[at] = (struct gt_gpu_graph_launch){ .call = *c, .before = INT64_MAX };
 	return 0;
 }
 
-void gt_gpu_bodies_correlated(
+void gt_gpu_bodies_set_correlation(
 	struct gt_gpu_bodies *b, const struct gt_gpu_call *c, uint32_t correlation)
 {
 	struct gt_gpu_graph_launch *l = launch_at(b, c);
@@ -76,34 +76,34 @@ void gt_gpu_bodies_correlated(
 
 /* ---- when a launch ran ---- */
 
-static bool same_stream(const struct gt_gpu_call *a, const struct gt_gpu_call *b)
+static bool is_same_stream(const struct gt_gpu_call *a, const struct gt_gpu_call *b)
 {
 	return a->streamed && b->streamed && a->stream == b->stream &&
 		(a->stream ||
 			(a->per_thread == b->per_thread && (!a->per_thread || a->tid == b->tid)));
 }
 
-static void ends_before(struct gt_gpu_graph_launch *l, int64_t when)
+static void limit_end(struct gt_gpu_graph_launch *l, int64_t when)
 {
 	l->before = when < l->before ? when : l->before;
 }
 
-void gt_gpu_bodies_waited(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, bool one_context)
+void gt_gpu_bodies_add_wait(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, bool one_context)
 {
-	size_t i = first_behind(b, c->start), looked = 0;
+	size_t i = first_after(b, c->start), looked = 0;
 
 	if (c->wait != GT_GPU_WAIT_STREAM && (c->wait != GT_GPU_WAIT_CONTEXT || !one_context))
 		return;
 	for (; i-- > 0 && looked++ < LOOK_BACK && b->launches[i].before > c->end;)
-		if (b->launches[i].c.end <= c->start &&
-			(c->wait == GT_GPU_WAIT_CONTEXT || same_stream(&b->launches[i].c, c)))
-			ends_before(&b->launches[i], c->end);
+		if (b->launches[i].call.end <= c->start &&
+			(c->wait == GT_GPU_WAIT_CONTEXT || is_same_stream(&b->launches[i].call, c)))
+			limit_end(&b->launches[i], c->end);
 }
 
-void gt_gpu_bodies_ran(
+void gt_gpu_bodies_add_work(
 	struct gt_gpu_bodies *b, const struct gt_gpu_call *c, const struct gt_gpu_work *w)
 {
-	size_t at = first_behind(b, c->start);
+	size_t at = first_after(b, c->start);
 	struct gt_gpu_graph_launch *own = launch_at(b, c),
 				   *next = at < b->n ? &b->launches[at] : NULL,
 				   *previous = own ? (own > b->launches ? own - 1 : NULL)
@@ -115,9 +115,10 @@ void gt_gpu_bodies_ran(
 		own->first = !own->first || w->start < own->first ? w->start : own->first;
 		own->last = w->end > own->last ? w->end : own->last;
 	}
-	if (previous && previous->c.end <= c->start && same_stream(&previous->c, c))
-		ends_before(previous, w->start);
-	if (next && c->end <= next->c.start && same_stream(&next->c, c) && w->end > next->after)
+	if (previous && previous->call.end <= c->start && is_same_stream(&previous->call, c))
+		limit_end(previous, w->start);
+	if (next && c->end <= next->call.start && is_same_stream(&next->call, c) &&
+		w->end > next->after)
 		next->after = w->end;
 }
 
@@ -125,24 +126,24 @@ void gt_gpu_bodies_ran(
 
 /* Could this launch be of that instance? Its number is known from when the instance was made, or
  * from work. */
-static bool is_of(struct gt_gpu_process *p, struct gt_gpu_graph_launch *l, uint32_t graph)
+static bool is_of_instance(struct gt_gpu_process *p, struct gt_gpu_graph_launch *l, uint32_t graph)
 {
-	if (!l->graph && l->c.graph)
-		l->graph = gt_gpu_instance_number(&p->nodes, l->c.graph, l->c.start);
+	if (!l->graph && l->call.graph)
+		l->graph = gt_gpu_instance_number(&p->nodes, l->call.graph, l->call.start);
 	return !l->graph || l->graph == graph;
 }
 
 /* The launches that may have run what began at `start`: how many, and the first two. */
-static size_t candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start,
+static size_t find_candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start,
 	struct gt_gpu_graph_launch *first[2])
 {
 	struct gt_gpu_bodies *b = &p->bodies;
 	size_t n = 0, looked = 0;
 
-	for (size_t i = first_behind(b, start); i-- > 0 && looked++ < LOOK_BACK;) {
+	for (size_t i = first_after(b, start); i-- > 0 && looked++ < LOOK_BACK;) {
 		struct gt_gpu_graph_launch *l = &b->launches[i];
 
-		if (!is_of(p, l, graph) || l->after > start)
+		if (!is_of_instance(p, l, graph) || l->after > start)
 			continue;
 		if (l->before <= start)
 			break; /* it had ended, and so had those before it */
@@ -157,7 +158,7 @@ static size_t candidates(struct gt_gpu_process *p, uint32_t graph, int64_t start
 	return n;
 }
 
-static struct gt_gpu_body_node *node_at(struct gt_gpu_bodies *b, uint64_t node, bool make)
+static struct gt_gpu_body_node *find_node(struct gt_gpu_bodies *b, uint64_t node, bool make)
 {
 	for (size_t i = 0; i < b->nnodes; i++)
 		if (b->nodes[i].node == node)
@@ -171,11 +172,11 @@ static struct gt_gpu_body_node *node_at(struct gt_gpu_bodies *b, uint64_t node, 
 
 /* Work of this launch, for certain: does its node run before or behind the nodes that have
  * correlation ids? */
-static void learn_place(
+static void note_node_place(
 	struct gt_gpu_bodies *b, const struct gt_gpu_graph_launch *l, const struct gt_gpu_work *w)
 {
 	struct gt_gpu_body_node *n = l->first && (w->end <= l->first || w->start >= l->last)
-		? node_at(b, w->node, true)
+		? find_node(b, w->node, true)
 		: NULL;
 
 	if (n && w->end <= l->first)
@@ -184,10 +185,10 @@ static void learn_place(
 		n->trails = true;
 }
 
-static struct gt_gpu_graph_launch *likely(
+static struct gt_gpu_graph_launch *pick_launch(
 	struct gt_gpu_bodies *b, struct gt_gpu_graph_launch *const first[2], uint64_t node)
 {
-	const struct gt_gpu_body_node *n = node_at(b, node, false);
+	const struct gt_gpu_body_node *n = find_node(b, node, false);
 
 	return first[0]->last && n && n->leads && !n->trails ? first[1] : first[0];
 }
@@ -203,15 +204,15 @@ bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, b
 	const struct gt_gpu_graph_launch **found, enum gt_join *how)
 {
 	struct gt_gpu_graph_launch *first[2] = { NULL, NULL };
-	size_t n = candidates(p, w->graph, w->start, first);
+	size_t n = find_candidates(p, w->graph, w->start, first);
 
 	*found = NULL;
 	if (!late && !(n == 1 && is_certain(first[0], w->start)))
 		return false;
 	*how = n == 1 ? GT_JOIN_CORRELATION : GT_JOIN_ORDER;
 	if (n == 1)
-		learn_place(&p->bodies, first[0], w);
-	*found = n > 1 ? likely(&p->bodies, first, w->node) : first[0];
+		note_node_place(&p->bodies, first[0], w);
+	*found = n > 1 ? pick_launch(&p->bodies, first, w->node) : first[0];
 	return true;
 }
 

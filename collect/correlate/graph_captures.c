@@ -10,16 +10,16 @@
 /* remembered; who captures all the time asks within a few of them */
 #define SPANS_MAX 1024u
 
-void gt_gpu_capture_begins(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+void gt_gpu_capture_begin(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	if (s->n == SPANS_MAX)
 		memmove(s->spans, s->spans + 1, --s->n * sizeof(*s->spans));
 	if (!gt_grow(&s->spans, &s->cap, s->n + 1, sizeof(*s->spans)))
-		s->spans[s->n++] = (struct gt_gpu_span){ c->stream, c->start, INT64_MAX };
+		s->spans[s->n++] = (struct gt_gpu_capture_span){ c->stream, c->start, INT64_MAX };
 }
 
 /* Of the captures that run, that of this stream; where no arguments are recorded, the last one. */
-void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+void gt_gpu_capture_end(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	for (size_t i = s->n; i-- > 0;)
 		if (s->spans[i].to == INT64_MAX &&
@@ -29,7 +29,7 @@ void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 		}
 }
 
-bool gt_gpu_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+bool gt_gpu_is_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	for (size_t i = s->n; i-- > 0;)
 		if (c->start >= s->spans[i].from && c->end <= s->spans[i].to)
@@ -37,7 +37,7 @@ bool gt_gpu_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *
 	return false;
 }
 
-bool gt_gpu_capturing(const struct gt_gpu_captures *s)
+bool gt_gpu_is_capturing(const struct gt_gpu_captures *s)
 {
 	for (size_t i = s->n; i-- > 0;)
 		if (s->spans[i].to == INT64_MAX)

@@ -27,7 +27,7 @@ static bool same_copy(const void *arg, uint32_t value, const void *key, size_t l
 	return ((const struct gt_gpu_nodes *)arg)->copies[value].graph == *(const uint64_t *)key;
 }
 
-int gt_gpu_made(
+int gt_gpu_node_created(
 	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
 {
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
@@ -41,7 +41,7 @@ int gt_gpu_made(
 	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) ||
 		gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
 		return -ENOMEM;
-	n->made[n->nmade++] = (struct gt_gpu_made){ node, *by };
+	n->made[n->nmade++] = (struct gt_gpu_created_node){ node, *by };
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
 		      : GT_NONE;
 }
 
-int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
+int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
 	uint64_t handle, int64_t when)
 {
 	uint32_t earlier;
@@ -79,7 +79,7 @@ int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uin
 		gt_map_set(&n->by_handle, gt_hash_u64(handle), earlier, (uint32_t)n->ncopies);
 	else if (handle && gt_map_add(&n->by_handle, gt_hash_u64(handle), (uint32_t)n->ncopies))
 		return -ENOMEM;
-	n->copies[n->ncopies++] = (struct gt_gpu_copied){ graph, from, handle, when, earlier };
+	n->copies[n->ncopies++] = (struct gt_gpu_graph_copy){ graph, from, handle, when, earlier };
 	return 0;
 }
 

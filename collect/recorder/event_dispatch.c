@@ -8,7 +8,7 @@
 
 /* ---- the GPU ---- */
 
-int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
+int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t, uint16_t id,
 	uint64_t ticks, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	const struct gt_call_type *c = &r->types.calls[id];
@@ -44,7 +44,7 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_traced_thread *t, uin
 		: 0;
 }
 
-int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
+int gt_dispatch_node_created(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t name,
 	const struct gt_row *row, struct gt_err *err)
 {
 	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start,
@@ -52,18 +52,18 @@ int gt_events_made(struct gt_recorder *r, struct gt_traced_thread *t, uint32_t n
 	struct gt_process *p = &r->procs[t->proc];
 
 	t->node_call = 0;
-	return r->gpu && gt_gpu_made(&p->gpu, p->track, t->node, &by)
+	return r->gpu && gt_gpu_node_created(&p->gpu, p->track, t->node, &by)
 		? gt_err_set(err, -ENOMEM, "out of memory")
 		: 0;
 }
 
-static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec,
-	struct gt_err *err)
+static int take_graph_copy(struct gt_recorder *r, struct gt_process *p,
+	const struct gt_event_record *rec, struct gt_err *err)
 {
 	const struct gt_ev_graph *e = &rec->body.graph;
 
 	return r->gpu && rec->n &&
-			gt_gpu_copied(&p->gpu, p->track, e->new, e->old, e->handle,
+			gt_gpu_graph_cloned(&p->gpu, p->track, e->new, e->old, e->handle,
 				gt_clock_ns(&r->clock, rec->start))
 		? gt_err_set(err, -ENOMEM, "out of memory")
 		: 0;
@@ -86,7 +86,7 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 	/* the very times of the call's row, so it is found */
 	if (rec->id == GT_EV_INJECTED_CALL)
 		e.id = GT_EV_CUPTI_CALL;
-	if (rec->id == GT_EV_GPU_STATE && !gt_follow_is_possible(r, rec->end))
+	if (rec->id == GT_EV_GPU_STATE && !gt_ring_reader_is_possible(r, rec->end))
 		return GT_DAMAGED;
 	if (rec->id == GT_EV_INJECTED_CALL || rec->id == GT_EV_GPU_STATE) {
 		e.start = gt_clock_ns(&r->clock, rec->start);
@@ -105,17 +105,18 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 
 static uint32_t known_string(void *arg, uint64_t hash)
 {
-	return hash ? gt_known_get(arg, GT_KNOWN_STRING, hash) : GT_NONE;
+	return hash ? gt_reported_names_get(arg, GT_REPORTED_STRING, hash) : GT_NONE;
 }
 
-static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
+static int flush_gpu(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
 {
 	uint64_t before = p->gpu ? gt_gpu_totals(r->gpu)->nameless : 0;
 	int code;
 
 	if (!p->gpu)
 		return 0;
-	code = gt_gpu_settle(r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err);
+	code = gt_gpu_flush_ready(
+		r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err);
 	r->totals.nameless += gt_gpu_totals(r->gpu)->nameless - before;
 	return code;
 }
@@ -130,7 +131,7 @@ static int name_thread(
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		const struct gt_traced_thread *t = gt_live_thread(r, k);
 
-		if (t->proc == proc && t->tid == tid && !t->teller)
+		if (t->proc == proc && t->tid == tid && !t->producer)
 			return gt_writer_track_name(r->w, t->track, name, err);
 	}
 	return 0;
@@ -144,18 +145,18 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_ev_name *name = &rec->body.name;
 	bool ends = rec->id == GT_EV_POP || rec->id == GT_EV_RANGE_END;
 	bool names = rec->id >= GT_EV_NAME_CATEGORY;
-	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id,
+	struct gt_nvtx_event e = { .event = (enum gt_ring_event)rec->id,
 		.when = gt_clock_ns(&r->clock, rec->start),
 		.track = t->track };
 	uint64_t before = r->nvtx.nameless;
 	int code;
 
 	if (ends) {
-		e.what = rec->body.annotation_end.range;
+		e.id = rec->body.annotation_end.range;
 		e.text = GT_NONE;
 		e.domain = known_string(&p->known, rec->body.annotation_end.domain);
 	} else {
-		e.what = names ? name->object : a->range;
+		e.id = names ? name->object : a->range;
 		e.text = known_string(&p->known, names ? name->text : a->text);
 		e.domain = known_string(&p->known, names ? name->domain : a->domain);
 	}
@@ -214,9 +215,9 @@ static int take_device(struct gt_recorder *r, struct gt_traced_thread *t,
 
 /* ---- both ---- */
 
-bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
+bool gt_dispatch_has_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
 
-int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
+int gt_dispatch_event(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_event_record *rec, struct gt_err *err)
 {
 	if (rec->id == GT_EV_NODE) {
@@ -225,54 +226,54 @@ int gt_events_take(struct gt_recorder *r, struct gt_traced_thread *t,
 		return 0;
 	}
 	if (rec->id == GT_EV_GRAPH)
-		return take_copy(r, &r->procs[t->proc], rec, err);
+		return take_graph_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)
 		return take_device(r, t, rec, err);
-	if (gt_events_in_ticks(rec->id) && !gt_follow_is_possible(r, rec->start))
+	if (gt_dispatch_has_ticks(rec->id) && !gt_ring_reader_is_possible(r, rec->start))
 		return GT_DAMAGED;
 	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err)
 				     : take_gpu(r, &r->procs[t->proc], rec, err);
 }
 
-int gt_events_settle(struct gt_recorder *r, struct gt_err *err)
+int gt_dispatch_flush_ready(struct gt_recorder *r, struct gt_err *err)
 {
 	int code = 0;
 
 	for (uint32_t k = 0; r->gpu && !code && k < r->nlive_procs; k++)
-		code = settle_gpu(r, gt_live_process(r, k), false, err);
+		code = flush_gpu(r, gt_live_process(r, k), false, err);
 	return code;
 }
 
-int gt_events_end_thread(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
+int gt_dispatch_end_thread(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
 {
-	gt_holdings_end_thread(r, t);
+	gt_memory_calls_end_thread(r, t);
 	return gt_nvtx_end(&r->nvtx, &t->ranges, err);
 }
 
-int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
+int gt_dispatch_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
 {
-	int code = settle_gpu(r, p, true, err);
+	int code = flush_gpu(r, p, true, err);
 
 	if (!code)
-		code = gt_holdings_end_process(r, p, err);
+		code = gt_memory_calls_end_process(r, p, err);
 	return code ? code : gt_nvtx_end(&r->nvtx, &p->ranges, err);
 }
 
-int gt_events_end(struct gt_recorder *r, struct gt_err *err)
+int gt_dispatch_end(struct gt_recorder *r, struct gt_err *err)
 {
 	int code = 0;
 
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
-		code = gt_events_end_thread(r, gt_live_thread(r, k), err);
+		code = gt_dispatch_end_thread(r, gt_live_thread(r, k), err);
 	for (uint32_t k = 0; !code && k < r->nlive_procs; k++)
-		code = gt_events_end_process(r, gt_live_process(r, k), err);
+		code = gt_dispatch_end_process(r, gt_live_process(r, k), err);
 	return code;
 }
 
-void gt_events_forget(struct gt_recorder *r, struct gt_process *p)
+void gt_dispatch_release(struct gt_recorder *r, struct gt_process *p)
 {
 	gt_gpu_process_close(r->gpu, p->gpu);
-	gt_holdings_forget(p);
+	gt_memory_calls_release(p);
 	gt_nvtx_stack_release(&p->ranges);
 	gt_nvtx_names_release(&p->categories);
 	p->gpu = NULL;

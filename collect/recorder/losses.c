@@ -196,12 +196,12 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	print_processes(&t->unrecorded, program, to);
 	print_calls(t, program, to);
 	print_sources(l, program, to);
-	if (t->nmissing && l->verbose)
-		for (size_t i = 0; i < t->nmissing; i++)
+	if (t->nunknown_functions && l->verbose)
+		for (size_t i = 0; i < t->nunknown_functions; i++)
 			gt_message(to, program, "newer than our table, untraced: %s",
-				t->missing[i].name);
-	else if (t->nmissing)
+				t->unknown_functions[i].name);
+	else if (t->nunknown_functions)
 		gt_message(to, program,
 			"%zu driver function%s newer than our table, not traced; -v says which",
-			t->nmissing, plural(t->nmissing, "s"));
+			t->nunknown_functions, plural(t->nunknown_functions, "s"));
 }

@@ -22,7 +22,7 @@
 #define INTERVAL 10000000ll /* ns */
 #define QUEUE_MAX 65536u    /* calls that wait */
 
-struct moment {
+struct queued_call {
 	struct gt_memory_call c;
 	uint32_t seq;
 };
@@ -40,20 +40,20 @@ struct counter {
 };
 struct gt_memory_process {
 	uint32_t track;
-	struct moment *queue;
+	struct queued_call *queue;
 	size_t n, cap;
 	uint32_t seq;
 	struct gt_live live;
 	struct counter *counters;
 	size_t ncounters, counters_cap;
-	bool doubtful, told; /* the values that were written as rows */
+	bool uncertain, uncertain_written; /* the values that were written as rows */
 };
 struct gt_memory {
 	struct gt_writer *w;
 	uint32_t types[GT_MEMKIND_COUNT];
 };
 /* What settling is about, for all who have a part in it. */
-struct settling {
+struct flush {
 	struct gt_memory *m;
 	struct gt_memory_process *p;
 	gt_memory_track *track_of;
@@ -85,7 +85,7 @@ static uint32_t type_of(struct gt_memory *m, unsigned kind)
 	return m->types[kind];
 }
 
-static int write_sample(struct settling *s, struct counter *c, struct sample v)
+static int write_sample(struct flush *s, struct counter *c, struct sample v)
 {
 	struct gt_row row = {
 		.start = v.at, .end = v.at, .nargs = 2, .type = type_of(s->m, c->kind)
@@ -96,11 +96,11 @@ static int write_sample(struct settling *s, struct counter *c, struct sample v)
 	c->written = v.value;
 	s->rows++;
 	return gt_writer_row(s->m->w, GT_COUNTER, c->track, &row,
-		(const uint64_t[]){ v.value, s->p->doubtful }, s->err);
+		(const uint64_t[]){ v.value, s->p->uncertain }, s->err);
 }
 
 /* Values that were not written in between. */
-static int catch_up(struct settling *s, struct counter *c)
+static int write_skipped(struct flush *s, struct counter *c)
 {
 	struct sample some[3];
 	unsigned n = 0;
@@ -122,14 +122,14 @@ static int catch_up(struct settling *s, struct counter *c)
 	return code;
 }
 
-static int change(struct settling *s, struct counter *c, int64_t at, uint64_t value)
+static int set_value(struct flush *s, struct counter *c, int64_t at, uint64_t value)
 {
 	struct sample v = { at, value };
 	int code = 0;
 
 	c->value = value;
 	if (at >= c->until) {
-		code = catch_up(s, c);
+		code = write_skipped(s, c);
 		c->until = at + INTERVAL;
 		return code ? code : write_sample(s, c, v);
 	}
@@ -143,26 +143,26 @@ static int change(struct settling *s, struct counter *c, int64_t at, uint64_t va
 }
 
 /* All that is held back, if its time has come. */
-static int catch_up_all(struct settling *s, int64_t now)
+static int write_due(struct flush *s, int64_t now)
 {
 	int code = 0;
 
 	for (size_t i = 0; !code && i < s->p->ncounters; i++)
 		if (now >= s->p->counters[i].until)
-			code = catch_up(s, &s->p->counters[i]);
+			code = write_skipped(s, &s->p->counters[i]);
 	return code;
 }
 
 /* ---- counters ---- */
 
-static bool on_device(unsigned kind) { return kind != GT_MEM_HOST && kind != GT_MEM_MANAGED; }
+static bool is_on_device(unsigned kind) { return kind != GT_MEM_HOST && kind != GT_MEM_MANAGED; }
 
 /* NULL: out of memory, or of tracks. */
-static struct counter *counter_of(struct settling *s, unsigned kind, unsigned device)
+static struct counter *counter_of(struct flush *s, unsigned kind, unsigned device)
 {
 	struct gt_memory_process *p = s->p;
 	struct counter c = { .kind = (uint8_t)kind,
-		.device = (uint8_t)(on_device(kind) ? device : GT_LIVE_NO_DEVICE),
+		.device = (uint8_t)(is_on_device(kind) ? device : GT_LIVE_NO_DEVICE),
 		.until = INT64_MIN };
 
 	for (size_t i = 0; i < p->ncounters; i++)
@@ -176,22 +176,22 @@ static struct counter *counter_of(struct settling *s, unsigned kind, unsigned de
 	return &p->counters[p->ncounters++];
 }
 
-static int adjust(struct settling *s, unsigned kind, unsigned device, int64_t at, uint64_t plus,
-	uint64_t minus)
+static int adjust(
+	struct flush *s, unsigned kind, unsigned device, int64_t at, uint64_t plus, uint64_t minus)
 {
 	struct counter *c = counter_of(s, kind, device);
 	uint64_t value;
 
 	if (!c) {
-		gt_memory_doubt(s->p);
+		gt_memory_mark_uncertain(s->p);
 		return 0;
 	}
 	value = c->value - (minus < c->value ? minus : c->value);
 	value = value + plus < value ? UINT64_MAX : value + plus;
-	return change(s, c, at, value);
+	return set_value(s, c, at, value);
 }
 
-static int give_back(struct settling *s, const struct gt_live_item *old, int64_t at)
+static int subtract_item(struct flush *s, const struct gt_live_item *old, int64_t at)
 {
 	return adjust(s, old->kind, old->device, at, 0, old->bytes);
 }
@@ -199,7 +199,7 @@ static int give_back(struct settling *s, const struct gt_live_item *old, int64_t
 /* ---- calls ---- */
 
 /* The old one at this address, whose free was missed, ends in the same moment. */
-static int play_alloc(struct settling *s, const struct gt_memory_call *c)
+static int apply_alloc(struct flush *s, const struct gt_memory_call *c)
 {
 	struct gt_live_item item = { .addr = c->addr,
 		.bytes = c->bytes,
@@ -209,45 +209,45 @@ static int play_alloc(struct settling *s, const struct gt_memory_call *c)
 	int code = gt_live_alloc(&s->p->live, &item, &old);
 
 	if (code < 0 || !c->bytes)
-		gt_memory_doubt(s->p);
+		gt_memory_mark_uncertain(s->p);
 	if (code < 0)
 		return code == -ENOSPC ? 0 : gt_err_set(s->err, code, "out of memory");
 	if (code)
 		return adjust(s, c->kind, c->device, c->at, c->bytes, 0);
 	if (counter_of(s, old.kind, old.device) == counter_of(s, c->kind, c->device))
 		return adjust(s, c->kind, c->device, c->at, c->bytes, old.bytes);
-	code = give_back(s, &old, c->at);
+	code = subtract_item(s, &old, c->at);
 	return code ? code : adjust(s, c->kind, c->device, c->at, c->bytes, 0);
 }
 
-static int play_unmap(struct settling *s, const struct gt_memory_call *c)
+static int apply_unmap(struct flush *s, const struct gt_memory_call *c)
 {
 	uint64_t at = c->addr, end = c->addr + c->bytes < c->addr ? UINT64_MAX : c->addr + c->bytes;
 	struct gt_live_item old;
 	int code = 0;
 
 	while (!code && gt_live_unmap(&s->p->live, 0, &at, end, &old))
-		code = give_back(s, &old, c->at);
+		code = subtract_item(s, &old, c->at);
 	return code;
 }
 
 /* The memory that was allocated in it is not known, and no call frees it. */
-static void context_ends(struct gt_memory_process *p)
+static void end_context(struct gt_memory_process *p)
 {
 	for (size_t i = 0; i < p->ncounters; i++)
-		p->doubtful |= p->counters[i].value != 0;
+		p->uncertain |= p->counters[i].value != 0;
 }
 
-static int play(struct settling *s, const struct gt_memory_call *c)
+static int apply_call(struct flush *s, const struct gt_memory_call *c)
 {
 	struct gt_live_item old;
 	int code;
 
 	switch (c->op) {
-	case GT_OP_ALLOC: return play_alloc(s, c);
+	case GT_OP_ALLOC: return apply_alloc(s, c);
 	case GT_OP_FREE:
 		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_FREED
-			? give_back(s, &old, c->at)
+			? subtract_item(s, &old, c->at)
 			: 0;
 	case GT_OP_RETAIN:
 	case GT_OP_IMPORT:
@@ -256,16 +256,16 @@ static int play(struct settling *s, const struct gt_memory_call *c)
 			? gt_live_map(&s->p->live, 0, c->addr, c->bytes)
 			: gt_live_retain(&s->p->live, 0, c->addr, c->op == GT_OP_IMPORT);
 		if (code == -ENOSPC)
-			gt_memory_doubt(s->p);
+			gt_memory_mark_uncertain(s->p);
 		return code == -ENOMEM ? gt_err_set(s->err, code, "out of memory") : 0;
-	case GT_OP_UNMAP: return play_unmap(s, c);
-	case GT_OP_NONE: context_ends(s->p);
+	case GT_OP_UNMAP: return apply_unmap(s, c);
+	case GT_OP_NONE: end_context(s->p);
 	}
 	return 0;
 }
 
-int gt_memory_call(
-	struct gt_memory_process **p, uint32_t track, bool doubtful, const struct gt_memory_call *c)
+int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool uncertain,
+	const struct gt_memory_call *c)
 {
 	struct gt_memory_process *q = *p;
 
@@ -273,18 +273,18 @@ int gt_memory_call(
 		return 0; /* NULL was freed */
 	if (!q && (q = calloc(1, sizeof(*q)))) {
 		q->track = track;
-		q->doubtful = q->told = doubtful;
+		q->uncertain = q->uncertain_written = uncertain;
 		*p = q;
 	}
 	if (!q || gt_grow(&q->queue, &q->cap, q->n + 1, sizeof(*q->queue)))
 		return -ENOMEM;
-	q->queue[q->n++] = (struct moment){ *c, q->seq++ };
+	q->queue[q->n++] = (struct queued_call){ *c, q->seq++ };
 	return 0;
 }
 
-void gt_memory_doubt(struct gt_memory_process *p) { p->doubtful = true; }
+void gt_memory_mark_uncertain(struct gt_memory_process *p) { p->uncertain = true; }
 
-bool gt_memory_waits(const struct gt_memory_process *p)
+bool gt_memory_has_pending(const struct gt_memory_process *p)
 {
 	bool waits = p->n;
 
@@ -295,34 +295,34 @@ bool gt_memory_waits(const struct gt_memory_process *p)
 
 /* ---- settling ---- */
 
-static int in_time(const void *pa, const void *pb)
+static int compare_calls(const void *pa, const void *pb)
 {
-	const struct moment *a = pa, *b = pb;
+	const struct queued_call *a = pa, *b = pb;
 
 	return a->c.at != b->c.at ? (a->c.at < b->c.at ? -1 : 1) : (int32_t)(a->seq - b->seq);
 }
 
 /* One thread's are, as a rule, and then there is nothing to do. */
-static void sort(struct gt_memory_process *p)
+static void sort_calls(struct gt_memory_process *p)
 {
 	for (size_t i = 1; i < p->n; i++)
-		if (in_time(&p->queue[i - 1], &p->queue[i]) > 0) {
-			qsort(p->queue, p->n, sizeof(*p->queue), in_time);
+		if (compare_calls(&p->queue[i - 1], &p->queue[i]) > 0) {
+			qsort(p->queue, p->n, sizeof(*p->queue), compare_calls);
 			return;
 		}
 }
 
 /* A reader that sees no more changes must see the doubt. */
-static int tell_doubt(struct settling *s, int64_t now)
+static int write_uncertainty(struct flush *s, int64_t now)
 {
 	struct gt_memory_process *p = s->p;
 	int code = 0;
 
-	if (!p->doubtful || p->told)
+	if (!p->uncertain || p->uncertain_written)
 		return 0;
-	p->told = true;
+	p->uncertain_written = true;
 	for (size_t i = 0; !code && i < p->ncounters; i++) {
-		code = catch_up(s, &p->counters[i]);
+		code = write_skipped(s, &p->counters[i]);
 		if (!code)
 			code = write_sample(
 				s, &p->counters[i], (struct sample){ now, p->counters[i].value });
@@ -330,54 +330,54 @@ static int tell_doubt(struct settling *s, int64_t now)
 	return code;
 }
 
-static int play_until(struct settling *s, int64_t until)
+static int apply_until(struct flush *s, int64_t until)
 {
 	struct gt_memory_process *p = s->p;
 	size_t i = 0;
 	int code = 0;
 
 	for (; !code && i < p->n && p->queue[i].c.at <= until; i++)
-		code = play(s, &p->queue[i].c);
+		code = apply_call(s, &p->queue[i].c);
 	for (size_t k = i; k < p->n; k++)
 		p->queue[k - i] = p->queue[k];
 	p->n -= i;
 	return code;
 }
 
-int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t until,
+int gt_memory_flush_ready(struct gt_memory *m, struct gt_memory_process *p, int64_t until,
 	gt_memory_track *track_of, void *arg, bool *wrote, struct gt_err *err)
 {
-	struct settling s = { m, p, track_of, arg, 0, err };
+	struct flush s = { m, p, track_of, arg, 0, err };
 	int code;
 
-	sort(p);
-	code = play_until(&s, until);
+	sort_calls(p);
+	code = apply_until(&s, until);
 	if (!code && p->n > QUEUE_MAX) { /* some free takes its time */
-		gt_memory_doubt(p);
+		gt_memory_mark_uncertain(p);
 		until = p->queue[p->n - 1].c.at;
-		code = play_until(&s, until);
+		code = apply_until(&s, until);
 	}
 	if (!code)
-		code = tell_doubt(&s, until);
+		code = write_uncertainty(&s, until);
 	if (!code)
-		code = catch_up_all(&s, until);
+		code = write_due(&s, until);
 	*wrote = s.rows;
 	return code;
 }
 
-int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool gone,
+int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool exited,
 	gt_memory_track *track_of, void *arg, struct gt_err *err)
 {
-	struct settling s = { m, p, track_of, arg, 0, err };
+	struct flush s = { m, p, track_of, arg, 0, err };
 	int code;
 
-	sort(p);
-	code = play_until(&s, INT64_MAX);
+	sort_calls(p);
+	code = apply_until(&s, INT64_MAX);
 	if (!code)
-		code = tell_doubt(&s, now);
+		code = write_uncertainty(&s, now);
 	if (!code)
-		code = catch_up_all(&s, INT64_MAX);
-	for (size_t i = 0; !code && gone && i < p->ncounters; i++)
+		code = write_due(&s, INT64_MAX);
+	for (size_t i = 0; !code && exited && i < p->ncounters; i++)
 		if (p->counters[i].value)
 			code = write_sample(&s, &p->counters[i], (struct sample){ now, 0 });
 	return code;

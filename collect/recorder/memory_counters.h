@@ -1,7 +1,7 @@
 /* How much memory a program holds, as counters: live bytes per device and kind, from its allocation
  * calls. */
-#ifndef GT_LIVE_BYTES_H
-#define GT_LIVE_BYTES_H
+#ifndef GT_MEMORY_COUNTERS_H
+#define GT_MEMORY_COUNTERS_H
 #include "collect/ipc/ring.h"
 #include "formats/trace/write/writer.h"
 
@@ -27,18 +27,18 @@ struct gt_memory *gt_memory_open(struct gt_writer *w);
 void gt_memory_close(struct gt_memory *m); /* NULL is fine */
 /* Takes note. *p is made at need; track: of the process; doubtful: it may have allocated before,
  * unseen. 0 or -ENOMEM. */
-int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool doubtful,
+int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool uncertain,
 	const struct gt_memory_call *c);
 /* Its figures are not certain any more: calls of it were lost, or not to be recorded. */
-void gt_memory_doubt(struct gt_memory_process *p);
+void gt_memory_mark_uncertain(struct gt_memory_process *p);
 /* are there calls that were not played, or values not written yet? */
-bool gt_memory_waits(const struct gt_memory_process *p);
+bool gt_memory_has_pending(const struct gt_memory_process *p);
 /* Writes the known values: no call before `until` will arrive any more. 0 or negative; *wrote:
  * were there rows? */
-int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t until,
+int gt_memory_flush_ready(struct gt_memory *m, struct gt_memory_process *p, int64_t until,
 	gt_memory_track *track_of, void *arg, bool *wrote, struct gt_err *err);
 /* No more calls will arrive for it. gone: the process has ended, and holds no memory any more. */
-int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool gone,
+int gt_memory_end(struct gt_memory *m, struct gt_memory_process *p, int64_t now, bool exited,
 	gt_memory_track *track_of, void *arg, struct gt_err *err);
 void gt_memory_process_close(struct gt_memory_process *p); /* NULL is fine */
 #endif

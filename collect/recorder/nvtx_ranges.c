@@ -20,7 +20,7 @@ struct gt_nvtx_type {
 	uint32_t message, domain, category, color, shape, type;
 };
 
-static bool same(const void *arg, uint32_t value, const void *key, size_t len)
+static bool same_type(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	return !memcmp(&((const struct gt_nvtx *)arg)->types[value], key,
 		offsetof(struct gt_nvtx_type, type));
@@ -76,7 +76,7 @@ static uint32_t category_name(
 	return gt_writer_string(n->w, p);
 }
 
-static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
+static uint32_t make_type(struct gt_nvtx *n, struct gt_nvtx_type *key)
 {
 	struct gt_field f[4];
 	struct gt_type t = {
@@ -129,14 +129,14 @@ static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names,
 		args[k++] = payload_value(e->payload_type, e->payload);
 	/* they are arguments; the shape has their names and kinds */
 	key.domain = key.category = key.color = 0;
-	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same, n, &key,
-		sizeof(key));
-	return i == GT_NONE ? make(n, &key) : n->types[i].type;
+	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same_type, n,
+		&key, sizeof(key));
+	return i == GT_NONE ? make_type(n, &key) : n->types[i].type;
 }
 
 /* ---- ranges ---- */
 
-static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end,
+static int put_row(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end,
 	struct gt_err *err)
 {
 	const struct gt_type *t = gt_writer_type_get(n->w, o->type);
@@ -150,40 +150,41 @@ static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *
 }
 
 /* There are too many names already, or too many ranges that do not end. */
-static int lose(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
+static int count_lost(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	n->nameless++;
 	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
 }
 
-static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names,
-	const struct gt_nvtx_event *e, struct gt_err *err)
+static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,
+	const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
 {
-	struct gt_nvtx_open o = { .id = e->what,
+	struct gt_nvtx_open o = { .id = e->id,
 		.domain = e->domain,
 		.track = e->track,
-		.depth = e->what ? 0 : (uint32_t)s->n,
+		.depth = e->id ? 0 : (uint32_t)s->n,
 		.start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
 	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
-		return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_UNMATCHED, &o, o.start, err);
+		return o.type == GT_NONE ? count_lost(n, e, err)
+					 : put_row(n, GT_UNMATCHED, &o, o.start, err);
 	if (gt_grow(&s->open, &s->cap, s->n + 1, sizeof(*s->open)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	s->open[s->n++] = o;
 	n->open++;
 	/* its end is to find it all the same */
-	return o.type == GT_NONE ? lose(n, e, err) : 0;
+	return o.type == GT_NONE ? count_lost(n, e, err) : 0;
 }
 
 /* The innermost range with this id and domain. */
-static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e,
+static int end_range(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e,
 	struct gt_err *err)
 {
 	struct gt_nvtx_open o;
 	size_t i = s->n;
 
-	while (i && !(s->open[i - 1].id == e->what && s->open[i - 1].domain == e->domain))
+	while (i && !(s->open[i - 1].id == e->id && s->open[i - 1].domain == e->domain))
 		i--;
 	if (!i) {
 		n->unmatched++;
@@ -192,8 +193,9 @@ static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nv
 	o = s->open[--i];
 	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
 	n->open--;
-	return o.type == GT_NONE ? 0
-				 : put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
+	return o.type == GT_NONE
+		? 0
+		: put_row(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
 }
 
 static int name_category(
@@ -202,35 +204,35 @@ static int name_category(
 	size_t i = 0;
 
 	while (i < names->n &&
-		!(names->items[i].category == e->what && names->items[i].domain == e->domain))
+		!(names->items[i].category == e->id && names->items[i].domain == e->domain))
 		i++;
 	if (i == OPEN_MAX)
 		return 0;
 	if (gt_grow(&names->items, &names->cap, i + 1, sizeof(*names->items)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	names->items[i] = (struct gt_nvtx_name){ (uint32_t)e->what, e->domain, e->text };
+	names->items[i] = (struct gt_nvtx_name){ (uint32_t)e->id, e->domain, e->text };
 	names->n += i == names->n;
 	return 0;
 }
 
-static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e,
-	struct gt_err *err)
+static int put_mark(struct gt_nvtx *n, const struct gt_nvtx_names *names,
+	const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	struct gt_nvtx_open o = { .track = e->track, .start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
-	return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_INSTANT, &o, e->when, err);
+	return o.type == GT_NONE ? count_lost(n, e, err) : put_row(n, GT_INSTANT, &o, e->when, err);
 }
 
 int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process,
 	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
 {
-	switch (e->id) {
-	case GT_EV_PUSH: return begin(n, thread, names, e, err);
-	case GT_EV_POP: return finish(n, thread, e, err);
-	case GT_EV_RANGE_START: return begin(n, process, names, e, err);
-	case GT_EV_RANGE_END: return finish(n, process, e, err);
-	case GT_EV_MARK: return mark(n, names, e, err);
+	switch (e->event) {
+	case GT_EV_PUSH: return begin_range(n, thread, names, e, err);
+	case GT_EV_POP: return end_range(n, thread, e, err);
+	case GT_EV_RANGE_START: return begin_range(n, process, names, e, err);
+	case GT_EV_RANGE_END: return end_range(n, process, e, err);
+	case GT_EV_MARK: return put_mark(n, names, e, err);
 	case GT_EV_NAME_CATEGORY: return name_category(names, e, err);
 	default: return 0;
 	}
@@ -242,7 +244,7 @@ int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err)
 
 	for (size_t i = 0; !code && i < s->n; i++)
 		if (s->open[i].type != GT_NONE)
-			code = put(n, GT_UNMATCHED, &s->open[i], s->open[i].start, err);
+			code = put_row(n, GT_UNMATCHED, &s->open[i], s->open[i].start, err);
 	n->open -= s->n;
 	gt_nvtx_stack_release(s);
 	return code;

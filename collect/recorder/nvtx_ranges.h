@@ -3,8 +3,8 @@
  * them), marks are GT_INSTANT rows. A row's type has the message as its name, and fields for the
  * given attributes: domain, category, color (ARGB), payload. A range that is pushed and never
  * popped is a GT_UNMATCHED row. */
-#ifndef GT_COLLECT_NVTX_H
-#define GT_COLLECT_NVTX_H
+#ifndef GT_NVTX_RANGES_H
+#define GT_NVTX_RANGES_H
 #include "collect/ipc/ring.h"
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
@@ -43,10 +43,10 @@ struct gt_nvtx_names {
 
 /* What an event says, its texts looked up: string ids, GT_NONE where there was none. */
 struct gt_nvtx_event {
-	enum gt_ring_event id;
+	enum gt_ring_event event;
 	int64_t when;   /* ns */
 	uint32_t track; /* of the thread */
-	uint64_t what;  /* range id, or the id of the named object */
+	uint64_t id;    /* range id, or the id of the named object */
 	uint32_t text, domain;
 	uint32_t category, color;
 	unsigned payload_type;

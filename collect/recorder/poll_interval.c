@@ -7,14 +7,14 @@
 #define PARTS 64
 #define BURST_PARTS 8
 
-int64_t gt_pace(uint64_t room, int64_t taken, int64_t since)
+int64_t gt_poll_interval(uint64_t room, int64_t taken, int64_t since)
 {
 	uint64_t burst = room / BURST_PARTS;
-	int64_t most = burst > GT_PACE_MOST ? GT_PACE_MOST : (int64_t)burst;
+	int64_t most = burst > GT_POLL_MAX ? GT_POLL_MAX : (int64_t)burst;
 	double fills =
-		taken > 0 ? (double)(room / PARTS) / (double)taken * (double)since : GT_PACE_MOST;
+		taken > 0 ? (double)(room / PARTS) / (double)taken * (double)since : GT_POLL_MAX;
 
 	if (fills < (double)most)
 		most = (int64_t)fills;
-	return most > GT_PACE_LEAST ? most : GT_PACE_LEAST;
+	return most > GT_POLL_MIN ? most : GT_POLL_MIN;
 }

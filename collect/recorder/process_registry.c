@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "formats/base/buf.h"
 
-#define GRAVES_MAX 8192
+#define DEAD_OPEN_MAX 8192
 #define TOTAL_MAX (1ull << 40) /* calls of a thread that were left out: more are damage */
 
 /* ---- losses ---- */
@@ -25,7 +25,7 @@ static int64_t clamp_ns(struct gt_recorder *r, uint64_t ticks, int64_t low)
 	return ns > r->now.monotonic ? r->now.monotonic : ns < low ? low : ns;
 }
 
-static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t,
+static int write_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_ring_thread *ring, struct gt_err *err)
 {
 	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED),
@@ -36,26 +36,26 @@ static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t,
 		return 0;
 	if (more > GT_COUNT_MAX) {
 		t->dropped = dropped;
-		return t->broken ? 0 : gt_follow_give_up(r, t, err);
+		return t->broken ? 0 : gt_ring_reader_give_up(r, t, err);
 	}
-	from = clamp_ns(r, ring->dropped_from, t->told);
+	from = clamp_ns(r, ring->dropped_from, t->losses_until);
 	to = clamp_ns(r, ring->dropped_to, from);
 	t->dropped = dropped;
-	t->told = to;
-	*(t->teller ? &r->totals.gpu_lost : &r->totals.dropped) += more;
+	t->losses_until = to;
+	*(t->producer ? &r->totals.gpu_lost : &r->totals.dropped) += more;
 	r->active = true;
-	return gt_writer_lost(
-		r->w, t->teller ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from, to, more, err);
+	return gt_writer_lost(r->w, t->producer ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from,
+		to, more, err);
 }
 
-static int tell_process_losses(struct gt_recorder *r, struct gt_process *p,
+static int write_process_losses(struct gt_recorder *r, struct gt_process *p,
 	const struct gt_ring_proc *slot, struct gt_err *err)
 {
 	uint64_t untraced = __atomic_load_n(&slot->untraced, __ATOMIC_RELAXED),
 		 more = untraced - p->untraced;
-	int64_t from = p->told;
+	int64_t from = p->losses_until;
 
-	p->told = r->now.monotonic;
+	p->losses_until = r->now.monotonic;
 	if (!more)
 		return 0;
 	p->untraced = untraced;
@@ -69,19 +69,19 @@ static int tell_process_losses(struct gt_recorder *r, struct gt_process *p,
 /* A guest counts the calls that it does not record in the session, and in its process's slot
  * when it has one. Counts reported for processes are subtracted. A few may be reported in the
  * next epoch, because the two are not read at one moment. */
-int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
+int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 {
 	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
 	int64_t more;
 	int code = 0;
 
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
-		code = tell_thread_losses(
+		code = write_thread_losses(
 			r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
 	for (uint32_t k = 0; !code && k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 
-		code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+		code = write_process_losses(r, p, gt_slot_of(r, p), err);
 	}
 	more = (int64_t)(all - r->totals.untraced);
 	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
@@ -97,16 +97,16 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
  * mapping), as /proc describes it. */
 static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
 {
-	if (r->door && gt_guest_server_take_guest(r->door, slot->pid, &p->guest))
+	if (r->server && gt_guest_server_take_guest(r->server, slot->pid, &p->guest))
 		return;
-	if (r->door && gt_guest_read(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
+	if (r->server && gt_guest_read(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
 		return;
 	memset(&p->guest, 0, sizeof(p->guest));
 	p->guest.ns_pid = slot->pid;
 	snprintf(p->guest.comm, sizeof(p->guest.comm), "%.15s", slot->comm);
 }
 
-static void adopt_process(struct gt_recorder *r, uint32_t i)
+static void attach_process(struct gt_recorder *r, uint32_t i)
 {
 	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy; /* read once */
 	struct gt_process *p = &r->procs[i];
@@ -125,16 +125,17 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 
 		/* it called exec, or its pid was used again */
 		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)
-			*(other->start_ticks <= p->start_ticks ? &other->gone : &p->gone) = true;
-		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
-			gt_known_copy(&p->known, &other->known);
+			*(other->start_ticks <= p->start_ticks ? &other->exited : &p->exited) =
+				true;
+		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->exited)
+			gt_reported_names_copy(&p->known, &other->known);
 	}
 	track.id = p->guest.host_pid ? p->guest.host_pid : slot->pid;
 	track.ns_id = slot->pid;
 	track.start = p->guest.start;
 	track.name = gt_writer_string(r->w, p->guest.comm[0] ? p->guest.comm : "?");
 	p->track = gt_writer_track(r->w, &track);
-	p->told = r->now.monotonic;
+	p->losses_until = r->now.monotonic;
 	r->live_procs[r->nlive_procs++] = i;
 	gt_mark_used(r, GT_BITS_USED_PROCS, i, true);
 	r->totals.processes++;
@@ -144,13 +145,13 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 }
 
 /* Is the process in our pid namespace? */
-static bool shares_our_ids(const struct gt_process *p)
+static bool shares_pid_namespace(const struct gt_process *p)
 {
 	return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid;
 }
 
 /* False: its process is to be adopted first. */
-static bool adopt_thread(struct gt_recorder *r, uint32_t i)
+static bool attach_thread(struct gt_recorder *r, uint32_t i)
 {
 	const struct gt_ring_thread *ring = &r->rings->threads[i];
 	uint32_t proc = __atomic_load_n(&ring->proc, __ATOMIC_RELAXED);
@@ -172,16 +173,16 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	t->tid = tid;
 	t->c.chunk = GT_RING_NIL;
 	t->last = t->floor[0] = INT64_MIN;
-	t->told = r->now.monotonic - GT_SECOND;
+	t->losses_until = r->now.monotonic - GT_SECOND;
 	for (unsigned d = 0; d < GT_DEPTHS; d++)
-		t->child[d] = INT64_MAX;
+		t->first_child_start[d] = INT64_MAX;
 	memcpy(name, ring->name, sizeof(ring->name));
 	memcpy(t->name, name, sizeof(t->name));
 	track.parent = r->procs[t->proc].track;
-	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_PRODUCER;
+	t->producer = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_PRODUCER;
 	r->live[r->nlive++] = i;
 	gt_mark_used(r, GT_BITS_USED_THREADS, i, true);
-	if (t->teller) {
+	if (t->producer) {
 		t->track = track.parent;
 		return true;
 	}
@@ -191,7 +192,7 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	/* the dictionary is full: its calls cannot be written */
 	t->broken = t->track == GT_NONE;
 	r->totals.nameless += t->broken;
-	if (shares_our_ids(&r->procs[proc]))
+	if (shares_pid_namespace(&r->procs[proc]))
 		t->host_tid = tid;
 	else
 		r->procs[proc].has_new_threads = true;
@@ -208,22 +209,22 @@ static bool is_live(const uint32_t *shared)
 }
 
 /* Both return false if the slot is to be looked at again. */
-static bool look_at_process(struct gt_recorder *r, uint32_t i)
+static bool check_process_slot(struct gt_recorder *r, uint32_t i)
 {
 	if (is_live(&r->rings->procs[i].state) && !r->procs[i].used)
-		adopt_process(r, i);
+		attach_process(r, i);
 	return true;
 }
 
-static bool look_at_thread(struct gt_recorder *r, uint32_t i)
+static bool check_thread_slot(struct gt_recorder *r, uint32_t i)
 {
-	return !is_live(&r->rings->threads[i].state) || r->threads[i].used || adopt_thread(r, i);
+	return !is_live(&r->rings->threads[i].state) || r->threads[i].used || attach_thread(r, i);
 }
 
-typedef bool look_fn(struct gt_recorder *r, uint32_t i);
+typedef bool check_slot_fn(struct gt_recorder *r, uint32_t i);
 
 /* Looks at the slots, of n, whose bit is set, and clears the bit. */
-static void look_at_new(struct gt_recorder *r, uint64_t *bits, uint32_t n, look_fn *look)
+static void check_new_slots(struct gt_recorder *r, uint64_t *bits, uint32_t n, check_slot_fn *check)
 {
 	for (uint32_t from = 0; from < n; from += 64, bits++) {
 		uint64_t left = 0;
@@ -233,7 +234,7 @@ static void look_at_new(struct gt_recorder *r, uint64_t *bits, uint32_t n, look_
 		for (uint64_t b = __atomic_exchange_n(bits, 0, __ATOMIC_ACQ_REL); b; b &= b - 1) {
 			uint32_t i = from + (uint32_t)__builtin_ctzll(b);
 
-			if (i < n && !look(r, i))
+			if (i < n && !check(r, i))
 				left |= b & -b;
 		}
 		if (left)
@@ -241,28 +242,28 @@ static void look_at_new(struct gt_recorder *r, uint64_t *bits, uint32_t n, look_
 	}
 }
 
-void gt_roll_adopt(struct gt_recorder *r)
+void gt_registry_attach(struct gt_recorder *r)
 {
-	look_at_new(r, r->rings->bits[GT_BITS_NEW_PROCS], r->nprocs, look_at_process);
-	look_at_new(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, look_at_thread);
+	check_new_slots(r, r->rings->bits[GT_BITS_NEW_PROCS], r->nprocs, check_process_slot);
+	check_new_slots(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, check_thread_slot);
 }
 
 /* A process that died, or was stopped, between taking a slot and setting its bit has a slot
  * without. */
-void gt_roll_scan(struct gt_recorder *r)
+void gt_registry_scan(struct gt_recorder *r)
 {
-	r->scanned = r->now.monotonic;
+	r->scanned_at = r->now.monotonic;
 	for (uint32_t i = 0; i < r->nprocs; i++)
-		look_at_process(r, i);
+		check_process_slot(r, i);
 	for (uint32_t i = 0; i < r->nthreads; i++)
-		look_at_thread(r, i);
+		check_thread_slot(r, i);
 }
 
 /* ---- detach ---- */
 
-static bool thread_gone(const struct gt_process *p, int32_t tid)
+static bool thread_has_exited(const struct gt_process *p, int32_t tid)
 {
-	if (!shares_our_ids(p))
+	if (!shares_pid_namespace(p))
 		return false;
 	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
 }
@@ -296,17 +297,17 @@ static void find_host_tids(struct gt_recorder *r)
 		struct gt_process *p = gt_live_process(r, k);
 
 		if (!p->has_new_threads || !p->guest.host_pid ||
-			r->now.monotonic - p->threads_at < GT_SECOND)
+			r->now.monotonic - p->threads_read_at < GT_SECOND)
 			continue;
 		p->has_new_threads = false;
-		p->threads_at = r->now.monotonic;
+		p->threads_read_at = r->now.monotonic;
 		gt_guest_each_thread(&p->guest, note_host_tid, &(struct new_threads){ r, p });
 	}
 }
 
 static bool needs_name(const struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t word)
 {
-	return t->host_tid && !t->teller && !t->broken && !t->dead &&
+	return t->host_tid && !t->producer && !t->broken && !t->dead &&
 		(word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
 }
 
@@ -359,30 +360,30 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 /* A process that exited may have taken thread slots after the last scan. They are adopted here,
  * before its slot is freed: later they would belong to no process, and their calls would be lost.
  */
-int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
+int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
 {
 	bool exited = false;
 
-	r->called = r->now.monotonic;
+	r->checked_alive_at = r->now.monotonic;
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 
-		if (!p->gone && p->guest.host_pid)
-			exited |= p->gone = gt_guest_has_exited(&p->guest);
+		if (!p->exited && p->guest.host_pid)
+			exited |= p->exited = gt_guest_has_exited(&p->guest);
 	}
 	if (exited)
-		gt_roll_adopt(r);
+		gt_registry_attach(r);
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
-		t->dead = t->dead || r->procs[t->proc].gone ||
-			thread_gone(&r->procs[t->proc], t->tid);
+		t->dead = t->dead || r->procs[t->proc].exited ||
+			thread_has_exited(&r->procs[t->proc], t->tid);
 		repeat_progress(r, t);
 	}
 	return read_names(r, err);
 }
 
-static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
+static void free_if_owned(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
 {
 	if (chunk < r->rings->nchunks && gt_rings_chunk(r->rings, chunk)->owner == slot)
 		gt_rings_free_chunk(r->rings, chunk);
@@ -405,22 +406,22 @@ static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_tr
 		gt_rings_free_chunk(r->rings, i);
 		i = next;
 	}
-	give_own(r, slot, r->rings->threads[slot].taken);
+	free_if_owned(r, slot, r->rings->threads[slot].taken);
 	whole = i == GT_RING_NIL && !t->broken;
 	for (i = 0; !whole && i < n; i++)
-		give_own(r, slot, i);
+		free_if_owned(r, slot, i);
 	r->freed++;
 }
 
-static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
+static int save_open_call(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
 {
-	struct gt_grave *g;
+	struct gt_dead_open_call *g;
 
-	if (r->ngraves == GRAVES_MAX ||
-		gt_grow(&r->graves, &r->graves_cap, r->ngraves + 1, sizeof(*r->graves)))
+	if (r->ndead_open == DEAD_OPEN_MAX ||
+		gt_grow(&r->dead_open, &r->dead_open_cap, r->ndead_open + 1, sizeof(*r->dead_open)))
 		return gt_writer_lost(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
-	g = &r->graves[r->ngraves++];
+	g = &r->dead_open[r->ndead_open++];
 	g->track = track;
 	g->row = *row;
 	memcpy(g->args, args, row->nargs * sizeof(*args));
@@ -428,28 +429,28 @@ static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row 
 	return 0;
 }
 
-static uint64_t count(const uint64_t *shared)
+static uint64_t plausible_count(const uint64_t *shared)
 {
 	uint64_t n = __atomic_load_n(shared, __ATOMIC_RELAXED);
 
 	return n > TOTAL_MAX ? 0 : n;
 }
 
-static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
+static int reap_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 {
 	struct gt_traced_thread *t = &r->threads[i];
 	struct gt_ring_thread *ring = &r->rings->threads[i];
-	int code = tell_thread_losses(r, t, ring, err);
+	int code = write_thread_losses(r, t, ring, err);
 
-	gt_follow_look(r, t, ring, true);
+	gt_ring_reader_look(r, t, ring, true);
 	if (!code && t->dead)
-		code = gt_follow_each_open(r, t, bury_open, err);
+		code = gt_ring_reader_each_open(r, t, save_open_call, err);
 	if (!code)
-		code = gt_events_end_thread(r, t, err);
-	r->totals.deep += count(&ring->deep);
-	r->totals.abandoned += count(&ring->abandoned);
-	r->totals.in_handler += count(&ring->in_handler);
-	r->totals.sampled_out += count(&ring->sampled_out);
+		code = gt_dispatch_end_thread(r, t, err);
+	r->totals.deep += plausible_count(&ring->deep);
+	r->totals.abandoned += plausible_count(&ring->abandoned);
+	r->totals.in_handler += plausible_count(&ring->in_handler);
+	r->totals.sampled_out += plausible_count(&ring->sampled_out);
 	free_chunks(r, i, t);
 	ring->first = GT_RING_NIL;
 	t->used = false;
@@ -458,14 +459,14 @@ static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	return code;
 }
 
-static int bury_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
+static int reap_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
 {
-	int code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+	int code = write_process_losses(r, p, gt_slot_of(r, p), err);
 
 	if (!code)
-		code = gt_events_end_process(r, p, err);
-	gt_events_forget(r, p);
-	gt_known_release(&p->known);
+		code = gt_dispatch_end_process(r, p, err);
+	gt_dispatch_release(r, p);
+	gt_reported_names_release(&p->known);
 	p->used = false;
 	__atomic_store_n(&gt_slot_of(r, p)->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 	gt_mark_used(r, GT_BITS_USED_PROCS, (uint32_t)(p - r->procs), false);
@@ -473,7 +474,7 @@ static int bury_process(struct gt_recorder *r, struct gt_process *p, struct gt_e
 }
 
 /* The thread writes no more, and its records are taken. */
-static bool is_over(struct gt_recorder *r, const struct gt_traced_thread *t)
+static bool is_drained(struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	const struct gt_ring_thread *ring = gt_ring_of(r, t);
 
@@ -483,7 +484,7 @@ static bool is_over(struct gt_recorder *r, const struct gt_traced_thread *t)
 }
 
 /* Slots whose owner is through and whose records are taken are free again. */
-int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
+int gt_registry_reap(struct gt_recorder *r, struct gt_err *err)
 {
 	uint32_t n = r->nlive, nprocs = r->nlive_procs;
 	int code = 0;
@@ -493,9 +494,9 @@ int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 		uint32_t i = r->live[k];
 		struct gt_traced_thread *t = &r->threads[i];
 
-		if (!code && is_over(r, t))
-			code = bury_thread(r, i, err);
-		r->procs[t->proc].busy |= t->used;
+		if (!code && is_drained(r, t))
+			code = reap_thread(r, i, err);
+		r->procs[t->proc].has_threads |= t->used;
 		r->live[r->nlive] = i;
 		r->nlive += t->used;
 	}
@@ -503,9 +504,9 @@ int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 		uint32_t i = r->live_procs[k];
 		struct gt_process *p = &r->procs[i];
 
-		if (!code && p->gone && !p->busy)
-			code = bury_process(r, p, err);
-		p->busy = false;
+		if (!code && p->exited && !p->has_threads)
+			code = reap_process(r, p, err);
+		p->has_threads = false;
 		r->live_procs[r->nlive_procs] = i;
 		r->nlive_procs += p->used;
 	}

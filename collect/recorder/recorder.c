@@ -21,13 +21,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EPOCH GT_SECOND
-#define LEVEL 3                    /* of zstd */
-#define IDLE_EPOCH (9 * GT_SECOND) /* nothing moves: say so from time to time */
+#define EPOCH_LENGTH GT_SECOND
+#define LEVEL 3                           /* of zstd */
+#define IDLE_EPOCH_LENGTH (9 * GT_SECOND) /* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
-#define ROLL_CALL (GT_SECOND / 10) /* the interval of liveness checks */
-#define SCAN (10 * GT_SECOND)      /* how often all slots are looked at */
-#define FAR (3600 * GT_SECOND)     /* no call began so long before the recorder was opened */
+#define CHECK_ALIVE_EVERY (GT_SECOND / 10) /* the interval of liveness checks */
+#define SCAN_EVERY (10 * GT_SECOND)        /* how often all slots are looked at */
+#define PAST_MAX (3600 * GT_SECOND) /* no call began so long before the recorder was opened */
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
@@ -39,7 +39,7 @@ static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_ro
 /* Compression gets cheaper as the rings fill up, and better again when there is time. The fuller
  * of two decides: the fullest ring compared with its limit, and all rings together. At the last
  * level almost nothing is compressed, which takes three times the bytes and half the time. */
-static void choose_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
+static void set_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 {
 	static const int levels[] = { LEVEL, 1, -1000, -1000 };
 	const struct gt_rings *o = r->rings;
@@ -55,7 +55,7 @@ static void choose_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 }
 
 /* Sees what there is in all rings up to now. */
-static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
+static int look_at_rings(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	uint64_t most = 0, sum = 0, left;
 	int code = 0;
@@ -68,70 +68,70 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 			__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
 		if (t->broken)
 			continue;
-		gt_follow_look(r, t, gt_ring_of(r, t), closing);
+		gt_ring_reader_look(r, t, gt_ring_of(r, t), closing);
 		if (t->broken)
-			code = gt_follow_give_up(r, t, err);
+			code = gt_ring_reader_give_up(r, t, err);
 		left = t->limit - t->c.at;
 		most = left > most ? left : most;
 		sum += left;
 	}
-	choose_level(r, most, sum);
+	set_level(r, most, sum);
 	return code;
 }
 
 /* Rows that wait for more than their own call. */
-static int settle(struct gt_recorder *r, bool looked, struct gt_err *err)
+static int flush_ready(struct gt_recorder *r, bool looked, struct gt_err *err)
 {
-	int code = gt_events_settle(r, err);
+	int code = gt_dispatch_flush_ready(r, err);
 
-	return code || !r->memory ? code : gt_holdings_settle(r, looked, err);
+	return code || !r->memory ? code : gt_memory_calls_flush_ready(r, looked, err);
 }
 
-static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
+static int drain_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	bool stalled = false;
-	bool looked = closing || r->memory_waits;
-	int code = look_all(r, looked, err);
+	bool looked = closing || r->memory_pending;
+	int code = look_at_rings(r, looked, err);
 
-	r->patient = true;
+	r->may_stall = true;
 	for (uint32_t k = 0; !code && k < r->nlive; k++) {
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		if (!t->broken && t->limit > t->c.at)
-			code = gt_follow_drain(r, t, gt_ring_of(r, t), err);
+			code = gt_ring_reader_drain(r, t, gt_ring_of(r, t), err);
 		stalled |= t->stalled;
 	}
-	r->patient = false;
+	r->may_stall = false;
 	if (code || !stalled)
-		return code ? code : settle(r, looked, err);
-	gt_roll_adopt(r);
-	gt_follow_search_names(r);
+		return code ? code : flush_ready(r, looked, err);
+	gt_registry_attach(r);
+	gt_ring_reader_search_names(r);
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
 		if (gt_live_thread(r, k)->stalled)
-			code = gt_follow_drain(
+			code = gt_ring_reader_drain(
 				r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
-	return code ? code : settle(r, looked, err);
+	return code ? code : flush_ready(r, looked, err);
 }
 
-static int put_anchor(struct gt_recorder *r, struct gt_err *err)
+static int write_anchor(struct gt_recorder *r, struct gt_err *err)
 {
-	r->anchored = r->now.monotonic;
+	r->anchored_at = r->now.monotonic;
 	return gt_writer_anchor(r->w, &r->now, err);
 }
 
 static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 {
-	int code = gt_roll_tell_losses(r, err);
+	int code = gt_registry_write_losses(r, err);
 
 	r->totals.open = 0;
 	for (uint32_t k = 0; !code && k < r->nlive; k++)
 		if (!gt_live_thread(r, k)->broken)
-			code = gt_follow_each_open(r, gt_live_thread(r, k), report_open, err);
-	for (size_t i = 0; !code && i < r->ngraves; i++)
+			code = gt_ring_reader_each_open(r, gt_live_thread(r, k), report_open, err);
+	for (size_t i = 0; !code && i < r->ndead_open; i++)
 		code = report_open(
-			r, r->graves[i].track, &r->graves[i].row, r->graves[i].args, err);
-	if (!code && r->now.monotonic - r->anchored >= ANCHOR_EVERY)
-		code = put_anchor(r, err);
+			r, r->dead_open[i].track, &r->dead_open[i].row, r->dead_open[i].args, err);
+	if (!code && r->now.monotonic - r->anchored_at >= ANCHOR_EVERY)
+		code = write_anchor(r, err);
 	if (!code)
 		code = gt_writer_epoch(r->w, r->now.monotonic, err);
 	gt_clock_drop_before(&r->clock, r->now.ticks);
@@ -140,7 +140,7 @@ static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 	return code;
 }
 
-static void wake_waiting(struct gt_recorder *r)
+static void wake_waiters(struct gt_recorder *r)
 {
 	struct gt_session *s = r->rings->s;
 
@@ -159,29 +159,31 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	r->taken = r->freed = 0;
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
-	closing = last || age >= IDLE_EPOCH ||
-		(r->active && (age >= EPOCH || gt_writer_due(r->w, r->now.monotonic)));
-	gt_roll_adopt(r);
-	if (r->now.monotonic - r->scanned >= SCAN)
-		gt_roll_scan(r);
-	code = r->now.monotonic - r->called >= ROLL_CALL ? gt_roll_call(r, err) : 0;
+	closing = last || age >= IDLE_EPOCH_LENGTH ||
+		(r->active && (age >= EPOCH_LENGTH || gt_writer_due(r->w, r->now.monotonic)));
+	gt_registry_attach(r);
+	if (r->now.monotonic - r->scanned_at >= SCAN_EVERY)
+		gt_registry_scan(r);
+	code = r->now.monotonic - r->checked_alive_at >= CHECK_ALIVE_EVERY
+		? gt_registry_check_alive(r, err)
+		: 0;
 	if (!code)
-		code = take_all(r, closing, err);
+		code = drain_all(r, closing, err);
 	if (!code && last)
-		code = gt_events_end(r, err);
+		code = gt_dispatch_end(r, err);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)
-		code = gt_roll_bury(r, err);
-	wake_waiting(r);
+		code = gt_registry_reap(r, err);
+	wake_waiters(r);
 	return code ? code : (int64_t)r->taken;
 }
 
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err) { return pass(r, false, err); }
 
-void gt_recorder_stir(struct gt_recorder *r) { r->active = true; }
+void gt_recorder_mark_active(struct gt_recorder *r) { r->active = true; }
 
-static bool all_taken(const struct gt_recorder *r)
+static bool all_drained(const struct gt_recorder *r)
 {
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		const struct gt_traced_thread *t = &r->threads[r->live[k]];
@@ -196,32 +198,32 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 {
 	int64_t code;
 
-	r->called = 0;
-	r->scanned = r->now.monotonic - SCAN;
+	r->checked_alive_at = 0;
+	r->scanned_at = r->now.monotonic - SCAN_EVERY;
 	r->finishing = true;
 	/* processes that go on stop recording, yet may finish a call */
 	for (int i = 0; i < 100; i++) {
 		code = pass(r, false, err);
 		if (code < 0)
 			return (int)code;
-		if (!code && all_taken(r))
+		if (!code && all_drained(r))
 			break;
 	}
-	r->anchored = 0;
+	r->anchored_at = 0;
 	code = pass(r, true, err);
-	if (r->door)
-		gt_guest_server_unrecorded(r->door, &r->totals.unrecorded);
+	if (r->server)
+		gt_guest_server_unrecorded(r->server, &r->totals.unrecorded);
 	return code < 0 ? (int)code : 0;
 }
 
-unsigned gt_recorder_alive(struct gt_recorder *r)
+unsigned gt_recorder_count_alive(struct gt_recorder *r)
 {
 	unsigned n = 0;
 
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		const struct gt_process *p = gt_live_process(r, k);
 
-		n += !p->gone && p->guest.host_pid && !gt_guest_has_exited(&p->guest);
+		n += !p->exited && p->guest.host_pid && !gt_guest_has_exited(&p->guest);
 	}
 	return n;
 }
@@ -229,15 +231,15 @@ unsigned gt_recorder_alive(struct gt_recorder *r)
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 {
 	r->totals.clock_error = r->clock.max_error;
-	r->totals.missing = r->missing;
-	r->totals.nmissing = r->nmissing;
+	r->totals.unknown_functions = r->unknown_functions;
+	r->totals.nunknown_functions = r->nunknown_functions;
 	r->totals.gpu = r->gpu ? gt_gpu_totals(r->gpu) : NULL;
 	return &r->totals;
 }
 
 /* Counters of memory are updated when a call that changes memory is recorded, from its
  * arguments. */
-static bool tells_memory(const struct gt_session *s)
+static bool records_all_memory_calls(const struct gt_session *s)
 {
 	bool all = s->args != GT_ARGS_NONE;
 
@@ -247,7 +249,7 @@ static bool tells_memory(const struct gt_session *s)
 	return all;
 }
 
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door,
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *server,
 	struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_recorder *r = calloc(1, sizeof(*r));
@@ -268,16 +270,16 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 		return NULL;
 	}
 	r->rings = rings;
-	r->door = door;
+	r->server = server;
 	r->w = w;
-	r->ranged = rings->s->range != GT_RANGE_ALWAYS;
+	r->has_range = rings->s->range != GT_RANGE_ALWAYS;
 	r->level = LEVEL;
 	gt_writer_set_level(w, r->level);
 	r->source = gt_writer_string(w, rings->s->inject ? "injection" : "preload");
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
-	r->types.causes = rings->s->gpu;
-	r->memory = tells_memory(rings->s) ? gt_memory_open(w) : NULL;
+	r->types.gpu = rings->s->gpu;
+	r->memory = records_all_memory_calls(rings->s) ? gt_memory_open(w) : NULL;
 	r->types.memory = r->memory;
 	r->nvtx.w = w;
 	r->gpu = rings->s->gpu
@@ -285,19 +287,19 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_ser
 		: NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
-	r->scanned = r->now.monotonic;
-	r->earliest = r->now.monotonic > FAR ? r->now.monotonic - FAR : 0;
-	if (put_anchor(r, err)) {
+	r->scanned_at = r->now.monotonic;
+	r->earliest = r->now.monotonic > PAST_MAX ? r->now.monotonic - PAST_MAX : 0;
+	if (write_anchor(r, err)) {
 		gt_recorder_close(r);
 		return NULL;
 	}
 	return r;
 }
 
-static void forget_process(struct gt_recorder *r, struct gt_process *p)
+static void release_process(struct gt_recorder *r, struct gt_process *p)
 {
-	gt_known_release(&p->known);
-	gt_events_forget(r, p);
+	gt_reported_names_release(&p->known);
+	gt_dispatch_release(r, p);
 }
 
 void gt_recorder_close(struct gt_recorder *r)
@@ -305,17 +307,17 @@ void gt_recorder_close(struct gt_recorder *r)
 	if (!r)
 		return;
 	for (uint32_t k = 0; k < r->nlive_procs; k++)
-		forget_process(r, gt_live_process(r, k));
+		release_process(r, gt_live_process(r, k));
 	for (uint32_t k = 0; k < r->nlive; k++)
 		gt_nvtx_stack_release(&gt_live_thread(r, k)->ranges);
 	gt_gpu_close(r->gpu);
 	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);
-	for (size_t i = 0; i < r->nmissing; i++)
-		free(r->missing[i].name);
+	for (size_t i = 0; i < r->nunknown_functions; i++)
+		free(r->unknown_functions[i].name);
 	gt_types_release(&r->types);
-	free(r->missing);
-	free(r->graves);
+	free(r->unknown_functions);
+	free(r->dead_open);
 	free(r->procs);
 	free(r->threads);
 	free(r->live);

@@ -10,7 +10,7 @@
 struct gt_recorder;
 
 /* a driver function that was looked up and that the table lacks */
-struct gt_missing {
+struct gt_unknown_function {
 	char *name;
 	uint64_t count;
 };
@@ -31,27 +31,27 @@ struct gt_recorder_totals {
 	/* a process had libcuda mapped when it came; it was the simulator's */
 	bool libcuda, simulated;
 	int32_t driver_version; /* what cuDriverGetVersion said, when it was recorded; 0 */
-	const struct gt_missing *missing; /* borrowed until the next pass */
-	size_t nmissing;
+	const struct gt_unknown_function *unknown_functions; /* borrowed until the next pass */
+	size_t nunknown_functions;
 	uint64_t gpu_lost;               /* events of a GPU for which no chunk was free */
 	const struct gt_gpu_totals *gpu; /* NULL: was not asked for */
 };
 
 /* Both stay the caller's, as does the writer; door is NULL where no process connects (tests).
  * new: close it. */
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door,
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *server,
 	struct gt_writer *w, struct gt_err *err);
 /* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or
  * negative: the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);
 /* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come.
  */
-void gt_recorder_stir(struct gt_recorder *r);
+void gt_recorder_mark_active(struct gt_recorder *r);
 /* The last passes: takes all committed records, closes an epoch with the open calls. 0 or
  * negative. */
 int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err);
 /* Processes that came and have not gone, looked at afresh. */
-unsigned gt_recorder_alive(struct gt_recorder *r);
+unsigned gt_recorder_count_alive(struct gt_recorder *r);
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r);
 void gt_recorder_close(struct gt_recorder *r); /* NULL is fine */
 #endif

@@ -11,14 +11,14 @@
 #include "formats/base/buf.h"
 #include "formats/trace/block.h"
 
-#define LOOKS 1000 /* tries to see a busy thread standing still */
-#define MISSING_MAX 512
+#define READS_MAX 1000 /* tries to see a busy thread standing still */
+#define UNKNOWN_MAX 512
 /* Beside GT_DAMAGED. STALL: its kernel's name is not known yet. LATER: it ended after this pass
  * began. */
 enum { STALL = 1, LATER = 3 };
-#define AHEAD (10 * GT_SECOND) /* no time in a ring lies further in the future */
-#define NEAR 1000              /* ns: more than clocks are off from one call to the next */
-#define UNORDERED 1000000      /* ns: no two CPUs' counters are so far apart */
+#define FUTURE_MAX (10 * GT_SECOND) /* no time in a ring lies further in the future */
+#define CLOCK_ERROR 1000            /* ns: more than clocks are off from one call to the next */
+#define CPU_SKEW_MAX 1000000        /* ns: no two CPUs' counters are so far apart */
 
 /* ---- walking a ring ---- */
 
@@ -122,12 +122,12 @@ static inline int find_record(struct gt_recorder *r, const struct gt_traced_thre
 }
 
 /* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
-void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t,
+void gt_ring_reader_look(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct gt_ring_thread *ring, bool closing)
 {
 	uint64_t word = __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE), again;
 
-	for (int i = 0; closing && i < LOOKS; i++, word = again) {
+	for (int i = 0; closing && i < READS_MAX; i++, word = again) {
 		t->nopen = (word & 255) < GT_RING_OPEN_MAX ? (uint8_t)word : GT_RING_OPEN_MAX;
 		memcpy(t->open, ring->open, t->nopen * sizeof(*t->open));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -151,11 +151,12 @@ void gt_follow_look(struct gt_recorder *r, struct gt_traced_thread *t,
 
 /* A time behind this pass is compared with the clock as it is now: the recorder may have been
  * stopped since the pass began. */
-bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks)
+bool gt_ring_reader_is_possible(struct gt_recorder *r, uint64_t ticks)
 {
 	int64_t ns = gt_clock_ns(&r->clock, ticks);
 
-	return ns >= r->earliest && (ns <= r->now.monotonic || ns < gt_clock_monotonic() + AHEAD);
+	return ns >= r->earliest &&
+		(ns <= r->now.monotonic || ns < gt_clock_monotonic() + FUTURE_MAX);
 }
 
 /* Clamps start and end by the clock error of a few ns so that rows nest. Rows come in the order
@@ -164,14 +165,15 @@ bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks)
  * its parent, which comes later, begins no later. A parent that was left by longjmp, or that was
  * dropped, never comes. So a call that begins well after that child, or after all rows that are
  * here had ended, is not its parent. */
-static inline void fit(struct gt_traced_thread *t, unsigned depth, int64_t *start, int64_t *end)
+static inline void clamp_nesting(
+	struct gt_traced_thread *t, unsigned depth, int64_t *start, int64_t *end)
 {
 	int64_t low = t->floor[depth < t->deepest ? depth : t->deepest];
 
-	if (*start > t->child[depth + 1] && *start < t->last &&
-		*start - t->child[depth + 1] <= NEAR)
-		*start = t->child[depth + 1];
-	t->child[depth + 1] = INT64_MAX;
+	if (*start > t->first_child_start[depth + 1] && *start < t->last &&
+		*start - t->first_child_start[depth + 1] <= CLOCK_ERROR)
+		*start = t->first_child_start[depth + 1];
+	t->first_child_start[depth + 1] = INT64_MAX;
 	if (*start < low)
 		*start = low;
 	if (*end < t->last)
@@ -182,11 +184,11 @@ static inline void fit(struct gt_traced_thread *t, unsigned depth, int64_t *star
 		t->floor[d] = t->floor[t->deepest];
 	t->floor[depth] = t->last = *end;
 	t->deepest = depth;
-	if (depth && *start < t->child[depth])
-		t->child[depth] = *start;
+	if (depth && *start < t->first_child_start[depth])
+		t->first_child_start[depth] = *start;
 }
 
-static struct gt_known *known_of(struct gt_recorder *r, const struct gt_traced_thread *t)
+static struct gt_reported_names *names_of(struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	return &r->procs[t->proc].known;
 }
@@ -194,17 +196,17 @@ static struct gt_known *known_of(struct gt_recorder *r, const struct gt_traced_t
 /* A name by its key. While the recorder is patient an unknown one may turn up in another ring:
  * STALL. Later it is given up, and that is remembered, so that the next call does not wait again.
  */
-static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t, enum gt_known_kind kind,
-	uint64_t key, uint64_t *string)
+static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t,
+	enum gt_reported_kind kind, uint64_t key, uint64_t *string)
 {
-	struct gt_known *k = known_of(r, t);
+	struct gt_reported_names *k = names_of(r, t);
 
-	*string = key ? gt_known_get(k, kind, key) : GT_NONE;
+	*string = key ? gt_reported_names_get(k, kind, key) : GT_NONE;
 	if (!key || *string != GT_NONE)
 		return 0;
-	if (r->patient && !gt_known_has(k, kind, key))
+	if (r->may_stall && !gt_reported_names_has(k, kind, key))
 		return STALL;
-	gt_known_add(k, kind, key, GT_NONE, false);
+	gt_reported_names_add(k, kind, key, GT_NONE, false);
 	return 0;
 }
 
@@ -214,19 +216,19 @@ static int translate(struct gt_recorder *r, const struct gt_traced_thread *t,
 {
 	for (unsigned i = 0; i < c->nwords; i++) {
 		args[i] = i < n ? words[i] : 0;
-		if (c->strings >> i & 1 && resolve(r, t, GT_KNOWN_STRING, args[i], &args[i]))
+		if (c->strings >> i & 1 && resolve(r, t, GT_REPORTED_STRING, args[i], &args[i]))
 			return STALL;
 	}
 	return c->func == GT_NO_WORD
 		? 0
-		: resolve(r, t, GT_KNOWN_FUNC, args[c->func], &args[c->nwords]);
+		: resolve(r, t, GT_REPORTED_FUNC, args[c->func], &args[c->nwords]);
 }
 
 static int64_t ns_of_start(
 	struct gt_recorder *r, const struct gt_traced_thread *t, unsigned depth, uint64_t ticks)
 {
-	if (ticks <= r->epoch.ticks && t->pins[depth].ticks == ticks)
-		return t->pins[depth].ns;
+	if (ticks <= r->epoch.ticks && t->reported_starts[depth].ticks == ticks)
+		return t->reported_starts[depth].ns;
 	return gt_clock_ns(&r->clock, ticks);
 }
 
@@ -234,10 +236,10 @@ static int64_t ns_of_start(
 enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
 /* Did the call do its work? A wait may return an error of earlier GPU work. */
-static inline bool counts(const struct gt_call_type *c, int32_t ret)
+static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 {
 	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
-		(c->does == GT_GPU_CALL_HAS_CAPTURED &&
+		(c->does == GT_GPU_CALL_ENDS_CAPTURE &&
 			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
@@ -252,7 +254,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 
 	row.start = ns_of_start(r, t, rec->depth, rec->start);
 	row.end = gt_clock_ns(&r->clock, rec->end);
-	if (row.start < r->earliest || row.end < r->earliest || row.start - row.end > UNORDERED)
+	if (row.start < r->earliest || row.end < r->earliest || row.start - row.end > CPU_SKEW_MAX)
 		return GT_DAMAGED;
 	if (rec->id < gt_api_count) {
 		const struct gt_call_type *c = gt_types_call(&r->types, rec->id);
@@ -275,19 +277,19 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 			&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
 		args = own;
 	}
-	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
+	if (t->reported_starts[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
 		/* it was seen open then, between its end and its being recorded */
 		row.end = r->epoch.monotonic;
-	fit(t, rec->depth, &row.start, &row.end);
-	if (rec->id < gt_api_count && r->types.calls[rec->id].causes &&
-		counts(&r->types.calls[rec->id], row.ret) &&
-		(code = gt_events_cause(r, t, rec->id, rec->start, &row, args, err)))
+	clamp_nesting(t, rec->depth, &row.start, &row.end);
+	if (rec->id < gt_api_count && r->types.calls[rec->id].makes_gpu_work &&
+		did_its_work(&r->types.calls[rec->id], row.ret) &&
+		(code = gt_dispatch_gpu_call(r, t, rec->id, rec->start, &row, args, err)))
 		return code;
 	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
-		(code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))
+		(code = gt_dispatch_node_created(r, t, r->types.calls[rec->id].name, &row, err)))
 		return code;
 	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret &&
-		(code = gt_holdings_call(r, t, rec->id, &row, args, err)))
+		(code = gt_memory_calls_add(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
@@ -296,34 +298,36 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 	return gt_writer_row(r->w, GT_CALL, t->track, &row, args, err);
 }
 
-static void note_missing(struct gt_recorder *r, const char *name, size_t len)
+static void count_unknown_function(struct gt_recorder *r, const char *name, size_t len)
 {
 	len = strnlen(name, len < 200 ? len : 200);
-	for (size_t i = 0; i < r->nmissing; i++)
-		if (!strncmp(r->missing[i].name, name, len) && !r->missing[i].name[len]) {
-			r->missing[i].count++;
+	for (size_t i = 0; i < r->nunknown_functions; i++)
+		if (!strncmp(r->unknown_functions[i].name, name, len) &&
+			!r->unknown_functions[i].name[len]) {
+			r->unknown_functions[i].count++;
 			return;
 		}
-	if (r->nmissing == MISSING_MAX ||
-		gt_grow(&r->missing, &r->missing_cap, r->nmissing + 1, sizeof(*r->missing)))
+	if (r->nunknown_functions == UNKNOWN_MAX ||
+		gt_grow(&r->unknown_functions, &r->unknown_functions_cap, r->nunknown_functions + 1,
+			sizeof(*r->unknown_functions)))
 		return;
-	r->missing[r->nmissing].name = strndup(name, len);
-	r->missing[r->nmissing].count = 1;
-	r->nmissing += r->missing[r->nmissing].name != NULL;
+	r->unknown_functions[r->nunknown_functions].name = strndup(name, len);
+	r->unknown_functions[r->nunknown_functions].count = 1;
+	r->nunknown_functions += r->unknown_functions[r->nunknown_functions].name != NULL;
 }
 
 /* The name of a text from now on. A program that creates texts without end fills neither the
  * dictionary, which new threads need, too, nor the table of known texts: texts beyond the limit
  * have no name. */
-static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, uint64_t key,
-	const char *text, size_t len, bool replace)
+static void store_name(struct gt_recorder *r, struct gt_reported_names *k,
+	enum gt_reported_kind kind, uint64_t key, const char *text, size_t len, bool replace)
 {
-	bool known = gt_known_has(k, kind, key);
+	bool known = gt_reported_names_has(k, kind, key);
 
-	if (!known && (k->n >= GT_KNOWN_MAX || !gt_writer_has_name_space(r->w)))
+	if (!known && (k->n >= GT_REPORTED_MAX || !gt_writer_has_name_space(r->w)))
 		k->forgotten++;
 	else if (!known || replace)
-		gt_known_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
+		gt_reported_names_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
 }
 
 /* A record that tells a name. early: seen on a search ahead of its turn. */
@@ -333,15 +337,16 @@ static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const str
 	const char *text = memcpy(r->text, rec->words, rec->end);
 
 	if (rec->kind == GT_REC_NAME)
-		learn(r, known_of(r, t), GT_KNOWN_FUNC, rec->start, text, rec->end, !early);
+		store_name(r, names_of(r, t), GT_REPORTED_FUNC, rec->start, text, rec->end, !early);
 	else if (rec->kind == GT_REC_STRING)
-		learn(r, known_of(r, t), GT_KNOWN_STRING, rec->start, text, rec->end, !early);
+		store_name(
+			r, names_of(r, t), GT_REPORTED_STRING, rec->start, text, rec->end, !early);
 	else if (!early && rec->kind == GT_REC_UNKNOWN_FUNCTION)
-		note_missing(r, text, rec->end);
+		count_unknown_function(r, text, rec->end);
 	return 0;
 }
 
-int gt_follow_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
+int gt_ring_reader_give_up(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_err *err)
 {
 	t->broken = true;
 	t->c.at = t->limit;
@@ -429,7 +434,7 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 		} else {
 			if (flat != UINT32_MAX)
 				t->floor[flat] = t->last = low;
-			fit(t, depth, &from, &to);
+			clamp_nesting(t, depth, &from, &to);
 			flat = depth;
 		}
 		low = to;
@@ -453,31 +458,32 @@ static int put_event(struct gt_recorder *r, struct gt_traced_thread *t, const st
 	size_t bytes = rec->nargs * sizeof(*rec->words);
 
 	memcpy(&e.body, rec->words, bytes < sizeof(e.body) ? bytes : sizeof(e.body));
-	return gt_events_take(r, t, &e, err);
+	return gt_dispatch_event(r, t, &e, err);
 }
 
 /* A record of a time after this pass began is for the next pass, unless the time cannot be true. */
-static int put_off(struct gt_recorder *r, uint64_t ticks)
+static int postpone(struct gt_recorder *r, uint64_t ticks)
 {
-	return gt_follow_is_possible(r, ticks) ? LATER : GT_DAMAGED;
+	return gt_ring_reader_is_possible(r, ticks) ? LATER : GT_DAMAGED;
 }
 
 /* 0, STALL, LATER, GT_DAMAGED or negative. */
 static int put_record(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
 	struct gt_err *err)
 {
-	if (rec->kind == GT_REC_EVENT && gt_events_in_ticks(rec->id) && rec->start > r->now.ticks)
-		return put_off(r, rec->start);
+	if (rec->kind == GT_REC_EVENT && gt_dispatch_has_ticks(rec->id) &&
+		rec->start > r->now.ticks)
+		return postpone(r, rec->start);
 	if (rec->kind == GT_REC_EVENT)
 		return put_event(r, t, rec, err);
 	if (rec->kind != GT_REC_CALL)
 		return put_text(r, t, rec, false, err);
-	return rec->end > r->now.ticks ? put_off(r, rec->end) : put_call(r, t, rec, err);
+	return rec->end > r->now.ticks ? postpone(r, rec->end) : put_call(r, t, rec, err);
 }
 
 /* Takes the records of one thread that ended by now. */
-int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt_ring_thread *ring,
-	struct gt_err *err)
+int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
+	struct gt_ring_thread *ring, struct gt_err *err)
 {
 	uint64_t before = t->c.at;
 	struct record rec;
@@ -498,11 +504,11 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_traced_thread *t, struct gt
 	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 	if (code < 0)
 		return code;
-	return got < 0 || code == GT_DAMAGED ? gt_follow_give_up(r, t, err) : 0;
+	return got < 0 || code == GT_DAMAGED ? gt_ring_reader_give_up(r, t, err) : 0;
 }
 
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
-void gt_follow_search_names(struct gt_recorder *r)
+void gt_ring_reader_search_names(struct gt_recorder *r)
 {
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		struct gt_traced_thread *t = gt_live_thread(r, k);
@@ -525,7 +531,7 @@ void gt_follow_search_names(struct gt_recorder *r)
 
 /* ---- calls that are open ---- */
 
-struct running {
+struct open_state {
 	uint64_t start;
 	uint16_t id;
 	uint8_t n;
@@ -534,7 +540,7 @@ struct running {
 
 /* Fills in the row of a call that has not ended. False when nothing can be said of it. */
 static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned depth,
-	const struct running *o, struct gt_row *row, uint64_t *args)
+	const struct open_state *o, struct gt_row *row, uint64_t *args)
 {
 	unsigned n = o->n;
 
@@ -561,8 +567,8 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 
 /* Collects by depth the calls that were running at the moment of the epoch: the stack, and
  * finished calls that are not written yet. */
-static unsigned find_running(
-	struct gt_recorder *r, const struct gt_traced_thread *t, struct running *by_depth)
+static unsigned find_open_calls(
+	struct gt_recorder *r, const struct gt_traced_thread *t, struct open_state *by_depth)
 {
 	struct gt_cursor c = t->c;
 	struct record rec;
@@ -571,14 +577,14 @@ static unsigned find_running(
 	for (unsigned d = 0; d < t->nopen; d++)
 		if (t->open[d].start && t->open[d].start <= r->now.ticks &&
 			t->open[d].nargs <= GT_RING_OPEN_ARGS) {
-			by_depth[d] = (struct running){ t->open[d].start, t->open[d].id,
+			by_depth[d] = (struct open_state){ t->open[d].start, t->open[d].id,
 				t->open[d].nargs, t->open[d].args };
 			found |= 1u << d;
 		}
 	while (!t->broken && find_record(r, t, &c, t->limit, NULL, &rec) > 0) {
 		if (rec.kind == GT_REC_CALL && rec.start <= r->now.ticks) {
 			by_depth[rec.depth] =
-				(struct running){ rec.start, rec.id, rec.nargs, rec.words };
+				(struct open_state){ rec.start, rec.id, rec.nargs, rec.words };
 			found |= 1u << rec.depth;
 		}
 		if (rec.kind == GT_REC_CALL && !rec.depth)
@@ -588,10 +594,10 @@ static unsigned find_running(
 	return found;
 }
 
-int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_traced_thread *t)
+int64_t gt_ring_reader_first_free(struct gt_recorder *r, struct gt_traced_thread *t)
 {
-	struct running by_depth[GT_DEPTHS];
-	unsigned found = find_running(r, t, by_depth);
+	struct open_state by_depth[GT_DEPTHS];
+	unsigned found = find_open_calls(r, t, by_depth);
 	int64_t first = INT64_MAX, start;
 
 	for (unsigned d = 0; d < GT_DEPTHS; d++) {
@@ -602,23 +608,23 @@ int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_traced_thread *t)
 		if (op != GT_OP_FREE && op != GT_OP_UNMAP)
 			continue;
 		/* fit() may move it */
-		start = ns_of_start(r, t, d, by_depth[d].start) - NEAR;
+		start = ns_of_start(r, t, d, by_depth[d].start) - CLOCK_ERROR;
 		first = start < first ? start : first;
 	}
 	return first;
 }
 
-int gt_follow_each_open(
+int gt_ring_reader_each_open(
 	struct gt_recorder *r, struct gt_traced_thread *t, gt_open_fn *fn, struct gt_err *err)
 {
-	struct running by_depth[GT_DEPTHS];
-	unsigned found = find_running(r, t, by_depth);
+	struct open_state by_depth[GT_DEPTHS];
+	unsigned found = find_open_calls(r, t, by_depth);
 	uint64_t args[GT_FIELDS_MAX + 1];
 	struct gt_row row;
 	int code = 0;
 
 	for (unsigned d = 0; !code && d < GT_DEPTHS; d++) {
-		struct running *o = &by_depth[d];
+		struct open_state *o = &by_depth[d];
 		int64_t low = t->floor[d < t->deepest ? d : t->deepest];
 
 		if (!(found >> d & 1) || o->n > GT_FIELDS_MAX ||
@@ -627,7 +633,7 @@ int gt_follow_each_open(
 			continue;
 		if (row.start < low)
 			row.start = row.end = low;
-		t->pins[d] = (struct gt_pin){ o->start, row.start };
+		t->reported_starts[d] = (struct gt_reported_start){ o->start, row.start };
 		code = fn(r, t->track, &row, args, err);
 	}
 	return code;

@@ -25,25 +25,25 @@ void gt_types_release(struct gt_types *t)
 	t->nfile = t->cap = 0;
 }
 
-static bool recorded(const struct gt_types *t, const struct gt_api_field *f)
+static bool is_recorded(const struct gt_types *t, const struct gt_api_field *f)
 {
 	return t->args == GT_ARGS_ALL || (t->args == GT_ARGS_KEY && f->key);
 }
 
 /* With the GPU's work: what, if anything. */
-static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
+static bool classify_call(struct gt_call_type *c, const struct gt_api *api)
 {
 	c->wait = gt_gpu_wait_of_call(api->name);
 	c->per_thread = gt_api_per_thread(api->name);
 	c->does = c->wait                           ? GT_GPU_CALL_WAITS
-		: api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_CAPTURES
-		: api->role == GT_API_CAPTURE_END   ? GT_GPU_CALL_HAS_CAPTURED
+		: api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_BEGINS_CAPTURE
+		: api->role == GT_API_CAPTURE_END   ? GT_GPU_CALL_ENDS_CAPTURE
 		: api->role == GT_API_STREAM_END    ? GT_GPU_CALL_ENDS_STREAM
 						    : GT_GPU_CALL_WORKS;
 	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
 }
 
-static uint8_t word_of(const struct gt_field *fields, unsigned n, unsigned role)
+static uint8_t find_field(const struct gt_field *fields, unsigned n, unsigned role)
 {
 	unsigned i = 0;
 
@@ -54,19 +54,19 @@ static uint8_t word_of(const struct gt_field *fields, unsigned n, unsigned role)
 
 /* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing
  * can be said. */
-static void look_for_memory(
+static void set_memory_fields(
 	struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
 {
-	c->addr = word_of(fields, n, GT_R_ADDR);
-	c->bytes = word_of(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
-	c->device = word_of(fields, n, GT_R_DEVICE);
+	c->addr = find_field(fields, n, GT_R_ADDR);
+	c->bytes = find_field(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
+	c->device = find_field(fields, n, GT_R_DEVICE);
 	c->memory =
 		gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : api->role == GT_API_CONTEXT_END;
 }
 
 /* The fields that the mode records, in the guest's order; a launch whose function is among them
  * also gets its kernel's name. */
-static void make(struct gt_types *t, uint32_t id)
+static void make_call_type(struct gt_types *t, uint32_t id)
 {
 	struct gt_api_field all[GT_FIELDS_MAX];
 	struct gt_field fields[GT_FIELDS_MAX];
@@ -80,7 +80,7 @@ static void make(struct gt_types *t, uint32_t id)
 
 	c->func = c->grid = c->block = c->stream = c->event = c->graph = GT_NO_WORD;
 	for (unsigned i = 0; i < count; i++) {
-		if (!recorded(t, &all[i]))
+		if (!is_recorded(t, &all[i]))
 			continue;
 		if (all[i].role == GT_R_FUNC && api->op == GT_OP_LAUNCH && c->func == GT_NO_WORD)
 			c->func = (uint8_t)n;
@@ -106,11 +106,12 @@ static void make(struct gt_types *t, uint32_t id)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR,
 			GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
-	c->causes = t->causes && has_to_do(c, api);
-	c->nodes = t->causes && api->role == GT_API_GRAPH_NODE;
-	look_for_memory(c, api, fields, n);
+	c->makes_gpu_work = t->gpu && classify_call(c, api);
+	c->nodes = t->gpu && api->role == GT_API_GRAPH_NODE;
+	set_memory_fields(c, api, fields, n);
 	c->memory &= t->memory;
-	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->nodes && !c->memory;
+	c->plain = !c->strings && c->func == GT_NO_WORD && !c->makes_gpu_work && !c->nodes &&
+		!c->memory;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);
 	c->type = gt_writer_type(t->w, &type);
@@ -119,7 +120,7 @@ static void make(struct gt_types *t, uint32_t id)
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id)
 {
 	if (__builtin_expect(t->calls[id].type == GT_NONE, 0))
-		make(t, id);
+		make_call_type(t, id);
 	return &t->calls[id];
 }
 
@@ -133,7 +134,7 @@ static bool same_file(const void *arg, uint32_t value, const void *key, size_t l
 		a->id == b->id && a->status == b->status;
 }
 
-static uint32_t make_file(struct gt_types *t, const struct gt_file_type *k)
+static uint32_t make_file_type(struct gt_types *t, const struct gt_file_type *k)
 {
 	static const char *const verbs[] = { "ioctl", "open", "close", "mmap", "munmap" };
 	char name[160], path[64];
@@ -171,7 +172,7 @@ static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 		return t->file[at].type;
 	/* A program that makes new requests without end must leave enough dictionary for the
 	 * tracks of new threads. */
-	k->type = gt_writer_has_name_space(t->w) ? make_file(t, k) : GT_NONE;
+	k->type = gt_writer_has_name_space(t->w) ? make_file_type(t, k) : GT_NONE;
 	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
 		!gt_map_add(&t->files, hash, (uint32_t)t->nfile))
 		t->file[t->nfile++] = *k;
@@ -210,63 +211,67 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 
 /* ---- names that processes tell ---- */
 
-static uint64_t hash_of(enum gt_known_kind kind, uint64_t key)
+static uint64_t hash_of(enum gt_reported_kind kind, uint64_t key)
 {
 	return gt_hash_u64(key ^ (uint64_t)kind << 63);
 }
 
 static bool same_known(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_known_item *a = &((const struct gt_known *)arg)->items[value], *b = key;
+	const struct gt_reported_name *a = &((const struct gt_reported_names *)arg)->items[value],
+				      *b = key;
 
 	return a->key == b->key && a->kind == b->kind;
 }
 
-static uint32_t find(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+static uint32_t find_name(
+	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key)
 {
-	struct gt_known_item item = { .key = key, .kind = kind };
+	struct gt_reported_name item = { .key = key, .kind = kind };
 
 	return gt_map_get(&k->map, hash_of(kind, key), same_known, k, &item, sizeof(item));
 }
 
-void gt_known_add(
-	struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace)
+void gt_reported_names_add(struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key,
+	uint32_t string, bool replace)
 {
-	uint32_t at = find(k, kind, key);
+	uint32_t at = find_name(k, kind, key);
 
 	if (at != UINT32_MAX) {
 		if (replace)
 			k->items[at].string = string;
 		return;
 	}
-	if (k->n >= GT_KNOWN_MAX || gt_grow(&k->items, &k->cap, k->n + 1, sizeof(*k->items)) ||
+	if (k->n >= GT_REPORTED_MAX || gt_grow(&k->items, &k->cap, k->n + 1, sizeof(*k->items)) ||
 		gt_map_add(&k->map, hash_of(kind, key), (uint32_t)k->n)) {
 		k->forgotten++;
 		return;
 	}
-	k->items[k->n++] = (struct gt_known_item){ key, kind, string };
+	k->items[k->n++] = (struct gt_reported_name){ key, kind, string };
 }
 
-uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+uint32_t gt_reported_names_get(
+	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key)
 {
-	uint32_t at = find(k, kind, key);
+	uint32_t at = find_name(k, kind, key);
 
 	return at == UINT32_MAX ? GT_NONE : k->items[at].string;
 }
 
-bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+bool gt_reported_names_has(
+	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key)
 {
-	return find(k, kind, key) != UINT32_MAX;
+	return find_name(k, kind, key) != UINT32_MAX;
 }
 
-void gt_known_copy(struct gt_known *to, const struct gt_known *from)
+void gt_reported_names_copy(struct gt_reported_names *to, const struct gt_reported_names *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		gt_known_add(
+		gt_reported_names_add(
 			to, from->items[i].kind, from->items[i].key, from->items[i].string, false);
 }
 
-void gt_known_release(struct gt_known *k)
+void gt_reported_names_release(struct gt_reported_names *k)
 {
 	gt_map_release(&k->map);
 	free(k->items);

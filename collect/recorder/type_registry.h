@@ -1,7 +1,7 @@
 /* From what records carry (ids, handles, hashes) to what a trace says (types, kernel names,
  * strings). */
-#ifndef GT_COLLECT_TYPES_H
-#define GT_COLLECT_TYPES_H
+#ifndef GT_TYPE_REGISTRY_H
+#define GT_TYPE_REGISTRY_H
 #include <stdbool.h>
 #include "collect/correlate/gpu_correlate.h"
 #include "formats/base/map.h"
@@ -15,11 +15,11 @@ struct gt_call_type {
 	uint8_t nfields; /* nwords, and the kernel's name for launches */
 	uint8_t func;    /* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
-	bool causes;         /* it concerns GPU work, and is passed to the correlation */
+	bool makes_gpu_work; /* it concerns GPU work, and is passed to the correlation */
 	uint8_t grid, block; /* the first of three words each, or GT_NO_WORD */
 	/* the word with it, or GT_NO_WORD; graph: that is launched */
 	uint8_t stream, event, graph;
-	/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
+	/* of a call with `makes_gpu_work`: enum gt_gpu_call_kind, enum gt_gpu_wait */
 	uint8_t does, wait;
 	bool per_thread; /* its default stream is the thread's */
 	bool nodes;      /* creates nodes of graphs */
@@ -35,7 +35,7 @@ struct gt_call_type {
 struct gt_types {
 	struct gt_writer *w;
 	unsigned args; /* enum gt_args_mode */
-	bool causes;   /* such calls are marked */
+	bool gpu;      /* calls that concern GPU work are marked */
 	bool memory;   /* the calls that change memory, too */
 	struct gt_call_type calls[GT_API_MAX];
 	struct gt_map files; /* ioctls and device files by file, request, command */
@@ -58,25 +58,27 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 
 /* Names that a process reported: functions by handle, strings by hash. Zero-initialised is
  * empty. */
-struct gt_known {
+struct gt_reported_names {
 	struct gt_map map;
-	struct gt_known_item {
+	struct gt_reported_name {
 		uint64_t key;
 		uint32_t kind, string;
 	} * items;
 	size_t n, cap;
 	uint64_t forgotten; /* names beyond the limit */
 };
-#define GT_KNOWN_MAX (256u << 10) /* per process */
-enum gt_known_kind { GT_KNOWN_FUNC, GT_KNOWN_STRING };
+#define GT_REPORTED_MAX (256u << 10) /* per process */
+enum gt_reported_kind { GT_REPORTED_FUNC, GT_REPORTED_STRING };
 /* replace: a handle may be used again for another function. */
-void gt_known_add(
-	struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace);
+void gt_reported_names_add(struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key,
+	uint32_t string, bool replace);
 /* string id or GT_NONE */
-uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);
+uint32_t gt_reported_names_get(
+	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key);
 /* it was reported, or given up */
-bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key);
+bool gt_reported_names_has(
+	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key);
 /* a forked child knows what its parent knew */
-void gt_known_copy(struct gt_known *to, const struct gt_known *from);
-void gt_known_release(struct gt_known *k);
+void gt_reported_names_copy(struct gt_reported_names *to, const struct gt_reported_names *from);
+void gt_reported_names_release(struct gt_reported_names *k);
 #endif

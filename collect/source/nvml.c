@@ -683,7 +683,7 @@ void gt_nvml_totals(struct gt_nvml *n, struct gt_nvml_totals *t)
 
 bool gt_nvml_simulated(const struct gt_nvml *n) { return n && n->simulated; }
 
-bool gt_nvml_news(struct gt_nvml *n)
+bool gt_nvml_metadata_changed(struct gt_nvml *n)
 {
 	bool news;
 
@@ -748,7 +748,7 @@ char *gt_nvml_metadata(struct gt_nvml *n)
 	return gt_json_done(all);
 }
 
-void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to)
+void gt_nvml_report(struct gt_nvml *n, const char *program, FILE *to)
 {
 	char words[120];
 
@@ -798,10 +798,10 @@ static int64_t source_drain(void *state, struct gt_writer *w, struct gt_err *err
 }
 static void source_stop(void *state) { gt_nvml_stop(state); }
 static char *source_metadata(void *state) { return gt_nvml_metadata(state); }
-static bool source_metadata_changed(void *state) { return gt_nvml_news(state); }
+static bool source_metadata_changed(void *state) { return gt_nvml_metadata_changed(state); }
 static void source_report(void *state, const char *program, FILE *to)
 {
-	gt_nvml_tell(state, program, to);
+	gt_nvml_report(state, program, to);
 }
 static void source_close(void *state) { gt_nvml_close(state); }
 

@@ -62,9 +62,9 @@ bool gt_nvml_simulated(const struct gt_nvml *n);
  * lost_values, failed_values. new: free it; NULL without memory. */
 char *gt_nvml_metadata(struct gt_nvml *n);
 /* Has something been refused that the last gt_nvml_metadata did not have? */
-bool gt_nvml_news(struct gt_nvml *n);
+bool gt_nvml_metadata_changed(struct gt_nvml *n);
 /* Lines for -v, each with `program` in front: refused counters and failed reads. */
-void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to);
+void gt_nvml_report(struct gt_nvml *n, const char *program, FILE *to);
 /* In words, for --doctor: "2 devices, NVIDIA H200; driver 580.159.04". */
 void gt_nvml_describe(const struct gt_nvml *n, FILE *to);
 #endif

@@ -407,11 +407,11 @@ static void who_is_gone_holds_nothing(void)
 	CHECK(m &&
 		!gt_memory_call(&q, 0, false,
 			&(struct gt_memory_call){ GT_OP_ALLOC, GT_MEM_HOST, 0, t, 0x1000, 5 }));
-	CHECK(gt_memory_waits(q) &&
-		!gt_memory_settle(m, q, t - 1, track_zero, NULL, &wrote, &err) && !wrote &&
-		gt_memory_waits(q));
-	CHECK(!gt_memory_settle(m, q, t, track_zero, NULL, &wrote, &err) && wrote &&
-		!gt_memory_waits(q));
+	CHECK(gt_memory_has_pending(q) &&
+		!gt_memory_flush_ready(m, q, t - 1, track_zero, NULL, &wrote, &err) && !wrote &&
+		gt_memory_has_pending(q));
+	CHECK(!gt_memory_flush_ready(m, q, t, track_zero, NULL, &wrote, &err) && wrote &&
+		!gt_memory_has_pending(q));
 	CHECK(!gt_memory_end(m, q, t + 50 * MS, true, track_zero, NULL, &err));
 	gt_memory_process_close(q);
 	gt_memory_close(m);
@@ -436,8 +436,8 @@ static void many_at_once_are_certain(void)
 		fine &= !gt_memory_call(&q, 0, false,
 			&(struct gt_memory_call){
 				GT_OP_ALLOC, GT_MEM_HOST, 0, t + (int64_t)i, 0x1000 + i, 1 });
-	CHECK(m && fine && !gt_memory_settle(m, q, t + 70000, track_zero, NULL, &wrote, &err) &&
-		wrote);
+	CHECK(m && fine &&
+		!gt_memory_flush_ready(m, q, t + 70000, track_zero, NULL, &wrote, &err) && wrote);
 	CHECK(!gt_memory_end(m, q, t + 50 * MS, false, track_zero, NULL, &err));
 	gt_memory_process_close(q);
 	gt_memory_close(m);

@@ -138,7 +138,7 @@ static bool end(void)
 	gt_nvml_totals(n, &totals);
 	free(said);
 	said = gt_nvml_metadata(n);
-	good = good && !gt_nvml_news(n);
+	good = good && !gt_nvml_metadata_changed(n);
 	gt_nvml_close(n);
 	n = NULL;
 	good = !gt_writer_close(w, &err) && good;
@@ -314,7 +314,7 @@ static void what_a_device_refuses_is_left_out(void)
 		CHECK(begin(knobs, 5 * MS));
 		until_rounds(3);
 		f = open_memstream(&told, &size);
-		gt_nvml_tell(n, "x", f);
+		gt_nvml_report(n, "x", f);
 		fclose(f);
 		CHECK(end());
 		CHECK(count(0, GT_NVML_UTILIZATION) && count(0, GT_NVML_MEMORY_UTILIZATION) &&
@@ -452,8 +452,8 @@ static void metadata_names_what_there_is(void)
 static void nothing_is_nothing(void)
 {
 	gt_nvml_totals(NULL, &totals);
-	CHECK(!totals.values && !gt_nvml_simulated(NULL) && !gt_nvml_news(NULL));
-	gt_nvml_tell(NULL, "x", stdout);
+	CHECK(!totals.values && !gt_nvml_simulated(NULL) && !gt_nvml_metadata_changed(NULL));
+	gt_nvml_report(NULL, "x", stdout);
 	gt_nvml_close(NULL);
 	CHECK(open_with(""));
 	gt_nvml_close(n); /* opened, never started */

@@ -219,8 +219,9 @@ static void strings_and_missing_functions(void)
 	text(&p, GT_REC_UNKNOWN_FUNCTION, 1, "cuFromTheFuture");
 	leave(&p, id, t, t + 10, 0, words, n);
 	CHECK(gt_recorder_pass(r, &err) > 0);
-	CHECK(gt_recorder_totals(r)->nmissing == 1 && gt_recorder_totals(r)->missing[0].count == 2);
-	CHECK_STR(gt_recorder_totals(r)->missing[0].name, "cuFromTheFuture");
+	CHECK(gt_recorder_totals(r)->nunknown_functions == 1 &&
+		gt_recorder_totals(r)->unknown_functions[0].count == 2);
+	CHECK_STR(gt_recorder_totals(r)->unknown_functions[0].name, "cuFromTheFuture");
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
@@ -417,23 +418,25 @@ static void rings_refuse_silly_sizes(void)
 static void passes_are_as_rare_as_the_rings_allow(void)
 {
 	const uint64_t room = 64 << 20;
-	int64_t quiet = gt_pace(room, 0, 5000000);
+	int64_t quiet = gt_poll_interval(room, 0, 5000000);
 
-	CHECK(quiet > 4000000 && quiet <= GT_PACE_MOST);
+	CHECK(quiet > 4000000 && quiet <= GT_POLL_MAX);
 	/* 7 MB/s: a training program */
-	CHECK(gt_pace(room, 7000 * 8, 8000000) == quiet);
+	CHECK(gt_poll_interval(room, 7000 * 8, 8000000) == quiet);
 	/* 1.5 GB/s: 1/64 of the ring per pass */
-	CHECK(gt_pace(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));
-	CHECK_EQ(gt_pace(room, 1 << 30, 1000000), GT_PACE_LEAST);
+	CHECK(gt_poll_interval(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));
+	CHECK_EQ(gt_poll_interval(room, 1 << 30, 1000000), GT_POLL_MIN);
 	/* fuller rings, more passes */
-	CHECK(gt_pace(room >> 3, 150000, 1000000) < gt_pace(room, 150000, 1000000));
-	CHECK(gt_pace(0, 0, 0) == GT_PACE_LEAST && gt_pace(0, 1, INT64_MAX) == GT_PACE_LEAST);
-	CHECK(gt_pace(UINT64_MAX, 0, 0) == GT_PACE_MOST &&
-		gt_pace(UINT64_MAX, INT64_MAX, INT64_MAX) == GT_PACE_MOST);
+	CHECK(gt_poll_interval(room >> 3, 150000, 1000000) <
+		gt_poll_interval(room, 150000, 1000000));
+	CHECK(gt_poll_interval(0, 0, 0) == GT_POLL_MIN &&
+		gt_poll_interval(0, 1, INT64_MAX) == GT_POLL_MIN);
+	CHECK(gt_poll_interval(UINT64_MAX, 0, 0) == GT_POLL_MAX &&
+		gt_poll_interval(UINT64_MAX, INT64_MAX, INT64_MAX) == GT_POLL_MAX);
 	/* at 1 byte per ns, most stays free */
 	for (uint64_t part = 4 << 20; part < 1ull << 36; part += part / 3)
 		for (int64_t per_ms = 0; per_ms <= 1000000; per_ms += 9973)
-			CHECK((uint64_t)gt_pace(part, per_ms, 1000000) <= part / 8);
+			CHECK((uint64_t)gt_poll_interval(part, per_ms, 1000000) <= part / 8);
 }
 
 static void room_is_what_threads_may_fill(void)

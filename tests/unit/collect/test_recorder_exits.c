@@ -26,17 +26,17 @@ static void calls_of_a_process_that_ends_within_a_pass(void)
 	struct pen p;
 
 	CHECK(child > 0 && begin(GT_ARGS_KEY));
-	r->door = &door;
+	r->server = &door;
 	new_process(1, child, getpid());
-	gt_roll_adopt(r);
+	gt_registry_attach(r);
 	p = new_thread(0, 1);
 	for (int i = 0; i < 8; i++)
 		call(&p, "cuDriverGetVersion", t + i * 20, t + i * 20 + 10);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	CHECK(!gt_roll_call(r, &err));
-	CHECK(!gt_roll_bury(r, &err) && gt_recorder_pass(r, &err) >= 0);
-	r->door = NULL;
+	CHECK(!gt_registry_check_alive(r, &err));
+	CHECK(!gt_registry_reap(r, &err) && gt_recorder_pass(r, &err) >= 0);
+	r->server = NULL;
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);

@@ -129,7 +129,7 @@ static inline void kernel(
 static inline void settle(struct join *j, int64_t now, bool last)
 {
 	if (j->p)
-		gt_gpu_settle(j->g, j->p, now, last, string_of, j, &j->err);
+		gt_gpu_flush_ready(j->g, j->p, now, last, string_of, j, &j->err);
 }
 
 static inline struct gt_reader *finish(struct join *j, int64_t now, struct gt_gpu_totals *totals)

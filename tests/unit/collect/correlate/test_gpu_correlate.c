@@ -659,12 +659,12 @@ static void captured_by_other_threads(void)
 	begin(&j);
 	c.track = j.thread[0];
 	c.id = (uint16_t)gt_api_find("cuStreamBeginCapture_v2");
-	c.does = GT_GPU_CALL_CAPTURES;
+	c.does = GT_GPU_CALL_BEGINS_CAPTURE;
 	c.start = SECOND, c.end = SECOND + 10;
 	gt_gpu_call(j.g, &j.p, j.process, &c);
 	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
 	c.id = (uint16_t)gt_api_find("cuStreamEndCapture");
-	c.does = GT_GPU_CALL_HAS_CAPTURED;
+	c.does = GT_GPU_CALL_ENDS_CAPTURE;
 	c.start = SECOND + 1000, c.end = SECOND + 1010;
 	gt_gpu_call(j.g, &j.p, j.process, &c);
 	call(&j, 1, SECOND + 300, SECOND + 400, 1, 10); /* in it */
@@ -734,12 +734,12 @@ static void nodes_have_their_creation(void)
 	begin(&j);
 	by.track = j.thread[3];
 	by.name = j.launch_name;
-	CHECK(!gt_gpu_made(&j.p, j.process, 4ull << 32 | 1, &by));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 4ull << 32 | 1, &by));
 	by.start = 88;
-	CHECK(!gt_gpu_made(&j.p, j.process, 5ull << 32 | 2, &by));
-	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4, 0, 0) &&
-		!gt_gpu_copied(&j.p, j.process, 6, 5, 0, 0) &&
-		!gt_gpu_copied(&j.p, j.process, 9, 9, 0, 0));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 5ull << 32 | 2, &by));
+	CHECK(!gt_gpu_graph_cloned(&j.p, j.process, 5, 4, 0, 0) &&
+		!gt_gpu_graph_cloned(&j.p, j.process, 6, 5, 0, 0) &&
+		!gt_gpu_graph_cloned(&j.p, j.process, 9, 9, 0, 0));
 	graph_call(&j, 0, SECOND, SECOND + 500);
 	record(&j, 0, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
 	kernel_of(&j, SECOND + 600, SECOND + 700, 9, 1, 10, 6, 6ull << 32 | 1);
@@ -749,9 +749,9 @@ static void nodes_have_their_creation(void)
 	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);
 	settle(&j, 2 * SECOND, false);
 	for (uint64_t i = 0; i < 300000; i++)
-		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) &&
-			!gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i),
-				i % 16 * 8, (int64_t)i));
+		CHECK(!gt_gpu_node_created(&j.p, j.process, (100 + i) << 32, &by) &&
+			!gt_gpu_graph_cloned(&j.p, j.process, (uint32_t)(400000 + i),
+				(uint32_t)(100 + i), i % 16 * 8, (int64_t)i));
 	r = finish(&j, 3 * SECOND, &totals);
 	CHECK(r && totals.kernels == 4);
 	for (it = gt_iter_open(r, &f, NULL); it && gt_iter_next(it, &ev, NULL) == 1;) {

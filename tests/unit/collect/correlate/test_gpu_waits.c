@@ -3,7 +3,7 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "tests/unit/collect/correlate/joins.h"
 
-static void on_stream(struct join *j, const char *name, enum gt_gpu_does does, uint64_t handle,
+static void on_stream(struct join *j, const char *name, enum gt_gpu_call_kind does, uint64_t handle,
 	int64_t start, unsigned t)
 {
 	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find(name),

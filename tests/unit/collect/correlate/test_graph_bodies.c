@@ -46,7 +46,7 @@ static void wait_for(struct join *j, int64_t start, uint64_t stream)
 
 static void instance(struct join *j, uint32_t number, uint64_t handle, int64_t when)
 {
-	CHECK(!gt_gpu_copied(&j->p, j->process, number, 1, handle, when));
+	CHECK(!gt_gpu_graph_cloned(&j->p, j->process, number, 1, handle, when));
 }
 
 static void body(struct join *j, int64_t start, uint32_t exec, uint32_t node)
@@ -245,7 +245,7 @@ static void no_creation_of_another_node(void)
 	by.track = j.thread[0];
 	by.name = j.launch_name;
 	instance(&j, EXEC, HANDLE, SECOND / 2);
-	CHECK(!gt_gpu_made(&j.p, j.process, 1ull << 32 | 3, &by));
+	CHECK(!gt_gpu_node_created(&j.p, j.process, 1ull << 32 | 3, &by));
 	launch(&j, SECOND, HANDLE, 10);
 	body(&j, SECOND + 15 * US, EXEC, 3);
 	r = finish(&j, 9 * SECOND, &t);
