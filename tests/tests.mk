@@ -32,7 +32,7 @@ endef
 $(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(TEST_CFLAGS) $(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),$(CFLAGS))))
 
-# A gtcollect with one source more, for tests/cli/collect/source.sh. The row is known to all files that include source.h.
+# A gtcollect with one source more, for tests/cli/collect/source.sh.
 HEARTBEAT := $(BUILD)/heartbeat/gtcollect
 HEARTBEAT_SRC := collect/gtcollect.c collect/source/sources.c tests/unit/collect/source_heartbeat.c
 $(HEARTBEAT): $(HEARTBEAT_SRC) $(BUILD)/libgtcollect.a $(LIBGT)

@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "collect/cli/metadata.h"
-#include "collect/correlate/gpu_correlate.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -9,8 +8,10 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-#include "formats/trace/clock.h"
+#include "collect/cli/options.h"
+#include "collect/correlate/gpu_correlate.h"
 #include "formats/io/json_build.h"
+#include "formats/trace/clock.h"
 
 #define TEXT_BUDGET (64u << 10) /* of the command line, and again of the environment */
 
@@ -43,8 +44,8 @@ static void put_command(struct gt_json *o, char *const *argv)
 		gt_json_put(o, "command_arguments_cut", gt_json_int((int64_t)cut));
 }
 
-/* Only what tells how a job was set up; an environment may hold secrets. */
-static bool allowed(const char *variable, size_t len)
+/* Only variables that describe how a job was set up; an environment may hold secrets. */
+static bool is_allowed(const char *variable, size_t len)
 {
 	static const char *const names[] = {
 		"CUDA_*",
@@ -91,7 +92,7 @@ static struct gt_json *environment(void)
 		size_t n = strcspn(*e, "="), all = strlen(*e);
 		char key[128];
 
-		if (!(*e)[n] || n >= sizeof(key) || !allowed(*e, n) || all > left)
+		if (!(*e)[n] || n >= sizeof(key) || !is_allowed(*e, n) || all > left)
 			continue;
 		left -= all;
 		snprintf(key, sizeof(key), "%.*s", (int)n, *e);
@@ -217,31 +218,33 @@ static void put_start(struct gt_json *o)
 	put(o, "start_utc", s);
 }
 
-char *gt_metadata_begin(const struct gt_metadata_settings *s)
+char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 {
+	const struct gt_collect_options *opt = &gt_options;
 	struct gt_json *o = gt_json_object();
 	char cwd[4096];
 
 	put(o, "tool", "gtcollect " GT_VERSION);
 	put_start(o);
 	put_machine(o);
-	put_command(o, s->argv);
+	put_command(o, argv);
 	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
 	gt_json_put(o, "environment", environment());
-	put(o, "events", s->events);
-	put(o, "args", s->args);
-	put(o, "range", s->range);
-	put(o, "gpu_timing", s->gpu_timing);
-	if (s->gpu_untimed)
-		put(o, "gpu_source", "nothing, as --gpu-timing off was asked for");
-	gt_json_put(o, "filter", globs(s->filter));
-	gt_json_put(o, "exclude", globs(s->exclude));
-	gt_json_put(o, "sample", gt_json_int((int64_t)s->sample));
-	gt_json_put(o, "delay_ns", gt_json_int(s->delay));
-	if (s->duration)
-		gt_json_put(o, "duration_limit_ns", gt_json_int(s->duration));
-	gt_json_put(o, "ring_memory_bytes", gt_json_int((int64_t)s->ring_bytes));
-	gt_json_put(o, "lossless", gt_json_bool(s->lossless));
+	put(o, "events", opt->events);
+	put(o, "args", gt_options_args_word());
+	put(o, "range", opt->range);
+	if (gpu)
+		put(o, "gpu_timing", gt_options_timing_word());
+	if (gpu && gt_options_timing() == GT_TIMING_OFF)
+		put(o, "gpu_source", "nothing, because of --gpu-timing off");
+	gt_json_put(o, "filter", globs(&opt->filter));
+	gt_json_put(o, "exclude", globs(&opt->exclude));
+	gt_json_put(o, "sample", gt_json_int((int64_t)opt->sample));
+	gt_json_put(o, "delay_ns", gt_json_int(opt->delay));
+	if (opt->duration)
+		gt_json_put(o, "duration_limit_ns", gt_json_int(opt->duration));
+	gt_json_put(o, "ring_memory_bytes", gt_json_int((int64_t)s->bytes));
+	gt_json_put(o, "lossless", gt_json_bool(opt->lossless));
 	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");
 	gt_json_put(o, "clock_error_max_ns", gt_json_int(GT_CLOCK_ERROR_MAX));
 	return gt_json_done(o);
@@ -290,7 +293,7 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	};
 	uint64_t untimed = 0;
 
-	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
+	put(o, "gpu_source", *g->state ? g->state : "no process reported a GPU");
 	if (*g->without)
 		put(o, "gpu_without", g->without);
 	if (*g->other)

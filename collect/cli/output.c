@@ -145,7 +145,7 @@ static int take_over(int fd, bool force, struct gt_err *err)
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return gt_err_set(err, -EBUSY, "is being written by another gtcollect");
 	if (!force)
-		return gt_err_set(err, -EEXIST, "exists; -f writes over it");
+		return gt_err_set(err, -EEXIST, "exists; -f overwrites it");
 	if (ftruncate(fd, 0))
 		return gt_err_set(err, -errno, "cannot empty it: %s", strerror(errno));
 	return 0;
@@ -174,8 +174,8 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 	if (o->fd < 0 && flags == O_RDWR)
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0)
-		return gt_err_set(
-			err, -errno, "%s", errno == ENXIO ? "nobody reads it" : strerror(errno));
+		return gt_err_set(err, -errno, "%s",
+			errno == ENXIO ? "no process reads it" : strerror(errno));
 	code = take_over(o->fd, force, err);
 	if (code) {
 		close(o->fd);

@@ -181,6 +181,25 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err) { return pass(r, false, err); }
 
+/* A pass disturbs the program: it takes a processor, and the cache lines that threads write to. So
+ * there are as few passes as possible without losses: one whenever a small part of the free memory
+ * has filled at the recent pace. If a quiet program becomes busy, the longest interval limits its
+ * first burst: at one byte per ns, that interval fills only an eighth of the memory. */
+#define FILL_PARTS 64
+#define BURST_PARTS 8
+
+int64_t gt_poll_interval(uint64_t space, int64_t taken, int64_t since)
+{
+	uint64_t burst = space / BURST_PARTS;
+	int64_t most = burst > GT_POLL_MAX ? GT_POLL_MAX : (int64_t)burst;
+	double fill = taken > 0 ? (double)(space / FILL_PARTS) / (double)taken * (double)since
+				: GT_POLL_MAX;
+
+	if (fill < (double)most)
+		most = (int64_t)fill;
+	return most > GT_POLL_MIN ? most : GT_POLL_MIN;
+}
+
 void gt_recorder_mark_active(struct gt_recorder *r) { r->active = true; }
 
 static bool all_drained(const struct gt_recorder *r)

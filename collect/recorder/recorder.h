@@ -50,8 +50,15 @@ void gt_recorder_mark_active(struct gt_recorder *r);
 /* The last passes: takes all committed records, closes an epoch with the open calls. 0 or
  * negative. */
 int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err);
-/* Processes that came and have not gone, looked at afresh. */
+/* How many processes have attached and not exited; checks each. */
 unsigned gt_recorder_count_alive(struct gt_recorder *r);
 const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r);
 void gt_recorder_close(struct gt_recorder *r); /* NULL is fine */
+
+/* ns between passes: shorter ones would only make the clock's pieces short */
+#define GT_POLL_MIN 500000LL
+#define GT_POLL_MAX 10000000LL
+/* ns from the start of the last pass to that of the next. The last pass took `taken` bytes, `since`
+ * ns after the one before; `space` is the free bytes of the rings (gt_rings_free_bytes). */
+int64_t gt_poll_interval(uint64_t space, int64_t taken, int64_t since);
 #endif

@@ -1,19 +1,18 @@
 /* Device counters, sampled. NVML is loaded in gtcollect, and never in the traced program: the
  * counters are those of the machine's GPUs, whichever process uses them.
  *
- * A question to NVML takes from microseconds to tens of milliseconds, at times much longer, and
- * the recorder must not wait so long. So a thread asks, and puts the answers in a bounded queue,
- * from which the recorder's thread makes rows at its passes. A full queue drops the newest
- * values and counts them. The time of a value is the middle of its question.
+ * An NVML query takes from microseconds to tens of milliseconds, at times much longer. The recorder
+ * must not wait so long. So a thread of its own makes the queries and puts the values into a
+ * bounded queue. The recorder's thread takes them from there at its passes and writes rows. A full
+ * queue drops the newest values and counts them. The time of a value is the middle of its query.
  *
- * A value is written when it changed, and once a second in any case, so that a reader of one
- * epoch need not read the epochs before. A counter that a device does not have is refused
- * (NVML_ERROR_NOT_SUPPORTED and the like) and not asked for again. Any other error may be
- * temporary: the value is missing in this round, which is a loss, and is asked for in the next
- * round.
+ * A value is written when it has changed, and at least once a second, so that a reader of one epoch
+ * need not read earlier epochs. If a device does not have a counter (NVML_ERROR_NOT_SUPPORTED and
+ * similar), the counter is refused and not queried again. Any other error may be temporary: the
+ * value is lost in this round, and the next round queries it again.
  *
- * nvml.h is not needed: the few functions are declared below. They do not change, because NVML
- * gives a new signature a new name (_v2). */
+ * NVIDIA's nvml.h is not needed: the few functions are declared below. They do not change, because
+ * NVML gives a new signature a new name (_v2). */
 #define _GNU_SOURCE
 #include "collect/source/nvml.h"
 #include "collect/source/source.h"
@@ -34,18 +33,33 @@
 #include "formats/io/json_build.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define SECOND 1000000000LL   /* ns */
-#define QUEUE 8192u           /* values; a power of two */
-#define PATIENCE (5 * SECOND) /* with a driver that does not come back, at the end */
+#define SECOND 1000000000LL       /* ns */
+#define QUEUE 8192u               /* values; a power of two */
+#define STOP_TIMEOUT (5 * SECOND) /* for a query that runs when recording ends */
 #define DEVICES_MAX 256u
-#define TEXT 96 /* what NVML's longest strings need */
+#define TEXT 96 /* bytes; NVML's longest strings fit */
+#define INTERVAL_MIN 1000000LL
+#define INTERVAL_MAX 3600000000000LL
 
-/* ---- NVML as it is, by hand: names, structs, numbers ---- */
+static int64_t interval_option = 100000000LL;
+static const struct gt_opt options[] = {
+	{ 0, "nvml-interval", GT_OPT_NS, &interval_option, "TIME",
+		"interval of the NVML counters (100ms)", NULL },
+};
+
+static int check_options(struct gt_err *err)
+{
+	return interval_option >= INTERVAL_MIN && interval_option <= INTERVAL_MAX
+		? 0
+		: gt_err_set(err, -EINVAL, "--nvml-interval must lie between 1ms and 3600s");
+}
+
+/* ---- declarations of NVML ---- */
 
 struct nvml_memory {
-	unsigned long long total, free, used;
-}; /* bytes */
-/* percent of its own last period (up to 1 s) in which it was busy */
+	unsigned long long total, free, used; /* bytes */
+};
+/* percent of NVML's last sampling period (up to 1 s) in which the GPU, or its memory, was busy */
 struct nvml_utilization {
 	unsigned gpu, memory;
 };
@@ -88,25 +102,26 @@ struct nvml_api {
 #define X(field, symbol, args) int(*field) args;
 	FUNCTIONS(X)
 #undef X
-	const char *(*words)(int code); /* nvmlErrorString */
+	const char *(*error_string)(int code);
 };
 
-/* ---- what we keep ---- */
+/* ---- state ---- */
 
-struct seen {
-	bool known;
+/* The last value that was put into the queue. */
+struct queued_value {
+	bool valid;
 	uint64_t value;
 	int64_t time;
-}; /* what the queue took last */
+};
 struct device {
 	nvml_device h;
 	char name[TEXT], uuid[TEXT], bus_id[33];
 	uint64_t memory; /* bytes; 0 unknown */
-	int error;       /* why it cannot be asked at all, or 0 */
-	/* why it has no such value, or 0; written under the lock */
+	int error;       /* NVML gives no handle of the device: its error code; or 0 */
+	/* error code of a counter that the device does not have, or 0; written under the lock */
 	int refused[GT_NVML_COUNTER_COUNT];
-	struct seen seen[GT_NVML_COUNTER_COUNT]; /* the thread's */
-	uint32_t track;                          /* the writer's */
+	struct queued_value last[GT_NVML_COUNTER_COUNT]; /* used by the sampling thread only */
+	uint32_t track;                                  /* used by the writing thread only */
 };
 struct value {
 	int64_t time;
@@ -125,21 +140,21 @@ struct gt_nvml {
 	uint32_t ndevices;
 	struct device *devices;
 	int64_t interval, from, until;
-	/* the thread and its shared state, all under the lock */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t turn; /* something that is waited for has come */
+	/* under the lock */
+	pthread_cond_t changed; /* stop or done has been set */
 	bool stop, done;
 	struct value queue[QUEUE];
-	uint64_t head, tail; /* values taken, values put */
-	struct loss missing; /* not yet reported; lost or failed */
+	uint64_t head, tail;    /* values taken from the queue, values put into it */
+	struct loss unreported; /* lost or failed values that are not in the file yet */
 	uint64_t lost, failed, rounds, skipped, refusals;
 	int last_failure;
-	/* the writer's */
+	/* used by the writing thread only */
 	bool running, stuck;
 	uint32_t source, types[GT_NVML_COUNTER_COUNT];
-	int64_t told;
-	uint64_t values, refusals_told;
+	int64_t losses_written_at;
+	uint64_t values, refusals_written;
 };
 
 static const struct {
@@ -151,57 +166,57 @@ static const struct {
 #undef X
 };
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-#define ASK(fn, ...) ((fn) ? (fn)(__VA_ARGS__) : NVML_FUNCTION_NOT_FOUND)
+#define CALL(fn, ...) ((fn) ? (fn)(__VA_ARGS__) : NVML_FUNCTION_NOT_FOUND)
 
-static int ask_memory(const struct nvml_api *a, nvml_device d, uint64_t *v)
+static int query_memory(const struct nvml_api *a, nvml_device d, uint64_t *v)
 {
 	struct nvml_memory m = { 0 };
-	int code = ASK(a->memory, d, &m);
+	int code = CALL(a->memory, d, &m);
 
 	v[0] = m.used;
 	return code;
 }
 
-static int ask_utilization(const struct nvml_api *a, nvml_device d, uint64_t *v)
+static int query_utilization(const struct nvml_api *a, nvml_device d, uint64_t *v)
 {
 	struct nvml_utilization u = { 0 };
-	int code = ASK(a->utilization, d, &u);
+	int code = CALL(a->utilization, d, &u);
 
 	v[0] = u.gpu;
 	v[1] = u.memory;
 	return code;
 }
 
-#define ASK_ONE(what, type, ...)                                                                   \
-	static int ask_##what(const struct nvml_api *a, nvml_device d, uint64_t *v)                \
+#define QUERY_ONE(what, type, ...)                                                                 \
+	static int query_##what(const struct nvml_api *a, nvml_device d, uint64_t *v)              \
 	{                                                                                          \
 		type one = 0;                                                                      \
-		int code = ASK(__VA_ARGS__, &one);                                                 \
+		int code = CALL(__VA_ARGS__, &one);                                                \
                                                                                                    \
 		v[0] = one;                                                                        \
 		return code;                                                                       \
 	}
-ASK_ONE(sm_clock, unsigned, a->clock, d, NVML_CLOCK_SM)
-ASK_ONE(memory_clock, unsigned, a->clock, d, NVML_CLOCK_MEM)
-ASK_ONE(power, unsigned, a->power, d)
-ASK_ONE(temperature, unsigned, a->temperature, d, NVML_TEMPERATURE_GPU)
-ASK_ONE(reasons, unsigned long long, a->reasons ? a->reasons : a->old_reasons, d)
+QUERY_ONE(sm_clock, unsigned, a->clock, d, NVML_CLOCK_SM)
+QUERY_ONE(memory_clock, unsigned, a->clock, d, NVML_CLOCK_MEM)
+QUERY_ONE(power, unsigned, a->power, d)
+QUERY_ONE(temperature, unsigned, a->temperature, d, NVML_TEMPERATURE_GPU)
+QUERY_ONE(reasons, unsigned long long, a->reasons ? a->reasons : a->old_reasons, d)
 
-static const struct question {
-	int (*ask)(const struct nvml_api *a, nvml_device d, uint64_t *v);
-	uint8_t counter, n; /* the first it answers, and how many */
-} questions[] = {
-	{ ask_memory, GT_NVML_MEMORY_USED, 1 },
-	{ ask_utilization, GT_NVML_UTILIZATION, 2 },
-	{ ask_sm_clock, GT_NVML_SM_CLOCK, 1 },
-	{ ask_memory_clock, GT_NVML_MEMORY_CLOCK, 1 },
-	{ ask_power, GT_NVML_POWER, 1 },
-	{ ask_temperature, GT_NVML_TEMPERATURE, 1 },
-	{ ask_reasons, GT_NVML_THROTTLE, 1 },
+static const struct query {
+	int (*query)(const struct nvml_api *a, nvml_device d, uint64_t *v);
+	uint8_t counter, n; /* the first counter that it gives, and how many */
+} queries[] = {
+	{ query_memory, GT_NVML_MEMORY_USED, 1 },
+	{ query_utilization, GT_NVML_UTILIZATION, 2 },
+	{ query_sm_clock, GT_NVML_SM_CLOCK, 1 },
+	{ query_memory_clock, GT_NVML_MEMORY_CLOCK, 1 },
+	{ query_power, GT_NVML_POWER, 1 },
+	{ query_temperature, GT_NVML_TEMPERATURE, 1 },
+	{ query_reasons, GT_NVML_THROTTLE, 1 },
 };
-#define QUESTIONS (sizeof(questions) / sizeof(*questions))
+#define QUERIES (sizeof(queries) / sizeof(*queries))
 
 static bool is_final(int code)
 {
@@ -210,9 +225,9 @@ static bool is_final(int code)
 }
 
 /* "3 (Not Supported)" */
-static const char *in_words(const struct gt_nvml *n, int code, char *to, size_t size)
+static const char *error_text(const struct gt_nvml *n, int code, char *to, size_t size)
 {
-	const char *words = n->api.words ? n->api.words(code) : NULL;
+	const char *words = n->api.error_string ? n->api.error_string(code) : NULL;
 
 	snprintf(to, size, words ? "%d (%.80s)" : "%d", code, words);
 	return to;
@@ -222,13 +237,13 @@ static const char *in_words(const struct gt_nvml *n, int code, char *to, size_t 
 
 #define FDS 1024
 
-static void each_open(bool *open)
+static void list_open_fds(bool *open)
 {
 	for (int fd = 0; fd < FDS; fd++)
 		open[fd] = fcntl(fd, F_GETFD) >= 0;
 }
 
-/* What NVML opened is none of the program's business. */
+/* The traced program must not inherit the files that NVML opened. */
 static void close_new_on_exec(const bool *before)
 {
 	for (int fd = 0; fd < FDS; fd++)
@@ -245,7 +260,7 @@ static void look_up(struct nvml_api *a, void *library)
 #define X(field, symbol, args) { #symbol, offsetof(struct nvml_api, field) },
 		FUNCTIONS(X)
 #undef X
-			{ "nvmlErrorString", offsetof(struct nvml_api, words) },
+			{ "nvmlErrorString", offsetof(struct nvml_api, error_string) },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -255,16 +270,14 @@ static void look_up(struct nvml_api *a, void *library)
 	}
 }
 
-/* The library stays mapped for good: a driver's library may have threads, and to unload it would
- * gain nothing. */
+/* The library is never unloaded: it may have threads. */
 static int load(struct gt_nvml *n, const char *library, struct gt_err *err)
 {
 	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map = NULL;
 
 	if (!h)
-		return gt_err_set(err, -ENOENT, "-e nvml: %.150s (it comes with the NVIDIA driver)",
-			dlerror());
+		return gt_err_set(err, -ENOENT, "-e nvml: %.120s", dlerror());
 	look_up(&n->api, h);
 	if (!dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
 		n->simulated = gt_is_simulator_file(map->l_name);
@@ -281,35 +294,35 @@ static int fail(struct gt_nvml *n, const char *function, int code, struct gt_err
 	char words[120];
 
 	return gt_err_set(err, -EIO, "-e nvml: %s fails with %s", function,
-		in_words(n, code, words, sizeof(words)));
+		error_text(n, code, words, sizeof(words)));
 }
 
-/* The marker is in the simulator's file, its names and versions, and is believed wherever it is. */
+/* The simulator has the marker in its file name, device names and versions. One is enough. */
 static void note_simulated(struct gt_nvml *n, const char *text)
 {
 	n->simulated |= strcasestr(text, "simulated") != NULL;
 }
 
-static void describe(struct gt_nvml *n, struct device *d)
+static void read_properties(struct gt_nvml *n, struct device *d)
 {
 	struct nvml_memory m = { 0 };
 	struct nvml_pci pci = { .bus_id = "" };
 
-	if (ASK(n->api.name, d->h, d->name, TEXT))
+	if (CALL(n->api.name, d->h, d->name, TEXT))
 		d->name[0] = 0;
-	if (ASK(n->api.uuid, d->h, d->uuid, TEXT))
+	if (CALL(n->api.uuid, d->h, d->uuid, TEXT))
 		d->uuid[0] = 0;
 	d->name[TEXT - 1] = d->uuid[TEXT - 1] = 0;
-	if (!ASK(n->api.pci, d->h, &pci))
+	if (!CALL(n->api.pci, d->h, &pci))
 		memcpy(d->bus_id, pci.bus_id, sizeof(pci.bus_id));
-	if (!ASK(n->api.memory, d->h, &m))
+	if (!CALL(n->api.memory, d->h, &m))
 		d->memory = m.total;
 	note_simulated(n, d->name);
 }
 
 static int list_devices(struct gt_nvml *n, struct gt_err *err)
 {
-	unsigned count = 0, dead = 0;
+	unsigned count = 0, errors = 0;
 	int code = n->api.count(&count);
 
 	if (code)
@@ -326,31 +339,33 @@ static int list_devices(struct gt_nvml *n, struct gt_err *err)
 		d->track = GT_NONE;
 		d->error = n->api.handle(i, &d->h);
 		if (!d->error)
-			describe(n, d);
+			read_properties(n, d);
 		else
-			dead++;
+			errors++;
 	}
-	return dead < n->ndevices
+	return errors < n->ndevices
 		? 0
 		: fail(n, "nvmlDeviceGetHandleByIndex_v2", n->devices[0].error, err);
 }
 
-static int start(struct gt_nvml *n, struct gt_err *err)
+static int init_library(struct gt_nvml *n, struct gt_err *err)
 {
 	int code = n->api.init();
 
 	if (code)
 		return fail(n, "nvmlInit_v2", code, err);
 	n->started = true;
-	if (ASK(n->api.driver, n->driver, TEXT))
+	if (CALL(n->api.driver, n->driver, TEXT))
 		n->driver[0] = 0;
-	if (ASK(n->api.version, n->version, TEXT))
+	if (CALL(n->api.version, n->version, TEXT))
 		n->version[0] = 0;
 	n->driver[TEXT - 1] = n->version[TEXT - 1] = 0;
 	note_simulated(n, n->driver);
 	note_simulated(n, n->version);
 	return list_devices(n, err);
 }
+
+static void close_nvml(void *state);
 
 struct gt_nvml *gt_nvml_open(const char *library, struct gt_err *err)
 {
@@ -365,80 +380,67 @@ struct gt_nvml *gt_nvml_open(const char *library, struct gt_err *err)
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&n->turn, &attr);
+	pthread_cond_init(&n->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	n->source = GT_NONE;
-	n->refusals = 1; /* news: what there is at all */
+	n->refusals = 1; /* so that the first metadata counts as changed */
 	for (unsigned i = 0; i < GT_NVML_COUNTER_COUNT; i++)
 		n->types[i] = GT_NONE;
-	each_open(before);
-	if (load(n, library ? library : LIBRARY, err) || start(n, err)) {
-		gt_nvml_close(n);
+	list_open_fds(before);
+	if (load(n, library ? library : LIBRARY, err) || init_library(n, err)) {
+		close_nvml(n);
 		return NULL;
 	}
 	close_new_on_exec(before);
 	return n;
 }
 
-void gt_nvml_close(struct gt_nvml *n)
-{
-	if (!n)
-		return;
-	gt_nvml_stop(n);
-	if (n->stuck)
-		return; /* its thread may come back and look at all this */
-	if (n->started && n->api.shutdown)
-		n->api.shutdown();
-	pthread_cond_destroy(&n->turn);
-	pthread_mutex_destroy(&n->lock);
-	free(n->devices);
-	free(n);
-}
+static void *open_nvml(struct gt_err *err) { return gt_nvml_open(NULL, err); }
 
 /* ---- the thread ---- */
 
-static void miss(struct gt_nvml *n, int64_t time, uint64_t count)
+static void add_loss(struct gt_nvml *n, int64_t time, uint64_t count)
 {
-	if (!n->missing.count)
-		n->missing.from = time;
-	n->missing.to = time;
-	n->missing.count += count;
+	if (!n->unreported.count)
+		n->unreported.from = time;
+	n->unreported.to = time;
+	n->unreported.count += count;
 }
 
-/* Would the next round come too late to write the value within a second of the last time? Rounds
- * come a little late at times. */
-static bool must_repeat(const struct gt_nvml *n, const struct seen *s, int64_t time)
+/* Would the next round be too late to write the value within a second of the last time? A round may
+ * be half an interval late. */
+static bool must_repeat(const struct gt_nvml *n, const struct queued_value *last, int64_t time)
 {
-	return time + n->interval + n->interval / 2 > s->time + SECOND;
+	return time + n->interval + n->interval / 2 > last->time + SECOND;
 }
 
-static void offer(
+static void enqueue(
 	struct gt_nvml *n, uint32_t device, unsigned counter, int64_t time, uint64_t value)
 {
-	struct seen *s = &n->devices[device].seen[counter];
-	bool room;
+	struct queued_value *last = &n->devices[device].last[counter];
+	bool has_space;
 
-	if (s->known && s->value == value && !must_repeat(n, s, time))
+	if (last->valid && last->value == value && !must_repeat(n, last, time))
 		return;
 	pthread_mutex_lock(&n->lock);
-	room = n->tail - n->head < QUEUE;
-	if (room) {
+	has_space = n->tail - n->head < QUEUE;
+	if (has_space) {
 		n->queue[n->tail++ % QUEUE] = (struct value){ time, value, device, counter };
 	} else {
-		miss(n, time, 1);
+		add_loss(n, time, 1);
 		n->lost++;
 	}
 	pthread_mutex_unlock(&n->lock);
-	*s = (struct seen){ room, value, time };
+	*last = (struct queued_value){ has_space, value, time };
 }
 
-/* An error. The last known value is not valid any more. */
-static void refuse(
-	struct gt_nvml *n, struct device *d, const struct question *q, int code, int64_t time)
+/* The query failed: the value that was put into the queue last is not valid any more. */
+static void note_error(
+	struct gt_nvml *n, struct device *d, const struct query *q, int code, int64_t time)
 {
 	pthread_mutex_lock(&n->lock);
 	for (unsigned i = 0; i < q->n; i++) {
-		d->seen[q->counter + i].known = false;
+		d->last[q->counter + i].valid = false;
 		if (is_final(code))
 			d->refused[q->counter + i] = code;
 	}
@@ -447,12 +449,12 @@ static void refuse(
 	} else {
 		n->failed += q->n;
 		n->last_failure = code;
-		miss(n, time, q->n);
+		add_loss(n, time, q->n);
 	}
 	pthread_mutex_unlock(&n->lock);
 }
 
-static bool stopped(struct gt_nvml *n)
+static bool must_stop(struct gt_nvml *n)
 {
 	bool stop;
 
@@ -462,30 +464,30 @@ static bool stopped(struct gt_nvml *n)
 	return stop;
 }
 
-/* Asks all devices everything. Only the first round is finished when the end has come. */
-static void go_round(struct gt_nvml *n)
+/* Makes all queries to all devices. When recording ends, only the first round is finished. */
+static void sample_all(struct gt_nvml *n)
 {
 	uint64_t v[2];
 
 	for (uint32_t i = 0; i < n->ndevices; i++) {
 		struct device *d = &n->devices[i];
 
-		for (size_t k = 0; !d->error && k < QUESTIONS; k++) {
-			const struct question *q = &questions[k];
+		for (size_t k = 0; !d->error && k < QUERIES; k++) {
+			const struct query *q = &queries[k];
 			int64_t time;
 			int code;
 
 			if (d->refused[q->counter])
 				continue;
-			if (stopped(n))
+			if (must_stop(n))
 				return;
 			time = gt_clock_monotonic();
-			code = q->ask(&n->api, d->h, v);
+			code = q->query(&n->api, d->h, v);
 			time += (gt_clock_monotonic() - time) / 2;
 			for (unsigned c = 0; !code && c < q->n; c++)
-				offer(n, i, q->counter + c, time, v[c]);
+				enqueue(n, i, q->counter + c, time, v[c]);
 			if (code)
-				refuse(n, d, q, code, time);
+				note_error(n, d, q, code, time);
 		}
 	}
 	pthread_mutex_lock(&n->lock);
@@ -493,38 +495,38 @@ static void go_round(struct gt_nvml *n)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Waits under the lock until something has come, or the time. */
-static void wait_turn(struct gt_nvml *n, int64_t until)
+/* Waits under the lock until stop or done is set, or until the time. */
+static void wait_for_change(struct gt_nvml *n, int64_t until)
 {
 	struct timespec t = { until / SECOND, until % SECOND };
 
-	pthread_cond_timedwait(&n->turn, &n->lock, &t);
+	pthread_cond_timedwait(&n->changed, &n->lock, &t);
 }
 
-/* False when there is to be no round any more. One that was due when the end came is made if it is
- * the first. */
-static bool await(struct gt_nvml *n, int64_t due)
+/* Waits until a round is due. False: recording ends. The first round is made nevertheless if it is
+ * due. */
+static bool wait_for_round(struct gt_nvml *n, int64_t due)
 {
 	bool go;
 
 	pthread_mutex_lock(&n->lock);
 	while (!n->stop && gt_clock_monotonic() < due)
-		wait_turn(n, due);
+		wait_for_change(n, due);
 	go = n->stop ? !n->rounds && gt_clock_monotonic() >= due : true;
 	pthread_mutex_unlock(&n->lock);
 	return go;
 }
 
-/* Rounds keep to the beat; what a slow one ran over is left out. */
-static int64_t next_beat(struct gt_nvml *n, int64_t due)
+/* Deadlines are multiples of the interval. Those that a slow round missed are skipped. */
+static int64_t next_deadline(struct gt_nvml *n, int64_t due)
 {
 	int64_t late = gt_clock_monotonic() - (due += n->interval);
-	int64_t beats = late < 0 ? 0 : late / n->interval + 1;
+	int64_t skipped = late < 0 ? 0 : late / n->interval + 1;
 
 	pthread_mutex_lock(&n->lock);
-	n->skipped += (uint64_t)beats;
+	n->skipped += (uint64_t)skipped;
 	pthread_mutex_unlock(&n->lock);
-	return due + beats * n->interval;
+	return due + skipped * n->interval;
 }
 
 static void *sample(void *arg)
@@ -532,13 +534,13 @@ static void *sample(void *arg)
 	struct gt_nvml *n = arg;
 	int64_t now = gt_clock_monotonic(), due = n->from > now ? n->from : now;
 
-	while ((!n->until || due < n->until) && await(n, due)) {
-		go_round(n);
-		due = next_beat(n, due);
+	while ((!n->until || due < n->until) && wait_for_round(n, due)) {
+		sample_all(n);
+		due = next_deadline(n, due);
 	}
 	pthread_mutex_lock(&n->lock);
 	n->done = true;
-	pthread_cond_broadcast(&n->turn);
+	pthread_cond_broadcast(&n->changed);
 	pthread_mutex_unlock(&n->lock);
 	return NULL;
 }
@@ -553,7 +555,7 @@ int gt_nvml_start(
 	n->from = from;
 	n->until = until;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the main thread handles signals */
 	code = pthread_create(&n->thread, NULL, sample, n);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (code)
@@ -563,17 +565,23 @@ int gt_nvml_start(
 	return 0;
 }
 
-void gt_nvml_stop(struct gt_nvml *n)
+static int start(void *state, int64_t from, int64_t until, struct gt_err *err)
 {
-	int64_t patience = gt_clock_monotonic() + PATIENCE;
+	return gt_nvml_start(state, interval_option, from, until, err);
+}
+
+static void stop(void *state)
+{
+	int64_t timeout = gt_clock_monotonic() + STOP_TIMEOUT;
+	struct gt_nvml *n = state;
 
 	if (!n->running)
 		return;
 	pthread_mutex_lock(&n->lock);
 	n->stop = true;
-	pthread_cond_broadcast(&n->turn);
-	while (!n->done && gt_clock_monotonic() < patience)
-		wait_turn(n, patience);
+	pthread_cond_broadcast(&n->changed);
+	while (!n->done && gt_clock_monotonic() < timeout)
+		wait_for_change(n, timeout);
 	n->stuck = !n->done;
 	pthread_mutex_unlock(&n->lock);
 	if (n->stuck)
@@ -581,6 +589,21 @@ void gt_nvml_stop(struct gt_nvml *n)
 	else
 		pthread_join(n->thread, NULL);
 	n->running = false;
+}
+
+static void close_nvml(void *state)
+{
+	struct gt_nvml *n = state;
+
+	stop(n);
+	if (n->stuck)
+		return; /* its thread may return from the query and use this state */
+	if (n->started && n->api.shutdown)
+		n->api.shutdown();
+	pthread_cond_destroy(&n->changed);
+	pthread_mutex_destroy(&n->lock);
+	free(n->devices);
+	free(n);
 }
 
 /* ---- rows ---- */
@@ -627,25 +650,26 @@ static int write_value(
 	return gt_writer_row(w, GT_COUNTER, n->devices[v->device].track, &row, &v->value, err);
 }
 
-static int write_missing(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err)
+static int write_losses(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err)
 {
 	int64_t now = gt_clock_monotonic();
 	struct loss l;
 
-	if (n->running && now - n->told < SECOND)
+	if (n->running && now - n->losses_written_at < SECOND)
 		return 0;
 	pthread_mutex_lock(&n->lock);
-	l = n->missing;
-	n->missing.count = 0;
+	l = n->unreported;
+	n->unreported.count = 0;
 	pthread_mutex_unlock(&n->lock);
 	if (!l.count)
 		return 0;
-	n->told = now;
+	n->losses_written_at = now;
 	return gt_writer_lost(w, GT_SCOPE_DEVICE, GT_NONE, l.from, l.to, l.count, err);
 }
 
-int64_t gt_nvml_write(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err)
+static int64_t drain(void *state, struct gt_writer *w, struct gt_err *err)
 {
+	struct gt_nvml *n = state;
 	struct value some[64];
 	uint64_t got, before = n->values;
 	int code = 0;
@@ -659,7 +683,7 @@ int64_t gt_nvml_write(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err
 			code = write_value(n, w, &some[i], err);
 	} while (!code && got);
 	if (!code)
-		code = write_missing(n, w, err);
+		code = write_losses(n, w, err);
 	return code ? code : (int64_t)(n->values - before);
 }
 
@@ -667,9 +691,6 @@ int64_t gt_nvml_write(struct gt_nvml *n, struct gt_writer *w, struct gt_err *err
 
 void gt_nvml_totals(struct gt_nvml *n, struct gt_nvml_totals *t)
 {
-	memset(t, 0, sizeof(*t));
-	if (!n)
-		return;
 	pthread_mutex_lock(&n->lock);
 	*t = (struct gt_nvml_totals){ .values = n->values,
 		.lost = n->lost,
@@ -681,18 +702,27 @@ void gt_nvml_totals(struct gt_nvml *n, struct gt_nvml_totals *t)
 	pthread_mutex_unlock(&n->lock);
 }
 
-bool gt_nvml_simulated(const struct gt_nvml *n) { return n && n->simulated; }
-
-bool gt_nvml_metadata_changed(struct gt_nvml *n)
+static void totals(void *state, struct gt_source_totals *t)
 {
-	bool news;
+	struct gt_nvml *n = state;
+	struct gt_nvml_totals all;
 
-	if (!n)
-		return false;
+	gt_nvml_totals(n, &all);
+	*t = (struct gt_source_totals){ .rows = all.values,
+		.lost = all.lost,
+		.failed = all.failed,
+		.simulated = n->simulated };
+}
+
+static bool metadata_changed(void *state)
+{
+	struct gt_nvml *n = state;
+	bool changed;
+
 	pthread_mutex_lock(&n->lock);
-	news = n->refusals != n->refusals_told;
+	changed = n->refusals != n->refusals_written;
 	pthread_mutex_unlock(&n->lock);
-	return news;
+	return changed;
 }
 
 static void put_text(struct gt_json *o, const char *key, const char *s)
@@ -719,130 +749,97 @@ static struct gt_json *device_json(const struct gt_nvml *n, uint32_t i)
 				refused, gt_json_text(counters[c].name, strlen(counters[c].name)));
 	gt_json_put(o, "refused", refused);
 	if (d->error)
-		put_text(o, "error", in_words(n, d->error, words, sizeof(words)));
+		put_text(o, "error", error_text(n, d->error, words, sizeof(words)));
 	return o;
 }
 
-char *gt_nvml_metadata(struct gt_nvml *n)
+/* One JSON object with the key "nvml": driver_version, version, interval_ns, simulated, devices
+ * (index, name, uuid, memory_bytes, pci_bus_id, refused, error), rounds, skipped_rounds, values,
+ * lost_values, failed_values. */
+static char *metadata(void *state)
 {
 	struct gt_json *all = gt_json_object(), *o = gt_json_object(), *devices = gt_json_array();
+	struct gt_nvml *n = state;
 
-	if (n) {
-		pthread_mutex_lock(&n->lock);
-		n->refusals_told = n->refusals;
-		put_text(o, "driver_version", n->driver);
-		put_text(o, "version", n->version);
-		gt_json_put(o, "interval_ns", gt_json_int(n->interval));
-		gt_json_put(o, "simulated", gt_json_bool(n->simulated));
-		for (uint32_t i = 0; i < n->ndevices; i++)
-			gt_json_add(devices, device_json(n, i));
-		gt_json_put(o, "rounds", gt_json_int((int64_t)n->rounds));
-		gt_json_put(o, "skipped_rounds", gt_json_int((int64_t)n->skipped));
-		gt_json_put(o, "values", gt_json_int((int64_t)n->values));
-		gt_json_put(o, "lost_values", gt_json_int((int64_t)n->lost));
-		gt_json_put(o, "failed_values", gt_json_int((int64_t)n->failed));
-		pthread_mutex_unlock(&n->lock);
-	}
+	pthread_mutex_lock(&n->lock);
+	n->refusals_written = n->refusals;
+	put_text(o, "driver_version", n->driver);
+	put_text(o, "version", n->version);
+	gt_json_put(o, "interval_ns", gt_json_int(n->interval));
+	gt_json_put(o, "simulated", gt_json_bool(n->simulated));
+	for (uint32_t i = 0; i < n->ndevices; i++)
+		gt_json_add(devices, device_json(n, i));
+	gt_json_put(o, "rounds", gt_json_int((int64_t)n->rounds));
+	gt_json_put(o, "skipped_rounds", gt_json_int((int64_t)n->skipped));
+	gt_json_put(o, "values", gt_json_int((int64_t)n->values));
+	gt_json_put(o, "lost_values", gt_json_int((int64_t)n->lost));
+	gt_json_put(o, "failed_values", gt_json_int((int64_t)n->failed));
+	pthread_mutex_unlock(&n->lock);
 	gt_json_put(o, "devices", devices);
 	gt_json_put(all, "nvml", o);
 	return gt_json_done(all);
 }
 
-void gt_nvml_report(struct gt_nvml *n, const char *program, FILE *to)
+static void report(void *state, const char *program, FILE *to)
 {
+	struct gt_nvml *n = state;
 	char words[120];
 
-	if (!n)
-		return;
 	pthread_mutex_lock(&n->lock);
 	for (uint32_t i = 0; i < n->ndevices; i++) {
 		const struct device *d = &n->devices[i];
 
 		if (d->error)
-			gt_message(to, program, "nvml: device %u cannot be asked: %s", i,
-				in_words(n, d->error, words, sizeof(words)));
+			gt_message(to, program, "nvml: device %u cannot be queried: %s", i,
+				error_text(n, d->error, words, sizeof(words)));
 		for (unsigned c = 0; c < GT_NVML_COUNTER_COUNT; c++)
 			if (d->refused[c])
 				gt_message(to, program, "nvml: device %u (%s) has no %s: %s", i,
 					d->name, counters[c].name,
-					in_words(n, d->refused[c], words, sizeof(words)));
+					error_text(n, d->refused[c], words, sizeof(words)));
 	}
 	if (n->failed)
 		gt_message(to, program,
 			"nvml: %" PRIu64 " value%s could not be read, the last one because of %s",
 			n->failed, n->failed == 1 ? "" : "s",
-			in_words(n, n->last_failure, words, sizeof(words)));
+			error_text(n, n->last_failure, words, sizeof(words)));
 	if (n->stuck)
-		gt_message(
-			to, program, "nvml: the driver did not come back from the last question");
+		gt_message(to, program, "nvml: the driver did not return from the last query");
 	pthread_mutex_unlock(&n->lock);
 }
 
-void gt_nvml_describe(const struct gt_nvml *n, FILE *to)
-{
-	fprintf(to, "%u device%s, %s; driver %s", n->ndevices, n->ndevices == 1 ? "" : "s",
-		n->devices[0].name[0] ? n->devices[0].name : "without a name",
-		n->driver[0] ? n->driver : "unknown");
-}
-
-/* ---- as a source of events ---- */
-
-static void *source_open(struct gt_err *err) { return gt_nvml_open(NULL, err); }
-static int source_start(void *state, const struct gt_source_times *t, struct gt_err *err)
-{
-	return gt_nvml_start(state, t->interval, t->from, t->until, err);
-}
-static int64_t source_drain(void *state, struct gt_writer *w, struct gt_err *err)
-{
-	return gt_nvml_write(state, w, err);
-}
-static void source_stop(void *state) { gt_nvml_stop(state); }
-static char *source_metadata(void *state) { return gt_nvml_metadata(state); }
-static bool source_metadata_changed(void *state) { return gt_nvml_metadata_changed(state); }
-static void source_report(void *state, const char *program, FILE *to)
-{
-	gt_nvml_report(state, program, to);
-}
-static void source_close(void *state) { gt_nvml_close(state); }
-
-static void source_totals(void *state, struct gt_source_totals *t)
-{
-	struct gt_nvml_totals totals;
-
-	gt_nvml_totals(state, &totals);
-	*t = (struct gt_source_totals){ .rows = totals.values,
-		.lost = totals.lost,
-		.failed = totals.failed,
-		.simulated = gt_nvml_simulated(state) };
-}
-
-static bool source_doctor(FILE *to)
+static bool doctor(FILE *to)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_nvml *n = gt_nvml_open(NULL, &err);
+	const struct gt_nvml *n = gt_nvml_open(NULL, &err);
 
 	if (!n) {
 		fputs(err.text, to);
 		return false;
 	}
-	fputs("the counters of ", to);
-	gt_nvml_describe(n, to);
+	fprintf(to, "the counters of %u device%s, %s; driver %s", n->ndevices,
+		n->ndevices == 1 ? "" : "s",
+		n->devices[0].name[0] ? n->devices[0].name : "without a name",
+		n->driver[0] ? n->driver : "unknown");
 	return true;
 }
 
 const struct gt_source gt_source_nvml = {
 	.name = "nvml",
-	.records = "counters of every GPU; needs NVML, which comes with the driver",
+	.needs = "NVML, which comes with the NVIDIA driver",
 	.with_inject = true,
+	.options = options,
+	.noptions = sizeof(options) / sizeof(*options),
+	.check_options = check_options,
 	.unit = "counter value",
-	.open = source_open,
-	.start = source_start,
-	.drain = source_drain,
-	.stop = source_stop,
-	.metadata = source_metadata,
-	.metadata_changed = source_metadata_changed,
-	.totals = source_totals,
-	.report = source_report,
-	.doctor = source_doctor,
-	.close = source_close,
+	.open = open_nvml,
+	.start = start,
+	.drain = drain,
+	.stop = stop,
+	.metadata = metadata,
+	.metadata_changed = metadata_changed,
+	.totals = totals,
+	.report = report,
+	.doctor = doctor,
+	.close = close_nvml,
 };

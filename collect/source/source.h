@@ -1,13 +1,13 @@
 /* Sources of events: everything that -e can name.
  *
  * A source is one `const struct gt_source gt_source_NAME` in a file of this folder, and one X(NAME)
- * in GT_SOURCES below. The option -e, --help, --doctor, the metadata and the messages about losses
- * follow from these two.
+ * in GT_SOURCES of sources.c. The option -e, --help, --doctor, the metadata and the messages about
+ * losses follow from these two.
  *
  * There are two kinds. A guest's source opens gates in the session's header: the library in the
- * program then sends events through the rings, and the recorder writes them. Its members behind
- * `enable` are NULL. gtcollect's own source has a state, is drained by the recorder's thread
- * between two passes over the rings, and writes its rows itself. */
+ * traced program then sends events through the rings, and the recorder writes them. A sampled
+ * source has a state in gtcollect: the recorder's thread drains it between two passes over the
+ * rings, and the source writes its rows itself. */
 #ifndef GT_SOURCE_H
 #define GT_SOURCE_H
 #include <poll.h>
@@ -16,20 +16,6 @@
 #include "collect/ipc/ring.h"
 #include "formats/cmdline/opt.h"
 #include "formats/trace/write/writer.h"
-
-/* All sources, in the order of --help. A test build adds its own by defining GT_SOURCES_MORE. */
-#ifndef GT_SOURCES_MORE
-#define GT_SOURCES_MORE(X)
-#endif
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um) GT_SOURCES_MORE(X)
-#define GT_SOURCE_WORD(name) " " #name
-#define GT_SOURCES_DEFAULT "api,ioctl,gpu,nvtx"
-
-/* When and how often a source of gtcollect's samples: from `from` (CLOCK_MONOTONIC ns; a time in
- * the past means now), every `interval` ns, until `until` (0: until it is stopped). */
-struct gt_source_times {
-	int64_t interval, from, until;
-};
 
 struct gt_source_totals {
 	uint64_t rows;   /* written */
@@ -40,22 +26,31 @@ struct gt_source_totals {
 
 struct gt_source {
 	const char *name;     /* as in -e */
-	const char *records;  /* its rows, and its needs; one line for people */
+	const char *needs;    /* what must be there: "CUPTI"; NULL: nothing */
+	bool by_default;      /* recorded without -e */
 	bool with_inject;     /* --inject can record it */
 	bool always_injected; /* --inject records it even if -e does not name it */
+	/* Its own options, which stand in --help after those of gtcollect about what to record.
+	 * check_options: 0 or -EINVAL; NULL where there are none. */
+	const struct gt_opt *options;
+	size_t noptions;
+	int (*check_options)(struct gt_err *err);
 	/* Opens its gates. NULL: it has none. */
 	void (*enable)(struct gt_session *s);
 
-	/* ---- gtcollect's own ---- */
+	/* ---- sampled sources; NULL in a guest's source ---- */
 	const char *unit; /* one row of it, singular: "counter value" */
-	/* new state: close it. NULL where the source does not work here; err says why. */
+	/* new state: close it. NULL where the source does not work here; err says why, -ENOENT:
+	 * something that it needs is missing. */
 	void *(*open)(struct gt_err *err);
-	/* After the program has started, so that it inherits nothing. 0 or negative. */
-	int (*start)(void *state, const struct gt_source_times *times, struct gt_err *err);
-	/* A file descriptor that becomes readable when there is something to drain; -1: drain it at
-	 * every pass. NULL: -1. */
+	/* Begins to sample: at `from` (CLOCK_MONOTONIC ns; a time in the past means now) until
+	 * `until` (0: until it is stopped). It is called after the program has started, so that the
+	 * program inherits nothing. 0 or negative. */
+	int (*start)(void *state, int64_t from, int64_t until, struct gt_err *err);
+	/* A file descriptor that becomes readable when there is something to drain. NULL: the
+	 * source is drained at every pass. */
 	int (*fd)(void *state);
-	/* Writes its pending rows. Returns the number of rows, or negative. */
+	/* Writes its pending rows, and its losses. Returns the number of rows, or negative. */
 	int64_t (*drain)(void *state, struct gt_writer *w, struct gt_err *err);
 	/* No more events. Its pending rows are still to be drained. */
 	void (*stop)(void *state);
@@ -75,19 +70,23 @@ struct gt_source {
 extern const struct gt_source *const gt_source_table[];               /* NULL-terminated */
 const struct gt_source *gt_source_find(const char *name, size_t len); /* or NULL */
 
-/* The sources of gtcollect's own that a recording uses. Zero-initialised: none. */
+#define GT_SOURCES_LIST 64
+/* "api ioctl ...", the names of all sources; and "api,ioctl,...", those recorded without -e. */
+const char *gt_sources_names(void);
+const char *gt_sources_default(void);
+
+/* The sampled sources that a recording uses. Zero-initialised: none. */
 #define GT_SOURCES_OWN 8
 struct gt_sources {
 	struct gt_active_source {
 		const struct gt_source *source;
-		void *state;
+		void *state; /* NULL before gt_sources_open */
 	} active[GT_SOURCES_OWN];
 	unsigned n;
 };
 
-#define GT_SOURCES_LIST 64
-/* Opens the gates of the sources in `list` ("api,ioctl"), and adds those without a gate to `own`. 0
- * or -EINVAL. */
+/* Opens the gates of the sources in `list` ("api,ioctl"), and adds the sampled ones to `own`. 0 or
+ * -EINVAL. */
 int gt_sources_enable(
 	struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err);
 /* For --inject: closes the gates of sources that it cannot record. `list` becomes the list of those
@@ -103,8 +102,7 @@ unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filte
 /* The same for all sources of `own`, in the order of the calls of one recording. An error is the
  * first one's. */
 int gt_sources_open(struct gt_sources *own, struct gt_err *err);
-int gt_sources_start(
-	struct gt_sources *own, const struct gt_source_times *times, struct gt_err *err);
+int gt_sources_start(struct gt_sources *own, int64_t from, int64_t until, struct gt_err *err);
 /* Fills in at most GT_SOURCES_OWN entries to poll. Returns their number. */
 unsigned gt_sources_poll(const struct gt_sources *own, struct pollfd *fds);
 /* Writes what the sources have, and metadata that changed; last: all metadata. Returns the number

@@ -1,10 +1,13 @@
+/* The table of sources, the sources of the guest, and what gtcollect does with all of them. */
 #include "collect/source/source.h"
-#include "formats/names/globs.h"
-#include "formats/cuda/gpu_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/cuda/gpu_rows.h"
+#include "formats/names/globs.h"
+
+/* ---- sources of the guest ---- */
 
 static void enable_api(struct gt_session *s) { memset(s->gate, GT_GATE_ON, gt_api_count); }
 
@@ -40,45 +43,60 @@ static void enable_um(struct gt_session *s)
 static void enable_nvtx(struct gt_session *s) { s->nvtx = 1; }
 
 static const struct gt_source gt_source_api = {
+	/* calls of the CUDA driver API */
 	.name = "api",
-	.records = "calls of the CUDA driver API",
+	.by_default = true,
 	.with_inject = true,
 	.enable = enable_api,
 };
+/* requests to the kernel driver; open, close and mmap of its files */
 static const struct gt_source gt_source_ioctl = {
 	.name = "ioctl",
-	.records = "requests to the kernel driver; open, close and mmap of its files",
+	.by_default = true,
 	.enable = enable_ioctl,
 };
 static const struct gt_source gt_source_gpu = {
+	/* GPU work */
 	.name = "gpu",
-	.records = "GPU work; needs CUPTI or CUDA events",
+	.needs = "CUPTI or CUDA events",
+	.by_default = true,
 	.with_inject = true,
 	.always_injected = true,
 	.enable = enable_gpu,
 };
 static const struct gt_source gt_source_nvtx = {
+	/* the program's annotations */
 	.name = "nvtx",
-	.records = "the program's NVTX annotations",
+	.by_default = true,
 	.with_inject = true,
 	.enable = enable_nvtx,
 };
 static const struct gt_source gt_source_runtime = {
+	/* calls of the CUDA runtime */
 	.name = "runtime",
-	.records = "calls of the CUDA runtime; needs CUPTI",
+	.needs = "CUPTI",
 	.with_inject = true,
 	.enable = enable_runtime,
 };
 static const struct gt_source gt_source_um = {
+	/* migrations and faults of managed memory */
 	.name = "um",
-	.records = "migrations and faults of managed memory; needs CUPTI",
+	.needs = "CUPTI",
 	.with_inject = true,
 	.enable = enable_um,
 };
 
-/* The others are defined in files of their own. */
-extern const struct gt_source gt_source_nvml;
+/* ---- the table ---- */
+
+/* All sources, in the order of --help. A test build adds its own by defining GT_SOURCES_MORE. */
+#ifndef GT_SOURCES_MORE
+#define GT_SOURCES_MORE(X)
+#endif
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um) GT_SOURCES_MORE(X)
+
+/* The sampled ones are defined in files of their own. */
 #define DECLARE(name) extern const struct gt_source gt_source_##name;
+DECLARE(nvml)
 GT_SOURCES_MORE(DECLARE)
 
 #define ROW(name) &gt_source_##name,
@@ -92,7 +110,37 @@ const struct gt_source *gt_source_find(const char *name, size_t len)
 	return NULL;
 }
 
-static void add_own(struct gt_sources *own, const struct gt_source *source)
+static void append_name(char list[GT_SOURCES_LIST], const char *separator, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, GT_SOURCES_LIST - n, "%s%s", n ? separator : "", name);
+}
+
+const char *gt_sources_names(void)
+{
+	static char list[GT_SOURCES_LIST];
+
+	list[0] = 0;
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		append_name(list, " ", (*s)->name);
+	return list;
+}
+
+const char *gt_sources_default(void)
+{
+	static char list[GT_SOURCES_LIST];
+
+	list[0] = 0;
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		if ((*s)->by_default)
+			append_name(list, ",", (*s)->name);
+	return list;
+}
+
+/* ---- -e and --inject ---- */
+
+static void add_sampled(struct gt_sources *own, const struct gt_source *source)
 {
 	for (unsigned i = 0; i < own->n; i++)
 		if (own->active[i].source == source)
@@ -106,17 +154,16 @@ int gt_sources_enable(
 {
 	for (const char *p = list;; p++) {
 		size_t len = strcspn(p, ",");
-		const struct gt_source *found = gt_source_find(p, len);
+		const struct gt_source *source = gt_source_find(p, len);
 
-		if (!found)
+		if (!source)
 			return gt_err_set(err, -EINVAL,
-				"-e '%.100s': there are" GT_SOURCES(
-					GT_SOURCE_WORD) ", with commas between",
-				list);
-		if (found->enable)
-			found->enable(s);
-		if (found->open)
-			add_own(own, found);
+				"-e '%.100s': there are %s, with commas between", list,
+				gt_sources_names());
+		if (source->enable)
+			source->enable(s);
+		if (source->open)
+			add_sampled(own, source);
 		p += len;
 		if (!*p)
 			return 0;
@@ -125,8 +172,6 @@ int gt_sources_enable(
 
 void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SOURCES_LIST])
 {
-	size_t n = 0;
-
 	s->inject = 1;
 	s->ioctls = 0;
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_OFF, GT_IDS - GT_ID_IOCTL);
@@ -138,95 +183,93 @@ void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SO
 		for (const char *p = wanted; *p; p += strcspn(p, ","), p += *p == ',')
 			named |= gt_source_find(p, strcspn(p, ",")) == *source;
 		if ((named && (*source)->with_inject) || (*source)->always_injected)
-			n += (size_t)snprintf(list + n, GT_SOURCES_LIST - n, "%s%s", n ? "," : "",
-				(*source)->name);
+			append_name(list, ",", (*source)->name);
 	}
 }
 
-/* ---- gtcollect's own ---- */
+/* ---- sampled sources ---- */
 
-#define EACH(own, a) (struct gt_active_source *a = (own)->active; a < (own)->active + (own)->n; a++)
+static void *open_source(const struct gt_source *source, struct gt_err *err)
+{
+	void *state = source->open(err);
+	size_t n = strlen(err->text);
+
+	if (!state && err->code == -ENOENT && source->needs)
+		snprintf(err->text + n, sizeof(err->text) - n, " (it needs %s)", source->needs);
+	return state;
+}
 
 int gt_sources_open(struct gt_sources *own, struct gt_err *err)
 {
-	for
-		EACH(own, a)
-	if (!(a->state = a->source->open(err)))
-		return err->code;
+	for (unsigned i = 0; i < own->n; i++) {
+		own->active[i].state = open_source(own->active[i].source, err);
+		if (!own->active[i].state)
+			return err->code;
+	}
 	return 0;
 }
 
-int gt_sources_start(
-	struct gt_sources *own, const struct gt_source_times *times, struct gt_err *err)
+int gt_sources_start(struct gt_sources *own, int64_t from, int64_t until, struct gt_err *err)
 {
-	int rc = 0;
+	int code = 0;
 
-	for
-		EACH(own, a)
-	if (a->state && !rc)
-		rc = a->source->start(a->state, times, err);
-	return rc;
+	for (unsigned i = 0; !code && i < own->n; i++)
+		code = own->active[i].source->start(own->active[i].state, from, until, err);
+	return code;
 }
 
 unsigned gt_sources_poll(const struct gt_sources *own, struct pollfd *fds)
 {
 	unsigned n = 0;
 
-	for (const struct gt_active_source *a = own->active; a < own->active + own->n; a++) {
-		int fd = a->state && a->source->fd ? a->source->fd(a->state) : -1;
-
-		if (fd >= 0)
-			fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	}
+	for (unsigned i = 0; i < own->n; i++)
+		if (own->active[i].source->fd)
+			fds[n++] = (struct pollfd){ .fd = own->active[i].source->fd(
+							    own->active[i].state),
+				.events = POLLIN };
 	return n;
 }
 
-static int put_metadata(struct gt_active_source *a, struct gt_writer *w, struct gt_err *err)
+static int write_metadata(
+	const struct gt_source *source, void *state, struct gt_writer *w, struct gt_err *err)
 {
-	char *json = a->source->metadata(a->state);
-	int rc = json ? gt_writer_meta(w, json, err) : 0;
+	char *json = source->metadata(state);
+	int code = json ? gt_writer_meta(w, json, err) : 0;
 
 	free(json);
-	return rc;
+	return code;
 }
 
 int64_t gt_sources_drain(struct gt_sources *own, struct gt_writer *w, bool last, struct gt_err *err)
 {
 	int64_t rows = 0;
 
-	for
-		EACH(own, a)
-		{
-			int64_t n = a->state ? a->source->drain(a->state, w, err) : 0;
+	for (unsigned i = 0; i < own->n; i++) {
+		const struct gt_source *source = own->active[i].source;
+		void *state = own->active[i].state;
+		int64_t n = source->drain(state, w, err);
+		int code = 0;
 
-			if (n >= 0 && a->state &&
-				(last ||
-					(a->source->metadata_changed &&
-						a->source->metadata_changed(a->state)))) {
-				int rc = put_metadata(a, w, err);
-
-				n = rc < 0 ? rc : n;
-			}
-			if (n < 0)
-				return n;
-			rows += n;
-		}
+		if (n >= 0 &&
+			(last || (source->metadata_changed && source->metadata_changed(state))))
+			code = write_metadata(source, state, w, err);
+		if (n < 0 || code)
+			return n < 0 ? n : code;
+		rows += n;
+	}
 	return rows;
 }
 
 void gt_sources_stop(struct gt_sources *own)
 {
-	for
-		EACH(own, a)
-	if (a->state)
-		a->source->stop(a->state);
+	for (unsigned i = 0; i < own->n; i++)
+		own->active[i].source->stop(own->active[i].state);
 }
 
 void gt_sources_totals(const struct gt_active_source *of, struct gt_source_totals *t)
 {
 	*t = (struct gt_source_totals){ 0 };
-	if (of->state)
-		of->source->totals(of->state, t);
+	of->source->totals(of->state, t);
 }
 
 bool gt_sources_simulated(const struct gt_sources *own)
@@ -243,23 +286,22 @@ bool gt_sources_simulated(const struct gt_sources *own)
 
 void gt_sources_report(const struct gt_sources *own, const char *program, FILE *to)
 {
-	for (const struct gt_active_source *a = own->active; a < own->active + own->n; a++)
-		if (a->state && a->source->report)
-			a->source->report(a->state, program, to);
+	for (unsigned i = 0; i < own->n; i++)
+		if (own->active[i].source->report)
+			own->active[i].source->report(own->active[i].state, program, to);
 }
 
 void gt_sources_close(struct gt_sources *own)
 {
-	for
-		EACH(own, a)
-	if (a->state)
-		a->source->close(a->state);
+	for (unsigned i = 0; i < own->n; i++)
+		if (own->active[i].state)
+			own->active[i].source->close(own->active[i].state);
 	own->n = 0;
 }
 
 /* ---- filters ---- */
 
-static const char *name_of(unsigned id)
+static const char *gate_name(unsigned id)
 {
 	static const char *const files[] = { "ioctl", "open", "close", "mmap", "munmap" };
 
@@ -268,30 +310,30 @@ static const char *name_of(unsigned id)
 				    : NULL;
 }
 
-static unsigned category_of(unsigned id)
+static unsigned gate_category(unsigned id)
 {
 	return id < gt_api_count    ? gt_api[id].category
 		: id == GT_ID_IOCTL ? GT_CAT_IOCTL
 				    : GT_CAT_FILE;
 }
 
-static bool matches(const char *glob, unsigned id)
+static bool glob_matches_gate(const char *glob, unsigned id)
 {
-	const char *name = name_of(id);
+	const char *name = gate_name(id);
 	char base[128];
 
 	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
-	return gt_glob_matches(glob, name, category_of(id)) ||
-		gt_glob_matches(glob, base, category_of(id));
+	return gt_glob_matches(glob, name, gate_category(id)) ||
+		gt_glob_matches(glob, base, gate_category(id));
 }
 
-/* Does any of the globs match? Counts each that does in hits. */
-static bool any(const struct gt_opt_list *globs, unsigned id, unsigned *hits)
+/* Does any of the globs match? Counts the matches of each in hits. */
+static bool any_matches(const struct gt_opt_list *globs, unsigned id, unsigned *hits)
 {
 	bool found = false;
 
 	for (size_t i = 0; i < globs->n; i++)
-		if (matches(globs->items[i], id)) {
+		if (glob_matches_gate(globs->items[i], id)) {
 			found = true;
 			if (i < 64)
 				hits[i]++;
@@ -314,11 +356,11 @@ unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filte
 
 	s->sample = sample;
 	for (unsigned id = 0; id < GT_IDS; id++) {
-		if (!name_of(id) || !s->gate[id])
+		if (!gate_name(id) || !s->gate[id])
 			continue;
-		if (filter->n && !any(filter, id, in))
+		if (filter->n && !any_matches(filter, id, in))
 			s->gate[id] = GT_GATE_OFF;
-		if (any(exclude, id, out))
+		if (any_matches(exclude, id, out))
 			s->gate[id] = GT_GATE_OFF;
 		if (s->gate[id] && sample > 1)
 			s->gate[id] = GT_GATE_SAMPLE;

@@ -71,7 +71,7 @@ if [ -w /dev/full ]; then
 else skip help_cannot_be_written "no /dev/full"; fi
 want events_in_any_order 0 "$C" -q -o ev.zst -e ioctl,api true
 want existing_is_refused 125 "$C" -o plain true
-says existing_is_said "plain: exists; -f writes over it"
+says existing_is_said "plain: exists; -f overwrites it"
 is existing_is_untouched text "$(cat plain)"
 want output_directory_missing 125 "$C" -o no/such/t.zst true
 says output_directory_missing_is_said 'no/such/t.zst: its directory does not exist$'

@@ -247,11 +247,11 @@ want kinds-refused 0 run kinds "$B/samples/leak" SIM_CUPTI_FAIL=cuptiActivityEna
 is kinds-refused-still-has-rows 100 "$(wc -l <kinds.rows | tr -d ' ')"
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
 want refused-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu --gpu-timing cupti -o refused.zst -- "$B/samples/leak"
-says refused-in-the-last-lines '-e gpu: what the GPU did was not recorded: cuptiActivityEnable failed: error 999'
+says refused-in-the-last-lines '-e gpu: no GPU work was recorded: cuptiActivityEnable failed: error 999'
 want refused-reports 4 "$A" kernels refused.zst
 check refused-is-no-0 grep -q 'what GPUs did was not recorded' want.out
 want refused-in-one 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu --gpu-timing cupti -o one.zst -- sh -c "'$B/samples/leak'; SIM_CUPTI_FAIL=cuptiActivityEnable:999 '$B/samples/leak'"
-says refused-in-one-is-said '-e gpu: in 1 process what the GPU did was not recorded'
+says refused-in-one-is-said '-e gpu: in 1 process no GPU work was recorded'
 want refused-in-one-header 0 "$A" header one.zst
 check refused-in-one-no-report-hides-it sh -c 'grep -q "GPU: 1 of the processes has no GPU records" want.out && ! grep -q "no losses" want.out'
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --gpu-timing cupti --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"

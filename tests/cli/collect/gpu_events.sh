@@ -73,7 +73,7 @@ for f in cuptiActivityRegisterTimestampCallback cuptiActivityRegisterCallbacks c
 	is refused-$f-is-told "CUDA events ($f failed: error 999)" "$(meta gpu_source refused.zst)"
 	is refused-$f-is-none-missing 0 "$(meta gpu_processes_refused refused.zst)"
 done
-check refused-in-the-last-lines grep -q 'CUDA events, as there was no CUPTI or it refused' refused.err
+check refused-in-the-last-lines grep -q 'CUDA events, because CUPTI is missing or refused' refused.err
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
 check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "CUDA events (.*libcuda.so.1 was not found)"'
@@ -81,7 +81,7 @@ is missing-has-rows 100 "$(meta gpu_joined_exact missing.zst)"
 want there 0 run there "$B/samples/leak"
 is there-is-used 'CUPTI' "$(meta gpu_source there.zst)"
 want unasked 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -o unasked.zst -- "$B/samples/leak"
-says unasked-is-not-done 'what the GPU did was not recorded: cuptiActivityEnable failed: error 999; --gpu-timing events needs no CUPTI'
+says unasked-is-not-done 'no GPU work was recorded: cuptiActivityEnable failed: error 999; --gpu-timing events needs no CUPTI'
 is there-says-nothing-of-events "" "$(meta gpu_processes_by_events there.zst)"
 unset timing
 

@@ -54,7 +54,7 @@ dying() {	# should the machine stand still, the program may die before it waits,
 	done
 }
 dying left-by-exit 3 on_sim "$C" -f -e api,gpu -o left.zst -- "$B/samples/crash" -n 50 -s 0
-says left-says-what-is-missing "^gtcollect: of $(losses left.zst) launch.* it is not known what the GPU did: "
+says left-says-what-is-missing "^gtcollect: $(losses left.zst) launch.* no GPU record: "
 says left-has-losses ', no calls lost, '
 
 # a capture that failed is over, and so is one whose stream was destroyed: what was launched behind it is no captured launch

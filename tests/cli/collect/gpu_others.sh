@@ -37,10 +37,10 @@ is finalize-ours-before-it 50 "$(ours finalize)"
 
 # so that nobody takes what is missing for idleness
 beside told '' 150
-says told-in-the-last-lines '-e gpu: the program itself used CUPTI for [0-9]*\.[0-9][0-9] s: what the GPU did meanwhile is missing$'
+says told-in-the-last-lines '-e gpu: the program itself used CUPTI for [0-9]*\.[0-9][0-9] s: the GPU work of that time is missing$'
 says told-no-calls-lost ', no calls lost, '
 beside told-end finalize 50
-says told-to-the-end ' s, to the end: what the GPU did meanwhile is missing$'
+says told-to-the-end ' s, to the end: the GPU work of that time is missing$'
 
 # what comes back when the other has CUPTI already is of its clock for all we know: it is lost, and said to be
 # (we wait for it, the longer the slower the machine is, and go on later: it is to come between these two)

@@ -89,7 +89,7 @@ done
 begun=$(date +%s)
 SIM_NVML_SLOW=nvmlDeviceGetPowerUsage:60000 "$C" -v -o stuck.zst -e nvml sh -c 'exit 7' 2>want.err
 is a_driver_that_hangs_holds_nothing_up "7 1" "$? $(($(date +%s) - begun < 50))"
-says a_driver_that_hangs_is_told 'nvml: the driver did not come back'
+says a_driver_that_hangs_is_told 'nvml: the driver did not return from the last query'
 is a_driver_that_hangs_leaves_a_whole_file "closed 1" "$(figure closed stuck.zst) $(($(figure counters stuck.zst) > 0))"
 
 # ---- what is refused, what fails ----
@@ -118,9 +118,9 @@ SIM_NVML_DEVICES=0 cannot no_devices 'NVML knows of no device$'
 unset SIM_NVML_FAIL
 mkdir broken old foreign
 : >broken/libnvidia-ml.so.1
-LD_LIBRARY_PATH=$PWD/broken cannot library_broken '.*broken/libnvidia-ml.so.1: file too short (it comes with the NVIDIA driver)$'
+LD_LIBRARY_PATH=$PWD/broken cannot library_broken '.*broken/libnvidia-ml.so.1: file too short (it needs NVML, which comes with the NVIDIA driver)$'
 if LD_LIBRARY_PATH= "$C" --doctor | grep -q '^note *nvml .*libnvidia-ml.so.1: cannot open'; then
-	LD_LIBRARY_PATH= cannot library_missing 'libnvidia-ml.so.1: cannot open shared object file: No such file or directory (it comes with the NVIDIA driver)$'
+	LD_LIBRARY_PATH= cannot library_missing 'libnvidia-ml.so.1: cannot open shared object file: No such file or directory (it needs NVML, which comes with the NVIDIA driver)$'
 else skip library_missing "this machine has an NVML"; fi
 ${CC:-cc} -shared -fPIC -I"$SRC" -DSIM_NVML_OLD "$SRC/samples/simgpu/sim_nvml.c" -o old/libnvidia-ml.so.1
 LD_LIBRARY_PATH=$PWD/old "$C" -q -f -o o.zst -e nvml $once true

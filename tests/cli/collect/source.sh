@@ -12,7 +12,7 @@ says bad-name-lists-it 'there are api ioctl gpu nvtx nvml runtime um heartbeat'
 
 # The program ends when the file has rows of the source. gtanalyze runs without the preloaded library, before which a
 # sanitizer's runtime refuses to start.
-want records 0 timeout 100 "$C" -o h.zst -e heartbeat --nvml-interval 5ms sh -c \
+want records 0 timeout 100 "$C" -o h.zst -e heartbeat --heartbeat-interval 5ms sh -c \
 	'until LD_PRELOAD= "$0/gtanalyze" counters --format csv h.zst 2>/dev/null | grep -q beats; do sleep 0.05; done' "$B"
 says rows-in-the-last-line '[0-9] beats, '
 says losses 'beats\{0,1\} lost on the way to the file'

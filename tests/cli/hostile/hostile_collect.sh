@@ -61,7 +61,7 @@ want output-replaced 125 "$C" -o r.zst sh -c 'mv r.zst s.zst; echo x >r.zst';	sa
 check output-replaced-is-left test "$(cat r.zst)" = x
 want output-removed-status-of-the-program-wins 3 "$C" -q -o r2.zst sh -c 'rm r2.zst; exit 3'
 mkfifo pipe
-want pipe-nobody-reads 125 $T "$C" -o pipe true;				says pipe-nobody-reads-says 'pipe: nobody reads it'
+want pipe-nobody-reads 125 $T "$C" -o pipe true;				says pipe-nobody-reads-says 'pipe: no process reads it'
 # read_by CMD...: CMD reads the pipe, which is open before CMD has begun, and its end comes no earlier than at written.
 read_by() { exec 8<>pipe 9<pipe 7>pipe 8>&-; "$@" <&9 7>&- & exec 9<&-; }
 written() { exec 7>&-; wait; }

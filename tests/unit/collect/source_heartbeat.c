@@ -1,25 +1,28 @@
-/* A source of events for a test of the contract: a counter "beats" that goes up by one at each
- * interval.
+/* A source of events for a test of the contract (collect/source/source.h): a counter "beats" that
+ * goes up by one at each interval.
  *
- * It takes this file and one row: tests.mk builds a gtcollect with
- * -D'GT_SOURCES_MORE(X)=X(heartbeat)'. It loses each tenth value, so that losses are seen, and
+ * It takes this file and one row: the Makefile builds a gtcollect with
+ * -D'GT_SOURCES_MORE(X)=X(heartbeat)'. It loses each tenth value, so that the test sees losses, and
  * needs nothing of the machine. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
 #include <string.h>
-#include <time.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include "collect/source/source.h"
+#include "formats/trace/clock.h"
 
 extern const struct gt_source gt_source_heartbeat;
 
 struct heartbeat {
 	int timer;
 	uint32_t track, type;
-	bool declared;
 	uint64_t beats, lost;
 };
+
+static int64_t interval = 1000000000;
+static const struct gt_opt options[] = { { 0, "heartbeat-interval", GT_OPT_NS, &interval, "TIME",
+	"interval of the beats (1s)", NULL } };
 
 static void *heartbeat_open(struct gt_err *err)
 {
@@ -32,14 +35,16 @@ static void *heartbeat_open(struct gt_err *err)
 	return NULL;
 }
 
-static int heartbeat_start(void *state, const struct gt_source_times *t, struct gt_err *err)
+static int set_timer(struct heartbeat *h, int64_t ns)
 {
-	struct heartbeat *h = state;
-	struct timespec every = { t->interval / 1000000000, t->interval % 1000000000 };
+	struct timespec every = { ns / 1000000000, ns % 1000000000 };
 
-	return timerfd_settime(h->timer, 0, &(struct itimerspec){ every, every }, NULL)
-		? gt_err_set(err, -errno, "no timer")
-		: 0;
+	return timerfd_settime(h->timer, 0, &(struct itimerspec){ every, every }, NULL);
+}
+
+static int heartbeat_start(void *state, int64_t from, int64_t until, struct gt_err *err)
+{
+	return set_timer(state, interval) ? gt_err_set(err, -errno, "no timer") : 0;
 }
 
 static int heartbeat_fd(void *state) { return ((struct heartbeat *)state)->timer; }
@@ -47,11 +52,9 @@ static int heartbeat_fd(void *state) { return ((struct heartbeat *)state)->timer
 static void declare(struct heartbeat *h, struct gt_writer *w)
 {
 	struct gt_field value = { gt_writer_string(w, "value"), GT_F_U64, GT_R_VALUE };
-	struct gt_type type = { .name = gt_writer_string(w, "beats"),
-		.category = GT_CAT_OTHER,
-		.layer = GT_LAYER_USER,
-		.nfields = 1,
-		.fields = &value };
+	struct gt_type type = {
+		.name = gt_writer_string(w, "beats"), .nfields = 1, .fields = &value
+	};
 	struct gt_track track = { .parent = GT_NONE,
 		.name = gt_writer_string(w, "heart"),
 		.kind = GT_TRACK_CUSTOM,
@@ -59,34 +62,27 @@ static void declare(struct heartbeat *h, struct gt_writer *w)
 
 	h->type = gt_writer_type(w, &type);
 	h->track = gt_writer_track(w, &track);
-	h->declared = true;
 }
 
 static int64_t heartbeat_drain(void *state, struct gt_writer *w, struct gt_err *err)
 {
 	struct heartbeat *h = state;
-	struct timespec now;
 	uint64_t expired = 0;
-	struct gt_row row = { .nargs = 1 };
+	int64_t now = gt_clock_monotonic();
+	struct gt_row row = { .start = now, .end = now, .nargs = 1 };
 
 	if (read(h->timer, &expired, sizeof(expired)) < 0 || !expired)
 		return 0;
-	if (!h->declared)
+	if (!h->beats++)
 		declare(h, w);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	row.start = row.end = now.tv_sec * 1000000000ll + now.tv_nsec;
 	row.type = h->type;
-	h->beats++;
 	if (h->beats % 10)
 		return gt_writer_row(w, GT_COUNTER, h->track, &row, &h->beats, err) ? err->code : 1;
 	h->lost++;
-	return gt_writer_lost(w, GT_SCOPE_TRACK, h->track, row.start, row.start, 1, err);
+	return gt_writer_lost(w, GT_SCOPE_TRACK, h->track, now, now, 1, err);
 }
 
-static void heartbeat_stop(void *state)
-{
-	timerfd_settime(((struct heartbeat *)state)->timer, 0, &(struct itimerspec){ 0 }, NULL);
-}
+static void heartbeat_stop(void *state) { set_timer(state, 0); }
 static char *heartbeat_metadata(void *state) { return strdup("{\"heartbeat\":{\"works\":true}}"); }
 static bool heartbeat_doctor(FILE *to) { return fputs("its beats", to) >= 0; }
 
@@ -103,18 +99,10 @@ static void heartbeat_close(void *state)
 	free(state);
 }
 
+/* clang-format off */
 const struct gt_source gt_source_heartbeat = {
-	.name = "heartbeat",
-	.records = "a counter for tests",
-	.with_inject = true,
-	.unit = "beat",
-	.open = heartbeat_open,
-	.start = heartbeat_start,
-	.fd = heartbeat_fd,
-	.drain = heartbeat_drain,
-	.stop = heartbeat_stop,
-	.metadata = heartbeat_metadata,
-	.totals = heartbeat_totals,
-	.doctor = heartbeat_doctor,
-	.close = heartbeat_close,
+	.name = "heartbeat", .with_inject = true, .options = options, .noptions = 1, .unit = "beat",
+	.open = heartbeat_open, .start = heartbeat_start, .fd = heartbeat_fd, .drain = heartbeat_drain,
+	.stop = heartbeat_stop, .metadata = heartbeat_metadata, .totals = heartbeat_totals,
+	.doctor = heartbeat_doctor, .close = heartbeat_close,
 };

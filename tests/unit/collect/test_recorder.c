@@ -1,7 +1,7 @@
 /* The recorder against rings that the test writes itself, and the file read back. */
 #define _GNU_SOURCE
 #include <malloc.h>
-#include "collect/recorder/poll_interval.h"
+#include "collect/recorder/recorder.h"
 #include "tests/unit/collect/rings.h"
 
 static void rows_nest_and_keep_their_times(void)

@@ -7,13 +7,14 @@
 
 struct gt_losses {
 	const struct gt_recorder_totals *totals;
-	/* gtcollect's own; after all others, with their losses */
-	const struct gt_sources *sources;
-	bool verbose;    /* names each function that is newer than the table */
-	bool cupti_only; /* --gpu-timing cupti: the user can still choose events */
+	const struct gt_sources *sources; /* the sampled ones */
+	bool verbose;                     /* names each function that is newer than the table */
+	bool cupti_only;                  /* CUDA events were not tried: the user can choose them */
 };
 /* Calls, records of GPU work and counter values that were lost. */
 uint64_t gt_losses_count(const struct gt_losses *l);
 /* A line for each kind of loss, and what to do about it. program: its name. */
 void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to);
+/* "" for 1, else the ending: "s", "es". */
+static inline const char *gt_plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
 #endif

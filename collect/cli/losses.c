@@ -1,4 +1,4 @@
-#include "collect/recorder/losses.h"
+#include "collect/cli/losses.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -6,8 +6,6 @@
 #include "collect/correlate/gpu_correlate.h"
 #include "formats/text/printable.h"
 #include "formats/trace/clock.h"
-
-static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
 
 static uint64_t untimed(const struct gt_gpu_totals *g)
 {
@@ -18,7 +16,7 @@ static uint64_t untimed(const struct gt_gpu_totals *g)
 	return n;
 }
 
-/* Records of what the GPU did that came to nothing. */
+/* Records of GPU work that became no rows. */
 static uint64_t gpu_losses(const struct gt_recorder_totals *t)
 {
 	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost +
@@ -70,24 +68,24 @@ static void print_gpu_records(const struct gt_recorder_totals *t, const char *pr
 		fputc('\n', to);
 }
 
-/* What the reports have to leave out of the GPU's work. A process that was killed took along what
- * CUPTI still had. */
+/* The GPU work that the file lacks. When a process is killed, the records that CUPTI has not
+ * delivered are lost. */
 static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 {
 	const struct gt_gpu_totals *g = l->totals->gpu;
 
 	if (!g->processes && l->totals->processes)
-		gt_message(to, program, "-e gpu: what the GPU did was not recorded: %s%s",
+		gt_message(to, program, "-e gpu: no GPU work was recorded: %s%s",
 			*g->state ? g->state : "no GPU was reported",
 			*g->state && l->cupti_only ? "; --gpu-timing events needs no CUPTI" : "");
 	else if (g->refused)
 		gt_message(to, program,
-			"-e gpu: in %u process%s what the GPU did was not recorded, "
-			"as there was no CUPTI or it refused",
-			g->refused, plural(g->refused, "es"));
+			"-e gpu: in %u process%s no GPU work was recorded, "
+			"because CUPTI is missing or refused",
+			g->refused, gt_plural(g->refused, "es"));
 	if (g->yields)
 		gt_message(to, program,
-			"-e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing",
+			"-e gpu: %s used CUPTI for %.2f s%s: the GPU work of that time is missing",
 			g->other, (double)g->away / GT_SECOND,
 			g->yields > g->resumed ? ", to the end" : "");
 	if (*g->without)
@@ -96,12 +94,12 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 		gt_message(to, program,
 			"--inject: in %u process%s no calls were recorded: "
 			"CUPTI is missing, or another tool has subscribed to it",
-			g->no_calls, plural(g->no_calls, "es"));
+			g->no_calls, gt_plural(g->no_calls, "es"));
 	if (g->by_events)
 		gt_message(to, program,
 			"-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
 			strstr(g->state, "as asked for") ? "as asked for"
-							 : "as there was no CUPTI or it refused");
+							 : "because CUPTI is missing or refused");
 	if (untimed(g))
 		gt_message(to, program,
 			"%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
@@ -114,13 +112,12 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 			g->untimed[GT_UNTIMED_CONTEXT], g->untimed[GT_UNTIMED_ERROR]);
 	print_gpu_records(l->totals, program, to);
 	if (g->without_record)
-		gt_message(to, program, "of %" PRIu64 " %s it is not known what the GPU did: %s",
-			g->without_record,
-			g->without_record == 1 ? "launch, copy or set"
-					       : "launches, copies and sets",
+		gt_message(to, program, "%" PRIu64 " %s no GPU record: %s", g->without_record,
+			g->without_record == 1 ? "launch, copy or set has"
+					       : "launches, copies and sets have",
 			g->by_events
-				? "it was not over, or not read yet"
-				: "it failed, or its process ended before CUPTI delivered the record");
+				? "they had not ended, or their events were not read yet"
+				: "they failed, or their process ended before CUPTI delivered the records");
 }
 
 static void print_processes(const struct gt_unrecorded_processes *m, const char *program, FILE *to)
@@ -128,14 +125,14 @@ static void print_processes(const struct gt_unrecorded_processes *m, const char 
 	if (m->n[GT_UNRECORDED_LATE])
 		gt_message(to, program,
 			"%u process%s not recorded: gtcollect did not respond for 10 s when %s started",
-			m->n[GT_UNRECORDED_LATE], plural(m->n[GT_UNRECORDED_LATE], "es"),
+			m->n[GT_UNRECORDED_LATE], gt_plural(m->n[GT_UNRECORDED_LATE], "es"),
 			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
 	if (m->n[GT_UNRECORDED_USER])
 		gt_message(to, program,
 			"%u process%s (%s) ran as user %u and %s not recorded: "
 			"gtcollect records its own user, %u, only",
-			m->n[GT_UNRECORDED_USER], plural(m->n[GT_UNRECORDED_USER], "es"), m->comm,
-			m->uid, m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were",
+			m->n[GT_UNRECORDED_USER], gt_plural(m->n[GT_UNRECORDED_USER], "es"),
+			m->comm, m->uid, m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were",
 			(unsigned)geteuid());
 }
 
@@ -145,30 +142,30 @@ static void print_calls(const struct gt_recorder_totals *t, const char *program,
 		gt_message(to, program,
 			"%" PRIu64
 			" call%s lost as rings were full: try a larger --ring-memory, or --lossless",
-			t->dropped, plural(t->dropped, "s"));
+			t->dropped, gt_plural(t->dropped, "s"));
 	if (t->untraced)
 		gt_message(to, program,
 			"%" PRIu64
 			" call%s not recorded, because threads got no ring: try a larger --ring-memory",
-			t->untraced, plural(t->untraced, "s"));
+			t->untraced, gt_plural(t->untraced, "s"));
 	if (t->deep + t->nameless)
 		gt_message(to, program,
 			"%" PRIu64 " call%s nested too deep, %" PRIu64
 			" beyond the limit of the trace's dictionary",
-			t->deep, plural(t->deep, "s"), t->nameless);
+			t->deep, gt_plural(t->deep, "s"), t->nameless);
 	if (t->abandoned)
 		gt_message(to, program,
 			"%" PRIu64 " call%s left by longjmp or an exception: without a record",
-			t->abandoned, plural(t->abandoned, "s"));
+			t->abandoned, gt_plural(t->abandoned, "s"));
 	if (t->in_handler)
 		gt_message(to, program,
 			"%" PRIu64
 			" call%s of signal handlers came while a record was written: without a record",
-			t->in_handler, plural(t->in_handler, "s"));
+			t->in_handler, gt_plural(t->in_handler, "s"));
 	if (t->broken)
 		gt_message(to, program,
 			"%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
-			plural(t->broken, "s"));
+			gt_plural(t->broken, "s"));
 }
 
 static void print_sources(const struct gt_losses *l, const char *program, FILE *to)
@@ -180,10 +177,10 @@ static void print_sources(const struct gt_losses *l, const char *program, FILE *
 		gt_sources_totals(&l->sources->active[i], &t);
 		if (t.lost)
 			gt_message(to, program, "%" PRIu64 " %s%s lost on the way to the file",
-				t.lost, unit, plural(t.lost, "s"));
+				t.lost, unit, gt_plural(t.lost, "s"));
 		if (t.failed && !l->verbose)
 			gt_message(to, program, "%" PRIu64 " %s%s could not be read; -v says why",
-				t.failed, unit, plural(t.failed, "s"));
+				t.failed, unit, gt_plural(t.failed, "s"));
 	}
 }
 
@@ -203,5 +200,5 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	else if (t->nunknown_functions)
 		gt_message(to, program,
 			"%zu driver function%s newer than our table, not traced; -v says which",
-			t->nunknown_functions, plural(t->nunknown_functions, "s"));
+			t->nunknown_functions, gt_plural(t->nunknown_functions, "s"));
 }

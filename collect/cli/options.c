@@ -1,0 +1,180 @@
+#include "collect/cli/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "collect/source/source.h"
+#include "formats/names/globs.h"
+#include "formats/trace/clock.h"
+
+#define UNSET UINT64_MAX
+
+struct gt_collect_options gt_options = {
+	.args = GT_ARGS_KEY,
+	.sample = 1,
+	.ring_size = UNSET,
+	.ring_memory = UNSET,
+	.gpu_timing = -1,
+};
+#define o gt_options
+
+static const char *const args_words[] = { "none", "key", "all", NULL };
+static const char *const timing_words[] = { "auto", "cupti", "events", "off", NULL };
+static const char *const wait_words[] = { "primary", "all", NULL };
+
+static char events_help[160]; /* composed from the table of sources */
+
+/* The options of the sources follow these. */
+static const struct gt_opt what_to_record[] = {
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "The trace", NULL },
+	{ 'o', "output", GT_OPT_STR, &o.output, "FILE",
+		"write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable",
+		NULL },
+	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "overwrite an existing file", NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
+	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", events_help, NULL },
+	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB",
+		"only names that match, or @CATEGORY; may be given several times", NULL },
+	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB",
+		"no names that match, or @CATEGORY; may be given several times", NULL },
+	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
+	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
+	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
+		"source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI is missing; "
+		"cupti is the default, auto with -e",
+		timing_words },
+	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE",
+		"the libcupti to use for -e gpu if the program has not loaded one", NULL },
+};
+static const struct gt_opt when_and_how[] = {
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
+	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "start recording after TIME (2s, 500ms)", NULL },
+	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME",
+		"stop recording after TIME; the program continues", NULL },
+	{ 0, "range", GT_OPT_STR, &o.range, "RANGE",
+		"record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or inside the NVTX range NAME (nvtx:NAME)",
+		NULL },
+	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR",
+		"stop when COMMAND exits (the default), or when the last process that it started exits",
+		wait_words },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
+	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES",
+		"shared memory for all threads together (64M)", NULL },
+	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES",
+		"limit for one thread (three quarters of it)", NULL },
+	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL,
+		"a thread whose ring is full waits instead of losing calls", NULL },
+	{ 0, "inject", GT_OPT_FLAG, &o.inject, NULL,
+		"let the CUDA driver load the library instead of LD_PRELOAD; CUPTI then reports the calls, and ioctls are not recorded",
+		NULL },
+	{ 0, "probes-only", GT_OPT_FLAG, &o.probes_only, NULL,
+		"write no trace: only load the library into COMMAND, for bpftrace, perf and others to attach to its USDT probes",
+		NULL },
+	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "print errors only", NULL },
+	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "print more", NULL },
+	{ 0, "doctor", GT_OPT_FLAG, &o.doctor, NULL,
+		"check what works on this machine, and say what to do about the rest", NULL },
+};
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define SOURCE_OPTIONS_MAX 16
+static struct gt_opt all[COUNT(what_to_record) + SOURCE_OPTIONS_MAX + COUNT(when_and_how)];
+
+static size_t append(size_t n, const struct gt_opt *options, size_t more)
+{
+	if (more && n + more <= COUNT(all))
+		memcpy(all + n, options, more * sizeof(*options));
+	return n + more <= COUNT(all) ? n + more : n;
+}
+
+int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
+{
+	struct gt_command command = {
+		.name = "gtcollect",
+		.usage = "[options] [--] COMMAND [ARGS]",
+		.about =
+			"Runs COMMAND and records its calls to the CUDA driver, and the driver's to\nthe kernel, into one small file.",
+		.options = all,
+		.stop_at_first = true,
+		.after =
+			"Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; 125\n"
+			"gtcollect failed; 126 COMMAND cannot be run; 127 it was not found.",
+	};
+
+	o.events = gt_sources_default();
+	snprintf(events_help, sizeof(events_help),
+		"some of %s, with commas between; the default is %s", gt_sources_names(), o.events);
+	command.noptions = append(0, what_to_record, COUNT(what_to_record));
+	for (const struct gt_source *const *s = gt_source_table; *s; s++)
+		command.noptions = append(command.noptions, (*s)->options, (*s)->noptions);
+	command.noptions = append(command.noptions, when_and_how, COUNT(when_and_how));
+	return gt_opt_parse(&command, argc, argv, operands, err);
+}
+
+static int check_range(struct gt_err *err)
+{
+	if (!o.range || !strcmp(o.range, "cuda-profiler"))
+		return 0;
+	if (strncmp(o.range, "nvtx:", 5))
+		return gt_err_set(err, -EINVAL, "--range: there are cuda-profiler and nvtx:NAME");
+	o.nvtx_range = o.range + 5;
+	if (!*o.nvtx_range || strlen(o.nvtx_range) >= GT_RING_NAME)
+		return gt_err_set(err, -EINVAL,
+			"--range nvtx:NAME: the name must have 1 to %d bytes", GT_RING_NAME - 1);
+	return 0;
+}
+
+int gt_options_check(struct gt_err *err)
+{
+	int code = check_range(err);
+
+	if (code)
+		return code;
+	if (o.delay < 0 || o.duration < 0)
+		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
+	for (const struct gt_source *const *s = gt_source_table; !code && *s; s++)
+		code = (*s)->check_options ? (*s)->check_options(err) : 0;
+	if (code)
+		return code;
+	if (!o.sample || o.sample > UINT32_MAX)
+		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
+	if (!o.ring_memory || !o.ring_size)
+		return gt_err_set(err, -EINVAL, "--ring-memory and --ring-size cannot be 0");
+	if (o.cupti && (!realpath(o.cupti, o.cupti_path) || access(o.cupti, R_OK)))
+		return gt_err_set(err, -EINVAL, "--cupti '%.100s': %s", o.cupti, strerror(errno));
+	if (gt_globs_check(&o.filter, "--filter", err))
+		return -EINVAL;
+	return gt_globs_check(&o.exclude, "--exclude", err);
+}
+
+/* CUDA events cost the program some us a launch, so they are used only where -e or --gpu-timing
+ * requests GPU work. */
+int gt_options_timing(void)
+{
+	if (o.gpu_timing > GT_TIMING_AUTO)
+		return o.gpu_timing;
+	if (o.inject) /* there are no wrappers to put events around calls */
+		return GT_TIMING_CUPTI;
+	return o.gpu_timing == GT_TIMING_AUTO || strcmp(o.events, gt_sources_default())
+		? GT_TIMING_AUTO
+		: GT_TIMING_CUPTI;
+}
+
+const char *gt_options_timing_word(void) { return timing_words[gt_options_timing()]; }
+
+const char *gt_options_args_word(void) { return args_words[o.args]; }
+
+struct gt_rings_options gt_options_rings(void)
+{
+	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory,
+		.lossless = o.lossless,
+		.per_thread = o.ring_size == UNSET ? 0 : o.ring_size,
+		.ticks = gt_clock_trusts_ticks() };
+}
+
+void gt_options_release(void)
+{
+	gt_opt_list_release(&o.filter);
+	gt_opt_list_release(&o.exclude);
+}

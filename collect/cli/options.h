@@ -1,0 +1,37 @@
+/* gtcollect's command line: the values of its options, and whether they can be used together. */
+#ifndef GT_COLLECT_OPTIONS_H
+#define GT_COLLECT_OPTIONS_H
+#include <limits.h>
+#include <stdbool.h>
+#include "collect/ipc/shared_memory.h"
+#include "formats/cmdline/opt.h"
+
+enum gt_wait_for { GT_WAIT_PRIMARY, GT_WAIT_ALL };
+enum { GT_TIMING_OFF = GT_TIMING_EVENTS + 1 }; /* behind enum gt_gpu_timing */
+
+struct gt_collect_options {
+	const char *output, *events, *range, *cupti;
+	const char *nvtx_range; /* NAME of --range nvtx:NAME, or NULL */
+	bool force, lossless, quiet, doctor, probes_only, inject;
+	int verbose;
+	int args;       /* enum gt_args_mode */
+	int wait;       /* enum gt_wait_for */
+	int gpu_timing; /* enum gt_gpu_timing or GT_TIMING_OFF; -1: not given */
+	struct gt_opt_list filter, exclude;
+	uint64_t sample, ring_size, ring_memory; /* bytes; UINT64_MAX: the default */
+	int64_t delay, duration;                 /* ns; duration 0: no limit */
+	char cupti_path[PATH_MAX];               /* of --cupti, absolute; "" */
+};
+extern struct gt_collect_options gt_options;
+
+/* As gt_opt_parse. Sources' own options are among them. */
+int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err);
+/* Checks the values that no parser checks. 0 or -EINVAL. */
+int gt_options_check(struct gt_err *err);
+/* The source of GPU times: an enum gt_gpu_timing or GT_TIMING_OFF. */
+int gt_options_timing(void);
+const char *gt_options_timing_word(void);
+const char *gt_options_args_word(void);
+struct gt_rings_options gt_options_rings(void);
+void gt_options_release(void);
+#endif
