@@ -1,5 +1,5 @@
-/* What differs between processors: the tick counter, and (for the preloaded library) a tail jump
- * and, where somebody wrote it, the body of most wrappers. One file each. */
+/* What differs between processors, one file each: the tick counter, and for the preloaded library a
+ * tail jump, probes and (optional) the fast path of most wrappers in assembly. */
 #ifndef GT_ARCH_H
 #define GT_ARCH_H
 #if defined(__x86_64__)

@@ -1,10 +1,9 @@
-/* The driver API as data: cuda_api.def made into an array, a hash to find a name in it, and the
- * expansion of its terse parameter words into fields.
+/* The driver API as data: cuda_api.def as an array, a hash table of its names, and the expansion of
+ * its parameter words into fields.
  *
- * The guest links this file too, so it uses nothing of libc but string.h. The hash is filled by
- * whoever comes first. Two threads may fill it at once: both walk the rows in the same order and
- * store the same values at the same places, so neither harms the other and no lock is needed.
- */
+ * The guest links this file too, so it uses nothing of libc but string.h; that is why the hash
+ * table is not gt_map, which allocates. The first look-up fills it. Two threads may fill it at once
+ * without a lock: both store the same values at the same places, in the same order. */
 #include "formats/cuda/cuda_api.h"
 
 #include <string.h>
@@ -83,13 +82,13 @@ bool gt_api_per_thread(const char *name)
 uint32_t gt_api_find(const char *name) { return find(name, strlen(name)); }
 
 /* ---- guess ---- */
-/* What words in a name tell, for names no table has. The first row that matches decides. */
+/* For names that the table lacks: what a word in the name means. The first match decides. */
 static const struct guess {
 	const char *word;
 	uint8_t category, op, memkind;
 } guesses[] = {
 	{ "GraphLaunch", GT_CAT_LAUNCH, GT_OP_GRAPH_LAUNCH, 0 },
-	{ "GraphAdd", GT_CAT_GRAPH, 0, 0 }, /* a node that copies copies nothing now */
+	{ "GraphAdd", GT_CAT_GRAPH, 0, 0 }, /* adds a node; the copy runs later */
 	{ "NodeSetParams", GT_CAT_GRAPH, 0, 0 },
 	{ "CallConfiguration", GT_CAT_LAUNCH, 0, 0 },
 	{ "ConfigureCall", GT_CAT_LAUNCH, 0, 0 },
@@ -169,9 +168,9 @@ size_t gt_api_base_length(const char *name)
 	}
 }
 
-/* The length of what says which API a function belongs to; 0: to none of these. Behind it stands a
- * capital letter. HIP names its functions after both CUDA APIs: hipMalloc, hipModuleLoad, and
- * hipDrvMemcpy3D where the two would have one name. */
+/* The length of the prefix that names the API of a function; 0: none of these. A capital letter
+ * follows it. HIP names its functions after both CUDA APIs: hipMalloc, hipModuleLoad, and
+ * hipDrvMemcpy3D where both APIs have a function of that name. */
 static size_t prefix_length(const char *name)
 {
 	static const char *const prefixes[] = { "__cuda", "__hip", "cuda", "cu", "hipDrv", "hipExt",
@@ -201,8 +200,8 @@ bool gt_api_is(const char *name, const char *base)
 	return !strncmp(name, base, n) && gt_api_base_length(name) == n;
 }
 
-/* The row that has this base name, whichever version. The twin of a runtime or HIP function is
- * sought under its driver name. */
+/* The row with this base name, in any version. A runtime or HIP function is looked up by the name
+ * of the corresponding driver function. */
 static uint32_t find_base(const char *name)
 {
 	size_t n = gt_api_base_length(name), skip = prefix_length(name);
@@ -238,15 +237,15 @@ struct gt_api gt_api_guess(const char *name)
 			break;
 		}
 	if (id == GT_NONE || strcmp(api.name, name))
-		api.params = ""; /* a relative's parameters are not this one's */
+		api.params = ""; /* the row of another function may have other parameters */
 	api.name = name;
 	return api;
 }
 
 /* ---- fields ---- */
-/* What one parameter of each kind becomes. `how` and `at` tell the guest where the value lies
- * (GT_FROM_*); the offsets are those of the structs in cuda.h, which no release of CUDA 11 to 13
- * has moved. A NULL name takes the parameter's, and its role. */
+/* The fields of one parameter of each kind. `how` and `at` say where the guest finds the value
+ * (GT_FROM_*). The offsets are those of the structs in cuda.h, which are the same from CUDA 11 to
+ * 13. If the name is NULL, name and role are the parameter's. */
 #define U64 GT_F_U64
 #define I64 GT_F_I64
 #define HEX GT_F_HEX
@@ -258,56 +257,64 @@ static const struct part {
 	uint8_t how;
 	uint16_t at;
 } parts[] = {
-#define P(letter, name, kind, role, key, how, at)                                                  \
+/* clang-format off */
+#define P(letter, name, kind, role, key, how, at) \
 	{ letter, name, kind, GT_R_##role, key, GT_FROM_##how, at },
-	P('i', NULL, I64, NONE, 1, I32, 0) P('u', NULL, U64, NONE, 1, WORD, 0) P('w', NULL, U64,
-		NONE, 1, WORD, 0) P('b', NULL, U64, NONE, 1, WORD, 0) P('l', NULL, HEX, NONE, 1,
-		WORD, 0) P('z', NULL, U64, NONE, 1, WORD, 0) P('f', NULL, GT_F_F64, NONE, 1, WORD,
-		0) P('h', NULL, HEX, NONE, 1, WORD, 0) P('p', NULL, HEX, NONE, 1, WORD, 0) P('a',
-		NULL, HEX, NONE, 1, WORD,
-		0) P('X', NULL, HEX, NONE, 1, MEM64, 0) P('s', NULL, GT_F_STR, NONE, 1, STR,
-		0) P('H', NULL, HEX, NONE, 1, OUT64, 0) P('A', NULL, HEX, NONE, 1, OUT64, 0) P('Z',
-		NULL, U64, NONE, 1, OUT64, 0) P('U', NULL, U64, NONE, 1, OUT32, 0) P('I', NULL, I64,
-		NONE, 1, OUT32S, 0) P('E', "bytes", U64, BYTES, 1, TIMES, 2) P('Q', "bytes", U64,
-		BYTES, 1, TIMES, 4) P('B', NULL, U64, NONE, 1, WORD, 0) P('B', "bytes", U64, BYTES,
-		1, AREA, 1) P('C', NULL, U64, NONE, 1, WORD, 0) P('C', "bytes", U64, BYTES, 1, AREA,
-		2) P('D', NULL, U64, NONE, 1, WORD, 0) P('D', "bytes", U64, BYTES,
-		1, AREA, 4) P('P', NULL, U64, NONE, 1, WORD, 0) P('P', "bytes", U64, BYTES, 1,
-		PITCH, 0) P('K', "bytes", U64, BYTES, 1, SUM, 0)
-#define LAUNCH(l, g, s)                                                                            \
-	P(l, "gridDimX", U64, GRID, 1, MEM32, g)                                                   \
-	P(l, "gridDimY", U64, GRID, 1, MEM32, g + 4)                                               \
-	P(l, "gridDimZ", U64, GRID, 1, MEM32, g + 8)                                               \
-	P(l, "blockDimX", U64, BLOCK, 1, MEM32, g + 12)                                            \
-	P(l, "blockDimY", U64, BLOCK, 1, MEM32, g + 16)                                            \
-	P(l, "blockDimZ", U64, BLOCK, 1, MEM32, g + 20)                                            \
+	P('i', NULL, I64, NONE, 1, I32, 0)
+	P('u', NULL, U64, NONE, 1, WORD, 0)
+	P('w', NULL, U64, NONE, 1, WORD, 0)
+	P('b', NULL, U64, NONE, 1, WORD, 0)
+	P('l', NULL, HEX, NONE, 1, WORD, 0)
+	P('z', NULL, U64, NONE, 1, WORD, 0)
+	P('f', NULL, GT_F_F64, NONE, 1, WORD, 0)
+	P('h', NULL, HEX, NONE, 1, WORD, 0)
+	P('p', NULL, HEX, NONE, 1, WORD, 0)
+	P('a', NULL, HEX, NONE, 1, WORD, 0)
+	P('X', NULL, HEX, NONE, 1, MEM64, 0)
+	P('s', NULL, GT_F_STR, NONE, 1, STR, 0)
+	P('H', NULL, HEX, NONE, 1, OUT64, 0)
+	P('A', NULL, HEX, NONE, 1, OUT64, 0)
+	P('Z', NULL, U64, NONE, 1, OUT64, 0)
+	P('U', NULL, U64, NONE, 1, OUT32, 0)
+	P('I', NULL, I64, NONE, 1, OUT32S, 0)
+	P('E', "bytes", U64, BYTES, 1, TIMES, 2)
+	P('Q', "bytes", U64, BYTES, 1, TIMES, 4)
+	P('B', NULL, U64, NONE, 1, WORD, 0) P('B', "bytes", U64, BYTES, 1, AREA, 1)
+	P('C', NULL, U64, NONE, 1, WORD, 0) P('C', "bytes", U64, BYTES, 1, AREA, 2)
+	P('D', NULL, U64, NONE, 1, WORD, 0) P('D', "bytes", U64, BYTES, 1, AREA, 4)
+	P('P', NULL, U64, NONE, 1, WORD, 0) P('P', "bytes", U64, BYTES, 1, PITCH, 0)
+	P('K', "bytes", U64, BYTES, 1, SUM, 0)
+#define LAUNCH(l, g, s) \
+	P(l, "gridDimX", U64, GRID, 1, MEM32, g) P(l, "gridDimY", U64, GRID, 1, MEM32, g + 4) \
+	P(l, "gridDimZ", U64, GRID, 1, MEM32, g + 8) \
+	P(l, "blockDimX", U64, BLOCK, 1, MEM32, g + 12) \
+	P(l, "blockDimY", U64, BLOCK, 1, MEM32, g + 16) \
+	P(l, "blockDimZ", U64, BLOCK, 1, MEM32, g + 20) \
 	P(l, "sharedMemBytes", U64, SHARED, 1, MEM32, s)
-		LAUNCH('L', 0, 24) P('L', "hStream", HEX, STREAM, 1, MEM64, 32) P(
-			'L', "numAttrs", U64, NONE, 0, MEM32, 48) P('N', "func", HEX, FUNC, 1,
-			MEM64, 0) LAUNCH('N', 8, 32) P('2', "dst", HEX, DST, 1, END, 72) P('2',
-			"src", HEX, SRC, 1, END, 16) P('2', "WidthInBytes", U64, NONE, 0, MEM64,
-			112) P('2', "Height", U64, NONE, 0, MEM64, 120) P('2', "bytes", U64, BYTES,
-			1, RECT, 112) P('2', "direction", U64, DIRECTION, 1, ENDS, 16 << 8 | 72)
-#define BOX(l)                                                                                     \
-	P(l, "dst", HEX, DST, 1, END, 120)                                                         \
-	P(l, "src", HEX, SRC, 1, END, 32)                                                          \
-	P(l, "WidthInBytes", U64, NONE, 0, MEM64, 176)                                             \
-	P(l, "Height", U64, NONE, 0, MEM64, 184)                                                   \
+	LAUNCH('L', 0, 24) P('L', "hStream", HEX, STREAM, 1, MEM64, 32)
+	P('L', "numAttrs", U64, NONE, 0, MEM32, 48)
+	P('N', "func", HEX, FUNC, 1, MEM64, 0) LAUNCH('N', 8, 32)
+	P('2', "dst", HEX, DST, 1, END, 72) P('2', "src", HEX, SRC, 1, END, 16)
+	P('2', "WidthInBytes", U64, NONE, 0, MEM64, 112) P('2', "Height", U64, NONE, 0, MEM64, 120)
+	P('2', "bytes", U64, BYTES, 1, RECT, 112)
+	P('2', "direction", U64, DIRECTION, 1, ENDS, 16 << 8 | 72)
+#define BOX(l) \
+	P(l, "dst", HEX, DST, 1, END, 120) P(l, "src", HEX, SRC, 1, END, 32) \
+	P(l, "WidthInBytes", U64, NONE, 0, MEM64, 176) P(l, "Height", U64, NONE, 0, MEM64, 184) \
 	P(l, "Depth", U64, NONE, 0, MEM64, 192) P(l, "bytes", U64, BYTES, 1, BOX, 176)
-			BOX('3') P('3', "direction", U64, DIRECTION, 1, ENDS, 32 << 8 | 120) BOX(
-				'4') P('4', "dstContext", HEX, CONTEXT, 1, MEM64, 152) P('4',
-				"srcContext", HEX, CONTEXT, 1, MEM64, 64) P('M', "type", U64, NONE,
-				0, MEM32, 0) P('M', "handleTypes", U64, NONE, 0, MEM32,
-				4) P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device",
-				I64, DEVICE, 1, LOCATION, 8) P('R', "Width", U64, NONE, 0, MEM64,
-				0) P('R', "Height", U64, NONE, 0, MEM64, 8) P('R', "Format", U64,
-				NONE, 0, MEM32, 16) P('R', "NumChannels", U64, NONE, 0, MEM32,
-				20) P('R', "bytes", U64, BYTES, 1, ARRAY2, 0) P('T', "Width",
-				U64, NONE, 0, MEM64, 0) P('T', "Height", U64, NONE, 0, MEM64, 8)
-				P('T', "Depth", U64, NONE, 0, MEM64, 16) P('T', "Format", U64, NONE,
-					0, MEM32, 24) P('T', "NumChannels", U64, NONE, 0, MEM32, 28)
-					P('T', "Flags", U64, NONE, 0, MEM32, 32)
-						P('T', "bytes", U64, BYTES, 1, ARRAY3, 0)
+	BOX('3') P('3', "direction", U64, DIRECTION, 1, ENDS, 32 << 8 | 120)
+	BOX('4') P('4', "dstContext", HEX, CONTEXT, 1, MEM64, 152)
+	P('4', "srcContext", HEX, CONTEXT, 1, MEM64, 64)
+	P('M', "type", U64, NONE, 0, MEM32, 0) P('M', "handleTypes", U64, NONE, 0, MEM32, 4)
+	P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device", I64, DEVICE, 1, LOCATION, 8)
+	P('R', "Width", U64, NONE, 0, MEM64, 0) P('R', "Height", U64, NONE, 0, MEM64, 8)
+	P('R', "Format", U64, NONE, 0, MEM32, 16)
+	P('R', "NumChannels", U64, NONE, 0, MEM32, 20) P('R', "bytes", U64, BYTES, 1, ARRAY2, 0)
+	P('T', "Width", U64, NONE, 0, MEM64, 0) P('T', "Height", U64, NONE, 0, MEM64, 8)
+	P('T', "Depth", U64, NONE, 0, MEM64, 16)
+	P('T', "Format", U64, NONE, 0, MEM32, 24) P('T', "NumChannels", U64, NONE, 0, MEM32, 28)
+	P('T', "Flags", U64, NONE, 0, MEM32, 32) P('T', "bytes", U64, BYTES, 1, ARRAY3, 0)
+	/* clang-format on */
 };
 
 static const struct {
@@ -338,7 +345,7 @@ static uint8_t role_of(const char *word, size_t len)
 	return GT_R_NONE;
 }
 
-/* Appends what one word "kind:name[=role][!]" becomes. */
+/* Appends the fields of one word "kind:name[=role][!]". */
 static unsigned expand(
 	const char *word, size_t len, unsigned param, struct gt_api_field *fields, unsigned n)
 {
