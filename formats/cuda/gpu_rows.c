@@ -1,7 +1,7 @@
-/* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is
- * among them all the same: a column that does not change costs nothing in the file. What belongs to
- * a graph has five fields more, and a type of its own; so has, with one field more, what was timed
- * by CUDA events. */
+/* Rows of one kind have one list of fields. Fields that hardly ever differ between rows of a name
+ * are in the list, too: a column that does not change costs nothing in the file. Work of a graph
+ * has five more fields, and a type of its own. Work that CUDA events timed has one more, and a type
+ * of its own. */
 #include "formats/cuda/gpu_rows.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-/* three bits of a key */
+/* of a type; three bits of its key */
 enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING, MANAGED, OVERHEAD };
 
 /* ---- words ---- */
@@ -72,20 +72,21 @@ struct row {
 	struct gt_field f[32];
 	unsigned n;
 	struct gt_writer *w;
+	uint64_t key;     /* of its type */
+	uint32_t type;    /* GT_NONE: not made yet; f is filled in, too */
 	uint32_t unknown; /* enum gt_gpu_unknown */
-	bool naming;      /* the type is yet to be made: names of fields matter */
 };
 
 static void add(
 	struct row *r, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
 {
-	if (r->naming)
+	if (r->type == GT_NONE)
 		r->f[r->n] = (struct gt_field){ gt_writer_string(r->w, name), (uint8_t)kind,
 			(uint8_t)role };
 	r->v[r->n++] = value;
 }
 
-/* The same of a figure that may not be known. */
+/* The same for a value that may be unknown. */
 static void add_if(struct row *r, enum gt_gpu_unknown bit, const char *name,
 	enum gt_field_kind kind, enum gt_role role, uint64_t value)
 {
@@ -169,47 +170,55 @@ static bool same_key(const void *arg, uint32_t value, const void *key, size_t le
 	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
 }
 
-_Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8,
-	"a key has room for both, and for 32 bits of `what`");
+_Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8, "a key holds both, and 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
 	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 | what << 5 |
 		(uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
-/* The type made before, or GT_NONE. */
-static uint32_t find(const struct gt_gpu_types *t, uint64_t key)
+static uint32_t find_type(const struct gt_gpu_types *t, uint64_t key)
 {
 	uint32_t i = gt_map_get(&t->map, gt_hash_u64(key), same_key, t, &key, sizeof(key));
 
 	return i == GT_NONE ? GT_NONE : t->types[i].type;
 }
 
-static uint32_t make(
-	struct gt_gpu_types *t, uint64_t key, struct gt_type *type, const struct row *r)
+static void begin_row(struct row *r, const struct gt_gpu_types *t, uint64_t key)
+{
+	r->n = 0;
+	r->w = t->w;
+	r->key = key;
+	r->type = find_type(t, key);
+}
+
+static uint32_t make_type(
+	struct gt_gpu_types *t, const struct row *r, struct gt_type *type, const char *name)
 {
 	uint32_t id;
 
+	if (name)
+		type->name = gt_writer_string(t->w, name);
 	type->layer = type->layer ? type->layer : GT_LAYER_GPU;
 	type->nfields = (uint8_t)r->n;
 	type->fields = r->f;
 	id = gt_writer_type(t->w, type);
 	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) ||
-		gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
+		gt_map_add(&t->map, gt_hash_u64(r->key), (uint32_t)t->n))
 		return GT_NONE;
-	t->types[t->n++] = (struct gt_gpu_type){ key, id };
+	t->types[t->n++] = (struct gt_gpu_type){ r->key, id };
 	return id;
 }
 
-static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w,
-	uint32_t type, const struct row *r, struct gt_err *err)
+/* Writes the row. type, name: of its type, if that is not made yet; name may be in `type`. */
+static int put_row(struct gt_gpu_types *t, struct row *r, enum gt_kind kind,
+	const struct gt_gpu_work *w, struct gt_type type, const char *name, struct gt_err *err)
 {
-	struct gt_row row = {
-		.start = w->start, .end = w->end, .type = type, .nargs = (uint8_t)r->n
-	};
+	struct gt_row row = { .start = w->start, .end = w->end, .nargs = (uint8_t)r->n };
 
-	return type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory")
-			       : gt_writer_row(t->w, kind, w->track, &row, r->v, err);
+	row.type = r->type == GT_NONE ? make_type(t, r, &type, name) : r->type;
+	return row.type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory")
+				   : gt_writer_row(t->w, kind, w->track, &row, r->v, err);
 }
 
 /* ---- rows ---- */
@@ -217,101 +226,79 @@ static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_wo
 bool gt_gpu_knows_kernel(
 	const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name)
 {
-	return find(t, key_of(KERNEL, work, name)) != GT_NONE;
+	return find_type(t, key_of(KERNEL, work, name)) != GT_NONE;
 }
 
 int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_kernel *k, struct gt_err *err)
 {
+	const struct gt_gpu_extra *extra = &work->extra;
 	struct gt_type type = { .name = k->name, .category = GT_CAT_KERNEL, .op = GT_OP_LAUNCH };
-	uint64_t key = key_of(KERNEL, work, k->name);
-	uint32_t id = find(t, key);
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(KERNEL, work, k->name));
 	add_work(&r, work);
 	add_kernel(&r, k);
-	for (unsigned i = 0; i < work->extra.n && r.n < sizeof(r.v) / sizeof(*r.v); i++)
-		add(&r, work->extra.fields[i].name, (enum gt_field_kind)work->extra.fields[i].kind,
-			GT_R_NONE, work->extra.values[i]);
-	return put(t, GT_GPU, work, id == GT_NONE ? make(t, key, &type, &r) : id, &r, err);
+	for (unsigned i = 0; i < extra->n && r.n < sizeof(r.v) / sizeof(*r.v); i++)
+		add(&r, extra->fields[i].name, (enum gt_field_kind)extra->fields[i].kind, GT_R_NONE,
+			extra->values[i]);
+	return put_row(t, &r, GT_GPU, work, type, NULL, err);
 }
 
 int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_copy *c, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_COPY };
-	uint64_t key =
-		key_of(COPY, work, (uint64_t)c->direction << 16 | (uint64_t)c->src << 8 | c->dst);
-	uint32_t id = find(t, key);
 	char name[80];
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t,
+		key_of(COPY, work, (uint64_t)c->direction << 16 | (uint64_t)c->src << 8 | c->dst));
 	add_work(&r, work);
 	add_copy(&r, c);
-	if (id == GT_NONE) {
+	if (r.type == GT_NONE)
 		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)",
 			gt_direction_word(c->direction), gt_gpu_memory_word(c->src),
 			gt_gpu_memory_word(c->dst));
-		type.name = gt_writer_string(t->w, name);
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_GPU, work, id, &r, err);
+	return put_row(t, &r, GT_GPU, work, type, name, err);
 }
 
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_set *s, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_SET };
-	uint64_t key = key_of(SET, work, s->memory);
-	uint32_t id = find(t, key);
 	char name[40];
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(SET, work, s->memory));
 	add_work(&r, work);
 	add_set(&r, s);
-	if (id == GT_NONE) {
+	if (r.type == GT_NONE)
 		snprintf(name, sizeof(name), "memset (%s)", gt_gpu_memory_word(s->memory));
-		type.name = gt_writer_string(t->w, name);
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_GPU, work, id, &r, err);
+	return put_row(t, &r, GT_GPU, work, type, name, err);
 }
 
 int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_GRAPH, .op = GT_OP_GRAPH_LAUNCH };
-	uint64_t key = key_of(GRAPH, work, 0);
-	uint32_t id = find(t, key);
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(GRAPH, work, 0));
 	add_work(&r, work);
-	if (id == GT_NONE) {
-		type.name = gt_writer_string(t->w, "graph");
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_GPU, work, id, &r, err);
+	return put_row(t, &r, GT_GPU, work, type, "graph", err);
 }
 
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_waiting *s, struct gt_err *err)
 {
 	struct gt_type type = { .category = GT_CAT_SYNC, .op = GT_OP_SYNC };
-	uint64_t key = key_of(WAIT, work, s->what);
-	uint32_t id = find(t, key);
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(WAIT, work, s->what));
 	add_work(&r, work);
 	add(&r, "event", GT_F_HEX, GT_R_EVENT, s->event);
-	if (id == GT_NONE) {
-		type.name = gt_writer_string(t->w, waits[s->what < GT_GPU_WAITS ? s->what : 0]);
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_SPAN, work, id, &r, err);
+	return put_row(
+		t, &r, GT_SPAN, work, type, waits[s->what < GT_GPU_WAITS ? s->what : 0], err);
 }
 
 int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function,
@@ -319,19 +306,14 @@ int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, ui
 {
 	const struct gt_gpu_work at = { .track = track, .start = start, .end = start };
 	struct gt_type type = { .category = GT_CAT_LAUNCH };
-	uint64_t key = key_of(MISSING, &at, function);
-	uint32_t id = find(t, key);
 	char name[120];
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(MISSING, &at, function));
 	add(&r, "kernel", GT_F_STR, GT_R_KERNEL, kernel);
-	if (id == GT_NONE) {
+	if (r.type == GT_NONE)
 		snprintf(name, sizeof(name), "no GPU record: %s", gt_writer_text(t->w, function));
-		type.name = gt_writer_string(t->w, name);
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_INSTANT, &at, id, &r, err);
+	return put_row(t, &r, GT_INSTANT, &at, type, name, err);
 }
 
 /* ---- managed memory ---- */
@@ -342,7 +324,7 @@ static const char *word(const char *const *words, size_t n, uint32_t which)
 }
 #define WORD(words, which) word(words, sizeof(words) / sizeof(*(words)), which)
 
-/* Why it happened, in words. NULL: CUPTI does not say. */
+/* The cause, in words. NULL: CUPTI has none for this kind. */
 static const char *managed_why(const struct gt_gpu_managed *m)
 {
 	static const char *const migrations[] = { "unknown", "user", "coherence", "prefetch",
@@ -405,28 +387,22 @@ int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	};
 	bool instant = m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING ||
 		m->kind == GT_GPU_REMOTE_MAP;
-	struct gt_type type = { .category = GT_CAT_MEMORY };
 	struct gt_gpu_work w = *work;
-	uint64_t key = key_of(MANAGED, work, m->kind);
-	uint32_t id = find(t, key);
 	struct row r;
 
 	if (instant)
 		w.end = w.start;
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(MANAGED, work, m->kind));
 	add_managed(&r, m);
-	if (id == GT_NONE) {
-		type.name = gt_writer_string(t->w, WORD(names, m->kind));
-		id = make(t, key, &type, &r);
-	}
-	return put(t, instant ? GT_INSTANT : GT_SPAN, &w, id, &r, err);
+	return put_row(t, &r, instant ? GT_INSTANT : GT_SPAN, &w,
+		(struct gt_type){ .category = GT_CAT_MEMORY }, WORD(names, m->kind), err);
 }
 
 /* ---- overhead ---- */
 
 static const struct overhead {
 	const char *name;
-	bool ours;
+	bool ours; /* caused by recording */
 } overheads[] = {
 	{ "overhead", true },
 	{ "CUPTI buffer flush", true },
@@ -439,7 +415,7 @@ static const struct overhead {
 	{ "CUPTI unified memory start", true },
 	{ "compiler", false },
 };
-#define COMPILER 9 /* CUPTI's 1; the others are its numbers >> 16 */
+#define COMPILER 9 /* number 1 in CUPTI; the others are CUPTI's numbers >> 16 */
 
 static const struct overhead *overhead_of(uint32_t kind)
 {
@@ -454,18 +430,13 @@ int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_overhead *o, struct gt_err *err)
 {
 	const struct overhead *kind = overhead_of(o->kind);
-	struct gt_type type = { .category = GT_CAT_OTHER, .layer = GT_LAYER_OVERHEAD };
-	uint64_t key = key_of(OVERHEAD, work, (uint64_t)(kind - overheads));
-	uint32_t id = find(t, key);
 	struct row r;
 
-	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	begin_row(&r, t, key_of(OVERHEAD, work, (uint64_t)(kind - overheads)));
 	add(&r, "thread", GT_F_U64, GT_R_NONE, o->thread);
-	if (id == GT_NONE) {
-		type.name = gt_writer_string(t->w, kind->name);
-		id = make(t, key, &type, &r);
-	}
-	return put(t, GT_SPAN, work, id, &r, err);
+	return put_row(t, &r, GT_SPAN, work,
+		(struct gt_type){ .category = GT_CAT_OTHER, .layer = GT_LAYER_OVERHEAD },
+		kind->name, err);
 }
 
 void gt_gpu_types_release(struct gt_gpu_types *t)

@@ -1,18 +1,20 @@
-/* What a GPU did, as rows: the one shape that kernels, copies, sets and waits have, whoever tells
- * of them (CUPTI, CUDA events, a foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal)
- * below its process, a context a GT_TRACK_CONTEXT below its device, a stream a GT_TRACK_STREAM (id:
- * stream id, which is its own only within its context) below its context, or below its device where
- * the context is not known. A kernel is a GT_GPU row whose type has the kernel's name (mangled),
- * category kernel, op launch; a copy has category copy, op copy and a name like "memcpy HtoD
- * (pageable -> device)"; a set category copy, too, as its call has (to others both are memory
- * operations, and the category memory is for what allocates and frees), op set, "memset (device)".
- * A wait is a GT_SPAN row of category sync: it occupies the host, or holds up a stream, and is no
- * work. All have layer gpu. What managed memory does (migrations, faults) are GT_SPAN and
- * GT_INSTANT rows of category memory on the device's track, or the process', and what CUPTI and the
- * driver did besides are GT_SPAN rows of the layer overhead on the process: neither is work of the
- * program, and they have no op. */
-#ifndef GT_GPU_H
-#define GT_GPU_H
+/* GPU work as rows: kernels, copies, sets and waits have one form, whatever reports them (CUPTI,
+ * CUDA events, an imported file).
+ *
+ * Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a context a
+ * GT_TRACK_CONTEXT below its device, a stream a GT_TRACK_STREAM (id: stream id, unique within its
+ * context) below its context, or below its device if the context is unknown.
+ *
+ * Rows: a kernel is a GT_GPU row whose type has the kernel's (mangled) name, category kernel, op
+ * launch. A copy has category copy, op copy and a name like "memcpy HtoD (pageable -> device)". A
+ * set has op set, a name like "memset (device)", and category copy like its call: category memory
+ * is for calls that allocate and free. A wait is a GT_SPAN row of category sync: it blocks the host
+ * or a stream and is no work. All have layer gpu. Migrations and faults of managed memory are
+ * GT_SPAN and GT_INSTANT rows of category memory on the track of the device or process. Overheads
+ * of CUPTI and the driver are GT_SPAN rows of layer overhead on the track of the process. Managed
+ * memory and overheads are not the program's work and have no op. */
+#ifndef GT_GPU_ROWS_H
+#define GT_GPU_ROWS_H
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
 
@@ -42,14 +44,15 @@ enum gt_gpu_wait {
 	GT_GPU_WAITS
 };
 
-/* The call that caused it. join GT_JOIN_UNKNOWN: none is known, and the rest is not looked at. */
+/* The call that launched the work. join GT_JOIN_UNKNOWN: it is unknown, and the other members are
+ * not used. */
 struct gt_gpu_cause {
 	enum gt_join join;
 	uint32_t track, name; /* of the call; string id */
 	int64_t start;        /* ns */
 	uint64_t ns;
 };
-/* Figures that are not known: their fields are left out of the row, because 0 is a figure. */
+/* Values that are unknown: the row lacks their fields, because 0 is a value. */
 enum gt_gpu_unknown {
 	GT_GPU_NO_CORRELATION = 1,
 	GT_GPU_NO_CONTEXT = 2,
@@ -62,9 +65,8 @@ enum gt_gpu_unknown {
 	GT_GPU_NO_REGISTERS = 256,
 	GT_GPU_UNKNOWN = 511,
 };
-/* Fields of a row beside those that all of its kind have: name and kind of each, in the order of
- * their values. key: which of them these are, below 1 << 15, so that rows with the same fields have
- * one type. */
+/* Fields of a row beside those of its kind, in the order of their values. key: a number below 1 <<
+ * 15 for this list of fields: rows with the same list have one type. */
 struct gt_gpu_extra {
 	uint32_t key;
 	unsigned n;
@@ -74,21 +76,21 @@ struct gt_gpu_extra {
 	} * fields;
 	const uint64_t *values;
 };
-/* What all have. graph, node: 0 when it was launched by itself. */
+/* Common to all work. graph, node: 0 if it is not part of a graph. */
 struct gt_gpu_work {
 	uint32_t track;     /* of the stream */
 	int64_t start, end; /* ns */
 	uint32_t correlation, context;
 	uint32_t graph;
 	uint64_t node;
-	uint32_t unknown;          /* enum gt_gpu_unknown, any number of them */
+	uint32_t unknown;          /* bits of enum gt_gpu_unknown */
 	struct gt_gpu_extra extra; /* none: all 0 */
-	/* timed by CUDA events around the call: start and end bound it; its row has a field that
-	 * says so */
+	/* CUDA events around the call gave start and end, which are bounds; the row has a field
+	 * that says so */
 	bool by_events;
 	struct gt_gpu_cause cause;
-	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked
-	 * at */
+	/* of a graph's work: the call that created its node, or was captured as the node; its ns
+	 * is not used */
 	struct gt_gpu_cause made;
 };
 struct gt_gpu_kernel {
@@ -131,7 +133,8 @@ enum gt_gpu_managed_kind { /* CUPTI's numbers (CUpti_ActivityUnifiedMemoryCounte
 #define GT_GPU_HOST UINT32_MAX /* in place of a device */
 struct gt_gpu_managed {
 	enum gt_gpu_managed_kind kind;
-	/* value: bytes; of a fault of the GPU: how many; of the CPU: the instruction */
+	/* value: bytes; of a GPU fault: number of faults; of a CPU fault: address of the
+	 * instruction */
 	uint64_t value, address;
 	uint32_t from, to; /* devices, or GT_GPU_HOST */
 	/* CUPTI's number: cause of a migration or remote map, kind of access of a fault */
@@ -153,7 +156,8 @@ struct gt_gpu_types {
 };
 void gt_gpu_types_release(struct gt_gpu_types *t);
 
-/* Has a kernel of this name, and with these arguments, a type? Else gt_gpu_put_kernel makes one. */
+/* Does a type for a kernel of this name and with these fields exist? If not, gt_gpu_put_kernel
+ * makes one. */
 bool gt_gpu_knows_kernel(
 	const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name);
 
@@ -164,29 +168,28 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_copy *c, struct gt_err *err);
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_set *s, struct gt_err *err);
-/* A graph as a whole, of which it is not known what its nodes did: category graph, op graph_launch.
- */
+/* A graph launch as a whole, whose nodes have no rows: category graph, op graph_launch. */
 int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err);
-/* A launching call of which nothing was told: a moment of layer gpu on its thread's track.
- * function, kernel: strings; kernel may be GT_NONE. */
+/* A launching call without a GPU record: an instant of layer gpu on its thread's track. function,
+ * kernel: strings; kernel may be GT_NONE. */
 int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function,
 	uint32_t kernel, struct gt_err *err);
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_waiting *s, struct gt_err *err);
 
-/* the name of its type; GT_GPU_WAIT_UNKNOWN: nobody knows for what, or it is none */
+/* By the name of a row's type; GT_GPU_WAIT_UNKNOWN: it is no wait, or for something unknown. */
 enum gt_gpu_wait gt_gpu_wait_of_row(const char *name);
-/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
+/* By the name of a driver function; GT_GPU_WAIT_UNKNOWN: it does not wait. */
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);
-/* Of work only track, start and end are looked at. */
+/* Of work only track, start and end are used. */
 int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_managed *m, struct gt_err *err);
 /* Its first field is the thread. */
 int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work,
 	const struct gt_gpu_overhead *o, struct gt_err *err);
-/* of recording; else the driver would have had it anyway */
+/* Does recording cause it? Otherwise the program has it without gtcollect, too. */
 bool gt_gpu_overhead_is_ours(uint32_t kind);
 
-const char *gt_gpu_memory_word(unsigned memory);   /* "unknown" for what is none */
-const char *gt_direction_word(unsigned direction); /* "HtoD" and its like; "?" */
+const char *gt_gpu_memory_word(unsigned memory);   /* "unknown" for other numbers */
+const char *gt_direction_word(unsigned direction); /* "HtoD", ...; "?" for other numbers */
 #endif
