@@ -1,8 +1,8 @@
 /* gtcollect runs a program and records its calls to the CUDA driver into a trace.
  *
- * This file has the order of steps: options, file, session, program, passes of the recorder
- * until the program has ended, the last line. Each step is a function. finish() undoes all
- * completed steps, so every failure leaves through it. */
+ * This file has the order of steps: options, session, file, program, passes of the recorder until
+ * the program has ended, the last lines. Each step is a function. finish() undoes all completed
+ * steps, so every failure calls it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -27,8 +27,9 @@
 #include "formats/trace/clock.h"
 
 #define TOOL "gtcollect"
-#define READER_TIMEOUT (5 * GT_SECOND) /* of a full pipe, after a signal that ends the recording   \
-					*/
+#define READER_TIMEOUT                                                                             \
+	(5 * GT_SECOND) /* of a full pipe, after a signal that ends the recording                  \
+			 */
 
 static struct {
 	char path[4096];

@@ -25,7 +25,7 @@
 
 static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 	SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
-/* what we print and write must fail, not kill */
+/* a failed write must return an error, not kill gtcollect */
 static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -52,7 +52,7 @@ int gt_child_init(struct gt_child *l, bool whole, struct gt_err *err)
 	sigprocmask(SIG_BLOCK, &set, &old_mask);
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &ignore, &old_action[i]);
-	/* inherited as ignored it would take the exit status away */
+	/* if SIGCHLD were ignored, the kernel would discard the exit status */
 	sigaction(SIGCHLD, &plain, &old_child);
 	l->adopts = whole && !has_children() && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -63,9 +63,9 @@ int gt_child_init(struct gt_child *l, bool whole, struct gt_err *err)
 
 /* ---- the program's environment ---- */
 
-/* Made before there is a child, which could not say that memory is out. */
+/* Made before the fork: the child could not report that memory is exhausted. */
 struct environment {
-	char **list; /* ends with NULL; strings of ours come first */
+	char **list; /* NULL-terminated; our variables stand first */
 	size_t ours;
 	bool failed;
 };
@@ -130,7 +130,8 @@ static int environment_make(
 		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
 	if (session)
 		environment_set(e, GT_RING_SESSION, session, NULL);
-	if (s->nvtx && !getenv("NVTX_INJECTION64_PATH")) /* another tool's stays */
+	if (s->nvtx &&
+		!getenv("NVTX_INJECTION64_PATH")) /* the variable of another tool is not replaced */
 		environment_set(e, "NVTX_INJECTION64_PATH", s->library, NULL);
 	if (s->cupti)
 		environment_set(e, "GT_CUPTI", s->cupti, NULL);
@@ -171,7 +172,7 @@ static int runnable(const char *path)
 	return access(path, X_OK) ? errno : 0;
 }
 
-/* Is there a program of that name in the working directory? */
+/* Is there an executable of that name in the working directory? */
 static bool here(const char *program)
 {
 	struct stat st;
@@ -187,7 +188,7 @@ int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
 	char path[PATH_MAX];
 	int code = strchr(program, '/') ? runnable(program) : ENOENT;
 
-	for (; *program && !strchr(program, '/'); dirs = end + 1) { /* as execvp looks for it */
+	for (; *program && !strchr(program, '/'); dirs = end + 1) { /* the search of execvp */
 		int now;
 
 		end = strchrnul(dirs, ':');
@@ -240,11 +241,11 @@ int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_
 		;
 	close(tell[0]);
 	if (n != sizeof(code))
-		return 0; /* exec closed the pipe: it runs */
+		return 0; /* exec has closed the pipe */
 	waitpid(l->pid, NULL, 0);
 	l->ended = true;
 	l->status = exit_status(code);
-	if (code == ENOENT) /* it was there when we looked */
+	if (code == ENOENT) /* gt_child_check has found the file */
 		return gt_err_set(err, -code,
 			"%.120s: the interpreter or loader that it names is not there", argv[0]);
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
@@ -284,7 +285,7 @@ static void reap(struct gt_child *l)
 	while (!l->alone && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
 		l->alone = pid < 0 && errno == ECHILD;
 		if (pid != l->pid || l->ended)
-			/* an orphan, perhaps with the program's process id used again */
+			/* an orphan, which may have the pid of the program after its end */
 			continue;
 		l->ended = true;
 		l->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -1,5 +1,4 @@
-/* Starts the program, forwards the signals that are sent to gtcollect, and exits as the program
- * exits. */
+/* Starts the program, forwards signals to it, and gets its exit status. */
 #ifndef GT_CHILD_PROCESS_H
 #define GT_CHILD_PROCESS_H
 #include <signal.h>
@@ -7,43 +6,45 @@
 #include <sys/types.h>
 #include "formats/base/err.h"
 
-/* our own failure; 126: found but cannot run; 127: not found; 128+n: killed by signal n */
+/* exit status of gtcollect's own failure; 126: COMMAND cannot be run; 127: not found; 128+n:
+ * killed by signal n */
 #define GT_EXIT_OWN 125
 
 struct gt_child {
 	pid_t pid;
 	int signals; /* signalfd: readable when gt_child_handle_signals has something to do */
 	bool ended;
-	/* orphans of the tree become our children, so that all can be waited for */
+	/* orphans of the program's tree become our children, so that gtcollect can wait for all */
 	bool adopts;
-	bool alone;       /* no child is left; with adopts: no process of the tree is left */
-	unsigned ends[2]; /* HUP, INT, QUIT, TERM seen: [0] as the program ran, [1] without */
-	int status;       /* exit status to pass on, once ended */
-	int signal;       /* that killed it, or 0 */
+	bool alone;       /* no child is left; with `adopts`: no process of the tree is left */
+	unsigned ends[2]; /* number of HUP, INT, QUIT, TERM: [0] while the program ran, [1] before
+			     or after */
+	int status;       /* once ended: gtcollect's exit status */
+	int signal;       /* the signal that killed it, or 0 */
 };
-/* Before any thread is made: from here on signals wait to be looked at. whole: the end of all
- * descendants matters. Children that we were started with (by an exec) may live for ever; then
- * there is no adoption, and alone speaks of the program only. 0 or negative. */
+/* Call it before any thread is created: it blocks signals, which gt_child_handle_signals then
+ * reads. whole: wait for all descendants. If gtcollect has children from before its exec, which
+ * may live for ever, it adopts no orphans, and `alone` is about the program only. 0 or negative. */
 int gt_child_init(struct gt_child *l, bool whole, struct gt_err *err);
-/* Could this program be started? To be asked before anything is made or replaced for it. 0; or
- * negative with l->status set. */
+/* Can this program be started? Call it before files are created or overwritten. 0; or negative
+ * with l->status set. */
 int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err);
 struct gt_child_settings {
-	const char *library; /* for LD_PRELOAD, or, with inject, for the CUDA driver */
-	const char *session; /* the folder of the session's socket; NULL: there is none */
-	const char *cupti;   /* the library for it to use; NULL: none in particular */
+	const char *library; /* loaded by LD_PRELOAD, or, with inject, by the CUDA driver */
+	const char *session; /* the folder of the session's socket; NULL: no session */
+	const char *cupti; /* the libcupti to use; NULL: the program's, or the one found by name */
 	bool inject;
-	bool nvtx; /* the program's annotations are to go to the library, too */
+	bool nvtx; /* the library also receives the program's NVTX annotations */
 };
-/* 0; or negative with l->status the exit status to use. */
+/* 0; or negative with l->status set to the exit status. */
 int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_settings *s,
 	struct gt_err *err);
-/* Is the variable free by which a CUDA driver loads a library, one in all? 0 or -EINVAL. */
+/* --inject needs CUDA_INJECTION64_PATH, which names one library: is it unset? 0 or -EINVAL. */
 int gt_child_check_inject(struct gt_err *err);
-/* Makes this process the program. Returns the exit status, if at all. */
+/* Replaces gtcollect by the program. Returns an exit status if that fails. */
 int gt_child_exec_instead(char *const *argv, const struct gt_child_settings *s, struct gt_err *err);
-/* Forwards the signals that were sent to gtcollect, and notices the program's end. */
+/* Forwards pending signals to the program, and checks whether it has ended. */
 void gt_child_handle_signals(struct gt_child *l);
-/* Signals have their effect on us again, as before gt_child_init. */
+/* Unblocks the signals, as before gt_child_init. */
 void gt_child_restore_signals(void);
 #endif

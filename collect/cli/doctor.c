@@ -1,7 +1,7 @@
-/* Each check is a function that looks at one thing and reports its finding; --doctor prints the
- * table at the end. A failed check says what to do. An absent thing (no GPU on a login node) is
- * a note, because recording still works. The last lines say whether gtcollect can record and
- * whether a CUDA program can run. */
+/* Each check is a function that tests one thing and reports a finding. The table `checks` lists
+ * them, the sources add theirs. A failed check says what to do. A missing GPU or driver (on a
+ * login node) is a note, because recording still works. The last lines say whether gtcollect can
+ * record and whether a CUDA program can run. */
 #define _GNU_SOURCE
 #include "collect/cli/doctor.h"
 
@@ -38,9 +38,9 @@ struct finding {
 	char text[512];
 };
 
-static void say(struct finding *f, enum verdict v, const char *fmt, ...)
+static void report(struct finding *f, enum verdict v, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static void say(struct finding *f, enum verdict v, const char *fmt, ...)
+static void report(struct finding *f, enum verdict v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -50,12 +50,11 @@ static void say(struct finding *f, enum verdict v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- trying things in a child: what a library's constructors and functions do is not our risk
- * ---- */
+/* ---- tries in a child process, which a library may crash or block ---- */
 
-#define PATIENCE 30 /* s: a driver that hangs is a finding, too */
+#define TIMEOUT 30 /* s: a driver may hang */
 
-/* Does something, writes the result in words to the file, and returns whether it succeeded. */
+/* Tries something, writes the result as text to the file, and returns whether it succeeded. */
 typedef bool attempt(const char *library, FILE *to);
 
 static bool load(const char *library, FILE *to)
@@ -71,7 +70,7 @@ static bool load(const char *library, FILE *to)
 	return h;
 }
 
-/* What every CUDA program begins with. */
+/* The first calls of every CUDA program. */
 static bool start_cuda(const char *library, FILE *to)
 {
 	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -105,13 +104,13 @@ static bool check_source(const char *name, FILE *to)
 	return gt_source_find(name, strlen(name))->doctor(to);
 }
 
-static bool try(attempt *what, const char *library, char *said, size_t size)
+static bool try_in_child(attempt *what, const char *library, char *result, size_t size)
 {
 	int p[2], status = 1;
 	ssize_t n, got = 0;
 	pid_t pid;
 
-	said[0] = 0;
+	result[0] = 0;
 	if (pipe2(p, O_CLOEXEC))
 		return false;
 	pid = fork();
@@ -121,22 +120,22 @@ static bool try(attempt *what, const char *library, char *said, size_t size)
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		alarm(PATIENCE);
+		alarm(TIMEOUT);
 		status = !to || !what(library, to);
 		_exit(to && fflush(to) ? 2 : status);
 	}
 	close(p[1]);
 	while (pid > 0 && (size_t)got < size - 1 &&
-		(n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
+		(n = read(p[0], result + got, size - 1 - (size_t)got)) > 0)
 		got += n;
-	said[got] = 0;
+	result[got] = 0;
 	close(p[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return false;
 	if (WIFSIGNALED(status))
-		snprintf(said, size,
-			WTERMSIG(status) == SIGALRM ? "it does not come back"
-						    : "it dies of signal %d",
+		snprintf(result, size,
+			WTERMSIG(status) == SIGALRM ? "it does not return"
+						    : "it is killed by signal %d",
 			WTERMSIG(status));
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
@@ -146,14 +145,14 @@ static bool try(attempt *what, const char *library, char *said, size_t size)
 static void check_library(struct finding *f)
 {
 	struct gt_err err = GT_ERR_INIT;
-	char path[4200], said[300];
+	char path[4200], result[300];
 
 	if (gt_session_library(path, sizeof(path), &err))
-		say(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
-	else if (!try(load, path, said, sizeof(said)))
-		say(f, BAD, "%.150s does not load: %.280s", path, said);
+		report(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
+	else if (!try_in_child(load, path, result, sizeof(result)))
+		report(f, BAD, "%.150s does not load: %.280s", path, result);
 	else
-		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path,
+		report(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path,
 			gnu_get_libc_version());
 }
 
@@ -163,9 +162,9 @@ static void check_session(struct finding *f)
 	char base[GT_SESSION_PATH];
 
 	if (gt_session_base(base, &err))
-		say(f, BAD, "%s: set TMPDIR to a folder of yours", err.text);
+		report(f, BAD, "%s: set TMPDIR to a folder of yours", err.text);
 	else
-		say(f, FINE, "session directories go to %s", base);
+		report(f, FINE, "session directories go to %s", base);
 }
 
 static void check_memory(struct finding *f)
@@ -177,14 +176,14 @@ static void check_memory(struct finding *f)
 	uint64_t room = gt_memory_headroom(what, sizeof(what));
 
 	if (gt_rings_open(&rings, &opt, &err)) {
-		say(f, BAD, "%s", err.text);
+		report(f, BAD, "%s", err.text);
 		return;
 	}
 	gt_rings_close(&rings);
 	if (room == UINT64_MAX)
-		say(f, FINE, "64 MiB of shared memory for the rings can be reserved");
+		report(f, FINE, "64 MiB of shared memory for the rings can be reserved");
 	else
-		say(f, FINE,
+		report(f, FINE,
 			"64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
 			(unsigned long long)(room >> 20), what);
 }
@@ -194,11 +193,11 @@ static void check_clock(struct finding *f)
 	struct gt_anchor a = gt_clock_anchor(gt_clock_trusts_ticks());
 
 	if (!gt_clock_trusts_ticks())
-		say(f, NOTE,
+		report(f, NOTE,
 			"the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
-			": calls are timed with clock_gettime, some 20 ns dearer each");
+			": calls are timed with clock_gettime, which takes some 20 ns more per call");
 	else
-		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE,
+		report(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE,
 			"clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
 }
 
@@ -207,9 +206,9 @@ static void check_driver(struct finding *f)
 	char version[64];
 
 	if (gt_driver_version(version, sizeof(version)))
-		say(f, FINE, "NVIDIA kernel driver %s", version);
+		report(f, FINE, "NVIDIA kernel driver %s", version);
 	else
-		say(f, NOTE,
+		report(f, NOTE,
 			"no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
 }
 
@@ -233,39 +232,40 @@ static void check_devices(struct finding *f)
 	if (d)
 		closedir(d);
 	if (closed[0])
-		say(f, NOTE, "%s: a program of yours cannot use it; ask for access to it", closed);
+		report(f, NOTE, "%s: a program of yours cannot use it; ask for access to it",
+			closed);
 	else if (open_ones)
-		say(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones,
+		report(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones,
 			open_ones == 1 ? "" : "s");
 	else
-		say(f, NOTE,
+		report(f, NOTE,
 			"there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
 }
 
-/* What CUDA programs will find, as check_libcuda found it. */
+/* The driver that CUDA programs find; set by check_libcuda. */
 static enum { CUDA_ABSENT, CUDA_DEAD, CUDA_SIMULATED, CUDA_THERE } cuda;
 
 static void check_libcuda(struct finding *f)
 {
-	char path[300], said[200];
+	char path[300], result[200];
 
-	if (!try(load, LIBCUDA, path, sizeof(path))) {
-		say(f, NOTE,
+	if (!try_in_child(load, LIBCUDA, path, sizeof(path))) {
+		report(f, NOTE,
 			LIBCUDA
 			" is not found (%s): set LD_LIBRARY_PATH if it is somewhere unusual",
 			path);
 		return;
 	}
-	cuda = !try(start_cuda, LIBCUDA, said, sizeof(said)) ? CUDA_DEAD
-		: strstr(said, "(Simulated)")                ? CUDA_SIMULATED
-							     : CUDA_THERE;
-	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path,
-		said[0] ? said : "it says nothing");
+	cuda = !try_in_child(start_cuda, LIBCUDA, result, sizeof(result)) ? CUDA_DEAD
+		: strstr(result, "(Simulated)")                           ? CUDA_SIMULATED
+									  : CUDA_THERE;
+	report(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path,
+		result[0] ? result : "no details");
 }
 
 static const char *environment(const char *name) { return getenv(name); }
 
-/* Writes into `path` the libraries that it has loaded. */
+/* Writes the path of the loaded library to `path`. */
 static void *open_cupti(const char *name, char *path, size_t size)
 {
 	void *l = dlopen(name, RTLD_NOW);
@@ -278,7 +278,7 @@ static void *open_cupti(const char *name, char *path, size_t size)
 	return l;
 }
 
-/* The libcupti that a program finds that has not loaded one itself. */
+/* Loads the libcupti that gtcollect's library uses in a program that has not loaded one. */
 static bool load_cupti(const char *library, FILE *to)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
@@ -302,18 +302,18 @@ static bool load_cupti(const char *library, FILE *to)
 
 static void check_cupti(struct finding *f)
 {
-	char said[300];
+	char result[300];
 
-	if (try(load_cupti, NULL, said, sizeof(said)))
-		say(f, FINE, "-e gpu finds %s", said);
+	if (try_in_child(load_cupti, NULL, result, sizeof(result)))
+		report(f, FINE, "-e gpu finds %s", result);
 	else
-		say(f, NOTE,
-			"-e gpu finds no libcupti by name or in a CUDA toolkit: programs that bring their own (PyTorch) are recorded all the same, "
+		report(f, NOTE,
+			"-e gpu finds no libcupti by name or in a CUDA toolkit: programs with their own (PyTorch) are recorded nevertheless; "
 			"for others "
-			"use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
+			"use --cupti FILE, or the times of CUDA events (--gpu-timing)");
 }
 
-/* Has the driver what guest_event_timing.c calls? */
+/* Does the driver have the functions that guest_event_timing.c calls? */
 static bool load_events(const char *library, FILE *to)
 {
 	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery",
@@ -331,14 +331,14 @@ static bool load_events(const char *library, FILE *to)
 
 static void check_events(struct finding *f)
 {
-	char said[300];
+	char result[300];
 
-	if (try(load_events, LIBCUDA, said, sizeof(said)))
-		say(f, FINE,
+	if (try_in_child(load_events, LIBCUDA, result, sizeof(result)))
+		report(f, FINE,
 			"-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
 	else
-		say(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s",
-			*said ? said : "there is no " LIBCUDA, *said ? " is missing" : "");
+		report(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s",
+			*result ? result : "there is no " LIBCUDA, *result ? " is missing" : "");
 }
 
 static void check_lockdown(struct finding *f)
@@ -351,23 +351,24 @@ static void check_lockdown(struct finding *f)
 	if (file)
 		fclose(file);
 	line[strcspn(line, "\n")] = 0;
-	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s",
+	report(f, FINE, "recording needs neither root nor kernel settings%s%.100s",
 		line[0] ? "; lockdown: " : "", line);
 }
 
-static void look_at_source(const struct gt_source *source, struct finding *f)
+static void check_source_in_child(const struct gt_source *source, struct finding *f)
 {
 	char text[300];
 
-	if (try(check_source, source->name, text, sizeof(text)))
-		say(f, FINE, "-e %s can record %s", source->name, text);
+	if (try_in_child(check_source, source->name, text, sizeof(text)))
+		report(f, FINE, "-e %s can record %s", source->name, text);
 	else
-		say(f, NOTE, "%s; all else can be recorded", text);
+		report(f, NOTE, "%.200s (it needs %s); everything else can be recorded", text,
+			source->needs ? source->needs : "nothing");
 }
 
 static const struct {
 	const char *name;
-	void (*look)(struct finding *f);
+	void (*run)(struct finding *f);
 } checks[] = {
 	{ "library", check_library },
 	{ "session", check_session },
@@ -381,8 +382,8 @@ static const struct {
 	{ "events", check_events },
 };
 
-/* A simulated driver is built beside us, but not installed. */
-static void tell_of_simulator(FILE *to)
+/* A build has a simulated driver beside gtcollect; an installation has none. */
+static void print_simulator_hint(FILE *to)
 {
 	char self[PATH_MAX], sim[PATH_MAX + 32];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -400,8 +401,8 @@ static void tell_of_simulator(FILE *to)
 			to);
 }
 
-/* Two facts: can gtcollect record here, and are there CUDA programs to record? */
-static void tell_the_end(FILE *to, bool bad)
+/* Can gtcollect record here, and can CUDA programs run? */
+static void print_conclusion(FILE *to, bool bad)
 {
 	static const char *const programs[] = {
 		[CUDA_ABSENT] = "A CUDA driver is missing: CUDA programs find no " LIBCUDA
@@ -420,10 +421,10 @@ static void tell_the_end(FILE *to, bool bad)
 			to);
 	fprintf(to, "%s\n", programs[cuda]);
 	if (cuda == CUDA_ABSENT || cuda == CUDA_DEAD)
-		tell_of_simulator(to);
+		print_simulator_hint(to);
 }
 
-/* Returns whether it is a failure. */
+/* True: the finding is a failure. */
 static bool print_finding(FILE *to, const char *name, const struct finding *f)
 {
 	static const char *const words[] = { "ok", "note", "FAIL" };
@@ -441,7 +442,7 @@ int gt_doctor(FILE *to)
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		struct finding f = { FINE, "" };
 
-		checks[i].look(&f);
+		checks[i].run(&f);
 		bad |= print_finding(to, checks[i].name, &f);
 	}
 	for (const struct gt_source *const *s = gt_source_table; *s; s++) {
@@ -449,10 +450,10 @@ int gt_doctor(FILE *to)
 
 		if (!(*s)->doctor)
 			continue;
-		look_at_source(*s, &f);
+		check_source_in_child(*s, &f);
 		bad |= print_finding(to, (*s)->name, &f);
 	}
-	tell_the_end(to, bad);
+	print_conclusion(to, bad);
 	return bad;
 }
 
@@ -477,7 +478,7 @@ static bool find_in_path(const char *command, char *path, size_t size)
 	return false;
 }
 
-/* Does the ELF file ask for a dynamic linker? */
+/* Does the ELF file name a dynamic linker? */
 static bool has_interpreter(int fd, const ElfW(Ehdr) * e)
 {
 	for (unsigned i = 0; i < e->e_phnum; i++) {
@@ -492,7 +493,7 @@ static bool has_interpreter(int fd, const ElfW(Ehdr) * e)
 	return false;
 }
 
-static const char *look_at_elf(int fd)
+static const char *check_elf(int fd)
 {
 	ElfW(Ehdr) e;
 
@@ -507,9 +508,9 @@ static const char *look_at_elf(int fd)
 
 bool gt_doctor_libcuda(void)
 {
-	char said[300];
+	char result[300];
 
-	return try(load, LIBCUDA, said, sizeof(said));
+	return try_in_child(load, LIBCUDA, result, sizeof(result));
 }
 
 const char *gt_doctor_command(const char *command)
@@ -527,7 +528,7 @@ const char *gt_doctor_command(const char *command)
 	else if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid())
 		why = "its file has capabilities, and the system ignores LD_PRELOAD for such programs";
 	else
-		why = look_at_elf(fd);
+		why = check_elf(fd);
 	close(fd);
 	return why;
 }

@@ -1,7 +1,6 @@
-/* The trace is read to find the open calls, as gtanalyze reads it. The recorder only counts
- * them, and its count includes nested calls; a person wants the driver call, not the ioctl
- * inside it. The thread that a signal hit is not known. If one call was open in the program that
- * died, that call is the place to look at. */
+/* The open calls are read from the trace. The recorder only counts them, and its count includes
+ * nested calls (the ioctl within a driver call). The thread that a signal killed is not known; but
+ * if one call was open in the program that died, it is named. */
 #define _GNU_SOURCE
 #include "collect/cli/exit_summary.h"
 
@@ -28,8 +27,8 @@
 
 struct open_calls {
 	int64_t pid;    /* of the program */
-	uint64_t n;     /* outermost ones */
-	bool own;       /* the last one is the program's */
+	uint64_t n;     /* outermost open calls */
+	bool own;       /* the last one read is of the program */
 	char name[128]; /* of the last one */
 };
 
@@ -161,8 +160,8 @@ static uint64_t sampled_rows(const struct gt_recording *r, char *to, size_t size
 	return rows;
 }
 
-/* A file's name as one word to paste into a shell. '?' replaces a character that a line cannot
- * hold, and matches it. `to` holds five times the name. */
+/* Quotes a file name as one word for a shell. '?', which matches any character, replaces a
+ * character that cannot be printed. `to` has five times the size of the name. */
 static void quote_for_shell(const char *name, char *to)
 {
 	static const char plain[] =
@@ -201,8 +200,8 @@ static bool can_show_status(void)
 		tcgetpgrp(2) == getpgrp();
 }
 
-/* Would a line on standard error be written at once? A terminal that was stopped (Ctrl-S) takes
- * none, nor does a pipe without a reader. */
+/* Would a write to standard error return at once? It would not on a stopped terminal (Ctrl-S) or a
+ * full pipe. */
 static bool stderr_takes_text(void)
 {
 	struct pollfd p = { .fd = 2, .events = POLLOUT };
@@ -310,8 +309,8 @@ static const char *losses_text(const struct gt_recording *r, char *to, size_t si
 	return to;
 }
 
-/* File, size, events, processes, losses, duration, how the program ended, and the next command if
- * there is something to analyze. */
+/* Prints file, size, events, processes, losses, duration, how the program ended, and the next
+ * command if there is something to analyze. */
 static void print_file(const struct gt_recording *r, bool empty)
 {
 	const struct gt_recorder_totals *t = r->totals;

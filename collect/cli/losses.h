@@ -1,4 +1,4 @@
-/* What a recording lacks: as a number, and as messages of gtcollect at the end. */
+/* The losses of a recording: their number, and messages for the end of gtcollect. */
 #ifndef GT_LOSSES_H
 #define GT_LOSSES_H
 #include <stdio.h>
@@ -13,7 +13,8 @@ struct gt_losses {
 };
 /* Calls, records of GPU work and counter values that were lost. */
 uint64_t gt_losses_count(const struct gt_losses *l);
-/* A line for each kind of loss, and what to do about it. program: its name. */
+/* Prints a line for each kind of loss, and what to do about it. program: the prefix of each line.
+ */
 void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to);
 /* "" for 1, else the ending: "s", "es". */
 static inline const char *gt_plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }

@@ -13,7 +13,7 @@
 #include "formats/io/json_build.h"
 #include "formats/trace/clock.h"
 
-#define TEXT_BUDGET (64u << 10) /* of the command line, and again of the environment */
+#define TEXT_BUDGET (64u << 10) /* bytes of the command line, and of the environment */
 
 extern char **environ;
 
@@ -122,7 +122,7 @@ bool gt_driver_version(char *to, size_t size)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = 0;
 	fclose(f);
-	/* the first word that is digits, dot, digits */
+	/* the first word of digits and dots */
 	for (p = strtok(line, " \t\n"); p; p = strtok(NULL, " \t\n"))
 		if (strspn(p, "0123456789.") == strlen(p) && strchr(p, '.')) {
 			snprintf(to, size, "%s", p);
@@ -140,7 +140,7 @@ static void put_cuda(struct gt_json *o, int version)
 		put(o, "cuda_version", s);
 }
 
-/* One GPU, from lines "Key: \t value". */
+/* Reads one GPU: lines "Key: \t value". */
 static struct gt_json *read_gpu(const char *bus)
 {
 	static const struct {

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include "collect/recorder/recorder.h"
 
-/* Both: new, free it; NULL when memory is out. argv: of the program, NULL-terminated; the rest is
- * read from the options and the session. gpu: GPU work was requested. */
+/* Both: new, free it; NULL: no memory. argv: of the program, NULL-terminated; the rest is read
+ * from the options and the session. gpu: GPU work was requested. */
 char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu);
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
 	int status, int64_t duration, bool simulated);

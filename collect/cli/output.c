@@ -46,7 +46,7 @@ static void add_word(struct name *n, char which)
 	add(n, s, strlen(s), true);
 }
 
-/* p is at "q{VAR}". Returns what follows, or NULL. */
+/* p points to "q{VAR}". Returns the text after it, or NULL. */
 static const char *add_variable(struct name *n, const char *p, struct gt_err *err)
 {
 	const char *end = p[1] == '{' ? strchr(p, '}') : NULL, *value;
@@ -113,8 +113,8 @@ int gt_output_name(
 		: 0;
 }
 
-/* Which standard stream is this file or pipe? All three are the program's. NULL: none. A device (a
- * terminal, /dev/null) can be both. */
+/* Which standard stream is this file or pipe? NULL: none. All three belong to the program. A
+ * device (a terminal, /dev/null) may be the trace nevertheless. */
 static const char *standard_stream(const struct stat *file)
 {
 	static const char *const names[] = { "input", "output", "error" };
@@ -128,8 +128,8 @@ static const char *standard_stream(const struct stat *file)
 	return NULL;
 }
 
-/* A file that existed: is it free to be written again? Devices and pipes are, but for the program's
- * own. */
+/* Checks and empties a file that exists. Devices and pipes may be written, unless they are the
+ * program's streams. */
 static int take_over(int fd, bool force, struct gt_err *err)
 {
 	const char *stream;
@@ -167,7 +167,7 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 		return gt_err_set(err, -errno, "its directory does not exist");
 	if (errno != EEXIST)
 		return gt_err_set(err, -errno, "%s", strerror(errno));
-	/* to open it for reading, too, or to wait for a reader: no signal would be noticed */
+	/* open would wait for a reader, and not return when a signal arrives */
 	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
 		flags = O_WRONLY | O_NONBLOCK;
 	o->fd = open(path, flags | O_CLOEXEC | O_NOCTTY);

@@ -1,4 +1,4 @@
-/* The trace file: its name, and the right to write it. */
+/* The trace file: its name, and whether it may be written. */
 #ifndef GT_OUTPUT_H
 #define GT_OUTPUT_H
 #include <stdbool.h>
@@ -14,15 +14,15 @@ int gt_output_name(
 
 struct gt_output {
 	int fd;
-	bool created; /* by gtcollect: it may be removed if recording fails */
+	bool created; /* gtcollect created it, and removes it if recording fails */
 	dev_t dev;    /* the file behind fd; ino 0: not a regular file */
 	ino_t ino;
 	char path[4096];
 };
-/* Opens and locks. Refused: an existing regular file unless force; always, one that is being
- * written, and a file or pipe that is one of our standard streams, as these are the program's. What
- * is no regular file does not block. 0 or negative. */
+/* Opens and locks the file. It refuses an existing regular file unless `force`, and always a file
+ * that another gtcollect writes, and a file or pipe that is one of the standard streams, which
+ * belong to the program. A file that is not regular is opened non-blocking. 0 or negative. */
 int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err);
-/* Does the name still lead to the file? -ENOENT when it was removed or replaced meanwhile. */
+/* Is the file still there under its name? -ENOENT: it was removed or replaced. */
 int gt_output_check(const struct gt_output *o, struct gt_err *err);
 #endif

@@ -1,18 +1,18 @@
-/* Who uses CUPTI in the traced process, as the process reports it: gtcollect's library, another
- * profiler, or none because CUPTI refused; and when it was another profiler's.
+/* The owner of CUPTI in the traced process, from the process's reports: gtcollect's library,
+ * another profiler, or none because CUPTI refused. Remembers the times at which another profiler
+ * had CUPTI (absences).
  *
- * Different threads give CUPTI up and take it back, and the rings of threads are read one after
- * another. So returns may be read before the departures they belong to, or two departures in a
- * row, even if the program kept their order. The reports are sorted by time. A state that does
- * not follow from the known state waits up to JOIN_TIMEOUT_NS for the one that belongs before
- * it. */
+ * Different threads yield CUPTI and resume it, and the rings of threads are read one after another.
+ * So a resume may be read before its yield, or two yields in a row. Reports are sorted by time. A
+ * report that cannot follow the current state waits up to GT_GPU_JOIN_TIMEOUT_NS for the report
+ * between them. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define STATES_MAX 256u /* that wait, in a process */
+#define STATES_MAX 256u /* pending reports of a process */
 
 /* ---- absences ---- */
 
@@ -20,7 +20,7 @@ bool gt_gpu_cupti_maybe_lost(const struct gt_gpu_process *p, const struct gt_gpu
 {
 	bool away = p->yielded_since && c->end > p->yielded_since;
 
-	/* of days with a profiler the last few */
+	/* backwards: there may be many, and recent ones matter */
 	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].maybe_to > c->start;)
 		away |= c->end > p->absences[i].maybe_from;
 	return away;
@@ -61,8 +61,7 @@ int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 		GT_LOST_UNKNOWN, err);
 }
 
-/* Within another it begins where a return was lost: then CUPTI was another's for longer, for all we
- * know. */
+/* A yield within a known absence means that a resume was lost: the absence goes on. */
 static void begin_absence(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	if (p->yielded_since)
@@ -126,7 +125,7 @@ static int apply_state(struct gt_correlator *g, struct gt_gpu_process *p,
 		return 0;
 	case GT_GPU_REFUSED:
 		p->on = false;
-		/* later, it is an absence that does not end */
+		/* after a yield, it is an absence that does not end */
 		g->totals.refused += !p->yielded_since;
 		set_state_text(g, false, "%s failed: error %llu", text, e->body.state.detail);
 		return 0;
@@ -171,8 +170,7 @@ int gt_gpu_states_add(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 	return 0;
 }
 
-/* Does it follow from the known state? A return, or a failed return, needs a departure before
- * it. */
+/* Can it follow the current state? A resume, or a failed resume, follows a yield. */
 static bool is_compatible(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	switch (e->body.state.state) {
@@ -184,7 +182,7 @@ static bool is_compatible(const struct gt_gpu_process *p, const struct gt_gpu_ev
 	}
 }
 
-/* Notes those that fit, and the first one in any case where it is to be forced. */
+/* Applies those that can follow the current state; force: the first one in any case. */
 static int apply_compatible(struct gt_correlator *g, struct gt_gpu_process *p, bool force,
 	int64_t now, gt_gpu_string *string, void *arg, struct gt_err *err)
 {

@@ -1,7 +1,6 @@
-/* Joins records of GPU work to calls, and decides when a record is complete. A record that comes
- * too early waits (gpu_match_calls.c says for what). Work that has waited for
- * GT_GPU_JOIN_TIMEOUT_NS is written as it is: with the call that fits best, marked as inferred, or
- * without a call. */
+/* Joins records of GPU work to calls, and decides when a record is complete. A record without a
+ * known call waits for it (gpu_match_calls.c). Work that has waited for GT_GPU_JOIN_TIMEOUT_NS is
+ * written with the call that matches best, marked as inferred, or without a call. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
@@ -9,8 +8,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define WAITING_MAX 65536u  /* of works, and of records of calls, in a process */
-#define FAR 3600000000000ll /* ns: work that lies further from the run is none */
+#define WAITING_MAX 65536u  /* pending records of work, and of calls, in a process */
+#define FAR 3600000000000ll /* ns: times further from the recording are impossible */
 
 struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t track)
 {
@@ -40,7 +39,6 @@ static bool has_possible_times(
 		e->end < now + FAR;
 }
 
-/* Lost records are counted here, and nowhere else. */
 static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
 {
 	*(e->id == GT_EV_KERNEL               ? &t->kernels
@@ -52,8 +50,8 @@ static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enu
 					       : &t->unjoined) += 1;
 }
 
-/* Is it work that CUDA events were put around? Two words of its own come first, then, all but
- * graphs, what CUPTI's have. */
+/* Is it work timed by CUDA events? Its record begins with two words about the call. Then, except
+ * for graphs, it is like CUPTI's record. */
 static bool is_timed_by_events(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH;
@@ -67,7 +65,7 @@ static struct gt_gpu_event strip_call_words(const struct gt_gpu_event *e)
 		.end = e->end,
 		.n = (uint8_t)(e->n - 2) };
 
-	w.body.kernel = e->body.timed.kernel; /* the longest: copies all of the others, too */
+	w.body.kernel = e->body.timed.kernel; /* the longest member of the union */
 	return w;
 }
 
@@ -82,16 +80,16 @@ static int emit_work(struct gt_correlator *g, const struct gt_gpu_event *e,
 	return gt_gpu_put_graph(&g->types, w, err);
 }
 
-/* Work in the body of a conditional node of a graph: it has the number of the graph's instance, and
- * no correlation id. */
+/* Work in the body of a conditional node has the number of the graph's instance, and no
+ * correlation id. */
 static bool is_of_body(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !e->body.work.correlation &&
 		e->body.work.graph;
 }
 
-/* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still
- * come; negative. */
+/* Writes a kernel, copy, set or graph. 1: done; 0: its call or its name may still become known;
+ * negative. */
 static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *whole, int64_t now, bool late, gt_gpu_string *string, void *arg,
 	struct gt_err *err)
@@ -124,7 +122,7 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 		g->totals.outside++;
 		return 1;
 	}
-	if (w.node && !is_of_body(e)) /* in bodies nodes are numbered otherwise */
+	if (w.node && !is_of_body(e)) /* nodes in bodies have other numbers */
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_by_id(g, p, record->device, w.context, record->stream);
 	p->waits.reported_until = w.end > p->waits.reported_until ? w.end : p->waits.reported_until;
@@ -137,7 +135,7 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	code = w.track == GT_NONE
 		? -ENOMEM
 		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
-	if (code == -ENOMEM) { /* there may be memory, but the dictionary is full */
+	if (code == -ENOMEM) { /* no memory, or the dictionary is full */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
 	} else if (!code) {
@@ -146,8 +144,8 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	return code ? code : 1;
 }
 
-/* Records that are not the program's work have no call. If only a part of the run is recorded,
- * they must lie between recorded calls. */
+/* Records of managed memory and overheads have no call. If only a part of the run is recorded,
+ * they are written if they lie between recorded calls. */
 static int emit_other(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
 {
@@ -156,9 +154,9 @@ static int emit_other(struct gt_correlator *g, struct gt_gpu_process *p,
 	if (g->partly && (e->start < p->calls_from || e->start > p->calls_to))
 		return 0;
 	if (e->id == GT_EV_MANAGED && own.end < own.start)
-		own.end = own.start; /* some have none */
+		own.end = own.start; /* some have no end */
 	if (!has_possible_times(p, &own, now)) {
-		g->totals.impossible += own.start > 1; /* CUPTI had no times for an overhead */
+		g->totals.impossible += own.start > 1; /* else CUPTI had no time for it */
 		return 0;
 	}
 	return e->id == GT_EV_MANAGED ? gt_gpu_emit_managed(g, p, &own, err)
@@ -233,10 +231,10 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 		e);
 }
 
-/* ---- settling ---- */
+/* ---- flush ---- */
 
-/* Not before all that ended in it has been taken from the rings. Where not everything is recorded,
- * only what made recorded calls is. */
+/* CUPTI's record of a runtime call: waits until all calls that ended within it have been read. If
+ * only a part of the run is recorded, it becomes a row only if it has recorded calls. */
 static int match_runtime_record(struct gt_correlator *g, struct gt_gpu_process *p,
 	struct gt_gpu_pending_event *w, int64_t now, bool last, struct gt_err *err)
 {
@@ -278,7 +276,7 @@ static int match_records(struct gt_correlator *g, struct gt_gpu_process *p, int6
 	return 0;
 }
 
-/* Writes the work in the bodies of conditional nodes, or all other work. */
+/* Writes the work in bodies of conditional nodes, or all other work. */
 static int flush_some_works(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies,
 	int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
@@ -308,7 +306,7 @@ static int flush_some_works(struct gt_correlator *g, struct gt_gpu_process *p, b
 	return done < 0 ? done : 0;
 }
 
-/* Where work of a body belongs follows from the other work of its graph, which is settled first. */
+/* The launch of work in a body follows from the other work of its graph, which is written first. */
 static int flush_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
@@ -318,7 +316,7 @@ static int flush_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 				   : flush_some_works(g, p, true, now, last, string, arg, err);
 }
 
-/* ---- what a program took with it ---- */
+/* ---- lost records of a killed program ---- */
 
 struct lost_work {
 	uint32_t track;
@@ -346,8 +344,9 @@ static int add_lost_work(struct lost_works *m, uint32_t track, int64_t start)
 	return 0;
 }
 
-/* A process that was killed, or left by _exit, took with it what CUPTI had not given back: of each
- * stream, how many launches have nothing to show, and from when on. */
+/* A process that was killed, or left by _exit, loses the records that CUPTI has not delivered.
+ * Writes the number of launches without a record per stream, and the time of the first, as losses.
+ */
 static int write_lost_work(
 	struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
 {

@@ -1,10 +1,10 @@
-/* From CUPTI's records of GPU work, as the guest passes them on, to rows that name the call that
+/* Writes CUPTI's records of GPU work, which the guest passes on, as rows with the call that
  * launched them.
  *
- * Three records come by three ways, in any order: the guest's record of a launching call (in the
- * thread's ring, when the call has returned); CUPTI's record of the same call, which gives it a
- * correlation id; and CUPTI's records of the GPU work, with that id. The first two describe one
- * call when they are of one thread and overlap in time.
+ * A join needs three records, which arrive in any order: the guest's record of a launching call (in
+ * the thread's ring, when the call has returned), CUPTI's record of the same call, which has a
+ * correlation id, and CUPTI's records of the GPU work with that id. The first two describe one call
+ * if they have the same thread and overlap in time.
  *
  * Work that CUDA events timed names its call itself, because the guest records the events around
  * that call. */
@@ -14,74 +14,74 @@
 #include "formats/cuda/gpu_rows.h"
 
 struct gt_correlator;  /* of one recorder */
-struct gt_gpu_process; /* of one process; NULL: it has reported no GPU */
+struct gt_gpu_process; /* of one process; NULL: it has reported no GPU work */
 
 struct gt_gpu_totals {
 	uint64_t kernels, copies, sets, waits; /* rows */
-	/* of the waits for, or in, a stream: the call's argument, which is it, was not recorded */
+	/* waits for or in a stream that is unknown, because arguments are not recorded */
 	uint64_t waits_nowhere;
-	/* of kernels, copies and sets: joined to a call by correlation, by order, not at all */
+	/* kernels, copies and sets joined to a call by correlation, by order, not at all */
 	uint64_t exact, inferred, unjoined;
-	/* joined to a call that launched something else: not joined, in the end */
+	/* the call of the correlation id launched something else: not joined */
 	uint64_t wrong;
-	/* records that CUPTI dropped; that had another profiler's clock */
+	/* records that CUPTI dropped; records in another profiler's clock */
 	uint64_t dropped, foreign;
-	uint64_t impossible;                /* records whose times cannot be */
-	uint64_t without_record;            /* launches that no record came for */
-	uint64_t captured;                  /* launches that became nodes of a graph */
-	uint64_t nameless;                  /* lost, as there are too many names or streams */
-	uint64_t graphs;                    /* rows of graphs that were timed as a whole */
-	uint64_t untimed[GT_UNTIMED_COUNT]; /* calls that have no time, by enum gt_untimed */
-	/* ns: CUDA events' times may be off by so much; the worst of all processes */
+	uint64_t impossible;     /* records with impossible times */
+	uint64_t without_record; /* launches without a record */
+	uint64_t captured;       /* launches that became nodes of a graph */
+	uint64_t nameless;       /* rows lost because there are too many names or streams */
+	uint64_t graphs;         /* rows of graph launches timed as a whole */
+	uint64_t untimed[GT_UNTIMED_COUNT]; /* calls without a time, by enum gt_untimed */
+	/* ns: the largest clock error of CUDA events, of all processes */
 	uint64_t clock_error;
 	uint32_t by_events; /* processes in which CUDA events were used */
-	uint64_t outside;   /* work of calls that were not to be recorded */
-	/* times that we made way for another user of CUPTI, and came back */
+	uint64_t outside;   /* work of calls that options exclude */
+	/* how often another user of CUPTI got it, and we got it back */
 	uint32_t yields, resumed;
-	uint64_t away;   /* ns in all, of all processes */
-	char other[200]; /* its library */
-	/* in which CUPTI was on; in which there was none, or it refused */
+	uint64_t away;   /* ns without CUPTI, sum of all processes */
+	char other[200]; /* library of the other user */
+	/* processes with CUPTI or CUDA events; processes in which both were missing or refused */
 	uint32_t processes, refused;
-	uint32_t no_calls;          /* in which, injected into, no calls could be recorded */
-	uint32_t forked;            /* children of those in which it was on: it is dead there */
-	uint64_t runtime;           /* rows of calls of the CUDA runtime */
-	uint64_t managed, migrated; /* rows of what managed memory did; bytes that migrated */
-	uint64_t overheads, overhead_ns; /* rows; ns that recording itself took */
-	/* the kinds of records that were requested and are not available, and why; empty: none */
+	uint32_t no_calls; /* processes in which --inject could not record calls */
+	uint32_t forked;   /* forked children of processes with CUPTI, which does not work there */
+	uint64_t runtime;  /* rows of calls of the CUDA runtime */
+	uint64_t managed, migrated;      /* rows of managed memory; migrated bytes */
+	uint64_t overheads, overhead_ns; /* rows; ns that recording took */
+	/* requested kinds of records that are not available, and why; "": none */
 	char without[200];
-	/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
+	/* "CUPTI 13.0 (PATH)", or why it is missing, of the first process that says so */
 	char state[200];
 };
 
 enum gt_gpu_call_kind {
-	GT_GPU_CALL_WORKS /* may have made the GPU work */,
+	GT_GPU_CALL_WORKS /* may have given the GPU work */,
 	GT_GPU_CALL_WAITS,
-	GT_GPU_CALL_BEGINS_CAPTURE /* into a graph, from now on */,
+	GT_GPU_CALL_BEGINS_CAPTURE /* its stream is captured into a graph from now on */,
 	GT_GPU_CALL_ENDS_CAPTURE,
 	GT_GPU_CALL_ENDS_STREAM
 };
-/* A call that has to do with the GPU's work, as its row has it. */
+/* A call that concerns GPU work, as in its row. */
 struct gt_gpu_call {
 	uint16_t id;                  /* of the API table */
 	uint8_t does;                 /* enum gt_gpu_call_kind */
-	uint8_t wait;                 /* enum gt_gpu_wait, of one that waits */
+	uint8_t wait;                 /* enum gt_gpu_wait, if it waits */
 	bool shaped, streamed, sized; /* grid and block, stream, bytes are known */
-	/* a copy or set of no bytes: the driver gives the GPU nothing to do */
+	/* a copy or set of 0 bytes, which gives the GPU no work */
 	bool empty;
 	bool per_thread; /* the default stream is the thread's */
-	/* it is known to have become a node of a graph; false: it may have */
+	/* it has become a node of a graph; false: it may have */
 	bool captured;
 	uint32_t track;     /* of the thread */
-	int32_t tid;        /* as the process knows it */
+	int32_t tid;        /* in the process's pid namespace */
 	int64_t start, end; /* ns */
-	uint64_t ticks;     /* its start, as the guest read it */
+	uint64_t ticks;     /* its start in the guest's clock */
 	uint32_t name;      /* of the function, string id */
 	uint32_t kernel;    /* string id, or GT_NONE */
 	uint32_t grid[3], block[3];
 	uint64_t stream; /* the handle */
 	uint64_t bytes;
-	uint64_t event; /* that it waited for, a handle, or GT_GPU_NO_EVENT */
-	/* the handle of the instance that it launched; 0: none, or not recorded */
+	uint64_t event; /* handle of the event that it waited for, or GT_GPU_NO_EVENT */
+	/* handle of the graph instance that it launched; 0: none, or not recorded */
 	uint64_t graph;
 };
 struct gt_gpu_event {
@@ -92,32 +92,32 @@ struct gt_gpu_event {
 };
 
 /* new: close it. NULL: out of memory. The writer stays the caller's. partly: only a part of the
- * time or of the calls is recorded, so work without a call was not requested. runtime_rows:
- * calls of the runtime become rows; otherwise CUPTI's records of them only say which work they
- * launched. */
+ * time or of the calls is recorded, so work without a call is not written. runtime_rows: runtime
+ * calls become rows; otherwise CUPTI's records of them only serve to join work. */
 struct gt_correlator *gt_gpu_open(struct gt_writer *w, bool partly, bool runtime_rows);
 void gt_gpu_close(struct gt_correlator *g);
-/* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
+/* Add a call, an event. *p is created if NULL; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
 	const struct gt_gpu_call *c);
 int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
 	const struct gt_gpu_event *e);
-/* This call created a node of a graph, or was captured as one; a graph was made, or instantiated,
- * from another. By CUPTI's numbers, and the program's handle of the new graph or instance, which it
- * has from `when` on (ns). 0 or -ENOMEM. */
+/* The call `by` created a graph node, or was captured as one. The graph `graph` was cloned or
+ * instantiated from `from`, and the program has its handle from `when` on (ns). Nodes and graphs
+ * are CUPTI's numbers. 0 or -ENOMEM. */
 int gt_gpu_node_created(
 	struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by);
 int gt_gpu_graph_cloned(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from,
 	uint64_t handle, int64_t when);
-/* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
+/* The track of a device of the process; GT_NONE: no memory, or too many tracks. */
 uint32_t gt_gpu_device(
 	struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track, uint32_t device);
-/* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */
+/* The program names a stream. A stream without work gets the name when work has run on it. 0 or
+ * negative. */
 int gt_gpu_name_stream(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t track,
 	uint64_t handle, int64_t when, uint32_t name, struct gt_err *err);
-/* Writes the rows of all work whose call is known by now, or that has waited too long for it.
- * string: the string that a hash stands for in this process, GT_NONE while it is unknown. last:
- * there will be no more records. 0 or negative. */
+/* Writes the rows of all work whose call is known, or that has waited for it for
+ * GT_GPU_JOIN_TIMEOUT_NS. string: looks up the string of a hash in this process; GT_NONE: not
+ * known yet. last: no more records will be added. 0 or negative. */
 typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);
 int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err);

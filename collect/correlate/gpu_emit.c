@@ -1,8 +1,8 @@
-/* Rows of work, and the tracks that they are on: a device below its process, a context below its
+/* Writes rows of GPU work, and their tracks: a device below its process, a context below its
  * device, a stream below its context, because CUPTI's stream numbers are unique within one
- * context. A device usually has one context, and reports leave it out. The track exists
- * nevertheless: a parent is written before its children, so it could not be inserted when a
- * second context appears. */
+ * context. Most devices have one context, and reports leave it out. Its track exists nevertheless:
+ * a parent is written before its children, so it cannot be inserted when a second context appears.
+ */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-/* devices, contexts and streams: the dictionary has to do for threads, too */
+/* devices, contexts and streams: the dictionary must have space for threads, too */
 #define TRACKS_MAX 65536u
 
 /* ---- where ---- */
@@ -31,7 +31,7 @@ static bool same_place(const void *arg, uint32_t value, const void *key, size_t 
 		offsetof(struct gt_gpu_track, track));
 }
 
-/* The track of a place, or GT_NONE: there is none yet. */
+/* GT_NONE: it has no track yet. */
 static uint32_t find_place(const struct gt_gpu_process *p, const struct gt_gpu_track *place)
 {
 	uint32_t i = gt_map_get(&p->by_place, gt_hash(place, offsetof(struct gt_gpu_track, track)),
@@ -72,7 +72,7 @@ uint32_t gt_gpu_device_track(struct gt_correlator *g, struct gt_gpu_process *p, 
 	return track == GT_NONE ? new_place(g, p, place, p->track, "GPU", device) : track;
 }
 
-/* Context 0 is none: the device. */
+/* Context 0: unknown, so the track is the device's. */
 static uint32_t context_track(
 	struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device, uint32_t context)
 {
@@ -127,7 +127,7 @@ int gt_gpu_emit_kernel(struct gt_correlator *g, const struct gt_gpu_work *w,
 
 	if (name == GT_NONE)
 		k.name = gt_writer_string(g->w, "kernel");
-	if (w->by_events) /* the call says its grid and block, if anything */
+	if (w->by_events) /* only the call's arguments may have grid and block */
 		work.unknown |= GT_GPU_NO_REGISTERS | (k.grid[0] ? 0 : GT_GPU_NO_GRID) |
 			(k.block[0] ? 0 : GT_GPU_NO_BLOCK);
 	return gt_gpu_put_kernel(&g->types, &work, &k, err);
@@ -154,8 +154,8 @@ int gt_gpu_emit_set(struct gt_correlator *g, const struct gt_gpu_work *w, const 
 
 /* ---- records that are not the program's work ---- */
 
-/* The device that it happened on; of the CPU's faults, and where there may be several, it is the
- * process. */
+/* The track of the device, or of the process for faults of the CPU and for events that may concern
+ * several devices. */
 static uint32_t managed_track(
 	struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_managed *m)
 {

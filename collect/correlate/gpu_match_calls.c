@@ -1,15 +1,18 @@
-/* Finds the call that launched a piece of work. Calls wait in queues, one for each thread, in
- * order of time. CUPTI's record of a call finds the call by thread and time, and gives it a
- * correlation id. A record of work finds its call by that id. If CUPTI delivers no records of
- * calls, the earliest call that is compatible is taken. Work that CUDA events timed names the
- * thread and the start of its call.
+/* Finds the call that launched a piece of work. Calls wait in queues, one per thread, in order of
+ * time. CUPTI's record of a call is matched by thread and time, and gives the call a correlation
+ * id. A record of work finds its call by that id. If CUPTI delivers no records of calls, work is
+ * joined to the earliest compatible call. Work that CUDA events timed names the thread and the
+ * start of its call.
  *
- * Matching a call with CUPTI's record of it: the guest's record begins before CUPTI's and ends
- * after it. But the clocks are read at different places and converted, so the middle of CUPTI's
- * record must lie in the guest's. Calls of one thread do not overlap.
+ * The guest's record of a call begins before CUPTI's record of it and ends after it. But the clocks
+ * are read at different places and converted, so only the middle of CUPTI's record must lie in the
+ * guest's. Calls of one thread do not overlap.
  *
- * A join is accepted only if the work has the name and the shape that the call asked for. Times
- * are no test, because the GPU's clock is adjusted to the host's only from time to time. */
+ * A join is accepted only if the kernel and the shape of the work are those of the call. Times are
+ * not compared, because the GPU's clock is adjusted to the host's only from time to time.
+ *
+ * The table of correlations is not gt_map: most entries live for microseconds, so removal must be
+ * cheap, and old entries are removed when the table would grow. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -18,19 +21,17 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
-#define CALLS_MAX 65536u     /* that wait in a lane when all that came is settled */
-#define CALLS_ALL (1u << 20) /* that wait in all lanes of all processes, at any time */
-/* places for calls with a known correlation id; beyond it, calls without new work for a while are
- * removed first, */
+#define CALLS_MAX 65536u     /* pending calls of a thread after a flush */
+#define CALLS_ALL (1u << 20) /* pending calls of all processes at any time */
+/* entries of the table of correlations; beyond it, entries without recent work are removed first */
 #define CORRELATIONS_USUAL (1u << 18)
-/* and for all of them: the most that arrive at once when the recorder did not run for a while (a
- * ring holds fewer) */
+/* the limit: more than a ring holds, if the recorder did not run for a while */
 #define CORRELATIONS_MAX (1u << 20)
 #define CORRELATIONS_MIN 1024u
-#define CALL_TTL_NS                                                                                \
-	(300 * GT_GPU_JOIN_TIMEOUT_NS) /* ns that a call is remembered of which nothing comes */
-#define NODE_TTL_NS (60 * GT_GPU_JOIN_TIMEOUT_NS) /* ns that the next node of a graph may take */
-#define LOOK_BACK 512                             /* calls looked through for one that fits */
+#define CALL_TTL_NS (300 * GT_GPU_JOIN_TIMEOUT_NS) /* ns until a call without work is removed */
+#define NODE_TTL_NS                                                                                \
+	(60 * GT_GPU_JOIN_TIMEOUT_NS) /* ns until a graph launch is removed after its last work */
+#define LOOK_BACK 512                 /* calls searched for a compatible one */
 
 /* ---- calls, by thread ---- */
 
@@ -61,7 +62,7 @@ static void pop_call(struct gt_correlator *g, struct gt_gpu_thread_queue *l)
 	}
 }
 
-/* The call caused no work: it was captured, or its record is missing. */
+/* A call without work was captured, or its record is missing. */
 static void count_call(
 	struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
@@ -71,7 +72,7 @@ static void count_call(
 		gt_gpu_missing_add(g, c);
 }
 
-/* No record will come for this call. None can come while another profiler had CUPTI. */
+/* Counts a call without a record, unless another profiler may have had CUPTI. */
 static void count_without_record(struct gt_correlator *g, const struct gt_gpu_process *p,
 	const struct gt_gpu_pending_call *c)
 {
@@ -102,7 +103,7 @@ int gt_gpu_calls_add(struct gt_correlator *g, struct gt_gpu_process *p, const st
 	return 0;
 }
 
-/* The call of this lane that was running at `when`. */
+/* The call that was running at `when`. */
 static struct gt_gpu_pending_call *find_call(const struct gt_gpu_thread_queue *l, int64_t when)
 {
 	size_t from = 0, to = l->n;
@@ -121,8 +122,8 @@ static struct gt_gpu_pending_call *find_call(const struct gt_gpu_thread_queue *l
 	return NULL;
 }
 
-/* The call of this lane that began at `ticks`. One that a signal handler made inside another one
- * begins later, and comes before it. */
+/* The call that began at `ticks`. A call of a signal handler begins later than the call around it
+ * but is queued before it, so a linear search follows. */
 static struct gt_gpu_pending_call *find_ticks(const struct gt_gpu_thread_queue *l, uint64_t ticks)
 {
 	size_t from = 0, to = l->n;
@@ -144,7 +145,7 @@ static struct gt_gpu_pending_call *find_ticks(const struct gt_gpu_thread_queue *
 	return NULL;
 }
 
-/* ---- causes: calls by correlation ---- */
+/* ---- calls by correlation id ---- */
 
 static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation)
 {
@@ -169,7 +170,7 @@ static void put_correlation(struct gt_gpu_process *p, const struct gt_gpu_correl
 	while (p->correlations[i].used && p->correlations[i].correlation != c->correlation)
 		i = (i + 1) & p->mask;
 	if (p->correlations[i].used)
-		free(p->correlations[i].inner); /* numbers restarted */
+		free(p->correlations[i].inner); /* CUPTI reused the number */
 	else
 		p->ncorrelations++;
 	p->correlations[i] = *c;
@@ -196,8 +197,8 @@ void gt_gpu_correlation_release(
 	c->used = false;
 }
 
-/* May it cause more work? The records of a copy come together; those of a graph's nodes one by
- * one, as they end. */
+/* May records of its work follow? The records of a copy arrive together, those of a graph one by
+ * one as its nodes end. */
 static bool may_cause_work(const struct gt_gpu_correlation_entry *c, int64_t now)
 {
 	return now - c->since < (!c->records ? CALL_TTL_NS
@@ -206,8 +207,8 @@ static bool may_cause_work(const struct gt_gpu_correlation_entry *c, int64_t now
 						: GT_GPU_JOIN_TIMEOUT_NS);
 }
 
-/* Rebuilds the table with so many places, without calls that are complete, and without calls
- * that caused no work since `since`. */
+/* Rebuilds the table with so many slots, without entries whose work is complete and entries
+ * without work since `since`. */
 static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t places,
 	int64_t since, int64_t now)
 {
@@ -241,14 +242,14 @@ static int reserve_correlation(struct gt_correlator *g, struct gt_gpu_process *p
 		return rebuild(g, p, places ? 2 * places : CORRELATIONS_MIN, INT64_MIN, now);
 	if (rebuild(g, p, places, now - GT_GPU_JOIN_TIMEOUT_NS, now))
 		return -ENOMEM;
-	/* otherwise it would be rebuilt for each of the next */
+	/* otherwise the next entries would rebuild it again */
 	if (2 * p->ncorrelations < places - places / 4)
 		return 0;
 	return places < CORRELATIONS_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now)
 					 : rebuild(g, p, places, INT64_MAX, now);
 }
 
-/* From time to time: removes completed calls and frees their memory. */
+/* From time to time: removes complete entries and shrinks the table. */
 static int shrink_correlations(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now)
 {
 	uint32_t places = p->correlations ? p->mask + 1 : 0, most = 0;
@@ -265,7 +266,8 @@ static int shrink_correlations(struct gt_correlator *g, struct gt_gpu_process *p
 		: 0;
 }
 
-/* What follows in the same chain moves up, so that no search ends too early. */
+/* Backward-shift deletion: entries after the freed slot move back, so that probing never meets a
+ * hole. */
 static void remove_correlation(struct gt_gpu_process *p, struct gt_gpu_correlation_entry *c)
 {
 	uint32_t hole = (uint32_t)(c - p->correlations), i = hole;
@@ -295,7 +297,7 @@ static void pop_matched(struct gt_correlator *g, struct gt_gpu_thread_queue *l)
 		pop_call(g, l);
 }
 
-/* And those that were made while CUPTI was another's. */
+/* Also removes calls made while another profiler had CUPTI. */
 static void pop_finished(
 	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_thread_queue *l)
 {
@@ -319,8 +321,8 @@ static const char *function_of(uint32_t cbid)
 	return NULL;
 }
 
-/* Calls of the driver inside one of the runtime share its number if CUPTI's callbacks report
- * them one by one. Is this such a call? */
+/* Driver calls within a runtime call have its correlation id if CUPTI's callbacks report them. Is
+ * this another call of the same runtime call? */
 static bool is_same_correlation(
 	const struct gt_gpu_correlation_entry *k, const struct gt_gpu_call *c)
 {
@@ -343,7 +345,6 @@ static int add_inner(struct gt_gpu_correlation_entry *k, const struct gt_gpu_cal
 	return 0;
 }
 
-/* 1: it found its call; 0: not yet. */
 int gt_gpu_match_cupti_call(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, int64_t now)
 {
@@ -371,7 +372,7 @@ int gt_gpu_match_cupti_call(struct gt_correlator *g, struct gt_gpu_process *p,
 	return 1;
 }
 
-/* The calls of this lane that lie in the interval by their middles: the first, and how many. */
+/* The calls whose middle lies in the interval: the first, and their number. */
 static size_t calls_within(
 	const struct gt_gpu_thread_queue *l, int64_t start, int64_t end, size_t *first)
 {
@@ -391,7 +392,7 @@ static size_t calls_within(
 	return n;
 }
 
-/* Their calls are one cause. */
+/* These calls are one entry. */
 static int match_calls(
 	struct gt_gpu_pending_call *calls, size_t n, struct gt_gpu_correlation_entry *to)
 {
@@ -416,7 +417,7 @@ int gt_gpu_match_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
 	size_t first = 0,
 	       n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
 
-	while (n && l->calls[first].matched) /* these have a record of their own */
+	while (n && l->calls[first].matched) /* CUPTI's records of these calls are known */
 		first++, n--;
 	if (!n)
 		return 0;
@@ -442,7 +443,7 @@ static bool is_compatible(
 	if (e->id != GT_EV_KERNEL)
 		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
 	if (op != GT_OP_LAUNCH)
-		/* some copies and sets are done by kernels */
+		/* the driver uses kernels for some copies and sets */
 		return op == GT_OP_COPY || op == GT_OP_SET;
 	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
 		return false;
@@ -451,7 +452,7 @@ static bool is_compatible(
 			!memcmp(c->block, k->block, sizeof(c->block)));
 }
 
-/* The earliest call without a record that may have made this. */
+/* The earliest compatible call without a record. */
 static struct gt_gpu_pending_call *match_by_order(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, uint32_t kernel)
 {
@@ -482,8 +483,9 @@ static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_joi
 		(uint64_t)(c->end - c->start) };
 }
 
-/* Of several calls, the one that caused this work: a call without work so far, and of as many
- * bytes. If there are several, the first is taken, and the join is only likely. */
+/* Of several driver calls within a runtime call, the one of this work: preferably a call without
+ * work so far, and of as many bytes. If several are as good, the first is taken, and the join is
+ * marked as inferred. */
 static struct gt_gpu_inner *pick_inner_call(const struct gt_gpu_correlation_entry *k,
 	const struct gt_gpu_event *e, uint32_t kernel, enum gt_join *how)
 {
@@ -508,7 +510,7 @@ static struct gt_gpu_inner *pick_inner_call(const struct gt_gpu_correlation_entr
 	return best;
 }
 
-/* Work of this call. True: the call causes no more work. */
+/* Joins work to its correlation. True: the call has no more work. */
 static bool join_correlated(struct gt_correlator *g, struct gt_gpu_correlation_entry *k,
 	const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
 	struct gt_gpu_call *by)
@@ -529,8 +531,8 @@ static bool join_correlated(struct gt_correlator *g, struct gt_gpu_correlation_e
 	return !k->ninner && gt_api[c->id].op == GT_OP_LAUNCH;
 }
 
-/* Work of this call has arrived. The call is known by its correlation id, or waits for CUPTI's
- * record. */
+/* Counts a record of work for the launch of a body, which has a correlation id or still waits for
+ * one. */
 static void count_body_work(
 	struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
 {
@@ -549,7 +551,6 @@ static void count_body_work(
 		k->inner[i].records += k->inner[i].call.start == launch->call.start;
 }
 
-/* Work in the body of a conditional node. */
 static bool find_body_launch(struct gt_gpu_process *p, int64_t now, bool late,
 	struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
@@ -627,12 +628,11 @@ void gt_gpu_thread_queue_remove(struct gt_correlator *g, struct gt_gpu_process *
 	p->queue_hint = 0;
 }
 
-/* Calls that no record will come for any more, and lanes of threads that launch no more: there may
- * be a million in a day. */
+/* Removes calls that wait for a record for too long, and the queues of threads that launch no
+ * more: a program may start a million threads a day. */
 void gt_gpu_calls_expire(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last)
 {
-	/* where no records are delivered, they are not waited for; earlier ones were delivered
-	 * before that */
+	/* without CUPTI no records follow, except those on their way */
 	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_JOIN_TIMEOUT_NS;
 
 	shrink_correlations(g, p, now);

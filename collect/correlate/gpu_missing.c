@@ -1,12 +1,12 @@
-/* Launches, copies and sets that have no record by the end: one row for each, at the call, so
- * that an analysis can list them. They failed on the GPU, or their records were lost. They are
- * the launches that the header counts as being without a record. */
+/* Launches, copies and sets without a record: they failed on the GPU, or their records were lost.
+ * Each has a row at its call, so that an analysis can list them. The header counts them as
+ * launches without a record. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-#define ROWS_MAX 65536u /* of a recording; further ones are counted only */
+#define ROWS_MAX 65536u /* rows of a recording; further calls are counted only */
 
 void gt_gpu_missing_add(struct gt_correlator *g, const struct gt_gpu_call *c)
 {

@@ -1,6 +1,6 @@
-/* From CUPTI's records of CUDA runtime calls to rows: spans of the layer "runtime", on a track
- * of their own for each thread. The guest records the driver calls inside them, and reports
- * count those. So these rows have no op, and no sum counts both layers. */
+/* Writes CUPTI's records of CUDA runtime calls as rows: spans of the layer "runtime", on a
+ * separate track for each thread. Reports count the driver calls within them, which the guest
+ * records. So these rows have no op, and no sum counts both layers. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ static bool same_tid(const void *arg, uint32_t value, const void *key, size_t le
 	return ((const struct gt_gpu_process *)arg)->runtimes[value].tid == *(const int32_t *)key;
 }
 
-/* A thread's number may be another's later; that one's calls stand behind. */
+/* A thread id may be reused: the next thread then shares the track. */
 static uint32_t track_of(struct gt_correlator *g, struct gt_gpu_process *p, int32_t tid)
 {
 	struct gt_track t = { .parent = p->track,

@@ -1,18 +1,18 @@
 /* Streams by the program's handles, and the calls that waited for them.
  *
- * A handle is reused as soon as its stream is destroyed, perhaps by another thread, whose calls
- * may be read before the call that destroyed the stream. So each stream gets a number of its
- * own. The number is found by the handle and the time of the call, after all earlier calls have
- * been read; and a launch's track is learned for that number. Two kinds of handle stand for
- * several streams: the default stream, of which each context has one, and the per-thread default
- * stream. The thread identifies the second. For the first, and for any other number that turns
- * out to mean two tracks, no stream is reported.
+ * A handle is reused as soon as its stream is destroyed, perhaps by another thread, whose calls may
+ * be read before the call that destroyed the stream. So each stream gets a number. It is found by
+ * the handle and the time of the call, after all earlier calls have been read. The track of work
+ * launched into the stream is stored for its number. Two handles mean several streams: the default
+ * stream, of which each context has one, and the per-thread default stream. The thread identifies
+ * the second. For the first, and for any other number with work on two tracks, no stream is
+ * reported.
  *
- * A wait is the recorded call itself, because CUPTI's record of it costs too much
- * (guest_cupti_activity.c). It is kept until something launched into its stream has shown the
- * stream's track: usually the next flush of CUPTI's buffers, which may come late on a busy
- * machine. So it is given up only after the GPU has reported later work, or has reported nothing
- * for a long time. */
+ * A wait is written from the recorded call, because CUPTI's record of it costs too much
+ * (guest_cupti_activity.c). It is pending until work launched into its stream has shown the
+ * stream's track: usually until the next flush of CUPTI's buffers, which may be late on a busy
+ * machine. So it is written without a stream only after the GPU has reported later work, or has
+ * reported nothing for a long time. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define HANDLES_MAX 4096u       /* streams at a time */
-#define INSTANCES 8192u         /* the last ones, whose tracks are remembered */
-#define DESTROYED_MAX 4096u     /* streams that were destroyed, the last ones */
-#define HOLD_NS 1000000000ll    /* ns that a wait is kept after the GPU has reported later work */
-#define SILENT_NS 10000000000ll /* ns, where it has not */
+#define HANDLES_MAX 4096u    /* streams that exist at a time */
+#define INSTANCES 8192u      /* streams whose tracks are remembered, the last ones */
+#define DESTROYED_MAX 4096u  /* destroyed streams that are remembered, the last ones */
+#define HOLD_NS 1000000000ll /* ns that a wait is pending after the GPU has reported later work */
+#define SILENT_NS 10000000000ll /* ns, if it has not */
 #define PENDING_MAX 65536u
 /* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
 #define DEFAULT 1u
@@ -33,7 +33,7 @@
 struct gt_gpu_stream {
 	uint64_t handle, instance;
 	int32_t tid;
-	int64_t from /* a call before which there was none */;
+	int64_t from /* ns: the first call with it */;
 };
 struct gt_gpu_destroyed_stream {
 	uint64_t handle, instance;
@@ -78,8 +78,8 @@ static uint64_t make_instance(struct gt_gpu_waits *s)
 	return s->last_number;
 }
 
-/* The stream that had this handle at that time and was destroyed since; 0: none. They stand in
- * order of time. */
+/* The stream that had this handle at that time and was destroyed later; 0: none. `destroyed` is
+ * sorted by time. */
 static uint64_t find_destroyed(const struct gt_gpu_waits *s, uint64_t handle, int64_t at)
 {
 	uint64_t instance = 0;
@@ -121,8 +121,8 @@ uint64_t gt_gpu_stream_number(struct gt_gpu_waits *s, const struct gt_gpu_call *
 			   : 0;
 }
 
-/* Its calls may not have been asked for yet, and those of the next stream with its handle may have.
- */
+/* The number of an earlier call may be looked up later than that of a call on the next stream with
+ * this handle. */
 int gt_gpu_stream_destroy(struct gt_gpu_waits *s, const struct gt_gpu_call *c)
 {
 	struct gt_gpu_stream *known = c->streamed ? find_handle(s, c->stream, 0) : NULL;
@@ -197,7 +197,7 @@ static bool is_on_stream(const struct gt_gpu_call *c)
 	return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT;
 }
 
-/* How long, in ns: its stream may still become known, or turn out to be more than one. */
+/* How long the wait is pending, ns: its track may still become known, or turn out to be several. */
 static int64_t hold_time(const struct gt_gpu_waits *s, const struct gt_gpu_pending_wait *h)
 {
 	const struct gt_gpu_instance *i = find_instance(s, h->stream);
@@ -241,7 +241,7 @@ int gt_gpu_waits_flush_ready(struct gt_gpu_waits *s, struct gt_gpu_types *types,
 	for (size_t i = 0; !code && i < s->npending; i++) {
 		struct gt_gpu_pending_wait *h = &s->pending[i];
 
-		/* all that ended by then has come */
+		/* all calls that ended before it have been added */
 		if (!h->since && (last || h->call.end < now)) {
 			h->since = now;
 			h->stream = gt_gpu_stream_number(s, &h->call);

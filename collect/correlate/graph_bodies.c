@@ -1,16 +1,19 @@
-/* Which launch of a graph ran the work in the bodies of its conditional nodes (while, if, switch).
+/* Finds the launch of a graph that ran work in the bodies of its conditional nodes (while, if,
+ * switch).
  *
  * CUPTI's records of such work have correlation id 0. They name the instance of the graph, not its
- *launch. An instance runs one launch at a time, and its launches run in the order of their calls.
- *So the launch follows from time: it is the one that had been called, that had not ended, and all
- *of whose predecessors had ended. A launch has ended before
- *	- the first work of a later launch of the instance (known from the work of the instance's
- *own nodes, which has correlation ids),
- *	- work that a later call put into the same stream,
- *	- the end of a call that waited for the stream or the context;
- * and it begins behind what an earlier call put into its stream. Where several launches remain, the
- *work is joined to one of them as GT_JOIN_ORDER: to the first, unless other launches show that this
- *node runs before the nodes that have correlation ids. */
+ * launch. An instance runs one launch at a time, and its launches run in the order of their calls.
+ * So time identifies the launch: its call has begun, it has not ended, and all earlier launches
+ * have ended. A launch has ended before
+ *
+ *   - the first work of a later launch of the instance (the instance's own nodes have correlation
+ * ids),
+ *   - work that a later call launched into the same stream,
+ *   - the end of a call that waited for the stream or the context,
+ *
+ * and it begins after the work that an earlier call launched into its stream. If several launches
+ * remain, the work is joined to one of them as GT_JOIN_ORDER: to the first, unless other launches
+ * show that this node runs before the nodes that have correlation ids. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -18,14 +21,14 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-/* remembered of a process; when there are more, the older half is forgotten */
+/* launches that are remembered per process; if there are more, the older half is removed */
 #define LAUNCHES_MAX 32768u
-#define LOOK_BACK 512   /* launches looked at for one piece of work */
-#define NODES_MAX 1024u /* whose place in the graph is remembered */
+#define LOOK_BACK 512   /* launches searched for one piece of work */
+#define NODES_MAX 1024u /* nodes whose place in the graph is remembered */
 
 /* ---- the launches of a process, in order of time ---- */
 
-/* The first launch that was called later. */
+/* The index of the first launch whose call began later. */
 static size_t first_after(const struct gt_gpu_bodies *b, int64_t when)
 {
 	size_t from = 0, to = b->n;
@@ -124,8 +127,8 @@ void gt_gpu_bodies_add_work(
 
 /* ---- the launch of a piece of work ---- */
 
-/* Could this launch be of that instance? Its number is known from when the instance was made, or
- * from work. */
+/* May this launch be of that instance? The instance's number is known from its creation or from
+ * work. */
 static bool is_of_instance(struct gt_gpu_process *p, struct gt_gpu_graph_launch *l, uint32_t graph)
 {
 	if (!l->graph && l->call.graph)
@@ -146,14 +149,14 @@ static size_t find_candidates(struct gt_gpu_process *p, uint32_t graph, int64_t 
 		if (!is_of_instance(p, l, graph) || l->after > start)
 			continue;
 		if (l->before <= start)
-			break; /* it had ended, and so had those before it */
+			break; /* it and all earlier launches had ended */
 		if (l->last > start)
-			n = 0; /* it had not, and later ones had not begun */
+			n = 0; /* it had not ended, so later ones had not begun */
 		first[1] = n ? first[0] : NULL;
 		first[0] = l;
 		n++;
 		if (l->first && l->first <= start)
-			break; /* it had begun, so those before it had ended */
+			break; /* it had begun, so all earlier ones had ended */
 	}
 	return n;
 }
@@ -170,8 +173,8 @@ static struct gt_gpu_body_node *find_node(struct gt_gpu_bodies *b, uint64_t node
 	return &b->nodes[b->nnodes++];
 }
 
-/* Work of this launch, for certain: does its node run before or behind the nodes that have
- * correlation ids? */
+/* For work that is surely of this launch: notes whether its node runs before or after the nodes
+ * that have correlation ids. */
 static void note_node_place(
 	struct gt_gpu_bodies *b, const struct gt_gpu_graph_launch *l, const struct gt_gpu_work *w)
 {
@@ -193,8 +196,8 @@ static struct gt_gpu_graph_launch *pick_launch(
 	return first[0]->last && n && n->leads && !n->trails ? first[1] : first[0];
 }
 
-/* Is it sure before everything has come in? The launch is known to have run around that time, or to
- * have ended behind it. */
+/* Is it certain although records are missing? The launch is known to have run before and after
+ * that time, or to have ended after it. */
 static bool is_certain(const struct gt_gpu_graph_launch *l, int64_t start)
 {
 	return l->before != INT64_MAX || (l->first && l->first <= start && l->last > start);

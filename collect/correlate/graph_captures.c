@@ -1,13 +1,12 @@
-/* Finds the launches that ran nothing because they were captured into a graph: launches between
- * the beginning and the end of a capture of their process, by any thread, without GPU work. The
- * question is answered late, because calls of other threads may be read after the end of the
- * capture that contains them. */
+/* Finds launches that ran nothing because they were captured into a graph: launches without GPU
+ * work between the beginning and the end of a capture of their process, by any thread. They are
+ * looked up late, because calls of other threads may be read after the end of the capture. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <string.h>
 #include "formats/base/buf.h"
 
-/* remembered; who captures all the time asks within a few of them */
+/* captures that are remembered, the last ones */
 #define SPANS_MAX 1024u
 
 void gt_gpu_capture_begin(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
@@ -18,7 +17,7 @@ void gt_gpu_capture_begin(struct gt_gpu_captures *s, const struct gt_gpu_call *c
 		s->spans[s->n++] = (struct gt_gpu_capture_span){ c->stream, c->start, INT64_MAX };
 }
 
-/* Of the captures that run, that of this stream; where no arguments are recorded, the last one. */
+/* Ends the capture of this stream; if arguments are not recorded, the last one that runs. */
 void gt_gpu_capture_end(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	for (size_t i = s->n; i-- > 0;)

@@ -1,12 +1,11 @@
-/* Finds the call that created a node of a graph. A record of GPU work of a graph launch names
- * its node by a number of CUPTI's. The guest asks for the number when a node is created, or when
- * a launch is captured as one. An instance or a clone of a graph has a number of its own, in the
- * upper half of the numbers of its nodes; the lower half is the node's number in the graph that
- * it was made from. So the search looks in this graph, then in the graph that it was made from,
- * and so on.
+/* Finds the call that created a node of a graph. CUPTI's record of GPU work of a graph launch has
+ * the number of its node. The guest queries CUPTI for the number when a call creates a node or is
+ * captured as one. An instance or a clone of a graph has its own number, in the upper half of the
+ * numbers of its nodes; the lower half is the node's number in the original graph. So the node is
+ * searched in this graph, then in the graph that it was made from, and so on.
  *
  * Numbers are never reused. If a program creates graphs without end, the tables are cleared when
- * they are full, and work of forgotten nodes has no creating call. */
+ * they are full, and work of earlier nodes has no creating call. */
 #include "collect/correlate/gpu_correlate_internal.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 
 #define NODES_MAX (1u << 17)
 #define COPIES_MAX (1u << 16)
-#define GENERATIONS 16 /* copies of copies */
+#define GENERATIONS 16 /* depth of copies of copies */
 
 static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -50,7 +49,7 @@ static bool same_handle(const void *arg, uint32_t value, const void *key, size_t
 	return ((const struct gt_gpu_nodes *)arg)->copies[value].handle == *(const uint64_t *)key;
 }
 
-/* The newest copy with this handle; the map leads to it, and it leads to the one before. */
+/* The newest copy with this handle; its member `earlier` leads to older ones. */
 static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
 {
 	return handle ? gt_map_get(&n->by_handle, gt_hash_u64(handle), same_handle, n, &handle,

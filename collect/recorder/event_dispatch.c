@@ -1,4 +1,5 @@
-/* Records that are no calls: who of the recorder they are for. */
+/* Passes events, the records that are no calls, to the parts of the recorder that handle them: GPU
+ * work, annotations, devices, graph nodes. */
 #include "collect/recorder/recorder_internal.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 	};
 	const struct gt_ev_loss *loss = &e.body.loss;
 
-	/* the very times of the call's row, so it is found */
+	/* the same times as those of the call's row, by which the call is found */
 	if (rec->id == GT_EV_INJECTED_CALL)
 		e.id = GT_EV_CUPTI_CALL;
 	if (rec->id == GT_EV_GPU_STATE && !gt_ring_reader_is_possible(r, rec->end))
@@ -123,8 +124,8 @@ static int flush_gpu(struct gt_recorder *r, struct gt_process *p, bool last, str
 
 /* ---- annotations ---- */
 
-/* A thread of this process has a name that the program gave it; it may make its first call later.
- */
+/* The program has named one of its threads. A thread that has made no call yet has no track and
+ * keeps its name. */
 static int name_thread(
 	struct gt_recorder *r, uint32_t proc, int32_t tid, uint32_t name, struct gt_err *err)
 {
@@ -181,10 +182,9 @@ static int take_annotation(struct gt_recorder *r, struct gt_traced_thread *t,
 
 /* ---- devices ---- */
 
-#define UUIDS_MOST 4096u /* of all processes: what the metadata may grow by */
+#define UUIDS_MOST 4096u /* of all processes: limits the size of the metadata */
 
-/* Which physical GPU a device of a process is: two processes may share a GPU, or each may have
- * its own device 0. */
+/* Writes the UUID of a process's device: device 0 may be another GPU in another process. */
 static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device,
 	const uint8_t b[16], struct gt_err *err)
 {

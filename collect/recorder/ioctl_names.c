@@ -1,10 +1,10 @@
 /* The numbers are those of NVIDIA's published kernel modules (nv_escape.h, nv-ioctl-numbers.h,
  * ctrl/, class/, uvm_ioctl.h).
  *
- * A request on /dev/nvidiactl and /dev/nvidiaN is an escape number in its lowest byte. Two
- * escapes carry further commands: RM_CONTROL carries a command whose upper half is the class
- * that it is meant for, and RM_ALLOC carries a class. UVM uses bare numbers. The tables are
- * small and searched once for each distinct request, so a linear search is fast enough. */
+ * The lowest byte of a request on /dev/nvidiactl and /dev/nvidiaN is an escape number. Two escapes
+ * have a further number: RM_CONTROL a command, whose upper half is its class, and RM_ALLOC a class.
+ * UVM's requests are plain numbers. The tables are small and searched once for each distinct
+ * request, so a linear search is fast enough. */
 #include "collect/recorder/ioctl_names.h"
 
 #include <inttypes.h>

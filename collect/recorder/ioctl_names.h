@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "/dev/nvidia0" of a file word (GT_DEV_* << 32 | minor). */
+/* Writes the path of a file word (GT_DEV_* << 32 | minor): "/dev/nvidia0". */
 void gt_ioctl_file(char *to, size_t size, uint64_t file);
-/* "ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2" of the words of a record; numbers in hex where
- * no name is known. */
+/* Writes the name of a request: "ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2". Numbers
+ * without a name are written in hex. */
 void gt_ioctl_name(char *to, size_t size, uint64_t file, uint64_t request, uint64_t command);
 #endif

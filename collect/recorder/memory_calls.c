@@ -1,5 +1,5 @@
-/* From calls in rings to what live_bytes.c counts: who allocated, on which device, and what may be
- * known by now. */
+/* Passes calls that change memory to memory_counters.c: with their process and device, and with
+ * the time up to which all calls of the process have been read. */
 #include "collect/recorder/recorder_internal.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int gt_memory_calls_add(struct gt_recorder *r, const struct gt_traced_thread *t,
 		: 0;
 }
 
-/* The device's track: that on which its work is shown, where it is recorded. */
+/* The track of a device: that of its GPU work, if GPU work is recorded. */
 struct memory_owner {
 	struct gt_recorder *r;
 	struct gt_process *p;
@@ -64,7 +64,7 @@ static uint32_t track_of_device(void *arg, uint32_t device)
 		: p->device_tracks[p->ndevice_tracks++].track;
 }
 
-/* Have calls of this thread been lost since the last look? */
+/* Has the thread lost calls since the last check? */
 static bool has_lost_calls(struct gt_recorder *r, struct gt_traced_thread *t)
 {
 	const struct gt_ring_thread *ring = gt_ring_of(r, t);
@@ -78,8 +78,8 @@ static bool has_lost_calls(struct gt_recorder *r, struct gt_traced_thread *t)
 	return more && !t->producer;
 }
 
-/* Until when is all known of each process, and is it all? A free that is running belongs where it
- * began. */
+/* Sets for each process the time up to which all its calls have been read, and whether calls were
+ * lost. A free counts from its start, so a free that is running limits that time to its start. */
 static void update_memory_limits(struct gt_recorder *r)
 {
 	int64_t first;

@@ -1,16 +1,14 @@
-/* Calls arrive thread by thread, and late: a free counts from its start (as in the memory
- * report, which has the same figures), but is recorded when it has returned. So calls wait in a
- * queue until all calls before them are known. They are then applied in order of time to a table
- * of live allocations.
+/* Calls are read thread by thread, and a free counts from its start but is recorded when it has
+ * returned (the memory report counts in the same way). So calls wait in a queue until all earlier
+ * calls have been read. They are then applied in order of time to a table of live allocations.
  *
- * Programs allocate and free a million times a second, and a row for each would fill a trace of
- * its own. A counter is written when it changes, and then not again for INTERVAL. For the
- * changes in between, the largest and the smallest value are written afterwards, each with its
- * own time, and the last value. So there are at most four rows per INTERVAL, and the peak and
- * its time are exact.
+ * A program may allocate and free a million times a second: too many for a row each. A counter is
+ * written when it changes, and then not again for INTERVAL. Afterwards the largest, the smallest
+ * and the last value of that interval are written, each with its own time. So there are at most
+ * four rows per INTERVAL, and the peak and its time are exact.
  *
- * Memory on a device is on the device's track. Managed memory, which moves, and host memory are
- * on the process's track. */
+ * Memory on a device is on the device's track. Managed memory, which moves, and host memory are on
+ * the process's track. */
 #include "collect/recorder/memory_counters.h"
 
 #include <errno.h>
@@ -20,7 +18,7 @@
 #include "formats/trace/read/live_allocations.h"
 
 #define INTERVAL 10000000ll /* ns */
-#define QUEUE_MAX 65536u    /* calls that wait */
+#define QUEUE_MAX 65536u    /* pending calls of a process */
 
 struct queued_call {
 	struct gt_memory_call c;
@@ -34,8 +32,8 @@ struct counter {
 	uint8_t kind, device;
 	uint32_t track;
 	uint64_t value, written;
-	int64_t until; /* nothing is written before */
-	bool changed;  /* since it was written; then these hold */
+	int64_t until; /* the next row is written after this time */
+	bool changed;  /* since the last row; then low, high and last are set */
 	struct sample low, high, last;
 };
 struct gt_memory_process {
@@ -46,13 +44,13 @@ struct gt_memory_process {
 	struct gt_live live;
 	struct counter *counters;
 	size_t ncounters, counters_cap;
-	bool uncertain, uncertain_written; /* the values that were written as rows */
+	bool uncertain, uncertain_written; /* uncertain_written: as the last rows say */
 };
 struct gt_memory {
 	struct gt_writer *w;
 	uint32_t types[GT_MEMKIND_COUNT];
 };
-/* What settling is about, for all who have a part in it. */
+/* The arguments of one flush. */
 struct flush {
 	struct gt_memory *m;
 	struct gt_memory_process *p;
@@ -99,7 +97,7 @@ static int write_sample(struct flush *s, struct counter *c, struct sample v)
 		(const uint64_t[]){ v.value, s->p->uncertain }, s->err);
 }
 
-/* Values that were not written in between. */
+/* Writes the values of the interval that had no row. */
 static int write_skipped(struct flush *s, struct counter *c)
 {
 	struct sample some[3];
@@ -142,7 +140,7 @@ static int set_value(struct flush *s, struct counter *c, int64_t at, uint64_t va
 	return 0;
 }
 
-/* All that is held back, if its time has come. */
+/* The same for all counters whose interval has ended. */
 static int write_due(struct flush *s, int64_t now)
 {
 	int code = 0;
@@ -157,7 +155,7 @@ static int write_due(struct flush *s, int64_t now)
 
 static bool is_on_device(unsigned kind) { return kind != GT_MEM_HOST && kind != GT_MEM_MANAGED; }
 
-/* NULL: out of memory, or of tracks. */
+/* NULL: no memory, or too many tracks. */
 static struct counter *counter_of(struct flush *s, unsigned kind, unsigned device)
 {
 	struct gt_memory_process *p = s->p;
@@ -198,7 +196,7 @@ static int subtract_item(struct flush *s, const struct gt_live_item *old, int64_
 
 /* ---- calls ---- */
 
-/* The old one at this address, whose free was missed, ends in the same moment. */
+/* An older allocation at this address, whose free was not recorded, ends at the same time. */
 static int apply_alloc(struct flush *s, const struct gt_memory_call *c)
 {
 	struct gt_live_item item = { .addr = c->addr,
@@ -231,7 +229,7 @@ static int apply_unmap(struct flush *s, const struct gt_memory_call *c)
 	return code;
 }
 
-/* The memory that was allocated in it is not known, and no call frees it. */
+/* No call frees the memory of a destroyed context, and which memory it was is not known. */
 static void end_context(struct gt_memory_process *p)
 {
 	for (size_t i = 0; i < p->ncounters; i++)
@@ -270,7 +268,7 @@ int gt_memory_call(struct gt_memory_process **p, uint32_t track, bool uncertain,
 	struct gt_memory_process *q = *p;
 
 	if (c->kind >= GT_MEMKIND_COUNT || (!c->addr && c->op))
-		return 0; /* NULL was freed */
+		return 0; /* a free of NULL */
 	if (!q && (q = calloc(1, sizeof(*q)))) {
 		q->track = track;
 		q->uncertain = q->uncertain_written = uncertain;
@@ -302,7 +300,7 @@ static int compare_calls(const void *pa, const void *pb)
 	return a->c.at != b->c.at ? (a->c.at < b->c.at ? -1 : 1) : (int32_t)(a->seq - b->seq);
 }
 
-/* One thread's are, as a rule, and then there is nothing to do. */
+/* Calls of one thread are in order already. */
 static void sort_calls(struct gt_memory_process *p)
 {
 	for (size_t i = 1; i < p->n; i++)
@@ -312,7 +310,7 @@ static void sort_calls(struct gt_memory_process *p)
 		}
 }
 
-/* A reader that sees no more changes must see the doubt. */
+/* Writes all counters again when they become uncertain, because no later row may say so. */
 static int write_uncertainty(struct flush *s, int64_t now)
 {
 	struct gt_memory_process *p = s->p;
@@ -352,7 +350,7 @@ int gt_memory_flush_ready(struct gt_memory *m, struct gt_memory_process *p, int6
 
 	sort_calls(p);
 	code = apply_until(&s, until);
-	if (!code && p->n > QUEUE_MAX) { /* some free takes its time */
+	if (!code && p->n > QUEUE_MAX) { /* a free runs for long */
 		gt_memory_mark_uncertain(p);
 		until = p->queue[p->n - 1].c.at;
 		code = apply_until(&s, until);

@@ -1,5 +1,5 @@
-/* A type for each message that looks the same: reports count by type, and exporters name by it.
- * Ranges come as they end, so a span is written once, whole. */
+/* Each message text has a type, because reports count by type and exporters use its name. A range
+ * is written when it ends, as one row. */
 #include "collect/recorder/nvtx_ranges.h"
 
 #include <errno.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-/* ranges of a thread or process that have not ended; more are programs that never end theirs */
+/* open ranges of a thread or process: a program may never end them */
 #define OPEN_MAX 8192u
-#define OPEN_ALL (1u << 20) /* of all threads and processes */
-/* messages that are no two alike must not fill the dictionary, which threads and kernels need, too
- */
+#define OPEN_ALL (1u << 20) /* open ranges of all threads and processes */
+/* a program whose messages all differ must not fill the dictionary, which threads and kernels
+ * need, too */
 #define TYPES_MAX (1u << 17)
 
 enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4 };
@@ -42,7 +42,7 @@ static enum gt_field_kind payload_kind(unsigned type)
 	return (enum gt_field_kind)kinds[type < sizeof(kinds) ? type : 0];
 }
 
-/* NVTX's payload as a field's value: of 32 bits are those that are first. */
+/* NVTX's payload as the value of a field. A payload of 32 bits is in the lower half. */
 static uint64_t payload_value(unsigned type, uint64_t v)
 {
 	double d;
@@ -127,7 +127,7 @@ static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names,
 		args[k++] = e->color;
 	if (e->payload_type)
 		args[k++] = payload_value(e->payload_type, e->payload);
-	/* they are arguments; the shape has their names and kinds */
+	/* these are arguments; `shape` says which there are */
 	key.domain = key.category = key.color = 0;
 	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same_type, n,
 		&key, sizeof(key));
@@ -149,7 +149,7 @@ static int put_row(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_op
 	return gt_writer_row(n->w, kind, o->track, &row, o->args, err);
 }
 
-/* There are too many names already, or too many ranges that do not end. */
+/* There are too many names or open ranges. */
 static int count_lost(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	n->nameless++;
@@ -173,11 +173,11 @@ static int begin_range(struct gt_nvtx *n, struct gt_nvtx_stack *s,
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	s->open[s->n++] = o;
 	n->open++;
-	/* its end is to find it all the same */
+	/* also without a type, so that its end finds it */
 	return o.type == GT_NONE ? count_lost(n, e, err) : 0;
 }
 
-/* The innermost range with this id and domain. */
+/* Ends the innermost range with this id and domain. */
 static int end_range(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e,
 	struct gt_err *err)
 {

@@ -1,6 +1,6 @@
-/* The program's own annotations: from NVTX events to rows. Ranges are GT_SPAN rows of category
- * user on the track of the thread that made them (depth: how many of the thread's pushes enclose
- * them), marks are GT_INSTANT rows. A row's type has the message as its name, and fields for the
+/* Writes NVTX events, the program's annotations, as rows. Ranges are GT_SPAN rows of category user
+ * on the track of the thread that began them (depth: number of the thread's pushed ranges around
+ * it), marks are GT_INSTANT rows. A row's type has the message as its name, and fields for the
  * given attributes: domain, category, color (ARGB), payload. A range that is pushed and never
  * popped is a GT_UNMATCHED row. */
 #ifndef GT_NVTX_RANGES_H
@@ -15,9 +15,9 @@ struct gt_nvtx {
 	struct gt_map map;
 	struct gt_nvtx_type *types;
 	size_t n, cap;
-	size_t open;       /* ranges that have not ended, of all */
-	uint64_t nameless; /* annotations lost, as there are too many names */
-	/* ends without a beginning; beginnings without an end are rows */
+	size_t open;       /* open ranges of all threads and processes */
+	uint64_t nameless; /* annotations lost because there are too many names */
+	/* ends of ranges that have not begun */
 	uint64_t unmatched;
 };
 /* A range that has begun. */
@@ -27,8 +27,8 @@ struct gt_nvtx_open {
 	int64_t start;
 	uint64_t args[4];
 };
-/* Of one thread (its pushed ranges), or of one process (ranges with an id, which any thread may
- * end). */
+/* Open ranges: pushed ones of one thread, or those with an id of one process, which any thread may
+ * end. */
 struct gt_nvtx_stack {
 	struct gt_nvtx_open *open;
 	size_t n, cap;
@@ -41,7 +41,7 @@ struct gt_nvtx_names {
 	size_t n, cap;
 };
 
-/* What an event says, its texts looked up: string ids, GT_NONE where there was none. */
+/* An event. Texts are string ids, GT_NONE: none. */
 struct gt_nvtx_event {
 	enum gt_ring_event event;
 	int64_t when;   /* ns */
@@ -52,7 +52,7 @@ struct gt_nvtx_event {
 	unsigned payload_type;
 	uint64_t payload;
 };
-/* Of threads' names it takes no care. 0 or negative. */
+/* Handles all events but names of threads and streams. 0 or negative. */
 int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process,
 	struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err);
 /* The thread or process has ended: writes its open ranges. 0 or negative. */

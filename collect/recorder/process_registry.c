@@ -1,7 +1,7 @@
-/* Attach, liveness checks and reaping of process and thread slots; reports their losses. A slot
- * belongs to its guest until the guest detaches or dies. Then its last records are read, the
- * call in which it died stays in the file as an open call, and the slot and its chunks are
- * freed. */
+/* Attaches process and thread slots, checks whether their owners are alive, reaps them, and writes
+ * their losses. A slot belongs to its guest until the guest detaches or dies. Then its last
+ * records are read, the call in which it died stays in the file as an open call, and the slot and
+ * its chunks are freed. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
 
@@ -14,7 +14,9 @@
 #include "formats/base/buf.h"
 
 #define DEAD_OPEN_MAX 8192
-#define TOTAL_MAX (1ull << 40) /* calls of a thread that were left out: more are damage */
+#define TOTAL_MAX                                                                                  \
+	(1ull << 40) /* calls of one thread without a record; larger counts are damage             \
+		      */
 
 /* ---- losses ---- */
 
@@ -66,9 +68,9 @@ static int write_process_losses(struct gt_recorder *r, struct gt_process *p,
 		more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
-/* A guest counts the calls that it does not record in the session, and in its process's slot
- * when it has one. Counts reported for processes are subtracted. A few may be reported in the
- * next epoch, because the two are not read at one moment. */
+/* A guest counts the calls that it does not record in the session, and in the slot of its process
+ * if it has one. The counts written for processes are subtracted from the session's. The two are
+ * not read at one time, so a few may be written in the next epoch. */
 int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 {
 	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
@@ -93,8 +95,8 @@ int gt_registry_write_losses(struct gt_recorder *r, struct gt_err *err)
 
 /* ---- attach ---- */
 
-/* A process as it connected; or, if no connection was seen (a fork that uses its parent's
- * mapping), as /proc describes it. */
+/* Identifies a process by its connection, or, without one (a fork that uses its parent's mapping),
+ * by /proc. */
 static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
 {
 	if (r->server && gt_guest_server_take_guest(r->server, slot->pid, &p->guest))
@@ -108,7 +110,8 @@ static void identify(struct gt_recorder *r, struct gt_process *p, const struct g
 
 static void attach_process(struct gt_recorder *r, uint32_t i)
 {
-	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy; /* read once */
+	const struct gt_ring_proc copy = r->rings->procs[i],
+				  *slot = &copy; /* a copy: each value is read once */
 	struct gt_process *p = &r->procs[i];
 	struct gt_track track = {
 		.parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS
@@ -123,7 +126,7 @@ static void attach_process(struct gt_recorder *r, uint32_t i)
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *other = gt_live_process(r, k);
 
-		/* it called exec, or its pid was used again */
+		/* it has called exec, or another process got its pid */
 		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)
 			*(other->start_ticks <= p->start_ticks ? &other->exited : &p->exited) =
 				true;
@@ -150,7 +153,7 @@ static bool shares_pid_namespace(const struct gt_process *p)
 	return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid;
 }
 
-/* False: its process is to be adopted first. */
+/* False: its process is not attached yet. */
 static bool attach_thread(struct gt_recorder *r, uint32_t i)
 {
 	const struct gt_ring_thread *ring = &r->rings->threads[i];
@@ -189,7 +192,7 @@ static bool attach_thread(struct gt_recorder *r, uint32_t i)
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
 	t->track = gt_writer_track(r->w, &track);
-	/* the dictionary is full: its calls cannot be written */
+	/* the dictionary is full, so its calls cannot be written */
 	t->broken = t->track == GT_NONE;
 	r->totals.nameless += t->broken;
 	if (shares_pid_namespace(&r->procs[proc]))
@@ -200,7 +203,7 @@ static bool attach_thread(struct gt_recorder *r, uint32_t i)
 	return true;
 }
 
-/* A slot is the guest's until its state says otherwise. */
+/* A slot that is not live belongs to the guest and is not read. */
 static bool is_live(const uint32_t *shared)
 {
 	uint32_t state = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
@@ -208,7 +211,7 @@ static bool is_live(const uint32_t *shared)
 	return state == GT_SLOT_LIVE || state == GT_SLOT_DONE;
 }
 
-/* Both return false if the slot is to be looked at again. */
+/* Both return false if the slot must be checked again. */
 static bool check_process_slot(struct gt_recorder *r, uint32_t i)
 {
 	if (is_live(&r->rings->procs[i].state) && !r->procs[i].used)
@@ -223,7 +226,7 @@ static bool check_thread_slot(struct gt_recorder *r, uint32_t i)
 
 typedef bool check_slot_fn(struct gt_recorder *r, uint32_t i);
 
-/* Looks at the slots, of n, whose bit is set, and clears the bit. */
+/* Checks those of the n slots whose bit is set, and clears the bit. */
 static void check_new_slots(struct gt_recorder *r, uint64_t *bits, uint32_t n, check_slot_fn *check)
 {
 	for (uint32_t from = 0; from < n; from += 64, bits++) {
@@ -248,8 +251,7 @@ void gt_registry_attach(struct gt_recorder *r)
 	check_new_slots(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, check_thread_slot);
 }
 
-/* A process that died, or was stopped, between taking a slot and setting its bit has a slot
- * without. */
+/* A process that died or was stopped after it had taken a slot may not have set the slot's bit. */
 void gt_registry_scan(struct gt_recorder *r)
 {
 	r->scanned_at = r->now.monotonic;
@@ -270,7 +272,7 @@ static bool thread_has_exited(const struct gt_process *p, int32_t tid)
 
 /* ---- names of threads ---- */
 
-#define NAMES_AT_ONCE 64 /* threads whose names one liveness check reads */
+#define NAMES_AT_ONCE 64 /* names that one liveness check reads at most */
 
 struct new_threads {
 	struct gt_recorder *r;
@@ -289,8 +291,8 @@ static void note_host_tid(void *arg, int32_t host_tid, int32_t ns_tid)
 	}
 }
 
-/* The threads of a process in another pid namespace have other ids in /proc, which all its threads
- * are read for. */
+/* Threads of a process in another pid namespace have other ids in /proc. To find them, all threads
+ * of the process are read. */
 static void find_host_tids(struct gt_recorder *r)
 {
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
@@ -326,8 +328,8 @@ static int read_name(
 }
 
 /* A thread may rename itself at any time. The guest does not read the name, because that takes a
- * system call. The names of threads that made calls since the last time are read at once, those
- * of others each second; if there are many threads, a part of them each time. */
+ * system call. The recorder reads the names of threads that have made calls at each liveness
+ * check, those of others once a second, and at most NAMES_AT_ONCE each time. */
 static int read_names(struct gt_recorder *r, struct gt_err *err)
 {
 	uint32_t reads = 0, n = r->nlive;
@@ -346,7 +348,8 @@ static int read_names(struct gt_recorder *r, struct gt_err *err)
 	return code;
 }
 
-/* The program may have overwritten these; a thread under --lossless would then wait for ever. */
+/* Writes the recorder's words of the ring again: if the program has overwritten them, a thread
+ * under --lossless would wait for ever. */
 static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	struct gt_ring_thread *ring = gt_ring_of(r, t);
@@ -357,7 +360,7 @@ static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread
 		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
 }
 
-/* A process that exited may have taken thread slots after the last scan. They are adopted here,
+/* A process that exited may have taken thread slots since the last pass. They are attached here,
  * before its slot is freed: later they would belong to no process, and their calls would be lost.
  */
 int gt_registry_check_alive(struct gt_recorder *r, struct gt_err *err)
@@ -389,8 +392,8 @@ static void free_if_owned(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
 		gt_rings_free_chunk(r->rings, chunk);
 }
 
-/* A thread may die before its chain leads to the chunk that it took last. Where the chain is
- * damaged all chunks are looked at. */
+/* A thread may die before its chain leads to the chunk that it took last. If the chain is damaged,
+ * all chunks are checked. */
 static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_traced_thread *t)
 {
 	uint32_t n = r->rings->nchunks, i = t->c.chunk;
@@ -473,7 +476,7 @@ static int reap_process(struct gt_recorder *r, struct gt_process *p, struct gt_e
 	return code;
 }
 
-/* The thread writes no more, and its records are taken. */
+/* The thread writes no more, and all its records are read. */
 static bool is_drained(struct gt_recorder *r, const struct gt_traced_thread *t)
 {
 	const struct gt_ring_thread *ring = gt_ring_of(r, t);
@@ -483,7 +486,6 @@ static bool is_drained(struct gt_recorder *r, const struct gt_traced_thread *t)
 	return t->broken || t->c.at == __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE) >> 8;
 }
 
-/* Slots whose owner is through and whose records are taken are free again. */
 int gt_registry_reap(struct gt_recorder *r, struct gt_err *err)
 {
 	uint32_t n = r->nlive, nprocs = r->nlive_procs;

@@ -1,17 +1,16 @@
-/* One pass takes an anchor of the clocks, T, and then walks every ring up to the last record that
- * ended by T. What ended later waits for the next pass, so no time is ever converted that lies
- * beyond the last anchor, and every pass is a clean cut.
+/* A pass takes an anchor of the clocks, T, and reads every ring up to the last record that ended
+ * by T. Records that ended later wait for the next pass. So no time after the last anchor is
+ * converted, and each pass is a cut at one time.
  *
- * Closing an epoch is such a cut, with the calls that were running at T reported as open. Where is
- * a call that began by T and had not ended? Either on the thread's stack of open calls, or in the
- * ring already, held back because it ended after T. One store by the guest moves it from the one to
- * the other, so one consistent look (word, stack, word again) sees each exactly once. The ns
- * reported as its start is remembered and used again when its row comes.
+ * An epoch closes at such a cut, and the calls that were running at T are written as open. A call
+ * that began by T and had not ended is either on the thread's stack of open calls, or already in
+ * the ring as a record that ended after T. One store by the guest moves it from the stack to the
+ * ring, so a consistent read (word, stack, word again) finds each call exactly once. The start
+ * written for an open call, in ns, is kept and used again for the row of the finished call.
  *
- * A launch carries the handle of its function; the name came earlier, perhaps by another thread
- * whose ring is walked later. Such a thread stalls until all rings were searched for names, and
- * goes on in the same pass.
- */
+ * The record of a launch has the handle of its function. The name of that function was recorded
+ * earlier, perhaps by another thread whose ring is read later. Such a thread stalls until all rings
+ * have been searched for names, and continues in the same pass. */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
 
@@ -22,12 +21,15 @@
 #include <unistd.h>
 
 #define EPOCH_LENGTH GT_SECOND
-#define LEVEL 3                           /* of zstd */
-#define IDLE_EPOCH_LENGTH (9 * GT_SECOND) /* nothing moves: say so from time to time */
+#define LEVEL 3 /* of zstd */
+#define IDLE_EPOCH_LENGTH                                                                          \
+	(9 * GT_SECOND) /* without rows: a sign of life for readers of the file                    \
+			 */
 #define ANCHOR_EVERY (5 * GT_SECOND)
 #define CHECK_ALIVE_EVERY (GT_SECOND / 10) /* the interval of liveness checks */
-#define SCAN_EVERY (10 * GT_SECOND)        /* how often all slots are looked at */
-#define PAST_MAX (3600 * GT_SECOND) /* no call began so long before the recorder was opened */
+#define SCAN_EVERY (10 * GT_SECOND)        /* the interval at which all slots are checked */
+#define PAST_MAX                                                                                   \
+	(3600 * GT_SECOND) /* an earlier start, before the recorder was opened, is damage */
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
@@ -36,9 +38,9 @@ static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_ro
 	return gt_writer_open_call(r->w, track, row, args, err);
 }
 
-/* Compression gets cheaper as the rings fill up, and better again when there is time. The fuller
- * of two decides: the fullest ring compared with its limit, and all rings together. At the last
- * level almost nothing is compressed, which takes three times the bytes and half the time. */
+/* Chooses a cheaper compression level when rings are fuller. The larger of two ratios decides: the
+ * fullest ring to its limit, and all rings to their memory. The last level takes half the time and
+ * three times the bytes. */
 static void set_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 {
 	static const int levels[] = { LEVEL, 1, -1000, -1000 };
@@ -54,7 +56,7 @@ static void set_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
 	gt_writer_set_level(r->w, level);
 }
 
-/* Sees what there is in all rings up to now. */
+/* Reads the positions of all rings. */
 static int look_at_rings(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	uint64_t most = 0, sum = 0, left;
@@ -64,7 +66,7 @@ static int look_at_rings(struct gt_recorder *r, bool closing, struct gt_err *err
 		struct gt_traced_thread *t = gt_live_thread(r, k);
 
 		t->stalled = false;
-		if (t->broken) /* the program may overwrite this, too */
+		if (t->broken) /* again, because the program may have overwritten it */
 			__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
 		if (t->broken)
 			continue;
@@ -79,7 +81,7 @@ static int look_at_rings(struct gt_recorder *r, bool closing, struct gt_err *err
 	return code;
 }
 
-/* Rows that wait for more than their own call. */
+/* Writes the rows of GPU work and memory that are complete by now. */
 static int flush_ready(struct gt_recorder *r, bool looked, struct gt_err *err)
 {
 	int code = gt_dispatch_flush_ready(r, err);
@@ -220,7 +222,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	r->checked_alive_at = 0;
 	r->scanned_at = r->now.monotonic - SCAN_EVERY;
 	r->finishing = true;
-	/* processes that go on stop recording, yet may finish a call */
+	/* processes that still run do not begin recorded calls any more, but may finish one */
 	for (int i = 0; i < 100; i++) {
 		code = pass(r, false, err);
 		if (code < 0)
@@ -256,8 +258,7 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	return &r->totals;
 }
 
-/* Counters of memory are updated when a call that changes memory is recorded, from its
- * arguments. */
+/* The memory counters need the arguments of all calls that allocate, free or map memory. */
 static bool records_all_memory_calls(const struct gt_session *s)
 {
 	bool all = s->args != GT_ARGS_NONE;

@@ -1,7 +1,7 @@
-/* Follows one ring: from records to rows. The traced process writes the ring, and may damage it at
- * any moment, also while it is read here. So each value is read once, into memory of the recorder,
- * and checked there: indices, sizes, positions and times. A ring with a value that cannot be true
- * is given up. */
+/* Reads one ring and writes its records as rows. The traced process may damage the ring at any
+ * moment, also while it is read. So each value is read once, into memory of the recorder, and
+ * checked there: indices, sizes, positions and times. A ring with an impossible value is given up.
+ */
 #define _GNU_SOURCE
 #include "collect/recorder/recorder_internal.h"
 
@@ -11,14 +11,14 @@
 #include "formats/base/buf.h"
 #include "formats/trace/block.h"
 
-#define READS_MAX 1000 /* tries to see a busy thread standing still */
+#define READS_MAX 1000 /* tries to read the stack of a thread that changes it */
 #define UNKNOWN_MAX 512
-/* Beside GT_DAMAGED. STALL: its kernel's name is not known yet. LATER: it ended after this pass
- * began. */
+/* Beside GT_DAMAGED. STALL: the kernel's name is not known yet. LATER: the record is for a later
+ * pass. */
 enum { STALL = 1, LATER = 3 };
-#define FUTURE_MAX (10 * GT_SECOND) /* no time in a ring lies further in the future */
-#define CLOCK_ERROR 1000            /* ns: more than clocks are off from one call to the next */
-#define CPU_SKEW_MAX 1000000        /* ns: no two CPUs' counters are so far apart */
+#define FUTURE_MAX (10 * GT_SECOND) /* ns: times further in the future are damage */
+#define CLOCK_ERROR 1000            /* ns: larger than the clock's error between two calls */
+#define CPU_SKEW_MAX 1000000        /* ns: larger than the difference of two CPUs' counters */
 
 /* ---- walking a ring ---- */
 
@@ -30,14 +30,14 @@ struct record {
 	const uint64_t *words;
 };
 
-/* The program may overwrite the word at any moment: the compiler must not read it a second time. */
+/* Atomic, so that the compiler does not read the word twice: the program may overwrite it. */
 static inline uint64_t read_word(const void *p)
 {
 	return __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
 }
 
-/* The record at p; `room` bytes of it are in its chunk. False when it is damaged. */
-static inline bool read_record(const uint8_t *p, uint64_t room, struct record *rec)
+/* Reads the record at p, of at most `left` bytes. False: it is damaged. */
+static inline bool read_record(const uint8_t *p, uint64_t left, struct record *rec)
 {
 	uint64_t head = read_word(p + 16);
 
@@ -51,21 +51,21 @@ static inline bool read_record(const uint8_t *p, uint64_t room, struct record *r
 		.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
 	if (rec->kind == GT_REC_CALL) {
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
-		return rec->size <= room && rec->depth <= GT_RING_OPEN_MAX &&
+		return rec->size <= left && rec->depth <= GT_RING_OPEN_MAX &&
 			rec->nargs <= GT_FIELDS_MAX &&
 			(rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
 	}
 	if (rec->kind == GT_REC_EVENT) {
 		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
-		return rec->size <= room && rec->id < GT_EVENTS;
+		return rec->size <= left && rec->id < GT_EVENTS;
 	}
-	if (rec->end > room)
+	if (rec->end > left)
 		return false;
 	rec->size = sizeof(struct gt_rec) + ((rec->end + 7) & ~7ULL);
-	return rec->size <= room && rec->kind <= GT_REC_UNKNOWN_FUNCTION;
+	return rec->size <= left && rec->kind <= GT_REC_UNKNOWN_FUNCTION;
 }
 
-/* Is this chunk number `number` of the chain of this slot? No other chunk is read, or freed. */
+/* Is this chunk number `number` in the chain of this slot? No other chunk is read or freed. */
 static bool is_in_chain(struct gt_recorder *r, uint32_t chunk, uint32_t slot, uint64_t number)
 {
 	const struct gt_ring_chunk *c;
@@ -77,7 +77,7 @@ static bool is_in_chain(struct gt_recorder *r, uint32_t chunk, uint32_t slot, ui
 		__atomic_load_n(&c->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Follows the chain of a slot to the next chunk; with `owner` the one that is left is freed. */
+/* Moves the cursor to the next chunk of the chain; with `owner` the old chunk is freed. */
 static bool next_chunk(
 	struct gt_recorder *r, struct gt_cursor *c, uint32_t slot, struct gt_ring_thread *owner)
 {
@@ -98,17 +98,17 @@ static bool next_chunk(
 	return true;
 }
 
-/* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring is
- * damaged. The caller steps over it. */
+/* Reads the record at the cursor. 1; 0: there is none below the limit; -1: the ring is damaged.
+ * The caller moves the cursor behind the record. */
 static inline int find_record(struct gt_recorder *r, const struct gt_traced_thread *t,
 	struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
 {
 	while (c->at < limit) {
-		uint64_t room = r->payload - (c->at - c->base);
+		uint64_t left = r->payload - (c->at - c->base);
 		const uint8_t *p = gt_rings_chunk(r->rings, c->chunk)->payload + (c->at - c->base);
 
-		if (room >= sizeof(struct gt_rec) && read_word(p))
-			return read_record(p, room < limit - c->at ? room : limit - c->at, rec)
+		if (left >= sizeof(struct gt_rec) && read_word(p))
+			return read_record(p, left < limit - c->at ? left : limit - c->at, rec)
 				? 1
 				: -1;
 		if (c->base + r->payload >= limit) {
@@ -149,8 +149,8 @@ void gt_ring_reader_look(struct gt_recorder *r, struct gt_traced_thread *t,
 
 /* ---- rows ---- */
 
-/* A time behind this pass is compared with the clock as it is now: the recorder may have been
- * stopped since the pass began. */
+/* A time after the start of this pass is compared with the current clock, because the recorder may
+ * have been suspended meanwhile. */
 bool gt_ring_reader_is_possible(struct gt_recorder *r, uint64_t ticks)
 {
 	int64_t ns = gt_clock_ns(&r->clock, ticks);
@@ -159,12 +159,12 @@ bool gt_ring_reader_is_possible(struct gt_recorder *r, uint64_t ticks)
 		(ns <= r->now.monotonic || ns < gt_clock_monotonic() + FUTURE_MAX);
 }
 
-/* Clamps start and end by the clock error of a few ns so that rows nest. Rows come in the order
- * of their ends. floor[d] is the latest end at depth d or above, and no row at depth d begins
- * before it. child[d] is the start of the first call at depth d since something above it ended:
- * its parent, which comes later, begins no later. A parent that was left by longjmp, or that was
- * dropped, never comes. So a call that begins well after that child, or after all rows that are
- * here had ended, is not its parent. */
+/* Clamps start and end by the clock error of a few ns so that rows nest. Records are in the order
+ * of their ends. floor[d] is the latest end at depth d or above: no row at depth d begins before
+ * it. first_child_start[d] is the start of the first call at depth d since a call above it ended:
+ * its parent, whose record follows, begins no later. A parent that was left by longjmp or dropped
+ * has no record. So a call that begins well after that child, or after the end of all rows so far,
+ * is not its parent. */
 static inline void clamp_nesting(
 	struct gt_traced_thread *t, unsigned depth, int64_t *start, int64_t *end)
 {
@@ -193,9 +193,8 @@ static struct gt_reported_names *names_of(struct gt_recorder *r, const struct gt
 	return &r->procs[t->proc].known;
 }
 
-/* A name by its key. While the recorder is patient an unknown one may turn up in another ring:
- * STALL. Later it is given up, and that is remembered, so that the next call does not wait again.
- */
+/* Looks up a name by its key. While threads may stall, an unknown name may be in another ring:
+ * STALL. Otherwise the key gets no name for good, so that the next call does not stall again. */
 static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t,
 	enum gt_reported_kind kind, uint64_t key, uint64_t *string)
 {
@@ -210,7 +209,7 @@ static int resolve(struct gt_recorder *r, const struct gt_traced_thread *t,
 	return 0;
 }
 
-/* Turns the words of a record into a row's arguments; missing ones are 0. 0 or STALL. */
+/* Converts the words of a record to a row's arguments; missing words are 0. 0 or STALL. */
 static int translate(struct gt_recorder *r, const struct gt_traced_thread *t,
 	const struct gt_call_type *c, const uint64_t *words, unsigned n, uint64_t *args)
 {
@@ -232,10 +231,10 @@ static int64_t ns_of_start(
 	return gt_clock_ns(&r->clock, ticks);
 }
 
-/* CUresult, of a capture that has ended with no graph */
+/* CUresult of a capture that ended without a graph */
 enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
-/* Did the call do its work? A wait may return an error of earlier GPU work. */
+/* Did the call do its work? A wait may return the error of earlier GPU work. */
 static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 {
 	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
@@ -243,7 +242,7 @@ static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
-/* A finished call becomes a row. 0, STALL, GT_DAMAGED, or negative from the writer. */
+/* Writes a finished call as a row. 0, STALL, GT_DAMAGED, or negative from the writer. */
 static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 	const struct record *rec, struct gt_err *err)
 {
@@ -270,15 +269,16 @@ static inline int put_call(struct gt_recorder *r, struct gt_traced_thread *t,
 			r->totals.driver_version = (int32_t)args[0];
 	} else {
 		if (row.ret == -ENOTTY && r->procs[t->proc].guest.simulated)
-			/* the kernel does not know the simulator's files; what counts is the status
-			 */
+			/* the kernel refuses ioctls on the simulator's files; the driver's status
+			 * counts */
 			row.ret = 0;
 		row.type = gt_types_file(
 			&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
 		args = own;
 	}
 	if (t->reported_starts[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
-		/* it was seen open then, between its end and its being recorded */
+		/* the last epoch has it as open, because its record was committed after the epoch
+		 */
 		row.end = r->epoch.monotonic;
 	clamp_nesting(t, rec->depth, &row.start, &row.end);
 	if (rec->id < gt_api_count && r->types.calls[rec->id].makes_gpu_work &&
@@ -316,9 +316,9 @@ static void count_unknown_function(struct gt_recorder *r, const char *name, size
 	r->nunknown_functions += r->unknown_functions[r->nunknown_functions].name != NULL;
 }
 
-/* The name of a text from now on. A program that creates texts without end fills neither the
- * dictionary, which new threads need, too, nor the table of known texts: texts beyond the limit
- * have no name. */
+/* Stores the string of a key. A program may create texts without end, but the dictionary must have
+ * space for new threads, and the table of names is limited: texts beyond the limits have no name.
+ */
 static void store_name(struct gt_recorder *r, struct gt_reported_names *k,
 	enum gt_reported_kind kind, uint64_t key, const char *text, size_t len, bool replace)
 {
@@ -330,7 +330,7 @@ static void store_name(struct gt_recorder *r, struct gt_reported_names *k,
 		gt_reported_names_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
 }
 
-/* A record that tells a name. early: seen on a search ahead of its turn. */
+/* A record that has a name. early: read by a search, ahead of its turn. */
 static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const struct record *rec,
 	bool early, struct gt_err *err)
 {
@@ -351,15 +351,14 @@ int gt_ring_reader_give_up(struct gt_recorder *r, struct gt_traced_thread *t, st
 	t->broken = true;
 	t->c.at = t->limit;
 	__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
-	r->freed++; /* its thread may wait for a chunk: it is woken */
+	r->freed++; /* so that its thread is woken if it waits for a chunk */
 	r->totals.broken++;
 	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track,
 		t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
 		GT_LOST_UNKNOWN, err);
 }
 
-/* The type of a record that begins with this word, and whether its words are a row's arguments as
- * they stand. */
+/* The type of a record with this head. True: its words are the row's arguments unchanged. */
 static inline bool plain_type(const struct gt_recorder *r, uint64_t head, uint32_t *type)
 {
 	unsigned id = head & 0xffff, n = head >> 16 & 255, depth = head >> 24 & 255;
@@ -370,7 +369,7 @@ static inline bool plain_type(const struct gt_recorder *r, uint64_t head, uint32
 		c->type != GT_NONE && c->plain && c->nwords == n;
 }
 
-/* Few words as a rule: not worth a call or a vector. */
+/* Most records have one or two words: faster than memcpy. */
 static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned n)
 {
 	if (n)
@@ -381,8 +380,8 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned n)
 		to[i] = from[i];
 }
 
-/* Ticks behind the last epoch, before this pass, and on one piece of the clock: from *first on.
- * Returns how many. */
+/* The range of ticks after the last epoch, before this pass, and on one piece of the clock.
+ * Returns its length, 0: none; *first is its beginning. */
 static uint64_t easy_ticks(const struct gt_recorder *r, const struct gt_knot *k, uint64_t *first)
 {
 	uint64_t stop = k->span <= r->now.ticks - k->ticks ? k->ticks + k->span : r->now.ticks + 1;
@@ -391,11 +390,11 @@ static uint64_t easy_ticks(const struct gt_recorder *r, const struct gt_knot *k,
 	return stop > *first ? stop - *first : 0;
 }
 
-/* Most records are calls of functions whose words go into the row unchanged. This puts as many
- * consecutive records of the chunk as possible where the writer keeps its rows. It stops at the
- * first record that is different, or suspicious, and leaves it to the general path. A row that
- * follows a row of its own depth need not begin before that row's end, and clamp_nesting() would
- * check nothing else; `low` replaces its state in memory. */
+/* The fast path. Most records are calls whose words go into the row unchanged. This writes as many
+ * consecutive records of the chunk as possible directly into the writer's rows. It stops at the
+ * first other or suspicious record and leaves it to the general path. For a row that follows a row
+ * of its own depth, clamp_nesting() only makes it begin after that row's end; `low` does so
+ * without its state in memory. */
 static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 {
 	const struct gt_knot k = r->clock.knot[r->clock.hint];
@@ -406,10 +405,10 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 	size_t nrows = 0, nvalues = 0, size = 0;
 	uint64_t at = t->c.at, first, width = easy_ticks(r, &k, &first);
 	int64_t low = t->last, from, to;
-	struct gt_writer_space room;
+	struct gt_writer_space left;
 
-	gt_writer_reserve(r->w, t->track, &room);
-	for (; nrows < room.nrows && stop - at >= sizeof(struct gt_rec); at += size) {
+	gt_writer_reserve(r->w, t->track, &left);
+	for (; nrows < left.nrows && stop - at >= sizeof(struct gt_rec); at += size) {
 		const uint64_t *p = (const uint64_t *)(base + at);
 		uint64_t start = read_word(p), end = read_word(p + 1), head = read_word(p + 2);
 
@@ -422,7 +421,7 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 			size = sizeof(struct gt_rec) + n * 8;
 		}
 		if (start - first >= width || end - first >= width || size > stop - at ||
-			n > room.nvalues - nvalues)
+			n > left.nvalues - nvalues)
 			break;
 		from = gt_clock_on(&k, start);
 		to = gt_clock_on(&k, end);
@@ -438,9 +437,9 @@ static void take_plain(struct gt_recorder *r, struct gt_traced_thread *t)
 			flat = depth;
 		}
 		low = to;
-		room.rows[nrows++] = (struct gt_writer_row){ from, to, type, (int32_t)(head >> 32),
-			room.first + (uint32_t)nvalues, (uint8_t)depth, (uint8_t)n, { 0, 0 } };
-		copy_words(room.values + nvalues, p + 3, n);
+		left.rows[nrows++] = (struct gt_writer_row){ from, to, type, (int32_t)(head >> 32),
+			left.first + (uint32_t)nvalues, (uint8_t)depth, (uint8_t)n, { 0, 0 } };
+		copy_words(left.values + nvalues, p + 3, n);
 		nvalues += n;
 	}
 	if (flat != UINT32_MAX)
@@ -461,7 +460,7 @@ static int put_event(struct gt_recorder *r, struct gt_traced_thread *t, const st
 	return gt_dispatch_event(r, t, &e, err);
 }
 
-/* A record of a time after this pass began is for the next pass, unless the time cannot be true. */
+/* A record with a time after this pass began is for a later pass, unless the time is impossible. */
 static int postpone(struct gt_recorder *r, uint64_t ticks)
 {
 	return gt_ring_reader_is_possible(r, ticks) ? LATER : GT_DAMAGED;
@@ -507,7 +506,7 @@ int gt_ring_reader_drain(struct gt_recorder *r, struct gt_traced_thread *t,
 	return got < 0 || code == GT_DAMAGED ? gt_ring_reader_give_up(r, t, err) : 0;
 }
 
-/* Some launch lacks its name: looks through everything that is in the rings by now. */
+/* Reads the names in all rings ahead of their turn, because a launch lacks its kernel's name. */
 void gt_ring_reader_search_names(struct gt_recorder *r)
 {
 	for (uint32_t k = 0; k < r->nlive; k++) {
@@ -538,7 +537,7 @@ struct open_state {
 	const uint64_t *words;
 };
 
-/* Fills in the row of a call that has not ended. False when nothing can be said of it. */
+/* Fills in the row of a call that has not ended. False: it has no type. */
 static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned depth,
 	const struct open_state *o, struct gt_row *row, uint64_t *args)
 {
@@ -550,7 +549,7 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 
 		n = n < c->nwords ? n : c->nwords;
 		memcpy(args, o->words, n * sizeof(*args));
-		/* a string that is not known yet must not read as the first string of all */
+		/* the index of a string that is not known yet would be 0, another string */
 		if (!c->plain) {
 			translate(r, t, c, o->words, n, args);
 			n = c->nfields;
@@ -565,8 +564,8 @@ static bool open_row(struct gt_recorder *r, struct gt_traced_thread *t, unsigned
 	return row->type != GT_NONE;
 }
 
-/* Collects by depth the calls that were running at the moment of the epoch: the stack, and
- * finished calls that are not written yet. */
+/* Collects by depth the calls that were running when the epoch closed: those on the stack, and
+ * those in the ring that ended later. Returns the bits of the depths found. */
 static unsigned find_open_calls(
 	struct gt_recorder *r, const struct gt_traced_thread *t, struct open_state *by_depth)
 {
@@ -588,7 +587,7 @@ static unsigned find_open_calls(
 			found |= 1u << rec.depth;
 		}
 		if (rec.kind == GT_REC_CALL && !rec.depth)
-			break; /* what follows began later */
+			break; /* all later records began later */
 		c.at += rec.size;
 	}
 	return found;
@@ -607,7 +606,7 @@ int64_t gt_ring_reader_first_free(struct gt_recorder *r, struct gt_traced_thread
 
 		if (op != GT_OP_FREE && op != GT_OP_UNMAP)
 			continue;
-		/* fit() may move it */
+		/* clamp_nesting() may move it */
 		start = ns_of_start(r, t, d, by_depth[d].start) - CLOCK_ERROR;
 		first = start < first ? start : first;
 	}

@@ -30,7 +30,7 @@ static bool is_recorded(const struct gt_types *t, const struct gt_api_field *f)
 	return t->args == GT_ARGS_ALL || (t->args == GT_ARGS_KEY && f->key);
 }
 
-/* With the GPU's work: what, if anything. */
+/* Sets how the call concerns GPU work. False: it does not. */
 static bool classify_call(struct gt_call_type *c, const struct gt_api *api)
 {
 	c->wait = gt_gpu_wait_of_call(api->name);
@@ -52,8 +52,7 @@ static uint8_t find_field(const struct gt_field *fields, unsigned n, unsigned ro
 	return i < n ? (uint8_t)i : GT_NO_WORD;
 }
 
-/* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing
- * can be said. */
+/* Sets the fields that the memory counters read. They skip calls whose address is not recorded. */
 static void set_memory_fields(
 	struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
 {
@@ -64,8 +63,8 @@ static void set_memory_fields(
 		gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : api->role == GT_API_CONTEXT_END;
 }
 
-/* The fields that the mode records, in the guest's order; a launch whose function is among them
- * also gets its kernel's name. */
+/* Makes the type: the fields that the mode records, in the guest's order. A launch with its
+ * function among them also gets its kernel's name. */
 static void make_call_type(struct gt_types *t, uint32_t id)
 {
 	struct gt_api_field all[GT_FIELDS_MAX];
@@ -170,8 +169,8 @@ static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 
 	if (at != UINT32_MAX)
 		return t->file[at].type;
-	/* A program that makes new requests without end must leave enough dictionary for the
-	 * tracks of new threads. */
+	/* A program may make new requests without end, but the dictionary must have space for new
+	 * threads. */
 	k->type = gt_writer_has_name_space(t->w) ? make_file_type(t, k) : GT_NONE;
 	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
 		!gt_map_add(&t->files, hash, (uint32_t)t->nfile))
@@ -179,9 +178,8 @@ static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
 	return k->type;
 }
 
-/* The files of one kind share a type but for open, close and mmap, whose name is the file's. A
- * request that failed only inside the driver failed all the same; what a successful call returns (a
- * descriptor) is no failure. */
+/* ioctls on files of one kind share types; open, close and mmap have a type per file. The status
+ * of the driver counts as failure; a positive return value (a descriptor) does not. */
 uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords,
 	uint64_t *args, uint8_t *nargs, int32_t *ret)
 {
@@ -209,7 +207,7 @@ uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, u
 	return file_type(t, &k);
 }
 
-/* ---- names that processes tell ---- */
+/* ---- names that processes report ---- */
 
 static uint64_t hash_of(enum gt_reported_kind kind, uint64_t key)
 {

@@ -1,5 +1,5 @@
-/* From what records carry (ids, handles, hashes) to what a trace says (types, kernel names,
- * strings). */
+/* Looks up what the trace has for the ids, handles and hashes of records: types, kernel names,
+ * strings. */
 #ifndef GT_TYPE_REGISTRY_H
 #define GT_TYPE_REGISTRY_H
 #include <stdbool.h>
@@ -7,26 +7,25 @@
 #include "formats/base/map.h"
 #include "formats/trace/write/writer.h"
 
-/* What the words of one function's records become. A plain one's words are the row's arguments as
- * they stand. */
+/* How the words of a function's records become a row's arguments. plain: unchanged. */
 struct gt_call_type {
 	uint32_t type;   /* the writer's id; GT_NONE: not made yet */
-	uint8_t nwords;  /* words a record carries */
+	uint8_t nwords;  /* words of a record */
 	uint8_t nfields; /* nwords, and the kernel's name for launches */
 	uint8_t func;    /* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
-	bool makes_gpu_work; /* it concerns GPU work, and is passed to the correlation */
+	bool makes_gpu_work; /* it concerns GPU work and is passed to the correlator */
 	uint8_t grid, block; /* the first of three words each, or GT_NO_WORD */
-	/* the word with it, or GT_NO_WORD; graph: that is launched */
+	/* index of the word with it, or GT_NO_WORD; graph: the launched instance */
 	uint8_t stream, event, graph;
 	/* of a call with `makes_gpu_work`: enum gt_gpu_call_kind, enum gt_gpu_wait */
 	uint8_t does, wait;
 	bool per_thread; /* its default stream is the thread's */
 	bool nodes;      /* creates nodes of graphs */
-	/* it changes memory: it is passed to the memory counters, and these are words, or
+	/* it is passed to the memory counters; addr, bytes and device are indices of words, or
 	 * GT_NO_WORD */
 	bool memory;
-	uint8_t addr, bytes, device; /* bytes: of a mapping its handle */
+	uint8_t addr, bytes, device; /* bytes: of a mapping, its handle */
 	uint32_t name;               /* of the function */
 	uint64_t strings;            /* bit i: word i is a string's hash */
 };
@@ -49,10 +48,10 @@ struct gt_types {
 };
 void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args);
 void gt_types_release(struct gt_types *t);
-/* id < gt_api_count. type is GT_NONE when memory is out. */
+/* id < gt_api_count. Its type is GT_NONE if there is no memory. */
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id);
-/* A record of GT_ID_IOCTL and the like: returns its type; args (two words) and *nargs are the
- * row's, *ret may be corrected. GT_NONE when memory is exhausted. */
+/* The type of a record of GT_ID_IOCTL, GT_ID_OPEN, ... Sets the row's arguments (two words) and
+ * their number, and may correct *ret. GT_NONE: no memory. */
 uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords,
 	uint64_t *args, uint8_t *nargs, int32_t *ret);
 
@@ -69,16 +68,17 @@ struct gt_reported_names {
 };
 #define GT_REPORTED_MAX (256u << 10) /* per process */
 enum gt_reported_kind { GT_REPORTED_FUNC, GT_REPORTED_STRING };
-/* replace: a handle may be used again for another function. */
+/* replace: overwrite the string of a known key, because a handle may be reused for another
+ * function. */
 void gt_reported_names_add(struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key,
 	uint32_t string, bool replace);
 /* string id or GT_NONE */
 uint32_t gt_reported_names_get(
 	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key);
-/* it was reported, or given up */
+/* True also for a key that has no name for good. */
 bool gt_reported_names_has(
 	const struct gt_reported_names *k, enum gt_reported_kind kind, uint64_t key);
-/* a forked child knows what its parent knew */
+/* A forked child has the names of its parent. */
 void gt_reported_names_copy(struct gt_reported_names *to, const struct gt_reported_names *from);
 void gt_reported_names_release(struct gt_reported_names *k);
 #endif
