@@ -171,7 +171,7 @@ int gt_gpu_states_add(struct gt_gpu_process *p, const struct gt_gpu_event *e)
 }
 
 /* Can it follow the current state? A resume, or a failed resume, follows a yield. */
-static bool is_compatible(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
+static bool can_follow(const struct gt_gpu_process *p, const struct gt_gpu_event *e)
 {
 	switch (e->body.state.state) {
 	case GT_GPU_YIELDED: return !p->yielded_since;
@@ -183,10 +183,9 @@ static bool is_compatible(const struct gt_gpu_process *p, const struct gt_gpu_ev
 }
 
 /* Applies those that can follow the current state; force: the first one in any case. */
-static int apply_compatible(struct gt_correlator *g, struct gt_gpu_process *p, bool force,
-	int64_t now, gt_gpu_string *string, void *arg, struct gt_err *err)
+static int apply_compatible(const struct gt_gpu_flush *f, bool force)
 {
-	struct gt_gpu_event_queue *q = &p->states;
+	struct gt_gpu_event_queue *q = &f->p->states;
 	size_t kept = 0;
 	int code = 0;
 
@@ -194,32 +193,31 @@ static int apply_compatible(struct gt_correlator *g, struct gt_gpu_process *p, b
 		struct gt_gpu_pending_event w = q->items[i];
 		uint32_t text;
 
-		w.since = w.since ? w.since : now;
-		if (code || (!is_compatible(p, &w.e) && !(force && !i) && kept < STATES_MAX)) {
+		w.since = w.since ? w.since : f->now;
+		if (code || (!can_follow(f->p, &w.e) && !(force && !i) && kept < STATES_MAX)) {
 			q->items[kept++] = w;
 			continue;
 		}
-		text = string(arg, w.e.body.state.text);
-		code = apply_state(
-			g, p, &w.e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
+		text = f->string(f->arg, w.e.body.state.text);
+		code = apply_state(f->g, f->p, &w.e,
+			text == GT_NONE ? "?" : gt_writer_text(f->g->w, text), f->err);
 	}
 	q->n = kept;
 	return code;
 }
 
-int gt_gpu_states_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now,
-	bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+int gt_gpu_states_flush_ready(const struct gt_gpu_flush *f)
 {
-	struct gt_gpu_event_queue *q = &p->states;
+	struct gt_gpu_event_queue *q = &f->p->states;
 	bool force = false;
 	int code = 0;
 
 	while (!code && q->n) {
 		size_t before = q->n;
 
-		code = apply_compatible(g, p, force, now, string, arg, err);
+		code = apply_compatible(f, force);
 		force = q->n == before &&
-			(last || now - q->items[0].since >= GT_GPU_JOIN_TIMEOUT_NS);
+			(f->last || f->now - q->items[0].since >= GT_GPU_JOIN_TIMEOUT_NS);
 		if (q->n == before && !force)
 			break;
 	}

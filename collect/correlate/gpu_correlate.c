@@ -32,11 +32,10 @@ uint32_t gt_gpu_device(
 	return gt_gpu_process_at(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
 }
 
-static bool has_possible_times(
-	const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+static bool has_possible_times(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
-	return e->start > 1 && e->end >= e->start && e->start > p->first_flush - FAR &&
-		e->end < now + FAR;
+	return e->start > 1 && e->end >= e->start && e->start > f->p->first_flush - FAR &&
+		e->end < f->now + FAR;
 }
 
 static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
@@ -52,7 +51,7 @@ static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enu
 
 /* Is it work timed by CUDA events? Its record begins with two words about the call. Then, except
  * for graphs, it is like CUPTI's record. */
-static bool is_timed_by_events(const struct gt_gpu_event *e)
+static bool is_timed(const struct gt_gpu_event *e)
 {
 	return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH;
 }
@@ -90,12 +89,11 @@ static bool is_of_body(const struct gt_gpu_event *e)
 
 /* Writes a kernel, copy, set or graph. 1: done; 0: its call or its name may still become known;
  * negative. */
-static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *whole, int64_t now, bool late, gt_gpu_string *string, void *arg,
-	struct gt_err *err)
+static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *whole, bool late)
 {
-	const struct gt_gpu_event plain = is_timed_by_events(whole) ? strip_call_words(whole)
-								    : *whole,
+	struct gt_correlator *g = f->g;
+	struct gt_gpu_process *p = f->p;
+	const struct gt_gpu_event plain = is_timed(whole) ? strip_call_words(whole) : *whole,
 				  *e = &plain;
 	const struct gt_ev_work *record = &e->body.work;
 	struct gt_gpu_work w = { .start = e->start,
@@ -104,19 +102,19 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 		.context = record->context,
 		.graph = record->graph,
 		.node = record->node,
-		.by_events = is_timed_by_events(whole) };
-	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, e->body.kernel.name) : GT_NONE;
+		.by_events = is_timed(whole) };
+	uint32_t kernel = e->id == GT_EV_KERNEL ? f->string(f->arg, e->body.kernel.name) : GT_NONE;
 	struct gt_gpu_call by = { .kernel = GT_NONE };
 	int code = 0;
 
-	if (!has_possible_times(p, e, now)) {
+	if (!has_possible_times(f, e)) {
 		g->totals.impossible++;
 		return 1;
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
 	if (!(w.by_events ? gt_gpu_find_timed_launch(g, p, whole, late, &w, &by)
-			  : gt_gpu_find_launch(g, p, e, kernel, now, late, &w, &by)))
+			  : gt_gpu_find_launch(f, e, kernel, late, &w, &by)))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
 		g->totals.outside++;
@@ -129,15 +127,15 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 	if (w.track != GT_NONE && by.streamed &&
 		(w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
 		code = gt_gpu_stream_set_track(&p->waits, g->w,
-			gt_gpu_stream_number(&p->waits, &by), w.track, w.context, err);
+			gt_gpu_stream_number(&p->waits, &by), w.track, w.context, f->err);
 	if (code)
 		return code;
 	code = w.track == GT_NONE
 		? -ENOMEM
-		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
+		: emit_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, f->err);
 	if (code == -ENOMEM) { /* no memory, or the dictionary is full */
 		g->totals.nameless++;
-		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
+		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, f->err);
 	} else if (!code) {
 		count_row(&g->totals, e, w.cause.join);
 	}
@@ -146,21 +144,22 @@ static int flush_work(struct gt_correlator *g, struct gt_gpu_process *p,
 
 /* Records of managed memory and overheads have no call. If only a part of the run is recorded,
  * they are written if they lie between recorded calls. */
-static int emit_other(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
+static int emit_other(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
+	struct gt_correlator *g = f->g;
+	struct gt_gpu_process *p = f->p;
 	struct gt_gpu_event own = *e;
 
 	if (g->partly && (e->start < p->calls_from || e->start > p->calls_to))
 		return 0;
 	if (e->id == GT_EV_MANAGED && own.end < own.start)
 		own.end = own.start; /* some have no end */
-	if (!has_possible_times(p, &own, now)) {
+	if (!has_possible_times(f, &own)) {
 		g->totals.impossible += own.start > 1; /* else CUPTI had no time for it */
 		return 0;
 	}
-	return e->id == GT_EV_MANAGED ? gt_gpu_emit_managed(g, p, &own, err)
-				      : gt_gpu_emit_overhead(g, p, &own, err);
+	return e->id == GT_EV_MANAGED ? gt_gpu_emit_managed(g, p, &own, f->err)
+				      : gt_gpu_emit_overhead(g, p, &own, f->err);
 }
 
 /* ---- incoming records ---- */
@@ -217,7 +216,7 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 			loss->count;
 		return 0;
 	}
-	(*p)->by_events |= is_timed_by_events(e);
+	(*p)->by_events |= is_timed(e);
 	if (e->id == GT_EV_UNTIMED) {
 		g->totals.untimed[loss->reason < GT_UNTIMED_COUNT ? loss->reason
 								  : GT_UNTIMED_ERROR] +=
@@ -235,41 +234,39 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 
 /* CUPTI's record of a runtime call: waits until all calls that ended within it have been read. If
  * only a part of the run is recorded, it becomes a row only if it has recorded calls. */
-static int match_runtime_record(struct gt_correlator *g, struct gt_gpu_process *p,
-	struct gt_gpu_pending_event *w, int64_t now, bool last, struct gt_err *err)
+static int match_runtime_record(const struct gt_gpu_flush *f, struct gt_gpu_pending_event *w)
 {
 	int found, code = 0;
 
-	if (!has_possible_times(p, &w->e, now)) {
-		g->totals.impossible++;
+	if (!has_possible_times(f, &w->e)) {
+		f->g->totals.impossible++;
 		return 1;
 	}
-	if (w->e.end >= now && !last)
+	if (w->e.end >= f->now && !f->last)
 		return 0;
-	found = gt_gpu_match_runtime_call(g, p, &w->e, now);
-	if (found >= 0 && w->e.n && g->runtime_rows && (found || !g->partly)) {
-		code = gt_gpu_emit_runtime_call(g, p, &w->e, err);
+	found = gt_gpu_match_runtime_call(f, &w->e);
+	if (found >= 0 && w->e.n && f->g->runtime_rows && (found || !f->g->partly)) {
+		code = gt_gpu_emit_runtime_call(f->g, f->p, &w->e, f->err);
 		w->e.n = 0; /* once */
 	}
 	return found < 0 ? found : code ? code : found || !gt_gpu_runtime_launches(&w->e);
 }
 
-static int match_records(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
-	struct gt_err *err)
+static int match_records(const struct gt_gpu_flush *f)
 {
-	struct gt_gpu_event_queue *q = &p->records;
+	struct gt_gpu_event_queue *q = &f->p->records;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
 		struct gt_gpu_pending_event *w = &q->items[i];
-		int done = w->e.id == GT_EV_CUPTI_CALL
-			? gt_gpu_match_cupti_call(g, p, &w->e, now)
-			: match_runtime_record(g, p, w, now, last, err);
+		int done = w->e.id == GT_EV_CUPTI_CALL ? gt_gpu_match_cupti_call(f, &w->e)
+						       : match_runtime_record(f, w);
 
 		if (done < 0)
 			return done;
-		w->since = w->since ? w->since : now;
-		if (!done && !last && now - w->since < GT_GPU_JOIN_TIMEOUT_NS && kept < WAITING_MAX)
+		w->since = w->since ? w->since : f->now;
+		if (!done && !f->last && f->now - w->since < GT_GPU_JOIN_TIMEOUT_NS &&
+			kept < WAITING_MAX)
 			q->items[kept++] = *w;
 	}
 	q->n = kept;
@@ -277,28 +274,27 @@ static int match_records(struct gt_correlator *g, struct gt_gpu_process *p, int6
 }
 
 /* Writes the work in bodies of conditional nodes, or all other work. */
-static int flush_some_works(struct gt_correlator *g, struct gt_gpu_process *p, bool bodies,
-	int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+static int flush_some_works(const struct gt_gpu_flush *f, bool bodies)
 {
-	struct gt_gpu_event_queue *q = &p->works;
+	struct gt_gpu_event_queue *q = &f->p->works;
 	size_t kept = 0;
 	int done = 0;
 
 	for (size_t i = 0; done >= 0 && i < q->n; i++) {
 		struct gt_gpu_pending_event *w = &q->items[i];
 
-		w->since = w->since ? w->since : now;
+		w->since = w->since ? w->since : f->now;
 		if (is_of_body(&w->e) != bodies) {
 			q->items[kept++] = *w;
 			continue;
 		}
 		if (w->e.id == GT_EV_MANAGED || w->e.id == GT_EV_OVERHEAD) {
-			done = emit_other(g, p, &w->e, now, err);
+			done = emit_other(f, &w->e);
 			continue;
 		}
-		done = flush_work(g, p, &w->e, now,
-			last || now - w->since >= GT_GPU_JOIN_TIMEOUT_NS || kept == WAITING_MAX,
-			string, arg, err);
+		done = flush_work(f, &w->e,
+			f->last || f->now - w->since >= GT_GPU_JOIN_TIMEOUT_NS ||
+				kept == WAITING_MAX);
 		if (!done)
 			q->items[kept++] = *w;
 	}
@@ -307,105 +303,87 @@ static int flush_some_works(struct gt_correlator *g, struct gt_gpu_process *p, b
 }
 
 /* The launch of work in a body follows from the other work of its graph, which is written first. */
-static int flush_works(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
-	gt_gpu_string *string, void *arg, struct gt_err *err)
+static int flush_works(const struct gt_gpu_flush *f)
 {
-	int code = flush_some_works(g, p, false, now, last, string, arg, err);
+	int code = flush_some_works(f, false);
 
-	return code || !p->works.n ? code
-				   : flush_some_works(g, p, true, now, last, string, arg, err);
+	return code || !f->p->works.n ? code : flush_some_works(f, true);
 }
 
 /* ---- lost records of a killed program ---- */
 
-struct lost_work {
-	uint32_t track;
-	uint64_t n;
-	int64_t from;
-};
 struct lost_works {
-	struct lost_work *of;
+	struct lost_work {
+		uint32_t track;
+		uint64_t n;
+		int64_t from;
+	} * of;
 	size_t n, cap;
 };
 
-static int add_lost_work(struct lost_works *m, uint32_t track, int64_t start)
+static int add_lost_work(
+	struct lost_works *m, struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
+	uint32_t track;
 	size_t i = 0;
 
+	if (gt_gpu_is_captured(&p->captures, c))
+		return 0;
+	track = gt_gpu_stream_get_track(&p->waits, gt_gpu_stream_number(&p->waits, c));
 	while (i < m->n && m->of[i].track != track)
 		i++;
 	if (i == m->n) {
 		if (gt_grow(&m->of, &m->cap, i + 1, sizeof(*m->of)))
 			return -ENOMEM;
-		m->of[m->n++] = (struct lost_work){ track, 0, start };
+		m->of[m->n++] = (struct lost_work){ track, 0, c->start };
 	}
 	m->of[i].n++;
-	m->of[i].from = start < m->of[i].from ? start : m->of[i].from;
+	m->of[i].from = c->start < m->of[i].from ? c->start : m->of[i].from;
 	return 0;
 }
 
 /* A process that was killed, or left by _exit, loses the records that CUPTI has not delivered.
  * Writes the number of launches without a record per stream, and the time of the first, as losses.
  */
-static int write_lost_work(
-	struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
+static int write_lost_work(const struct gt_gpu_flush *f)
 {
 	struct lost_works m = { NULL, 0, 0 };
+	struct gt_gpu_process *p = f->p;
 	int code = 0;
 
 	for (uint32_t i = 0; !code && p->correlations && i <= p->mask; i++)
-		if (p->correlations[i].used && !p->correlations[i].records &&
-			!gt_gpu_is_captured(&p->captures, &p->correlations[i].call))
-			code = add_lost_work(&m,
-				gt_gpu_stream_get_track(&p->waits,
-					gt_gpu_stream_number(&p->waits, &p->correlations[i].call)),
-				p->correlations[i].call.start);
+		if (p->correlations[i].used && !p->correlations[i].records)
+			code = add_lost_work(&m, p, &p->correlations[i].call);
 	for (size_t i = 0; !code && i < p->nthread_queues; i++)
 		for (size_t k = 0; !code && k < p->thread_queues[i].n; k++) {
-			const struct gt_gpu_pending_call *c =
-				&p->thread_queues[i].calls[p->thread_queues[i].first + k];
+			const struct gt_gpu_thread_queue *q = &p->thread_queues[i];
 
-			if (!c->matched && !gt_gpu_is_captured(&p->captures, &c->call))
-				code = add_lost_work(&m,
-					gt_gpu_stream_get_track(&p->waits,
-						gt_gpu_stream_number(&p->waits, &c->call)),
-					c->call.start);
+			if (!q->calls[q->first + k].matched)
+				code = add_lost_work(&m, p, &q->calls[q->first + k].call);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
-		code = gt_writer_lost(g->w,
+		code = gt_writer_lost(f->g->w,
 			m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
-			m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, now,
-			m.of[i].n, err);
+			m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, f->now,
+			m.of[i].n, f->err);
 	free(m.of);
 	return code;
-}
-
-static void release_correlations(struct gt_correlator *g, struct gt_gpu_process *p)
-{
-	for (uint32_t i = 0; p->correlations && i <= p->mask; i++)
-		gt_gpu_correlation_release(g, p, &p->correlations[i]);
-	free(p->correlations);
-	p->correlations = NULL;
-	p->ncorrelations = 0;
 }
 
 int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last,
 	gt_gpu_string *string, void *arg, struct gt_err *err)
 {
-	struct gt_gpu_wait_defaults around = { .track = p->track };
+	const struct gt_gpu_flush f = { g, p, now, last, string, arg, err };
 	int code;
 
 	p->first_flush = p->first_flush ? p->first_flush : now;
-	code = gt_gpu_states_flush_ready(g, p, now, last, string, arg, err);
+	code = gt_gpu_states_flush_ready(&f);
 	if (!code)
-		code = match_records(g, p, now, last, err);
+		code = match_records(&f);
 	if (!code)
-		code = flush_works(g, p, now, last, string, arg, err);
-	around.context = p->context == GT_NONE ? 0 : p->context;
-	around.has_work = p->ever_on;
+		code = flush_works(&f);
 	if (!code)
-		code = gt_gpu_waits_flush_ready(
-			&p->waits, &g->types, &around, now, last, &g->totals, err);
+		code = gt_gpu_waits_flush_ready(&f);
 	if (!code && last)
 		code = gt_gpu_absence_end(g, p, now, now, err);
 	if (!code && last && p->calls_lost_since)
@@ -413,10 +391,10 @@ int gt_gpu_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 			now < p->calls_lost_since ? p->calls_lost_since : now, GT_LOST_UNKNOWN,
 			err);
 	if (!code && last && p->on && !p->flushed)
-		code = write_lost_work(g, p, now, err);
-	gt_gpu_calls_expire(g, p, now, last);
+		code = write_lost_work(&f);
+	gt_gpu_calls_expire(&f);
 	if (last)
-		release_correlations(g, p);
+		gt_gpu_correlations_release(g, p);
 	if (!code)
 		code = gt_gpu_missing_write(g, err);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
@@ -442,7 +420,7 @@ void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p)
 {
 	if (!p)
 		return;
-	release_correlations(g, p);
+	gt_gpu_correlations_release(g, p);
 	while (p->nthread_queues)
 		gt_gpu_thread_queue_remove(g, p, p->nthread_queues - 1);
 	free(p->captures.spans);

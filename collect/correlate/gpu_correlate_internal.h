@@ -19,10 +19,15 @@ struct gt_gpu_waits { /* of a process, see gpu_waits.c */
 	int64_t reported_until; /* ns: end of the latest work reported */
 };
 
-/* For waits on unknown streams. */
-struct gt_gpu_wait_defaults {
-	uint32_t track /* of the process */, context /* the only context, or 0 */;
-	bool has_work /* the process may report GPU work */;
+/* The arguments of one gt_gpu_flush_ready. */
+struct gt_gpu_flush {
+	struct gt_correlator *g;
+	struct gt_gpu_process *p;
+	int64_t now; /* ns */
+	bool last;   /* no more records will be added */
+	gt_gpu_string *string;
+	void *arg; /* of string */
+	struct gt_err *err;
 };
 
 /* The number of the stream that a call means by its handle; each stream has its own number, also
@@ -42,12 +47,10 @@ int gt_gpu_stream_set_name(struct gt_gpu_waits *s, struct gt_writer *w, uint64_t
 /* Adds a call that waited. 0 or -ENOMEM. */
 int gt_gpu_waits_add(struct gt_gpu_waits *s, const struct gt_gpu_call *c);
 /* Writes the waits whose stream is known, or that have been pending too long. */
-int gt_gpu_waits_flush_ready(struct gt_gpu_waits *s, struct gt_gpu_types *types,
-	const struct gt_gpu_wait_defaults *a, int64_t now, bool last, struct gt_gpu_totals *totals,
-	struct gt_err *err);
+int gt_gpu_waits_flush_ready(const struct gt_gpu_flush *f);
 void gt_gpu_waits_release(struct gt_gpu_waits *s);
 
-/* ---- graph_captures.c ---- */
+/* ---- graph_nodes.c: captures ---- */
 struct gt_gpu_captures {
 	struct gt_gpu_capture_span {
 		uint64_t stream;
@@ -98,7 +101,7 @@ bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, b
 	const struct gt_gpu_graph_launch **found, enum gt_join *how);
 void gt_gpu_bodies_release(struct gt_gpu_bodies *b);
 
-/* ---- gpu_missing.c ---- */
+/* ---- gpu_emit.c: launches without a record ---- */
 /* Counts a call without GPU work; the next gt_gpu_missing_write writes its row. 0 or negative. */
 void gt_gpu_missing_add(struct gt_correlator *g, const struct gt_gpu_call *c);
 int gt_gpu_missing_write(struct gt_correlator *g, struct gt_err *err);
@@ -232,34 +235,29 @@ static inline uint64_t gt_gpu_event_bytes(const struct gt_gpu_event *e)
 int gt_gpu_calls_add(
 	struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_call *c);
 /* Matches CUPTI's record of a call with the call. 1: matched; 0: not yet; -ENOMEM. */
-int gt_gpu_match_cupti_call(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, int64_t now);
+int gt_gpu_match_cupti_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e);
 /* Matches CUPTI's record of a runtime call with the driver calls within it, which get its
  * correlation id. 1: matched; 0: not yet, or there are none; -ENOMEM. */
-int gt_gpu_match_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, int64_t now);
+int gt_gpu_match_runtime_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e);
 /* Finds the call that launched the work. False: it may still become known. */
-bool gt_gpu_find_launch(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, uint32_t kernel, int64_t now, bool late,
-	struct gt_gpu_work *w, struct gt_gpu_call *by);
-/* Removes the entry; counts its calls without GPU work. */
-void gt_gpu_correlation_release(struct gt_correlator *g, const struct gt_gpu_process *p,
-	struct gt_gpu_correlation_entry *c);
+bool gt_gpu_find_launch(const struct gt_gpu_flush *f, const struct gt_gpu_event *e, uint32_t kernel,
+	bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
+/* Removes all entries; counts their calls without GPU work. */
+void gt_gpu_correlations_release(struct gt_correlator *g, struct gt_gpu_process *p);
 /* Finds the call of work that CUDA events timed, by thread and ticks. False: it may still become
  * known. */
 bool gt_gpu_find_timed_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
 /* Removes calls that wait for a record for too long, and the queues of threads that launch no
  * more: a program may start a million threads a day. */
-void gt_gpu_calls_expire(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last);
+void gt_gpu_calls_expire(const struct gt_gpu_flush *f);
 void gt_gpu_thread_queue_remove(struct gt_correlator *g, struct gt_gpu_process *p, size_t i);
 
 /* ---- cupti_ownership.c ---- */
 /* Adds a report. 0 or -ENOMEM. */
 int gt_gpu_states_add(struct gt_gpu_process *p, const struct gt_gpu_event *e);
 /* Applies the reports that can follow the current state. 0 or negative. */
-int gt_gpu_states_flush_ready(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now,
-	bool last, gt_gpu_string *string, void *arg, struct gt_err *err);
+int gt_gpu_states_flush_ready(const struct gt_gpu_flush *f);
 /* CUPTI was resumed between `back` and `to`. The GPU work of the absence is written as lost. 0 or
  * negative. */
 int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_t back, int64_t to,

@@ -186,7 +186,7 @@ static void count_unanswered(struct gt_correlator *g, const struct gt_gpu_proces
 		count_call(g, p, &c->call);
 }
 
-void gt_gpu_correlation_release(
+static void release_entry(
 	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_correlation_entry *c)
 {
 	if (!c->used)
@@ -195,6 +195,15 @@ void gt_gpu_correlation_release(
 	free(c->inner);
 	c->inner = NULL;
 	c->used = false;
+}
+
+void gt_gpu_correlations_release(struct gt_correlator *g, struct gt_gpu_process *p)
+{
+	for (uint32_t i = 0; p->correlations && i <= p->mask; i++)
+		release_entry(g, p, &p->correlations[i]);
+	free(p->correlations);
+	p->correlations = NULL;
+	p->ncorrelations = 0;
 }
 
 /* May records of its work follow? The records of a copy arrive together, those of a graph one by
@@ -226,7 +235,7 @@ static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t p
 		if (old[i].since >= since && may_cause_work(&old[i], now))
 			put_correlation(p, &old[i]);
 		else
-			gt_gpu_correlation_release(g, p, &old[i]);
+			release_entry(g, p, &old[i]);
 	}
 	free(old);
 	return 0;
@@ -345,9 +354,9 @@ static int add_inner(struct gt_gpu_correlation_entry *k, const struct gt_gpu_cal
 	return 0;
 }
 
-int gt_gpu_match_cupti_call(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, int64_t now)
+int gt_gpu_match_cupti_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
+	struct gt_gpu_process *p = f->p;
 	struct gt_gpu_thread_queue *l = find_thread_queue(p, e->body.call.tid, false);
 	struct gt_gpu_pending_call *c = l && e->end >= e->start && e->start > 0
 		? find_call(l, e->start + (e->end - e->start) / 2)
@@ -356,19 +365,19 @@ int gt_gpu_match_cupti_call(struct gt_correlator *g, struct gt_gpu_process *p,
 
 	if (!c || !function || strcmp(function, gt_api[c->call.id].name))
 		return 0;
-	if (reserve_correlation(g, p, now))
+	if (reserve_correlation(f->g, p, f->now))
 		return -ENOMEM;
 	if (!is_same_correlation(find_correlation(p, e->body.call.correlation), &c->call))
 		put_correlation(p,
 			&(struct gt_gpu_correlation_entry){ .correlation = e->body.call.correlation,
 				.used = true,
-				.since = now,
+				.since = f->now,
 				.call = c->call });
 	else if (add_inner(find_correlation(p, e->body.call.correlation), &c->call))
 		return -ENOMEM;
 	gt_gpu_bodies_set_correlation(&p->bodies, &c->call, e->body.call.correlation);
 	c->matched = true;
-	pop_matched(g, l);
+	pop_matched(f->g, l);
 	return 1;
 }
 
@@ -407,12 +416,12 @@ static int match_calls(
 	return 0;
 }
 
-int gt_gpu_match_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, int64_t now)
+int gt_gpu_match_runtime_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
+	struct gt_gpu_process *p = f->p;
 	struct gt_gpu_thread_queue *l = find_thread_queue(p, e->body.call.tid, false);
 	struct gt_gpu_correlation_entry cause = {
-		.correlation = e->body.call.correlation, .used = true, .since = now
+		.correlation = e->body.call.correlation, .used = true, .since = f->now
 	};
 	size_t first = 0,
 	       n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
@@ -421,12 +430,12 @@ int gt_gpu_match_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
 		first++, n--;
 	if (!n)
 		return 0;
-	if (reserve_correlation(g, p, now) || match_calls(l->calls + first, n, &cause))
+	if (reserve_correlation(f->g, p, f->now) || match_calls(l->calls + first, n, &cause))
 		return -ENOMEM;
 	for (size_t i = first; i < first + n; i++)
 		gt_gpu_bodies_set_correlation(&p->bodies, &l->calls[i].call, cause.correlation);
 	put_correlation(p, &cause);
-	pop_matched(g, l);
+	pop_matched(f->g, l);
 	return 1;
 }
 
@@ -568,19 +577,19 @@ static bool find_body_launch(struct gt_gpu_process *p, int64_t now, bool late,
 	return true;
 }
 
-bool gt_gpu_find_launch(struct gt_correlator *g, struct gt_gpu_process *p,
-	const struct gt_gpu_event *e, uint32_t kernel, int64_t now, bool late,
-	struct gt_gpu_work *w, struct gt_gpu_call *by)
+bool gt_gpu_find_launch(const struct gt_gpu_flush *f, const struct gt_gpu_event *e, uint32_t kernel,
+	bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
+	struct gt_gpu_process *p = f->p;
 	struct gt_gpu_correlation_entry *c = find_correlation(p, w->correlation);
 	struct gt_gpu_pending_call *likely;
 	bool last;
 
 	if (!w->correlation && w->graph)
-		return find_body_launch(p, now, late, w, by);
+		return find_body_launch(p, f->now, late, w, by);
 	if (c) {
-		c->since = now;
-		last = join_correlated(g, c, e, kernel, w, by);
+		c->since = f->now;
+		last = join_correlated(f->g, c, e, kernel, w, by);
 		if (p->bodies.n && w->cause.join == GT_JOIN_CORRELATION)
 			gt_gpu_bodies_add_work(&p->bodies, by, w);
 		if (last)
@@ -589,7 +598,7 @@ bool gt_gpu_find_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 	}
 	if (!late)
 		return false;
-	likely = p->records.n || w->graph || w->node ? NULL : match_by_order(g, p, e, kernel);
+	likely = p->records.n || w->graph || w->node ? NULL : match_by_order(f->g, p, e, kernel);
 	if (likely) {
 		join(w, &likely->call, GT_JOIN_ORDER);
 		likely->matched = true;
@@ -600,13 +609,13 @@ bool gt_gpu_find_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 bool gt_gpu_find_timed_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
-	const struct gt_ev_timed *is_timed_by_events = &e->body.timed;
-	struct gt_gpu_thread_queue *l = find_thread_queue(p, is_timed_by_events->tid, false);
-	struct gt_gpu_pending_call *c = l ? find_ticks(l, is_timed_by_events->call_start) : NULL;
+	const struct gt_ev_timed *timed = &e->body.timed;
+	struct gt_gpu_thread_queue *l = find_thread_queue(p, timed->tid, false);
+	struct gt_gpu_pending_call *c = l ? find_ticks(l, timed->call_start) : NULL;
 
 	if (!c)
 		return late;
-	if (c->call.id != is_timed_by_events->id) {
+	if (c->call.id != timed->id) {
 		g->totals.wrong++;
 		return true;
 	}
@@ -630,24 +639,25 @@ void gt_gpu_thread_queue_remove(struct gt_correlator *g, struct gt_gpu_process *
 
 /* Removes calls that wait for a record for too long, and the queues of threads that launch no
  * more: a program may start a million threads a day. */
-void gt_gpu_calls_expire(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last)
+void gt_gpu_calls_expire(const struct gt_gpu_flush *f)
 {
+	struct gt_gpu_process *p = f->p;
 	/* without CUPTI no records follow, except those on their way */
-	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_JOIN_TIMEOUT_NS;
+	int64_t before = f->last ? INT64_MAX : f->now - (p->on ? 30 : 1) * GT_GPU_JOIN_TIMEOUT_NS;
 
-	shrink_correlations(g, p, now);
+	shrink_correlations(f->g, p, f->now);
 	for (size_t i = p->nthread_queues; i-- > 0;) {
 		struct gt_gpu_thread_queue *l = &p->thread_queues[i];
 
 		while (l->n &&
 			(l->calls[l->first].matched || l->calls[l->first].call.end < before ||
 				l->n > CALLS_MAX)) {
-			count_without_record(g, p, &l->calls[l->first]);
-			pop_call(g, l);
+			count_without_record(f->g, p, &l->calls[l->first]);
+			pop_call(f->g, l);
 		}
 		if (l->n || !l->used)
-			l->used = l->n ? 0 : now;
-		else if (now - l->used > GT_GPU_JOIN_TIMEOUT_NS)
-			gt_gpu_thread_queue_remove(g, p, i);
+			l->used = l->n ? 0 : f->now;
+		else if (f->now - l->used > GT_GPU_JOIN_TIMEOUT_NS)
+			gt_gpu_thread_queue_remove(f->g, p, i);
 	}
 }

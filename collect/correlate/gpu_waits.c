@@ -210,31 +210,34 @@ static int64_t hold_time(const struct gt_gpu_waits *s, const struct gt_gpu_pendi
 	return normalize_handle(c) == DEFAULT ? HOLD_NS : 0;
 }
 
-static int emit_wait(const struct gt_gpu_waits *s, struct gt_gpu_types *types,
-	const struct gt_gpu_wait_defaults *a, const struct gt_gpu_pending_wait *h,
-	struct gt_gpu_totals *totals, struct gt_err *err)
+static int emit_wait(const struct gt_gpu_flush *f, const struct gt_gpu_pending_wait *h)
 {
+	const struct gt_gpu_waits *s = &f->p->waits;
 	const struct gt_gpu_call *c = &h->call;
 	uint32_t track = is_on_stream(c) ? gt_gpu_stream_get_track(s, h->stream) : GT_NONE;
 	struct gt_gpu_waiting what = { (enum gt_gpu_wait)c->wait, c->event };
 	struct gt_gpu_work w = {
-		.track = track == GT_NONE ? a->track : track,
+		.track = track,
 		.start = c->start,
 		.end = c->end,
-		.context = track == GT_NONE ? a->context : find_instance(s, h->stream)->context,
 		.cause = { GT_JOIN_CORRELATION, c->track, c->name, c->start,
 			(uint64_t)(c->end - c->start) },
 	};
 
-	totals->waits++;
-	totals->waits_nowhere += is_on_stream(c) && !c->streamed;
-	return gt_gpu_put_wait(types, &w, &what, err);
+	if (track == GT_NONE) {
+		w.track = f->p->track;
+		w.context = f->p->context == GT_NONE ? 0 : f->p->context;
+	} else {
+		w.context = find_instance(s, h->stream)->context;
+	}
+	f->g->totals.waits++;
+	f->g->totals.waits_nowhere += is_on_stream(c) && !c->streamed;
+	return gt_gpu_put_wait(&f->g->types, &w, &what, f->err);
 }
 
-int gt_gpu_waits_flush_ready(struct gt_gpu_waits *s, struct gt_gpu_types *types,
-	const struct gt_gpu_wait_defaults *a, int64_t now, bool last, struct gt_gpu_totals *totals,
-	struct gt_err *err)
+int gt_gpu_waits_flush_ready(const struct gt_gpu_flush *f)
 {
+	struct gt_gpu_waits *s = &f->p->waits;
 	size_t kept = 0;
 	int code = 0;
 
@@ -242,14 +245,15 @@ int gt_gpu_waits_flush_ready(struct gt_gpu_waits *s, struct gt_gpu_types *types,
 		struct gt_gpu_pending_wait *h = &s->pending[i];
 
 		/* all calls that ended before it have been added */
-		if (!h->since && (last || h->call.end < now)) {
-			h->since = now;
+		if (!h->since && (f->last || h->call.end < f->now)) {
+			h->since = f->now;
 			h->stream = gt_gpu_stream_number(s, &h->call);
 		}
-		if (!last && kept < PENDING_MAX && (!h->since || now - h->since < hold_time(s, h)))
+		if (!f->last && kept < PENDING_MAX &&
+			(!h->since || f->now - h->since < hold_time(s, h)))
 			s->pending[kept++] = *h;
-		else if (a->has_work)
-			code = emit_wait(s, types, a, h, totals, err);
+		else if (f->p->ever_on)
+			code = emit_wait(f, h);
 	}
 	s->npending = kept;
 	return code;
