@@ -173,7 +173,7 @@ static int runnable(const char *path)
 }
 
 /* Is there an executable of that name in the working directory? */
-static bool here(const char *program)
+static bool is_here(const char *program)
 {
 	struct stat st;
 
@@ -182,33 +182,42 @@ static bool here(const char *program)
 
 static int exit_status(int code) { return code == ENOENT || code == ENOTDIR ? 127 : 126; }
 
-int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
+int gt_child_find(const char *program, char path[PATH_MAX])
 {
 	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin", *end;
-	char path[PATH_MAX];
-	int code = strchr(program, '/') ? runnable(program) : ENOENT;
+	int code = ENOENT;
 
-	for (; *program && !strchr(program, '/'); dirs = end + 1) { /* the search of execvp */
-		int now;
+	if (strchr(program, '/')) {
+		snprintf(path, PATH_MAX, "%s", program);
+		return runnable(program);
+	}
+	for (; *program; dirs = end + 1) { /* the search of execvp */
+		int now = ENOENT;
 
 		end = strchrnul(dirs, ':');
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
-			    end > dirs ? "/" : "", program) >= (int)sizeof(path))
-			now = ENOENT;
-		else
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)(end - dirs), dirs,
+			    end > dirs ? "/" : "", program) < PATH_MAX)
 			now = runnable(path);
 		if (now != ENOENT && now != ENOTDIR)
 			code = now;
 		if (!now || !*end)
 			break;
 	}
+	return code;
+}
+
+int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err)
+{
+	char path[PATH_MAX];
+	int code = gt_child_find(program, path);
+
 	if (!code)
 		return 0;
 	l->status = exit_status(code);
 	if (code == ENOENT && !strchr(program, '/'))
 		return gt_err_set(err, -code, "%.120s: not found in $PATH%s",
 			*program ? program : "''",
-			here(program) ? "; ./ before it runs the one here" : "");
+			is_here(program) ? "; ./ before it runs the one here" : "");
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 

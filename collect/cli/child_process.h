@@ -1,6 +1,7 @@
 /* Starts the program, forwards signals to it, and gets its exit status. */
 #ifndef GT_CHILD_PROCESS_H
 #define GT_CHILD_PROCESS_H
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,6 +27,8 @@ struct gt_child {
  * reads. whole: wait for all descendants. If gtcollect has children from before its exec, which
  * may live for ever, it adopts no orphans, and `alone` is about the program only. 0 or negative. */
 int gt_child_init(struct gt_child *l, bool whole, struct gt_err *err);
+/* Finds the file of a program as execvp does. 0, or an errno: the last file found cannot be run. */
+int gt_child_find(const char *program, char path[PATH_MAX]);
 /* Can this program be started? Call it before files are created or overwritten. 0; or negative
  * with l->status set. */
 int gt_child_check(struct gt_child *l, const char *program, struct gt_err *err);

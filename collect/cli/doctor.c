@@ -21,10 +21,11 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "collect/cli/child_process.h"
+#include "collect/cli/metadata.h"
 #include "collect/ipc/cupti_paths.h"
 #include "collect/ipc/guest_server.h"
 #include "collect/ipc/memory_headroom.h"
-#include "collect/cli/metadata.h"
 #include "collect/source/source.h"
 #include "formats/arch/arch.h"
 #include "formats/text/printable.h"
@@ -184,7 +185,8 @@ static void check_memory(struct finding *f)
 		report(f, FINE, "64 MiB of shared memory for the rings can be reserved");
 	else
 		report(f, FINE,
-			"64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
+			"64 MiB of shared memory for the rings can be reserved; %llu MiB are "
+			"left under %s",
 			(unsigned long long)(room >> 20), what);
 }
 
@@ -195,7 +197,7 @@ static void check_clock(struct finding *f)
 	if (!gt_clock_trusts_ticks())
 		report(f, NOTE,
 			"the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
-			": calls are timed with clock_gettime, which takes some 20 ns more per call");
+			": calls are timed with clock_gettime, some 20 ns slower per call");
 	else
 		report(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE,
 			"clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
@@ -209,7 +211,8 @@ static void check_driver(struct finding *f)
 		report(f, FINE, "NVIDIA kernel driver %s", version);
 	else
 		report(f, NOTE,
-			"no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
+			"no NVIDIA kernel driver is loaded: real programs need one; the samples "
+			"run on the simulated driver");
 }
 
 static void check_devices(struct finding *f)
@@ -239,7 +242,8 @@ static void check_devices(struct finding *f)
 			open_ones == 1 ? "" : "s");
 	else
 		report(f, NOTE,
-			"there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
+			"there are no device files /dev/nvidia*; in a container, start it with "
+			"the GPU passed in");
 }
 
 /* The driver that CUDA programs find; set by check_libcuda. */
@@ -308,7 +312,8 @@ static void check_cupti(struct finding *f)
 		report(f, FINE, "-e gpu finds %s", result);
 	else
 		report(f, NOTE,
-			"-e gpu finds no libcupti by name or in a CUDA toolkit: programs with their own (PyTorch) are recorded nevertheless; "
+			"-e gpu finds no libcupti by name or in a CUDA toolkit: programs with "
+			"their own (PyTorch) are recorded nevertheless; "
 			"for others "
 			"use --cupti FILE, or the times of CUDA events (--gpu-timing)");
 }
@@ -335,7 +340,8 @@ static void check_events(struct finding *f)
 
 	if (try_in_child(load_events, LIBCUDA, result, sizeof(result)))
 		report(f, FINE,
-			"-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
+			"-e gpu --gpu-timing events works with this driver, and auto where there "
+			"is no CUPTI");
 	else
 		report(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s",
 			*result ? result : "there is no " LIBCUDA, *result ? " is missing" : "");
@@ -394,7 +400,8 @@ static void print_simulator_hint(FILE *to)
 	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
 	if (!access(sim, R_OK))
 		fprintf(to,
-			"The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n",
+			"The sample programs run on a simulated one: set LD_LIBRARY_PATH to "
+			"%s/sim and record one of %s/samples.\n",
 			self, self);
 	else
 		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n",
@@ -410,14 +417,16 @@ static void print_conclusion(FILE *to, bool bad)
 		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA
 			      ", but cannot start it.",
 		[CUDA_SIMULATED] =
-			"CUDA programs find the simulated driver here, which runs the sample programs and their like.",
+			"CUDA programs find the simulated driver here, which runs the sample "
+			"programs and their like.",
 		[CUDA_THERE] = "CUDA programs find a driver and devices.",
 	};
 
 	if (bad)
 		fputs("Recording does not work here yet: see the lines that say FAIL.\n", to);
 	else
-		fputs("Recording works here: the library was loaded, a session and its memory were made, the clock was read.\n",
+		fputs("Recording works here: the library was loaded, a session and its memory "
+		      "were made, the clock was read.\n",
 			to);
 	fprintf(to, "%s\n", programs[cuda]);
 	if (cuda == CUDA_ABSENT || cuda == CUDA_DEAD)
@@ -459,25 +468,6 @@ int gt_doctor(FILE *to)
 
 /* ---- why nothing was seen ---- */
 
-static bool find_in_path(const char *command, char *path, size_t size)
-{
-	const char *dirs = getenv("PATH");
-
-	if (strchr(command, '/')) {
-		snprintf(path, size, "%s", command);
-		return true;
-	}
-	for (const char *p = dirs ? dirs : ""; *p; p += *p == ':') {
-		int n = (int)strcspn(p, ":");
-
-		snprintf(path, size, "%.*s/%s", n, p, command);
-		if (!access(path, X_OK))
-			return true;
-		p += n;
-	}
-	return false;
-}
-
 /* Does the ELF file name a dynamic linker? */
 static bool has_interpreter(int fd, const ElfW(Ehdr) * e)
 {
@@ -500,7 +490,8 @@ static const char *check_elf(int fd)
 	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
 		return NULL;
 	if (e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-		return "it is a program for another word size, into which the library cannot be loaded";
+		return "it is a program for another word size, into which the library cannot be "
+		       "loaded";
 	return has_interpreter(fd, &e)
 		? NULL
 		: "it is linked statically, so no library can be preloaded into it";
@@ -515,18 +506,19 @@ bool gt_doctor_libcuda(void)
 
 const char *gt_doctor_command(const char *command)
 {
-	char path[4200];
+	char path[PATH_MAX];
 	const char *why = NULL;
 	struct stat st;
 	int fd;
 
-	if (!find_in_path(command, path, sizeof(path)) ||
-		(fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	if (gt_child_find(command, path) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
-		why = "it is set-user-ID or set-group-ID, and the system ignores LD_PRELOAD for such programs";
+		why = "it is set-user-ID or set-group-ID, and the system ignores LD_PRELOAD for "
+		      "such programs";
 	else if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid())
-		why = "its file has capabilities, and the system ignores LD_PRELOAD for such programs";
+		why = "its file has capabilities, and the system ignores LD_PRELOAD for such "
+		      "programs";
 	else
 		why = check_elf(fd);
 	close(fd);

@@ -258,13 +258,16 @@ static void print_empty(const struct gt_recording *r)
 	} else if (!why && r->had_no_ring)
 		why = "the rings were too small for its threads; try a larger --ring-memory";
 	else if (!why && r->totals->processes)
-		why = "its calls to the driver were outside the selection (see -e, --filter, --delay)";
+		why = "its calls to the driver were outside the selection (see -e, --filter, "
+		      "--delay)";
 	else if (!why && !gt_doctor_libcuda())
 		why = "there is no libcuda.so.1 where programs look for it; see gtcollect --doctor";
 	else if (!why && gt_options.inject)
-		why = "it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out of its environment";
+		why = "it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken "
+		      "out of its environment";
 	else if (!why)
-		why = "it never loaded libcuda.so.1 or never called it, or what called it had LD_PRELOAD taken out of its environment; "
+		why = "it never loaded libcuda.so.1 or never called it, or what called it had "
+		      "LD_PRELOAD taken out of its environment; "
 		      "see gtcollect --doctor";
 	gt_message(stderr, TOOL, "no CUDA call was seen: %s", why);
 }
@@ -282,7 +285,8 @@ static void print_failure(const struct gt_recording *r)
 			seconds(r->stalled - r->start));
 	else if (r->failure->code != -ENOENT)
 		gt_message(stderr, TOOL,
-			"recording stopped after %.2f s; the program continued; what the file holds can be read",
+			"recording stopped after %.2f s; the program continued; what the file "
+			"holds can be read",
 			seconds(r->stop - r->start));
 }
 

@@ -97,7 +97,8 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 			g->no_calls, gt_plural(g->no_calls, "es"));
 	if (g->by_events)
 		gt_message(to, program,
-			"-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
+			"-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, "
+			"see gtcollect(1)",
 			strstr(g->state, "as asked for") ? "as asked for"
 							 : "because CUPTI is missing or refused");
 	if (untimed(g))
@@ -115,16 +116,17 @@ static void print_gpu(const struct gt_losses *l, const char *program, FILE *to)
 		gt_message(to, program, "%" PRIu64 " %s no GPU record: %s", g->without_record,
 			g->without_record == 1 ? "launch, copy or set has"
 					       : "launches, copies and sets have",
-			g->by_events
-				? "they had not ended, or their events were not read yet"
-				: "they failed, or their process ended before CUPTI delivered the records");
+			g->by_events ? "they had not ended, or their events were not read yet"
+				     : "they failed, or their process ended before CUPTI delivered "
+				       "the records");
 }
 
 static void print_processes(const struct gt_unrecorded_processes *m, const char *program, FILE *to)
 {
 	if (m->n[GT_UNRECORDED_LATE])
 		gt_message(to, program,
-			"%u process%s not recorded: gtcollect did not respond for 10 s when %s started",
+			"%u process%s not recorded: gtcollect did not respond for 10 s when %s "
+			"started",
 			m->n[GT_UNRECORDED_LATE], gt_plural(m->n[GT_UNRECORDED_LATE], "es"),
 			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
 	if (m->n[GT_UNRECORDED_USER])
@@ -136,36 +138,34 @@ static void print_processes(const struct gt_unrecorded_processes *m, const char 
 			(unsigned)geteuid());
 }
 
+/* "12 calls lost because ...". */
+static void print_count(
+	uint64_t n, const char *unit, const char *what, const char *program, FILE *to)
+{
+	if (n)
+		gt_message(to, program, "%" PRIu64 " %s%s %s", n, unit, gt_plural(n, "s"), what);
+}
+
 static void print_calls(const struct gt_recorder_totals *t, const char *program, FILE *to)
 {
-	if (t->dropped)
-		gt_message(to, program,
-			"%" PRIu64
-			" call%s lost as rings were full: try a larger --ring-memory, or --lossless",
-			t->dropped, gt_plural(t->dropped, "s"));
-	if (t->untraced)
-		gt_message(to, program,
-			"%" PRIu64
-			" call%s not recorded, because threads got no ring: try a larger --ring-memory",
-			t->untraced, gt_plural(t->untraced, "s"));
-	if (t->deep + t->nameless)
-		gt_message(to, program,
-			"%" PRIu64 " call%s nested too deep, %" PRIu64
-			" beyond the limit of the trace's dictionary",
-			t->deep, gt_plural(t->deep, "s"), t->nameless);
-	if (t->abandoned)
-		gt_message(to, program,
-			"%" PRIu64 " call%s left by longjmp or an exception: without a record",
-			t->abandoned, gt_plural(t->abandoned, "s"));
-	if (t->in_handler)
-		gt_message(to, program,
-			"%" PRIu64
-			" call%s of signal handlers came while a record was written: without a record",
-			t->in_handler, gt_plural(t->in_handler, "s"));
-	if (t->broken)
-		gt_message(to, program,
-			"%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
-			gt_plural(t->broken, "s"));
+	const struct {
+		uint64_t n;
+		const char *unit, *what;
+	} losses[] = {
+		{ t->dropped, "call",
+			"lost because rings were full: try a larger --ring-memory, or --lossless" },
+		{ t->untraced, "call",
+			"not recorded, because threads got no ring: try a larger --ring-memory" },
+		{ t->deep, "call", "nested too deep: without a record" },
+		{ t->nameless, "call", "lost because the trace's dictionary is full" },
+		{ t->abandoned, "call", "left by longjmp or an exception: without a record" },
+		{ t->in_handler, "call",
+			"of signal handlers came while a record was written: without a record" },
+		{ t->broken, "ring", "overwritten by the program and given up" },
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
+		print_count(losses[i].n, losses[i].unit, losses[i].what, program, to);
 }
 
 static void print_sources(const struct gt_losses *l, const char *program, FILE *to)
@@ -175,12 +175,9 @@ static void print_sources(const struct gt_losses *l, const char *program, FILE *
 		struct gt_source_totals t;
 
 		gt_sources_totals(&l->sources->active[i], &t);
-		if (t.lost)
-			gt_message(to, program, "%" PRIu64 " %s%s lost on the way to the file",
-				t.lost, unit, gt_plural(t.lost, "s"));
-		if (t.failed && !l->verbose)
-			gt_message(to, program, "%" PRIu64 " %s%s could not be read; -v says why",
-				t.failed, unit, gt_plural(t.failed, "s"));
+		print_count(t.lost, unit, "lost on the way to the file", program, to);
+		if (!l->verbose)
+			print_count(t.failed, unit, "could not be read; -v says why", program, to);
 	}
 }
 

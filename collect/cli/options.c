@@ -42,7 +42,8 @@ static const struct gt_opt what_to_record[] = {
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
-		"source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI is missing; "
+		"source of GPU times for -e gpu: CUPTI, CUDA events, or auto: events where CUPTI "
+		"is missing; "
 		"cupti is the default, auto with -e",
 		timing_words },
 	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE",
@@ -54,10 +55,12 @@ static const struct gt_opt when_and_how[] = {
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME",
 		"stop recording after TIME; the program continues", NULL },
 	{ 0, "range", GT_OPT_STR, &o.range, "RANGE",
-		"record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or inside the NVTX range NAME (nvtx:NAME)",
+		"record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or "
+		"inside the NVTX range NAME (nvtx:NAME)",
 		NULL },
 	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR",
-		"stop when COMMAND exits (the default), or when the last process that it started exits",
+		"stop when COMMAND exits (the default), or when the last process that it "
+		"started exits",
 		wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES",
@@ -67,10 +70,12 @@ static const struct gt_opt when_and_how[] = {
 	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL,
 		"a thread whose ring is full waits instead of losing calls", NULL },
 	{ 0, "inject", GT_OPT_FLAG, &o.inject, NULL,
-		"let the CUDA driver load the library instead of LD_PRELOAD; CUPTI then reports the calls, and ioctls are not recorded",
+		"let the CUDA driver load the library instead of LD_PRELOAD; CUPTI then reports "
+		"the calls, and ioctls are not recorded",
 		NULL },
 	{ 0, "probes-only", GT_OPT_FLAG, &o.probes_only, NULL,
-		"write no trace: only load the library into COMMAND, for bpftrace, perf and others to attach to its USDT probes",
+		"write no trace: only load the library into COMMAND, for bpftrace, perf and "
+		"others to attach to its USDT probes",
 		NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "print errors only", NULL },
 	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "print more", NULL },
@@ -93,13 +98,13 @@ int gt_options_parse(int argc, char **argv, int *operands, struct gt_err *err)
 	struct gt_command command = {
 		.name = "gtcollect",
 		.usage = "[options] [--] COMMAND [ARGS]",
-		.about =
-			"Runs COMMAND and records its calls to the CUDA driver, and the driver's to\nthe kernel, into one small file.",
+		.about = "Runs COMMAND and records its calls to the CUDA driver, and the driver's "
+			 "to\nthe kernel, into one small file.",
 		.options = all,
 		.stop_at_first = true,
-		.after =
-			"Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; 125\n"
-			"gtcollect failed; 126 COMMAND cannot be run; 127 it was not found.",
+		.after = "Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; "
+			 "125\n"
+			 "gtcollect failed; 126 COMMAND cannot be run; 127 it was not found.",
 	};
 
 	o.events = gt_sources_default();

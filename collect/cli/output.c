@@ -107,7 +107,8 @@ int gt_output_name(
 	}
 	if (!strcmp(to, "-"))
 		return gt_err_set(err, -EINVAL,
-			"-o -: the standard output is the program's own; ./- is a file of that name");
+			"-o -: the standard output is the program's own; ./- is a file of that "
+			"name");
 	return n.full || !n.len
 		? gt_err_set(err, -EINVAL, "-o: the name is %s", n.len ? "too long" : "empty")
 		: 0;

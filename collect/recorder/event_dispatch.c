@@ -195,7 +195,8 @@ static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device
 	p->uuids |= 1ull << device;
 	r->uuids++;
 	snprintf(json, sizeof(json),
-		"{\"gpu_uuids.%d.%u\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
+		"{\"gpu_uuids.%d.%u\":\""
+		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
 		p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device, b[0], b[1], b[2],
 		b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 	return gt_writer_meta(r->w, json, err);

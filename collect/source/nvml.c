@@ -90,13 +90,15 @@ typedef struct nvmlDevice_st *nvml_device;
 	X(uuid, nvmlDeviceGetUUID, (nvml_device d, char *to, unsigned size)) \
 	X(pci, nvmlDeviceGetPciInfo_v3, (nvml_device d, struct nvml_pci * pci)) \
 	X(memory, nvmlDeviceGetMemoryInfo, (nvml_device d, struct nvml_memory * m)) \
-	X(utilization, nvmlDeviceGetUtilizationRates, (nvml_device d, struct nvml_utilization * u)) \
+	X(utilization, nvmlDeviceGetUtilizationRates, \
+		(nvml_device d, struct nvml_utilization * u)) \
 	X(clock, nvmlDeviceGetClockInfo, (nvml_device d, int which, unsigned *mhz)) \
 	X(power, nvmlDeviceGetPowerUsage, (nvml_device d, unsigned *mw)) \
 	X(temperature, nvmlDeviceGetTemperature, (nvml_device d, int sensor, unsigned *celsius)) \
-	X(reasons, nvmlDeviceGetCurrentClocksEventReasons, (nvml_device d, unsigned long long *bits)) \
-	X(old_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device d, unsigned long long *bits)) \
-	/* before driver 535 */
+	X(reasons, nvmlDeviceGetCurrentClocksEventReasons, \
+		(nvml_device d, unsigned long long *bits)) \
+	X(old_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, /* before driver 535 */ \
+		(nvml_device d, unsigned long long *bits))
 /* clang-format on */
 struct nvml_api {
 #define X(field, symbol, args) int(*field) args;
