@@ -114,3 +114,4 @@ s|operations are joined to no call: what they waited for is known in part only|o
 s|calls end behind the call they began in: what they took beyond it counts as outside CUDA|calls end after the call in which they began: their time after it counts as outside CUDA|g
 s|--match leaves links of the chain out|--match leaves out parts of the path|g
 s|what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most|the critical path of calls, GPU work and waits, and (--without) the largest possible gain of remedies|g
+s|standard output is no terminal|standard output is not a terminal|g

@@ -78,7 +78,7 @@ void gt_progress_draw(const char *name, const char *doing, unsigned percent, str
 
 static bool leaves(struct gt_key k)
 {
-	return k.key == 'q' || k.key == GT_KEY_ESC || k.key == 3 || k.key == GT_KEY_GONE;
+	return k.key == 'q' || k.key == GT_KEY_ESC || k.key == 3 || k.key == GT_KEY_HANGUP;
 }
 
 static int resize(struct event_loop *s, unsigned *width, unsigned *height)

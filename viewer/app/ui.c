@@ -284,7 +284,7 @@ static void type(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 		complete(s);
 	} else if (k.key == GT_KEY_BACKSPACE) {
 		drop_last_character(s->typed);
-	} else if (!k.with) {
+	} else if (!k.modifiers) {
 		s->overfull |= !add_character(s->typed, sizeof(s->typed), k.key);
 	}
 	find_words(s);
@@ -350,7 +350,7 @@ int gt_ui_key(struct gt_ui *s, struct gt_key k, struct gt_err *err)
 	s->busy = true;
 	if (k.key == GT_KEY_RESIZE)
 		return gt_ui_resize(s, k.x, k.y, err);
-	if (k.key == GT_KEY_GONE)
+	if (k.key == GT_KEY_HANGUP)
 		s->quit = true;
 	s->scene.message = NULL;
 	if (s->asking && has_modes(s))

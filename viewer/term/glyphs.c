@@ -6,8 +6,8 @@
 struct range {
 	uint16_t first, last;
 };
+/* characters of one column, in ascending order */
 static const struct range single[] = {
-	/* in order */
 	{ 0x0020, 0x007e },
 	{ 0x00a0, 0x00ac },
 	{ 0x00ae, 0x02ff },
@@ -44,7 +44,7 @@ static const struct range single[] = {
 	{ 0xff61, 0xff9f },
 };
 
-unsigned gt_sure_columns(uint32_t ch)
+unsigned gt_glyph_columns(uint32_t ch)
 {
 	if (ch < 0x7f)
 		return ch >= 0x20;
@@ -56,7 +56,7 @@ unsigned gt_sure_columns(uint32_t ch)
 
 static const char heights[] = " .:-=+*#@";
 
-/* Lines of U+2500 to U+257F that go one way only; all others cross or bend. */
+/* Box drawing characters. Only the listed ones are straight lines. */
 static uint32_t line(uint32_t ch)
 {
 	static const uint16_t across[] = { 0x2500, 0x2501, 0x2504, 0x2505, 0x2508, 0x2509, 0x254c,
@@ -84,7 +84,6 @@ static uint32_t block(uint32_t ch)
 	return ch <= 0x2595 ? (uint32_t)others[ch - 0x2590] : '+';
 }
 
-/* Pairs: a sign, and what stands for it. */
 static uint32_t sign(uint32_t ch)
 {
 	static const struct {
@@ -162,7 +161,7 @@ static uint32_t sign(uint32_t ch)
 	return '?';
 }
 
-uint32_t gt_in_ascii(uint32_t ch)
+uint32_t gt_glyph_ascii(uint32_t ch)
 {
 	if (ch >= 0x20 && ch < 0x7f)
 		return ch;
@@ -170,7 +169,7 @@ uint32_t gt_in_ascii(uint32_t ch)
 		return line(ch);
 	if (ch >= 0x2580 && ch < 0x25a0)
 		return block(ch);
-	if (ch >= 0x2800 && ch < 0x2900) /* as many dots as the number has bits */
+	if (ch >= 0x2800 && ch < 0x2900) /* Braille: the number of bits is the number of dots */
 		return (uint32_t)heights[__builtin_popcount(ch & 0xff)];
 	return sign(ch);
 }

@@ -1,13 +1,13 @@
-/* Characters of a terminal: how many columns they take everywhere, and what stands for them where
- * there is only ASCII. */
+/* The width of characters on terminals, and an ASCII replacement for each. */
 #ifndef GT_GLYPHS_H
 #define GT_GLYPHS_H
 #include <stdint.h>
 
-/* 1: scripts written from the left in single letters, and symbols. 2: wide characters. 0: what
- * cannot be relied on: it controls, is written from the right or in shapes that hang together, is a
- * sign in one terminal and an emoji in the next, or a mark that has no letter. */
-unsigned gt_sure_columns(uint32_t ch);
-/* what looks like it in ASCII, 0x20 to 0x7e; '?': nothing does */
-uint32_t gt_in_ascii(uint32_t ch);
+/* The number of columns that every terminal uses for a character. 1: left-to-right scripts of
+ * separate letters, and symbols. 2: wide characters. 0: terminals differ: control characters,
+ * right-to-left and joined scripts, symbols that some terminals show as an emoji, and combining
+ * marks. */
+unsigned gt_glyph_columns(uint32_t ch);
+/* The most similar ASCII character (0x20 to 0x7e), or '?'. */
+uint32_t gt_glyph_ascii(uint32_t ch);
 #endif

@@ -1,6 +1,5 @@
-/* Words for keys, and scripts of them: what --render and the tests let a user do. Each key has one
- * word that is printed; of those that people write otherwise too (Return, Escape), scripts take
- * both. */
+/* Words for keys and key scripts. Help and messages print one word for each key. Scripts also
+ * accept other common words (Return, Escape). */
 #include "viewer/term/keys.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@ struct word {
 	uint32_t key;
 };
 static const struct word words[] = {
-	/* the first of a key is the one that is printed */
+	/* the first word of a key is printed */
 	{ "Tab", GT_KEY_TAB },
 	{ "Enter", GT_KEY_ENTER },
 	{ "Esc", GT_KEY_ESC },
@@ -42,7 +41,7 @@ static const struct word words[] = {
 	{ "wheel-up", GT_KEY_WHEEL_UP },
 	{ "wheel-down", GT_KEY_WHEEL_DOWN },
 	{ "resize", GT_KEY_RESIZE },
-	{ "gone", GT_KEY_GONE },
+	{ "hangup", GT_KEY_HANGUP },
 	{ "Return", GT_KEY_ENTER },
 	{ "Escape", GT_KEY_ESC },
 	{ "PageUp", GT_KEY_PAGE_UP },
@@ -52,8 +51,7 @@ static const struct word words[] = {
 };
 #define NWORDS (sizeof(words) / sizeof(*words))
 
-/* Several things that one does with the mouse, in short; the last `moved` of them at a second
- * place. */
+/* A gesture is several mouse events. The last `moved` of them are at a second position. */
 static const struct gesture {
 	const char *word;
 	uint8_t n, moved;
@@ -65,16 +63,16 @@ static const struct gesture {
 };
 
 static const struct {
-	uint8_t with;
+	uint8_t modifiers;
 	char letter;
-} modifiers[] = {
-	{ GT_WITH_CTRL, 'C' },
-	{ GT_WITH_ALT, 'M' },
-	{ GT_WITH_SHIFT, 'S' },
+} modifier_letters[] = {
+	{ GT_MOD_CTRL, 'C' },
+	{ GT_MOD_ALT, 'M' },
+	{ GT_MOD_SHIFT, 'S' },
 };
 
-/* What stands between the two numbers that belong to a key: 10,5 or 80x24; 0: none do. */
-static char between(uint32_t key)
+/* The separator of the two numbers of a key: 10,5 or 80x24; 0: the key has no numbers. */
+static char separator(uint32_t key)
 {
 	return key >= GT_KEY_PRESS && key <= GT_KEY_WHEEL_DOWN ? ','
 		: key == GT_KEY_RESIZE                         ? 'x'
@@ -83,7 +81,7 @@ static char between(uint32_t key)
 
 /* ---- keys to words ---- */
 
-static const struct word *of_key(uint32_t key)
+static const struct word *word_of(uint32_t key)
 {
 	for (size_t i = 0; i < NWORDS; i++)
 		if (words[i].key == key)
@@ -93,11 +91,11 @@ static const struct word *of_key(uint32_t key)
 
 static bool put_name(char *to, size_t room, struct gt_key k)
 {
-	const struct word *w = of_key(k.key);
+	const struct word *w = word_of(k.key);
 	char utf8[4];
 
-	if (w && between(k.key))
-		snprintf(to, room, "%s %u%c%u", w->word, k.x, between(k.key), k.y);
+	if (w && separator(k.key))
+		snprintf(to, room, "%s %u%c%u", w->word, k.x, separator(k.key), k.y);
 	else if (w)
 		snprintf(to, room, "%s", w->word);
 	else if (k.key >= GT_KEY_F1 && k.key <= GT_KEY_F12)
@@ -116,9 +114,9 @@ const char *gt_key_word(struct gt_key k, char to[GT_KEY_WORD])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(modifiers) / sizeof(*modifiers); i++)
-		if (k.with & modifiers[i].with) {
-			to[n++] = modifiers[i].letter;
+	for (size_t i = 0; i < sizeof(modifier_letters) / sizeof(*modifier_letters); i++)
+		if (k.modifiers & modifier_letters[i].modifiers) {
+			to[n++] = modifier_letters[i].letter;
 			to[n++] = '-';
 		}
 	return put_name(to + n, GT_KEY_WORD - n, k) ? to : NULL;
@@ -145,8 +143,8 @@ static bool is(struct part p, const char *word)
 	return strlen(word) == p.n && !strncasecmp(p.s, word, p.n);
 }
 
-/* Two numbers with that sign between them. */
-static bool pair(struct part p, char sign, uint16_t *a, uint16_t *b)
+/* Parses two numbers with this separator. */
+static bool parse_pair(struct part p, char sign, uint16_t *a, uint16_t *b)
 {
 	unsigned long v[2] = { 0, 0 };
 	unsigned digits = 0, i = 0;
@@ -166,45 +164,46 @@ static bool pair(struct part p, char sign, uint16_t *a, uint16_t *b)
 	return i && digits && v[0] <= UINT16_MAX && v[1] <= UINT16_MAX;
 }
 
-/* Takes "C-", "M-" and "S-" from the front. */
+/* Removes "C-", "M-" and "S-" from the front. */
 static uint8_t take_modifiers(struct part *p)
 {
-	uint8_t with = 0;
+	uint8_t mods = 0;
 
-	for (size_t i = 0; p->n > 2 && p->s[1] == '-' && i < sizeof(modifiers) / sizeof(*modifiers);
+	for (size_t i = 0; p->n > 2 && p->s[1] == '-' &&
+		i < sizeof(modifier_letters) / sizeof(*modifier_letters);
 		i++)
-		if (modifiers[i].letter == p->s[0]) {
-			with |= modifiers[i].with;
+		if (modifier_letters[i].letter == p->s[0]) {
+			mods |= modifier_letters[i].modifiers;
 			*p = (struct part){ p->s + 2, p->n - 2 };
-			i = (size_t)-1; /* in any order */
+			i = (size_t)-1; /* they may be in any order */
 		}
-	return with;
+	return mods;
 }
 
-void gt_key_normalize(struct gt_key *k, uint8_t with)
+void gt_key_normalize(struct gt_key *k, uint8_t mods)
 {
 	static const struct {
 		uint32_t plain, other;
-		uint8_t with;
+		uint8_t modifiers;
 	} own[] = {
-		{ GT_KEY_TAB, GT_KEY_BACKTAB, GT_WITH_SHIFT },
-		{ GT_KEY_LEFT, GT_KEY_SHIFT_LEFT, GT_WITH_SHIFT },
-		{ GT_KEY_RIGHT, GT_KEY_SHIFT_RIGHT, GT_WITH_SHIFT },
-		{ 'h', GT_KEY_BACKSPACE, GT_WITH_CTRL },
-		{ 'm', GT_KEY_ENTER, GT_WITH_CTRL },
+		{ GT_KEY_TAB, GT_KEY_BACKTAB, GT_MOD_SHIFT },
+		{ GT_KEY_LEFT, GT_KEY_SHIFT_LEFT, GT_MOD_SHIFT },
+		{ GT_KEY_RIGHT, GT_KEY_SHIFT_RIGHT, GT_MOD_SHIFT },
+		{ 'h', GT_KEY_BACKSPACE, GT_MOD_CTRL },
+		{ 'm', GT_KEY_ENTER, GT_MOD_CTRL },
 	};
 
-	k->with = with;
+	k->modifiers = mods;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (k->key == own[i].plain && with & own[i].with) {
+		if (k->key == own[i].plain && mods & own[i].modifiers) {
 			k->key = own[i].other;
-			k->with &= (uint8_t)~own[i].with;
+			k->modifiers &= (uint8_t)~own[i].modifiers;
 			return;
 		}
-	if (with & GT_WITH_CTRL &&
+	if (mods & GT_MOD_CTRL &&
 		((k->key >= 'a' && k->key <= 'z') || (k->key >= '[' && k->key <= '_'))) {
 		k->key &= 31;
-		k->with &= (uint8_t)~GT_WITH_CTRL;
+		k->modifiers &= (uint8_t)~GT_MOD_CTRL;
 	}
 }
 
@@ -218,11 +217,11 @@ static bool function_key(struct part p, struct gt_key *k)
 	return (*p.s == 'F' || *p.s == 'f') && (p.n == 2 ? n >= 1 && n <= 9 : n >= 10 && n <= 12);
 }
 
-/* A key that stands alone: one of the table, F1 to F12, or one character. */
+/* A key without numbers: a word of the table, F1 to F12, or one character. */
 static int one_key(struct part p, struct gt_key *k)
 {
 	for (size_t i = 0; i < NWORDS; i++)
-		if (!between(words[i].key) && is(p, words[i].word)) {
+		if (!separator(words[i].key) && is(p, words[i].word)) {
 			k->key = words[i].key;
 			return 0;
 		}
@@ -233,34 +232,36 @@ static int one_key(struct part p, struct gt_key *k)
 		: -EINVAL;
 }
 
-/* The word of a key that has a place or a size, which comes next. 1; 0: it is no such word. */
-static int placed(struct gt_script *s, struct part p, uint8_t with)
+/* A key with a position or a size in the next word. 1; 0: the word is no such key; -EINVAL. */
+static int key_with_numbers(struct gt_script *s, struct part p, uint8_t mods)
 {
 	struct gt_key *k = s->next;
 
 	for (size_t i = 0; i < NWORDS; i++)
-		if (between(words[i].key) && is(p, words[i].word)) {
-			*k = (struct gt_key){ .key = words[i].key, .with = with };
+		if (separator(words[i].key) && is(p, words[i].word)) {
+			*k = (struct gt_key){ .key = words[i].key, .modifiers = mods };
 			s->nnext = 1;
-			return pair(next_part(&s->at), between(k->key), &k->x, &k->y) ? 1 : -EINVAL;
+			return parse_pair(next_part(&s->at), separator(k->key), &k->x, &k->y)
+				? 1
+				: -EINVAL;
 		}
 	return 0;
 }
 
-static int gesture(struct gt_script *s, struct part p, uint8_t with)
+static int gesture(struct gt_script *s, struct part p, uint8_t mods)
 {
 	const struct gesture *g = gestures, *end = g + sizeof(gestures) / sizeof(*gestures);
-	struct gt_key from = { .with = with }, to;
+	struct gt_key from = { .modifiers = mods }, to;
 
 	while (g < end && !is(p, g->word))
 		g++;
 	if (g == end)
 		return 0;
-	if (!pair(next_part(&s->at), ',', &from.x, &from.y))
+	if (!parse_pair(next_part(&s->at), ',', &from.x, &from.y))
 		return -EINVAL;
 	to = from;
-	if (g->moved && !pair(next_part(&s->at), ',', &to.x, &to.y))
-		return 0; /* "drag 10,5" alone is a key */
+	if (g->moved && !parse_pair(next_part(&s->at), ',', &to.x, &to.y))
+		return 0; /* "drag 10,5" is a key */
 	for (s->nnext = 0; s->nnext < g->n; s->nnext++) {
 		s->next[s->nnext] = s->nnext < g->n - g->moved ? from : to;
 		s->next[s->nnext].key = g->keys[s->nnext];
@@ -268,34 +269,34 @@ static int gesture(struct gt_script *s, struct part p, uint8_t with)
 	return 1;
 }
 
-static void take_next(struct gt_script *s, struct gt_key *k)
+static void take_pending(struct gt_script *s, struct gt_key *k)
 {
 	*k = s->next[0];
 	memmove(s->next, s->next + 1, --s->nnext * sizeof(*k));
 }
 
-static int word(struct gt_script *s, struct gt_key *k)
+static int next_word(struct gt_script *s, struct gt_key *k)
 {
 	struct part p = next_part(&s->at);
-	uint8_t with = take_modifiers(&p);
-	const char *behind = s->at;
-	int r = gesture(s, p, with);
+	uint8_t mods = take_modifiers(&p);
+	const char *after = s->at;
+	int r = gesture(s, p, mods);
 
 	if (!r) {
-		s->at = behind;
-		r = placed(s, p, with);
+		s->at = after;
+		r = key_with_numbers(s, p, mods);
 	}
 	if (r > 0)
-		take_next(s, k);
+		take_pending(s, k);
 	else if (r < 0 || one_key(p, k))
 		return -EINVAL;
 	else
-		gt_key_normalize(k, with);
+		gt_key_normalize(k, mods);
 	return 1;
 }
 
-/* The next character between quotes. 0: they end here. */
-static int typed(struct gt_script *s, struct gt_key *k)
+/* The next character in quotes. 0: the closing quote. */
+static int next_typed(struct gt_script *s, struct gt_key *k)
 {
 	if (*s->at == '\'' && s->at[1] != '\'') {
 		s->at++;
@@ -315,7 +316,7 @@ int gt_script_next(struct gt_script *s, struct gt_key *k)
 
 	*k = (struct gt_key){ 0 };
 	if (s->nnext) {
-		take_next(s, k);
+		take_pending(s, k);
 		return 1;
 	}
 	while (!r) {
@@ -324,12 +325,12 @@ int gt_script_next(struct gt_script *s, struct gt_key *k)
 			if (!*s->at)
 				return 0;
 			if (*s->at != '\'') {
-				r = word(s, k);
+				r = next_word(s, k);
 				break;
 			}
 			s->at++;
 		}
-		r = typed(s, k);
+		r = next_typed(s, k);
 		s->typing = r > 0;
 	}
 	if (r < 0) {

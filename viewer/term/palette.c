@@ -1,19 +1,15 @@
-/* The colours, and what is drawn in them.
+/* A program does not know whether its terminal is dark or light, so each ink must be readable on
+ * black and on white: its luminance is between 0.10 and 0.30, a contrast of at least 3 to 1 to
+ * both. So inks differ mostly in hue. The four most frequent ones are kernels (blue), copies
+ * (bluish green), communication (orange) and synchronization (pink). They were chosen from the 216
+ * colours of a 256-colour terminal for the largest distance between any two, for normal vision and
+ * for the three kinds of colour blindness. A test computes these distances. Calls that start work
+ * have similar hues (launches and graphs are bluish), memory is olive, and preparation is nearly
+ * grey. Papers are light, so all inks are readable on them.
  *
- * Nobody tells a program whether its terminal is dark or light, so each ink has to be read on black
- * and on white: its luminance lies between 0.10 and 0.30, which is a contrast of 3 to 1 or better
- * either way. That leaves little room for lighter and darker, and most of the work to hue. The four
- * that fill a picture of GPU work are kernels (blue), copies (green, to the blue side),
- * communication (orange) and waiting (pink); they were picked together, from the 216 colours that
- * terminals of 256 have, for the largest distance between any two as seen with normal sight and
- * without red, green or blue receptors. The test does that sum again. What causes work is its
- * relative (launches and graphs are bluish), memory is olive, what only prepares work is nearly
- * grey. Papers are light, so that every ink stays itself on them.
- *
- * With 8 colours the terminal decides what "blue" is; the hues are the same as far as there are
- * eight. There, selections and cursors are styles, because each of the eight is somebody's
- * background; and without colours everything is.
- */
+ * With 8 colours the terminal defines the colours; the hues are similar. Selections and cursors are
+ * then styles, because any of the eight may be the user's background. Without colours everything
+ * is a style. */
 #include "viewer/term/palette.h"
 
 #include <math.h>
@@ -60,7 +56,7 @@ const struct gt_ink_look gt_inks[GT_INKS] = {
 	CATEGORY(OTHER) = { "other", GREY(0x767676, 243) },
 };
 
-static double light(uint8_t c) /* of sRGB */
+static double linear(uint8_t c) /* sRGB to linear light */
 {
 	double v = c / 255.0;
 
@@ -69,21 +65,20 @@ static double light(uint8_t c) /* of sRGB */
 
 static double luminance(const struct gt_ink_look *k)
 {
-	return 0.2126 * light(k->r) + 0.7152 * light(k->g) + 0.0722 * light(k->b);
+	return 0.2126 * linear(k->r) + 0.7152 * linear(k->g) + 0.0722 * linear(k->b);
 }
 
 static int32_t colour_of(const struct gt_ink_look *k, enum gt_colours depth)
 {
 	if (depth <= (enum gt_colours)k->own)
-		return GT_OWN;
+		return GT_COLOUR_DEFAULT;
 	if (depth == GT_COLOURS_TRUE)
 		return k->r << 16 | k->g << 8 | k->b;
 	return depth == GT_COLOURS_256 ? k->of_256 : k->of_8;
 }
 
-/* Black or white. Of 256 the first sixteen are the user's to change, so these are taken from the
- * others. */
-static int32_t plain(bool white, enum gt_colours depth)
+/* Users may change the first sixteen of 256 colours, so these two are from the others. */
+static int32_t black_or_white(bool white, enum gt_colours depth)
 {
 	if (depth == GT_COLOURS_TRUE)
 		return white ? 0xffffff : 0x000000;
@@ -92,11 +87,9 @@ static int32_t plain(bool white, enum gt_colours depth)
 	return white ? 7 : 0;
 }
 
-/* Is a contrast below this, the two are told apart with pains. Inks and papers of the table are
- * further apart. */
-#define CONTRAST_LEAST 1.6
+#define CONTRAST_LEAST 1.6 /* below it, ink and paper are hard to distinguish */
 
-static bool dark_of_8(int32_t colour) /* wherever it was not changed: black, red, blue, magenta */
+static bool dark_of_8(int32_t colour) /* by default: black, red, blue, magenta */
 {
 	return colour == 0 || colour == 1 || colour == 4 || colour == 5;
 }
@@ -107,41 +100,41 @@ static int32_t readable(const struct gt_ink_look *ink, const struct gt_ink_look 
 	int32_t colour = colour_of(ink, depth);
 	double a = luminance(ink) + 0.05, b = luminance(paper) + 0.05;
 
-	if (on == GT_OWN)
+	if (on == GT_COLOUR_DEFAULT)
 		return colour;
 	if (depth == GT_COLOURS_8)
-		return colour != GT_OWN && dark_of_8(colour) != dark_of_8(on)
+		return colour != GT_COLOUR_DEFAULT && dark_of_8(colour) != dark_of_8(on)
 			? colour
-			: plain(dark_of_8(on), depth);
-	if (colour != GT_OWN && (a > b ? a / b : b / a) >= CONTRAST_LEAST)
+			: black_or_white(dark_of_8(on), depth);
+	if (colour != GT_COLOUR_DEFAULT && (a > b ? a / b : b / a) >= CONTRAST_LEAST)
 		return colour;
-	return plain(1.05 / b > b / 0.05, depth);
+	return black_or_white(1.05 / b > b / 0.05, depth);
 }
 
-/* The styles of an ink, and those of a paper: one that has no colour to show itself is at least
- * reversed. */
+/* The styles of an ink and a paper. A paper without a colour is reversed, except the four that are
+ * mostly used as paper: their own styles distinguish them. */
 static uint8_t style_of(struct gt_look look, enum gt_colours depth)
 {
 	const struct gt_ink_look *ink = &gt_inks[look.ink], *paper = &gt_inks[look.paper];
 	uint8_t style = look.style;
-	bool told = look.paper >= GT_INK_CURSOR && look.paper <= GT_INK_FOUND;
+	bool has_style = look.paper >= GT_INK_CURSOR && look.paper <= GT_INK_FOUND;
 
 	if (depth <= (enum gt_colours)ink->own)
 		style |= ink->style;
 	if (look.paper > GT_INK_TEXT && depth <= (enum gt_colours)paper->own)
-		style |= paper->style | (told ? 0 : GT_REVERSE);
+		style |= paper->style | (has_style ? 0 : GT_REVERSE);
 	return style;
 }
 
-struct gt_shown gt_look_shown(struct gt_look look, enum gt_colours depth)
+struct gt_resolved_look gt_look_resolve(struct gt_look look, enum gt_colours depth)
 {
 	int32_t paper;
 
 	look.ink = look.ink < GT_INKS ? look.ink : GT_INK_NONE;
 	look.paper = look.paper < GT_INKS ? look.paper : GT_INK_NONE;
 	paper = colour_of(&gt_inks[look.paper], depth);
-	return (struct gt_shown){ .ink = readable(
-					  &gt_inks[look.ink], &gt_inks[look.paper], paper, depth),
+	return (struct gt_resolved_look){ .ink = readable(&gt_inks[look.ink], &gt_inks[look.paper],
+						  paper, depth),
 		.paper = paper,
 		.style = style_of(look, depth) };
 }

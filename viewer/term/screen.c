@@ -43,8 +43,8 @@ void gt_screen_release(struct gt_screen *s)
 
 static uint32_t fit(const struct gt_screen *s, uint32_t ch, unsigned columns)
 {
-	ch = gt_sure_columns(ch) == columns ? ch : '?';
-	return s->ascii ? gt_in_ascii(ch) : ch;
+	ch = gt_glyph_columns(ch) == columns ? ch : '?';
+	return s->ascii ? gt_glyph_ascii(ch) : ch;
 }
 
 static struct gt_spot *at(struct gt_screen *s, int64_t x, int64_t y)
@@ -60,8 +60,8 @@ static void make_blank(struct gt_spot *spot)
 	memset(spot->marks, 0, sizeof(spot->marks));
 }
 
-/* Columns [from, end) of a line are about to be covered: characters that reach into them lose what
- * is outside. */
+/* Before columns [from, end) of a line are drawn over: wide characters that are partly in them
+ * lose their other half. */
 static void uncover(struct gt_screen *s, int64_t from, int64_t end, int64_t y)
 {
 	struct gt_spot *first = at(s, from, y), *behind = at(s, end, y);
@@ -80,8 +80,7 @@ static void put_spot(struct gt_screen *s, int64_t x, int64_t y, struct gt_spot w
 		*spot = with;
 }
 
-/* A letter in its columns, or what stands for it in as many. What is wide and only half on the
- * screen is blank. */
+/* Puts a letter or its replacement of the same width. A wide letter at the edge becomes a space. */
 static void put_letter(
 	struct gt_screen *s, int64_t x, int64_t y, const struct gt_letter *l, struct gt_look look)
 {
@@ -103,12 +102,12 @@ static void put_letter(
 
 void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_look look)
 {
-	unsigned columns = gt_sure_columns(ch);
+	unsigned columns = gt_glyph_columns(ch);
 
 	put_letter(s, x, y, &(struct gt_letter){ .ch = ch, .columns = columns > 1 ? 2 : 1 }, look);
 }
 
-/* Text up to `end`, or all of it (NULL). */
+/* Puts text up to `end`; NULL: all of it. */
 static int put_text(struct gt_screen *s, int x, int y, int64_t width, const char *text,
 	const char *end, struct gt_look look)
 {
@@ -136,13 +135,13 @@ int gt_screen_text(
 	return put_text(s, x, y, width, text, NULL, look);
 }
 
-/* Where the next line of a text begins. */
+/* Start of the next line of a text. */
 static const char *next_line(const char *text, unsigned width)
 {
 	struct gt_letter l;
 	const char *end = gt_utf8_most(text, width);
 
-	return end == text ? gt_letter_next(text, &l) : end; /* one at least */
+	return end == text ? gt_letter_next(text, &l) : end; /* at least one letter */
 }
 
 unsigned gt_screen_lines_of(const char *text, unsigned width)
@@ -166,7 +165,7 @@ void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned
 int gt_screen_printf(
 	struct gt_screen *s, int x, int y, int width, struct gt_look look, const char *fmt, ...)
 {
-	char text[16 * GT_SCREEN_MOST]; /* more than fits, but for what has many marks */
+	char text[16 * GT_SCREEN_MOST]; /* enough for a line, except with many combining marks */
 	va_list ap;
 	int n;
 
@@ -176,7 +175,7 @@ int gt_screen_printf(
 	return n < 0 ? 0 : gt_screen_text(s, x, y, width, text, look);
 }
 
-/* What of a rectangle is on the screen. */
+/* The part of a rectangle that is on the screen. */
 struct box {
 	int64_t x0, y0, x1, y1;
 };
@@ -209,7 +208,7 @@ void gt_screen_fill(
 	}
 }
 
-/* paper: NULL: as it is. */
+/* paper: NULL: unchanged. */
 static void change_look(struct gt_screen *s, struct box b, uint8_t style, const uint8_t *paper)
 {
 	for (int64_t y = b.y0; b.x0 < b.x1 && y < b.y1; y++) {
@@ -258,7 +257,7 @@ size_t gt_spot_utf8(const struct gt_spot *spot, char to[GT_SPOT_UTF8])
 static size_t put_colour(
 	char *to, size_t room, enum gt_colours depth, int32_t colour, unsigned base)
 {
-	if (colour == GT_OWN)
+	if (colour == GT_COLOUR_DEFAULT)
 		return 0;
 	if (depth == GT_COLOURS_8)
 		return (size_t)snprintf(to, room, ";%u", base + (unsigned)colour);
@@ -268,8 +267,8 @@ static size_t put_colour(
 		colour >> 8 & 255, colour & 255);
 }
 
-/* The sequence that gets there from anywhere. */
-static void put_look(struct gt_out *to, struct gt_shown shown, enum gt_colours depth)
+/* Writes the sequence that sets this look whatever the current look is. */
+static void put_look(struct gt_out *to, struct gt_resolved_look shown, enum gt_colours depth)
 {
 	static const struct {
 		uint8_t style;
@@ -292,37 +291,37 @@ static void put_look(struct gt_out *to, struct gt_shown shown, enum gt_colours d
 	gt_out_add(to, text, n);
 }
 
-static bool same_look(struct gt_shown a, struct gt_shown b)
+static bool same_look(struct gt_resolved_look a, struct gt_resolved_look b)
 {
 	return a.ink == b.ink && a.paper == b.paper && a.style == b.style;
 }
 
-/* A space that looks like no space at all. */
-static bool blank(const struct gt_spot *spot, enum gt_colours depth)
+/* True if the spot is invisible. */
+static bool is_invisible(const struct gt_spot *spot, enum gt_colours depth)
 {
-	struct gt_shown shown;
+	struct gt_resolved_look shown;
 
 	if (spot->ch != ' ')
 		return false;
 	if (depth == GT_MONO || !(spot->look.paper | spot->look.style | spot->look.ink))
 		return true;
-	shown = gt_look_shown(spot->look, depth);
-	return shown.paper == GT_OWN && !(shown.style & (GT_REVERSE | GT_UNDERLINE));
+	shown = gt_look_resolve(spot->look, depth);
+	return shown.paper == GT_COLOUR_DEFAULT && !(shown.style & (GT_REVERSE | GT_UNDERLINE));
 }
 
 static void print_line(
 	const struct gt_spot *spots, unsigned width, enum gt_colours depth, struct gt_out *to)
 {
-	const struct gt_shown plain = { GT_OWN, GT_OWN, 0 };
-	struct gt_shown now = plain, next = plain;
+	const struct gt_resolved_look plain = { GT_COLOUR_DEFAULT, GT_COLOUR_DEFAULT, 0 };
+	struct gt_resolved_look now = plain, next = plain;
 	char utf8[GT_SPOT_UTF8];
 
-	while (width && blank(&spots[width - 1], depth))
+	while (width && is_invisible(&spots[width - 1], depth))
 		width--;
 	for (unsigned x = 0; x < width; x++) {
 		if (depth != GT_MONO &&
 			(!x || memcmp(&spots[x].look, &spots[x - 1].look, sizeof(spots->look))))
-			next = gt_look_shown(spots[x].look, depth);
+			next = gt_look_resolve(spots[x].look, depth);
 		if (!same_look(now, next))
 			put_look(to, next, depth);
 		now = next;

@@ -1,14 +1,16 @@
-/* A screen as a picture: for a README, a bug report, a page. Every column is as wide as every other
- * whatever font there is: each run of one look says how long it is, wide characters are runs of
- * their own, and blocks are drawn as what they are, rectangles. */
+/* A screen as an SVG image. All columns have the same width in any font: each run of one look sets
+ * the length of its text, wide characters are separate runs, and block characters are drawn as
+ * rectangles. */
 #include "viewer/term/glyphs.h"
 #include "viewer/term/screen.h"
 
-#define WIDE 8u /* of a column, and of a line, in the picture's units */
-#define HIGH 17u
-#define BASE 13u /* from a line's top to where its letters stand */
+/* in the image's units */
+#define WIDE 8u  /* width of a column */
+#define HIGH 17u /* height of a line */
+#define BASE 13u /* from the top of a line to its baseline */
 #define MARGIN 10u
-#define PAPER 0x16181d /* what stands for a terminal's own colours */
+/* the default colours */
+#define PAPER 0x16181d
 #define INK 0xd3d7de
 
 struct colours {
@@ -17,11 +19,11 @@ struct colours {
 
 static struct colours colours_of(struct gt_look look)
 {
-	struct gt_shown shown = gt_look_shown(look, GT_COLOURS_TRUE);
-	struct colours c = { shown.ink == GT_OWN ? INK : shown.ink, shown.paper };
+	struct gt_resolved_look shown = gt_look_resolve(look, GT_COLOURS_TRUE);
+	struct colours c = { shown.ink == GT_COLOUR_DEFAULT ? INK : shown.ink, shown.paper };
 
 	if (shown.style & GT_REVERSE) {
-		int32_t paper = c.paper == GT_OWN ? PAPER : c.paper;
+		int32_t paper = c.paper == GT_COLOUR_DEFAULT ? PAPER : c.paper;
 
 		c.paper = c.ink;
 		c.ink = paper;
@@ -43,7 +45,7 @@ static void put_rectangle(
 
 static bool is_block(uint32_t ch) { return ch >= 0x2581 && ch <= 0x258f; }
 
-/* Eighths: from below up to the whole one, then from the left. */
+/* U+2581 to U+2588 are 1 to 8 eighths from below, U+2589 to U+258F 7 to 1 from the left. */
 static void put_block(struct gt_out *to, uint32_t ch, unsigned x, unsigned y, int32_t colour)
 {
 	double h = HIGH * (ch - 0x2580) / 8.0;
@@ -67,7 +69,7 @@ static void put_character(struct gt_out *to, const struct gt_spot *spot)
 	gt_out_add(to, utf8 + instead, n - instead);
 }
 
-/* Letters from x to end, less spaces at both ends, which are nothing to be seen. */
+/* Puts the letters from x to end, without spaces at both ends. */
 static void put_letters(
 	const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned end, unsigned line)
 {
@@ -93,12 +95,12 @@ static void put_letters(
 enum kind { LETTERS, WIDE_LETTERS, BLOCKS };
 static enum kind kind_of(uint32_t ch)
 {
-	return is_block(ch)                                      ? BLOCKS
-		: ch == GT_RIGHT_HALF || gt_sure_columns(ch) > 1 ? WIDE_LETTERS
-								 : LETTERS;
+	return is_block(ch)                                       ? BLOCKS
+		: ch == GT_RIGHT_HALF || gt_glyph_columns(ch) > 1 ? WIDE_LETTERS
+								  : LETTERS;
 }
 
-/* A run of one look and one kind. */
+/* Puts a run of one look and one kind and returns its end. */
 static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned line)
 {
 	const struct gt_spot *spots = s->spots + (size_t)line * s->width;
@@ -109,7 +111,7 @@ static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x
 	while (end < s->width && same_look(spots[end].look, spots[x].look) &&
 		kind_of(spots[end].ch) == kind)
 		end++;
-	if (c.paper != GT_OWN)
+	if (c.paper != GT_COLOUR_DEFAULT)
 		put_rectangle(to, MARGIN + x * WIDE, top, (end - x) * WIDE, HIGH, 0, c.paper);
 	if (kind != BLOCKS)
 		put_letters(s, to, x, end, line);

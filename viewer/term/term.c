@@ -1,18 +1,15 @@
-/* ncurses knows what several hundred terminals want to be sent, and sends no more than has changed.
- * That is what it is asked for: to find the terminal's abilities, and to bring cells to its screen.
- * Three things it is not asked for, because they have to hold at any moment:
+/* ncurses finds the terminal's abilities and updates its screen with few bytes. Three things are
+ * done without it:
  *
- *   giving the terminal back is guard.c's, so that a signal's handler can do it;
- *   keys are read and understood here and in typed.c: ncurses takes the end of its input for
- * "nothing yet", for ever, and knows the mouse of few terminals; what is on the screen is
- * remembered here as well, so that of a frame that is the same but for two cells only these two are
- *   handed on.
+ * - The terminal is restored by terminal_restore.c, which a signal handler can call.
+ * - Keys are decoded by key_decoder.c, which says why.
+ * - The spots on the screen are stored here too. So a frame that differs in two spots passes only
+ *   these two to ncurses.
  *
- * Colours: the terminal's entry says how many. COLORTERM says 16 million, and is believed as far as
- * the database has an entry for it (xterm-direct, or else xterm-256color); the table of colours
- * (palette.c) looks nearly the same with 256. A terminal that is newer than the machine's database,
- * as happens over ssh, is taken for the xterm that it copies.
- */
+ * The terminfo entry gives the number of colours. COLORTERM announces 16 million colours; they are
+ * used if the database has such an entry (xterm-direct), else 256 are, which look nearly the same
+ * (palette.c). If the database does not know a terminal, as happens over ssh, the entry of a
+ * similar terminal is used. */
 #define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
 #include "viewer/term/term.h"
@@ -33,17 +30,17 @@
 #include "viewer/term/terminal_restore.h"
 #include "viewer/term/key_decoder.h"
 
-#define MS_ESC 50 /* an ESC that nothing has followed for so long is the key */
-#define MS_DOUBLE 400
+#define MS_ESC 50     /* an ESC that no byte follows for so long is the key Esc */
+#define MS_DOUBLE 400 /* between the presses of a double click */
 #define OWN_MOST 48
-/* Buttons and what moves while one is held (1002), in numbers of any size (1006). */
+/* Mode 1002 reports buttons, and movement while one is pressed; 1006 has numbers of any size. */
 #define MOUSE_ON "\x1b[?1002h\x1b[?1006h"
 #define MOUSE_OFF "\x1b[?1006l\x1b[?1002l"
 
 struct colours {
 	int32_t ink, paper;
 };
-struct seen {
+struct resolved {
 	int16_t pair;
 	uint8_t style;
 	bool known;
@@ -53,20 +50,20 @@ struct gt_term {
 	FILE *in, *out, *opened; /* opened: /dev/tty, if that is `in` */
 	SCREEN *screen;
 	enum gt_colours colours;
-	bool ascii, gone, spoilt;
-	/* ncurses fills the last cell of the screen by moving the one before it there */
+	bool ascii, hung_up, stale;
+	/* ncurses fills the last column of the last line by inserting before it */
 	bool inserts_corner;
-	int signal_fd; /* can be read from when something was told; guard.h's */
+	int signal_fd; /* readable when a signal is pending */
 	unsigned width, height;
-	struct gt_spot *shown; /* height lines of width; ch UINT32_MAX: not known */
-	struct seen seen[GT_INKS][GT_INKS];
-	struct colours *pairs; /* what ncurses' pairs are, from 1 */
+	struct gt_spot *shown; /* height lines of width; ch UINT32_MAX: unknown */
+	struct resolved resolved[GT_INKS][GT_INKS]; /* by ink and paper */
+	struct colours *pairs;                      /* the colour pairs of ncurses, from 1 */
 	int npairs, most_pairs;
 	struct gt_key_sequence own[OWN_MOST];
 	size_t nown;
 	uint8_t typed[4 * GT_KEY_DECODE_MAX];
 	size_t ntyped;
-	/* ms; pressed_at: 0, when the last press cannot be the first of two */
+	/* ms; pressed_at 0: the last press cannot be the first of a double click */
 	int64_t typed_at, pressed_at;
 	struct gt_key pressed;
 };
@@ -81,7 +78,7 @@ static int64_t now_ms(void)
 
 /* ---- which terminal it is ---- */
 
-/* Names that are newer than many databases, and what these know that understands the same. */
+/* Terminals that many databases do not know, and similar entries. */
 static const struct {
 	const char *begins, *known[2];
 } copies[] = {
@@ -117,7 +114,7 @@ static bool millions(void)
 		!environment_says("NO_COLOR");
 }
 
-/* newterm() leaks memory where the database has no such name, so that is asked first. */
+/* newterm() leaks memory for an unknown name, so setupterm() checks the name first. */
 static bool try_entry(struct gt_term *t, const char *name)
 {
 	int why;
@@ -129,7 +126,7 @@ static bool try_entry(struct gt_term *t, const char *name)
 	return t->screen;
 }
 
-/* The same terminal, with more colours than its name says. */
+/* Tries the entries of the same terminal with more colours. */
 static bool try_more_colours(struct gt_term *t, const char *term)
 {
 	size_t n = strlen(term);
@@ -147,8 +144,8 @@ static bool try_more_colours(struct gt_term *t, const char *term)
 static int find_entry(struct gt_term *t, const char *term, struct gt_err *err)
 {
 	if (!term || !*term)
-		return gt_err_set(err, -ENOTSUP, "TERM is not set: it says which terminal this is");
-	/* sizes come from the terminal, even if a shell once exported others */
+		return gt_err_set(err, -ENOTSUP, "TERM is not set");
+	/* the size comes from the terminal, not from LINES and COLUMNS */
 	use_env(FALSE);
 	use_tioctl(TRUE);
 	if ((millions() && try_more_colours(t, term)) || try_entry(t, term))
@@ -157,10 +154,10 @@ static int find_entry(struct gt_term *t, const char *term, struct gt_err *err)
 		if (!strncmp(term, copies[i].begins, strlen(copies[i].begins)) &&
 			(try_entry(t, copies[i].known[0]) || try_entry(t, copies[i].known[1])))
 			return 0;
-	return gt_err_set(err, -ENOTSUP, "terminal \"%.60s\" (TERM) is unknown here", term);
+	return gt_err_set(err, -ENOTSUP, "unknown terminal \"%.60s\" (TERM)", term);
 }
 
-/* A string of the terminal's entry; NULL: it has none. */
+/* A string of the terminfo entry, or NULL. */
 static const char *ability(const char *name)
 {
 	const char *s = tigetstr(name);
@@ -176,10 +173,10 @@ static int check_abilities(const char *term, struct gt_err *err)
 	return 0;
 }
 
-/* ---- what it can do ---- */
+/* ---- abilities ---- */
 
-/* Is a locale named that this machine does not have (ssh brings names along), it can still be one
- * of UTF-8. */
+/* The machine may not have the named locale (ssh copies its name), but its name still says whether
+ * it is UTF-8. */
 static bool find_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -204,64 +201,60 @@ static enum gt_colours find_colours(void)
 	return COLORS >= 256 ? GT_COLOURS_256 : COLORS >= 8 ? GT_COLOURS_8 : GT_MONO;
 }
 
-/* What this terminal sends for its keys. Most of it typed.c knows anyway. */
+/* Collects the key sequences of the terminfo entry. */
+static void add_key(struct gt_term *t, const char *name, struct gt_key key)
+{
+	const char *s = ability(name);
+	size_t n = s ? strlen(s) : 0;
+	struct gt_key_sequence *own = &t->own[t->nown];
+
+	if (n < 2 || n > sizeof(own->bytes) || *s != '\x1b')
+		return;
+	memcpy(own->bytes, s, n);
+	own->len = (uint8_t)n;
+	own->key = key;
+	t->nown++;
+}
+
 static void find_keys(struct gt_term *t)
 {
 	static const struct {
 		const char *name;
-		uint32_t key;
-		uint8_t with;
+		struct gt_key key;
 	} keys[] = {
-		{ "kcuu1", GT_KEY_UP, 0 },
-		{ "kcud1", GT_KEY_DOWN, 0 },
-		{ "kcub1", GT_KEY_LEFT, 0 },
-		{ "kcuf1", GT_KEY_RIGHT, 0 },
-		{ "kpp", GT_KEY_PAGE_UP, 0 },
-		{ "knp", GT_KEY_PAGE_DOWN, 0 },
-		{ "khome", GT_KEY_HOME, 0 },
-		{ "kend", GT_KEY_END, 0 },
-		{ "kich1", GT_KEY_INSERT, 0 },
-		{ "kdch1", GT_KEY_DELETE, 0 },
-		{ "kcbt", GT_KEY_BACKTAB, 0 },
-		{ "kLFT", GT_KEY_SHIFT_LEFT, 0 },
-		{ "kRIT", GT_KEY_SHIFT_RIGHT, 0 },
-		{ "kri", GT_KEY_UP, GT_WITH_SHIFT },
-		{ "kind", GT_KEY_DOWN, GT_WITH_SHIFT },
-		{ "kLFT5", GT_KEY_LEFT, GT_WITH_CTRL },
-		{ "kRIT5", GT_KEY_RIGHT, GT_WITH_CTRL },
-		{ "kUP5", GT_KEY_UP, GT_WITH_CTRL },
-		{ "kDN5", GT_KEY_DOWN, GT_WITH_CTRL },
-		{ "kf1", GT_KEY_F1, 0 },
-		{ "kf2", GT_KEY_F1 + 1, 0 },
-		{ "kf3", GT_KEY_F1 + 2, 0 },
-		{ "kf4", GT_KEY_F1 + 3, 0 },
-		{ "kf5", GT_KEY_F1 + 4, 0 },
-		{ "kf6", GT_KEY_F1 + 5, 0 },
-		{ "kf7", GT_KEY_F1 + 6, 0 },
-		{ "kf8", GT_KEY_F1 + 7, 0 },
-		{ "kf9", GT_KEY_F1 + 8, 0 },
-		{ "kf10", GT_KEY_F1 + 9, 0 },
-		{ "kf11", GT_KEY_F1 + 10, 0 },
-		{ "kf12", GT_KEY_F1 + 11, 0 },
+		{ "kcuu1", { .key = GT_KEY_UP } },
+		{ "kcud1", { .key = GT_KEY_DOWN } },
+		{ "kcub1", { .key = GT_KEY_LEFT } },
+		{ "kcuf1", { .key = GT_KEY_RIGHT } },
+		{ "kpp", { .key = GT_KEY_PAGE_UP } },
+		{ "knp", { .key = GT_KEY_PAGE_DOWN } },
+		{ "khome", { .key = GT_KEY_HOME } },
+		{ "kend", { .key = GT_KEY_END } },
+		{ "kich1", { .key = GT_KEY_INSERT } },
+		{ "kdch1", { .key = GT_KEY_DELETE } },
+		{ "kcbt", { .key = GT_KEY_BACKTAB } },
+		{ "kLFT", { .key = GT_KEY_SHIFT_LEFT } },
+		{ "kRIT", { .key = GT_KEY_SHIFT_RIGHT } },
+		{ "kri", { .key = GT_KEY_UP, .modifiers = GT_MOD_SHIFT } },
+		{ "kind", { .key = GT_KEY_DOWN, .modifiers = GT_MOD_SHIFT } },
+		{ "kLFT5", { .key = GT_KEY_LEFT, .modifiers = GT_MOD_CTRL } },
+		{ "kRIT5", { .key = GT_KEY_RIGHT, .modifiers = GT_MOD_CTRL } },
+		{ "kUP5", { .key = GT_KEY_UP, .modifiers = GT_MOD_CTRL } },
+		{ "kDN5", { .key = GT_KEY_DOWN, .modifiers = GT_MOD_CTRL } },
 	};
+	char name[8];
 
-	_Static_assert(sizeof(keys) / sizeof(*keys) <= OWN_MOST, "room for all");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		const char *s = ability(keys[i].name);
-		size_t n = s ? strlen(s) : 0;
-		struct gt_key_sequence *own = &t->own[t->nown];
-
-		if (n < 2 || n > sizeof(own->bytes) || *s != '\x1b')
-			continue;
-		memcpy(own->bytes, s, n);
-		own->len = (uint8_t)n;
-		own->key = (struct gt_key){ .key = keys[i].key, .with = keys[i].with };
-		t->nown++;
+	_Static_assert(sizeof(keys) / sizeof(*keys) + 12 <= OWN_MOST, "the array is large enough");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		add_key(t, keys[i].name, keys[i].key);
+	for (unsigned i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "kf%u", i + 1);
+		add_key(t, name, (struct gt_key){ .key = GT_KEY_F1 + i });
 	}
 }
 
-/* Adds a string of the terminal's to `to`. The delays in it ("$<5>"), which are for lines of 1200
- * baud, are left out. */
+/* Appends a string of the terminfo entry without its delays ("$<5>"), which are for slow serial
+ * lines. */
 static void add_ability(char to[GT_TERMINAL_SEQUENCE_MAX], const char *s)
 {
 	size_t n = strlen(to);
@@ -281,25 +274,24 @@ static void find_strings(struct gt_terminal_state *g)
 {
 	bool mouse = ability("kmous");
 
-	add_ability(g->take, ability("smcup"));
-	add_ability(g->take, ability("smkx"));
-	add_ability(g->take, ability("civis"));
-	add_ability(g->take, mouse ? MOUSE_ON : "");
-	add_ability(g->give, mouse ? MOUSE_OFF : "");
-	add_ability(g->give, ability("sgr0"));
-	add_ability(g->give, ability("op"));
-	/* it has no second page: under our last line then, however many there are */
+	add_ability(g->setup, ability("smcup"));
+	add_ability(g->setup, ability("smkx"));
+	add_ability(g->setup, ability("civis"));
+	add_ability(g->setup, mouse ? MOUSE_ON : "");
+	add_ability(g->restore, mouse ? MOUSE_OFF : "");
+	add_ability(g->restore, ability("sgr0"));
+	add_ability(g->restore, ability("op"));
+	/* without an alternate screen the cursor goes below the last line */
 	if (!ability("smcup")) {
-		add_ability(g->give, tparm(ability("cup"), 998, 0, 0, 0, 0, 0, 0, 0, 0));
-		add_ability(g->give, ability("el"));
+		add_ability(g->restore, tparm(ability("cup"), 998, 0, 0, 0, 0, 0, 0, 0, 0));
+		add_ability(g->restore, ability("el"));
 	}
-	add_ability(g->give, ability("rmkx"));
-	add_ability(g->give, ability("cnorm"));
-	add_ability(g->give, ability("rmcup"));
+	add_ability(g->restore, ability("rmkx"));
+	add_ability(g->restore, ability("cnorm"));
+	add_ability(g->restore, ability("rmcup"));
 }
 
-/* Each byte comes at once and as it is, and nothing echoes. Ctrl-Z still stops; Ctrl-C and
- * Ctrl-\ are keys. */
+/* Input is raw and not echoed. Ctrl-Z still stops the process; Ctrl-C and Ctrl-\ are keys. */
 static struct termios our_modes(struct termios m)
 {
 	m.c_iflag &= ~(tcflag_t)(BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
@@ -316,10 +308,10 @@ static struct termios our_modes(struct termios m)
 static int find_files(struct gt_term *t, FILE *in, FILE *out, struct gt_err *err)
 {
 	if (!out && !isatty(STDOUT_FILENO))
-		return gt_err_set(err, -ENOTSUP, "standard output is no terminal");
+		return gt_err_set(err, -ENOTSUP, "standard output is not a terminal");
 	t->out = out ? out : stdout;
 	t->in = in ? in : stdin;
-	if (!in && !isatty(STDIN_FILENO)) { /* a trace comes that way, perhaps */
+	if (!in && !isatty(STDIN_FILENO)) { /* standard input may be the trace */
 		t->in = t->opened = fopen("/dev/tty", "re");
 		if (!t->in)
 			return gt_err_set(err, -ENOTSUP, "no terminal to read keys from: %s",
@@ -341,12 +333,12 @@ static void find_size(struct gt_term *t)
 	t->height = w.ws_row < GT_SCREEN_MOST ? w.ws_row : GT_SCREEN_MOST;
 }
 
-/* Whatever ncurses thinks is on the screen, and what we do, is not so any more. */
-static int forget(struct gt_term *t)
+/* The content of the terminal is unknown. */
+static int invalidate(struct gt_term *t)
 {
 	struct gt_spot *shown = realloc(t->shown, (size_t)t->width * t->height * sizeof(*shown));
 
-	t->spoilt = true;
+	t->stale = true;
 	if (!shown)
 		return -ENOMEM;
 	t->shown = shown;
@@ -354,8 +346,8 @@ static int forget(struct gt_term *t)
 	return 0;
 }
 
-/* Now the terminal is ours: another page of it, its keys, its mouse. */
-static void take(struct gt_term *t, struct gt_terminal_state *g)
+/* Sets up the terminal: alternate screen, keys, mouse. */
+static void set_up(struct gt_term *t, struct gt_terminal_state *g)
 {
 	find_strings(g);
 	gt_terminal_restore_arm(g);
@@ -368,14 +360,14 @@ static void take(struct gt_term *t, struct gt_terminal_state *g)
 	}
 	keypad(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
-	typeahead(-1); /* a frame is shown as a whole, even if more was typed meanwhile */
+	typeahead(-1); /* pending input does not interrupt the output of a frame */
 	curs_set(0);
 	if (is_term_resized((int)t->height, (int)t->width))
 		resize_term((int)t->height, (int)t->width);
 	refresh();
-	t->spoilt = false; /* it is empty, as ncurses knows */
+	t->stale = false; /* ncurses has cleared it */
 	if (ability("kmous") && write(g->fd, MOUSE_ON, strlen(MOUSE_ON)) < 0)
-		t->gone = true;
+		t->hung_up = true;
 }
 
 static int open_terminal(struct gt_term *t, const char *term, struct gt_err *err)
@@ -395,9 +387,9 @@ static int open_terminal(struct gt_term *t, const char *term, struct gt_err *err
 	t->pairs = calloc(GT_INKS * GT_INKS, sizeof(*t->pairs));
 	find_keys(t);
 	find_size(t);
-	if (!t->pairs || forget(t))
+	if (!t->pairs || invalidate(t))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	take(t, &g);
+	set_up(t, &g);
 	return 0;
 }
 
@@ -448,12 +440,13 @@ void gt_term_size(const struct gt_term *t, unsigned *width, unsigned *height)
 
 /* ---- showing ---- */
 
-/* ncurses' number for two colours. When all are used up, that of the terminal's own. */
-static int16_t pair_of(struct gt_term *t, struct gt_shown shown)
+/* The ncurses pair of two colours; 0, the default colours, if no pair is left. (alloc_pair() would
+ * reuse a pair that is on the screen.) */
+static int16_t pair_of(struct gt_term *t, struct gt_resolved_look shown)
 {
 	struct colours c = { shown.ink, shown.paper };
 
-	if (t->colours == GT_MONO || (c.ink == GT_OWN && c.paper == GT_OWN))
+	if (t->colours == GT_MONO || (c.ink == GT_COLOUR_DEFAULT && c.paper == GT_COLOUR_DEFAULT))
 		return 0;
 	for (int i = 0; i < t->npairs; i++)
 		if (t->pairs[i].ink == c.ink && t->pairs[i].paper == c.paper)
@@ -464,31 +457,31 @@ static int16_t pair_of(struct gt_term *t, struct gt_shown shown)
 	return (int16_t)t->npairs;
 }
 
-static const struct seen *see(struct gt_term *t, struct gt_look look)
+static const struct resolved *resolve(struct gt_term *t, struct gt_look look)
 {
-	struct seen *seen =
-		&t->seen[look.ink < GT_INKS ? look.ink : 0][look.paper < GT_INKS ? look.paper : 0];
+	struct resolved *resolved = &t->resolved[look.ink < GT_INKS ? look.ink : 0]
+						[look.paper < GT_INKS ? look.paper : 0];
 
-	if (!seen->known) {
-		struct gt_shown shown =
-			gt_look_shown((struct gt_look){ look.ink, look.paper, 0 }, t->colours);
+	if (!resolved->known) {
+		struct gt_resolved_look shown =
+			gt_look_resolve((struct gt_look){ look.ink, look.paper, 0 }, t->colours);
 
-		*seen = (struct seen){ pair_of(t, shown), shown.style, true };
-		if (!seen->pair && shown.paper != GT_OWN)
-			/* no pair was left: a paper is seen all the same */
-			seen->style |= GT_REVERSE;
+		*resolved = (struct resolved){ pair_of(t, shown), shown.style, true };
+		if (!resolved->pair && shown.paper != GT_COLOUR_DEFAULT)
+			/* no pair is left: the paper is visible as reverse */
+			resolved->style |= GT_REVERSE;
 	}
-	return seen;
+	return resolved;
 }
 
-/* A text of one spot, with a zero behind it. False: ncurses, which asks the C library, does not
- * know it to have that width. */
+/* The zero-terminated text of one spot. False: the C library, which ncurses uses, gives it another
+ * width. */
 static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int width,
 	wchar_t text[GT_LETTER_MARKS + 2])
 {
 	unsigned n = 0;
 
-	text[n++] = (wchar_t)(t->ascii ? gt_in_ascii(spot->ch) : spot->ch);
+	text[n++] = (wchar_t)(t->ascii ? gt_glyph_ascii(spot->ch) : spot->ch);
 	for (size_t i = 0; !t->ascii && i < GT_LETTER_MARKS && spot->marks[i]; i++)
 		if (!wcwidth((wchar_t)spot->marks[i]))
 			text[n++] = (wchar_t)spot->marks[i];
@@ -496,21 +489,20 @@ static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int w
 	return wcwidth(text[0]) == width;
 }
 
-/* Puts what is seen of a spot that takes that many columns; as many '?' where the terminal would
- * not take it for that, or a wide one stands where ncurses would move half of it. Returns how many
- * cells. */
+/* Makes the ncurses cells of a spot of this width and returns their number. The cells are '?' if
+ * the C library gives the character another width, or if ncurses would move half of a wide one. */
 static unsigned make_cells(
 	struct gt_term *t, const struct gt_spot *spot, unsigned width, bool moved, cchar_t *cells)
 {
-	const struct seen *seen = see(t, spot->look);
-	uint8_t style = seen->style | spot->look.style;
+	const struct resolved *resolved = resolve(t, spot->look);
+	uint8_t style = resolved->style | spot->look.style;
 	attr_t attributes = (style & GT_BOLD ? A_BOLD : 0) | (style & GT_DIM ? A_DIM : 0) |
 		(style & GT_REVERSE ? A_REVERSE : 0) | (style & GT_UNDERLINE ? A_UNDERLINE : 0);
 	wchar_t text[GT_LETTER_MARKS + 2];
 	bool known = make_text(t, spot, (int)width, text) && !(moved && width > 1);
 
 	for (unsigned i = 0; i < (known ? 1 : width); i++)
-		setcchar(&cells[i], known ? text : L"?", attributes, seen->pair, NULL);
+		setcchar(&cells[i], known ? text : L"?", attributes, resolved->pair, NULL);
 	return known ? 1 : width;
 }
 
@@ -521,7 +513,7 @@ static bool same_spot(const struct gt_spot *a, const struct gt_spot *b)
 		a->look.style == b->look.style;
 }
 
-/* Notes that a spot is shown now; was it another one? */
+/* Stores the spot; returns whether it differs from the stored one. */
 static bool note(struct gt_spot *shown, const struct gt_spot *spot)
 {
 	bool other = !same_spot(shown, spot);
@@ -530,8 +522,8 @@ static bool note(struct gt_spot *shown, const struct gt_spot *spot)
 	return other;
 }
 
-/* What is at x of a line, and in how many columns; nothing where the screen has none, or half of it
- * has no room on the terminal. */
+/* The spot at x of a line and its width. Outside of the screen, and for a wide character that the
+ * terminal would cut, it is an empty spot. */
 static const struct gt_spot *spot_at(
 	const struct gt_term *t, const struct gt_screen *s, unsigned x, unsigned y, unsigned *width)
 {
@@ -546,7 +538,7 @@ static const struct gt_spot *spot_at(
 	return &nothing;
 }
 
-/* Hands what has changed in a line to ncurses, in runs: a cell for each character. */
+/* Passes the changed spots of a line to ncurses, in runs. */
 static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 {
 	struct gt_spot *shown = t->shown + (size_t)y * t->width;
@@ -576,33 +568,32 @@ static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 void gt_term_show(struct gt_term *t, const struct gt_screen *s)
 {
 	gt_terminal_write_begin();
-	if (t->gone || gt_is_suspended()) {
-		t->spoilt = true;
+	if (t->hung_up || gt_is_suspended()) {
+		t->stale = true;
 	} else {
 		for (unsigned y = 0; y < t->height; y++)
 			show_line(t, y, s);
-		if (t->spoilt)
+		if (t->stale)
 			clearok(curscr, TRUE);
-		t->spoilt = false;
+		t->stale = false;
 		wnoutrefresh(stdscr);
 		doupdate();
 	}
 	gt_terminal_write_end();
 }
 
-void gt_term_redraw(struct gt_term *t) { t->spoilt = true; }
+void gt_term_redraw(struct gt_term *t) { t->stale = true; }
 
 /* ---- keys ---- */
 
-/* Drops n bytes. */
-static void used(struct gt_term *t, size_t n)
+static void drop_bytes(struct gt_term *t, size_t n)
 {
 	t->ntyped -= n;
 	memmove(t->typed, t->typed + n, t->ntyped);
 }
 
-/* A press at the place of the one before, soon after it, is the second of a double click. */
-static void pair_presses(struct gt_term *t, struct gt_key *k)
+/* A press soon after the previous one at the same place is the second of a double click. */
+static void detect_double_click(struct gt_term *t, struct gt_key *k)
 {
 	bool second = t->pressed_at && t->typed_at - t->pressed_at < MS_DOUBLE &&
 		t->pressed.x == k->x && t->pressed.y == k->y;
@@ -613,26 +604,26 @@ static void pair_presses(struct gt_term *t, struct gt_key *k)
 		k->key = GT_KEY_DOUBLE;
 }
 
-/* The next key of what was typed. GT_KEY_NONE: there is none, or it is not complete. */
+/* The next key in the input buffer. GT_KEY_NONE: there is none, or it is incomplete. */
 static struct gt_key next_key(struct gt_term *t, bool last)
 {
 	struct gt_key k = { .key = GT_KEY_NONE }, next;
 	size_t n;
 
 	while (t->ntyped && (n = gt_key_decode(t->typed, t->ntyped, last, t->own, t->nown, &k))) {
-		used(t, n);
+		drop_bytes(t, n);
 		if (k.key)
 			break;
 	}
-	/* where the mouse was on its way here is of no interest any more */
+	/* of several movements only the last one counts */
 	while (k.key == GT_KEY_DRAG &&
 		(n = gt_key_decode(t->typed, t->ntyped, false, t->own, t->nown, &next)) &&
-		next.key == GT_KEY_DRAG && next.with == k.with) {
-		used(t, n);
+		next.key == GT_KEY_DRAG && next.modifiers == k.modifiers) {
+		drop_bytes(t, n);
 		k = next;
 	}
 	if (k.key == GT_KEY_PRESS)
-		pair_presses(t, &k);
+		detect_double_click(t, &k);
 	return k;
 }
 
@@ -643,26 +634,26 @@ static void read_typed(struct gt_term *t)
 	if (n > 0)
 		t->ntyped += (size_t)n;
 	else if (!n || (errno != EINTR && errno != EAGAIN))
-		t->gone = true;
+		t->hung_up = true;
 	t->typed_at = now_ms();
 }
 
-/* Is the size another, or what was shown gone? */
-static bool was_spoilt(struct gt_term *t, unsigned told)
+/* True if the size changed or the content was lost. */
+static bool needs_show(struct gt_term *t, unsigned signals)
 {
 	unsigned width = t->width, height = t->height;
 
 	find_size(t);
 	if (width == t->width && height == t->height) {
-		t->spoilt |= !!(told & GT_SIGNAL_CONTINUED);
-		return told & GT_SIGNAL_CONTINUED;
+		t->stale |= !!(signals & GT_SIGNAL_CONTINUED);
+		return signals & GT_SIGNAL_CONTINUED;
 	}
 	resize_term((int)t->height, (int)t->width);
-	t->gone |= !!forget(t);
+	t->hung_up |= !!invalidate(t);
 	return true;
 }
 
-/* Waits until something was typed or told, for ms at most. False: nothing was. */
+/* Waits for input or a signal for at most ms. False: there was none. */
 static bool wait_for(struct gt_term *t, int ms)
 {
 	struct pollfd fds[2] = { { .fd = fileno(t->in), .events = POLLIN },
@@ -674,40 +665,40 @@ static bool wait_for(struct gt_term *t, int ms)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* It was not complete for so long; but the rest may lie there since, and it is us who come late. */
-static struct gt_key next_key_of_all(struct gt_term *t)
+/* An incomplete sequence timed out. Its rest may be waiting unread if this process was busy. */
+static struct gt_key next_key_after_timeout(struct gt_term *t)
 {
 	if (t->ntyped > 1)
 		wait_for(t, 0);
-	return next_key(t, t->gone || now_ms() - t->typed_at >= MS_ESC);
+	return next_key(t, t->hung_up || now_ms() - t->typed_at >= MS_ESC);
 }
 
 struct gt_key gt_term_key(struct gt_term *t, int ms)
 {
 	int64_t until = ms < 0 ? INT64_MAX : now_ms() + ms, now;
 	struct gt_key k;
-	unsigned told;
+	unsigned signals;
 	int wait;
 
-	for (bool again = true;;) {
-		told = gt_signal_pending();
-		if (told & GT_SIGNAL_END)
-			return (struct gt_key){ .key = GT_KEY_GONE };
-		if (!t->gone && was_spoilt(t, told))
+	for (bool more = true;;) {
+		signals = gt_signal_pending();
+		if (signals & GT_SIGNAL_END)
+			return (struct gt_key){ .key = GT_KEY_HANGUP };
+		if (!t->hung_up && needs_show(t, signals))
 			return (struct gt_key){ .key = GT_KEY_RESIZE,
 				.x = (uint16_t)t->width,
 				.y = (uint16_t)t->height };
-		k = next_key(t, t->gone);
+		k = next_key(t, t->hung_up);
 		now = now_ms();
 		if (!k.key && t->ntyped && now - t->typed_at >= MS_ESC)
-			k = next_key_of_all(t);
-		if (!k.key && t->gone)
-			k.key = GT_KEY_GONE;
-		if (k.key || !again)
+			k = next_key_after_timeout(t);
+		if (!k.key && t->hung_up)
+			k.key = GT_KEY_HANGUP;
+		if (k.key || !more)
 			return k;
 		wait = until == INT64_MAX ? -1 : until > now ? (int)(until - now) : 0;
 		if (t->ntyped && (wait < 0 || wait > MS_ESC))
 			wait = MS_ESC;
-		again = wait_for(t, wait) || now_ms() < until;
+		more = wait_for(t, wait) || now_ms() < until;
 	}
 }

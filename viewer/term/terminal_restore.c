@@ -1,24 +1,20 @@
-/* A program that shows a screen has changed its terminal: another page of it is shown, the mouse
- * reports, nothing echoes, the cursor is hidden. Whatever ends or stops the program must undo that
- * first, or the user types blindly into a heap of characters.
+/* A program that shows a screen changes its terminal: the alternate screen, mouse reports, no echo,
+ * no cursor. This must be undone before the program ends or stops, else the shell is unusable.
  *
- * ncurses' endwin() cannot be called when a signal comes, because it may be in the middle of
- * anything. So what has to be sent was written down when the terminal was taken; giving it back is
- * one write() and one tcsetattr(), which may be called at any moment. There is no other way out:
- * the end of the program, exit(), signals that end it and signals that stop it all come through
- * give_back().
+ * endwin() of ncurses is not async-signal-safe. So the sequence to send is prepared when the
+ * terminal is set up, and restore() is one write() and one tcsetattr(), which are allowed in
+ * handlers. The end of the program, exit(), and all signals that end or stop it call restore().
  *
- *   told to end    SIGTERM, SIGINT and SIGHUP are noted, so that the program can put its files in
- * order; gt_terminal_restore_close() then dies of that signal, as whoever sent it expects. A
- * program that is busy is not waited for longer than two seconds. crashes        give back at once,
- * put the old action in its place, and let the same thing happen again. stops          SIGTSTP
- * gives back and stops. SIGCONT takes again, once the shell has made us the foreground: before
- * that, writing would spoil somebody else's screen. A SIGSTOP cannot be noticed, but the SIGCONT
- * behind it can.
+ * - SIGTERM, SIGINT and SIGHUP are noted, so that the program can save its files.
+ *   gt_terminal_restore_close() then ends the process by the same signal. A program that does not
+ *   reach it within two seconds ends there.
+ * - Crashes restore at once, reinstall the previous handler and let the same fault happen again.
+ * - SIGTSTP restores and stops. SIGCONT sets up the terminal again, but only in the foreground:
+ *   otherwise the screen belongs to another process. SIGSTOP cannot be caught; the SIGCONT after
+ *   it can.
  *
- * Handlers write to a pipe what the loop waits on, so that no signal falls between looking and
- * waiting.
- */
+ * Handlers write to a pipe that the event loop polls, so no signal is lost between the check for
+ * signals and poll(). */
 #define _GNU_SOURCE /* pipe2 */
 #include "viewer/term/terminal_restore.h"
 
@@ -31,27 +27,27 @@
 #include <unistd.h>
 
 #define SECONDS_TO_END 2
-/* a line that takes nothing for so long is dead; hanging on it would keep us from dying */
+/* A terminal that accepts nothing for so long is dead; waiting longer would delay the end. */
 #define MS_TO_WRITE 200
 
-static struct gt_terminal_state guarded;
-static atomic_bool taken; /* guarded is in use */
-static atomic_uint told;
-static atomic_int ending; /* the signal to die of */
-static atomic_bool held, stop_waits;
+static struct gt_terminal_state state;
+static atomic_bool active; /* the terminal is set up by `state` */
+static atomic_uint pending;
+static atomic_int ending; /* the signal that ends the process */
+static atomic_bool writing, stop_pending;
 static bool opened;
-static pid_t owner; /* a child that was forked has no business with the terminal */
+static pid_t owner; /* forked children must not change the terminal */
 static int pipe_to[2];
 
-/* ---- taking and giving back, in handlers too ---- */
+/* ---- setup and restore, async-signal-safe ---- */
 
 static void put(const char *s)
 {
-	struct pollfd room = { .fd = guarded.fd, .events = POLLOUT };
+	struct pollfd room = { .fd = state.fd, .events = POLLOUT };
 
 	for (size_t n = strlen(s), done = 0; done < n;) {
-		ssize_t w = poll(&room, 1, MS_TO_WRITE) > 0 ? write(guarded.fd, s + done, n - done)
-							    : -1;
+		ssize_t w =
+			poll(&room, 1, MS_TO_WRITE) > 0 ? write(state.fd, s + done, n - done) : -1;
 
 		if (w <= 0)
 			return;
@@ -59,41 +55,41 @@ static void put(const char *s)
 	}
 }
 
-static void give_back(void)
+static void restore(void)
 {
-	if (getpid() != owner || !atomic_exchange(&taken, false))
+	if (getpid() != owner || !atomic_exchange(&active, false))
 		return;
-	put(guarded.give);
-	if (guarded.modes)
-		tcsetattr(guarded.fd, TCSANOW, &guarded.theirs);
+	put(state.restore);
+	if (state.modes)
+		tcsetattr(state.fd, TCSANOW, &state.theirs);
 }
 
 static void wake(unsigned what)
 {
 	ssize_t n;
 
-	atomic_fetch_or(&told, what);
-	n = write(pipe_to[1], "", 1); /* full: it is awake already */
+	atomic_fetch_or(&pending, what);
+	n = write(pipe_to[1], "", 1); /* if the pipe is full, poll() returns anyway */
 	(void)n;
 }
 
 static bool in_background(void)
 {
-	pid_t front = guarded.modes ? tcgetpgrp(guarded.fd) : -1;
+	pid_t front = state.modes ? tcgetpgrp(state.fd) : -1;
 
 	return front > 0 && front != getpgrp();
 }
 
-static void take_again(void)
+static void set_up(void)
 {
-	if (getpid() != owner || guarded.fd < 0 || in_background())
+	if (getpid() != owner || state.fd < 0 || in_background())
 		return;
-	if (atomic_load(&taken)) /* SIGSTOP did not let us */
-		put(guarded.give);
-	if (guarded.modes)
-		tcsetattr(guarded.fd, TCSANOW, &guarded.ours);
-	put(guarded.take);
-	atomic_store(&taken, true);
+	if (atomic_load(&active)) /* after SIGSTOP */
+		put(state.restore);
+	if (state.modes)
+		tcsetattr(state.fd, TCSANOW, &state.ours);
+	put(state.setup);
+	atomic_store(&active, true);
 	wake(GT_SIGNAL_CONTINUED);
 }
 
@@ -130,22 +126,22 @@ static struct {
 };
 #define NSIGNALS (sizeof(signals) / sizeof(*signals))
 
-static void put_old(int sig)
+static void reset_action(int sig)
 {
 	for (size_t i = 0; i < NSIGNALS; i++)
 		if (signals[i].sig == sig && signals[i].ours)
 			sigaction(sig, &signals[i].old, NULL);
 }
 
-/* Its old action is done when the handler returns: a fault happens again where it did, anything
- * else is sent again. */
+/* The previous action follows when the handler returns: a fault happens again at the same
+ * instruction, any other signal is raised again. */
 static void die(int sig, const siginfo_t *info)
 {
 	bool fault = info && info->si_code > 0 &&
 		(sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL);
 
-	give_back();
-	put_old(sig);
+	restore();
+	reset_action(sig);
 	if (!fault)
 		raise(sig);
 }
@@ -154,7 +150,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno, end = atomic_load(&ending);
 
-	if (sig == SIGALRM && end) /* it had its two seconds */
+	if (sig == SIGALRM && end) /* the two seconds are over */
 		sig = end;
 	die(sig, info);
 	errno = saved;
@@ -185,36 +181,36 @@ static void on_continue(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	take_again();
+	set_up();
 	errno = saved;
 }
 
-/* SIGTSTP is sent to ourselves again, with its default action. Where there is nobody to continue us
- * the system does not stop us either, and no SIGCONT comes: then we go on by ourselves. */
+/* Raises SIGTSTP again with its default action. An orphaned process group is not stopped and gets
+ * no SIGCONT: then the terminal is set up again at once. */
 static void on_stop(int sig, siginfo_t *info, void *context)
 {
 	struct sigaction stop = { .sa_handler = SIG_DFL }, ours;
 	int saved = errno;
 	sigset_t both, before;
 
-	if (atomic_load(&held)) {
-		atomic_store(&stop_waits, true);
-		/* who holds may be another thread */
-		if (atomic_load(&held) || !atomic_exchange(&stop_waits, false))
+	if (atomic_load(&writing)) {
+		atomic_store(&stop_pending, true);
+		/* another thread may be writing */
+		if (atomic_load(&writing) || !atomic_exchange(&stop_pending, false))
 			return;
 	}
-	give_back();
+	restore();
 	sigemptyset(&both);
 	sigaddset(&both, sig);
 	sigaddset(&both, SIGCONT);
 	sigaction(sig, &stop, &ours);
 	raise(sig);
-	/* here it stops, and then on_continue() is called */
+	/* the process stops here; then on_continue() is called */
 	pthread_sigmask(SIG_UNBLOCK, &both, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sigaction(sig, &ours, NULL);
-	if (!atomic_load(&taken))
-		take_again();
+	if (!atomic_load(&active))
+		set_up();
 	errno = saved;
 }
 
@@ -226,9 +222,9 @@ static void catch_signals(void)
 		struct sigaction now = { .sa_sigaction = signals[i].handler,
 			.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 
-		sigfillset(&now.sa_mask); /* what came first goes first */
+		sigfillset(&now.sa_mask); /* handlers do not nest */
 		sigaction(signals[i].sig, NULL, &signals[i].old);
-		/* who started us may have said that we ignore it, as nohup does */
+		/* the parent may have set a signal to be ignored, as nohup does */
 		signals[i].ours =
 			signals[i].old.sa_handler != SIG_IGN || signals[i].sig == SIGWINCH;
 		if (signals[i].ours)
@@ -236,8 +232,8 @@ static void catch_signals(void)
 	}
 }
 
-/* A stack that overflows is a crash, too, and its handler needs another one. */
-static void second_stack(void)
+/* The handler of a stack overflow needs its own stack. */
+static void set_signal_stack(void)
 {
 	static char room[1 << 16];
 	stack_t now, ours = { .ss_sp = room, .ss_size = sizeof(room) };
@@ -256,13 +252,13 @@ int gt_terminal_restore_init(struct gt_err *err)
 		return gt_err_set(err, -errno, "no pipe: %s", strerror(errno));
 	opened = true;
 	owner = getpid();
-	guarded.fd = -1;
-	atomic_store(&told, 0);
+	state.fd = -1;
+	atomic_store(&pending, 0);
 	atomic_store(&ending, 0);
-	second_stack();
+	set_signal_stack();
 	catch_signals();
 	if (!at_exit)
-		at_exit = !atexit(give_back);
+		at_exit = !atexit(restore);
 	return pipe_to[0];
 }
 
@@ -272,8 +268,8 @@ void gt_terminal_restore_arm(const struct gt_terminal_state *g)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	guarded = *g;
-	atomic_store(&taken, true);
+	state = *g;
+	atomic_store(&active, true);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -283,17 +279,17 @@ unsigned gt_signal_pending(void)
 
 	while (read(pipe_to[0], bytes, sizeof(bytes)) > 0)
 		;
-	return atomic_fetch_and(&told, GT_SIGNAL_END);
+	return atomic_fetch_and(&pending, GT_SIGNAL_END);
 }
 
-bool gt_is_suspended(void) { return !atomic_load(&taken); }
+bool gt_is_suspended(void) { return !atomic_load(&active); }
 
-void gt_terminal_write_begin(void) { atomic_store(&held, true); }
+void gt_terminal_write_begin(void) { atomic_store(&writing, true); }
 
 void gt_terminal_write_end(void)
 {
-	atomic_store(&held, false);
-	if (atomic_exchange(&stop_waits, false))
+	atomic_store(&writing, false);
+	if (atomic_exchange(&stop_pending, false))
 		raise(SIGTSTP);
 }
 
@@ -303,13 +299,13 @@ void gt_terminal_restore_close(void)
 
 	if (!opened)
 		return;
-	give_back();
+	restore();
 	for (size_t i = 0; i < NSIGNALS; i++)
-		put_old(signals[i].sig);
+		reset_action(signals[i].sig);
 	alarm(0);
 	close(pipe_to[0]);
 	close(pipe_to[1]);
-	guarded.fd = -1;
+	state.fd = -1;
 	opened = false;
 	sig = atomic_load(&ending);
 	if (sig)

@@ -1,6 +1,5 @@
-/* Gives the terminal back, whatever happens: signals, and the two strings and modes that take a
- * terminal and give it back. Everything here that a signal may bring about is made of calls that
- * are allowed in a signal's handler. One at a time, for the whole process. */
+/* Restores the terminal whenever the process ends or stops, and handles the signals. Handlers use
+ * only async-signal-safe calls. One at a time in the process. */
 #ifndef GT_TERMINAL_RESTORE_H
 #define GT_TERMINAL_RESTORE_H
 #include <stdbool.h>
@@ -10,33 +9,34 @@
 #define GT_TERMINAL_SEQUENCE_MAX 400
 struct gt_terminal_state {
 	int fd;
-	bool modes; /* fd is a terminal, which has modes */
+	bool modes; /* fd is a terminal, so it has modes */
 	struct termios theirs, ours;
-	char take[GT_TERMINAL_SEQUENCE_MAX], give[GT_TERMINAL_SEQUENCE_MAX];
+	/* what to send to set up the terminal and to restore it */
+	char setup[GT_TERMINAL_SEQUENCE_MAX], restore[GT_TERMINAL_SEQUENCE_MAX];
 };
 
-/* From here signals are ours; there is nothing yet to be given back. Returns a descriptor,
- * borrowed, that can be read from when something was told. -EBUSY: it is open. */
+/* Installs the signal handlers; nothing is restored before _arm. Returns a borrowed descriptor that
+ * is readable when a signal is pending. -EBUSY: a terminal is already open. */
 int gt_terminal_restore_init(struct gt_err *err);
-/* the terminal is in use; copied */
+/* From now on the terminal must be restored to this state (copied). */
 void gt_terminal_restore_arm(const struct gt_terminal_state *g);
-/* Gives it back, and signals too. Does not return when the process was told to end: it ends by that
- * signal here. */
+/* Restores the terminal and the previous signal handlers. If a signal asked the process to end, it
+ * ends here by that signal. */
 void gt_terminal_restore_close(void);
 
 enum {
-	/* SIGTERM, SIGINT, SIGHUP: there are two seconds for it; a second one ends it at once */
+	/* SIGTERM, SIGINT, SIGHUP: end within two seconds; a second such signal ends at once */
 	GT_SIGNAL_END = 1,
 	GT_SIGNAL_RESIZE = 2, /* SIGWINCH */
-	/* it was stopped, and has the terminal again: all that it showed is gone */
+	/* the process continues after a stop: the content of the screen is lost */
 	GT_SIGNAL_CONTINUED = 4
 };
-/* since it was last asked, but for GT_SIGNAL_END, which stays */
+/* The signals since the last call. GT_SIGNAL_END stays pending. */
 unsigned gt_signal_pending(void);
-/* the terminal is somebody else's for now: nothing may be written */
+/* Another process uses the terminal now: write nothing. */
 bool gt_is_suspended(void);
-/* Around what is written: a stop waits for its end. Otherwise the rest of it would come when the
- * terminal is somebody else's. */
+/* Call these around each write. A stop waits for the end of the write: otherwise the rest of it
+ * would be written after the stop, to a terminal of another process. */
 void gt_terminal_write_begin(void);
 void gt_terminal_write_end(void);
 #endif

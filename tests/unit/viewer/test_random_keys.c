@@ -47,12 +47,12 @@ static void look_at(const struct gt_screen *s, bool ascii)
 {
 	for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
 		const struct gt_spot *spot = &s->spots[i];
-		bool wide = gt_sure_columns(spot->ch) == 2;
+		bool wide = gt_glyph_columns(spot->ch) == 2;
 
 		CHECK(!ascii || (spot->ch >= ' ' && spot->ch < 127 && !spot->marks[0]));
-		CHECK(gt_sure_columns(spot->ch) ||
+		CHECK(gt_glyph_columns(spot->ch) ||
 			(spot->ch == GT_RIGHT_HALF && i % s->width &&
-				gt_sure_columns(spot[-1].ch) == 2));
+				gt_glyph_columns(spot[-1].ch) == 2));
 		CHECK(!wide ||
 			((i + 1) % s->width && spot[1].ch == GT_RIGHT_HALF &&
 				!memcmp(&spot[1].look, &spot->look, sizeof(spot->look))));

@@ -52,8 +52,8 @@ static void other_keys_have_none(void)
 {
 	CHECK(!gt_binding_of((struct gt_key){ .key = GT_KEY_NONE }));
 	CHECK(!gt_binding_of((struct gt_key){ .key = 0x4e2d }));
-	CHECK(!gt_binding_of((struct gt_key){ .key = 'q', .with = GT_WITH_ALT }));
-	CHECK(!gt_binding_of((struct gt_key){ .key = GT_KEY_GONE }));
+	CHECK(!gt_binding_of((struct gt_key){ .key = 'q', .modifiers = GT_MOD_ALT }));
+	CHECK(!gt_binding_of((struct gt_key){ .key = GT_KEY_HANGUP }));
 	CHECK_EQ(gt_binding_of((struct gt_key){ .key = ' ' })->action, GT_DO_FOLD);
 }
 

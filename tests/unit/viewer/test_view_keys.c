@@ -382,7 +382,7 @@ static struct gt_key any_key(void)
 		GT_KEY_RIGHT, GT_KEY_UP, GT_KEY_DOWN, GT_KEY_RESIZE };
 	struct gt_key k = { .x = (uint16_t)below(140),
 		.y = (uint16_t)below(50),
-		.with = (uint8_t)(below(9) ? 0 : below(8)) };
+		.modifiers = (uint8_t)(below(9) ? 0 : below(8)) };
 
 	k.key = below(3) ? below(96) + 31 : special[below(sizeof(special) / sizeof(*special))];
 	if (k.key == GT_KEY_RESIZE && below(6))

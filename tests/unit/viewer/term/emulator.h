@@ -11,19 +11,19 @@
 #include <string.h>
 #include "viewer/term/screen.h"
 
-/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_OWN */
+/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_COLOUR_DEFAULT */
 #define EMULATED_RGB 0x1000000
 /* ch: GT_RIGHT_HALF */
 struct emulated {
 	uint32_t ch;
-	struct gt_shown look;
+	struct gt_resolved_look look;
 	uint16_t marks[GT_LETTER_MARKS];
 };
 struct emulator {
 	int w, h, x, y;
 	/* the last column was written: the next character goes to the next line */
 	bool wrap;
-	struct gt_shown pen;
+	struct gt_resolved_look pen;
 	struct emulated *cells;
 	bool alternate, hidden, mouse, sgr_mouse, application, graphics;
 	bool lf_is_crlf;
@@ -32,7 +32,7 @@ struct emulator {
 	size_t nseq;
 	char unknown[200]; /* the first that it did not understand */
 };
-static const struct gt_shown emulator_plain = { GT_OWN, GT_OWN, 0 };
+static const struct gt_resolved_look emulator_plain = { GT_COLOUR_DEFAULT, GT_COLOUR_DEFAULT, 0 };
 
 static inline void emulator_resize(struct emulator *e, int w, int h, uint32_t ch)
 {
@@ -61,7 +61,8 @@ static inline void emulator_erase(struct emulator *e, int from, int to)
 	if (from < to && to > 0 && to < e->w * e->h && e->cells[to].ch == GT_RIGHT_HALF)
 		e->cells[to].ch = ' ';
 	for (int i = from < 0 ? 0 : from; i < to && i < e->w * e->h; i++)
-		e->cells[i] = (struct emulated){ .ch = ' ', .look = { GT_OWN, e->pen.paper, 0 } };
+		e->cells[i] = (struct emulated){ .ch = ' ',
+			.look = { GT_COLOUR_DEFAULT, e->pen.paper, 0 } };
 }
 
 static inline void emulator_dunno(struct emulator *e, const char *what)
@@ -170,9 +171,9 @@ static inline void emulator_sgr(struct emulator *e, const int *v, int n)
 			e->pen.style &= (uint8_t) ~(v[i] == styles[k].off ? styles[k].style : 0);
 		}
 		if (v[i] == 39)
-			e->pen.ink = GT_OWN;
+			e->pen.ink = GT_COLOUR_DEFAULT;
 		else if (v[i] == 49)
-			e->pen.paper = GT_OWN;
+			e->pen.paper = GT_COLOUR_DEFAULT;
 		else if (v[i] == 38 || v[i] == 48)
 			i += emulator_colour(e, v + i, n - i) - 1;
 		else if (v[i] >= 30 && v[i] <= 37)
@@ -385,7 +386,7 @@ static inline bool emulator_has(const struct emulator *e, const char *text)
 /* Does the cell have that look? Of a space, only visible properties are compared. styles: those
  * that the terminal supports. */
 static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot,
-	struct gt_shown look, enum gt_colours depth, uint8_t styles)
+	struct gt_resolved_look look, enum gt_colours depth, uint8_t styles)
 {
 	uint32_t ch = spot->ch;
 	uint8_t seen = ch == ' ' ? GT_REVERSE | GT_UNDERLINE : 0xff;

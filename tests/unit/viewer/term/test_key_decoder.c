@@ -5,7 +5,7 @@
 
 static bool same(struct gt_key a, struct gt_key b)
 {
-	return a.key == b.key && a.with == b.with && a.x == b.x && a.y == b.y;
+	return a.key == b.key && a.modifiers == b.modifiers && a.x == b.x && a.y == b.y;
 }
 
 static uint64_t rng = 88172645463325252u;
@@ -64,7 +64,7 @@ static void scripts(void)
 	SCRIPT("drag 10,5 30,6 q", "<press 10,5><drag 30,6><release 30,6><q>");
 	SCRIPT("press 1,1 drag 2,2 release 3,3", "<press 1,1><drag 2,2><release 3,3>");
 	SCRIPT("S-wheel-up 40,9 wheel-down 0,65535", "<S-wheel-up 40,9><wheel-down 0,65535>");
-	SCRIPT("resize 80x24 gone", "<resize 80x24><gone>");
+	SCRIPT("resize 80x24 hangup", "<resize 80x24><hangup>");
 }
 
 static void wrong_scripts(void)
@@ -106,7 +106,7 @@ static void words_and_back(void)
 			bool place = key >= GT_KEY_PRESS || key == GT_KEY_RESIZE;
 
 			k = (struct gt_key){ .key = key,
-				.with = with,
+				.modifiers = with,
 				.x = place ? 65535 : 0,
 				.y = place ? 65535 : 0 };
 			if ((key >= 0xd800 && key < 0xe000) || key == 8 || key == 13)
@@ -293,7 +293,7 @@ static void bytes_of_keys(void)
 	}
 	CHECK(typed("", 0, false, &k) == 0 && typed("", 0, true, &k) == 0);
 	CHECK(typed("\0", 1, false, &k) == 1 &&
-		same(k, (struct gt_key){ .key = ' ', .with = GT_WITH_CTRL }));
+		same(k, (struct gt_key){ .key = ' ', .modifiers = GT_MOD_CTRL }));
 }
 
 static void nothing_is_meant(void)
@@ -320,13 +320,13 @@ static void escape_alone(void)
 	struct gt_key k;
 
 	CHECK_EQ(typed("\x1b", 1, false, &k), 0);
-	CHECK(typed("\x1b", 1, true, &k) == 1 && k.key == GT_KEY_ESC && !k.with);
-	CHECK(typed("\x1b\x1b", 2, true, &k) == 1 && k.key == GT_KEY_ESC && !k.with);
+	CHECK(typed("\x1b", 1, true, &k) == 1 && k.key == GT_KEY_ESC && !k.modifiers);
+	CHECK(typed("\x1b\x1b", 2, true, &k) == 1 && k.key == GT_KEY_ESC && !k.modifiers);
 	CHECK(typed("\x1b\x1b\x1b", 3, false, &k) == 1 && k.key == GT_KEY_ESC);
 	CHECK(typed("\x1b\x1bx", 3, false, &k) == 1 && k.key == GT_KEY_ESC);
-	CHECK(typed("\x1b[", 2, true, &k) == 2 && k.key == '[' && k.with == GT_WITH_ALT);
-	CHECK(typed("\x1bO", 2, true, &k) == 2 && k.key == 'O' && k.with == GT_WITH_ALT);
-	CHECK(typed("\x1b]", 2, true, &k) == 2 && k.key == ']' && k.with == GT_WITH_ALT);
+	CHECK(typed("\x1b[", 2, true, &k) == 2 && k.key == '[' && k.modifiers == GT_MOD_ALT);
+	CHECK(typed("\x1bO", 2, true, &k) == 2 && k.key == 'O' && k.modifiers == GT_MOD_ALT);
+	CHECK(typed("\x1b]", 2, true, &k) == 2 && k.key == ']' && k.modifiers == GT_MOD_ALT);
 	CHECK(typed("\x1b[1;\x1b[A", 7, false, &k) == 4 && !k.key); /* cut short by another */
 	CHECK(typed("\x1b]0;\x1b[A", 7, false, &k) == 4 && !k.key);
 }
@@ -336,7 +336,7 @@ static void own_sequences(void)
 {
 	static const struct gt_key_sequence own[] = {
 		{ "\x1b[A", 3, { .key = GT_KEY_HOME } },
-		{ "\x1b[25~", 5, { .key = GT_KEY_F1, .with = GT_WITH_SHIFT } },
+		{ "\x1b[25~", 5, { .key = GT_KEY_F1, .modifiers = GT_MOD_SHIFT } },
 		{ "\x1bk", 2, { .key = GT_KEY_UP } },
 		{ "\x1bkk", 3, { .key = GT_KEY_DOWN } },
 	};
@@ -345,11 +345,11 @@ static void own_sequences(void)
 #define OWN(s, last) gt_key_decode((const uint8_t *)(s), strlen(s), last, own, 4, &k)
 	CHECK(OWN("\x1b[A", false) == 3 && k.key == GT_KEY_HOME);
 	CHECK(OWN("\x1b[B", false) == 3 && k.key == GT_KEY_DOWN);
-	CHECK(OWN("\x1b[25~", false) == 5 && k.key == GT_KEY_F1 && k.with == GT_WITH_SHIFT);
+	CHECK(OWN("\x1b[25~", false) == 5 && k.key == GT_KEY_F1 && k.modifiers == GT_MOD_SHIFT);
 	CHECK(OWN("\x1bk", false) == 0 && OWN("\x1bk", true) == 2 && k.key == GT_KEY_UP);
 	CHECK(OWN("\x1bkk", false) == 3 && k.key == GT_KEY_DOWN);
 	CHECK(OWN("\x1bkx", false) == 2 && k.key == GT_KEY_UP);
-	CHECK(OWN("\x1b\x1bkk", false) == 4 && k.key == GT_KEY_DOWN && k.with == GT_WITH_ALT);
+	CHECK(OWN("\x1b\x1bkk", false) == 4 && k.key == GT_KEY_DOWN && k.modifiers == GT_MOD_ALT);
 }
 
 /* For any bytes, in any pieces: all bytes are consumed, and the keys are the same as for the

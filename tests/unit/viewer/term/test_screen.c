@@ -265,7 +265,7 @@ static void ascii(void)
 	}
 	CHECK(prints(&s, " .:-=+*#@@ .:-=+*#@@\n"));
 	for (uint32_t ch = 0; ch < 0x30000; ch++) {
-		uint32_t a = gt_in_ascii(ch);
+		uint32_t a = gt_glyph_ascii(ch);
 
 		CHECK(a >= 0x20 && a < 0x7f);
 		CHECK(ch < 0x20 || ch > 0x7e || a == ch);
@@ -288,12 +288,12 @@ static void columns(void)
 	static const uint32_t others[] = { 0, 0x1f, 0x7f, 0x9b, 0xad, 0x301, 0x5d0, 0x202e, 0x200d,
 		0x1f1e9, UINT32_MAX };
 
-	CHECK(gt_sure_columns(' ') == 1 && gt_sure_columns('~') == 1 &&
-		gt_sure_columns(0xe9) == 1 && gt_sure_columns(0x2588) == 1);
-	CHECK(gt_sure_columns(0x6f22) == 2 && gt_sure_columns(0x1f600) == 2 &&
-		gt_sure_columns(0xac00) == 2);
+	CHECK(gt_glyph_columns(' ') == 1 && gt_glyph_columns('~') == 1 &&
+		gt_glyph_columns(0xe9) == 1 && gt_glyph_columns(0x2588) == 1);
+	CHECK(gt_glyph_columns(0x6f22) == 2 && gt_glyph_columns(0x1f600) == 2 &&
+		gt_glyph_columns(0xac00) == 2);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		CHECK(!gt_sure_columns(others[i]));
+		CHECK(!gt_glyph_columns(others[i]));
 	for (uint32_t ch = 1; ch < 0x110000; ch += ch < 0x3000 ? 1 : 37) {
 		size_t n = gt_utf8_put(utf8, ch);
 
@@ -307,8 +307,8 @@ static void columns(void)
 	for (uint32_t ch = 1; ch < 0x110000; ch++) {
 		int theirs = wcwidth((wchar_t)ch); /* -1: newer than the library */
 
-		CHECK(!gt_sure_columns(ch) || theirs == (int)gt_sure_columns(ch) ||
-			(theirs < 0 && gt_sure_columns(ch) == 2));
+		CHECK(!gt_glyph_columns(ch) || theirs == (int)gt_glyph_columns(ch) ||
+			(theirs < 0 && gt_glyph_columns(ch) == 2));
 		CHECK(gt_utf8_columns(ch) || theirs <= 0 || (ch >= 0x1f3fb && ch <= 0x1f3ff));
 		CHECK(gt_utf8_columns(ch) < 2 || theirs == 2 || theirs < 0);
 	}
@@ -425,8 +425,8 @@ static void ansi_parsed_back(void)
 			/* black: ncurses has a number of the palette for it, this has not */
 			if (c.look.ink == EMULATED_RGB)
 				c.look.ink = 0;
-			CHECK(emulator_shows(&c, &s.spots[i], gt_look_shown(s.spots[i].look, depth),
-				depth, 0xff));
+			CHECK(emulator_shows(&c, &s.spots[i],
+				gt_look_resolve(s.spots[i].look, depth), depth, 0xff));
 			CHECK(!s.ascii || s.spots[i].ch < 0x7f);
 		}
 		free(text);
@@ -557,44 +557,48 @@ static void read_on_papers(void)
 	for (unsigned depth = GT_COLOURS_8; depth <= GT_COLOURS_TRUE; depth++)
 		for (unsigned paper = 0; paper < GT_INKS; paper++)
 			for (unsigned ink = 0; ink < GT_INKS; ink++) {
-				struct gt_shown s =
-					gt_look_shown(LOOK((uint8_t)ink, (uint8_t)paper), depth);
+				struct gt_resolved_look s =
+					gt_look_resolve(LOOK((uint8_t)ink, (uint8_t)paper), depth);
 
-				CHECK((gt_inks[paper].own >= depth) == (s.paper == GT_OWN));
-				CHECK(s.paper == GT_OWN || (s.ink != GT_OWN && s.ink != s.paper));
-				CHECK(s.paper != GT_OWN ||
-					(gt_inks[ink].own >= depth) == (s.ink == GT_OWN));
+				CHECK((gt_inks[paper].own >= depth) ==
+					(s.paper == GT_COLOUR_DEFAULT));
+				CHECK(s.paper == GT_COLOUR_DEFAULT ||
+					(s.ink != GT_COLOUR_DEFAULT && s.ink != s.paper));
+				CHECK(s.paper != GT_COLOUR_DEFAULT ||
+					(gt_inks[ink].own >= depth) ==
+						(s.ink == GT_COLOUR_DEFAULT));
 				/* black, red, blue and magenta are the dark ones */
-				if (s.paper != GT_OWN && depth == GT_COLOURS_8)
+				if (s.paper != GT_COLOUR_DEFAULT && depth == GT_COLOURS_8)
 					CHECK((0x33 >> s.ink & 1) != (0x33 >> s.paper & 1));
-				if (s.paper != GT_OWN && depth == GT_COLOURS_256)
+				if (s.paper != GT_COLOUR_DEFAULT && depth == GT_COLOURS_256)
 					CHECK(contrast(of_256(s.ink), of_256(s.paper)) >= 1.6);
-				if (s.paper != GT_OWN && depth == GT_COLOURS_256 &&
+				if (s.paper != GT_COLOUR_DEFAULT && depth == GT_COLOURS_256 &&
 					gt_inks[ink].own == GT_COLOURS_TRUE)
 					CHECK(contrast(of_256(s.ink), of_256(s.paper)) >= 4.5);
 			}
 	/* on a light paper, ink keeps its colour */
 	for (int i = 0; i < 4; i++)
-		CHECK(gt_look_shown(LOOK((uint8_t)four[i], GT_INK_SELECTED), GT_COLOURS_256).ink ==
-			gt_inks[four[i]].of_256);
+		CHECK(gt_look_resolve(LOOK((uint8_t)four[i], GT_INK_SELECTED), GT_COLOURS_256)
+				.ink == gt_inks[four[i]].of_256);
 }
 
 static void without_colours(void)
 {
 	for (unsigned ink = 1; ink < GT_INKS; ink++) {
-		struct gt_shown s = gt_look_shown(LOOK(0, (uint8_t)ink), GT_MONO);
+		struct gt_resolved_look s = gt_look_resolve(LOOK(0, (uint8_t)ink), GT_MONO);
 
-		CHECK(s.ink == GT_OWN && s.paper == GT_OWN);
+		CHECK(s.ink == GT_COLOUR_DEFAULT && s.paper == GT_COLOUR_DEFAULT);
 		/* a paper is seen */
 		CHECK(ink == GT_INK_TEXT || s.style & (GT_REVERSE | GT_UNDERLINE));
 	}
-	CHECK(gt_look_shown(LOOK(GT_INK_ERROR, 0, GT_UNDERLINE), GT_MONO).style ==
+	CHECK(gt_look_resolve(LOOK(GT_INK_ERROR, 0, GT_UNDERLINE), GT_MONO).style ==
 		(GT_BOLD | GT_UNDERLINE));
-	CHECK_EQ(gt_look_shown(LOOK(GT_INK_ERROR), GT_COLOURS_8).style, 0);
-	CHECK_EQ(gt_look_shown(LOOK(GT_INK_TITLE), GT_COLOURS_TRUE).style, GT_BOLD);
-	CHECK_EQ(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_8).style, GT_DIM);
-	CHECK_EQ(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_256).style, 0);
-	CHECK_EQ(gt_look_shown(LOOK(255, 255), GT_COLOURS_TRUE).ink, GT_OWN); /* no such ink */
+	CHECK_EQ(gt_look_resolve(LOOK(GT_INK_ERROR), GT_COLOURS_8).style, 0);
+	CHECK_EQ(gt_look_resolve(LOOK(GT_INK_TITLE), GT_COLOURS_TRUE).style, GT_BOLD);
+	CHECK_EQ(gt_look_resolve(LOOK(GT_INK_FAINT), GT_COLOURS_8).style, GT_DIM);
+	CHECK_EQ(gt_look_resolve(LOOK(GT_INK_FAINT), GT_COLOURS_256).style, 0);
+	CHECK_EQ(gt_look_resolve(LOOK(255, 255), GT_COLOURS_TRUE).ink,
+		GT_COLOUR_DEFAULT); /* no such ink */
 }
 
 /* Letters are escaped, blocks are rectangles of their size, a reversed cell has a paper of its

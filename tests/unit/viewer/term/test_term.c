@@ -164,11 +164,12 @@ static bool shows(
 		if (x < s->width && y < s->height)
 			spot = s->spots[y * s->width + x];
 		if (gt_term_ascii(term) || is_by_corner(t, s, i))
-			spot = (struct gt_spot){ .ch = is_by_corner(t, s, i) ? '?'
-									     : gt_in_ascii(spot.ch),
-				.look = spot.look };
+			spot = (struct gt_spot){
+				.ch = is_by_corner(t, s, i) ? '?' : gt_glyph_ascii(spot.ch),
+				.look = spot.look
+			};
 		same = emulator_shows(
-			&t->e.cells[i], &spot, gt_look_shown(spot.look, depth), depth, styles);
+			&t->e.cells[i], &spot, gt_look_resolve(spot.look, depth), depth, styles);
 		if (!same)
 			printf("at %u,%u: U+%04x %x on %x style %x, not U+%04x ink %u paper %u style %x\n",
 				x, y, t->e.cells[i].ch, (unsigned)t->e.cells[i].look.ink,
@@ -367,9 +368,9 @@ static void unknown_and_dumb(void)
 		const char *term, *why;
 	} refused[] = {
 		{ "dumb", "cannot move its cursor" },
-		{ "no-such-terminal", "is unknown here" },
+		{ "no-such-terminal", "unknown terminal" },
 		{ "", "TERM is not set" },
-		{ "../../etc/passwd", "is unknown here" },
+		{ "../../etc/passwd", "unknown terminal" },
 	};
 	struct tty t;
 
@@ -415,8 +416,8 @@ static void into_a_file(void)
 	CHECK(w == 80 && h == 24 && !gt_screen_resize(&s, w, h));
 	gt_screen_text(&s, 70, 23, -1, "the corner!", (struct gt_look){ .ink = GT_INK_ERROR });
 	gt_term_show(term, &s);
-	CHECK(gt_term_key(term, -1).key == GT_KEY_GONE &&
-		gt_term_key(term, 1000).key == GT_KEY_GONE);
+	CHECK(gt_term_key(term, -1).key == GT_KEY_HANGUP &&
+		gt_term_key(term, 1000).key == GT_KEY_HANGUP);
 	CHECK(lseek(fileno(out), 0, SEEK_SET) == 0 &&
 		(n = (size_t)read(fileno(out), bytes, sizeof(bytes))) < sizeof(bytes));
 	emulator_open(&e, 80, 24);
@@ -692,8 +693,8 @@ static void keys_then_the_end(void)
 	KEY("a");
 	KEY("b");
 	KEY("Esc");
-	KEY("gone");
-	KEY("gone");
+	KEY("hangup");
+	KEY("hangup");
 	gt_term_close(term);
 	fclose(in);
 	fclose(out);

@@ -84,7 +84,7 @@ static void program(void)
 		keys += k.key != GT_KEY_RESIZE;
 		if (k.key == GT_KEY_NONE)
 			_exit(NOTHING_CAME);
-		if (k.key == GT_KEY_GONE || k.key == 'q') {
+		if (k.key == GT_KEY_HANGUP || k.key == 'q') {
 			gt_term_close(t);
 			_exit(k.key == 'q' ? 0 : GONE);
 		}
