@@ -43,7 +43,7 @@ recordings() { ls "$SRC"/samples/recorded/*.zst "$SRC"/samples/recorded/*.json.g
 # kineto_twice is left out: it is an empty recording, and its time base is the moment of the import.
 small() { find "$SRC/tests/broken" "$SRC/tests/fuzz/corpus" -type f ! -name '*.message' ! -name kineto_twice | sort; }
 reports() { "$OLD/gtanalyze" --list | awk '/^  [a-z]/ { print $1 }' | grep -v '^query$'; }
-views() { "$OLD/gtview" --help | tr '\n' ' ' | sed 's/.*begin with (\([^)]*\)).*/\1/; s/,//g'; }
+views() { "$OLD/gtview" --help | tr '\n' ' ' | sed 's/.*first view (\([^)]*\)).*/\1/; s/,//g'; }
 
 # Files of other tools as gt's own, made once by the old build: both builds read them.
 mkdir -p "$W/native"
