@@ -93,7 +93,7 @@ static const struct gt_opt options[] = {
 		NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "Options of query and histogram", NULL },
 	{ 0, "where", GT_OPT_STR, &opt.where, "EXPR",
-		"/gemm/'~only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'~/gemm/'",
+		"only rows for which EXPR is true: 'kind==kernel && dur>1ms && name~/gemm/'",
 		NULL },
 	{ 0, "by", GT_OPT_STR, &opt.by, "FIELDS",
 		"one row for each combination of values of these fields: name,stream", NULL },
@@ -360,10 +360,18 @@ static int print(const char *file, const struct gt_report_selection *c,
 /* The options of the command line, applied to one open trace. Release it after *o: *o borrows
  * from it. */
 struct trace_options {
+	struct gt_report_option report[8];
+	unsigned nreport;
+	int64_t min_ns, gap_ns;
 	struct gt_buf restrictions;
 	struct gt_time_ranges range;
 	struct gt_matched match;
 };
+
+static void add_report_option(struct trace_options *a, const char *name, const void *value)
+{
+	a->report[a->nreport++] = (struct gt_report_option){ name, value };
+}
 
 /* origins: NULL, or as in gt_time_ranges_set. */
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path,
@@ -382,11 +390,14 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	}
 	o->whole = opt.whole;
 	o->names = (enum gt_name_form)opt.names;
-	o->without = &opt.without;
-	if (opt.min)
-		gt_parse_ns(opt.min, &o->min_ns);
-	if (opt.gap && !gt_parse_ns(opt.gap, &o->gap_ns) && o->gap_ns < 1)
-		o->gap_ns = 1;
+	o->report_options = a->report;
+	add_report_option(a, "without", &opt.without);
+	if (opt.min && !gt_parse_ns(opt.min, &a->min_ns))
+		add_report_option(a, "min", &a->min_ns);
+	if (opt.gap && !gt_parse_ns(opt.gap, &a->gap_ns)) {
+		a->gap_ns = a->gap_ns < 1 ? 1 : a->gap_ns;
+		add_report_option(a, "gap", &a->gap_ns);
+	}
 	put_restrictions(&a->restrictions);
 	o->restrictions = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
 	return gt_time_ranges_set(&a->range, o, r, opt.from, opt.to, origins, err);
@@ -495,10 +506,11 @@ static int report(const struct subject *s, const struct gt_report_selection *c, 
 	if (c->in_default_report && opt.top == NOT_GIVEN && opt.format == GT_TEXT &&
 		gt_default_use_of(s->reader) == GT_DEFAULT_GPU)
 		o.top = SCREEN_TOP;
-	o.query = c->query;
-	o.histogram = c->histogram;
-	o.gaps_by = &c->gaps_by;
-	o.spark = opt.spark;
+	add_report_option(&given, "query", c->query);
+	add_report_option(&given, "histogram", c->histogram);
+	add_report_option(&given, "gaps-by", &c->gaps_by);
+	if (opt.spark)
+		add_report_option(&given, "spark", &opt.spark);
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);

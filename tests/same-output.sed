@@ -115,3 +115,99 @@ s|calls end behind the call they began in: what they took beyond it counts as ou
 s|--match leaves links of the chain out|--match leaves out parts of the path|g
 s|what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most|the critical path of calls, GPU work and waits, and (--without) the largest possible gain of remedies|g
 s|standard output is no terminal|standard output is not a terminal|g
+s|held up by the profiler|profiler overhead|g
+s|no more work in the window|no further GPU work|g
+s|unknown: the launch is not known|unknown: its launch is not recorded|g
+s|unknown: more calls in a gap than are kept|unknown: too many calls in the gap|g
+s|leaves rows out, and what is left out would look idle|leaves rows out, and their time would look idle|g
+s|behind the last GPU operation|after the last GPU operation|g
+s|a gap has its cause from the operation that ends it: choose time until there to know it|the operation that ends a gap decides its cause: extend the range to see the cause|g
+s|Idle while synchronising, by what was waited for|Idle while synchronising, by wait target|g
+s|Time in which only this ran on its GPU|Exposed time by operation|g
+s|what the calls tell: gtanalyze|reports of calls: gtanalyze|g
+s|What could be won|Potential speedups|g
+s|Could win|Up to|g
+s|: could win |: up to |g
+s|, of the same time|, counted above, too|g
+s|does something else than CUDA, in \([0-9]*\) stretch\(es\)\{0,1\} between|runs code outside CUDA, \1 times between|g
+s|or do the other work on another thread|or move the other code to another thread|g
+s|asked to be asynchronous, and are not)|were called asynchronous, but are not)|g
+s|copies are of pageable memory|copies use pageable memory|g
+s|the driver copies twice, and the GPU waits \([^,]*\) meanwhile, and|the driver copies twice, the GPU waits \1 for it, and|g
+s|hold the calling thread until they are done|block the calling thread until they end|g
+s|copies are of less than 64 KiB|copies have less than 64 KiB|g
+s|(communication apart)|(without communication)|g
+s|has nothing to do for \(.*\) because its stream waits for an event that comes from elsewhere|is idle for \1 because its stream waits for an event of another stream|g
+s|for the profiler itself: without it the program is that much faster|for the profiler: without it the program is faster by this time|g
+s|what could be won is an upper bound: what else would then take the time is not known|potential speedups are upper bounds: other bottlenecks may then dominate|g
+s|wait for events, later, or not at all|synchronize later, on an event, or not at all|g
+s|see what the host does there|see the activity of the host there|g
+s|share the work out evenly|distribute the work evenly|g
+s|or memory that is kept|or reuse of memory|g
+s|communicate while something computes|overlap communication with compute|g
+s|cooling, or a higher limit of power|better cooling, or a higher power limit|g
+s|free it, or use it again|free the memory, or reuse it|g
+s|it takes to read the trace once more: gtanalyze advice|needs a second reading of the trace: gtanalyze advice|g
+s|see what the event waits for|find the operation that the event waits for|g
+s|region made of thirtieths of the window in each of which it is idle for more than half of the time|region (of 30 intervals) that is less than 50 % busy|g
+s|regions made of thirtieths of the window in each of which it is idle for more than half of the time|regions (of 30 intervals) that are less than 50 % busy|g
+s|in all \([0-9]*\) launch|total: \1 launch|g
+s|short, on the GPU for less time than in the call|short: less time on the GPU than in the call|g
+s|are of the time from the start of the call to the end of both|are shares of the time from the start of the call to the end of call and work|g
+s|the time of its calls by the nodes that they launched|the time of its calls divided by the number of nodes|g
+s|no work of a GPU: its launches|no GPU operations: its launches|g
+s|more than \([0-9]*\) different kernels and graphs: those that came later are|more than \1 different kernels and graphs: further ones are|g
+s|Short kernels, by the time their launches take beyond that on the GPU|Kernels shorter than their launch|g
+s|Stretches with nothing queued|Periods with an empty queue|g
+s|Idle GPUs with nothing queued|Idle GPUs with an empty queue|g
+s|nothing queued: idle until the call that launched the next work had returned, and that work started at most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)|empty queue: idle until the call that launched the next operation returned, which then started at most 10 us later (gtanalyze advice shows the launch-bound and the host-bound part)|g
+s|gaps over 1 ms stand apart: then the program did something else; launched: the next work was, and did not start|gaps over 1 ms are a column of their own: the program did other work; launched: the next operation was launched, but did not start|g
+s|idle time is known only where all work is looked at (|idle time needs all operations (|g
+s|a queue is known only where all work is looked at (|queues need all operations (|g
+s|launches that wait for the GPU: from the return of the call to the start of the work; % is of the time|a launch waits from the return of its call to the start of its work; % is a share of the time|g
+s|an H200 has room for 1,022 to 1,024 in a channel); held up: time|an H200 has 1,022 to 1,024 places in a channel); blocked: time|g
+s|of \([0-9]*\) \(cop[a-z]*\) the call does not tell direction and size: they are those of what the GPU copied|for \1 \2 the call has no direction and size: they are taken from the GPU's records|g
+s|of \([0-9]*\) \(cop[a-z]*\) the call does not tell direction and size: these are of what the GPU copied|for \1 \2 the call has no direction and size: these are taken from the GPU's records|g
+s|of \([0-9]*\) of these the call was told by \([a-z]*\) order in the stream: likely, not certain|for \1 of these the call was inferred by \2 order in the stream|g
+s|: the report copies has what the GPU copied|: report copies has the copies of the GPU|g
+s|Memory transfers by direction, as called|Memory transfers by direction, from calls|g
+s|of \([0-9]*\) untold \(waits\{0,1\}\) for a stream it was not recorded which stream that is|for \1 unknown \2 for a stream it was not recorded which stream|g
+s|PyTorch's profiler does so with|PyTorch's profiler records it with|g
+s|of the waits what the GPU did meanwhile, nor|of the waits how long the GPU was busy, nor|g
+s|leaves work of the GPU out$|leaves out GPU operations|g
+s|no work of the GPU was recorded for their process|no GPU operation was recorded for their process|g
+s|no wait is called needless|no wait counts as unnecessary|g
+s|cannot answer: for GPU \([0-9]*\) of process \([0-9]*\) no repeating sequence was found:|cannot answer: GPU \1 of process \2 has no repeating sequence:|g
+s|for GPU \([0-9]*\) of process \([0-9]*\) no repeating sequence was found:|GPU \1 of process \2 has no repeating sequence:|g
+s|nothing but copies and sets repeats|only copies and sets repeat|g
+s|repeating: of all that the GPU ran, what is in steps whose|repeating: the share of GPU operations in steps whose|g
+s|a step lasts until the next one begins, so the last one, which has no next, is left out|a step lasts until the next one begins: the last one is left out|g
+s|steps are found, and numbered, in the time that is chosen alone: in all of the run they may be others|steps are found and numbered in the selected range only: those of the whole run may differ|g
+s|launches are not known or not in order: work and calls count to the step in whose time on the GPU they began|launches are unknown or unordered: operations and calls count for the step in whose GPU time they began|g
+s|steps of a GPU, picked at even distances behind the warm-up|steps of a GPU, sampled evenly after the warm-up|g
+s|The slowest steps, and what differs from the median step|The slowest steps, and their differences from the median step|g
+s|what repeats does so less than twice in the time that was looked at|the sequence occurs less than twice in the selected range|g
+s|kernels, copies and sets by the program itself; what graphs launch stands under graphs, and is in no run and no sequence|kernels, copies and sets without those of graphs; work of graphs is counted as graphs, and is in no run and no sequence|g
+s|two or more of one kernel behind one another on a stream|two or more consecutive launches of one kernel on a stream|g
+s|a repetition counts where it does not overlap the one before; of sequences with three launches in a row in common only the first in this list is shown|repetitions do not overlap; of sequences with three launches in a row in common only the best is shown|g
+s|what is not known of a call takes no time here|an unknown call counts as 0 ns|g
+s|what follows what is known only where all work is looked at (|sequences need all operations (|g
+s|What is launched on each stream|Launches by stream|g
+s|Sequences that repeat, by launches they cover|Repeated sequences, by the number of launches they cover|g
+s|Runs of the same kernel, by launches in them|Runs of the same kernel, by the number of launches in runs|g
+s|cannot answer where the GPU's work was not recorded or is left out whether frees waited|cannot answer whether frees waited if GPU operations were not recorded or are left out|g
+s|per step: of those in the steps|per step: allocations in the steps|g
+s|how many that are in each step cannot be told: gtanalyze steps says why|the number per step is unknown: gtanalyze steps shows the reason|g
+s|how many that are in each step of other processes cannot be told: gtanalyze steps says why|the number per step of other processes is unknown: gtanalyze steps shows the reason|g
+s|What was alive at the peak of its process|Live memory at the peak of its process|g
+s|not all that changes these figures was seen: gtanalyze counters tells from when on|some allocations or frees were not seen: gtanalyze counters shows from when on|g
+s#of NULL, which frees nothing, \(is\|are\) not among the frees#of NULL: not counted as frees#g
+s|cannot answer what was alive:|cannot answer which memory was live:|g
+s|what was allocated before the time that is chosen is in no figure, however long it lived|memory allocated before the selected range is not counted|g
+s|handed out again|allocated again|g
+s|from the first to the last row: the most that was alive in each cell; "." below a fifth of @|from the first to the last row: the maximum in each cell; "." is below 20 % of the peak, @ from 90 % on|g
+s|from the first to the last row: the most that was alive in each cell; \\"\.\\" below a fifth of @|from the first to the last row: the maximum in each cell; \\".\\" is below 20 % of the peak, @ from 90 % on|g
+s|--tid leaves out what other threads free|--tid leaves out frees of other threads|g
+s|--match leaves calls out that allocate or free|--match leaves out calls that allocate or free|g
+s|what made the peak, what is never freed, and more: gtanalyze memory|memory at the peak, memory never freed, and more: gtanalyze memory|g
+s|a GPU does nothing for more than \(.*\) in all; most of the longest gap is: |a GPU is idle for more than \1 in total; main cause of the longest gap: |g

@@ -1,22 +1,22 @@
-/* What to do about it: what the rules of advice_rules.c say, those that found something first, by
- * what could be won. */
+/* Report "advice": the answers of the rules (advice_rules.c), findings first, the largest potential
+ * speedup first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/advice/advice_rules.h"
 
-#define LINE 100u /* columns of text, where the terminal has as many */
+#define LINE 100u /* columns of text, at most */
 
-#define told(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
+#define ns_text(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 
 /* ---- the table ---- */
 
 static const struct gt_column columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, /* of the place to see */
+	{ "recording", "Recording", GT_C_COUNT }, /* of the example */
 	{ "rule", "Rule", GT_C_WHOLE },
 	{ "state", "Answer", GT_C_WHOLE },
 	{ "cost_ns", "Costs", GT_C_NS },
-	{ "gain_ns", "Could win", GT_C_NS },
+	{ "gain_ns", "Up to", GT_C_NS },
 	{ "gain_percent", "%", GT_C_PERCENT },
 	{ "at_ns", "See", GT_C_TIME },
 	{ "duration_ns", "for", GT_C_NS },
@@ -49,16 +49,16 @@ static int by_gain(const void *pa, const void *pb)
 
 static const char *const states[] = { "clean", "found", "cannot answer" };
 
-/* Whose the place is: tracks of its segment, each of them or GT_NONE. */
-struct whose {
+/* Where an example is: tracks of its segment, or GT_NONE. */
+struct location {
 	uint32_t process, device, thread;
 };
 
-static struct whose whose(const struct gt_idle *s, const struct gt_evidence *e)
+static struct location location(const struct gt_idle *s, const struct gt_evidence *e)
 {
 	uint32_t first = s->order.tracks[e->seg->index],
 		 device = e->device == GT_NONE ? GT_NONE : e->device - first;
-	struct whose w = { .device = device,
+	struct location w = { .device = device,
 		.thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
 
 	while (w.device != GT_NONE && e->seg->tracks[w.device].kind != GT_TRACK_DEVICE)
@@ -78,14 +78,14 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_evidence *e = &a->f.at;
-	bool is = a->f.state == GT_FOUND, place = is && e->seg;
-	struct whose w = place ? whose(s, e) : (struct whose){ GT_NONE, GT_NONE, GT_NONE };
+	bool found = a->f.state == GT_FOUND, place = found && e->seg;
+	struct location w = place ? location(s, e) : (struct location){ GT_NONE, GT_NONE, GT_NONE };
 
 	gt_table_add(t,
 		(struct gt_cell[NCOLUMNS]){ place ? gt_cell_u(e->seg->index) : gt_cell_none(),
 			gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
-			gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
-			is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
+			gt_cell_known(found, a->f.cost), gt_cell_known(found, a->f.gain),
+			found ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
 			place ? gt_cell_i(gt_time_since_origin(
 					s->asked.opt, s->asked.reader, e->seg, e->from))
 			      : gt_cell_none(),
@@ -95,11 +95,11 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 			gt_where_skip(s->asked.reader));
 }
 
-/* ---- as people read it ---- */
+/* ---- text ---- */
 
-/* Words in lines of the terminal's width, the first one behind `first`, the others behind as many
- * blanks. */
-static void say_words(
+/* Prints words in lines of the terminal's width. The first line begins with `first`, the others
+ * with as many blanks. */
+static void print_wrapped(
 	const struct gt_idle *s, struct gt_table *t, const char *first, const char *words)
 {
 	size_t width = s->asked.opt->width && s->asked.opt->width < LINE ? s->asked.opt->width
@@ -123,10 +123,11 @@ static void say_words(
 	}
 }
 
-/* ", GPU 0 of process 617, thread 618": as much of it as tells it from others. */
-static void put_whose(const struct gt_idle *s, const struct gt_evidence *e, char *to, size_t size)
+/* ", GPU 0 of process 617, thread 618": a part only if there are several. */
+static void put_location(
+	const struct gt_idle *s, const struct gt_evidence *e, char *to, size_t size)
 {
-	struct whose w = whose(s, e);
+	struct location w = location(s, e);
 	const struct gt_track *tracks = e->seg->tracks;
 	unsigned processes = 0, devices = 0;
 
@@ -145,8 +146,8 @@ static void put_whose(const struct gt_idle *s, const struct gt_evidence *e, char
 			(long long)tracks[w.thread].id);
 }
 
-static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a,
-	unsigned nth, uint64_t window)
+static void print_finding(const struct gt_advice_facts *f, struct gt_table *t,
+	const struct answer *a, unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_evidence *e = &a->f.at;
@@ -154,26 +155,26 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 
 	gt_table_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
 	snprintf(number, sizeof(number), "  %2u. ", nth);
-	snprintf(text, sizeof(text), "%s: could win %s, %.2f %%%s", a->rule->name, told(a->f.gain),
+	snprintf(text, sizeof(text), "%s: up to %s, %.2f %%%s", a->rule->name, ns_text(a->f.gain),
 		gt_advice_percent(a->f.gain, window),
-		a->rule->flags & GT_SAME_TIME ? ", of the same time" : "");
-	say_words(s, t, number, text);
+		a->rule->flags & GT_SAME_TIME ? ", counted above, too" : "");
+	print_wrapped(s, t, number, text);
 	gt_table_tone(t, GT_TONE_NONE);
-	say_words(s, t, "      ", a->f.text);
+	print_wrapped(s, t, "      ", a->f.text);
 	snprintf(text, sizeof(text), "remedy: %s", a->rule->remedy);
-	say_words(s, t, "      ", text);
+	print_wrapped(s, t, "      ", text);
 	if (!e->seg)
 		return;
 	snprintf(text, sizeof(text), "see: %s%.9f s, for %s",
 		gt_recording_prefix(&s->asked, e->seg).text,
 		(double)gt_time_since_origin(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9,
-		told((uint64_t)(e->to - e->from)));
-	put_whose(s, e, text + strlen(text), sizeof(text) - strlen(text));
-	say_words(s, t, "      ", text);
+		ns_text((uint64_t)(e->to - e->from)));
+	put_location(s, e, text + strlen(text), sizeof(text) - strlen(text));
+	print_wrapped(s, t, "      ", text);
 }
 
-/* The names of those with this answer and the same reason as answers[first]. */
-static void say_others(
+/* Prints the names of all rules with the answer and reason of answers[first]. */
+static void print_same_answer(
 	const struct gt_idle *s, struct gt_table *t, const struct answer *answers, unsigned first)
 {
 	const char *why = answers[first].f.text, *sep = "";
@@ -190,11 +191,11 @@ static void say_others(
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", why);
 	snprintf(head, sizeof(head), "  %s: ", states[answers[first].f.state]);
 	gt_table_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
-	say_words(s, t, head, text);
+	print_wrapped(s, t, head, text);
 	gt_table_tone(t, GT_TONE_NONE);
 }
 
-static bool said(const struct answer *answers, unsigned i)
+static bool is_printed(const struct answer *answers, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (answers[k].f.state == answers[i].f.state &&
@@ -203,16 +204,16 @@ static bool said(const struct answer *answers, unsigned i)
 	return false;
 }
 
-static void say_all(const struct gt_advice_facts *f, struct gt_table *t,
+static void print_answers(const struct gt_advice_facts *f, struct gt_table *t,
 	const struct answer *answers, uint64_t window)
 {
 	unsigned i = 0;
 
 	for (; i < GT_RULES && answers[i].f.state == GT_FOUND; i++)
-		say_found(f, t, &answers[i], i + 1, window);
+		print_finding(f, t, &answers[i], i + 1, window);
 	for (; i < GT_RULES; i++)
-		if (!said(answers, i))
-			say_others(f->idle, t, answers, i);
+		if (!is_printed(answers, i))
+			print_same_answer(f->idle, t, answers, i);
 }
 
 static int advice_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -222,39 +223,38 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_cannot(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, untold = 0, skip = gt_where_skip(f->idle->asked.reader);
+	unsigned n = 0, unanswered = 0, skip = gt_where_skip(f->idle->asked.reader);
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
 	tables[0] = rc
 		? NULL
-		: gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
+		: gt_table_new("advice", "Potential speedups", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0],
 		"recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
 	for (size_t i = 0; i < GT_RULES; i++) {
 		answers[i].rule = &gt_advice_rules[i];
-		gt_advice_look(f, answers[i].rule, window, cannot, &answers[i].f);
+		gt_advice_apply(f, answers[i].rule, window, cannot, &answers[i].f);
 		n += answers[i].f.state == GT_FOUND;
-		untold += answers[i].f.state == GT_CANNOT && !answers[i].f.not_asked;
+		unanswered += answers[i].f.state == GT_CANNOT && !answers[i].f.not_requested;
 	}
 	qsort(answers, GT_RULES, sizeof(*answers), by_gain);
 	for (size_t i = 0; i < GT_RULES; i++)
 		add_answer(f, tables[0], &answers[i], window);
-	say_all(f, tables[0], answers, window);
+	print_answers(f, tables[0], answers, window);
 	if (n)
 		gt_table_found(tables[0]);
 	else if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
-	else if (untold)
-		gt_table_cannot(tables[0],
-			"nothing was found, and that is not clean: %u of %u rules cannot tell",
-			untold, GT_RULES);
+	else if (unanswered)
+		gt_table_cannot(tables[0], "nothing was found, but %u of %u rules cannot answer",
+			unanswered, GT_RULES);
 	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n,
-		GT_RULES, told(window));
+		GT_RULES, ns_text(window));
 	gt_table_note(tables[0],
-		"what could be won is an upper bound: what else would then take the time is not known");
+		"potential speedups are upper bounds: other bottlenecks may then dominate");
 	return 1;
 }
 
@@ -269,7 +269,7 @@ static void advice_release(void *state) { gt_advice_facts_release(state); }
 
 const struct gt_analysis gt_advice_report = {
 	.name = "advice",
-	.help = "what costs the GPU time, what a remedy could win, and what cannot be told",
+	.help = "causes of lost GPU time, with remedies and their potential speedup",
 	.wants = GT_IDLE_WANTS,
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,

@@ -6,8 +6,8 @@
 
 /* ---- idle time ---- */
 
-/* More than half of the operations have begun. Who looks at a part of the recording has left
- * warming up out. */
+/* Have more than half of the operations begun? A selected range counts as late in full: the user
+ * leaves out the warm-up. */
 static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
@@ -35,7 +35,7 @@ static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slic
 
 _Static_assert(GT_IDLE_CAUSE_COUNT <= 32, "a bit each");
 
-/* Of the gap at hand, for how long it had a cause. */
+/* The time of the current gap with this cause. */
 static uint64_t of_gap(const struct gt_advice_facts *f, unsigned cause)
 {
 	return f->gap.had & 1u << cause ? f->gap.causes[cause] : 0;
@@ -102,7 +102,7 @@ static int on_op(
 {
 	struct gt_advice_facts *f = arg;
 
-	return gt_serial_op(&f->serial, f->idle, d, op, err);
+	return gt_serialization_op(&f->serial, f->idle, d, op, err);
 }
 
 /* ---- copies and sets ---- */
@@ -153,8 +153,8 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 
 /* ---- rows ---- */
 
-/* What slices and operations said; the rows are counted once. */
-static void on_again(void *arg)
+/* Discards the results of slices and operations; on_rows is called once per row. */
+static void on_restart(void *arg)
 {
 	struct gt_advice_facts *f = arg;
 
@@ -163,7 +163,7 @@ static void on_again(void *arg)
 	memset(&f->gaps, 0, sizeof(f->gaps));
 	memset(&f->gap, 0, sizeof(f->gap));
 	f->unsure = 0;
-	gt_serial_again(&f->serial);
+	gt_serialization_reset(&f->serial);
 }
 
 static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
@@ -184,51 +184,49 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 				gt_column_cursor_next(&p);)
 				f->syncs++;
 	}
-	return call || cols->kind == GT_SPAN ? gt_serial_block(&f->serial, f->idle, cols, err) : 0;
+	return call || cols->kind == GT_SPAN
+		? gt_serialization_block(&f->serial, f->idle, cols, err)
+		: 0;
 }
 
 void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt)
 {
-	f->idle = opt->idle;
-	f->least = opt->gap_ns ? opt->gap_ns : GT_LARGE_GAP;
+	const int64_t *gap = gt_report_option(opt, "gap");
+
+	f->idle = opt->engine;
+	f->least = gap ? *gap : GT_LARGE_GAP;
 	gt_idle_listen(f->idle,
 		&(struct gt_idle_listener){ .slice = on_slice,
 			.op = on_op,
 			.rows = on_rows,
-			.again = on_again,
+			.restart = on_restart,
 			.arg = f });
 }
 
-/* ---- once more ---- */
+/* ---- second reading ---- */
 
-struct again {
-	struct gt_advice_facts *f;
-	struct gt_err *err;
-};
-
-static bool wanted(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+static bool is_needed(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	return gt_windowed_wants(seg, type) || gt_leaks_want(type);
+	return gt_utilisation_needs(seg, type) || gt_leaks_want(type);
 }
 
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct again *a = arg;
+	struct gt_advice_facts *f = arg;
 
 	if (cols->kind == GT_GPU || cols->kind == GT_COUNTER)
-		return gt_windowed_run(&a->f->windowed, cols, a->err);
-	return gt_leaks_run(&a->f->leaks, cols, a->err);
+		return gt_utilisation_run(&f->utilisation, cols, err);
+	return gt_leaks_run(&f->leaks, cols, err);
 }
 
-static int read_again(struct gt_advice_facts *f, struct gt_err *err)
+static int read_second_time(struct gt_advice_facts *f, struct gt_err *err)
 {
 	struct gt_filter filter = f->idle->asked.opt->filter;
 
 	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
-	filter.match = wanted;
-	return gt_scan(f->idle->asked.reader, &filter, GT_BY_TIME, 1, on_run,
-		&(struct again){ f, err }, err);
+	filter.match = is_needed;
+	return gt_read_again(f->idle->asked.reader, &filter, GT_BY_TIME, on_run, f, err);
 }
 
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
@@ -237,22 +235,22 @@ int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 	int rc;
 
 	close_gap(f);
-	/* the default report is to be quick */
+	/* the default report stays fast: it reads the trace once */
 	if (f->idle->asked.opt->in_default_report)
 		return 0;
-	rc = gt_windowed_init(&f->windowed, f->idle, err);
+	rc = gt_utilisation_init(&f->utilisation, f->idle, err);
 	if (!rc)
 		rc = gt_leaks_init(&f->leaks, f->idle, err);
-	if (!rc && !filter->match && !filter->tid) /* with those there is no answer */
-		rc = read_again(f, err);
+	if (!rc && !filter->match && !filter->tid) /* with these options the rules cannot answer */
+		rc = read_second_time(f, err);
 	if (!rc)
-		rc = gt_windowed_finish(&f->windowed, err);
+		rc = gt_utilisation_finish(&f->utilisation, err);
 	return rc ? rc : gt_leaks_finish(&f->leaks, &f->leak, err);
 }
 
 void gt_advice_facts_release(struct gt_advice_facts *f)
 {
-	gt_serial_release(&f->serial);
-	gt_windowed_release(&f->windowed);
+	gt_serialization_release(&f->serial);
+	gt_utilisation_release(&f->utilisation);
 	gt_leaks_release(&f->leaks);
 }

@@ -3,20 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* hundredths of a percent of the window that a cause must take to be worth a word: 1 % */
+/* smallest share of the window that is a finding, in hundredths of a percent */
 #define FIND 100u
-#define FIND_MOST 500u /* of those that every program has some of: 5 % */
-#define LOOP 10u       /* times that make a loop */
-#define SOME 100u      /* copies, waits and the like that make a habit */
+#define FIND_MOST 500u /* the same for causes that occur in every program */
+#define LOOP 10u       /* smallest number of waits that is a loop */
+#define SOME 100u      /* smallest number of copies or sets that is a finding */
 
-#define told(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
+#define ns_text(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 #define percent gt_advice_percent
-static bool worth(uint64_t ns, uint64_t window, unsigned hundredths)
+static bool is_significant(uint64_t ns, uint64_t window, unsigned hundredths)
 {
 	return ns && (unsigned __int128)ns * 10000 >= (unsigned __int128)window * hundredths;
 }
 
-#define SAY(to, ...) snprintf((to)->text, sizeof((to)->text), __VA_ARGS__)
+#define SET_TEXT(to, ...) snprintf((to)->text, sizeof((to)->text), __VA_ARGS__)
 
 static void found(struct gt_finding *to, uint64_t cost, uint64_t gain, const struct gt_evidence *at)
 {
@@ -39,100 +39,104 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_OUTSIDE];
 
-	if (!worth(c->ns, window, FIND_MOST))
+	if (!is_significant(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, in %llu stretch%s between its calls",
-		told(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
-		c->slices == 1 ? "" : "es");
+	SET_TEXT(to,
+		"the GPU waits %s (%.1f %%) while the program runs code outside CUDA, %llu time%s between its calls",
+		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
+		c->slices == 1 ? "" : "s");
 }
 
 static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->launching, *q = &f->causes[GT_IDLE_QUEUED];
 
-	if (!worth(gt_sat_add(c->ns, q->ns), window, FIND_MOST))
+	if (!is_significant(gt_sat_add(c->ns, q->ns), window, FIND_MOST))
 		return;
 	found(to, gt_sat_add(c->ns, q->ns), gt_sat_add(c->ns, q->ns),
 		c->ns ? &c->longest : &q->longest);
-	SAY(to, "the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
-		told(to->cost), percent(to->cost, window), told(c->ns), told(q->ns));
+	SET_TEXT(to,
+		"the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
+		ns_text(to->cost), percent(to->cost, window), ns_text(c->ns), ns_text(q->ns));
 }
 
 static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_SYNC];
 
-	if (!worth(c->ns, window, FIND) || c->slices < LOOP)
+	if (!is_significant(c->ns, window, FIND) || c->slices < LOOP)
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s",
-		told(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
+	SET_TEXT(to,
+		"the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s",
+		ns_text(c->ns), percent(c->ns, window), (unsigned long long)c->slices,
 		(unsigned long long)f->syncs, call_of(f, &c->longest));
 }
 
-/* Pinned memory would do without the waiting, and make copies quicker; they cannot take less than
- * no time. */
+/* With pinned memory nothing waits, and copies are faster: their whole time is the upper bound. */
 static void pageable_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_PAGEABLE];
 	uint64_t all;
 
-	if (!worth(c->ns, window, FIND) &&
-		!(f->pageable_async.n >= SOME && worth(f->pageable.ns, window, FIND)))
+	if (!is_significant(c->ns, window, FIND) &&
+		!(f->pageable_async.n >= SOME && is_significant(f->pageable.ns, window, FIND)))
 		return;
 	all = gt_sat_add(c->ns, f->pageable.ns);
-	all = all < window ? all : window; /* copies that overlap count once each */
+	all = all < window ? all : window; /* overlapping copies count in full */
 	found(to, all, all, c->ns ? &c->longest : &f->pageable.longest);
-	SAY(to,
-		"%llu of %llu copies are of pageable memory (%llu of them asked to be asynchronous, and are not): the driver copies twice, and "
-		"the GPU waits %s meanwhile, and copies for %s",
+	SET_TEXT(to,
+		"%llu of %llu copies use pageable memory (%llu of them were called asynchronous, but are not): the driver copies "
+		"twice, the GPU waits %s for it, and copies for %s",
 		(unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
-		(unsigned long long)f->pageable_async.n, told(c->ns), told(f->pageable.ns));
+		(unsigned long long)f->pageable_async.n, ns_text(c->ns), ns_text(f->pageable.ns));
 }
 
 static void blocking_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	if (f->blocking.n < SOME || !worth(f->blocking.ns, window, FIND))
+	if (f->blocking.n < SOME || !is_significant(f->blocking.ns, window, FIND))
 		return;
 	found(to, f->blocking.ns, f->blocking.ns, &f->blocking.longest);
-	SAY(to, "%llu of %llu copies hold the calling thread until they are done: %s on the GPU",
+	SET_TEXT(to, "%llu of %llu copies block the calling thread until they end: %s on the GPU",
 		(unsigned long long)f->blocking.n, (unsigned long long)f->copies.n,
-		told(f->blocking.ns));
+		ns_text(f->blocking.ns));
 }
 
 static void blocking_set(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	if (f->sets_blocking.n < SOME || !worth(f->sets_blocking.ns, window, FIND))
+	if (f->sets_blocking.n < SOME || !is_significant(f->sets_blocking.ns, window, FIND))
 		return;
 	found(to, f->sets_blocking.ns, f->sets_blocking.ns, &f->sets_blocking.longest);
-	SAY(to, "%llu memsets hold the calling thread until they are done: %s on the GPU",
-		(unsigned long long)f->sets_blocking.n, told(f->sets_blocking.ns));
+	SET_TEXT(to, "%llu memsets block the calling thread until they end: %s on the GPU",
+		(unsigned long long)f->sets_blocking.n, ns_text(f->sets_blocking.ns));
 }
 
 static void small_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	if (f->small.n < SOME || f->small.n * 2 < f->copies.n || !worth(f->small.ns, window, FIND))
+	if (f->small.n < SOME || f->small.n * 2 < f->copies.n ||
+		!is_significant(f->small.ns, window, FIND))
 		return;
 	found(to, f->small.ns, f->small.ns, &f->small.longest);
-	SAY(to, "%llu of %llu copies are of less than 64 KiB (%.1f KiB on average) and take %s of the GPU",
+	SET_TEXT(to,
+		"%llu of %llu copies have less than 64 KiB (%.1f KiB on average) and take %s of GPU time",
 		(unsigned long long)f->small.n, (unsigned long long)f->copies.n,
-		(double)f->small.bytes / 1024 / (double)f->small.n, told(f->small.ns));
+		(double)f->small.bytes / 1024 / (double)f->small.n, ns_text(f->small.ns));
 }
 
-/* What repeats does so in both halves of the operations; what is only in the first one is warming
- * up. */
+/* A repeated cause occurs in both halves of the operations; the first half alone is warm-up. */
 static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause, uint64_t window,
 	const char *what, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[cause];
 	uint64_t loop = gt_sat_add(c->late_ns, c->late_ns);
 
-	if (!worth(c->late_ns, window, FIND))
+	if (!is_significant(c->late_ns, window, FIND))
 		return;
 	found(to, c->ns, loop < c->ns ? loop : c->ns, &c->latest_longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu time%s), longest in %s",
-		told(c->ns), percent(c->ns, window), what, told(c->late_ns),
+	SET_TEXT(to,
+		"the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu time%s), longest in %s",
+		ns_text(c->ns), percent(c->ns, window), what, ns_text(c->late_ns),
 		(unsigned long long)c->late_slices, c->late_slices == 1 ? "" : "s",
 		call_of(f, &c->latest_longest));
 }
@@ -152,7 +156,7 @@ static void driver_in_loop(const struct gt_advice_facts *f, uint64_t window, str
 	late_cause(f, GT_IDLE_IOCTL, window, "the program is in the kernel driver", to);
 }
 
-/* A stretch of a GPU. */
+/* A time span of a GPU as evidence. */
 static struct gt_evidence on_gpu(const struct gt_idle_device *d, struct gt_idle_time t)
 {
 	return (struct gt_evidence){ t.to > t.from ? d->seg : NULL, t.from, t.to, GT_NONE, GT_NONE,
@@ -166,30 +170,32 @@ static void exposed_communication(
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++) {
-		struct gt_evidence one = on_gpu(&f->idle->devices[i], f->idle->devices[i].talk);
+		struct gt_evidence one =
+			on_gpu(&f->idle->devices[i], f->idle->devices[i].longest_exposed);
 
 		ns = gt_sat_add(ns, f->idle->devices[i].kind[GT_WORK_COMMUNICATION]);
 		if (one.seg)
 			gt_evidence_keep_longest(&longest, &one);
 	}
-	if (!worth(ns, window, FIND_MOST))
+	if (!is_significant(ns, window, FIND_MOST))
 		return;
 	found(to, ns, ns, &longest);
-	SAY(to, "GPUs communicate for %s (%.1f %%) in which nothing computes", told(ns),
+	SET_TEXT(to, "GPUs communicate for %s (%.1f %%) while nothing computes", ns_text(ns),
 		percent(ns, window));
 }
 
-/* What a GPU has to do by itself: who has less of it waits for the others in communication, and
- * would look as busy as they. */
+/* The work of a GPU without communication. A GPU with less of it waits for the others in
+ * communication, and so is as busy as they are. */
 static uint64_t own_work(const struct gt_idle_device *d)
 {
 	return gt_sat_add(d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COPY]);
 }
 
-/* Where it waits for who has more: in communication, or with nothing to do. */
+/* Where a GPU waits for GPUs with more work: in communication, or idle. */
 static struct gt_evidence where_it_waits(const struct gt_idle_device *d)
 {
-	return on_gpu(d, d->talk.to > d->talk.from ? d->talk : d->gap);
+	return on_gpu(
+		d, d->longest_exposed.to > d->longest_exposed.from ? d->longest_exposed : d->gap);
 }
 
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -204,53 +210,56 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 		span = all[i].window > span ? all[i].window : span;
 	}
 	more = f->idle->ndevices ? own_work(most) - own_work(least) : 0;
-	if (f->idle->ndevices < 2 || !worth(more, span, 1000))
+	if (f->idle->ndevices < 2 || !is_significant(more, span, 1000))
 		return;
 	at = where_it_waits(least);
 	found(to, more, more, &at);
-	SAY(to, "%s works for %s (communication apart) and %s for %s",
-		gt_gpu_label_of(&f->idle->asked, most->seg, most->track).text, told(own_work(most)),
+	SET_TEXT(to, "%s works for %s (without communication) and %s for %s",
+		gt_gpu_label_of(&f->idle->asked, most->seg, most->track).text,
+		ns_text(own_work(most)),
 		gt_gpu_label_of(&f->idle->asked, least->seg, least->track).text,
-		told(own_work(least)));
+		ns_text(own_work(least)));
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_WAITING];
 
-	if (!worth(c->ns, window, FIND))
+	if (!is_significant(c->ns, window, FIND))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "a GPU has nothing to do for %s (%.1f %%) because its stream waits for an event that comes from elsewhere",
-		told(c->ns), percent(c->ns, window));
+	SET_TEXT(to,
+		"a GPU is idle for %s (%.1f %%) because its stream waits for an event of another stream",
+		ns_text(c->ns), percent(c->ns, window));
 }
 
 static void profiled(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_OVERHEAD];
 
-	if (!worth(c->ns, window, FIND))
+	if (!is_significant(c->ns, window, FIND))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %s (%.1f %%) for the profiler itself: without it the program is that much faster",
-		told(c->ns), percent(c->ns, window));
+	SET_TEXT(to,
+		"the GPU waits %s (%.1f %%) for the profiler: without it the program is faster by this time",
+		ns_text(c->ns), percent(c->ns, window));
 }
 
-/* Whatever its cause. */
+/* Gaps of any cause. */
 static void large_gap(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_gap_facts *g = &f->gaps;
-	int64_t least = f->idle->asked.opt->gap_ns ? f->idle->asked.opt->gap_ns : GT_LARGE_GAP;
 
 	if (!g->n)
 		return;
 	found(to, g->ns, g->ns, &g->longest);
-	SAY(to, "a GPU does nothing for more than %s at a time, %llu time%s: %s (%.1f %%) in all; most of the longest gap is: %s",
-		told((uint64_t)least), (unsigned long long)g->n, g->n == 1 ? "" : "s", told(g->ns),
-		percent(g->ns, window), gt_idle_words(g->cause));
+	SET_TEXT(to,
+		"a GPU is idle for more than %s at a time, %llu time%s: %s (%.1f %%) in total; main cause of the longest gap: %s",
+		ns_text((uint64_t)f->least), (unsigned long long)g->n, g->n == 1 ? "" : "s",
+		ns_text(g->ns), percent(g->ns, window), gt_idle_words(g->cause));
 }
 
-/* Thirtieths of the window in which a GPU works for less than half of the time; neighbours are one
+/* Regions of the window in which a GPU is less than 50 % busy: neighbouring intervals are one
  * region. */
 struct regions {
 	uint64_t n, ns, busy, doubtful;
@@ -268,7 +277,7 @@ static void end_region(struct regions *r)
 	r->at.seg = NULL;
 }
 
-static void add_chunk(struct regions *r, const struct gt_windowed_gpu *g, unsigned i,
+static void add_chunk(struct regions *r, const struct gt_utilisation_gpu *g, unsigned i,
 	const struct gt_idle_device *d, uint64_t unsure)
 {
 	uint64_t ns = (uint64_t)(g->edges[i + 1] - g->edges[i]);
@@ -297,59 +306,62 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 
 	for (size_t i = 0; i < f->idle->ndevices; i++, end_region(&r))
 		for (unsigned k = 0; k < GT_CHUNKS; k++)
-			add_chunk(&r, &f->windowed.gpus[i], k, &f->idle->devices[i], f->unsure);
+			add_chunk(&r, &f->utilisation.gpus[i], k, &f->idle->devices[i], f->unsure);
 	if (!r.n && r.doubtful) {
 		to->state = GT_CANNOT;
-		SAY(to, "records of the GPU were lost: for %s it is not known whether it worked",
-			told(f->unsure));
+		SET_TEXT(to, "GPU records were lost: for %s it is unknown whether the GPU worked",
+			ns_text(f->unsure));
 	}
 	if (!r.n)
 		return;
 	found(to, r.ns - r.busy, r.ns - r.busy, &r.worst);
-	SAY(to,
-		"a GPU works for %.1f %% of %s, in %llu region%s made of thirtieths of the window in each of which it is idle for more "
-		"than half of the time",
-		percent(r.busy, r.ns), told(r.ns), (unsigned long long)r.n, r.n == 1 ? "" : "s");
+	SET_TEXT(to,
+		"a GPU works for %.1f %% of %s, in %llu region%s (of 30 intervals) that %s less than 50 %% busy",
+		percent(r.busy, r.ns), ns_text(r.ns), (unsigned long long)r.n, r.n == 1 ? "" : "s",
+		r.n == 1 ? "is" : "are");
 	if (r.n > 1)
 		snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text),
-			"; for %.1f %% of the worst one",
+			"; in the worst one for %.1f %%",
 			percent(r.worst_busy, r.worst_busy + r.worst_idle));
 }
 
 static void cannot(struct gt_finding *to, const char *why)
 {
 	to->state = GT_CANNOT;
-	SAY(to, "%s", why);
+	SET_TEXT(to, "%s", why);
 }
 
 static void serialised(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	uint64_t calls = f->serial.wait_calls ? f->serial.wait_calls : f->serial.runtime_wait_calls;
-	struct gt_serial_sum s;
+	struct gt_serialization_sum s;
 
-	gt_serial_add_up(&f->serial, f->idle, &s);
-	if (!worth(s.gain, window, FIND)) {
-		if (gt_serial_several(&f->serial) && f->idle->unjoined * 20 > f->idle->ops)
+	gt_serialization_sum_up(&f->serial, f->idle, &s);
+	if (!is_significant(s.gain, window, FIND)) {
+		if (gt_serialization_has_several(&f->serial) &&
+			f->idle->unjoined * 20 > f->idle->ops)
 			cannot(to,
-				"it is not known when work was launched, so not when it could have begun");
+				"the launch of some work is unknown, and so is the earliest time it could begin");
 		return;
 	}
-	if (f->serial.holds || f->serial.wait_rows < calls) {
+	if (f->serial.blocking_call || f->serial.wait_rows < calls) {
 		to->state = GT_CANNOT;
-		if (f->serial.holds)
-			SAY(to, "streams take turns, but the program calls %s, and what that keeps waiting is not known",
-				f->serial.holds);
+		if (f->serial.blocking_call)
+			SET_TEXT(to,
+				"streams run one after the other, but the program calls %s, and the trace does not show which stream that blocks",
+				f->serial.blocking_call);
 		else
-			SAY(to, "streams take turns, but of %llu of %llu calls that make one wait for an event it is not known which it is",
+			SET_TEXT(to,
+				"streams run one after the other, but for %llu of %llu calls that make a stream wait for an event the stream is unknown",
 				(unsigned long long)(calls - f->serial.wait_rows),
 				(unsigned long long)calls);
 		return;
 	}
 	found(to, s.ns, s.gain, &s.longest);
-	SAY(to,
-		"streams %lld and %lld%s never work at once: %llu time%s work was ready (launched, its stream done, told to wait for no event) "
-		"and began when the other stream's ended; of those %llu with a copy and a kernel, of the others it is not known whether the GPU "
-		"had room",
+	SET_TEXT(to,
+		"streams %lld and %lld%s never work at once: %llu time%s an operation was ready (launched, stream idle, no event to wait for) "
+		"and began when the operation of the other stream ended; %llu of these are a copy and a kernel; for the others it is unknown "
+		"whether the GPU had capacity for both",
 		(long long)s.a, (long long)s.b, s.pairs > 1 ? " (and others)" : "",
 		(unsigned long long)s.n, s.n == 1 ? "" : "s", (unsigned long long)s.copies);
 }
@@ -377,7 +389,7 @@ static void put_reasons(uint64_t bits, char *to, size_t size)
 }
 
 struct throttled {
-	uint64_t samples, watched, held, lost, reasons, best;
+	uint64_t samples, watched, throttled_ns, lost, reasons, best;
 	unsigned __int128 weighed;
 	bool clockless, always, matched;
 	struct gt_evidence at;
@@ -385,24 +397,24 @@ struct throttled {
 
 static void add_clocks(const struct gt_advice_facts *f, struct throttled *t)
 {
-	for (size_t i = 0; i < f->windowed.nclocks; i++) {
-		const struct gt_gpu_sample_clock *c = &f->windowed.clocks[i];
+	for (size_t i = 0; i < f->utilisation.nclocks; i++) {
+		const struct gt_gpu_sample_clock *c = &f->utilisation.clocks[i];
 
 		t->samples += c->samples;
 		t->watched = gt_sat_add(t->watched, c->watched);
-		t->held = gt_sat_add(t->held, c->held);
+		t->throttled_ns = gt_sat_add(t->throttled_ns, c->throttled_ns);
 		t->reasons |= c->reasons;
 		t->weighed += c->weighed;
 		t->clockless |= c->clockless;
-		t->always |= c->held && !c->free;
-		if (!c->held)
+		t->always |= c->throttled_ns && !c->free;
+		if (!c->throttled_ns)
 			continue;
 		t->best = c->best > t->best ? c->best : t->best;
-		t->lost += c->best ? c->held - (uint64_t)(c->weighed / c->best) : 0;
+		t->lost += c->best ? c->throttled_ns - (uint64_t)(c->weighed / c->best) : 0;
 		gt_evidence_keep_longest(&t->at, &c->longest);
 	}
 	for (size_t i = 0; i < f->idle->ndevices; i++)
-		t->matched |= f->windowed.gpus[i].clock > 0;
+		t->matched |= f->utilisation.gpus[i].clock > 0;
 }
 
 static void throttled(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -413,53 +425,55 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 
 	add_clocks(f, &t);
 	for (size_t i = 0; i < f->idle->ndevices; i++)
-		busy = gt_sat_add(busy, f->windowed.gpus[i].all.ns);
+		busy = gt_sat_add(busy, f->utilisation.gpus[i].all.ns);
 	if (!t.samples) {
 		cannot(to, "the clocks were not recorded (gtcollect -e nvml)");
-		to->not_asked = true;
+		to->not_requested = true;
 	} else if (!t.matched)
 		cannot(to,
-			"it is not known which of the machine's GPUs the program used (CUDA_VISIBLE_DEVICES)");
-	else if (t.watched < busy - busy / 2 && !worth(t.lost, window, FIND))
+			"it is unknown which of the machine's GPUs the program used (CUDA_VISIBLE_DEVICES)");
+	else if (t.watched < busy - busy / 2 && !is_significant(t.lost, window, FIND))
 		cannot(to,
-			"there are samples of the clocks for less than half of the time that the GPU works");
-	else if (t.clockless && worth(t.held, window, FIND))
-		cannot(to, "the clocks are held down, but what they are was not recorded");
-	else if (t.always && worth(t.held, window, FIND) && !worth(t.lost, window, FIND))
+			"the clocks were sampled for less than half of the time in which the GPU works");
+	else if (t.clockless && is_significant(t.throttled_ns, window, FIND))
+		cannot(to, "the clocks are throttled, but their frequency was not recorded");
+	else if (t.always && is_significant(t.throttled_ns, window, FIND) &&
+		!is_significant(t.lost, window, FIND))
 		cannot(to,
-			"the clocks are held down in all samples: what they would be otherwise is not known");
-	if (to->state == GT_CANNOT || !worth(t.lost, window, FIND))
+			"the clocks are throttled in all samples: the frequency without throttling is unknown");
+	if (to->state == GT_CANNOT || !is_significant(t.lost, window, FIND))
 		return;
-	found(to, t.held, t.lost, &t.at);
+	found(to, t.throttled_ns, t.lost, &t.at);
 	put_reasons(t.reasons, reasons, sizeof(reasons));
-	SAY(to, "the clocks are held down (%s) for %s of the %s that the GPU works: at %.0f MHz on average, of %llu MHz",
-		reasons, told(t.held), told(t.watched), (double)t.weighed / (double)t.held,
-		(unsigned long long)t.best);
+	SET_TEXT(to,
+		"the clocks are throttled (%s) for %s of the %s in which the GPU works: to %.0f of %llu MHz on average",
+		reasons, ns_text(t.throttled_ns), ns_text(t.watched),
+		(double)t.weighed / (double)t.throttled_ns, (unsigned long long)t.best);
 }
 
 /* ---- memory ---- */
 
-static const char *leak_untold(const struct gt_advice_facts *f)
+static const char *why_no_leaks(const struct gt_advice_facts *f)
 {
 	const struct gt_report_state *a = &f->idle->asked;
 	const struct gt_leaks_sum *l = &f->leak;
 
 	if (a->opt->filter.match || a->opt->filter.tid)
-		return "--match and --tid leave allocations and frees out";
+		return "--match and --tid leave out allocations and frees";
 	if (!gt_is_recorded(a->reader, GT_LAYER_API))
-		return "what the program allocates and frees was not recorded";
+		return "allocations and frees were not recorded";
 	if (l->tracked < l->allocs)
 		return "sizes and addresses were not recorded (gtcollect --args key)";
 	if (gt_has_name_filter(a->reader))
-		return "functions were left out while recording";
+		return "a filter left out functions while recording";
 	if (l->lost)
-		return "events were lost, and allocations or frees may be among them";
-	return l->not_followed ? "more memory was alive than can be followed" : NULL;
+		return "events were lost, which may include allocations or frees";
+	return l->not_followed ? "more blocks were alive than can be tracked" : NULL;
 }
 
 static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	const char *why = leak_untold(f);
+	const char *why = why_no_leaks(f);
 	const struct gt_leaks_sum *l = &f->leak;
 
 	if (why)
@@ -467,49 +481,54 @@ static void leak(const struct gt_advice_facts *f, uint64_t window, struct gt_fin
 	if (why || !l->groups)
 		return;
 	found(to, 0, 0, &l->last);
-	SAY(to,
+	SET_TEXT(to,
 		"%.3f MiB more are alive at the end of the window than at its start, and never freed: %llu of %llu blocks by %s of %llu bytes, "
-		"%.3f MiB, more and more in %u of 8 parts of the window%s; what is won is memory, not time",
+		"%.3f MiB, increasing in %u of 8 parts of the window%s; saves memory, not time",
 		(double)l->bytes / (1 << 20), (unsigned long long)l->most_blocks,
 		(unsigned long long)l->blocks, gt_str(l->seg, l->most->name),
 		(unsigned long long)l->most->bytes,
 		(double)l->most_blocks * (double)l->most->bytes / (1 << 20), l->parts,
-		l->groups > 1 ? "; others do likewise: gtanalyze memory" : "");
+		l->groups > 1 ? "; others increase, too: gtanalyze memory" : "");
 }
 
 const struct gt_rule gt_advice_rules[GT_RULES] = {
-	{ "host-bound", "give the GPU more work at a time, or do the other work on another thread",
+	{ "host-bound",
+		"give the GPU more work at a time, or move the other code to another thread",
 		GT_NEEDS_CALLS, host_bound },
 	{ "launch-bound", "a CUDA graph, or fewer and larger kernels", GT_NEEDS_CALLS,
 		launch_bound },
-	{ "sync-in-loop", "wait for events, later, or not at all", GT_NEEDS_CALLS, sync_in_loop },
+	{ "sync-in-loop", "synchronize later, on an event, or not at all", GT_NEEDS_CALLS,
+		sync_in_loop },
 	{ "pageable-copy", "pinned memory (cudaMallocHost, pin_memory)", GT_NEEDS_CALLS,
 		pageable_copy },
 	{ "blocking-copy", "asynchronous copies on a stream of their own", 0, blocking_copy },
 	{ "blocking-set", "cudaMemsetAsync", 0, blocking_set },
 	{ "small-copies", "one copy of a packed buffer", 0, small_copy },
-	{ "alloc-in-loop", "a memory pool (cudaMallocAsync), or memory that is kept",
-		GT_NEEDS_CALLS, alloc_in_loop },
+	{ "alloc-in-loop", "a memory pool (cudaMallocAsync), or reuse of memory", GT_NEEDS_CALLS,
+		alloc_in_loop },
 	{ "module-loading-in-loop", "load before the loop (CUDA_MODULE_LOADING=EAGER)",
 		GT_NEEDS_CALLS, module_in_loop },
 	{ "driver-in-loop", "find the call that goes to the driver: gtanalyze ioctls gaps",
 		GT_NEEDS_CALLS, driver_in_loop },
-	{ "exposed-communication", "communicate while something computes", 0,
-		exposed_communication },
-	{ "waits-elsewhere", "see what the event waits for", GT_NEEDS_CALLS, waits_elsewhere },
-	{ "unbalanced-gpus", "share the work out evenly", 0, unbalanced },
+	{ "exposed-communication", "overlap communication with compute", 0, exposed_communication },
+	{ "waits-elsewhere", "find the operation that the event waits for", GT_NEEDS_CALLS,
+		waits_elsewhere },
+	{ "unbalanced-gpus", "distribute the work evenly", 0, unbalanced },
 	{ "profiler-overhead", "record less", GT_NEEDS_CALLS, profiled },
 	{ "serialised-streams",
 		"if one is the default stream: streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",
 		GT_NEEDS_CALLS, serialised },
-	{ "large-gap", "see what the host does there: gtanalyze gaps", GT_SAME_TIME, large_gap },
-	{ "low-utilisation", "see what the host does there: gtanalyze --from --to budget gaps",
-		GT_SAME_TIME | GT_READS_AGAIN, low_utilisation },
-	{ "throttled-clocks", "cooling, or a higher limit of power", GT_READS_AGAIN, throttled },
-	{ "leak", "free it, or use it again", GT_NEEDS_NO_GPU | GT_READS_AGAIN, leak },
+	{ "large-gap", "see the activity of the host there: gtanalyze gaps", GT_SAME_TIME,
+		large_gap },
+	{ "low-utilisation",
+		"see the activity of the host there: gtanalyze --from --to budget gaps",
+		GT_SAME_TIME | GT_NEEDS_SECOND_READING, low_utilisation },
+	{ "throttled-clocks", "better cooling, or a higher power limit", GT_NEEDS_SECOND_READING,
+		throttled },
+	{ "leak", "free the memory, or reuse it", GT_NEEDS_NO_GPU | GT_NEEDS_SECOND_READING, leak },
 };
 
-void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
+void gt_advice_apply(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window,
 	const char *why, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = f->causes;
@@ -518,27 +537,28 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 
 	memset(to, 0, sizeof(*to));
 	if (!window)
-		why = why ? why : "the time that was looked at is empty";
+		why = why ? why : "the selected time range is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->in_default_report) {
-		cannot(to, "it takes to read the trace once more: gtanalyze advice");
-		to->not_asked = true;
+	else if (rule->flags & GT_NEEDS_SECOND_READING && f->idle->asked.opt->in_default_report) {
+		cannot(to, "needs a second reading of the trace: gtanalyze advice");
+		to->not_requested = true;
 	} else
-		rule->look(f, window, to);
+		rule->apply(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
-		worth(calls, window, FIND_MOST)) {
+		is_significant(calls, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
-		SAY(to, "of %s of idle time it is not known what the host did", told(calls));
+		SET_TEXT(to, "for %s of idle time the activity of the host is unknown",
+			ns_text(calls));
 	} else if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS &&
-		worth(c[GT_IDLE_SHORT].ns, window, FIND)) {
+		is_significant(c[GT_IDLE_SHORT].ns, window, FIND)) {
 		to->state = GT_CANNOT;
-		SAY(to, "%s of idle time are gaps shorter than --min, which were not looked into",
-			told(c[GT_IDLE_SHORT].ns));
+		SET_TEXT(to, "%s of idle time are gaps shorter than --min, which are ignored",
+			ns_text(c[GT_IDLE_SHORT].ns));
 	} else if (to->state == GT_ANSWERED && !(rule->flags & GT_NEEDS_NO_GPU) &&
-		worth(f->unsure, window, FIND_MOST)) {
+		is_significant(f->unsure, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
-		SAY(to, "records of the GPU were lost: for %s it is not known whether it worked",
-			told(f->unsure));
+		SET_TEXT(to, "GPU records were lost: for %s it is unknown whether the GPU worked",
+			ns_text(f->unsure));
 	}
 }

@@ -8,23 +8,22 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/gpu_rows.h"
 
-struct held {
+struct delays {
 	uint64_t n, ns, copies;
 	struct gt_evidence longest;
-}; /* of a pair */
+}; /* delays of a pair */
 struct stream {
 	uint32_t track, type;
 	struct gt_union busy;
-	int64_t start; /* that and the type: of its last operation */
-	/* a bit for each stream that it worked beside: they are no pair that counts, and not looked
-	 * at */
-	uint32_t met;
+	int64_t start; /* start and type of its last operation */
+	/* bits of streams that worked at the same time: these pairs do not count */
+	uint32_t concurrent;
 };
-struct gt_serial_device {
+struct gt_serialization_device {
 	const struct gt_segment *seg;
 	uint32_t number;
 	struct stream *streams;
-	struct held *held; /* by pair: at gt_stream_pair_at() */
+	struct delays *delays; /* by pair: at gt_stream_pair_at() */
 	size_t n, streams_cap, held_cap;
 };
 _Static_assert(GT_STREAM_PAIRS_MOST <= 32, "a bit each");
@@ -37,8 +36,9 @@ static const struct gt_type *type_of(
 	return &seg->types[number - s->order.types[seg->index]];
 }
 
-/* By one engine: their names are the same up to the kinds of memory. */
-static bool one_way(const struct gt_idle *s, const struct gt_segment *seg, uint32_t a, uint32_t b)
+/* Do two copies use one engine? Then their names are equal up to the kinds of memory. */
+static bool uses_one_engine(
+	const struct gt_idle *s, const struct gt_segment *seg, uint32_t a, uint32_t b)
 {
 	const struct gt_type *x = type_of(s, seg, a), *y = type_of(s, seg, b);
 	const char *name = gt_str(seg, x->name);
@@ -52,8 +52,8 @@ static bool is_kernel(const struct gt_idle *s, const struct gt_segment *seg, uin
 	return gt_gpu_what(type_of(s, seg, number)) == GT_GPU_KERNEL;
 }
 
-/* The stream, none that works at `at`, whose last operation ended last; SIZE_MAX: there is none. */
-static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t at)
+/* The stream, idle at `at`, whose last operation ended last; SIZE_MAX: there is none. */
+static size_t ended_last(const struct gt_serialization_device *d, size_t but, int64_t at)
 {
 	size_t best = SIZE_MAX;
 
@@ -67,21 +67,21 @@ static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t a
 	return best;
 }
 
-/* Was it held up by another stream? Mostly it began as soon as it was launched, or as its own
- * stream was free: that is told first. */
-static void look(
-	struct gt_serial_device *d, const struct gt_idle *s, size_t i, const struct gt_idle_op *op)
+/* Was the operation delayed by another stream? Most began as soon as they were launched, or as
+ * their own stream was idle: this is checked first. */
+static void check_delay(struct gt_serialization_device *d, const struct gt_idle *s, size_t i,
+	const struct gt_idle_op *op)
 {
 	const struct gt_union *own = &d->streams[i].busy;
 	int64_t ready = op->returned + GT_PROMPT_NS, end, wait, took = op->end - op->start;
 	const struct stream *other;
 	struct gt_evidence one;
-	struct held *h;
+	struct delays *h;
 	size_t k;
 
 	ready = ready > s->window->from ? ready : s->window->from;
 	ready = own->any && own->end > ready ? own->end : ready;
-	if (!op->joined || ready >= op->start || op->waited || op->graph ||
+	if (!op->joined || ready >= op->start || op->waited_for_event || op->graph ||
 		s->types[op->type].pageable)
 		return;
 	k = ended_last(d, i, op->start);
@@ -91,9 +91,9 @@ static void look(
 	end = other->busy.end;
 	wait = end - ready < took ? end - ready : took;
 	if (wait <= 0 || op->start - end > GT_PROMPT_NS ||
-		one_way(s, d->seg, op->type, other->type))
+		uses_one_engine(s, d->seg, op->type, other->type))
 		return;
-	h = &d->held[gt_stream_pair_at(i, k)];
+	h = &d->delays[gt_stream_pair_at(i, k)];
 	h->n++;
 	h->ns = gt_sat_add(h->ns, (uint64_t)wait);
 	h->copies += is_kernel(s, d->seg, op->type) != is_kernel(s, d->seg, other->type);
@@ -102,9 +102,9 @@ static void look(
 	gt_evidence_keep_longest(&h->longest, &one);
 }
 
-/* Stream i works from start to end: beside which others? Of its own time what lies behind its end
- * is new, and what begins later comes later, so all moments in which two work are met. */
-static void meet(struct gt_serial_device *d, size_t i, int64_t start, int64_t end)
+/* Stream i works from start to end: marks the streams that work at the same time. Operations come
+ * in order of start, so it is enough to compare the new part with the ends of the other streams. */
+static void mark_concurrent(struct gt_serialization_device *d, size_t i, int64_t start, int64_t end)
 {
 	struct stream *own = &d->streams[i];
 	int64_t fresh = own->busy.any && own->busy.end > start ? own->busy.end : start;
@@ -114,12 +114,12 @@ static void meet(struct gt_serial_device *d, size_t i, int64_t start, int64_t en
 
 		if (k == i || until <= fresh)
 			continue;
-		own->met |= 1u << k;
-		d->streams[k].met |= 1u << i;
+		own->concurrent |= 1u << k;
+		d->streams[k].concurrent |= 1u << i;
 	}
 }
 
-static int make_room(struct gt_serial *x, const struct gt_idle *s, struct gt_err *err)
+static int allocate(struct gt_serialization *x, const struct gt_idle *s, struct gt_err *err)
 {
 	size_t tracks = s->order.tracks[s->order.nsegs] + 1ul;
 
@@ -128,28 +128,29 @@ static int make_room(struct gt_serial *x, const struct gt_idle *s, struct gt_err
 	return x->device && x->stream ? 0 : gt_err_set(err, -ENOMEM, "no memory for the streams");
 }
 
-static struct gt_serial_device *device_of(
-	struct gt_serial *x, const struct gt_idle_device *d, struct gt_err *err)
+static struct gt_serialization_device *device_of(
+	struct gt_serialization *x, const struct gt_idle_device *d, struct gt_err *err)
 {
 	if (!x->device[d->number]) {
 		if (gt_grow(&x->devices, &x->cap, x->n + 1, sizeof(*x->devices))) {
 			gt_err_set(err, -ENOMEM, "no memory for the streams");
 			return NULL;
 		}
-		x->devices[x->n] = (struct gt_serial_device){ .seg = d->seg, .number = d->number };
+		x->devices[x->n] =
+			(struct gt_serialization_device){ .seg = d->seg, .number = d->number };
 		x->device[d->number] = (uint32_t)++x->n;
 	}
 	return &x->devices[x->device[d->number] - 1];
 }
 
-/* A stream's first operation. It gets a place, if it is one of those whose pairs are looked at. */
-static __attribute__((noinline)) int see_stream(struct gt_serial *x, const struct gt_idle *s,
+/* Adds a stream at its first operation. Only the first GT_STREAM_PAIRS_MOST of a device count. */
+static __attribute__((noinline)) int add_stream(struct gt_serialization *x, const struct gt_idle *s,
 	const struct gt_idle_device *idle, uint32_t number, struct gt_err *err)
 {
-	struct gt_serial_device *d;
+	struct gt_serialization_device *d;
 	size_t n, first;
 
-	if (!x->stream && make_room(x, s, err))
+	if (!x->stream && allocate(x, s, err))
 		return err->code;
 	if (!(d = device_of(x, idle, err)))
 		return err->code;
@@ -158,33 +159,33 @@ static __attribute__((noinline)) int see_stream(struct gt_serial *x, const struc
 	if (n == GT_STREAM_PAIRS_MOST)
 		return 0;
 	if (gt_grow(&d->streams, &d->streams_cap, n + 1, sizeof(*d->streams)) ||
-		gt_grow(&d->held, &d->held_cap, first + n + 1, sizeof(*d->held)))
+		gt_grow(&d->delays, &d->held_cap, first + n + 1, sizeof(*d->delays)))
 		return gt_err_set(err, -ENOMEM, "no memory for the streams");
-	memset(d->held + first, 0, n * sizeof(*d->held));
+	memset(d->delays + first, 0, n * sizeof(*d->delays));
 	d->streams[n] = (struct stream){ .track = number - s->order.tracks[d->seg->index] };
 	x->stream[number] = (uint32_t)++d->n;
 	return 0;
 }
 
-int gt_serial_op(struct gt_serial *x, const struct gt_idle *s, const struct gt_idle_device *d,
-	const struct gt_idle_op *op, struct gt_err *err)
+int gt_serialization_op(struct gt_serialization *x, const struct gt_idle *s,
+	const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err)
 {
 	int64_t start = op->start > s->window->from ? op->start : s->window->from,
 		end = op->end < s->window->to ? op->end : s->window->to;
-	struct gt_serial_device *mine;
+	struct gt_serialization_device *mine;
 	struct stream *st;
 	size_t i;
 
-	if ((!x->stream || !x->stream[op->stream]) && see_stream(x, s, d, op->stream, err))
+	if ((!x->stream || !x->stream[op->stream]) && add_stream(x, s, d, op->stream, err))
 		return err->code;
 	if (!x->stream[op->stream])
 		return 0;
 	i = x->stream[op->stream] - 1;
 	mine = &x->devices[x->device[d->number] - 1];
 	st = &mine->streams[i];
-	if ((st->met | 1u << i) != UINT32_MAX >> (32 - mine->n)) {
-		look(mine, s, i, op);
-		meet(mine, i, start, end);
+	if ((st->concurrent | 1u << i) != UINT32_MAX >> (32 - mine->n)) {
+		check_delay(mine, s, i, op);
+		mark_concurrent(mine, i, start, end);
 	}
 	gt_union_add(&st->busy, start, end);
 	st->start = start;
@@ -192,10 +193,10 @@ int gt_serial_op(struct gt_serial *x, const struct gt_idle *s, const struct gt_i
 	return 0;
 }
 
-/* ---- what else ties ---- */
+/* ---- other dependencies ---- */
 
-/* Calls that keep a stream from going on until something happens that no row tells. */
-static bool may_hold(const char *name)
+/* Does the call block a stream until something happens that no row records? */
+static bool may_block(const char *name)
 {
 	static const char *const calls[] = { "cuLaunchHostFunc", "cudaLaunchHostFunc",
 		"cuStreamAddCallback", "cudaStreamAddCallback", "cuStreamWaitValue32",
@@ -208,9 +209,9 @@ static bool may_hold(const char *name)
 	return false;
 }
 
-enum watch { UNKNOWN, NOTHING, HOLDS, WAIT_CALL, RUNTIME_WAIT_CALL, WAIT_ROW };
+enum role { UNKNOWN, NOTHING, BLOCKS, WAIT_CALL, RUNTIME_WAIT_CALL, WAIT_ROW };
 
-static enum watch watch(const struct gt_segment *seg, const struct gt_type *type)
+static enum role role_of(const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *name = gt_str(seg, type->name);
 
@@ -220,7 +221,7 @@ static enum watch watch(const struct gt_segment *seg, const struct gt_type *type
 		return NOTHING;
 	if (strstr(name, "StreamWaitEvent"))
 		return type->layer == GT_LAYER_API ? WAIT_CALL : RUNTIME_WAIT_CALL;
-	return may_hold(name) ? HOLDS : NOTHING;
+	return may_block(name) ? BLOCKS : NOTHING;
 }
 
 static uint64_t rows_of(const struct gt_cols *cols, uint32_t code)
@@ -234,45 +235,46 @@ static uint64_t rows_of(const struct gt_cols *cols, uint32_t code)
 	return n;
 }
 
-static void count(struct gt_serial *x, const struct gt_cols *cols, uint32_t code, enum watch what)
+static void count(
+	struct gt_serialization *x, const struct gt_cols *cols, uint32_t code, enum role what)
 {
 	bool stream = cols->track < cols->seg->ntracks &&
 		cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
 	uint64_t n = rows_of(cols, code);
 
-	if (what == HOLDS && n)
-		x->holds = gt_str(cols->seg, gt_cols_type(cols, code)->name);
+	if (what == BLOCKS && n)
+		x->blocking_call = gt_str(cols->seg, gt_cols_type(cols, code)->name);
 	x->wait_calls += what == WAIT_CALL ? n : 0;
 	x->runtime_wait_calls += what == RUNTIME_WAIT_CALL ? n : 0;
 	x->wait_rows += what == WAIT_ROW && stream ? n : 0;
 }
 
-int gt_serial_block(struct gt_serial *x, const struct gt_idle *s, const struct gt_cols *cols,
-	struct gt_err *err)
+int gt_serialization_block(struct gt_serialization *x, const struct gt_idle *s,
+	const struct gt_cols *cols, struct gt_err *err)
 {
-	if (!x->watch && !(x->watch = calloc(s->order.types[s->order.nsegs] + 1ul, 1)))
+	if (!x->roles && !(x->roles = calloc(s->order.types[s->order.nsegs] + 1ul, 1)))
 		return gt_err_set(err, -ENOMEM, "no memory for the types");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 		uint8_t *w =
-			type ? &x->watch[s->order.types[cols->seg->index] + cols->types[c]] : NULL;
+			type ? &x->roles[s->order.types[cols->seg->index] + cols->types[c]] : NULL;
 
 		if (w && *w == UNKNOWN)
-			*w = (uint8_t)watch(cols->seg, type);
+			*w = (uint8_t)role_of(cols->seg, type);
 		if (w && *w > NOTHING)
-			count(x, cols, c, (enum watch) * w);
+			count(x, cols, c, (enum role) * w);
 	}
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- sums ---- */
 
-static void add_pair(const struct gt_serial_device *d, size_t a, size_t b, struct gt_serial_sum *to,
-	uint64_t *most)
+static void add_pair(const struct gt_serialization_device *d, size_t a, size_t b,
+	struct gt_serialization_sum *to, uint64_t *most)
 {
-	const struct held *h = &d->held[gt_stream_pair_at(a, b)];
+	const struct delays *h = &d->delays[gt_stream_pair_at(a, b)];
 
-	if (h->n < GT_SERIAL_LOOP || d->streams[a].met & 1u << b)
+	if (h->n < GT_SERIALIZATION_LOOP || d->streams[a].concurrent & 1u << b)
 		return;
 	to->pairs++;
 	to->n += h->n;
@@ -287,13 +289,15 @@ static void add_pair(const struct gt_serial_device *d, size_t a, size_t b, struc
 	to->longest = h->longest;
 }
 
-void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct gt_serial_sum *to)
+void gt_serialization_sum_up(
+	const struct gt_serialization *x, const struct gt_idle *s, struct gt_serialization_sum *to)
 {
 	uint64_t most = 0;
 
-	*to = (struct gt_serial_sum){ .pairs = 0 };
+	*to = (struct gt_serialization_sum){ .pairs = 0 };
 	for (size_t i = 0; i < s->ndevices; i++) {
-		const struct gt_serial_device *d = &x->devices[x->device[s->devices[i].number] - 1];
+		const struct gt_serialization_device *d =
+			&x->devices[x->device[s->devices[i].number] - 1];
 		uint64_t before = to->ns, busiest = 0,
 			 room = s->devices[i].window - s->devices[i].idle;
 
@@ -307,7 +311,7 @@ void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct
 	}
 }
 
-bool gt_serial_several(const struct gt_serial *x)
+bool gt_serialization_has_several(const struct gt_serialization *x)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (x->devices[i].n > 1)
@@ -315,11 +319,11 @@ bool gt_serial_several(const struct gt_serial *x)
 	return false;
 }
 
-void gt_serial_again(struct gt_serial *x)
+void gt_serialization_reset(struct gt_serialization *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		free(x->devices[i].streams);
-		free(x->devices[i].held);
+		free(x->devices[i].delays);
 	}
 	free(x->devices);
 	free(x->device);
@@ -329,8 +333,8 @@ void gt_serial_again(struct gt_serial *x)
 	x->n = x->cap = 0;
 }
 
-void gt_serial_release(struct gt_serial *x)
+void gt_serialization_release(struct gt_serialization *x)
 {
-	gt_serial_again(x);
-	free(x->watch);
+	gt_serialization_reset(x);
+	free(x->roles);
 }

@@ -7,9 +7,9 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
-enum { WORK, REASONS, MHZ }; /* of a moment: addr */
+enum { WORK, REASONS, MHZ }; /* gt_moment.addr */
 
-/* ---- whose clock ---- */
+/* ---- clocks of GPUs ---- */
 
 struct visible {
 	const char *key;
@@ -26,7 +26,7 @@ static int find_visible(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* The machine's number of a process' nth GPU; -1: not known. */
+/* The machine's number of the nth GPU of a process; -1: unknown. */
 static int64_t machine_number(const struct gt_segment *seg, int64_t nth)
 {
 	struct visible v = { "CUDA_VISIBLE_DEVICES", "" };
@@ -42,8 +42,8 @@ static int64_t machine_number(const struct gt_segment *seg, int64_t nth)
 	return end > p && (!*end || *end == ',') ? nth : -1;
 }
 
-/* Devices of no process: NVML's. */
-static int find_clocks(struct gt_windowed *w, const struct gt_segment *seg, struct gt_err *err)
+/* Devices without process belong to NVML. */
+static int find_clocks(struct gt_utilisation *w, const struct gt_segment *seg, struct gt_err *err)
 {
 	for (uint32_t t = 0; t < seg->ntracks; t++) {
 		if (seg->tracks[t].kind != GT_TRACK_DEVICE || gt_track_process(seg, t) != GT_NONE)
@@ -56,7 +56,7 @@ static int find_clocks(struct gt_windowed *w, const struct gt_segment *seg, stru
 	return 0;
 }
 
-static uint32_t clock_of(const struct gt_windowed *w, const struct gt_idle_device *d)
+static uint32_t clock_of(const struct gt_utilisation *w, const struct gt_idle_device *d)
 {
 	int64_t number = machine_number(d->seg, d->seg->tracks[d->track].id);
 	uint32_t n = 0, only = 0, same = 0;
@@ -75,7 +75,7 @@ static uint32_t clock_of(const struct gt_windowed *w, const struct gt_idle_devic
 
 /* ---- moments ---- */
 
-static void work(struct gt_windowed_gpu *g, int64_t start, int64_t end)
+static void work(struct gt_utilisation_gpu *g, int64_t start, int64_t end)
 {
 	int64_t from = g->all.any && g->all.end > start ? g->all.end : start,
 		last = g->edges[GT_CHUNKS];
@@ -95,11 +95,11 @@ static void work(struct gt_windowed_gpu *g, int64_t start, int64_t end)
 	}
 }
 
-/* What its last samples said was so until then. */
-static void settle(struct gt_windowed *w, struct gt_gpu_sample_clock *c, int64_t at)
+/* Accounts the time from the last samples of a clock to `at`. */
+static void account_until(struct gt_utilisation *w, struct gt_gpu_sample_clock *c, int64_t at)
 {
 	for (size_t i = 0; i < w->idle->ndevices; i++) {
-		struct gt_windowed_gpu *g = &w->gpus[i];
+		struct gt_utilisation_gpu *g = &w->gpus[i];
 		uint64_t now, ns;
 
 		if (!g->clock || &w->clocks[g->clock - 1] != c)
@@ -108,45 +108,46 @@ static void settle(struct gt_windowed *w, struct gt_gpu_sample_clock *c, int64_t
 		ns = now - g->before;
 		g->before = now;
 		c->watched += c->knows_reasons ? ns : 0;
-		if (!ns || !c->knows_reasons || !(c->now & GT_HELD_DOWN))
+		if (!ns || !c->knows_reasons || !(c->now & GT_THROTTLE_REASONS))
 			continue;
-		c->held += ns;
-		c->reasons |= c->now & GT_HELD_DOWN;
+		c->throttled_ns += ns;
+		c->reasons |= c->now & GT_THROTTLE_REASONS;
 		c->weighed += c->knows_mhz ? (unsigned __int128)ns * c->mhz : 0;
 		c->clockless |= !c->knows_mhz;
 	}
 }
 
-static void end_held(struct gt_gpu_sample_clock *c, int64_t at)
+static void end_throttling(struct gt_gpu_sample_clock *c, int64_t at)
 {
 	struct gt_evidence one = { c->seg, c->since, at, GT_NONE, GT_NONE, GT_NONE };
 
-	if (c->knows_reasons && c->now & GT_HELD_DOWN)
+	if (c->knows_reasons && c->now & GT_THROTTLE_REASONS)
 		gt_evidence_keep_longest(&c->longest, &one);
 }
 
-static void sample(struct gt_windowed *w, struct gt_gpu_sample_clock *c, const struct gt_moment *m)
+static void sample(
+	struct gt_utilisation *w, struct gt_gpu_sample_clock *c, const struct gt_moment *m)
 {
-	settle(w, c, m->at);
+	account_until(w, c, m->at);
 	if (m->addr == MHZ) {
 		c->mhz = m->bytes;
 		c->knows_mhz = true;
 		c->best = m->bytes > c->best ? m->bytes : c->best;
 		return;
 	}
-	if (!(m->bytes & GT_HELD_DOWN))
-		end_held(c, m->at);
-	else if (!c->knows_reasons || !(c->now & GT_HELD_DOWN))
+	if (!(m->bytes & GT_THROTTLE_REASONS))
+		end_throttling(c, m->at);
+	else if (!c->knows_reasons || !(c->now & GT_THROTTLE_REASONS))
 		c->since = m->at;
 	c->samples++;
-	c->free += !(m->bytes & GT_HELD_DOWN);
+	c->free += !(m->bytes & GT_THROTTLE_REASONS);
 	c->now = m->bytes;
 	c->knows_reasons = true;
 }
 
 static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
-	struct gt_windowed *w = arg;
+	struct gt_utilisation *w = arg;
 
 	if (m->addr == WORK && w->gpu[m->place])
 		work(&w->gpus[w->gpu[m->place] - 1], m->at, m->end);
@@ -167,12 +168,12 @@ static unsigned counts_as(const struct gt_segment *seg, const struct gt_type *ty
 						    : WORK;
 }
 
-bool gt_windowed_wants(const struct gt_segment *seg, const struct gt_type *type)
+bool gt_utilisation_needs(const struct gt_segment *seg, const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_GPU || counts_as(seg, type) != WORK;
 }
 
-int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt_err *err)
+int gt_utilisation_run(struct gt_utilisation *w, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_moment *m = gt_time_ordered_run(&w->order, cols, err);
 
@@ -194,9 +195,9 @@ int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- start and end ---- */
 
-int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_err *err)
+int gt_utilisation_init(struct gt_utilisation *w, const struct gt_idle *s, struct gt_err *err)
 {
 	size_t tracks = s->order.tracks[s->order.nsegs] + 1ul;
 	int rc = gt_time_ordered_init(&w->order, s->asked.reader, on_moment, w, err);
@@ -223,19 +224,19 @@ int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_e
 	return rc;
 }
 
-int gt_windowed_finish(struct gt_windowed *w, struct gt_err *err)
+int gt_utilisation_finish(struct gt_utilisation *w, struct gt_err *err)
 {
 	int rc = gt_time_ordered_flush(&w->order, err);
 
 	for (size_t i = 0; !rc && i < w->nclocks; i++) {
-		settle(w, &w->clocks[i], INT64_MAX);
-		end_held(&w->clocks[i],
+		account_until(w, &w->clocks[i], INT64_MAX);
+		end_throttling(&w->clocks[i],
 			gt_gpu_window_end(&w->idle->windows[w->clocks[i].seg->index]));
 	}
 	return rc;
 }
 
-void gt_windowed_release(struct gt_windowed *w)
+void gt_utilisation_release(struct gt_utilisation *w)
 {
 	gt_time_ordered_release(&w->order);
 	free(w->gpu);

@@ -1,62 +1,61 @@
-/* What is counted when the window is known already: how busy each GPU was in each thirtieth of it,
- * and for how long its clocks were held down meanwhile. It is read in a scan of its own, from the
- * GPU's work and the samples of two counters.
+/* Utilisation and clocks of each GPU over time: its busy time in each of 30 intervals of the
+ * window, and the time in which its clocks were throttled. It needs the window, so it reads the GPU
+ * operations and two counters in a second reading.
  *
- * A sample says how the clocks are from then on, up to the next sample of that GPU. They are held
- * down where one of the bits GT_HELD_DOWN is set (of NVML's reasons; that there is nothing to do,
- * or that the program chose the clock, is none), and what that costs is the time that the GPU
- * worked meanwhile, times what the SM clock lacked of the highest in any sample. NVML counts the
- * GPUs of the machine, a process its own ones. With one of each they are the same; with several,
- * CUDA_VISIBLE_DEVICES says which number is which where it was recorded as a list of numbers, and
- * without it they have the same numbers. */
-#ifndef GT_WINDOWED_H
-#define GT_WINDOWED_H
+ * A sample of a counter is valid until the next sample of that GPU. The clocks are throttled if one
+ * of the reasons GT_THROTTLE_REASONS of NVML is set (idle, and clocks set by the user, are not
+ * among them). The cost is the busy time during throttling, times the missing part of the highest
+ * SM clock of all samples. NVML numbers the GPUs of the machine, a process its own ones. If there
+ * is one of each, they are the same. Else CUDA_VISIBLE_DEVICES maps the numbers, if it was recorded
+ * as a list of numbers; without it the numbers are the same. */
+#ifndef GT_UTILISATION_H
+#define GT_UTILISATION_H
 #include "analyze/core/evidence.h"
 #include "analyze/idle/idle.h"
 
-#define GT_CHUNKS 30u
+#define GT_CHUNKS 30u /* intervals */
 /* power cap, hardware slowdown, thermal (software, hardware), power brake */
-#define GT_HELD_DOWN 0xecu
+#define GT_THROTTLE_REASONS 0xecu
 
-struct gt_windowed_gpu {              /* one for each of the idle's devices, in their order */
-	int64_t edges[GT_CHUNKS + 1]; /* ns: where chunks begin, and the end */
+struct gt_utilisation_gpu {           /* one for each device of gt_idle, in the same order */
+	int64_t edges[GT_CHUNKS + 1]; /* ns: starts of the intervals, and the end */
 	uint64_t busy[GT_CHUNKS];     /* ns: unions */
 	struct gt_union all;
-	unsigned chunk;  /* that the union ends in */
-	uint32_t clock;  /* 1 + its place; 0: none, or it is not known which */
-	uint64_t before; /* ns it had worked at the last sample of that */
+	unsigned chunk;  /* in which the union ends */
+	uint32_t clock;  /* 1 + index of its clock; 0: none, or unknown */
+	uint64_t before; /* ns of busy time before the last sample of the clock */
 };
 struct gt_gpu_sample_clock { /* of a GPU of the machine */
 	const struct gt_segment *seg;
 	uint32_t track;
-	/* of the reasons; free: in which nothing holds the clock down */
+	/* samples of the reasons; free: without throttling */
 	uint64_t samples, free;
 	uint64_t best; /* MHz */
-	/* ns that GPUs worked: while the reasons are known; while held down */
-	uint64_t watched, held;
-	uint64_t reasons;           /* bits there were while held down */
-	unsigned __int128 weighed;  /* ns held down, times MHz */
-	bool clockless;             /* some of it at a clock that is not known */
-	struct gt_evidence longest; /* stretch in which it was held down */
+	/* busy ns: while the reasons are known; while throttled */
+	uint64_t watched, throttled_ns;
+	uint64_t reasons;           /* all bits seen while throttled */
+	unsigned __int128 weighed;  /* ns throttled, times MHz */
+	bool clockless;             /* a part of it has no known frequency */
+	struct gt_evidence longest; /* time span of throttling */
 	/* the rest is private */
 	bool knows_reasons, knows_mhz;
 	uint64_t now, mhz;
-	int64_t since; /* it is held down */
+	int64_t since; /* start of throttling */
 };
-struct gt_windowed {
+struct gt_utilisation {
 	const struct gt_idle *idle;
 	struct gt_time_ordered order;
-	uint32_t *gpu, *clock; /* by the number of a track: 1 + place */
-	struct gt_windowed_gpu *gpus;
-	struct gt_gpu_sample_clock *clocks; /* of those tracks that NVML may have written */
+	uint32_t *gpu, *clock; /* by track number: 1 + index */
+	struct gt_utilisation_gpu *gpus;
+	struct gt_gpu_sample_clock *clocks; /* of tracks of NVML */
 	size_t nclocks, clocks_cap;
 };
 
 /* After gt_idle_finish; s is borrowed. All return 0 or negative. */
-int gt_windowed_init(struct gt_windowed *w, const struct gt_idle *s, struct gt_err *err);
-bool gt_windowed_wants(const struct gt_segment *seg, const struct gt_type *type);
+int gt_utilisation_init(struct gt_utilisation *w, const struct gt_idle *s, struct gt_err *err);
+bool gt_utilisation_needs(const struct gt_segment *seg, const struct gt_type *type);
 /* GT_GPU and GT_COUNTER, GT_BY_TIME, with arguments. */
-int gt_windowed_run(struct gt_windowed *w, const struct gt_cols *cols, struct gt_err *err);
-int gt_windowed_finish(struct gt_windowed *w, struct gt_err *err);
-void gt_windowed_release(struct gt_windowed *w);
+int gt_utilisation_run(struct gt_utilisation *w, const struct gt_cols *cols, struct gt_err *err);
+int gt_utilisation_finish(struct gt_utilisation *w, struct gt_err *err);
+void gt_utilisation_release(struct gt_utilisation *w);
 #endif

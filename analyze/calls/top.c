@@ -58,7 +58,7 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 	const struct gt_report_state *a, struct gt_err *err)
 {
 	const struct gt_analysis_options *opt = a->opt;
-	bool sparks = opt->spark;
+	bool sparks = gt_report_option(opt, "spark");
 	struct gt_spark_scale scale = { 0 };
 	int64_t *shares = gt_name_totals_shares(names, err);
 	size_t shown = gt_rows_shown(names->n, opt->top);
@@ -97,11 +97,11 @@ static int list(struct gt_table *t, const struct gt_name_totals *names,
 static int finish(const struct gt_report_state *a, const char *name, const char *title,
 	gt_name_totals_want *want, struct gt_table **tables, struct gt_err *err)
 {
+	bool sparks = gt_report_option(a->opt, "spark");
 	struct gt_name_totals names = { 0 };
 	int rc = gt_name_totals_collect(&names, a->opt->aggregate, want, err);
 
-	tables[0] = gt_table_new(
-		name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
+	tables[0] = gt_table_new(name, title, sparks ? spark_columns : columns, NCOLUMNS + sparks);
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)

@@ -14,10 +14,21 @@
 #include "formats/trace/read/reader.h"
 #include "formats/table/table.h"
 
-struct gt_query;
-struct gt_gap_by;
 struct gt_rank_name; /* ranks.h */
-struct gt_idle;
+
+/* The value of an option that only some reports use:
+ *
+ *   min        int64_t, ns: shorter gaps have no cause (idle.h)
+ *   gap        int64_t, ns: advice reports each longer gap (advice_facts.h)
+ *   without    struct gt_opt_list: globs of the events that critical removes
+ *   spark      any: reports with a histogram per row draw it beside the name (text_bars.h)
+ *   query, histogram  struct gt_query: of the reports with these names, which need it
+ *   gaps-by    struct gt_gap_by: of the histogram of gaps
+ */
+struct gt_report_option {
+	const char *name; /* without "--"; NULL: end of a list */
+	const void *value;
+};
 struct gt_analysis_options {
 	unsigned top; /* rows that a table shows; 0: all */
 	struct gt_filter filter;
@@ -31,30 +42,23 @@ struct gt_analysis_options {
 					   * leave their tables out */
 	const char *restrictions; /* the options that leave rows out, as given; NULL: none */
 	bool nothing_selected;    /* they leave no row of any kind; set by gt_run before finish() */
-	int64_t min_ns;           /* shorter gaps are not analyzed */
-	int64_t gap_ns;           /* `advice` reports each gap longer than this; 0: its default */
 	bool whole;               /* GPU reports cover the whole recording, not only the
 				   * first to the last GPU operation */
-	const struct gt_opt_list *without; /* globs (formats/names/globs.h) of operations
-					    * that `critical` removes in what-if; NULL: none */
-	enum gt_name_form names;           /* kernel name style in text */
-	bool spark;   /* reports with a histogram per row draw it beside the name (text_bars.h) */
-	size_t width; /* of the terminal that text is printed on; 0 or SIZE_MAX: none */
-	const struct gt_query *query, *histogram;   /* queries of the reports with these
-						     * names; NULL: none, they make no table.
-						     * Borrowed */
-	const struct gt_gap_by *gaps_by;            /* grouping of a histogram of gaps, in place of
-						     * `histogram`. Borrowed */
-	const struct gt_aggregate *aggregate;       /* borrowed, outlives all states */
-	const struct gt_source_dedup *source_dedup; /* likewise: duplicate rows, which no
-						     * analysis sees */
-	struct gt_idle *idle; /* likewise: state of the engine, for analyses that name
-			       * it; set from init on, complete when finish() is called */
+	enum gt_name_form names;  /* kernel name style in text */
+	size_t width;             /* of the terminal that text is printed on; 0 or SIZE_MAX: none */
+	const struct gt_report_option *report_options; /* a list, borrowed; NULL: empty */
+	const struct gt_aggregate *aggregate;          /* borrowed, outlives all states */
+	const struct gt_source_dedup *source_dedup;    /* likewise: duplicate rows, which no
+							* analysis sees */
+	void *engine; /* likewise: state of the engine, for analyses that name it; set from init on,
+		       * complete when finish() is called */
 };
 /* If the trace has GPU rows, the default report says what limits the program; else it says what
  * was called. */
 enum gt_default_use { GT_DEFAULT_NEVER, GT_DEFAULT_ALWAYS, GT_DEFAULT_GPU, GT_DEFAULT_CALLS };
 enum gt_default_use gt_default_use_of(const struct gt_reader *r); /* GPU or CALLS */
+/* The value of an option of a report. NULL: not given. */
+const void *gt_report_option(const struct gt_analysis_options *opt, const char *name);
 
 #define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
 enum gt_splits { GT_BY_BLOCK = 1 };
@@ -71,7 +75,7 @@ struct gt_analysis {
 	bool wants_args;
 	unsigned aggregates; /* enum gt_aggregate_part: the parts it reads */
 	/* Another analysis that runs once for all reports that name it. Its state is their
-	 * opt->idle. It sees each block before they do. NULL: none. A run has at most one
+	 * opt->engine. It sees each block before they do. NULL: none. A run has at most one
 	 * engine. */
 	const struct gt_analysis *engine;
 	enum gt_order order;

@@ -9,6 +9,34 @@
 #include "formats/base/buf.h"
 #include "formats/trace/meta.h"
 
+struct again {
+	gt_run_fn *fn;
+	void *arg;
+	struct gt_err *err;
+};
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	const struct again *a = arg;
+
+	return a->fn(a->arg, cols, a->err);
+}
+
+int gt_read_again(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+	gt_run_fn *fn, void *arg, struct gt_err *err)
+{
+	return gt_scan(r, filter, order, 1, on_run, &(struct again){ fn, arg, err }, err);
+}
+
+const void *gt_report_option(const struct gt_analysis_options *opt, const char *name)
+{
+	const struct gt_report_option *o = opt->report_options;
+
+	while (o && o->name && strcmp(o->name, name))
+		o++;
+	return o && o->name ? o->value : NULL;
+}
+
 int gt_report_state_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -155,6 +183,22 @@ int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct g
 		shares[rests[i].i]++;
 	free(rests);
 	return 0;
+}
+
+int64_t *gt_new_shares(const void *list, size_t n, size_t size, size_t offset, struct gt_err *err)
+{
+	uint64_t *parts = calloc(n + 1, sizeof(*parts));
+	int64_t *shares = calloc(n + 1, sizeof(*shares));
+
+	for (size_t i = 0; parts && i < n; i++)
+		memcpy(&parts[i], (const char *)list + i * size + offset, sizeof(parts[i]));
+	if (!parts || !shares || gt_compute_shares(parts, n, shares, err)) {
+		gt_err_set(err, -ENOMEM, "no memory for shares");
+		free(shares);
+		shares = NULL;
+	}
+	free(parts);
+	return shares;
 }
 
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)

@@ -12,6 +12,11 @@ struct gt_report_state {
 	struct gt_reader *reader;
 	const struct gt_analysis_options *opt;
 };
+/* Reads the trace again: fn gets each run that the filter selects, one after the other. 0 or
+ * negative. */
+typedef int gt_run_fn(void *arg, const struct gt_cols *cols, struct gt_err *err);
+int gt_read_again(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
+	gt_run_fn *fn, void *arg, struct gt_err *err);
 int gt_report_state_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);
 
@@ -86,6 +91,11 @@ void gt_note_no_rows(struct gt_table *t, const struct gt_report_state *a);
 /* shares[i] = parts[i] as hundredths of a percent of the sum of parts. The shares add up to
  * exactly 10000 (largest remainder). All 0 if the sum is 0. Returns 0 or -ENOMEM. */
 int gt_compute_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err);
+/* The same for the uint64_t at `offset` of each of n structs of `size` bytes. The caller frees the
+ * result. NULL: err. */
+int64_t *gt_new_shares(const void *list, size_t n, size_t size, size_t offset, struct gt_err *err);
+#define GT_NEW_SHARES(list, n, member, err)                                                        \
+	gt_new_shares(list, n, sizeof(*(list)), offsetof(__typeof__(*(list)), member), err)
 /* part of whole in hundredths of a percent, rounded; absent if whole is 0. */
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 

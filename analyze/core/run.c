@@ -69,7 +69,7 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
 		if (i == 0 && run->engine) /* the engine is first: it sees each block before
 					    * the reports */
-			run->opt->idle = worker->states[i];
+			run->opt->engine = worker->states[i];
 		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
 		if (rc)
 			return rc;
@@ -421,7 +421,7 @@ int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigne
 	rc = run_all(&run, err);
 	gt_source_dedup_free(doubles);
 	opt->source_dedup = NULL;
-	opt->idle = NULL;
+	opt->engine = NULL;
 	opt->filter.hide = NULL;
 	free(all);
 	return rc;

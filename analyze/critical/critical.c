@@ -37,9 +37,12 @@ struct critical {
 static const char *const words[GT_CRITICAL_KINDS] = { "compute", "communication", "copies",
 	"API call", "launch latency", "outside CUDA", "unknown" };
 
-static bool has_without(const struct gt_analysis_options *opt)
+/* The globs of --without; NULL: none. */
+static const struct gt_opt_list *without_of(const struct gt_analysis_options *opt)
 {
-	return opt->without && opt->without->n;
+	const struct gt_opt_list *list = gt_report_option(opt, "without");
+
+	return list && list->n ? list : NULL;
 }
 
 static int critical_init(
@@ -354,14 +357,9 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 	const struct gt_report_state *a = &s->chain.report;
 	struct list l = { 0 };
 	int rc = collect_names(s, &l, err);
-	uint64_t *ns = calloc(l.n + 1, sizeof(*ns));
-	int64_t *shares = calloc(l.n + 1, sizeof(*shares));
+	int64_t *shares = rc ? NULL : GT_NEW_SHARES(l.all, l.n, path.ns, err);
 
-	for (size_t i = 0; ns && i < l.n; i++)
-		ns[i] = l.all[i].path.ns;
-	if (!rc)
-		rc = ns && shares ? gt_compute_shares(ns, l.n, shares, err)
-				  : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+	rc = shares ? 0 : err->code;
 	for (size_t i = 0; !rc && i < gt_rows_shown(l.n, a->opt->top); i++) {
 		const struct named *one = &l.all[i];
 		struct gt_cell cells[N(name_columns)];
@@ -379,7 +377,6 @@ static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, s
 	}
 	*left_out += l.n - gt_rows_shown(l.n, a->opt->top);
 	free(l.all);
-	free(ns);
 	free(shares);
 	return rc;
 }
@@ -495,7 +492,7 @@ static void note_rows(const struct critical *s, struct gt_table *t)
 
 static void note_without(const struct critical *s, struct gt_table *t)
 {
-	const struct gt_opt_list *globs = s->chain.report.opt->without;
+	const struct gt_opt_list *globs = without_of(s->chain.report.opt);
 
 	for (size_t i = 0; i < globs->n; i++) {
 		bool any = false;
@@ -565,10 +562,10 @@ static int prepare(struct critical *s, struct gt_err *err)
 	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
 	if (!s->names || !s->types || !s->sums || !s->removed || !s->lines)
 		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
-	if (has_without(c->report.opt) &&
-		gt_matched_init(&s->without, c->report.opt->without, c->report.reader, err))
+	if (without_of(c->report.opt) &&
+		gt_matched_init(&s->without, without_of(c->report.opt), c->report.reader, err))
 		return err->code;
-	for (uint32_t i = 0; i < c->order.nsegs && has_without(c->report.opt); i++) {
+	for (uint32_t i = 0; i < c->order.nsegs && without_of(c->report.opt); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->report.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
@@ -621,7 +618,7 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	struct critical *s = state;
 	unsigned skip = gt_where_skip(s->chain.report.reader),
-		 n = has_without(s->chain.report.opt) ? NTABLES : WITHOUT;
+		 n = without_of(s->chain.report.opt) ? NTABLES : WITHOUT;
 	int rc = gt_critical_finish(&s->chain, err);
 
 	tables[BY_KIND] = gt_table_new(

@@ -27,6 +27,7 @@
 #include "analyze/critical/critical_internal.h"
 
 #include <stdlib.h>
+#include "formats/base/bisect.h"
 #include "formats/cuda/gpu_rows.h"
 
 /* rows searched for one that ended before, at most: few operations of one stream overlap */
@@ -377,17 +378,8 @@ void gt_critical_sort_lost(struct gt_critical *c)
 static size_t losses_before(const struct gt_critical *c, uint32_t segment, int64_t at)
 {
 	const struct gt_critical_lost key = { .segment = segment, .start = at };
-	size_t low = 0, high = c->nlost;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by_start(&c->lost[mid], &key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return GT_BISECT(i, 0, c->nlost, by_start(&c->lost[i], &key) < 0);
 }
 
 /* Were rows of the track, or of a track that contains it, lost in this time? */

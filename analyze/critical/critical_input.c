@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "analyze/gpu/work_kind.h"
+#include "formats/base/bisect.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
@@ -176,16 +177,8 @@ static void add_calls(struct gt_critical *c, struct gt_critical_line *l, uint32_
 static void flush_pending(struct gt_critical *c, struct gt_critical_line *l, int64_t floor)
 {
 	struct gt_critical_pending *h = &l->pending;
-	uint32_t n = 0, high = (uint32_t)h->n;
+	uint32_t n = (uint32_t)GT_BISECT(i, 0, h->n, h->start[i] < floor);
 
-	while (n < high) {
-		uint32_t mid = n + (high - n) / 2;
-
-		if (h->start[mid] < floor)
-			n = mid + 1;
-		else
-			high = mid;
-	}
 	add_calls(c, l, n);
 	h->n -= n;
 	c->npending -= n;

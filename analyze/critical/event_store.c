@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/critical/event_store_pack.h"
+#include "formats/base/bisect.h"
 #include "formats/base/buf.h"
 #include "formats/os/file.h"
 
@@ -445,30 +446,15 @@ void gt_event_list_set_last(
 uint32_t gt_event_list_count_until(
 	struct gt_event_store *s, const struct gt_event_list *l, int64_t at)
 {
-	size_t low = 0, high = (l->n >> s->shift) + (in_chunk(s, l->n) != 0);
+	size_t chunks = (l->n >> s->shift) + (in_chunk(s, l->n) != 0),
+	       n = GT_BISECT(i, 0, chunks, l->firsts[i] <= at); /* that begin at `at` or earlier */
 	uint32_t from, to;
 
-	while (low < high) { /* chunks that begin at `at` or earlier */
-		size_t mid = low + (high - low) / 2;
-
-		if (l->firsts[mid] <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	if (!n)
 		return 0;
-	from = (uint32_t)(low - 1) << s->shift;
+	from = (uint32_t)(n - 1) << s->shift;
 	to = l->n - from < 1u << s->shift ? l->n : from + (1u << s->shift);
-	while (from < to) {
-		uint32_t mid = from + (to - from) / 2;
-
-		if (gt_event_list_get(s, l, mid).start <= at)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return (uint32_t)GT_BISECT(i, from, to, gt_event_list_get(s, l, (uint32_t)i).start <= at);
 }
 
 void gt_event_list_release(struct gt_event_list *l)

@@ -229,7 +229,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(k->time.report.reader, k->time.report.opt->names);
 	size_t shown = gt_rows_shown(k->n, k->time.report.opt->top);
-	bool sparks = k->time.report.opt->spark;
+	bool sparks = gt_report_option(k->time.report.opt, "spark");
 	struct gt_spark_scale scale = { 0 };
 	uint64_t busy;
 	int rc = close_list(k, err);

@@ -1,5 +1,4 @@
-/* Where the time of the GPUs went: each nanosecond of the window is in one part, and the parts add
- * up to it. */
+/* Report "budget": the time of the GPUs by use. The parts add up to the window exactly. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle.h"
@@ -9,7 +8,7 @@
 
 #define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
 #define BAR 40
-#define BESIDE_BAR 62u /* columns that the rest of a line takes */
+#define BESIDE_BAR 62u /* columns of the rest of a line */
 #define LEAST_BAR 12u
 
 struct budget {
@@ -19,7 +18,7 @@ struct budget {
 static int budget_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	((struct budget *)state)->idle = opt->idle;
+	((struct budget *)state)->idle = opt->engine;
 	return 0;
 }
 
@@ -49,13 +48,13 @@ struct sheet {
 	unsigned cells;
 };
 
-/* One bar that all parts make together; each of them shows its stretch of it. Figures are scaled by
- * the number of cells, so that a cell is as wide as the whole: nothing is rounded. */
+/* All parts together make one bar; each part shows its section of it. Times are multiplied by the
+ * number of cells, so that nothing is rounded. */
 struct bar {
 	char text[BAR + 1];
 };
 
-/* How much of a cell the part from `before` to `before + part` takes. */
+/* The time of a cell that the part from `before` to `before + part` covers. */
 static unsigned __int128 taken(const struct sheet *h, unsigned cell, uint64_t before, uint64_t part)
 {
 	unsigned __int128 from = (unsigned __int128)before * h->cells,
@@ -67,8 +66,8 @@ static unsigned __int128 taken(const struct sheet *h, unsigned cell, uint64_t be
 	return to > from ? to - from : 0;
 }
 
-/* Blanks before the stretch, marks where it takes half of a cell or more, and nothing behind it;
- * what is there at all has one. */
+/* Blanks before the section, and marks in cells that it covers by half or more. A part with any
+ * time has at least one mark. */
 static struct bar stretch(const struct sheet *h, uint64_t before, uint64_t part, char mark)
 {
 	struct bar b = { { 0 } };
@@ -88,7 +87,7 @@ static struct bar stretch(const struct sheet *h, uint64_t before, uint64_t part,
 	return b;
 }
 
-/* A cell shows what takes most of it. */
+/* A cell shows the part that covers most of it. */
 static struct bar all_parts(const struct sheet *h)
 {
 	struct bar b = { { 0 } };
@@ -123,7 +122,7 @@ static const struct gt_column columns[] = {
 	{ "bar", "Bar", GT_C_WHOLE },
 	{ "key", NULL, GT_C_TEXT },
 	{ "level", NULL, GT_C_COUNT },
-}; /* a bar is never cut: it is made as wide as there is room */
+};
 #define NCOLUMNS 6
 
 struct line {
@@ -169,7 +168,7 @@ static void add_part(
 	add_line(t, &l);
 }
 
-/* Causes in order of their time; those that took none are not there. */
+/* Adds the causes in order of their time; causes without time are left out. */
 static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t before)
 {
 	bool done[PARTS] = { false };
@@ -259,7 +258,8 @@ static int64_t computes(const struct gt_idle_device *d)
 	return gt_cell_share(d->kind[GT_WORK_COMPUTE], d->window).i;
 }
 
-/* Which of many lines to look at: who waits for others in communication computes less than they. */
+/* Notes the GPUs with the most and the least compute: a GPU that waits for others in communication
+ * computes less. */
 static void note_extremes(const struct gt_idle *s, struct gt_table *t)
 {
 	const struct gt_idle_device *most = s->devices, *least = s->devices;
@@ -324,7 +324,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
 	size_t shown = gt_rows_shown(s->nnames, s->asked.opt->top);
 
-	*to = gt_table_new("exposed", "Time in which only this ran on its GPU", name_columns, 7);
+	*to = gt_table_new("exposed", "Exposed time by operation", name_columns, 7);
 	if (!names || !*to) {
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -390,7 +390,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 		gt_note_plural(tables[0], s->unjoined,
 			"%llu {operation is|operations are} joined to no call",
 			(unsigned long long)s->unjoined);
-	/* the first table says it all */
+	/* one GPU: the first table has the same figures */
 	if (s->asked.opt->in_default_report && s->ndevices == 1)
 		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);
@@ -401,7 +401,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 
 const struct gt_analysis gt_budget_report = {
 	.name = "budget",
-	.help = "where the time of the GPUs went: computing, communicating, copying, idle by cause",
+	.help = "use of GPU time: compute, communication, copies, idle by cause",
 	.wants = GT_IDLE_WANTS,
 	.engine = &gt_idle_engine,
 	.order = GT_BY_TIME,

@@ -1,4 +1,4 @@
-/* Why GPUs were idle: all idle time by cause and by what went on, and the longest gaps. */
+/* Report "gaps": idle time of GPUs by cause, and the longest gaps. */
 #include <stdlib.h>
 #include "analyze/idle/sync_targets.h"
 #include "analyze/idle/idle.h"
@@ -8,12 +8,12 @@
 struct gaps {
 	struct gt_idle *idle;
 	struct gt_top_n longest;
-	struct gt_awaited awaited;
+	struct gt_sync_targets awaited;
 };
 
-/* A gap in a gt_top_entry: ret is the share of its longest slice in hundredths of a percent, depth
- * the cause of that; of types (over all segments) `type` is the next operation, a the one before
- * and, in the upper half, what the slice was; b is the thread. */
+/* A gap as gt_top_entry: depth is its main cause, ret the share of this cause in hundredths of a
+ * percent; type is the next operation; a the operation before it and, in the upper half, the type
+ * of the cause (types numbered over all segments); b is the thread. */
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct gaps *g = arg;
@@ -30,31 +30,31 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 		.b = gap->next.thread };
 
 	if (gap->cause == GT_IDLE_SHORT)
-		return 0; /* nobody looked into it */
+		return 0; /* its cause is not computed */
 	return gt_top_n_offer(&g->longest, ns) ? gt_top_n_add(&g->longest, &one, err) : 0;
 }
 
-static void on_again(void *arg)
+static void on_restart(void *arg)
 {
 	struct gaps *g = arg;
 
 	gt_top_n_release(&g->longest);
 	gt_top_n_init(&g->longest, g->idle->asked.opt->top);
-	gt_awaited_again(&g->awaited);
+	gt_sync_targets_reset(&g->awaited);
 }
 
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gaps *g = arg;
 
-	gt_awaited_slice(&g->awaited, g->idle, slice);
+	gt_sync_targets_slice(&g->awaited, g->idle, slice);
 }
 
 static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gaps *g = arg;
 
-	gt_awaited_rows(&g->awaited, g->idle, cols);
+	gt_sync_targets_rows(&g->awaited, g->idle, cols);
 	return 0;
 }
 
@@ -63,12 +63,12 @@ static int gaps_init(
 {
 	struct gaps *g = state;
 
-	g->idle = opt->idle;
+	g->idle = opt->engine;
 	gt_idle_listen(g->idle,
 		&(struct gt_idle_listener){ .gap = on_gap,
 			.slice = on_slice,
 			.rows = on_rows,
-			.again = on_again,
+			.restart = on_restart,
 			.arg = g });
 	gt_top_n_init(&g->longest, opt->top);
 	return 0;
@@ -87,20 +87,12 @@ static const struct gt_column columns[] = {
 	{ "key", NULL, GT_C_TEXT },
 };
 
-/* The segment that a type's number is of. */
-static const struct gt_segment *segment_of(const struct gt_idle *s, uint32_t number)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < s->order.nsegs && number >= s->order.types[i + 1])
-		i++;
-	return gt_reader_segment(s->asked.reader, i);
-}
-
-/* The name of a type, short if it is a kernel's; NULL: there is none. */
+/* The name of a type, of kernels the short one; NULL: there is none. */
 static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *names, uint32_t number)
 {
-	const struct gt_segment *seg = number == GT_NONE ? NULL : segment_of(s, number);
+	const struct gt_segment *seg = number == GT_NONE
+		? NULL
+		: gt_segment_of_number(s->order.types, s->asked.reader, number);
 	const struct gt_type *type = seg ? &seg->types[number - s->order.types[seg->index]] : NULL;
 	const char *text = type ? gt_str(seg, type->name) : NULL;
 
@@ -112,8 +104,7 @@ static struct gt_cell name_cell(const char *name)
 	return name ? gt_cell_text(name) : gt_cell_none();
 }
 
-/* Several types may have one name: other arguments, other recordings. The first of them gets the
- * sums of all. */
+/* Adds up types with one name, which differ in arguments or are of several recordings. */
 static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
 {
 	for (size_t i = 0; i < s->nsums; i++)
@@ -135,20 +126,15 @@ static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
 static int causes_table(
 	struct gt_idle *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
 {
-	uint64_t *parts = calloc(s->nsums + 1, sizeof(*parts));
-	int64_t *shares = calloc(s->nsums + 1, sizeof(*shares));
-	size_t shown;
-	int rc;
+	size_t shown = 0;
+	int64_t *shares;
 
 	join_names(s, names);
 	if (s->nsums)
 		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
-	for (size_t i = 0; parts && i < s->nsums; i++)
-		parts[i] = s->sums[i].ns;
-	rc = parts && shares ? gt_compute_shares(parts, s->nsums, shares, err)
-			     : gt_err_set(err, -ENOMEM, "no memory for shares");
+	shares = GT_NEW_SHARES(s->sums, s->nsums, ns, err);
 	shown = gt_rows_shown(s->nsums, s->asked.opt->top);
-	for (size_t i = 0; !rc && i < shown; i++) {
+	for (size_t i = 0; shares && i < shown; i++) {
 		const struct gt_idle_sum *one = &s->sums[i];
 
 		gt_table_add(t,
@@ -159,12 +145,11 @@ static int causes_table(
 				gt_cell_text(gt_idle_key(one->cause)) });
 	}
 	gt_table_note_cut(t, s->nsums, shown);
-	free(parts);
 	free(shares);
-	return rc;
+	return shares ? 0 : err->code;
 }
 
-/* ---- the longest ---- */
+/* ---- longest gaps ---- */
 
 static const struct gt_column longest_columns[] = {
 	GT_WHERE_DEVICE,
@@ -234,7 +219,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_table_gives_way(
 			tables[1], "process tid cause_percent pid before after what device");
 		gt_note_top_n(tables[1], &g->longest);
-		tables[2] = gt_awaited_table(&g->awaited, g->idle, err);
+		tables[2] = gt_sync_targets_table(&g->awaited, g->idle, err);
 		rc = tables[2] ? 0 : err->code;
 	}
 	gt_kernel_names_free(names);
@@ -246,7 +231,7 @@ static void gaps_release(void *state)
 	struct gaps *g = state;
 
 	gt_top_n_release(&g->longest);
-	gt_awaited_release(&g->awaited);
+	gt_sync_targets_release(&g->awaited);
 }
 
 const struct gt_analysis gt_gaps_report = {

@@ -2,14 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/bisect.h"
 #include "formats/base/buf.h"
 
-#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns that one stretch cannot have */
-/* calls that copy pageable memory, the last ones of a line */
+#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns: an interval is shorter */
+/* copies of pageable memory of one thread in memory */
 #define COPIES 65536u
 
-/* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so
- * steps are made from there, each twice as long, until it lies between two of them. */
+/* The first interval that ends after `at`. It is near the one before, so the search goes from there
+ * in steps of doubled length, then by bisection. */
 static size_t first_behind(struct gt_host_list *l, int64_t at)
 {
 	size_t low = l->near < l->n ? l->near : l->n, high = low, step = 1;
@@ -24,16 +25,7 @@ static size_t first_behind(struct gt_host_list *l, int64_t at)
 		high = l->n - low > step ? low + step : l->n;
 		step *= 2;
 	}
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (gt_host_end(&l->list[mid]) > at)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return l->near = low;
+	return l->near = GT_BISECT(i, low, high, gt_host_end(&l->list[i]) <= at);
 }
 
 static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept,
@@ -43,38 +35,37 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
 
 		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
-			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		to->list[to->n++] = gt_host_stretch(start, ns, type % GT_HOST_TYPES);
+			return gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
+		to->list[to->n++] = gt_host_interval(start, ns, type % GT_HOST_TYPES);
 		++*kept;
 		start += ns;
 	}
 	return 0;
 }
 
-/* From the first stretch that was not kept on nothing is known: that is one stretch, however much
- * there was. */
+/* Extends the one interval that stands for all intervals beyond GT_HOST_MOST. */
 static int too_much(
 	struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
 {
 	int64_t known = l->n ? gt_host_end(&l->list[l->n - 1]) : start;
-	struct gt_host_stretch *last = l->n ? &l->list[l->n - 1] : NULL;
+	struct gt_host_interval *last = l->n ? &l->list[l->n - 1] : NULL;
 
 	if (end <= known)
 		return 0;
 	if (!last || end - last->start >= LONGEST)
 		return push(l, last ? known : start, end, 0, kept, err);
-	*last = gt_host_stretch(last->start, end - last->start, gt_host_type(last));
+	*last = gt_host_interval(last->start, end - last->start, gt_host_type(last));
 	return 0;
 }
 
-int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end,
+int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
 	uint32_t type, size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 
 	if (*kept >= GT_HOST_MOST)
 		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, kept, err);
-	/* lies within this one */
+	/* merges intervals nested in this one */
 	while (to->n && to->list[to->n - 1].start >= start &&
 		gt_host_end(&to->list[to->n - 1]) <= end)
 		to->n--, --*kept;
@@ -83,10 +74,10 @@ int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start,
 	return push(to, start, end, type, kept, err);
 }
 
-/* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not
- * too many. Whether a row has the level is hard to predict, so it is written in any case, and
- * counted if it has. Returns where the list ends; *from stops at what is unusual. */
-static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_stretch *list,
+/* Adds rows from *from on that are not nested, not very long and not too many. A branch on the
+ * level would be mispredicted, so each row is written, and counted only if it has the level.
+ * Returns the new length of the list; *from stops at the first other row. */
+static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_interval *list,
 	size_t n, const struct gt_host_run *run, enum gt_host_level level, bool all, size_t most,
 	uint32_t *from)
 {
@@ -104,7 +95,7 @@ static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_str
 
 		if (__builtin_expect((all || has) && (at < end || ns >= LONGEST), 0))
 			break;
-		list[n] = gt_host_stretch(at, ns, types[code]);
+		list[n] = gt_host_interval(at, ns, types[code]);
 		n += has;
 		end = all || has ? at + ns : end;
 	}
@@ -112,8 +103,8 @@ static inline __attribute__((always_inline)) size_t add_usual(struct gt_host_str
 	return n;
 }
 
-int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level,
-	size_t *kept, struct gt_err *err)
+int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
+	enum gt_host_level level, size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 	uint32_t i = 0;
@@ -124,14 +115,14 @@ int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum 
 		uint32_t code;
 
 		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
-			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+			return gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
 		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i)
 				 : add_usual(to->list, to->n, run, level, false, to->n + room, &i);
 		*kept += to->n - had;
 		if (i == run->n)
 			break;
 		code = run->code ? run->code[i] : 0;
-		if (run->levels[code] == level && run->dur[i]) /* nested, very long, or too much */
+		if (run->levels[code] == level && run->dur[i]) /* nested, very long, or too many */
 			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i],
 				run->types[code], kept, err);
 		i++;
@@ -141,8 +132,8 @@ int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum 
 
 /* ---- copies ---- */
 
-/* Kept in order of the calls, which is nearly that in which copies begin. */
-int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err)
+/* Sorted by call, which is nearly the order in which copies begin. */
+int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, struct gt_err *err)
 {
 	size_t i;
 
@@ -158,30 +149,22 @@ int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt
 	return 0;
 }
 
-int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
+int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call)
 {
-	size_t low = 0, high = l->ncopies;
+	size_t low = GT_BISECT(i, 0, l->ncopies, l->copies[i].call < call);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l->copies[mid].call < call)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < l->ncopies && l->copies[low].call == call ? l->copies[low].from : INT64_MAX;
 }
 
 /* ---- reading ---- */
 
-/* A level that has stretches, and the first that may cover what is left to cut. */
+/* A level with intervals, and its first one that may cover the rest of the range. */
 struct cursor {
 	enum gt_host_level level;
-	const struct gt_host_stretch *next, *end;
+	const struct gt_host_interval *next, *end;
 };
 
-static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor *cursors)
+static unsigned find_cursors(struct gt_host_activity *l, int64_t from, struct cursor *cursors)
 {
 	unsigned n = 0;
 
@@ -195,7 +178,7 @@ static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor
 	return n;
 }
 
-int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
+int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
 	struct gt_err *err)
 {
 	struct cursor cursors[GT_HOST_LEVELS], *end = cursors + find_cursors(l, from, cursors);
@@ -203,7 +186,7 @@ int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn
 
 	while (!rc && from < to) {
 		enum gt_host_level level = GT_HOST_NOTHING;
-		const struct gt_host_stretch *s = NULL;
+		const struct gt_host_interval *s = NULL;
 		int64_t until = to;
 
 		for (struct cursor *c = cursors; c < end && !s; c++) {
@@ -224,7 +207,7 @@ int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn
 	return rc;
 }
 
-void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
+void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *kept)
 {
 	size_t copies = 0;
 
@@ -247,7 +230,7 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 		memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
 }
 
-bool gt_host_empty(const struct gt_host_line *l)
+bool gt_host_empty(const struct gt_host_activity *l)
 {
 	size_t n = l->ncopies;
 
@@ -256,7 +239,7 @@ bool gt_host_empty(const struct gt_host_line *l)
 	return !n;
 }
 
-void gt_host_release(struct gt_host_line *l)
+void gt_host_release(struct gt_host_activity *l)
 {
 	for (int i = 0; i < GT_HOST_LEVELS; i++)
 		free(l->level[i].list);

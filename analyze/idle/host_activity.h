@@ -1,69 +1,67 @@
-/* What a thread did, along its time: the calls it was in, and what was going on within and around
- * them, on levels of which the first that covers a moment says what the moment was. Each level is a
- * list of stretches that do not overlap, in order: what lies within another one of its level is
- * part of that. Kept are those that somebody may still ask for; the owner says from when on that
- * is. */
-#ifndef GT_HOST_LINE_H
-#define GT_HOST_LINE_H
+/* The activity of one thread over time. Each level is a sorted list of intervals that do not
+ * overlap: a nested interval of the same level is merged into the outer one. The first level that
+ * covers a moment defines it. The owner drops intervals that are no longer needed. */
+#ifndef GT_HOST_ACTIVITY_H
+#define GT_HOST_ACTIVITY_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "formats/base/err.h"
 
 enum gt_host_level {
-	GT_HOST_OVERHEAD, /* CUPTI held it up */
+	GT_HOST_OVERHEAD, /* delayed by CUPTI */
 	GT_HOST_IOCTL,
 	GT_HOST_CALL,    /* of the driver API */
-	GT_HOST_RUNTIME, /* a call of the CUDA runtime, outside all of the driver's */
+	GT_HOST_RUNTIME, /* in a runtime call, outside calls of the driver */
 	GT_HOST_OFF_CPU,
-	GT_HOST_LOST,     /* something of it was not recorded */
-	GT_HOST_TOO_MUCH, /* not kept: GT_HOST_MOST */
+	GT_HOST_LOST,     /* records were lost */
+	GT_HOST_TOO_MUCH, /* beyond GT_HOST_MOST intervals */
 	GT_HOST_LEVELS,
 	GT_HOST_NOTHING = GT_HOST_LEVELS
 };
-#define GT_HOST_MOST (5u << 19)  /* stretches kept at a time, of all lines: 40 MiB */
-#define GT_HOST_TYPES (1u << 24) /* types that there may be */
+#define GT_HOST_MOST (5u << 19)  /* intervals in memory, of all threads: 40 MiB */
+#define GT_HOST_TYPES (1u << 24) /* limit of types */
 
-/* The type is the caller's number; what lasts for longer is several. Both are one word and no
- * bit-fields: 20 million of these are written. */
-struct gt_host_stretch {
+/* word: the caller's type and the duration; a longer interval is split. The word is packed by hand,
+ * because bit-fields are slower and 20 million intervals are written. */
+struct gt_host_interval {
 	int64_t start;
 	uint64_t word;
 };
 #define GT_HOST_NS_BITS 40
-static inline struct gt_host_stretch gt_host_stretch(int64_t start, int64_t ns, uint32_t type)
+static inline struct gt_host_interval gt_host_interval(int64_t start, int64_t ns, uint32_t type)
 {
-	return (struct gt_host_stretch){ start, (uint64_t)type << GT_HOST_NS_BITS | (uint64_t)ns };
+	return (struct gt_host_interval){ start, (uint64_t)type << GT_HOST_NS_BITS | (uint64_t)ns };
 }
-static inline int64_t gt_host_ns(const struct gt_host_stretch *s)
+static inline int64_t gt_host_ns(const struct gt_host_interval *s)
 {
 	return (int64_t)(s->word & ((1ull << GT_HOST_NS_BITS) - 1));
 }
-static inline int64_t gt_host_end(const struct gt_host_stretch *s)
+static inline int64_t gt_host_end(const struct gt_host_interval *s)
 {
 	return s->start + gt_host_ns(s);
 }
-static inline uint32_t gt_host_type(const struct gt_host_stretch *s)
+static inline uint32_t gt_host_type(const struct gt_host_interval *s)
 {
 	return (uint32_t)(s->word >> GT_HOST_NS_BITS);
 }
-struct gt_host_line { /* zero-initialised: nothing is known of it */
+struct gt_host_activity { /* zeroed: empty */
 	struct gt_host_list {
-		struct gt_host_stretch *list;
+		struct gt_host_interval *list;
 		size_t n, cap, near;
 	} level[GT_HOST_LEVELS];
-	/* of pageable memory: when the call began, and when the copy did */
+	/* copies of pageable memory: start of the call, start of the copy; sorted by call */
 	struct gt_host_copy {
 		int64_t call, from;
 	} * copies;
 	size_t ncopies, copies_cap;
 };
-/* from < to; s: NULL for GT_HOST_NOTHING. Negative returns end the walk. */
-typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_stretch *s,
+/* from < to; s: NULL for GT_HOST_NOTHING. A negative return value ends the walk. */
+typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_interval *s,
 	int64_t from, int64_t to, struct gt_err *err);
 
-/* All rows of a run whose code's level is `level`, which levels[code] says; types[code] is what
- * they are, below GT_HOST_TYPES. Otherwise as below. */
+/* Rows of a run: those with levels[code] == level are added with types[code] < GT_HOST_TYPES.
+ * Otherwise as gt_host_add. */
 struct gt_host_run {
 	const int64_t *start, *dur;
 	const uint16_t *code;
@@ -72,23 +70,22 @@ struct gt_host_run {
 	bool all; /* no code has another level */
 	const uint32_t *types;
 };
-int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level,
-	size_t *kept, struct gt_err *err);
-/* Those of one level come by their start, but one may come behind what lies within it. *kept counts
- * what all lines hold. 0 or -ENOMEM. */
-int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end,
+int gt_host_add_run(struct gt_host_activity *l, const struct gt_host_run *run,
+	enum gt_host_level level, size_t *kept, struct gt_err *err);
+/* The intervals of one level come in order of start, except that an outer one may follow the ones
+ * nested in it. *kept counts the intervals of all threads. 0 or -ENOMEM. */
+int gt_host_add(struct gt_host_activity *l, enum gt_host_level level, int64_t start, int64_t end,
 	uint32_t type, size_t *kept, struct gt_err *err);
-/* The call that began at this time copies pageable memory; the copy began at `from`. 0 or -ENOMEM.
- */
-int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err);
-/* When did the copy begin that this call makes? INT64_MAX: it makes none. */
-int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call);
-/* Hands out [from, to) in pieces, in order. It remembers where that was, and is quick where the
- * next one is near. */
-int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
+/* Adds a copy of pageable memory that started at `from`, by the call that started at `call`. 0 or
+ * -ENOMEM. */
+int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, struct gt_err *err);
+/* The start of the copy of pageable memory by this call. INT64_MAX: there is none. */
+int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call);
+/* Hands out [from, to) in pieces, in order of time. It is fast if the next range is near. */
+int gt_host_cut(struct gt_host_activity *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg,
 	struct gt_err *err);
-/* what ended by then */
-void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept);
-bool gt_host_empty(const struct gt_host_line *l); /* is nothing of it kept? */
-void gt_host_release(struct gt_host_line *l);
+/* drops intervals that end at `before` or earlier */
+void gt_host_forget(struct gt_host_activity *l, int64_t before, size_t *kept);
+bool gt_host_empty(const struct gt_host_activity *l);
+void gt_host_release(struct gt_host_activity *l);
 #endif

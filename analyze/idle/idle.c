@@ -1,12 +1,12 @@
-/* Moments into windows, devices and gaps.
+/* Operations into windows, devices and gaps.
  *
- * GPU operations go through a timeline (time_ordered.h), so that they come here in order of their
- * start. When one begins, all that may run by then have begun, so what their device did since the
- * operation before follows from how far each kind of work reaches, and of the names the one that
- * reaches furthest and the rest: no list of what runs is needed. What threads do needs no such
- * order: a thread's calls come in order anyway, and they are kept from where the oldest gap that
- * may still be cut begins. When an operation starts, all calls that began before have been seen,
- * for blocks come by their first row. */
+ * GPU operations come in order of their start (time_ordered.h). When one begins, all operations
+ * that run at that time have begun. So the use of the time since the operation before follows from
+ * the latest end of each kind of work, the name with the latest end, and the latest end of all
+ * other names: no list of running operations is needed. The activity of threads does not need this
+ * order: calls of a thread are sorted, and they are kept from the start of the oldest gap that is
+ * not complete. When an operation starts, all calls that began before it have been read, because
+ * blocks are read in order of their first row. */
 #include "analyze/idle/idle.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
-/* stretches of host lines that are kept at least before it is asked which nobody needs */
-#define FORGET 65536u
-#define WAITS 8192u /* of a stream that are kept */
-/* ns, more than four years: what lasts for so long is no program's time, and is kept in pieces */
+/* intervals of host activity in memory before unneeded ones are first dropped */
+#define DROP_MIN 65536u
+#define WAITS 8192u /* waits for events of a stream in memory */
+/* ns, more than four years: a longer recording is an error of a clock */
 #define WIDEST (1ll << 57)
 
 /* ---- types and names ---- */
@@ -42,14 +42,14 @@ static uint32_t find_name(
 	return i;
 }
 
-/* A copy that the driver stages: the host takes part in it. */
+/* A copy from or to pageable memory: the driver copies it on the host. */
 static bool is_pageable(const struct gt_segment *seg, const struct gt_type *type)
 {
 	return type->op == GT_OP_COPY &&
 		strstr(gt_str(seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
 }
 
-/* What is known of a type of operations; NULL: no memory. */
+/* The properties of a type of operations; NULL: no memory. */
 static const struct gt_idle_type *type_of(
 	struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
 {
@@ -68,19 +68,22 @@ static const struct gt_idle_type *type_of(
 
 /* ---- time ---- */
 
-/* Stretches of one thing lie side by side. */
-static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
+/* Adds exposed communication; it extends the last one if it follows without a gap. */
+static void add_exposed_communication(struct gt_idle_device *d, int64_t from, int64_t to)
 {
-	d->talking = (struct gt_idle_time){
-		d->talking.to == from && d->talking.from < from ? d->talking.from : from, to
-	};
-	if (d->talking.to - d->talking.from > d->talk.to - d->talk.from)
-		d->talk = d->talking;
+	d->exposed_communication = (struct gt_idle_time){ d->exposed_communication.to == from &&
+				d->exposed_communication.from < from
+			? d->exposed_communication.from
+			: from,
+		to };
+	if (d->exposed_communication.to - d->exposed_communication.from >
+		d->longest_exposed.to - d->longest_exposed.from)
+		d->longest_exposed = d->exposed_communication;
 }
 
-/* Nothing more begins before `to`: the time up to it goes into the figures. A moment is of the
- * first kind that reaches beyond it; and one name runs alone from where all others have ended. */
-static void go_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
+/* Adds the time up to `to` to the figures; no further operation begins before `to`. A moment counts
+ * for the first kind that has not ended; a name is exposed after all others have ended. */
+static void advance_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
 {
 	struct gt_idle_running *r = &d->running;
 	int64_t at = r->at > s->window->from ? r->at : s->window->from,
@@ -101,13 +104,13 @@ static void go_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
 			continue;
 		d->kind[k] = gt_sat_add(d->kind[k], (uint64_t)end - (uint64_t)at);
 		if (k == GT_WORK_COMMUNICATION)
-			talks(d, at, end);
+			add_exposed_communication(d, at, end);
 		at = end;
 	}
 }
 
-/* An operation that has begun runs until then. */
-static void runs(struct gt_idle_running *r, int64_t end, uint32_t kind, uint32_t name)
+/* An operation has begun that runs until `end`. */
+static void note_running(struct gt_idle_running *r, int64_t end, uint32_t kind, uint32_t name)
 {
 	r->kinds[kind] = end > r->kinds[kind] ? end : r->kinds[kind];
 	if (name != r->name && end > r->last) {
@@ -119,7 +122,7 @@ static void runs(struct gt_idle_running *r, int64_t end, uint32_t kind, uint32_t
 	r->last = end > r->last ? end : r->last;
 }
 
-static int commit(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+static int close_pending_gap(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
 {
 	if (!d->closing)
 		return 0;
@@ -152,8 +155,8 @@ static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, in
 	return d;
 }
 
-/* A stream's first operation: which device is it of, and which process? */
-static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start,
+/* Finds device and process of a stream at its first operation. */
+static int init_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start,
 	struct gt_err *err)
 {
 	uint32_t process =
@@ -178,9 +181,9 @@ static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
 	return s->streams[number];
 }
 
-/* Did its stream have to wait for an event between the operation before and this one? A stream is
- * told long before its turn comes. */
-static bool waited(struct gt_idle_stream *st, const struct gt_idle_op *op)
+/* Did the stream wait for an event between the operation before and this one? The wait is ordered
+ * by its call, which may be long before the wait. */
+static bool waited_for_event(struct gt_idle_stream *st, const struct gt_idle_op *op)
 {
 	bool any = false;
 
@@ -189,7 +192,7 @@ static bool waited(struct gt_idle_stream *st, const struct gt_idle_op *op)
 	return any;
 }
 
-/* Beyond WAITS the oldest are forgotten: of work whose launch is not known, nobody asks. */
+/* Beyond WAITS the oldest are dropped: they are needed only if the launch of the work is known. */
 static int add_wait(struct gt_idle_stream *st, int64_t at, struct gt_err *err)
 {
 	if (st->nwaits == WAITS)
@@ -213,8 +216,8 @@ static void free_stream(struct gt_idle_stream *st)
 	free(st);
 }
 
-/* Of operations that begin at once the one that was launched first ends the gap. */
-static bool earlier(const struct gt_idle_op *a, const struct gt_idle_op *b)
+/* Of operations that begin at once, the one that was launched first ends the gap. */
+static bool is_earlier(const struct gt_idle_op *a, const struct gt_idle_op *b)
 {
 	if (a->joined != b->joined)
 		return a->joined;
@@ -243,12 +246,12 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	int rc = 0;
 
 	if (d->closing && op->start > d->next.start)
-		rc = commit(s, d, err);
-	else if (d->closing && earlier(op, &d->next))
+		rc = close_pending_gap(s, d, err);
+	else if (d->closing && is_earlier(op, &d->next))
 		d->next = *op;
 	if (rc)
 		return rc;
-	go_to(s, d, op->start);
+	advance_to(s, d, op->start);
 	if (!d->closing && op->start > d->busy_to) {
 		d->closing = true;
 		d->gap_from = d->busy_to;
@@ -260,24 +263,24 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	d->busy_to = op->end > d->busy_to ? op->end : d->busy_to;
 	name->count++;
 	name->total = gt_sat_add(name->total, (uint64_t)(op->end - op->start));
-	runs(&d->running, op->end, type->kind, type->name);
+	note_running(&d->running, op->end, type->kind, type->name);
 	return 0;
 }
 
-/* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet
- * to be cut? */
-static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op,
+/* Adds the stall if the launching call waited for a full queue. It is needed if a gap that is not
+ * complete overlaps it. */
+static int find_stall(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op,
 	struct gt_err *err)
 {
-	struct gt_full_time t;
-	int rc = gt_full_begins(&s->full, &st->full, op->start, op->graph,
-		(struct gt_full_call){ op->launched, op->thread }, op->returned, &t, err);
+	struct gt_stall t;
+	int rc = gt_stalls_on_start(&s->full, &st->full, op->start, op->graph,
+		(struct gt_stall_call){ op->launched, op->thread }, op->returned, &t, err);
 	bool asked = false;
 
 	for (size_t i = s->first_device; rc > 0 && !asked && i < s->ndevices; i++)
 		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) <
 			t.to;
-	return rc > 0 ? gt_full_keep(&s->full, &t, asked, err) : rc;
+	return rc > 0 ? gt_stalls_add(&s->full, &t, asked, err) : rc;
 }
 
 static inline int on_operation(
@@ -298,17 +301,17 @@ static inline int on_operation(
 	s->ops++;
 	add_launch(s, m, &op);
 	s->unjoined += !op.joined;
-	if (!s->full.known && find_held(s, st, &op, err))
+	if (!s->full.known && find_stall(s, st, &op, err))
 		return err->code;
 	if (op.joined) {
-		op.waited = waited(st, &op);
+		op.waited_for_event = waited_for_event(st, &op);
 		st->last_launch = op.launched;
 		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread] &&
-			gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
+			gt_host_add_copy(s->lines[op.thread], op.launched, op.start, err))
 			return err->code;
 	}
 	gt_gpu_window_add(s->window, m->at, m->end);
-	if (!st->slot && see_stream(s, st, m->place, m->at, err))
+	if (!st->slot && init_stream(s, st, m->place, m->at, err))
 		return err->code;
 	d = &s->devices[st->slot - 1];
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
@@ -326,7 +329,8 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for streams");
 	if (m->addr != GT_IDLE_SPAN)
 		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
-	return m->what == GT_NONE ? add_wait(st, m->at, err) : 0; /* its stream has to wait */
+	return m->what == GT_NONE ? add_wait(st, m->at, err)
+				  : 0; /* its stream waits for an event */
 }
 
 /* ---- segments ---- */
@@ -344,9 +348,9 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 
 static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
 {
-	int rc = commit(s, d, err);
+	int rc = close_pending_gap(s, d, err);
 
-	go_to(s, d, INT64_MAX);
+	advance_to(s, d, INT64_MAX);
 	d->gap_before = d->before;
 	if (!rc)
 		rc = gt_idle_close_gap(s, d, d->busy_to, s->window->to, NULL, err);
@@ -354,7 +358,7 @@ static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_e
 	return rc;
 }
 
-static void forget_lines(struct gt_idle *s)
+static void release_threads(struct gt_idle *s)
 {
 	uint32_t i = s->order.tracks[s->seg->index], end = s->order.tracks[s->seg->index + 1];
 
@@ -368,7 +372,7 @@ static void forget_lines(struct gt_idle *s)
 	}
 	s->kept = s->nlosses = 0;
 	s->last_thread.track = 0;
-	s->forget_at = FORGET;
+	s->drop_at = DROP_MIN;
 }
 
 static int close_segment(struct gt_idle *s, struct gt_err *err)
@@ -381,19 +385,19 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 	gt_gpu_window_close(s->window);
 	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
 		rc = close_device(s, &s->devices[i], err);
-	forget_lines(s);
+	release_threads(s);
 	s->seg = NULL;
 	return rc;
 }
 
 /* ---- rows ---- */
 
-/* From when on what the processes' threads did may still be asked for. */
+/* Computes the time from which activity of each process' threads is needed. */
 static void find_needed(struct gt_idle *s, int64_t floor)
 {
 	int64_t by_all = INT64_MAX;
 
-	/* the first operation, and perhaps the window, are yet to come */
+	/* a process without an operation yet: from the start of the window, if it is known */
 	for (size_t i = 0; i < s->places.n; i++)
 		s->processes[i].needed = s->processes[i].works ? INT64_MAX
 			: s->window->opened                    ? s->window->from
@@ -411,29 +415,29 @@ static void find_needed(struct gt_idle *s, int64_t floor)
 			by_all < s->processes[i].needed ? by_all : s->processes[i].needed;
 }
 
-static void forget(struct gt_idle *s, int64_t floor)
+static void drop_unneeded(struct gt_idle *s, int64_t floor)
 {
 	uint32_t first = s->order.tracks[s->seg->index];
 
 	find_needed(s, floor);
 	for (uint32_t i = 0; i < s->seg->ntracks; i++) {
-		struct gt_host_line **line = &s->lines[first + i];
+		struct gt_host_activity **line = &s->lines[first + i];
 
 		if (!*line)
 			continue;
 		gt_host_forget(*line,
 			s->processes[gt_process_slot_of(&s->places, s->seg, i)].needed, &s->kept);
-		/* there may be a hundred thousand threads, each with a call or two */
+		/* a hundred thousand threads may have a call or two each */
 		if (gt_host_empty(*line)) {
 			gt_host_release(*line);
 			free(*line);
 			*line = NULL;
 		}
 	}
-	s->forget_at = s->kept * 2 > FORGET ? s->kept * 2 : FORGET;
+	s->drop_at = s->kept * 2 > DROP_MIN ? s->kept * 2 : DROP_MIN;
 }
 
-static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+static int read_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, sizeof(*s->levels)) ||
 		gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
@@ -463,9 +467,9 @@ static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_
 	s->block = cols->block;
 	if (rc)
 		return rc;
-	if (s->kept > s->forget_at)
-		forget(s, cols->floor);
-	return look_at_types(s, cols, err);
+	if (s->kept > s->drop_at)
+		drop_unneeded(s, cols->floor);
+	return read_types(s, cols, err);
 }
 
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
@@ -477,12 +481,12 @@ int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *
 		return 0;
 	if (s->seg != cols->seg || s->block != cols->block)
 		rc = begin_block(s, cols, err);
-	if (!rc && !cols->seg->rows[GT_GPU]) /* there is no gap to cut */
+	if (!rc && !cols->seg->rows[GT_GPU]) /* no GPU operations: no gaps */
 		return 0;
 	return rc ? rc : gt_idle_rows(s, cols, err);
 }
 
-/* ---- all of it ---- */
+/* ---- start and end ---- */
 
 static bool is_crowded(struct gt_reader *r)
 {
@@ -502,10 +506,12 @@ static bool is_crowded(struct gt_reader *r)
 int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err)
 {
+	const int64_t *min = gt_report_option(opt, "min");
 	int rc = gt_time_ordered_init(&s->order, r, on_moment, s, err);
 	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
 
 	s->asked = (struct gt_report_state){ r, opt };
+	s->min_ns = min ? *min : 0;
 	s->crowded = is_crowded(r);
 	if (!rc)
 		rc = gt_process_slots_init(&s->places, r, err);
@@ -514,11 +520,11 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->device_of = gt_gpu_devices(&s->order, r);
 	s->slot_of_device = calloc(tracks + 1ul, sizeof(*s->slot_of_device));
 	s->types = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*s->types));
-	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_line *));
+	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_activity *));
 	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
 	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
 	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
-	s->forget_at = FORGET;
+	s->drop_at = DROP_MIN;
 	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
 		return gt_err_set(
 			err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
@@ -533,7 +539,7 @@ void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
 	if (s->nlisteners == GT_IDLE_LISTENERS)
 		return;
 	s->listeners[s->nlisteners++] = *l;
-	s->gaps_heard |= l->gap != NULL;
+	s->has_gap_listener |= l->gap != NULL;
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -554,23 +560,16 @@ int gt_idle_by_time(const void *pa, const void *pb)
 	return (a->type > b->type) - (a->type < b->type);
 }
 
-struct again {
-	struct gt_idle *s;
-	struct gt_err *err;
-};
-
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct again *a = arg;
-
-	return gt_idle_block(a->s, cols, a->err);
+	return gt_idle_block(arg, cols, err);
 }
 
-/* Now that it is known which calls were held up by a full queue. */
-static int read_again(struct gt_idle *s, struct gt_err *err)
+/* Reads the file a second time: now it is known which calls waited for a full queue. */
+static int read_second_time(struct gt_idle *s, struct gt_err *err)
 {
 	struct gt_idle kept = { .nlisteners = s->nlisteners,
-		.gaps_heard = s->gaps_heard,
+		.has_gap_listener = s->has_gap_listener,
 		.full = s->full,
 		.asked = s->asked };
 	struct gt_report_state asked = s->asked;
@@ -578,19 +577,18 @@ static int read_again(struct gt_idle *s, struct gt_err *err)
 	int rc;
 
 	memcpy(kept.listeners, s->listeners, sizeof(kept.listeners));
-	gt_full_know(&kept.full);
-	s->full = (struct gt_full_queue){ .room = 0 }; /* it is kept */
+	gt_stalls_finish(&kept.full);
+	s->full = (struct gt_queue_stalls){ .room = 0 }; /* it has moved to `kept` */
 	gt_idle_release(s);
 	*s = kept;
 	for (unsigned k = 0; k < s->nlisteners; k++)
-		if (s->listeners[k].again)
-			s->listeners[k].again(s->listeners[k].arg);
+		if (s->listeners[k].restart)
+			s->listeners[k].restart(s->listeners[k].arg);
 	rc = gt_idle_init(s, asked.reader, asked.opt, err);
 	filter.kinds = GT_IDLE_WANTS;
 	filter.args = true;
 	if (!rc)
-		rc = gt_scan(asked.reader, &filter, GT_BY_TIME, 1, on_run,
-			&(struct again){ s, err }, err);
+		rc = gt_read_again(asked.reader, &filter, GT_BY_TIME, on_run, s, err);
 	return rc ? rc : close_segment(s, err);
 }
 
@@ -599,7 +597,7 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 	int rc = close_segment(s, err);
 
 	if (!rc && s->full.ntimes)
-		rc = read_again(s, err);
+		rc = read_second_time(s, err);
 	if (s->ndevices)
 		qsort(s->devices, s->ndevices, sizeof(*s->devices), by_number);
 	return rc;
@@ -610,8 +608,8 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 	const struct gt_filter *f = &s->asked.opt->filter;
 
 	if (f->match || f->tid)
-		return f->match ? "--match leaves rows out, and what is left out would look idle"
-				: "--tid leaves rows out, and what is left out would look idle";
+		return f->match ? "--match leaves rows out, and their time would look idle"
+				: "--tid leaves rows out, and their time would look idle";
 	if (s->too_wide)
 		return "the recording lasts for more than four years: a clock jumped";
 	if (s->crowded)
@@ -636,7 +634,7 @@ void gt_idle_release(struct gt_idle *s)
 	}
 	gt_map_release(&s->sums_map);
 	gt_name_interner_release(&s->ids);
-	gt_full_release(&s->full);
+	gt_stalls_release(&s->full);
 	gt_process_slots_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of),
 		free(s->slot_of_device), free(s->types);
@@ -661,9 +659,10 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 	gt_idle_note_late(s, t);
 }
 
-/* What of the recording is before the first operation and behind the last one, ns: with --from, or
- * --to, it is in the window. */
-static void outside(const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
+/* ns of the recording before the first and after the last operation, if they are not in the window
+ * because of --from or --to. */
+static void add_outside(
+	const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
 {
 	const struct gt_segment *seg = gt_reader_segment(s->asked.reader, segment);
 	const struct gt_gpu_window *window = &s->windows[segment];
@@ -684,14 +683,14 @@ void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
 
 	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++)
 		if (s->windows[i].opened) {
-			outside(s, i, &before, &behind);
+			add_outside(s, i, &before, &behind);
 			recordings++;
 		}
 	if (before)
 		snprintf(first, sizeof(first), "%s before the first GPU operation",
 			gt_scaled(GT_C_NS, gt_clamp(before)).text);
 	if (behind)
-		snprintf(last, sizeof(last), "%s behind the last GPU operation",
+		snprintf(last, sizeof(last), "%s after the last GPU operation",
 			gt_scaled(GT_C_NS, gt_clamp(behind)).text);
 	if (before || behind)
 		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first,
@@ -708,10 +707,10 @@ void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
 	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) &&
 		gt_ends_early(&s->asked))
 		gt_table_note(t,
-			"a gap has its cause from the operation that ends it: choose time until there to know it");
+			"the operation that ends a gap decides its cause: extend the range to see the cause");
 }
 
-/* ---- for all that take it from their options ---- */
+/* ---- the engine ---- */
 
 static int idle_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)

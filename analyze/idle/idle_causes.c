@@ -1,9 +1,10 @@
-/* Why a GPU was idle. The slices of a gap are told by what the issuing thread did (host_line.h),
- * and are cut once more where records of the GPU were lost: there nobody knows whether it was idle
- * at all. Sums are per cause and, where it says something, per type: which call, which ioctl. */
+/* The causes of a gap. The activity of the launching thread (host_activity.h) divides the gap into
+ * slices. Where GPU records were lost the cause is unknown: the GPU may have worked. Sums are per
+ * cause and, for some causes, per type (which call, which ioctl). */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle_internal.h"
+#include "formats/base/bisect.h"
 #include "formats/base/buf.h"
 
 #define X(e, key, words) key,
@@ -70,24 +71,24 @@ static inline struct gt_idle_sum *sum_of(struct gt_idle *s, uint32_t cause, uint
 								      : find_sum(s, cause, type);
 }
 
-static void tell_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
+static void report_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
 {
-	struct gt_idle_slice one = { s->cutting->seg, s->cutting->number, s->cutting_thread, cause,
-		type, from, to, s->cutting_in, s->cutting->gaps, s->cutting_inner,
-		s->cutting_unsure };
+	struct gt_idle_slice one = { s->cut_device->seg, s->cut_device->number, s->cut_thread,
+		cause, type, from, to, s->cut_in, s->cut_device->gaps, s->cut_inner,
+		s->cut_unsure };
 
 	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
 		if (l->slice)
 			l->slice(l->arg, &one);
 }
 
-/* A slice of the gap at hand, whose parts are few. */
+/* Adds a slice to the current gap. A gap has few parts. */
 static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
 	struct gt_err *err)
 {
 	struct gt_idle_part *p = s->parts, *end = s->parts + s->nparts;
 
-	tell_slice(s, cause, type, from, to);
+	report_slice(s, cause, type, from, to);
 	while (p < end && (p->cause != cause || p->type != type))
 		p++;
 	if (p == end) {
@@ -101,7 +102,7 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	return 0;
 }
 
-static bool concerns(
+static bool loss_affects(
 	const struct gt_idle *s, const struct gt_idle_loss *l, const struct gt_idle_device *d)
 {
 	uint32_t first = s->order.tracks[d->seg->index];
@@ -122,37 +123,27 @@ static int by_start(const void *pa, const void *pb)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-static void order_losses(struct gt_idle *s)
+static void sort_losses(struct gt_idle *s)
 {
 	qsort(s->losses, s->nlosses, sizeof(*s->losses), by_start);
 	for (size_t i = 0; i < s->nlosses; i++)
 		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to
 			? s->losses[i - 1].until
 			: s->losses[i].to;
-	s->losses_ordered = true;
+	s->losses_sorted = true;
 }
 
-/* The first loss that may reach beyond that time. */
+/* The first loss that may end after `at`. */
 static size_t first_loss(struct gt_idle *s, int64_t at)
 {
-	size_t low = 0, high = s->nlosses;
-
-	if (high && !s->losses_ordered)
-		order_losses(s);
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->losses[mid].until <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (s->nlosses && !s->losses_sorted)
+		sort_losses(s);
+	return GT_BISECT(i, 0, s->nlosses, s->losses[i].until <= at);
 }
 
-/* [from, to) had this cause, but where records were lost. */
-static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
-	struct gt_err *err)
+/* Adds [from, to) with this cause, except where records were lost. */
+static int add_slice_with_losses(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from,
+	int64_t to, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -161,15 +152,15 @@ static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t 
 		const struct gt_idle_loss *l = &s->losses[i];
 		int64_t until = l->to < to ? l->to : to;
 
-		if (l->to <= from || !concerns(s, l, s->cutting))
+		if (l->to <= from || !loss_affects(s, l, s->cut_device))
 			continue;
 		if (l->from > from)
 			rc = add_part(s, cause, type, from, l->from, err);
-		s->cutting_unsure = true;
+		s->cut_unsure = true;
 		if (!rc)
 			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from,
 				until, err);
-		s->cutting_unsure = false;
+		s->cut_unsure = false;
 		from = until;
 	}
 	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
@@ -178,17 +169,17 @@ static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t 
 static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to,
 	struct gt_err *err)
 {
-	return s->nlosses ? add_unsure(s, cause, type, from, to, err)
+	return s->nlosses ? add_slice_with_losses(s, cause, type, from, to, err)
 			  : add_part(s, cause, type, from, to, err);
 }
 
 /* ---- slices ---- */
 
 static uint32_t cause_of_call(
-	const struct gt_idle *s, const struct gt_host_stretch *call, const struct gt_type *type)
+	const struct gt_idle *s, const struct gt_host_interval *call, const struct gt_type *type)
 {
-	if (s->cutting_line->ncopies &&
-		gt_host_copy_of(s->cutting_line, call->start) <= s->cutting_to)
+	if (s->cut_thread_activity->ncopies &&
+		gt_host_copy_start(s->cut_thread_activity, call->start) <= s->cut_to)
 		return GT_IDLE_PAGEABLE;
 	if (type->op == GT_OP_SYNC || type->category == GT_CAT_SYNC)
 		return GT_IDLE_SYNC;
@@ -201,20 +192,20 @@ static uint32_t cause_of_call(
 	return GT_IDLE_CALL;
 }
 
-/* The next operation itself is not behind a full queue: what is before it there would have to begin
- * first. */
-static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const struct gt_type *type,
+/* Adds the part of a gap in a call, with stalls by a full queue. The call that launched the
+ * operation that ends the gap has none: the operations in its queue would have to begin first. */
+static int in_call(struct gt_idle *s, const struct gt_host_interval *h, const struct gt_type *type,
 	int64_t from, int64_t to, struct gt_err *err)
 {
 	bool launches = type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH ||
 		type->op == GT_OP_COPY || type->op == GT_OP_SET;
-	struct gt_full_time t;
+	struct gt_stall t;
 	int rc = 0;
 
-	if (launches && h->start != s->cutting_call)
-		rc = gt_full_note(&s->full, s->cutting_thread, h->start, err);
+	if (launches && h->start != s->cut_call)
+		rc = gt_stalls_note_call(&s->full, s->cut_thread, h->start, err);
 	while (!rc && from < to && s->full.known &&
-		gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
+		gt_stalls_next(&s->full, s->cut_thread, from, to, &t)) {
 		if (t.from > from)
 			rc = add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, t.from, err);
 		if (!rc)
@@ -224,14 +215,14 @@ static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const str
 	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, to, err);
 }
 
-static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from,
-	int64_t to, struct gt_err *err)
+static int slice(void *arg, enum gt_host_level level, const struct gt_host_interval *h,
+	int64_t from, int64_t to, struct gt_err *err)
 {
 	struct gt_idle *s = arg;
-	const struct gt_segment *seg = s->cutting->seg;
+	const struct gt_segment *seg = s->cut_device->seg;
 	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? gt_host_type(h) : GT_NONE;
 
-	s->cutting_in = h ? h->start : from;
+	s->cut_in = h ? h->start : from;
 	switch (level) {
 	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
 	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
@@ -258,27 +249,28 @@ static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle
 
 	if (!next)
 		return add_slice(s, GT_IDLE_END, GT_NONE, from, to, err);
-	if (s->cutting->gap_before == GT_NONE && !s->cutting->first)
+	if (s->cut_device->gap_before == GT_NONE && !s->cut_device->first)
 		return add_slice(s, GT_IDLE_START, GT_NONE, from, to, err);
 	if (!next->joined)
 		return add_slice(s, GT_IDLE_UNJOINED, GT_NONE, from, to, err);
 	until = next->returned < from ? from : next->returned < to ? next->returned : to;
 	if (from < until) {
-		struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
+		struct gt_host_activity *l =
+			next->thread == GT_NONE ? NULL : s->lines[next->thread];
 
-		s->cutting_line = l;
+		s->cut_thread_activity = l;
 		rc = l ? gt_host_cut(l, from, until, slice, s, err)
 		       : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
 	}
 	if (!rc && until < to)
-		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until,
-			to, err);
+		rc = add_slice(s, next->waited_for_event ? GT_IDLE_WAITING : GT_IDLE_QUEUED,
+			GT_NONE, until, to, err);
 	return rc;
 }
 
 /* ---- gaps ---- */
 
-static bool better(const struct gt_idle_part *a, const struct gt_idle_part *b)
+static bool is_more_significant(const struct gt_idle_part *a, const struct gt_idle_part *b)
 {
 	if (a->ns != b->ns)
 		return a->ns > b->ns;
@@ -300,7 +292,7 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_err 
 	return 0;
 }
 
-static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to,
+static int report_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to,
 	const struct gt_idle_op *next, struct gt_err *err)
 {
 	struct gt_idle_gap gap = {
@@ -312,7 +304,7 @@ static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t f
 		? *next
 		: (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
 	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++)
-		most = better(p, most) ? p : most;
+		most = is_more_significant(p, most) ? p : most;
 	gap.cause = (enum gt_idle_cause)most->cause;
 	gap.type = most->type;
 	gap.slice = most->ns;
@@ -336,16 +328,16 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	if (to - from > d->gap.to - d->gap.from)
 		d->gap = (struct gt_idle_time){ from, to };
 	s->nparts = 0;
-	s->cutting = d;
-	s->cutting_to = next ? next->start : to;
-	s->cutting_thread = next ? next->thread : GT_NONE;
-	s->cutting_call = next ? next->launched : INT64_MAX;
-	s->cutting_inner = next && d->gap_before != GT_NONE;
-	if (next && to - from < s->asked.opt->min_ns)
+	s->cut_device = d;
+	s->cut_to = next ? next->start : to;
+	s->cut_thread = next ? next->thread : GT_NONE;
+	s->cut_call = next ? next->launched : INT64_MAX;
+	s->cut_inner = next && d->gap_before != GT_NONE;
+	if (next && to - from < s->min_ns)
 		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
 	else
 		rc = cut(s, from, to, next, err);
 	if (!rc)
 		rc = add_parts(s, d, err);
-	return rc || !s->gaps_heard ? rc : tell_gap(s, d, from, to, next, err);
+	return rc || !s->has_gap_listener ? rc : report_gap(s, d, from, to, next, err);
 }

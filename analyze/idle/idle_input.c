@@ -1,17 +1,17 @@
-/* What rows say of idle time: what threads did, into their lines; what was lost; and what streams
- * did and had to wait for, as moments that come back in order of time. */
+/* Rows of a block: activity of threads, losses, and operations and waits of streams, which are then
+ * sorted by time. */
 #include <stdlib.h>
 #include "analyze/idle/idle_internal.h"
 #include "analyze/columns/column_cursor.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
-/* beyond that two become one: what lies between them is not known then either */
+/* further losses extend the last one: the time between them is then unknown, too */
 #define LOSSES 4096u
 
 /* ---- threads ---- */
 
-static struct gt_host_line *line_of(struct gt_idle *s, uint32_t number)
+static struct gt_host_activity *line_of(struct gt_idle *s, uint32_t number)
 {
 	if (number != GT_NONE && !s->lines[number])
 		s->lines[number] = calloc(1, sizeof(**s->lines));
@@ -23,7 +23,8 @@ static bool is_thread(const struct gt_segment *seg, uint32_t track)
 	return track < seg->ntracks && seg->tracks[track].kind == GT_TRACK_THREAD;
 }
 
-/* What a thread lost leaves its time untold; other losses leave untold whether GPUs worked. */
+/* A loss of a thread is unknown activity of the thread; during another loss it is unknown whether
+ * GPUs worked. */
 static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	uint32_t n = 0, track = gt_time_ordered_track(&s->order, cols->seg, cols->track);
@@ -37,7 +38,7 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 		struct gt_idle_loss *last = s->nlosses ? &s->losses[s->nlosses - 1] : NULL;
 
 		if (one.scope == GT_SCOPE_TRACK && is_thread(cols->seg, cols->track)) {
-			struct gt_host_line *l = line_of(s, track);
+			struct gt_host_activity *l = line_of(s, track);
 
 			if (!l)
 				return gt_err_set(err, -ENOMEM, "no memory for losses");
@@ -45,7 +46,7 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 				return err->code;
 			continue;
 		}
-		s->losses_ordered = false;
+		s->losses_sorted = false;
 		if (s->nlosses == LOSSES) {
 			last->from = one.from < last->from ? one.from : last->from;
 			last->to = one.to > last->to ? one.to : last->to;
@@ -59,7 +60,7 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 	return 0;
 }
 
-/* The thread of this id below the process whose track this is; else that track. */
+/* The track of the thread with this id in the process; the process' track if there is none. */
 static uint32_t thread_of(
 	struct gt_idle *s, const struct gt_segment *seg, uint32_t process, uint64_t tid)
 {
@@ -77,15 +78,15 @@ static uint32_t thread_of(
 	return s->last_thread.track;
 }
 
-/* The profiler's overhead is a row of the process, with the thread that it held up. Rows of all
- * types in order: a line takes what begins before its last stretch ends only from that end on. */
+/* Profiler overhead is a row of the process with the id of the delayed thread. The loop is over
+ * rows, not types: gt_host_add needs them in order of start. */
 static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	uint32_t first = s->order.tracks[cols->seg->index];
 	int rc = 0;
 
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
-		return gt_err_set(err, -ENOMEM, "no memory for the profiler's work");
+		return gt_err_set(err, -ENOMEM, "no memory for the profiler's overhead");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD
 			? gt_cols_args(cols, c, 0, &s->columns[c].ntids)
@@ -95,7 +96,7 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	for (uint32_t i = 0; !rc && i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_idle_columns *in = &s->columns[code];
-		struct gt_host_line *l = NULL;
+		struct gt_host_activity *l = NULL;
 
 		if (in->tids && in->nth < in->ntids)
 			l = line_of(s,
@@ -107,7 +108,7 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt
 	return rc;
 }
 
-/* Rows of a thread: what it was doing. */
+/* Adds rows of a thread to its activity. */
 static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_host_run run = { .start = cols->start,
@@ -120,13 +121,13 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 	int rc = 0;
 
 	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
-		struct gt_host_line *l;
+		struct gt_host_activity *l;
 
 		if (!(s->present & 1u << level))
 			continue;
 		l = line_of(s, gt_time_ordered_track(&s->order, cols->seg, cols->track));
 		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err)
-		       : gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		       : gt_err_set(err, -ENOMEM, "no memory for the activity of threads");
 	}
 	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)
 		rc = add_overhead(s, cols, err);
@@ -135,7 +136,7 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 
 /* ---- streams ---- */
 
-/* Where the launches of a block's rows stand, by code. */
+/* Finds the columns of launches by code. */
 static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
@@ -167,7 +168,7 @@ static int add_launches(
 	return to ? 0 : err->code;
 }
 
-/* Spans of a stream: those that hold it up, as moments of no type. */
+/* Adds waits of a stream for events, as moments without type. */
 static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_moment *m = NULL;

@@ -1,22 +1,21 @@
-/* Between idle.c (moments into windows, devices and gaps), idle_rows.c (rows into moments and
- * lines) and idle_causes.c (a gap into causes). */
-#ifndef GT_IDLE_INSIDE_H
-#define GT_IDLE_INSIDE_H
+/* Shared by idle.c (operations into windows, devices and gaps), idle_input.c (rows into operations
+ * and host activity) and idle_causes.c (a gap into causes). */
+#ifndef GT_IDLE_INTERNAL_H
+#define GT_IDLE_INTERNAL_H
 #include "analyze/idle/idle.h"
 
-#define GT_IDLE_SPAN UINT64_MAX /* addr of a moment that is no operation */
-/* the record of an operation that waits for its turn */
+#define GT_IDLE_SPAN UINT64_MAX /* gt_moment.addr of a wait of a stream */
+/* the launching call of an operation that is not sorted yet */
 struct gt_idle_launch {
 	int64_t start, end;
 	uint32_t track;
 };
 
-/* Takes a run of the block at hand, whose types have been looked at. 0 or negative. */
+/* Adds a run of the current block. 0 or negative. */
 int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
-/* The gap [from, to) of a device, which `next` ends (NULL: nothing does). Adds it to the figures.
- */
+/* Adds the gap [from, to) of a device to the figures. next: the operation that ends it, or NULL. */
 int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to,
 	const struct gt_idle_op *next, struct gt_err *err);
-/* On what level rows of this type are, of a thread or of its process; GT_HOST_LEVELS: on none. */
+/* The level of host activity of a type's rows; GT_HOST_LEVELS: none. */
 unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind);
 #endif

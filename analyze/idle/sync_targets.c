@@ -1,7 +1,6 @@
-/* A gap's slice knows the thread and the call, and the recorder's row of a wait knows those and the
- * stream: they meet in a table by thread and start of the call. The table has a place for each
- * hash, and keeps what came last: a slice asks for a call of a moment ago. A call whose row has
- * lost its place waits for a stream that is not known. */
+/* A slice of a gap has the thread and the call; the row of a wait has both and the stream. A hash
+ * table by thread and start of the call joins them. Each slot holds the last row only: a slice
+ * needs a recent call. If the row of a call was overwritten, its stream is unknown. */
 #include "analyze/idle/sync_targets.h"
 
 #include <stdio.h>
@@ -14,19 +13,19 @@
 #include "formats/base/map.h"
 #include "formats/cuda/gpu_rows.h"
 
-#define PLACES (1u << 17) /* in 2 MiB */
-/* streams and calls that are told apart; of calls beyond these the streams are not */
-#define SUMS 4096u
+#define SLOTS (1u << 17) /* 2 MiB */
+#define SUMS 4096u       /* pairs of call and stream; further ones are added up per call */
 
 /* ---- rows ---- */
 
-static struct gt_awaited_call *place_of(const struct gt_awaited *a, uint32_t thread, int64_t start)
+static struct gt_sync_call *place_of(
+	const struct gt_sync_targets *a, uint32_t thread, int64_t start)
 {
-	return &a->calls[gt_hash_u64((uint64_t)start * 31 + thread) & (PLACES - 1)];
+	return &a->calls[gt_hash_u64((uint64_t)start * 31 + thread) & (SLOTS - 1)];
 }
 
-static void add_calls(
-	struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols, uint32_t code)
+static void add_calls(struct gt_sync_targets *a, const struct gt_idle *s,
+	const struct gt_cols *cols, uint32_t code)
 {
 	uint32_t n = 0, nstarts = 0,
 		 stream = gt_time_ordered_track(&s->order, cols->seg, cols->track);
@@ -40,17 +39,18 @@ static void add_calls(
 
 		if (thread != GT_NONE)
 			*place_of(a, thread, (int64_t)starts[i]) =
-				(struct gt_awaited_call){ thread, stream + 1, (int64_t)starts[i] };
+				(struct gt_sync_call){ thread, stream + 1, (int64_t)starts[i] };
 	}
 }
 
-void gt_awaited_rows(struct gt_awaited *a, const struct gt_idle *s, const struct gt_cols *cols)
+void gt_sync_targets_rows(
+	struct gt_sync_targets *a, const struct gt_idle *s, const struct gt_cols *cols)
 {
 	if (cols->kind != GT_SPAN || cols->track >= cols->seg->ntracks ||
 		cols->seg->tracks[cols->track].kind != GT_TRACK_STREAM)
 		return;
 	if (!a->calls)
-		a->calls = calloc(PLACES, sizeof(*a->calls));
+		a->calls = calloc(SLOTS, sizeof(*a->calls));
 	a->no_memory |= !a->calls;
 	for (uint32_t c = 0; a->calls && c < cols->ntypes; c++)
 		if (gt_cols_type(cols, c) &&
@@ -61,18 +61,19 @@ void gt_awaited_rows(struct gt_awaited *a, const struct gt_idle *s, const struct
 
 /* ---- slices ---- */
 
-static uint32_t stream_of(const struct gt_awaited *a, uint32_t thread, int64_t start)
+static uint32_t stream_of(const struct gt_sync_targets *a, uint32_t thread, int64_t start)
 {
-	const struct gt_awaited_call *c =
+	const struct gt_sync_call *c =
 		a->calls && thread != GT_NONE ? place_of(a, thread, start) : NULL;
 
 	return c && c->stream && c->thread == thread && c->start == start ? c->stream - 1 : GT_NONE;
 }
 
 /* NULL: no memory. */
-static struct gt_awaited_sum *sum_of(struct gt_awaited *a, const char *call, uint32_t stream)
+static struct gt_sync_target_sum *sum_of(
+	struct gt_sync_targets *a, const char *call, uint32_t stream)
 {
-	struct gt_awaited_sum *last = a->last < a->n ? &a->list[a->last] : NULL;
+	struct gt_sync_target_sum *last = a->last < a->n ? &a->list[a->last] : NULL;
 
 	if (last && last->stream == stream && (last->call == call || !strcmp(last->call, call)))
 		return last;
@@ -84,16 +85,16 @@ static struct gt_awaited_sum *sum_of(struct gt_awaited *a, const char *call, uin
 	if (gt_grow(&a->list, &a->cap, a->n + 1, sizeof(*a->list)))
 		return NULL;
 	a->list[a->n++] =
-		(struct gt_awaited_sum){ .call = call, .stream = stream, .device = GT_NONE };
+		(struct gt_sync_target_sum){ .call = call, .stream = stream, .device = GT_NONE };
 	return &a->list[a->last];
 }
 
-void gt_awaited_slice(
-	struct gt_awaited *a, const struct gt_idle *s, const struct gt_idle_slice *slice)
+void gt_sync_targets_slice(
+	struct gt_sync_targets *a, const struct gt_idle *s, const struct gt_idle_slice *slice)
 {
 	const struct gt_segment *seg = slice->seg;
 	const char *call;
-	struct gt_awaited_sum *to;
+	struct gt_sync_target_sum *to;
 
 	if (slice->cause != GT_IDLE_SYNC)
 		return;
@@ -114,7 +115,7 @@ void gt_awaited_slice(
 	to->longest = to->now > to->longest ? to->now : to->longest;
 }
 
-void gt_awaited_again(struct gt_awaited *a) { a->n = a->last = 0; }
+void gt_sync_targets_reset(struct gt_sync_targets *a) { a->n = a->last = 0; }
 
 /* ---- the table ---- */
 
@@ -133,7 +134,7 @@ static const struct gt_column columns[] = {
 
 static int by_time(const void *pa, const void *pb)
 {
-	const struct gt_awaited_sum *a = pa, *b = pb;
+	const struct gt_sync_target_sum *a = pa, *b = pb;
 	int order;
 
 	if (a->ns != b->ns)
@@ -142,19 +143,12 @@ static int by_time(const void *pa, const void *pb)
 	return order ? order : (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-static const struct gt_segment *segment_of(const struct gt_idle *s, uint32_t track)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < s->order.nsegs && track >= s->order.tracks[i + 1])
-		i++;
-	return gt_reader_segment(s->asked.reader, i);
-}
-
-static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_awaited_sum *one,
+static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_sync_target_sum *one,
 	int64_t share)
 {
-	const struct gt_segment *seg = one->stream == GT_NONE ? NULL : segment_of(s, one->stream);
+	const struct gt_segment *seg = one->stream == GT_NONE
+		? NULL
+		: gt_segment_of_number(s->order.tracks, s->asked.reader, one->stream);
 	uint32_t track = seg ? one->stream - s->order.tracks[seg->index] : 0;
 	struct gt_cell process[3] = { gt_cell_none(), gt_cell_none(), gt_cell_none() };
 	char text[40];
@@ -171,39 +165,33 @@ static void add(const struct gt_idle *s, struct gt_table *t, const struct gt_awa
 			gt_where_skip(s->asked.reader));
 }
 
-struct gt_table *gt_awaited_table(struct gt_awaited *a, const struct gt_idle *s, struct gt_err *err)
+struct gt_table *gt_sync_targets_table(
+	struct gt_sync_targets *a, const struct gt_idle *s, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(s->asked.reader);
-	struct gt_table *t =
-		gt_table_new("gaps_waits", "Idle while synchronising, by what was waited for",
-			columns + skip, NCOLUMNS - skip);
-	uint64_t *parts = calloc(a->n + 1, sizeof(*parts));
-	int64_t *shares = calloc(a->n + 1, sizeof(*shares));
+	struct gt_table *t = gt_table_new("gaps_waits", "Idle while synchronising, by wait target",
+		columns + skip, NCOLUMNS - skip);
 	size_t shown = gt_rows_shown(a->n, s->asked.opt->top);
-	int rc = t && parts && shares && !a->no_memory
-		? 0
-		: gt_err_set(err, -ENOMEM, "no memory for what was waited for");
+	int64_t *shares = NULL;
 
-	if (!rc && a->n)
+	if (a->n)
 		qsort(a->list, a->n, sizeof(*a->list), by_time);
-	for (size_t i = 0; !rc && i < a->n; i++)
-		parts[i] = a->list[i].ns;
-	if (!rc)
-		rc = gt_compute_shares(parts, a->n, shares, err);
-	for (size_t i = 0; !rc && i < shown; i++)
-		add(s, t, &a->list[i], shares[i]);
-	free(parts);
-	free(shares);
-	if (rc) {
+	if (t && !a->no_memory)
+		shares = GT_NEW_SHARES(a->list, a->n, ns, err);
+	if (!shares) {
+		gt_err_set(err, -ENOMEM, "no memory for the wait targets");
 		gt_table_free(t);
 		return NULL;
 	}
+	for (size_t i = 0; i < shown; i++)
+		add(s, t, &a->list[i], shares[i]);
+	free(shares);
 	gt_table_note_cut(t, a->n, shown);
 	gt_table_gives_way(t, "mean_ns max_ns pid gaps share_percent");
 	return t;
 }
 
-void gt_awaited_release(struct gt_awaited *a)
+void gt_sync_targets_release(struct gt_sync_targets *a)
 {
 	free(a->calls);
 	free(a->list);

@@ -28,7 +28,7 @@ static uint32_t find(const struct gt_call_copies *c, const struct gt_call_copy *
 		    : UINT32_MAX;
 }
 
-/* One call may make several copies: of rows, or of parts. */
+/* One call may make several copies, for example of rows. */
 static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct gt_err *err)
 {
 	uint32_t i = find(c, one);
@@ -52,19 +52,15 @@ static int add(struct gt_call_copies *c, const struct gt_call_copy *one, struct 
 	return 0;
 }
 
-/* A graph's nodes are no calls that copy. */
+/* Copies that are graph nodes have no copying call. */
 static bool is_copy(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	return type && type->layer == GT_LAYER_GPU && type->op == GT_OP_COPY &&
 		gt_type_field(type, GT_R_GRAPH) == GT_NONE;
 }
 
-struct reading {
-	struct gt_call_copies *copies;
-	struct gt_err *err;
-};
-
-static int copies_of_code(const struct reading *to, const struct gt_cols *cols, uint32_t code)
+static int copies_of_code(
+	struct gt_call_copies *c, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	struct gt_launch_fields l;
 	struct gt_launch_call call;
@@ -80,22 +76,22 @@ static int copies_of_code(const struct reading *to, const struct gt_cols *cols, 
 			!gt_column_cursor_value(&p, 0, &direction) ||
 			!gt_column_cursor_value(&p, 1, &bytes))
 			continue;
-		rc = add(to->copies,
+		rc = add(c,
 			&(struct gt_call_copy){ call.start, bytes, cols->seg->index, call.track,
 				direction <= GT_DIR_PEER ? (uint8_t)direction : GT_DIR_UNKNOWN,
 				call.by_order },
-			to->err);
+			err);
 	}
 	return rc;
 }
 
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	int rc = 0;
 
 	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
 		if (is_copy(cols->seg, gt_cols_type(cols, c), NULL))
-			rc = copies_of_code(arg, cols, c);
+			rc = copies_of_code(arg, cols, c, err);
 	return rc;
 }
 
@@ -109,8 +105,7 @@ int gt_call_copies_read(
 	filter.ranged = false;
 	filter.tid = 0;
 	filter.match = is_copy;
-	return gt_scan(
-		asked->reader, &filter, GT_ANY_ORDER, 1, on_run, &(struct reading){ c, err }, err);
+	return gt_read_again(asked->reader, &filter, GT_ANY_ORDER, on_run, c, err);
 }
 
 const struct gt_call_copy *gt_call_copies_find(

@@ -9,11 +9,11 @@
 #define SEATS (4 * GT_LAUNCHED_KNOWN)
 #define AHEAD 4 /* rows */
 
-/* What a moment has no room for: the launch of a row that waits for its turn. */
+/* The launch of a row that is not sorted yet; gt_moment.addr is its number. */
 struct gt_launched_slot {
 	int64_t start, end;
 	uint64_t correlation, graph;
-	uint32_t track; /* GT_NONE: the launch is not known */
+	uint32_t track; /* GT_NONE: the launch is unknown */
 	uint32_t hash;  /* of the launch */
 	uint8_t what;   /* enum gt_gpu_what, of the row */
 	bool in_graph, by_order;
@@ -22,26 +22,26 @@ struct gt_launched_known {
 	struct gt_launch launch;
 	uint64_t correlation;
 	uint32_t hash;
-	uint32_t older, newer; /* by when work of it was met last */
+	uint32_t older, newer; /* list by the time of the last operation */
 };
-/* Of a table that is never more than a quarter full: the launch, if there is any, and its hash, so
- * that most look-ups need no launch that is not the one looked for. */
-struct gt_launched_seat {
+/* A slot of a hash table that is at most a quarter full. It has the hash, so that most lookups do
+ * not read other launches. */
+struct gt_launched_entry {
 	uint32_t hash, launch;
-}; /* launch: 1 + its number; 0: free */
+}; /* launch: 1 + index; 0: free */
 
-/* ---- rows in, before they are in order ---- */
+/* ---- rows, not sorted yet ---- */
 
 static uint32_t hash_of(const struct gt_launched_slot *s)
 {
 	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
 }
 
-/* Of a type's rows in a run: their columns, and how many of them were met. */
+/* Rows of one type in a run: their columns, and the number of rows seen so far. */
 struct gt_launched_from {
 	struct gt_launch_fields launch;
 	const uint64_t *graph;
-	uint32_t ngraph, met;
+	uint32_t ngraph, rows_seen;
 	uint8_t what;
 	bool in_graph;
 };
@@ -59,17 +59,18 @@ static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t c
 	return f;
 }
 
-static void fill_slot(struct gt_launched *l, const struct gt_cols *cols,
+static void fill_slot(struct gt_launch_grouping *l, const struct gt_cols *cols,
 	const struct gt_launched_from *from, struct gt_launched_slot *s)
 {
 	struct gt_launch_call call;
 
-	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met]
-									  : 0,
+	*s = (struct gt_launched_slot){
+		.graph = from->rows_seen < from->ngraph ? from->graph[from->rows_seen] : 0,
 		.track = GT_NONE,
 		.what = from->what,
-		.in_graph = from->in_graph };
-	if (!gt_launch_fields_call(&from->launch, cols->seg, from->met, &call))
+		.in_graph = from->in_graph
+	};
+	if (!gt_launch_fields_call(&from->launch, cols->seg, from->rows_seen, &call))
 		return;
 	s->start = call.start;
 	s->end = call.end;
@@ -79,26 +80,27 @@ static void fill_slot(struct gt_launched *l, const struct gt_cols *cols,
 	s->hash = hash_of(s);
 }
 
-static int fill_slots(struct gt_launched *l, const struct gt_cols *cols,
+static int fill_slots(struct gt_launch_grouping *l, const struct gt_cols *cols,
 	struct gt_launched_slot *slots, struct gt_err *err)
 {
 	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < cols->ntypes; i++)
-		l->from[i].met = 0;
+		l->from[i].rows_seen = 0;
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_launched_from *from = &l->from[code];
 
-		if (!from->met) /* most types of a block are not in each of its runs */
+		if (!from->rows_seen) /* most types of a block do not occur in each of its runs */
 			*from = columns_of(cols, code);
 		fill_slot(l, cols, from, &slots[i]);
-		from->met++;
+		from->rows_seen++;
 	}
 	return 0;
 }
 
-int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err)
+int gt_launch_grouping_run(
+	struct gt_launch_grouping *l, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_launched_slot *slots;
 	struct gt_moment *m;
@@ -121,31 +123,31 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 
 static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
 
-/* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked
- * for in vain. */
-static void leave_seat(struct gt_launched *l, uint32_t number)
+/* Backward-shift deletion: entries after the freed slot move back, so that probing never meets a
+ * hole. */
+static void remove_entry(struct gt_launch_grouping *l, uint32_t number)
 {
 	const uint32_t hash = l->known[number].hash;
 	uint32_t free = hash % SEATS;
 
-	/* a new one may have its number already */
-	while (l->seats[free].launch != number + 1 || l->seats[free].hash != hash)
+	/* a new launch may already have its index */
+	while (l->entries[free].launch != number + 1 || l->entries[free].hash != hash)
 		free = next_seat(free);
-	for (uint32_t at = next_seat(free); l->seats[at].launch; at = next_seat(at))
-		if ((at - l->seats[at].hash) % SEATS >= (at - free) % SEATS) {
-			l->seats[free] = l->seats[at];
+	for (uint32_t at = next_seat(free); l->entries[at].launch; at = next_seat(at))
+		if ((at - l->entries[at].hash) % SEATS >= (at - free) % SEATS) {
+			l->entries[free] = l->entries[at];
 			free = at;
 		}
-	l->seats[free].launch = 0;
+	l->entries[free].launch = 0;
 }
 
-static void unlink_age(struct gt_launched *l, const struct gt_launched_known *k)
+static void unlink_age(struct gt_launch_grouping *l, const struct gt_launched_known *k)
 {
 	*(k->older == GT_NONE ? &l->oldest : &l->known[k->older].newer) = k->newer;
 	*(k->newer == GT_NONE ? &l->newest : &l->known[k->newer].older) = k->older;
 }
 
-static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
+static void link_newest(struct gt_launch_grouping *l, struct gt_launched_known *k)
 {
 	uint32_t i = (uint32_t)(k - l->known);
 
@@ -155,26 +157,26 @@ static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
 	l->newest = i;
 }
 
-/* Room for one more launch, which takes the seat: that of which nothing came for the longest time
- * makes it. NULL with err filled in. */
-static struct gt_launched_known *make_room(
-	struct gt_launched *l, uint32_t hash, struct gt_launched_seat *seat, struct gt_err *err)
+/* Adds a launch to this slot. If the table is full, it replaces the launch without a new operation
+ * for the longest time. NULL with err filled in. */
+static struct gt_launched_known *add_launch(struct gt_launch_grouping *l, uint32_t hash,
+	struct gt_launched_entry *entry, struct gt_err *err)
 {
 	bool full = l->nknown == GT_LAUNCHED_KNOWN;
 	uint32_t number = full ? l->oldest : l->nknown;
 	struct gt_launched_known *k = &l->known[number];
 
-	*seat = (struct gt_launched_seat){ hash, number + 1 };
+	*entry = (struct gt_launched_entry){ hash, number + 1 };
 	if (!full) {
 		l->nknown++;
 		return k;
 	}
 	if (l->done && l->done(l, &k->launch, err))
 		return NULL;
-	leave_seat(l, l->oldest);
+	remove_entry(l, l->oldest);
 	unlink_age(l, k);
-	/* the next one to make room; mostly they stand in a row */
-	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);
+	/* the next launch to be replaced; mostly they are neighbours in memory */
+	__builtin_prefetch(&l->entries[l->known[l->oldest].hash % SEATS]);
 	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
 	return k;
 }
@@ -187,21 +189,22 @@ static bool same_call(const struct gt_launched_known *k, const struct gt_launche
 		k->correlation == s->correlation;
 }
 
-/* The launch of a row, made where it is the first one of it. NULL with err filled in. */
+/* The launch of a row, added at its first row. NULL with err filled in. */
 static struct gt_launch *launch_of(
-	struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
+	struct gt_launch_grouping *l, const struct gt_launched_slot *s, struct gt_err *err)
 {
 	uint32_t hash = s->hash, at = hash % SEATS;
 	struct gt_launched_known *k;
 
-	while (l->seats[at].launch &&
-		!(l->seats[at].hash == hash && same_call(&l->known[l->seats[at].launch - 1], s)))
+	while (l->entries[at].launch &&
+		!(l->entries[at].hash == hash &&
+			same_call(&l->known[l->entries[at].launch - 1], s)))
 		at = next_seat(at);
-	if (l->seats[at].launch) {
-		k = &l->known[l->seats[at].launch - 1];
+	if (l->entries[at].launch) {
+		k = &l->known[l->entries[at].launch - 1];
 		unlink_age(l, k);
 	} else {
-		k = make_room(l, hash, &l->seats[at], err);
+		k = add_launch(l, hash, &l->entries[at], err);
 		if (!k)
 			return NULL;
 		*k = (struct gt_launched_known){ .launch = { .track = s->track,
@@ -216,26 +219,26 @@ static struct gt_launch *launch_of(
 	return &k->launch;
 }
 
-/* ---- rows out, in order ---- */
+/* ---- rows in order of time ---- */
 
-/* A row that comes soon: where its launch is, or will be, is fetched while others are looked at. */
-static void look_ahead(
-	const struct gt_launched *l, const struct gt_time_merge *line, uint64_t number)
+/* Prefetches the slot of the launch of a row that follows soon. */
+static void prefetch(
+	const struct gt_launch_grouping *l, const struct gt_time_merge *line, uint64_t number)
 {
 	const struct gt_launched_slot *slot =
 		number < line->nrecords ? gt_time_merge_record(line, number) : NULL;
 
 	if (slot)
-		__builtin_prefetch(&l->seats[slot->hash % SEATS]);
+		__builtin_prefetch(&l->entries[slot->hash % SEATS]);
 }
 
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
-	struct gt_launched *l = arg;
+	struct gt_launch_grouping *l = arg;
 	const struct gt_segment *seg = gt_time_ordered_segment(&l->order, l->asked.reader, m);
 	const struct gt_time_merge *line = &l->order.lines[seg->index];
 	const struct gt_launched_slot *slot = gt_time_merge_record(line, m->addr);
-	struct gt_launched_op op = { .seg = seg,
+	struct gt_grouped_op op = { .seg = seg,
 		.type_number = m->what,
 		.track = m->place,
 		.device = l->device[m->place],
@@ -247,7 +250,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		.in_graph = slot->in_graph,
 		.graph = slot->graph };
 
-	look_ahead(l, line, m->addr + AHEAD);
+	prefetch(l, line, m->addr + AHEAD);
 	gt_gpu_window_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
 	if (slot->track == GT_NONE) {
@@ -265,8 +268,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return l->fn(l, &op, err);
 }
 
-int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
-	const struct gt_analysis_options *opt, gt_launched_fn *fn, gt_launch_done_fn *done,
+int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
+	const struct gt_analysis_options *opt, gt_grouped_op_fn *fn, gt_launch_done_fn *done,
 	struct gt_err *err)
 {
 	int rc = gt_time_ordered_init(&l->order, r, on_row, l, err);
@@ -276,16 +279,16 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
 	l->done = done;
 	l->oldest = l->newest = GT_NONE;
 	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
-	l->seats = calloc(SEATS, sizeof(*l->seats));
+	l->entries = calloc(SEATS, sizeof(*l->entries));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
-	if (rc || !l->known || !l->seats || !l->windows)
+	if (rc || !l->known || !l->entries || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		gt_gpu_window_open(&l->windows[i], opt, gt_reader_segment(r, i));
 	return 0;
 }
 
-int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
+int gt_launch_grouping_finish(struct gt_launch_grouping *l, struct gt_err *err)
 {
 	int rc = gt_time_ordered_flush(&l->order, err);
 
@@ -294,14 +297,15 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 	return rc;
 }
 
-uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
+uint64_t gt_launch_grouping_window_ns(
+	const struct gt_launch_grouping *l, const struct gt_segment *seg)
 {
 	return gt_gpu_window_ns(&l->windows[seg->index]);
 }
 
-/* ---- what to say ---- */
+/* ---- notes ---- */
 
-static bool lost_some(struct gt_reader *r)
+static bool has_losses(struct gt_reader *r)
 {
 	uint64_t losses = 0;
 
@@ -310,22 +314,23 @@ static bool lost_some(struct gt_reader *r)
 	return losses > 0;
 }
 
-void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
+void gt_launch_grouping_notes(
+	const struct gt_launch_grouping *l, struct gt_table *t, const char *figures)
 {
 	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
 	gt_note_unordered(t, gt_time_ordered_late(&l->order), "idle times");
-	if (lost_some(l->asked.reader))
+	if (has_losses(l->asked.reader))
 		gt_table_note(t,
-			"events were lost while recording (see the header): there may have been more work, and more launches");
+			"events were lost while recording (see the header): operations and launches may be missing");
 }
 
-void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
+void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t)
 {
 	if (!gt_table_rows(t) && !gt_is_recorded(l->asked.reader, GT_LAYER_GPU))
 		gt_table_note(t, "reports of calls: gtanalyze launches");
 }
 
-bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const char *why)
+bool gt_launched_is_blocked(const struct gt_launch_grouping *l, struct gt_table *t, const char *why)
 {
 	if (!l->asked.opt->filter.match)
 		return false;
@@ -333,12 +338,12 @@ bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const c
 	return true;
 }
 
-void gt_launched_release(struct gt_launched *l)
+void gt_launch_grouping_release(struct gt_launch_grouping *l)
 {
 	gt_time_ordered_release(&l->order);
 	free(l->device);
 	free(l->from);
 	free(l->known);
-	free(l->seats);
+	free(l->entries);
 	free(l->windows);
 }

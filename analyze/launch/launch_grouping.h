@@ -1,13 +1,13 @@
-/* What GPUs did, in order of its start, each piece of work with the call that launched it: what the
- * reports about launching share.
+/* GPU operations in order of start, each with the call that launched it. The reports about launches
+ * share this.
  *
- * The row of a piece of work says when its call began and how long it took. One call may launch
- * many (a graph launches all its nodes), so pieces with the same call (thread, start, end,
- * correlation id) are put together again. The launches met last are remembered, GT_LAUNCHED_KNOWN
- * of them; one of which nothing came for so long is done. A graph that is so slow that more calls
- * than that lie between two of its nodes would count as two. */
-#ifndef GT_LAUNCHED_H
-#define GT_LAUNCHED_H
+ * The row of an operation has start and duration of its call. One call may launch several
+ * operations (a graph launches all its nodes): operations with the same call (thread, start, end,
+ * correlation id) are grouped. The last GT_LAUNCHED_KNOWN launches are kept; the one without a new
+ * operation for the longest time is done. If more calls than that come between two nodes of a
+ * graph, its launch counts twice. */
+#ifndef GT_LAUNCH_GROUPING_H
+#define GT_LAUNCH_GROUPING_H
 #include "analyze/gpu/gpu_window.h"
 #include "analyze/gpu/gpu_time.h"
 
@@ -16,59 +16,62 @@
 struct gt_launch {                    /* one call */
 	uint32_t track;               /* its thread, numbered over all segments */
 	int64_t start, end;           /* ns: of the call */
-	int64_t work_start, work_end; /* ns: of what it launched, so far */
-	uint64_t ops;                 /* pieces of work so far */
-	uint64_t mark;                /* the owner's; 0 at first */
+	int64_t work_start, work_end; /* ns: of its operations so far */
+	uint64_t ops;                 /* operations so far */
+	uint64_t mark;                /* for the owner; 0 at first */
 };
-struct gt_launched_op {
+struct gt_grouped_op {
 	const struct gt_segment *seg;
 	const struct gt_type *type;
 	uint32_t type_number, track, device; /* numbered over all segments */
 	int64_t start, end;                  /* ns */
 	enum gt_gpu_what what;
-	bool in_graph; /* one of a graph's nodes, or a graph as a whole */
-	/* the call was told by the order in the stream: likely, not certain */
+	bool in_graph; /* a graph node, or a graph as a whole */
+	/* the call was inferred by the order in the stream */
 	bool by_order;
-	bool first;               /* of what its call launched */
+	bool first;               /* the first operation of its call */
 	uint64_t graph;           /* its id; 0: unknown or none */
-	struct gt_launch *launch; /* NULL: not known. Borrowed for the callback */
+	struct gt_launch *launch; /* NULL: unknown. Borrowed for the callback */
 };
-typedef int gt_launched_fn(void *arg, const struct gt_launched_op *op, struct gt_err *err);
+typedef int gt_grouped_op_fn(void *arg, const struct gt_grouped_op *op, struct gt_err *err);
 typedef int gt_launch_done_fn(void *arg, const struct gt_launch *launch, struct gt_err *err);
 
-struct gt_launched { /* the head of a report's state: gt_asked is its head */
+struct gt_launch_grouping { /* the first member of a report's state; begins with gt_report_state */
 	struct gt_report_state asked;
 	struct gt_time_ordered order;
-	uint32_t *device; /* of each track; NULL: no row so far */
-	gt_launched_fn *fn;
-	gt_launch_done_fn *done;       /* NULL: nobody asks */
-	struct gt_launched_from *from; /* by code, of the run at hand */
+	uint32_t *device; /* by track number; NULL: no row so far */
+	gt_grouped_op_fn *fn;
+	gt_launch_done_fn *done;       /* may be NULL */
+	struct gt_launched_from *from; /* by code, of the current run */
 	size_t from_cap;
 	struct gt_launched_known *known;
-	struct gt_launched_seat *seats; /* where the known ones are found */
+	struct gt_launched_entry *entries; /* hash table of the known launches */
 	uint32_t nknown, oldest, newest;
-	struct gt_gpu_window *windows; /* per segment, with its work so far */
-	/* handed out; of those without a known call; of those joined by order */
+	struct gt_gpu_window *windows; /* by segment, with the operations so far */
+	/* operations; without a known call; with an inferred one */
 	uint64_t ops, unjoined, by_order;
 };
 
-/* fn and done get the launched itself as their arg. */
-int gt_launched_init(struct gt_launched *l, struct gt_reader *r,
-	const struct gt_analysis_options *opt, gt_launched_fn *fn, gt_launch_done_fn *done,
+/* The arg of fn and done is `l`. */
+int gt_launch_grouping_init(struct gt_launch_grouping *l, struct gt_reader *r,
+	const struct gt_analysis_options *opt, gt_grouped_op_fn *fn, gt_launch_done_fn *done,
 	struct gt_err *err);
-/* A run of GT_GPU rows, scanned by time and with their arguments. */
-int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err);
-/* No more rows: the rest is handed out, and all launches are done. */
-int gt_launched_finish(struct gt_launched *l, struct gt_err *err);
-/* ns of the window of a recording (gpu_window.h), as far as its operations were handed out. */
-uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg);
-/* Under a table: what is joined to no call, or by order only, came too late or got lost; `figures`:
- * as in gt_note_joins. */
-void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures);
-/* Under a table that is empty because nothing of the GPU was recorded: says so, and what tells of
- * the calls. */
-void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t);
-/* Under a table that --match leaves unable to answer: says so, and returns true. */
-bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const char *why);
-void gt_launched_release(struct gt_launched *l);
+/* A run of GT_GPU rows, GT_BY_TIME and with arguments. */
+int gt_launch_grouping_run(
+	struct gt_launch_grouping *l, const struct gt_cols *cols, struct gt_err *err);
+/* Call it after the last row: hands out the rest; all launches are done. */
+int gt_launch_grouping_finish(struct gt_launch_grouping *l, struct gt_err *err);
+/* ns of the window of a recording (gpu_window.h), up to the last operation that was handed out. */
+uint64_t gt_launch_grouping_window_ns(
+	const struct gt_launch_grouping *l, const struct gt_segment *seg);
+/* Notes operations that are joined to no call or by order only, that came too late or were lost;
+ * figures: as in gt_note_joins. */
+void gt_launch_grouping_notes(
+	const struct gt_launch_grouping *l, struct gt_table *t, const char *figures);
+/* If the table is empty because there are no GPU records: notes that, and the report for calls. */
+void gt_launched_note_unrecorded(const struct gt_launch_grouping *l, struct gt_table *t);
+/* If --match makes the figures wrong: notes `why`, and returns true. */
+bool gt_launched_is_blocked(
+	const struct gt_launch_grouping *l, struct gt_table *t, const char *why);
+void gt_launch_grouping_release(struct gt_launch_grouping *l);
 #endif

@@ -1,19 +1,18 @@
-/* What launching costs: per kernel the time in the calls that launch it, the time it queues, the
- * time it runs; which kernels are shorter than their launch; and where a GPU waits for launches
- * (stretches.h).
+/* Report "launches": the cost of launching. Per kernel the time in the calls that launch it, in the
+ * queue and on the GPU; kernels that are shorter than their launch; and periods in which a GPU
+ * waits for launches (starvation.h).
  *
- * The unit is a launch: one call. A kernel that was launched by itself is one launch under its own
- * name. A graph is one call for all its nodes, so its launches stand under the graph, its call
- * counts once each time, and what falls to a node is the time of the calls divided by the nodes
- * that they launched.
+ * A launch is one call. A kernel launched by itself is a launch under its own name. A graph is one
+ * call for all its nodes: its launches are listed under the graph, each call counts once, and a
+ * node gets the time of the calls divided by the number of nodes.
  *
- * Of one launch, from the start of the call to its end or the end of its work on the GPU, whichever
- * is later, each ns is one of three: GPU (from the start of its first piece of work to the end of
- * the last one), queue (the call has returned, the work has not begun) or call (the rest). So the
- * three shares add up to all of it, where sums of three durations would count twice what went on at
- * the same time. Launches overlap one another, so totals over launches are no time of the program.
+ * A launch lasts from the start of its call to the end of the call or of its work on the GPU,
+ * whichever is later. Each ns of it is one of three: GPU (from the start of its first operation to
+ * the end of the last one), queue (the call has returned, the work has not begun) or call (the
+ * rest). So the three shares add up to 100 %, although the durations overlap. Launches overlap each
+ * other, so totals over launches are not elapsed time of the program.
  *
- * Where nothing of the GPU was recorded, the calls alone tell of launches (called.h). */
+ * Without GPU records, the table is made from the calls alone (launches_from_calls.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,20 +32,20 @@ struct group {            /* of launches: of one kernel, or of one graph */
 	uint32_t process;             /* likewise: its track */
 	uint64_t graph;               /* likewise: its id */
 	uint64_t launches, ops;
-	/* ns, whole durations; queued: launches that began behind their call */
+	/* ns, whole durations; queued: launches whose work began after their call */
 	uint64_t call, queued, queue, gpu;
-	/* ns: what is neither GPU nor queue; call_part, queue and the rest of `all` */
+	/* ns: call_part: neither GPU nor queue; all: call_part, queue and GPU */
 	uint64_t call_part, all;
 	uint64_t brief, brief_call, brief_gpu; /* launches whose work is shorter than their call */
 };
 struct launches {
-	struct gt_launched gpu; /* first: gt_asked is its head */
-	struct gt_called calls;
-	struct gt_stretches stretches;
+	struct gt_launch_grouping gpu; /* first member: begins with gt_report_state */
+	struct gt_call_launches calls;
+	struct gt_starvation stretches;
 	struct group *list;
 	size_t n, cap;
 	struct gt_map map;
-	/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
+	/* by type number: 1 + index in list; 0: not seen yet */
 	uint32_t *of_type;
 };
 
@@ -80,7 +79,7 @@ static uint32_t find_group(struct launches *s, const struct group *one, struct g
 	return (uint32_t)s->n;
 }
 
-static uint32_t group_of(struct launches *s, const struct gt_launched_op *op, struct gt_err *err)
+static uint32_t group_of(struct launches *s, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	const struct gt_segment *seg = op->seg;
 	uint32_t *known = &s->of_type[op->type_number];
@@ -100,7 +99,7 @@ static uint32_t group_of(struct launches *s, const struct gt_launched_op *op, st
 	return *known;
 }
 
-static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
+static int on_op(void *arg, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	struct launches *s = arg;
 
@@ -109,7 +108,7 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 		if (!op->launch->mark)
 			return err->code;
 	}
-	return gt_stretches_op(&s->stretches, op, err);
+	return gt_starvation_op(&s->stretches, op, err);
 }
 
 static uint64_t since(int64_t from, int64_t to) { return to > from ? (uint64_t)(to - from) : 0; }
@@ -121,7 +120,7 @@ static int on_done(void *arg, const struct gt_launch *l, struct gt_err *err)
 	struct group *g = l->mark ? &s->list[l->mark - 1] : NULL;
 	uint64_t call = since(l->start, l->end), gpu = since(l->work_start, l->work_end),
 		 queue = since(l->end, l->work_start);
-	/* clocks may have it that work began before its call: then it did so with the call */
+	/* clocks differ: work that seems to begin before its call begins with the call */
 	uint64_t all = since(l->start, l->work_end > l->end ? l->work_end : l->end);
 	uint64_t gpu_part = since(l->work_start > l->start ? l->work_start : l->start, l->work_end);
 
@@ -147,10 +146,10 @@ static int launches_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct launches *s = state;
-	int rc = gt_launched_init(&s->gpu, r, opt, on_op, on_done, err);
+	int rc = gt_launch_grouping_init(&s->gpu, r, opt, on_op, on_done, err);
 
-	gt_stretches_init(&s->stretches, &s->gpu);
-	rc = rc ? rc : gt_called_init(&s->calls, r, opt, err);
+	gt_starvation_init(&s->stretches, &s->gpu);
+	rc = rc ? rc : gt_call_launches_init(&s->calls, r, opt, err);
 	if (rc)
 		return rc;
 	s->of_type = calloc(s->gpu.order.types[s->gpu.order.nsegs] + 1ul, sizeof(*s->of_type));
@@ -162,9 +161,9 @@ static int launches_block(void *state, const struct gt_cols *cols, struct gt_err
 	struct launches *s = state;
 
 	if (cols->kind == GT_GPU)
-		return gt_launched_run(&s->gpu, cols, err);
-	/* the calls are not asked where the GPU tells */
-	return s->gpu.device ? 0 : gt_called_launches(&s->calls, cols, err);
+		return gt_launch_grouping_run(&s->gpu, cols, err);
+	/* calls are counted only if there are no GPU operations */
+	return s->gpu.device ? 0 : gt_call_launches_run(&s->calls, cols, err);
 }
 
 /* ---- tables ---- */
@@ -209,7 +208,7 @@ static struct gt_cell pid_of(const struct group *g)
 						: gt_cell_i(g->seg->tracks[g->process].id);
 }
 
-/* What people call it, in `text` or borrowed from names. */
+/* The label of a group, in `text` or borrowed from names. */
 static const char *label(const struct group *g, struct gt_kernel_names *names, char text[96])
 {
 	int n;
@@ -232,7 +231,7 @@ static int add_group(
 	uint64_t parts[3] = { g->call_part, g->queue, g->all - g->call_part - g->queue };
 	int64_t shares[3];
 
-	if (g->all == UINT64_MAX) /* parts of what is known to be more do not add up */
+	if (g->all == UINT64_MAX) /* the sum is saturated: the parts do not add up to it */
 		memset(parts, 0, sizeof(parts));
 	if (gt_compute_shares(parts, 3, shares, err))
 		return -ENOMEM;
@@ -296,23 +295,23 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	if (!s->n)
 		return;
 	gt_note_plural(t, all.launches,
-		"in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
-		"time than in the call",
+		"total: %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short: less time on the GPU than "
+		"in the call",
 		(unsigned long long)all.launches, (unsigned long long)graphs,
 		gt_scaled(GT_C_NS, gt_clamp(all.call)).text, (unsigned long long)all.brief);
 	gt_table_note(t,
-		"call, queue and GPU %% are of the time from the start of the call to the end of both");
+		"call, queue and GPU %% are shares of the time from the start of the call to the end of call and work");
 	if (graphs)
 		gt_table_note(t,
-			"a graph is one launch; call a node: the time of its calls by the nodes that they launched");
+			"a graph is one launch; call a node: the time of its calls divided by the number of nodes");
 }
 
-/* Calls of a recording without GPU work are not asked where another one has some. */
-static void note_silent(const struct launches *s, struct gt_table *t)
+/* If one of several recordings has GPU operations, the calls of the others are not counted. */
+static void note_no_gpu(const struct launches *s, struct gt_table *t)
 {
 	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.asked.reader); i++)
 		if (s->gpu.windows[i].last == INT64_MIN)
-			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
+			gt_table_note(t, "%sno GPU operations: its launches are not in this table",
 				gt_recording_prefix(
 					&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i))
 					.text);
@@ -335,10 +334,10 @@ static int launches_table(
 	note_all(s, t);
 	if (s->n > GROUPS_MAX)
 		gt_table_note(t,
-			"more than %u different kernels and graphs: those that came later are counted together, as (all others)",
+			"more than %u different kernels and graphs: further ones are counted together as (all others)",
 			GROUPS_MAX);
-	gt_launched_notes(&s->gpu, t, "in no row");
-	note_silent(s, t);
+	gt_launch_grouping_notes(&s->gpu, t, "in no row");
+	note_no_gpu(s, t);
 	if (s->n)
 		gt_table_note(t,
 			"queues over time: gtanalyze queues; repeated sequences: gtanalyze patterns");
@@ -385,20 +384,19 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 {
 	struct launches *s = state;
 	struct gt_kernel_names *names;
-	int rc = gt_launched_finish(&s->gpu, err), more;
+	int rc = gt_launch_grouping_finish(&s->gpu, err), more;
 
-	/* not: options leave out what the GPU did */
+	/* not if the options leave out GPU operations */
 	if (!rc && gt_default_use_of(s->gpu.asked.reader) != GT_DEFAULT_GPU)
-		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
+		return (tables[0] = gt_call_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;
 	names = gt_kernel_names_of(s->gpu.asked.reader, s->gpu.asked.opt->names);
 	tables[0] = gt_table_new("launch_times",
 		"Launches: call, queue and GPU time, by time in the launching calls", columns,
 		NCOLUMNS);
-	tables[1] = gt_table_new("short_launches",
-		"Short kernels, by the time their launches take beyond that on the GPU",
-		short_columns, NSHORT);
+	tables[1] = gt_table_new(
+		"short_launches", "Kernels shorter than their launch", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "no memory for the kernels");
 	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
@@ -406,7 +404,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	rc = rc ? rc : launches_table(s, tables[0], names, err);
 	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);
-	more = rc ? rc : gt_stretches_tables(&s->stretches, tables + 2, err);
+	more = rc ? rc : gt_starvation_tables(&s->stretches, tables + 2, err);
 	return more < 0 ? more : 2 + more;
 }
 
@@ -414,9 +412,9 @@ static void launches_release(void *state)
 {
 	struct launches *s = state;
 
-	gt_launched_release(&s->gpu);
-	gt_called_release(&s->calls);
-	gt_stretches_release(&s->stretches);
+	gt_launch_grouping_release(&s->gpu);
+	gt_call_launches_release(&s->calls);
+	gt_starvation_release(&s->stretches);
 	free(s->list);
 	free(s->of_type);
 	gt_map_release(&s->map);
@@ -424,7 +422,7 @@ static void launches_release(void *state)
 
 const struct gt_analysis gt_launches_report = {
 	.name = "launches",
-	.help = "what launches cost: call, queue and GPU time by kernel, short kernels, where the GPU waits for launches",
+	.help = "cost of launches: call, queue and GPU time by kernel, short kernels, periods in which the GPU waits for launches",
 	.wants = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
 	.needs = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

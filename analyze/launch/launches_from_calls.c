@@ -1,6 +1,5 @@
-/* What was launched and what was copied, as the calls tell it: kernels by name with what launching
- * them cost the CPU, copies by direction. Both read the arguments of calls (gtcollect --args key);
- * what ran on the GPU is another question. */
+/* Launches by kernel with the CPU time of the calls, and copies by direction (report "transfers"),
+ * from the arguments of calls (gtcollect --args key). */
 #include "analyze/launch/launches_from_calls.h"
 
 #include <stdlib.h>
@@ -10,28 +9,29 @@
 #include "formats/cuda/cuda_api.h"
 #include "formats/names/demangle.h"
 
-struct gt_called_group {  /* of launches of one kernel, or of copies in one direction */
-	const char *name; /* borrowed; NULL: not recorded */
+struct gt_call_launches_group { /* of launches of one kernel, or of copies in one direction */
+	const char *name;       /* borrowed; NULL: not recorded */
 	uint32_t len;
 	uint64_t count, failed, total, longest, bytes, sized, largest;
 };
 #define GROUPS_MAX (1u << 16)
-enum { NAMED, NAMELESS }; /* tags; the rest has a name */
+enum { NAMED, NAMELESS }; /* tags of names */
 
-int gt_called_init(
+int gt_call_launches_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	struct gt_called *g = state;
+	struct gt_call_launches *g = state;
 
 	g->asked = (struct gt_report_state){ r, opt };
 	return gt_name_interner_init(&g->ids, 0, GROUPS_MAX, err);
 }
 
-static int count(struct gt_called *g, const struct gt_called_group *one, struct gt_err *err)
+static int count(
+	struct gt_call_launches *g, const struct gt_call_launches_group *one, struct gt_err *err)
 {
 	struct gt_string text = { one->name ? one->name : "", one->len };
 	uint32_t i = gt_name_interner_find(&g->ids, text, one->name ? NAMED : NAMELESS, err);
-	struct gt_called_group *to;
+	struct gt_call_launches_group *to;
 
 	if (i == GT_NONE || gt_grow(&g->list, &g->cap, g->ids.n, sizeof(*g->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -40,8 +40,9 @@ static int count(struct gt_called *g, const struct gt_called_group *one, struct 
 		const struct gt_name_id *name = &g->ids.list[i];
 
 		g->n++;
-		*to = (struct gt_called_group){ .name = name->tag == NAMED ? name->text : NULL,
-			.len = name->len };
+		*to = (struct gt_call_launches_group){
+			.name = name->tag == NAMED ? name->text : NULL, .len = name->len
+		};
 	}
 	to->count += one->count;
 	to->failed += one->failed;
@@ -53,24 +54,24 @@ static int count(struct gt_called *g, const struct gt_called_group *one, struct 
 	return 0;
 }
 
-static struct gt_called_group one_call(const struct gt_column_cursor *p)
+static struct gt_call_launches_group one_call(const struct gt_column_cursor *p)
 {
 	uint64_t dur = (uint64_t)p->cols->dur[p->row];
 
-	return (struct gt_called_group){
+	return (struct gt_call_launches_group){
 		.count = 1, .failed = p->ret != 0, .total = dur, .longest = dur
 	};
 }
 
 static int launches_of_code(
-	struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+	struct gt_call_launches *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	struct gt_column_cursor p;
 	int rc = 0;
 
 	for (gt_column_cursor_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE);
 		!rc && gt_column_cursor_next(&p);) {
-		struct gt_called_group one = one_call(&p);
+		struct gt_call_launches_group one = one_call(&p);
 		uint64_t string;
 
 		if (gt_column_cursor_value(&p, 0, &string) && string < cols->seg->nstrings) {
@@ -82,10 +83,10 @@ static int launches_of_code(
 	return rc;
 }
 
-/* What the call's row tells of a copy. false: there is more to know, and its GPU's row may have it.
- */
+/* Counts a copy from the row of its call. False: direction or size is missing, and the GPU's row
+ * may have them. */
 static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, uint64_t *direction,
-	struct gt_called_group *one)
+	struct gt_call_launches_group *one)
 {
 	*one = one_call(p);
 	*direction = by_name;
@@ -94,9 +95,9 @@ static bool copy_as_called(const struct gt_column_cursor *p, uint64_t by_name, u
 	return p->ret || (one->sized && *direction != GT_DIR_UNKNOWN);
 }
 
-/* The rest of it, from what the GPU copied for the call. */
-static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uint64_t *direction,
-	struct gt_called_group *one)
+/* Adds direction and size from the GPU's copy. */
+static void from_copies(struct gt_call_launches *g, const struct gt_column_cursor *p,
+	uint64_t *direction, struct gt_call_launches_group *one)
 {
 	const struct gt_cols *cols = p->cols;
 	const struct gt_call_copy *c =
@@ -104,17 +105,16 @@ static void as_copied(struct gt_called *g, const struct gt_column_cursor *p, uin
 
 	if (!c)
 		return;
-	g->as_copied++;
+	g->from_copies++;
 	g->likely += c->by_order;
 	*direction = *direction == GT_DIR_UNKNOWN ? c->direction : *direction;
 	one->bytes = one->sized ? one->bytes : c->bytes;
 	one->sized = 1;
 }
 
-/* First those are counted that tell all themselves, and the others noted; then, with `again`,
- * these. */
+/* First reading: counts the calls with direction and size. Second reading (`again`): the others. */
 static int copies_of_code(
-	struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+	struct gt_call_launches *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
 	struct gt_column_cursor p;
@@ -122,15 +122,15 @@ static int copies_of_code(
 
 	for (gt_column_cursor_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES);
 		!rc && gt_column_cursor_next(&p);) {
-		struct gt_called_group one;
+		struct gt_call_launches_group one;
 		uint64_t direction;
 		bool whole = copy_as_called(&p, by_name, &direction, &one);
 
-		g->bare |= !whole;
-		if (whole == g->again)
+		g->incomplete |= !whole;
+		if (whole == g->second_reading)
 			continue;
-		if (g->again)
-			as_copied(g, &p, &direction, &one);
+		if (g->second_reading)
+			from_copies(g, &p, &direction, &one);
 		one.name = gt_direction_text(direction);
 		one.len = (uint32_t)strlen(one.name);
 		one.largest = one.bytes;
@@ -139,9 +139,9 @@ static int copies_of_code(
 	return rc;
 }
 
-static int each_code(struct gt_called *g, const struct gt_cols *cols, unsigned op,
-	int (*fn)(
-		struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err),
+static int each_code(struct gt_call_launches *g, const struct gt_cols *cols, unsigned op,
+	int (*fn)(struct gt_call_launches *g, const struct gt_cols *cols, uint32_t code,
+		struct gt_err *err),
 	struct gt_err *err)
 {
 	int rc = 0;
@@ -155,17 +155,17 @@ static int each_code(struct gt_called *g, const struct gt_cols *cols, unsigned o
 	return rc;
 }
 
-int gt_called_launches(struct gt_called *c, const struct gt_cols *cols, struct gt_err *err)
+int gt_call_launches_run(struct gt_call_launches *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	return each_code(c, cols, GT_OP_LAUNCH, launches_of_code, err);
 }
 
 static int transfers_merge(void *into, void *from, struct gt_err *err)
 {
-	struct gt_called *a = into, *b = from;
+	struct gt_call_launches *a = into, *b = from;
 	int rc = 0;
 
-	a->bare |= b->bare;
+	a->incomplete |= b->incomplete;
 	for (size_t i = 0; !rc && i < b->n; i++)
 		rc = count(a, &b->list[i], err);
 	return rc;
@@ -173,7 +173,7 @@ static int transfers_merge(void *into, void *from, struct gt_err *err)
 
 static int by_total(const void *pa, const void *pb)
 {
-	const struct gt_called_group *a = pa, *b = pb;
+	const struct gt_call_launches_group *a = pa, *b = pb;
 	uint32_t len = a->len < b->len ? a->len : b->len;
 	int order;
 
@@ -183,23 +183,12 @@ static int by_total(const void *pa, const void *pb)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* Sorted, with the share of each in the sum of all total times. new: free it. */
-static int64_t *sorted_shares(struct gt_called *g, struct gt_err *err)
+/* Sorts the groups by total time. Returns their shares; the caller frees them. */
+static int64_t *sorted_shares(struct gt_call_launches *g, struct gt_err *err)
 {
-	uint64_t *parts = calloc(g->n + 1, sizeof(*parts));
-	int64_t *shares = calloc(g->n + 1, sizeof(*shares));
-
 	if (g->n)
 		qsort(g->list, g->n, sizeof(*g->list), by_total);
-	for (size_t i = 0; parts && i < g->n; i++)
-		parts[i] = g->list[i].total;
-	if (!parts || !shares || gt_compute_shares(parts, g->n, shares, err)) {
-		free(shares);
-		shares = NULL;
-		gt_err_set(err, -ENOMEM, "no memory for shares");
-	}
-	free(parts);
-	return shares;
+	return GT_NEW_SHARES(g->list, g->n, total, err);
 }
 
 static const struct gt_column kernel_columns[] = {
@@ -213,7 +202,7 @@ static const struct gt_column kernel_columns[] = {
 	{ "name", NULL, GT_C_TEXT },
 };
 
-struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *err)
+struct gt_table *gt_call_launches_table(struct gt_call_launches *g, struct gt_err *err)
 {
 	int64_t *shares = sorted_shares(g, err);
 	struct gt_kernel_names *names = gt_kernel_names_of(g->asked.reader, g->asked.opt->names);
@@ -222,7 +211,7 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 	size_t shown = gt_rows_shown(g->n, g->asked.opt->top);
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
-		const struct gt_called_group *k = &g->list[i];
+		const struct gt_call_launches_group *k = &g->list[i];
 
 		gt_table_add(t,
 			(struct gt_cell[]){ k->name
@@ -265,60 +254,49 @@ static int transfers_block(void *state, const struct gt_cols *cols, struct gt_er
 	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
 }
 
-struct again {
-	struct gt_called *g;
-	struct gt_err *err;
-};
-
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
-{
-	const struct again *a = arg;
-
-	return transfers_block(a->g, cols, a->err);
-}
-
-/* Calls that do not tell all of their copy: the GPU's rows are read, then these calls once more. */
-static int count_bare(struct gt_called *g, struct gt_err *err)
+/* Counts the calls without direction or size: reads the GPU's copies, then the calls a second time.
+ */
+static int count_incomplete(struct gt_call_launches *g, struct gt_err *err)
 {
 	struct gt_filter filter = g->asked.opt->filter;
 	int rc = gt_call_copies_read(&g->copies, &g->asked, err);
 
-	g->again = true;
+	g->second_reading = true;
 	filter.kinds = TRANSFERS;
 	filter.args = true;
 	return rc ? rc
-		  : gt_scan(g->asked.reader, &filter, GT_ANY_ORDER, 1, on_run,
-			    &(struct again){ g, err }, err);
+		  : gt_read_again(g->asked.reader, &filter, GT_ANY_ORDER, transfers_block, g, err);
 }
 
-/* Files of other tools may tell of a call no more than its name. */
-static void note_bare(const struct gt_called *g, struct gt_table *t)
+/* Files of other tools may have only the name of a call. */
+static void note_incomplete(const struct gt_call_launches *g, struct gt_table *t)
 {
-	uint64_t bare = 0;
+	uint64_t incomplete = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		bare += g->list[i].count - g->list[i].failed - g->list[i].sized;
-	if (g->as_copied)
-		gt_note_plural(t, g->as_copied,
-			"of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
-			"of} what the GPU copied",
-			(unsigned long long)g->as_copied);
+		incomplete += g->list[i].count - g->list[i].failed - g->list[i].sized;
+	if (g->from_copies)
+		gt_note_plural(t, g->from_copies,
+			"for %llu {copy|copies} the call has no direction and size: {they are|these are} "
+			"taken from the GPU's records",
+			(unsigned long long)g->from_copies);
 	if (g->likely)
 		gt_note_plural(t, g->likely,
-			"of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
+			"for %llu of these the call was inferred by {its|their} order in the stream",
 			(unsigned long long)g->likely);
 	if (g->copies.crowded)
-		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at",
+		gt_table_note(t, "more than %u copies of the GPU: further ones are ignored",
 			GT_CALL_COPIES_MOST);
-	if (bare)
-		gt_note_plural(t, bare, "the arguments of %llu {copy|copies} were not recorded%s",
-			(unsigned long long)bare,
+	if (incomplete)
+		gt_note_plural(t, incomplete,
+			"the arguments of %llu {copy|copies} were not recorded%s",
+			(unsigned long long)incomplete,
 			gt_is_recorded(g->asked.reader, GT_LAYER_GPU)
-				? ": the report copies has what the GPU copied"
+				? ": report copies has the copies of the GPU"
 				: "");
 }
 
-static void add_direction(struct gt_table *t, const struct gt_called_group *k, int64_t share)
+static void add_direction(struct gt_table *t, const struct gt_call_launches_group *k, int64_t share)
 {
 	gt_table_add(t,
 		(struct gt_cell[]){ gt_cell_text(k->name), gt_cell_u(k->count),
@@ -330,33 +308,33 @@ static void add_direction(struct gt_table *t, const struct gt_called_group *k, i
 
 static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	struct gt_called *g = state;
-	int rc = g->bare ? count_bare(g, err) : 0;
+	struct gt_call_launches *g = state;
+	int rc = g->incomplete ? count_incomplete(g, err) : 0;
 	int64_t *shares = rc ? NULL : sorted_shares(g, err);
 
 	if (!shares)
 		return err->code;
 	tables[0] = gt_table_new(
-		"transfers", "Memory transfers by direction, as called", copy_columns, 9);
+		"transfers", "Memory transfers by direction, from calls", copy_columns, 9);
 	for (size_t i = 0; tables[0] && i < g->n; i++)
 		add_direction(tables[0], &g->list[i], shares[i]);
 	if (tables[0]) {
 		gt_table_gives_way(
 			tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
-		note_bare(g, tables[0]);
+		note_incomplete(g, tables[0]);
 	}
 	free(shares);
 	return tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }
 
-void gt_called_release(struct gt_called *g)
+void gt_call_launches_release(struct gt_call_launches *g)
 {
 	free(g->list);
 	gt_name_interner_release(&g->ids);
 	gt_call_copies_release(&g->copies);
 }
 
-static void transfers_release(void *state) { gt_called_release(state); }
+static void transfers_release(void *state) { gt_call_launches_release(state); }
 
 const struct gt_analysis gt_transfers_report = {
 	.name = "transfers",
@@ -365,8 +343,8 @@ const struct gt_analysis gt_transfers_report = {
 	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.splits = GT_BY_BLOCK,
-	.state_size = sizeof(struct gt_called),
-	.init = gt_called_init,
+	.state_size = sizeof(struct gt_call_launches),
+	.init = gt_call_launches_init,
 	.block = transfers_block,
 	.merge = transfers_merge,
 	.finish = transfers_finish,

@@ -5,7 +5,7 @@
 #include "analyze/launch/queue_stalls.h"
 #include "formats/base/buf.h"
 
-#define FED 4096 /* launches whose moments are put in order together */
+#define FED 4096 /* launches whose moments are sorted together */
 
 enum what {
 	CALL_BEGINS,
@@ -16,14 +16,14 @@ enum what {
 
 /* ---- moments in order ---- */
 
-/* What the queue has been so far lasted until `at`. */
+/* Reports that the values of the queue were valid until `at`. */
 static void account(struct gt_queues *q, struct gt_queue *l, int64_t at)
 {
 	int64_t since = l->since;
 
 	if (at <= since)
 		return;
-	q->stood(q, l, since, at);
+	q->on_values(q, l, since, at);
 	l->since = at;
 }
 
@@ -41,7 +41,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct gt_queue *l = &q->list[m->place], *device = &q->list[q->number[m->addr] - 1];
 	uint64_t full = l->depth >= GT_QUEUE_FULL, blocked = full && l->calling;
 
-	/* nothing that is accounted for is another now */
+	/* the values do not change */
 	if (!full && (m->what == CALL_BEGINS || m->what == CALL_RETURNS)) {
 		change(device, m->what);
 		if (l != device)
@@ -61,7 +61,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 
 /* ---- rows ---- */
 
-/* Its number in the list, or SIZE_MAX: no memory. */
+/* The index of a queue, or SIZE_MAX: no memory. */
 static size_t queue_of(struct gt_queues *q, const struct gt_segment *seg, uint32_t track,
 	uint32_t device, struct gt_err *err)
 {
@@ -83,9 +83,9 @@ static size_t queue_of(struct gt_queues *q, const struct gt_segment *seg, uint32
 	return q->n - 1;
 }
 
-/* That of its stream, or of its device where there are too many streams. SIZE_MAX: no memory, or
- * (no error) its device has none, either. */
-static size_t queue_of_op(struct gt_queues *q, const struct gt_launched_op *op, struct gt_err *err)
+/* The index of the queue of its stream, or of its device if there are too many streams. SIZE_MAX:
+ * no memory, or (without error) too many devices. */
+static size_t queue_of_op(struct gt_queues *q, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	bool full = q->n >= GT_QUEUES_MOST && q->number;
 
@@ -100,7 +100,7 @@ static size_t queue_of_op(struct gt_queues *q, const struct gt_launched_op *op, 
 	return queue_of(q, op->seg, full ? op->device : op->track, op->device, err);
 }
 
-/* Each of the three kinds of moments comes nearly in order, all together do not. */
+/* Each of the three kinds of moments is nearly sorted, all together are not. */
 static int feed(struct gt_queues *q, struct gt_err *err)
 {
 	int rc = 0;
@@ -140,7 +140,7 @@ static void put(struct gt_queues *q, unsigned which, enum what what, size_t plac
 }
 
 static int add_launch(
-	struct gt_queues *q, const struct gt_launched_op *op, size_t place, struct gt_err *err)
+	struct gt_queues *q, const struct gt_grouped_op *op, size_t place, struct gt_err *err)
 {
 	const struct gt_launch *call = op->launch;
 	bool waits = op->start > call->end;
@@ -158,7 +158,7 @@ static int add_launch(
 	return 0;
 }
 
-static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
+static int on_op(void *arg, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	struct gt_queues *q = arg;
 	size_t at;
@@ -177,7 +177,7 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err)
 {
-	int rc = gt_launched_init(&q->gpu, r, opt, on_op, NULL, err);
+	int rc = gt_launch_grouping_init(&q->gpu, r, opt, on_op, NULL, err);
 
 	for (int i = 0; !rc && i < 3; i++) {
 		q->fed[i] = malloc(FED * sizeof(**q->fed));
@@ -188,12 +188,12 @@ int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_ana
 
 int gt_queues_run(struct gt_queues *q, const struct gt_cols *cols, struct gt_err *err)
 {
-	return gt_launched_run(&q->gpu, cols, err);
+	return gt_launch_grouping_run(&q->gpu, cols, err);
 }
 
 int gt_queues_finish(struct gt_queues *q, struct gt_err *err)
 {
-	int rc = gt_launched_finish(&q->gpu, err);
+	int rc = gt_launch_grouping_finish(&q->gpu, err);
 
 	return rc ? rc : flush(q, err);
 }
@@ -205,5 +205,5 @@ void gt_queues_release(struct gt_queues *q)
 	free(q->list);
 	free(q->number);
 	gt_time_merge_release(&q->line);
-	gt_launched_release(&q->gpu);
+	gt_launch_grouping_release(&q->gpu);
 }

@@ -1,15 +1,15 @@
-/* The launches that wait for a GPU, per stream and device, over time: what they are is said here
- * and nowhere else, for the report (queue_depth.c) and for who draws them (queue_cells.h).
+/* The number of launches that wait for a GPU, per stream and device, over time. The report
+ * (queue_depth.c) and the viewer (queue_cells.h) share it.
  *
  * A launch waits on its stream from the return of its call to the start of its work on the GPU. It
- * counts once, whatever it launches (a graph: on the stream on which its first node starts), and
- * not at all where its work began before the call returned. Copies and sets are launches like
- * kernels: they wait in the same queue. The depth of a device is that of its streams, added.
+ * counts once, whatever it launches (a graph: on the stream of its first node), and not at all if
+ * its work began before the call returned. Copies and sets are launches like kernels: they wait in
+ * the same queue. The depth of a device is the sum over its streams.
  *
- * A launch begins to wait long before its row, which is that of the work, comes by. So each launch
- * makes three moments (the call begins, the call returns, the work starts), and a timeline puts
- * them in order; it holds those of the last 130,000 launches, and what was launched still earlier
- * comes late: it is counted. Of work that starts behind a range the launches wait before it. */
+ * A launch begins to wait long before the row of its work. So each launch becomes three moments
+ * (the call begins, the call returns, the work starts), which gt_time_merge sorts. It holds the
+ * moments of the last 130,000 launches; earlier ones come too late and are counted. A launch waits
+ * in a range also if its work starts after the range. */
 #ifndef GT_QUEUES_H
 #define GT_QUEUES_H
 #include "analyze/launch/launch_grouping.h"
@@ -21,31 +21,30 @@ struct gt_queue { /* of a stream, or of a device */
 	uint32_t track, device; /* of the segment */
 	/* launches that wait; launching calls on it that have not returned */
 	uint64_t depth, calling;
-	/* a device: its streams that are full; and are so while one is calling */
+	/* of a device: its full streams; those of them with a call that has not returned */
 	uint64_t nfull, nblocked;
-	/* what it is now it has been since then; at first INT64_MIN */
+	/* the time from which these values are valid; at first INT64_MIN */
 	int64_t since;
 };
 static inline bool gt_queue_is_device(const struct gt_queue *l) { return l->device == l->track; }
 
-struct gt_queues { /* the head of its owner's state: gt_launched is its head */
-	struct gt_launched gpu;
+struct gt_queues { /* the first member of its owner's state; begins with gt_launched */
+	struct gt_launch_grouping gpu;
 	struct gt_queue *list;
 	size_t n, cap;
-	/* by track, numbered over all segments: 1 + index in the list; NULL: there is none so far
-	 */
+	/* by track number: 1 + index in the list; NULL: empty so far */
 	uint32_t *number;
-	/* The owner's. A queue stood as it says in [from, to): for each queue in order of time,
-	 * without gaps, the first time from INT64_MIN on, never for no time. Behind the last one it
-	 * is empty. */
-	void (*stood)(struct gt_queues *q, const struct gt_queue *l, int64_t from, int64_t to);
-	/* A piece of work, in order of its start: its queue (that of its device, where there are
-	 * too many streams) and its device's, by their numbers in the list. 0 or negative. */
-	int (*work)(struct gt_queues *q, const struct gt_launched_op *op, size_t queue,
+	/* Callback of the owner: the values of the queue were valid in [from, to). For each queue
+	 * in order of time without gaps; the first time from INT64_MIN on; from < to. After the
+	 * last call the queue is empty. */
+	void (*on_values)(struct gt_queues *q, const struct gt_queue *l, int64_t from, int64_t to);
+	/* Callback of the owner: an operation, in order of start, with the indices of its queue (of
+	 * its device if there are too many streams) and of its device. 0 or negative. */
+	int (*work)(struct gt_queues *q, const struct gt_grouped_op *op, size_t queue,
 		size_t device, struct gt_err *err);
 	uint64_t late;   /* moments that came too late */
-	uint64_t beyond; /* work of devices that have no queue any more */
-	/* there are streams that have none: they count in their device's */
+	uint64_t beyond; /* operations of devices beyond GT_QUEUES_MOST */
+	/* streams beyond GT_QUEUES_MOST: they count for their device only */
 	bool streams_beyond;
 	struct gt_moment *fed[3]; /* calls that begin, calls that return, work that starts */
 	size_t nfed[3];
@@ -53,11 +52,11 @@ struct gt_queues { /* the head of its owner's state: gt_launched is its head */
 	struct gt_time_merge line;
 };
 
-/* stood and work are set before. 0 or negative; to be released in both cases. */
+/* Set stood and work before. 0 or negative; release it in both cases. */
 int gt_queues_init(struct gt_queues *q, struct gt_reader *r, const struct gt_analysis_options *opt,
 	struct gt_err *err);
-/* A run of GT_GPU rows, scanned by time and with their arguments. */
+/* A run of GT_GPU rows, GT_BY_TIME and with arguments. */
 int gt_queues_run(struct gt_queues *q, const struct gt_cols *cols, struct gt_err *err);
-int gt_queues_finish(struct gt_queues *q, struct gt_err *err); /* no more rows */
+int gt_queues_finish(struct gt_queues *q, struct gt_err *err); /* after the last row */
 void gt_queues_release(struct gt_queues *q);
 #endif

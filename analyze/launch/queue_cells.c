@@ -7,22 +7,22 @@
 #include "analyze/launch/queue_accounting.h"
 #include "formats/base/buf.h"
 
-#define PARTS 4096u             /* of a segment, whose reach is known */
+#define PARTS 4096u             /* of a segment */
 #define PARTS_OF_ALL (1u << 19) /* 8 MiB */
 
 struct cells {
 	struct gt_queues all; /* first */
-	const struct gt_queue_ask *ask;
+	const struct gt_queue_request *ask;
 	struct gt_queue_cell *to;
 	struct gt_queue_reach *reach; /* to be filled, or NULL */
-	/* by queue: 1 + which one of those that are asked for; 0: not known yet; GT_NONE: none */
+	/* by queue: 1 + index of the request; 0: unknown yet; GT_NONE: not requested */
 	uint32_t *asked;
 	size_t nasked, asked_cap;
 	uint64_t rows, expected;
 	struct gt_err *err;
 };
 
-/* ---- how far to look ---- */
+/* ---- reach of launches ---- */
 
 static unsigned part_of(const struct gt_queue_reach *r, int64_t t)
 {
@@ -79,7 +79,7 @@ void gt_queue_reach_free(struct gt_queue_reach *of, uint32_t segments)
 	free(of);
 }
 
-static void add_reach(struct gt_queue_reach *r, const struct gt_launched_op *op)
+static void add_reach(struct gt_queue_reach *r, const struct gt_grouped_op *op)
 {
 	int64_t *back, *ahead;
 
@@ -104,8 +104,8 @@ static void close_reach(struct gt_queue_reach *r)
 	}
 }
 
-/* What may be missing is told of all of a segment. */
-static void judge(const struct cells *c, struct gt_reader *r)
+/* Sets `some` and `likely` for whole segments. */
+static void find_missing(const struct cells *c, struct gt_reader *r)
 {
 	size_t ndamage;
 	const struct gt_damage *damage = gt_reader_damage(r, &ndamage);
@@ -120,9 +120,10 @@ static void judge(const struct cells *c, struct gt_reader *r)
 	}
 }
 
-/* Work that starts in this range has all launches that wait in the segment's cells, each with the
- * first piece that its call launched. */
-static struct gt_range near(const struct gt_queue_ask *ask, uint32_t segment)
+/* The range of rows to read: it has the first operation of each launch that waits in the segment's
+ * cells.
+ */
+static struct gt_range rows_near(const struct gt_queue_request *ask, uint32_t segment)
 {
 	const struct gt_queue_reach *r = &ask->near[segment];
 	int64_t from = (int64_t)((uint64_t)ask->first[segment] << ask->shift);
@@ -138,12 +139,11 @@ static struct gt_range near(const struct gt_queue_ask *ask, uint32_t segment)
 
 /* ---- cells ---- */
 
-/* What of[i] is, by the number of a track over all segments: what several processes share is one
- * GPU, whosever line it is asked for. */
-static uint32_t track_asked(const struct cells *c, size_t i)
+/* The track number of request i; a GPU that several processes share is one track. */
+static uint32_t requested_track(const struct cells *c, size_t i)
 {
-	const struct gt_queue_of *of = &c->ask->of[i];
-	const struct gt_launched *gpu = &c->all.gpu;
+	const struct gt_queue_id *of = &c->ask->of[i];
+	const struct gt_launch_grouping *gpu = &c->all.gpu;
 	uint32_t track = gpu->order.tracks[of->segment] + of->track;
 	bool device = gt_reader_segment(gpu->asked.reader, of->segment)->tracks[of->track].kind ==
 		GT_TRACK_DEVICE;
@@ -151,17 +151,17 @@ static uint32_t track_asked(const struct cells *c, size_t i)
 	return device && gpu->device ? gpu->device[track] : track;
 }
 
-/* 1 + the first that asks for this track, or GT_NONE. */
-static uint32_t find_asked(const struct cells *c, uint32_t track)
+/* 1 + index of the first request for this track, or GT_NONE. */
+static uint32_t find_request(const struct cells *c, uint32_t track)
 {
 	for (size_t i = 0; i < c->ask->n; i++)
-		if (track_asked(c, i) == track)
+		if (requested_track(c, i) == track)
 			return (uint32_t)i + 1;
 	return GT_NONE;
 }
 
-/* Before the recording began nothing is told, though launches may have waited. */
-static void fill(const struct gt_queue_ask *ask, struct gt_queue_cell *cells,
+/* Time before the recording is left out: launches may have waited then. */
+static void fill(const struct gt_queue_request *ask, struct gt_queue_cell *cells,
 	const struct gt_segment *seg, int64_t from, int64_t to, uint64_t depth)
 {
 	int64_t start = from > seg->min_start ? from : seg->min_start,
@@ -182,19 +182,19 @@ static void fill(const struct gt_queue_ask *ask, struct gt_queue_cell *cells,
 	}
 }
 
-static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t from, int64_t to)
+static void on_values(struct gt_queues *all, const struct gt_queue *l, int64_t from, int64_t to)
 {
 	struct cells *c = (struct cells *)all;
 	uint32_t *asked = &c->asked[l - all->list];
 
 	if (!*asked)
-		*asked = find_asked(c, all->gpu.order.tracks[l->seg->index] + l->track);
+		*asked = find_request(c, all->gpu.order.tracks[l->seg->index] + l->track);
 	if (*asked != GT_NONE)
 		fill(c->ask, c->to + (size_t)(*asked - 1) * c->ask->cells, l->seg, from, to,
 			l->depth);
 }
 
-static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue,
+static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t queue,
 	size_t device, struct gt_err *err)
 {
 	struct cells *c = (struct cells *)all;
@@ -208,16 +208,17 @@ static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_
 	return 0;
 }
 
-/* Behind its last moment each queue is empty, and one that had no work always was: but of those
- * that had no room nothing is known. */
-static void settle(struct cells *c, bool *known)
+/* Each queue is empty after its last moment; a queue without work is always empty. Queues beyond
+ * the limit are unknown. */
+static void find_known(struct cells *c, bool *known)
 {
 	const struct gt_queues *all = &c->all;
 	size_t cells = c->ask->cells;
 
 	for (size_t i = 0; i < c->ask->n; i++) {
-		uint32_t track = track_asked(c, i), number = all->number ? all->number[track] : 0,
-			 first = find_asked(c, track) - 1;
+		uint32_t track = requested_track(c, i),
+			 number = all->number ? all->number[track] : 0,
+			 first = find_request(c, track) - 1;
 
 		known[i] = number || !(all->streams_beyond || all->beyond);
 		if (first < i)
@@ -271,7 +272,7 @@ static int read_rows(
 	int rc;
 
 	for (uint32_t i = 0; c->ask->near && i < gt_reader_segments(r); i++)
-		ranges[i] = near(c->ask, i);
+		ranges[i] = rows_near(c->ask, i);
 	if (c->ask->doubles)
 		gt_source_dedup_hide(c->ask->doubles, &filter);
 	rc = gt_each_block(r, count_rows, &count, err);
@@ -280,12 +281,12 @@ static int read_rows(
 	return rc ? rc : gt_queues_finish(&c->all, err);
 }
 
-int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct gt_queue_cell *to,
-	bool *known, struct gt_queue_reach *reach, struct gt_err *err)
+int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
+	struct gt_queue_cell *to, bool *known, struct gt_queue_reach *reach, struct gt_err *err)
 {
 	static const struct gt_analysis_options plain = { .top = 0 };
 	struct cells c = {
-		.all = { .stood = on_stood, .work = on_work }, .ask = ask, .to = to, .err = err
+		.all = { .on_values = on_values, .work = on_work }, .ask = ask, .to = to, .err = err
 	};
 	struct gt_range *ranges = calloc(gt_reader_segments(r) + 1ul, sizeof(*ranges));
 	int rc = ranges ? gt_queues_init(&c.all, r, &plain, err)
@@ -296,9 +297,9 @@ int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct g
 		to[i] = (struct gt_queue_cell){ UINT32_MAX, 0, 0 };
 	rc = rc ? rc : read_rows(&c, r, ranges, err);
 	if (!rc)
-		settle(&c, known);
+		find_known(&c, known);
 	if (!rc && c.reach)
-		judge(&c, r);
+		find_missing(&c, r);
 	if (ranges)
 		gt_queues_release(&c.all);
 	free(c.asked);

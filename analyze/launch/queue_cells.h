@@ -1,60 +1,62 @@
-/* How many launches wait for the GPU in each cell of a stretch of time, for who draws it: by the
- * accounting of the queues report.
+/* The number of launches that wait for the GPU in each cell of a time span, for a viewer. It uses
+ * queue_accounting.h.
  *
- * A launch may wait from long before a stretch of time until long behind it, so the rows of that
- * time alone do not tell. Who has read everything once knows how far one must look
- * (gt_queue_reach), and reads what is near next time: figures are the same. */
+ * A launch may wait from long before a time span until long after it, so the rows of the span alone
+ * are not enough. A first reading of the whole trace computes how far launches reach
+ * (gt_queue_reach). With it, later calls read only the rows near the span; the figures are the
+ * same. */
 #ifndef GT_QUEUE_CELLS_H
 #define GT_QUEUE_CELLS_H
 #include <stdatomic.h>
 #include "formats/trace/read/reader.h"
 
-/* In [start, start + 2^shift): the least and the most that waited in it, for however short a time,
- * and how many did at its end. Of its time before the recording began nothing counts; where that is
- * all of it least is UINT32_MAX. */
+/* In [start, start + 2^shift): the smallest and the largest number of waiting launches, for any
+ * length of time, and the number at its end. Time before the recording does not count; least is
+ * UINT32_MAX if the whole cell is before it. */
 struct gt_queue_cell {
 	uint32_t least, most, last;
 };
-struct gt_queue_of {
+struct gt_queue_id {
 	uint32_t segment, track;
 }; /* a stream, or a device */
 
-/* Of a segment. back[i]: of work that starts in part i or behind it, the start of the first that
- * its call launched. ahead[i]: of launches whose call returned in part i or before it, the latest
- * start of their work. Parts are 2^shift ns, from `from` on, INT64_MIN and INT64_MAX where there is
- * none. */
+/* Reach of the launches of a segment. back[i]: of operations that start in part i or later, the
+ * earliest start of the first operation of their call. ahead[i]: of launches whose call returned in
+ * part i or earlier, the latest start of their work. Parts are 2^shift ns long, the first begins at
+ * `from`. INT64_MIN and INT64_MAX: there is none. */
 struct gt_queue_reach {
 	int64_t from, *back, *ahead;
 	unsigned shift, parts;
-	bool launches; /* there are any */
-	/* there may be more: events, blocks or the end were lost, work is joined to no call or came
-	 * too late */
+	bool launches; /* the segment has launches */
+	/* launches may be missing: events, blocks or the end were lost, or operations are joined to
+	 * no call or came too late */
 	bool some;
-	bool likely; /* calls of some were told by the order in their stream */
+	bool likely; /* some calls are inferred by the order in their stream */
 };
-/* By segment; parts that know of nothing. NULL: no memory. new: free it */
+/* By segment, empty. NULL: no memory. The caller frees it. */
 struct gt_queue_reach *gt_queue_reach_new(const struct gt_reader *r);
 void gt_queue_reach_free(struct gt_queue_reach *of, uint32_t segments); /* NULL is fine */
 
-struct gt_queue_ask {
-	const struct gt_queue_of *of;
+struct gt_queue_request {
+	const struct gt_queue_id *of;
 	size_t n;
 	unsigned shift, cells; /* of each; shift below 63 */
 	/* by segment: the first cell is [first << shift, ...) of its clock */
 	const int64_t *first;
-	/* what is known of the trace; NULL: nothing, and everything is to be read */
+	/* reach of the launches; NULL: unknown, the whole trace is read */
 	const struct gt_queue_reach *near;
-	/* rows that are left out (source_dedup.h); NULL: none */
+	/* duplicate rows, which are left out; NULL: none */
 	const struct gt_source_dedup *doubles;
-	const atomic_bool *unwanted; /* set from elsewhere: -ECANCELED soon; or NULL */
-	atomic_uint *percent;        /* how far it is; or NULL */
+	const atomic_bool
+		*unwanted;    /* if another thread sets it, -ECANCELED is returned soon; or NULL */
+	atomic_uint *percent; /* progress; or NULL */
 };
-/* to: the cells of of[0], then those of of[1] ...; known: of each whether they say anything (of too
- * many streams some are not told apart). reach: by segment, as of gt_queue_reach_new, filled when
- * everything is read; or NULL. Takes some 30 MiB while it runs. 0 or negative. */
-int gt_queue_cells(struct gt_reader *r, const struct gt_queue_ask *ask, struct gt_queue_cell *to,
-	bool *known, struct gt_queue_reach *reach, struct gt_err *err);
-/* Might launches of the segment be joined to work of its GPUs? By its types alone: whether any is,
- * is known when all was read. */
+/* to: the cells of of[0], then those of of[1], ...; known: for each whether its cells are valid
+ * (not if there are too many streams). reach: from gt_queue_reach_new, filled if the whole trace is
+ * read; or NULL. Needs about 30 MiB while it runs. 0 or negative. */
+int gt_queue_cells(struct gt_reader *r, const struct gt_queue_request *ask,
+	struct gt_queue_cell *to, bool *known, struct gt_queue_reach *reach, struct gt_err *err);
+/* May launches of the segment be joined to GPU operations? Judged by its types: only reading the
+ * rows can tell for certain. */
 bool gt_queue_any(const struct gt_segment *seg);
 #endif

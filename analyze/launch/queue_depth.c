@@ -1,12 +1,13 @@
-/* How many launches wait for the GPU, per stream and device, over time (queues.h).
+/* Report "queues": the number of launches that wait for the GPU, per stream and device, over time
+ * (queue_accounting.h).
  *
- * A queue has room for GT_QUEUE_FULL launches or a few more (an H200 holds 1,022 to 1,024 in a
- * channel). A call that finds it full does not return before there is room, so the time in calls
- * that launch on a stream while its queue is full is time in which the program was held up.
+ * A queue has GT_QUEUE_FULL places or a few more (an H200 has 1,022 to 1,024 in a channel). A call
+ * that finds it full does not return before a place is free. So the time in calls that launch on a
+ * full stream is time in which the program is blocked.
  *
- * Figures are over the window of the recording (gpu_window.h). Of work that starts after --to the
- * launches wait before it, so that range cannot be left to the scan: with one, everything is read,
- * and what is counted is cut. */
+ * Figures are over the window of the recording (gpu_window.h). Launches whose work starts after
+ * --to may wait before it. So with a range the whole trace is read, and the figures are cut to the
+ * range. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,21 @@
 #define CLASSES 5        /* of depth: 0, 1-15, 16-255, 256 up to full, full */
 #define STRIPS_MAX 16384 /* 8 MiB */
 
-struct tally { /* of a queue */
+struct tally { /* figures of a queue */
 	const struct gt_segment *seg;
 	uint32_t track, device;
 	uint64_t launches;
 	uint64_t most, ns[CLASSES], blocked;
 	int64_t most_at;
-	unsigned __int128 sum; /* depth by time, ns */
+	unsigned __int128 sum; /* depth times ns */
 	struct gt_busy_strip *strip;
 };
 struct queues {
-	struct gt_queues all;  /* first: gt_asked is its head */
-	struct tally *tallies; /* as all.list */
+	struct gt_queues all;  /* first member: begins with gt_report_state */
+	struct tally *tallies; /* in the order of all.list */
 	size_t n, cap, nstrips;
-	const struct gt_segment *seg; /* whose pictures show: */
-	struct gt_busy_strip_window picture;
+	const struct gt_segment *seg; /* of the pictures */
+	struct gt_busy_strip_window strip;
 };
 
 static unsigned class_of(const struct gt_queue *l)
@@ -42,7 +43,7 @@ static unsigned class_of(const struct gt_queue *l)
 	return !l->depth ? 0 : l->depth < 16 ? 1 : l->depth < 256 ? 2 : 3;
 }
 
-static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t from, int64_t to)
+static void on_values(struct gt_queues *all, const struct gt_queue *l, int64_t from, int64_t to)
 {
 	struct queues *q = (struct queues *)all;
 	const struct gt_gpu_window *w = &all->gpu.windows[l->seg->index];
@@ -67,16 +68,16 @@ static void on_stood(struct gt_queues *all, const struct gt_queue *l, int64_t fr
 		t->most_at = from;
 	}
 	if (q->seg != l->seg) {
-		q->picture = gt_busy_strip_window(all->gpu.asked.opt, l->seg);
+		q->strip = gt_busy_strip_window(all->gpu.asked.opt, l->seg);
 		q->seg = l->seg;
 	}
 	if (t->strip)
-		gt_busy_strip_add_weighted(t->strip, &q->picture, from, to, l->depth);
+		gt_busy_strip_add_weighted(t->strip, &q->strip, from, to, l->depth);
 }
 
-/* From the start of its call to the end of it, or to the start of its work: does any of that lie in
- * the range? */
-static bool is_within(const struct gt_filter *f, const struct gt_launched_op *op)
+/* Does the time from the start of the call to its end, or to the start of its work, overlap the
+ * range? */
+static bool is_within(const struct gt_filter *f, const struct gt_grouped_op *op)
 {
 	struct gt_range in = gt_range_of(f, op->seg);
 
@@ -84,7 +85,7 @@ static bool is_within(const struct gt_filter *f, const struct gt_launched_op *op
 		((op->start >= in.from || op->launch->end >= in.from) && op->launch->start < in.to);
 }
 
-static int on_work(struct gt_queues *all, const struct gt_launched_op *op, size_t queue,
+static int on_work(struct gt_queues *all, const struct gt_grouped_op *op, size_t queue,
 	size_t device, struct gt_err *err)
 {
 	struct queues *q = (struct queues *)all;
@@ -111,9 +112,14 @@ static int queues_init(
 {
 	struct queues *q = state;
 
-	q->all.stood = on_stood;
+	q->all.on_values = on_values;
 	q->all.work = on_work;
 	return gt_queues_init(&q->all, r, opt, err);
+}
+
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_queues_run(&((struct queues *)arg)->all, cols, err);
 }
 
 static int queues_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -123,19 +129,7 @@ static int queues_block(void *state, const struct gt_cols *cols, struct gt_err *
 	return q->all.gpu.asked.opt->filter.ranged ? 0 : gt_queues_run(&q->all, cols, err);
 }
 
-struct scan {
-	struct queues *q;
-	struct gt_err *err;
-};
-
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
-{
-	struct scan *s = arg;
-
-	return gt_queues_run(&s->q->all, cols, s->err);
-}
-
-/* Also what lies behind the range: its launches may wait within it. */
+/* Reads the whole trace: launches of later work may wait in the range. */
 static int read_all(struct queues *q, struct gt_err *err)
 {
 	struct gt_filter filter = q->all.gpu.asked.opt->filter;
@@ -143,8 +137,7 @@ static int read_all(struct queues *q, struct gt_err *err)
 	filter.ranged = false;
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
-	return gt_scan(q->all.gpu.asked.reader, &filter, GT_BY_TIME, 1, on_run,
-		&(struct scan){ q, err }, err);
+	return gt_read_again(q->all.gpu.asked.reader, &filter, GT_BY_TIME, on_run, q, err);
 }
 
 /* ---- tables ---- */
@@ -159,7 +152,7 @@ static const struct gt_column columns[] = {
 	{ "some_percent", "16-255 %", GT_C_PERCENT },
 	{ "many_percent", "256+ %", GT_C_PERCENT },
 	{ "full_percent", "Full %", GT_C_PERCENT },
-	{ "blocked_ns", "Held up", GT_C_NS },
+	{ "blocked_ns", "Blocked", GT_C_NS },
 	{ "most_at_ns", NULL, GT_C_TIME },
 	{ "waiting_ns", NULL, GT_C_NS },
 	{ "window_ns", NULL, GT_C_NS },
@@ -190,14 +183,14 @@ static int by_device(const void *pa, const void *pb)
 static int add_lane(
 	const struct queues *q, struct gt_table *t, const struct tally *l, struct gt_err *err)
 {
-	uint64_t window = gt_launched_window_ns(&q->all.gpu, l->seg);
+	uint64_t window = gt_launch_grouping_window_ns(&q->all.gpu, l->seg);
 	const struct gt_report_state *a = &q->all.gpu.asked;
 	struct gt_cell cells[NCOLUMNS];
 	uint64_t ns[CLASSES];
 	int64_t shares[CLASSES];
 
 	memcpy(ns, l->ns, sizeof(ns));
-	/* before its first launch and behind its last one it was empty, too */
+	/* it was empty also before its first launch and after its last one */
 	ns[0] = window;
 	for (unsigned i = 1; i < CLASSES; i++)
 		ns[0] -= ns[i];
@@ -222,7 +215,7 @@ static int add_lane(
 	return 0;
 }
 
-/* On a scale of powers, for a queue of one and a queue of a thousand are both worth seeing. */
+/* The scale is logarithmic: a depth of one and a depth of a thousand are both visible. */
 static char letter(uint64_t mean, bool touched)
 {
 	static const struct {
@@ -237,7 +230,7 @@ static char letter(uint64_t mean, bool touched)
 	return touched ? '.' : ' ';
 }
 
-static void add_picture(const struct queues *q, struct gt_table *t, const struct tally *l)
+static void add_strip(const struct queues *q, struct gt_table *t, const struct tally *l)
 {
 	const struct gt_report_state *a = &q->all.gpu.asked;
 	struct gt_busy_strip_window w = gt_busy_strip_window(a->opt, l->seg);
@@ -276,13 +269,12 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 			gt_busy_strip_note(tables[1], &q->all.gpu.asked, l->seg, &w, n);
 		rc = add_lane(q, tables[0], l, err);
 		if (l->strip)
-			add_picture(q, tables[1], l);
+			add_strip(q, tables[1], l);
 	}
 	gt_table_note_cut(tables[0], q->n, shown);
 	if (q->n > q->nstrips)
-		gt_table_note(tables[1],
-			"no more than %d streams and GPUs are drawn, those that came first",
-			STRIPS_MAX);
+		gt_table_note(
+			tables[1], "only the first %d streams and GPUs are drawn", STRIPS_MAX);
 	else
 		gt_table_note_cut(tables[1], q->n, shown);
 	return rc;
@@ -292,34 +284,33 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 {
 	if (q->n) {
 		gt_table_note(tables[0],
-			"launches that wait for the GPU: from the return of the call to the start of the work; %% is "
-			"of the time from the first to the last GPU operation");
+			"a launch waits from the return of its call to the start of its work; %% is a share of the time from the "
+			"first to the last GPU operation");
 		gt_table_note(tables[0],
-			"full: %d or more wait on a stream (an H200 has room for 1,022 to 1,024 in a channel); held "
-			"up: time in calls that launch on a full stream",
+			"full: %d or more wait on a stream (an H200 has 1,022 to 1,024 places in a channel); blocked: "
+			"time in calls that launch on a full stream",
 			GT_QUEUE_FULL);
 		gt_table_note(tables[1],
 			"mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
 	}
-	gt_launched_notes(&q->all.gpu, tables[0], "in no queue here");
+	gt_launch_grouping_notes(&q->all.gpu, tables[0], "in no queue here");
 	if (q->all.streams_beyond)
 		gt_table_note(tables[0],
-			"more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
-			"which cannot tell whether they were full",
+			"more than %u streams and GPUs: further streams have no row, but count in that of their GPU, for which "
+			"it is unknown whether they were full",
 			GT_QUEUES_MOST);
 	if (q->all.beyond)
 		gt_note_plural(tables[0], q->all.beyond,
-			"%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
+			"%llu {operation|operations} on further GPUs {is|are} in no row",
 			(unsigned long long)q->all.beyond);
 	gt_note_unordered(tables[0], q->all.late, "depths");
-	gt_launched_unrecorded(&q->all.gpu, tables[0]);
-	gt_launched_unrecorded(&q->all.gpu, tables[1]);
+	gt_launched_note_unrecorded(&q->all.gpu, tables[0]);
+	gt_launched_note_unrecorded(&q->all.gpu, tables[1]);
 }
 
 static int queues_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] =
-		"a queue is known only where all work is looked at (--match leaves some out)";
+	static const char why[] = "queues need all operations (--match leaves some out)";
 	struct queues *q = state;
 	unsigned skip = gt_where_skip(q->all.gpu.asked.reader);
 	int rc = q->all.gpu.asked.opt->filter.ranged ? read_all(q, err) : 0;
@@ -334,8 +325,8 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 	gt_table_gives_way(tables[0],
 		"process many_percent some_percent few_percent launches empty_percent mean pid device");
 	gt_table_gives_way(tables[1], "process most pid device");
-	if (gt_launched_cannot(&q->all.gpu, tables[0], why) |
-		gt_launched_cannot(&q->all.gpu, tables[1], why))
+	if (gt_launched_is_blocked(&q->all.gpu, tables[0], why) |
+		gt_launched_is_blocked(&q->all.gpu, tables[1], why))
 		return 2;
 	rc = fill(q, tables, err);
 	add_notes(q, tables);
@@ -354,7 +345,7 @@ static void queues_release(void *state)
 
 const struct gt_analysis gt_queues_report = {
 	.name = "queues",
-	.help = "how many launches wait for the GPU, per stream, over time, and how long the queue was full",
+	.help = "number of launches that wait for the GPU, per stream, over time, and the time with a full queue",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

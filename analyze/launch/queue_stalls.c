@@ -2,30 +2,32 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/bisect.h"
 #include "formats/base/buf.h"
 
 static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_full_call *have = &((const struct gt_full_queue *)arg)->calls[value],
-				  *want = key;
+	const struct gt_stall_call *have = &((const struct gt_queue_stalls *)arg)->calls[value],
+				   *want = key;
 
 	return have->call == want->call && have->thread == want->thread;
 }
 
-static uint64_t hash_of(const struct gt_full_call *c)
+static uint64_t hash_of(const struct gt_stall_call *c)
 {
 	return gt_hash_u64((uint64_t)c->call ^ (uint64_t)c->thread << 40);
 }
 
-static bool is_noted(const struct gt_full_queue *q, const struct gt_full_call *c)
+static bool is_noted(const struct gt_queue_stalls *q, const struct gt_stall_call *c)
 {
 	return q->ncalls &&
 		gt_map_get(&q->map, hash_of(c), same_call, q, c, sizeof(*c)) != UINT32_MAX;
 }
 
-int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct gt_err *err)
+int gt_stalls_note_call(
+	struct gt_queue_stalls *q, uint32_t thread, int64_t call, struct gt_err *err)
 {
-	struct gt_full_call c = { call, thread };
+	struct gt_stall_call c = { call, thread };
 
 	if (q->known || q->ncalls == GT_QUEUE_NOTED || is_noted(q, &c))
 		return 0;
@@ -36,7 +38,7 @@ int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct 
 	return 0;
 }
 
-int gt_full_more(struct gt_full_stream *st, int64_t start, struct gt_err *err)
+int gt_stalls_add_start(struct gt_stall_stream *st, int64_t start, struct gt_err *err)
 {
 	size_t cap = st->cap;
 
@@ -47,11 +49,11 @@ int gt_full_more(struct gt_full_stream *st, int64_t start, struct gt_err *err)
 	return 0;
 }
 
-int gt_full_keep(
-	struct gt_full_queue *q, const struct gt_full_time *time, bool asked, struct gt_err *err)
+int gt_stalls_add(
+	struct gt_queue_stalls *q, const struct gt_stall *time, bool asked, struct gt_err *err)
 {
 	if (q->ntimes == GT_QUEUE_NOTED ||
-		!(asked || is_noted(q, &(struct gt_full_call){ time->from, time->thread })))
+		!(asked || is_noted(q, &(struct gt_stall_call){ time->from, time->thread })))
 		return 0;
 	if (gt_grow(&q->times, &q->times_cap, q->ntimes + 1, sizeof(*q->times)))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
@@ -61,23 +63,23 @@ int gt_full_keep(
 
 static int by_time(const void *pa, const void *pb)
 {
-	const struct gt_full_time *a = pa, *b = pb;
+	const struct gt_stall *a = pa, *b = pb;
 
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Calls of one thread do not overlap; but one call that launches a graph on several streams may be
- * held up by each. */
-void gt_full_know(struct gt_full_queue *q)
+/* Calls of one thread do not overlap, but a call that launches a graph on several streams may be
+ * stalled by each of them: these stalls are merged. */
+void gt_stalls_finish(struct gt_queue_stalls *q)
 {
 	size_t n = 0;
 
 	if (q->ntimes)
 		qsort(q->times, q->ntimes, sizeof(*q->times), by_time);
 	for (size_t i = 0; i < q->ntimes; i++) {
-		struct gt_full_time *last = n ? &q->times[n - 1] : NULL;
+		struct gt_stall *last = n ? &q->times[n - 1] : NULL;
 
 		if (last && last->thread == q->times[i].thread && last->to > q->times[i].from)
 			last->to = q->times[i].to > last->to ? q->times[i].to : last->to;
@@ -88,20 +90,14 @@ void gt_full_know(struct gt_full_queue *q)
 	q->known = true;
 }
 
-bool gt_full_next(const struct gt_full_queue *q, uint32_t thread, int64_t from, int64_t to,
-	struct gt_full_time *time)
+bool gt_stalls_next(const struct gt_queue_stalls *q, uint32_t thread, int64_t from, int64_t to,
+	struct gt_stall *time)
 {
-	size_t low = 0, high = q->ntimes;
+	/* the first that ends after `from` */
+	size_t low = GT_BISECT(i, 0, q->ntimes,
+		q->times[i].thread < thread ||
+			(q->times[i].thread == thread && q->times[i].to <= from));
 
-	while (low < high) { /* the first that ends behind `from` */
-		size_t mid = low + (high - low) / 2;
-
-		if (q->times[mid].thread < thread ||
-			(q->times[mid].thread == thread && q->times[mid].to <= from))
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == q->ntimes || q->times[low].thread != thread || q->times[low].from >= to)
 		return false;
 	*time = q->times[low];
@@ -110,7 +106,7 @@ bool gt_full_next(const struct gt_full_queue *q, uint32_t thread, int64_t from, 
 	return true;
 }
 
-void gt_full_release(struct gt_full_queue *q)
+void gt_stalls_release(struct gt_queue_stalls *q)
 {
 	free(q->calls);
 	free(q->times);

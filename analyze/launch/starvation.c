@@ -4,11 +4,11 @@
 #include "formats/base/buf.h"
 #include "formats/names/demangle.h"
 
-/* A gap that has ended, for as long as more work may start at the same time. */
+/* A gap that has ended; more operations may start at the same time. */
 struct gap {
-	/* unknown: some of the work that ended it is joined to no call */
+	/* unknown: an operation that ended it is joined to no call */
 	bool any, unknown;
-	/* some of it is a graph's, behind its first node: for no launch */
+	/* an operation that ended it is a later graph node: it waits for no launch */
 	bool waited;
 	int64_t from, to, call_start, call_end;
 	uint64_t launches;
@@ -18,27 +18,27 @@ struct stretch {
 	bool any;
 	int64_t from, to;
 	uint64_t launches, unqueued, idle; /* up to `to` */
-	/* behind it: they belong to it if there is another unqueued gap */
+	/* after `to`: they belong to the stretch if another unqueued gap follows */
 	uint64_t more, more_idle;
-	uint32_t type; /* of what ended its first gap */
+	uint32_t type; /* of the operation that ended its first gap */
 };
-struct gt_stretch_lane {
+struct gt_starvation_device {
 	const struct gt_segment *seg;
 	uint32_t track;
-	int64_t last; /* end of the last piece of work so far */
+	int64_t last; /* latest end of an operation so far */
 	uint64_t idle, unqueued, before, within, after, late, launched, unknown, stretches;
 	struct gap gap;
 	struct stretch now;
 };
 
-void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l)
+void gt_starvation_init(struct gt_starvation *s, struct gt_launch_grouping *l)
 {
 	s->launched = l;
 	gt_top_n_init(&s->longest, l->asked.opt->top);
 }
 
-static struct gt_stretch_lane *lane_of(
-	struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
+static struct gt_starvation_device *lane_of(
+	struct gt_starvation *s, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	const struct gt_time_ordered *order = &s->launched->order;
 
@@ -51,7 +51,7 @@ static struct gt_stretch_lane *lane_of(
 			gt_err_set(err, -ENOMEM, "no memory for the devices");
 			return NULL;
 		}
-		s->lanes[s->nlanes++] = (struct gt_stretch_lane){ .seg = op->seg,
+		s->lanes[s->nlanes++] = (struct gt_starvation_device){ .seg = op->seg,
 			.track = op->device - order->tracks[op->seg->index],
 			.last = op->start };
 		s->lane[op->device] = (uint32_t)s->nlanes;
@@ -61,7 +61,8 @@ static struct gt_stretch_lane *lane_of(
 
 /* ---- stretches ---- */
 
-static int close_stretch(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_err *err)
+static int close_stretch(
+	struct gt_starvation *s, struct gt_starvation_device *l, struct gt_err *err)
 {
 	struct stretch *n = &l->now;
 	int rc = 0;
@@ -84,7 +85,7 @@ static int close_stretch(struct gt_stretches *s, struct gt_stretch_lane *l, stru
 	return rc;
 }
 
-static void extend(struct gt_stretch_lane *l, const struct gap *g)
+static void extend(struct gt_starvation_device *l, const struct gap *g)
 {
 	struct stretch *n = &l->now;
 	uint64_t ns = (uint64_t)(g->to - g->from);
@@ -103,7 +104,7 @@ static int64_t within(int64_t at, const struct gap *g)
 	return at < g->from ? g->from : at > g->to ? g->to : at;
 }
 
-static void count_parts(struct gt_stretch_lane *l, const struct gap *g)
+static void count_parts(struct gt_starvation_device *l, const struct gap *g)
 {
 	int64_t called = within(g->call_start, g), returned = within(g->call_end, g);
 
@@ -113,8 +114,8 @@ static void count_parts(struct gt_stretch_lane *l, const struct gap *g)
 	l->after += (uint64_t)(g->to - returned);
 }
 
-/* All that ended the gap is known. */
-static int end_gap(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_err *err)
+/* All operations that end the gap are known. */
+static int end_gap(struct gt_starvation *s, struct gt_starvation_device *l, struct gt_err *err)
 {
 	struct gap g = l->gap;
 	uint64_t ns = (uint64_t)(g.to - g.from);
@@ -139,14 +140,14 @@ static int end_gap(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_
 	return 0;
 }
 
-/* Is it a graph's, behind its first node? */
-static bool is_behind(const struct gt_launched_op *op)
+/* Is it a graph node after the first? */
+static bool is_behind(const struct gt_grouped_op *op)
 {
 	return op->launch && op->launch->work_start < op->start;
 }
 
-/* Work that starts at the end of the gap. */
-static void add_to_gap(struct gap *g, const struct gt_launched_op *op)
+/* Adds an operation that starts at the end of the gap. */
+static void add_to_gap(struct gap *g, const struct gt_grouped_op *op)
 {
 	g->unknown |= !op->launch;
 	g->waited |= is_behind(op);
@@ -160,9 +161,9 @@ static void add_to_gap(struct gap *g, const struct gt_launched_op *op)
 	}
 }
 
-int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
+int gt_starvation_op(struct gt_starvation *s, const struct gt_grouped_op *op, struct gt_err *err)
 {
-	struct gt_stretch_lane *l = lane_of(s, op, err);
+	struct gt_starvation_device *l = lane_of(s, op, err);
 	int rc = 0;
 
 	if (!l)
@@ -192,12 +193,12 @@ static const struct gt_column device_columns[] = {
 	GT_WHERE_DEVICE,
 	{ "window_ns", "Window", GT_C_NS },
 	{ "idle_ns", "Idle between", GT_C_NS },
-	{ "unqueued_ns", "Nothing queued", GT_C_NS },
+	{ "unqueued_ns", "Empty queue", GT_C_NS },
 	{ "unqueued_percent", "Share %", GT_C_PERCENT },
 	{ "before_call_ns", "Before call", GT_C_NS },
 	{ "in_call_ns", "In call", GT_C_NS },
 	{ "after_call_ns", "To start", GT_C_NS },
-	{ "stretches", "Stretches", GT_C_COUNT },
+	{ "stretches", "Periods", GT_C_COUNT },
 	{ "late_ns", "Over 1 ms", GT_C_NS },
 	{ "launched_ns", "Launched", GT_C_NS },
 	{ "unknown_ns", "Unknown", GT_C_NS },
@@ -208,7 +209,7 @@ static const struct gt_column stretch_columns[] = {
 	{ "start_ns", "Start", GT_C_TIME },
 	{ "duration_ns", "Duration", GT_C_NS },
 	{ "launches", "Launches", GT_C_COUNT },
-	{ "unqueued_ns", "Nothing queued", GT_C_NS },
+	{ "unqueued_ns", "Empty queue", GT_C_NS },
 	{ "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "first", "First launched", GT_C_TEXT },
 	{ "idle_ns", NULL, GT_C_NS },
@@ -216,9 +217,9 @@ static const struct gt_column stretch_columns[] = {
 #define NSTRETCH (sizeof(stretch_columns) / sizeof(*stretch_columns))
 
 static void add_device(
-	const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
+	const struct gt_starvation *s, struct gt_table *t, const struct gt_starvation_device *l)
 {
-	uint64_t window = gt_launched_window_ns(s->launched, l->seg);
+	uint64_t window = gt_launch_grouping_window_ns(s->launched, l->seg);
 	struct gt_cell cells[NDEVICE];
 
 	gt_where_device(cells, l->seg, l->track);
@@ -236,7 +237,7 @@ static void add_device(
 	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
 }
 
-static void add_stretch(const struct gt_stretches *s, struct gt_table *t,
+static void add_stretch(const struct gt_starvation *s, struct gt_table *t,
 	struct gt_kernel_names *names, const struct gt_top_entry *k)
 {
 	const struct gt_report_state *a = &s->launched->asked;
@@ -260,12 +261,12 @@ static void add_stretch(const struct gt_stretches *s, struct gt_table *t,
 
 static int by_track(const void *pa, const void *pb)
 {
-	const struct gt_stretch_lane *a = pa, *b = pb;
+	const struct gt_starvation_device *a = pa, *b = pb;
 
 	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
-static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_kernel_names *names)
+static void fill(struct gt_starvation *s, struct gt_table **tables, struct gt_kernel_names *names)
 {
 	size_t shown = gt_rows_shown(s->nlanes, s->launched->asked.opt->top);
 
@@ -276,11 +277,11 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 	gt_table_note_cut(tables[0], s->nlanes, shown);
 	if (s->nlanes) {
 		gt_table_note(tables[0],
-			"nothing queued: idle until the call that launched the next work had returned, and that work started at "
-			"most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)");
+			"empty queue: idle until the call that launched the next operation returned, which then started at most "
+			"10 us later (gtanalyze advice shows the launch-bound and the host-bound part)");
 		gt_table_note(tables[0],
-			"gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
-			"and did not start");
+			"gaps over 1 ms are a column of their own: the program did other work; launched: the next operation was "
+			"launched, but did not start");
 	}
 	gt_top_n_sort(&s->longest);
 	for (size_t i = 0; i < s->longest.n; i++)
@@ -288,10 +289,9 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 	gt_note_top_n(tables[1], &s->longest);
 }
 
-int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct gt_err *err)
+int gt_starvation_tables(struct gt_starvation *s, struct gt_table **tables, struct gt_err *err)
 {
-	static const char why[] =
-		"idle time is known only where all work is looked at (--match leaves some out)";
+	static const char why[] = "idle time needs all operations (--match leaves some out)";
 	unsigned skip = gt_where_skip(s->launched->asked.reader);
 	struct gt_kernel_names *names =
 		gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
@@ -300,10 +300,10 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 	for (size_t i = 0; !rc && i < s->nlanes; i++)
 		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM
 											  : 0;
-	tables[0] = gt_table_new("unqueued", "Idle GPUs with nothing queued", device_columns + skip,
+	tables[0] = gt_table_new("unqueued", "Idle GPUs with an empty queue", device_columns + skip,
 		(unsigned)NDEVICE - skip);
 	tables[1] = gt_table_new("stretches",
-		"Stretches with nothing queued, by the time the GPU waited for launches",
+		"Periods with an empty queue, by the time the GPU waited for launches",
 		stretch_columns + skip, (unsigned)NSTRETCH - skip);
 	if (rc || !names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
@@ -313,15 +313,15 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 		"unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
 		"before_call_ns idle_ns pid device");
 	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
-	if (!gt_launched_cannot(s->launched, tables[0], why))
+	if (!gt_launched_is_blocked(s->launched, tables[0], why))
 		fill(s, tables, names);
 	else
-		gt_launched_cannot(s->launched, tables[1], why);
+		gt_launched_is_blocked(s->launched, tables[1], why);
 	gt_kernel_names_free(names);
 	return 2;
 }
 
-void gt_stretches_release(struct gt_stretches *s)
+void gt_starvation_release(struct gt_starvation *s)
 {
 	free(s->lanes);
 	free(s->lane);

@@ -1,25 +1,26 @@
-/* Who waits for a GPU, for what and for how long; and was there anything to wait for?
+/* Report "sync": calls that wait for a GPU, for what and how long, and whether the wait was
+ * necessary.
  *
- * waits.h says which calls wait, what was pending, and how long the GPU worked meanwhile. Waits of
- * one thread that count never overlap, so the time that a thread waited is their union, and the
- * time in which the GPU worked and the one in which it did not add up to it. A wait that was not
- * needed costs its own time, and it keeps the thread from launching what comes next. */
+ * waits.h defines which calls wait, which work was pending, and how long the GPU worked during the
+ * wait. Waits of one thread do not overlap. So the waiting time of a thread is their sum, and it is
+ * the sum of the times with a busy and with an idle GPU. An unnecessary wait costs its own time,
+ * and delays the next launch of the thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/launch/waits.h"
 #include "formats/base/buf.h"
 
-#define GROUPS_MAX 65536u /* different ones; a file with more is not worth more memory */
+#define GROUPS_MAX 65536u
 
 struct sum {
-	/* total: whole calls; waited, busy: in the range that was asked for */
+	/* total: whole calls; waited, busy: in the selected range */
 	uint64_t count, open, total, waited, busy;
-	uint64_t needless, needless_ns, untold;
+	uint64_t needless, needless_ns, unknown;
 	uint64_t longest;
 	int64_t longest_at;
 };
-struct group { /* calls of one name that one thread makes to wait for one thing */
+struct group { /* waits of one thread with one call name and one target */
 	const struct gt_segment *seg;
 	uint32_t track, name, stream;
 	enum gt_wait_for what;
@@ -30,8 +31,8 @@ struct sync {
 	struct group *groups;
 	size_t n, cap;
 	struct gt_map map;
-	uint32_t last;   /* the group met last */
-	uint64_t beyond; /* waits that found no room */
+	uint32_t last;   /* index of the last group that was used */
+	uint64_t beyond; /* waits of further groups */
 };
 
 static void count(struct sum *s, const struct gt_wait *w)
@@ -43,7 +44,7 @@ static void count(struct sum *s, const struct gt_wait *w)
 	s->total = gt_sat_add(s->total, ns);
 	s->waited = gt_sat_add(s->waited, w->looked);
 	s->busy = gt_sat_add(s->busy, w->busy);
-	s->untold += w->need == GT_WAIT_UNTOLD;
+	s->unknown += w->need == GT_WAIT_UNKNOWN;
 	if (w->need == GT_WAIT_NEEDLESS) {
 		s->needless++;
 		s->needless_ns = gt_sat_add(s->needless_ns, w->looked);
@@ -65,7 +66,7 @@ static bool same_group(const void *arg, uint32_t value, const void *key, size_t 
 	return same(&((const struct sync *)arg)->groups[value], key);
 }
 
-/* The group like `want`, GROUPS_MAX when there is no room; negative: err. */
+/* The index of the group, GROUPS_MAX if there are too many; negative: err. */
 static int64_t find(struct sync *s, const struct group *want, struct gt_err *err)
 {
 	uint64_t hash = gt_hash_u64(((uint64_t)want->track << 32 | want->stream) ^
@@ -121,9 +122,9 @@ static int sync_block(void *state, const struct gt_cols *cols, struct gt_err *er
 #define SUM_COLUMNS                                                                                \
 	{ "count", "Waits", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },                        \
 		{ "max_ns", "Longest", GT_C_NS }, { "max_at_ns", "Longest at", GT_C_TIME },        \
-		{ "gpu_busy_ns", "GPU worked", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS },  \
-		{ "needless", "Needless", GT_C_COUNT },                                            \
-		{ "needless_ns", "Needless time", GT_C_NS }, { "untold", "Untold", GT_C_COUNT },   \
+		{ "gpu_busy_ns", "GPU busy", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS },    \
+		{ "needless", "Unnecessary", GT_C_COUNT },                                         \
+		{ "needless_ns", "Unneeded time", GT_C_NS }, { "untold", "Unknown", GT_C_COUNT },  \
 	{                                                                                          \
 		"open", "Still open", GT_C_COUNT                                                   \
 	}
@@ -157,17 +158,17 @@ static void sum_cells(const struct sync *s, struct gt_cell cells[NSUM], const st
 	const struct sum *u)
 {
 	const struct gt_report_state *a = &s->waits.asked;
-	bool told = gt_waits_told(&s->waits, g->seg, g->track);
+	bool has_gpu = gt_waits_has_gpu(&s->waits, g->seg, g->track);
 
 	cells[0] = gt_cell_u(u->count);
 	cells[1] = gt_cell_u(u->total);
 	cells[2] = gt_cell_u(u->longest);
 	cells[3] = gt_cell_i(gt_time_since_origin(a->opt, a->reader, g->seg, u->longest_at));
-	cells[4] = gt_cell_known(told, u->busy);
-	cells[5] = gt_cell_known(told, u->waited - u->busy);
-	cells[6] = gt_cell_known(told, u->needless);
-	cells[7] = gt_cell_known(told, u->needless_ns);
-	cells[8] = gt_cell_u(told ? u->untold : u->count);
+	cells[4] = gt_cell_known(has_gpu, u->busy);
+	cells[5] = gt_cell_known(has_gpu, u->waited - u->busy);
+	cells[6] = gt_cell_known(has_gpu, u->needless);
+	cells[7] = gt_cell_known(has_gpu, u->needless_ns);
+	cells[8] = gt_cell_u(has_gpu ? u->unknown : u->count);
 	cells[9] = gt_cell_u(u->open);
 }
 
@@ -193,7 +194,7 @@ static void add_sum(struct sum *into, const struct sum *one)
 	into->count += one->count;
 	into->open += one->open;
 	into->needless += one->needless;
-	into->untold += one->untold;
+	into->unknown += one->unknown;
 	into->total = gt_sat_add(into->total, one->total);
 	into->waited = gt_sat_add(into->waited, one->waited);
 	into->busy = gt_sat_add(into->busy, one->busy);
@@ -239,7 +240,7 @@ static void add_thread(const struct sync *s, struct gt_table *t, const struct gr
 	gt_table_add(t, cells + gt_where_skip(s->waits.asked.reader));
 }
 
-/* The groups of a thread as one: the list is used up. */
+/* Adds up the groups of each thread, in place. */
 static void fill_threads(struct sync *s, struct gt_table *t)
 {
 	size_t n = 0, shown;
@@ -260,8 +261,8 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	gt_table_note_cut(t, n, shown);
 }
 
-/* Waits for a stream of which it was not recorded which one that is. */
-static void note_aimless(const struct sync *s, struct gt_table *t)
+/* Notes waits for a stream that was not recorded. */
+static void note_no_target(const struct sync *s, struct gt_table *t)
 {
 	bool kineto = false;
 	uint64_t n = 0;
@@ -269,47 +270,47 @@ static void note_aimless(const struct sync *s, struct gt_table *t)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct group *g = &s->groups[i];
 
-		if (g->what != GT_WAIT_STREAM || g->stream != GT_NONE || !g->sum.untold)
+		if (g->what != GT_WAIT_STREAM || g->stream != GT_NONE || !g->sum.unknown)
 			continue;
-		n += g->sum.untold;
+		n += g->sum.unknown;
 		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
 	}
 	if (n)
 		gt_note_plural(t, n,
-			"of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s",
+			"for %llu unknown {wait|waits} for a stream it was not recorded which stream%s",
 			(unsigned long long)n,
-			kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
+			kineto ? " (PyTorch's profiler records it with enable_cuda_sync_events)"
+			       : "");
 }
 
-static void note_untold(const struct sync *s, struct gt_table *t)
+static void note_unrecorded(const struct sync *s, struct gt_table *t)
 {
 	const struct gt_filter *f = &s->waits.asked.opt->filter;
 	uint64_t unknown = 0;
 	bool lost = false;
 
 	for (size_t i = 0; i < s->n; i++) {
-		unknown += gt_waits_told(&s->waits, s->groups[i].seg, s->groups[i].track)
+		unknown += gt_waits_has_gpu(&s->waits, s->groups[i].seg, s->groups[i].track)
 			? 0
 			: s->groups[i].sum.count;
 		lost |= s->groups[i].seg->rows[GT_LOST] > 0;
 	}
 	if (unknown)
 		gt_table_note(t,
-			"cannot answer for %llu of the waits what the GPU did meanwhile, nor for frees whether they waited: %s",
+			"cannot answer for %llu of the waits how long the GPU was busy, nor for frees whether they waited: %s",
 			(unsigned long long)unknown,
-			f->match         ? "--match leaves work of the GPU out"
-				: f->tid ? "--tid leaves work of the GPU out"
-					 : "no work of the GPU was recorded for their process");
+			f->match         ? "--match leaves out GPU operations"
+				: f->tid ? "--tid leaves out GPU operations"
+					 : "no GPU operation was recorded for their process");
 	if (lost)
-		gt_table_note(t, "events were lost: no wait is called needless");
-	if (s->waits.frees_untold)
-		gt_note_plural(t, s->waits.frees_untold,
-			"%llu {free is left out: it|frees are left out: they} may have waited for one of several "
-			"devices",
-			(unsigned long long)s->waits.frees_untold);
+		gt_table_note(t, "events were lost: no wait counts as unnecessary");
+	if (s->waits.frees_unknown)
+		gt_note_plural(t, s->waits.frees_unknown,
+			"%llu {free is left out: it|frees are left out: they} may have waited for one of several devices",
+			(unsigned long long)s->waits.frees_unknown);
 	if (s->beyond)
 		gt_note_plural(t, s->beyond,
-			"%llu {wait is|waits are} beyond the first %u kinds and in no row",
+			"%llu {wait|waits} of groups beyond the first %u {is|are} in no row",
 			(unsigned long long)s->beyond, GROUPS_MAX);
 	gt_note_unordered(t, gt_time_ordered_late(&s->waits.order), "times of the GPU");
 }
@@ -334,8 +335,8 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; i < shown; i++)
 		add_group(s, tables[0], &s->groups[i]);
 	gt_table_note_cut(tables[0], s->n, shown);
-	note_aimless(s, tables[0]);
-	note_untold(s, tables[0]);
+	note_no_target(s, tables[0]);
+	note_unrecorded(s, tables[0]);
 	fill_threads(s, tables[1]);
 	gt_table_gives_way(tables[0],
 		"open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
@@ -355,7 +356,7 @@ static void sync_release(void *state)
 
 const struct gt_analysis gt_sync_report = {
 	.name = "sync",
-	.help = "who waits for the GPU: on which call, for what, how long, and whether it was needed",
+	.help = "waits for the GPU: by call and target, how long, and whether they were necessary",
 	.wants = GT_WAITS_KINDS,
 	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,

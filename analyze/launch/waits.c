@@ -1,11 +1,11 @@
-/* One line of time, in which calls that may wait begin and work of the GPU begins. A call is over
- * when the line has come to its end: then all work that began during it has been seen. The time in
- * which a device worked during a call is the difference of how long it had worked up to the call's
- * end and up to its start: with work in order of its start both are known when they are asked for.
+/* Calls that may wait and GPU operations are sorted by time together. A call has ended when the
+ * time has reached its end: then all operations that began during it have been seen. The busy time
+ * of a device during a call is the busy time up to its end minus the busy time up to its start.
+ * Operations come in order of start, so both are known when they are needed.
  *
- * Things that begin at one moment come in any order, so nothing here may depend on it: a wait lasts
- * at least until the moment after its start, the row that tells its stream may come before or
- * behind it, and so may the call that it is nested in. */
+ * Events at one moment come in any order, so nothing here may depend on their order: a wait lasts
+ * at least until the moment after its start; the row with its stream may come before or after it,
+ * and so may the call around it. */
 #include "analyze/launch/waits.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "formats/cuda/cuda_api.h"
 
 enum how { NOT, SURE, IF_COPIED, IF_PENDING };
-/* What a moment is, in the upper bits of `what`; below, a type or flags. Its place is the number of
- * a track. */
+/* gt_moment.what: the mark in the upper bits, a type or flags below. The place is a track number.
+ */
 enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MARKS = 7u << 29 };
 #define DEPTH 0xffu
 #define OPEN 0x100u
@@ -26,37 +26,37 @@ enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MAR
 #define HOW_SHIFT 12
 #define WHAT_SHIFT 16
 #define PAGEABLE 1u
-#define UNJOINED INT64_MAX /* in place of the start of the call that launched it */
+#define UNJOINED INT64_MAX /* instead of the start of the launching call */
 
 struct gt_waits_place { /* a stream, a device, a process */
 	struct gt_union busy;
 	int64_t last; /* the latest end */
-	/* indices of places; its own where there is none above it */
+	/* indices of places; its own if it has none */
 	uint32_t device, process;
 	bool any, several; /* of a process: has work; has several devices */
 };
 struct gt_waits_thread {
-	uint32_t open; /* 1 + the wait at hand, or 0 */
-	/* its number, as the last row of a wait told, and whose that is */
+	uint32_t open; /* 1 + index of the current wait, or 0 */
+	/* the last row of a wait: stream number, start and end of the call */
 	uint32_t stream;
 	struct {
 		int64_t start, end;
 	} target;
-	/* likewise, for the last copy: start is of the call */
+	/* the last copy: start of the call, end of the copy */
 	struct {
 		int64_t start, end;
-		bool pageable;
+		bool is_pageable;
 	} copied;
 };
 struct gt_waits_open {
 	struct gt_wait w;
-	int64_t over;           /* the moment from which on it is */
-	uint64_t busy;          /* up to its start */
-	int64_t until;          /* the latest end of what was pending, or INT64_MIN */
-	int64_t copied;         /* the latest end of what it copied, or INT64_MIN */
-	uint32_t place, thread; /* place: what it waits for: a stream, or the process */
+	int64_t over;           /* the moment from which it counts as ended */
+	uint64_t busy;          /* busy ns before its start */
+	int64_t until;          /* the latest end of pending work, or INT64_MIN */
+	int64_t copied;         /* the latest end of its copies, or INT64_MIN */
+	uint32_t place, thread; /* place: its target: a stream, or the process */
 	uint32_t listed;        /* 1 + its index in `unsettled`, or 0 */
-	uint32_t next;          /* of the free ones */
+	uint32_t next;          /* next free entry */
 	uint8_t depth, how;
 	bool async, unsure, dropped;
 };
@@ -92,12 +92,12 @@ enum gt_wait_for gt_wait_of_call(const char *name)
 	return GT_WAIT_OTHER;
 }
 
-static struct gt_waits_watch watch_copy(const char *name)
+static struct gt_waits_role role_of_copy(const char *name)
 {
 	uint64_t direction = gt_api_guess(name).direction;
 	bool async = strstr(name, "Async") != NULL,
 	     host = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH;
-	struct gt_waits_watch w = {
+	struct gt_waits_role w = {
 		.how = host && !async ? SURE : IF_COPIED, .what = GT_WAIT_COPY, .async = async
 	};
 
@@ -106,28 +106,28 @@ static struct gt_waits_watch watch_copy(const char *name)
 	return w;
 }
 
-static struct gt_waits_watch watch(
+static struct gt_waits_role role_of_type(
 	const struct gt_waits *w, const struct gt_segment *seg, const struct gt_type *type)
 {
 	const char *name = type ? gt_str(seg, type->name) : "";
 	unsigned layer = w->segs[seg->index].runtime ? GT_LAYER_RUNTIME : GT_LAYER_API;
 
 	if (!type || type->layer != layer)
-		return (struct gt_waits_watch){ .how = NOT };
-	/* that one returns at once: a stream waits */
+		return (struct gt_waits_role){ .how = NOT };
+	/* cuStreamWaitEvent returns at once: the stream waits */
 	if (type->op == GT_OP_SYNC && !strstr(name, "WaitEvent"))
-		return (struct gt_waits_watch){ .how = SURE,
+		return (struct gt_waits_role){ .how = SURE,
 			.what = (uint8_t)gt_wait_of_call(name) };
 	if (type->op == GT_OP_COPY)
-		return watch_copy(name);
+		return role_of_copy(name);
 	if (type->op == GT_OP_FREE && !strstr(name, "Async") && type->memkind != GT_MEM_POOL &&
 		type->memkind != GT_MEM_PHYSICAL)
-		return (struct gt_waits_watch){ .how = IF_PENDING, .what = GT_WAIT_FREE };
-	return (struct gt_waits_watch){ .how = NOT };
+		return (struct gt_waits_role){ .how = IF_PENDING, .what = GT_WAIT_FREE };
+	return (struct gt_waits_role){ .how = NOT };
 }
 
-/* Where the driver's calls were not recorded, the runtime's tell who waited. */
-static bool runtime_tells(const struct gt_segment *seg)
+/* If driver calls were not recorded, runtime calls are used. */
+static bool uses_runtime_calls(const struct gt_segment *seg)
 {
 	for (uint32_t t = 0; t < seg->ntypes; t++)
 		if (seg->types[t].layer == GT_LAYER_API &&
@@ -191,25 +191,24 @@ static int64_t in_range(const struct gt_waits *w, int64_t at)
 	return at < in.from ? in.from : at > in.to ? in.to : at;
 }
 
-/* How long what a wait waits for had worked up to a moment: the device of the stream, or the
- * process' devices. */
+/* Busy ns of the target before `at`: of the stream's device, or of the process' devices. */
 static uint64_t worked(const struct gt_waits *w, uint32_t place, int64_t at)
 {
 	return gt_union_before(&w->places[w->places[place].device].busy, in_range(w, at));
 }
 
-/* ---- waits that are not over ---- */
+/* ---- waits that have not ended ---- */
 
 static bool ends_first(const void *arg, const uint32_t *a, const uint32_t *b)
 {
 	const struct gt_waits *w = arg;
 
-	return w->opens[*a].over < w->opens[*b].over;
+	return w->open_waits[*a].over < w->open_waits[*b].over;
 }
 
-GT_HEAP(opens, uint32_t, ends_first)
+GT_HEAP(open_waits, uint32_t, ends_first)
 
-static void unlist(struct gt_waits *w, struct gt_waits_open *o)
+static void remove_from_unsettled(struct gt_waits *w, struct gt_waits_open *o)
 {
 	uint32_t last;
 
@@ -217,38 +216,38 @@ static void unlist(struct gt_waits *w, struct gt_waits_open *o)
 		return;
 	last = w->unsettled[--w->nunsettled];
 	w->unsettled[o->listed - 1] = last;
-	w->opens[last].listed = o->listed;
+	w->open_waits[last].listed = o->listed;
 	o->listed = 0;
 }
 
-/* A free one, in the heap: 1 + index; 0 with err filled in. */
+/* Adds a wait to the heap. 1 + index; 0 with err filled in. */
 static uint32_t new_open(struct gt_waits *w, const struct gt_waits_open *o, struct gt_err *err)
 {
 	uint32_t i = w->free ? w->free - 1 : (uint32_t)w->nopens;
 
-	if (gt_grow(&w->opens, &w->opens_cap, w->nopens + 1, sizeof(*w->opens)) ||
+	if (gt_grow(&w->open_waits, &w->opens_cap, w->nopens + 1, sizeof(*w->open_waits)) ||
 		gt_grow(&w->heap, &w->heap_cap, w->nopens + 1, sizeof(*w->heap)) ||
 		gt_grow(&w->unsettled, &w->unsettled_cap, w->nopens + 1, sizeof(*w->unsettled)))
 		return gt_err_set(err, -ENOMEM, "no memory for calls that wait"), 0;
 	if (w->free)
-		w->free = w->opens[i].next;
+		w->free = w->open_waits[i].next;
 	else
 		w->nopens++;
-	w->opens[i] = *o;
-	opens_up(w, w->heap, w->nheap++, i);
+	w->open_waits[i] = *o;
+	open_waits_up(w, w->heap, w->nheap++, i);
 	w->unsettled[w->nunsettled++] = i;
-	w->opens[i].listed = (uint32_t)w->nunsettled;
+	w->open_waits[i].listed = (uint32_t)w->nunsettled;
 	return i + 1;
 }
 
-/* Work on its stream, or anywhere in its process, ends at `end` and was pending. */
+/* Work of the target ends at `end`: it was pending if that is after the start of the wait. */
 static void pending(struct gt_waits_open *o, int64_t end)
 {
 	if (end > o->w.start && end > o->until)
 		o->until = end;
 }
 
-/* May records be missing that would show something pending? */
+/* May records of pending work be missing? */
 static bool may_miss(const struct gt_waits *w, const struct gt_wait *one)
 {
 	const struct gt_segment *seg = one->seg;
@@ -269,11 +268,11 @@ static enum gt_wait_need need_of(const struct gt_waits *w, const struct gt_waits
 	if (o->w.what == GT_WAIT_COPY)
 		return GT_WAIT_NEEDED;
 	if (o->until != INT64_MIN)
-		return all ? GT_WAIT_NEEDED : GT_WAIT_UNTOLD;
-	return o->unsure || may_miss(w, &o->w) ? GT_WAIT_UNTOLD : GT_WAIT_NEEDLESS;
+		return all ? GT_WAIT_NEEDED : GT_WAIT_UNKNOWN;
+	return o->unsure || may_miss(w, &o->w) ? GT_WAIT_UNKNOWN : GT_WAIT_NEEDLESS;
 }
 
-static bool did_wait(struct gt_waits *w, struct gt_waits_open *o)
+static bool has_waited(struct gt_waits *w, struct gt_waits_open *o)
 {
 	bool all_over = o->until != INT64_MIN && o->until <= o->w.end;
 
@@ -281,32 +280,32 @@ static bool did_wait(struct gt_waits *w, struct gt_waits_open *o)
 		return false;
 	if (o->how != IF_PENDING)
 		return true;
-	w->frees_untold += all_over && o->w.need == GT_WAIT_UNTOLD;
+	w->frees_unknown += all_over && o->w.need == GT_WAIT_UNKNOWN;
 	return all_over && o->w.need == GT_WAIT_NEEDED;
 }
 
 static int close_first(struct gt_waits *w, struct gt_err *err)
 {
 	uint32_t i = w->heap[0];
-	struct gt_waits_open *o = &w->opens[i];
+	struct gt_waits_open *o = &w->open_waits[i];
 	struct gt_waits_thread *thread = &w->threads[o->thread];
 	struct gt_wait done;
 	bool waited;
 
 	o->w.need = need_of(w, o);
 	o->w.busy = worked(w, o->place, o->w.end);
-	/* less only where rows came too late */
+	/* it is smaller only if rows came too late */
 	o->w.busy -= o->busy < o->w.busy ? o->busy : o->w.busy;
 	o->w.looked = (uint64_t)in_range(w, o->w.end) - (uint64_t)in_range(w, o->w.start);
-	waited = did_wait(w, o);
+	waited = has_waited(w, o);
 	done = o->w;
 	if (thread->open == i + 1)
 		thread->open = 0;
-	unlist(w, o);
+	remove_from_unsettled(w, o);
 	o->next = w->free;
 	w->free = i + 1;
 	w->nheap--;
-	opens_down(w, w->heap, w->nheap, 0, w->heap[w->nheap]);
+	open_waits_down(w, w->heap, w->nheap, 0, w->heap[w->nheap]);
 	return waited ? w->fn(w->arg, &done, err) : 0;
 }
 
@@ -314,12 +313,12 @@ static int close_until(struct gt_waits *w, int64_t at, struct gt_err *err)
 {
 	int rc = 0;
 
-	while (!rc && w->nheap && w->opens[w->heap[0]].over <= at)
+	while (!rc && w->nheap && w->open_waits[w->heap[0]].over <= at)
 		rc = close_first(w, err);
 	return rc;
 }
 
-/* ---- what begins ---- */
+/* ---- moments ---- */
 
 static struct gt_waits_thread *thread_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
 {
@@ -335,8 +334,8 @@ static struct gt_waits_thread *thread_of(struct gt_waits *w, uint32_t number, st
 	return &w->threads[w->thread[number] - 1];
 }
 
-/* Takes a wait for one for this place, of which all that is known so far counts. */
-static void aim(struct gt_waits *w, struct gt_waits_open *o, uint32_t place, uint32_t stream)
+/* Sets the target of a wait, with the work seen so far. */
+static void set_target(struct gt_waits *w, struct gt_waits_open *o, uint32_t place, uint32_t stream)
 {
 	o->place = place;
 	o->w.stream = stream;
@@ -345,10 +344,10 @@ static void aim(struct gt_waits *w, struct gt_waits_open *o, uint32_t place, uin
 	pending(o, w->places[place].last);
 }
 
-/* Tells the wait at hand what the last row of a wait said, if that is of this one. */
-static int take_target(struct gt_waits *w, const struct gt_waits_thread *t, struct gt_err *err)
+/* Sets the target of the current wait if the last row of a wait belongs to it. */
+static int apply_target(struct gt_waits *w, const struct gt_waits_thread *t, struct gt_err *err)
 {
-	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+	struct gt_waits_open *o = t->open ? &w->open_waits[t->open - 1] : NULL;
 	uint32_t place;
 
 	if (!o || o->how != SURE || o->w.what == GT_WAIT_COPY || o->w.start != t->target.start ||
@@ -356,7 +355,7 @@ static int take_target(struct gt_waits *w, const struct gt_waits_thread *t, stru
 		return 0;
 	place = stream_of(w, t->stream, err);
 	if (place)
-		aim(w, o, place - 1, t->stream - w->order.tracks[w->seg->index]);
+		set_target(w, o, place - 1, t->stream - w->order.tracks[w->seg->index]);
 	return place ? 0 : err->code;
 }
 
@@ -369,15 +368,15 @@ static int on_target(struct gt_waits *w, const struct gt_moment *m, struct gt_er
 	t->stream = (uint32_t)m->addr;
 	t->target.start = m->at;
 	t->target.end = m->end;
-	return take_target(w, t, err);
+	return apply_target(w, t, err);
 }
 
-static void take_copied(struct gt_waits *w, const struct gt_waits_thread *t)
+static void apply_copy(struct gt_waits *w, const struct gt_waits_thread *t)
 {
-	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+	struct gt_waits_open *o = t->open ? &w->open_waits[t->open - 1] : NULL;
 
 	if (o && o->w.start == t->copied.start && o->how == IF_COPIED &&
-		(t->copied.pageable || !o->async))
+		(t->copied.is_pageable || !o->async))
 		o->copied = t->copied.end > o->copied ? t->copied.end : o->copied;
 }
 
@@ -389,26 +388,27 @@ static int on_copied(struct gt_waits *w, const struct gt_moment *m, struct gt_er
 		return err->code;
 	t->copied.start = (int64_t)m->addr;
 	t->copied.end = m->end;
-	t->copied.pageable = m->what & PAGEABLE;
-	take_copied(w, t);
+	t->copied.is_pageable = m->what & PAGEABLE;
+	apply_copy(w, t);
 	return 0;
 }
 
-static bool within(int64_t start, int64_t end, const struct gt_waits_open *o)
+static bool is_within(int64_t start, int64_t end, const struct gt_waits_open *o)
 {
 	return start >= o->w.start && end <= o->w.end;
 }
 
-/* Part of a call that waits? The one around it may come behind it, where both begin at one moment.
- * Of a call that may turn out to wait and one within it that does, the inner one counts. */
-static bool nested(struct gt_waits *w, struct gt_waits_thread *t, const struct gt_moment *m,
+/* Is the call part of a call that waits? The outer call may come second if both begin at one
+ * moment. If the outer call only may wait, and the inner one waits for certain, the inner one
+ * counts. */
+static bool is_nested(struct gt_waits *w, struct gt_waits_thread *t, const struct gt_moment *m,
 	uint8_t depth, unsigned how)
 {
-	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+	struct gt_waits_open *o = t->open ? &w->open_waits[t->open - 1] : NULL;
 
 	if (!o || o->depth == depth)
 		return false;
-	if (depth > o->depth && within(m->at, m->end, o)) {
+	if (depth > o->depth && is_within(m->at, m->end, o)) {
 		o->dropped |= how == SURE && o->how != SURE;
 		if (o->dropped)
 			t->open = 0;
@@ -444,32 +444,33 @@ static int on_call(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 
 	if (!t)
 		return err->code;
-	if (nested(w, t, m, o.depth, o.how))
+	if (is_nested(w, t, m, o.depth, o.how))
 		return 0;
 	o.thread = (uint32_t)(t - w->threads);
-	aim(w, &o, process - 1, GT_NONE);
+	set_target(w, &o, process - 1, GT_NONE);
 	i = new_open(w, &o, err);
 	if (!i)
 		return err->code;
 	t = &w->threads[o.thread];
-	/* of two that begin together, the one that is there for longer */
-	if (!t->open || w->opens[t->open - 1].w.end <= m->end)
+	/* of two that begin together, the longer one */
+	if (!t->open || w->open_waits[t->open - 1].w.end <= m->end)
 		t->open = i;
 	if (t->open != i)
 		return 0;
-	take_copied(w, t);
-	return take_target(w, t, err);
+	apply_copy(w, t);
+	return apply_target(w, t, err);
 }
 
-/* Was it pending for one of the waits that are going on? Most of those know already that something
- * was, and need no more; a free wants to know when the last of it ended. */
-static void settle(struct gt_waits *w, const struct gt_moment *m, uint32_t place, uint32_t process)
+/* Adds an operation to the current waits for which it was pending. A wait is removed from the list
+ * when one pending operation is known; a free needs the latest end of all. */
+static void add_pending_work(
+	struct gt_waits *w, const struct gt_moment *m, uint32_t place, uint32_t process)
 {
 	int64_t launched = (int64_t)m->addr;
 
-	/* the last one takes the place of one that leaves */
+	/* removal moves the last entry to the free place */
 	for (size_t k = w->nunsettled; k--;) {
-		struct gt_waits_open *o = &w->opens[w->unsettled[k]];
+		struct gt_waits_open *o = &w->open_waits[w->unsettled[k]];
 
 		if ((o->place != place && o->place != process) || m->end <= o->w.start)
 			continue;
@@ -478,7 +479,7 @@ static void settle(struct gt_waits *w, const struct gt_moment *m, uint32_t place
 		else
 			o->unsure |= launched == UNJOINED;
 		if (o->until != INT64_MIN && o->how != IF_PENDING && o->w.start < m->at)
-			unlist(w, o);
+			remove_from_unsettled(w, o);
 	}
 }
 
@@ -501,7 +502,7 @@ static int on_work(struct gt_waits *w, const struct gt_moment *m, struct gt_err 
 	p->last = m->end > p->last ? m->end : p->last;
 	process->last = m->end > process->last ? m->end : process->last;
 	process->any = true;
-	settle(w, m, at - 1, p->process);
+	add_pending_work(w, m, at - 1, p->process);
 	return 0;
 }
 
@@ -509,7 +510,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_waits *w = arg;
 	const struct gt_segment *seg = gt_time_ordered_segment(&w->order, w->asked.reader, m);
-	/* another recording's times may be others */
+	/* another recording may have another clock */
 	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);
 
 	w->seg = seg;
@@ -523,9 +524,9 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	}
 }
 
-/* ---- the rows of interest ---- */
+/* ---- rows ---- */
 
-/* Of each process, up to two. */
+/* Counts the devices of each process, up to two. */
 static void count_devices(struct gt_waits *w, const struct gt_segment *seg)
 {
 	for (uint32_t t = 0; t < seg->ntracks; t++) {
@@ -564,28 +565,28 @@ int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analy
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
 		count_devices(w, seg);
-		w->segs[i].told = gt_is_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match &&
+		w->segs[i].has_gpu = gt_is_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match &&
 			!opt->filter.tid;
-		w->segs[i].runtime = runtime_tells(seg);
+		w->segs[i].runtime = uses_runtime_calls(seg);
 	}
 	return 0;
 }
 
-static int look_at_types(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *err)
+static int read_types(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (w->block_seg == cols->seg && w->block == cols->block)
 		return 0;
-	if (gt_grow(&w->watches, &w->watches_cap, cols->ntypes, sizeof(*w->watches)) ||
+	if (gt_grow(&w->roles, &w->watches_cap, cols->ntypes, sizeof(*w->roles)) ||
 		gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
 		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
 	for (uint32_t c = 0; c < cols->ntypes; c++)
-		w->watches[c] = watch(w, cols->seg, gt_cols_type(cols, c));
+		w->roles[c] = role_of_type(w, cols->seg, gt_cols_type(cols, c));
 	w->block = cols->block;
 	w->block_seg = cols->seg;
 	return 0;
 }
 
-/* In what direction the nth copy of a code went, where the call says it. */
+/* The direction of the nth copy of a code, if the call has it. */
 static uint64_t direction_of(const struct gt_cols *cols, uint32_t code, uint32_t nth)
 {
 	uint32_t n;
@@ -597,10 +598,10 @@ static uint64_t direction_of(const struct gt_cols *cols, uint32_t code, uint32_t
 static struct gt_moment call_moment(
 	struct gt_waits *w, const struct gt_cols *cols, uint32_t i, uint32_t code, uint32_t nth)
 {
-	const struct gt_waits_watch *watched = &w->watches[code];
-	unsigned how = watched->how;
+	const struct gt_waits_role *role = &w->roles[code];
+	unsigned how = role->how;
 
-	if (how == IF_COPIED && !watched->async) {
+	if (how == IF_COPIED && !role->async) {
 		uint64_t direction = direction_of(cols, code, nth);
 
 		how = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH ? SURE
@@ -613,8 +614,8 @@ static struct gt_moment call_moment(
 		.place = gt_time_ordered_track(&w->order, cols->seg, cols->track),
 		.what = CALL | gt_time_ordered_type(&w->order, cols->seg, cols->types[code]),
 		.addr = (cols->depth ? cols->depth[i] : 0) | (cols->kind == GT_OPEN ? OPEN : 0) |
-			(watched->async ? ASYNC : 0) | how << HOW_SHIFT |
-			(uint64_t)watched->what << WHAT_SHIFT,
+			(role->async ? ASYNC : 0) | how << HOW_SHIFT |
+			(uint64_t)role->what << WHAT_SHIFT,
 	};
 }
 
@@ -626,7 +627,7 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 	size_t n = 0;
 
 	for (uint32_t c = 0; c < cols->ntypes; c++)
-		any |= w->watches[c].how != NOT;
+		any |= w->roles[c].how != NOT;
 	if (!any)
 		return 0;
 	if (!(to = gt_time_merge_reserve(line, cols->n, err)))
@@ -635,7 +636,7 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 
-		if (w->watches[code].how == NOT)
+		if (w->roles[code].how == NOT)
 			continue;
 		to[n] = call_moment(w, cols, i, code, w->nth[code]++);
 		n += (to[n].addr >> HOW_SHIFT & 15) != NOT;
@@ -644,12 +645,13 @@ static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct g
 	return 0;
 }
 
-static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise)
+static uint64_t value_at(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise)
 {
 	return i < n ? values[i] : otherwise;
 }
 
-/* The row of a wait: who called, and on which stream's track it lies. */
+/* Adds the rows of waits: they have the thread and start of the call, and lie on the stream's
+ * track. */
 static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code,
 	struct gt_time_merge *line, struct gt_err *err)
 {
@@ -692,12 +694,12 @@ static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols,
 	return rc;
 }
 
-static bool pageable(const struct gt_segment *seg, uint64_t memory)
+static bool is_pageable(const struct gt_segment *seg, uint64_t memory)
 {
 	return memory < seg->nstrings && !strcmp(seg->strings[memory].ptr, "pageable");
 }
 
-/* Copies between host and device, for the calls that may have waited for them. */
+/* Adds copies between host and device, for the calls that may wait for them. */
 static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code,
 	struct gt_time_merge *line, struct gt_err *err)
 {
@@ -717,9 +719,9 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 	for (gt_column_cursor_start(&p, cols, code, GT_R_NONE, GT_R_NONE);
 		gt_column_cursor_next(&p);) {
 		uint32_t i = p.nth - 1;
-		uint64_t way = nth_of(direction, ndirection, i, GT_DIR_UNKNOWN);
-		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) ||
-			pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
+		uint64_t way = value_at(direction, ndirection, i, GT_DIR_UNKNOWN);
+		bool pages = is_pageable(cols->seg, value_at(src, nsrc, i, GT_NONE)) ||
+			is_pageable(cols->seg, value_at(dst, ndst, i, GT_NONE));
 
 		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) &&
 			gt_launch_fields_call(&l, cols->seg, i, &call) && call.track != GT_NONE)
@@ -733,7 +735,7 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 	return 0;
 }
 
-/* When the call that launched each row began, into the moments of all rows. */
+/* Sets the start of the launching call in the moment of each row. */
 static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct gt_moment *m)
 {
 	struct gt_launch_fields l;
@@ -777,7 +779,7 @@ int gt_waits_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *
 	int rc = gt_time_ordered_block(&w->order, cols, err);
 
 	if (!rc)
-		rc = look_at_types(w, cols, err);
+		rc = read_types(w, cols, err);
 	if (rc)
 		return rc;
 	if (cols->kind == GT_GPU)
@@ -793,12 +795,12 @@ int gt_waits_finish(struct gt_waits *w, struct gt_err *err)
 	return rc ? rc : close_until(w, INT64_MAX, err);
 }
 
-bool gt_waits_told(const struct gt_waits *w, const struct gt_segment *seg, uint32_t track)
+bool gt_waits_has_gpu(const struct gt_waits *w, const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t process = gt_track_process(seg, track), slot;
 
 	slot = process == GT_NONE ? 0 : w->slot[w->order.tracks[seg->index] + process];
-	return w->segs[seg->index].told && slot && w->places[slot - 1].any;
+	return w->segs[seg->index].has_gpu && slot && w->places[slot - 1].any;
 }
 
 void gt_waits_release(struct gt_waits *w)
@@ -811,9 +813,9 @@ void gt_waits_release(struct gt_waits *w)
 	free(w->places);
 	free(w->threads);
 	free(w->thread);
-	free(w->opens);
+	free(w->open_waits);
 	free(w->heap);
 	free(w->unsettled);
-	free(w->watches);
+	free(w->roles);
 	free(w->nth);
 }

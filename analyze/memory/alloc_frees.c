@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-/* Functions that free are few. NULL with err filled in. */
+/* A linear search: few functions free memory. NULL with err filled in. */
 static struct gt_alloc_free *find(
 	struct gt_alloc_frees *f, uint32_t place, uint32_t name, struct gt_err *err)
 {
@@ -85,7 +85,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	for (size_t i = 0; i < f->n; i++) {
 		const struct gt_alloc_free *one = &f->list[i];
 		const struct gt_process_slot *p = &f->where->list[one->place];
-		bool told = p->track != GT_NONE && gt_waits_told(&f->waits, p->seg, p->track);
+		bool told = p->track != GT_NONE && gt_waits_has_gpu(&f->waits, p->seg, p->track);
 		struct gt_cell cells[NCOLUMNS];
 
 		gt_where_process(cells, p->seg, p->track);
@@ -103,11 +103,11 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	gt_table_gives_way(t, "process max_ns gpu_busy_ns wait_ns pid");
 	if (untold)
 		gt_table_note(t,
-			"cannot answer where the GPU's work was not recorded or is left out whether frees waited");
-	if (f->waits.frees_untold)
-		gt_note_plural(t, f->waits.frees_untold,
-			"%llu {free|frees} may have waited for one of several devices, and {is|are} not among those that did",
-			(unsigned long long)f->waits.frees_untold);
+			"cannot answer whether frees waited if GPU operations were not recorded or are left out");
+	if (f->waits.frees_unknown)
+		gt_note_plural(t, f->waits.frees_unknown,
+			"%llu {free|frees} may have waited for one of several devices: not counted as waits",
+			(unsigned long long)f->waits.frees_unknown);
 	return t;
 }
 

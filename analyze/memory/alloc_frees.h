@@ -1,5 +1,4 @@
-/* Frees, by function: their time, and in how many of them the program waited for the GPU (waits.h).
- */
+/* Frees by function: their time, and the number of frees that waited for the GPU (waits.h). */
 #ifndef GT_ALLOC_FREES_H
 #define GT_ALLOC_FREES_H
 #include "analyze/columns/process_slots.h"
@@ -15,14 +14,14 @@ struct gt_alloc_frees {
 	size_t n, cap;
 	uint32_t last;
 };
-/* where is borrowed until release. */
+/* `where` is borrowed until release. */
 int gt_alloc_frees_init(struct gt_alloc_frees *f, struct gt_reader *r,
 	const struct gt_analysis_options *opt, const struct gt_process_slots *where,
 	struct gt_err *err);
-/* One free of a process, ns long. name: string id of the function. */
+/* Counts a free of a process, ns long. name: string id of the function. */
 int gt_alloc_frees_count(
 	struct gt_alloc_frees *f, uint32_t place, uint32_t name, uint64_t ns, struct gt_err *err);
-/* All runs of GT_WAITS_KINDS go to gt_waits_run(&f->waits); new table, or NULL. */
+/* Call it after gt_waits_run(&f->waits) for all runs of GT_WAITS_KINDS. NULL: err. */
 struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *err);
 void gt_alloc_frees_release(struct gt_alloc_frees *f);
 #endif

@@ -1,6 +1,6 @@
-/* What was alive at the peak is not known before the last peak: each new one would need a copy of
- * all groups. So a group keeps the count it had at a peak only when it changes for the first time
- * after it; one that did not change since has it still. */
+/* Live memory at the last peak is needed, but each peak may be the last, and copying all groups at
+ * each peak is slow. So a group saves its count at a peak only when it changes for the first time
+ * after the peak. If it did not change since, its current count is the count at the peak. */
 #include "analyze/memory/alloc_sites.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ int64_t gt_alloc_group(
 	return (int64_t)g->n++;
 }
 
-/* Its count is about to change. */
-static struct gt_alloc_group *touch(struct gt_alloc_groups *g, uint32_t group)
+/* Saves the count of a group before it changes. */
+static struct gt_alloc_group *save_peak_count(struct gt_alloc_groups *g, uint32_t group)
 {
 	struct gt_alloc_group *one = group < g->n ? &g->list[group] : NULL;
 
@@ -53,11 +53,11 @@ static struct gt_alloc_group *touch(struct gt_alloc_groups *g, uint32_t group)
 	return one;
 }
 
-/* Which of several spare blocks it would have been nobody knows: their frees are charged with their
- * mean. */
-void gt_alloc_group_came(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
+/* It is unknown which of several spare blocks is allocated again: the mean time of their frees
+ * counts. */
+void gt_alloc_group_add(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
 {
-	struct gt_alloc_group *one = touch(g, group);
+	struct gt_alloc_group *one = save_peak_count(g, group);
 	uint64_t free_ns;
 
 	if (!one)
@@ -74,9 +74,9 @@ void gt_alloc_group_came(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
 	one->free_ns = gt_sat_add(one->free_ns, free_ns);
 }
 
-void gt_alloc_group_went(struct gt_alloc_groups *g, uint32_t group, bool freed, uint64_t ns)
+void gt_alloc_group_remove(struct gt_alloc_groups *g, uint32_t group, bool freed, uint64_t ns)
 {
-	struct gt_alloc_group *one = touch(g, group);
+	struct gt_alloc_group *one = save_peak_count(g, group);
 
 	if (!one)
 		return;
@@ -119,8 +119,7 @@ static const struct gt_column churn_columns[] = {
 	{ "cost_ns", "Both", GT_C_NS },
 };
 
-/* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths
- * of a percent. */
+/* A group with its sort key. share: of the peak of its process, in hundredths of a percent. */
 struct ranked {
 	const struct gt_alloc_group *g;
 	uint64_t count, weight;
@@ -145,8 +144,8 @@ static int by_place(const void *pa, const void *pb)
 		: by_weight(pa, pb);
 }
 
-/* The peak of each process is shared out among what was alive then. */
-static int share_out(struct ranked *list, size_t n, struct gt_err *err)
+/* Computes the shares of the groups in the peak of their process. */
+static int compute_peak_shares(struct ranked *list, size_t n, struct gt_err *err)
 {
 	uint64_t *parts = malloc((n + 1) * sizeof(*parts));
 	int64_t *shares = malloc((n + 1) * sizeof(*shares));
@@ -236,10 +235,10 @@ static void note_steps(
 	for (size_t i = 0; i < n; i++)
 		without += !list[i].g->steps;
 	if (n > without)
-		gt_table_note(t, "per step: of those in the steps that gtanalyze steps finds");
+		gt_table_note(t, "per step: allocations in the steps that gtanalyze steps finds");
 	if (n && without)
 		gt_table_note(t,
-			"how many that are in each step%s cannot be told: gtanalyze steps says why",
+			"the number per step%s is unknown: gtanalyze steps shows the reason",
 			n > without ? " of other processes" : "");
 }
 
@@ -254,7 +253,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 		list[n] = rank(f->g, &f->g->list[i], which);
 		n += list[n].count > 0;
 	}
-	if (which == PEAK && share_out(list, n, err)) {
+	if (which == PEAK && compute_peak_shares(list, n, err)) {
 		free(list);
 		return err->code;
 	}
@@ -268,7 +267,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 		note_steps(f, t, list, n);
 	if (f->g->beyond)
 		gt_note_plural(t, f->g->beyond,
-			"%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
+			"%llu {allocation|allocations} of groups beyond the first %u {is|are} in no row",
 			(unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
 	free(list);
 	return 0;
@@ -281,7 +280,7 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_report_sta
 	unsigned skip = gt_where_skip(a->reader);
 	int rc = 0;
 
-	tables[0] = gt_table_new("memory_peak", "What was alive at the peak of its process",
+	tables[0] = gt_table_new("memory_peak", "Live memory at the peak of its process",
 		peak_columns + skip, NGROUP + 3 - skip);
 	tables[1] = gt_table_new(
 		"memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);

@@ -8,16 +8,16 @@
 struct gt_leak {
 	uint64_t live; /* since `at` */
 	int64_t at;
-	/* from the start of each part on; UINT64_MAX before it */
+	/* smallest number from the start of each part on; UINT64_MAX before it */
 	uint64_t least[GT_LEAK_PARTS + 1];
-	/* the last call that made it more: when it ended, how long it took */
+	/* the last allocating call: end, duration */
 	int64_t last, last_ns;
 	uint32_t track;
 };
 
 /* ---- the window ---- */
 
-/* That of the GPUs, or, where they did nothing, all that was looked at. */
+/* The window of the GPUs, or the selected range if there are no GPU operations. */
 static struct gt_gpu_window window_of(const struct gt_leaks *l, const struct gt_segment *seg)
 {
 	struct gt_gpu_window e = l->idle->windows[seg->index];
@@ -38,8 +38,8 @@ static int64_t part_at(const struct gt_gpu_window *e, unsigned part)
 
 /* ---- changes ---- */
 
-/* What was alive until then was so from some time of each part that had begun. */
-static void settle(const struct gt_leaks *l, uint32_t group, int64_t until)
+/* Updates the minimum of each part that has begun: the number was live until `until`. */
+static void update_minima(const struct gt_leaks *l, uint32_t group, int64_t until)
 {
 	const struct gt_segment *seg = l->held.where.list[l->held.groups.list[group].place].seg;
 	const struct gt_gpu_window e = window_of(l, seg);
@@ -51,7 +51,7 @@ static void settle(const struct gt_leaks *l, uint32_t group, int64_t until)
 		one->least[p] = one->live < one->least[p] ? one->live : one->least[p];
 }
 
-static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t place,
 	uint32_t group, struct gt_err *err)
 {
 	struct gt_leaks *l = arg;
@@ -61,32 +61,32 @@ static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_
 	if (group >= l->held.groups.n)
 		return 0;
 	if (gt_grow(&l->list, &l->cap, l->held.groups.n, sizeof(*l->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for what is alive");
+		return gt_err_set(err, -ENOMEM, "no memory for live blocks");
 	for (; l->n < l->held.groups.n; l->n++) {
 		l->list[l->n] = (struct gt_leak){ .at = INT64_MIN, .track = GT_NONE };
 		memset(l->list[l->n].least, 0xff, sizeof(l->list[l->n].least));
 	}
 	one = &l->list[group];
 	live = l->held.groups.list[group].live;
-	settle(l, group, at);
+	update_minima(l, group, at);
 	if (live > one->live) {
 		one->last = at;
 		one->last_ns = (int64_t)e->ns;
 		one->track = e->track;
 	}
 	one->live = live;
-	one->at = at > one->at ? at : one->at; /* behind a later one: came too late */
+	one->at = at > one->at ? at : one->at; /* it came too late */
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- start and end ---- */
 
 int gt_leaks_init(struct gt_leaks *l, const struct gt_idle *s, struct gt_err *err)
 {
 	l->idle = s;
 	l->held.changed = changed;
 	l->held.arg = l;
-	return gt_held_init(&l->held, s->asked.reader, true, err);
+	return gt_memory_tracker_init(&l->held, s->asked.reader, true, err);
 }
 
 bool gt_leaks_want(const struct gt_type *type)
@@ -96,7 +96,7 @@ bool gt_leaks_want(const struct gt_type *type)
 
 int gt_leaks_run(struct gt_leaks *l, const struct gt_cols *cols, struct gt_err *err)
 {
-	return gt_held_run(&l->held, cols, err);
+	return gt_memory_tracker_run(&l->held, cols, err);
 }
 
 static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum *to, uint64_t *most)
@@ -131,19 +131,19 @@ static void add_group(const struct gt_leaks *l, uint32_t i, struct gt_leaks_sum 
 
 int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *err)
 {
-	int rc = gt_held_finish(&l->held, err);
+	int rc = gt_memory_tracker_finish(&l->held, err);
 	uint64_t most = 0;
 
 	*to = (struct gt_leaks_sum){ .not_followed = l->held.not_followed + l->held.groups.beyond };
 	for (uint32_t i = 0; !rc && i < l->held.where.nsegs; i++) {
-		const struct gt_account *all = &l->held.kinds[i][GT_HELD_ALL];
+		const struct gt_account *all = &l->held.kinds[i][GT_MEMORY_ALL];
 
 		to->allocs += all->allocs - all->failed;
 		to->tracked += all->tracked < all->sized ? all->tracked : all->sized;
 		to->lost += gt_reader_segment(l->idle->asked.reader, i)->rows[GT_LOST];
 	}
 	for (size_t i = 0; !rc && i < l->n; i++) {
-		settle(l, (uint32_t)i, INT64_MAX);
+		update_minima(l, (uint32_t)i, INT64_MAX);
 		add_group(l, (uint32_t)i, to, &most);
 	}
 	return rc;
@@ -151,6 +151,6 @@ int gt_leaks_finish(struct gt_leaks *l, struct gt_leaks_sum *to, struct gt_err *
 
 void gt_leaks_release(struct gt_leaks *l)
 {
-	gt_held_release(&l->held);
+	gt_memory_tracker_release(&l->held);
 	free(l->list);
 }

@@ -1,8 +1,9 @@
-/* Memory that a program asks for again and again and does not give back. Allocations of one size by
- * one function in one process are one (alloc_groups.h). At each eighth of the window it is known
- * how many of them are there for good: the fewest that are alive at any time from then on, up to
- * the end of what was recorded. That they are alive at the end is no leak, programs end so; but
- * where that number grew in six of the eight parts, and by ten, the program holds more and more. */
+/* Leaks: memory that a program allocates repeatedly and never frees. Allocations of one size by one
+ * function in one process are one group (alloc_sites.h). For each eighth of the window, the
+ * permanent blocks of a group are the smallest number of live blocks at any time from its start to
+ * the end of the recording. Blocks that are live at the end are no leak by themselves: programs may
+ * end without frees. But if the number of permanent blocks grows in six of the eight parts, and by
+ * ten in total, the group is a leak. */
 #ifndef GT_LEAKS_H
 #define GT_LEAKS_H
 #include "analyze/core/evidence.h"
@@ -10,8 +11,8 @@
 #include "analyze/idle/idle.h"
 
 #define GT_LEAK_PARTS 8u
-#define GT_LEAK_GROWS 6u   /* parts at least in which it does */
-#define GT_LEAK_BLOCKS 10u /* by so many at least */
+#define GT_LEAK_GROWS 6u   /* smallest number of parts in which it grows */
+#define GT_LEAK_BLOCKS 10u /* smallest growth in blocks */
 
 struct gt_leaks {
 	const struct gt_idle *idle;
@@ -20,15 +21,15 @@ struct gt_leaks {
 	size_t n, cap;
 };
 struct gt_leaks_sum {
-	uint64_t groups, blocks, bytes; /* that grow; by how much; saturating */
-	/* the one with the most bytes; NULL: there is none. Borrowed */
+	uint64_t groups, blocks, bytes; /* groups that grow; their growth; saturating */
+	/* the group with the most bytes; NULL: there is none. Borrowed */
 	const struct gt_alloc_group *most;
-	const struct gt_segment *seg; /* its */
-	uint64_t most_blocks, window; /* of that; window: ns */
+	const struct gt_segment *seg; /* of this group, likewise the next two */
+	uint64_t most_blocks, window; /* window: ns */
 	unsigned parts;               /* in which it grew */
-	/* the call that allocated the last of them; its type is GT_NONE */
+	/* the call of its last allocation; the type is GT_NONE */
 	struct gt_evidence last;
-	/* allocations; of known size and address; not followed; losses of any rows */
+	/* allocations; with known size and address; not tracked; lost rows of any kind */
 	uint64_t allocs, tracked, not_followed, lost;
 };
 

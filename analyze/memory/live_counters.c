@@ -6,7 +6,7 @@
 
 #define COUNTERS_MAX 65536u
 
-/* A recorder that counts live memory says so by its kind of memory. */
+/* A counter of live memory has a kind of memory. */
 static bool counts_memory(const struct gt_type *type)
 {
 	return type && type->category == GT_CAT_MEMORY && type->memkind != GT_MEM_UNKNOWN &&
@@ -14,7 +14,7 @@ static bool counts_memory(const struct gt_type *type)
 		type->fields[0].kind == GT_F_U64;
 }
 
-/* There are a few of each process. NULL: no memory, or there are too many. */
+/* A linear search: each process has a few. NULL: no memory, or too many. */
 static struct gt_live_counter *find(
 	struct gt_live_counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type)
 {
@@ -60,7 +60,7 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 				continue;
 			if (!one && !(one = find(c, cols->seg, cols->track, cols->types[code])))
 				return gt_err_set(
-					err, -ENOMEM, "no memory for so many counters of memory");
+					err, -ENOMEM, "no memory for the memory counters");
 			if (!gt_column_cursor_value(&p, 1, &uncertain))
 				uncertain = 0;
 			sample(one, cols->start[p.row], value, uncertain != 0);
@@ -86,10 +86,10 @@ static int by_place(const void *pa, const void *pb)
 	return order ? order : (a->type > b->type) - (a->type < b->type);
 }
 
-/* What was held at the end. When a process ends its counters are set to 0, later than any call that
- * could have freed; what it held then is the value before. With --match its calls may be left out,
- * and a last 0 may be either. */
-static struct gt_cell held_at_the_end(
+/* Live bytes at the end. When a process exits, its counters become 0, after its last call: the
+ * value before is the result then. With --match its calls may be left out, so that the meaning of a
+ * last 0 is unknown. */
+static struct gt_cell live_at_end(
 	const struct gt_live_counter *one, const struct gt_report_state *a, int64_t ended)
 {
 	bool zeroed = !one->last && one->last_at > ended;
@@ -123,15 +123,15 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		cells[5] = gt_cell_u(one->peak);
 		cells[6] =
 			gt_cell_i(gt_time_since_origin(a->opt, a->reader, one->seg, one->peak_at));
-		cells[7] = held_at_the_end(
-			one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
+		cells[7] =
+			live_at_end(one, a, ended[gt_process_slot_of(where, one->seg, one->track)]);
 		gt_table_add(t, cells + skip);
 		uncertain |= one->uncertain;
 	}
 	gt_table_note_cut(t, c->n, shown);
 	if (uncertain)
 		gt_table_note(t,
-			"not all that changes these figures was seen: gtanalyze counters tells from when on");
+			"some allocations or frees were not seen: gtanalyze counters shows from when on");
 	if (!c->n && !a->opt->restrictions)
 		gt_table_cannot(t, "counters were not recorded");
 	gt_table_gives_way(t, "process peak_at_ns live_bytes pid device");

@@ -1,9 +1,7 @@
-/* How much memory the program held, when, and what it never gave back: the tables. held.h says how
- * it is followed.
+/* Report "memory": allocated, freed, peak and live memory (memory_tracker.h).
  *
- * Asked for by its name the report also tells what held memory, when, and at what cost: allocations
- * by function and size (alloc_groups.h), live memory along time, frees that waited for the GPU
- * (alloc_frees.h), devices (live_counters.h).
+ * If the user named the report, it also has allocations by function and size (alloc_sites.h), live
+ * memory over time, frees that waited for the GPU (alloc_frees.h), and devices (live_counters.h).
  */
 #include <stdlib.h>
 #include "analyze/memory/alloc_frees.h"
@@ -13,32 +11,32 @@
 #include "analyze/memory/live_counters.h"
 #include "analyze/memory/memory_strip.h"
 
-#define ALL GT_HELD_ALL
+#define ALL GT_MEMORY_ALL
 
 struct memory {
 	struct gt_report_state asked;
 	struct gt_memory_tracker held;
 	struct gt_alloc_frees frees;
 	struct gt_live_counters counters;
-	struct gt_live_strip **strips; /* per process; NULL: no memory was followed */
-	/* filled in at the end: why what is alive is not known; NULL: it is */
+	struct gt_live_strip **strips; /* by process slot; NULL: no tracked memory */
+	/* set at the end: why live memory is unknown; NULL: it is known */
 	const char *partial;
 };
 
-/* Live memory of a process is another from now on. */
-static int draw(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+/* Live memory of a process has changed. */
+static int draw(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t place,
 	uint32_t group, struct gt_err *err)
 {
 	struct memory *m = arg;
 	struct gt_live_strip **strip = &m->strips[place];
 
 	if (!*strip && !(*strip = gt_live_strip_new(m->asked.opt, m->held.where.list[place].seg)))
-		return gt_err_set(err, -ENOMEM, "no memory for the memory along time");
+		return gt_err_set(err, -ENOMEM, "no memory for live memory over time");
 	gt_live_strip_set(*strip, at, m->held.places[place].live);
 	return 0;
 }
 
-static int count_free(void *arg, const struct gt_held_event *e, struct gt_err *err)
+static int count_free(void *arg, const struct gt_memory_event *e, struct gt_err *err)
 {
 	return gt_alloc_frees_count(&((struct memory *)arg)->frees, e->place, e->name, e->ns, err);
 }
@@ -47,7 +45,7 @@ static int memory_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct memory *m = state;
-	int rc = gt_held_init(&m->held, r, !opt->in_default_report, err);
+	int rc = gt_memory_tracker_init(&m->held, r, !opt->in_default_report, err);
 
 	m->asked = (struct gt_report_state){ r, opt };
 	if (rc || opt->in_default_report)
@@ -71,7 +69,7 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	if (!m->asked.opt->in_default_report && GT_BIT(cols->kind) & GT_WAITS_KINDS)
 		rc = gt_waits_run(&m->frees.waits, cols, err);
 	if (!rc && (cols->kind == GT_CALL || cols->kind == GT_INSTANT))
-		rc = gt_held_run(&m->held, cols, err);
+		rc = gt_memory_tracker_run(&m->held, cols, err);
 	return rc;
 }
 
@@ -103,7 +101,7 @@ static const struct gt_column process_columns[] = {
 	{ "live_count", "Live blocks", GT_C_COUNT },
 };
 
-static void add_held(struct gt_account *into, const struct gt_account *h)
+static void add_account(struct gt_account *into, const struct gt_account *h)
 {
 	into->allocs += h->allocs;
 	into->failed += h->failed;
@@ -141,39 +139,37 @@ static void add_kind(
 			gt_cell_known(tracked, h->imported) });
 }
 
-static void note_doubts(const struct memory *m, struct gt_table *t)
+static void note_unknown(const struct memory *m, struct gt_table *t)
 {
 	struct gt_account all = { 0 };
 
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
-		add_held(&all, &m->held.kinds[i][ALL]);
+		add_account(&all, &m->held.kinds[i][ALL]);
 	if (all.null_frees)
-		gt_note_plural(t, all.null_frees,
-			"%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
+		gt_note_plural(t, all.null_frees, "%llu {free|frees} of NULL: not counted as frees",
 			(unsigned long long)all.null_frees);
 	if (all.references)
 		gt_note_plural(t, all.references,
-			"%llu {release|releases} gave back a hold on physical memory that had another "
-			"(cuMemRetainAllocationHandle): not among the frees",
+			"%llu {release|releases} of physical memory that had another handle "
+			"(cuMemRetainAllocationHandle): not counted as frees",
 			(unsigned long long)all.references);
 	if (all.imported)
 		gt_note_plural(t, all.imported,
-			"%llu {release was|releases were} of memory that was imported, or allocated before the "
-			"recording: not among the frees",
+			"%llu {release|releases} of memory that was imported, or allocated before the "
+			"recording: not counted as frees",
 			(unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
-		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
+		gt_table_note(t, "cannot answer which memory was live: %s", m->partial);
 	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->asked))
-		gt_table_note(t,
-			"what was allocated before the time that is chosen is in no figure, however long it lived");
+		gt_table_note(t, "memory allocated before the selected range is not counted");
 	if (m->held.missed_frees && !m->partial)
 		gt_note_plural(t, m->held.missed_frees,
 			"%llu {free was missed: its address was|frees were missed: their addresses were} "
-			"handed out again",
+			"allocated again",
 			(unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
 		gt_note_plural(t, m->held.not_followed,
-			"%llu {allocation was|allocations were} beyond the %u that can be followed: freed, peak and live are too small",
+			"%llu {allocation was|allocations were} beyond the %u that can be tracked: freed, peak and live are too small",
 			(unsigned long long)m->held.not_followed, GT_LIVE_MAX);
 	gt_note_unordered(t, m->held.late, "the peak");
 }
@@ -184,7 +180,7 @@ static void fill_kinds(struct memory *m, struct gt_table *t)
 		struct gt_account sum = { 0 };
 
 		for (uint32_t i = 0; i < m->held.where.nsegs; i++)
-			add_held(&sum, &m->held.kinds[i][k]);
+			add_account(&sum, &m->held.kinds[i][k]);
 		add_kind(m, t, k == ALL ? "all" : gt_memkind_word(k), &sum);
 	}
 }
@@ -221,7 +217,7 @@ static const struct gt_column strip_columns[] = {
 	{ "to_ns", NULL, GT_C_TIME },
 };
 
-/* Live memory of each process along its recording. */
+/* Live memory of each process over time. */
 static struct gt_table *strips(struct memory *m)
 {
 	unsigned skip = gt_where_skip(m->asked.reader);
@@ -251,31 +247,31 @@ static struct gt_table *strips(struct memory *m)
 	}
 	if (t && gt_table_rows(t))
 		gt_table_note(t,
-			"from the first to the last row: the most that was alive in each cell; \".\" below a fifth of @");
+			"from the first to the last row: the maximum in each cell; \".\" is below 20 %% of the peak, @ from 90 %% on");
 	return t;
 }
 
-/* What is alive is known only where every allocation and free is looked at. Why it is not, or NULL.
+/* Live memory is known only if all allocations and frees are counted. The reason why not, or NULL.
  */
 static const char *why_partial(const struct memory *m)
 {
 	const struct gt_filter *f = &m->asked.opt->filter;
 
 	if (f->tid)
-		return "--tid leaves out what other threads free";
+		return "--tid leaves out frees of other threads";
 	for (uint32_t i = 0; f->match && i < gt_reader_segments(m->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(m->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) &&
 				!f->match(seg, &seg->types[t], f->match_arg))
-				return "--match leaves calls out that allocate or free";
+				return "--match leaves out calls that allocate or free";
 	}
 	return NULL;
 }
 
-/* What was followed is not all there was. */
-static void forget_alive(struct memory *m)
+/* Clears the figures of live memory, which are incomplete. */
+static void clear_live(struct memory *m)
 {
 	for (size_t i = 0; i < m->held.where.n; i++) {
 		free(m->strips[i]);
@@ -284,7 +280,7 @@ static void forget_alive(struct memory *m)
 	m->held.groups.n = 0;
 }
 
-/* Why the tables about what is alive are empty where there were allocations, or NULL. */
+/* Why the tables of live memory are empty although there were allocations, or NULL. */
 static const char *why_unknown(const struct memory *m)
 {
 	uint64_t allocs = 0, tracked = 0;
@@ -300,8 +296,8 @@ static const char *why_unknown(const struct memory *m)
 		: "sizes and addresses were not recorded (gtcollect --args key)";
 }
 
-/* What is told only when the report is asked for by its name. */
-static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
+/* The tables that are made only if the user named the report. */
+static int add_details(struct memory *m, struct gt_table **tables, struct gt_err *err)
 {
 	const char *why = why_unknown(m);
 	int n = gt_churn_per_step(&m->held.groups, &m->asked, &m->held.where, err);
@@ -328,7 +324,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	struct memory *m = state;
 	unsigned skip = gt_where_skip(m->asked.reader);
-	int rc = gt_held_finish(&m->held, err);
+	int rc = gt_memory_tracker_finish(&m->held, err);
 
 	if (rc)
 		return rc;
@@ -343,16 +339,16 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 		tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
 	m->partial = why_partial(m);
 	if (m->partial)
-		forget_alive(m);
+		clear_live(m);
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
-	note_doubts(m, tables[0]);
+	note_unknown(m, tables[0]);
 	if (m->asked.opt->in_default_report) {
 		gt_table_note(tables[1],
-			"what made the peak, what is never freed, and more: gtanalyze memory");
+			"memory at the peak, memory never freed, and more: gtanalyze memory");
 		return 2;
 	}
-	rc = more(m, tables + 2, err);
+	rc = add_details(m, tables + 2, err);
 	return rc < 0 ? rc : rc + 2;
 }
 
@@ -365,12 +361,12 @@ static void memory_release(void *state)
 	free(m->strips);
 	gt_alloc_frees_release(&m->frees);
 	gt_live_counters_release(&m->counters);
-	gt_held_release(&m->held);
+	gt_memory_tracker_release(&m->held);
 }
 
 const struct gt_analysis gt_memory_report = {
 	.name = "memory",
-	.help = "allocated, freed, peak and live memory; who held it, who frees and allocates again, at what cost",
+	.help = "allocated, freed, peak and live memory; by function and size; repeated allocations and their cost",
 	.wants = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_WAITS_KINDS,
 	.needs = GT_LAYERS_OF_CALLS,
 	.wants_args = true,

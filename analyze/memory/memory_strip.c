@@ -44,7 +44,7 @@ void gt_live_strip_set(struct gt_live_strip *s, int64_t at, uint64_t value)
 		at > s->window.from +
 				(int64_t)((unsigned __int128)s->window.width * to /
 					GT_BUSY_STRIP_CELLS))
-		most(s, to); /* it held into this cell */
+		most(s, to); /* it was valid in this cell, too */
 	s->since = at > s->since ? at : s->since;
 	s->value = value;
 	s->peak = value > s->peak ? value : s->peak;

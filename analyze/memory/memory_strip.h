@@ -1,5 +1,5 @@
-/* How much memory was alive along time, as one line of text: the window in GT_BUSY_STRIP_CELLS
- * cells, in each the most that was. */
+/* Live memory over time as a line of text: the window has GT_BUSY_STRIP_CELLS cells, each with the
+ * maximum. */
 #ifndef GT_LIVE_STRIP_H
 #define GT_LIVE_STRIP_H
 #include "analyze/core/analysis.h"
@@ -9,19 +9,19 @@ struct gt_live_strip {
 	struct gt_busy_strip_window window;
 	uint64_t most[GT_BUSY_STRIP_CELLS]; /* bytes */
 	uint64_t value, peak;
-	int64_t since; /* `value` holds from then on */
+	int64_t since; /* `value` is valid from then on */
 };
-/* new; nothing is alive */
+/* a new strip without live memory */
 struct gt_live_strip *gt_live_strip_new(
 	const struct gt_analysis_options *opt, const struct gt_segment *seg);
-/* by time; outside the window is at its edge */
+/* in order of time; times outside the window count at its edge */
 void gt_live_strip_set(struct gt_live_strip *s, int64_t at, uint64_t value);
-/* A blank for nothing, else one of ".:-=+*#%@" by its part of the peak: "." below a fifth, then a
- * step each tenth, "@" from nine tenths. In `cells` characters, which GT_BUSY_STRIP_CELLS must be a
- * multiple of. Returns text. */
+/* A blank for 0, else one of ".:-=+*#%@" by the share of the peak: "." below 20 %, then one step
+ * per 10 %,
+ * "@" from 90 % on. `cells` characters; GT_BUSY_STRIP_CELLS is a multiple of it. Returns text. */
 const char *gt_live_strip_text(
 	struct gt_live_strip *s, unsigned cells, char text[GT_BUSY_STRIP_CELLS + 1]);
-/* that fit a terminal; 0 or SIZE_MAX: there is none */
+/* cells that fit a terminal; 0 or SIZE_MAX: no terminal */
 unsigned gt_live_strip_cells(size_t width);
 static inline int64_t gt_live_strip_end(const struct gt_live_strip *s)
 {

@@ -5,9 +5,10 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-#define ALL GT_HELD_ALL
+#define ALL GT_MEMORY_ALL
 
-int gt_held_init(struct gt_memory_tracker *m, struct gt_reader *r, bool grouped, struct gt_err *err)
+int gt_memory_tracker_init(
+	struct gt_memory_tracker *m, struct gt_reader *r, bool grouped, struct gt_err *err)
 {
 	int rc = gt_process_slots_init(&m->where, r, err);
 
@@ -40,7 +41,7 @@ static struct accounts accounts_of(struct gt_memory_tracker *m, uint32_t place, 
 		once_ = NULL)                                                                      \
 		for (struct gt_account **p_ = acc_.of, *h; p_ < acc_.of + 3 && (h = *p_); p_++)
 
-static void give_back(struct gt_memory_tracker *m, const struct gt_live_item *old)
+static void subtract_freed(struct gt_memory_tracker *m, const struct gt_live_item *old)
 {
 	EACH_ACCOUNT(h, m, old->place, old->kind)
 	{
@@ -49,22 +50,22 @@ static void give_back(struct gt_memory_tracker *m, const struct gt_live_item *ol
 	}
 }
 
-static int not_followed(struct gt_memory_tracker *m, int code, struct gt_err *err)
+static int note_untracked(struct gt_memory_tracker *m, int code, struct gt_err *err)
 {
 	if (code == -ENOMEM)
-		return gt_err_set(err, code, "no memory for the addresses that are allocated");
+		return gt_err_set(err, code, "no memory for the live addresses");
 	m->not_followed += code == -ENOSPC;
 	return 0;
 }
 
-/* Live memory of a process, and of a group if it is one of any, is another from now on. */
-static int changed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e,
+/* Calls `changed`: live memory of a process, and of a group if there is one, has changed. */
+static int changed(struct gt_memory_tracker *m, int64_t at, const struct gt_memory_event *e,
 	uint32_t place, uint32_t group, struct gt_err *err)
 {
 	return m->changed ? m->changed(m->arg, at, e, place, group, err) : 0;
 }
 
-static int group_of(struct gt_memory_tracker *m, const struct gt_held_event *e, uint32_t *group,
+static int group_of(struct gt_memory_tracker *m, const struct gt_memory_event *e, uint32_t *group,
 	struct gt_err *err)
 {
 	int64_t i = UINT32_MAX;
@@ -80,8 +81,8 @@ static int group_of(struct gt_memory_tracker *m, const struct gt_held_event *e, 
 	return i < 0 ? (int)i : 0;
 }
 
-static int play_alloc(
-	struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+static int apply_alloc(struct gt_memory_tracker *m, int64_t at, const struct gt_memory_event *e,
+	struct gt_err *err)
 {
 	struct gt_live_item item = { .addr = e->addr,
 		.bytes = e->bytes,
@@ -94,15 +95,15 @@ static int play_alloc(
 		return rc;
 	rc = gt_live_alloc(&m->live, &item, &old);
 	if (rc < 0)
-		return not_followed(m, rc, err);
+		return note_untracked(m, rc, err);
 	if (rc == 0) {
 		m->missed_frees++;
-		give_back(m, &old);
-		gt_alloc_group_went(&m->groups, old.group, false, 0);
+		subtract_freed(m, &old);
+		gt_alloc_group_remove(&m->groups, old.group, false, 0);
 		if ((rc = changed(m, at, e, old.place, old.group, err)))
 			return rc;
 	}
-	gt_alloc_group_came(&m->groups, item.group, e->ns);
+	gt_alloc_group_add(&m->groups, item.group, e->ns);
 	EACH_ACCOUNT(h, m, e->place, e->kind)
 	{
 		h->tracked++;
@@ -118,36 +119,36 @@ static int play_alloc(
 	return changed(m, at, e, e->place, item.group, err);
 }
 
-static int freed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e,
+static int report_free(struct gt_memory_tracker *m, int64_t at, const struct gt_memory_event *e,
 	const struct gt_live_item *old, struct gt_err *err)
 {
 	EACH_ACCOUNT(h, m, old->place, old->kind)
 	h->freed = gt_sat_add(h->freed, old->bytes);
-	give_back(m, old);
-	gt_alloc_group_went(&m->groups, old->group, true, e->ns);
+	subtract_freed(m, old);
+	gt_alloc_group_remove(&m->groups, old->group, true, e->ns);
 	return changed(m, at, e, old->place, old->group, err);
 }
 
-static int play_free(
-	struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+static int apply_free(struct gt_memory_tracker *m, int64_t at, const struct gt_memory_event *e,
+	struct gt_err *err)
 {
 	struct gt_live_item old;
 	enum gt_live_freed what = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
 	bool held = what == GT_LIVE_REFERENCED, foreign = what == GT_LIVE_FOREIGN;
 
 	if (what == GT_LIVE_FREED)
-		return freed(m, at, e, &old, err);
+		return report_free(m, at, e, &old, err);
 	EACH_ACCOUNT(h, m, e->place, e->kind)
 	{
 		h->unknown_frees += what == GT_LIVE_UNKNOWN;
 		h->references += held;
 		h->imported += foreign;
-		h->frees -= held || foreign; /* it was counted as a call */
+		h->frees -= held || foreign; /* count_row counted it */
 	}
 	return 0;
 }
 
-static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_event *e,
+static int apply(struct gt_memory_tracker *m, int64_t when, const struct gt_memory_event *e,
 	struct gt_err *err)
 {
 	struct gt_live_item old;
@@ -155,18 +156,18 @@ static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_
 	int rc = 0;
 
 	switch (e->op) {
-	case GT_OP_ALLOC: return play_alloc(m, when, e, err);
-	case GT_OP_FREE: return play_free(m, when, e, err);
+	case GT_OP_ALLOC: return apply_alloc(m, when, e, err);
+	case GT_OP_FREE: return apply_free(m, when, e, err);
 	case GT_OP_RETAIN:
 	case GT_OP_IMPORT:
-		return not_followed(
+		return note_untracked(
 			m, gt_live_retain(&m->live, e->place, e->addr, e->op == GT_OP_IMPORT), err);
 	case GT_OP_MAP:
-		return not_followed(m, gt_live_map(&m->live, e->place, e->addr, e->bytes), err);
+		return note_untracked(m, gt_live_map(&m->live, e->place, e->addr, e->bytes), err);
 	case GT_OP_UNMAP:
 		while (!rc &&
 			gt_live_unmap(&m->live, e->place, &at, gt_sat_add(e->addr, e->bytes), &old))
-			rc = freed(m, when, e, &old, err);
+			rc = report_free(m, when, e, &old, err);
 	}
 	return rc;
 }
@@ -174,17 +175,16 @@ static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_
 static int on_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
 {
 	struct gt_memory_tracker *m = arg;
-	struct gt_held_event e = m->events[mo->what];
+	struct gt_memory_event e = m->events[mo->what];
 
 	m->events[mo->what].next = m->free_event;
 	m->free_event = mo->what + 1;
-	return play(m, mo->at, &e, err);
+	return apply(m, mo->at, &e, err);
 }
 
-/* ---- the rows of interest ---- */
+/* ---- rows ---- */
 
-static int look_at_types(
-	struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
+static int read_types(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&m->whats, &m->whats_cap, cols->ntypes, sizeof(*m->whats)))
 		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
@@ -193,7 +193,7 @@ static int look_at_types(
 		const struct gt_type *type = gt_cols_type(cols, c);
 
 		if (type && type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op))
-			m->whats[m->nwhats++] = (struct gt_held_what){ c, type->name, type->op,
+			m->whats[m->nwhats++] = (struct gt_memory_op){ c, type->name, type->op,
 				type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
 	}
 	m->block = cols->block;
@@ -201,8 +201,8 @@ static int look_at_types(
 	return 0;
 }
 
-/* The number of a free event; UINT32_MAX: no memory. */
-static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_held_event *e)
+/* The index of a free entry; UINT32_MAX: no memory. */
+static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_memory_event *e)
 {
 	uint32_t i = m->free_event ? m->free_event - 1 : (uint32_t)m->nevents;
 
@@ -216,12 +216,12 @@ static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_held_even
 	return i;
 }
 
-/* Counts one row, and makes a moment of it if it can be followed: 1; 0: it cannot; or negative. */
+/* Counts a row, and makes a moment of it if it can be tracked: 1; 0: it cannot; or negative. */
 static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor *p,
-	const struct gt_held_what *w, uint32_t place, struct gt_moment *to, struct gt_err *err)
+	const struct gt_memory_op *w, uint32_t place, struct gt_moment *to, struct gt_err *err)
 {
 	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
-	struct gt_held_event e = { .place = place,
+	struct gt_memory_event e = { .place = place,
 		.name = w->name,
 		.op = w->op,
 		.kind = w->kind,
@@ -248,14 +248,14 @@ static int count_row(struct gt_memory_tracker *m, const struct gt_column_cursor 
 	if (!known || !e.addr || p->ret)
 		return 0;
 	if ((event = new_event(m, &e)) == UINT32_MAX)
-		return gt_err_set(err, -ENOMEM, "no memory to put calls in order");
+		return gt_err_set(err, -ENOMEM, "no memory to sort calls");
 	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end,
 		.what = event };
 	return 1;
 }
 
 static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols,
-	const struct gt_held_what *w, struct gt_moment *to, size_t *n, struct gt_err *err)
+	const struct gt_memory_op *w, struct gt_moment *to, size_t *n, struct gt_err *err)
 {
 	uint32_t place = gt_process_slot_of(&m->where, cols->seg, cols->track);
 	struct gt_column_cursor p;
@@ -268,19 +268,20 @@ static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols,
 	return one < 0 ? one : 0;
 }
 
-int gt_held_run(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
+int gt_memory_tracker_run(
+	struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_time_merge *line = &m->lines[cols->seg->index];
 	struct gt_moment *to;
 	size_t n = 0;
 	int rc = 0;
 
-	if (m->block_seg && m->block_seg != cols->seg) /* that one is over */
+	if (m->block_seg && m->block_seg != cols->seg) /* that segment is complete */
 		rc = gt_time_merge_flush(&m->lines[m->block_seg->index], on_moment, m, err);
 	if (!rc && (m->block_seg != cols->seg || m->block != cols->block)) {
 		rc = gt_time_merge_advance(line, cols->floor, on_moment, m, err);
 		if (!rc)
-			rc = look_at_types(m, cols, err);
+			rc = read_types(m, cols, err);
 	}
 	if (rc || !m->nwhats)
 		return rc;
@@ -293,7 +294,7 @@ int gt_held_run(struct gt_memory_tracker *m, const struct gt_cols *cols, struct 
 	return rc;
 }
 
-int gt_held_finish(struct gt_memory_tracker *m, struct gt_err *err)
+int gt_memory_tracker_finish(struct gt_memory_tracker *m, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -304,7 +305,7 @@ int gt_held_finish(struct gt_memory_tracker *m, struct gt_err *err)
 	return rc;
 }
 
-void gt_held_release(struct gt_memory_tracker *m)
+void gt_memory_tracker_release(struct gt_memory_tracker *m)
 {
 	for (uint32_t i = 0; m->lines && i < m->where.nsegs; i++)
 		gt_time_merge_release(&m->lines[i]);

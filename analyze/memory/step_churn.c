@@ -1,6 +1,6 @@
-/* An allocation is known to ask again when all before it were seen, and whether it lies in a step
- * is known when all of the GPU's work was: so memory is followed a second time, by those that found
- * the steps. Programs that keep what they have do without. */
+/* Whether an allocation is repeated is known after all earlier ones; whether it is in a step is
+ * known after all GPU operations. So memory is tracked a second time, with the steps known.
+ * Programs without repeated allocations do not need it. */
 #include "analyze/memory/step_churn.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct churn {
 	struct gt_memory_tracker held;
 	struct gt_loop *loops;
 	size_t nloops, cap;
-	uint64_t *before; /* by group: how often it was asked for again so far */
+	uint64_t *before; /* by group: repeated allocations so far */
 	size_t n;
 	struct gt_err *err;
 };
@@ -29,7 +29,7 @@ static const struct gt_loop *loop_of(
 	return NULL;
 }
 
-static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place,
+static int changed(void *arg, int64_t at, const struct gt_memory_event *e, uint32_t place,
 	uint32_t group, struct gt_err *err)
 {
 	struct churn *c = arg;
@@ -40,7 +40,7 @@ static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_
 	if (group >= g->n)
 		return 0;
 	if (gt_grow(&c->before, &c->cap, g->n, sizeof(*c->before)))
-		return gt_err_set(err, -ENOMEM, "no memory for what is asked for again");
+		return gt_err_set(err, -ENOMEM, "no memory for repeated allocations");
 	while (c->n < g->n)
 		c->before[c->n++] = 0;
 	if (g->list[group].again > c->before[group] && loop && called >= loop->from &&
@@ -55,11 +55,9 @@ static bool of_memory(const struct gt_segment *seg, const struct gt_type *type, 
 	return type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op);
 }
 
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct churn *c = arg;
-
-	return gt_held_run(&c->held, cols, c->err);
+	return gt_memory_tracker_run(&((struct churn *)arg)->held, cols, err);
 }
 
 static int follow(struct churn *c, const struct gt_report_state *a, struct gt_err *err)
@@ -70,16 +68,16 @@ static int follow(struct churn *c, const struct gt_report_state *a, struct gt_er
 	c->held.changed = changed;
 	c->held.arg = c;
 	c->err = err;
-	rc = gt_held_init(&c->held, a->reader, true, err);
+	rc = gt_memory_tracker_init(&c->held, a->reader, true, err);
 	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = of_memory;
 	if (!rc)
-		rc = gt_scan(a->reader, &filter, GT_BY_TIME, 1, on_run, c, err);
-	return rc ? rc : gt_held_finish(&c->held, err);
+		rc = gt_read_again(a->reader, &filter, GT_BY_TIME, on_run, c, err);
+	return rc ? rc : gt_memory_tracker_finish(&c->held, err);
 }
 
-/* What the second time said, into the groups of the first. */
+/* Copies the counts of the second reading into the groups of the first. */
 static int copy(const struct churn *c, struct gt_alloc_groups *g,
 	const struct gt_process_slots *where, struct gt_err *err)
 {
@@ -122,7 +120,7 @@ int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a
 		rc = follow(&c, a, err);
 	if (!rc && c.nloops)
 		rc = copy(&c, g, where, err);
-	gt_held_release(&c.held);
+	gt_memory_tracker_release(&c.held);
 	free(c.loops);
 	free(c.before);
 	return rc;

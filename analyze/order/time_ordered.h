@@ -38,6 +38,16 @@ void gt_time_ordered_release(struct gt_time_ordered *t);
 /* The segment of the moment that is handed out: moments come segment by segment. */
 const struct gt_segment *gt_time_ordered_segment(
 	struct gt_time_ordered *t, struct gt_reader *r, const struct gt_moment *m);
+/* The segment of a track or type number; numbers: `tracks` or `types`. */
+static inline const struct gt_segment *gt_segment_of_number(
+	const uint32_t *numbers, struct gt_reader *r, uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (number >= numbers[i + 1])
+		i++;
+	return gt_reader_segment(r, i);
+}
 /* The number of a track (type). GT_NONE: out of range, as for losses. */
 static inline uint32_t gt_time_ordered_track(
 	const struct gt_time_ordered *t, const struct gt_segment *seg, uint32_t track)

@@ -12,7 +12,7 @@
 static int histogram_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return gt_query_init(state, opt->histogram, r, opt, err);
+	return gt_query_init(state, gt_report_option(opt, "histogram"), r, opt, err);
 }
 
 static bool begin_group(struct gt_histogram *d, const struct gt_query_groups *g, size_t group)

@@ -160,10 +160,10 @@ static int gaps_init(
 {
 	struct histogram_gaps *h = state;
 
-	h->by = opt->gaps_by;
-	h->idle = opt->idle;
-	gt_idle_listen(
-		h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_rewind, .arg = h });
+	h->by = gt_report_option(opt, "gaps-by");
+	h->idle = opt->engine;
+	gt_idle_listen(h->idle,
+		&(struct gt_idle_listener){ .gap = on_gap, .restart = on_rewind, .arg = h });
 	gt_group_table_init(
 		&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
 	return 0;

@@ -14,6 +14,6 @@ struct gt_gap_by {
 };
 /* by: --by, or NULL. Returns 0, or -EINVAL with the byte of the mistake in err->offset. */
 int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err);
-/* "histogram" for opt->gaps_by; not in gt_analyses */
+/* "histogram" of gaps, with the option "gaps-by" (struct gt_gap_by); not in gt_analyses */
 extern const struct gt_analysis gt_histogram_gaps_report;
 #endif

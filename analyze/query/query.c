@@ -25,7 +25,7 @@ int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_
 static int query_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return gt_query_init(state, opt->query, r, opt, err);
+	return gt_query_init(state, gt_report_option(opt, "query"), r, opt, err);
 }
 
 /* ---- rows ---- */

@@ -1,11 +1,11 @@
-/* What is launched over and over, stream by stream: runs of one kernel, and sequences of three to
- * eight launches that come back (sequences.h). A program whose time goes into launches wins by
- * making fewer: a sequence that repeats can be captured into a CUDA graph, a run of small kernels
- * made one. What graphs launch already is in neither; it is counted, and ends runs and sequences.
+/* Report "patterns": repeated launches by stream: runs of one kernel, and sequences of three to
+ * eight launches that repeat (sequences.h). A program that spends its time in launches gets faster
+ * with fewer of them: a repeated sequence can be captured into a CUDA graph, a run of small kernels
+ * can be merged into one. Work of graphs is counted separately; it ends runs and sequences.
  *
- * A stream's work is taken in the order of its start. A run is a longest stretch of work of one and
- * the same kernel; copies and sets end it. Sequences are of kernels, copies and sets, each by its
- * name. */
+ * The operations of a stream are taken in order of start. A run is a longest sequence of operations
+ * of the same kernel; copies and sets end it. Sequences consist of kernels, copies and sets, each
+ * by its name. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/launch/launch_grouping.h"
@@ -15,9 +15,9 @@
 #include "formats/names/demangle.h"
 
 #define NAMES_MAX (1u << 17)
-#define LANES_MAX (1u << 16) /* in 24 MiB */
+#define LANES_MAX (1u << 16) /* 24 MiB */
 
-struct name {             /* of work; those of kernels have figures about runs */
+struct name {             /* of operations; kernels have figures about runs */
 	const char *text; /* borrowed */
 	uint32_t len;
 	bool kernel;
@@ -31,25 +31,25 @@ struct lane { /* a stream */
 	uint32_t track, device; /* of the segment */
 	uint64_t kernels, copies, sets, in_graphs, graphs, in_runs;
 	uint32_t run_name;
-	uint64_t run, run_ns; /* of the run at hand: launches, time in their calls */
+	uint64_t run, run_ns; /* of the current run: launches, time in their calls */
 	int64_t run_at;
 	struct gt_sequence_tail tail;
 };
 struct patterns {
-	struct gt_launched gpu; /* first: gt_asked is its head */
+	struct gt_launch_grouping gpu; /* first member: begins with gt_report_state */
 	struct gt_name_interner ids;
 	struct name *names; /* by number */
 	struct lane *lanes;
 	size_t nnames, names_cap, nlanes, lanes_cap;
-	uint64_t beyond; /* work on streams for which there is no lane */
+	uint64_t beyond; /* operations on streams beyond LANES_MAX */
 	struct gt_sequences sequences;
-	uint32_t *lane; /* by track, numbered over all segments: 1 + index */
+	uint32_t *lane; /* by track number: 1 + index */
 };
 
 /* ---- names and streams ---- */
 
 /* 1 + the name of a type; 0 with err filled in. */
-static uint32_t name_of(struct patterns *p, const struct gt_launched_op *op, struct gt_err *err)
+static uint32_t name_of(struct patterns *p, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	bool kernel = op->what == GT_GPU_KERNEL;
 	uint32_t type = op->type_number - p->gpu.order.types[op->seg->index];
@@ -67,7 +67,7 @@ static uint32_t name_of(struct patterns *p, const struct gt_launched_op *op, str
 	return 1 + i;
 }
 
-static struct lane *lane_of(struct patterns *p, const struct gt_launched_op *op, struct gt_err *err)
+static struct lane *lane_of(struct patterns *p, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	uint32_t *known = &p->lane[op->track], first = p->gpu.order.tracks[op->seg->index];
 
@@ -84,7 +84,7 @@ static struct lane *lane_of(struct patterns *p, const struct gt_launched_op *op,
 	return &p->lanes[*known - 1];
 }
 
-static bool is_beyond(const struct patterns *p, const struct gt_launched_op *op)
+static bool is_beyond(const struct patterns *p, const struct gt_grouped_op *op)
 {
 	return !p->lane[op->track] && p->nlanes == LANES_MAX;
 }
@@ -129,7 +129,7 @@ static void add_to_run(
 
 /* ---- rows ---- */
 
-static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
+static int on_op(void *arg, const struct gt_grouped_op *op, struct gt_err *err)
 {
 	struct patterns *p = arg;
 	struct lane *l;
@@ -157,7 +157,7 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	++*(op->what == GT_GPU_KERNEL             ? &l->kernels
 			: op->what == GT_GPU_COPY ? &l->copies
 						  : &l->sets);
-	/* one of many that are not told apart: nobody knows whether it is the one before */
+	/* too many names: it is unknown whether this one equals the one before */
 	if (name > NAMES_MAX) {
 		if (l->run)
 			end_run(p, l);
@@ -173,7 +173,7 @@ static int patterns_init(
 	void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct patterns *p = state;
-	int rc = gt_launched_init(&p->gpu, r, opt, on_op, NULL, err);
+	int rc = gt_launch_grouping_init(&p->gpu, r, opt, on_op, NULL, err);
 	const struct gt_time_ordered *order = &p->gpu.order;
 
 	if (rc)
@@ -186,7 +186,7 @@ static int patterns_init(
 
 static int patterns_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	return gt_launched_run(&((struct patterns *)state)->gpu, cols, err);
+	return gt_launch_grouping_run(&((struct patterns *)state)->gpu, cols, err);
 }
 
 /* ---- tables ---- */
@@ -260,7 +260,7 @@ static int by_stream(const void *pa, const void *pb)
 
 static int streams_table(const struct patterns *p, struct gt_table *t, struct gt_err *err)
 {
-	/* sequences know streams by where they stand now */
+	/* sequences refer to streams by their index before sorting */
 	const struct lane **list = calloc(p->nlanes + 1, sizeof(*list));
 	size_t shown = gt_rows_shown(p->nlanes, p->gpu.asked.opt->top);
 
@@ -304,7 +304,7 @@ static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_
 			stream_id(n->longest_seg, n->longest_track), gt_cell_text(n->text) });
 }
 
-/* Names with runs, those with most launches in them first. */
+/* Names with runs, the most launches in runs first. */
 static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names,
 	struct gt_err *err)
 {
@@ -329,16 +329,15 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 
 /* ---- sequences ---- */
 
-/* How much of a kernel's long name text shows in a sequence: they stand below one another, beside
- * other columns. */
+/* The length to which text shortens kernel names in a sequence. */
 static size_t name_length(const struct gt_analysis_options *opt)
 {
 	if (!opt->width && opt->names != GT_NAME_SHORT)
-		return SIZE_MAX; /* a program asked for whole names */
+		return SIZE_MAX; /* the output is read by a program */
 	return !opt->width || opt->width >= 160 ? 40 : opt->width >= 110 ? 30 : 20;
 }
 
-/* Names of kernels longer than `most` lose their middle. */
+/* Kernel names longer than `most` are shortened in the middle. */
 static void put_names(const struct patterns *p, const struct gt_sequence *s,
 	struct gt_kernel_names *names, struct gt_buf *b, size_t most)
 {
@@ -403,66 +402,67 @@ static int sequences_table(
 
 static void add_notes(const struct patterns *p, struct gt_table **tables)
 {
-	const struct gt_launched *l = &p->gpu;
+	const struct gt_launch_grouping *l = &p->gpu;
 	uint64_t unjoined = l->unjoined;
 
 	for (int i = 0; i < 3; i++)
-		gt_launched_unrecorded(l, tables[i]);
+		gt_launched_note_unrecorded(l, tables[i]);
 	if (!p->nlanes)
 		return;
 	gt_table_note(tables[0],
-		"kernels, copies and sets by the program itself; what graphs launch stands under graphs, and is in no "
-		"run and no sequence");
-	gt_table_note(tables[2], "a run: two or more of one kernel behind one another on a stream");
+		"kernels, copies and sets without those of graphs; work of graphs is counted as graphs, and is in no run "
+		"and no sequence");
+	gt_table_note(
+		tables[2], "a run: two or more consecutive launches of one kernel on a stream");
 	gt_table_note(tables[1],
-		"a repetition counts where it does not overlap the one before; of sequences with three launches in a "
-		"row in common only the first in this list is shown");
+		"repetitions do not overlap; of sequences with three launches in a row in common only the best is "
+		"shown");
 	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined,
-		"what is not known of a call takes no time here", 0);
+		"an unknown call counts as 0 ns", 0);
 	gt_note_unordered(tables[0], gt_time_ordered_late(&l->order), "runs and sequences");
 	if (p->beyond)
 		gt_note_plural(tables[0], p->beyond,
-			"more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
+			"more than %u streams: %llu {operation|operations} on further ones {is|are} left "
 			"out",
 			LANES_MAX, (unsigned long long)p->beyond);
 	if (gt_name_interner_has_rest(&p->ids))
 		gt_table_note(tables[1],
-			"more than %u different operations: those that came later are in no run and no sequence",
+			"more than %u different operations: further ones are in no run and no sequence",
 			NAMES_MAX);
 	if (p->sequences.forgotten)
 		gt_note_plural(tables[1], p->sequences.forgotten,
-			"too many different sequences: %llu that had been met once {was forgotten, "
-			"and counts once less if it|were forgotten, and count once less if they} came again",
+			"too many different sequences: %llu that occurred once {was dropped: if it occurs again, it counts|"
+			"were dropped: if they occur again, they count} once less",
 			(unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
-		gt_table_note(tables[1],
-			"too many different sequences: there was no room for those that came last");
+		gt_table_note(
+			tables[1], "too many different sequences: the last ones were not counted");
 }
 
 static int patterns_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	static const char why[] =
-		"what follows what is known only where all work is looked at (--match leaves some out)";
+	static const char why[] = "sequences need all operations (--match leaves some out)";
 	struct patterns *p = state;
 	unsigned skip = gt_where_skip(p->gpu.asked.reader), cannot = 0;
 	struct gt_kernel_names *names;
-	int rc = gt_launched_finish(&p->gpu, err);
+	int rc = gt_launch_grouping_finish(&p->gpu, err);
 
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < p->nlanes; i++)
 		if (p->lanes[i].run)
 			end_run(p, &p->lanes[i]);
-	tables[0] = gt_table_new("launching_streams", "What is launched on each stream",
-		stream_columns + skip, (unsigned)NSTREAM - skip);
-	tables[1] = gt_table_new("sequences", "Sequences that repeat, by launches they cover",
-		sequence_columns + skip, (unsigned)NSEQUENCE - skip);
-	tables[2] = gt_table_new(
-		"runs", "Runs of the same kernel, by launches in them", run_columns, NRUN);
+	tables[0] = gt_table_new("launching_streams", "Launches by stream", stream_columns + skip,
+		(unsigned)NSTREAM - skip);
+	tables[1] = gt_table_new("sequences",
+		"Repeated sequences, by the number of launches they cover", sequence_columns + skip,
+		(unsigned)NSEQUENCE - skip);
+	tables[2] = gt_table_new("runs",
+		"Runs of the same kernel, by the number of launches in runs", run_columns, NRUN);
 	if (!tables[0] || !tables[1] || !tables[2])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	for (int i = 0; i < 3; i++)
-		cannot |= gt_launched_cannot(&p->gpu, tables[i], why);
+		cannot |= gt_launched_is_blocked(&p->gpu, tables[i], why);
 	if (cannot)
 		return 3;
 	names = gt_kernel_names_of(p->gpu.asked.reader, p->gpu.asked.opt->names);
@@ -484,12 +484,12 @@ static void patterns_release(void *state)
 	free(p->lane);
 	gt_name_interner_release(&p->ids);
 	gt_sequences_release(&p->sequences);
-	gt_launched_release(&p->gpu);
+	gt_launch_grouping_release(&p->gpu);
 }
 
 const struct gt_analysis gt_patterns_report = {
 	.name = "patterns",
-	.help = "what is launched over and over: runs of one kernel, repeated sequences, and what graphs launch already",
+	.help = "repeated launches: runs of one kernel, repeated sequences, and launches of graphs",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,

@@ -1,30 +1,31 @@
-/* A loop shows in what it launches: the same operations in the same order, over and over. But loops
- * nest. A step of a network is a loop over its layers, and ten steps with a report behind them are
- * a loop, too; a search for what repeats best finds the layers, or the ten steps. What people call
- * a step lies between: the shortest loop that has all the usual work in it.
+/* A loop launches the same operations in the same order again and again. But loops are nested: a
+ * step of a network is a loop over layers, and ten steps followed by a report are a loop, too. A
+ * search for the best repetition finds the layers, or the ten steps. A step is between them: the
+ * shortest loop that has all the usual work.
  *
- * Each symbol that occurs at least a few times is a candidate for an anchor, one that occurs once
- * in a period. Its occurrences cut the sequence into intervals; the one that occurs most often,
- * symbol by symbol, is the usual one. Two figures tell whether it is a whole step:
+ * Each symbol that occurs a few times is a candidate for an anchor: a symbol that occurs once per
+ * period. Its occurrences divide the sequence into intervals. The most frequent interval, symbol by
+ * symbol, is the usual one. Two figures decide whether it is a whole step:
  *
- *   regular   how much of all intervals is in the usual one (as bags, for order may change), what
- * they lack counting against it. Half a step, or the part of a step before an inner loop, fails
- * here. complete  of the different symbols that keep coming up, the share that the usual interval
- * has. A layer fails here: the loss, the optimizer and the next batch come up again and again, and
- * are in no usual layer. A report every tenth step adds one or two symbols to dozens.
+ * - regular: the share of all intervals that is in the usual one (compared as bags, because the
+ * order may change), minus the symbols that they lack. Half a step fails, and so does the part of a
+ * step before an inner loop.
+ * - complete: of the different symbols that occur repeatedly, the share in the usual interval. A
+ * layer fails: loss, optimizer and the next batch occur repeatedly and are in no usual layer. A
+ * report at every tenth step adds only one or two symbols to dozens.
  *
- * Requests of different sizes run different kernels for the same work, so no single interval is
- * like most. Where nothing passes as above, an interval that shares at least a part of its symbols
- * with the usual one may have others in place of the rest: then only lengths are compared, and of
- * symbols that keep coming up those count that are added and not put in another's place.
+ * Requests of different sizes run different kernels for the same work, so no interval is like most
+ * others. If no anchor passes, the search is repeated leniently: an interval that shares a part of
+ * its symbols with the usual one may have other symbols in place of the rest. Then lengths are
+ * compared, and of the repeated symbols only those count that are added, not those that replace
+ * another.
  *
- * Of the anchors that pass, those with the most occurrences win: ten steps pass as well as one, but
- * there are fewer of them. Each candidate costs a walk over the sequence, and there are at most
- * CANDIDATES_MAX: no comparison of all with all.
+ * Of the anchors that pass, those with the most occurrences win: ten steps pass like one step, but
+ * there are fewer of them. Each candidate costs a pass over the sequence, and there are at most
+ * CANDIDATES_MAX.
  *
- * A period may be cut anywhere, but a step has a beginning: the first one begins where what stands
- * before the first anchor is no longer what stands before a usual one.
- */
+ * A period may begin anywhere, but a step has a beginning: the first step begins where the symbols
+ * before the first anchor differ from those before a usual anchor. */
 #include "analyze/steps/period.h"
 
 #include <stdbool.h>
@@ -34,21 +35,21 @@
 
 #define CANDIDATES_MAX 48u
 #define PER_COUNT 3u /* candidates with the same number of occurrences */
-#define SAMPLE 8192u /* intervals among which the usual one is looked for */
+#define SAMPLE 8192u /* intervals in which the usual one is searched */
 #define REGULAR 0.85
 #define COMPLETE 0.80
-/* where others may stand in their place: one in so many symbols must be the same */
+/* lenient search: one in so many symbols must be the same */
 #define SHARED 3u
-/* of all symbols lie between the first and the last anchor */
+/* smallest share of all symbols between the first and the last anchor */
 #define COVERED 0.25
-#define SAME_LOOP 0.80 /* anchors of one loop: one may occur elsewhere, too */
+#define SAME_LOOP 0.80 /* ratio of the counts of two anchors of one loop */
 
 struct symbol {
-	uint32_t count, last, gap, even; /* even: gaps that are as long as the one before */
-	uint32_t usual;                  /* how often in the usual interval */
-	/* how often in the interval with this number, from 1 */
+	uint32_t count, last, gap, even; /* even: gaps as long as the gap before */
+	uint32_t usual;                  /* occurrences in the usual interval */
+	/* occurrences in the interval with this number, from 1 */
 	uint32_t seen, stamp;
-	/* intervals that have it though the usual one does not */
+	/* intervals that have it, if the usual one does not */
 	uint32_t strays;
 };
 struct finder {
@@ -56,13 +57,13 @@ struct finder {
 	size_t n;
 	uint32_t nsymbols;
 	struct symbol *symbols;
-	uint32_t *at; /* where the anchor at hand occurs */
+	uint32_t *at; /* positions of the current anchor */
 	struct interval {
 		uint64_t hash;
 		uint32_t first, length;
 	} * sample;
 	uint32_t candidates[CANDIDATES_MAX], ncandidates;
-	bool lenient; /* others may stand in a symbol's place */
+	bool lenient; /* a symbol may be replaced by another */
 };
 
 static int prepare(struct finder *f, struct gt_err *err)
@@ -84,12 +85,12 @@ static int prepare(struct finder *f, struct gt_err *err)
 	f->sample = malloc(SAMPLE * sizeof(*f->sample));
 	return f->symbols && f->at && f->sample
 		? 0
-		: gt_err_set(err, -ENOMEM, "no memory to look for what repeats");
+		: gt_err_set(err, -ENOMEM, "no memory to find the period");
 }
 
 /* ---- candidates ---- */
 
-/* How evenly it is spread, in 1/1000. */
+/* The share of even gaps, in 1/1000. */
 static uint32_t evenness(const struct symbol *s)
 {
 	return (uint32_t)(1000ull * s->even / (s->count - 2));
@@ -117,7 +118,7 @@ static int by_evenness(const void *pa, const void *pb)
 	return a->even != b->even ? (a->even < b->even ? 1 : -1) : by_count(pa, pb);
 }
 
-/* The most frequent first; of those with one count a few, and in all the most even ones. */
+/* The most frequent symbols; of those with equal count the most even ones, at most PER_COUNT. */
 static int choose_candidates(struct finder *f, struct gt_err *err)
 {
 	struct candidate *list = malloc((f->nsymbols + 1ul) * sizeof(*list));
@@ -173,8 +174,7 @@ static int by_length(const void *pa, const void *pb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* The interval that occurs most often; where no two are alike, one of middle length. count:
- * intervals. */
+/* The most frequent interval; if no two are equal, one of median length. count: intervals. */
 static struct interval usual_of(struct finder *f, uint32_t count)
 {
 	uint32_t n = count < SAMPLE ? count : SAMPLE, best = 0, most = 0;
@@ -197,7 +197,7 @@ static struct interval usual_of(struct finder *f, uint32_t count)
 	return f->sample[n / 2];
 }
 
-/* An interval, the kth, beside the usual one: the symbols that they share. */
+/* The number of symbols that the kth interval shares with the usual one. */
 static uint32_t compare(struct finder *f, uint32_t k)
 {
 	uint32_t shared = 0;
@@ -214,8 +214,8 @@ static uint32_t compare(struct finder *f, uint32_t k)
 	return shared;
 }
 
-/* What it has that the usual one has not keeps coming up, or may. */
-static void note_strays(struct finder *f, uint32_t k)
+/* Counts the symbols of the kth interval that the usual one does not have. */
+static void count_extra(struct finder *f, uint32_t k)
 {
 	for (uint32_t i = f->at[k]; i < f->at[k + 1]; i++) {
 		struct symbol *s = &f->symbols[f->list[i]];
@@ -225,7 +225,7 @@ static void note_strays(struct finder *f, uint32_t k)
 	}
 }
 
-/* Walks the intervals beside the usual one. Returns how many symbols are as in it. */
+/* Compares all intervals with the usual one. Returns the number of shared symbols. */
 static uint64_t walk(struct finder *f, const struct interval *usual, struct gt_period *p)
 {
 	uint64_t regular = 0;
@@ -236,7 +236,7 @@ static uint64_t walk(struct finder *f, const struct interval *usual, struct gt_p
 		bool replaced = f->lenient && shared >= usual->length / SHARED;
 
 		if (!replaced || length > usual->length + (length - shared) / 2)
-			note_strays(f, k);
+			count_extra(f, k);
 		regular += replaced ? least : shared;
 		p->usual += length == usual->length &&
 			hash_of(f->list + f->at[k], length) == usual->hash;
@@ -244,7 +244,7 @@ static uint64_t walk(struct finder *f, const struct interval *usual, struct gt_p
 	return regular;
 }
 
-/* Of the different symbols that keep coming up, the share that is in the usual interval. */
+/* Of the different symbols that occur repeatedly, the share in the usual interval. */
 static double complete(const struct finder *f)
 {
 	uint32_t in = 0, strays = 0;
@@ -256,10 +256,10 @@ static double complete(const struct finder *f)
 	return (double)in / (in + strays);
 }
 
-/* Do the lengths alone tell that too little can be in the usual interval? An interval has no more
- * of it than the shorter of the two is long. Where nothing repeats most candidates end here,
- * without a walk over all symbols. */
-static bool hopeless(
+/* Do the lengths alone show that the intervals share too little with the usual one? An interval
+ * shares at most the shorter of the two lengths. If nothing repeats, most candidates fail here,
+ * without a pass over all symbols. */
+static bool cannot_pass(
 	const struct finder *f, const struct interval *usual, uint32_t count, uint64_t between)
 {
 	uint64_t most = 0;
@@ -272,8 +272,9 @@ static bool hopeless(
 	return (double)most / (double)(between + (uint64_t)usual->length * count - most) < REGULAR;
 }
 
-/* Is it an anchor of whole steps? If so, fills in *p, and what the usual interval has. */
-static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, struct gt_period *p)
+/* Is it an anchor of whole steps? Then fills in *p and *usual. */
+static bool is_step_anchor(
+	struct finder *f, uint32_t anchor, struct interval *usual, struct gt_period *p)
 {
 	uint32_t n = 0;
 	uint64_t between, regular;
@@ -288,7 +289,7 @@ static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, str
 		return false;
 	*usual = usual_of(f, p->count);
 	p->length = usual->length;
-	if (hopeless(f, usual, p->count, between))
+	if (cannot_pass(f, usual, p->count, between))
 		return false;
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		f->symbols[i].usual = f->symbols[i].stamp = f->symbols[i].strays = 0;
@@ -301,11 +302,11 @@ static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, str
 	return p->regular >= REGULAR && complete(f) >= COMPLETE;
 }
 
-/* ---- where a step begins ---- */
+/* ---- the start of a step ---- */
 
-/* How much of what stands before a usual anchor stands before the first one, too. The first step
- * often does more than the others do, so something may stand between: as much as a whole period,
- * each time. */
+/* The number of symbols before a usual anchor that are also before the first one. The first step
+ * often has more operations, so other symbols may be between them: up to a whole period each time.
+ */
 static uint32_t same_before(const struct finder *f, const struct interval *usual)
 {
 	uint32_t at = f->at[0], next = usual->first + usual->length, d = 0;
@@ -322,8 +323,8 @@ static uint32_t same_before(const struct finder *f, const struct interval *usual
 	return d;
 }
 
-/* The beginning, and the symbol nearest behind it that occurs once in the period and no more
- * elsewhere than the anchor does. */
+/* Finds the start of the step, and as anchor the next symbol after it that occurs once per period,
+ * and not more often elsewhere than the anchor. */
 static void place(const struct finder *f, const struct interval *usual, struct gt_period *p)
 {
 	uint32_t back = same_before(f, usual), anchor = p->anchor,
@@ -356,8 +357,8 @@ static int search(struct finder *f, bool lenient, struct gt_period *best)
 		if (found &&
 			(double)f->symbols[f->candidates[i]].count <
 				SAME_LOOP * (best->count + 1.0))
-			break; /* a longer loop around it, if any */
-		if (judge(f, f->candidates[i], &usual, &p) &&
+			break; /* the rest are longer loops around it */
+		if (is_step_anchor(f, f->candidates[i], &usual, &p) &&
 			(!found || p.regular > best->regular)) {
 			*best = p;
 			found = true;
@@ -365,7 +366,7 @@ static int search(struct finder *f, bool lenient, struct gt_period *best)
 	}
 	if (!found)
 		return 0;
-	judge(f, best->anchor, &usual, &p);
+	is_step_anchor(f, best->anchor, &usual, &p);
 	place(f, &usual, best);
 	return 1;
 }

@@ -1,10 +1,9 @@
-/* Where nothing repeats, nearly each launch ends six sequences that are new and will never be met
- * again. They are kept as one chain: the launches of the longest of them. What is met a second time
- * gets a place of its own in the list, the shortest first; the chain goes on with the next longer
- * one.
+/* If nothing repeats, nearly each launch ends six new sequences that never occur again. They are
+ * stored as one chain: the launches of the longest of them. A sequence that occurs a second time
+ * gets its own entry in the list, the shortest first; the chain keeps the longer ones.
  *
- * Where they stand is anywhere in some megabytes. So a launch waits until a few more have come, and
- * meanwhile what will be looked at is fetched: first the places in the map, then what these say. */
+ * Lookups read random places in several MiB. So a launch is counted only after a few more launches,
+ * and its memory is prefetched meanwhile: first the slots of the map, then the entries. */
 #include "analyze/steps/sequences.h"
 
 #include <stdlib.h>
@@ -15,13 +14,13 @@
 #define SHORTEST GT_SEQUENCE_SHORTEST
 #define LONGEST GT_SEQUENCE_LONGEST
 
-/* sequences of n to `most` launches that were met once, one within the other */
+/* sequences of n to `most` launches that occurred once; each ends the next longer one */
 struct gt_sequence_chain {
 	uint32_t stream, n, most;
-	struct gt_sequence_tail tail; /* as it was where they ended */
+	struct gt_sequence_tail tail; /* of the stream at their end */
 };
-#define CHAIN (1u << 31)                  /* what a number in the map is of */
-#define CHAINS_MAX (GT_SEQUENCES_MAX / 4) /* in 7 MiB */
+#define CHAIN (1u << 31)                  /* marks the number of a chain in the map */
+#define CHAINS_MAX (GT_SEQUENCES_MAX / 4) /* 7 MiB */
 
 static bool same_chain(const struct gt_sequence_chain *have, const struct gt_sequence *want)
 {
@@ -45,14 +44,15 @@ static bool same_sequence(const void *arg, uint32_t value, const void *key, size
 			want->n * sizeof(*want->names));
 }
 
-/* From the last name to the first, so that a longer one goes on where the shorter one ends. */
+/* From the last name to the first, so that the hash of a longer sequence extends the hash of a
+ * shorter one. */
 static inline uint64_t hash_on(uint64_t hash, uint32_t name)
 {
 	hash = (hash ^ (name + 1ull)) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 29;
 }
 
-/* One more launch in front. Returns its hash. */
+/* Adds the launch before the first one. Returns the hash. */
 static uint64_t longer(
 	struct gt_sequence *one, const struct gt_sequence_tail *stream, uint64_t hash)
 {
@@ -74,8 +74,8 @@ static uint64_t hash_of(const struct gt_sequence *s)
 	return hash;
 }
 
-/* Forgets what was met only once. What came through this before stays where it is. 0 or -ENOMEM. */
-static int make_room(struct gt_sequences *q)
+/* Drops sequences that occurred once. Those that survived before stay. 0 or -ENOMEM. */
+static int allocate(struct gt_sequences *q)
 {
 	size_t kept = q->nsettled;
 
@@ -101,7 +101,7 @@ static uint32_t find(const struct gt_sequences *q, const struct gt_sequence *one
 	return i != UINT32_MAX ? i : gt_map_get(&q->map, hash, same_sequence, q, one, sizeof(*one));
 }
 
-/* A sequence that was not met before, and each longer one that ends with it. */
+/* Adds a new sequence, and each longer one that ends with it. */
 static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream,
 	struct gt_sequence *one, uint64_t hash)
 {
@@ -130,9 +130,8 @@ static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream
 	return 0;
 }
 
-/* The shortest sequence of a chain gets a place of its own: its number, or UINT32_MAX: no memory.
- */
-static uint32_t unchain(struct gt_sequences *q, uint32_t number, uint64_t hash)
+/* Gives the shortest sequence of a chain its own entry. Its index, or UINT32_MAX: no memory. */
+static uint32_t add_from_chain(struct gt_sequences *q, uint32_t number, uint64_t hash)
 {
 	struct gt_sequence_chain *c = &q->chains[number & ~CHAIN];
 	struct gt_sequence one = { .stream = c->stream, .count = 1, .end = c->tail.n };
@@ -149,9 +148,8 @@ static uint32_t unchain(struct gt_sequences *q, uint32_t number, uint64_t hash)
 	return (uint32_t)q->nlist++;
 }
 
-/* The last launch ends a sequence of each length. Where one of them is new, so are all longer ones:
- * whatever is known came with the shorter ones that end with it, and those came again at least as
- * often. 0 or -ENOMEM. */
+/* The last launch ends a sequence of each length. If one of them is new, all longer ones are new: a
+ * longer one occurs at most as often as the shorter one that it ends with. 0 or -ENOMEM. */
 static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
 {
 	const struct gt_sequence_tail *stream = &e->tail;
@@ -160,7 +158,7 @@ static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
 	uint64_t hash = e->stream;
 	bool alike = true;
 
-	if (q->n + LONGEST > GT_SEQUENCES_MAX && !q->crowded && make_room(q))
+	if (q->n + LONGEST > GT_SEQUENCES_MAX && !q->crowded && allocate(q))
 		return -ENOMEM;
 	while (one.n < LONGEST && stream->n - stream->since > one.n) {
 		struct gt_sequence *have;
@@ -173,7 +171,7 @@ static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
 		i = find(q, &one, hash);
 		if (i == UINT32_MAX)
 			return add_new(q, stream, &one, hash);
-		if (i & CHAIN && (i = unchain(q, i, hash)) == UINT32_MAX)
+		if (i & CHAIN && (i = add_from_chain(q, i, hash)) == UINT32_MAX)
 			return -ENOMEM;
 		have = &q->list[i];
 		if (one.first >= have->end) {
@@ -185,7 +183,8 @@ static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
 	return 0;
 }
 
-/* The shortest two of them: where nothing repeats, no more are looked for. */
+/* Prefetches the slots of the two shortest sequences: if nothing repeats, only these are looked up.
+ */
 static void fetch_places(const struct gt_sequences *q, struct gt_sequence_end *e)
 {
 	const struct gt_sequence_tail *t = &e->tail;
@@ -210,7 +209,7 @@ static void fetch_places(const struct gt_sequences *q, struct gt_sequence_end *e
 	}
 }
 
-/* The shortest one: a longer one that nobody knows is nowhere. */
+/* Prefetches the entry of the shortest sequence: if it is new, the longer ones have none. */
 static void fetch_sequence(const struct gt_sequences *q, const struct gt_sequence_end *e)
 {
 	uint32_t value = e->known ? gt_map_first(&q->settled, e->hash) : UINT32_MAX;
@@ -244,7 +243,7 @@ int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, ui
 		count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]))
 		return gt_err_set(err, -ENOMEM, "no memory for the sequences");
 	e->stream = number;
-	e->tail = *stream; /* what was written just now would have to be waited for */
+	e->tail = *stream; /* reading data that was just written would stall */
 	push(&e->tail, launch);
 	push(stream, launch);
 	fetch_places(q, e);
@@ -253,7 +252,7 @@ int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, ui
 	return 0;
 }
 
-/* ---- those that say something new ---- */
+/* ---- selection ---- */
 
 static int by_covered(const void *pa, const void *pb)
 {
@@ -268,8 +267,8 @@ static int by_covered(const void *pa, const void *pb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Is it a shorter one repeated? Two that take turns are no sequence themselves, so they are one of
- * four. */
+/* Is it a shorter one repeated? Two names that alternate are too short for a sequence, so they are
+ * one of four launches. */
 static bool repeats(const struct gt_sequence *s)
 {
 	const uint32_t *names = s->names + LONGEST - s->n;
@@ -281,7 +280,7 @@ static bool repeats(const struct gt_sequence *s)
 	return false;
 }
 
-/* parts of three launches of what is listed */
+/* parts of three launches of the selected sequences */
 struct listed {
 	const struct gt_sequence *list;
 	struct gt_map map;
@@ -292,8 +291,7 @@ static uint64_t hash_part(const struct gt_sequence *part)
 	return gt_hash(part->names, SHORTEST * sizeof(*part->names)) ^ part->stream;
 }
 
-/* The three names from the k-th on; behind the last one stands the first, as it does where the
- * sequence comes again at once. */
+/* The three names from the k-th on; the first follows the last, as if the sequence is repeated. */
 static struct gt_sequence part_of(const struct gt_sequence *s, uint32_t k)
 {
 	struct gt_sequence part = { .stream = s->stream };
@@ -314,7 +312,7 @@ static bool same_part(const void *arg, uint32_t value, const void *key, size_t l
 		!memcmp(have.names, want->names, SHORTEST * sizeof(*want->names));
 }
 
-/* Sequence i is new if no part of it is listed; then its parts are. 1, 0 or -ENOMEM. */
+/* Is no part of sequence i listed? Then lists its parts. 1, 0 or -ENOMEM. */
 static int is_new(struct listed *l, uint32_t i)
 {
 	const struct gt_sequence *s = &l->list[i];
@@ -344,7 +342,7 @@ int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 	while (!rc && q->counted < q->nends)
 		rc = count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]);
 	listed.list = q->list;
-	n = q->nlist; /* chains were met once */
+	n = q->nlist; /* sequences in chains occurred once */
 	if (n)
 		qsort(q->list, n, sizeof(*q->list), by_covered);
 	q->n = 0;

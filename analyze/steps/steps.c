@@ -1,18 +1,17 @@
-/* Steps: the iterations of a program, how long each took, which were slow and what was different in
- * them. How they are found stands in steps_find.c and period.c, what is counted for each in
- * steps_fill.c; here is what the figures say.
+/* Report "steps": the iterations of a program: duration, slow steps and their differences.
+ * steps_find.c and period.c find the steps, steps_fill.c computes the figures of each.
  *
- * Warm-up: the first steps, up to three in a row that are settled. Where there are no such three in
- * the first half, it is another phase of the program rather than a warm-up, and none is recognised.
- * A step is settled that is not longer than the median of the second half by more than 10 % and
- * three times its usual deviation (median absolute deviation, times 1.4826), and whose sequence
- * comes up in the second half.
+ * Warm-up: the steps before the first three settled steps in a row. If the first half has no such
+ * three, it is another phase of the program, and there is no warm-up. A step is settled if its
+ * sequence occurs in the second half, and its duration does not exceed the median of the second
+ * half by more than 10 % and three times the usual deviation (median absolute deviation,
+ * times 1.4826).
  *
  * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which
- * a few slow steps cannot bend. It is noise where its 95 % interval (Kendall's) contains 0.
+ * a few slow steps do not change. It is noise if its 95 % interval (Kendall's) contains 0.
  *
- * What differs in a slow step: for each name, its time in this step minus its median over a sample
- * of the steps. */
+ * Difference of a slow step: for each name, its time in this step minus its median over a sample of
+ * the steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +22,13 @@
 
 #define LIST_MAX (1u << 20)  /* symbols of one stream */
 #define LISTS_MAX (1u << 22) /* of all: 16 MiB */
-#define LISTED (1u << 16)    /* streams that have a list */
+#define LISTED (1u << 16)    /* streams with a list */
 #define DRIFT_SAMPLE 201u
 #define DRIFT_LEAST 8u
 #define WARM_LEAST 8u
-#define SAMPLE_MAX 121u /* steps of a lane among which medians of names are taken */
+#define SAMPLE_MAX 121u /* sampled steps of a lane, for the medians of names */
 #define DIFFERENT 5u    /* names shown of a slow step */
-/* but none with less than this part of what the step took longer */
+/* smallest share of a shown name in the extra time of the step */
 #define LITTLE 20
 
 /* ---- rows ---- */
@@ -55,7 +54,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (to->n == LIST_MAX || s->listed == LISTS_MAX || *slot > LISTED)
 		return 0;
 	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for what was launched");
+		return gt_err_set(err, -ENOMEM, "no memory for the launches");
 	to->list[to->n++] = s->names.of_type[m->what] - 1;
 	s->listed++;
 	return 0;
@@ -70,8 +69,8 @@ static int steps_init(
 	return gt_time_ordered_init(&s->order, r, on_row, s, err);
 }
 
-/* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
-static int make_room(struct gt_steps *s, struct gt_err *err)
+/* Called at the first row: most traces have either many tracks and types, or GPU operations. */
+static int allocate(struct gt_steps *s, struct gt_err *err)
 {
 	s->device_of = gt_gpu_process_devices(&s->order, s->asked.reader);
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
@@ -85,7 +84,7 @@ static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *e
 {
 	struct gt_steps *s = state;
 
-	if (!s->names.of_type && make_room(s, err))
+	if (!s->names.of_type && allocate(s, err))
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
 		if (!gt_steps_name(s, cols->seg, cols->types[cols->code ? cols->code[i] : 0], err))
@@ -109,7 +108,7 @@ static int compare_double(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* The smallest of n sorted values, n > 0, that at least q of them are not above. */
+/* The smallest of n > 0 sorted values such that a share of at least q is not larger. */
 static uint64_t quantile(const uint64_t *sorted, size_t n, double q)
 {
 	size_t i = (size_t)ceil(q * (double)n);
@@ -176,7 +175,7 @@ static void number_sequences(struct gt_steps_lane *l, struct sequence *list, uin
 	l->sequences = (uint32_t)n;
 }
 
-/* Numbers sequences by how many steps have them. */
+/* Numbers sequences by their frequency. */
 static int find_sequences(struct gt_steps_lane *l, struct gt_err *err)
 {
 	struct sequence *list = malloc((l->n + 1) * sizeof(*list));
@@ -189,7 +188,7 @@ static int find_sequences(struct gt_steps_lane *l, struct gt_err *err)
 	return list && rank_of ? 0 : gt_err_set(err, -ENOMEM, "no memory for the steps");
 }
 
-/* The longest that a settled step of the second half is. */
+/* The limit for the duration of a settled step. */
 static double longest_settled(const struct gt_steps_lane *l, uint64_t *scratch)
 {
 	size_t half = l->n / 2, n = l->n - half;
@@ -233,9 +232,9 @@ static int find_warm_up(struct gt_steps_lane *l, struct gt_err *err)
 struct drift {
 	bool known, noise;
 	double per_step;
-}; /* ns a step */
+}; /* ns per step */
 
-/* steps: those behind the warm-up. */
+/* steps: those after the warm-up. */
 static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, struct gt_err *err)
 {
 	size_t m = n < DRIFT_SAMPLE ? n : DRIFT_SAMPLE, pairs = m * (m - (m > 0)) / 2, k = 0;
@@ -267,8 +266,8 @@ static int find_drift(const struct gt_step *steps, size_t n, struct drift *d, st
 
 /* ---- slow steps ---- */
 
-/* The slowest steps from `first` on, the slowest first, the earlier one where two are as slow: up
- * to `most`. Returns how many. */
+/* Lists at most `most` of the slowest steps from `first` on, the slowest first, then the earlier
+ * one. Returns their number. */
 static size_t slowest_of(const struct gt_steps_lane *l, size_t first, size_t *list, size_t most)
 {
 	size_t n = 0;
@@ -293,8 +292,8 @@ static void pick(struct gt_steps *s, struct gt_step *step)
 		step->picked = ++s->npicked;
 }
 
-/* Steps whose time is told apart by name: some spread over all, and the slowest, before it is known
- * which of them are warm-up. */
+/* Picks the steps whose time is computed by name: a sample of all, and the slowest. The warm-up is
+ * not known yet. */
 static void pick_steps(struct gt_steps *s, struct gt_steps_lane *l)
 {
 	size_t most = SAMPLE_MAX / s->nlanes, slow[16],
@@ -308,8 +307,8 @@ static void pick_steps(struct gt_steps *s, struct gt_steps_lane *l)
 		pick(s, &l->steps[slow[i]]);
 }
 
-/* A model that is loaded, copy by copy, is no loop of a program. */
-static void drop_mere_copies(struct gt_steps_lane *l)
+/* Repeated copies, as when a model is loaded, are not steps. */
+static void drop_copy_loops(struct gt_steps_lane *l)
 {
 	uint64_t kernels = 0;
 
@@ -318,10 +317,10 @@ static void drop_mere_copies(struct gt_steps_lane *l)
 	if (kernels || !l->n || l->mark)
 		return;
 	l->n = l->sampled = 0;
-	l->why = "nothing but copies and sets repeats";
+	l->why = "only copies and sets repeat";
 }
 
-/* What each step did, and what that says of them. */
+/* Computes the figures of each step. */
 static int fill(struct gt_steps *s, struct gt_err *err)
 {
 	int rc;
@@ -332,7 +331,7 @@ static int fill(struct gt_steps *s, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
 	rc = gt_steps_fill(s, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
-		drop_mere_copies(&s->lanes[i]);
+		drop_copy_loops(&s->lanes[i]);
 		rc = find_sequences(&s->lanes[i], err);
 		if (!rc)
 			rc = find_warm_up(&s->lanes[i], err);
@@ -343,7 +342,7 @@ static int fill(struct gt_steps *s, struct gt_err *err)
 	return rc;
 }
 
-static int work_out(struct gt_steps *s, struct gt_err *err)
+static int find_all_steps(struct gt_steps *s, struct gt_err *err)
 {
 	int rc = gt_steps_find(s, err);
 	uint32_t before;
@@ -356,7 +355,7 @@ static int work_out(struct gt_steps *s, struct gt_err *err)
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		for (size_t k = 0; k < s->lanes[i].nslowest; k++)
 			pick(s, &s->lanes[i].steps[s->lanes[i].slowest[k]]);
-	if (!rc && s->npicked > before) /* a long warm-up had all the slowest */
+	if (!rc && s->npicked > before) /* the warm-up contained the slowest */
 		rc = fill(s, err);
 	return rc;
 }
@@ -442,7 +441,7 @@ static void drift_cells(const struct drift *d, uint64_t middle, struct gt_cell c
 		cells[1] = gt_cell_i(llround(1e6 * d->per_step / (double)middle));
 }
 
-/* Of the steps behind the warm-up: the cells from the median to the drift. */
+/* The cells from the median to the drift, for the steps after the warm-up. */
 static int figure_cells(struct gt_steps_lane *l, struct gt_cell cells[8], struct gt_err *err)
 {
 	size_t n = l->n - l->warm;
@@ -491,13 +490,13 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 	if (!l->n)
 		(found_any(s) ? gt_table_note : gt_table_cannot)(t,
-			"%sfor GPU %lld of process %lld no repeating sequence was found: %s",
+			"%sGPU %lld of process %lld has no repeating sequence: %s",
 			found_any(s) ? "cannot answer: " : "", (long long)cells[3].i,
 			(long long)cells[1].i, l->why ? l->why : "there is nothing");
 	return rc;
 }
 
-/* Were calls of this layer recorded, and not left out? */
+/* Were calls of this layer recorded, and do the options include them? */
 static bool has_calls(const struct gt_steps *s, const struct gt_steps_lane *l, unsigned layer)
 {
 	return gt_is_recorded_in(l->seg, layer) &&
@@ -531,14 +530,14 @@ static void add_step(const struct gt_steps *s, struct gt_table *t, const struct 
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
-/* ---- what differs in a slow step ---- */
+/* ---- differences of slow steps ---- */
 
 struct different {
 	uint32_t name;
 	uint64_t time, median;
 }; /* name GT_NONE: the GPU was idle */
 
-static uint64_t apart(const struct different *d)
+static uint64_t abs_difference(const struct different *d)
 {
 	return d->time > d->median ? d->time - d->median : d->median - d->time;
 }
@@ -546,14 +545,14 @@ static uint64_t apart(const struct different *d)
 static int by_difference(const void *pa, const void *pb)
 {
 	const struct different *a = pa, *b = pb;
-	uint64_t x = apart(a), y = apart(b);
+	uint64_t x = abs_difference(a), y = abs_difference(b);
 
 	if (x != y)
 		return x < y ? 1 : -1;
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Time of a name in a step that was picked; of GT_NONE: idle time. */
+/* The time of a name in a picked step; name GT_NONE: idle time. */
 static uint64_t time_in(const struct gt_steps *s, const struct gt_step *step, uint32_t name)
 {
 	if (name == GT_NONE)
@@ -561,8 +560,8 @@ static uint64_t time_in(const struct gt_steps *s, const struct gt_step *step, ui
 	return s->times[(step->picked - 1ul) * (GT_STEPS_NAMES + 1) + name];
 }
 
-/* The median of a name over the sample of steps behind the warm-up; of idle time, which is known of
- * every step, over all of them. */
+/* The median of a name over the sampled steps after the warm-up; of idle time, which is known for
+ * each step, over all of them. */
 static uint64_t median_of(
 	const struct gt_steps *s, const struct gt_steps_lane *l, uint32_t name, uint64_t *scratch)
 {
@@ -601,8 +600,8 @@ static void add_different(const struct gt_steps *s, struct gt_table *t,
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 }
 
-/* By more than a hundredth of the median? */
-static bool stands_out(const struct gt_steps_lane *l, const struct gt_step *step)
+/* Does it exceed the median by more than 1 %? */
+static bool is_slow(const struct gt_steps_lane *l, const struct gt_step *step)
 {
 	return gt_step_ns(step) > l->median && gt_step_ns(step) - l->median > l->median / 100;
 }
@@ -617,7 +616,7 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 	for (size_t k = 0; list && scratch && k < l->nslowest; k++) {
 		const struct gt_step *step = &l->steps[l->slowest[k]];
 
-		if (!stands_out(l, step))
+		if (!is_slow(l, step))
 			break;
 		for (uint32_t i = 0; i <= n; i++) {
 			uint32_t name = i < n ? i : GT_NONE;
@@ -627,7 +626,7 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 		}
 		qsort(list, n + 1ul, sizeof(*list), by_difference);
 		for (uint32_t i = 0; i < DIFFERENT && i <= n &&
-			apart(&list[i]) > (gt_step_ns(step) - l->median) / LITTLE;
+			abs_difference(&list[i]) > (gt_step_ns(step) - l->median) / LITTLE;
 			i++)
 			add_different(s, t, l, l->slowest[k], &list[i], names);
 	}
@@ -671,27 +670,25 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
 	else if (found_any(s))
 		gt_table_note(t,
-			"repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
+			"repeating: the share of GPU operations in steps whose sequence of launches occurs more than once");
 	if (by_sequence)
-		gt_table_note(t,
-			"a step lasts until the next one begins, so the last one, which has no next, is left out");
+		gt_table_note(
+			t, "a step lasts until the next one begins: the last one is left out");
 	if (found_any(s) && gt_begins_late(&s->asked))
 		gt_table_note(t,
-			"steps are found, and numbered, in the time that is chosen alone: in all of the run they may be others");
+			"steps are found and numbered in the selected range only: those of the whole run may differ");
 	if (by_gpu)
 		gt_table_note(t,
-			"launches are not known or not in order: work and calls count to the step in whose time on the GPU they began");
+			"launches are unknown or unordered: operations and calls count for the step in whose GPU time they began");
 	if (s->lanes_left_out)
-		gt_table_note(t,
-			"there are more than %u GPUs: those with the least work are left out",
+		gt_table_note(t, "more than %u GPUs: those with the least work are left out",
 			GT_STEPS_LANES);
 	if (s->steps_left_out)
-		gt_table_note(
-			t, "there are more than %u steps: later ones are left out", GT_STEPS_MAX);
+		gt_table_note(t, "more than %u steps: further ones are left out", GT_STEPS_MAX);
 	gt_note_unordered(t, s->late, "sequences and busy times");
 	if (sampled)
 		gt_table_note(t,
-			"the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up",
+			"the median is that of the same name in %zu steps of a GPU, sampled evenly after the warm-up",
 			sampled);
 }
 
@@ -728,8 +725,8 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 	tables[1] =
 		gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
 	tables[2] = gt_table_new("slow_steps",
-		"The slowest steps, and what differs from the median step", slow_columns + skip,
-		(unsigned)NSLOW - skip);
+		"The slowest steps, and their differences from the median step",
+		slow_columns + skip, (unsigned)NSLOW - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
 	if (rc)
@@ -741,7 +738,7 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 		"process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
 	gt_table_gives_way(tables[2], "process layer over_ns median_ns duration_ns pid device");
 	if (!s->crowded)
-		rc = work_out(s, err);
+		rc = find_all_steps(s, err);
 	if (!rc)
 		rc = fill_tables(s, tables, err);
 	return rc ? rc : 3;
@@ -764,12 +761,7 @@ static void steps_release(void *state)
 	gt_time_ordered_release(&s->order);
 }
 
-/* ---- for others ---- */
-
-static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
-{
-	return steps_block(arg, cols, err);
-}
+/* ---- loops for other reports ---- */
 
 static int find_loops(struct gt_steps *s, struct gt_err *err)
 {
@@ -778,12 +770,13 @@ static int find_loops(struct gt_steps *s, struct gt_err *err)
 
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = false;
-	rc = gt_steps_scan(s, &filter, on_run, s, err);
+	rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, steps_block, s, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->nsigns = s->names.n;
-	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names) ? rc
-									       : work_out(s, err);
+	return rc || !s->names.of_type || gt_name_interner_has_rest(&s->names)
+		? rc
+		: find_all_steps(s, err);
 }
 
 static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)
@@ -807,7 +800,7 @@ int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct 
 	*loops = calloc(GT_STEPS_LANES, sizeof(**loops));
 	if (!rc && !*loops)
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
-	if (!rc && !opt->filter.match) /* what it leaves out may be the steps */
+	if (!rc && !opt->filter.match) /* --match may leave out the steps */
 		rc = find_loops(&s, err);
 	for (uint32_t i = 0; !rc && i < s.nlanes; i++) {
 		const struct gt_steps_lane *l = &s.lanes[i];
@@ -824,7 +817,7 @@ int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct 
 const struct gt_analysis gt_steps_report = {
 	.name = "steps",
 	.per_recording = true,
-	.help = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
+	.help = "iterations, found by repetition or by marks: durations, slow ones and their causes, drift",
 	.wants = GT_BIT(GT_GPU),
 	.needs = GT_BIT(GT_LAYER_GPU),
 	.needs_unfiltered = true,

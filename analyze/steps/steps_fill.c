@@ -1,9 +1,9 @@
-/* What each step did: a third look at the trace, when it is known where steps begin. An operation
- * of the GPU is in the step that launched it, whenever it ran (one whose launch is not known is in
- * that in whose time it ran, and in no sequence); a call is in the step in whose time on the host
- * it began. The time of a step is the GPU's: from the start of its first operation to the next
- * step's, and busy is the union of all that ran in it, of whichever step it is. Both cut the trace
- * into pieces without remainder. */
+/* The figures of each step: a third reading of the trace, when the starts of steps are known. A GPU
+ * operation belongs to the step that launched it, whenever it ran (if its launch is unknown, to the
+ * step in whose time it ran, and to no sequence). A call belongs to the step in whose host time it
+ * began. The time of a step is GPU time: from the start of its first operation to the start of the
+ * next step. Busy is the union of all operations that ran in it, of any step. So the steps divide
+ * the trace without remainder. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
@@ -14,7 +14,7 @@ struct busy {
 	struct gt_union done;
 	size_t step;
 }; /* of a lane */
-/* of a stream: its operations in the step at hand, 1 + that; 0 none */
+/* of a stream: 1 + the current step, 0: none; hash of its operations in it */
 struct order {
 	uint64_t hash;
 	uint32_t step;
@@ -29,8 +29,8 @@ struct fill {
 	struct order *streams; /* by track */
 };
 
-/* The last step that begins at this time or before, 0 .. n - 1; n: in none. `at`: on the GPU, else
- * on the host. */
+/* The last step that begins at this time or earlier, 0 .. n - 1; n: none. at: GPU time, else host
+ * time. */
 static size_t step_at(const struct gt_steps_lane *lane, int64_t time, bool at, size_t hint)
 {
 	const struct gt_step *list = lane->steps;
@@ -64,7 +64,7 @@ static void add_time(struct gt_steps *s, const struct gt_step *step, uint32_t na
 	*to = gt_sat_add(*to, (uint64_t)ns);
 }
 
-/* ---- the GPU's work ---- */
+/* ---- GPU operations ---- */
 
 static void count_row(
 	struct gt_steps *s, struct gt_step *step, const struct gt_steps_row *row, int64_t ns)
@@ -99,7 +99,7 @@ static int gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 			return err->code;
 		on_gpu = lane->by_gpu || !row.joined;
 		at = step_at(lane, on_gpu ? cols->start[k] : row.launch, on_gpu, f->hint[i - 1]);
-		/* in its step's sequence */
+		/* part of the sequence of its step */
 		m[k].addr = at < lane->n && (lane->by_gpu || row.joined) ? at + 1 : 0;
 		if (at == lane->n)
 			continue;
@@ -109,7 +109,7 @@ static int gpu_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	return 0;
 }
 
-/* The sequence of a stream within a step is complete. */
+/* Adds the sequence of a stream to its step. */
 static void close_order(struct gt_steps_lane *lane, struct order *o)
 {
 	if (o->step)
@@ -186,7 +186,7 @@ static int count_call(struct gt_steps *s, struct gt_step *step, const struct gt_
 	return name ? 0 : err->code;
 }
 
-/* Rows of a run come in order, and so do steps. */
+/* Rows of a run and steps are both sorted. */
 static int calls_of_lane(struct gt_steps *s, struct gt_steps_lane *lane, const struct gt_cols *cols,
 	struct gt_err *err)
 {
@@ -235,7 +235,7 @@ static int prepare(struct fill *f, struct gt_err *err)
 
 		f->lane_of[lane->number] = i + 1;
 		lane->next = GT_NONE;
-		for (size_t k = 0; k < lane->n; k++) /* this may not be the first time */
+		for (size_t k = 0; k < lane->n; k++) /* it may be called twice */
 			lane->steps[k] = (struct gt_step){ lane->steps[k].host, lane->steps[k].at,
 				.picked = lane->steps[k].picked };
 		if (lane->process == GT_NONE)
@@ -247,8 +247,8 @@ static int prepare(struct fill *f, struct gt_err *err)
 	return 0;
 }
 
-/* Nothing in a step began before the first of them did; what they launched may run beyond the range
- * that was asked for. */
+/* The filter of the reading: from the start of the first step; operations of the last step may run
+ * after the selected range. */
 static struct gt_filter needed(const struct gt_steps *s)
 {
 	struct gt_filter filter = s->asked.opt->filter;
@@ -281,13 +281,13 @@ int gt_steps_fill(struct gt_steps *s, struct gt_err *err)
 	gt_time_ordered_rewind(&s->order, on_row, f);
 	rc = prepare(f, err);
 	if (!rc)
-		rc = gt_steps_scan(s, &filter, gpu_run, f, err);
+		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, gpu_run, f, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	filter.kinds = GT_BIT(GT_CALL);
-	filter.args = false; /* which are most of the bytes */
+	filter.args = false; /* arguments are most of the bytes */
 	if (!rc)
-		rc = gt_steps_scan(s, &filter, call_run, f, err);
+		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, call_run, f, err);
 	if (!rc)
 		close_orders(f);
 	s->late += gt_time_ordered_late(&s->order);

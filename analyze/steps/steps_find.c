@@ -1,15 +1,14 @@
-/* Where steps begin. The sequence of each stream is collected while the trace is read, as far as
- * memory goes; streams run what they are given in order, so within one the order is the program's,
- * whatever other streams do meanwhile. In the end the busiest streams of each GPU are asked for
- * what repeats in them (period.h), and a second look at the trace finds each place where it does.
- */
+/* Finds the starts of steps. While the trace is read, the sequence of each stream is collected,
+ * within a limit of memory. A stream runs its operations in order, so its sequence is the
+ * program's, whatever other streams do. At the end the period of the busiest streams of each GPU is
+ * searched (period.h), and a second reading of the trace finds each of its occurrences. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
 
-#define TRIES 3 /* streams of a GPU that are asked */
+#define TRIES 3 /* streams of a GPU that are searched */
 
 /* ---- rows ---- */
 
@@ -56,28 +55,6 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 	return 0;
 }
 
-/* ---- scans of its own ---- */
-
-struct scan {
-	gt_steps_fn *fn;
-	void *arg;
-	struct gt_err *err;
-};
-
-static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
-{
-	const struct scan *scan = arg;
-
-	return scan->fn(scan->arg, cols, scan->err);
-}
-
-int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_fn *fn, void *arg,
-	struct gt_err *err)
-{
-	return gt_scan(s->asked.reader, filter, GT_BY_TIME, 1, on_run,
-		&(struct scan){ fn, arg, err }, err);
-}
-
 /* ---- lanes ---- */
 
 static int by_ops(const void *pa, const void *pb)
@@ -87,15 +64,6 @@ static int by_ops(const void *pa, const void *pb)
 	if (a->ops != b->ops)
 		return a->ops < b->ops ? 1 : -1;
 	return (a->number > b->number) - (a->number < b->number);
-}
-
-static const struct gt_segment *segment_of(const struct gt_steps *s, uint32_t number)
-{
-	uint32_t i = 0;
-
-	while (number >= s->order.tracks[i + 1])
-		i++;
-	return gt_reader_segment(s->asked.reader, i);
 }
 
 static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
@@ -110,7 +78,7 @@ static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
 		return lane;
 	if (s->nlanes == GT_STEPS_LANES)
 		return NULL;
-	seg = segment_of(s, device);
+	seg = gt_segment_of_number(s->order.tracks, s->asked.reader, device);
 	track = device - s->order.tracks[seg->index];
 	*lane = (struct gt_steps_lane){ .seg = seg,
 		.number = device,
@@ -128,8 +96,8 @@ static int by_number(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* The GPUs with the most work, in the order of the trace. */
-static int make_lanes(struct gt_steps *s, struct gt_err *err)
+/* Makes lanes of the GPUs with the most work, in the order of the trace. */
+static int find_lanes(struct gt_steps *s, struct gt_err *err)
 {
 	s->lanes = calloc(GT_STEPS_LANES, sizeof(*s->lanes));
 	if (!s->lanes)
@@ -152,8 +120,8 @@ static int make_lanes(struct gt_steps *s, struct gt_err *err)
 	return 0;
 }
 
-/* What repeats in one of a GPU's busiest streams. */
-static int ask_streams(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err)
+/* Searches the period in the busiest streams of a GPU. */
+static int search_streams(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err)
 {
 	int rc = 0, tries = 0;
 
@@ -172,7 +140,7 @@ static int ask_streams(struct gt_steps *s, struct gt_steps_lane *lane, struct gt
 	return rc < 0 ? rc : 0;
 }
 
-/* ---- each place ---- */
+/* ---- occurrences ---- */
 
 struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err)
 {
@@ -193,23 +161,23 @@ struct begun {
 	int64_t at, launch;
 	bool joined;
 };
-struct places { /* of steps, while the trace is read the second time */
+struct places { /* state of the second reading */
 	struct gt_steps *s;
 	struct gt_steps_walk walk;
-	uint32_t *lane; /* by track: 1 + the lane whose stream it is */
-	/* per lane: the last operations on its stream, GT_PERIOD_BEFORE + 1 of them */
+	uint32_t *lane; /* by track: 1 + the lane that uses this stream */
+	/* by lane: ring of the last GT_PERIOD_BEFORE + 1 operations on its stream */
 	struct begun *last;
-	uint64_t *seen; /* per lane: operations on its stream */
+	uint64_t *seen; /* by lane: operations on its stream */
 };
 
-/* An anchor: the step began some operations ago. */
+/* At an anchor: adds the step, which began some operations before. */
 static int add_place(
 	struct places *p, struct gt_steps_lane *lane, const struct begun *b, struct gt_err *err)
 {
 	struct gt_step *step, *before;
 
 	if (lane->n && b->at < lane->steps[lane->n - 1].at)
-		return 0; /* came too late, and is told as that */
+		return 0; /* the row came too late: a note counts it */
 	step = gt_steps_add(p->s, lane, err);
 	if (!step)
 		return err->code;
@@ -275,7 +243,7 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 		if (s->lanes[i].stream != GT_NONE)
 			p.lane[s->lanes[i].stream] = i + 1;
 	if (!rc)
-		rc = gt_steps_scan(s, &filter, place_run, &p, err);
+		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, place_run, &p, err);
 	if (!rc)
 		rc = gt_time_ordered_flush(&s->order, err);
 	s->late += gt_time_ordered_late(&s->order);
@@ -286,26 +254,26 @@ static int find_places(struct gt_steps *s, struct gt_err *err)
 	return rc;
 }
 
-/* The last place is the end of the last whole step. */
+/* The last occurrence is the end of the last whole step. */
 static void close_lane(struct gt_steps_lane *lane)
 {
 	lane->n -= lane->n > 0;
 	for (size_t i = 0; lane->by_gpu && i < lane->n + 1; i++)
 		lane->steps[i].host = lane->steps[i].at;
 	if (!lane->n && !lane->why)
-		lane->why = "what repeats does so less than twice in the time that was looked at";
+		lane->why = "the sequence occurs less than twice in the selected range";
 }
 
 int gt_steps_find(struct gt_steps *s, struct gt_err *err)
 {
 	bool any = false;
-	int rc = make_lanes(s, err);
+	int rc = find_lanes(s, err);
 
 	if (!rc)
 		rc = gt_steps_marks(s, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		if (!s->lanes[i].mark) {
-			rc = ask_streams(s, &s->lanes[i], err);
+			rc = search_streams(s, &s->lanes[i], err);
 			any |= s->lanes[i].stream != GT_NONE;
 		}
 	if (!rc && any)

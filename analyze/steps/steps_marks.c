@@ -1,14 +1,14 @@
-/* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are
- * the same or differ by a number that grows ("ProfilerStep#12"). Programs mark much besides,
- * layers, phases, collectives, what they do before they begin; a mark of steps is one that lies
- * around most of what goes on: of the time from the first to the last range, they cover most, and
- * the GPU works meanwhile: for half of the time in which it is given work at all, unless the name
- * speaks of steps. Of several the one whose name says most wins: PyTorch's own, then one that
- * speaks of steps, then any with a number, then any; and then the one with the most ranges.
+/* Steps that the program marks: consecutive ranges on one thread, whose names are equal or differ
+ * by a growing number ("ProfilerStep#12"). Programs mark much else (layers, phases, collectives).
+ * Ranges mark steps if they cover most of the time from the first to the last of them, and if the
+ * GPU works during them: for half of the time in which it has work, unless the name is a word for
+ * steps. Of several such marks the best name wins: PyTorch's own, then a word for steps, then a
+ * name with a number, then any name; then the one with the most ranges.
  *
- * One range or two mark steps only if they are PyTorch's own, or if the name is that of a numbered
- * step ("step 3", "batch#7") and the GPU works for half of its time meanwhile. PyTorch's profiler
- * has a range for each operator and each Python function as well: these mark no steps. */
+ * One or two ranges mark steps only if they are PyTorch's own, or if the name is that of a numbered
+ * step
+ * ("step 3", "batch#7") and the GPU works for half of its time during them. PyTorch's profiler also
+ * records a range for each operator and each Python function: these mark no steps. */
 #define _GNU_SOURCE /* strcasestr */
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 
 #define TEMPLATES_MAX 4096u
 #define LEAST 3u      /* ranges */
-#define OF_STEPS 3u   /* rank of a name that speaks of steps */
-#define OF_PYTORCH 4u /* rank of its ProfilerSteps */
+#define OF_STEPS 3u   /* rank of a word for steps */
+#define OF_PYTORCH 4u /* rank of PyTorch's ProfilerStep */
 
 struct template
 { /* of names, on one thread */
@@ -32,10 +32,10 @@ struct template
 	uint64_t n, covered;
 	int64_t first, last_end;
 	uint64_t number; /* of the last */
-	/* one name; numbers grow; none began before another had ended */
-	bool same, growing, apart;
+	/* all have one name; numbers grow; ranges do not overlap */
+	bool same, growing, abs_difference;
 };
-/* of the rows that follow */
+/* of the next rows */
 struct mark_code {
 	const uint64_t *categories;
 	uint32_t left;
@@ -50,7 +50,7 @@ struct marks {
 	const struct template *chosen[GT_STEPS_LANES]; /* per lane */
 };
 
-/* A hash of the name with every number taken out, and the last number. */
+/* A hash of the name without numbers, and its last number. */
 static uint64_t template_of(const char *name, uint64_t *number)
 {
 	char plain[128];
@@ -74,7 +74,7 @@ static bool same_template(const void *arg, uint32_t value, const void *key, size
 	return ((const struct marks *)arg)->list[value].key == *(const uint64_t *)key;
 }
 
-/* NULL: no memory with err filled in, or (no error) there are too many. */
+/* NULL: no memory (err), or (without error) too many. */
 static struct template *find_template(struct marks *m, const struct gt_cols *cols, const char *name,
 	uint64_t *number, struct gt_err *err)
 {
@@ -97,16 +97,17 @@ static struct template *find_template(struct marks *m, const struct gt_cols *col
 		.name = name,
 		.same = true,
 		.growing = true,
-		.apart = true,
+		.abs_difference = true,
 		.last_end = INT64_MIN };
 	return &m->list[m->n++];
 }
 
-/* ---- whose range is it? ---- */
+/* ---- ranges that cannot mark steps ---- */
 
 static bool is_profiler_step(const char *name) { return !strncmp(name, "ProfilerStep#", 13); }
 
-/* Does PyTorch's profiler make such a range by itself? Operator: of any range, before 2022. */
+/* Does PyTorch's profiler record such a range by itself? Before 2022, "Operator" is the category of
+ * all ranges. */
 static bool is_operator(const char *category, const char *name)
 {
 	if (!strcmp(category, "Operator"))
@@ -114,7 +115,7 @@ static bool is_operator(const char *category, const char *name)
 	return !strcmp(category, "cpu_op") || !strcmp(category, "python_function");
 }
 
-/* The categories of a run's rows, by code: an import has them as an argument. */
+/* Finds the category column of each code: importers store it as an argument. */
 static int begin_run(struct marks *m, const struct gt_cols *cols, struct gt_err *err)
 {
 	if (gt_grow(&m->codes, &m->codes_cap, cols->ntypes, sizeof(*m->codes)))
@@ -133,7 +134,7 @@ static int begin_run(struct marks *m, const struct gt_cols *cols, struct gt_err 
 	return 0;
 }
 
-/* May this row mark a step? To be asked for each row of a run, in order. */
+/* May this row mark a step? Call it for each row of a run in order. */
 static bool may_mark(struct marks *m, const struct gt_cols *cols, uint32_t i)
 {
 	uint32_t c = cols->code ? cols->code[i] : 0;
@@ -166,7 +167,7 @@ static int count_row(struct marks *m, const struct gt_cols *cols, uint32_t i, st
 	} else {
 		t->same &= cols->seg->types[type].name == t->first_name;
 		t->growing &= number > t->number;
-		t->apart &= start >= t->last_end;
+		t->abs_difference &= start >= t->last_end;
 	}
 	t->number = number;
 	t->covered = gt_sat_add(t->covered, (uint64_t)cols->dur[i]);
@@ -186,8 +187,8 @@ static int count_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	return rc;
 }
 
-/* Does the name speak of steps? numbered: of one of them, by its number. */
-static bool speaks_of_steps(const char *name, bool numbered)
+/* Is the name a word for steps? numbered: followed by the number of a step. */
+static bool is_word_for_steps(const char *name, bool numbered)
 {
 	static const char *const words[] = { "step", "iter", "iteration", "batch", "request" };
 
@@ -203,7 +204,7 @@ static bool speaks_of_steps(const char *name, bool numbered)
 	return false;
 }
 
-/* How much its name says; 0: it marks no steps. */
+/* The rank of its name; 0: it marks no steps. */
 static unsigned rank(const struct template *t)
 {
 	unsigned rank = t->same ? 1 : 2;
@@ -211,17 +212,18 @@ static unsigned rank(const struct template *t)
 
 	if (is_profiler_step(t->name))
 		rank = OF_PYTORCH;
-	else if (speaks_of_steps(t->name, false))
+	else if (is_word_for_steps(t->name, false))
 		rank = OF_STEPS;
-	if (!t->apart || !(t->same || t->growing) || t->covered / (rank > 1 ? 50 : 80) < span / 100)
+	if (!t->abs_difference || !(t->same || t->growing) ||
+		t->covered / (rank > 1 ? 50 : 80) < span / 100)
 		return 0;
 	if (t->n < LEAST && rank < OF_PYTORCH)
-		return speaks_of_steps(t->name, true);
+		return is_word_for_steps(t->name, true);
 	return rank;
 }
 
-/* Does the GPU work while it goes on? */
-static bool at_work(const struct template *t, const struct gt_steps_lane *l, unsigned rank)
+/* Does the GPU work during the ranges? */
+static bool has_gpu_work(const struct template *t, const struct gt_steps_lane *l, unsigned rank)
 {
 	int64_t from = t->first > l->first ? t->first : l->first,
 		to = t->last_end < l->last ? t->last_end : l->last;
@@ -245,7 +247,7 @@ static void choose(struct marks *m, uint32_t lane)
 			? rank(t)
 			: 0;
 
-		if (r && at_work(t, l, r) && (r > most || (r == most && t->n > best->n))) {
+		if (r && has_gpu_work(t, l, r) && (r > most || (r == most && t->n > best->n))) {
 			most = r;
 			best = t;
 		}
@@ -253,7 +255,7 @@ static void choose(struct marks *m, uint32_t lane)
 	m->chosen[lane] = best;
 }
 
-/* A range that marks a step: it begins where the one before ends. */
+/* Adds the step of a range; the step before ends at its start. */
 static int place_row(
 	struct marks *m, struct gt_steps_lane *lane, int64_t start, int64_t end, struct gt_err *err)
 {
@@ -324,13 +326,13 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 	filter.kinds = GT_BIT(GT_SPAN) | GT_BIT(GT_CALL);
 	filter.match = is_mark;
 	filter.args = true;
-	rc = gt_steps_scan(s, &filter, count_run, &m, err);
+	rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, count_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
 		choose(&m, i);
 		any |= m.chosen[i] != NULL;
 	}
 	if (!rc && any)
-		rc = gt_steps_scan(s, &filter, place_run, &m, err);
+		rc = gt_read_again(s->asked.reader, &filter, GT_BY_TIME, place_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		s->lanes[i].mark = m.chosen[i] ? m.chosen[i]->name : NULL;
 	free(m.list);

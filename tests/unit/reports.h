@@ -197,7 +197,8 @@ static inline char *report_text(struct gt_reader *r, const char *const *names,
 	const char *option, *wrong;
 	struct gt_query *query = gt_query_new(NULL, "name", NULL, NULL, &option, &wrong, &err);
 	struct gt_query *histogram = gt_query_new_hist(NULL, NULL, NULL, &option, &wrong, &err);
-	unsigned n = 0;
+	struct gt_report_option list[8] = { 0 };
+	unsigned n = 0, nlist = 0;
 	char *text = NULL;
 	int made;
 
@@ -206,8 +207,11 @@ static inline char *report_text(struct gt_reader *r, const char *const *names,
 	for (; !names && gt_analyses[n]; n++)
 		chosen[n] = gt_analyses[n];
 	o.origin = gt_reader_segment(r, 0)->min_start;
-	o.query = query;
-	o.histogram = histogram;
+	for (const struct gt_report_option *given = o.report_options; given && given->name; given++)
+		list[nlist++] = *given;
+	list[nlist++] = (struct gt_report_option){ "query", query };
+	list[nlist++] = (struct gt_report_option){ "histogram", histogram };
+	o.report_options = list;
 	made = gt_run(r, chosen, n, &o, threads, tables, &err);
 	gt_out_memory(&out);
 	if (made >= 0 && !gt_tables_print(tables, (unsigned)made, format, NULL, &out, &err))

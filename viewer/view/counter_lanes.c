@@ -80,7 +80,7 @@ static bool same_line(const struct gt_lane_line *a, const struct gt_lane_line *b
 static int ask(struct gt_counter_lanes *g, struct gt_err *err)
 {
 	struct gt_counter_key counters[GT_SCREEN_MOST];
-	struct gt_queue_of queues[GT_SCREEN_MOST];
+	struct gt_queue_id queues[GT_SCREEN_MOST];
 	size_t ncounters = 0, nqueues = 0;
 	int rc;
 
@@ -91,7 +91,7 @@ static int ask(struct gt_counter_lanes *g, struct gt_err *err)
 			counters[ncounters++] =
 				(struct gt_counter_key){ line->segment, line->track, line->type };
 		else if (line->kind == GT_LANE_QUEUE)
-			queues[nqueues++] = (struct gt_queue_of){ line->segment, line->track };
+			queues[nqueues++] = (struct gt_queue_id){ line->segment, line->track };
 	}
 	g->more = ncounters;
 	rc = gt_counter_cells_request(g->gauges, &g->window, counters, ncounters, err);
@@ -161,7 +161,7 @@ void gt_counter_lanes_get(const struct gt_counter_lanes *g, const struct gt_lane
 
 	if (line->kind == GT_LANE_QUEUE) {
 		gt_queue_lanes_get(
-			g->queues, &(struct gt_queue_of){ line->segment, line->track }, to);
+			g->queues, &(struct gt_queue_id){ line->segment, line->track }, to);
 		return;
 	}
 	for (size_t i = 0; i < g->n && !same_line(&g->lines[i], line); i++)

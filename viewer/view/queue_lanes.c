@@ -23,7 +23,7 @@
 
 struct cells { /* a result: these queues in this window */
 	struct gt_cell_window window;
-	struct gt_queue_of *of;
+	struct gt_queue_id *of;
 	size_t n;
 	int64_t end; /* of the trace then, and how many times it had grown */
 	unsigned grown;
@@ -69,7 +69,7 @@ struct gt_queue_lanes {
 	uint32_t noffsets;
 	struct cells whole, near[KEPT]; /* near: the newest first */
 	struct gt_cell_window window;   /* that is wanted, and of which queues */
-	struct gt_queue_of *of;
+	struct gt_queue_id *of;
 	size_t n, cap;
 	uint64_t since; /* us: when */
 	bool failed;    /* it cannot be found out */
@@ -129,7 +129,7 @@ static void forget(struct gt_queue_lanes *q)
 		cells_release(&q->near[i]);
 }
 
-static size_t find(const struct cells *c, const struct gt_queue_of *of)
+static size_t find(const struct cells *c, const struct gt_queue_id *of)
 {
 	size_t i = 0;
 
@@ -155,7 +155,7 @@ struct known {
 	size_t at[KEPT + 1];
 };
 
-static struct known find_all(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
+static struct known find_all(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
 {
 	struct known k;
 
@@ -191,7 +191,7 @@ static unsigned best(const struct gt_queue_lanes *q, const struct known *k, unsi
 }
 
 /* A stream may have come since the thread has opened the trace; it is not opening it now. */
-static bool is_there(const struct gt_queue_lanes *q, const struct gt_queue_of *of)
+static bool is_there(const struct gt_queue_lanes *q, const struct gt_queue_id *of)
 {
 	return of->segment < q->nreach &&
 		of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
@@ -242,7 +242,7 @@ static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window
 }
 
 void gt_queue_lanes_get(
-	const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to)
+	const struct gt_queue_lanes *q, const struct gt_queue_id *of, struct gt_counter_cell *to)
 {
 	const struct gt_cell_window *w = &q->window;
 	const struct gt_queue_reach *r = of->segment < q->nreach ? &q->reach[of->segment] : NULL;
@@ -277,7 +277,7 @@ static void work(void *arg)
 	struct job *job = arg;
 	struct gt_queue_lanes *q = job->owner;
 	struct cells *c = &job->made;
-	struct gt_queue_ask ask = { .of = c->of,
+	struct gt_queue_request ask = { .of = c->of,
 		.n = c->n,
 		.shift = c->window.shift,
 		.cells = c->window.cells,
@@ -362,7 +362,7 @@ static int add_queue(struct cells *c, size_t *cap, uint32_t segment, uint32_t tr
 {
 	if (gt_grow(&c->of, cap, c->n + 1, sizeof(*c->of)))
 		return -ENOMEM;
-	c->of[c->n++] = (struct gt_queue_of){ segment, track };
+	c->of[c->n++] = (struct gt_queue_id){ segment, track };
 	return 0;
 }
 
@@ -481,7 +481,7 @@ static bool is_still_needed(const struct gt_queue_lanes *q)
 /* ---- in the viewer's thread ---- */
 
 int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
-	const struct gt_queue_of *of, size_t n, struct gt_err *err)
+	const struct gt_queue_id *of, size_t n, struct gt_err *err)
 {
 	if (gt_grow(&q->of, &q->cap, n + 1, sizeof(*q->of)))
 		return gt_err_set(err, -ENOMEM, "out of memory");

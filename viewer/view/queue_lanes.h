@@ -32,7 +32,7 @@ int gt_queue_lanes_reopen(
 	struct gt_queue_lanes *q, struct gt_archive *a, const struct gt_time_extent *e);
 /* Sets the request (copied): streams or devices. 0 or negative. */
 int gt_queue_lanes_request(struct gt_queue_lanes *q, const struct gt_cell_window *w,
-	const struct gt_queue_of *of, size_t n, struct gt_err *err);
+	const struct gt_queue_id *of, size_t n, struct gt_err *err);
 /* Waits for at most `us` µs (0: until all is known, also of new data). 1: a job is running, 0:
  * complete, negative: error. */
 int gt_queue_lanes_step(struct gt_queue_lanes *q, uint64_t us, struct gt_err *err);
@@ -44,5 +44,5 @@ void gt_queue_lanes_stop(struct gt_queue_lanes *q);
 unsigned gt_queue_lanes_percent(const struct gt_queue_lanes *q);
 /* Copies the window's cells of a requested stream or device. */
 void gt_queue_lanes_get(
-	const struct gt_queue_lanes *q, const struct gt_queue_of *of, struct gt_counter_cell *to);
+	const struct gt_queue_lanes *q, const struct gt_queue_id *of, struct gt_counter_cell *to);
 #endif

@@ -182,4 +182,4 @@ waits yes >waits.json; waits no >untold.json
 is waits-are-told '10,,11,,cudaStreamSynchronize,stream 7,2,12000,10000,7000,12000,0,1,2000,0,0,12000,7' \
 	"$("$B/gtanalyze" sync --format csv waits.json 2>waits.err | tr -d '\r' | sed -n 3p)"
 want untold 0 "$B/gtanalyze" sync untold.json
-check untold-is-said grep -q 'of 2 untold waits for a stream it was not recorded which stream that is (PyTorch' want.out
+check untold-is-said grep -q 'for 2 unknown waits for a stream it was not recorded which stream (PyTorch' want.out

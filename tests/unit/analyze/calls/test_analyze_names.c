@@ -123,7 +123,8 @@ static void queries_ask_for_what_is_shown(void)
 			gt_query_new(where[form], "mangled", NULL, NULL, &option, &wrong, &err);
 		struct gt_reader *r = program();
 
-		o.query = q;
+		o.report_options =
+			(const struct gt_report_option[]){ { "query", q }, { NULL, NULL } };
 		CHECK(q && gt_run(r, one, 1, &o, 1, tables, &err) == 1 &&
 			gt_table_rows(tables[0]) == 1);
 		CHECK(!strcmp(gt_table_cell(tables[0], 0, 0)->s, ADD));

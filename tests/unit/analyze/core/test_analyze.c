@@ -133,7 +133,7 @@ static void an_address_handed_out_twice(void)
 		num(row(j, "memory", 0), "live_bytes") == 40);
 	CHECK(num(row(j, "memory", 0), "freed_bytes") == 100 &&
 		num(row(j, "memory", 0), "live_count") == 1);
-	CHECK(noted(j, "memory", "1 free was missed: its address was handed out again"));
+	CHECK(noted(j, "memory", "1 free was missed: its address was allocated again"));
 	json_decref(j);
 }
 

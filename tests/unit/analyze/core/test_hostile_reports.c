@@ -204,11 +204,11 @@ static void streams_beyond_the_bound_are_told(void)
 	/* of the device all are there */
 	CHECK_EQ(num(row(j, "queues", 0), "launches"), 70000);
 	CHECK(rows(j, "queue_pictures") == 16384 &&
-		noted(j, "queue_pictures", "no more than 16384"));
+		noted(j, "queue_pictures", "only the first 16384"));
 	json_decref(j);
 	j = one("streams", 70000, "patterns");
 	CHECK(rows(j, "launching_streams") == 65536 &&
-		noted(j, "launching_streams", "4464 pieces of work on those that came later"));
+		noted(j, "launching_streams", "4464 operations on further ones"));
 	json_decref(j);
 	j = one("threads", 40000, "timeline");
 	CHECK(rows(j, "timeline") == 32768 && noted(j, "timeline", "they made 7232 calls"));

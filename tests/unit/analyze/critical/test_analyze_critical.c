@@ -185,7 +185,8 @@ static json_t *without(struct by_hand *h, const char *glob)
 	struct gt_opt_list globs = { items, 1, 1 };
 	struct gt_analysis_options o = plain;
 
-	o.without = &globs;
+	o.report_options =
+		(const struct gt_report_option[]){ { "without", &globs }, { NULL, NULL } };
 	return report(gpus_end(&h->g), critical, &o);
 }
 

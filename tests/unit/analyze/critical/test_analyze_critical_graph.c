@@ -749,7 +749,8 @@ static bool without_agrees(
 	json_t *j;
 	bool ok;
 
-	o->without = &list;
+	o->report_options =
+		(const struct gt_report_option[]){ { "without", &list }, { NULL, NULL } };
 	for (int i = 0; i < n->ncalls; i++) {
 		n->calls[i].gone = *glob == '@'
 			? n->calls[i].what == RP_COPY && !strcmp(glob, "@copy")

@@ -387,9 +387,9 @@ static void what_cannot_be_told(void)
 	j = advice(&g);
 	CHECK(says(j, "host-bound", "cannot answer") && says(j, "small-copies", "clean"));
 	CHECK(strstr(json_string_value(json_object_get(rule(j, "host-bound"), "evidence")),
-		"it is not known what the host did"));
+		"the activity of the host is unknown"));
 	CHECK(says(j, "low-utilisation", "clean") && answers(j, "cannot answer") &&
-		noted(j, "advice", "not clean: 10 of 19 rules cannot tell"));
+		noted(j, "advice", "nothing was found, but 10 of 19 rules cannot answer"));
 	json_decref(j);
 }
 

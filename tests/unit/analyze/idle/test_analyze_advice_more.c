@@ -125,7 +125,7 @@ static void streams_that_take_turns(void)
 	for (int i = 0; i < nturns; i++)
 		turns[i].copy = i % 2;
 	j = advice_of(put_turns(&g), &plain);
-	CHECK(because(j, "serialised-streams", "of those 59 with a copy and a kernel"));
+	CHECK(because(j, "serialised-streams", "59 of these are a copy and a kernel"));
 	json_decref(j);
 }
 
@@ -177,7 +177,7 @@ static void streams_of_which_one_cannot_tell(void)
 		gpus_plain(&g, 0, g.stream[0][turns[i].stream], turns[i].start, turns[i].end);
 	j = advice(&g);
 	CHECK(says(j, "serialised-streams", "cannot answer") &&
-		because(j, "serialised-streams", "when work was launched"));
+		because(j, "serialised-streams", "the launch of some work is unknown"));
 	json_decref(j);
 }
 
@@ -397,7 +397,8 @@ static void random_gaps_and_regions(void)
 		double low = 0, gaps = 0;
 		json_t *j;
 
-		o.gap_ns = 60;
+		o.report_options = (const struct gt_report_option[]){ { "gap", &(int64_t){ 60 } },
+			{ NULL, NULL } };
 		j = advice_of(r, &o);
 		for (int d = 0; d < 2; d++) {
 			low += is_used(d) ? low_idle(d, first_of_all(), last_of_all()) : 0;
@@ -425,6 +426,8 @@ static void one_large_gap(void)
 {
 	for (int how = 0; how < 6; how++) {
 		struct gt_analysis_options o = plain;
+		int64_t gap;
+		const struct gt_report_option list[] = { { "gap", &gap }, { NULL, NULL } };
 		struct gt_gpu_work held;
 		struct gpus g;
 		json_t *j;
@@ -433,7 +436,9 @@ static void one_large_gap(void)
 		held = gpus_work(g.process, 1200 * MS, 1210 * MS);
 		launched(&g, 1 * MS, 2 * MS, 900 * MS);
 		launched(&g, 1500 * MS, 1600 * MS, 2500 * MS);
-		o.gap_ns = how == 1 ? 700 * MS : how == 2 ? 600 * MS : 0;
+		gap = how == 1 ? 700 * MS : 600 * MS;
+		if (how == 1 || how == 2)
+			o.report_options = list;
 		if (how == 5)
 			gt_gpu_put_overhead(&g.types, &held,
 				&(struct gt_gpu_overhead){ .kind = 1 << 16, .thread = 100 },
@@ -446,7 +451,7 @@ static void one_large_gap(void)
 			int64_t ns = how == 3 ? 550 * MS : 700 * MS;
 
 			CHECK(costs(j, "large-gap", true, (double)ns, (double)ns));
-			CHECK(because(j, "large-gap", "most of the longest gap is: outside"));
+			CHECK(because(j, "large-gap", "main cause of the longest gap: outside"));
 			CHECK(because(j, "large-gap", how == 2 ? "than 600.0" : "than 500.0"));
 			CHECK(num(rule(j, "large-gap"), "duration_ns") == (double)ns);
 		} else {
@@ -524,7 +529,7 @@ static void clocks_that_are_held_down(void)
 		{ "cannot answer", "was not recorded" },
 		{ "cannot answer", "in all samples" },
 		{ "cannot answer", "CUDA_VISIBLE_DEVICES" },
-		{ "found", "at 1500 MHz on average, of 2000 MHz" },
+		{ "found", "to 1500 of 2000 MHz on average" },
 		{ "cannot answer", "less than half" },
 	};
 

@@ -483,19 +483,21 @@ static void all_reports_have_one_window(void)
 
 static void short_gaps_are_one_line(void)
 {
+	int64_t min = 51;
+	const struct gt_report_option list[] = { { "min", &min }, { NULL, NULL } };
 	struct gt_analysis_options o = plain;
 	struct gpus g;
 	json_t *j;
 
 	two_kernels(&g);
 	launched(&g, 0, 0, 1510, 10, 2150, 2200);
-	o.min_ns = 51;
+	o.report_options = list;
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
 	CHECK(part(j, "short") == 50 && part(j, "queued") == 400 && rows(j, "longest_gaps") == 1);
 	json_decref(j);
 	two_kernels(&g);
 	launched(&g, 0, 0, 1510, 10, 2150, 2200);
-	o.min_ns = 50; /* a gap of this length is not short */
+	min = 50; /* a gap of this length is not short */
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
 	CHECK(part(j, "short") == 0 && part(j, "queued") == 450 && rows(j, "longest_gaps") == 2);
 	json_decref(j);
@@ -699,7 +701,7 @@ static void a_device_that_comes_and_goes(void)
 	r = row(j, "budget_gpus", 1);
 	CHECK(num(r, "device") == 1 && num(r, "window_ns") == 1100 &&
 		num(r, "compute_percent") == 9.09 && num(r, "idle_ns") == 1000);
-	CHECK(is(r, "cause", "no more work in the window") &&
+	CHECK(is(r, "cause", "no further GPU work") &&
 		noted(j, "budget", "of each GPU as processes see them"));
 	json_decref(j);
 }
@@ -854,10 +856,10 @@ static void what_is_left_out_is_told(void)
 		bool cut;
 	} looks[] = {
 		{ INT64_MIN, INT64_MAX, false,
-			"not counted: 100 ns before the first GPU operation, 200 ns behind the last GPU operation;",
+			"not counted: 100 ns before the first GPU operation, 200 ns after the last GPU operation;",
 			false },
 		{ INT64_MIN, INT64_MAX, true, NULL, false },
-		{ 950, INT64_MAX, false, "not counted: 200 ns behind the last GPU operation;",
+		{ 950, INT64_MAX, false, "not counted: 200 ns after the last GPU operation;",
 			false },
 		{ INT64_MIN, 2250, false, "not counted: 100 ns before the first GPU operation;",
 			true },
@@ -882,7 +884,7 @@ static void what_is_left_out_is_told(void)
 		j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &o);
 		CHECK(looks[i].outside ? noted(j, "gaps", looks[i].outside)
 				       : !noted(j, "gaps", "not counted"));
-		CHECK(noted(j, "gaps", "a gap has its cause from the operation that ends it") ==
+		CHECK(noted(j, "gaps", "the operation that ends a gap decides its cause") ==
 			looks[i].cut);
 		json_decref(j);
 	}

@@ -103,7 +103,7 @@ static void what_was_before_is_not_alive(void)
 		j = report(end(&t), memory_only, &o);
 		CHECK(num(row(j, "memory", 0), "peak_bytes") == looks[i].peak);
 		CHECK(noted(j, "memory",
-			      "what was allocated before the time that is chosen is in no figure") ==
+			      "memory allocated before the selected range is not counted") ==
 			looks[i].said);
 		json_decref(j);
 	}
@@ -190,7 +190,7 @@ static void frees_that_wait_and_devices(void)
 	CHECK(num(row(j, "memory_devices", 0), "peak_bytes") == 70 &&
 		num(row(j, "memory_devices", 0), "peak_at_ns") == 100);
 	CHECK(num(row(j, "memory_devices", 0), "live_bytes") == 3 &&
-		noted(j, "memory_devices", "was seen"));
+		noted(j, "memory_devices", "were not seen"));
 	json_decref(j);
 }
 
@@ -298,8 +298,8 @@ static void holds_are_no_frees(void)
 		num(row(j, "memory", 0), "imported_frees") == 2);
 	CHECK(num(row(j, "memory", 0), "freed_bytes") == 8192 &&
 		num(row(j, "memory", 0), "live_count") == 0);
-	CHECK(noted(j, "memory", "2 releases gave back a hold") &&
-		noted(j, "memory", "2 releases were of memory that was imported"));
+	CHECK(noted(j, "memory", "2 releases of physical memory that had another handle") &&
+		noted(j, "memory", "2 releases of memory that was imported"));
 	json_decref(j);
 }
 

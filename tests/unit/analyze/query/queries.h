@@ -22,7 +22,8 @@ static inline char *answer(struct gt_reader *r, struct gt_query *q, const char *
 		return gt_reader_close(r), NULL;
 	gt_query_configure(q, &report);
 	o.origin = gt_reader_segment(r, 0)->min_start;
-	o.query = o.histogram = q;
+	o.report_options = (const struct gt_report_option[]){ { "query", q }, { "histogram", q },
+		{ NULL, NULL } };
 	made = gt_run(r, chosen, 1, &o, threads, tables, &err);
 	gt_out_memory(&out);
 	if (made >= 0 && !gt_tables_print(tables, (unsigned)made, format, NULL, &out, &err))

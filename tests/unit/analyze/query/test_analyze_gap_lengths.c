@@ -21,7 +21,8 @@ static char *ask(struct gt_reader *r, const char *by, const struct gt_analysis_o
 	int n = gt_gap_by_read(&asked, by, &err);
 
 	o.origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
-	o.gaps_by = &asked;
+	o.report_options = (const struct gt_report_option[]){ { "gaps-by", &asked },
+		{ "min", gt_report_option(options, "min") }, { NULL, NULL } };
 	n = n ? n : gt_run(r, one, 1, &o, 1, tables, &err);
 	gt_out_memory(&out);
 	if (n == 1 && !gt_tables_print(tables, 1, format, NULL, &out, &err))
@@ -133,6 +134,8 @@ static bool ranges_agree(const json_t *j, const struct naive *n, bool by_device)
 
 static void gaps_are_counted_by_length(void)
 {
+	static const int64_t min = 40;
+	static const struct gt_report_option short_gaps[] = { { "min", &min }, { NULL, NULL } };
 	static struct naive n;
 
 	for (unsigned seed = 1; seed <= 120; seed++) {
@@ -145,7 +148,7 @@ static void gaps_are_counted_by_length(void)
 				.ranged = true, .from = 500 + seed * 5, .to = 3000 + seed * 13
 			};
 		/* below it no cause is computed, but they are gaps */
-		o.min_ns = seed % 4 ? 0 : 40;
+		o.report_options = seed % 4 ? NULL : short_gaps;
 		j = ask_json(r, seed % 2 ? NULL : "recording", &o);
 		find_gaps(&n, &o.filter);
 		CHECK(j && ranges_agree(j, &n, seed % 2));

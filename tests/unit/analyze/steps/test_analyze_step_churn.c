@@ -147,7 +147,7 @@ static void steps_are_counted_in(void)
 		}
 		CHECK_EQ(want[0] + want[1] + want[2], 0);
 		CHECK(!rows(j, "memory_churn") ||
-			noted(j, "memory_churn", "per step: of those in the steps"));
+			noted(j, "memory_churn", "per step: allocations in the steps"));
 		json_decref(j);
 	}
 	CHECK(in > 100 && out > 10);
@@ -171,7 +171,7 @@ static void without_steps(void)
 		j = report(gpus_end(&c.g), (const char *[]){ "memory", NULL }, &plain);
 		CHECK(rows(j, "memory_churn") == 1 && num(row(j, "memory_churn", 0), "again") == 4);
 		CHECK(absent(row(j, "memory_churn", 0), "again_per_step"));
-		CHECK(noted(j, "memory_churn", "how many that are in each step cannot be told"));
+		CHECK(noted(j, "memory_churn", "the number per step is unknown"));
 		json_decref(j);
 	}
 }

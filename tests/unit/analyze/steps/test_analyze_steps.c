@@ -360,7 +360,7 @@ static void cannot_answer(void)
 	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "steps") &&
 		absent(row(j, "steps", 0), "p50_ns") && unanswered(j));
 	CHECK(noted(j, "steps",
-		"cannot answer: for GPU 0 of process 100 no repeating sequence was found: no operation occurs more than three times"));
+		"cannot answer: GPU 0 of process 100 has no repeating sequence: no operation occurs more than three times"));
 	json_decref(j);
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 30; i++) {
@@ -370,7 +370,7 @@ static void cannot_answer(void)
 	}
 	j = report(gpus_end(&g), steps, &plain);
 	CHECK(absent(row(j, "steps", 0), "steps") && !rows(j, "step_list") &&
-		noted(j, "steps", "nothing but copies and sets repeats"));
+		noted(j, "steps", "only copies and sets repeat"));
 	CHECK(unanswered(j));
 	json_decref(j);
 	j = report(rp_make(&p, 3), steps, &plain);
@@ -619,7 +619,7 @@ static void random_loops(void)
 		j = report(write_program(&p), steps, &plain);
 		CHECK(agrees(j, &p, (int[]){ 0, 0 }, (int[]){ p.nbegins[0] - 1, p.nbegins[1] - 1 },
 			0, END));
-		CHECK(noted(j, "steps", "launches are not known") == p.by_gpu);
+		CHECK(noted(j, "steps", "launches are unknown") == p.by_gpu);
 		json_decref(j);
 	}
 }
@@ -644,7 +644,7 @@ static void random_loops_in_a_range(void)
 		j = report(write_program(&p), steps, &o);
 		CHECK(!rows(j, "step_list") ||
 			noted(j, "steps",
-				"steps are found, and numbered, in the time that is chosen alone"));
+				"steps are found and numbered in the selected range only"));
 		CHECK(last - first < 5 ||
 			agrees(j, &p, &first, &(int){ last - 1 }, o.filter.from, o.filter.to));
 		json_decref(j);

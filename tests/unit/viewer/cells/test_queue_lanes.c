@@ -10,7 +10,7 @@ struct stage {
 	struct gt_archive *archive;
 	struct gt_queue_lanes *rows;
 	struct gt_time_extent extent;
-	struct gt_queue_of of[6]; /* of each device it and its two streams */
+	struct gt_queue_id of[6]; /* of each device it and its two streams */
 	struct gt_err err;
 };
 
@@ -200,7 +200,7 @@ static void until_it_is_known(void)
 {
 	struct stage st;
 	struct gt_cell_window w = { .cells = 40 };
-	bool stood = false;
+	bool on_values = false;
 
 	srand(2);
 	random_program(2);
@@ -221,8 +221,8 @@ static void until_it_is_known(void)
 		waits = gt_queue_lanes_step(st.rows, 1, &st.err) == 1 && says_nothing(&st) &&
 			gt_queue_lanes_percent(st.rows) == 100;
 		/* the machine did, and so did the keys */
-		stood |= gt_now_us() - before > 100000;
-		CHECK(waits || stood);
+		on_values |= gt_now_us() - before > 100000;
+		CHECK(waits || on_values);
 	}
 	CHECK(gt_queue_lanes_step(st.rows, 0, &st.err) == 0 && same_cells(&st, &w));
 	gt_window_pan(&w, &st.extent, 20); /* is known by now, or nearer */
