@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/buf.h"
 
 uint64_t gt_hash_u64(uint64_t x)
 {
@@ -90,6 +91,29 @@ void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to)
 			m->slots[i].value = to + 1;
 			return;
 		}
+}
+
+uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,
+	const void *key, size_t key_size)
+{
+	uint32_t hash = (uint32_t)gt_hash(key, key_size), value;
+
+	for (uint32_t i = hash & m->mask; m->slots && (value = m->slots[i].value);
+		i = (i + 1) & m->mask)
+		if (m->slots[i].hash == hash &&
+			!memcmp((const char *)items + (value - 1) * item_size, key, key_size))
+			return value - 1;
+	return UINT32_MAX;
+}
+
+uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,
+	const void *item, size_t key_size)
+{
+	if (*n >= UINT32_MAX - 1 || gt_grow(items, cap, *n + 1, item_size) ||
+		gt_map_add(m, gt_hash(item, key_size), (uint32_t)*n))
+		return UINT32_MAX;
+	memcpy(*(char **)items + *n * item_size, item, item_size);
+	return (uint32_t)(*n)++;
 }
 
 void gt_map_clear(struct gt_map *m)

@@ -35,6 +35,16 @@ uint32_t gt_map_first(const struct gt_map *m, uint64_t hash);
 int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
 /* the key of this hash and value gets another value */
 void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);
+
+/* An array of items with a map, where the key of an item is its first key_size bytes (without
+ * padding: all bytes count). The index of the item with this key, or UINT32_MAX. */
+uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,
+	const void *key, size_t key_size);
+/* Appends a copy of an item whose key is new. Its index, or UINT32_MAX: no memory. items: pointer
+ * to the array, as in gt_grow(); *n: its length. */
+uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,
+	const void *item, size_t key_size);
+
 void gt_map_clear(struct gt_map *m); /* empty, and its room is kept */
 void gt_map_release(struct gt_map *m);
 #endif
