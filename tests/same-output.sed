@@ -211,3 +211,9 @@ s|--tid leaves out what other threads free|--tid leaves out frees of other threa
 s|--match leaves calls out that allocate or free|--match leaves out calls that allocate or free|g
 s|what made the peak, what is never freed, and more: gtanalyze memory|memory at the peak, memory never freed, and more: gtanalyze memory|g
 s|a GPU does nothing for more than \(.*\) in all; most of the longest gap is: |a GPU is idle for more than \1 in total; main cause of the longest gap: |g
+s|something follows the trace|unexpected text after the trace|g
+s|expected a JSON object, one a line|expected one JSON object per line|g
+s|bytes that are of no recording|bytes that belong to no recording|g
+s|zstd data of something else|zstd data of another program|g
+s|what it held is missing|its content is missing|g
+s|too many to put their rows in order|too many to sort their rows|g

@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-uint32_t gt_type_field(const struct gt_type *type, unsigned role)
-{
-	for (uint32_t i = 0; i < type->nfields; i++)
-		if (type->fields[i].role == role)
-			return i;
-	return GT_NONE;
-}
-
 const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n)
 {
 	uint32_t field = gt_type_field(gt_cols_type(cols, code), role);

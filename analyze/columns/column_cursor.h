@@ -39,8 +39,6 @@ static inline const struct gt_type *gt_cols_type(const struct gt_cols *cols, uin
 {
 	return cols->types[code] < cols->seg->ntypes ? &cols->seg->types[cols->types[code]] : NULL;
 }
-/* first field with this role, or GT_NONE */
-uint32_t gt_type_field(const struct gt_type *type, unsigned role);
 /* The values of the first field with this role, as from gt_cols_args. NULL and 0: no such field. */
 const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n);
 /* return value of row i; binary search */

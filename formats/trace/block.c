@@ -1,17 +1,21 @@
 /* The content of a block of rows, unpacked (TRACE_FORMAT.md, Rows):
  *
  *      base     the earliest start
- *      runs     how many; of each: track + 1, rows            rows of all runs follow one another
- * in every column types    how many; of each: type id + 1                a row names its type by
- * its place here, its code flags    which columns there are code     one or two bytes a row, absent
- * when there is one type only depth    one byte a row, absent when all are 0 gap      start, less
- * where the previous row of the run ended (or started, for a call nested in it) dur      end -
- * start ret      only the rows where it is not 0 args     per type with arguments: bytes that
- * follow, then one column a field
+ *      runs     their number; of each: track + 1, rows. In each column, the rows of all runs follow
+ *               one another
+ *      types    their number; of each: type id + 1. The code of a row is an index into this list
+ *      flags    which columns are present
+ *      code     one or two bytes per row, absent if there is one type only
+ *      depth    one byte per row, absent if all are 0
+ *      gap      start minus the end of the previous row of the run (minus its start, for a call
+ *               nested in it)
+ *      dur      end - start
+ *      ret      only the rows where it is not 0
+ *      args     per type with arguments: the number of bytes that follow, then one column per field
  *
- * Rows of a run are sorted by start, a parent before its children, so that gaps of nested calls are
- * never negative; only intervals that overlap (GPU work, foreign spans) need signed gaps, and a
- * flag says so.
+ * Rows of a run are sorted by start, a parent before its children, so the gaps of nested calls are
+ * never negative. Only intervals that overlap (GPU work, spans of other tools) need signed gaps,
+ * and a flag says so.
  */
 #include "formats/trace/block.h"
 
@@ -46,7 +50,7 @@ static int prepare(struct gt_packer *p)
 	return 0;
 }
 
-/* A code for a type this block has not met yet. */
+/* Assigns a code to a type that is new in this block. */
 static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 {
 	size_t old = p->ncode_of;
@@ -63,17 +67,16 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 	return 0;
 }
 
-/* What one pass over the rows finds out. */
+/* The results of one pass over the rows. */
 struct measure {
 	uint64_t gaps, deep, rets;
 	int64_t max_end;
 	uint32_t ntypes;
 };
 
-/* Rows of one slice to the columns, from place `at` on: codes to p->code, gaps to p->column,
- * durations to p->other, depths to p->bytes. Rows of one type often follow one another, and are
- * counted together: an increment in memory that waits for the one before costs more than the rest.
- */
+/* Copies the rows of one slice to the columns, from index `at` on: codes to p->code, gaps to
+ * p->column, durations to p->other, depths to p->bytes. Consecutive rows of one type are counted
+ * together: dependent increments in memory would cost more than the rest. */
 static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slice, size_t at,
 	int64_t base, struct measure *to)
 {
@@ -84,7 +87,7 @@ static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slic
 	int64_t start = base, end = base;
 	unsigned depth = 255, code = 0;
 	uint32_t last = 0;
-	size_t since = 0; /* the first row of this type in a row */
+	size_t since = 0; /* the first of these consecutive rows of one type */
 
 	for (size_t i = 0; i < slice->n; i++) {
 		const struct gt_writer_row *r = &slice->rows[i];
@@ -132,7 +135,7 @@ static void put_codes(struct gt_packer *p, size_t n, uint32_t ntypes, struct gt_
 	out->len += ntypes > 256 ? n * 2 : n;
 }
 
-/* Only the rows whose return code is not 0. */
+/* Writes the return codes that are not 0, with their rows. */
 static void put_rets(
 	struct gt_packer *p, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
@@ -152,7 +155,7 @@ static void put_rets(
 	gt_put_column(out, p->other, n);
 }
 
-/* Sorts the values of a slice's rows into place, by code and field. */
+/* Copies the values of a slice's rows to p->values, ordered by code and field. */
 static void place_values(struct gt_packer *p, const struct gt_type *types,
 	const struct gt_slice *slice, const uint16_t *codes)
 {
@@ -180,8 +183,8 @@ static void place_values(struct gt_packer *p, const struct gt_type *types,
 		p->at[code] = (uint32_t)(to - p->values);
 }
 
-/* The argument columns: values are sorted into place first, then packed one column after another.
- */
+/* Writes the argument columns: orders the values by code and field, then packs
+ *column after column. */
 static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes,
 	const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
@@ -216,8 +219,10 @@ static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t n
 	return 0;
 }
 
-/* Rows of a slice are sorted, so its first one starts first. */
-static size_t survey(const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
+/* Fills in the head's counts, track and earliest start. Rows of a slice are sorted: its first row
+ * starts first. */
+static size_t describe_rows(
+	const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
 {
 	size_t n = 0;
 
@@ -237,7 +242,7 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 	const struct gt_slice *slices, size_t nslices, struct gt_buf *out,
 	struct gt_wire_block *head)
 {
-	size_t n = survey(slices, nslices, head), at = 0;
+	size_t n = describe_rows(slices, nslices, head), at = 0;
 	struct measure m = { .max_end = INT64_MIN };
 	unsigned flags;
 
@@ -293,11 +298,10 @@ void gt_packer_release(struct gt_packer *p)
 
 /* ---- unpacking ---- */
 
-#define LIES(err, what) gt_err_set(err, -EBADMSG, "a block's " what)
+#define DAMAGED(err, what) gt_err_set(err, -EBADMSG, "a block's " what)
 
-/* Room for the arrays: everything that the head's numbers ask for, once, before anything is
- * believed. */
-static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
+/* Allocates the arrays for the row and run counts of the head, which may be wrong, in one piece. */
+static int alloc_arrays(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 {
 	size_t n = nrows ? nrows : 1,
 	       need = n * (8 + 8 + 2 + 1 + 4 + 4 + 4 + 4) + (size_t)nruns * sizeof(struct gt_run) +
@@ -309,18 +313,18 @@ static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 	if (!at)
 		return -ENOMEM;
 	at += -(uintptr_t)at & 7;
-#define CARVE(field, count)                                                                        \
+#define ARRAY(field, count)                                                                        \
 	((u)->field = (void *)at, at += ((count) * sizeof(*(u)->field) + 7) & ~(size_t)7)
-	CARVE(start, n);
-	CARVE(dur, n);
-	CARVE(runs, nruns);
-	CARVE(types, n); /* no more types than rows */
-	CARVE(per_code, n);
-	CARVE(ret_row, n);
-	CARVE(ret, n);
-	CARVE(code, n);
-	CARVE(depth, n);
-#undef CARVE
+	ARRAY(start, n);
+	ARRAY(dur, n);
+	ARRAY(runs, nruns);
+	ARRAY(types, n); /* no more types than rows */
+	ARRAY(per_code, n);
+	ARRAY(ret_row, n);
+	ARRAY(ret, n);
+	ARRAY(code, n);
+	ARRAY(depth, n);
+#undef ARRAY
 	return 0;
 }
 
@@ -333,33 +337,33 @@ static int get_runs(
 		uint32_t track, n;
 
 		if (!gt_get_u32(in, &track) || !gt_get_u32(in, &n) || n > u->nrows - first)
-			return LIES(err, "runs do not add up");
+			return DAMAGED(err, "runs do not add up");
 		if (track ? track > seg->ntracks : u->kind != GT_LOST)
-			return LIES(err, "run is on a track that does not exist");
+			return DAMAGED(err, "run is on a track that does not exist");
 		u->runs[i] = (struct gt_run){ track - 1, first, n };
 		first += n;
 	}
-	return first == u->nrows ? 0 : LIES(err, "runs do not add up");
+	return first == u->nrows ? 0 : DAMAGED(err, "runs do not add up");
 }
 
 static int get_types(
 	struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!gt_get_u32(in, &u->ntypes) || u->ntypes > u->nrows || (u->nrows && !u->ntypes))
-		return LIES(err, "types do not fit its rows");
+		return DAMAGED(err, "types do not fit its rows");
 	for (uint32_t i = 0; i < u->ntypes; i++) {
 		uint32_t type;
 
 		if (!gt_get_u32(in, &type) || (type ? type > seg->ntypes : u->kind != GT_LOST))
-			return LIES(err, "row has a type that does not exist");
+			return DAMAGED(err, "row has a type that does not exist");
 		u->types[i] = type - 1;
 		u->per_code[i] = 0;
 	}
 	return 0;
 }
 
-/* The same code comes many times in a row, and an increment that waits for the one before takes
- * five cycles: four counters each keep them apart. */
+/* The same code often occurs many times in sequence, and a dependent increment takes
+ * five cycles: four counters per code avoid the dependency. */
 void gt_block_count(struct gt_unpacked *u)
 {
 	uint32_t lane[4][256] = { { 0 } };
@@ -392,11 +396,11 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 	if (!(flags & HAS_CODES)) {
 		u->code = NULL;
 		if (u->ntypes > 1)
-			return LIES(err, "codes are missing");
+			return DAMAGED(err, "codes are missing");
 		return 0;
 	}
 	if ((size_t)(in->end - in->at) < bytes)
-		return LIES(err, "codes are cut short");
+		return DAMAGED(err, "codes are cut short");
 	in->at += bytes;
 	for (size_t i = 0; i < n; i++)
 		code[i] = low[i];
@@ -405,11 +409,11 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 	for (size_t i = 0; i < n; i++)
 		most = code[i] > most ? code[i] : most;
 	if (n && most >= u->ntypes)
-		return LIES(err, "code has no type");
+		return DAMAGED(err, "code has no type");
 	return 0;
 }
 
-/* Gaps (in start) and durations become starts. Returns whether all stayed in range and in order. */
+/* Converts gaps (in u->start) to starts. Returns whether all times are in range and in order. */
 static bool integrate_run(
 	struct gt_unpacked *u, const struct gt_run *run, int64_t base, bool is_signed)
 {
@@ -437,11 +441,11 @@ struct times {
 	const uint8_t *gaps_end, *durs_end;
 };
 
-/* The same for the usual case: no signs, and nothing so large that sums could overflow. Both
- * columns and the sums in one go take less time than one after the other, since a sum has to wait
- * for the one before. False: it is not the usual case, or bytes are missing. Columns come by value,
- * or where they are would have to be in memory. */
-static inline __attribute__((always_inline)) bool add_up(
+/* The fast path: no signs, and no value so large that a sum could overflow. Decoding both columns
+ * and adding up in one loop takes less time than one after the other, since each sum depends on the
+ * one before. false: this is not the usual case, or bytes are missing. Columns are passed by value,
+ * so that the compiler keeps them in registers. */
+static inline __attribute__((always_inline)) bool decode_times_fast(
 	struct gt_unpacked *u, struct times t, int64_t base, bool nested)
 {
 	int64_t *starts = u->start, *lengths = u->dur;
@@ -473,7 +477,7 @@ static inline __attribute__((always_inline)) bool add_up(
 	return fine && t.gaps.extra == t.gaps_end && t.durs.extra == t.durs_end && !(all >> 46);
 }
 
-static bool get_small_times(struct gt_unpacked *u, struct gt_span *in, int64_t base)
+static bool get_times_fast(struct gt_unpacked *u, struct gt_span *in, int64_t base)
 {
 	struct times t;
 
@@ -483,7 +487,8 @@ static bool get_small_times(struct gt_unpacked *u, struct gt_span *in, int64_t b
 	if (gt_column_find(&t.durs, in, u->nrows))
 		return false;
 	t.durs_end = in->at;
-	return u->depth && nests(u->kind) ? add_up(u, t, base, true) : add_up(u, t, base, false);
+	return u->depth && nests(u->kind) ? decode_times_fast(u, t, base, true)
+					  : decode_times_fast(u, t, base, false);
 }
 
 static int get_times(
@@ -492,16 +497,16 @@ static int get_times(
 	struct gt_span once = *in;
 
 	if (!(flags & SIGNED_GAPS) && base > -GT_TIME_MAX && base < GT_TIME_MAX &&
-		get_small_times(u, &once, base)) {
+		get_times_fast(u, &once, base)) {
 		*in = once;
 		return 0;
 	}
 	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) ||
 		gt_get_column(in, (uint64_t *)u->dur, u->nrows))
-		return LIES(err, "times are cut short");
+		return DAMAGED(err, "times are cut short");
 	for (uint32_t r = 0; r < u->nruns; r++)
 		if (!integrate_run(u, &u->runs[r], base, flags & SIGNED_GAPS))
-			return LIES(err, "times run backwards or overflow");
+			return DAMAGED(err, "times run backwards or overflow");
 	return 0;
 }
 
@@ -511,7 +516,7 @@ static int get_rets(struct gt_unpacked *u, struct gt_span *in, struct gt_err *er
 	int code = 0;
 
 	if (!gt_get_varint(in, &n) || n > u->nrows)
-		return LIES(err, "return codes are more than its rows");
+		return DAMAGED(err, "return codes are more than its rows");
 	u->nret = (uint32_t)n;
 	if (!n)
 		return 0;
@@ -530,7 +535,7 @@ static int get_rets(struct gt_unpacked *u, struct gt_span *in, struct gt_err *er
 	for (uint64_t i = 0; !code && i < n; i++)
 		u->ret[i] = (int32_t)gt_unzigzag(tmp[i]);
 	free(tmp);
-	return code ? LIES(err, "return codes do not fit its rows") : 0;
+	return code ? DAMAGED(err, "return codes do not fit its rows") : 0;
 }
 
 int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows,
@@ -546,13 +551,13 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 	u->counted = false;
 	if (nrows > GT_BLOCK_ROWS || !gt_get_varint(&in, &base) || !gt_get_u32(&in, &u->nruns) ||
 		u->nruns > nrows)
-		return LIES(err, "head does not fit its content");
-	if (carve(u, nrows, u->nruns))
+		return DAMAGED(err, "head does not fit its content");
+	if (alloc_arrays(u, nrows, u->nruns))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	if ((code = get_runs(u, &in, seg, err)) || (code = get_types(u, &in, seg, err)))
 		return code;
 	if (in.at >= in.end || (flags = *in.at++) > ALL_FLAGS)
-		return LIES(err, "flags are unknown");
+		return DAMAGED(err, "flags are unknown");
 	u->base = gt_unzigzag(base);
 	u->wide_codes = flags & WIDE_CODES;
 	u->signed_gaps = flags & SIGNED_GAPS;
@@ -564,7 +569,7 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 		u->depth = NULL;
 	} else {
 		if ((size_t)(in.end - in.at) < nrows)
-			return LIES(err, "depths are cut short");
+			return DAMAGED(err, "depths are cut short");
 		memcpy(u->depth, in.at, nrows);
 		in.at += nrows;
 	}
@@ -586,6 +591,7 @@ int gt_block_columns(
 	struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at)
 {
 	struct gt_span in = u->args;
+	struct gt_values checked;
 	uint32_t c = 0;
 	uint64_t bytes;
 
@@ -609,7 +615,7 @@ int gt_block_columns(
 		in.end = in.at + bytes;
 		for (unsigned f = 0; f < nfields; f++) {
 			at[f] = (uint32_t)(in.at - u->args.at);
-			if (gt_check_values(&in, u->per_code[c]))
+			if (gt_values_open(&checked, &in, u->per_code[c], NULL))
 				return -EBADMSG;
 		}
 		return in.at == in.end ? 0 : -EBADMSG;
@@ -643,8 +649,8 @@ static int open_section(
 	return rows && section.at != section.end ? -EBADMSG : 0;
 }
 
-/* A code without rows needs no places: its section may be empty, however many fields its type has.
- */
+/* Numbers the fields of all codes that have rows. The section of a code without rows
+ *may be empty, whatever the fields of its type. */
 static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	uint32_t n = 0;
@@ -688,8 +694,8 @@ int gt_args_open(
 	return code;
 }
 
-/* The arguments of a code, a column after the other: a row at a time would find out for each value
- * how it was packed. */
+/* Reads the arguments of one code, column after column: row after row would test the
+ * encoding for each value. */
 static void next_of_code(
 	struct gt_args *a, const struct gt_args_code *c, uint64_t *const *to, size_t n)
 {
@@ -702,7 +708,7 @@ void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_
 {
 	if (!code && n)
 		next_of_code(a, &a->codes[0], to, n);
-	/* a list of the rows of each code */
+	/* a linked list of the rows of each code */
 	for (size_t i = n; code && i--; a->codes[code[i]].row = (uint16_t)(i + 1))
 		room->next[i] = a->codes[code[i]].row;
 	for (size_t i = 0; code && i < n; i++) {
@@ -711,7 +717,7 @@ void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_
 
 		for (unsigned row = c->row; row; row = room->next[row - 1])
 			room->to[rows++] = to[row - 1];
-		c->row = 0; /* its other rows have nothing left to do */
+		c->row = 0; /* the list is done for all rows of this code */
 		if (rows)
 			next_of_code(a, c, room->to, rows);
 	}

@@ -1,4 +1,4 @@
-/* One block of rows: columns in, bytes out, and back. Knows nothing of files. */
+/* Encodes the rows of one block as bytes, and decodes them. Does no file access. */
 #ifndef GT_BLOCK_H
 #define GT_BLOCK_H
 #include "formats/base/buf.h"
@@ -8,12 +8,12 @@
 #include "formats/trace/segment.h"
 #include "formats/trace/wire.h"
 
-/* A row as the writer holds it until its block is packed. */
+/* A row in the writer's memory, before its block is packed. */
 struct gt_writer_row {
 	int64_t start, end;
 	uint32_t type; /* GT_NONE: losses */
 	int32_t ret;
-	uint32_t args; /* where its values start in its slice's args */
+	uint32_t args; /* index of its first value in its slice's args */
 	uint8_t depth, nargs;
 	uint8_t pad[2];
 };
@@ -27,7 +27,7 @@ struct gt_slice {
 	const uint64_t *args;
 };
 
-/* Working memory of the encoder, kept from block to block. Zero-initialised is valid. */
+/* Working memory of the encoder, reused for each block. Zero-initialised is valid. */
 struct gt_packer {
 	uint64_t *column, *other; /* GT_BLOCK_ROWS each */
 	uint16_t *code;
@@ -40,16 +40,15 @@ struct gt_packer {
 	uint64_t *values;
 	struct gt_buf scratch, section;
 };
-/* Packs slices (together at most GT_BLOCK_ROWS rows, all of one kind) behind out->len and fills in
- * the head's rows, runs, track, min_start, max_end. The caller looks at out->len: over
- * GT_BLOCK_BYTES it must try again with fewer rows. Values a row lacks (calls still open) are
- * packed as 0. 0 or -ENOMEM. */
+/* Appends slices (together at most GT_BLOCK_ROWS rows, all of one kind) to out and fills in the
+ * head's rows, runs, track, min_start, max_end. If out->len exceeds GT_BLOCK_BYTES, the caller must
+ * try again with fewer rows. Values that a row lacks (open calls) are packed as 0. 0 or -ENOMEM. */
 int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types,
 	const struct gt_slice *slices, size_t nslices, struct gt_buf *out,
 	struct gt_wire_block *head);
 void gt_packer_release(struct gt_packer *p);
 
-/* A block unpacked: arrays of exactly the block's rows. Zero-initialised is empty and valid. */
+/* An unpacked block: arrays with one element per row. Zero-initialised is empty and valid. */
 struct gt_unpacked {
 	enum gt_kind kind;
 	uint32_t nrows, nruns, ntypes;
@@ -63,38 +62,40 @@ struct gt_unpacked {
 	uint32_t *ret_row;
 	int32_t *ret;
 	uint32_t nret;
-	/* the argument columns, still packed; within the bytes handed in */
+	/* the argument columns, still packed; they point into the caller's bytes */
 	struct gt_span args;
-	/* once gt_block_count was asked: rows of each code in the whole block; ntypes */
+	/* rows of each code in the whole block (ntypes elements); filled in by gt_block_count */
 	uint32_t *per_code;
 	bool counted;
-	/* gt_block_columns asked for codes in order finds each where the last one ended: here */
+	/* end of the last code that gt_block_columns found: codes asked for in order need no search
+	 */
 	uint32_t next_code;
 	const uint8_t *next_args;
-	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin,
-	 * what gaps count from */
+	/* for a block cursor, which decodes the bytes a second time: offsets of the codes,
+	 * depths and gaps; base: the time that the first gap counts from */
 	uint32_t codes_at, depths_at, gaps_at; /* 0: there are none */
 	bool wide_codes, signed_gaps;
 	int64_t base;
 	struct gt_buf arena; /* all of the above */
 };
-/* Unpacks bytes (with GT_SLACK readable behind them, which must stay while args are wanted). Checks
- * everything against the segment's type and track counts. 0 or -EBADMSG with text. */
+/* Unpacks bytes. GT_SLACK bytes behind them must be readable, and all must stay
+ * valid while args are read. Checks everything against the segment's type and track
+ * counts. 0 or -EBADMSG with text. */
 int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows,
 	const struct gt_segment *seg, struct gt_err *err);
-/* if that was not done yet: only who wants arguments needs it */
+/* Fills in per_code, once. Needed only to read arguments. */
 void gt_block_count(struct gt_unpacked *u);
-/* Where the arguments of a code that has rows are: the column of field f, for gt_get_values of its
- * per_code[code] rows, begins at u->args.at + at[f]. All of them are checked. 0 or -EBADMSG. */
+/* Finds the argument columns of a code that has rows: the column of field f begins at u->args.at +
+ * at[f] and holds per_code[code] values for gt_get_values. Checks all of them. 0 or -EBADMSG. */
 int gt_block_columns(
 	struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at);
-/* How many fields rows of this code have. */
+/* The number of fields of rows with this code. */
 unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code);
 void gt_unpacked_release(struct gt_unpacked *u);
 
-/* The arguments of a block, some rows at a time, in little memory. */
+/* Reads the arguments of a block some rows at a time, in little memory. */
 struct gt_args {
-	/* by code; values[first] reads its first field; row: within gt_args_next */
+	/* by code; values[first] reads its first field; row: used within gt_args_next */
 	struct gt_args_code {
 		uint32_t type, first;
 		uint16_t row;
@@ -102,12 +103,12 @@ struct gt_args {
 	} * codes;
 	struct gt_values *values;
 	uint64_t *dicts;
-	size_t bytes; /* of memory taken */
-	uint8_t most; /* fields of any code that has rows */
+	size_t bytes; /* of memory in use */
+	uint8_t most; /* the largest number of fields of any code that has rows */
 };
-/* Counts u, checks all of the argument columns in `in` (which u's, or a copy of them) and moves it
- * behind them. The bytes must stay, with GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release
- * either way. */
+/* Counts u, checks all argument columns in `in` (u->args or a copy of them) and
+ * moves `in` behind them. The bytes must stay valid, with GT_SLACK behind them. 0,
+ * -EBADMSG or -ENOMEM; release either way. */
 int gt_args_open(
 	struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
 #define GT_ARGS_ROWS 1024
@@ -116,8 +117,8 @@ struct gt_args_scratch {
 	uint16_t next[GT_ARGS_ROWS];
 	uint64_t *to[GT_ARGS_ROWS];
 };
-/* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all
- * have 0), to to[i]. */
+/* Copies the arguments of the next n rows (GT_ARGS_ROWS at most) to to[i]. Row i has
+ * code[i]; code NULL: all rows have code 0. */
 void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_t *code,
 	uint64_t *const *to, size_t n);
 void gt_args_release(struct gt_args *a);

@@ -16,15 +16,16 @@ struct gt_bucket {
 	uint8_t category;   /* the category that covers most of it */
 	uint8_t share;      /* of the busy time, in 1/255 */
 };
-/* What of a track a summary tells: rows that are drawn in one line, or nest in several. */
+/* The rows of a track that one summary describes. Viewers draw them in one line, or nested in
+ * several. */
 enum gt_aspect {
-	GT_ASPECT_CALLS = 1, /* by depth; derived, of a process: its threads' outermost calls */
+	GT_ASPECT_CALLS = 1, /* by depth; derived, for a process: its threads' outermost calls */
 	GT_ASPECT_RANGES,    /* spans of the layer user, by depth */
-	GT_ASPECT_WORK,      /* what a GPU did; derived, of a device: its streams' */
-	/* other spans: waits, overhead, what managed memory does; all at depth 0 */
+	GT_ASPECT_WORK,      /* GPU operations; derived, for a device: those of its streams */
+	/* other spans: waits, overhead, events of managed memory; all at depth 0 */
 	GT_ASPECT_OTHERS,
-	GT_ASPECT_IOCTLS, /* of the calls those of the layer ioctl; all at depth 0 */
-	/* derived, of a device: copies by their direction */
+	GT_ASPECT_IOCTLS, /* the calls of the layer ioctl; all at depth 0 */
+	/* derived, for a device: copies by direction */
 	GT_ASPECT_HTOD,
 	GT_ASPECT_DTOH,
 	GT_ASPECT_COPIES /* all others */,
@@ -35,10 +36,10 @@ struct gt_summary {
 	uint8_t aspect, depth;
 	/* level 0: one block's; higher levels cover more time in wider buckets */
 	uint8_t level;
-	bool derived;   /* a union of the tracks below `track` */
-	uint32_t block; /* level 0: the number of its block (struct gt_place) */
+	bool derived;   /* the union of the tracks below `track` */
+	uint32_t block; /* level 0: the number of its block (gt_wire_block.number) */
 	int64_t from, to;
-	/* only those that are not empty, by start */
+	/* the non-empty ones, by start */
 	const struct gt_bucket *buckets;
 	uint32_t n;
 };

@@ -6,7 +6,7 @@
 #include "formats/arch/arch.h"
 
 #define TRIES 16
-#define GOOD_ENOUGH 100 /* ns between the reads around; a quiet machine gives 40 to 70 */
+#define GOOD_ENOUGH 100 /* ns between the reads around; an idle machine needs 40 to 70 */
 #define ONE (1ULL << 32)
 
 bool gt_clock_trusts_ticks(void)
@@ -33,8 +33,8 @@ static int64_t read_ns(clockid_t id)
 
 int64_t gt_clock_monotonic(void) { return read_ns(CLOCK_MONOTONIC); }
 
-/* monotonic, realtime, monotonic, ticks, monotonic: each read is caught between two of the clock
- * that counts. */
+/* monotonic, realtime, monotonic, ticks, monotonic: each read lies between two reads
+ * of the monotonic clock. */
 static struct gt_anchor read_all(bool ticks)
 {
 	int64_t m0 = gt_clock_monotonic(), real = read_ns(CLOCK_REALTIME),
@@ -81,14 +81,15 @@ void gt_clock_init(struct gt_clock *c, bool ticks)
 	gt_clock_add(c, gt_clock_anchor(true));
 }
 
-/* Lays piece i from its knot to (ticks, ns), rounding down so that it never ends above its end. */
+/* Sets the slope of a piece that ends at (ticks, ns), rounded down so that the piece never exceeds
+ * ns. */
 static void lay(struct gt_knot *k, uint64_t ticks, int64_t ns)
 {
 	k->span = ticks - k->ticks;
 	k->mult = (uint64_t)(((unsigned __int128)(ns - k->ns) << 32) / k->span);
 }
 
-/* Too many pieces between two epochs: every second knot of the older half goes. */
+/* Drops every second knot of the older half: there are too many pieces between two epochs. */
 static void thin(struct gt_clock *c)
 {
 	uint32_t half = c->n / 2, to = 0;
@@ -110,7 +111,7 @@ struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a)
 		c->max_error = a.error;
 	if (!c->ticks)
 		return a;
-	if (a.ticks <= last->ticks) /* the counter of another CPU is a hair behind */
+	if (a.ticks <= last->ticks) /* the counter of another CPU is slightly behind */
 		a.ticks = last->ticks + 1;
 	if (a.monotonic < last->ns)
 		a.monotonic = last->ns;
@@ -135,8 +136,8 @@ void gt_clock_drop_before(struct gt_clock *c, uint64_t ticks)
 	c->hint = 0;
 }
 
-/* The piece these ticks lie in; the first one also for all before it, the last one for all behind.
- */
+/* The piece of these ticks; the first one for all ticks before it, the last one for
+ *all after it. */
 static uint32_t piece(const struct gt_clock *c, uint64_t ticks)
 {
 	uint32_t low = 0, high = c->n;

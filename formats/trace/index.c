@@ -1,14 +1,13 @@
-/* Entries in memory, or in a file: never both, so nothing can disagree.
+/* Each entry is either in memory or in a file, never in both.
  *
- * All indices of a reader together hold HELD_MAX entries in memory; what comes then is in a file. A
- * closed segment's index is in the trace already: it is checked once, a page at a time, and stays
- * there. That of a segment without one (its writer was killed, say) is collected from the blocks'
- * heads, as is that of a segment being written, and goes to a file without a name whenever a page
- * is full. Where there can be no such file (a full disk) it stays in memory up to the limit of who
- * asks.
+ * All indices of a reader together have at most IN_MEMORY_MAX entries in memory; further entries
+ * are in a file. The index of a closed segment is in the trace: it is checked once, a page at a
+ * time, and is read from there. The index of a segment without one (its writer was killed, or is
+ * still writing) is collected from the blocks' heads, and goes to an unnamed temporary file
+ * whenever a page is full. If that file cannot be written (a full disk), entries stay in memory up
+ * to gt_index_store.limit.
  *
- * What is read again may have been changed in between by somebody; so everything that memory
- * depends on is looked at again.
+ * Another program may change the file between two reads, so all sizes are checked at each read.
  */
 #include "formats/trace/index.h"
 
@@ -20,7 +19,7 @@
 #include "formats/os/file.h"
 #include "formats/trace/record.h"
 
-#define HELD_MAX 131072u /* 9 MiB; a recording of 100 busy threads for 10 minutes */
+#define IN_MEMORY_MAX 131072u /* 9 MiB; a recording of 100 busy threads for 10 minutes */
 #define PAGE (sizeof(((struct gt_index_walk *)0)->page) / sizeof(struct gt_wire_entry))
 
 bool gt_index_sane(const struct gt_wire_block *h)
@@ -37,28 +36,28 @@ static bool inside(const struct gt_index *ix, const struct gt_wire_entry *e)
 		e->head.zbytes + GT_WIRE_HEAD <= ix->bytes - e->at;
 }
 
-static void let_go(struct gt_index *ix)
+static void free_tail(struct gt_index *ix)
 {
-	free(ix->held);
-	ix->held = NULL;
-	ix->held_cap = 0;
+	free(ix->tail);
+	ix->tail = NULL;
+	ix->tail_cap = 0;
 }
 
 int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uint64_t at,
 	uint32_t n, uint32_t crc)
 {
-	bool hold = store->held + n <= HELD_MAX &&
-		!gt_grow(&ix->held, &ix->held_cap, n, sizeof(*ix->held));
+	bool keep = store->in_memory + n <= IN_MEMORY_MAX &&
+		!gt_grow(&ix->tail, &ix->tail_cap, n, sizeof(*ix->tail));
 	struct gt_wire_entry page[PAGE], *to = page;
-	uint32_t said;
+	uint32_t stored;
 	int code = 0;
 
 	ix->fd = fd;
 	ix->at = at;
 	for (uint32_t i = 0, more; !code && i < n; i += more) {
 		more = n - i < PAGE ? n - i : (uint32_t)PAGE;
-		if (hold)
-			to = ix->held + i;
+		if (keep)
+			to = ix->tail + i;
 		if (gt_pread(fd, to, more * sizeof(*to), at + i * sizeof(*to))) {
 			code = -EBADMSG;
 			break;
@@ -70,67 +69,67 @@ int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uin
 					gt_crc(&to[k].head, offsetof(struct gt_wire_block, crc)))
 				code = -EBADMSG;
 	}
-	if (code || gt_pread(fd, &said, sizeof(said), at + n * sizeof(*to)) || said != crc) {
-		let_go(ix);
+	if (code || gt_pread(fd, &stored, sizeof(stored), at + n * sizeof(*to)) || stored != crc) {
+		free_tail(ix);
 		return -EBADMSG;
 	}
 	ix->n = n;
-	ix->nheld = hold ? n : 0;
-	store->held += ix->nheld;
+	ix->ntail = keep ? n : 0;
+	store->in_memory += ix->ntail;
 	return 0;
 }
 
-/* Moves what is held to the file. */
+/* Moves the entries in memory to the temporary file. */
 static int spill(struct gt_index *ix, struct gt_index_store *store)
 {
-	size_t bytes = ix->nheld * sizeof(*ix->held);
+	size_t bytes = ix->ntail * sizeof(*ix->tail);
 	int code = 0;
 
 	if (store->fd < 0)
 		code = store->fd = gt_temporary(NULL);
 
 	if (code >= 0)
-		code = gt_pwrite(store->fd, ix->held, bytes, store->end);
+		code = gt_pwrite(store->fd, ix->tail, bytes, store->end);
 	if (code < 0) {
 		store->full = true;
 		return code;
 	}
-	if (ix->n == ix->nheld) {
+	if (ix->n == ix->ntail) {
 		ix->fd = store->fd;
 		ix->at = store->end;
 	}
 	store->end += bytes;
-	store->held -= ix->nheld;
-	ix->nheld = 0;
+	store->in_memory -= ix->ntail;
+	ix->ntail = 0;
 	return 0;
 }
 
 int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct gt_wire_entry *e,
 	struct gt_err *err)
 {
-	if (store->held >= HELD_MAX && ix->nheld >= PAGE && !store->full)
+	if (store->in_memory >= IN_MEMORY_MAX && ix->ntail >= PAGE && !store->full)
 		spill(ix, store);
-	if (store->full && store->held >= store->most)
+	if (store->full && store->in_memory >= store->limit)
 		return gt_err_set(err, -ENOSPC,
-			"more blocks than fit into memory, and no room for their index in %s (TMPDIR)",
+			"the index does not fit into memory, and cannot be stored in %s (TMPDIR)",
 			gt_temporary_folder());
-	if (gt_grow(&ix->held, &ix->held_cap, ix->nheld + 1, sizeof(*ix->held)))
+	if (gt_grow(&ix->tail, &ix->tail_cap, ix->ntail + 1, sizeof(*ix->tail)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	ix->held[ix->nheld++] = *e;
+	ix->tail[ix->ntail++] = *e;
 	ix->n++;
-	store->held++;
+	store->in_memory++;
 	return 0;
 }
 
 void gt_index_end(struct gt_index *ix, struct gt_index_store *store)
 {
-	if (!ix->nheld || store->full || (ix->nheld == ix->n && store->held < HELD_MAX) ||
+	if (!ix->ntail || store->full || (ix->ntail == ix->n && store->in_memory < IN_MEMORY_MAX) ||
 		spill(ix, store))
 		return;
-	let_go(ix);
+	free_tail(ix);
 }
 
-void gt_index_release(struct gt_index *ix) { free(ix->held); }
+void gt_index_release(struct gt_index *ix) { free(ix->tail); }
 
 static int read_page(const struct gt_index *ix, struct gt_wire_entry *to, uint32_t i, uint32_t n,
 	struct gt_err *err)
@@ -145,30 +144,30 @@ static int read_page(const struct gt_index *ix, struct gt_wire_entry *to, uint32
 
 int gt_index_get(const struct gt_index *ix, uint32_t i, struct gt_wire_entry *e, struct gt_err *err)
 {
-	uint32_t filed = ix->n - ix->nheld;
+	uint32_t in_file = ix->n - ix->ntail;
 
-	if (i < filed)
+	if (i < in_file)
 		return read_page(ix, e, i, 1, err);
-	*e = ix->held[i - filed];
+	*e = ix->tail[i - in_file];
 	return 0;
 }
 
 int gt_index_next(const struct gt_index *ix, struct gt_index_walk *w,
 	const struct gt_wire_entry **e, struct gt_err *err)
 {
-	uint32_t filed = ix->n - ix->nheld, i = w->next;
+	uint32_t in_file = ix->n - ix->ntail, i = w->next;
 	int code;
 
 	if (i >= ix->n)
 		return 0;
 	w->next++;
-	if (i >= filed) {
-		*e = &ix->held[i - filed];
+	if (i >= in_file) {
+		*e = &ix->tail[i - in_file];
 		return 1;
 	}
 	if (i - w->first >= w->n) {
 		w->first = i;
-		w->n = filed - i < PAGE ? filed - i : (uint32_t)PAGE;
+		w->n = in_file - i < PAGE ? in_file - i : (uint32_t)PAGE;
 		if ((code = read_page(ix, w->page, i, w->n, err))) {
 			w->n = 0;
 			return code;

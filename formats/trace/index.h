@@ -1,6 +1,6 @@
-/* A segment's index: where its blocks are and what their heads say. That of a small file is held in
- * memory. Of a large one it stays in the file, or goes to one without a name where it had to be
- * made anew, and is read as it is needed. */
+/* A segment's index: the positions and heads of its blocks. The index of a small
+ * file is in memory. The index of a large file is read from the file on demand, or from
+ * an unnamed temporary file if it had to be rebuilt. */
 #ifndef GT_INDEX_H
 #define GT_INDEX_H
 #include <stdbool.h>
@@ -9,46 +9,46 @@
 
 struct gt_err;
 
-/* What the indices of one reader share. */
+/* Shared by the indices of one reader. */
 struct gt_index_store {
-	size_t held; /* entries in memory, of all */
-	size_t most; /* so many when nothing can be put into the unnamed file */
-	bool full;   /* that is so */
-	int fd;      /* of the unnamed file; -1: there is none yet */
+	size_t in_memory; /* entries in memory, of all indices */
+	size_t limit;     /* of in_memory, if the temporary file cannot be written */
+	bool full;        /* the temporary file cannot be written */
+	int fd;           /* of the temporary file; -1: it does not exist yet */
 	uint64_t end;
 };
 
-/* The last `nheld` of n entries are in memory, those before in fd from `at` on. */
+/* The last ntail of n entries are in memory; those before them are in fd from `at` on. */
 struct gt_index {
-	uint32_t n, nheld;
-	struct gt_wire_entry *held;
-	size_t held_cap;
+	uint32_t n, ntail;
+	struct gt_wire_entry *tail;
+	size_t tail_cap;
 	int fd;
 	uint64_t at;
-	/* no block reaches farther into the segment; to be set before something is read */
+	/* no block ends behind this offset in the segment; set it before reading */
 	uint64_t bytes;
 };
 
-/* Is what a head says within the limits of the format? The checksum is not looked at. */
+/* Are a head's numbers within the limits of the format? Does not check the checksum. */
 bool gt_index_sane(const struct gt_wire_block *head);
 
-/* Takes the n entries that stand in fd at `at`, a checksum behind them; crc: of what stands before
- * them. ix->bytes must be set. -EBADMSG: something is damaged, and the index is empty. */
+/* Reads the n entries in fd at `at` and the checksum behind them; crc: the checksum of the bytes
+ * before them. ix->bytes must be set. -EBADMSG: the index is damaged, and ix is empty. */
 int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uint64_t at,
 	uint32_t n, uint32_t crc);
-/* One block more. */
+/* Adds one block. */
 int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct gt_wire_entry *e,
 	struct gt_err *err);
-/* No more will come. */
+/* Call it after the last gt_index_add. */
 void gt_index_end(struct gt_index *ix, struct gt_index_store *store);
 void gt_index_release(struct gt_index *ix);
 
-/* Entry i. 0, or -EBADMSG when it cannot be read any more. */
+/* Reads entry i. 0, or -EBADMSG if it cannot be read any more. */
 int gt_index_get(
 	const struct gt_index *ix, uint32_t i, struct gt_wire_entry *e, struct gt_err *err);
 
-/* Entries from `next` on, one after another; *e is good until the next call. 1, 0 at the end,
- * -EBADMSG. */
+/* Reads the entries from `next` on, one after another; *e is valid until the next
+ * call. 1, 0 at the end, -EBADMSG. */
 struct gt_index_walk {
 	uint32_t next, first, n;
 	struct gt_wire_entry page[128];

@@ -8,7 +8,7 @@
 #include "formats/base/buf.h"
 #include "formats/io/json_build.h"
 
-#define DEPTH_MAX 3 /* what is nested deeper comes as JSON */
+#define DEPTH_MAX 3 /* deeper values are passed as JSON */
 
 static bool only_strings(const json_t *array)
 {

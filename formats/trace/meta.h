@@ -1,11 +1,11 @@
-/* A segment's metadata, for people: keys and values as text, what is nested as "gpus.0.model". */
+/* A segment's metadata as text: keys and values; the key of a nested value is "gpus.0.model". */
 #ifndef GT_META_H
 #define GT_META_H
 #include "formats/trace/segment.h"
 
-/* Calls fn for each value in the order of the file. A string comes as it stands, an array of
- * strings joined by blanks, everything else as JSON; both borrowed for the call. 0, -ENOMEM, or the
- * first non-zero that fn returned. */
+/* Calls fn for each value in the order of the file. A string is passed unchanged, an
+ * array of strings joined by blanks, any other value as JSON. Key and value are
+ * borrowed for the call. 0, -ENOMEM, or the first non-zero result of fn. */
 typedef int gt_meta_fn(void *arg, const char *key, const char *value);
 int gt_meta_each(const struct gt_segment *seg, gt_meta_fn *fn, void *arg);
 #endif

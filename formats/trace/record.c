@@ -33,6 +33,14 @@ const char *gt_kind_word(unsigned kind)
 	return words[kind < GT_KINDS ? kind : 0];
 }
 
+uint32_t gt_type_field(const struct gt_type *type, unsigned role)
+{
+	for (uint32_t i = 0; i < type->nfields; i++)
+		if (type->fields[i].role == role)
+			return i;
+	return GT_NONE;
+}
+
 int gt_word_find(const char *(*word)(unsigned), const char *text)
 {
 	const char *one;

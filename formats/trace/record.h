@@ -1,10 +1,10 @@
-/* What a trace says: the nouns every room shares.
+/* The data model of a trace, used by all parts of gt.
  *
- * A trace is one or more SEGMENTS (one recording on one machine each; `cat a b` makes two). A
- * segment interns STRINGS, TYPES (what kind of thing happened: name, category, what it does, its
- * typed arguments) and TRACKS (where it happened: process, thread, GPU, stream), and holds ROWS:
- * finished calls, complete spans, instants, counters, losses. All ids are dense, start at 0, and
- * mean something only inside their segment. All times are int64 ns on CLOCK_MONOTONIC.
+ * A trace is one or more SEGMENTS (each is one recording on one machine; `cat a b` makes two). A
+ * segment interns STRINGS, TYPES (the name, category, operation and typed arguments of an event)
+ * and TRACKS (its place: process, thread, GPU, stream), and holds ROWS: finished calls, complete
+ * spans, instants, counters, losses. All ids are dense, start at 0, and are valid only in their
+ * segment. All times are int64 ns on CLOCK_MONOTONIC.
  */
 #ifndef GT_RECORD_H
 #define GT_RECORD_H
@@ -21,18 +21,18 @@ enum gt_kind {
 	GT_CALL = 1,
 	/* a call begun but not finished when its epoch closed: `end` is when the epoch closed */
 	GT_OPEN,
-	GT_SPAN, /* a complete interval that may overlap others on its track */
-	/* work the GPU did: a span; its fields of the roles GT_R_LAUNCH_* say which call launched
-	   it */
+	GT_SPAN, /* a complete interval; it may overlap others on its track */
+	/* a GPU operation: a span; its fields of the roles GT_R_LAUNCH_* name the call that
+	   launched it */
 	GT_GPU,
 	GT_INSTANT, /* a moment: end == start */
 	GT_COUNTER, /* a value from `start` on: args[0] is the value */
-	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), as found in a
-	   foreign file */
+	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), from
+	   another tool's file */
 	GT_UNMATCHED,
 	GT_LOST, /* events missing between start and end; type is GT_NONE, args[0] the count
-		  * (UINT64_MAX unknown), args[1] an enum gt_scope; the track says whose, GT_NONE
-		  * when the scope is not a track */
+		  * (UINT64_MAX unknown), args[1] an enum gt_scope; the track is GT_NONE if the
+		  * scope is not a track */
 	GT_KINDS
 };
 #define GT_BIT(x) (1u << (x))
@@ -43,7 +43,7 @@ struct gt_row {
 	int64_t start, end; /* ns; end >= start */
 	uint32_t type;
 	int32_t ret;   /* return code of a call, 0 is success */
-	uint8_t depth; /* calls it is nested in on its track */
+	uint8_t depth; /* number of calls around it on its track */
 	uint8_t nargs; /* must equal the type's field count */
 };
 
@@ -62,7 +62,7 @@ enum gt_category {
 		GT_CATEGORY_COUNT
 };
 
-/* What a call does, so that no analysis compares names. */
+/* The operation of a call, so that no analysis compares names. */
 /* clang-format off */
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) \
@@ -76,7 +76,7 @@ enum gt_op {
 		GT_OP_COUNT
 };
 
-/* Kinds of memory an ALLOC or FREE deals in. */
+/* The kind of memory of an ALLOC or FREE. */
 /* clang-format off */
 #define GT_MEMKINDS(X) \
 	X(UNKNOWN, unknown) X(DEVICE, device) X(POOL, pool) X(MANAGED, managed) X(HOST, host) \
@@ -89,7 +89,7 @@ enum gt_memkind {
 		GT_MEMKIND_COUNT
 };
 
-/* Where a type's calls were made, for "time per layer". */
+/* The layer that a type belongs to, for "time per layer". */
 enum gt_layer {
 	GT_LAYER_API,
 	GT_LAYER_IOCTL,
@@ -97,7 +97,7 @@ enum gt_layer {
 	GT_LAYER_GPU,
 	GT_LAYER_USER,
 	GT_LAYER_RUNTIME /* the CUDA runtime, around the API */,
-	GT_LAYER_OVERHEAD /* of recording, and of the driver's compiling and loading */,
+	GT_LAYER_OVERHEAD /* recording, and the driver's compiling and loading */,
 	GT_LAYER_COUNT
 };
 
@@ -110,7 +110,7 @@ enum gt_field_kind {
 	GT_F_BOOL,
 	GT_FIELD_KINDS
 };
-/* What a field means, so that no analysis looks fields up by name. */
+/* The meaning of a field, so that no analysis looks fields up by name. */
 enum gt_role {
 	GT_R_NONE,
 	GT_R_BYTES,
@@ -131,22 +131,22 @@ enum gt_role {
 	GT_R_VALUE,
 	GT_R_CORRELATION,
 	GT_R_DIRECTION /* U64: enum gt_direction */,
-	/* The launch, in the row of what was launched, so that nobody needs to look it up: the
-	 * call's track (U64: track id), start (I64: ns), duration (U64: ns) and name (STR), and how
-	 * the two were joined (U64: enum gt_join). */
+	/* The launching call, copied into the row of the GPU operation so that no lookup is
+	 * needed: the call's track (U64: track id), start (I64: ns), duration (U64: ns) and
+	 * name (STR), and how the two were joined (U64: enum gt_join). */
 	GT_R_LAUNCH_TRACK,
 	GT_R_LAUNCH_START,
 	GT_R_LAUNCH_NS,
 	GT_R_LAUNCH_NAME,
 	GT_R_LAUNCH_JOIN,
-	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
-	GT_R_REGISTERS /* a thread */,
-	GT_R_NODE /* of a graph */,
+	GT_R_STACK /* U64: stack id of the caller, GT_NONE unknown */,
+	GT_R_REGISTERS /* per thread */,
+	GT_R_NODE /* graph node */,
 	GT_R_SRC_MEMORY,
 	GT_R_DST_MEMORY /* STR: pageable, device ... */,
 	GT_R_ASYNC,
-	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
-	/* Of a graph's work: the call that created its node, as the launch above. */
+	GT_R_UNCERTAIN /* BOOL, of a counter: some changes may be missing */,
+	/* For graph nodes: the call that created the node, as the launch above. */
 	GT_R_CREATED_BY_TRACK,
 	GT_R_CREATED_BY_START,
 	GT_R_CREATED_BY_NAME,
@@ -154,8 +154,8 @@ enum gt_role {
 };
 enum gt_join {
 	GT_JOIN_UNKNOWN,
-	GT_JOIN_CORRELATION /* both carried one id */,
-	GT_JOIN_ORDER /* by their places in a stream: likely */
+	GT_JOIN_CORRELATION /* both have the same correlation id */,
+	GT_JOIN_ORDER /* inferred from the order in a stream: likely, not certain */
 };
 enum gt_direction {
 	GT_DIR_UNKNOWN,
@@ -173,7 +173,7 @@ struct gt_field {
 	uint8_t role;  /* enum gt_role */
 };
 struct gt_type {
-	uint32_t name;    /* string id; several types may share a name (other arguments) */
+	uint32_t name;    /* string id; types with different arguments may have the same name */
 	uint8_t category; /* enum gt_category */
 	uint8_t op;       /* enum gt_op */
 	uint8_t memkind;  /* enum gt_memkind */
@@ -195,18 +195,18 @@ enum gt_track_kind {
 		GT_TRACK_KIND_COUNT
 };
 struct gt_track {
-	/* track id smaller than this one's, or GT_NONE; a thread's parent is its process */
+	/* a smaller track id, or GT_NONE; a thread's parent is its process */
 	uint32_t parent;
 	uint32_t name; /* string id: thread name, process command; GT_NONE when unknown */
-	/* string id: "preload", "cupti", "ebpf", "import NAME"; no analysis counts one call from
-	 * two */
+	/* string id: "preload", "cupti", "ebpf", "import NAME"; a call recorded by two
+	 * sources counts once */
 	uint32_t source;
 	uint8_t kind; /* enum gt_track_kind */
-	/* pid, tid, device ordinal, stream id ... as the recorder's namespace sees it */
+	/* pid, tid, device ordinal, stream id ... in the recorder's namespace */
 	int64_t id;
 	/* pid or tid in its own namespace; equal to id outside containers */
 	int64_t ns_id;
-	/* ns: when a process started (its identity is machine, pid and this); 0 unknown */
+	/* ns: start of a process (machine, pid and start identify it); 0 unknown */
 	int64_t start;
 };
 
@@ -215,8 +215,11 @@ struct gt_anchor {
 	int64_t monotonic; /* ns */
 	int64_t realtime;  /* ns since 1970 */
 	uint64_t ticks;    /* the tick counter; equal to monotonic where none is used */
-	uint32_t error;    /* ns: the reads lie within this of one another */
+	uint32_t error;    /* ns: the largest time between two of the reads */
 };
+
+/* The index of the first field with this role, or GT_NONE. */
+uint32_t gt_type_field(const struct gt_type *type, unsigned role);
 
 const char *gt_category_word(unsigned category); /* "?" for an unknown one; likewise below */
 const char *gt_memkind_word(unsigned memkind);
@@ -224,6 +227,6 @@ const char *gt_track_kind_word(unsigned kind);
 const char *gt_op_word(unsigned op);
 const char *gt_layer_word(unsigned layer);
 const char *gt_kind_word(unsigned kind); /* of a row */
-/* The number whose word this is, or -1. */
+/* The number that has this word, or -1. */
 int gt_word_find(const char *(*word)(unsigned), const char *text);
 #endif

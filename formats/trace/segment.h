@@ -4,7 +4,7 @@
 #define GT_SEGMENT_H
 #include "formats/trace/record.h"
 
-/* ptr[len] is 0, and there may be more zeros before it */
+/* ptr[len] is 0; the string may contain zeros */
 struct gt_string {
 	const char *ptr;
 	uint32_t len;
@@ -15,7 +15,7 @@ struct gt_segment {
 	uint32_t index;        /* 0, 1, ... in file order */
 	const char *meta_json; /* merged metadata, one JSON object */
 	const char *host, *boot_id;
-	/* random, told when it began: a copy of a file has the same */
+	/* random, chosen when the recording starts: a copy of a file has the same id */
 	uint64_t id;
 	const struct gt_string *strings;
 	uint32_t nstrings;
@@ -30,14 +30,14 @@ struct gt_segment {
 		uint32_t n;
 	} * stacks;
 	uint32_t nstacks;
-	int64_t min_start, max_end; /* of all rows in the index */
-	/* by kind; GT_OPEN: those open at the last epoch's close only */
+	int64_t min_start, max_end; /* of all rows */
+	/* by kind; GT_OPEN: only those open at the end of the last epoch */
 	uint64_t rows[GT_KINDS];
 	bool closed;    /* has its index and footer */
 	bool simulated; /* metadata says "simulated": true */
-	/* not closed: every row that ended before this time is there */
+	/* not closed: all rows that ended before this time are present */
 	int64_t complete_to;
-	uint64_t unread_bytes; /* not closed: bytes at the end that hold no whole block */
+	uint64_t unread_bytes; /* not closed: bytes at the end that are no complete block */
 };
 static inline uint64_t gt_segment_rows(const struct gt_segment *seg) /* of all kinds */
 {

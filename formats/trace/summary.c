@@ -5,7 +5,7 @@
 
 #define ROWS_PER_BUCKET 128
 
-/* Where a bucket begins. Shifting negative numbers left is not C's business. */
+/* The start of a bucket. C does not define a left shift of negative numbers. */
 static int64_t begin_of(int64_t number, unsigned shift)
 {
 	return (int64_t)((uint64_t)number << shift);
@@ -39,17 +39,16 @@ void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
 
 /* ---- long rows ---- */
 
-/* A row that covers many buckets would cost as many additions, and a trace of calls within calls
- * has many such rows. So of the buckets that it covers whole only the first, and the one behind the
- * last, are noted: one more row covers them from here on, one less. The sums are made when they are
- * asked for. */
-/* by bucket, and one more; NULL: no row is that long */
+/* A row that covers many buckets would need as many additions, and a trace of nested calls has many
+ * such rows. So only the first completely covered bucket and the one behind the last are noted, as
+ * differences: +1 row from here on, -1 row from there on. gt_grid_finish computes the sums. One
+ * element per bucket, and one more; NULL: no row is that long. */
 struct gt_whole {
 	int64_t *more[GT_SUMMARY_DEPTHS][GT_CATEGORY_COUNT];
 };
 #define LONG_ROW 16 /* buckets */
 
-/* Buckets [from, to). false: no memory, and nothing is done. */
+/* Notes that a row covers the buckets [from, to). false: no memory, and nothing changes. */
 static bool cover_whole(
 	struct gt_grid *g, unsigned depth, unsigned category, size_t from, size_t to)
 {
@@ -74,7 +73,7 @@ static void release_whole(struct gt_grid *g)
 	g->whole = NULL;
 }
 
-static void sum_whole(struct gt_grid *g)
+void gt_grid_finish(struct gt_grid *g)
 {
 	for (unsigned d = 0; g->whole && d < GT_SUMMARY_DEPTHS; d++)
 		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++) {
@@ -90,7 +89,7 @@ static void sum_whole(struct gt_grid *g)
 	release_whole(g);
 }
 
-/* Adds the busy time of [start, end) to the buckets it touches. */
+/* Adds the busy time of [start, end) to the buckets that it overlaps. */
 static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category)
 {
 	int64_t low = begin_of(g->first, g->shift), whole = end >> g->shift;
@@ -121,7 +120,7 @@ static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end
 	}
 }
 
-/* How many rows and bytes start in a bucket, and the longest of them. */
+/* Counts a row that starts in this bucket, and its bytes, and notes the longest row. */
 static inline void count_row(
 	struct gt_tally *t, int64_t start, uint64_t dur, unsigned category, uint64_t bytes)
 {
@@ -134,8 +133,8 @@ static inline void count_row(
 	}
 }
 
-/* The row that nearly all are: within one bucket of the grid, at a depth that has buckets,
- * overlapping nothing. */
+/* The bucket of a row that lies within one bucket, at a depth that has buckets:
+ * nearly all rows do. */
 static inline struct gt_tally *small(
 	const struct gt_grid *g, unsigned depth, int64_t start, int64_t end)
 {
@@ -148,8 +147,8 @@ static inline struct gt_tally *small(
 	return &g->tally[depth][b];
 }
 
-static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end,
-	unsigned category, uint64_t bytes, bool overlapping)
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category,
+	uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 	struct gt_tally *t = overlapping ? NULL : small(g, depth, start, end);
@@ -181,12 +180,6 @@ static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t 
 	return 0;
 }
 
-int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category,
-	uint64_t bytes, bool overlapping)
-{
-	return add(g, depth, start, end, category, bytes, overlapping);
-}
-
 int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b)
 {
 	uint64_t i = (uint64_t)((b->start >> g->shift) - g->first);
@@ -209,8 +202,6 @@ int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket
 	return 0;
 }
 
-void gt_grid_finish(struct gt_grid *g) { sum_whole(g); }
-
 unsigned gt_tally_category(const struct gt_tally *t)
 {
 	unsigned best = t->longest_category;
@@ -221,7 +212,7 @@ unsigned gt_tally_category(const struct gt_tally *t)
 	return best;
 }
 
-/* later: of two rows that are as long this one counts as the longest. */
+/* later: of two equally long rows the one in `from` counts as the longest. */
 static void fold(struct gt_tally *into, const struct gt_tally *from, bool later)
 {
 	into->busy += from->busy;
@@ -243,7 +234,7 @@ void gt_grid_coarsen(struct gt_grid *g, unsigned times)
 	int64_t first = g->first >> times;
 	size_t n = (size_t)(((g->first + (int64_t)g->n - 1) >> times) - first) + 1;
 
-	sum_whole(g);
+	gt_grid_finish(g);
 	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
 		struct gt_tally *t = g->tally[d];
 
@@ -291,7 +282,7 @@ void gt_grid_release(struct gt_grid *g)
 
 /* ---- bytes ---- */
 
-/* A byte has the depth, the aspect and whether it is derived. */
+/* One byte holds the depth, the aspect and the derived flag. */
 #define ASPECT_SHIFT 3
 #define DERIVED 0x80u
 _Static_assert(GT_SUMMARY_DEPTHS <= 1 << ASPECT_SHIFT && GT_ASPECTS << ASPECT_SHIFT <= DERIVED,
@@ -305,7 +296,7 @@ static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64
 	unsigned best = gt_tally_category(t);
 
 	v[GAP][i] = gap;
-	v[BUSY][i] = t->busy < width ? t->busy : width; /* calls that foreign data let overlap */
+	v[BUSY][i] = t->busy < width ? t->busy : width; /* calls of imported files may overlap */
 	v[COUNT][i] = t->count;
 	v[BYTES][i] = t->bytes;
 	v[LONGEST][i] = t->longest;
@@ -315,7 +306,7 @@ static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64
 		t->busy ? (uint64_t)((double)t->by_category[best] * 255.0 / (double)t->busy) : 255;
 }
 
-/* One summary: the non-empty ones of buckets [from, to). Returns 0 when all are empty. */
+/* Writes one summary of the non-empty buckets in [from, to). Returns 0 if all are empty. */
 static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to,
 	const struct gt_summary_key *about, struct gt_buf *out)
 {
@@ -354,7 +345,7 @@ uint32_t gt_grid_put(struct gt_grid *g, const struct gt_summary_key *about, size
 	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
 	uint32_t count = 0;
 
-	sum_whole(g);
+	gt_grid_finish(g);
 	for (; *at < pieces * GT_SUMMARY_DEPTHS && out->len < limit; ++*at) {
 		unsigned depth = (unsigned)(*at / pieces);
 		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;
@@ -369,18 +360,10 @@ uint32_t gt_grid_put(struct gt_grid *g, const struct gt_summary_key *about, size
 	return count;
 }
 
-static int field_of_role(const struct gt_type *type, enum gt_role role)
-{
-	for (int f = 0; f < type->nfields; f++)
-		if (type->fields[f].role == role)
-			return f;
-	return -1;
-}
-
-int gt_bytes_field(const struct gt_type *type) { return field_of_role(type, GT_R_BYTES); }
+int gt_bytes_field(const struct gt_type *type) { return (int)gt_type_field(type, GT_R_BYTES); }
 int gt_direction_field(const struct gt_type *type)
 {
-	return type->op == GT_OP_COPY ? field_of_role(type, GT_R_DIRECTION) : -1;
+	return type->op == GT_OP_COPY ? (int)gt_type_field(type, GT_R_DIRECTION) : -1;
 }
 
 enum gt_aspect gt_aspect_of_direction(uint64_t direction)
@@ -398,9 +381,9 @@ static uint64_t bytes_of(
 	return field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 }
 
-/* Rows of one type and depth that follow one another in one bucket, from row i on: they are added
- * up first, as sums in memory that wait for one another would cost more than all else. Returns how
- * many; 0 when the first is not of that kind. */
+/* Adds consecutive rows of one type and depth in one bucket, from row i on. They are
+ * added up in registers first: dependent sums in memory would cost more than the rest.
+ * Returns the number of rows; 0 if the first row does not lie within one bucket. */
 static inline size_t add_run(struct gt_grid *g, const struct gt_type *types,
 	const int8_t *bytes_field, const struct gt_slice *slice, size_t i)
 {
@@ -447,7 +430,7 @@ enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)
 					       : GT_ASPECT_OTHERS;
 }
 
-/* The grids of one slice, by aspect. All of them cover the same time. */
+/* The grids of one slice, by aspect. All cover the same time. */
 struct slice_grids {
 	const struct gt_type *types;
 	const int8_t *bytes_field;
@@ -458,7 +441,7 @@ struct slice_grids {
 static int add_row(struct slice_grids *s, const struct gt_slice *slice,
 	const struct gt_writer_row *r, enum gt_aspect aspect)
 {
-	return add(&s->of[aspect], gt_aspect_depth(aspect, r->depth), r->start, r->end,
+	return gt_grid_add(&s->of[aspect], gt_aspect_depth(aspect, r->depth), r->start, r->end,
 		s->types[r->type].category, bytes_of(slice, r, s->bytes_field),
 		aspect != GT_ASPECT_CALLS);
 }

@@ -1,8 +1,8 @@
-/* The bytes of a trace file, version 1; TRACE_FORMAT.md tells the same in reading order. Little
+/* The bytes of a trace file, version 1; TRACE_FORMAT.md describes them in reading order. Little
  * endian, fixed widths.
  *
- * A trace is a zstd file. Data lie in zstd frames; what must be found without decompressing lies in
- * zstd's skippable frames, which any zstd passes over:
+ * A trace is a zstd file. Data are in zstd frames. Heads, index and footer are in zstd's skippable
+ * frames, which a reader finds without decompressing and any zstd program ignores:
  *
  *      segment header | (block head, zstd frame)* | index | footer | next segment ...
  *
@@ -22,8 +22,8 @@
 #define GT_BLOCK_BYTES (256u << 10) /* a block's content unpacked, at most */
 #define GT_BLOCK_ROWS 16384u        /* rows of a block, at most */
 #define GT_DICT_MAX (1u << 24)      /* strings, types, tracks or stacks of a segment, at most */
-/* What a reader and its reports must hold while a file is open is bounded: the sum of these over
- * all segments. */
+/* The memory that a reader and its reports need for names while a file is open is
+ * bounded: the sum of these over all segments. */
 #define GT_NAME_MEMORY_MAX (192u << 20)
 #define GT_NAME_MEMORY_STRING(len) ((len) + 17u)
 #define GT_NAME_MEMORY_TYPE(fields) (256u + 16u * (fields))
@@ -36,15 +36,15 @@
 
 struct gt_wire_skip {
 	uint32_t magic, size;
-}; /* zstd's own: size counts what follows */
+}; /* zstd's own: size is the number of bytes that follow */
 
 struct gt_wire_segment {
 	uint8_t magic[8];
-	/* size of this struct; a longer one is read as far as it is known */
+	/* size of this struct; readers ignore bytes beyond the fields they know */
 	uint16_t version, size;
 	uint32_t flags;              /* 0 */
 	uint64_t id;                 /* random: the footer repeats it */
-	int64_t monotonic, realtime; /* ns, read together when the segment was begun */
+	int64_t monotonic, realtime; /* ns, read together at the start of the segment */
 	uint32_t reserved, crc;
 };
 _Static_assert(sizeof(struct gt_wire_segment) == 48, "segment header");
@@ -55,14 +55,14 @@ enum gt_wire_kind {
 	GT_W_TYPES,
 	GT_W_TRACKS,
 	GT_W_STACKS,
-	GT_W_NAMES, /* better names of tracks */
+	GT_W_NAMES, /* new names of tracks */
 	GT_W_ANCHORS,
 	GT_W_ROWS,    /* sub: enum gt_kind */
 	GT_W_SUMMARY, /* sub: enum gt_wire_summary */
 };
-/* 0 and 1, which files of the first days have, told less, and are passed over */
+/* readers ignore other numbers */
 enum gt_wire_summary {
-	GT_W_OF_BLOCKS = 2, /* of an epoch */
+	GT_W_OF_BLOCKS = 2, /* of the blocks of an epoch */
 	GT_W_UPPER,         /* the upper levels */
 };
 struct gt_wire_block {
@@ -73,16 +73,17 @@ struct gt_wire_block {
 	uint32_t rows;
 	uint32_t track; /* the only track in it, or GT_NONE */
 	uint32_t runs;
-	uint32_t zbytes, bytes; /* of the frame that follows; of its content */
-	/* ns, of its rows; GT_OPEN: max_end is when the epoch closed */
+	uint32_t zbytes, bytes; /* size of the frame that follows; of its content */
+	/* ns, of its rows; GT_OPEN: max_end is the end of the epoch */
 	int64_t min_start, max_end;
-	/* ns: how long before its epoch began its earliest row started, 0 if after */
+	/* ns: time from the start of its earliest row to the start of its epoch, 0 if the row is
+	 * later */
 	uint64_t lateness;
 	uint32_t number; /* blocks of this segment before it */
 	uint32_t crc;
 };
 _Static_assert(sizeof(struct gt_wire_block) == 64, "block head");
-/* from a block's place to its zstd frame */
+/* bytes from a block's head to its zstd frame */
 #define GT_WIRE_HEAD (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_block))
 
 struct gt_wire_index { /* then count entries, then a crc32 of all before it */
@@ -106,7 +107,7 @@ struct gt_wire_footer { /* the last 48 bytes of a closed segment */
 };
 _Static_assert(sizeof(struct gt_wire_footer) == 40, "footer");
 
-uint32_t gt_crc(const void *bytes, uint64_t n); /* crc32 as zlib has it */
-/* of what crc was of, and these */
+uint32_t gt_crc(const void *bytes, uint64_t n); /* zlib's crc32 */
+/* continues crc with n more bytes */
 uint32_t gt_crc_more(uint32_t crc, const void *bytes, uint64_t n);
 #endif

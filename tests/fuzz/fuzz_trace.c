@@ -25,10 +25,22 @@ static int read_columns(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
+struct summaries {
+	struct gt_reader *r;
+	uint64_t sum;
+};
+
 static int check_summary(void *arg, const struct gt_summary *s)
 {
-	*(uint64_t *)arg += s->n ? s->buckets[s->n - 1].busy : 0;
+	((struct summaries *)arg)->sum += s->n ? s->buckets[s->n - 1].busy : 0;
 	return 0;
+}
+
+static int check_block(void *arg, const struct gt_block_info *b)
+{
+	struct summaries *s = arg;
+
+	return b->kind ? 0 : gt_block_summaries(s->r, b, check_summary, s, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gt_event ev;
 	struct gt_reader *r;
 	struct gt_iter *it;
+	struct summaries summaries = { .sum = 0 };
 	uint64_t sum = 0;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
@@ -54,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (it && gt_iter_next(it, &ev, &err) > 0)
 		sum += ev.row.nargs ? ev.args[0] : 0;
 	gt_iter_close(it);
-	gt_summaries(r, 255, INT64_MIN, INT64_MAX, check_summary, &sum, &err);
+	summaries.r = r;
+	gt_each_block(r, check_block, &summaries, &err);
 	gt_reader_close(r);
 	return 0;
 }

@@ -151,4 +151,34 @@ static inline struct gt_reader *read_bytes(const uint8_t *b, size_t n, struct gt
 	*err = (struct gt_err)GT_ERR_INIT;
 	return gt_reader_open_fd(fd, err);
 }
+
+/* Calls fn for all summaries of a level. */
+struct summaries {
+	struct gt_reader *r;
+	unsigned level;
+	gt_summary_fn *fn;
+	void *arg;
+};
+
+static inline int summary_of_level(void *arg, const struct gt_summary *s)
+{
+	struct summaries *all = arg;
+
+	return s->level == all->level ? all->fn(all->arg, s) : 0;
+}
+
+static inline int summaries_of_block(void *arg, const struct gt_block_info *b)
+{
+	return b->kind
+		? 0
+		: gt_block_summaries(((struct summaries *)arg)->r, b, summary_of_level, arg, NULL);
+}
+
+static inline int each_summary(
+	struct gt_reader *r, unsigned level, gt_summary_fn *fn, void *arg, struct gt_err *err)
+{
+	struct summaries all = { r, level, fn, arg };
+
+	return gt_each_block(r, summaries_of_block, &all, err);
+}
 #endif

@@ -1,18 +1,18 @@
-/* Halves that wait for their other half lie in a slab of slots, chained four ways: by age (begins
- * apart from ends) to find the oldest, by track to know the depth, by key in a hash table, and,
- * nested, by "the next open begin of the same key". The usual pair costs one insertion and one
- * removal in a table that stays small because few calls are open at a time.
+/* Halves that wait for their other half are slots of an array. Each slot is linked four ways: by
+ * age (begins and ends separately) to find the oldest, by track to know the depth, by key in a hash
+ * table, and, for nested pairing, to the next open begin of the same key. The usual pair needs one
+ * insertion and one removal in the table, which stays small because few calls are open at a time.
  *
- * Depth is counted when a call ends: the begins still open on its track that are not later than its
- * own enclose it.
+ * Depth is counted when a call ends: it is nested in each open begin of its track that is not later
+ * than its own.
  *
- * That needs input nearly in order: on a track where more than one time in eight goes back, all
- * that is open says nothing.
+ * That needs input nearly in order: on a track where more than one time in eight goes back, depth
+ * is 0.
  *
- * Lanes: for each lane of a track the outermost finished calls are remembered for as long as
- * anything is open on the track. A call that finishes swallows those that began inside it; if then
- * the last one ends after the call's start, the two overlap partly, and the call goes to the next
- * lane. A track on which one call follows another never gets that far. */
+ * Lanes: for each lane of a track the outermost finished calls are stored while any call of the
+ * track is open. A call that finishes replaces those that began inside it. If the last of the
+ * others ends after the call's start, the two overlap partly, and the call goes to the next lane. A
+ * track whose calls follow one another needs none of this. */
 #include "formats/trace/read/begin_end_pairing.h"
 
 #include <stdlib.h>
@@ -22,10 +22,10 @@
 
 #define SLOTS (GT_PAIR_BEGINS + GT_PAIR_ENDS)
 #define NIL UINT32_MAX
-#define KEEP_ARGS 8 /* a free slot keeps a buffer this small for its next tenant */
-/* finished calls remembered per lane; forgetting more may cost a missed overlap, never memory */
+#define KEEP_ARGS 8 /* a free slot keeps its buffer if it is this small */
+/* finished calls stored per lane; beyond it an overlap may be missed */
 #define SPANS_MAX 64
-#define LOOK_BELOW 255 /* open calls of a track that are looked at for a depth */
+#define DEPTH_MAX 255 /* open calls of a track that are counted for a depth */
 
 struct slot {
 	struct gt_half half;
@@ -34,7 +34,7 @@ struct slot {
 	/* among the begins or among the ends; newer also links free slots */
 	uint32_t older, newer;
 	uint32_t below, above; /* begins open on the track */
-	/* nested: the begin of the same key that this one hides, and the one that hides it */
+	/* nested: the earlier and the later open begin of the same key */
 	uint32_t outer, inner;
 	bool is_end;
 };
@@ -67,7 +67,7 @@ struct gt_pairing {
 	uint32_t free;
 	struct age begins, ends;
 	uint32_t *table, mask; /* slot + 1, 0 is free; linear probing */
-	uint64_t seed;         /* so that no file can choose keys that all have one home */
+	uint64_t seed;         /* so that no file can choose keys that all have the same hash */
 	struct track *tracks;
 	size_t ntracks, tracks_cap;
 	size_t args_bytes, lane_bytes;
@@ -132,7 +132,7 @@ static uint32_t home(const struct gt_pairing *p, const struct gt_half *h)
 	return (uint32_t)gt_hash_u64(p->seed + h->key + h->scope * 0x9e3779b97f4a7c15ULL) & p->mask;
 }
 
-/* The place in the table of this key, or of the free entry where it would go. */
+/* The index in the table of this key, or of the free entry for it. */
 static uint32_t look_up(const struct gt_pairing *p, const struct gt_half *h)
 {
 	uint32_t i = home(p, h);
@@ -146,7 +146,7 @@ static uint32_t look_up(const struct gt_pairing *p, const struct gt_half *h)
 	return i;
 }
 
-/* Closes the hole at i by moving back what was pushed behind it. */
+/* Frees entry i: moves later entries of its probe sequence back (backward-shift deletion). */
 static void table_remove(struct gt_pairing *p, uint32_t i)
 {
 	uint32_t j = i;
@@ -157,7 +157,7 @@ static void table_remove(struct gt_pairing *p, uint32_t i)
 			j = (j + 1) & p->mask;
 			if (!p->table[j])
 				return;
-			/* an entry may not move in front of its home */
+			/* an entry must not move before its home */
 		} while (((j - home(p, &p->slots[p->table[j] - 1].half)) & p->mask) <
 			((j - i) & p->mask));
 		p->table[i] = p->table[j];
@@ -252,7 +252,7 @@ static int keep_args(struct gt_pairing *p, struct slot *s, const struct gt_half 
 	return 0;
 }
 
-/* A slot of its own for this half, in no chain yet. */
+/* Allocates a slot for this half; it is in no list yet. */
 static int take_slot(struct gt_pairing *p, const struct gt_half *h, bool is_end, uint32_t *slot)
 {
 	uint32_t s = p->free;
@@ -287,8 +287,7 @@ static void give_slot(struct gt_pairing *p, uint32_t s)
 	p->free = s;
 }
 
-/* Takes the half at place `at` of the table out of all chains; its slot is still the caller's to
- * give back. */
+/* Removes the half at index `at` of the table from all lists. The caller must free its slot. */
 static uint32_t detach(struct gt_pairing *p, uint32_t at)
 {
 	uint32_t s = p->table[at] - 1;
@@ -313,7 +312,7 @@ static int hand_unmatched(
 	return p->sink->unmatched(p->arg, h, is_end, err);
 }
 
-/* Gives up the half at place `at` of the table. */
+/* Reports the half at index `at` of the table as unmatched. */
 static int give_up(struct gt_pairing *p, uint32_t at, struct gt_err *err)
 {
 	uint32_t s = detach(p, at);
@@ -323,8 +322,8 @@ static int give_up(struct gt_pairing *p, uint32_t at, struct gt_err *err)
 	return r;
 }
 
-/* Gives up the oldest of this age. Nested it may be hidden under younger ones of its key; then the
- * table stays as it is. */
+/* Reports the oldest half of this list as unmatched. Nested, the table may hold a
+ * later begin of its key; then the table does not change. */
 static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_err *err)
 {
 	uint32_t s = a->oldest;
@@ -333,7 +332,7 @@ static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_e
 
 	if (slot->inner == NIL)
 		return give_up(p, look_up(p, &slot->half), err);
-	p->slots[slot->inner].outer = NIL; /* the oldest hides nobody itself */
+	p->slots[slot->inner].outer = NIL; /* the oldest has no earlier one */
 	age_drop(p, &p->begins, slot);
 	track_drop(p, slot);
 	r = hand_unmatched(p, &slot->half, false, err);
@@ -341,7 +340,8 @@ static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_e
 	return r;
 }
 
-/* Makes this half wait. A begin of the same key that is there (nested) is hidden by it. */
+/* Stores this half until its other half comes. It replaces an open begin of the same key in the
+ * table (nested). */
 static int wait_for_other(
 	struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
 {
@@ -375,13 +375,12 @@ static uint8_t depth_above(const struct gt_pairing *p, uint32_t s, int64_t start
 {
 	uint8_t depth = 0;
 
-	for (unsigned i = 0; s != NIL && i < LOOK_BELOW; s = p->slots[s].below, i++)
+	for (unsigned i = 0; s != NIL && i < DEPTH_MAX; s = p->slots[s].below, i++)
 		depth += p->slots[s].half.time <= start;
 	return depth;
 }
 
-/* Remembers the call on this lane unless it overlaps partly what finished there. True when it fits.
- */
+/* Stores the call on this lane unless it partly overlaps a finished call there. true: stored. */
 static bool lane_take(struct gt_pairing *p, struct lane *l, int64_t start, int64_t end)
 {
 	size_t n = l->n, cap = l->cap;
@@ -419,7 +418,7 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 		lane++)
 		;
 	for (unsigned i = 0; !t->open && i < GT_PAIR_LANES; i++)
-		t->lanes->lane[i].n = 0; /* whatever comes now begins after all of this */
+		t->lanes->lane[i].n = 0; /* all later calls begin after these */
 	return lane;
 }
 

@@ -1,21 +1,21 @@
-/* Begins and ends become calls. Importers of other tools' files use it, and any source that sees
- *the two sides apart.
+/* Pairs begins and ends to calls, for importers and any source that records the two sides apart.
  *
- * A begin and an end belong together when (scope, key) and the name agree and the end is not
- *earlier. Two ways to pair:
- *   GT_PAIR_BY_ID	a key is used once at a time. A second begin of an open key gives the first
- *up (ids that wrap around, a lost end); an end that comes before its begin waits for it (files that
- *are not sorted). GT_PAIR_NESTED	begins of one key stack; an end takes the innermost. An end
- *without a begin is unmatched at once.
+ * A begin and an end belong together if (scope, key) and the name agree and the end is not earlier.
+ * There are two modes:
  *
- * Bounded memory: GT_PAIR_BEGINS open begins and GT_PAIR_ENDS waiting ends, GT_PAIR_ARGS bytes of
- *arguments, at most GT_PAIR_LANE_BYTES of notes on lanes: under 80 MiB in all, apart from 48 bytes
- *a track. Beyond that the oldest is given up as unmatched; nothing vanishes.
+ *   GT_PAIR_BY_ID   a key is used once at a time. A second begin of an open key makes the first one
+ *                   unmatched (ids that wrap around, a lost end). An end that comes before its
+ * begin waits for it (files that are not sorted). GT_PAIR_NESTED  begins of one key form a stack,
+ * and an end takes the innermost. An end without a begin is unmatched at once.
  *
- * Calls on one track should nest. Where they do not (several threads in a file that names none) a
- *call that would partly overlap one already delivered is given lane 1, 2 ... of its track, so that
- *each lane nests; GT_PAIR_LANES when none is free. That is exact for input in order of time and a
- *guess where some times go back; where many do, all is depth 0, lane 0.
+ * Memory is bounded: GT_PAIR_BEGINS open begins, GT_PAIR_ENDS waiting ends, GT_PAIR_ARGS bytes of
+ * arguments, GT_PAIR_LANE_BYTES for lanes: under 80 MiB in all, plus 48 bytes per track. Beyond
+ * that the oldest half becomes unmatched; nothing is dropped.
+ *
+ * Calls on one track should nest. Where they do not (several threads in a file without thread ids),
+ * a call that would partly overlap an earlier one is given lane 1, 2 ... of its track, so that each
+ * lane nests; GT_PAIR_LANES if none is free. The result is exact for input in order of time, and an
+ * estimate where some times go back. Where many times go back, all calls get depth 0 and lane 0.
  */
 #ifndef GT_BEGIN_END_PAIRING_H
 #define GT_BEGIN_END_PAIRING_H
@@ -32,21 +32,21 @@
 
 enum gt_pair_mode { GT_PAIR_BY_ID, GT_PAIR_NESTED };
 
-/* One side of a call. What `name` and `what` mean is the caller's business; `what` is only handed
- * back. */
+/* One side of a call. The caller defines what `name` and `what` mean; `what` is only
+ * passed back. */
 struct gt_half {
 	int64_t time; /* ns */
 	uint64_t key;
 	uint32_t scope; /* keys of different scopes are different */
-	/* dense, from 0. An end's track counts only while it is unmatched */
+	/* dense, from 0. The track of an end is used only if the end is unmatched */
 	uint32_t track;
 	uint32_t name, what;
 	int32_t ret;
 	uint32_t nargs;
-	const uint64_t *args; /* copied when kept */
+	const uint64_t *args; /* copied if the half must wait */
 };
-/* Both sides are borrowed for the callback. Negative returns end the pairing and come out of the
- * call that led there. */
+/* Both sides are borrowed for the callback. A negative result ends the pairing: the
+ * function that called the callback returns it. */
 struct gt_pair_sink {
 	int (*call)(void *arg, const struct gt_half *begin, const struct gt_half *end,
 		unsigned lane, uint8_t depth, struct gt_err *err);
@@ -57,17 +57,17 @@ struct gt_pair_sink {
 struct gt_pairing;
 struct gt_pairing *gt_pair_new(
 	enum gt_pair_mode mode, const struct gt_pair_sink *sink, void *arg, struct gt_err *err);
-void gt_pair_free(struct gt_pairing *p); /* NULL is fine; what is open is forgotten */
+void gt_pair_free(struct gt_pairing *p); /* NULL is fine; drops open halves */
 
 /* 0 or negative */
 int gt_pair_begin(struct gt_pairing *p, const struct gt_half *half, struct gt_err *err);
 int gt_pair_end(struct gt_pairing *p, const struct gt_half *half, struct gt_err *err);
-/* is there a begin of this key? */
+/* is there an open begin with this key? */
 bool gt_pair_is_open(const struct gt_pairing *p, uint64_t key, uint32_t scope);
-/* Calls sink->open for the begins that are open, oldest first, at most `most` of them. */
+/* Calls sink->open for the open begins, oldest first, at most `most` of them. */
 int gt_pair_each_open(struct gt_pairing *p, size_t most, struct gt_err *err);
-/* No more input: the ends that still wait are unmatched. Open begins stay open (gt_pair_each_open).
- */
+/* Call it at the end of the input: the ends that still wait are unmatched. Open
+ *begins stay open (gt_pair_each_open). */
 int gt_pair_finish(struct gt_pairing *p, struct gt_err *err);
-uint64_t gt_pair_unmatched(const struct gt_pairing *p); /* delivered as such so far */
+uint64_t gt_pair_unmatched(const struct gt_pairing *p); /* unmatched halves so far */
 #endif

@@ -1,21 +1,21 @@
-/* A block's rows in order of time, decoded as they are wanted.
+/* A block's rows in order of time, decoded on demand.
  *
- * A thousand busy threads have a thousand blocks that overlap in time, all open at once. Unpacked
- * into arrays these are 35 bytes a row, more with arguments, and more than fits. So an open block
- * keeps its content as it is in the file less zstd (some 5 bytes a row), a position in each of its
- * columns, and a window of a few rows decoded ahead.
+ * A thousand busy threads have a thousand blocks that overlap in time and are open at once.
+ * Unpacked into arrays they need 35 bytes per row, and more with arguments, which does not fit into
+ * memory. So a cursor holds the block's packed content without zstd (some 5 bytes per row), a
+ * position in each column, and a window of a few decoded rows.
  *
- * Before the first row is handed out gt_block_unpack and gt_args_open have checked all of the
- * content (into memory that all blocks share), so that decoding cannot fail halfway.
+ * Before the first row is returned, gt_block_unpack (into memory shared by all cursors) and
+ * gt_args_open check the whole content, so that decoding cannot fail later.
  *
- * A block of many quiet tracks is merged when it is loaded: its rows, sorted by time, are packed
- * again as one run, with a column of tracks behind. Everything else here is about one run, and the
- * iterator has one thing to compare a block.
+ * A block of several runs is merged when it is loaded: its rows are sorted by time and packed again
+ * as one run, followed by a column of tracks. So the rest of this file handles one run, and the
+ * iterator compares one row per block.
  *
- * Input that was out of order can make any number of blocks overlap. Contents over HELD_MAX are let
- * go as soon as a window is filled, and loaded again for the next one: those that came first stay,
- * which in a merge (each is needed in turn) is better than keeping the latest. Windows become
- * smaller as there are more of them.
+ * Input out of order can make any number of blocks overlap. Contents beyond HELD_MAX are freed as
+ * soon as a window is filled, and loaded again for the next one. The contents that were loaded
+ * first stay: a merge needs each block in turn, so keeping the latest would be worse. The more
+ * windows there are, the smaller they are.
  */
 #include "formats/trace/read/block_cursor.h"
 
@@ -23,14 +23,14 @@
 #include <string.h>
 
 #define HELD_MAX (16u << 20)
-/* for all windows together, as long as that is WINDOW_MIN for each */
+/* bytes of all windows together, unless that is less than WINDOW_MIN for each */
 #define WINDOWS_MAX (20u << 20)
 #define WINDOW_MIN 1024u
-/* where all contents can stay; bigger ones mean less loading where they cannot, */
+/* of one window, if all contents fit into HELD_MAX; if not, larger windows mean less loading */
 #define WINDOW_MAX 8192u
-/* and more rows at a time, which is quicker, where there are */
+/* of one window, if at most FEW_OPEN are open: these fit into the processor's cache, and more rows
+ * at a time are faster */
 #define WINDOW_FEW (32u << 10)
-/* so few that the processor's nearest memory holds them all */
 #define FEW_OPEN 8
 
 /* ---- many runs to one ---- */
@@ -59,8 +59,8 @@ static inline bool before(const struct key *a, const struct key *b)
 	return a->start < b->start || (a->start == b->start && a->rest < b->rest);
 }
 
-/* Keys of the rows on wanted tracks, run after run, and where the runs end. Returns how many runs.
- */
+/* Makes the keys of the rows on selected tracks, run after run, and notes the end of
+ *each run. Returns the number of runs. */
 static uint32_t make_keys(
 	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_compiled_filter *wanted)
 {
@@ -80,8 +80,8 @@ static uint32_t make_keys(
 	return nruns;
 }
 
-/* [a, b) and [b, end), in order each, to one in order. Which one is next cannot be foretold, so
- * nothing branches on it. */
+/* Merges the sorted ranges [a, b) and [b, end). The comparisons cannot be predicted,
+ * so no branch depends on them. */
 static void merge_two(
 	const struct key *a, const struct key *b, const struct key *end, struct key *to)
 {
@@ -98,8 +98,8 @@ static void merge_two(
 	memcpy(to + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Neighbours become one until one is left. Rows of a run keep their order, whatever their depths.
- */
+/* Merges neighbouring runs until one is left. Rows of a run keep their order,
+ *whatever their depths. */
 static const struct key *merge_keys(struct gt_merge *m, uint32_t nruns)
 {
 	struct key *from = m->keys, *to = m->other, *swap;
@@ -121,8 +121,8 @@ static const struct key *merge_keys(struct gt_merge *m, uint32_t nruns)
 	return from;
 }
 
-/* Arguments and return codes of all rows, by row. */
-static int spread(struct gt_merge *m, struct gt_unpacked *u, const struct gt_segment *seg)
+/* Unpacks the arguments and return codes of all rows, by row. */
+static int unpack_args(struct gt_merge *m, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	struct gt_span in = u->args;
 	struct gt_args args;
@@ -150,7 +150,7 @@ static int spread(struct gt_merge *m, struct gt_unpacked *u, const struct gt_seg
 	return code;
 }
 
-/* The rows as the writer would hold them. */
+/* Fills m->sorted with the rows, as the writer has them. */
 static void gather(struct gt_merge *m, const struct gt_unpacked *u, const struct gt_segment *seg,
 	const struct key *keys, uint32_t n)
 {
@@ -168,8 +168,8 @@ static void gather(struct gt_merge *m, const struct gt_unpacked *u, const struct
 	}
 }
 
-/* The content of a block of many runs becomes that of a block of one, in k->merge. It is packed and
- * unpacked as losses are: of all kinds these alone neither nest nor need a type. */
+/* Converts the content of a block of several runs to that of a block of one run, in k->merge. It is
+ * packed and unpacked with the kind GT_LOST: only losses neither nest nor need a type. */
 static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 	struct gt_span *content, struct gt_err *why)
 {
@@ -178,7 +178,7 @@ static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 	struct gt_slice slice = { .track = GT_NONE };
 	struct gt_wire_block head;
 	uint32_t nruns;
-	int code = m ? spread(m, &k->u, seg) : -ENOMEM;
+	int code = m ? unpack_args(m, &k->u, seg) : -ENOMEM;
 
 	if (code)
 		return gt_err_set(why, code, "a block's arguments are damaged");
@@ -202,7 +202,7 @@ static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 
 /* ---- contents ---- */
 
-static void let_go(struct gt_cursor_shared *k, struct gt_block_cursor *w)
+static void free_content(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
 	k->held -= w->held;
 	w->held = 0;
@@ -211,7 +211,7 @@ static void let_go(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 	gt_args_release(&w->in);
 }
 
-/* Goes on to the next row that has a return code. */
+/* Moves to the next row that has a return code. */
 static void find_ret(struct gt_block_cursor *w)
 {
 	uint64_t distance;
@@ -225,8 +225,7 @@ static void find_ret(struct gt_block_cursor *w)
 	w->ret_row += (uint32_t)distance;
 }
 
-/* Positions at the beginning of all columns of w->content, whose bytes are those that were
- * unpacked. */
+/* Opens all columns of w->content at their beginning; u was unpacked from the same bytes. */
 static int open_columns(struct gt_block_cursor *w, struct gt_unpacked *u, size_t bytes, bool merged)
 {
 	struct gt_span in = { w->content + u->gaps_at, w->content + bytes };
@@ -279,7 +278,7 @@ static int make_window(struct gt_cursor_shared *k, struct gt_block_cursor *w, bo
 
 static void decode(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t most);
 
-/* Loads the content, checks all of it, and goes to where the last window ended. */
+/* Loads and checks the whole content, and moves to the end of the last window. */
 static int load(struct gt_cursor_shared *k, struct gt_block_cursor *w, struct gt_err *why)
 {
 	uint32_t target = w->done;
@@ -373,7 +372,7 @@ static void decode_rets(struct gt_block_cursor *w, uint32_t n)
 	}
 }
 
-/* Arguments and tracks, and only rows that are wanted stay. */
+/* Decodes arguments and tracks, and drops the rows that the filter leaves out. */
 static uint32_t decode_rest(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t n)
 {
 	uint64_t *to = w->values;
@@ -400,7 +399,7 @@ static uint32_t decode_rest(struct gt_cursor_shared *k, struct gt_block_cursor *
 	return kept;
 }
 
-/* Decodes the next rows, at most `most` and what the window holds. */
+/* Decodes the next rows, at most `most` and as many as fit into the window. */
 static void decode(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32_t most)
 {
 	uint32_t left = w->nrows - w->done, n = most < w->size ? most : w->size, kept;
@@ -432,7 +431,7 @@ int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 	while (!code && w->row == w->end_row && w->done < w->nrows)
 		decode(k, w, GT_CURSOR_ROWS);
 	if (code || w->done == w->nrows || k->held > HELD_MAX)
-		let_go(k, w);
+		free_content(k, w);
 	if (code == -EBADMSG) {
 		gt_note_damage(k->reader, w->seg, &w->e, &why);
 		code = 0;
@@ -457,7 +456,7 @@ struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const s
 
 void gt_block_cursor_close(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
-	let_go(k, w);
+	free_content(k, w);
 	free(w->rows);
 	free(w);
 }

@@ -1,5 +1,5 @@
-/* The rows of one block in order of time, a few at a time and in little memory, however many blocks
- * are open. */
+/* Reads the rows of one block in order of time, a few at a time: many blocks can be
+ * open in little memory. */
 #ifndef GT_BLOCK_CURSOR_H
 #define GT_BLOCK_CURSOR_H
 #include "formats/trace/block.h"
@@ -7,15 +7,15 @@
 
 #define GT_CURSOR_ROWS GT_ARGS_ROWS /* decoded at a time, at most */
 
-/* What the walks of one iterator share. Zero-initialised but for reader and most_open. */
+/* Shared by the cursors of one iterator. Zero-initialised except reader and most_open. */
 struct gt_cursor_shared {
 	struct gt_reader *reader;
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	/* working memory for blocks of many runs; NULL until there is one */
 	struct gt_merge *merge;
-	size_t most_open; /* walks there will be at the same time */
-	size_t held;      /* bytes of contents that walks hold */
+	size_t most_open; /* cursors that will be open at the same time */
+	size_t held;      /* bytes of contents in memory */
 	uint64_t gaps[GT_CURSOR_ROWS], durs[GT_CURSOR_ROWS], tracks[GT_CURSOR_ROWS];
 	uint16_t codes[GT_CURSOR_ROWS];
 	uint64_t *args[GT_CURSOR_ROWS], unwanted[UINT8_MAX];
@@ -23,8 +23,8 @@ struct gt_cursor_shared {
 };
 
 struct gt_block_cursor {
-	/* what is decoded: [row, end_row), the first one's arguments and behind them those of the
-	 * others, their tracks */
+	/* the decoded rows: [row, end_row), the arguments of all of them from the first on,
+	 * their tracks */
 	const struct gt_row *row, *end_row;
 	const uint64_t *args;
 	const uint32_t *tracks; /* NULL: all are on `track` */
@@ -34,7 +34,7 @@ struct gt_block_cursor {
 	const struct gt_seg *seg;
 	struct gt_wire_entry e;
 	const struct gt_compiled_filter *wanted;
-	/* the window: room for `size` rows of at most most_fields arguments; one piece of memory */
+	/* the window: memory for `size` rows of at most most_fields arguments, in one piece */
 	struct gt_row *rows;
 	uint64_t *values;
 	uint32_t *row_tracks; /* NULL: a block of one run */
@@ -42,26 +42,24 @@ struct gt_block_cursor {
 	uint8_t most_fields;
 	uint32_t done, nrows; /* rows decoded so far, rows in all */
 
-	/* the content and how far it is read; NULL: it was let go, and is loaded again for the next
-	 * window */
+	/* the content; NULL: it was freed, and is loaded again for the next window */
 	uint8_t *content;
 	size_t held;
-	const uint8_t *code, *code_high, *depths; /* the next row's; NULL: all 0 */
+	const uint8_t *code, *code_high, *depths; /* of the next row; NULL: all 0 */
 	struct gt_coded_column gaps, durs, ret_rows, rets, track_ids;
 	struct gt_args in;
-	/* return codes that follow the next one; its row, GT_NONE: there is none */
+	/* return codes after the next one; the row of the next one, GT_NONE: there is none */
 	uint32_t nrets, ret_row;
 	int64_t start, end; /* of the row before */
 	unsigned depth;
 	bool nested, signed_gaps;
 };
 
-/* Begins with an entry's rows, less those that are not wanted; none is decoded yet. new: close it.
- * NULL: out of memory. */
+/* Opens an entry's rows that the filter selects, without decoding any. new: close
+ * it. NULL: out of memory. */
 struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
 	const struct gt_wire_entry *e, const struct gt_compiled_filter *wanted);
-/* Decodes the next rows. 1, 0 when there are no more (or the block is damaged, which is noted),
- * -ENOMEM. */
+/* Decodes the next rows. 1; 0 at the end, or if the block is damaged (it notes that); -ENOMEM. */
 int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w);
 void gt_block_cursor_close(struct gt_cursor_shared *k, struct gt_block_cursor *w);
 void gt_cursor_shared_release(struct gt_cursor_shared *k);

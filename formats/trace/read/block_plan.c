@@ -1,22 +1,22 @@
-/* A filter, and the list of blocks that it leaves.
+/* A filter, and the list of blocks that it selects.
  *
- * The list is not made as a whole: of a file of millions of blocks it would not fit. In the file's
- * order it is made by reading on. In order of time, where a block that was filed last may come
- * first, the next MANY blocks are those that a pass over the whole index finds to be the earliest
- * behind those already given. A file of ordinary size takes one pass; reading an index anew costs
- * little beside reading MANY blocks.
+ * The list is made in portions, because the list of a file with millions of blocks would not fit
+ * into memory. In the file's order, a portion is the next part of the index. In order of time,
+ * where the last block of the file may come first, each pass over the whole index finds the MANY
+ * earliest blocks behind those already returned. A file of ordinary size needs one pass, and
+ * reading the index costs little compared with reading MANY blocks.
  */
 #include "formats/trace/read/block_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* blocks listed at a time; 4 MiB, twice that while they are chosen */
+/* blocks of a portion: 4 MiB, twice that while they are selected */
 #define MANY 131072u
 
-/* ---- what a filter means for a segment ---- */
+/* ---- a filter, compiled for a segment ---- */
 
-static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct gt_filter *f)
+static bool has_ids(const struct gt_segment *seg, uint32_t track, const struct gt_filter *f)
 {
 	bool pid = !f->pid, tid = !f->tid;
 
@@ -29,7 +29,7 @@ static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct
 	return pid && tid;
 }
 
-/* A segment of which nothing is hidden is none the slower for it. */
+/* w->hidden stays NULL if the segment has no hidden rows, so that no row is tested. */
 static int find_hidden(
 	struct gt_compiled_filter *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
@@ -47,7 +47,7 @@ static int find_hidden(
 	return 0;
 }
 
-static int wanted_init(
+static int filter_compile(
 	struct gt_compiled_filter *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	memset(w, 0, sizeof(*w));
@@ -58,7 +58,7 @@ static int wanted_init(
 		if (!(w->tracks = malloc(seg->ntracks + 1)))
 			return -ENOMEM;
 		for (uint32_t t = 0; t < seg->ntracks; t++)
-			w->tracks[t] = id_wanted(seg, t, filter);
+			w->tracks[t] = has_ids(seg, t, filter);
 	}
 	if (filter->match) {
 		if (!(w->types = malloc(seg->ntypes + 1)))
@@ -69,14 +69,14 @@ static int wanted_init(
 	return filter->hide ? find_hidden(w, seg, filter) : 0;
 }
 
-static void wanted_release(struct gt_compiled_filter *w)
+static void filter_release(struct gt_compiled_filter *w)
 {
 	free(w->tracks);
 	free(w->types);
 	free(w->hidden);
 }
 
-static bool wants_block(
+static bool selects_block(
 	const struct gt_compiled_filter *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
 {
 	const struct gt_wire_block *h = &e->head;
@@ -95,39 +95,40 @@ static bool wants_block(
 	return gt_filter_matches_time(w, h->min_start, h->max_end);
 }
 
-/* Whoever reads segment after segment pays for one each time, not for all. */
-static bool wants_segment(const struct gt_block_plan *a, size_t i)
+/* Only the selected segment is prepared: a caller that reads segment after segment does not pay for
+ * all of them each time. */
+static bool selects_segment(const struct gt_block_plan *a, size_t i)
 {
 	return !a->filter.segment || a->filter.segment == i + 1;
 }
 
 /* ---- segments that share a clock ---- */
 
-struct named {
+struct boot {
 	const char *boot, *host;
 	uint32_t seg;
 };
 
 static int by_boot(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct boot *x = a, *y = b;
 	int boot = strcmp(x->boot, y->boot), host = boot ? 0 : strcmp(x->host, y->host);
 
 	return boot ? boot : host ? host : x->seg < y->seg ? -1 : x->seg > y->seg;
 }
 
-/* The group is the first segment of its kind; who knows no boot is alone. */
+/* A group is named by its first segment. A segment without a boot id is a group of its own. */
 static int find_groups(struct gt_block_plan *a)
 {
 	size_t n = a->reader->nsegs;
-	struct named *all;
+	struct boot *all;
 
 	if (a->filter.segment)
-		return 0; /* it is the only one, in group 0 */
+		return 0; /* one segment: group 0 */
 	if (!(all = malloc((n + 1) * sizeof(*all))))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		all[i] = (struct named){ a->reader->segs[i].boot, a->reader->segs[i].host,
+		all[i] = (struct boot){ a->reader->segs[i].boot, a->reader->segs[i].host,
 			(uint32_t)i };
 	if (a->order == GT_BY_CLOCK && n > 1)
 		qsort(all, n, sizeof(*all), by_boot);
@@ -166,37 +167,38 @@ int gt_block_plan_open(struct gt_block_plan *a, struct gt_reader *r, const struc
 	a->reader = r;
 	a->filter = *filter;
 	a->order = order;
-	a->wanted = calloc(r->nsegs, sizeof(*a->wanted));
+	a->filters = calloc(r->nsegs, sizeof(*a->filters));
 	a->groups = calloc(r->nsegs, sizeof(*a->groups));
-	if (!a->wanted || !a->groups)
+	if (!a->filters || !a->groups)
 		return -ENOMEM;
 	for (size_t i = 0; !code && i < r->nsegs; i++)
-		code = wants_segment(a, i) ? wanted_init(&a->wanted[i], &r->segs[i].pub, &a->filter)
-					   : 0;
+		code = selects_segment(a, i)
+			? filter_compile(&a->filters[i], &r->segs[i].pub, &a->filter)
+			: 0;
 	return code ? code : find_groups(a);
 }
 
-static void go_to(struct gt_block_plan *a, uint32_t seg)
+static void start_segment(struct gt_block_plan *a, uint32_t seg)
 {
 	a->seg = seg;
-	/* the page need not be cleared, a hundred thousand times */
+	/* the page stays as it is: clearing it for each of 100,000 segments would take time */
 	a->walk.next = a->walk.n = 0;
 }
 
-/* The next wanted block in the file's order, from a->seg and a->walk on. 1, 0, negative. */
-static int read_on(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
+/* Finds the next selected block in the file's order, from a->seg and a->walk on. 1, 0, negative. */
+static int find_in_file(struct gt_block_plan *a, struct gt_plan_entry *entry, struct gt_err *err)
 {
-	for (; a->seg < a->reader->nsegs; go_to(a, a->seg + 1)) {
+	for (; a->seg < a->reader->nsegs; start_segment(a, a->seg + 1)) {
 		const struct gt_seg *seg = &a->reader->segs[a->seg];
 		const struct gt_wire_entry *e;
 		int more;
 
-		if (!wants_segment(a, a->seg))
+		if (!selects_segment(a, a->seg))
 			continue;
 		while ((more = gt_index_next(&seg->index, &a->walk, &e, err)) > 0) {
-			if (!wants_block(&a->wanted[a->seg], seg, e))
+			if (!selects_block(&a->filters[a->seg], seg, e))
 				continue;
-			*visit = (struct gt_plan_entry){ e->head.min_start, e->head.max_end,
+			*entry = (struct gt_plan_entry){ e->head.min_start, e->head.max_end,
 				a->groups[a->seg], a->seg, a->walk.next - 1 };
 			return 1;
 		}
@@ -206,15 +208,15 @@ static int read_on(struct gt_block_plan *a, struct gt_plan_entry *visit, struct 
 	return 0;
 }
 
-static int add(struct gt_block_plan *a, const struct gt_plan_entry *visit)
+static int add(struct gt_block_plan *a, const struct gt_plan_entry *entry)
 {
 	if (gt_grow(&a->found, &a->cap, a->n + 1, sizeof(*a->found)))
 		return -ENOMEM;
-	a->found[a->n++] = *visit;
+	a->found[a->n++] = *entry;
 	return 0;
 }
 
-/* Sorts what was found; what is more than MANY is left for another pass. */
+/* Sorts the blocks and drops those beyond MANY, which another pass finds again. */
 static void keep_earliest(struct gt_block_plan *a)
 {
 	if (a->n > 1)
@@ -227,19 +229,19 @@ static void keep_earliest(struct gt_block_plan *a)
 
 static int find_earliest(struct gt_block_plan *a, struct gt_err *err)
 {
-	struct gt_plan_entry visit;
-	/* found[MANY - 1] is the latest that can still be among them */
+	struct gt_plan_entry entry;
+	/* found[MANY - 1] is the latest block of this portion so far */
 	bool full = false;
 	int more;
 
 	a->all = true;
-	go_to(a, 0);
-	while ((more = read_on(a, &visit, err)) > 0) {
-		if (a->begun && compare(&visit, &a->last) <= 0)
+	start_segment(a, 0);
+	while ((more = find_in_file(a, &entry, err)) > 0) {
+		if (a->begun && compare(&entry, &a->last) <= 0)
 			continue;
-		if (full && compare(&visit, &a->found[MANY - 1]) > 0)
+		if (full && compare(&entry, &a->found[MANY - 1]) > 0)
 			continue;
-		if (add(a, &visit))
+		if (add(a, &entry))
 			return gt_err_set(err, -ENOMEM, "out of memory");
 		if (a->n == 2 * MANY) {
 			keep_earliest(a);
@@ -252,7 +254,7 @@ static int find_earliest(struct gt_block_plan *a, struct gt_err *err)
 
 static int find_next(struct gt_block_plan *a, struct gt_err *err)
 {
-	struct gt_plan_entry visit;
+	struct gt_plan_entry entry;
 	int more = 1;
 
 	if (a->n) {
@@ -262,59 +264,59 @@ static int find_next(struct gt_block_plan *a, struct gt_err *err)
 	a->n = a->next = 0;
 	if (a->order != GT_AS_FILED)
 		return find_earliest(a, err);
-	while (a->n < MANY && (more = read_on(a, &visit, err)) > 0)
-		if (add(a, &visit))
+	while (a->n < MANY && (more = find_in_file(a, &entry, err)) > 0)
+		if (add(a, &entry))
 			return gt_err_set(err, -ENOMEM, "out of memory");
 	a->all = !more;
 	return more < 0 ? more : 0;
 }
 
-/* Of blocks that were asked for one by one. */
-static int next_asked(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
+/* The next block of filter.entries. */
+static int next_listed(struct gt_block_plan *a, struct gt_plan_entry *entry, struct gt_err *err)
 {
 	uint32_t s = a->filter.segment - 1;
 	const struct gt_seg *seg = &a->reader->segs[s];
 	struct gt_wire_entry e;
 
 	while (a->next < a->filter.nentries) {
-		uint32_t entry = a->filter.entries[a->next++];
-		int code = gt_index_get(&seg->index, entry, &e, err);
+		uint32_t i = a->filter.entries[a->next++];
+		int code = gt_index_get(&seg->index, i, &e, err);
 
 		if (code)
 			return code;
-		if (!wants_block(&a->wanted[s], seg, &e))
+		if (!selects_block(&a->filters[s], seg, &e))
 			continue;
-		*visit = (struct gt_plan_entry){ e.head.min_start, e.head.max_end, a->groups[s], s,
-			entry };
+		*entry = (struct gt_plan_entry){ e.head.min_start, e.head.max_end, a->groups[s], s,
+			i };
 		return 1;
 	}
 	return 0;
 }
 
-int gt_block_plan_next(struct gt_block_plan *a, struct gt_plan_entry *visit, struct gt_err *err)
+int gt_block_plan_next(struct gt_block_plan *a, struct gt_plan_entry *entry, struct gt_err *err)
 {
 	int code;
 
 	if (a->filter.entries)
-		return next_asked(a, visit, err);
+		return next_listed(a, entry, err);
 
 	if (a->next == a->n && !a->all && (code = find_next(a, err)))
 		return code;
 	if (a->next == a->n)
 		return 0;
-	*visit = a->found[a->next++];
+	*entry = a->found[a->next++];
 	return 1;
 }
 
-int gt_block_plan_entry(const struct gt_block_plan *a, const struct gt_plan_entry *visit,
+int gt_block_plan_entry(const struct gt_block_plan *a, const struct gt_plan_entry *entry,
 	struct gt_wire_entry *e, struct gt_err *err)
 {
-	const struct gt_seg *seg = &a->reader->segs[visit->seg];
-	int code = gt_index_get(&seg->index, visit->entry, e, err);
+	const struct gt_seg *seg = &a->reader->segs[entry->seg];
+	int code = gt_index_get(&seg->index, entry->entry, e, err);
 
 	if (!code &&
-		(!wants_block(&a->wanted[visit->seg], seg, e) ||
-			e->head.min_start != visit->start || e->head.max_end != visit->end))
+		(!selects_block(&a->filters[entry->seg], seg, e) ||
+			e->head.min_start != entry->start || e->head.max_end != entry->end))
 		code = gt_err_set(err, -EBADMSG, "the index changed while it was read");
 	return code;
 }
@@ -326,15 +328,15 @@ void gt_block_plan_rewind(struct gt_block_plan *a)
 		return;
 	a->n = 0;
 	a->begun = a->all = false;
-	go_to(a, 0);
+	start_segment(a, 0);
 }
 
 void gt_block_plan_release(struct gt_block_plan *a)
 {
-	for (size_t i = 0; a->wanted && i < a->reader->nsegs; i++)
-		if (wants_segment(a, i))
-			wanted_release(&a->wanted[i]);
-	free(a->wanted);
+	for (size_t i = 0; a->filters && i < a->reader->nsegs; i++)
+		if (selects_segment(a, i))
+			filter_release(&a->filters[i]);
+	free(a->filters);
 	free(a->groups);
 	free(a->found);
 }

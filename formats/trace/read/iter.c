@@ -1,15 +1,15 @@
 /* The events path: all rows of all tracks by start time.
  *
- * Blocks are taken in order of their earliest start, and one is opened only when that moment has
- * come; a heap of the open blocks gives the next row. A block goes when its last row is through.
- * What is in memory is thus what overlaps the moment: about one block a busy thread, each as small
- * as walk.c can hold it.
+ * Blocks come in order of their earliest start, and a block is opened only when that time is
+ * reached. A heap of the open blocks gives the next row. A block is closed after its last row. So
+ * only the blocks that overlap the current time are in memory: about one per busy thread, in the
+ * packed form of block_cursor.c.
  *
- * Input that is far out of order, or made to harm, may have more blocks open at a moment than there
- * is memory for: that is found out from their heads before the first is opened, and refused.
+ * Input that is far out of order, or malicious, may have more blocks open at a time than fit into
+ * memory. The heads show that before the first block is opened, and such a file is refused.
  *
- * Rows of one block often follow one another, so the heap says up to when: until then the next row
- * is the block's next row.
+ * Rows of one block often follow one another. So the heap gives a limit: up to it, the next row is
+ * the next row of the top block.
  */
 #include <stdlib.h>
 #include "formats/base/heap.h"
@@ -21,15 +21,15 @@
 
 struct entry { /* of the heap: a block and what its next row is compared by */
 	int64_t start;
-	uint64_t rest; /* depth, track, and the block's number to settle it */
+	uint64_t rest; /* depth, track, and the block's number as the last key */
 	struct gt_block_cursor *walk;
 };
 
 struct gt_iter {
 	struct gt_block_cursor *top; /* heap[0]'s; NULL: there is none */
-	/* rows of it that start before this come before all others */
+	/* rows of the top block that start before this come before all others */
 	int64_t limit;
-	struct gt_block_plan agenda;
+	struct gt_block_plan plan;
 	struct gt_plan_entry coming; /* the next block to open, when there is one */
 	bool more;
 	uint32_t group; /* of the open blocks */
@@ -42,16 +42,16 @@ static bool is_less(const void *arg, const int64_t *a, const int64_t *b) { retur
 
 GT_HEAP(ends, int64_t, is_less)
 
-/* How many blocks overlap at most: their heads tell, so memory can be shared out. */
+/* Counts from the heads how many blocks overlap at most, to divide the memory among them. */
 static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
-	int64_t *ends = NULL; /* of the blocks open at the visit's start; a heap */
+	int64_t *ends = NULL; /* of the blocks open at the entry's start; a heap */
 	size_t n = 0, cap = 0;
 	struct gt_plan_entry p;
 	uint32_t group = GT_NONE;
 	int more;
 
-	while ((more = gt_block_plan_next(&it->agenda, &p, err)) > 0) {
+	while ((more = gt_block_plan_next(&it->plan, &p, err)) > 0) {
 		/* segments that share no clock follow one another */
 		n = p.group == group ? n : 0;
 		group = p.group;
@@ -68,19 +68,19 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 			it->walker.most_open = n;
 		if (n > OPEN_MAX_BLOCKS) {
 			more = gt_err_set(err, -E2BIG,
-				"more than %u blocks overlap in time: too many to put their rows in order",
+				"more than %u blocks overlap in time: too many to sort their rows",
 				OPEN_MAX_BLOCKS);
 			break;
 		}
 	}
 	free(ends);
-	gt_block_plan_rewind(&it->agenda);
+	gt_block_plan_rewind(&it->plan);
 	return more;
 }
 
-static int next_visit(struct gt_iter *it, struct gt_err *err)
+static int next_entry(struct gt_iter *it, struct gt_err *err)
 {
-	int more = gt_block_plan_next(&it->agenda, &it->coming, err);
+	int more = gt_block_plan_next(&it->plan, &it->coming, err);
 
 	it->more = more > 0;
 	return more < 0 ? more : 0;
@@ -94,15 +94,15 @@ struct gt_iter *gt_iter_open(
 
 	if (it) {
 		it->walker.reader = r;
-		code = gt_block_plan_open(&it->agenda, r, filter, GT_BY_CLOCK);
+		code = gt_block_plan_open(&it->plan, r, filter, GT_BY_CLOCK);
 		if (!code)
 			code = count_overlap(it, err);
 		if (!code)
-			code = next_visit(it, err);
+			code = next_entry(it, err);
 	}
 	if (!code)
 		return it;
-	gt_err_set(err, code, "out of memory"); /* unless it is said what else */
+	gt_err_set(err, code, "out of memory"); /* keeps an earlier error */
 	gt_iter_close(it);
 	return NULL;
 }
@@ -151,13 +151,13 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
 	struct gt_wire_entry e;
 	struct gt_block_cursor *w;
-	int more = gt_block_plan_entry(&it->agenda, &it->coming, &e, err);
+	int more = gt_block_plan_entry(&it->plan, &it->coming, &e, err);
 
 	if (more)
 		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
 		!(w = gt_block_cursor_open(
-			  &it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
+			  &it->walker, seg, &e, &it->plan.filters[it->coming.seg])))
 		return -ENOMEM;
 	it->group = it->coming.group;
 	more = gt_block_cursor_fill(&it->walker, w);
@@ -165,7 +165,7 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 		blocks_up(NULL, it->heap, it->nheap++, entry_of(w));
 	else
 		gt_block_cursor_close(&it->walker, w);
-	return more < 0 ? more : next_visit(it, err);
+	return more < 0 ? more : next_entry(it, err);
 }
 
 static bool same_group(const struct gt_iter *it)
@@ -173,7 +173,7 @@ static bool same_group(const struct gt_iter *it)
 	return it->more && it->coming.group == it->group;
 }
 
-/* The next block that could have the next row, if it is not open yet. */
+/* Must the next block be opened, because it may have the next row? */
 static bool must_open(const struct gt_iter *it)
 {
 	if (!it->nheap)
@@ -181,8 +181,8 @@ static bool must_open(const struct gt_iter *it)
 	return same_group(it) && it->coming.start <= it->heap[0].start;
 }
 
-/* The rows of the top up to here were taken. */
-static int settle_top(struct gt_iter *it)
+/* Moves the top block to its place by its next row, or closes it after its last row. */
+static int advance_top(struct gt_iter *it)
 {
 	int more = it->top->row < it->top->end_row ? 1 : gt_block_cursor_fill(&it->walker, it->top);
 
@@ -198,13 +198,13 @@ static int settle_top(struct gt_iter *it)
 	return 0;
 }
 
-/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM is not said in err).
- */
+/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM
+ *without text in err). */
 static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err *err)
 {
 	int code;
 
-	if (it->top && (code = settle_top(it)) < 0)
+	if (it->top && (code = advance_top(it)) < 0)
 		return code;
 	while (must_open(it))
 		if ((code = open_next(it, err)))
@@ -245,7 +245,7 @@ void gt_iter_close(struct gt_iter *it)
 		return;
 	while (it->nheap)
 		gt_block_cursor_close(&it->walker, it->heap[--it->nheap].walk);
-	gt_block_plan_release(&it->agenda);
+	gt_block_plan_release(&it->plan);
 	gt_cursor_shared_release(&it->walker);
 	free(it->heap);
 	free(it);

@@ -12,7 +12,7 @@ static uint32_t home(const struct gt_live *l, uint32_t place, uint8_t space, uin
 		l->mask;
 }
 
-/* Where it is, or the free slot where it would be. The table is never full. */
+/* The index of its slot, or of the free slot for it. The table is never full. */
 static uint32_t find(const struct gt_live *l, uint32_t place, uint8_t space, uint64_t addr)
 {
 	uint32_t i = home(l, place, space, addr);
@@ -60,7 +60,7 @@ static int put(struct gt_live *l, const struct gt_live_item *item, struct gt_liv
 	return !there;
 }
 
-/* Closes the hole at i: whoever stands behind it and would be found sooner there moves up. */
+/* Frees slot i: later slots of its probe sequence move back (backward-shift deletion). */
 static void close_hole(struct gt_live *l, uint32_t i)
 {
 	for (uint32_t k = (i + 1) & l->mask; l->slots[k].used; k = (k + 1) & l->mask) {
@@ -74,7 +74,7 @@ static void close_hole(struct gt_live *l, uint32_t i)
 	l->slots[i].used = false;
 }
 
-/* NULL: there is none. */
+/* The item, or NULL. */
 static struct gt_live_item *look_up(struct gt_live *l, uint32_t place, uint8_t space, uint64_t addr)
 {
 	uint32_t i = l->slots ? find(l, place, space, addr) : 0;
@@ -89,7 +89,7 @@ static void take(struct gt_live *l, struct gt_live_item *item, struct gt_live_it
 	close_hole(l, (uint32_t)(item - l->slots));
 }
 
-/* ---- what calls do ---- */
+/* ---- calls ---- */
 
 /* spaces; `bytes` of a mapping is its handle */
 enum { ADDRESSES, ARRAYS, PHYSICAL, MAPPINGS };
@@ -113,7 +113,7 @@ int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_
 	new.refs = 1;
 	new.maps = 0;
 	code = put(l, &new, old);
-	return code == 0 && is_foreign(old) ? 1 : code; /* nothing of ours was there */
+	return code == 0 && is_foreign(old) ? 1 : code; /* the old item was not counted */
 }
 
 enum gt_live_freed gt_live_free(
@@ -164,7 +164,7 @@ int gt_live_map(struct gt_live *l, uint32_t place, uint64_t addr, uint64_t handl
 		return code;
 	item = code ? NULL : look_up(l, place, PHYSICAL, old.bytes);
 	if (item && item->maps)
-		item->maps--; /* that it was unmapped there we have missed */
+		item->maps--; /* the trace lacks the unmap of the old mapping */
 	look_up(l, place, PHYSICAL, handle)->maps++;
 	return 0;
 }

@@ -38,7 +38,7 @@ static struct gt_nest_row pop(struct gt_nest *n)
 
 /* ---- pieces ---- */
 
-/* Is the row not within that one? */
+/* Is the row outside `o`? */
 static bool is_outside(const struct gt_nest_row *row, const struct gt_nest_open *o)
 {
 	if (row->range || row->nth || o->range)
@@ -46,8 +46,8 @@ static bool is_outside(const struct gt_nest_row *row, const struct gt_nest_open 
 	return o->depth >= row->depth || o->end < row->start;
 }
 
-/* The innermost that the row is within. A row of no duration, which others of the same moment may
- * come behind, closes nothing. */
+/* Finds the innermost open row around this row, and closes the others. A row without
+ * duration closes nothing: other rows of the same time may follow. */
 static size_t find_parent(struct gt_nest *n, const struct gt_nest_row *row)
 {
 	size_t at = n->nopen;
@@ -72,7 +72,7 @@ static int open_piece(struct gt_nest *n, const struct gt_nest_row *piece, uint32
 	return 0;
 }
 
-/* Ends the piece with its parent. The rest of the row waits for its turn. */
+/* Ends the piece with its parent. The rest of the row waits in the heap. */
 static int cut(struct gt_nest *n, struct gt_nest_row *piece, const struct gt_nest_open *parent)
 {
 	struct gt_nest_row rest = *piece;

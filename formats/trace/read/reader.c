@@ -1,10 +1,10 @@
-/* Opening a trace: finding its segments and their blocks.
+/* Opens a trace: finds its segments and their blocks.
  *
- * A closed segment is found from its end: footer -> index -> done, whatever its size. Where there
- * is no valid footer (the program that wrote it was killed, or is still writing) or the index is
- * damaged, the block heads are walked from the front; they say how long the frames behind them are,
- * so nothing is decompressed. Where a head is damaged, the walk looks for the next thing that has a
- * valid checksum and notes what lies between as damage.
+ * A closed segment is found from its end: the footer gives the index, whatever the size of the
+ * file. If there is no valid footer (the program that wrote it was killed, or is still writing) or
+ * the index is damaged, the block heads are read from the front. They give the lengths of the
+ * frames behind them, so nothing is decompressed. If a head is damaged, the search continues at the
+ * next frame with a valid checksum, and the bytes between are noted as damage.
  */
 #define _GNU_SOURCE /* memmem */
 #include "formats/trace/read/reader.h"
@@ -17,10 +17,10 @@
 
 #include "formats/trace/read/reader_internal.h"
 
-/* entries in memory where there is no room for a temporary file: 72 MiB */
-#define INDEX_HELD_MOST (1u << 20)
+/* entries in memory if the temporary file cannot be written: 72 MiB */
+#define INDEX_IN_MEMORY_MAX (1u << 20)
 
-/* A skippable frame of ours at `at`, at least `need` bytes long and inside `end`? */
+/* Is there a skippable frame of gt at `at`, at least `need` bytes long and before `end`? */
 static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need,
 	struct gt_wire_skip *skip)
 {
@@ -60,7 +60,7 @@ static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_er
 	return seg;
 }
 
-/* Of which segment is known when all have been found. */
+/* The segment is filled in by place_damage, when all are known. */
 static void damage_at(struct gt_reader *r, uint64_t at, const char *text)
 {
 	struct gt_err why = GT_ERR_INIT;
@@ -108,8 +108,8 @@ static bool get_footer(int fd, uint64_t end, struct gt_wire_footer *foot)
 		foot->crc == gt_crc(foot, offsetof(struct gt_wire_footer, crc));
 }
 
-/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index says whether its
- * index can be used. */
+/* Finds the segment whose footer ends at `end`: 1 found, 0 there is none, negative.
+ * *index: whether its index can be used. */
 static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, struct gt_err *err)
 {
 	struct {
@@ -150,10 +150,10 @@ bool gt_reader_is_closed(int fd)
 
 /* ---- from the front ---- */
 
-enum thing { NOTHING, SEGMENT, BLOCK, INDEX, FOOTER, UNKNOWN };
+enum frame { INVALID, SEGMENT, BLOCK, INDEX, FOOTER, UNKNOWN };
 
-/* What stands at `at`? Its whole length goes to *bytes. */
-static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end,
+/* Reads the frame at `at`. *bytes: its length, with the content of a block. */
+static enum frame read_frame(const struct gt_reader *r, uint64_t at, uint64_t end,
 	struct gt_wire_block *block, struct gt_wire_segment *seg, uint64_t *bytes)
 {
 	struct gt_wire_skip skip;
@@ -162,13 +162,13 @@ static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end,
 
 	if (!get_skip(r, at, end, sizeof(magic), &skip) ||
 		gt_pread(r->fd, &magic, sizeof(magic), at + sizeof(skip)))
-		return NOTHING;
+		return INVALID;
 	*bytes = sizeof(skip) + skip.size;
 	if (magic == GT_WIRE_BLOCK_MAGIC) {
 		if (skip.size != sizeof(*block) ||
 			gt_pread(r->fd, block, sizeof(*block), at + sizeof(skip)) ||
 			!sane_head(block) || block->zbytes > end - at - *bytes)
-			return NOTHING;
+			return INVALID;
 		*bytes += block->zbytes;
 		return BLOCK;
 	}
@@ -177,7 +177,7 @@ static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end,
 				!gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) &&
 				sane_segment(seg)
 			? SEGMENT
-			: NOTHING;
+			: INVALID;
 	if (magic == GT_WIRE_INDEX_MAGIC)
 		return INDEX;
 	if (magic == GT_WIRE_FOOTER_MAGIC)
@@ -185,11 +185,11 @@ static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end,
 				!gt_pread(r->fd, &foot, sizeof(foot), at + sizeof(skip)) &&
 				foot.crc == gt_crc(&foot, offsetof(struct gt_wire_footer, crc))
 			? FOOTER
-			: NOTHING;
-	return UNKNOWN; /* a later version's; passed over */
+			: INVALID;
+	return UNKNOWN; /* of a later version: ignored */
 }
 
-/* The next place behind `at` where something with a valid checksum stands, or end. */
+/* The position of the next frame behind `at` with a valid checksum, or end. */
 static uint64_t resync(const struct gt_reader *r, uint64_t at, uint64_t end)
 {
 	static const uint32_t magic = GT_WIRE_SKIP_MAGIC;
@@ -205,7 +205,8 @@ static uint64_t resync(const struct gt_reader *r, uint64_t at, uint64_t end)
 		if (gt_pread(r->fd, window, n, at))
 			return end;
 		while ((hit = memmem(p, n - (size_t)(p - window), &magic, sizeof(magic)))) {
-			enum thing t = look(r, at + (uint64_t)(hit - window), end, &b, &s, &bytes);
+			enum frame t =
+				read_frame(r, at + (uint64_t)(hit - window), end, &b, &s, &bytes);
 
 			if (t == BLOCK || t == SEGMENT || t == FOOTER)
 				return at + (uint64_t)(hit - window);
@@ -224,20 +225,21 @@ static void end_index(struct gt_reader *r, struct gt_seg *seg)
 	gt_index_end(&seg->index, &r->store);
 }
 
-/* Walks [at, end). Fills in `into` when given (its index was bad, and it begins at `at`; or it is
- * the last one, and was read up to there), and unless it is `alone` new segments behind it. */
-static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into,
+/* Reads the heads in [at, end). Adds blocks to `into`, if given: its index was bad
+ * and it begins at `at`, or it is the last segment and was read up to `at`. Adds new
+ * segments behind it, unless `alone`. */
+static int walk_frames(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into,
 	bool alone, struct gt_err *err)
 {
 	struct gt_wire_block block;
 	struct gt_wire_segment head;
-	struct gt_seg *seg = into;                          /* the last one */
-	bool inside = into && (alone || !into->pub.closed); /* it has not ended yet */
+	struct gt_seg *seg = into;                          /* the last segment */
+	bool inside = into && (alone || !into->pub.closed); /* seg has no footer so far */
 	uint64_t bytes = 0, next;
 	int code;
 
 	for (; at < end; at = next) {
-		enum thing t = look(r, at, end, &block, &head, &bytes);
+		enum frame t = read_frame(r, at, end, &block, &head, &bytes);
 
 		next = at + bytes;
 		if (t == BLOCK && !inside)
@@ -258,15 +260,15 @@ static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_
 			seg->began = head.monotonic;
 			inside = true;
 		}
-		if (t == NOTHING) {
+		if (t == INVALID) {
 			next = resync(r, at, end);
 			if (!inside && next == end && r->grows)
-				break; /* half of what comes next */
+				break; /* the first bytes of the next segment */
 			if (!inside)
-				damage_at(r, at, "bytes that are of no recording");
+				damage_at(r, at, "bytes that belong to no recording");
 			else if (next < end)
-				damage_at(r, at,
-					"a block's head is damaged; what it held is missing");
+				damage_at(
+					r, at, "a block's head is damaged; its content is missing");
 			else if (!alone)
 				seg->pub.unread_bytes = end - at;
 		}
@@ -277,20 +279,20 @@ static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_
 	return 0;
 }
 
-/* Of a file only the heads are looked at: the system, which reads ahead where it sees a file go by,
- * would read all of it. */
-static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone,
-	struct gt_err *err)
+/* Only the heads are read: without the advice, the kernel's read-ahead would read
+ * the whole file. */
+static int read_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into,
+	bool alone, struct gt_err *err)
 {
 	int code;
 
 	posix_fadvise(r->fd, 0, 0, POSIX_FADV_RANDOM);
-	code = walk_heads(r, at, end, into, alone, err);
+	code = walk_frames(r, at, end, into, alone, err);
 	posix_fadvise(r->fd, 0, 0, POSIX_FADV_NORMAL);
 	return code;
 }
 
-/* ---- putting it together ---- */
+/* ---- segments ---- */
 
 static void count_block(struct gt_seg *seg, const struct gt_wire_block *h)
 {
@@ -311,7 +313,7 @@ static void count_block(struct gt_seg *seg, const struct gt_wire_block *h)
 	}
 }
 
-/* Blocks that were not counted yet. */
+/* Counts the rows of the blocks that were not counted yet. */
 static int finish_segment(struct gt_seg *seg, uint32_t index, struct gt_err *err)
 {
 	struct gt_index_walk w = { .next = seg->counted };
@@ -342,8 +344,7 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Damage found so far belongs to the segment before it, what stands in front of all to the first.
- */
+/* Sets the segment of each damage: the last one that begins before it, or the first one. */
 static void place_damage(struct gt_reader *r)
 {
 	for (size_t i = 0; i < r->ndamage; i++) {
@@ -358,7 +359,7 @@ static void place_damage(struct gt_reader *r)
 	}
 }
 
-/* Those from `first` on. */
+/* Finishes the segments from `first` on. */
 static int finish_segments(struct gt_reader *r, size_t first, struct gt_err *err)
 {
 	int code = 0;
@@ -381,11 +382,11 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		if (index == INDEX_BAD)
 			damage_at(r, seg->at,
 				"the index is damaged; it was rebuilt from the blocks' heads");
-		if (index != INDEX_FINE && (code = walk(r, seg->at, end, seg, true, err)))
+		if (index != INDEX_FINE && (code = read_heads(r, seg->at, end, seg, true, err)))
 			return code;
 		end = seg->at;
 	}
-	if (end && (code < 0 || (code = walk(r, r->from, end, NULL, false, err))))
+	if (end && (code < 0 || (code = read_heads(r, r->from, end, NULL, false, err))))
 		return code;
 	if (r->nsegs > 1)
 		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
@@ -399,7 +400,7 @@ static const char *looks_like(const uint8_t *b, size_t n)
 		size_t n;
 		const char *what;
 	} known[] = {
-		{ "\x28\xb5\x2f\xfd", 4, "zstd data of something else" },
+		{ "\x28\xb5\x2f\xfd", 4, "zstd data of another program" },
 		{ "\x1f\x8b", 2, "gzip data" },
 		{ "\x7f"
 		  "ELF",
@@ -460,7 +461,7 @@ static struct gt_reader *open_reader(
 	}
 	*r = how;
 	r->fd = fd;
-	r->store = (struct gt_index_store){ .fd = -1, .most = INDEX_HELD_MOST };
+	r->store = (struct gt_index_store){ .fd = -1, .limit = INDEX_IN_MEMORY_MAX };
 	pthread_mutex_init(&r->lock, NULL);
 	if (check_file(r, most, err))
 		goto out;
@@ -553,8 +554,8 @@ int gt_reader_add_damage(struct gt_reader *r, const struct gt_reader *from)
 
 /* ---- a file that is still being written ---- */
 
-/* The last segment goes on where it was last understood: what was half a block may be a whole one
- * now. */
+/* Continues the last segment behind its last complete block: an incomplete block may
+ * be complete now. */
 static int read_on(struct gt_reader *r, uint64_t end, struct gt_err *err)
 {
 	size_t last = r->nsegs - 1;
@@ -564,7 +565,7 @@ static int read_on(struct gt_reader *r, uint64_t end, struct gt_err *err)
 	int code;
 
 	seg->pub.unread_bytes = 0;
-	code = walk(r, at, end, seg, false, err);
+	code = read_heads(r, at, end, seg, false, err);
 	r->size = end;
 	if (!code)
 		code = finish_segments(r, last, err);
@@ -587,12 +588,12 @@ int gt_reader_grow(struct gt_reader *r, uint64_t most, struct gt_err *err)
 	if (size == r->size)
 		return 0;
 	code = read_on(r, size - r->size > most ? r->size + most : size, err);
-	return code ? gt_err_set(err, code, "cannot read on") : 1;
+	return code ? gt_err_set(err, code, "cannot read the new part of the file") : 1;
 }
 
 uint64_t gt_reader_bytes(const struct gt_reader *r) { return r->size; }
 
-/* ---- several as one ---- */
+/* ---- joined readers ---- */
 
 static int join_one(struct gt_reader *r, const struct gt_reader *from)
 {

@@ -1,15 +1,17 @@
-/* Reads traces in our own format (gt_open_any in importers.h reads everybody's). Every byte is
- * distrusted: what comes out of here has ids in range, end >= start, valid UTF-8-or-not strings
- * with lengths, and sizes within the format's limits.
+/* Reads traces in gt's own format (gt_open_any in importers.h reads all formats). It checks every
+ * byte: its results have ids in range, end >= start, strings with lengths (UTF-8 or not), and sizes
+ * within the format's limits.
  *
- * Two ways to read:
- *   columns: gt_scan() hands each block's runs (one track's rows, column-wise) to a callback, fast,
- * in file order or by start, on several threads if asked; for analyses. events:  gt_iter_next()
- * walks all rows of all tracks in order of start time, holding only the blocks that overlap the
- *            moment; for exporters and whatever needs global order.
- * Memory: under 64 MiB whatever the file, apart from names, which are held (up to
- * GT_NAME_MEMORY_MAX). Events of a file in which more than some ten thousand blocks overlap in time
- * need about 1 KiB for each; over 100,000 are refused.
+ * There are two ways to read:
+ *   columns: gt_scan() passes each block's runs (the rows of one track, in columns) to a callback:
+ *            fast, in file order or by start, on several threads if asked; for analyses.
+ *   events:  gt_iter_next() returns the rows of all tracks in order of start time, with only the
+ *            blocks in memory that overlap the current time; for exporters and others that need all
+ *            rows in order.
+ *
+ * Memory: under 64 MiB for any file, plus names (up to GT_NAME_MEMORY_MAX). Events of a file in
+ * which more than about ten thousand blocks overlap in time need about 1 KiB for each of these;
+ * more than 100,000 are refused.
  */
 #ifndef GT_READER_H
 #define GT_READER_H
@@ -21,36 +23,36 @@
 
 struct gt_reader;
 
-/* Opens a trace in our format. -EILSEQ when it is not one (err says what it looks like). new: close
- * it. */
+/* Opens a trace in gt's format. -EILSEQ if it is not one (err names the format that it resembles).
+ * new: close it. */
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);
 struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err); /* takes fd over */
-/* the segments that begin there or behind */
+/* reads only the segments that begin at `from` or later */
 struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err);
-/* The same file once more, for another thread, whether it has a name or not (standard input, an
- * import). Not of joined readers: -ENOTSUP. new: close it. */
+/* Opens the same file a second time, for another thread, even if it has no name
+ * (standard input, an import). Joined readers: -ENOTSUP. new: close it. */
 struct gt_reader *gt_reader_reopen(const struct gt_reader *r, struct gt_err *err);
-/* In two steps, where the reader may be gone or read on when the other thread gets to it: its file,
- * and from where, for gt_reader_open_from. Negative: as above. new: close it, or open it. */
+/* Returns a descriptor of the reader's file, and *from, for gt_reader_open_from. Use
+ * it if the reader may be closed or grow before the other thread opens the file.
+ * Negative: as above. new: close it, or pass it to gt_reader_open_from. */
 int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err);
 void gt_reader_close(struct gt_reader *r); /* NULL is fine */
-/* does the last recording of a trace have its end? Then it is opened at once, whatever its size */
+/* Is the last segment of a trace closed? Then opening it takes little time, whatever its size. */
 bool gt_reader_is_closed(int fd);
-/* A file that is still being written, or one that is to be opened in portions: what stands in its
- * first `most` bytes. Takes fd over. */
+/* Opens the first `most` bytes of a file that is still being written, or that is to
+ * be opened in portions. Takes fd over. */
 struct gt_reader *gt_reader_open_growing(int fd, uint64_t most, struct gt_err *err);
-/* Reads on in such a file, `most` bytes at most: its new blocks and names, and perhaps its end.
- * What was read is not read again. 1: it may know more than before, and all that was borrowed from
- * it is invalid; 0: nothing has come; negative: it can only be closed any more, but for -ESTALE:
- * the file is shorter than it was, and nothing was done. */
+/* Reads at most `most` further bytes of such a file: new blocks and names, and perhaps its end.
+ * Reads no byte twice. 1: there may be new data, and everything borrowed from the reader is
+ * invalid; 0: nothing new; negative: the reader can only be closed. Exception: -ESTALE: the file is
+ * shorter than before, and the reader is unchanged. */
 int gt_reader_grow(struct gt_reader *r, uint64_t most, struct gt_err *err);
-/* of the file, that were looked at */
+/* the bytes of the file that were read so far */
 uint64_t gt_reader_bytes(const struct gt_reader *r);
-/* Several traces as one, as if their files stood one behind the other in one file: the segments of
- * readers[0], then those of readers[1] and so on, with indices of their own. Memory does not
- * double: what segments point at is the readers', which must live longer; each can be read by
- * itself besides. Of damage it knows what they had found by now, and what it finds itself. new:
- * close it. */
+/* Joins several traces as if their files were concatenated: the segments of readers[0], then those
+ * of readers[1] and so on, with indices of their own. The segments' data belong to the readers,
+ * which must stay open longer; each can also be read by itself. The joined reader starts with the
+ * damage that the readers have found so far. new: close it. */
 struct gt_reader *gt_reader_join(struct gt_reader *const *readers, size_t n, struct gt_err *err);
 
 uint32_t gt_reader_segments(const struct gt_reader *r);
@@ -63,15 +65,16 @@ uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
 uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track);
 /* The context above (or at) it, which stands below its device. */
 uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track);
-/* By track: is it a context that tells nothing besides its device, for all streams of that stand
- * below it? As a rule they all are: a program has one context on a GPU. new: free it; NULL: no
- * memory. */
+/* By track: is it the only context of its device, with all streams of the device
+ * below it? Usually it is: a program has one context on a GPU, and names of streams
+ * need not mention it. new: free it; NULL: no memory. */
 bool *gt_lone_contexts(const struct gt_segment *seg);
-/* of one boot: can their times be compared? */
+/* Are both of one boot, so that their times can be compared? */
 bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);
 
-/* Where the file turned out damaged: blocks whose rows are missing from everything read so far. A
- * report over a damaged file must say so and its program exit 1. Grows while reading. */
+/* A damaged place of the file: the rows of this block are missing from everything
+ * read so far. A report about a damaged file must say so, and the program must exit
+ * with 1. The list grows while reading. */
 struct gt_damage {
 	uint64_t offset;
 	uint32_t segment;
@@ -80,38 +83,38 @@ struct gt_damage {
 	char text[120];
 };
 const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n);
-/* What another reader of the same file (gt_reader_reopen) has found is known to this one, too;
- * neither is at work. 0 or -ENOMEM. */
+/* Adds the damage that another reader of the same file (gt_reader_reopen) has found.
+ * No thread may use either reader. 0 or -ENOMEM. */
 int gt_reader_add_damage(struct gt_reader *r, const struct gt_reader *from);
 
 struct gt_range {
 	int64_t from, to;
 }; /* [from, to) */
-/* What to read. Zero-initialised plus kinds = everything of those kinds. */
+/* Selects what to read. Zero-initialised plus kinds: all rows of those kinds. */
 struct gt_filter {
 	uint32_t kinds; /* GT_BIT(enum gt_kind) | ...; 0 means all */
 	bool ranged;    /* only rows that overlap [from, to) */
 	int64_t from, to;
-	/* by segment, in place of from and to; NULL: these hold for all. Borrowed */
+	/* by segment, instead of from and to; NULL: from and to are for all segments. Borrowed */
 	const struct gt_range *ranges;
-	int64_t pid, tid; /* 0: any; tracks whose process or thread has this id */
-	uint32_t segment; /* 1 + the only segment wanted; 0: all */
-	/* of that segment only these blocks (gt_block_info.entry), in this order, whatever the
-	 * order asked for; NULL: all. Borrowed */
+	int64_t pid, tid; /* 0: any; only tracks whose process or thread has this id */
+	uint32_t segment; /* 1 + the only segment to read; 0: all */
+	/* only these blocks of that segment (gt_block_info.entry), always in this order; NULL: all.
+	 * Borrowed */
 	const uint32_t *entries;
 	size_t nentries;
-	/* argument columns are wanted (gt_scan; events always have them) */
+	/* gt_scan must provide argument columns (events always have them) */
 	bool args;
 	/* one bit per type or NULL for all: called once per (segment, type) */
 	bool (*match)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
 	void *match_arg;
-	/* the layers (GT_BIT(enum gt_layer) | ...) whose rows on this track are not wanted, losses
-	 * apart; or NULL: called once per (segment, track) */
+	/* returns the layers (GT_BIT(enum gt_layer) | ...) whose rows on this track are
+	 * hidden, except losses; or NULL: called once per (segment, track) */
 	uint32_t (*hide)(const struct gt_segment *seg, uint32_t track, void *arg);
 	void *hide_arg;
 };
 
-/* The range of a segment; all of time where there is none. */
+/* The range of a segment; all times if the filter has no range. */
 static inline struct gt_range gt_range_of(const struct gt_filter *f, const struct gt_segment *seg)
 {
 	if (!f->ranged)
@@ -128,7 +131,7 @@ struct gt_cols {
 	uint32_t n;
 	const int64_t *start, *dur; /* ns; n of each; dur >= 0 */
 	const uint16_t *code;       /* n indices into types[]; NULL when every row has code 0 */
-	const uint32_t *types;      /* the block's types: type ids, or GT_NONE (losses) */
+	const uint32_t *types;      /* type ids of the block, or GT_NONE (losses) */
 	uint32_t ntypes;
 	const uint8_t *depth;    /* n, or NULL when all are 0 */
 	const uint32_t *ret_row; /* the rows with ret != 0, ascending, and their values */
@@ -137,19 +140,18 @@ struct gt_cols {
 	uint64_t block; /* identifies the block: byte offset in the file */
 	uint32_t epoch;
 	bool last_of_block; /* no more runs of this block follow */
-	/* the block's min start: under GT_BY_TIME no later run of the segment has a row before it
-	 */
+	/* the block's min start: with GT_BY_TIME no later run of the segment has a row before it */
 	int64_t floor;
 	const struct gt_block_args *args_; /* for gt_cols_args */
 };
-/* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them.
- * Borrowed for the callback. NULL when the type has no such field or the filter did not ask for
- * args. For GT_OPEN rows, fields not known when the call was open read 0. */
+/* The values of `field` for the rows of this run with this code, in row order: *n of
+ * them. Borrowed for the callback. NULL if the type has no such field or the filter did
+ * not ask for args. In GT_OPEN rows, fields that were not known yet read 0. */
 const uint64_t *gt_cols_args(
 	const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n);
-/* The rows of this run whose code is `code`, ascending: *n of them, borrowed for the callback. NULL
- * while so few codes of the run were asked for that looking at each row's code is quicker than
- * sorting them, and where every row has code 0. */
+/* The rows of this run with this code, ascending: *n of them, borrowed for the
+ * callback. NULL if every row has code 0, and for the first few codes of a run: testing
+ * each row's code is faster then than sorting the rows by code. */
 const uint32_t *gt_cols_rows(const struct gt_cols *cols, uint32_t code, uint32_t *n);
 
 enum gt_order {
@@ -157,23 +159,24 @@ enum gt_order {
 	GT_PER_TRACK /* a track's blocks in file order, tracks interleaved */,
 	GT_BY_TIME /* blocks by min start */
 };
-/* Calls fn for each run that the filter wants; rows outside the range or of unwanted types are cut
- * out of the columns. Stops at the first non-zero return and returns it. GT_OPEN rows are only
- * those of each segment's last epoch. threads > 1: under GT_ANY_ORDER fn gets worker 0..threads-1
- * and runs concurrently for different workers; otherwise it runs for one run after the other, as
- * worker 0, while other threads unpack blocks ahead. */
+/* Calls fn for each run that the filter selects; rows outside the range or of other types are
+ * removed from the columns. Stops at the first non-zero result of fn and returns it. GT_OPEN rows
+ * are only those of each segment's last epoch. threads > 1: with GT_ANY_ORDER fn gets worker
+ * 0..threads-1 and runs concurrently for different workers; otherwise it runs for one run after the
+ * other, as worker 0, while other threads unpack blocks ahead. */
 typedef int gt_scan_fn(void *arg, unsigned worker, const struct gt_cols *cols);
 int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
 	unsigned threads, gt_scan_fn *fn, void *arg, struct gt_err *err);
-/* Many scans in one, so that each block is unpacked once: `each` gets every run as without order,
- * on all threads, or is NULL. Then `then` gets it once for each of nlanes lanes, with the lane's
- * number in place of the worker's: within a lane in order and one run after the other, but on any
- * thread, and for several lanes at once. Under GT_ANY_ORDER lanes see blocks as filed. */
+/* Several scans in one, which unpacks each block once. `each`, if not NULL, gets
+ * every run on any thread, without order. Then `then` gets it once for each of
+ * nconsumers consumers, with the consumer's number as worker: for one consumer in order
+ * and one run after the other, but on any thread, and for several consumers at once.
+ * With GT_ANY_ORDER consumers get blocks in file order. */
 int gt_scan_consumers(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
-	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nlanes, void *arg,
+	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nconsumers, void *arg,
 	struct gt_err *err);
 
-/* One row with everything about it. args is borrowed until the next gt_iter_next. */
+/* One row. args is borrowed until the next gt_iter_next. */
 struct gt_event {
 	const struct gt_segment *seg;
 	enum gt_kind kind;
@@ -181,37 +184,40 @@ struct gt_event {
 	struct gt_row row;
 	const uint64_t *args;
 };
+/* The value of the first field with this role, or `otherwise`. */
+static inline uint64_t gt_event_value(
+	const struct gt_event *ev, const struct gt_type *type, unsigned role, uint64_t otherwise)
+{
+	uint32_t field = gt_type_field(type, role);
+
+	return ev->args && field < ev->row.nargs ? ev->args[field] : otherwise;
+}
 struct gt_iter;
-/* By start time over all segments (segments one after another unless they share a boot id); equal
- * starts: lower depth first. new: close it. */
+/* All rows by start time (segments with different boot ids follow one another);
+ * equal starts: lower depth first. new: close it. */
 struct gt_iter *gt_iter_open(
 	struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err);
 /* 1, 0 at the end, negative */
 int gt_iter_next(struct gt_iter *it, struct gt_event *ev, struct gt_err *err);
 void gt_iter_close(struct gt_iter *it);
 
-/* ---- summaries: what a viewer draws from (TRACE_FORMAT.md, Summaries) ---- */
-typedef int gt_summary_fn(void *arg, const struct gt_summary *s);
-/* Every stored summary that overlaps [from, to) at this level (level 255: all levels). */
-int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn,
-	void *arg, struct gt_err *err);
-
-/* ---- blocks, for who reads a few of them again and again ---- */
+/* ---- single blocks, for programs that read a few of them repeatedly ---- */
 struct gt_block_info {
 	uint32_t segment, entry; /* where it is in the segment's index */
-	/* what level-0 summaries call it: the same, unless blocks before it are damaged */
+	/* its number in level-0 summaries: equal to entry, unless blocks before it are damaged */
 	uint32_t number;
 	enum gt_kind kind; /* of its rows; 0: it holds summaries */
-	bool upper;        /* summaries of the upper levels, not of blocks */
+	bool upper;        /* it holds summaries of the upper levels, not of blocks */
 	uint32_t track;    /* the only one in it, or GT_NONE */
 	uint32_t rows, epoch;
-	int64_t start, end; /* the earliest and the latest of its rows' */
+	int64_t start, end; /* the earliest start and the latest end of its rows */
 };
 typedef int gt_block_info_fn(void *arg, const struct gt_block_info *f);
-/* Each block of rows (of open calls: those of the last epoch) and of summaries as filed. To the
- * first non-zero return, which is returned. */
+/* Calls fn for each block of rows (of open calls: only those of the last epoch) and
+ * of summaries, in file order. Stops at the first non-zero result and returns it. */
 int gt_each_block(struct gt_reader *r, gt_block_info_fn *fn, void *arg, struct gt_err *err);
-/* The summaries in one of them. */
+/* Calls fn for the summaries in one block (TRACE_FORMAT.md, Summaries). */
+typedef int gt_summary_fn(void *arg, const struct gt_summary *s);
 int gt_block_summaries(struct gt_reader *r, const struct gt_block_info *f, gt_summary_fn *fn,
 	void *arg, struct gt_err *err);
 #endif

@@ -1,7 +1,6 @@
-/* Names of a segment: strings, types, tracks, stacks, anchors, metadata. Read when a trace is
- * opened; everything that rows refer to by id is range-checked here, once, so that the rest may
- * index without asking. What a later version added (unknown categories, roles, operations) reads as
- * "other" or "none". */
+/* Names of a segment: strings, types, tracks, stacks, anchors, metadata. They are read when a trace
+ * is opened. All ids are range-checked here, once, so that other code may index without checks.
+ * Unknown categories, roles and operations of a later version read as "other" or "none". */
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
@@ -12,7 +11,7 @@
 #define ANCHORS_MAX 65536
 #define FRAMES_MAX 4096
 
-static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wire_entry *e,
+static int damaged(struct gt_err *err, const struct gt_seg *seg, const struct gt_wire_entry *e,
 	const char *what)
 {
 	return gt_err_at(err, seg->at + e->at, -EBADMSG, "%s", what);
@@ -20,10 +19,10 @@ static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wir
 
 int gt_charge_names(struct gt_reader *r, uint64_t bytes)
 {
-	return (r->held += bytes) > GT_NAME_MEMORY_MAX ? -E2BIG : 0;
+	return (r->name_memory += bytes) > GT_NAME_MEMORY_MAX ? -E2BIG : 0;
 }
 
-/* Ids count up without holes: a block of names says with which id it begins. */
+/* Ids have no gaps: a block of names begins with its first id, which must be the next one. */
 static bool follows(struct gt_span *in, uint32_t have, uint32_t more)
 {
 	uint32_t first;
@@ -54,8 +53,7 @@ static int get_strings(struct gt_reader *r, struct gt_seg *seg, struct gt_span i
 			return -EBADMSG;
 		if (gt_charge_names(r, GT_NAME_MEMORY_STRING(len)))
 			return -E2BIG;
-		/* ptr holds the offset until all strings are there and the text stays where it is
-		 */
+		/* ptr is the offset until all strings are read: the text may move */
 		seg->strings[seg->pub.nstrings++] =
 			(struct gt_string){ (const char *)(uintptr_t)seg->text.len, len };
 		gt_buf_add(&seg->text, in.at, len);
@@ -251,20 +249,21 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 	if (code == -ENOMEM)
 		return gt_err_set(err, code, "out of memory");
 	if (code == -E2BIG)
-		return lie(err, seg, e, "more names and metadata than a trace may have");
-	return code ? lie(err, seg, e, "a block of names or metadata is damaged or incomplete") : 0;
+		return damaged(err, seg, e, "more names and metadata than a trace may have");
+	return code ? damaged(err, seg, e, "a block of names or metadata is damaged or incomplete")
+		    : 0;
 }
 
-static char *take_text(json_t *json, const char *key)
+static char *copy_text(json_t *json, const char *key)
 {
 	const char *s = json_string_value(json_object_get(json, key));
 
 	return strdup(s ? s : "");
 }
 
-/* Back to offsets, as texts may move when there are more; and metadata that others are merged with.
- */
-static int unpublish(struct gt_seg *seg, struct gt_err *err)
+/* Converts strings back to offsets, since new text may move the old, and parses the
+ *metadata again, to merge new ones. */
+static int reopen_dicts(struct gt_seg *seg, struct gt_err *err)
 {
 	bool no_memory;
 
@@ -279,7 +278,7 @@ static int unpublish(struct gt_seg *seg, struct gt_err *err)
 	return seg->json ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
-static int publish(struct gt_seg *seg, struct gt_err *err)
+static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
 {
 	json_t *json = seg->json ? seg->json : json_object();
 
@@ -287,8 +286,8 @@ static int publish(struct gt_seg *seg, struct gt_err *err)
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
 		seg->strings[i].ptr = (const char *)seg->text.data + (uintptr_t)seg->strings[i].ptr;
 	seg->meta = gt_json_dump(json, 0);
-	seg->host = take_text(json, "host");
-	seg->boot = take_text(json, "boot_id");
+	seg->host = copy_text(json, "host");
+	seg->boot = copy_text(json, "boot_id");
 	seg->pub.simulated = json_is_true(json_object_get(json, "simulated"));
 	json_decref(json);
 	if (!seg->meta || !seg->host || !seg->boot)
@@ -309,14 +308,14 @@ int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct
 	struct gt_index_walk w = { .next = from };
 	const struct gt_wire_entry *e;
 	struct gt_loader l = { 0 };
-	int code = seg->meta ? unpublish(seg, err) : 0, more = 1;
+	int code = seg->meta ? reopen_dicts(seg, err) : 0, more = 1;
 
 	while (!code && (more = gt_index_next(&seg->index, &w, &e, err)) > 0)
 		if (e->head.kind < GT_W_ROWS)
 			code = get_dict(r, seg, e, &l, err);
 	code = more < 0 ? more : code;
 	gt_loader_release(&l);
-	return code ? code : publish(seg, err);
+	return code ? code : finish_dicts(seg, err);
 }
 
 void gt_free_dicts(struct gt_seg *seg)
@@ -338,7 +337,7 @@ void gt_free_dicts(struct gt_seg *seg)
 	free(seg->boot);
 }
 
-/* ---- small questions to a segment ---- */
+/* ---- accessors of a segment ---- */
 
 const char *gt_str(const struct gt_segment *seg, uint32_t id)
 {

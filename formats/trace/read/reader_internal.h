@@ -1,5 +1,5 @@
-/* The reader's inside, shared by reader.c (finding blocks), reader_dict.c (names), scan.c, iter.c
- * and walk.c (rows). */
+/* Shared by the reader's files: reader.c (finds blocks), reader_dict.c (names),
+ * scan.c, iter.c and block_cursor.c (rows). */
 #ifndef GT_READER_INTERNAL_H
 #define GT_READER_INTERNAL_H
 #include <pthread.h>
@@ -14,9 +14,9 @@ struct gt_seg {
 	struct gt_segment pub;
 	int fd;             /* of the file, which its reader closes */
 	uint64_t at, bytes; /* in the file */
-	int64_t began;      /* monotonic time in its header */
+	int64_t began;      /* ns: monotonic time in its header */
 	struct gt_index index;
-	uint32_t counted; /* of its blocks are in pub */
+	uint32_t counted; /* blocks whose rows are counted in pub */
 	bool any_rows;
 	uint32_t last_open_epoch; /* the epoch whose open calls count; GT_NONE: none */
 	/* owned memory behind pub */
@@ -35,17 +35,17 @@ struct gt_seg {
 	void *json; /* json_t * while metadata are merged */
 };
 struct gt_reader {
-	int fd;              /* -1: it is others joined, whose segments these are, too */
-	uint64_t from, size; /* what stands before `from` is not looked at */
-	/* gt_reader_grow may be called: segments are found from the front, and size is how far */
+	int fd;              /* -1: joined from other readers, which own the segments */
+	uint64_t from, size; /* bytes before `from` and from `size` on are not read */
+	/* gt_reader_grow may be called: segments are searched from the front */
 	bool grows;
 	struct gt_seg *segs;
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;
 	size_t ndamage, damage_cap;
-	uint64_t held; /* of GT_NAME_MEMORY_MAX, all segments */
+	uint64_t name_memory; /* of GT_NAME_MEMORY_MAX, all segments */
 	struct gt_index_store store;
-	pthread_mutex_t lock; /* damage, when several threads scan */
+	pthread_mutex_t lock; /* of damage: several threads may scan */
 };
 
 /* Working memory for one block. Zero-initialised is valid. */
@@ -53,18 +53,18 @@ struct gt_loader {
 	ZSTD_DCtx *zstd;
 	struct gt_buf packed, bytes; /* bytes: content plus GT_SLACK */
 };
-/* Reads and decompresses the content behind an entry's head into l->bytes. Everything is checked.
- * 0, -EBADMSG with a place, -ENOMEM. */
+/* Reads, decompresses and checks the content behind an entry's head, into l->bytes.
+ * 0, -EBADMSG with the place, -ENOMEM. */
 int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
 	struct gt_loader *l, struct gt_span *content, struct gt_err *err);
 void gt_loader_release(struct gt_loader *l);
-/* Notes that an entry's rows are missing from now on. Thread-safe; once per block. */
+/* Notes that an entry's rows are missing, once per block. Thread-safe. */
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e,
 	const struct gt_err *why);
 
-/* 0, or -E2BIG when the file is to be held no longer */
+/* Adds to r->name_memory. 0, or -E2BIG if it exceeds the limit. */
 int gt_charge_names(struct gt_reader *r, uint64_t bytes);
-/* of the blocks from that one on */
+/* Reads the names in the blocks from that one on. */
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err);
 void gt_free_dicts(struct gt_seg *seg);
 #endif

@@ -1,72 +1,74 @@
-/* The columns path: block after block, run after run, straight from the unpacked arrays. Only where
- * a filter cuts through a block are rows copied.
+/* The columns path: block after block, run after run, straight from the unpacked arrays. Rows are
+ * copied only if a filter removes some of a block's rows.
  *
- * Where no order is asked for, workers share nothing but the next block's number. Who must see
- * blocks in order has a lane: blocks are unpacked ahead, into a ring of a few, and each lane goes
- * through them one after the other, whichever thread has time to take it a block further. A thread
- * stays with its lanes where it can, for what they know is in its processor's cache; it unpacks the
- * next block when no lane can go on. No two lanes are at one block at a time, as what a block has
- * unpacked of its arguments is changed by those who ask. */
+ * Without order, worker threads share only the number of the next block. With order, a consumer
+ * gets the blocks one after the other: workers unpack blocks ahead into a ring of a few slots, and
+ * any free worker passes the next block to a consumer that is ready. A worker prefers the consumers
+ * that it served before, whose data are in its processor's cache, and unpacks the next block if no
+ * consumer is ready. Only one consumer reads a block at a time, because reading arguments changes
+ * the block's state.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/trace/read/block_plan.h"
 
-/* ---- one worker ---- */
+/* ---- one block ---- */
 
-struct gt_block_args { /* what gt_cols_args needs to know about the run in hand */
+struct gt_block_args { /* the current run, for gt_cols_args */
 	struct scanner *s;
 	const struct gt_run *run;
-	const uint8_t *keep; /* a byte per row of the run, NULL: all kept */
+	const uint8_t *keep; /* one byte per row of the run: selected; NULL: all are */
 };
 
 struct scanner {
 	struct gt_reader *reader;
-	const struct gt_compiled_filter *wanted; /* by segment */
+	const struct gt_compiled_filter *filters; /* by segment */
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
-	const struct gt_seg *from; /* the block in hand */
+	const struct gt_seg *from; /* of the current block */
 	struct gt_wire_entry entry;
 	struct values { /* by code */
-		/* of its arguments in args_room, one field after the other */
+		/* of its arguments in unpacked, one field after the other */
 		size_t at;
-		uint32_t first; /* of its fields, in columns */
+		uint32_t first; /* index of its first field in columns */
 		bool found;
-		/* rows in the runs before this one; in this one, if `counted` */
+		/* rows in the runs before this one; in this one, if `counted` is set */
 		uint32_t seen, here;
 	} * values;
 	size_t values_cap;
-	/* by field: where in the block it is packed, see gt_block_columns; UNPACKED: it is in
-	 * args_room */
+	/* by field: offset of its packed column, see gt_block_columns; UNPACKED: it is in
+	 * unpacked */
 	uint32_t *columns;
 	size_t columns_cap;
-	/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
-	uint64_t *args_room;
+	/* for all arguments of a block: so memory is bounded, whatever codes a block uses */
+	uint64_t *unpacked;
 	size_t args_cap;
-	/* the same places, for those that a filter cuts out of them: no answer moves another */
+	/* the values of selected rows, at the same offsets: a later request moves no earlier result
+	 */
 	uint64_t *picked;
 	size_t picked_cap;
-	struct gt_buf cut; /* rows that a filter kept */
+	struct gt_buf cut; /* the selected rows */
 	struct gt_block_args args;
 	bool counted;
-	unsigned asked; /* how many codes' rows of this run */
-	/* of this run by code, when more than FEW_CODES were asked for: see gt_cols_rows */
+	unsigned nlookups; /* calls of gt_cols_rows for this run */
+	/* rows of this run by code, after more than FEW_CODES calls: see gt_cols_rows */
 	uint32_t *rows, *rows_from;
 	size_t rows_cap, rows_from_cap;
 };
 #define UNPACKED UINT32_MAX
 #define FEW_CODES 8
 
-/* A report reads few of the fields, so each is unpacked when it is asked for. All of a code's are
- * checked before the first one is. */
+/* A report reads few fields, so each is unpacked on demand. All fields of a code are
+ * checked before the first one is unpacked. */
 static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t field)
 {
 	struct gt_err why = GT_ERR_INIT;
 	struct values *v = &s->values[code];
 	uint32_t n = s->u.per_code[code], *column = s->columns + v->first;
-	uint64_t *to = s->args_room + v->at + (size_t)field * n;
+	uint64_t *to = s->unpacked + v->at + (size_t)field * n;
 
 	if (!v->found && gt_block_columns(&s->u, s->seg, code, column)) {
 		gt_err_set(&why, -EBADMSG, "the arguments of a block are damaged");
@@ -81,7 +83,7 @@ static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t f
 	return to;
 }
 
-/* How many rows of each code the run has. */
+/* Counts the rows of each code in the run. */
 static void count_here(struct scanner *s, const struct gt_run *run)
 {
 	for (uint32_t i = run->first; !s->counted && i < run->first + run->n; i++)
@@ -109,7 +111,7 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 		return *n = s->values[code].here, from + s->values[code].seen;
 	if (gt_grow(&s->picked, &s->picked_cap, s->args_cap, sizeof(*s->picked)))
 		return NULL;
-	to = s->picked + (from - s->args_room);
+	to = s->picked + (from - s->unpacked);
 	from += s->values[code].seen;
 	for (uint32_t i = 0; i < a->run->n; i++)
 		if ((u->code ? u->code[a->run->first + i] : 0) == code) {
@@ -136,7 +138,7 @@ static int sort_rows(struct scanner *s, const struct gt_cols *cols)
 	for (uint32_t c = 2; c < cols->ntypes + 2; c++)
 		from[c] += from[c - 1];
 	for (uint32_t i = 0; i < cols->n; i++)
-		/* which leaves from[c] where code c begins */
+		/* in the end, from[c] is the index of the first row of code c */
 		rows[from[cols->code[i] + 1]++] = i;
 	return 0;
 }
@@ -145,17 +147,17 @@ const uint32_t *gt_cols_rows(const struct gt_cols *cols, uint32_t code, uint32_t
 {
 	struct scanner *s = cols->args_->s;
 
-	if (!cols->code || ++s->asked <= FEW_CODES)
+	if (!cols->code || ++s->nlookups <= FEW_CODES)
 		return NULL;
-	if (s->asked == FEW_CODES + 1 && sort_rows(s, cols)) {
-		s->asked = 0;
+	if (s->nlookups == FEW_CODES + 1 && sort_rows(s, cols)) {
+		s->nlookups = 0;
 		return NULL;
 	}
 	*n = s->rows_from[code + 1] - s->rows_from[code];
 	return s->rows + s->rows_from[code];
 }
 
-/* The run's rows with a return code, counted from the run's first row. */
+/* Finds the run's rows with a return code, as indices in the run. */
 static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols *c, uint32_t *rows)
 {
 	const struct gt_unpacked *u = &s->u;
@@ -176,7 +178,7 @@ static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols
 	c->nret = n;
 }
 
-/* Copies the rows that the filter keeps. Returns how many. */
+/* Copies the rows that the filter selects. Returns their number. */
 static uint32_t cut_rows(struct scanner *s, const struct gt_compiled_filter *w,
 	const struct gt_run *run, struct gt_cols *c, uint8_t *room)
 {
@@ -216,7 +218,7 @@ static uint32_t cut_rows(struct scanner *s, const struct gt_compiled_filter *w,
 	return c->n = kept;
 }
 
-/* The run is done. */
+/* Adds the run's rows to `seen`. */
 static void count_seen(struct scanner *s, const struct gt_run *run)
 {
 	count_here(s, run);
@@ -228,14 +230,14 @@ static void count_seen(struct scanner *s, const struct gt_run *run)
 	}
 }
 
-/* Does anybody want arguments, and are there any? */
-static bool has_args(const struct scanner *s)
+/* Does the filter ask for arguments, and are there any? */
+static bool needs_args(const struct scanner *s)
 {
 	bool any = false;
 
 	for (uint32_t c = 0; c < s->u.ntypes; c++)
 		any |= gt_block_fields(&s->u, s->seg, c);
-	return any && s->wanted[s->seg->index].filter->args;
+	return any && s->filters[s->seg->index].filter->args;
 }
 
 static int prepare_block(struct scanner *s)
@@ -243,7 +245,7 @@ static int prepare_block(struct scanner *s)
 	const struct gt_unpacked *u = &s->u;
 	size_t total = 0, columns = 0;
 
-	if (has_args(s))
+	if (needs_args(s))
 		gt_block_count(&s->u);
 	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)))
 		return -ENOMEM;
@@ -254,20 +256,20 @@ static int prepare_block(struct scanner *s)
 		total += (size_t)fields * u->per_code[c];
 		columns += fields;
 	}
-	if (gt_grow(&s->args_room, &s->args_cap, total + 1, sizeof(*s->args_room)) ||
+	if (gt_grow(&s->unpacked, &s->args_cap, total + 1, sizeof(*s->unpacked)) ||
 		gt_grow(&s->columns, &s->columns_cap, columns + 1, sizeof(*s->columns)))
 		return -ENOMEM;
 	gt_buf_clear(&s->cut);
 	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
 }
 
-/* Hands out the block in hand. It may be asked for more than once. */
+/* Passes the runs of the current block to fn. It may be called more than once. */
 static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *arg)
 {
 	const struct gt_unpacked *u = &s->u;
 	const struct gt_seg *seg = s->from;
 	const struct gt_wire_entry *e = &s->entry;
-	const struct gt_compiled_filter *w = &s->wanted[seg->pub.index];
+	const struct gt_compiled_filter *w = &s->filters[seg->pub.index];
 	bool cut = w->types ||
 		(w->filter->ranged &&
 			(e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
@@ -295,7 +297,7 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 
 		s->args = (struct gt_block_args){ s, run, NULL };
 		s->counted = false;
-		s->asked = 0;
+		s->nlookups = 0;
 		if (gt_filter_matches_track(w, run->track)) {
 			cut_rets(s, run, &c,
 				(uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
@@ -309,7 +311,7 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 	return code;
 }
 
-/* Takes a block in hand: 1; 0 when it is damaged, which is noted; or negative. */
+/* Loads a block: 1; 0 if it is damaged, which it notes; or negative. */
 static int load_block(struct scanner *s, const struct gt_seg *seg, struct gt_err *err)
 {
 	const struct gt_wire_entry *e = &s->entry;
@@ -338,71 +340,71 @@ static void scanner_release(struct scanner *s)
 	gt_buf_release(&s->cut);
 	free(s->picked);
 	free(s->values);
-	free(s->args_room);
+	free(s->unpacked);
 	free(s->columns);
 	free(s->rows);
 	free(s->rows_from);
 }
 
-/* ---- all of them ---- */
+/* ---- all blocks ---- */
 
-/* blocks that are unpacked or being handed out, beyond one for each thread */
+/* slots of the ring beyond one for each thread */
 #define AHEAD 6u
-/* threads of a scan with lanes: each takes memory, and more would wait for the slowest lane anyway
- */
-#define CREW_MAX 6u
+/* threads of a scan with consumers: each needs memory, and more would wait for the
+ *slowest consumer */
+#define WORKERS_MAX 6u
 
 struct slot {
 	struct scanner s;
 	enum { TAKEN, READY } state;
-	bool useless;  /* damaged */
-	bool busy;     /* a lane is at it */
-	unsigned left; /* lanes that it has not been handed to */
+	bool damaged;
+	bool busy;     /* a consumer reads it */
+	unsigned left; /* consumers that have not read it */
 };
-struct lane {
-	uint64_t at;   /* the block it needs next */
-	unsigned last; /* who took it further the last time */
+struct consumer {
+	uint64_t at;   /* the next block */
+	unsigned last; /* the worker that served it last */
 	bool busy;
 };
-struct crew {
+struct pool {
 	struct gt_reader *reader;
-	struct gt_block_plan agenda;
-	pthread_mutex_t lock; /* agenda, ring and lanes */
+	struct gt_block_plan plan;
+	pthread_mutex_t lock; /* of plan, ring and consumers */
 	atomic_int result;
 	gt_scan_fn *each, *then;
 	void *arg;
-	/* the ring: block n of the agenda goes to slot n % nslots */
+	/* the ring: block n of the plan goes to slot n % nslots */
 	struct slot *slots;
-	struct lane *lanes;
-	unsigned nslots, nlanes;
+	struct consumer *consumers;
+	unsigned nslots, nconsumers;
 	uint64_t taken, done; /* blocks */
 	bool all_taken;
-	unsigned asleep; /* threads that wait for `changed` */
+	unsigned waiting; /* threads that wait for `changed` */
 	pthread_cond_t changed;
 };
-struct hand {
-	struct crew *crew;
+struct worker {
+	struct pool *pool;
 	unsigned number;
 	pthread_t thread;
 	struct gt_err err;
 };
 
-/* The next block of the agenda goes to s: 1, 0 when there are no more, negative. The crew is
- * locked. */
-static int take(struct crew *c, struct scanner *s, const struct gt_seg **seg, struct gt_err *err)
+/* Assigns the next block of the plan to s: 1, 0 at the end, negative. The pool is locked. */
+static int take_block(
+	struct pool *c, struct scanner *s, const struct gt_seg **seg, struct gt_err *err)
 {
 	struct gt_plan_entry p;
-	int more = gt_block_plan_next(&c->agenda, &p, err);
+	int more = gt_block_plan_next(&c->plan, &p, err);
 
 	if (more <= 0)
 		return more;
 	*seg = &c->reader->segs[p.seg];
-	more = gt_block_plan_entry(&c->agenda, &p, &s->entry, err);
+	more = gt_block_plan_entry(&c->plan, &p, &s->entry, err);
 	return more ? more : 1;
 }
 
-/* The first result that is not 0 ends it all. */
-static void end_with(struct crew *c, int code)
+/* Stops all workers if code is not 0. The first such code is the result. */
+static void stop_with(struct pool *c, int code)
 {
 	int none = 0;
 
@@ -416,37 +418,37 @@ static void end_with(struct crew *c, int code)
 
 /* ---- without order ---- */
 
-static void *work(void *arg)
+static void *work_unordered(void *arg)
 {
-	struct hand *h = arg;
-	struct crew *c = h->crew;
-	struct scanner s = { .reader = c->reader, .wanted = c->agenda.wanted };
+	struct worker *w = arg;
+	struct pool *c = w->pool;
+	struct scanner s = { .reader = c->reader, .filters = c->plan.filters };
 	const struct gt_seg *seg;
 	int code = 1;
 
 	while (code >= 0 && !atomic_load(&c->result)) {
 		pthread_mutex_lock(&c->lock);
-		code = take(c, &s, &seg, &h->err);
+		code = take_block(c, &s, &seg, &w->err);
 		pthread_mutex_unlock(&c->lock);
 		if (!code)
 			break;
 		if (code > 0)
-			code = load_block(&s, seg, &h->err);
-		if (code > 0 && (code = scan_runs(&s, h->number, c->each, c->arg)))
+			code = load_block(&s, seg, &w->err);
+		if (code > 0 && (code = scan_runs(&s, w->number, c->each, c->arg)))
 			break;
 	}
-	end_with(c, code);
+	stop_with(c, code);
 	scanner_release(&s);
 	return NULL;
 }
 
-/* ---- in order, and ahead of it ---- */
+/* ---- in order ---- */
 
-/* Unpacks the next block, if there is one and room for it. Returns what ends it all, or 0. The crew
- * is locked. */
-static int unpack_next(struct hand *h, bool *did)
+/* Unpacks the next block, if there is one and a free slot. Returns 0, or the code
+ * that ends the scan. The pool is locked. */
+static int unpack_next(struct worker *w, bool *did)
 {
-	struct crew *c = h->crew;
+	struct pool *c = w->pool;
 	struct slot *slot = &c->slots[c->taken % c->nslots];
 	const struct gt_seg *seg;
 	int code, loaded;
@@ -454,73 +456,73 @@ static int unpack_next(struct hand *h, bool *did)
 	if (c->all_taken || c->taken - c->done == c->nslots)
 		return 0;
 	*did = true;
-	code = take(c, &slot->s, &seg, &h->err);
+	code = take_block(c, &slot->s, &seg, &w->err);
 	if (code <= 0) {
 		c->all_taken = true;
 		return code;
 	}
 	slot->state = TAKEN;
-	slot->left = c->nlanes;
+	slot->left = c->nconsumers;
 	c->taken++;
 	pthread_mutex_unlock(&c->lock);
-	code = loaded = load_block(&slot->s, seg, &h->err);
+	code = loaded = load_block(&slot->s, seg, &w->err);
 	if (loaded > 0)
-		code = c->each ? scan_runs(&slot->s, h->number, c->each, c->arg) : 0;
+		code = c->each ? scan_runs(&slot->s, w->number, c->each, c->arg) : 0;
 	pthread_mutex_lock(&c->lock);
-	slot->useless = loaded <= 0;
+	slot->damaged = loaded <= 0;
 	slot->state = READY;
 	return code;
 }
 
-/* Can it go on? */
-static bool can_go(const struct crew *c, const struct lane *l)
+/* Is the consumer's next block unpacked, and are both not in use? */
+static bool is_ready(const struct pool *c, const struct consumer *l)
 {
 	const struct slot *slot = &c->slots[l->at % c->nslots];
 
 	return !l->busy && l->at != c->taken && slot->state == READY && !slot->busy;
 }
 
-/* A lane that can go on: one that this hand took further before, or else that which is furthest
+/* A consumer that is ready: one that this worker served last, else the one furthest
  * behind. NULL: none. */
-static struct lane *find_lane(const struct hand *h)
+static struct consumer *find_consumer(const struct worker *w)
 {
-	const struct crew *c = h->crew;
-	struct lane *best = NULL;
+	const struct pool *c = w->pool;
+	struct consumer *best = NULL;
 
-	for (struct lane *l = c->lanes; l < c->lanes + c->nlanes; l++) {
-		bool mine = l->last == h->number, best_mine = best && best->last == h->number;
+	for (struct consumer *l = c->consumers; l < c->consumers + c->nconsumers; l++) {
+		bool own = l->last == w->number, best_own = best && best->last == w->number;
 
-		if (can_go(c, l) && (!best || (mine != best_mine ? mine : l->at < best->at)))
+		if (is_ready(c, l) && (!best || (own != best_own ? own : l->at < best->at)))
 			best = l;
 	}
 	return best;
 }
 
-static bool is_over(struct crew *c)
+static bool is_over(struct pool *c)
 {
 	return atomic_load(&c->result) || (c->all_taken && c->done == c->taken);
 }
 
-/* To wake a thread costs as much as a lane's work on some thousand rows. Who has just done
- * something goes on with what there is, so others are wanted only for a second lane that can go on,
- * or for several blocks to unpack. */
-static bool wants_others(struct crew *c)
+/* Waking a thread costs as much as a consumer's work on some thousand rows. This
+ * worker continues anyway, so others are needed only if a second consumer is ready, or
+ * if there are several blocks to unpack. */
+static bool needs_more_workers(struct pool *c)
 {
 	unsigned can = 0;
 
-	if (!c->asleep)
+	if (!c->waiting)
 		return false;
-	for (struct lane *l = c->lanes; l < c->lanes + c->nlanes; l++)
-		can += can_go(c, l);
+	for (struct consumer *l = c->consumers; l < c->consumers + c->nconsumers; l++)
+		can += is_ready(c, l);
 	return is_over(c) || can > 1 || (!c->all_taken && c->taken - c->done <= c->nslots / 2);
 }
 
-/* Takes a lane one block further, if one can go. Returns what ends it all, or 0. The crew is
- * locked. */
-static int go_on(struct hand *h, bool *did)
+/* Passes its next block to a consumer, if one is ready. Returns 0, or the code that
+ * ends the scan. The pool is locked. */
+static int run_consumer(struct worker *w, bool *did)
 {
-	struct crew *c = h->crew;
-	struct lane *l = find_lane(h);
+	struct pool *c = w->pool;
+	struct consumer *l = find_consumer(w);
 	struct slot *slot;
 	int code = 0;
 
@@ -528,10 +530,10 @@ static int go_on(struct hand *h, bool *did)
 		return 0;
 	slot = &c->slots[l->at % c->nslots];
 	*did = l->busy = slot->busy = true;
-	l->last = h->number;
+	l->last = w->number;
 	pthread_mutex_unlock(&c->lock);
-	if (!slot->useless)
-		code = scan_runs(&slot->s, (unsigned)(l - c->lanes), c->then, c->arg);
+	if (!slot->damaged)
+		code = scan_runs(&slot->s, (unsigned)(l - c->consumers), c->then, c->arg);
 	pthread_mutex_lock(&c->lock);
 	l->busy = slot->busy = false;
 	l->at++;
@@ -542,98 +544,98 @@ static int go_on(struct hand *h, bool *did)
 	return code;
 }
 
-static void *work_on_lanes(void *arg)
+static void *work_ordered(void *arg)
 {
-	struct hand *h = arg;
-	struct crew *c = h->crew;
+	struct worker *w = arg;
+	struct pool *c = w->pool;
 	int code = 0;
 
 	pthread_mutex_lock(&c->lock);
 	while (!code && !is_over(c)) {
 		bool did = false;
 
-		code = go_on(h, &did);
+		code = run_consumer(w, &did);
 		if (!code && !did)
-			code = unpack_next(h, &did);
-		if (did && wants_others(c))
+			code = unpack_next(w, &did);
+		if (did && needs_more_workers(c))
 			pthread_cond_broadcast(&c->changed);
 		else if (!did && !code) {
-			c->asleep++;
+			c->waiting++;
 			pthread_cond_wait(&c->changed, &c->lock);
-			c->asleep--;
+			c->waiting--;
 		}
 	}
 	pthread_mutex_unlock(&c->lock);
-	end_with(c, code);
+	stop_with(c, code);
 	return NULL;
 }
 
-/* ---- who does what ---- */
+/* ---- threads ---- */
 
-static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
+static int run_workers(struct pool *c, unsigned threads, struct gt_err *err)
 {
-	struct hand *hands = calloc(threads, sizeof(*hands));
-	void *(*job)(void *) = c->nlanes ? work_on_lanes : work;
+	struct worker *workers = calloc(threads, sizeof(*workers));
+	void *(*job)(void *) = c->nconsumers ? work_ordered : work_unordered;
 	unsigned started = 1;
 
-	if (!hands)
+	if (!workers)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < threads; i++)
-		hands[i] = (struct hand){ .crew = c, .number = i, .err = GT_ERR_INIT };
+		workers[i] = (struct worker){ .pool = c, .number = i, .err = GT_ERR_INIT };
 	while (started < threads &&
-		!pthread_create(&hands[started].thread, NULL, job, &hands[started]))
+		!pthread_create(&workers[started].thread, NULL, job, &workers[started]))
 		started++;
-	job(&hands[0]);
+	job(&workers[0]);
 	for (unsigned i = 1; i < started; i++)
-		pthread_join(hands[i].thread, NULL);
+		pthread_join(workers[i].thread, NULL);
 	for (unsigned i = 0; i < started; i++)
-		if (hands[i].err.code && err && !err->code)
-			*err = hands[i].err;
-	free(hands);
+		if (workers[i].err.code && err && !err->code)
+			*err = workers[i].err;
+	free(workers);
 	return atomic_load(&c->result);
 }
 
-static int make_ring(struct crew *c, unsigned threads, struct gt_err *err)
+static int make_ring(struct pool *c, unsigned threads, struct gt_err *err)
 {
 	c->nslots = threads > 1 ? threads + AHEAD : 1;
 	c->slots = calloc(c->nslots, sizeof(*c->slots));
-	c->lanes = calloc(c->nlanes, sizeof(*c->lanes));
-	if (!c->slots || !c->lanes)
+	c->consumers = calloc(c->nconsumers, sizeof(*c->consumers));
+	if (!c->slots || !c->consumers)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < c->nslots; i++) {
 		c->slots[i].s.reader = c->reader;
-		c->slots[i].s.wanted = c->agenda.wanted;
+		c->slots[i].s.filters = c->plan.filters;
 	}
-	for (unsigned i = 0; i < c->nlanes; i++)
-		c->lanes[i].last = threads;
+	for (unsigned i = 0; i < c->nconsumers; i++)
+		c->consumers[i].last = threads;
 	return 0;
 }
 
 int gt_scan_consumers(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order,
-	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nlanes, void *arg,
+	unsigned threads, gt_scan_fn *each, gt_scan_fn *then, unsigned nconsumers, void *arg,
 	struct gt_err *err)
 {
-	struct crew c = { .reader = r,
+	struct pool c = { .reader = r,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
 		.each = each,
 		.then = then,
 		.arg = arg,
-		.nlanes = nlanes };
+		.nconsumers = nconsumers };
 	int code = gt_block_plan_open(
-		&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
+		&c.plan, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
 
-	threads = !threads ? 1 : nlanes && threads > CREW_MAX ? CREW_MAX : threads;
-	code = code      ? gt_err_set(err, code, "out of memory")
-		: nlanes ? make_ring(&c, threads, err)
-			 : 0;
+	threads = !threads ? 1 : nconsumers && threads > WORKERS_MAX ? WORKERS_MAX : threads;
+	code = code          ? gt_err_set(err, code, "out of memory")
+		: nconsumers ? make_ring(&c, threads, err)
+			     : 0;
 	if (!code)
-		code = run_crew(&c, threads, err);
+		code = run_workers(&c, threads, err);
 	for (unsigned i = 0; c.slots && i < c.nslots; i++)
 		scanner_release(&c.slots[i].s);
 	free(c.slots);
-	free(c.lanes);
-	gt_block_plan_release(&c.agenda);
+	free(c.consumers);
+	gt_block_plan_release(&c.plan);
 	return code;
 }
 

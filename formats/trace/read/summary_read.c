@@ -1,57 +1,8 @@
-/* Reading summaries back, and what blocks there are. */
+/* Reads stored summaries, and describes the blocks of a trace. */
 #include "formats/trace/read/reader_internal.h"
 #include "formats/trace/summary.h"
 
-static int each_of_block(struct gt_reader *r, const struct gt_seg *seg,
-	const struct gt_wire_entry *e, struct gt_loader *l, unsigned level, int64_t from,
-	int64_t to, gt_summary_fn *fn, void *arg)
-{
-	struct gt_bucket buckets[GT_SUMMARY_BUCKETS];
-	struct gt_err why = GT_ERR_INIT;
-	struct gt_summary s;
-	struct gt_span in;
-	int code = gt_load(r, seg, e, l, &in, &why), got = 0;
-
-	while (!code && (got = gt_summary_get(&in, &seg->pub, &s, buckets)) > 0)
-		if ((level == 255 || s.level == level) && s.from < to && s.to > from)
-			code = fn(arg, &s);
-	if (got < 0)
-		gt_err_at(&why, seg->at + e->at, -EBADMSG, "a summary is damaged");
-	if (why.code && why.code != -ENOMEM) {
-		gt_note_damage(r, seg, e, &why);
-		return 0;
-	}
-	return code;
-}
-
-static bool has_level(unsigned sub, unsigned level)
-{
-	return (sub == GT_W_OF_BLOCKS && (level == 0 || level == 255)) ||
-		(sub == GT_W_UPPER && level > 0);
-}
-
-int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn,
-	void *arg, struct gt_err *err)
-{
-	struct gt_loader l = { 0 };
-	int code = 0;
-
-	for (size_t s = 0; !code && s < r->nsegs; s++) {
-		struct gt_index_walk w = { 0 };
-		const struct gt_wire_entry *e;
-		int more = 1;
-
-		while (!code && (more = gt_index_next(&r->segs[s].index, &w, &e, err)) > 0)
-			if (e->head.kind == GT_W_SUMMARY && has_level(e->head.sub, level))
-				code = each_of_block(
-					r, &r->segs[s], e, &l, level, from, to, fn, arg);
-		code = more < 0 ? more : code;
-	}
-	gt_loader_release(&l);
-	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
-}
-
-static bool is_filed(const struct gt_seg *seg, const struct gt_wire_block *h)
+static bool is_described(const struct gt_seg *seg, const struct gt_wire_block *h)
 {
 	if (h->kind == GT_W_SUMMARY)
 		return h->sub == GT_W_OF_BLOCKS || h->sub == GT_W_UPPER;
@@ -73,7 +24,7 @@ int gt_each_block(struct gt_reader *r, gt_block_info_fn *fn, void *arg, struct g
 			const struct gt_wire_block *h = &e->head;
 			bool rows = h->kind == GT_W_ROWS;
 
-			if (is_filed(&r->segs[s], h))
+			if (is_described(&r->segs[s], h))
 				code = fn(arg,
 					&(struct gt_block_info){ .segment = s,
 						.entry = w.next - 1,
@@ -92,6 +43,27 @@ int gt_each_block(struct gt_reader *r, gt_block_info_fn *fn, void *arg, struct g
 	return code;
 }
 
+/* Damage is noted, and is no error. */
+static int read_summaries(struct gt_reader *r, const struct gt_seg *seg,
+	const struct gt_wire_entry *e, struct gt_loader *l, gt_summary_fn *fn, void *arg)
+{
+	struct gt_bucket buckets[GT_SUMMARY_BUCKETS];
+	struct gt_err why = GT_ERR_INIT;
+	struct gt_summary s;
+	struct gt_span in;
+	int code = gt_load(r, seg, e, l, &in, &why), got = 0;
+
+	while (!code && (got = gt_summary_get(&in, &seg->pub, &s, buckets)) > 0)
+		code = fn(arg, &s);
+	if (got < 0)
+		gt_err_at(&why, seg->at + e->at, -EBADMSG, "a summary is damaged");
+	if (why.code && why.code != -ENOMEM) {
+		gt_note_damage(r, seg, e, &why);
+		return 0;
+	}
+	return code;
+}
+
 int gt_block_summaries(struct gt_reader *r, const struct gt_block_info *f, gt_summary_fn *fn,
 	void *arg, struct gt_err *err)
 {
@@ -101,7 +73,7 @@ int gt_block_summaries(struct gt_reader *r, const struct gt_block_info *f, gt_su
 	int code = gt_index_get(&seg->index, f->entry, &e, err);
 
 	if (!code)
-		code = each_of_block(r, seg, &e, &l, 255, INT64_MIN, INT64_MAX, fn, arg);
+		code = read_summaries(r, seg, &e, &l, fn, arg);
 	gt_loader_release(&l);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }

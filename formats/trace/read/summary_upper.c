@@ -1,10 +1,10 @@
-/* Upper levels of summaries, made when a file is closed, by reading its rows once more.
+/* Upper levels of summaries, made when a file is closed, by reading its rows again.
  *
  * The finest upper level divides the whole trace into as many buckets as memory allows; each
  * further level has sixteen times fewer, down to one summary. Calls of one thread never overlap at
- * one depth, so their order does not matter and the columns path serves; what may overlap, and the
- * unions (a process of its threads, a device and a context of their streams), take the path in
- * order of time, for there a moment covered twice is busy once.
+ * one depth, so their order does not matter, and gt_scan reads them. Rows that may overlap, and the
+ * unions (of the threads of a process, of the streams of a device or context), need order of time,
+ * so that time covered twice counts once: gt_iter reads them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define OVERLAPPING (GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
 
 enum { OWN, DERIVED, BOTH };
-/* The grids of a track that has some; n 0: not wanted. */
+/* The grids of a track; n 0: this one is not needed. */
 struct grids {
 	struct gt_grid of[BOTH][GT_ASPECTS];
 };
@@ -33,15 +33,14 @@ struct upper {
 	uint8_t *kinds; /* by track: GT_BIT(enum gt_kind) of its rows */
 	/* by track: the process or device that it is or belongs to, or GT_NONE */
 	uint32_t *above;
-	/* by track: its context, where that is not all of its device; or GT_NONE */
+	/* by track: its context, unless it is the only one of its device; or GT_NONE */
 	uint32_t *context;
 	int8_t *bytes_field;     /* by type */
 	int8_t *direction_field; /* by type: of a copy; -1 */
-	bool ioctls, copies;     /* are there types of them? */
+	bool ioctls, copies;     /* are there such types? */
 	struct gt_err *err;
 };
-_Static_assert(
-	GT_CALL < 8 && GT_SPAN < 8 && GT_GPU < 8, "the kinds that are drawn are bits of a byte");
+_Static_assert(GT_CALL < 8 && GT_SPAN < 8 && GT_GPU < 8, "bits of these kinds fit into a byte");
 
 static struct gt_grid *grid_of(
 	const struct upper *u, uint32_t track, unsigned which, unsigned aspect)
@@ -58,8 +57,8 @@ static void count_track(struct upper *u, uint32_t track, unsigned kind, uint32_t
 	u->kinds[track] |= (uint8_t)GT_BIT(kind);
 }
 
-/* Blocks of one track say in their heads how many rows they have; only the others are opened for
- * it. */
+/* Counts the rows by track: from the heads of blocks of one track, and from the
+ * content of the others. */
 static int count_rows(struct gt_reader *r, struct upper *u)
 {
 	const struct gt_seg *seg = &r->segs[u->seg->index];
@@ -115,9 +114,9 @@ static int more_rows(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* How many rows a track must have to get grids: when there are more tracks than memory, it is those
- * with most rows. */
-static int least_rows(const struct upper *u, uint64_t *least)
+/* The number of rows that a track needs to get grids: if there are too many tracks
+ * for the memory, those with most rows get them. */
+static int find_least_rows(const struct upper *u, uint64_t *least)
 {
 	uint32_t n = u->seg->ntracks, fit = BUDGET / (64 * 2 * sizeof(struct gt_tally));
 	uint64_t *sorted;
@@ -135,9 +134,8 @@ static int least_rows(const struct upper *u, uint64_t *least)
 	return 0;
 }
 
-/* The track gets the grid. They are given a size when their number is known; until then n 1 says
- * that it is wanted. */
-static int want(
+/* Requests a grid for a track: n 1 marks it. Grids get a size when their number is known. */
+static int request_grid(
 	struct upper *u, uint32_t track, unsigned which, enum gt_aspect aspect, uint32_t *count)
 {
 	if (u->slot[track] == GT_NONE) {
@@ -151,39 +149,39 @@ static int want(
 	return 0;
 }
 
-static int want_of_track(struct upper *u, uint32_t track, uint32_t *count)
+static int request_own_grids(struct upper *u, uint32_t track, uint32_t *count)
 {
 	uint8_t kinds = u->kinds[track];
 	int code = 0;
 
 	if (kinds & GT_BIT(GT_CALL))
-		code = want(u, track, OWN, GT_ASPECT_CALLS, count);
+		code = request_grid(u, track, OWN, GT_ASPECT_CALLS, count);
 	if (!code && kinds & GT_BIT(GT_CALL) && u->ioctls)
-		code = want(u, track, OWN, GT_ASPECT_IOCTLS, count);
+		code = request_grid(u, track, OWN, GT_ASPECT_IOCTLS, count);
 	if (!code && kinds & GT_BIT(GT_SPAN))
-		code = want(u, track, OWN, GT_ASPECT_OTHERS, count);
+		code = request_grid(u, track, OWN, GT_ASPECT_OTHERS, count);
 	if (!code && kinds & GT_BIT(GT_SPAN))
-		code = want(u, track, OWN, GT_ASPECT_RANGES, count);
+		code = request_grid(u, track, OWN, GT_ASPECT_RANGES, count);
 	if (!code && kinds & GT_BIT(GT_GPU))
-		code = want(u, track, OWN, GT_ASPECT_WORK, count);
+		code = request_grid(u, track, OWN, GT_ASPECT_WORK, count);
 	return code;
 }
 
-/* What is told of a track as a whole, of which a child has been seen: the second one of a process.
- */
-static int want_of_parent(
+/* Requests the unions of a track that has a child with rows; a union of calls needs
+ *two children. */
+static int request_unions(
 	struct upper *u, uint32_t track, uint8_t kinds, uint32_t *children, uint32_t *count)
 {
 	int code = 0;
 
 	if (kinds & GT_BIT(GT_CALL) && ++children[track] == 2)
-		code = want(u, track, DERIVED, GT_ASPECT_CALLS, count);
+		code = request_grid(u, track, DERIVED, GT_ASPECT_CALLS, count);
 	if (!(kinds & GT_BIT(GT_GPU)))
 		return code;
 	if (!code)
-		code = want(u, track, DERIVED, GT_ASPECT_WORK, count);
+		code = request_grid(u, track, DERIVED, GT_ASPECT_WORK, count);
 	for (unsigned a = GT_ASPECT_HTOD; !code && u->copies && a <= GT_ASPECT_COPIES; a++)
-		code = want(u, track, DERIVED, a, count);
+		code = request_grid(u, track, DERIVED, a, count);
 	return code;
 }
 
@@ -198,7 +196,7 @@ static void size_grids(struct upper *u, uint64_t most)
 		}
 }
 
-/* What a track is part of. */
+/* Fills in u->above and u->context. */
 static int find_above(struct upper *u)
 {
 	bool *lone = gt_lone_contexts(u->seg);
@@ -213,24 +211,24 @@ static int find_above(struct upper *u)
 	return lone ? 0 : -ENOMEM;
 }
 
-/* Which tracks get grids, and of how many buckets. */
-static int choose(struct upper *u)
+/* Selects the tracks that get grids, and the number of buckets. */
+static int select_tracks(struct upper *u)
 {
 	uint32_t n = u->seg->ntracks, count = 0, *children = calloc(n + 1ul, sizeof(*children));
 	uint64_t total = 0, least = 0, most;
 	int code = children ? find_above(u) : -ENOMEM;
 
 	if (!code)
-		code = least_rows(u, &least);
+		code = find_least_rows(u, &least);
 	for (uint32_t t = 0; !code && t < n; t++) {
 		if (u->rows[t] < least)
 			continue;
 		total += u->rows[t];
-		code = want_of_track(u, t, &count);
+		code = request_own_grids(u, t, &count);
 		if (!code && u->above[t] != GT_NONE)
-			code = want_of_parent(u, u->above[t], u->kinds[t], children, &count);
+			code = request_unions(u, u->above[t], u->kinds[t], children, &count);
 		if (!code && u->context[t] != GT_NONE && u->kinds[t] & GT_BIT(GT_GPU))
-			code = want(u, u->context[t], DERIVED, GT_ASPECT_WORK, &count);
+			code = request_grid(u, u->context[t], DERIVED, GT_ASPECT_WORK, &count);
 	}
 	free(children);
 	if (code)
@@ -287,8 +285,8 @@ static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 	return code;
 }
 
-/* What a row is part of: its track's own aspect, the unions of its process or device and of its
- * context, that of the device's copies. */
+/* Adds a row to its track's own aspect, to the unions of its process or device and
+ * of its context, and to that of the device's copies. */
 static int add_ordered(struct upper *u, const struct gt_event *ev)
 {
 	const struct gt_type *type = &u->seg->types[ev->row.type];
@@ -318,7 +316,7 @@ static int add_ordered(struct upper *u, const struct gt_event *ev)
 	return code;
 }
 
-/* Is there a union of calls, for which calls must come in order, too? */
+/* Is there a union of calls, which needs calls in order, too? */
 static bool has_unions_of_calls(const struct upper *u)
 {
 	for (size_t i = 0; i < u->ngrids; i++)
@@ -347,7 +345,7 @@ static int add_in_order(struct gt_reader *r, struct upper *u)
 	return code;
 }
 
-/* All levels of one grid, finest first. The grid is used up. */
+/* Writes all levels of one grid, finest first. The grid is coarsened in place. */
 static int put_levels(struct gt_grid *g, struct gt_summary_key about, struct gt_buf *content,
 	uint32_t *count, int (*put)(void *, struct gt_buf *, uint32_t), void *arg)
 {
@@ -405,8 +403,8 @@ static void upper_release(struct upper *u)
 	free(u->direction_field);
 }
 
-/* Which fields of a type count, and what types there are. */
-static void look_at_types(struct upper *u)
+/* Finds the fields of bytes and direction of each type, and whether there are ioctls and copies. */
+static void scan_types(struct upper *u)
 {
 	for (uint32_t t = 0; t < u->seg->ntypes; t++) {
 		const struct gt_type *type = &u->seg->types[t];
@@ -433,7 +431,7 @@ static int upper_init(struct upper *u)
 		!u->direction_field)
 		return -ENOMEM;
 	memset(u->slot, 0xff, n * sizeof(*u->slot)); /* GT_NONE */
-	look_at_types(u);
+	scan_types(u);
 	return 0;
 }
 
@@ -449,7 +447,7 @@ int gt_summary_upper(struct gt_reader *r, uint32_t segment,
 	if (!code)
 		code = count_rows(r, &u);
 	if (!code)
-		code = choose(&u);
+		code = select_tracks(&u);
 	if (!code)
 		code = gt_scan(r, &calls, GT_ANY_ORDER, 1, add_calls, &u, err);
 	if (!code)

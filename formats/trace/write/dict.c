@@ -11,10 +11,10 @@
 
 enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
 
-/* Metadata and the segment itself are small; an eighth is left to them. */
+/* An eighth of the memory is left for metadata and the segment itself. */
 static bool may_hold(const struct gt_dict *d, uint64_t bytes)
 {
-	return d->held + bytes <= GT_NAME_MEMORY_MAX - GT_NAME_MEMORY_MAX / 8;
+	return d->memory + bytes <= GT_NAME_MEMORY_MAX - GT_NAME_MEMORY_MAX / 8;
 }
 
 static bool same_string(const void *arg, uint32_t value, const void *key, size_t len)
@@ -25,7 +25,8 @@ static bool same_string(const void *arg, uint32_t value, const void *key, size_t
 		!memcmp(d->text.data + d->strings[value].at, key, len);
 }
 
-/* Where to cut a string that is too long: before a UTF-8 character, with room for the dots. */
+/* The length to which a too long string is cut: before a UTF-8 character, with three bytes left for
+ * "...". */
 static size_t cut_at(const char *s)
 {
 	size_t len = GT_STRING_MAX - 3;
@@ -61,7 +62,7 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
 		gt_buf_add(&d->text, s, len);
 		gt_buf_byte(&d->text, 0);
-		d->held += GT_NAME_MEMORY_STRING(len);
+		d->memory += GT_NAME_MEMORY_STRING(len);
 	}
 	free(cut);
 	return id;
@@ -106,7 +107,7 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 	d->types[d->ntypes] = *type;
 	d->types[d->ntypes].fields = fields;
 	d->bytes_field[d->ntypes] = (int8_t)gt_bytes_field(type);
-	d->held += GT_NAME_MEMORY_TYPE(type->nfields);
+	d->memory += GT_NAME_MEMORY_TYPE(type->nfields);
 	return (uint32_t)d->ntypes++;
 }
 
@@ -116,7 +117,7 @@ uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track)
 		gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
 		return GT_NONE;
 	d->tracks[d->ntracks] = *track;
-	d->held += GT_NAME_MEMORY_TRACK;
+	d->memory += GT_NAME_MEMORY_TRACK;
 	return (uint32_t)d->ntracks++;
 }
 
@@ -144,7 +145,7 @@ uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
 	}
 	memcpy(copy, frames, n * sizeof(*copy));
 	d->stacks[d->nstacks] = (struct gt_dict_stack){ copy, (uint32_t)n };
-	d->held += GT_NAME_MEMORY_STACK(n);
+	d->memory += GT_NAME_MEMORY_STACK(n);
 	return (uint32_t)d->nstacks++;
 }
 
@@ -157,7 +158,7 @@ int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
 	return 0;
 }
 
-/* ---- bytes: each sort begins with the id of its first item ---- */
+/* ---- bytes: each block begins with the id of its first item ---- */
 
 static uint64_t or_none(uint32_t id) { return id == GT_NONE ? 0 : (uint64_t)id + 1; }
 
@@ -207,35 +208,31 @@ static void put_rename(struct gt_buf *out, const struct gt_dict *d, size_t i)
 	gt_put_varint(out, or_none(d->renames[i].name));
 }
 
-/* Items from *wrote on, as many as fit. The block's head says how many. */
-static uint32_t put_some(struct gt_buf *out, const struct gt_dict *d, size_t *wrote, size_t n,
-	size_t limit, void (*put)(struct gt_buf *, const struct gt_dict *, size_t))
-{
-	size_t first = *wrote, begin = out->len;
-
-	gt_put_varint(out, first);
-	while (*wrote < n && out->len - begin < limit)
-		put(out, d, (*wrote)++);
-	return (uint32_t)(*wrote - first);
-}
-
 unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
 {
-	if (d->wrote_strings < d->nstrings)
-		return *count = put_some(out, d, &d->wrote_strings, d->nstrings, limit, put_string),
-		       GT_W_STRINGS;
-	if (d->wrote_types < d->ntypes)
-		return *count = put_some(out, d, &d->wrote_types, d->ntypes, limit, put_type),
-		       GT_W_TYPES;
-	if (d->wrote_tracks < d->ntracks)
-		return *count = put_some(out, d, &d->wrote_tracks, d->ntracks, limit, put_track),
-		       GT_W_TRACKS;
-	if (d->wrote_stacks < d->nstacks)
-		return *count = put_some(out, d, &d->wrote_stacks, d->nstacks, limit, put_stack),
-		       GT_W_STACKS;
-	if (d->wrote_renames < d->nrenames)
-		return *count = put_some(out, d, &d->wrote_renames, d->nrenames, limit, put_rename),
-		       GT_W_NAMES;
+	const struct {
+		unsigned kind;
+		size_t *wrote, n;
+		void (*put)(struct gt_buf *, const struct gt_dict *, size_t);
+	} all[] = {
+		{ GT_W_STRINGS, &d->wrote_strings, d->nstrings, put_string },
+		{ GT_W_TYPES, &d->wrote_types, d->ntypes, put_type },
+		{ GT_W_TRACKS, &d->wrote_tracks, d->ntracks, put_track },
+		{ GT_W_STACKS, &d->wrote_stacks, d->nstacks, put_stack },
+		{ GT_W_NAMES, &d->wrote_renames, d->nrenames, put_rename },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		size_t first = *all[i].wrote, begin = out->len;
+
+		if (first == all[i].n)
+			continue;
+		gt_put_varint(out, first);
+		while (*all[i].wrote < all[i].n && out->len - begin < limit)
+			all[i].put(out, d, (*all[i].wrote)++);
+		*count = (uint32_t)(*all[i].wrote - first);
+		return all[i].kind;
+	}
 	return 0;
 }
 

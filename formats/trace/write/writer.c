@@ -1,16 +1,15 @@
-/* The writer: rows collect per track; an epoch's close, or a full block, packs them, and everything
- * reaches the file in order:
+/* The writer: rows collect per track; the end of an epoch, or a full block, packs them. The order
+ * in the file is:
  *
- *      what the rows need (strings, types, tracks, names)  ->  rows  ->  summaries  ->  calls still
- * open (ends the epoch)
+ *      names (strings, types, tracks) -> rows -> summaries -> open calls (end of the epoch)
  *
- * Rows of sorted input arrive in the order they ended. A parent therefore comes after its children
- * and is moved before them, which costs what the children weigh, once. A call that began before its
- * epoch goes to a store of its own ("late"): there is at most one per nesting depth and epoch, so
- * the blocks of an epoch stay inside the epoch but for one small one.
+ * Rows of sorted input come in the order of their ends. So a parent comes after its children and is
+ * moved before them, which copies each child once per parent. A call that began before its epoch
+ * goes to a buffer of its own ("late"): there is at most one per nesting depth and epoch, so all
+ * blocks of an epoch stay inside the epoch, except one small one.
  *
- * Nothing written is touched again. A crash leaves whole blocks; the reader finds them by their
- * heads.
+ * The writer changes no byte that is written. After a crash, the reader finds the complete blocks
+ * by their heads.
  */
 #include "formats/trace/write/writer_internal.h"
 
@@ -30,45 +29,44 @@
 #include "formats/trace/read/reader.h"
 #include "formats/trace/summary.h"
 
-/* a frame's */
-#define INDEX_MOST                                                                                 \
+/* entries that fit into a frame */
+#define INDEX_ENTRIES_MAX                                                                          \
 	((UINT32_MAX - sizeof(struct gt_wire_index) - sizeof(uint32_t)) /                          \
 		sizeof(struct gt_wire_entry))
 #define INDEX_PIECE 65536u /* bytes of it written at a time */
 #define EPOCH_NS 1000000000ll
 #define EPOCH_BYTES (8u << 20) /* unpacked */
-#define HELD_MOST                                                                                  \
-	(16u << 20) /* of sorted rows: where many tracks hold some each, all are packed before the \
-		     * epoch closes; stores may be half empty, and rows are not all there is to    \
-		     * hold */
+/* bytes of sorted rows: beyond it, all tracks are packed before the epoch closes. Buffers may be
+ * half empty, and the writer needs other memory, too */
+#define SORTED_MEMORY_MAX (16u << 20)
 
-/* ---- rows held ---- */
+/* ---- rows in memory ---- */
 
-static struct gt_row_buffer *store_of(struct gt_writer *w, unsigned which, uint32_t track)
+static struct gt_row_buffer *buffer_of(struct gt_writer *w, unsigned which, uint32_t track)
 {
-	struct gt_row_buffers *shelf = &w->shelves[which];
-	/* GT_NONE + 1 would not fit a size_t of 32 bits; 64 it is */
-	size_t slot = (size_t)track + 1, old = shelf->n;
+	struct gt_row_buffers *buffers = &w->buffers[which];
+	/* slot 0 is for GT_NONE */
+	size_t slot = (size_t)track + 1, old = buffers->n;
 
 	if (track == GT_NONE)
 		slot = 0;
-	if (slot >= shelf->n) {
-		if (gt_grow(&shelf->by_track, &shelf->n, slot + 1, sizeof(*shelf->by_track)))
+	if (slot >= buffers->n) {
+		if (gt_grow(&buffers->by_track, &buffers->n, slot + 1, sizeof(*buffers->by_track)))
 			return NULL;
-		memset(shelf->by_track + old, 0, (shelf->n - old) * sizeof(*shelf->by_track));
+		memset(buffers->by_track + old, 0, (buffers->n - old) * sizeof(*buffers->by_track));
 		w->latest = NULL;
 	}
-	if (!shelf->by_track[slot].n) {
-		if (gt_grow(&shelf->touched, &shelf->touched_cap, shelf->ntouched + 1,
-			    sizeof(*shelf->touched)))
+	if (!buffers->by_track[slot].n) {
+		if (gt_grow(&buffers->touched, &buffers->touched_cap, buffers->ntouched + 1,
+			    sizeof(*buffers->touched)))
 			return NULL;
-		shelf->touched[shelf->ntouched++] = (uint32_t)slot;
+		buffers->touched[buffers->ntouched++] = (uint32_t)slot;
 	}
-	return &shelf->by_track[slot];
+	return &buffers->by_track[slot];
 }
 
-/* Keeps calls in order: those that ended before, began later and lie deeper are the new one's
- * descendants, and follow it. */
+/* The index of a new call: it goes before its descendants, which ended before, began
+ * later and are deeper. */
 static size_t place_of(const struct gt_row_buffer *s, const struct gt_row *row)
 {
 	size_t i = s->n;
@@ -78,8 +76,8 @@ static size_t place_of(const struct gt_row_buffer *s, const struct gt_row *row)
 	return i;
 }
 
-/* A store that is on its way to a full block moves to what the last one left. No earlier: many that
- * are not would hold much. */
+/* Moves a buffer that will fill a block to the spare memory. Not earlier: many half
+ * empty buffers would need much memory. */
 static void use_spare(struct gt_writer *w, struct gt_row_buffer *s)
 {
 	struct gt_row_buffer small = *s;
@@ -98,17 +96,17 @@ static void use_spare(struct gt_writer *w, struct gt_row_buffer *s)
 	free(small.args);
 }
 
-static int hold(struct gt_writer *w, unsigned which, uint32_t track, const struct gt_row *row,
+static int add_row(struct gt_writer *w, unsigned which, uint32_t track, const struct gt_row *row,
 	const uint64_t *args, struct gt_err *err)
 {
-	struct gt_row_buffer *s = store_of(w, which, track);
+	struct gt_row_buffer *s = buffer_of(w, which, track);
 	size_t at;
 
 	if (s && s->n == s->cap)
 		use_spare(w, s);
 	if (!s || gt_grow(&s->rows, &s->cap, s->n + 1, sizeof(*s->rows)) ||
 		(row->nargs && gt_grow(&s->args, &s->args_cap, s->nargs + row->nargs, 8)))
-		return gt_blocks_fail(w, err, -ENOMEM, "cannot hold a row");
+		return gt_blocks_fail(w, err, -ENOMEM, "cannot store a row");
 	at = w->sorted && (which == GT_CALL || which == GT_LATE) ? place_of(s, row) : s->n;
 	if (at && s->rows[at - 1].start > row->start)
 		s->unsorted = true;
@@ -120,11 +118,11 @@ static int hold(struct gt_writer *w, unsigned which, uint32_t track, const struc
 		s->args[s->nargs++] = args[i];
 	s->n++;
 	w->dirty = true;
-	w->held += sizeof(*s->rows) + row->nargs * 8u;
+	w->row_bytes += sizeof(*s->rows) + row->nargs * 8u;
 	return 0;
 }
 
-/* ---- what callers call ---- */
+/* ---- the interface ---- */
 
 const char *gt_writer_text(const struct gt_writer *w, uint32_t string)
 {
@@ -135,7 +133,7 @@ const char *gt_writer_text(const struct gt_writer *w, uint32_t string)
 
 bool gt_writer_has_name_space(const struct gt_writer *w)
 {
-	return w->dict.held < GT_NAME_MEMORY_MAX / 3 * 2;
+	return w->dict.memory < GT_NAME_MEMORY_MAX / 3 * 2;
 }
 
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type)
@@ -171,16 +169,17 @@ static void note_times(struct gt_writer *w, int64_t start, int64_t end)
 		w->epoch_begin = start;
 }
 
-/* The rows that nearly all are: calls on the track that had the last one, each after the one
- * before, with room where they go. What the long way does besides cannot matter to them. The last
- * row of a block goes the long way, and the block with it. */
+/* The fast path for nearly all rows: calls on the track of the last one, each after
+ * the one before, while the buffer has memory. They need none of the other steps of
+ * gt_writer_row. The last row of a block takes the slow path, which writes the block.
+ * */
 void gt_writer_reserve(struct gt_writer *w, uint32_t track, struct gt_writer_space *room)
 {
 	struct gt_row_buffer *s = w->latest;
 	size_t most = s && s->cap < GT_BLOCK_ROWS ? s->cap : GT_BLOCK_ROWS - 1;
 
 	memset(room, 0, sizeof(*room));
-	/* rows out of order may be more than a block's */
+	/* a buffer of rows out of order may hold more than a block */
 	if (!s || w->failed || track != w->latest_track || !s->n || s->n >= most)
 		return;
 	room->nrows = most - s->n;
@@ -197,13 +196,13 @@ void gt_writer_commit(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t
 		return;
 	w->latest->n += nrows;
 	w->latest->nargs += nvalues;
-	w->held += nrows * sizeof(struct gt_writer_row) + nvalues * 8;
+	w->row_bytes += nrows * sizeof(struct gt_writer_row) + nvalues * 8;
 	w->stats.rows[GT_CALL] += nrows;
 	if (end > w->newest)
 		w->newest = w->stats.max_end = end;
 }
 
-static inline bool hold_next(
+static inline bool add_row_fast(
 	struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
 	struct gt_writer_space room;
@@ -221,16 +220,16 @@ static inline bool hold_next(
 	return true;
 }
 
-/* Everything held goes out as blocks, but for open calls, which end an epoch. */
-static int put_held(struct gt_writer *w, struct gt_err *err)
+/* Writes all rows in memory as blocks, except open calls, which end an epoch. */
+static int put_all_rows(struct gt_writer *w, struct gt_err *err)
 {
 	int code = gt_blocks_dict(w, err);
 
 	if (!code)
-		code = gt_blocks_shelf(w, &w->shelves[GT_LATE], GT_CALL, err);
+		code = gt_blocks_kind(w, &w->buffers[GT_LATE], GT_CALL, err);
 	for (unsigned k = GT_CALL; !code && k < GT_KINDS; k++)
 		if (k != GT_OPEN)
-			code = gt_blocks_shelf(w, &w->shelves[k], (enum gt_kind)k, err);
+			code = gt_blocks_kind(w, &w->buffers[k], (enum gt_kind)k, err);
 	return code;
 }
 
@@ -241,7 +240,7 @@ int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const 
 	struct gt_row_buffer *s;
 	int code;
 
-	if (kind == GT_CALL && hold_next(w, track, row, args))
+	if (kind == GT_CALL && add_row_fast(w, track, row, args))
 		return 0;
 	if (kind < GT_CALL || kind >= GT_LOST || kind == GT_OPEN)
 		return gt_err_set(err, -EINVAL, "a row of this kind cannot be written");
@@ -250,23 +249,23 @@ int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const 
 	note_times(w, row->start, row->end);
 	if (w->sorted && kind == GT_CALL && w->epoch && row->start < w->epoch_begin)
 		which = GT_LATE;
-	if ((code = hold(w, which, track, row, args, err)))
+	if ((code = add_row(w, which, track, row, args, err)))
 		return code;
 	w->stats.rows[kind]++;
-	s = &w->shelves[which].by_track[(size_t)track + 1];
+	s = &w->buffers[which].by_track[(size_t)track + 1];
 	w->latest = which == GT_CALL && w->sorted ? s : NULL;
 	w->latest_track = track;
-	if (w->sorted && w->held >= HELD_MOST)
-		return put_held(w, err);
+	if (w->sorted && w->row_bytes >= SORTED_MEMORY_MAX)
+		return put_all_rows(w, err);
 	if (!w->sorted || s->n < GT_BLOCK_ROWS || s->unsorted)
 		return 0;
 	if ((code = gt_blocks_dict(w, err)) || (code = gt_blocks_busy(w, kind, track, s, err)))
 		return code;
-	/* touched again with its next row */
-	for (size_t i = w->shelves[which].ntouched; i-- > 0;)
-		if (w->shelves[which].touched[i] == track + 1) {
-			w->shelves[which].touched[i] =
-				w->shelves[which].touched[--w->shelves[which].ntouched];
+	/* its next row adds it again */
+	for (size_t i = w->buffers[which].ntouched; i-- > 0;)
+		if (w->buffers[which].touched[i] == track + 1) {
+			w->buffers[which].touched[i] =
+				w->buffers[which].touched[--w->buffers[which].ntouched];
 			break;
 		}
 	return 0;
@@ -284,7 +283,7 @@ int gt_writer_open_call(struct gt_writer *w, uint32_t track, const struct gt_row
 		return code;
 	note_times(w, open.start, open.end);
 	w->stats.rows[GT_OPEN]++;
-	return hold(w, GT_OPEN, track, &open, args, err);
+	return add_row(w, GT_OPEN, track, &open, args, err);
 }
 
 int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int64_t from,
@@ -302,7 +301,7 @@ int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int
 		return gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
 	if (track != GT_NONE && track >= w->dict.ntracks)
 		return gt_err_set(err, -EINVAL, "a loss is on a track that does not exist");
-	if ((code = hold(w, GT_LOST, track, &row, (uint64_t[]){ count, scope }, err)))
+	if ((code = add_row(w, GT_LOST, track, &row, (uint64_t[]){ count, scope }, err)))
 		return code;
 	note_times(w, row.start, row.end);
 	w->stats.rows[GT_LOST]++;
@@ -313,7 +312,7 @@ int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int
 int gt_writer_anchor(struct gt_writer *w, const struct gt_anchor *anchor, struct gt_err *err)
 {
 	if (gt_grow(&w->anchors, &w->anchors_cap, w->nanchors + 1, sizeof(*w->anchors)))
-		return gt_blocks_fail(w, err, -ENOMEM, "cannot hold a clock anchor");
+		return gt_blocks_fail(w, err, -ENOMEM, "cannot store a clock anchor");
 	w->anchors[w->nanchors++] = *anchor;
 	return 0;
 }
@@ -398,35 +397,36 @@ void gt_writer_set_level(struct gt_writer *w, int level) { w->level = level; }
 
 bool gt_writer_due(const struct gt_writer *w, int64_t now)
 {
-	if (w->held >= GT_WRITER_MEMORY || w->stats.unpacked - w->unpacked_before >= EPOCH_BYTES)
+	if (w->row_bytes >= GT_WRITER_MEMORY ||
+		w->stats.unpacked - w->unpacked_before >= EPOCH_BYTES)
 		return true;
 	if (!w->sorted || w->epoch_begin == INT64_MIN)
-		return w->held >= EPOCH_BYTES * 2;
+		return w->row_bytes >= EPOCH_BYTES * 2;
 	if (now < w->newest)
 		now = w->newest;
 	return now - w->epoch_begin >= EPOCH_NS;
 }
 
-/* Calls still open end the epoch: a block even when there are none, for it says that the epoch is
- * whole. */
+/* Writes the open calls, which end the epoch: a block even if there are none,
+ * because it marks the epoch as complete. */
 static int put_open(struct gt_writer *w, int64_t now, struct gt_err *err)
 {
-	struct gt_row_buffers *shelf = &w->shelves[GT_OPEN];
+	struct gt_row_buffers *buffers = &w->buffers[GT_OPEN];
 	struct gt_wire_block head = { .kind = GT_W_ROWS,
 		.sub = GT_OPEN,
 		.track = GT_NONE,
 		.min_start = now,
 		.max_end = now };
 
-	for (size_t i = 0; i < shelf->ntouched; i++) {
-		struct gt_row_buffer *s = &shelf->by_track[shelf->touched[i]];
+	for (size_t i = 0; i < buffers->ntouched; i++) {
+		struct gt_row_buffer *s = &buffers->by_track[buffers->touched[i]];
 
 		qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
 		for (size_t r = 0; r < s->n; r++)
 			s->rows[r].end = s->rows[r].start > now ? s->rows[r].start : now;
 	}
-	if (shelf->ntouched)
-		return gt_blocks_shelf(w, shelf, GT_OPEN, err);
+	if (buffers->ntouched)
+		return gt_blocks_kind(w, buffers, GT_OPEN, err);
 	gt_buf_clear(&w->content);
 	return gt_blocks_put(w, &head, &w->content, err);
 }
@@ -436,7 +436,7 @@ int gt_writer_epoch(struct gt_writer *w, int64_t now, struct gt_err *err)
 	int code = put_anchors(w, err);
 
 	if (!code)
-		code = put_held(w, err);
+		code = put_all_rows(w, err);
 	if (!code)
 		code = gt_blocks_summaries(w, &w->summaries, w->nsummaries, GT_W_OF_BLOCKS, err);
 	if (!code)
@@ -519,8 +519,8 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 	w->epoch_begin = w->newest = INT64_MIN;
 	w->stats.min_start = w->summary_from = INT64_MAX;
 	w->stats.max_end = w->summary_to = INT64_MIN;
-	/* whatever happens, the recording goes on */
-	w->index_store = (struct gt_index_store){ .fd = -1, .most = UINT32_MAX };
+	/* no limit: the recording must continue */
+	w->index_store = (struct gt_index_store){ .fd = -1, .limit = UINT32_MAX };
 	if (getrandom(&w->id, sizeof(w->id), GRND_NONBLOCK) != sizeof(w->id))
 		w->id = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	if (put_header(w, opt, err)) {
@@ -535,9 +535,9 @@ static int put_upper(void *arg, struct gt_buf *content, uint32_t count)
 	return gt_blocks_summaries(arg, content, count, GT_W_UPPER, NULL);
 }
 
-/* Upper levels need the rows once more. Where these cannot be had (the file is a pipe; more blocks
- * overlap than can be put in order) there are none, and the recording is whole without: only what
- * cannot be written fails it. */
+/* Upper levels need the rows again. If these cannot be read (the file is a pipe; too
+ * many blocks overlap), there are no upper levels, and the trace is complete without
+ * them. Only a failed write is an error. */
 static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 {
 	char path[40];
@@ -569,7 +569,7 @@ static int put_piece(struct gt_writer *w, struct gt_err *err)
 	return gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err);
 }
 
-/* The entries, and the checksum of all since the index began. */
+/* Writes the entries, and the checksum of the whole index. */
 static int put_entries(struct gt_writer *w, uint32_t crc, struct gt_err *err)
 {
 	struct gt_index_walk walk = { 0 };
@@ -604,15 +604,15 @@ static int put_index(struct gt_writer *w, struct gt_err *err)
 	return code ? code : put_entries(w, gt_crc(&ix, sizeof(ix)), err);
 }
 
-/* All of it, or the file ends where it would begin. An index for which a frame is too small is left
- * out. */
+/* Writes index and footer completely, or truncates the file before them. An index
+ * that does not fit into a frame is left out. */
 static int put_tail(struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_wire_footer foot = { .magic = GT_WIRE_FOOTER_MAGIC,
 		.version = GT_WIRE_VERSION,
 		.size = sizeof(foot),
 		.id = w->id,
-		.index_at = w->nblocks > INDEX_MOST ? 0 : w->stats.bytes };
+		.index_at = w->nblocks > INDEX_ENTRIES_MAX ? 0 : w->stats.bytes };
 	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, sizeof(foot) };
 	uint64_t before = w->stats.bytes;
 	int code;
@@ -639,12 +639,12 @@ static int release(struct gt_writer *w)
 	int code = close(w->fd) ? -errno : 0;
 
 	for (unsigned k = 0; k < GT_STORES; k++) {
-		for (size_t i = 0; i < w->shelves[k].n; i++) {
-			free(w->shelves[k].by_track[i].rows);
-			free(w->shelves[k].by_track[i].args);
+		for (size_t i = 0; i < w->buffers[k].n; i++) {
+			free(w->buffers[k].by_track[i].rows);
+			free(w->buffers[k].by_track[i].args);
 		}
-		free(w->shelves[k].by_track);
-		free(w->shelves[k].touched);
+		free(w->buffers[k].by_track);
+		free(w->buffers[k].touched);
 	}
 	gt_dict_release(&w->dict);
 	gt_packer_release(&w->packer);
@@ -672,7 +672,7 @@ int gt_writer_close(struct gt_writer *w, struct gt_err *err)
 	if (w->failed)
 		code = gt_err_set(
 			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
-	/* an epoch that was just closed keeps its open calls as the last word */
+	/* if the last epoch was just closed, its open calls are those of the trace */
 	else if (w->dirty || !w->epoch)
 		code = gt_writer_epoch(w,
 			w->newest > w->epoch_begin            ? w->newest

@@ -1,6 +1,5 @@
-/* From rows held to bytes in the file. A block is packed, summarized, compressed and written at
- * once; one that comes out larger than a block may be goes out as two. Nothing here knows of epochs
- * but their number. */
+/* Writes rows as blocks: packs, summarizes, compresses and writes each block. A
+ * block that exceeds the size limit is written as two. */
 #include "formats/trace/write/writer_internal.h"
 
 #include <errno.h>
@@ -9,9 +8,9 @@
 #include <unistd.h>
 #include "formats/trace/summary.h"
 
-#define QUIET_ROWS 1024                /* an emptied store keeps memory for so many at most */
-#define SPARE_ARGS (8 * GT_BLOCK_ROWS) /* memory for more values is not kept */
-/* a track with as many rows in an epoch gets blocks to itself */
+#define QUIET_ROWS 1024                /* an empty buffer keeps memory for so many rows at most */
+#define SPARE_ARGS (8 * GT_BLOCK_ROWS) /* a buffer with more values is freed */
+/* a track with so many rows in an epoch gets blocks of its own */
 #define OWN_BLOCK_ROWS 2048
 
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what)
@@ -25,7 +24,7 @@ int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char
 void gt_blocks_cut(struct gt_writer *w)
 {
 	if (w->begin >= 0 && ftruncate(w->fd, w->begin + (off_t)w->stats.bytes))
-		return; /* a reader copes with half a block, too */
+		return; /* readers ignore an incomplete block */
 }
 
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err)
@@ -76,8 +75,8 @@ static int pack_frame(struct gt_writer *w, const struct gt_buf *content, struct 
 	return 0;
 }
 
-/* Writes one block: head in a skippable frame, content in a zstd frame, and notes it for the index.
- */
+/* Writes the head in a skippable frame and the content in a zstd frame, and adds the
+ *block to the index. */
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
 	struct gt_err *err)
 {
@@ -183,7 +182,7 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n,
 	struct gt_err *err);
 
-/* A block came out too large: the rows go out as two. */
+/* Writes the rows of a too large block as two blocks. */
 static int put_halves(struct gt_writer *w, enum gt_kind kind, struct gt_slice *slices, size_t n,
 	size_t rows, struct gt_err *err)
 {
@@ -227,7 +226,7 @@ static int put_rows(struct gt_writer *w, enum gt_kind kind, struct gt_slice *sli
 
 static void empty(struct gt_writer *w, struct gt_row_buffer *s)
 {
-	w->held -= s->n * sizeof(*s->rows) + s->nargs * 8;
+	w->row_bytes -= s->n * sizeof(*s->rows) + s->nargs * 8;
 	s->n = s->nargs = 0;
 	s->unsorted = false;
 	if (s->cap <= QUIET_ROWS && s->args_cap <= 4 * QUIET_ROWS)
@@ -254,7 +253,7 @@ int gt_compare_rows(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* One block, or several, for a track that fills them alone. */
+/* Writes the rows of one track as one or more blocks. */
 int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_row_buffer *s,
 	struct gt_err *err)
 {
@@ -277,41 +276,42 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Everything a shelf holds: busy tracks alone, quiet ones together. */
-int gt_blocks_shelf(
-	struct gt_writer *w, struct gt_row_buffers *shelf, enum gt_kind kind, struct gt_err *err)
+/* Writes all rows of a kind: busy tracks in blocks of their own, the others together. */
+int gt_blocks_kind(
+	struct gt_writer *w, struct gt_row_buffers *buffers, enum gt_kind kind, struct gt_err *err)
 {
 	size_t n = 0, rows = 0, first = 0;
 	int code = 0;
 
-	if (shelf->ntouched)
-		qsort(shelf->touched, shelf->ntouched, sizeof(*shelf->touched), by_id);
-	for (size_t i = 0; !code && i < shelf->ntouched; i++) {
-		struct gt_row_buffer *s = &shelf->by_track[shelf->touched[i]];
+	if (buffers->ntouched)
+		qsort(buffers->touched, buffers->ntouched, sizeof(*buffers->touched), by_id);
+	for (size_t i = 0; !code && i < buffers->ntouched; i++) {
+		struct gt_row_buffer *s = &buffers->by_track[buffers->touched[i]];
 
 		if (s->unsorted)
 			qsort(s->rows, s->n, sizeof(*s->rows), gt_compare_rows);
 		if (s->n >= OWN_BLOCK_ROWS &&
-			(code = gt_blocks_busy(w, kind, shelf->touched[i] - 1, s, err)))
+			(code = gt_blocks_busy(w, kind, buffers->touched[i] - 1, s, err)))
 			return code;
 	}
-	for (size_t i = 0; !code && i <= shelf->ntouched; i++) {
+	for (size_t i = 0; !code && i <= buffers->ntouched; i++) {
 		struct gt_row_buffer *s =
-			i < shelf->ntouched ? &shelf->by_track[shelf->touched[i]] : NULL;
+			i < buffers->ntouched ? &buffers->by_track[buffers->touched[i]] : NULL;
 
 		if (n && (!s || rows + s->n > GT_BLOCK_ROWS)) {
 			code = put_rows(w, kind, w->slices, n, err);
 			for (; first < i; first++)
-				empty(w, &shelf->by_track[shelf->touched[first]]);
+				empty(w, &buffers->by_track[buffers->touched[first]]);
 			n = rows = 0;
 		}
 		if (!s || !s->n)
 			continue;
 		if (gt_grow(&w->slices, &w->slices_cap, n + 1, sizeof(*w->slices)))
 			return gt_blocks_fail(w, err, -ENOMEM, "cannot pack a block");
-		w->slices[n++] = (struct gt_slice){ shelf->touched[i] - 1, s->rows, s->n, s->args };
+		w->slices[n++] =
+			(struct gt_slice){ buffers->touched[i] - 1, s->rows, s->n, s->args };
 		rows += s->n;
 	}
-	shelf->ntouched = 0;
+	buffers->ntouched = 0;
 	return code;
 }

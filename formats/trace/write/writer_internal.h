@@ -1,5 +1,5 @@
-/* What the writer's files share: writer.c takes rows in and decides when, writer_blocks.c packs
- * them and writes the file. Nobody else includes this. */
+/* Shared by the writer's files: writer.c collects rows and closes epochs,
+ * writer_blocks.c packs rows and writes the file. */
 #ifndef GT_WRITER_INTERNAL_H
 #define GT_WRITER_INTERNAL_H
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct gt_row_buffer { /* rows of one kind on one track, not yet packed */
 	size_t n, cap, nargs, args_cap;
 	bool unsorted;
 };
-/* the stores of one kind, by track + 1; touched lists those that are not empty */
+/* the buffers of one kind, by track + 1; touched lists the non-empty ones */
 struct gt_row_buffers {
 	struct gt_row_buffer *by_track;
 	uint32_t *touched;
@@ -33,16 +33,16 @@ struct gt_writer {
 	int (*wait)(void *arg, int fd, struct gt_err *err); /* as in the options */
 	void *wait_arg;
 	bool sorted;
-	bool dirty; /* something was handed in since the last epoch closed */
+	bool dirty; /* there are rows since the last epoch */
 	int level;
 	uint64_t id;
 	off_t begin; /* offset of the segment in the file, -1: not seekable */
 	struct gt_dict dict;
-	struct gt_row_buffers shelves[GT_STORES];
-	/* that got the last call, for gt_writer_reserve(); NULL after stores moved */
+	struct gt_row_buffers buffers[GT_STORES];
+	/* the buffer of the last call, for gt_writer_reserve(); NULL: buffers have moved */
 	struct gt_row_buffer *latest;
 	uint32_t latest_track;
-	/* memory of a block that went out, for the next one that fills */
+	/* memory of a written block, reused for the next buffer that fills */
 	struct gt_row_buffer spare;
 	struct gt_slice *slices;
 	size_t slices_cap;
@@ -57,31 +57,30 @@ struct gt_writer {
 	ZSTD_CCtx *zstd;
 	uint32_t epoch, nblocks;
 	int64_t epoch_begin, newest;
-	/* bytes of rows held; unpacked bytes when the epoch began */
-	uint64_t held, unpacked_before;
+	/* bytes of rows in memory; unpacked bytes at the start of the epoch */
+	uint64_t row_bytes, unpacked_before;
 	struct gt_writer_stats stats;
 };
 
-/* All: 0 or negative; after a failure (noted in w->failed) nothing more is written. */
+/* All return 0 or negative. After a failure, which w->failed notes, nothing more is written. */
 /* returns code */
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what);
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err);
-/* What stands in the file stays whole blocks: what is half written behind w->stats.bytes is cut off
- * again. */
+/* Truncates the file to w->stats.bytes, so that it ends with a complete block. */
 void gt_blocks_cut(struct gt_writer *w);
-/* One block: its head, filled in but for sizes and sums, and its content. */
+/* Writes one block: fills in the sizes and checksum of its head. */
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
 	struct gt_err *err);
-/* What rows may refer to and the file does not have yet. */
+/* Writes the strings, types, tracks and stacks that the file does not have yet. */
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err);
-/* sub: GT_W_OF_BLOCKS or GT_W_UPPER. Clears content. */
+/* Writes summaries. sub: GT_W_OF_BLOCKS or GT_W_UPPER. Clears content. */
 int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub,
 	struct gt_err *err);
-/* All rows of one track, alone; all rows of a kind, busy tracks alone and quiet ones together. Both
- * leave nothing behind. */
+/* Write and clear all rows of one track, in blocks of its own; all rows of a kind,
+ * where tracks with few rows share blocks. */
 int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_row_buffer *s,
 	struct gt_err *err);
-int gt_blocks_shelf(
-	struct gt_writer *w, struct gt_row_buffers *shelf, enum gt_kind kind, struct gt_err *err);
+int gt_blocks_kind(
+	struct gt_writer *w, struct gt_row_buffers *buffers, enum gt_kind kind, struct gt_err *err);
 int gt_compare_rows(const void *a, const void *b); /* for qsort: by start, outermost first */
 #endif
