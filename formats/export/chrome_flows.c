@@ -42,38 +42,25 @@ void gt_chrome_flows_release(struct gt_chrome_flows *f)
 	gt_map_release(&f->map);
 }
 
-static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_chrome_call
-		*a = &((const struct gt_chrome_flows *)arg)->elsewhere[value].call,
-		*b = key;
-
-	return a->start == b->start && a->track == b->track && a->segment == b->segment &&
-		a->name == b->name;
-}
-
-static uint64_t hash_call(const struct gt_chrome_call *call)
-{
-	return gt_hash_u64((uint64_t)call->start ^
-		gt_hash_u64((uint64_t)call->name << 32 | call->track) ^ call->segment);
-}
+#define CALL_KEY (offsetof(struct gt_chrome_call, name) + sizeof(uint32_t))
 
 static uint32_t find_elsewhere(const struct gt_chrome_flows *f, const struct gt_chrome_call *call)
 {
-	return gt_map_get(&f->map, hash_call(call), same_call, f, call, sizeof(*call));
+	return gt_map_find_item(&f->map, f->elsewhere, sizeof(*f->elsewhere), call, CALL_KEY);
 }
 
 /* Of two calls with the same track, start and name the first one stays: both have slices. */
 int gt_chrome_flows_note_elsewhere(
 	struct gt_chrome_flows *f, const struct gt_chrome_call *call, uint32_t lane)
 {
+	struct gt_chrome_elsewhere one = { *call, lane };
+
 	if (f->n >= GT_CHROME_ELSEWHERE || find_elsewhere(f, call) != UINT32_MAX)
 		return 0;
-	if (gt_grow(&f->elsewhere, &f->cap, f->n + 1, sizeof(*f->elsewhere)) ||
-		gt_map_add(&f->map, hash_call(call), (uint32_t)f->n))
-		return -ENOMEM;
-	f->elsewhere[f->n++] = (struct gt_chrome_elsewhere){ *call, lane };
-	return 0;
+	return gt_map_add_item(&f->map, &f->elsewhere, &f->n, &f->cap, sizeof(one), &one,
+		       CALL_KEY) == UINT32_MAX
+		? -ENOMEM
+		: 0;
 }
 
 uint32_t gt_chrome_flows_lane(const struct gt_chrome_flows *f, const struct gt_segment *seg,

@@ -38,7 +38,7 @@ void gt_chrome_flows_release(struct gt_chrome_flows *f);
 static inline uint64_t *gt_chrome_flows_cell(const struct gt_chrome_flows *f,
 	const struct gt_segment *seg, const struct gt_chrome_call *call, uint64_t *bit)
 {
-	/* The word is chosen by thread and time alone: it is near that of the call before.
+	/* Thread and time determine the word, so that it is near that of the call before.
 	 * Multipliers mix the ids into it. */
 	uint64_t thread =
 		(call->track + ((uint64_t)call->segment << 32)) * 0x9e3779b97f4a7c15u >> 32;

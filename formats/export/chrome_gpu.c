@@ -16,10 +16,7 @@ const char *gt_chrome_gpu_category(const struct gt_type *type)
 
 bool gt_chrome_gpu_type(const struct gt_type *type)
 {
-	for (unsigned i = 0; i < type->nfields && type->layer == GT_LAYER_GPU; i++)
-		if (type->fields[i].role == GT_R_LAUNCH_JOIN)
-			return true;
-	return false;
+	return type->layer == GT_LAYER_GPU && gt_type_field(type, GT_R_LAUNCH_JOIN) != GT_NONE;
 }
 
 struct args {
@@ -42,7 +39,7 @@ static void put_number(struct args *a, const char *name, uint64_t v)
 	gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), GT_F_U64, v));
 }
 
-/* The device and the stream that a track belongs to. */
+/* Writes the ids of the device and the stream that a track belongs to. */
 static void put_place(struct args *a, const struct gt_segment *seg, uint32_t track)
 {
 	static const struct {
@@ -62,7 +59,7 @@ static void put_place(struct args *a, const struct gt_segment *seg, uint32_t tra
 	}
 }
 
-/* What several fields together say: sums and lists. */
+/* Values that combine several fields. */
 struct gathered {
 	uint64_t grid[3], block[3], shared, bytes, join;
 	uint64_t made_name, made_start;
@@ -82,7 +79,7 @@ static void put_three(struct args *a, const char *name, const uint64_t v[3], uns
 	gt_out_str(a->out, "]");
 }
 
-/* The call that created a graph's node: no arrow leads there. */
+/* Writes the call that created a graph's node: no arrow leads there. */
 static void put_creation(struct args *a, const struct gt_segment *seg, const struct gathered *g)
 {
 	const char *name =
@@ -106,7 +103,7 @@ static void put_gathered(struct args *a, const struct gathered *g, const struct 
 	if (!g->sized)
 		return;
 	put_number(a, "bytes", g->bytes);
-	if (row->end > row->start) { /* bytes by ns are GB by s */
+	if (row->end > row->start) { /* bytes per ns = GB per s */
 		key(a, "memory bandwidth (GB/s)");
 		gt_out_printf(
 			a->out, "%.9g", (double)g->bytes / (double)gt_since(row->end, row->start));
@@ -119,7 +116,7 @@ static void put_own(
 	const char *name = gt_str(seg, f->name);
 
 	if (f->kind == GT_F_STR && v >= seg->nstrings)
-		return; /* not known */
+		return; /* unknown */
 	gt_out_str(a->out, a->any ? "," : ",\"args\":{");
 	gt_out_json(a->out, name, strlen(name));
 	gt_out_str(a->out, ":");
@@ -127,7 +124,7 @@ static void put_own(
 	a->any = true;
 }
 
-/* The call that launched it: an arrow leads there, so its track and start are not said again. */
+/* Writes the call that launched it, without its track and start: an arrow leads there. */
 static void put_launch(struct args *a, const struct gt_segment *seg, const struct gt_field *f,
 	uint64_t v, uint64_t join)
 {

@@ -1,12 +1,11 @@
-/* A slice as a line of JSON: see chrome_slices.h.
+/* Writes a slice as a line of JSON: see chrome_slices.h.
  *
- * Speed. A line is put together from pieces that exist already: what the type says
- * ({"name":..,"cat":..), what the track says ("pid":..,"tid":..), two numbers, arguments. Finished
- * calls, the bulk of any trace, come as columns and in file order, since JSON viewers sort by
- * themselves.
+ * Speed: a line consists of prepared text of the type ({"name":..,"cat":..) and of the
+ * track ("pid":..,"tid":..), two numbers, and arguments. Finished calls, most rows of
+ * any trace, come as columns and in file order, since JSON viewers sort by themselves.
  *
- * Arrows lead from the call that launched something to what the GPU did: a row of the GPU that
- * carries its launch writes both ends, if the call itself was written (chrome_flows.h).
+ * Arrows lead from a launching call to its GPU work: a GPU row that names its launch
+ * writes both ends, if the call itself was written (chrome_flows.h).
  */
 #include "formats/export/chrome_slices.h"
 
@@ -25,9 +24,9 @@ struct text {
 struct gt_chrome_type {
 	struct text head;    /* ,\n{"name":"..","cat":"..","ph":"X","pid": */
 	struct text *fields; /* ,"name": */
-	/* its rows say what a GPU did, and which call launched it */
+	/* its rows are GPU work that names the launching call */
 	bool gpu;
-	/* its rows may launch GPU work, as calls or as spans that overlap others by halves */
+	/* its rows may launch GPU work, as calls or as spans that partly overlap others */
 	bool call;
 	uint32_t name;
 };
@@ -35,7 +34,7 @@ struct gt_chrome_segment {
 	struct gt_chrome_type *types;
 	struct text *kernels; /* by string id: the short form as JSON */
 };
-/* One type's argument columns in one run, and how far we are in them. */
+/* One type's argument columns in one run, and the position in them. */
 struct gt_chrome_cursor {
 	uint64_t run;
 	uint32_t next;
@@ -47,11 +46,11 @@ static int no_memory(struct gt_chrome_slices *c)
 	return gt_err_set(c->err, -ENOMEM, "out of memory");
 }
 
-/* ---- what a type says ---- */
+/* ---- text of types ---- */
 
 static struct text keep_text(struct gt_out *o)
 {
-	/* 16: put_text reads in pieces */
+	/* put_text reads pieces of 16 bytes */
 	struct text t = { malloc(o->len + 32), (uint32_t)o->len };
 
 	if (t.s)
@@ -60,7 +59,7 @@ static struct text keep_text(struct gt_out *o)
 	return t;
 }
 
-/* Kernels go by their short names, other things by their own. NULL: no memory. */
+/* The short name of a kernel, the name of another type. NULL: no memory. */
 static const char *shown_name(struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id)
 {
 	const struct gt_type *type = &seg->types[id];
@@ -190,7 +189,7 @@ static void put_field(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 		gt_export_value(c->out, s->seg, f, v);
 }
 
-/* Opens the object, or goes on in it; `comma_text` begins with a comma. */
+/* Writes a key, and opens the object before the first one; `comma_text` begins with a comma. */
 static inline void put_key(
 	struct gt_chrome_slices *c, bool *any, const char *comma_text, uint32_t len)
 {
@@ -223,7 +222,7 @@ void gt_chrome_put_args(
 	for (unsigned i = 0; i < type->nfields; i++) {
 		if (!get_arg(s, i, &v) ||
 			(type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
-			continue; /* not known, or no string */
+			continue; /* unknown, or no string */
 		put_key(c, &any, t->fields[i].s, t->fields[i].len);
 		put_field(c, s, &type->fields[i], v);
 	}
@@ -239,15 +238,12 @@ void gt_chrome_put_args(
 
 static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *value)
 {
-	const struct gt_type *type = &s->seg->types[s->type];
+	uint32_t field = gt_type_field(&s->seg->types[s->type], role);
 
-	for (unsigned i = 0; i < type->nfields; i++)
-		if (type->fields[i].role == role)
-			return get_arg(s, i, value);
-	return false;
+	return field != GT_NONE && get_arg(s, field, value);
 }
 
-/* One end of an arrow. */
+/* Writes one end of an arrow. */
 static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
 	const struct gt_chrome_lane *l, int64_t time, bool arrives)
 {
@@ -327,7 +323,7 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 	c->tracks.some = true;
 }
 
-/* No lane is left: a pair of async events overlaps whatever it likes. */
+/* Writes a slice without a lane as a pair of async events, which may overlap anything. */
 static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
@@ -364,7 +360,7 @@ static inline int note_call(struct gt_chrome_slices *c, uint32_t track,
 	return gt_chrome_flows_note(&c->flows, s->seg, &call, lane) ? no_memory(c) : 0;
 }
 
-/* Writes it where it fits: l, or, when there is none, as a pair of async events. */
+/* Writes a slice on lane l, or, if l is NULL, as a pair of async events. */
 static inline int put_placed(struct gt_chrome_slices *c, uint32_t track,
 	const struct gt_chrome_slice *s, const struct gt_chrome_lane *l, bool arrives)
 {
@@ -386,7 +382,7 @@ static inline int put_placed(struct gt_chrome_slices *c, uint32_t track,
 	return 0;
 }
 
-/* epoch: of its run, 0 where calls come in order of time. */
+/* epoch: of its run; 0: calls come in order of time. The loop of calls_run needs it inline. */
 static inline int put_call(struct gt_chrome_slices *c, uint32_t track, unsigned depth,
 	uint32_t epoch, const struct gt_chrome_slice *s)
 {
@@ -410,7 +406,7 @@ int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_ch
 
 /* ---- calls, from columns ---- */
 
-/* The argument columns of one code of this run, looked up when it is met first. */
+/* The argument columns of one code of this run, looked up at its first row. */
 static struct gt_chrome_cursor *get_cursor(
 	struct gt_chrome_slices *c, const struct gt_cols *cols, uint32_t code)
 {
@@ -486,7 +482,7 @@ int gt_chrome_put_calls(struct gt_chrome_slices *c, const struct gt_filter *filt
 	return gt_scan(c->r, filter, GT_PER_TRACK, 1, calls_run, c, c->err);
 }
 
-/* ---- all of them ---- */
+/* ---- the export ---- */
 
 int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_options *opt,
 	struct gt_reader *r, struct gt_out *out, struct gt_err *err)

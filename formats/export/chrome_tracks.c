@@ -1,21 +1,21 @@
-/* Where each row goes in a Chrome trace: see chrome_tracks.h.
+/* Finds a lane for each row of a Chrome trace: see chrome_tracks.h.
  *
- * Viewers drop a slice that overlaps another on its thread without lying inside it. Calls nest,
- * unless the file lies, and because a long call is written after its children (rows lie in the
- * epoch of their end) we cannot look at a stack. Instead each track remembers per depth the last
- * row, and the extent of the orphans: rows whose parent has not come yet. A row is let through only
- * if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or holds
- * it, (3) it holds the orphans of each greater depth, or none of them. By induction nothing
- * overlaps by halves, in memory that depends on the depth alone.
+ * Viewers drop a slice that partly overlaps another on its thread. Calls nest, unless the file is
+ * wrong. A long call is written after its children (a row is in the epoch of its end), so a stack
+ * is no help. Instead each track stores per depth the last row, and the extent of the orphans: rows
+ * whose parent has not come yet. A row is accepted only if (1) the last row of its depth has ended,
+ * (2) the last row of each smaller depth has ended or contains it, (3) it contains all orphans of
+ * each greater depth, or none of them. By induction no two rows partly overlap. The memory depends
+ * only on the depth.
  *
- * One kind of row comes out of order: the call that began before its epoch and is written behind
- * rows that began after it ended. For those (1) and (2) read: at each depth up to its own it lies
- * between what earlier epochs had and the first row of this one, behind or inside the last such
- * row. Orphans that wait for a parent of that kind are kept apart from those whose parent began
- * later. What is refused, and spans that overlap, go to lanes.
+ * One kind of row comes out of order: a call that began before its epoch and is written behind rows
+ * that began after its end. For those, (1) and (2) are: at each depth up to its own it lies between
+ * the rows of earlier epochs and the first row of this one, behind or inside the last such row.
+ * Orphans with a parent of that kind are stored separately from those whose parent began later.
+ * Rows that are not accepted, and spans that overlap, go to further lanes.
  *
- * Process ids are kept where they can be; a second process of the same id (two hosts in one file)
- * is moved up by a multiple of ten million and its name says who it was.
+ * Process ids are unchanged if possible. A second process with the same id (two hosts in one file)
+ * gets an id that is a multiple of ten million higher, and its name has the original id.
  */
 #include "formats/export/chrome_tracks.h"
 
@@ -32,7 +32,7 @@
 #define LANES_PER_TRACK 256u
 #define LANES_MAX 200000u
 #define LANE_STACK 64u
-/* of all tracks together; beyond it rows are refused and go to lanes */
+/* of all tracks together; beyond it, rows go to further lanes */
 #define LEVELS_MAX (1u << 21)
 
 static int no_memory(struct gt_chrome_tracks *c)
@@ -42,23 +42,16 @@ static int no_memory(struct gt_chrome_tracks *c)
 
 /* ---- sets of ids ---- */
 
-static bool same_id(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_ids *)arg)->keys[value] == *(const uint64_t *)key;
-}
-
-/* 1 when it is new, 0 when it was there, negative. */
+/* 1: added; 0: it is already in the set; negative. */
 static int ids_add(struct gt_ids *s, uint64_t key)
 {
-	uint64_t hash = gt_hash_u64(key);
+	const size_t size = sizeof(key);
 
-	if (gt_map_get(&s->map, hash, same_id, s, &key, sizeof(key)) != UINT32_MAX)
+	if (gt_map_find_item(&s->map, s->keys, size, &key, size) != UINT32_MAX)
 		return 0;
-	if (gt_grow(&s->keys, &s->cap, s->n + 1, sizeof(*s->keys)) ||
-		gt_map_add(&s->map, hash, (uint32_t)s->n))
-		return -ENOMEM;
-	s->keys[s->n++] = key;
-	return 1;
+	return gt_map_add_item(&s->map, &s->keys, &s->n, &s->cap, size, &key, size) == UINT32_MAX
+		? -ENOMEM
+		: 1;
 }
 
 static void ids_release(struct gt_ids *s)
@@ -67,7 +60,7 @@ static void ids_release(struct gt_ids *s)
 	free(s->keys);
 }
 
-/* ---- names, written when a process or track shows up first ---- */
+/* ---- names, written at the first row of a process or track ---- */
 
 void gt_chrome_separate(struct gt_chrome_tracks *c)
 {
@@ -96,8 +89,8 @@ static void put_sort_index(
 		what, pid, tid, index < ID_MAX ? index : ID_MAX);
 }
 
-/* The track whose Chrome process a track belongs to: its device, its process, or else the highest
- * track that is not the machine. */
+/* The track that becomes the Chrome process of a track: its device, its process, or
+ * else its topmost parent below the machine. */
 static uint32_t owner(const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t device = gt_track_device(seg, track), process = gt_track_process(seg, track), up;
@@ -115,7 +108,7 @@ struct process_key {
 	uint32_t track;
 };
 
-/* Do two tracks, perhaps of two recordings of one machine, mean one process? */
+/* Are two tracks, perhaps of two recordings of one machine, the same process? */
 static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
 {
 	const struct gt_chrome_process *p = &((const struct gt_chrome_tracks *)arg)->procs[value];
@@ -146,7 +139,7 @@ static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_
 	return rc < 0 ? no_memory(c) : 0;
 }
 
-/* "GPU 0 NVIDIA H200 (python3)". Which python3, where there are several. */
+/* "GPU 0 NVIDIA H200 (python3)", or, if there are several processes, "(python3 4711)". */
 static void device_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	uint32_t track, char *to, size_t size)
 {
@@ -172,7 +165,7 @@ static void device_label(const struct gt_chrome_tracks *c, const struct gt_segme
 		snprintf(to + n, size - (size_t)n, " (%s)", whose);
 }
 
-/* GPUs stand behind all processes, those of one process together. */
+/* The sort index: GPUs come after all processes, those of one process together. */
 static uint64_t process_order(
 	const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
 {
@@ -185,7 +178,7 @@ static uint64_t process_order(
 		(t->id > 0 && t->id < 64 ? (uint64_t)t->id : 0);
 }
 
-/* The Chrome process of an owner track: found, or made and named. */
+/* Finds the Chrome process of an owner track, or adds and names it. */
 static int process_pid(
 	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
 {
@@ -217,7 +210,7 @@ static int process_pid(
 	return 0;
 }
 
-/* Threads stand in the order they came in, streams in that of their ids. */
+/* The sort index: threads in the order of their first rows, streams in the order of their ids. */
 static uint64_t thread_order(
 	const struct gt_chrome_tracks *c, const struct gt_track *track, size_t lane)
 {
@@ -249,7 +242,7 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 		snprintf(to + n, size - (size_t)n, " (%zu)", which);
 }
 
-/* One more thread for this track, named and put behind it. */
+/* Adds a thread to this track, names it and sorts it behind the track. */
 static struct gt_chrome_lane *add_lane(
 	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits)
 {
@@ -282,7 +275,7 @@ static struct gt_chrome_lane *add_lane(
 	return l;
 }
 
-/* The state of a track, named on first use. Ids are in range by the reader's word. */
+/* The reader guarantees that ids are in range. */
 struct gt_chrome_track *gt_chrome_track(
 	struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
 {
@@ -300,7 +293,7 @@ struct gt_chrome_track *gt_chrome_track(
 	return t;
 }
 
-/* ---- does it fit on its thread? ---- */
+/* ---- does a call nest on its thread? ---- */
 
 static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, unsigned depth)
 {
@@ -331,9 +324,8 @@ static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t 
 		o->end = end;
 }
 
-/* The next epoch of this track begins: what waits for a parent now waits for one that began before.
- */
-static void turn_epoch(struct gt_chrome_track *t, uint32_t epoch)
+/* Begins the next epoch of a track: the parent of its orphans began before this epoch. */
+static void start_epoch(struct gt_chrome_track *t, uint32_t epoch)
 {
 	t->epoch = epoch;
 	for (size_t d = 0; d < t->nlevels; d++) {
@@ -367,7 +359,8 @@ static bool orphans_agree(
 	return true;
 }
 
-/* Only children: a grandchild still waits for the row between. */
+/* Removes orphans that have found their parent: children only, since a grandchild still lacks the
+ * row between. */
 static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
 {
 	if (o->any && o->start >= start && o->end <= end) {
@@ -376,9 +369,9 @@ static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start
 	}
 }
 
-/* Rules 1 and 2. *held: the row's parent is there. */
-static bool in_order(
-	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+/* Rules 1 and 2. *has_parent: the row's parent has come. */
+static bool in_order(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth,
+	bool *has_parent)
 {
 	if (start < t->levels[depth].end)
 		return false;
@@ -389,14 +382,14 @@ static bool in_order(
 		if (!holds && up->end > start)
 			return false;
 		if (d + 1 == depth)
-			*held = holds;
+			*has_parent = holds;
 	}
 	return true;
 }
 
-/* The same for a row that began before this epoch. */
-static bool fits_before(
-	const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+/* Rules 1 and 2 for a row that began before this epoch. */
+static bool fits_before(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth,
+	bool *has_parent)
 {
 	for (unsigned d = 0; d <= depth; d++) {
 		const struct gt_chrome_level *l = &t->levels[d];
@@ -405,12 +398,13 @@ static bool fits_before(
 		if (l->before > start || l->first < end || (!holds && l->late_end > start))
 			return false;
 		if (d + 1 == depth)
-			*held = holds;
+			*has_parent = holds;
 	}
 	return true;
 }
 
-/* Has this epoch shown a row, in order, that could end the time of a parent from before it? */
+/* Does this epoch have a row in order at a smaller depth? Then a parent from before the epoch has
+ * ended. */
 static bool parent_is_young(const struct gt_chrome_track *t, unsigned depth)
 {
 	while (depth--)
@@ -419,18 +413,18 @@ static bool parent_is_young(const struct gt_chrome_track *t, unsigned depth)
 	return false;
 }
 
-/* Lets the row through, and remembers it, or returns false. */
+/* Accepts and stores the row, or returns false. */
 static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end,
 	unsigned depth)
 {
-	bool held = !depth, late = false;
+	bool has_parent = !depth, late = false;
 	struct gt_chrome_level *l;
 
 	if (depth >= t->nlevels && grow_levels(c, t, depth))
 		return false;
-	if (!in_order(t, start, end, depth, &held)) {
+	if (!in_order(t, start, end, depth, &has_parent)) {
 		late = true;
-		if (!fits_before(t, start, end, depth, &held))
+		if (!fits_before(t, start, end, depth, &has_parent))
 			return false;
 	}
 	if (t->norphans) {
@@ -451,7 +445,7 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 		l->start = start;
 		l->end = end;
 	}
-	if (!held)
+	if (!has_parent)
 		add_orphan(t, late || !parent_is_young(t, depth) ? &l->old : &l->young, start, end);
 	return true;
 }
@@ -464,8 +458,8 @@ static struct gt_chrome_lane *another_lane(struct gt_chrome_tracks *c, const str
 	return add_lane(c, seg, track, waits);
 }
 
-/* A lane for a call that does not nest: calls come in no useful order, so only "behind everything"
- * is safe. */
+/* A lane for a call that does not nest. Calls come in no order, so it must begin
+ * behind all calls of the lane. */
 static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c,
 	const struct gt_segment *seg, uint32_t track, struct gt_chrome_track *t, int64_t start)
 {
@@ -497,7 +491,7 @@ struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct g
 		return NULL;
 	t->calls = true;
 	if (t->epoch != epoch)
-		turn_epoch(t, epoch);
+		start_epoch(t, epoch);
 	l = nests(c, t, start, end, depth) ? t->lanes : spare_call_lane(c, seg, track, t, start);
 	if (l && l->max_end < end)
 		l->max_end = end;
@@ -512,7 +506,7 @@ struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct g
 
 	if (!t)
 		return NULL;
-	/* elsewhere there is no work to keep off */
+	/* other tracks have no work next to the waits */
 	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;
 	if (!t->spans) {
 		t->spans = true;

@@ -1,14 +1,14 @@
 /* Chrome trace JSON, for ui.perfetto.dev and chrome://tracing.
  *
- * Finished calls come first, as they are filed; everything else comes one by one in order of time.
- * How a row becomes a line is in chrome_slices.c; what is no slice (instants, counters, losses) is
- * here, and the frame around all.
+ * Finished calls come first, in file order; all other rows follow in order of time.
+ * chrome_slices.c writes slices; this file writes the other events (instants, counters,
+ * losses) and the JSON around all events.
  *
- * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all
- * becomes a pair of async events.
+ * Slices never partly overlap on one thread (chrome_tracks.c); a row for which no lane
+ * is left becomes a pair of async events.
  *
- * Numbers. Times are us with exactly 3 decimals, counted from the segment's first row, so that a
- * double holds every ns.
+ * Times are us with exactly 3 decimals, counted from the segment's first row, so that a
+ * double can represent every ns.
  */
 #include "formats/export/exporters.h"
 
@@ -26,7 +26,7 @@ struct chrome {
 	bool lost_unknown;
 };
 
-/* ---- everything else, row by row ---- */
+/* ---- all other rows ---- */
 
 static struct gt_chrome_slice row_slice(const struct gt_event *ev)
 {
@@ -47,7 +47,7 @@ static int row_call(struct chrome *c, const struct gt_event *ev)
 	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
 }
 
-/* It was still running when recording ended: shown to the end of the trace. */
+/* A call that was open at the end of the recording lasts to the end of the trace. */
 static int row_open(struct chrome *c, const struct gt_event *ev)
 {
 	struct gt_chrome_slice s = row_slice(ev);
@@ -71,7 +71,7 @@ static int row_span(struct chrome *c, const struct gt_event *ev)
 		ev->kind == GT_GPU);
 }
 
-/* Opens an event that is no slice: up to and with its time. */
+/* Writes the beginning of an event that is no slice, up to and including its time. */
 static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name,
 	const char *category, const char *phase)
 {
@@ -90,7 +90,7 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 	return 0;
 }
 
-/* An allocation or free of an allocator within the program: Kineto has it as an instant. */
+/* Is it an allocation or free by an allocator in the program? Kineto writes these as instants. */
 static bool is_allocation(const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
@@ -100,17 +100,14 @@ static bool is_allocation(const struct gt_event *ev)
 		(type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
 }
 
-/* Its fields, under Kineto's names. Bytes that are freed are negative. */
+/* Writes its fields with Kineto's names. Freed bytes are negative. */
 static void put_allocation(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
-	uint64_t bytes = 0, device = 0, addr = 0;
+	uint64_t bytes = gt_event_value(ev, type, GT_R_BYTES, 0),
+		 device = gt_event_value(ev, type, GT_R_DEVICE, 0),
+		 addr = gt_event_value(ev, type, GT_R_ADDR, 0);
 
-	for (unsigned i = 0; i < type->nfields && i < ev->row.nargs; i++) {
-		bytes = type->fields[i].role == GT_R_BYTES ? ev->args[i] : bytes;
-		device = type->fields[i].role == GT_R_DEVICE ? ev->args[i] : device;
-		addr = type->fields[i].role == GT_R_ADDR ? ev->args[i] : addr;
-	}
 	gt_out_printf(c->slices.out,
 		",\"args\":{\"Bytes\":%s%" PRIu64 ",\"Device Id\":%" PRId64 ",\"Device Type\":%d",
 		type->op == GT_OP_FREE ? "-" : "", bytes, (int64_t)device,
@@ -146,8 +143,8 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 	return 0;
 }
 
-/* Counters of one name are told apart by process and id: the track's, unless it is the process (or
- * GPU) itself. */
+/* Viewers distinguish counters of one name by process and id: the id of the track,
+ * unless it is the process (or GPU) itself. */
 static int row_counter(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
@@ -222,34 +219,23 @@ static row_fn *const row_fns[GT_KINDS] = {
 	[GT_LOST] = row_lost,
 };
 
+static int put_row(void *arg, const struct gt_event *ev)
+{
+	return row_fns[ev->kind] ? row_fns[ev->kind](arg, ev) : 0;
+}
+
 static int rows_pass(struct chrome *c, uint32_t kinds)
 {
 	struct gt_filter f = c->slices.opt->filter;
-	struct gt_event ev;
-	struct gt_iter *it;
-	int rc;
 
 	f.kinds = f.kinds ? f.kinds & kinds : kinds;
-	if (!f.kinds)
-		return 0;
-	it = gt_iter_open(c->slices.r, &f, c->slices.err);
-	if (!it)
-		return c->slices.err->code ? c->slices.err->code : -EIO;
-	while ((rc = gt_iter_next(it, &ev, c->slices.err)) > 0) {
-		gt_export_count_rows(c->slices.opt, 1);
-		if (row_fns[ev.kind] && (rc = row_fns[ev.kind](c, &ev)))
-			break;
-		if (c->slices.out->failed) {
-			rc = c->slices.out->failed;
-			break;
-		}
-	}
-	gt_iter_close(it);
-	return rc;
+	return f.kinds ? gt_export_rows(c->slices.r, c->slices.opt, &f, c->slices.out, put_row, c,
+				 c->slices.err)
+		       : 0;
 }
 
-/* With names filtered out a row's parent may be missing for good, which the columns' rules would
- * take for a lie: rows in order of time never wait for a parent. */
+/* If the filter leaves names out, the parent of a call may be missing, and it would
+ * stay an orphan. Calls in order of time have no orphans. */
 static int calls_pass(struct chrome *c)
 {
 	struct gt_filter f = c->slices.opt->filter;
@@ -263,7 +249,7 @@ static int calls_pass(struct chrome *c)
 	return gt_chrome_put_calls(&c->slices, &f);
 }
 
-/* ---- the frame around the events ---- */
+/* ---- the JSON around the events ---- */
 
 static void put_metadata(struct gt_out *out, const char *json)
 {
@@ -307,7 +293,7 @@ static void put_segment(struct chrome *c, const struct gt_segment *seg)
 	gt_out_str(c->slices.out, "}");
 }
 
-/* The full names behind the short ones, once each. */
+/* Writes the full name of each short name. */
 static void put_kernels(struct chrome *c)
 {
 	for (size_t i = 0; i < gt_kernel_names_count(c->slices.names); i++) {
@@ -352,7 +338,7 @@ static int chrome_export(struct gt_reader *r, const struct gt_export_options *op
 			rc = rows_pass(&c, GT_BIT(GT_OPEN));
 		if (!rc)
 			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)));
-		put_foot(&c); /* valid JSON even when reading broke off */
+		put_foot(&c); /* also after an error: the JSON is valid */
 	}
 	gt_chrome_slices_release(&c.slices);
 	return rc;

@@ -3,18 +3,18 @@
  *   CPU;python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
  *   GPU;python3 (4711);GPU 0 (0);stream 7;vectorAdd 5600
  *
- * The frames are process, thread, and what nests there by time (formats/trace/read/nest.h): ranges
- * of the program and calls, ioctls among them; a launch that knows its kernel is followed by a
- * frame of the kernel's short name. What GPUs did stands under a root of its own, with device and
- * stream, beneath the ranges of that stream. The number is what the stack itself cost, without its
- * children (they have lines of their own): ns, calls or bytes. A flame graph adds the children up
- * again. Each moment of a track counts once, so the lines of a track never add up to more than its
- * time. What a stream waited for is no work and is a track beside it; the profiler's own work,
- * which is told of a process and concerns several threads at once, is not nested.
+ * The frames are process, thread, and the rows that nest there by time (formats/trace/read/nest.h):
+ * ranges of the program, and calls including ioctls. A launch whose kernel is known has a further
+ * frame with the kernel's short name. GPU work is below a root of its own, with device and stream,
+ * below the ranges of that stream. The number is the cost of the stack without its children (which
+ * have their own lines): ns, calls or bytes. A flame graph adds the children up again. Time of a
+ * track counts once, so the lines of a track never add up to more than its time. Waits of a stream
+ * are no work and are a track of their own. Profiler overhead belongs to a process and concerns
+ * several threads at once, so it is not nested.
  *
- * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does,
- * which a walk of the tree does not give, since ';' sorts behind digits; so they are made first,
- * within a limit.
+ * Stacks are nodes of one tree, found by parent and label. Lines are sorted like LC_ALL=C sort. A
+ * walk of the tree has another order, since ';' sorts behind digits. So all lines are collected
+ * first, within a limit.
  */
 #include "formats/export/exporters.h"
 
@@ -27,7 +27,7 @@
 #include "formats/names/demangle.h"
 #include "formats/trace/read/nest.h"
 
-/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
+/* bytes of lines: a flame graph cannot show more stacks */
 #define TEXT_MAX (96u << 20)
 #define NODES_MAX (1u << 21)
 
@@ -35,12 +35,12 @@ struct node {
 	uint32_t parent, label;
 	int64_t cost;
 };
-/* Of a stream its work, or its waits. node: of the track, plus 1 */
+/* A track, or the waits of a stream. node: of the track, plus 1 */
 struct lane {
 	uint32_t node;
 	struct gt_nest nest;
 };
-/* labels by type and by string, plus 1; work, waits by track */
+/* types, kernels: labels by type and by string, plus 1. lanes: work and waits, by track */
 struct segment {
 	uint32_t *types, *kernels;
 	struct lane *lanes[2];
@@ -58,12 +58,12 @@ struct folded {
 	size_t *labels;     /* where each starts */
 	size_t nlabels, labels_cap;
 	struct gt_kernel_names *names;
-	bool hosts; /* several machines: a frame for each */
+	bool hosts; /* several machines: stacks have a frame for the host */
 };
 struct placed {
 	struct folded *f;
 	uint32_t node;
-}; /* a lane, whose node this is */
+}; /* a lane and its node */
 
 static uint32_t no_memory(struct folded *f)
 {
@@ -119,38 +119,29 @@ static uint32_t get_label(struct folded *f, const char *name)
 	return id;
 }
 
-static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct node *a = &((const struct folded *)arg)->nodes[value], *b = key;
-
-	return a->parent == b->parent && a->label == b->label;
-}
-
 static uint32_t get_node(struct folded *f, uint32_t parent, uint32_t label)
 {
 	struct node key = { .parent = parent, .label = label };
-	uint64_t hash = gt_hash_u64((uint64_t)parent << 32 | label);
+	const size_t size = offsetof(struct node, cost);
 	uint32_t id;
 
 	if (label == GT_NONE)
 		return GT_NONE;
-	id = gt_map_get(&f->by_place, hash, same_node, f, &key, sizeof(key));
+	id = gt_map_find_item(&f->by_place, f->nodes, sizeof(key), &key, size);
 	if (id != UINT32_MAX)
 		return id;
 	if (f->nnodes >= NODES_MAX) {
 		gt_err_set(f->err, -E2BIG, "more than %u different stacks", NODES_MAX);
 		return GT_NONE;
 	}
-	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) ||
-		gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
-		return no_memory(f);
-	f->nodes[f->nnodes] = key;
-	return (uint32_t)f->nnodes++;
+	id = gt_map_add_item(
+		&f->by_place, &f->nodes, &f->nnodes, &f->nodes_cap, sizeof(key), &key, size);
+	return id == UINT32_MAX ? no_memory(f) : id;
 }
 
 /* ---- frames ---- */
 
-/* "name (id)" where there is a name, else "thread 4711". */
+/* "name (id)" if there is a name, else "thread 4711". */
 static uint32_t track_label(struct folded *f, const struct gt_segment *seg, uint32_t track)
 {
 	const struct gt_track *t = &seg->tracks[track];
@@ -175,7 +166,7 @@ static bool is_gpu(const struct gt_segment *seg, uint32_t track)
 	return kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT || kind == GT_TRACK_STREAM;
 }
 
-/* The frames of a track, from its root on. */
+/* The node of a track, below its root. */
 static uint32_t track_node(
 	struct folded *f, const struct gt_segment *seg, uint32_t track, bool waits)
 {
@@ -206,10 +197,22 @@ static uint32_t type_label(struct folded *f, const struct gt_event *ev)
 	return *label - 1;
 }
 
-/* The kernel's short name, or GT_NONE: there is none, or no memory, which f->err says. */
+/* The string id of a row's kernel name, or GT_NONE: only launches of a known kernel have one. */
+static uint32_t kernel_of(const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
+		if (t->fields[i].role == GT_R_KERNEL && t->fields[i].kind == GT_F_STR &&
+			ev->args[i] < ev->seg->nstrings)
+			return (uint32_t)ev->args[i];
+	return GT_NONE;
+}
+
+/* The kernel's short name, or GT_NONE: there is none, or no memory, with f->err set. */
 static uint32_t kernel_label(struct folded *f, const struct gt_event *ev)
 {
-	uint32_t kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs);
+	uint32_t kernel = kernel_of(ev);
 	struct segment *s = &f->segs[ev->seg->index];
 	const char *brief;
 
@@ -243,14 +246,14 @@ static void add_cost(struct folded *f, uint32_t node, int64_t cost)
 		f->nodes[node].cost = INT64_MAX;
 }
 
-/* A row's labels as one number: its type's, and its kernel's plus 1. */
+/* A row's labels as one number: that of its type, and that of its kernel plus 1. */
 static uint64_t labels_of(uint32_t type, uint32_t kernel)
 {
 	return (uint64_t)(kernel + 1) << 32 | type;
 }
 
-/* A piece's time is its own, and not its parent's any more; count and bytes are the row's and were
- * added with it. */
+/* Adds a piece. Its time no longer counts for its parent; count and bytes belong to
+ * the first piece of a row. */
 static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
 {
 	const struct placed *p = arg;
@@ -272,14 +275,15 @@ static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *
 	return node;
 }
 
-/* The profiler's work is told of a process, and may be of several threads at once. */
+/* Profiler overhead belongs to a process, and may concern several threads at once. */
 static bool is_flat(const struct gt_segment *seg, uint32_t track, const struct gt_type *type)
 {
 	return type->layer == GT_LAYER_OVERHEAD && !is_thread(seg, track);
 }
 
-static int add_row(struct folded *f, const struct gt_event *ev)
+static int add_row(void *arg, const struct gt_event *ev)
 {
+	struct folded *f = arg;
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 	bool call = ev->kind == GT_CALL || ev->kind == GT_OPEN;
 	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU &&
@@ -432,24 +436,6 @@ static void folded_release(struct folded *f)
 	gt_kernel_names_free(f->names);
 }
 
-static int read_rows(struct folded *f, const struct gt_filter *filter)
-{
-	struct gt_iter *it = gt_iter_open(f->r, filter, f->err);
-	struct gt_event ev;
-	int rc;
-
-	if (!it)
-		return f->err->code ? f->err->code : -EIO;
-	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
-		gt_export_count_rows(f->opt, 1);
-		rc = add_row(f, &ev);
-		if (rc)
-			break;
-	}
-	gt_iter_close(it);
-	return rc ? rc : flush(f);
-}
-
 static int folded_export(struct gt_reader *r, const struct gt_export_options *opt,
 	struct gt_out *out, struct gt_err *err)
 {
@@ -460,7 +446,8 @@ static int folded_export(struct gt_reader *r, const struct gt_export_options *op
 
 	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
 	if (!rc && filter.kinds) {
-		rc = read_rows(&f, &filter);
+		rc = gt_export_rows(r, opt, &filter, NULL, add_row, &f, err);
+		rc = rc ? rc : flush(&f);
 		printed = print_lines(&f, out);
 		rc = rc ? rc : printed;
 	}

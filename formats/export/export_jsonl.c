@@ -4,14 +4,13 @@
  *   {"ts":0.000004210,"op_id":0,"phase":"E","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"status":0}}
  *
  * ts is seconds since the segment's first row, with 9 decimals; op_id pairs an end with its begin.
- * Calls still open have a begin and no end; instants, counters and losses have neither phase nor
- * op_id. Rows arrive by start; a heap keeps the ends that are due, and they are written before the
- * next begin that is not older.
+ * Open calls have a begin and no end; instants, counters and losses have neither phase nor op_id.
+ * Rows come by start; a heap holds the ends, which are written before the next begin that is not
+ * earlier.
  *
- * What the name of a call does not tell stands in keys of its own, so that an import makes the same
- * row of it: the kind of the row unless it is a call, its layer, category and op where they are not
- * those that an import takes a name for, and the kind of its track unless that is a thread. A span
- * has its duration and its depth at its begin.
+ * Further keys make sure that an import gives the same row: the kind of the row unless it is a
+ * call; its layer, category and op if an import would infer others from the name; and the kind of
+ * its track unless it is a thread. A span has its duration and its depth at its begin.
  */
 #include "formats/export/exporters.h"
 
@@ -28,7 +27,7 @@ struct jsonl {
 	int64_t *bases;
 	struct gt_pending ends;
 	uint64_t next_op;
-	/* by segment and type: what an import takes its name for */
+	/* by segment and type: the class that an import infers from the name */
 	struct guess {
 		bool known;
 		struct gt_type type;
@@ -63,7 +62,7 @@ static void put_id(struct jsonl *j, const char *key, const struct gt_segment *se
 	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), seg->tracks[track].id));
 }
 
-/* A stream's id says little without its GPU's; and two GPUs have the same counters. */
+/* Writes the GPU of a track: stream ids and counters of two GPUs may be the same. */
 static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
 {
 	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
@@ -91,8 +90,8 @@ static void put_word(struct jsonl *j, const char *key, const char *word)
 	gt_out_str(j->out, "\"");
 }
 
-/* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings
- * name it. */
+/* "open /dev/nvidiactl": gt's recordings name opening, mapping and closing of the
+ * driver's files so. */
 static bool is_file(const char *name)
 {
 	const char *path = strchr(name, ' ');
@@ -126,7 +125,8 @@ static const struct gt_type *guess_of(struct jsonl *j, const struct gt_segment *
 	return &g->type;
 }
 
-/* At both ends of a call: an import takes what differs here for another function. */
+/* Writes the parts of the class that an import would infer differently. It is at both ends of a
+ * call: for an import, another class means another function. */
 static void put_class(struct jsonl *j, const struct gt_segment *seg, uint32_t id)
 {
 	const struct gt_type *type = &seg->types[id], *guess = guess_of(j, seg, id);
@@ -154,7 +154,7 @@ static void put_track(struct jsonl *j, const struct gt_segment *seg, uint32_t tr
 
 static bool is_span(enum gt_kind kind) { return kind == GT_SPAN || kind == GT_GPU; }
 
-/* What the name does not tell. */
+/* Writes what an import cannot infer from the name. */
 static void put_rest(struct jsonl *j, const struct gt_event *ev)
 {
 	if (ev->kind != GT_CALL && ev->kind != GT_OPEN && ev->kind != GT_INSTANT &&
@@ -175,7 +175,7 @@ static void put_rest(struct jsonl *j, const struct gt_event *ev)
 	}
 }
 
-/* Nothing, told by a number: a launch that is not known, a wait for no event. */
+/* Does the value mean "none": an unknown launch, a wait for no event? */
 static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i, bool joined)
 {
 	unsigned role = t->fields[i].role;
@@ -209,14 +209,14 @@ static void put_value(
 		at = (size_t)(gt_put_value(text, f->kind, v) - text);
 		gt_out_add(j->out, text, at);
 		text[at] = '\0';
-		if (!strpbrk(text, ".e\"")) /* it stays a real number */
+		if (!strpbrk(text, ".e\"")) /* so that it is read as a real number */
 			gt_out_str(j->out, ".0");
 	} else {
 		gt_export_value(j->out, ev->seg, f, v);
 	}
 }
 
-/* A track is a number of the file and not of the run: its thread is told. */
+/* A track id is valid only in this file: the field becomes the track's own id. */
 static const char *field_name(const struct gt_segment *seg, const struct gt_field *f)
 {
 	return f->role == GT_R_LAUNCH_TRACK        ? "launch_tid"
@@ -224,19 +224,11 @@ static const char *field_name(const struct gt_segment *seg, const struct gt_fiel
 						   : gt_str(seg, f->name);
 }
 
-static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
-{
-	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
-		if (t->fields[i].role == GT_R_LAUNCH_JOIN)
-			return ev->args[i] != GT_JOIN_UNKNOWN;
-	return false;
-}
-
 static void put_details(struct jsonl *j, const struct gt_event *ev)
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
 	const char *sep = ",\"details\":{";
-	bool joined = is_joined(ev, t);
+	bool joined = gt_event_value(ev, t, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN;
 
 	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++) {
 		const char *name = field_name(ev->seg, &t->fields[i]);
@@ -271,7 +263,8 @@ static void put_end(struct jsonl *j, const struct gt_pending_row *e)
 	gt_out_str(j->out, "}}\n");
 }
 
-/* Ends up to this row's start, but not that of its own parent, which may end in the same ns. */
+/* Writes the ends up to this row's start, except that of its parent, which may end in the same ns.
+ */
 static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 {
 	struct gt_pending_row e;
@@ -307,7 +300,7 @@ static int put_begin(struct jsonl *j, const struct gt_event *ev)
 	return has_end ? gt_pending_push(&j->ends, &e, j->err) : 0;
 }
 
-static int put_moment(struct jsonl *j, const struct gt_event *ev)
+static int put_instant(struct jsonl *j, const struct gt_event *ev)
 {
 	put_head(j, ev->seg, ev->row.start);
 	put_place(j, ev->seg, ev->track,
@@ -327,26 +320,12 @@ static int put_moment(struct jsonl *j, const struct gt_event *ev)
 	return 0;
 }
 
-static int read_rows(struct jsonl *j, const struct gt_export_options *opt)
+static int put_row(void *arg, const struct gt_event *ev)
 {
-	const uint32_t moments = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
-	struct gt_iter *it = gt_iter_open(j->r, &opt->filter, j->err);
-	struct gt_event ev;
-	int rc;
+	const uint32_t instants = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
 
-	if (!it)
-		return j->err->code ? j->err->code : -EIO;
-	while ((rc = gt_iter_next(it, &ev, j->err)) > 0) {
-		gt_export_count_rows(opt, 1);
-		put_ends_before(j, &ev);
-		rc = GT_BIT(ev.kind) & moments ? put_moment(j, &ev) : put_begin(j, &ev);
-		if (!rc)
-			rc = j->out->failed;
-		if (rc)
-			break;
-	}
-	gt_iter_close(it);
-	return rc;
+	put_ends_before(arg, ev);
+	return GT_BIT(ev->kind) & instants ? put_instant(arg, ev) : put_begin(arg, ev);
 }
 
 static void free_guesses(struct jsonl *j)
@@ -383,8 +362,9 @@ static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt
 	struct gt_pending_row e;
 	int rc;
 
-	rc = !j.bases || make_guesses(&j) ? gt_err_set(err, -ENOMEM, "out of memory")
-					  : read_rows(&j, opt);
+	rc = !j.bases || make_guesses(&j)
+		? gt_err_set(err, -ENOMEM, "out of memory")
+		: gt_export_rows(r, opt, &opt->filter, out, put_row, &j, err);
 	while (gt_pending_pop(&j.ends, &e))
 		put_end(&j, &e);
 	gt_pending_release(&j.ends);

@@ -1,12 +1,12 @@
-/* Our own format again, from anything that can be read: every segment re-packed on its own, rows in
+/* gt's own format, from any file that gt reads: every segment is re-packed by itself, with rows in
  * order of time.
  *
- * Everything a reader can see stays: tracks, types, strings in use, metadata, anchors, stacks,
- * losses, unmatched halves, the calls open at the end. Blocks, epochs and summaries are made anew.
- * A long call lies in the epoch it began in, so each epoch also lists it as open until it ends, as
- * the recorder's would. Rows that are missing because they were damaged are losses of the copy, and
- * its metadata say what was left out on purpose ("cut"). A segment that had not been closed is
- * closed now; its metadata then say how far it is complete ("recovered").
+ * The copy has everything that a reader sees: tracks, types, strings in use, metadata, anchors,
+ * stacks, losses, unmatched halves, the calls open at the end. It has new blocks, epochs and
+ * summaries. A long call is in the epoch of its start, so each epoch also lists it as open until it
+ * ends, as in a recording. Damaged rows become losses of the copy, and its metadata say what the
+ * options left out ("cut"). The copy of an unclosed segment is closed; its metadata say up to which
+ * time it is complete ("recovered").
  */
 #include "formats/export/exporters.h"
 
@@ -28,8 +28,9 @@ struct native {
 	struct gt_err *err;
 	const struct gt_segment *seg;
 	struct gt_writer *w;
-	uint32_t *strings, *types, *tracks, *stacks; /* new ids by old, plus 1; 0 not yet */
-	/* calls begun and not ended by now, written already */
+	uint32_t *strings, *types,
+		*stacks; /* new ids by old, plus 1; 0 not yet. Tracks keep theirs */
+	/* calls that are open at `now`, and are written already */
 	struct gt_pending running;
 	uint64_t nrows;
 	struct open_call *open; /* those open at the end of the recording */
@@ -72,15 +73,11 @@ static int copy_tracks(struct native *n)
 {
 	for (uint32_t i = 0; i < n->seg->ntracks; i++) {
 		struct gt_track t = n->seg->tracks[i];
-		uint32_t id;
 
-		t.parent = t.parent < i ? n->tracks[t.parent] - 1 : GT_NONE;
 		t.name = new_string(n, t.name);
 		t.source = new_string(n, t.source);
-		id = gt_writer_track(n->w, &t);
-		if (id == GT_NONE)
+		if (gt_writer_track(n->w, &t) == GT_NONE)
 			return no_memory(n);
-		n->tracks[i] = id + 1;
 	}
 	return 0;
 }
@@ -103,8 +100,8 @@ static int copy_stacks(struct native *n)
 	return 0;
 }
 
-/* What does not hang on rows. */
-static int copy_setting(struct native *n)
+/* Copies what no row refers to. */
+static int copy_names(struct native *n)
 {
 	int rc = copy_tracks(n);
 
@@ -115,8 +112,8 @@ static int copy_setting(struct native *n)
 
 /* ---- rows ---- */
 
-/* Calls that an epoch closing now leaves open. Their rows, arguments and all, are in the file
- * already. */
+/* Writes the calls that are open at the end of an epoch. Their rows, with arguments,
+ * are in the file already. */
 static int list_running(struct native *n)
 {
 	for (size_t i = 0; i < n->running.n; i++) {
@@ -157,7 +154,7 @@ static int keep_running(struct native *n, uint32_t track, const struct gt_row *r
 	return gt_pending_push(&n->running, &p, n->err);
 }
 
-/* Open calls go in last, just before the last epoch closes. */
+/* Stores an open call, to be written just before the last epoch closes. */
 static int keep_open(
 	struct native *n, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
@@ -177,26 +174,31 @@ static int keep_open(
 	return 0;
 }
 
-/* Values that are ids mean something else in the new file. */
+/* Converts values that are ids of the old file. */
 static uint64_t new_value(struct native *n, const struct gt_field *f, uint64_t v)
 {
 	if (f->kind == GT_F_STR)
 		return v < GT_NONE ? new_string(n, (uint32_t)v) : GT_NONE;
 	if (f->role == GT_R_LAUNCH_TRACK)
-		return v < n->seg->ntracks ? n->tracks[v] - 1 : GT_NONE;
+		return v < n->seg->ntracks ? v : GT_NONE;
 	if (f->role == GT_R_STACK)
 		return v < n->seg->nstacks ? n->stacks[v] - 1 : GT_NONE;
 	return v;
 }
 
-static int copy_row(struct native *n, const struct gt_event *ev)
+static int copy_row(void *arg, const struct gt_event *ev)
 {
-	uint32_t track = ev->track < n->seg->ntracks ? n->tracks[ev->track] - 1 : GT_NONE;
+	struct native *n = arg;
+	uint32_t track = ev->track < n->seg->ntracks ? ev->track : GT_NONE;
 	uint64_t args[GT_FIELDS_MAX];
 	struct gt_row row = ev->row;
 	const struct gt_type *type;
 	int rc;
 
+	n->now = ev->row.start;
+	rc = close_epoch_if_due(n);
+	if (rc)
+		return rc;
 	if (ev->kind == GT_LOST)
 		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end,
 			ev->args[0], n->err);
@@ -212,32 +214,8 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 	return rc || ev->kind != GT_CALL ? rc : keep_running(n, track, &row);
 }
 
-static int copy_rows(struct native *n, const struct gt_export_options *opt)
-{
-	struct gt_filter filter = opt->filter;
-	struct gt_event ev;
-	struct gt_iter *it;
-	int rc;
-
-	filter.segment = n->seg->index + 1;
-	it = gt_iter_open(n->r, &filter, n->err);
-	if (!it)
-		return n->err->code ? n->err->code : -EIO;
-	while ((rc = gt_iter_next(it, &ev, n->err)) > 0) {
-		gt_export_count_rows(opt, 1);
-		n->now = ev.row.start;
-		rc = close_epoch_if_due(n);
-		if (!rc)
-			rc = copy_row(n, &ev);
-		if (rc)
-			break;
-	}
-	gt_iter_close(it);
-	return rc;
-}
-
-/* What could not be read is missing in the copy, too, which has no other place to say so. */
-static int tell_damage(struct native *n)
+/* Adds damaged rows as losses: the copy has no other place for them. */
+static int add_losses(struct native *n)
 {
 	size_t ndamage;
 	const struct gt_damage *d = gt_reader_damage(n->r, &ndamage);
@@ -250,11 +228,11 @@ static int tell_damage(struct native *n)
 	return rc;
 }
 
-/* The last epoch: closed at the end of the recording, with the calls that were open there. */
+/* Closes the last epoch at the end of the recording, with the calls that were open then. */
 static int finish(struct native *n, const char *cut)
 {
 	char recovered[200];
-	int rc = tell_damage(n);
+	int rc = add_losses(n);
 
 	if (!rc && cut)
 		rc = gt_writer_meta(n->w, cut, n->err);
@@ -278,9 +256,10 @@ static int finish(struct native *n, const char *cut)
 	return rc;
 }
 
-static int copy_segment(struct native *n, const struct gt_export_options *asked, int fd)
+static int copy_segment(struct native *n, const struct gt_export_options *options, int fd)
 {
 	const struct gt_segment *s = n->seg;
+	struct gt_filter filter = options->filter;
 	struct gt_writer_options opt = { .rows_sorted = true,
 		.meta_json = s->meta_json,
 		.host = s->host ? s->host : "",
@@ -290,19 +269,19 @@ static int copy_segment(struct native *n, const struct gt_export_options *asked,
 	if (copy < 0)
 		return gt_err_set(
 			n->err, -errno, "cannot duplicate a descriptor: %s", strerror(errno));
+	filter.segment = s->index + 1;
 	n->w = gt_writer_open(copy, &opt, n->err);
 	if (!n->w)
 		return n->err->code ? n->err->code : -EIO;
 	n->strings = calloc((size_t)s->nstrings + 1, sizeof(*n->strings));
 	n->types = calloc((size_t)s->ntypes + 1, sizeof(*n->types));
-	n->tracks = calloc((size_t)s->ntracks + 1, sizeof(*n->tracks));
 	n->stacks = calloc((size_t)s->nstacks + 1, sizeof(*n->stacks));
-	if (n->strings && n->types && n->tracks && n->stacks)
-		rc = copy_setting(n);
+	if (n->strings && n->types && n->stacks)
+		rc = copy_names(n);
 	if (!rc)
-		rc = copy_rows(n, asked);
+		rc = gt_export_rows(n->r, options, &filter, NULL, copy_row, n, n->err);
 	if (!rc)
-		rc = finish(n, asked->cut);
+		rc = finish(n, options->cut);
 	if (rc == -ENOMEM)
 		no_memory(n);
 	closed = gt_writer_close(n->w, n->err);
@@ -316,7 +295,6 @@ static void native_release(struct native *n)
 	free(n->open);
 	free(n->strings);
 	free(n->types);
-	free(n->tracks);
 	free(n->stacks);
 	gt_pending_release(&n->running);
 }
@@ -348,7 +326,7 @@ static int native_export(struct gt_reader *r, const struct gt_export_options *op
 	if (fd < 0)
 		return fd;
 	rc = gt_export_copy(r, opt, fd, err);
-	/* the output's fault, which names itself */
+	/* an error of the output, which reports it itself */
 	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {
 		*err = (struct gt_err)GT_ERR_INIT;
 		out->failed = rc;

@@ -15,6 +15,28 @@ const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export
 static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(directions) / sizeof(*directions))
 
+int gt_export_rows(struct gt_reader *r, const struct gt_export_options *opt,
+	const struct gt_filter *filter, struct gt_out *out, gt_export_fn *fn, void *arg,
+	struct gt_err *err)
+{
+	struct gt_iter *it = gt_iter_open(r, filter, err);
+	struct gt_event ev;
+	int rc;
+
+	if (!it)
+		return err->code ? err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, err)) > 0) {
+		gt_export_count_rows(opt, 1);
+		rc = fn(arg, &ev);
+		if (!rc && out)
+			rc = out->failed;
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
 int64_t *gt_export_bases(struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
@@ -52,19 +74,8 @@ void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to
 		snprintf(to, size, "%s %" PRId64, gt_track_kind_word(t->kind), t->id);
 }
 
-uint32_t gt_export_kernel(
-	const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs)
-{
-	const struct gt_type *t = type < seg->ntypes ? &seg->types[type] : NULL;
-
-	for (unsigned i = 0; t && args && i < t->nfields && i < nargs; i++)
-		if (t->fields[i].role == GT_R_KERNEL && t->fields[i].kind == GT_F_STR &&
-			args[i] < seg->nstrings)
-			return (uint32_t)args[i];
-	return GT_NONE;
-}
-
-/* Readers of JSON keep numbers as doubles: beyond 2^53 they would change without a word. */
+/* Writes a number in quotes: programs that read JSON use doubles, which are not exact beyond 2^53.
+ */
 static char *put_exact(char *p, char *(*put)(char *, uint64_t), uint64_t v)
 {
 	*p++ = '"';

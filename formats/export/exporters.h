@@ -1,5 +1,5 @@
-/* Other tools' files out. One exporter is one file, export_<tool>.c, ending in its descriptor, and
- * one row in exporters.c. */
+/* Writes files of other tools. An exporter is one file, export_<tool>.c, that ends
+ * in its descriptor, and one row in exporters.c. */
 #ifndef GT_EXPORTERS_H
 #define GT_EXPORTERS_H
 #include <stdatomic.h>
@@ -10,64 +10,65 @@
 struct gt_export_options {
 	struct gt_filter filter;
 	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost; /* folded */
-	/* native: what the filter is, as metadata {"cut":{...}} for the copy; NULL: it leaves
-	 * nothing out */
+	/* native: the filter as metadata {"cut":{...}} for the copy; NULL: it selects everything */
 	const char *cut;
-	/* rows that it went through, added up as it goes, for who watches from elsewhere; or NULL
-	 */
+	/* the number of rows read so far, for a progress display in another thread; or NULL
+	 **/
 	_Atomic uint64_t *rows_done;
 };
 struct gt_exporter {
 	const char *name;   /* the option: --NAME */
 	const char *suffix; /* default file name: TRACE.SUFFIX */
 	const char *help;
-	/* Writes everything that opt wants; err must not be NULL. What could be written stands
-	 * there even on failure. */
+	/* Writes everything that opt selects; err must not be NULL. On failure, out has what
+	 * was written before. */
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out,
 		struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[]; /* NULL-terminated */
-/* The native one's work, into a file at its end; fd is borrowed. opt->cut may be any metadata. err
+/* Appends a native copy to a file; fd is borrowed. opt->cut may be any metadata. err
  * must not be NULL. */
 int gt_export_copy(
 	struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err);
 
-/* ---- what exporters share (exporters.c) ---- */
+/* ---- shared by exporters (exporters.c) ---- */
 
-/* So many rows more. */
+/* Adds to the number of rows read so far. */
 static inline void gt_export_count_rows(const struct gt_export_options *opt, uint64_t rows)
 {
 	if (opt->rows_done)
 		atomic_fetch_add_explicit(opt->rows_done, rows, memory_order_relaxed);
 }
+/* Passes the rows that the filter selects to fn in order of time, until fn returns non-zero or out,
+ * unless NULL, has failed. 0 or negative. */
+typedef int gt_export_fn(void *arg, const struct gt_event *ev);
+int gt_export_rows(struct gt_reader *r, const struct gt_export_options *opt,
+	const struct gt_filter *filter, struct gt_out *out, gt_export_fn *fn, void *arg,
+	struct gt_err *err);
 /* Time 0 of each segment: its first row, or that of the earliest segment of the same boot. new:
  * free it. NULL: no memory. */
 int64_t *gt_export_bases(struct gt_reader *r);
-/* a - b that wraps instead of being undefined; for times of files that lie. */
+/* a - b, wrapping on overflow: times of a damaged file may be anything. */
 static inline int64_t gt_since(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
-/* What people call this track: its name, or kind and id ("thread 4711"). Writes at most size bytes
- * with the NUL. */
+/* The track's name for users: its name, or kind and id ("thread 4711"). Writes at
+ * most size bytes with the NUL. */
 void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to, size_t size);
-/* The string a row's kernel name field holds, or GT_NONE: only launches that know their kernel have
- * one. */
-uint32_t gt_export_kernel(
-	const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs);
-/* A number as JSON: u64 and i64 beyond 2^53 as strings, HEX as "0x..", infinities as strings. At
- * most 64 bytes. STR: "null". */
+/* Writes a number as JSON: u64 and i64 beyond 2^53 as strings, HEX as "0x..",
+ * infinities as strings. At most 64 bytes. STR: "null". */
 char *gt_put_value(char *p, uint8_t kind, uint64_t value);
-/* The class (category, op, memkind, layer) that a reader of `gtexport --jsonl` infers from a name
- * alone. A line states only what differs from it. */
+/* The class (category, op, memkind, layer) that the import of `gtexport --jsonl`
+ * infers from a name. A line has only the parts that differ from it. */
 void gt_export_jsonl_guess(const char *name, struct gt_type *type);
-/* the direction that gt_export_value writes so; GT_DIR_UNKNOWN */
+/* the direction that gt_export_value writes as this word, or GT_DIR_UNKNOWN */
 uint64_t gt_export_direction(const char *word);
 void gt_export_value(
 	struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t value);
 
-/* Rows begun and not yet ended, earliest end first; among equal ends the one begun last, so that
- * children end before their parents. Zero-initialised is empty. */
+/* A heap of open rows, earliest end first; among equal ends, the latest start first,
+ * so that children end before their parents. Zero-initialised is empty. */
 struct gt_pending {
 	struct gt_pending_row {
 		int64_t end;
@@ -78,7 +79,7 @@ struct gt_pending {
 	} * heap;
 	size_t n, cap;
 };
-/* rows open at one moment; more is an error, not a hunger for memory */
+/* rows open at one time; more is an error, to bound the memory */
 #define GT_PENDING_MAX (1u << 20)
 int gt_pending_push(struct gt_pending *p, const struct gt_pending_row *row, struct gt_err *err);
 bool gt_pending_pop(struct gt_pending *p, struct gt_pending_row *row); /* false when empty */
