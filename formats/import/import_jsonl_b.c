@@ -1,11 +1,11 @@
-/* Format B: JSON lines of an LD_PRELOAD logger, and what gtexport --jsonl writes.
+/* Format B: JSON lines of an LD_PRELOAD logger, and of gtexport --jsonl.
  *
  *	{"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
  *	{"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
  *
- * op_id pairs begin with end, within a pid where lines have one. "pid", "tid" and "args" (another
- *word for details) may be there; without them all calls are one thread's, and those that overlap
- *are spread over lanes (pair.h). */
+ * op_id pairs a begin with its end, within a pid if lines have one. "pid", "tid" and "args"
+ *(another word for details) are optional. Without a tid all calls belong to one thread, and calls
+ *that overlap are spread over lanes (begin_end_pairing.h). */
 #include <math.h>
 #include <string.h>
 #include "formats/cuda/cuda_api.h"
@@ -13,7 +13,7 @@
 #include "formats/import/import_lines.h"
 #include "formats/import/importers.h"
 
-/* group: the parts of the class that the line states (GT_LINE_*); 0: none. */
+/* group: the parts of the class in the line (GT_LINE_*); 0: none. */
 static void classify(const char *name, unsigned group, struct gt_type *type)
 {
 	gt_export_jsonl_guess(name, type);
@@ -27,7 +27,7 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 		type->memkind = (uint8_t)(GT_LINE_MEMKIND(group) - 1);
 }
 
-/* ---- rows that are no calls, as gtexport --jsonl writes them ---- */
+/* ---- rows other than calls, as gtexport --jsonl writes them ---- */
 
 /* The fields of formats/cuda/gpu_rows.h, and of counters. */
 static const struct {
@@ -80,7 +80,7 @@ static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, u
 	return track < 0 ? (int)track : 0;
 }
 
-/* Values that JSON has in another form: seconds, threads, words. */
+/* Converts values that the line has in another form: seconds, threads, words. */
 static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i,
 	const struct gt_rows_arg *a, struct gt_err *err)
 {
@@ -104,7 +104,7 @@ static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, u
 	return 0;
 }
 
-/* GPU work has these fields even if nothing is known of its launch. */
+/* Adds the launch fields that GPU work has even if its launch is unknown. */
 static void add_launch(struct gt_import_rows *r, unsigned n, int64_t start)
 {
 	gt_rows_set_arg(r, n, "launch_track", GT_F_U64, GT_NONE);
@@ -127,7 +127,7 @@ static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_imp
 	int e = 0;
 
 	if (span && l->phase == 'E')
-		return 0; /* its begin had it all */
+		return 0; /* the begin has all data */
 	for (i = 0; !e && gt_rows_arg(r, i, &a); i++) {
 		joined |= !strcmp(a.key, "launch_join");
 		e = own_value(r, l, i, &a, err);
@@ -157,8 +157,8 @@ static int64_t place_of(
 	return gt_rows_place(r, &at, err);
 }
 
-/* Moves *p behind the word if it stands there. Looking at as many bytes as the scanner's padding
- * has is safe anywhere. */
+/* Moves *p behind the word if it is there. The scanner's padding makes it safe to
+ * read so many bytes anywhere. */
 static bool skip_word(const char **p, const char *word, size_t len)
 {
 	if (memcmp(*p, word, len))
@@ -170,7 +170,7 @@ static bool skip_word(const char **p, const char *word, size_t len)
 _Static_assert(
 	sizeof(",\"details\":{") <= GT_JSON_PAD, "the longest of these words fits the padding");
 
-/* Up to 18 digits, so that nothing overflows; how many there were. */
+/* Reads up to 18 digits, so that nothing overflows. Returns their number. */
 static unsigned digits(const char **p, uint64_t *v)
 {
 	const char *q = *p;
@@ -182,8 +182,7 @@ static unsigned digits(const char **p, uint64_t *v)
 	return n;
 }
 
-/* The word, and behind it a whole number as JSON writes them, of less than 18 digits, with `then`
- * behind it. */
+/* Reads the word, a JSON integer of less than 18 digits, and expects `then` behind it. */
 static bool number(const char **p, const char *word, size_t len, char then, uint64_t *v)
 {
 	const char *q = *p, *from;
@@ -200,7 +199,7 @@ static bool number(const char **p, const char *word, size_t len, char then, uint
 }
 #define NUMBER(p, word, then, v) number(p, word, sizeof(word) - 1, then, v)
 
-/* What often stands behind the name; p where the first thing is that looks otherwise. */
+/* Reads the usual keys after the name. Returns the position of the first other key. */
 static const char *usual_rest(const char *p, struct gt_import_line *l)
 {
 	const char *q = p;
@@ -221,8 +220,8 @@ static const char *usual_rest(const char *p, struct gt_import_line *l)
 	return p;
 }
 
-/* The shape nearly all lines have: ts with 9 decimals, op_id, phase and name in this order and
- * without white space. */
+/* Reads the form of nearly all lines: ts with 9 decimals, op_id, phase and name in
+ * this order and without white space. */
 static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *l)
 {
 	const char *p = j->at, *name;
@@ -247,7 +246,7 @@ static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_
 		return NULL;
 	n = gt_rows_name(r, name, (size_t)(p - name), 0, NULL);
 	if (n < 0)
-		return NULL; /* the long way finds words for what is wrong */
+		return NULL; /* the slow path sets the error */
 	l->time = (int64_t)(seconds * 1000000000 + ns);
 	l->name = (uint32_t)n;
 	l->has = GT_LINE_TS | GT_LINE_OP_ID | GT_LINE_PHASE | GT_LINE_NAME;

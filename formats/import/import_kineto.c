@@ -1,29 +1,29 @@
-/* Chrome trace JSON as PyTorch's profiler (Kineto) writes it, plain or packed.
+/* Chrome trace JSON of PyTorch's profiler (Kineto), plain or packed.
  *
  *	{"schemaVersion": 1, "deviceProperties": [...], "baseTimeNanoseconds": 1790857026000000000,
- *"traceEvents": [
+ *	"traceEvents": [
  *	  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4304876256187.416,
- *"dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326, "grid": [16, 2,
- *1], "block": [256, 1, 1]}}, ...], ...}
+ *	  "dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326,
+ *	  "grid": [16, 2, 1], "block": [256, 1, 1]}}, ...], ...}
  *
- * or only the array of events. What our own gtexport --chrome writes is read, too, as far as its
- *fields are the same.
+ * or only the array of events. Files of gtexport --chrome are read, too, as far as their fields are
+ * the same.
  *
- *	import_kineto.c		this: the document around the events, and the metadata
- *	import_kineto_event.c	an event's text to what it says
+ *	import_kineto.c		this file: the document around the events, and the metadata
+ *	import_kineto_event.c	reads an event
  *	import_kineto_tracks.c	processes, threads, devices, streams
- *	import_kineto_rows.c	what an event becomes: calls, ranges, moments, counters
- *	import_kineto_order.c	calls and ranges in order of time, and which encloses which
- *	import_kineto_gpu.c	what the GPU did, joined to its calls
+ *	import_kineto_rows.c	events to rows: calls, ranges, instants, counters
+ *	import_kineto_order.c	sorts calls and ranges by time, and nests them
+ *	import_kineto_gpu.c	GPU work, joined to its calls
  *
- * Times are microseconds with decimals and are read as whole ns. What they count from stands
- *anywhere in the file (baseTimeNanoseconds): a clock anchor at the end says what time of day it
- *was. All that stands beside the events goes into the metadata as it is, below "kineto".
+ * Times are microseconds with decimals and are read as whole ns. Their base may be anywhere in the
+ * file (baseTimeNanoseconds): a clock anchor at the end has the time of day. All other keys of the
+ * document are copied to the metadata, below "kineto".
  *
- * A file that is cut short, as a killed profiler leaves it, is imported as far as its events are
- *whole, and that is said. An event without a usable time (CUPTI wrote 0 for some kernels) cannot be
- *placed: it is a loss somewhere in the recording. An event that is no JSON (a name with quotes) is
- *skipped and counted; it is a loss, too, unless it is known to be a range of the host. */
+ * An incomplete file of a killed profiler is imported as far as its events are complete, and the
+ * metadata say so. An event without a usable time (CUPTI wrote 0 for some kernels) is a loss
+ * somewhere in the recording. An event that is no JSON (a name with quotes) is skipped and counted;
+ * it is a loss, too, unless it is known to be a range of the host. */
 #include "formats/import/import_kineto.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@
 #include "formats/io/json_build.h"
 #include "formats/io/stream_out.h"
 
-/* bytes kept of what stands beside the events; a key that does not fit is left out, and counted */
+/* bytes of the other keys of the document; a key that does not fit is dropped and counted */
 #define ASIDE_MAX (64u << 10)
 #define ASIDE_DEPTH 32
 #define GPUS_MAX 64u
@@ -54,9 +54,9 @@ struct document {
 	bool based, truncated;
 };
 
-/* ---- what stands beside the events ---- */
+/* ---- the other keys ---- */
 
-/* jansson, which reads it again, takes no number beyond 64 bits or a double: what might be one
+/* jansson, which reads the copy, accepts no number beyond 64 bits or a double: such a number
  * becomes text. */
 static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 {
@@ -78,7 +78,7 @@ static void put_scalar(struct gt_out *o, const struct gt_json *j, int token)
 							 : "null");
 }
 
-/* The names of GPUs stand in deviceProperties[].name. */
+/* Notes the name of a GPU, deviceProperties[].name. */
 static void note_gpu(struct document *d)
 {
 	if (d->ngpus++ >= GPUS_MAX)
@@ -88,8 +88,8 @@ static void note_gpu(struct document *d)
 	gt_out_str(&d->gpus, "}");
 }
 
-/* Copies the value whose first token this is. 1 when there was too much of it, 0, or negative; it
- * is read to its end in any case. */
+/* Copies the value that begins with this token, and always reads it to its end. 1:
+ * it is too long; 0; or negative. */
 static int copy_value(struct document *d, int token, bool gpus, struct gt_err *err)
 {
 	struct gt_json *j = &d->j;
@@ -140,7 +140,7 @@ static void note_number(struct document *d, const char *key, int token)
 	}
 }
 
-/* One key beside traceEvents, with its value's first token. */
+/* Reads another key than traceEvents; token: the first one of its value. */
 static int read_aside(struct document *d, const char *key, int token, struct gt_err *err)
 {
 	size_t before = d->aside.len;
@@ -152,7 +152,7 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 	gt_out_str(&d->aside, ":");
 	note_number(d, key, token);
 	more = copy_value(d, token, !strcmp(key, "deviceProperties"), err);
-	if (more) { /* half a value is none */
+	if (more) { /* removes the incomplete value */
 		d->aside.len = before;
 		d->left_out++;
 	}
@@ -161,16 +161,15 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 
 /* ---- the document ---- */
 
-/* A call or work of a GPU, as far as the event was read? Its category comes early, so that it is
- * often known. */
+/* May a damaged event be a call or GPU work? Its category comes early, so it is often known. */
 static bool may_be_work(const struct gt_kineto_event *ev)
 {
 	return !(ev->cat == GT_KINETO_RANGE && ev->cat_name != GT_NONE) &&
 		!(ev->cat >= GT_KINETO_GPU_RANGE && ev->cat <= GT_KINETO_OTHER_FLOW);
 }
 
-/* The event is no JSON (a quote within a name): goes on with the next one. 0: done; else e, with
- * *err as it is. */
+/* Skips an event that is no JSON (a quote within a name). 0: the scanner is at the
+ * next event; else e, with *err unchanged. */
 static int skip_damaged(struct document *d, unsigned depth, const struct gt_kineto_event *ev, int e,
 	struct gt_err *err)
 {
@@ -180,7 +179,7 @@ static int skip_damaged(struct document *d, unsigned depth, const struct gt_kine
 		"deviceProperties", "baseTimeNanoseconds", "otherData", "distributedInfo",
 		"metadata", "stackFrames", "samples", "systemTraceEvents", "trace_id",
 		"record_shapes", "with_stack", "profile_memory", NULL };
-	/* one event must be there */
+	/* not before the first event */
 	const struct gt_json_marks marks = { depth, first, d->k.counts.events ? beside : NULL };
 	struct gt_err search = GT_ERR_INIT;
 	int found = e == -EBADMSG ? gt_json_recover(&d->j, &marks, &search) : 0;
@@ -195,8 +194,9 @@ static int skip_damaged(struct document *d, unsigned depth, const struct gt_kine
 	return 0;
 }
 
-/* The scanner is behind the bracket of the array. Text between two events is the rest of one whose
- * name has a quote before a bracket; a bracket there is a broken structure. */
+/* Reads the events; the scanner is behind the bracket of the array. Text between two
+ * events is the rest of an event whose name has a quote before a bracket; a bracket
+ * there means that the structure is broken. */
 static int read_events(struct document *d, struct gt_err *err)
 {
 	struct gt_kineto_event ev = { .cat_name = GT_NONE };
@@ -265,11 +265,11 @@ static int read_document(struct document *d, struct gt_err *err)
 	t = gt_json_next(&d->j, err);
 	if (t > 0)
 		return gt_json_wrong(
-			&d->j, gt_json_offset(&d->j) - 1, err, "something follows the trace");
+			&d->j, gt_json_offset(&d->j) - 1, err, "unexpected text after the trace");
 	return t;
 }
 
-/* ---- what is said in the end ---- */
+/* ---- metadata and losses ---- */
 
 static void put_count(struct gt_out *o, const char *key, uint64_t n)
 {
@@ -293,7 +293,7 @@ static void put_phases(struct gt_out *o, const uint64_t phases[128])
 	gt_out_str(o, "}");
 }
 
-/* "1313 mtia_ccp_events, 823 mtia_runtime". */
+/* Writes "1313 mtia_ccp_events, 823 mtia_runtime". */
 static void put_accelerators(struct gt_out *o, const struct gt_kineto *k)
 {
 	struct gt_out list;
@@ -351,8 +351,8 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
 	gt_out_printf(o, ",\"start_utc\":\"%s\"", text);
 }
 
-/* As one object, new. Keys that the file says twice, as it does where a program added them twice,
- * have their last value: metadata may not. */
+/* The other keys as one object, new. A key that is in the file twice (the program
+ * added it twice) has its last value, since metadata must not have duplicates. */
 static char *put_aside(struct document *d)
 {
 	bool no_memory;
@@ -402,8 +402,7 @@ static int put_metadata(struct document *d, struct gt_err *err)
 	return e;
 }
 
-/* When it was by the clock on the wall. Files from before there was a base count from 1970
- * themselves. */
+/* Writes an anchor for the time of day. Times in old files, which have no base, count from 1970. */
 static int put_anchor(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
@@ -418,7 +417,7 @@ static int put_anchor(struct document *d, struct gt_err *err)
 	return d->based ? gt_writer_anchor(d->k.w, &a, err) : 0;
 }
 
-/* Events that have no place in time are somewhere in the recording. */
+/* Events without a time are losses somewhere in the recording. */
 static int put_losses(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
@@ -447,8 +446,8 @@ static int finish(struct document *d, struct gt_err *err)
 static void release(struct document *d)
 {
 	struct gt_kineto *k = &d->k;
-	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->what_map, &k->name_map,
-		&k->place_map, &k->kept_map };
+	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->class_map, &k->name_map,
+		&k->place_map, &k->arg_set_map };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
@@ -460,8 +459,8 @@ static void release(struct document *d)
 	gt_kineto_gpu_release(k);
 	free(k->processes);
 	free(k->threads);
-	free(k->whats);
-	free(k->kept);
+	free(k->classes);
+	free(k->arg_sets);
 	free(k->names);
 	free(k->places);
 	gt_out_close(&d->aside, NULL);
@@ -472,7 +471,7 @@ static void release(struct document *d)
 
 static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 {
-	struct gt_err scan = GT_ERR_INIT; /* of its own: a cut file is no error */
+	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete file is no error */
 	struct document *d = calloc(1, sizeof(*d));
 	int e;
 
@@ -499,7 +498,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	return e;
 }
 
-/* The keys that the object has before its events, or the first of an array of events. */
+/* Looks at the keys of the object before its events, or at the first of an array of events. */
 static int sniff(const char *head, size_t len)
 {
 	struct gt_in *in = gt_in_memory(head, len, NULL);
@@ -516,7 +515,7 @@ static int sniff(const char *head, size_t len)
 		if (!n)
 			array = t == GT_JSON_ARRAY;
 		if (!j.depth || (array && j.depth == 1 && n && t != GT_JSON_OBJECT_END))
-			break; /* a value of its own, or an array of something else */
+			break; /* a single value, or an array of other things */
 		if (t != GT_JSON_KEY || j.depth != 1u + array)
 			continue;
 		phase |= array && gt_json_is(&j, "ph");

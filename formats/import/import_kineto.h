@@ -1,5 +1,4 @@
-/* What the files of the Kineto importer share (import_kineto.c says how they fit together). Nobody
- * else includes this. */
+/* Shared by the files of the Kineto importer; import_kineto.c describes them. */
 #ifndef GT_IMPORT_KINETO_H
 #define GT_IMPORT_KINETO_H
 #include "formats/base/map.h"
@@ -8,13 +7,13 @@
 #include "formats/io/json_scan.h"
 #include "formats/trace/write/writer.h"
 
-/* bytes of different names held; kernels' and calls' may be a third more */
+/* bytes of different names in memory; names of kernels and calls may use a third more */
 #define GT_KINETO_TEXT (24u << 20)
 #define GT_KINETO_TRACKS (1u << 15) /* threads, streams and named places, each */
 #define GT_KINETO_VALUES 16         /* series of one counter */
 
-/* Arguments kept as they are, under their own names: shapes of an operator's inputs, and what a
- * collective operation moved between whom. text: else a number. */
+/* Arguments that are copied under their own names: shapes of an operator's inputs,
+ * and size, type and group of a collective operation. text: a string; else a number. */
 /* clang-format off */
 #define GT_KINETO_EXTRA(X) /* key, text */ \
 	X("Input Dims", true) \
@@ -29,10 +28,10 @@
 	X("Process Group Ranks", true)
 /* clang-format on */
 #define GT_KINETO_NEXTRA 10
-#define GT_KINETO_EXTRA_TEXT 1024 /* bytes of one; a longer one is left out, and counted */
+#define GT_KINETO_EXTRA_TEXT 1024 /* bytes of one; a longer one is dropped and counted */
 
 enum gt_kineto_cat {
-	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
+	/* cpu_op, user_annotation, python_function: ranges that the program names */
 	GT_KINETO_RANGE,
 	GT_KINETO_KERNEL,
 	GT_KINETO_COPY,
@@ -40,25 +39,25 @@ enum gt_kineto_cat {
 	GT_KINETO_WAIT,
 	GT_KINETO_RUNTIME,
 	GT_KINETO_DRIVER,
-	GT_KINETO_GPU_RANGE, /* where on the GPU a range's work lay */
+	GT_KINETO_GPU_RANGE, /* the time of a range's work on the GPU */
 	GT_KINETO_OVERHEAD,
 	/* a range of CUPTI's range profiler: its arguments are metrics, which become counters */
 	GT_KINETO_METRICS,
-	GT_KINETO_SESSION,    /* how long the profiler was on */
-	GT_KINETO_FLOW,       /* from a call to what it launched */
+	GT_KINETO_SESSION,    /* the time that the profiler was on */
+	GT_KINETO_FLOW,       /* from a call to its GPU work */
 	GT_KINETO_OTHER_FLOW, /* from a forward to its backward operation */
-	GT_KINETO_OTHER,      /* any other word, or none: told by its name */
-	/* no words of the file's: */
-	/* a runtime call around the driver's that are there as well, in a file of ours */
+	GT_KINETO_OTHER,      /* any other word, or none: the name decides */
+	/* categories that are no words of the file: */
+	/* a runtime call around driver calls that are events, too, in a file of gtexport */
 	GT_KINETO_OUTER,
 	GT_KINETO_COUNTER,
 	GT_KINETO_ALLOC,
-	GT_KINETO_FREE /* of an allocator of PyTorch's */
+	GT_KINETO_FREE /* of a PyTorch allocator */
 };
 
-/* A process or thread: Kineto has words where there is none ("Spans", "Traces"). */
+/* A process or thread. Kineto has words for things that are neither ("Spans", "Traces"). */
 struct gt_kineto_id {
-	uint32_t word; /* string id, GT_NONE: it is the number */
+	uint32_t word; /* string id, GT_NONE: number is valid */
 	int64_t number;
 };
 
@@ -73,44 +72,47 @@ enum gt_kineto_has {
 	GT_KINETO_STREAM = 128,
 	GT_KINETO_CBID = 256,
 	GT_KINETO_PEERS = 512,
-	GT_KINETO_ARROW = 1024,    /* of a file of ours: its call is found by an arrow */
-	GT_KINETO_INFERRED = 2048, /* and was so found by their order only */
+	GT_KINETO_ARROW = 1024,    /* in a file of gtexport: an arrow leads to its call */
+	GT_KINETO_INFERRED = 2048, /* and gt had inferred the call from the order only */
 	GT_KINETO_EVENT = 4096,
 	GT_KINETO_CHANGE = 8192,
 };
 
-/* One event as the file says it. What has no bit in `has` was not said and is 0. */
+/* The fields of GPU work. */
+struct gt_kineto_work {
+	unsigned unknown; /* enum gt_gpu_unknown: missing ones */
+	uint64_t correlation, graph, node, bytes, value, event;
+	int64_t device, stream;
+	uint32_t context, registers, shared, grid[3], block[3];
+	uint32_t from_device, to_device;
+};
+
+/* One event of the file. A member without its bit in `has` is missing in the file, and 0. */
 struct gt_kineto_event {
-	unsigned has; /* enum gt_kineto_has */
-	/* enum gt_gpu_unknown: what the arguments of a GPU's work do not say */
-	unsigned unknown;
+	unsigned has;            /* enum gt_kineto_has */
 	char phase;              /* 'X', 'i' ...; 0 none */
 	uint8_t cat;             /* enum gt_kineto_cat */
 	uint32_t name, cat_name; /* string ids, or GT_NONE */
 	struct gt_kineto_id pid, tid;
 	int64_t ts, dur; /* ns */
 	uint64_t id;     /* of a flow: a number, or a hash of its text */
-	uint64_t correlation, graph, node, bytes, value, event;
-	int64_t device, stream;
-	uint32_t context, registers, shared, grid[3], block[3];
-	uint32_t from_device, to_device;
+	struct gt_kineto_work gpu;
 	uint32_t label; /* "name" or "labels" of metadata */
 	int32_t ret;
-	unsigned nkept, kept; /* kept: bit n, the n-th of GT_KINETO_EXTRA */
-	uint32_t kept_at;     /* in gt_kineto.kept */
-	int64_t change;       /* bytes allocated, or freed when negative */
-	unsigned nvalues;     /* of a counter */
-	/* from here on nothing is set to 0 */
+	unsigned nextra, extra; /* extra: bit n for the n-th of GT_KINETO_EXTRA */
+	uint32_t extra_at;      /* index in gt_kineto.arg_sets */
+	int64_t change;         /* bytes allocated, or freed when negative */
+	unsigned nvalues;       /* of a counter */
+	/* the members from here on are not zeroed */
 	struct {
 		uint32_t name;
 		double value;
 	} values[GT_KINETO_VALUES];
-	uint64_t kept_values[GT_KINETO_NEXTRA]; /* nkept, in the order of their bits */
+	uint64_t extra_values[GT_KINETO_NEXTRA]; /* nextra, in the order of their bits */
 };
 
-/* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's
- * place, and a chain for each of as many buckets, newest first. Numbers count from 1 as items come
- * in. */
+/* A table of recent items, found by a key: a ring, in which the newest item replaces the oldest,
+ * and a hash chain for each of as many buckets, newest first. Items are numbered from 1. */
 struct gt_kineto_link {
 	uint64_t key, before;
 }; /* first in each item */
@@ -122,7 +124,7 @@ struct gt_kineto_ring {
 	uint64_t n;
 };
 
-/* Calls or ranges that enclose the next one. */
+/* The open calls or ranges of a thread. */
 struct gt_kineto_nest {
 	struct {
 		int64_t end;
@@ -139,15 +141,15 @@ struct gt_kineto_process {
 	int64_t pid;
 	uint32_t track;
 };
-/* What an event of a name and category becomes. inner: within a call that does the same, which is
- * what counts. */
+/* The type of events with this name, category and set of extra arguments. inner:
+ * their type within a call of the same operation, which counts instead. */
 struct gt_kineto_class {
-	uint32_t name, cat, cat_name, kept;
+	uint32_t name, cat, cat_name, extra;
 	uint32_t type, inner;
 	uint8_t op, first_arg, nfields;
 	bool call;
 };
-/* told before there is such a track */
+/* a name that comes before its track */
 struct gt_kineto_name {
 	int64_t pid, tid;
 	uint32_t thread, name;
@@ -164,27 +166,27 @@ struct gt_kineto {
 	struct gt_gpu_types gpu;
 	/* string ids */
 	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;
-	size_t held;
+	size_t name_bytes; /* of GT_KINETO_TEXT */
 	uint32_t strings_seen;
 	struct gt_kineto_recent {
 		uint32_t len, id;
-	} seen[1024]; /* strings seen lately */
+	} recent[1024]; /* recent strings */
 	struct gt_kineto_process *processes;
 	size_t nprocesses, processes_cap;
 	struct gt_kineto_thread *threads;
 	size_t nthreads, threads_cap, last_thread;
-	struct gt_kineto_class *whats;
-	size_t nwhats, whats_cap;
+	struct gt_kineto_class *classes;
+	size_t nclasses, classes_cap;
 	struct gt_kineto_name *names;
 	size_t nnames, names_cap;
 	struct gt_kineto_place *places;
 	size_t nplaces, places_cap;
-	struct gt_map process_map, thread_map, what_map, name_map, place_map;
-	/* track of the process that made the first call or range, or GT_NONE */
-	uint32_t host;
+	struct gt_map process_map, thread_map, class_map, name_map, place_map;
+	/* track of the process with the first call or range, or GT_NONE */
+	uint32_t first_process;
 	struct gt_sorter ordered;
 	struct gt_kineto_ring calls, works, flows;
-	/* of GPUs, by what the file has for a process */
+	/* of GPUs, by the process number that the file has for them */
 	struct gt_kineto_owner {
 		int64_t pid;
 		uint32_t process;
@@ -192,35 +194,35 @@ struct gt_kineto {
 	unsigned nowners;
 	/* number of the newest of works that only an arrow can join, 0 none */
 	uint64_t wants_flow;
-	/* categories that are none of enum gt_kineto_cat */
+	/* unknown categories */
 	struct gt_kineto_other {
 		uint32_t cat_name;
 		bool accelerator;
 		uint64_t n;
 	} others[32];
 	unsigned nothers;
-	/* each set of arguments once */
+	/* the different sets of extra arguments */
 	struct gt_kineto_arg_set {
 		uint64_t mask, values[GT_KINETO_NEXTRA];
-	} * kept;
-	size_t nkept, kept_cap;
-	struct gt_map kept_map;
+	} * arg_sets;
+	size_t narg_sets, arg_sets_cap;
+	struct gt_map arg_set_map;
 	int64_t now;                       /* the latest time so far */
-	int64_t session_start, session_ns; /* -1: the file does not say */
-	int64_t window_end;                /* INT64_MIN: the file does not say */
+	int64_t session_start, session_ns; /* -1: unknown */
+	int64_t window_end;                /* INT64_MIN: unknown */
 	struct gt_kineto_counts {
 		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined,
 			gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
 		uint64_t args_left_out;
-		/* lost: those of the damaged that may have been calls or work of a GPU */
+		/* lost: damaged events that may have been calls or GPU work */
 		uint64_t damaged, lost;
-		uint64_t phases[128]; /* of kinds that are not read */
+		uint64_t phases[128]; /* by phase: events of phases that are not imported */
 	} counts;
 };
 
 /* ---- import_kineto_event.c ---- */
-/* The object whose opening bracket the scanner has just handed out. 0 or negative. */
+/* Reads the event whose opening bracket the scanner has just returned. 0 or negative. */
 int gt_kineto_event(
 	struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
 
@@ -231,55 +233,53 @@ extern const struct gt_kineto_extra_key {
 } gt_kineto_extra_keys[GT_KINETO_NEXTRA];
 
 /* ---- import_kineto_tracks.c ---- */
-int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err); /* those that all files need */
-/* metadata of a process or thread */
+int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err); /* interns the fixed strings */
+/* Handles metadata of a process or thread. */
 int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-/* index in processes, or negative */
+/* The process, added if it is new: index in processes, or negative. */
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);
-/* index, or negative: there is none yet */
+/* index in threads, or negative: there is none yet */
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);
-/* Of the stream; of the device when stream is negative. context 0: it is not known. Negative or the
- * track's id. */
+/* The track id of a stream (stream < 0: of its device), or negative. context 0: unknown. */
 int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, uint32_t context,
 	int64_t stream, struct gt_err *err);
-/* Where an event that is no GPU's work stands: a thread, or something with a word for its name.
- * whole: a process without a thread will do. Negative or the track's id; *thread is the thread's
- * index, or SIZE_MAX. */
+/* The track id of an event other than GPU work, or negative: a thread, or a track named by a word.
+ * whole: a process without a thread is enough. *thread is the thread's index, or SIZE_MAX. */
 int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole,
 	size_t *thread, struct gt_err *err);
 int gt_kineto_no_memory(struct gt_err *err);
 
 /* ---- import_kineto_rows.c ---- */
-/* args: two; what they are of a range that keeps arguments stands at GT_KINETO_ARGS. */
+/* args: GT_KINETO_ARGS values, see there. */
 int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
-	const struct gt_row *row, const struct gt_kineto_class *what, const uint64_t *args,
+	const struct gt_row *row, const struct gt_kineto_class *cls, const uint64_t *args,
 	struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
-/* after each row: where it ended */
+/* Call it after each row, with the row's end: closes the epoch when it is due. */
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);
+/* gt_writer_row and gt_kineto_due */
 int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
-	/* gt_writer_row and gt_kineto_due */
 	const uint64_t *args, struct gt_err *err);
 
 /* ---- import_kineto_order.c ---- */
-/* of a call: correlation id and kernel; of a range: category, kept_at */
+/* of a call: correlation id and kernel; of a range: category and extra_at */
 #define GT_KINETO_ARGS 2
 uint64_t gt_kineto_next_number(const struct gt_kineto *k); /* of the next call or range */
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-	uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
-/* The kernel that this call launched, once a call at most; start and end are the call's. */
+	uint32_t cls, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
+/* Sets the kernel of a launch, once per call at most; start and end are those of the call. */
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
 	uint32_t kernel, struct gt_err *err);
-int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* all become rows */
+int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err); /* writes the rows */
 
 /* ---- import_kineto_gpu.c ---- */
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-/* A call was seen: what waits for it is written, what comes later finds it. *kernel: the name of
- * the first that waited, or GT_NONE. */
+/* Adds a call: writes the work that waits for it, and stores it for later work.
+ * *kernel: the name of the first kernel that waited, or GT_NONE. */
 int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 	uint32_t *kernel, struct gt_err *err);
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-/* what waits for its call is written without */
+/* Writes the work that still waits as work of an unknown call. */
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);
 void gt_kineto_gpu_release(struct gt_kineto *k);
 #endif

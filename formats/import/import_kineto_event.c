@@ -1,41 +1,41 @@
-/* One event: its keys in any order, and what a key means in one table. What does not fit its key (a
- * time in quotes, a grid of four) is as though it were not there: what the event lacks then is for
- * its row to miss. Of the arguments only those are read that rows have fields for, and those of
- * GT_KINETO_EXTRA. */
+/* Reads one event: keys in any order, by one table. A value of a wrong kind (a time
+ * in quotes, a grid of four) is ignored. Of the arguments, those are read that rows
+ * have fields for, and those of GT_KINETO_EXTRA. */
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
 
+struct key;
 struct reading {
 	struct gt_kineto *k;
 	struct gt_json *j;
 	struct gt_kineto_event *ev;
 };
 
-/* Names come again soon, and most differ in their ends or lengths: hashing all of a kernel's would
- * take longer than all else about it. */
-static struct gt_kineto_recent *seen(struct gt_kineto *k, const char *s, size_t len)
+/* The cache entry of a string. Names repeat soon, and most differ in their ends or lengths: hashing
+ * the whole name of a kernel would take longer than all other work for it. */
+static struct gt_kineto_recent *recent(struct gt_kineto *k, const char *s, size_t len)
 {
 	uint64_t a = 0, b = 0;
 
 	memcpy(&a, s, len < 8 ? len : 8);
 	if (len >= 8)
 		memcpy(&b, s + len - 8, 8);
-	return &k->seen[((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL) >> 54];
+	return &k->recent[((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL) >> 54];
 }
-_Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_recent) == 1 << 10,
-	"as many as 10 bits say");
+_Static_assert(sizeof(((struct gt_kineto *)0)->recent) / sizeof(struct gt_kineto_recent) == 1 << 10,
+	"the hash has 10 bits");
 
-/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of
- * a name that stands for any. */
-static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t most)
+/* The id of a string. GT_NONE: no memory. If more than `most` bytes of names are in
+ * use, it is that of k->nameless. */
+static uint32_t intern(struct gt_kineto *k, const char *s, size_t len, size_t most)
 {
-	struct gt_kineto_recent *last = seen(k, s, len);
+	struct gt_kineto_recent *last = recent(k, s, len);
 	uint32_t id;
 
 	if (len && last->len == len && !memcmp(gt_writer_text(k->w, last->id), s, len))
 		return last->id;
-	if (k->held > most) {
+	if (k->name_bytes > most) {
 		k->counts.names_left_out++;
 		return k->nameless;
 	}
@@ -44,18 +44,17 @@ static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t 
 		*last = (struct gt_kineto_recent){ (uint32_t)len, id };
 	if (id != GT_NONE && id >= k->strings_seen) { /* ids are dense: this one is new */
 		k->strings_seen = id + 1;
-		k->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
+		k->name_bytes += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
 	}
 	return id;
 }
 
 static uint32_t string(const struct reading *r)
 {
-	/* there is no end of those; what a GPU did is to have its name */
+	/* there may be any number of ranges; GPU work must have its name */
 	bool range = r->ev->cat == GT_KINETO_RANGE;
 
-	return for_good(
-		r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
+	return intern(r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
 }
 
 /* ---- values ---- */
@@ -89,14 +88,14 @@ static bool read_i64(const struct reading *r, int token, int64_t *to)
 	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
 }
 
-/* Microseconds with decimals, exactly. */
+/* Reads microseconds with decimals, exactly. */
 static bool read_time(const struct reading *r, int token, int64_t *to)
 {
 	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, to) &&
 		*to<GT_TIME_MAX && * to> - GT_TIME_MAX;
 }
 
-/* As JSON writes one: "-12", and neither "012" nor "1.5". */
+/* Is it an integer in JSON's form: "-12", and neither "012" nor "1.5"? */
 static bool is_integer(const char *text, size_t len)
 {
 	size_t first = len && *text == '-', i = first;
@@ -117,7 +116,37 @@ static bool read_id(const struct reading *r, int token, struct gt_kineto_id *id)
 	return true;
 }
 
-/* ---- keys of an event: each is given the first token of its value ---- */
+/* ---- keys ---- */
+
+enum value { ANY, U32, U64, I64 };
+
+/* token: the first one of the value */
+typedef void key_fn(struct reading *r, const struct key *key, int token);
+struct key {
+	const char *word;
+	uint8_t len;
+	key_fn *read;
+	/* read_number: the kind of the number and its member of the event; ANY: the key is enough
+	 */
+	uint8_t value;
+	uint16_t member;
+	uint16_t has;   /* enum gt_kineto_has that it sets */
+	uint32_t known; /* enum gt_gpu_unknown that it clears */
+};
+
+static void read_number(struct reading *r, const struct key *key, int token)
+{
+	void *to = (char *)r->ev + key->member;
+
+	if (key->value == U64               ? !read_u64(r, token, to)
+			: key->value == U32 ? !read_u32(r, token, to)
+					    : key->value == I64 && !read_i64(r, token, to))
+		return;
+	r->ev->has |= key->has;
+	r->ev->gpu.unknown &= ~key->known;
+}
+
+/* ---- keys of an event; `token` is the first token of the value ---- */
 
 static const struct {
 	const char *word;
@@ -140,8 +169,8 @@ static const struct {
 	{ "flow", GT_KINETO_FLOW },
 	{ "cpu_instant_event", GT_KINETO_RANGE },
 	{ "cuda_profiler_range", GT_KINETO_METRICS },
-	{ "user", GT_KINETO_RANGE }, /* of ours */
-	/* as they were called before 2022 */
+	{ "user", GT_KINETO_RANGE }, /* of gtexport */
+	/* words before 2022 */
 	{ "Kernel", GT_KINETO_KERNEL },
 	{ "Memcpy", GT_KINETO_COPY },
 	{ "Memset", GT_KINETO_SET },
@@ -151,7 +180,7 @@ static const struct {
 	{ "async_cpu_to_gpu", GT_KINETO_FLOW },
 };
 
-static void on_cat(struct reading *r, int token)
+static void on_cat(struct reading *r, const struct key *key, int token)
 {
 	if (token != GT_JSON_STRING)
 		return;
@@ -166,34 +195,37 @@ static void on_cat(struct reading *r, int token)
 		r->ev->cat_name = string(r);
 }
 
-static void on_ph(struct reading *r, int token)
+static void on_ph(struct reading *r, const struct key *key, int token)
 {
 	if (token == GT_JSON_STRING && r->j->len == 1 && (unsigned char)r->j->text[0] < 0x80)
 		r->ev->phase = r->j->text[0];
 }
 
-static void on_name(struct reading *r, int token)
+static void on_name(struct reading *r, const struct key *key, int token)
 {
 	if (token == GT_JSON_STRING && r->ev->cat != GT_KINETO_FLOW &&
 		r->ev->cat != GT_KINETO_OTHER_FLOW)
 		r->ev->name = string(r);
 }
 
-static void on_ts(struct reading *r, int token)
+static void on_ts(struct reading *r, const struct key *key, int token)
 {
 	r->ev->has |= read_time(r, token, &r->ev->ts) ? GT_KINETO_TS : GT_KINETO_BAD_TIME;
 }
-static void on_dur(struct reading *r, int token)
+static void on_dur(struct reading *r, const struct key *key, int token)
 {
 	r->ev->has |= read_time(r, token, &r->ev->dur) ? GT_KINETO_DUR : GT_KINETO_BAD_TIME;
 }
-static void on_pid(struct reading *r, int token) { read_id(r, token, &r->ev->pid); }
-static void on_tid(struct reading *r, int token)
+static void on_pid(struct reading *r, const struct key *key, int token)
+{
+	read_id(r, token, &r->ev->pid);
+}
+static void on_tid(struct reading *r, const struct key *key, int token)
 {
 	r->ev->has |= read_id(r, token, &r->ev->tid) ? GT_KINETO_TID : 0;
 }
 
-static void on_id(struct reading *r, int token)
+static void on_id(struct reading *r, const struct key *key, int token)
 {
 	if (token == GT_JSON_STRING)
 		r->ev->id = gt_hash(r->j->text, r->j->len);
@@ -204,62 +236,21 @@ static void on_id(struct reading *r, int token)
 
 /* ---- arguments ---- */
 
-static void arg_correlation(struct reading *r, int t)
+/* Notes that a field of GPU work is not missing. */
+static void note_known(struct reading *r, bool read, enum gt_gpu_unknown bit)
 {
-	if (!read_u64(r, t, &r->ev->correlation) || !r->ev->correlation)
+	r->ev->gpu.unknown &= read ? ~(unsigned)bit : ~0u;
+}
+
+static void on_correlation(struct reading *r, const struct key *key, int t)
+{
+	if (!read_u64(r, t, &r->ev->gpu.correlation) || !r->ev->gpu.correlation)
 		return;
 	r->ev->has |= GT_KINETO_CORRELATION;
-	r->ev->unknown &= ~(unsigned)GT_GPU_NO_CORRELATION;
+	note_known(r, true, GT_GPU_NO_CORRELATION);
 }
 
-/* A figure that a row leaves out when the event does not have it. */
-static void known(struct reading *r, bool read, enum gt_gpu_unknown bit)
-{
-	r->ev->unknown &= read ? ~(unsigned)bit : ~0u;
-}
-
-static void arg_device(struct reading *r, int t)
-{
-	r->ev->has |= read_i64(r, t, &r->ev->device) ? GT_KINETO_DEVICE : 0;
-}
-static void arg_stream(struct reading *r, int t)
-{
-	r->ev->has |= read_i64(r, t, &r->ev->stream) ? GT_KINETO_STREAM : 0;
-}
-static void arg_context(struct reading *r, int t)
-{
-	known(r, read_u32(r, t, &r->ev->context), GT_GPU_NO_CONTEXT);
-}
-static void arg_registers(struct reading *r, int t)
-{
-	known(r, read_u32(r, t, &r->ev->registers), GT_GPU_NO_REGISTERS);
-}
-static void arg_shared(struct reading *r, int t)
-{
-	known(r, read_u32(r, t, &r->ev->shared), GT_GPU_NO_SHARED);
-}
-static void arg_graph(struct reading *r, int t) { read_u64(r, t, &r->ev->graph); }
-static void arg_node(struct reading *r, int t) { read_u64(r, t, &r->ev->node); }
-static void arg_bytes(struct reading *r, int t)
-{
-	known(r, read_u64(r, t, &r->ev->bytes), GT_GPU_NO_BYTES);
-}
-static void arg_cbid(struct reading *r, int t) { r->ev->has |= GT_KINETO_CBID; }
-static void arg_event(struct reading *r, int t)
-{
-	r->ev->has |= read_u64(r, t, &r->ev->event) ? GT_KINETO_EVENT : 0;
-}
-static void arg_from(struct reading *r, int t)
-{
-	r->ev->has |= read_u32(r, t, &r->ev->from_device) ? GT_KINETO_PEERS : 0;
-}
-static void arg_to(struct reading *r, int t)
-{
-	r->ev->has |= read_u32(r, t, &r->ev->to_device) ? GT_KINETO_PEERS : 0;
-}
-static void arg_launch_ns(struct reading *r, int t) { r->ev->has |= GT_KINETO_ARROW; }
-
-static void arg_ret(struct reading *r, int t)
+static void on_ret(struct reading *r, const struct key *key, int t)
 {
 	int64_t v;
 
@@ -267,29 +258,29 @@ static void arg_ret(struct reading *r, int t)
 		r->ev->ret = (int32_t)v;
 }
 
-static void arg_launch_join(struct reading *r, int t)
+static void on_launch_join(struct reading *r, const struct key *key, int t)
 {
 	r->ev->has |= t == GT_JSON_STRING && gt_json_is(r->j, "inferred") ? GT_KINETO_INFERRED : 0;
 }
 
-static void arg_label(struct reading *r, int t)
+static void on_label(struct reading *r, const struct key *key, int t)
 {
 	if (t == GT_JSON_STRING)
 		r->ev->label = string(r);
 }
 
-/* "0x1f", as ours has it, or a number. */
-static void arg_value(struct reading *r, int t)
+/* Reads "0x1f", as gtexport writes it, or a number. */
+static void on_value(struct reading *r, const struct key *key, int t)
 {
 	if (t == GT_JSON_STRING && r->j->len > 2 && r->j->len < 19 && r->j->text[0] == '0' &&
 		r->j->text[1] == 'x')
-		r->ev->value = strtoull(r->j->text, NULL, 16); /* stops at the quote */
-	else if (!read_u64(r, t, &r->ev->value))
+		r->ev->gpu.value = strtoull(r->j->text, NULL, 16); /* stops at the quote */
+	else if (!read_u64(r, t, &r->ev->gpu.value))
 		return;
-	known(r, true, GT_GPU_NO_VALUE);
+	note_known(r, true, GT_GPU_NO_VALUE);
 }
 
-/* Three numbers; the scanner is behind the bracket, and will be behind the other one. */
+/* Reads an array of three numbers; the scanner is behind its opening bracket. */
 static int read_three(
 	struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit, struct gt_err *err)
 {
@@ -308,23 +299,18 @@ static int read_three(
 	}
 	if (n == 3)
 		memcpy(to, v, sizeof(v));
-	known(r, n == 3, bit);
+	note_known(r, n == 3, bit);
 	return 0;
 }
 
-static void arg_change(struct reading *r, int t)
-{
-	r->ev->has |= read_i64(r, t, &r->ev->change) ? GT_KINETO_CHANGE : 0;
-}
-
-struct key {
-	const char *word;
-	uint8_t len;
-	void (*read)(struct reading *r, int token);
-};
 #define KEY(word, read)                                                                            \
 	{                                                                                          \
-		word, sizeof(word) - 1, read                                                       \
+		word, sizeof(word) - 1, read, ANY, 0, 0, 0                                         \
+	}
+#define NUMBER(word, kind, name, has, known)                                                       \
+	{                                                                                          \
+		word, sizeof(word) - 1, read_number, kind, offsetof(struct gt_kineto_event, name), \
+			has, known                                                                 \
 	}
 static const struct key keys[] = {
 	KEY("ph", on_ph),
@@ -337,36 +323,39 @@ static const struct key keys[] = {
 	KEY("id", on_id),
 };
 static const struct key gpu_args[] = {
-	KEY("device", arg_device),
-	KEY("context", arg_context),
-	KEY("stream", arg_stream),
-	KEY("correlation", arg_correlation),
-	KEY("bytes", arg_bytes),
-	KEY("registers per thread", arg_registers),
-	KEY("shared memory", arg_shared),
-	KEY("graph id", arg_graph),
-	KEY("graph node id", arg_node),
-	KEY("fromDevice", arg_from),
-	KEY("toDevice", arg_to),
-	KEY("inDevice", arg_from),
-	KEY("outDevice", arg_to),
-	KEY("src_device", arg_from),
-	KEY("dst_device", arg_to),
-	KEY("wait_on_cuda_event_id", arg_event),
-	KEY("value", arg_value),
-	KEY("launch_ns", arg_launch_ns),
-	KEY("launch_join", arg_launch_join),
+	NUMBER("device", I64, gpu.device, GT_KINETO_DEVICE, 0),
+	NUMBER("context", U32, gpu.context, 0, GT_GPU_NO_CONTEXT),
+	NUMBER("stream", I64, gpu.stream, GT_KINETO_STREAM, 0),
+	KEY("correlation", on_correlation),
+	NUMBER("bytes", U64, gpu.bytes, 0, GT_GPU_NO_BYTES),
+	NUMBER("registers per thread", U32, gpu.registers, 0, GT_GPU_NO_REGISTERS),
+	NUMBER("shared memory", U32, gpu.shared, 0, GT_GPU_NO_SHARED),
+	NUMBER("graph id", U64, gpu.graph, 0, 0),
+	NUMBER("graph node id", U64, gpu.node, 0, 0),
+	NUMBER("fromDevice", U32, gpu.from_device, GT_KINETO_PEERS, 0),
+	NUMBER("toDevice", U32, gpu.to_device, GT_KINETO_PEERS, 0),
+	NUMBER("inDevice", U32, gpu.from_device, GT_KINETO_PEERS, 0),
+	NUMBER("outDevice", U32, gpu.to_device, GT_KINETO_PEERS, 0),
+	NUMBER("src_device", U32, gpu.from_device, GT_KINETO_PEERS, 0),
+	NUMBER("dst_device", U32, gpu.to_device, GT_KINETO_PEERS, 0),
+	NUMBER("wait_on_cuda_event_id", U64, gpu.event, GT_KINETO_EVENT, 0),
+	KEY("value", on_value),
+	NUMBER("launch_ns", ANY, has, GT_KINETO_ARROW, 0),
+	KEY("launch_join", on_launch_join),
 };
-static const struct key call_args[] = { KEY("cbid", arg_cbid), KEY("correlation", arg_correlation),
-	KEY("ret", arg_ret) };
-static const struct key meta_args[] = { KEY("name", arg_label), KEY("labels", arg_label) };
+static const struct key call_args[] = {
+	NUMBER("cbid", ANY, has, GT_KINETO_CBID, 0),
+	KEY("correlation", on_correlation),
+	KEY("ret", on_ret),
+};
+static const struct key meta_args[] = { KEY("name", on_label), KEY("labels", on_label) };
 
-/* Of an allocator: the type of device stands in stream, the address in value. */
+/* Of an allocator: `stream` gets the type of device, `value` the address. */
 static const struct key memory_args[] = {
-	KEY("Bytes", arg_change),
-	KEY("Addr", arg_value),
-	KEY("Device Id", arg_device),
-	KEY("Device Type", arg_stream),
+	NUMBER("Bytes", I64, change, GT_KINETO_CHANGE, 0),
+	KEY("Addr", on_value),
+	NUMBER("Device Id", I64, gpu.device, GT_KINETO_DEVICE, 0),
+	NUMBER("Device Type", I64, gpu.stream, GT_KINETO_STREAM, 0),
 };
 
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)
@@ -389,7 +378,7 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 	return FIND(call_args, word, len);
 }
 
-/* ---- arguments that are kept ---- */
+/* ---- extra arguments ---- */
 
 const struct gt_kineto_extra_key gt_kineto_extra_keys[GT_KINETO_NEXTRA] = {
 #define X(word, text) { word, sizeof(word) - 1, text },
@@ -398,9 +387,9 @@ const struct gt_kineto_extra_key gt_kineto_extra_keys[GT_KINETO_NEXTRA] = {
 };
 
 /* The number of this key, or GT_KINETO_NEXTRA. */
-static unsigned kept_key(const char *word, size_t len)
+static unsigned extra_key(const char *word, size_t len)
 {
-	/* few keys begin so */
+	/* the first letters of the keys */
 	static const char first[128] = {
 		['C'] = 1, ['G'] = 1, ['I'] = 1, ['O'] = 1, ['P'] = 1, ['d'] = 1
 	};
@@ -415,41 +404,41 @@ static unsigned kept_key(const char *word, size_t len)
 	return i;
 }
 
-static void keep(struct reading *r, unsigned key, uint64_t value)
+static void add_extra_arg(struct reading *r, unsigned key, uint64_t value)
 {
 	struct gt_kineto_event *ev = r->ev;
-	unsigned at = (unsigned)__builtin_popcount(ev->kept & ((1u << key) - 1));
+	unsigned at = (unsigned)__builtin_popcount(ev->extra & ((1u << key) - 1));
 
-	if (ev->kept >> key & 1)
-		return; /* the first of two */
-	memmove(ev->kept_values + at + 1, ev->kept_values + at,
-		(ev->nkept - at) * sizeof(*ev->kept_values));
-	ev->kept_values[at] = value;
-	ev->nkept++;
-	ev->kept |= 1u << key;
+	if (ev->extra >> key & 1)
+		return; /* the first one counts */
+	memmove(ev->extra_values + at + 1, ev->extra_values + at,
+		(ev->nextra - at) * sizeof(*ev->extra_values));
+	ev->extra_values[at] = value;
+	ev->nextra++;
+	ev->extra |= 1u << key;
 }
 
-/* Shapes have half of the room for names, so that names find some. */
-static void keep_text(struct reading *r, unsigned key, const char *text, size_t len)
+/* Adds a text. Extra arguments may use half of the memory for names. */
+static void add_extra_text(struct reading *r, unsigned key, const char *text, size_t len)
 {
-	if (len > GT_KINETO_EXTRA_TEXT || r->k->held > GT_KINETO_TEXT / 2)
+	if (len > GT_KINETO_EXTRA_TEXT || r->k->name_bytes > GT_KINETO_TEXT / 2)
 		r->k->counts.args_left_out++;
 	else
-		keep(r, key, for_good(r->k, text, len, GT_KINETO_TEXT));
+		add_extra_arg(r, key, intern(r->k, text, len, GT_KINETO_TEXT));
 }
 
-static void keep_plain(struct reading *r, unsigned key, int token)
+static void add_extra_value(struct reading *r, unsigned key, int token)
 {
 	uint64_t value;
 
 	if (gt_kineto_extra_keys[key].text && (token == GT_JSON_STRING || is_number(token)))
-		keep_text(r, key, r->j->text, r->j->len);
+		add_extra_text(r, key, r->j->text, r->j->len);
 	else if (!gt_kineto_extra_keys[key].text && read_u64(r, token, &value))
-		keep(r, key, value);
+		add_extra_arg(r, key, value);
 }
 
-/* A list as its text without white space; the scanner is behind its bracket. */
-static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
+/* Adds a list as its text without white space; the scanner is behind its bracket. */
+static int add_extra_list(struct reading *r, unsigned key, struct gt_err *err)
 {
 	unsigned top = r->j->depth;
 	char text[GT_KINETO_EXTRA_TEXT + 1] = "[";
@@ -466,7 +455,7 @@ static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
 			return t;
 		if (len + need > GT_KINETO_EXTRA_TEXT ||
 			!(scalar || opens || t == GT_JSON_ARRAY_END)) {
-			/* too long, or no list of lists of words and numbers */
+			/* too long, or no nested list of words and numbers */
 			len = GT_KINETO_EXTRA_TEXT + 1;
 			continue;
 		}
@@ -481,11 +470,11 @@ static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
 			text[len++] = quoted ? '"' : opens ? '[' : ']';
 		comma = !opens;
 	}
-	keep_text(r, key, text, len);
+	add_extra_text(r, key, text, len);
 	return 0;
 }
 
-/* A counter's series: any name. */
+/* Adds a value of a counter; its series may have any name. */
 static void counter_value(struct reading *r, uint32_t name, int token)
 {
 	struct gt_kineto_event *ev = r->ev;
@@ -496,43 +485,43 @@ static void counter_value(struct reading *r, uint32_t name, int token)
 	ev->values[ev->nvalues++].value = gt_json_double(r->j);
 }
 
-/* The key was just read; what follows is no plain value, or was not in the window. */
+/* The slow path: the key was just read, and a value of any kind follows. */
 static int read_odd_arg(struct reading *r, struct gt_err *err)
 {
 	struct gt_kineto_event *ev = r->ev;
 	bool counter = ev->phase == 'C' || ev->cat == GT_KINETO_METRICS,
 	     gpu = ev->cat == GT_KINETO_KERNEL;
 	uint32_t name = counter ? string(r) : GT_NONE;
-	uint32_t *three = gpu && gt_json_is(r->j, "grid") ? ev->grid
-		: gpu && gt_json_is(r->j, "block")        ? ev->block
+	uint32_t *three = gpu && gt_json_is(r->j, "grid") ? ev->gpu.grid
+		: gpu && gt_json_is(r->j, "block")        ? ev->gpu.block
 							  : NULL;
 	const struct key *key = three || counter ? NULL : find_arg(ev, r->j->text, r->j->len);
-	unsigned kept =
-		three || counter || key ? GT_KINETO_NEXTRA : kept_key(r->j->text, r->j->len);
+	unsigned extra =
+		three || counter || key ? GT_KINETO_NEXTRA : extra_key(r->j->text, r->j->len);
 	int t = gt_json_next(r->j, err);
 
-	if (kept < GT_KINETO_NEXTRA && t == GT_JSON_ARRAY)
-		return keep_list(r, kept, err);
-	if (kept < GT_KINETO_NEXTRA && t > 0)
-		keep_plain(r, kept, t);
+	if (extra < GT_KINETO_NEXTRA && t == GT_JSON_ARRAY)
+		return add_extra_list(r, extra, err);
+	if (extra < GT_KINETO_NEXTRA && t > 0)
+		add_extra_value(r, extra, t);
 	if (t == GT_JSON_ARRAY && three)
 		return read_three(
-			r, three, three == ev->grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
+			r, three, three == ev->gpu.grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
 	if (t >= 0 && counter)
 		counter_value(r, name, t);
 	if (t >= 0 && key)
-		key->read(r, t);
+		key->read(r, key, t);
 	return t < 0 ? t : gt_json_skip(r->j, err);
 }
 
-/* The scanner is behind the bracket. */
+/* Reads the arguments; the scanner is behind the bracket. */
 static int read_args(struct reading *r, struct gt_err *err)
 {
 	const struct key *key;
 	const char *word;
 	bool range =
 		r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X';
-	unsigned kept;
+	unsigned extra;
 	size_t len;
 	int t, e = 0;
 
@@ -542,9 +531,9 @@ static int read_args(struct reading *r, struct gt_err *err)
 			: gt_json_pair(r->j, &word, &len);
 		key = t && !range ? find_arg(r->ev, word, len) : NULL;
 		if (key)
-			key->read(r, t);
-		else if (t && (kept = kept_key(word, len)) < GT_KINETO_NEXTRA)
-			keep_plain(r, kept, t);
+			key->read(r, key, t);
+		else if (t && (extra = extra_key(word, len)) < GT_KINETO_NEXTRA)
+			add_extra_value(r, extra, t);
 		if (t)
 			continue;
 		t = gt_json_next(r->j, err);
@@ -557,7 +546,7 @@ static int read_args(struct reading *r, struct gt_err *err)
 
 /* ---- an event ---- */
 
-/* The key was just read. */
+/* The slow path: the key was just read. */
 static int read_odd(struct reading *r, struct gt_err *err)
 {
 	const struct key *key = FIND(keys, r->j->text, r->j->len);
@@ -565,7 +554,7 @@ static int read_odd(struct reading *r, struct gt_err *err)
 	int t = gt_json_next(r->j, err);
 
 	if (t >= 0 && key)
-		key->read(r, t);
+		key->read(r, key, t);
 	return t < 0                          ? t
 		: args && t == GT_JSON_OBJECT ? read_args(r, err)
 					      : gt_json_skip(r->j, err);
@@ -581,13 +570,13 @@ int gt_kineto_event(
 	int t, e = 0;
 
 	memset(ev, 0, offsetof(struct gt_kineto_event, values));
-	ev->unknown = GT_GPU_UNKNOWN;
+	ev->gpu.unknown = GT_GPU_UNKNOWN;
 	ev->name = ev->cat_name = ev->label = ev->pid.word = ev->tid.word = GT_NONE;
 	while (!e) {
 		t = gt_json_pair(j, &word, &len);
 		key = t ? FIND(keys, word, len) : NULL;
 		if (key)
-			key->read(&r, t);
+			key->read(&r, key, t);
 		if (t)
 			continue;
 		t = gt_json_next(j, err);

@@ -1,27 +1,26 @@
-/* What the GPU did, and which call caused it.
+/* GPU work, and the calls that launched it.
  *
- * Both carry a correlation id, and either may come first in the file: a kernel waits in one table
- * (works) for its call, a call stands in another (calls) for the kernels to come, of which a
- * graph's launch has many. Both tables are rings: they hold what came last and no more, so a file
- * of any size fits. What falls out of the first one unmet is written as work whose call is not
- * known; what falls out of the second is too far from its work. In PyTorch's files the two stand
- * beside one another.
+ * Both have a correlation id, and either may come first in the file. A kernel waits in the table
+ * `works` for its call, and a call is in the table `calls` for later kernels, of which a graph
+ * launch has many. Both tables are rings with a fixed number of the most recent items, so a file of
+ * any size can be read. Work that leaves its ring before its call comes is written as work of an
+ * unknown call. In PyTorch's files the two are close to each other.
  *
- * The file says it a second time by flows ("ac2g": an arrow from the call to the work). They are
- * looked at only for work that has no correlation id, and for files of ours, in which calls have
- * none: an arrow's head comes soon behind its work. */
+ * The file also has flows ("ac2g": an arrow from the call to the work). They are used only for work
+ * without a correlation id, and for files of gtexport, in which calls have none: the end of an
+ * arrow follows soon after its work. */
 #define _GNU_SOURCE
 #include "formats/import/import_kineto.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
-#define CALL_BITS 19 /* 512 Ki calls and 64 Ki works wait at most */
+#define CALL_BITS 19 /* 512 Ki calls and 64 Ki works at most */
 #define WORK_BITS 16
 #define FLOW_BITS 16
-#define NEAR 64               /* works between one and its arrow's head */
-#define CHAIN_MAX 4096        /* others in its bucket; more are made on purpose */
-#define AT_PLACE (1ull << 63) /* keys that are no correlation id */
+#define NEAR 64        /* works between one and the end of its arrow */
+#define CHAIN_MAX 4096 /* items of a bucket that are searched; only a malicious file has more */
+#define AT_PLACE (1ull << 63) /* marks keys that are no correlation id */
 #define NO_KEY UINT64_MAX
 
 struct call {
@@ -29,7 +28,7 @@ struct call {
 	int64_t start;
 	uint64_t ns;
 	uint32_t thread, name;
-	/* for gt_kineto_name_launch; does it have a kernel's name? */
+	/* for gt_kineto_name_launch; has it a kernel's name? */
 	uint64_t number : 63, named : 1;
 };
 struct flow {
@@ -39,15 +38,13 @@ struct flow {
 };
 struct work {
 	struct gt_kineto_link link;
-	int64_t start, end, device, stream;
-	int64_t pid;
-	uint64_t place, graph, node, bytes, value, event;
-	uint32_t correlation, context, name, process, unknown;
-	uint32_t registers, shared, grid[3], block[3];
-	uint32_t from, to;
+	struct gt_kineto_work gpu;
+	int64_t start, end, pid;
+	uint64_t place;
+	uint32_t name, process;
 	struct gt_gpu_cause cause;
-	uint32_t kept_at;
-	uint16_t kept; /* 0: none */
+	uint32_t extra_at;
+	uint16_t extra; /* 0: none */
 	uint8_t cat;
 	bool done, peers, inferred;
 };
@@ -57,7 +54,7 @@ struct work {
 static int ring_init(struct gt_kineto_ring *r, size_t size, unsigned bits)
 {
 	*r = (struct gt_kineto_ring){ .size = size, .bits = bits };
-	/* no page of it is there before it is used */
+	/* calloc: pages use no memory before the first access */
 	r->items = calloc((size_t)1 << bits, size);
 	r->heads = calloc((size_t)1 << bits, sizeof(*r->heads));
 	return r->items && r->heads ? 0 : -ENOMEM;
@@ -108,7 +105,7 @@ static void *ring_find(const struct gt_kineto_ring *r, uint64_t key)
 	return l;
 }
 
-static int need_rings(struct gt_kineto *k, struct gt_err *err)
+static int make_rings(struct gt_kineto *k, struct gt_err *err)
 {
 	if (k->works.items)
 		return 0;
@@ -119,9 +116,9 @@ static int need_rings(struct gt_kineto *k, struct gt_err *err)
 	return 0;
 }
 
-/* ---- what names say ---- */
+/* ---- names ---- */
 
-/* "Memcpy HtoD (Pageable -> Device)": A is for arrays, which lie on a device. */
+/* The direction in "Memcpy HtoD (Pageable -> Device)". A is an array, which is on a device. */
 static enum gt_direction direction_of(const char *name)
 {
 	static const struct {
@@ -147,7 +144,7 @@ static enum gt_direction direction_of(const char *name)
 	return GT_DIR_UNKNOWN;
 }
 
-/* The kind of memory whose word stands at p up to `end`. */
+/* The kind of memory with the word from p to `end`. */
 static enum gt_gpu_memory memory_of(const char *p, const char *end)
 {
 	for (unsigned m = 0; m < GT_GPU_MEMORY_COUNT; m++) {
@@ -214,13 +211,13 @@ static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_g
 {
 	const char *name = gt_writer_text(k->w, w->name);
 	struct gt_gpu_copy c = { .direction = direction_of(name),
-		.bytes = w->bytes,
-		.src_device = w->from,
-		.dst_device = w->to };
+		.bytes = w->gpu.bytes,
+		.src_device = w->gpu.from_device,
+		.dst_device = w->gpu.to_device };
 
 	memories_of(name, &c.src, &c.dst);
 	c.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
-	if (w->peers && w->from != w->to && c.direction == GT_DIR_DTOD)
+	if (w->peers && w->gpu.from_device != w->gpu.to_device && c.direction == GT_DIR_DTOD)
 		c.direction = GT_DIR_PEER;
 	return gt_gpu_put_copy(&k->gpu, work, &c, err);
 }
@@ -228,7 +225,7 @@ static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_g
 static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
 	struct gt_err *err)
 {
-	struct gt_gpu_set s = { .bytes = w->bytes, .value = (uint32_t)w->value };
+	struct gt_gpu_set s = { .bytes = w->gpu.bytes, .value = (uint32_t)w->gpu.value };
 	enum gt_gpu_memory none;
 
 	memories_of(gt_writer_text(k->w, w->name), &none, &s.memory);
@@ -236,33 +233,33 @@ static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gp
 	return gt_gpu_put_set(&k->gpu, work, &s, err);
 }
 
-/* The arguments that are kept. fields must last as long as work. */
+/* Adds the extra arguments. fields must live as long as work. */
 static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work,
 	struct gt_gpu_extra_field fields[GT_KINETO_NEXTRA])
 {
 	unsigned n = 0;
 
-	if (!w->kept)
+	if (!w->extra)
 		return;
 	for (unsigned i = 0; i < GT_KINETO_NEXTRA; i++)
-		if (w->kept >> i & 1)
+		if (w->extra >> i & 1)
 			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_extra_keys[i].word,
 				gt_kineto_extra_keys[i].text ? GT_F_STR : GT_F_U64 };
-	work->extra = (struct gt_gpu_extra){ w->kept, n, fields, k->kept[w->kept_at].values };
+	work->extra = (struct gt_gpu_extra){ w->extra, n, fields, k->arg_sets[w->extra_at].values };
 }
 
-/* The file has static and dynamic shared memory as one figure. */
+/* The file has static and dynamic shared memory as one number. */
 static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work,
 	struct gt_err *err)
 {
 	struct gt_gpu_kernel kernel = {
-		.name = w->name, .registers = w->registers, .shared_dynamic = w->shared
+		.name = w->name, .registers = w->gpu.registers, .shared_dynamic = w->gpu.shared
 	};
 	struct gt_gpu_extra_field fields[GT_KINETO_NEXTRA];
 	struct gt_gpu_work with = *work;
 
-	memcpy(kernel.grid, w->grid, sizeof(kernel.grid));
-	memcpy(kernel.block, w->block, sizeof(kernel.block));
+	memcpy(kernel.grid, w->gpu.grid, sizeof(kernel.grid));
+	memcpy(kernel.block, w->gpu.block, sizeof(kernel.block));
 	add_extra(k, w, &with, fields);
 	if (!gt_writer_has_name_space(k->w) && !gt_gpu_knows_kernel(&k->gpu, &with, w->name)) {
 		kernel.name = k->nameless;
@@ -283,7 +280,7 @@ static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct g
 		n->waits++;
 		return gt_gpu_put_wait(&k->gpu, work,
 			&(struct gt_gpu_waiting){
-				wait_of(gt_writer_text(k->w, w->name)), w->event },
+				wait_of(gt_writer_text(k->w, w->name)), w->gpu.event },
 			err);
 	case GT_KINETO_OVERHEAD:
 		return gt_gpu_put_overhead(&k->gpu, work,
@@ -294,7 +291,7 @@ static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct g
 	}
 }
 
-/* Whose work the GPU of this number did last. */
+/* The process whose work this GPU did last. */
 static struct gt_kineto_owner *owner_of(struct gt_kineto *k, int64_t pid)
 {
 	for (unsigned i = 0; i < k->nowners; i++)
@@ -313,7 +310,7 @@ static void note_owner(struct gt_kineto *k, int64_t pid, uint32_t process)
 		*o = (struct gt_kineto_owner){ pid, process };
 }
 
-/* Its process: that of the call, or of other work of that GPU, or the first that did anything. */
+/* The process of work: that of its call, or of other work of that GPU, or the first process. */
 static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_err *err)
 {
 	const struct gt_kineto_owner *o = w->cause.join ? NULL : owner_of(k, w->pid);
@@ -321,32 +318,32 @@ static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_e
 
 	if (w->cause.join || o)
 		return o ? o->process : w->process;
-	if (k->host == GT_NONE) {
+	if (k->first_process == GT_NONE) {
 		p = gt_kineto_process_of(k, 0, err);
 		if (p < 0)
 			return p;
-		k->host = k->processes[p].track;
+		k->first_process = k->processes[p].track;
 	}
-	return k->host;
+	return k->first_process;
 }
 
 static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 {
 	struct gt_gpu_work work = { .start = w->start,
 		.end = w->end,
-		.correlation = w->correlation,
-		.context = w->context,
-		.graph = (uint32_t)w->graph,
-		.node = w->node,
+		.correlation = (uint32_t)w->gpu.correlation,
+		.context = w->gpu.context,
+		.graph = (uint32_t)w->gpu.graph,
+		.node = w->gpu.node,
 		.cause = w->cause,
-		.unknown = w->unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
+		.unknown = w->gpu.unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
 	int64_t track = process_of(k, w, err);
 	int e;
 
 	w->done = true;
-	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->device >= 0)
+	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->gpu.device >= 0)
 		track = gt_kineto_stream_of(
-			k, (uint32_t)track, w->device, w->context, w->stream, err);
+			k, (uint32_t)track, w->gpu.device, w->gpu.context, w->gpu.stream, err);
 	if (track < 0)
 		return (int)track;
 	work.track = (uint32_t)track;
@@ -372,9 +369,8 @@ static uint64_t call_key(uint32_t track, int64_t start)
 	return gt_hash_u64((uint64_t)start ^ (uint64_t)track << 40) | AT_PLACE;
 }
 
-/* The host's wait for a stream lasts as long as its call, whoever tells of it; CUPTI's times lie
- * within that. */
-static void be_the_call(struct gt_kineto *k, struct work *w, const struct call *c)
+/* The host's wait for a stream lasts as long as its call; CUPTI's times lie within it. */
+static void take_times_of_call(struct gt_kineto *k, struct work *w, const struct call *c)
 {
 	int64_t end = c->start + (int64_t)c->ns;
 
@@ -391,7 +387,7 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 	int e = 0;
 
 	if (w->cat == GT_KINETO_WAIT)
-		be_the_call(k, w, c);
+		take_times_of_call(k, w, c);
 	w->process = k->processes[t->process].track;
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION,
@@ -404,10 +400,10 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 	return e ? e : put(k, w, err);
 }
 
-/* All that waits for this call. What was written since leaves the chain, so that nothing is walked
- * over twice. */
-static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation, uint32_t *kernel,
-	struct gt_err *err)
+/* Writes all work that waits for this call. Removes written work from the chain, so
+ * that no search passes it again. */
+static int put_waiting_work(struct gt_kineto *k, struct call *c, uint64_t correlation,
+	uint32_t *kernel, struct gt_err *err)
 {
 	uint64_t *link = ring_head(&k->works, correlation);
 	struct work *w;
@@ -437,24 +433,24 @@ int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	int e = 0;
 
 	*kernel = GT_NONE;
-	if (need_rings(k, err))
+	if (make_rings(k, err))
 		return -ENOMEM;
 	c = ring_add(&k->calls,
-		ev->has & GT_KINETO_CORRELATION ? ev->correlation : call_key(t->track, ev->ts));
+		ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : call_key(t->track, ev->ts));
 	c->start = ev->ts;
 	c->ns = (uint64_t)ev->dur;
 	c->thread = (uint32_t)thread;
 	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
 	c->number = gt_kineto_next_number(k);
-	c->named = true; /* by what waits: the call itself follows */
+	c->named = true; /* the caller sets the name: the call is not in the sorter yet */
 	if (ev->has & GT_KINETO_CORRELATION)
-		e = put_waiting(k, c, ev->correlation, kernel, err);
+		e = put_waiting_work(k, c, ev->gpu.correlation, kernel, err);
 	c->named = *kernel != GT_NONE;
 	return e;
 }
 
-/* The number of the work at whose beginning an arrow ends, if it waits for one. Ours end 1 ns
- * behind, to be inside. */
+/* The waiting work at whose start an arrow ends. Arrows of gtexport end 1 ns later,
+ * inside the slice. */
 static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	uint64_t at = place(&ev->pid, &ev->tid);
@@ -492,7 +488,7 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 
 	if (!(ev->has & GT_KINETO_ID))
 		return 0;
-	if (need_rings(k, err))
+	if (make_rings(k, err))
 		return -ENOMEM;
 	if (ev->phase == 's') {
 		f = ring_add(&k->flows, ev->id);
@@ -509,21 +505,21 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 
 /* ---- events ---- */
 
-/* The numbers of streams that are none: 2^32 - 1 and -1. */
+/* The stream of an event. 2^32 - 1 and -1 mean none. */
 static int64_t stream_of(const struct gt_kineto_event *ev)
 {
-	int64_t s = ev->has & GT_KINETO_STREAM ? ev->stream
+	int64_t s = ev->has & GT_KINETO_STREAM ? ev->gpu.stream
 		: ev->tid.word == GT_NONE      ? ev->tid.number
 					       : -1;
 
 	if (!(ev->has & GT_KINETO_STREAM) && ev->cat == GT_KINETO_WAIT && s >= 1000000)
-		s -= 1000000; /* moved there for viewers that know no overlap */
+		s -= 1000000; /* Kineto adds it for viewers that cannot show overlaps */
 	return s > INT32_MAX ? -1 : s;
 }
 
 static int64_t device_of(const struct gt_kineto_event *ev)
 {
-	return ev->has & GT_KINETO_DEVICE ? ev->device
+	return ev->has & GT_KINETO_DEVICE ? ev->gpu.device
 		: ev->pid.word == GT_NONE ? ev->pid.number
 					  : -1;
 }
@@ -531,34 +527,23 @@ static int64_t device_of(const struct gt_kineto_event *ev)
 static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	struct work *w =
-		ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->correlation : NO_KEY);
+		ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->gpu.correlation : NO_KEY);
 
+	w->gpu = ev->gpu;
+	w->gpu.device = device_of(ev);
+	w->gpu.stream = stream_of(ev);
+	if (!(ev->has & GT_KINETO_EVENT))
+		w->gpu.event = GT_GPU_NO_EVENT;
 	w->start = ev->ts;
 	w->end = ev->ts + ev->dur;
-	w->device = device_of(ev);
-	w->stream = stream_of(ev);
 	w->pid = ev->pid.number;
 	w->place = place(&ev->pid, &ev->tid);
-	w->correlation = (uint32_t)ev->correlation;
-	w->context = ev->context;
-	w->graph = ev->graph;
-	w->node = ev->node;
 	w->name = ev->name == GT_NONE ? k->no_name : ev->name;
-	w->bytes = ev->bytes;
-	w->value = ev->value;
-	w->event = ev->has & GT_KINETO_EVENT ? ev->event : GT_GPU_NO_EVENT;
-	w->unknown = ev->unknown;
-	w->registers = ev->registers;
-	w->shared = ev->shared;
-	memcpy(w->grid, ev->grid, sizeof(w->grid));
-	memcpy(w->block, ev->block, sizeof(w->block));
-	w->from = ev->from_device;
-	w->to = ev->to_device;
 	w->peers = ev->has & GT_KINETO_PEERS;
 	w->inferred = ev->has & GT_KINETO_INFERRED;
 	w->cat = ev->cat;
-	w->kept = (uint16_t)ev->kept;
-	w->kept_at = ev->kept_at;
+	w->extra = (uint16_t)ev->extra;
+	w->extra_at = ev->extra_at;
 	return w;
 }
 
@@ -572,7 +557,7 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 		k->counts.no_time++;
 		return 0;
 	}
-	if (need_rings(k, err))
+	if (make_rings(k, err))
 		return -ENOMEM;
 	w = ring_at(&k->works,
 		k->works.n < ((uint64_t)1 << WORK_BITS)
@@ -584,10 +569,10 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 	if (!(ev->has & GT_KINETO_CORRELATION) || ev->has & GT_KINETO_ARROW)
 		k->wants_flow = k->works.n;
 	if (ev->has & GT_KINETO_CORRELATION)
-		c = ring_find(&k->calls, ev->correlation);
+		c = ring_find(&k->calls, ev->gpu.correlation);
 	if (!e && c)
 		e = put_with(k, w, c, err);
-	else if (!e && ev->cat == GT_KINETO_OVERHEAD && k->host != GT_NONE)
+	else if (!e && ev->cat == GT_KINETO_OVERHEAD && k->first_process != GT_NONE)
 		e = put(k, w, err);
 	return e;
 }

@@ -5,23 +5,24 @@
  * range encloses which, the importer needs them by start, the enclosing one first. So all pass an
  * external sort, and become rows at the end. Calls nest in calls, and ranges in ranges.
  *
- * A call that begins within another one and ends after it is a span, and is counted.
+ * A call that begins within another one and ends after it becomes a span, and is counted.
  *
  * A launch names its kernel. If the kernel follows later in the file, when the call is already in a
- * temporary file, the name becomes a record of its own (its `what` is GT_NONE), before its call. */
+ * temporary file, the name becomes a record of its own (its `class` is GT_NONE), before its call.
+ */
 #include "formats/import/import_kineto.h"
 
 #include "formats/base/buf.h"
 
 #define BUFFER 32768u   /* records in memory: 1.5 MiB */
-#define DEPTH_MAX 4096u /* calls (or ranges) within one another that are looked at */
+#define DEPTH_MAX 4096u /* nested calls (or ranges) that are stored */
 #define KERNEL 1        /* in args */
 
 struct ordered {
 	int64_t start, end;
 	uint64_t number : 48, thread : 16; /* of a name: the number of its call */
 	uint64_t args[GT_KINETO_ARGS];
-	uint32_t what;
+	uint32_t cls;
 	int32_t ret;
 };
 
@@ -35,7 +36,7 @@ static bool before(const void *a, const void *b)
 		return x->end > y->end;
 	if (x->number != y->number)
 		return x->number < y->number;
-	return x->what == GT_NONE && y->what != GT_NONE;
+	return x->cls == GT_NONE && y->cls != GT_NONE;
 }
 
 _Static_assert(GT_KINETO_TRACKS <= 1 << 16, "a thread's number has 16 bits");
@@ -52,7 +53,7 @@ static struct ordered *add(struct gt_kineto *k, struct gt_err *err)
 uint64_t gt_kineto_next_number(const struct gt_kineto *k) { return k->ordered.added; }
 
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-	uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
+	uint32_t cls, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
 {
 	uint64_t number = gt_kineto_next_number(k);
 	struct ordered *o = add(k, err);
@@ -63,7 +64,7 @@ int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_e
 		.end = ev->ts + ev->dur,
 		.number = number,
 		.thread = (uint16_t)thread,
-		.what = what,
+		.cls = cls,
 		.ret = ev->ret };
 	memcpy(o->args, args, sizeof(o->args));
 	return 0;
@@ -78,7 +79,7 @@ int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, i
 		o = add(k, err);
 		if (!o)
 			return err->code;
-		*o = (struct ordered){ start, end, .number = number, .what = GT_NONE };
+		*o = (struct ordered){ start, end, .number = number, .cls = GT_NONE };
 	}
 	o->args[KERNEL] = kernel;
 	return 0;
@@ -86,7 +87,8 @@ int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, i
 
 /* ---- rows ---- */
 
-/* Those that ended before leave. How many remain: the depth of what begins then. */
+/* Removes those that ended by `start`. Returns the number of the others: the depth of what begins
+ * then. */
 static size_t leave(struct gt_kineto_nest *nest, int64_t start)
 {
 	while (nest->n && nest->open[nest->n - 1].end <= start)
@@ -105,54 +107,54 @@ static uint8_t enter(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
 	return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
 }
 
-/* Says of what kind the row of a call is. */
+/* Sets depth and type of a call's row. Returns the row's kind. */
 static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, struct gt_row *row)
 {
 	struct gt_kineto_nest *calls = &k->threads[o->thread].calls;
-	const struct gt_kineto_class *what = &k->whats[o->what];
+	const struct gt_kineto_class *cls = &k->classes[o->cls];
 	size_t depth = leave(calls, o->start);
 
 	if (depth && calls->open[depth - 1].end < o->end) {
 		k->counts.not_nested++;
 		return GT_SPAN;
 	}
-	if (depth && calls->open[depth - 1].op == what->op)
-		row->type = what->inner;
-	row->depth = enter(calls, o->end, what->op);
+	if (depth && calls->open[depth - 1].op == cls->op)
+		row->type = cls->inner;
+	row->depth = enter(calls, o->end, cls->op);
 	return GT_CALL;
 }
 
 static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 {
-	const struct gt_kineto_class *what = &k->whats[o->what];
+	const struct gt_kineto_class *cls = &k->classes[o->cls];
 	struct gt_kineto_thread *t = &k->threads[o->thread];
 	struct gt_row row = { .start = o->start,
 		.end = o->end,
-		.type = what->type,
+		.type = cls->type,
 		.ret = o->ret,
-		.nargs = what->nfields };
+		.nargs = cls->nfields };
 	enum gt_kind kind = GT_SPAN;
 
-	if (what->call) {
+	if (cls->call) {
 		kind = nest_call(k, o, &row);
 	} else {
 		leave(&t->ranges, o->start);
 		row.depth = enter(&t->ranges, o->end, GT_OP_NONE);
 	}
-	return gt_kineto_put_host(k, kind, t->track, &row, what, o->args, err);
+	return gt_kineto_put_host(k, kind, t->track, &row, cls, o->args, err);
 }
 
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
 {
-	struct ordered o, name = { .what = 0 };
+	struct ordered o, name = { .cls = 0 };
 	int more = k->ordered.size != 0, e = 0;
 
 	while (!e && more && (more = gt_sorter_next(&k->ordered, &o, err)) > 0) {
-		if (o.what == GT_NONE) {
+		if (o.cls == GT_NONE) {
 			name = o;
 			continue;
 		}
-		if (name.what == GT_NONE && o.number == name.number)
+		if (name.cls == GT_NONE && o.number == name.number)
 			o.args[KERNEL] = name.args[KERNEL];
 		e = put(k, &o, err);
 	}

@@ -1,15 +1,14 @@
-/* What happened on the host: calls of the CUDA runtime and driver, ranges, moments, counters.
+/* Events of the host: calls of the CUDA runtime and driver, ranges, instants, counters.
  *
- * The calls that PyTorch's profiler has are the outermost ones, of the runtime mostly. Nobody
- * records the driver's within them, so they are what counts here (layer API). Should one call
- * enclose another that does the same, as cudaLaunchKernel does cuLaunchKernel, the inner one has no
- * operation: one launch is one.
+ * PyTorch's profiler records the outermost calls, mostly of the runtime, without the driver calls
+ * inside them. So they count as calls of the layer API. If a call encloses another one of the same
+ * operation, as cudaLaunchKernel encloses cuLaunchKernel, the inner one gets no operation, so that
+ * the launch is counted once.
  *
- * Ranges are spans of the layer user with the depth at which they lie, as NVTX's are. What stands
- * where on the GPU they caused work
- * ("gpu_user_annotation") is neither work nor a range, but can be told from those: it is left out,
- * and counted. How long the profiler was on, and where its window ended, is nothing that the
- * program did: it goes into the metadata and stretches no figure. */
+ * Ranges are spans of the layer user with their depth, like NVTX ranges. The times of their work on
+ * the GPU ("gpu_user_annotation") follow from the other rows: they are dropped and counted. The
+ * time that the profiler was on, and the end of its window, are no events of the program: they go
+ * into the metadata, so that no figure includes them. */
 #include "formats/import/import_kineto.h"
 
 #include <stdio.h>
@@ -18,8 +17,8 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-#define KEPT_MAX (1u << 16)  /* different sets of arguments: 6 MiB */
-#define WHATS_MAX (1u << 17) /* different names */
+#define ARG_SETS_MAX (1u << 16) /* different sets of arguments: 6 MiB */
+#define CLASSES_MAX (1u << 17)  /* different names */
 
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
 {
@@ -35,16 +34,10 @@ int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const 
 	return e ? e : gt_kineto_due(k, row->end, err);
 }
 
-/* ---- what a name means ---- */
+/* ---- classes ---- */
 
-static bool same_what(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key,
-		offsetof(struct gt_kineto_class, type));
-}
-
-/* Of a file of ours: calls into the kernel, in its words. */
-static bool of_ioctl(const char *category, struct gt_type *type)
+/* In a file of gtexport: is it a call into the kernel? Fills in its type. */
+static bool is_ioctl(const char *category, struct gt_type *type)
 {
 	bool is_ioctl = !strcmp(category, "ioctl");
 
@@ -56,55 +49,49 @@ static bool of_ioctl(const char *category, struct gt_type *type)
 	return true;
 }
 
-/* Of an allocator of PyTorch's: cat_name is MEMORY_GPU or MEMORY_HOST, and MEMORY_ADDR where the
- * file has addresses. */
+/* For a PyTorch allocator: cat_name is MEMORY_GPU or MEMORY_HOST, plus MEMORY_ADDR
+ * if the file has addresses. */
 enum { MEMORY_HOST, MEMORY_GPU, MEMORY_ADDR };
 
-static void classify_memory(const struct gt_kineto_class *what, struct gt_type *type)
+static void classify_memory(const struct gt_kineto_class *cls, struct gt_type *type)
 {
 	type->category = GT_CAT_MEMORY;
-	type->op = what->cat == GT_KINETO_ALLOC ? GT_OP_ALLOC : GT_OP_FREE;
-	type->memkind = what->cat_name & MEMORY_GPU ? GT_MEM_POOL : GT_MEM_HOST;
+	type->op = cls->cat == GT_KINETO_ALLOC ? GT_OP_ALLOC : GT_OP_FREE;
+	type->memkind = cls->cat_name & MEMORY_GPU ? GT_MEM_POOL : GT_MEM_HOST;
 }
 
-/* Fills in type (but for fields) and says what kind of row it is. */
-static void classify(struct gt_kineto *k, struct gt_kineto_class *what, struct gt_type *type)
+/* Fills in type, except its fields, and class->call. */
+static void classify(struct gt_kineto *k, struct gt_kineto_class *cls, struct gt_type *type)
 {
-	const char *name = gt_writer_text(k->w, what->name);
+	const char *name = gt_writer_text(k->w, cls->name);
 	struct gt_api api = gt_api_guess(name);
 
 	*type = (struct gt_type){
-		.name = what->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER
+		.name = cls->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER
 	};
-	if (what->cat == GT_KINETO_OTHER && what->cat_name != GT_NONE &&
-		of_ioctl(gt_writer_text(k->w, what->cat_name), type)) {
-		what->call = true;
-	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
-		classify_memory(what, type);
-	} else if (what->cat == GT_KINETO_OUTER) {
+	if (cls->cat == GT_KINETO_OTHER && cls->cat_name != GT_NONE &&
+		is_ioctl(gt_writer_text(k->w, cls->cat_name), type)) {
+		cls->call = true;
+	} else if (cls->cat == GT_KINETO_ALLOC || cls->cat == GT_KINETO_FREE) {
+		classify_memory(cls, type);
+	} else if (cls->cat == GT_KINETO_OUTER) {
 		type->layer = GT_LAYER_RUNTIME;
 		type->category = api.category;
-	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER ||
-		(what->cat == GT_KINETO_OTHER && gt_api_is_cuda(name))) {
+	} else if (cls->cat == GT_KINETO_RUNTIME || cls->cat == GT_KINETO_DRIVER ||
+		(cls->cat == GT_KINETO_OTHER && gt_api_is_cuda(name))) {
 		type->layer = GT_LAYER_API;
 		type->category = api.category;
 		type->op = api.op;
 		type->memkind = api.memkind;
-		what->call = true;
+		cls->call = true;
 	}
 }
 
-static unsigned memory_fields(
-	struct gt_kineto *k, const struct gt_kineto_class *what, struct gt_field fields[3])
+/* fields: type->fields */
+static void add_field(struct gt_kineto *k, struct gt_type *type, struct gt_field *fields,
+	const char *name, uint8_t kind, uint8_t role)
 {
-	unsigned n = 0;
-
-	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "bytes"), GT_F_U64, GT_R_BYTES };
-	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "device"), GT_F_I64, GT_R_DEVICE };
-	if (what->cat_name & MEMORY_ADDR)
-		fields[n++] =
-			(struct gt_field){ gt_writer_string(k->w, "addr"), GT_F_HEX, GT_R_ADDR };
-	return n;
+	fields[type->nfields++] = (struct gt_field){ gt_writer_string(k->w, name), kind, role };
 }
 
 static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
@@ -118,149 +105,134 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 	return gt_writer_string(k->w, text);
 }
 
-static int make_what(struct gt_kineto *k, struct gt_kineto_class *what)
+static int make_class(struct gt_kineto *k, struct gt_kineto_class *cls)
 {
 	struct gt_field fields[3 + GT_KINETO_NEXTRA];
 	struct gt_type type;
 
-	classify(k, what, &type);
+	classify(k, cls, &type);
 	type.fields = fields;
-	if (what->cat == GT_KINETO_COUNTER) {
-		/* which any file has that has counters: they make no layer */
+	if (cls->cat == GT_KINETO_COUNTER) {
+		/* counters have no layer of their own */
 		type.layer = GT_LAYER_API;
 		type.category = GT_CAT_OTHER;
-		type.name = series_name(k, what->name, what->cat_name);
-		fields[type.nfields++] =
-			(struct gt_field){ gt_writer_string(k->w, "value"), GT_F_F64, GT_R_VALUE };
-	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
-		type.nfields = (uint8_t)memory_fields(k, what, fields);
+		type.name = series_name(k, cls->name, cls->cat_name);
+		add_field(k, &type, fields, "value", GT_F_F64, GT_R_VALUE);
+	} else if (cls->cat == GT_KINETO_ALLOC || cls->cat == GT_KINETO_FREE) {
+		add_field(k, &type, fields, "bytes", GT_F_U64, GT_R_BYTES);
+		add_field(k, &type, fields, "device", GT_F_I64, GT_R_DEVICE);
+		if (cls->cat_name & MEMORY_ADDR)
+			add_field(k, &type, fields, "addr", GT_F_HEX, GT_R_ADDR);
 	} else if (type.layer == GT_LAYER_USER) {
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"),
-			GT_F_STR, GT_R_NONE };
+		add_field(k, &type, fields, "category", GT_F_STR, GT_R_NONE);
 		for (unsigned i = 0; i < GT_KINETO_NEXTRA; i++)
-			if (what->kept >> i & 1)
-				fields[type.nfields++] = (struct gt_field){
-					gt_writer_string(k->w, gt_kineto_extra_keys[i].word),
+			if (cls->extra >> i & 1)
+				add_field(k, &type, fields, gt_kineto_extra_keys[i].word,
 					gt_kineto_extra_keys[i].text ? GT_F_STR : GT_F_U64,
-					GT_R_NONE
-				};
-	} else if (what->cat == GT_KINETO_OTHER) {
-		what->first_arg = 1; /* calls of ours have no correlation id */
+					GT_R_NONE);
+	} else if (cls->cat == GT_KINETO_OTHER) {
+		cls->first_arg = 1; /* calls of gtexport have no correlation id */
 	} else {
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "correlation"),
-			GT_F_U64, GT_R_CORRELATION };
+		add_field(k, &type, fields, "correlation", GT_F_U64, GT_R_CORRELATION);
 	}
-	if (what->call && type.op == GT_OP_LAUNCH)
-		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "kernel"),
-			GT_F_STR, GT_R_KERNEL };
-	what->nfields = type.nfields;
-	what->op = type.op;
-	what->type = what->inner = gt_writer_type(k->w, &type);
+	if (cls->call && type.op == GT_OP_LAUNCH)
+		add_field(k, &type, fields, "kernel", GT_F_STR, GT_R_KERNEL);
+	cls->nfields = type.nfields;
+	cls->op = type.op;
+	cls->type = cls->inner = gt_writer_type(k->w, &type);
 	if (gt_api_makes_work(type.op)) {
 		type.op = GT_OP_NONE;
-		what->inner = gt_writer_type(k->w, &type);
+		cls->inner = gt_writer_type(k->w, &type);
 	}
-	return what->type == GT_NONE || what->inner == GT_NONE ? -ENOMEM : 0;
+	return cls->type == GT_NONE || cls->inner == GT_NONE ? -ENOMEM : 0;
 }
 
-/* The number of what this is, or negative. */
-static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name,
-	uint32_t kept, struct gt_err *err)
+/* The number of a class, or negative. */
+static int64_t class_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name,
+	uint32_t extra, struct gt_err *err)
 {
-	struct gt_kineto_class what = { .name = name == GT_NONE ? k->no_name : name,
+	struct gt_kineto_class cls = { .name = name == GT_NONE ? k->no_name : name,
 		.cat = cat,
 		.cat_name = cat_name,
-		.kept = kept };
-	uint64_t hash = gt_hash_u64(
-		((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat) ^ (uint64_t)kept << 48);
-	uint32_t i = gt_map_get(&k->what_map, hash, same_what, k, &what, 0);
+		.extra = extra };
+	const size_t key = offsetof(struct gt_kineto_class, type);
+	uint32_t i = gt_map_find_item(&k->class_map, k->classes, sizeof(cls), &cls, key);
 
 	if (i != GT_NONE)
 		return i;
-	if ((k->nwhats == WHATS_MAX || !gt_writer_has_name_space(k->w)) &&
-		what.name != k->nameless) {
+	if ((k->nclasses == CLASSES_MAX || !gt_writer_has_name_space(k->w)) &&
+		cls.name != k->nameless) {
 		k->counts.names_left_out++;
-		return what_with(k, k->nameless, cat, cat_name, kept, err);
+		return class_with(k, k->nameless, cat, cat_name, extra, err);
 	}
-	if (make_what(k, &what) || gt_grow(&k->whats, &k->whats_cap, k->nwhats + 1, sizeof(what)) ||
-		gt_map_add(&k->what_map, hash, (uint32_t)k->nwhats))
-		return gt_kineto_no_memory(err);
-	k->whats[k->nwhats] = what;
-	return (int64_t)k->nwhats++;
+	i = make_class(k, &cls) ? GT_NONE
+				: gt_map_add_item(&k->class_map, &k->classes, &k->nclasses,
+					  &k->classes_cap, sizeof(cls), &cls, key);
+	return i == GT_NONE ? gt_kineto_no_memory(err) : (int64_t)i;
 }
 
-static int64_t what_of(
+static int64_t class_of(
 	struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
 {
-	return what_with(k, name, cat, cat_name, 0, err);
+	return class_with(k, name, cat, cat_name, 0, err);
 }
 
-/* ---- arguments that are kept ---- */
+/* ---- extra arguments ---- */
 
-static bool same_kept(const void *arg, uint32_t value, const void *key, size_t len)
+/* Finds or adds the event's set of extra arguments. If there are too many sets, or
+ * no memory, the event has none. */
+static void share_extra(struct gt_kineto *k, struct gt_kineto_event *ev)
 {
-	return !memcmp(&((const struct gt_kineto *)arg)->kept[value], key,
-		sizeof(struct gt_kineto_arg_set));
-}
+	struct gt_kineto_arg_set one = { .mask = ev->extra };
 
-/* Events with the same arguments share them. Where there is no room for others, or no memory, the
- * event has none. */
-static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
-{
-	struct gt_kineto_arg_set one = { .mask = ev->kept };
-	uint64_t hash;
-
-	memcpy(one.values, ev->kept_values, ev->nkept * sizeof(*one.values));
-	hash = gt_hash(&one, sizeof(one));
-	ev->kept_at = gt_map_get(&k->kept_map, hash, same_kept, k, &one, sizeof(one));
-	if (ev->kept_at != GT_NONE)
-		return;
-	if (k->nkept == KEPT_MAX || gt_grow(&k->kept, &k->kept_cap, k->nkept + 1, sizeof(one)) ||
-		gt_map_add(&k->kept_map, hash, (uint32_t)k->nkept)) {
-		k->counts.args_left_out += ev->nkept;
-		ev->kept = 0;
-		return;
+	memcpy(one.values, ev->extra_values, ev->nextra * sizeof(*one.values));
+	ev->extra_at =
+		gt_map_find_item(&k->arg_set_map, k->arg_sets, sizeof(one), &one, sizeof(one));
+	if (ev->extra_at == GT_NONE && k->narg_sets < ARG_SETS_MAX)
+		ev->extra_at = gt_map_add_item(&k->arg_set_map, &k->arg_sets, &k->narg_sets,
+			&k->arg_sets_cap, sizeof(one), &one, sizeof(one));
+	if (ev->extra_at == GT_NONE) {
+		k->counts.args_left_out += ev->nextra;
+		ev->extra = 0;
 	}
-	ev->kept_at = (uint32_t)k->nkept;
-	k->kept[k->nkept++] = one;
 }
 
 /* ---- calls and ranges ---- */
 
 int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
-	const struct gt_row *row, const struct gt_kineto_class *what, const uint64_t *args,
+	const struct gt_row *row, const struct gt_kineto_class *cls, const uint64_t *args,
 	struct gt_err *err)
 {
 	uint64_t all[1 + GT_KINETO_NEXTRA] = { args[0] };
 
-	if (!what->kept)
-		return gt_kineto_put(k, kind, track, row, args + what->first_arg, err);
-	memcpy(all + 1, k->kept[args[1]].values, sizeof(k->kept->values));
+	if (!cls->extra)
+		return gt_kineto_put(k, kind, track, row, args + cls->first_arg, err);
+	memcpy(all + 1, k->arg_sets[args[1]].values, sizeof(k->arg_sets->values));
 	return gt_kineto_put(k, kind, track, row, all, err);
 }
 
-/* Calls and ranges of a thread wait to be put in order. Moments, and events of no thread, do not.
- */
+/* Calls and ranges of a thread are sorted first. Instants, and events without a
+ *thread, are written at once. */
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
-	const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel, struct gt_err *err)
+	const struct gt_kineto_event *ev, uint32_t cls, uint32_t kernel, struct gt_err *err)
 {
-	const struct gt_kineto_class *w = &k->whats[what];
+	const struct gt_kineto_class *w = &k->classes[cls];
 	struct gt_row row = {
 		.start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields
 	};
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
-	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name,
-		w->kept ? ev->kept_at : kernel };
+	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->gpu.correlation : w->cat_name,
+		w->extra ? ev->extra_at : kernel };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
-		return gt_kineto_order(k, thread, ev, what, args, err);
+		return gt_kineto_order(k, thread, ev, cls, args, err);
 	return gt_kineto_put_host(k, kind, track, &row, w, args, err);
 }
 
 /* ---- events ---- */
 
-/* Work and calls of accelerators that are no GPU of CUDA or HIP are ranges here: which and how many
- * is said in the metadata. */
+/* Counts events of an unknown category. Work and calls of accelerators without CUDA
+ * or HIP become ranges; the metadata have their numbers. */
 static void count_other(struct gt_kineto *k, uint32_t cat_name)
 {
 	static const char *const prefixes[] = { "mtia_", "hpu_", "xpu_", "glow_", "privateuse1_",
@@ -281,19 +253,19 @@ static void count_other(struct gt_kineto *k, uint32_t cat_name)
 	o->n++;
 }
 
-/* In a file of ours: has it a category of calls, and a correlation id? */
-static bool is_call_of_ours(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+/* In a file of gtexport: has it a category of calls, and a correlation id? */
+static bool is_gtexport_call(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	return ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE &&
 		ev->has & GT_KINETO_CORRELATION &&
 		gt_word_find(gt_category_word, gt_writer_text(k->w, ev->cat_name)) >= 0;
 }
 
-/* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around
- * the driver's, which are there, too. */
+/* A runtime call without a CUPTI callback id is in a file of gtexport, around driver
+ * calls that are events, too. */
 static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
-	if (is_call_of_ours(k, ev))
+	if (is_gtexport_call(k, ev))
 		return GT_KINETO_DRIVER;
 	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID ||
 		strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
@@ -304,7 +276,7 @@ static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *
 static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	size_t thread;
-	int64_t track = gt_kineto_track_of(k, ev, false, &thread, err), what;
+	int64_t track = gt_kineto_track_of(k, ev, false, &thread, err), cls;
 	uint32_t kernel = GT_NONE;
 	int e = 0;
 
@@ -312,45 +284,45 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return (int)track;
 	if (ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE)
 		count_other(k, ev->cat_name);
-	what = what_with(k, ev->name, cat_of(k, ev), ev->cat_name,
-		ev->cat == GT_KINETO_RANGE ? ev->kept : 0, err);
-	if (what < 0)
-		return (int)what;
-	if (k->host == GT_NONE && thread != SIZE_MAX)
-		k->host = k->processes[k->threads[thread].process].track;
-	if (k->whats[what].call && thread != SIZE_MAX)
+	cls = class_with(k, ev->name, cat_of(k, ev), ev->cat_name,
+		ev->cat == GT_KINETO_RANGE ? ev->extra : 0, err);
+	if (cls < 0)
+		return (int)cls;
+	if (k->first_process == GT_NONE && thread != SIZE_MAX)
+		k->first_process = k->processes[k->threads[thread].process].track;
+	if (k->classes[cls].call && thread != SIZE_MAX)
 		e = gt_kineto_add_call(k, thread, ev, &kernel, err);
 	if (!e)
-		e = put_host(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, kernel, err);
+		e = put_host(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)cls, kernel, err);
 	return e;
 }
 
-/* An allocator of PyTorch's allocates or frees. Device type 0 is the host; the others are GPUs of
- * some kind. */
+/* Writes an allocation or free of a PyTorch allocator. Device type 0 is the host;
+ * the others are GPUs. */
 static int memory_row(
 	struct gt_kineto *k, const struct gt_kineto_event *ev, uint32_t track, struct gt_err *err)
 {
-	bool addressed = !(ev->unknown & GT_GPU_NO_VALUE) && ev->value;
-	uint32_t kind = (ev->stream ? MEMORY_GPU : MEMORY_HOST) | (addressed ? MEMORY_ADDR : 0);
-	int64_t what =
-		what_of(k, ev->name, ev->change < 0 ? GT_KINETO_FREE : GT_KINETO_ALLOC, kind, err);
+	bool addressed = !(ev->gpu.unknown & GT_GPU_NO_VALUE) && ev->gpu.value;
+	uint32_t kind = (ev->gpu.stream ? MEMORY_GPU : MEMORY_HOST) | (addressed ? MEMORY_ADDR : 0);
+	int64_t cls =
+		class_of(k, ev->name, ev->change < 0 ? GT_KINETO_FREE : GT_KINETO_ALLOC, kind, err);
 	uint64_t args[] = { ev->change < 0 ? 0 - (uint64_t)ev->change : (uint64_t)ev->change,
-		(uint64_t)ev->device, ev->value };
+		(uint64_t)ev->gpu.device, ev->gpu.value };
 	struct gt_row row = { .start = ev->ts, .end = ev->ts };
 
-	if (what < 0)
-		return (int)what;
-	row.type = k->whats[what].type;
-	row.nargs = k->whats[what].nfields;
+	if (cls < 0)
+		return (int)cls;
+	row.type = k->classes[cls].type;
+	row.nargs = k->classes[cls].nfields;
 	return gt_kineto_put(k, GT_INSTANT, track, &row, args, err);
 }
 
-static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+static int instant(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_kineto_event at = *ev;
 	bool whole = !(ev->has & GT_KINETO_TID);
 	size_t thread;
-	int64_t track, what;
+	int64_t track, cls;
 
 	if (ev->name == k->window_end_name && ev->pid.word != GT_NONE) {
 		k->window_end = ev->ts;
@@ -360,28 +332,28 @@ static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct 
 	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE &&
 		ev->has & GT_KINETO_STREAM && ev->change)
 		return memory_row(k, ev, (uint32_t)track, err);
-	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
+	cls = track < 0 ? track : class_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
 	at.dur = 0;
-	if (what < 0)
-		return (int)what;
-	return put_host(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, GT_NONE, err);
+	if (cls < 0)
+		return (int)cls;
+	return put_host(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)cls, GT_NONE, err);
 }
 
 static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
 	size_t thread;
-	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), what;
-	bool metrics = ev->cat == GT_KINETO_METRICS; /* their names stand for themselves */
+	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), cls;
+	bool metrics = ev->cat == GT_KINETO_METRICS; /* a metric's own name is enough */
 	uint64_t value;
 	int e = track < 0 ? (int)track : 0;
 
 	for (unsigned i = 0; !e && i < ev->nvalues; i++) {
-		what = what_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER,
+		cls = class_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER,
 			ev->values[i].name, err);
-		if (what < 0)
-			return (int)what;
-		row.type = k->whats[what].type;
+		if (cls < 0)
+			return (int)cls;
+		row.type = k->classes[cls].type;
 		memcpy(&value, &ev->values[i].value, sizeof(value));
 		e = gt_kineto_put(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
 	}
@@ -409,8 +381,8 @@ static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_e
 		k->session_ns = ev->dur;
 		return 0;
 	}
-	if (ev->kept)
-		share_kept(k, ev);
+	if (ev->extra)
+		share_extra(k, ev);
 	if ((ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT) ||
 		ev->cat == GT_KINETO_OVERHEAD)
 		return gt_kineto_gpu_row(k, ev, err);
@@ -437,6 +409,6 @@ int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err
 	if (ev->phase == 'C')
 		return counter(k, ev, err);
 	if (ev->phase == 'i' || ev->phase == 'I')
-		return moment(k, ev, err);
+		return instant(k, ev, err);
 	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, err) : 0;
 }

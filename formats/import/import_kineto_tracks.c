@@ -1,8 +1,8 @@
-/* Where events stand. The file says a process and a thread by number, or by word where there is
- * none ("Spans"; a word that calls and ranges of a numbered process have becomes the name of a
- * thread), and of a GPU's work the device and the stream, never the process: that is the one whose
- * call launched it, or else the first that did anything. Names come before or after, usually at the
- * end of the file, and for things that nothing ever happened on. */
+/* Tracks of events. An event has a process and a thread, as numbers, or as words for things that
+ * are neither ("Spans"; if calls or ranges of a numbered process have a word, it is the name of a
+ * thread). GPU work has a device and a stream, but no process: its process is that of the launching
+ * call, or else the first process with a call or range. Names come before or after the events,
+ * usually at the end of the file, and also for tracks without events. */
 #include "formats/import/import_kineto.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "formats/base/buf.h"
 #include "formats/cuda/cuda_api.h"
 
-#define NAMES_MAX 65536u /* of processes and threads that have no row yet */
-/* threads that have a word: numbers that no kernel gives to a thread */
+#define NAMES_MAX 65536u /* of processes and threads without rows so far */
+/* ids of threads that have a word: the kernel gives no thread such a number */
 #define WORD_TIDS (1ll << 40)
 
 int gt_kineto_no_memory(struct gt_err *err)
@@ -34,57 +34,40 @@ int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err)
 	k->thread_name = gt_writer_string(k->w, "thread_name");
 	k->memory_name = gt_writer_string(k->w, "[memory]");
 	k->window_end_name = gt_writer_string(k->w, "Record Window End");
-	k->host = GT_NONE;
+	k->first_process = GT_NONE;
 	return k->window_end_name == GT_NONE ? gt_kineto_no_memory(err) : 0;
 }
 
 /* ---- names ---- */
 
-struct name_key {
-	int64_t pid, tid;
-	uint32_t thread;
-};
+#define NAME_KEY offsetof(struct gt_kineto_name, name)
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+static uint32_t find_name(const struct gt_kineto *k, const struct gt_kineto_name *key)
 {
-	const struct gt_kineto_name *n = &((const struct gt_kineto *)arg)->names[value];
-	const struct name_key *want = key;
-
-	return n->pid == want->pid && n->tid == want->tid && n->thread == want->thread;
+	return gt_map_find_item(&k->name_map, k->names, sizeof(*k->names), key, NAME_KEY);
 }
 
-static uint64_t hash_name(const struct name_key *key)
+static uint32_t early_name(const struct gt_kineto *k, int64_t pid, int64_t tid, bool thread)
 {
-	return gt_hash_u64((uint64_t)key->pid * 31 + (uint64_t)key->tid * 2 + key->thread);
-}
-
-static uint32_t name_told(const struct gt_kineto *k, const struct name_key *key)
-{
-	uint32_t i = gt_map_get(&k->name_map, hash_name(key), same_name, k, key, sizeof(*key));
+	uint32_t i = find_name(k, &(struct gt_kineto_name){ pid, tid, thread, GT_NONE });
 
 	return i == GT_NONE ? GT_NONE : k->names[i].name;
 }
 
-static int remember_name(
-	struct gt_kineto *k, const struct name_key *key, uint32_t name, struct gt_err *err)
+static int remember_name(struct gt_kineto *k, const struct gt_kineto_name *name, struct gt_err *err)
 {
-	uint64_t hash = hash_name(key);
-	uint32_t i = gt_map_get(&k->name_map, hash, same_name, k, key, sizeof(*key));
+	uint32_t i = find_name(k, name);
 
-	if (i != GT_NONE) {
-		k->names[i].name = name;
-		return 0;
-	}
-	if (k->nnames == NAMES_MAX)
-		return 0;
-	if (gt_grow(&k->names, &k->names_cap, k->nnames + 1, sizeof(*k->names)) ||
-		gt_map_add(&k->name_map, hash, (uint32_t)k->nnames))
+	if (i != GT_NONE)
+		k->names[i].name = name->name;
+	else if (k->nnames < NAMES_MAX &&
+		gt_map_add_item(&k->name_map, &k->names, &k->nnames, &k->names_cap, sizeof(*name),
+			name, NAME_KEY) == GT_NONE)
 		return gt_kineto_no_memory(err);
-	k->names[k->nnames++] = (struct gt_kineto_name){ key->pid, key->tid, key->thread, name };
 	return 0;
 }
 
-/* "thread 716 (pt_autograd_0)" is called pt_autograd_0. */
+/* The name pt_autograd_0 in "thread 716 (pt_autograd_0)". */
 static uint32_t own_name(struct gt_kineto *k, uint32_t label)
 {
 	const char *text = gt_writer_text(k->w, label), *from;
@@ -97,21 +80,16 @@ static uint32_t own_name(struct gt_kineto *k, uint32_t label)
 	len = (size_t)(text + len - 1 - ++from);
 	if (!len || len > sizeof(inside))
 		return label;
-	memcpy(inside, from, len); /* strings move while one is added */
+	memcpy(inside, from, len); /* adding a string may move the others */
 	return gt_writer_string_n(k->w, inside, len);
 }
 
 /* ---- processes and threads ---- */
 
-static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_kineto *)arg)->processes[value].pid == *(const int64_t *)key;
-}
-
 static uint32_t find_process(const struct gt_kineto *k, int64_t pid)
 {
-	return gt_map_get(
-		&k->process_map, gt_hash_u64((uint64_t)pid), same_process, k, &pid, sizeof(pid));
+	return gt_map_find_item(
+		&k->process_map, k->processes, sizeof(*k->processes), &pid, sizeof(pid));
 }
 
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err)
@@ -128,14 +106,12 @@ int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *er
 		return found;
 	if (k->nprocesses == GT_KINETO_TRACKS)
 		return too_many(err);
-	t.name = name_told(k, &(struct name_key){ .pid = pid });
+	t.name = early_name(k, pid, 0, false);
 	p.track = gt_writer_track(k->w, &t);
-	if (p.track == GT_NONE ||
-		gt_grow(&k->processes, &k->processes_cap, k->nprocesses + 1, sizeof(p)) ||
-		gt_map_add(&k->process_map, gt_hash_u64((uint64_t)pid), (uint32_t)k->nprocesses))
-		return gt_kineto_no_memory(err);
-	k->processes[k->nprocesses] = p;
-	return (int64_t)k->nprocesses++;
+	found = p.track == GT_NONE ? GT_NONE
+				   : gt_map_add_item(&k->process_map, &k->processes, &k->nprocesses,
+					     &k->processes_cap, sizeof(p), &p, sizeof(pid));
+	return found == GT_NONE ? gt_kineto_no_memory(err) : (int64_t)found;
 }
 
 static bool is_thread(const struct gt_kineto *k, size_t i, int64_t pid, int64_t tid)
@@ -143,16 +119,13 @@ static bool is_thread(const struct gt_kineto *k, size_t i, int64_t pid, int64_t 
 	return k->threads[i].tid == tid && k->processes[k->threads[i].process].pid == pid;
 }
 
-static bool same_thread(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return is_thread(arg, value, ((const int64_t *)key)[0], ((const int64_t *)key)[1]);
-}
+#define THREAD_KEY offsetof(struct gt_kineto_thread, track)
 
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid)
 {
-	int64_t key[2] = { pid, tid };
-	uint32_t i = gt_map_get(
-		&k->thread_map, gt_hash(key, sizeof(key)), same_thread, k, key, sizeof(key));
+	struct gt_kineto_thread key = { .tid = tid, .process = find_process(k, pid) };
+	uint32_t i =
+		gt_map_find_item(&k->thread_map, k->threads, sizeof(*k->threads), &key, THREAD_KEY);
 
 	return i == GT_NONE ? -1 : (int64_t)i;
 }
@@ -164,7 +137,8 @@ static int64_t new_thread(
 	struct gt_track track = {
 		.source = k->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid
 	};
-	int64_t p = gt_kineto_process_of(k, pid, err), key[2] = { pid, tid };
+	int64_t p = gt_kineto_process_of(k, pid, err);
+	uint32_t i;
 
 	if (p < 0)
 		return p;
@@ -172,14 +146,12 @@ static int64_t new_thread(
 		return too_many(err);
 	t.process = (uint32_t)p;
 	track.parent = k->processes[p].track;
-	track.name = word != GT_NONE ? word : name_told(k, &(struct name_key){ pid, tid, 1 });
+	track.name = word != GT_NONE ? word : early_name(k, pid, tid, true);
 	t.track = gt_writer_track(k->w, &track);
-	if (t.track == GT_NONE ||
-		gt_grow(&k->threads, &k->threads_cap, k->nthreads + 1, sizeof(t)) ||
-		gt_map_add(&k->thread_map, gt_hash(key, sizeof(key)), (uint32_t)k->nthreads))
-		return gt_kineto_no_memory(err);
-	k->threads[k->nthreads] = t;
-	return (int64_t)k->nthreads++;
+	i = t.track == GT_NONE ? GT_NONE
+			       : gt_map_add_item(&k->thread_map, &k->threads, &k->nthreads,
+					 &k->threads_cap, sizeof(t), &t, THREAD_KEY);
+	return i == GT_NONE ? gt_kineto_no_memory(err) : (int64_t)i;
 }
 
 /* Index in threads, or negative. word: a string id, or GT_NONE. */
@@ -200,36 +172,32 @@ static int64_t thread_of(
 
 int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
-	struct name_key key = { ev->pid.number, ev->tid.number, 1 };
-	uint32_t label = ev->label, p;
-	int64_t t;
+	struct gt_kineto_name n = { ev->pid.number, 0, 0, ev->label };
+	int64_t i;
 
-	if (label == GT_NONE || (ev->name != k->process_name && ev->name != k->thread_name) ||
+	if (n.name == GT_NONE || (ev->name != k->process_name && ev->name != k->thread_name) ||
 		ev->pid.word != GT_NONE)
-		return 0; /* sort_index and other hints for viewers */
+		return 0; /* sort_index and other data for viewers */
 	if (ev->name == k->process_name) {
-		key = (struct name_key){ .pid = ev->pid.number };
-		p = find_process(k, key.pid);
-		return p == GT_NONE ? remember_name(k, &key, label, err)
-				    : gt_writer_track_name(k->w, k->processes[p].track, label, err);
+		i = find_process(k, n.pid);
+		return i == GT_NONE
+			? remember_name(k, &n, err)
+			: gt_writer_track_name(k->w, k->processes[i].track, n.name, err);
 	}
 	if (ev->tid.word != GT_NONE)
 		return 0;
-	label = own_name(k, label);
-	t = gt_kineto_find_thread(k, key.pid, key.tid);
-	return t < 0 ? remember_name(k, &key, label, err)
-		     : gt_writer_track_name(k->w, k->threads[t].track, label, err);
+	n.tid = ev->tid.number;
+	n.thread = 1;
+	n.name = own_name(k, ev->label);
+	i = gt_kineto_find_thread(k, n.pid, n.tid);
+	return i < 0 ? remember_name(k, &n, err)
+		     : gt_writer_track_name(k->w, k->threads[i].track, n.name, err);
 }
 
 /* ---- devices, contexts, streams, words ---- */
 
-static bool same_place(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(&((const struct gt_kineto *)arg)->places[value], key,
-		offsetof(struct gt_kineto_place, track));
-}
-
-/* The track of this kind and id below parent. name: a string id, or GT_NONE: "WORD id". */
+/* The track of this kind and id below parent, added if it is new. name: a string id, or GT_NONE:
+ * "WORD id". */
 static int64_t place_of(struct gt_kineto *k, uint32_t parent, enum gt_track_kind kind, int64_t id,
 	uint32_t name, const char *word, struct gt_err *err)
 {
@@ -237,8 +205,8 @@ static int64_t place_of(struct gt_kineto *k, uint32_t parent, enum gt_track_kind
 		.parent = parent, .name = name, .source = k->source, .kind = (uint8_t)kind
 	};
 	struct gt_kineto_place p = { id, parent, kind, GT_NONE };
-	uint64_t hash = gt_hash(&p, offsetof(struct gt_kineto_place, track));
-	uint32_t i = gt_map_get(&k->place_map, hash, same_place, k, &p, 0);
+	const size_t key = offsetof(struct gt_kineto_place, track);
+	uint32_t i = gt_map_find_item(&k->place_map, k->places, sizeof(p), &p, key);
 	char numbered[40];
 
 	if (i != GT_NONE)
@@ -251,10 +219,10 @@ static int64_t place_of(struct gt_kineto *k, uint32_t parent, enum gt_track_kind
 		t.name = gt_writer_string(k->w, numbered);
 	}
 	p.track = gt_writer_track(k->w, &t);
-	if (p.track == GT_NONE || gt_grow(&k->places, &k->places_cap, k->nplaces + 1, sizeof(p)) ||
-		gt_map_add(&k->place_map, hash, (uint32_t)k->nplaces))
+	if (p.track == GT_NONE ||
+		gt_map_add_item(&k->place_map, &k->places, &k->nplaces, &k->places_cap, sizeof(p),
+			&p, key) == GT_NONE)
 		return gt_kineto_no_memory(err);
-	k->places[k->nplaces++] = p;
 	return p.track;
 }
 
@@ -276,17 +244,17 @@ int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t devic
 		: place_of(k, (uint32_t)on, GT_TRACK_STREAM, stream, GT_NONE, "stream", err);
 }
 
-/* In a file of ours a GPU is a process of its own, called "GPU 0 (python3)"; what happens to it as
- * a whole is the device's here. */
+/* In a file of gtexport a GPU is a process named "GPU 0 (python3)"; its events
+ * belong to the device. */
 static int64_t device_of(struct gt_kineto *k, int64_t pid, struct gt_err *err)
 {
-	uint32_t told = name_told(k, &(struct name_key){ .pid = pid });
+	uint32_t name = early_name(k, pid, 0, false);
 	int device = -1;
 
-	if (told == GT_NONE || k->host == GT_NONE ||
-		sscanf(gt_writer_text(k->w, told), "GPU %9d (", &device) != 1 || device < 0)
+	if (name == GT_NONE || k->first_process == GT_NONE ||
+		sscanf(gt_writer_text(k->w, name), "GPU %9d (", &device) != 1 || device < 0)
 		return -1;
-	return device_below(k, k->host, device, err);
+	return device_below(k, k->first_process, device, err);
 }
 
 static int64_t word_of(struct gt_kineto *k, uint32_t parent, uint32_t word, struct gt_err *err)
@@ -296,7 +264,7 @@ static int64_t word_of(struct gt_kineto *k, uint32_t parent, uint32_t word, stru
 	return place_of(k, parent, GT_TRACK_CUSTOM, word, name, NULL, err);
 }
 
-/* Is it a call, or a range of the program's own? */
+/* Is it a call, or a range of the program? */
 static bool is_of_thread(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	if (ev->cat == GT_KINETO_OTHER)

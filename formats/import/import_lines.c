@@ -1,13 +1,14 @@
-/* One line: its keys in any order, unknown ones skipped. What a key means stands in one table. A
- * line that is JSON but cannot be an event (no time, no name, a time in quotes) is an error with
- * its place: dropping it would be a quiet loss. Only the last line may be cut short, as a killed
- * logger leaves it; that is noted in the metadata. */
+/* Reads lines: keys in any order, by one table; unknown keys are skipped. A line
+ * that is JSON but no event (no time, no name, a time in quotes) is an error with its
+ * place, because dropping it would be a silent loss. Only the last line may be
+ * incomplete (the logger was killed); the metadata say so. */
 #include "formats/import/import_lines.h"
 
 #include <string.h>
 
 #define SNIFF_OBJECTS 100
 
+struct key;
 struct reading {
 	const struct gt_line_format *format;
 	struct gt_import_rows *rows;
@@ -22,9 +23,9 @@ static int wrong(const struct reading *r, struct gt_err *err, const char *what)
 
 static bool is_number(int token) { return token == GT_JSON_INT || token == GT_JSON_REAL; }
 
-/* Readers of values return 1, negative, or 0: the value is odd, but the key only nice to have (as
- * though it were not there). */
-static int read_ts(struct reading *r, int token, struct gt_err *err)
+/* Functions that read a value return 1, negative, or 0: the value is unusable, and
+ * the key, which is optional, is ignored. */
+static int read_ts(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	int64_t *t = &r->line.time;
 
@@ -36,20 +37,20 @@ static int read_ts(struct reading *r, int token, struct gt_err *err)
 	return 1;
 }
 
-static int named(struct reading *r, int64_t name)
+static int set_name(struct reading *r, int64_t name)
 {
 	r->line.name = (uint32_t)name;
 	return name < 0 ? (int)name : 1;
 }
 
-static int read_name(struct reading *r, int token, struct gt_err *err)
+static int read_name(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	if (token != GT_JSON_STRING)
 		return wrong(r, err, "\"name\" is not a string");
-	return named(r, gt_rows_name(r->rows, r->j->text, r->j->len, r->line.group, err));
+	return set_name(r, gt_rows_name(r->rows, r->j->text, r->j->len, r->line.group, err));
 }
 
-static int read_phase(struct reading *r, int token, struct gt_err *err)
+static int read_phase(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	const struct gt_json *j = r->j;
 
@@ -62,7 +63,7 @@ static int read_phase(struct reading *r, int token, struct gt_err *err)
 	return 1;
 }
 
-static int read_op_id(struct reading *r, int token, struct gt_err *err)
+static int read_op_id(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	bool negative;
 
@@ -73,18 +74,18 @@ static int read_op_id(struct reading *r, int token, struct gt_err *err)
 	return 1;
 }
 
-static int read_type(struct reading *r, int token, struct gt_err *err)
+static int read_type(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	for (unsigned i = 0; token == GT_JSON_STRING && r->format->words && r->format->words[i];
 		i++)
 		if (gt_json_is(r->j, r->format->words[i]))
 			r->line.group = i + 1;
 	if (r->line.has & GT_LINE_NAME) /* the name came first */
-		return named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err));
+		return set_name(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err));
 	return 1;
 }
 
-static int read_duration(struct reading *r, int token, struct gt_err *err)
+static int read_duration(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	int64_t *d = &r->line.duration;
 
@@ -92,7 +93,7 @@ static int read_duration(struct reading *r, int token, struct gt_err *err)
 		*d <= GT_ROWS_TIME_MAX;
 }
 
-static int read_size(struct reading *r, int token, struct gt_err *err)
+static int read_size(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	bool negative;
 
@@ -100,12 +101,7 @@ static int read_size(struct reading *r, int token, struct gt_err *err)
 		!gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.size) && !negative;
 }
 
-static int read_int(const struct reading *r, int token, int64_t *to)
-{
-	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
-}
-
-/* The number plus 1 of a word, 0 if it is none. */
+/* 1 + the number of a word, 0: unknown. */
 static unsigned word_of(const struct reading *r, int token, const char *(*word)(unsigned))
 {
 	char text[24];
@@ -117,15 +113,7 @@ static unsigned word_of(const struct reading *r, int token, const char *(*word)(
 	return (unsigned)(gt_word_find(word, text) + 1);
 }
 
-static int read_part(struct reading *r, int token, const char *(*word)(unsigned), unsigned shift)
-{
-	unsigned n = word_of(r, token, word);
-
-	r->line.group |= n ? GT_LINE_CLASSED | n << shift : 0;
-	return 0;
-}
-
-static int read_kind(struct reading *r, int token, struct gt_err *err)
+static int read_kind(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	unsigned n = word_of(r, token, gt_kind_word);
 
@@ -134,13 +122,13 @@ static int read_kind(struct reading *r, int token, struct gt_err *err)
 	return 0;
 }
 
-static int read_track(struct reading *r, int token, struct gt_err *err)
+static int read_track(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	r->line.track = (uint8_t)word_of(r, token, gt_track_kind_word);
 	return 0;
 }
 
-static int read_depth(struct reading *r, int token, struct gt_err *err)
+static int read_depth(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	int64_t depth = 0;
 
@@ -151,41 +139,12 @@ static int read_depth(struct reading *r, int token, struct gt_err *err)
 	return 0;
 }
 
-static int read_layer(struct reading *r, int token, struct gt_err *err)
+static int read_nothing(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
-	return read_part(r, token, gt_layer_word, 0);
+	return 1;
 }
-static int read_category(struct reading *r, int token, struct gt_err *err)
-{
-	return read_part(r, token, gt_category_word, 4);
-}
-static int read_op(struct reading *r, int token, struct gt_err *err)
-{
-	return read_part(r, token, gt_op_word, 10);
-}
-static int read_memkind(struct reading *r, int token, struct gt_err *err)
-{
-	return read_part(r, token, gt_memkind_word, 15);
-}
-static int read_device(struct reading *r, int token, struct gt_err *err)
-{
-	return read_int(r, token, &r->line.device);
-}
-static int read_context(struct reading *r, int token, struct gt_err *err)
-{
-	return read_int(r, token, &r->line.context);
-}
-static int read_pid(struct reading *r, int token, struct gt_err *err)
-{
-	return read_int(r, token, &r->line.pid);
-}
-static int read_tid(struct reading *r, int token, struct gt_err *err)
-{
-	return read_int(r, token, &r->line.tid);
-}
-static int read_nothing(struct reading *r, int token, struct gt_err *err) { return 1; }
 
-static int read_details(struct reading *r, int token, struct gt_err *err)
+static int read_details(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	if (token != GT_JSON_OBJECT && token != GT_JSON_ARRAY)
 		return 0;
@@ -194,34 +153,57 @@ static int read_details(struct reading *r, int token, struct gt_err *err)
 		?: 1;
 }
 
+static int read_int(struct reading *r, const struct key *key, int token, struct gt_err *err);
+static int read_class(struct reading *r, const struct key *key, int token, struct gt_err *err);
+
+#define INT(name) .read = read_int, .member = offsetof(struct gt_import_line, name)
+#define CLASS(list, bit) .read = read_class, .words = list, .shift = bit
 static const struct key {
 	const char *word;
 	unsigned has;
-	/* token: the value's first */
-	int (*read)(struct reading *r, int token, struct gt_err *err);
+	/* token: the first one of the value */
+	int (*read)(struct reading *r, const struct key *key, int token, struct gt_err *err);
+	size_t member;                  /* read_int: of gt_import_line */
+	const char *(*words)(unsigned); /* read_class: the words, and the bits of the group */
+	unsigned shift;
 } keys[] = {
-	{ "ts", GT_LINE_TS, read_ts },
-	{ "op_id", GT_LINE_OP_ID, read_op_id },
-	{ "phase", GT_LINE_PHASE, read_phase },
-	{ "name", GT_LINE_NAME, read_name },
-	{ "details", 0, read_details },
-	{ "pid", 0, read_pid },
-	{ "tid", 0, read_tid },
-	{ "type", GT_LINE_TYPE, read_type },
-	{ "event_id", GT_LINE_EVENT_ID, read_nothing },
-	{ "duration_us", GT_LINE_DURATION, read_duration },
-	{ "size", GT_LINE_SIZE, read_size },
-	{ "args", 0, read_details },
-	{ "kind", 0, read_kind },
-	{ "layer", 0, read_layer },
-	{ "category", 0, read_category },
-	{ "op", 0, read_op },
-	{ "memkind", 0, read_memkind },
-	{ "track", 0, read_track },
-	{ "device", GT_LINE_DEVICE, read_device },
-	{ "context", GT_LINE_CONTEXT, read_context },
-	{ "depth", 0, read_depth },
+	{ "ts", GT_LINE_TS, .read = read_ts },
+	{ "op_id", GT_LINE_OP_ID, .read = read_op_id },
+	{ "phase", GT_LINE_PHASE, .read = read_phase },
+	{ "name", GT_LINE_NAME, .read = read_name },
+	{ "details", 0, .read = read_details },
+	{ "pid", 0, INT(pid) },
+	{ "tid", 0, INT(tid) },
+	{ "type", GT_LINE_TYPE, .read = read_type },
+	{ "event_id", GT_LINE_EVENT_ID, .read = read_nothing },
+	{ "duration_us", GT_LINE_DURATION, .read = read_duration },
+	{ "size", GT_LINE_SIZE, .read = read_size },
+	{ "args", 0, .read = read_details },
+	{ "kind", 0, .read = read_kind },
+	{ "layer", 0, CLASS(gt_layer_word, 0) },
+	{ "category", 0, CLASS(gt_category_word, 4) },
+	{ "op", 0, CLASS(gt_op_word, 10) },
+	{ "memkind", 0, CLASS(gt_memkind_word, 15) },
+	{ "track", 0, .read = read_track },
+	{ "device", GT_LINE_DEVICE, INT(device) },
+	{ "context", GT_LINE_CONTEXT, INT(context) },
+	{ "depth", 0, .read = read_depth },
 };
+
+static int read_int(struct reading *r, const struct key *key, int token, struct gt_err *err)
+{
+	int64_t *to = (int64_t *)(void *)((char *)&r->line + key->member);
+
+	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
+}
+
+static int read_class(struct reading *r, const struct key *key, int token, struct gt_err *err)
+{
+	unsigned n = word_of(r, token, key->words);
+
+	r->line.group |= n ? GT_LINE_CLASSED | n << key->shift : 0;
+	return 0;
+}
 
 static const struct key *find_key(const struct gt_json *j)
 {
@@ -231,7 +213,7 @@ static const struct key *find_key(const struct gt_json *j)
 	return NULL;
 }
 
-/* The rest of an object of which the scanner has handed out the opening bracket. */
+/* Reads the rest of an object whose opening bracket the scanner has returned. */
 static int read_keys(struct reading *r, struct gt_err *err)
 {
 	for (;;) {
@@ -245,10 +227,10 @@ static int read_keys(struct reading *r, struct gt_err *err)
 		if (token < 0)
 			return token;
 		if (key)
-			e = key->read(r, token, err);
+			e = key->read(r, key, token, err);
 		r->line.has |= e > 0 ? key->has : 0;
 		if (e >= 0)
-			e = gt_json_skip(r->j, err); /* an object or array nobody wanted */
+			e = gt_json_skip(r->j, err); /* an object or array that was not read */
 		if (e)
 			return e;
 	}
@@ -274,7 +256,7 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 		*place = gt_json_offset(r->j) - 1;
 		if (token != GT_JSON_OBJECT)
 			return gt_json_wrong(
-				r->j, *place, err, "expected a JSON object, one a line");
+				r->j, *place, err, "expected one JSON object per line");
 	}
 	e = read_keys(r, err);
 	if (e)
@@ -284,7 +266,7 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 	if (!(r->line.has & GT_LINE_NAME))
 		return gt_json_wrong(r->j, *place, err, "an event without \"name\"");
 	return r->line.group & GT_LINE_CLASSED
-		? named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err))
+		? set_name(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err))
 		: 1;
 }
 
@@ -307,7 +289,7 @@ static int read_lines(struct reading *r, bool *truncated, struct gt_err *err)
 int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w,
 	struct gt_err *err)
 {
-	struct gt_err scan = GT_ERR_INIT; /* of its own: a cut last line is no error */
+	struct gt_err scan = GT_ERR_INIT; /* separate: an incomplete last line is no error */
 	struct gt_json j;
 	struct reading r = { .format = format, .j = &j };
 	bool truncated = false;
@@ -335,7 +317,7 @@ unsigned gt_lines_sniff(const char *head, size_t len)
 	int t;
 
 	if (in && !gt_json_init(&j, in, false, NULL)) {
-		/* the first lines may be moments, which have neither phase nor op_id */
+		/* the first lines may be instants, which have neither phase nor op_id */
 		for (t = gt_json_next(&j, NULL); t > 0 && objects < SNIFF_OBJECTS;
 			t = gt_json_next(&j, NULL)) {
 			objects += !j.depth;

@@ -1,5 +1,6 @@
-/* Files of one JSON object a line that say "ts", "name" and "phase": what formats A and B have in
- * common. Each of them adds what to do with a line. Not an importer itself. */
+/* Shared by the importers of formats A and B: files with one JSON object per line,
+ * with the keys "ts", "name" and "phase". Each importer adds a function that handles a
+ * line. Not an importer itself. */
 #ifndef GT_IMPORT_LINES_H
 #define GT_IMPORT_LINES_H
 #include "formats/import/import_rows.h"
@@ -17,8 +18,8 @@ enum gt_line_has {
 	GT_LINE_DEVICE = 256,
 	GT_LINE_CONTEXT = 512,
 };
-/* Of formats that say more than a name: the parts of a type's class that a line has, each plus 1,
- * as the name's group. */
+/* For formats that state the class of a name: the parts of the class in a line, each
+ * plus 1, are the name's group. */
 #define GT_LINE_CLASSED (1u << 20)
 #define GT_LINE_LAYER(g) ((g)&15)
 #define GT_LINE_CATEGORY(g) ((g) >> 4 & 63)
@@ -26,35 +27,32 @@ enum gt_line_has {
 #define GT_LINE_MEMKIND(g) ((g) >> 15 & 15)
 struct gt_import_line {
 	unsigned has;     /* enum gt_line_has */
-	char phase;       /* 'B', 'E', or 0: a moment */
+	char phase;       /* 'B', 'E', or 0: an instant */
 	int64_t time;     /* ns: "ts", which is in seconds */
 	int64_t duration; /* ns: "duration_us" */
 	uint64_t op_id, size;
-	int64_t pid, tid;        /* 0 where the file does not say */
+	int64_t pid, tid;        /* 0: unknown */
 	uint32_t name;           /* of gt_rows_name, in group `group` */
-	unsigned group;          /* 1 + index of "type" in the format's words, 0 for any other */
+	unsigned group;          /* 1 + index of "type" in the format's words, 0 for others */
 	int32_t ret;             /* "status" */
-	uint8_t kind;            /* "kind": enum gt_kind, 0 where the line does not say */
+	uint8_t kind;            /* "kind": enum gt_kind, 0: unknown */
 	uint8_t track, depth;    /* "track": enum gt_track_kind plus 1 */
 	int64_t device, context; /* of its track */
 };
 struct gt_line_format {
 	struct gt_rows_config rows;
 	const char *const *words; /* of "type", NULL-terminated; NULL: there is no such key */
-	/* there may be keys for the kind of a row, for what its name does not tell, and for its
-	 * track */
+	/* there may be keys for the kind, the class and the track of a row */
 	bool classed;
-	/* May read the beginning of a line in its most usual shape: from j->at to the ',' or '}'
-	 * behind what it understood, which it returns; NULL when the line looks otherwise, and it
-	 * will be read the long way. NULL: no short cut. */
+	/* The fast path: reads the beginning of a line in the usual form, from j->at up to a
+	 * ',' or '}', which it returns; NULL: the line has another form. May be NULL. */
 	const char *(*begin)(
 		struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *line);
-	/* Arguments are in r. An err without a place gets the line's. */
+	/* Handles a line. Its arguments are in r. An err without a place gets that of the line. */
 	int (*row)(struct gt_import_rows *r, const struct gt_import_line *line, struct gt_err *err);
 };
 int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w,
 	struct gt_err *err);
-/* Which of these keys (enum gt_line_has) the first objects have, as far as they can be seen. 0: it
- * begins with no object. */
+/* The keys (enum gt_line_has) in the first objects of head. 0: it does not begin with an object. */
 unsigned gt_lines_sniff(const char *head, size_t len);
 #endif

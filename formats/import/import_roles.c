@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* What keys mean in anybody's files. The driver's own parameter names are known from its table
- * before this one is asked. */
+/* Roles of usual keys. The parameter names of driver functions are in cuda_api.def,
+ * and are tried before this table. */
 static const struct {
 	const char *key;
 	uint8_t role;
@@ -67,7 +67,7 @@ static const struct {
 	{ "correlationid", GT_R_CORRELATION },
 };
 
-/* Numbers carry every role but the kernel's name, and strings only that one. */
+/* Numbers can have every role except the kernel's name, and strings only that one. */
 static bool role_fits(uint8_t role, uint8_t kind)
 {
 	return role == GT_R_KERNEL    ? kind == GT_F_STR
@@ -84,7 +84,7 @@ uint8_t gt_import_role(
 	for (unsigned i = 0; i < nknown; i++)
 		if (!strcmp(known[i].name, name))
 			return role_fits(known[i].role, kind) ? known[i].role : GT_R_NONE;
-	/* "grid.0" is about the grid; byte_count is ByteCount */
+	/* "grid.0" counts as grid, and byte_count as ByteCount */
 	for (; *name && *name != '.' && n < sizeof(word) - 1; name++)
 		if (*name != '_')
 			word[n++] = *name;

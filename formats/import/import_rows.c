@@ -1,7 +1,7 @@
-/* From what a foreign line says to rows. Three little dictionaries stand in between: names (with
- * what calls of that name do), schemas (which keys with which kinds of values a line carries), and
- * types, one per name, begin's schema and end's schema. Both halves of a call keep their schema's
- * number while they wait in the pairing; the type is settled when they meet. */
+/* Converts lines of other tools' files to rows, with three dictionaries: names (with
+ * the operation of calls of that name), schemas (the keys of a line and the kinds of
+ * their values), and types, one per (name, schema of the begin, schema of the end). A
+ * waiting half has the number of its schema; its type is known when both halves are. */
 #include "formats/import/import_rows.h"
 
 #include <inttypes.h>
@@ -13,14 +13,14 @@
 #include "formats/base/map.h"
 #include "formats/import/import_roles.h"
 
-#define CACHE 1024       /* names seen lately, a power of two */
+#define CACHE 1024       /* recent names, a power of two */
 #define KEYS UINT32_MAX  /* the group of the names of arguments */
 #define PATH_MAX_LEN 256 /* of an argument's name; longer ones are cut */
-/* of objects and arrays in the arguments; deeper ones are left out */
+/* of objects and arrays in the arguments; deeper ones are dropped */
 #define LEVELS 4
-/* of the budget is for arguments: odd ones must not crowd out names */
+/* bytes for arguments: they must not use up the memory for names */
 #define ARGS_TEXT (GT_ROWS_TEXT / 2)
-/* open calls repeated in each epoch; the last one has all of them */
+/* open calls written in each epoch; the last epoch has all of them */
 #define OPEN_PER_EPOCH 256
 
 struct name {
@@ -28,7 +28,7 @@ struct name {
 	uint32_t group, plain_type;
 	size_t at, len;
 };
-/* name: a number in names, where the text is; compared by memcmp */
+/* name: index in names; compared by memcmp */
 struct arg {
 	uint32_t name, kind;
 };
@@ -44,7 +44,7 @@ struct process {
 	int64_t pid;
 	uint32_t track;
 };
-/* process: GT_NONE where a track has none */
+/* process: GT_NONE if the track has none */
 struct thread {
 	struct gt_rows_place at;
 	uint32_t process;
@@ -70,9 +70,9 @@ struct gt_import_rows {
 	struct gt_buf text;         /* of all names */
 	uint32_t name_cache[CACHE]; /* number + 1 */
 	uint32_t last_thread;
-	size_t held; /* bytes of strings the writer holds for us */
+	size_t held; /* bytes of names and arguments in memory */
 	uint32_t strings_seen, source;
-	/* the arguments of the row to come */
+	/* the arguments of the next row */
 	struct arg args[GT_FIELDS_MAX];
 	uint64_t values[GT_FIELDS_MAX];
 	unsigned n;
@@ -85,8 +85,7 @@ static int no_memory(struct gt_err *err) { return gt_err_set(err, -ENOMEM, "no m
 
 /* ---- strings and names ---- */
 
-/* A string for good, while no more than `most` bytes are held. GT_NONE when there are (or memory is
- * out). */
+/* Interns a string, unless more than `most` bytes are in use. GT_NONE: they are, or no memory. */
 static uint32_t keep_string(struct gt_import_rows *r, const char *s, size_t len, size_t most)
 {
 	uint32_t id;
@@ -161,7 +160,7 @@ static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t w
 int64_t gt_rows_name(struct gt_import_rows *r, const char *text, size_t whole, unsigned group,
 	struct gt_err *err)
 {
-	/* as much as the writer keeps */
+	/* the writer cuts longer strings */
 	size_t len = whole < GT_STRING_MAX ? whole : GT_STRING_MAX;
 	uint32_t *cached = &r->name_cache[quick_hash(text, len) % CACHE], found;
 	struct name_key k = { r, text, len, group };
@@ -189,7 +188,7 @@ int64_t gt_rows_regroup(struct gt_import_rows *r, uint32_t name, unsigned group,
 
 	if (n >= 0)
 		return n;
-	text = malloc(r->names[name].len + 1); /* the names' text may move while one is added */
+	text = malloc(r->names[name].len + 1); /* adding a name may move the text of names */
 	if (!text)
 		return no_memory(err);
 	memcpy(text, r->text.data + r->names[name].at, r->names[name].len);
@@ -198,7 +197,7 @@ int64_t gt_rows_regroup(struct gt_import_rows *r, uint32_t name, unsigned group,
 	return n;
 }
 
-/* The number of an argument's name; GT_NONE when there is no room for another one. */
+/* The number of an argument's name; GT_NONE if the memory for arguments is used up. */
 static uint32_t key_name(struct gt_import_rows *r, const char *text, size_t len)
 {
 	int64_t n = gt_rows_name(r, text, len, KEYS, NULL);
@@ -208,15 +207,10 @@ static uint32_t key_name(struct gt_import_rows *r, const char *text, size_t len)
 
 /* ---- tracks ---- */
 
-static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct gt_import_rows *)arg)->processes[value].pid == *(const int64_t *)key;
-}
-
 static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64((uint64_t)pid);
-	uint32_t found = gt_map_get(&r->process_map, hash, same_process, r, &pid, sizeof(pid));
+	uint32_t found = gt_map_find_item(
+		&r->process_map, r->processes, sizeof(*r->processes), &pid, sizeof(pid));
 	struct process p = { .pid = pid };
 	struct gt_track t = { .parent = GT_NONE,
 		.name = GT_NONE,
@@ -230,46 +224,36 @@ static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err
 	if (!pid)
 		t.name = gt_writer_string(r->w, r->config.importer);
 	p.track = gt_writer_track(r->w, &t);
-	if (p.track == GT_NONE ||
-		gt_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(p)) ||
-		gt_map_add(&r->process_map, hash, (uint32_t)r->nprocesses))
-		return no_memory(err);
-	r->processes[r->nprocesses] = p;
-	return (int64_t)r->nprocesses++;
+	found = p.track == GT_NONE ? GT_NONE
+				   : gt_map_add_item(&r->process_map, &r->processes, &r->nprocesses,
+					     &r->processes_cap, sizeof(p), &p, sizeof(pid));
+	return found == GT_NONE ? no_memory(err) : (int64_t)found;
 }
 
-static bool same_thread(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(&((const struct gt_import_rows *)arg)->threads[value].at, key, len);
-}
-
-/* The number of a track that is met first. */
+/* Adds a track. Its number, or negative. */
 static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word,
-	uint64_t hash, struct gt_err *err)
+	struct gt_err *err)
 {
 	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, err) : GT_NONE;
-	uint32_t n = (uint32_t)r->nthreads;
+	struct thread t = { .at = *at, .process = (uint32_t)p, .word = word };
+	uint32_t n;
 
 	if (p < 0)
 		return p;
 	if (r->nthreads >= GT_ROWS_TRACKS)
 		return gt_err_set(err, -E2BIG, "more than %u threads", GT_ROWS_TRACKS);
-	if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) ||
-		gt_map_add(&r->thread_map, hash, n))
-		return no_memory(err);
-	r->threads[r->nthreads++] =
-		(struct thread){ .at = *at, .process = (uint32_t)p, .word = word };
-	for (unsigned i = 0; i < GT_PAIR_LANES; i++)
-		r->threads[n].lane[i] = GT_NONE;
-	return n;
+	memset(t.lane, 0xff, sizeof(t.lane)); /* GT_NONE */
+	n = gt_map_add_item(&r->thread_map, &r->threads, &r->nthreads, &r->threads_cap, sizeof(t),
+		&t, sizeof(t.at));
+	return n == GT_NONE ? no_memory(err) : (int64_t)n;
 }
 
 static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *at,
 	const char *word, struct gt_err *err)
 {
-	uint64_t hash = gt_hash(at, sizeof(*at));
-	uint32_t found = gt_map_get(&r->thread_map, hash, same_thread, r, at, sizeof(*at));
-	int64_t n = found == UINT32_MAX ? new_place(r, at, word, hash, err) : found;
+	uint32_t found =
+		gt_map_find_item(&r->thread_map, r->threads, sizeof(*r->threads), at, sizeof(*at));
+	int64_t n = found == GT_NONE ? new_place(r, at, word, err) : found;
 
 	if (n >= 0)
 		r->last_thread = (uint32_t)n;
@@ -299,8 +283,7 @@ int64_t gt_rows_track(
 
 static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane);
 
-/* What stands above a track: the context, the device or the process. GT_NONE: nothing, or no
- * memory. */
+/* The parent of a track: its context, device or process. GT_NONE: none, or no memory. */
 static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 {
 	struct gt_rows_place up = r->threads[thread].at;
@@ -323,7 +306,7 @@ static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
 	return process == GT_NONE ? GT_NONE : r->processes[process].track;
 }
 
-/* The writer's track for a lane of a thread. GT_NONE when memory is out. */
+/* The writer's track for a lane of a thread. GT_NONE: no memory. */
 static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane)
 {
 	const struct thread *th = &r->threads[thread];
@@ -358,7 +341,7 @@ uint32_t gt_rows_track_id(struct gt_import_rows *r, uint32_t track)
 
 void gt_rows_no_args(struct gt_import_rows *r) { r->n = 0; }
 
-/* One more argument; the last one of a name wins, as in any JSON object. */
+/* Adds an argument; the last one of a name wins, as in JSON objects. */
 static void add_arg(struct gt_import_rows *r, uint32_t key, uint8_t kind, uint64_t value)
 {
 	unsigned i = 0;
@@ -480,11 +463,11 @@ static bool take_status(const struct gt_json *j, int token, int32_t *ret)
 	if (token == GT_JSON_STRING && gt_json_is(j, "CUDA_SUCCESS"))
 		*ret = 0;
 	else if (token == GT_JSON_STRING)
-		*ret = 999; /* CUDA_ERROR_UNKNOWN; its word is kept as an argument */
+		*ret = 999; /* CUDA_ERROR_UNKNOWN; its word becomes an argument */
 	return false;
 }
 
-/* Appends ".KEY" (or KEY) to the path; its new length. Cut rather than too long. */
+/* Appends ".KEY" (or KEY) to the path, cut at its limit. Returns the new length. */
 static size_t extend_path(struct gt_import_rows *r, size_t len, const char *text, size_t n)
 {
 	if (len && len < PATH_MAX_LEN - 1)
@@ -548,7 +531,7 @@ static bool same_schema(const void *arg, uint32_t value, const void *key, size_t
 	return s->n * sizeof(*s->args) == len && !memcmp(s->args, key, len);
 }
 
-/* The number of the schema of the collected arguments; 0 has none. Negative when memory is out. */
+/* The number of the schema of the current arguments (0: none), or negative: no memory. */
 static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
 {
 	size_t len = r->n * sizeof(*r->args);
@@ -610,18 +593,11 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
 	return gt_writer_type(r->w, &type);
 }
 
-static bool same_shape(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return !memcmp(
-		&((const struct gt_import_rows *)arg)->shapes[value], key, 3 * sizeof(uint32_t));
-}
-
-/* The type of calls of this name whose begin and end carry these schemas. GT_NONE when memory is
- * out. */
+/* The type of calls of this name with these schemas of begin and end. GT_NONE: no memory. */
 static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin, uint32_t end)
 {
 	struct shape shape = { name, begin, end, GT_NONE };
-	uint64_t hash;
+	const size_t key = offsetof(struct shape, type);
 	uint32_t found;
 
 	if (!begin && !end) {
@@ -630,17 +606,14 @@ static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin,
 				make_type(r, &r->names[name], &r->schemas[0], &r->schemas[0]);
 		return r->names[name].plain_type;
 	}
-	hash = gt_hash_u64((uint64_t)name << 32 ^ (uint64_t)begin << 16 ^ end);
-	found = gt_map_get(&r->shape_map, hash, same_shape, r, &shape, sizeof(shape));
-	if (found != UINT32_MAX)
+	found = gt_map_find_item(&r->shape_map, r->shapes, sizeof(shape), &shape, key);
+	if (found != GT_NONE)
 		return r->shapes[found].type;
 	shape.type = make_type(r, &r->names[name], &r->schemas[begin], &r->schemas[end]);
-	if (shape.type == GT_NONE ||
-		gt_grow(&r->shapes, &r->shapes_cap, r->nshapes + 1, sizeof(shape)) ||
-		gt_map_add(&r->shape_map, hash, (uint32_t)r->nshapes))
-		return GT_NONE;
-	r->shapes[r->nshapes++] = shape;
-	return shape.type;
+	found = shape.type == GT_NONE ? GT_NONE
+				      : gt_map_add_item(&r->shape_map, &r->shapes, &r->nshapes,
+						&r->shapes_cap, sizeof(shape), &shape, key);
+	return found == GT_NONE ? GT_NONE : shape.type;
 }
 
 /* ---- rows ---- */

@@ -1,5 +1,5 @@
-/* The table of importers, and the one way in for all tools: whatever the file is, a reader of our
- * own format comes out. */
+/* The table of importers, and the function by which all programs open a file of any
+ * format: it returns a reader of gt's own format. */
 #define _GNU_SOURCE
 #include "formats/import/importers.h"
 
@@ -10,12 +10,87 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/os/file.h"
+#include "formats/io/json_scan.h"
 #include "formats/io/stream_in.h"
 
 extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto;
 
 const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a,
 	&gt_import_kineto, NULL };
+
+/* ---- JSON of other kinds ---- */
+
+#define TOKENS 4000u
+
+/* The kind of an object that has `key` and, if not NULL, `other`. */
+static const struct {
+	const char *key, *other, *what;
+} kinds[] = {
+	{ "nodes", "schema", "an execution trace of PyTorch (ExecutionTraceObserver)" },
+	{ "device_traces", "segments", "a snapshot of PyTorch's GPU memory" },
+	{ "$schema", "profiles", "a profile of speedscope" },
+	{ "$schema", "shared", "a profile of speedscope" },
+	{ "nodes", NULL, "a graph" },
+};
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+static const char *object_kind(struct gt_json *j)
+{
+	bool key[KINDS] = { false }, other[KINDS] = { false };
+	unsigned n = 0;
+	int t;
+
+	while (n++ < TOKENS && (t = gt_json_next(j, NULL)) > 0 && j->depth)
+		for (size_t i = 0; t == GT_JSON_KEY && j->depth == 1 && i < KINDS; i++) {
+			key[i] |= gt_json_is(j, kinds[i].key);
+			other[i] |= !kinds[i].other || gt_json_is(j, kinds[i].other);
+		}
+	for (size_t i = 0; i < KINDS; i++)
+		if (key[i] && (other[i] || !kinds[i].other))
+			return kinds[i].what;
+	return "";
+}
+
+/* export_memory_timeline() of PyTorch's profiler writes [[times], [sizes of each category]], or,
+ * raw, [[time, action, bytes, category], ...]. */
+static const char *array_kind(struct gt_json *j)
+{
+	int t = gt_json_next(j, NULL), next;
+
+	if (t != GT_JSON_ARRAY)
+		return t == GT_JSON_OBJECT ? "a list of objects without a phase" : "";
+	next = gt_json_next(j, NULL);
+	return next == GT_JSON_INT || next == GT_JSON_REAL
+		? "a memory timeline of PyTorch (export_memory_timeline)"
+		: "";
+}
+
+/* Does anything but white space follow the value? It does in a damaged trace, which
+ * begins with its metadata. */
+static bool has_more(struct gt_json *j) { return !j->depth && gt_json_next(j, NULL) != 0; }
+
+/* The kind of a JSON file that no importer reads, by its first bytes; "": unknown; NULL: it is no
+ * JSON object or array. */
+static const char *describe_json(const char *head, size_t len)
+{
+	struct gt_in *in = gt_in_memory(head, len, NULL);
+	const char *what = NULL;
+	struct gt_json j;
+	int t;
+
+	if (in && !gt_json_init(&j, in, false, NULL)) {
+		t = gt_json_next(&j, NULL);
+		what = t == GT_JSON_OBJECT   ? object_kind(&j)
+			: t == GT_JSON_ARRAY ? array_kind(&j)
+					     : NULL;
+		what = what && has_more(&j) ? NULL : what;
+		gt_json_release(&j);
+	}
+	gt_in_close(in);
+	return what;
+}
+
+/* ---- finding the importer ---- */
 
 static const struct gt_importer *best(const char *head, size_t len)
 {
@@ -33,11 +108,11 @@ static const struct gt_importer *best(const char *head, size_t len)
 	return best;
 }
 
-/* err is not NULL. meta: more metadata, or NULL. */
+/* err must not be NULL. meta: more metadata, or NULL. */
 static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, const char *meta,
 	struct gt_err *err)
 {
-	/* nobody knows whose clock it was */
+	/* the host of the recording is unknown */
 	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };
 	struct gt_writer *w = gt_writer_open(fd, &opt, err);
 	int e;
@@ -51,15 +126,15 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 	return e;
 }
 
-/* The importer for this stream. NULL when there is none, with an error only for JSON: then it is no
- * trace of any kind. */
+/* The importer for this stream. NULL: there is none; an error is set only for JSON,
+ * which is no trace of any kind. */
 static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 {
 	const char *head, *other;
 	ssize_t n = gt_in_peek(in, &head, err);
 	const struct gt_importer *importer = n > 0 ? best(head, (size_t)n) : NULL;
 
-	if (n > 0 && !importer && (other = gt_describe_json(head, (size_t)n)))
+	if (n > 0 && !importer && (other = describe_json(head, (size_t)n)))
 		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s",
 			*other ? ": it looks like " : "", other);
 	return importer;
@@ -78,9 +153,9 @@ static struct gt_reader *import(
 		      : gt_err_set(&why, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
-	/* nobody asked for a file there: say where and why it is */
+	/* the user did not name this file: the message says where it is and why */
 	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)
-		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s",
+		gt_err_set(err, e, "cannot store the imported trace in %s (TMPDIR): %s",
 			gt_temporary_folder(), strerror(-e));
 	else if (err && !err->code)
 		*err = why;
@@ -93,8 +168,8 @@ static bool begins_like_ours(const uint8_t *p, size_t n)
 	return n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18;
 }
 
-/* A trace in our own format begins with a skippable zst frame. Other tools' files may, too: then it
- * is told later. */
+/* A trace in gt's format begins with a skippable zst frame. Files of other tools
+ * may, too: the reader detects that. */
 static bool may_be_ours(const struct gt_in *in)
 {
 	const uint8_t *p;
@@ -135,7 +210,7 @@ static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
 	return 0;
 }
 
-/* The rest of the stream as it lies there. */
+/* Copies the rest of the stream without unpacking it. */
 static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 {
 	static const size_t room = 64u << 10;
@@ -149,7 +224,8 @@ static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 	return e ? e : (int)n;
 }
 
-/* The same in a file that can be read in any order. Takes in over; the descriptor or negative. */
+/* Copies the stream to a temporary file, which can be read in any order. Takes in over; returns the
+ * descriptor or negative. */
 static int spool(struct gt_in *in, struct gt_err *err)
 {
 	int fd = gt_temporary(err), e = fd < 0 ? fd : copy_raw(in, fd, err);
@@ -181,7 +257,7 @@ int gt_import(int from, int to, const char *meta, struct gt_err *err)
 	return e;
 }
 
-/* fd stays the caller's, and where it was. */
+/* Opens fd as a trace in gt's format. The caller keeps fd, and its position. */
 static struct gt_reader *read_ours(int fd, struct gt_err *err)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
@@ -189,14 +265,14 @@ static struct gt_reader *read_ours(int fd, struct gt_err *err)
 	struct gt_reader *r = copy >= 0 ? gt_reader_open_fd(copy, err) : NULL;
 
 	if (copy < 0 || (!r && lseek(fd, at, SEEK_SET) < 0))
-		gt_err_set(err, -errno, "cannot read it again: %s", strerror(errno));
+		gt_err_set(err, -errno, "cannot read the file again: %s", strerror(errno));
 	return r;
 }
 
-/* What begins like ours is tried as ours first. What does not is imported if somebody knows it, and
- * only then tried as ours: it may be a trace with a damaged beginning, and if not, the reader has
- * the words for what it looks like. Takes fd over; it is at the start of a file that can be read in
- * any order. */
+/* A file that begins like a gt trace is opened as one first. Another file is
+ * imported, if there is an importer for it. If not, it is opened as a gt trace: it may
+ * have a damaged beginning, and if it has not, the reader's error names the format that
+ * it resembles. Takes fd over, which is at the start of a regular file. */
 static struct gt_reader *open_file(int fd, struct gt_err *err)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -223,7 +299,7 @@ static struct gt_reader *open_file(int fd, struct gt_err *err)
 	return r;
 }
 
-/* A stream that cannot be read twice. Takes in over. */
+/* Opens a stream that cannot be read twice. Takes in over. */
 static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 {
 	const struct gt_importer *importer;

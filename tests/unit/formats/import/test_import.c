@@ -184,8 +184,8 @@ static void bad_lines_name_their_place(void)
 		unsigned at;
 	} bad[] = {
 		{ "hello", "no JSON value", 0 },
-		{ "[1]", "expected a JSON object", 0 },
-		{ "7", "expected a JSON object", 0 },
+		{ "[1]", "expected one JSON object", 0 },
+		{ "7", "expected one JSON object", 0 },
 		{ "{\"op_id\":1,\"name\":\"x\"}", "without \"ts\"", 0 },
 		{ "{\"op_id\":1,\"ts\":1}", "without \"name\"", 0 },
 		{ "{\"ts\":1,\"phase\":\"B\",\"name\":\"x\"}", "without \"op_id\"", 0 },
@@ -484,7 +484,7 @@ static void without_room_for_the_temporary_file(void)
 	setrlimit(RLIMIT_FSIZE, &small);
 	r = gt_open_any(path, &err);
 	setrlimit(RLIMIT_FSIZE, &old);
-	CHECK(!r && err.code == -EFBIG && strstr(err.text, "no room for the imported trace"));
+	CHECK(!r && err.code == -EFBIG && strstr(err.text, "cannot store the imported trace"));
 }
 
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories),

@@ -622,7 +622,7 @@ static void what_is_no_json_names_its_place(void)
 	} bad[] = {
 		{ HEAD "{\"ph\":\"X\" \"ts\":1}]}", "expected ','", 44 },
 		{ "{\"traceEvents\":[{\"ph\":\"X\",}]}", "expected a key", 26 },
-		{ "{\"traceEvents\":[]} {}", "something follows", 19 },
+		{ "{\"traceEvents\":[]} {}", "unexpected text", 19 },
 		{ "{\"traceEvents\":[{\"args\":{\"a\":01}}]}", "not a number", 30 },
 		{ "{\"traceEvents\":[}", "no JSON value", 16 },
 		{ "[{\"ph\":\"X\",\"ts\":1}}", "expected ','", 18 },
