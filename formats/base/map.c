@@ -29,18 +29,6 @@ uint64_t gt_hash(const void *bytes, size_t len)
 	return gt_hash_u64(h ^ word);
 }
 
-uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg,
-	const void *key, size_t len)
-{
-	if (!m->slots)
-		return UINT32_MAX;
-	for (uint32_t i = (uint32_t)hash & m->mask; m->slots[i].value; i = (i + 1) & m->mask)
-		if (m->slots[i].hash == (uint32_t)hash &&
-			same(arg, m->slots[i].value - 1, key, len))
-			return m->slots[i].value - 1;
-	return UINT32_MAX;
-}
-
 static bool is_any(const void *arg, uint32_t value, const void *key, size_t len) { return true; }
 
 uint32_t gt_map_first(const struct gt_map *m, uint64_t hash)
@@ -91,6 +79,28 @@ void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to)
 			m->slots[i].value = to + 1;
 			return;
 		}
+}
+
+/* Backward-shift deletion: later slots of the probe sequence move back, but not before their home.
+ */
+void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value)
+{
+	uint32_t i = (uint32_t)hash & m->mask, k;
+
+	while (m->slots && m->slots[i].value && m->slots[i].value != value + 1)
+		i = (i + 1) & m->mask;
+	if (!m->slots || !m->slots[i].value)
+		return;
+	m->used--;
+	for (k = i;; i = k) {
+		m->slots[i].value = 0;
+		do {
+			k = (k + 1) & m->mask;
+			if (!m->slots[k].value)
+				return;
+		} while (((k - m->slots[k].hash) & m->mask) < ((k - i) & m->mask));
+		m->slots[i] = m->slots[k];
+	}
 }
 
 uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item_size,

@@ -20,9 +20,18 @@ typedef bool gt_map_same(const void *arg, uint32_t value, const void *key, size_
 uint64_t gt_hash(const void *bytes, size_t len); /* stable within a run; not for files */
 uint64_t gt_hash_u64(uint64_t x);
 
-/* The value stored for this key, or UINT32_MAX. */
-uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg,
-	const void *key, size_t len);
+/* The value stored for this key, or UINT32_MAX. Inline, so that the compiler inlines `same`. */
+static inline uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same,
+	const void *arg, const void *key, size_t len)
+{
+	if (!m->slots)
+		return UINT32_MAX;
+	for (uint32_t i = (uint32_t)hash & m->mask; m->slots[i].value; i = (i + 1) & m->mask)
+		if (m->slots[i].hash == (uint32_t)hash &&
+			same(arg, m->slots[i].value - 1, key, len))
+			return m->slots[i].value - 1;
+	return UINT32_MAX;
+}
 /* Before many look-ups: what one needs is fetched; then the first value stored for this hash, or
  * UINT32_MAX. Its key may be another one. */
 static inline void gt_map_fetch(const struct gt_map *m, uint64_t hash)
@@ -35,6 +44,8 @@ uint32_t gt_map_first(const struct gt_map *m, uint64_t hash);
 int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
 /* the key of this hash and value gets another value */
 void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);
+/* Removes the key of this hash and value, if it is there. */
+void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value);
 
 /* An array of items with a map, where the key of an item is its first key_size bytes (without
  * padding: all bytes count). The index of the item with this key, or UINT32_MAX. */

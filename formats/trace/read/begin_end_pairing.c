@@ -1,7 +1,7 @@
 /* Halves that wait for their other half are slots of an array. Each slot is linked four ways: by
  * age (begins and ends separately) to find the oldest, by track to know the depth, by key in a hash
  * table, and, for nested pairing, to the next open begin of the same key. The usual pair needs one
- * insertion and one removal in the table, which stays small because few calls are open at a time.
+ * insertion and one removal in the map, which stays small because few calls are open at a time.
  *
  * Depth is counted when a call ends: it is nested in each open begin of its track that is not later
  * than its own.
@@ -29,16 +29,20 @@
 
 struct slot {
 	struct gt_half half;
+	uint64_t hash; /* of its key */
 	uint64_t *args;
 	uint32_t args_cap;
-	/* among the begins or among the ends; newer also links free slots */
-	uint32_t older, newer;
-	uint32_t below, above; /* begins open on the track */
+	/* BY_AGE: among the begins or among the ends; newer also links free slots. BY_TRACK: among
+	 * the open begins of a track */
+	struct link {
+		uint32_t older, newer;
+	} link[2];
 	/* nested: the earlier and the later open begin of the same key */
 	uint32_t outer, inner;
 	bool is_end;
 };
-struct age {
+enum { BY_AGE, BY_TRACK };
+struct list {
 	uint32_t oldest, newest, n;
 };
 
@@ -52,7 +56,7 @@ struct lanes {
 	struct lane lane[GT_PAIR_LANES];
 };
 struct track {
-	uint32_t top, open;
+	struct list open;
 	struct lanes *lanes;
 	int64_t latest;
 	uint64_t halves, backwards;
@@ -65,9 +69,9 @@ struct gt_pairing {
 	struct slot *slots;
 	size_t nslots, slots_cap;
 	uint32_t free;
-	struct age begins, ends;
-	uint32_t *table, mask; /* slot + 1, 0 is free; linear probing */
-	uint64_t seed;         /* so that no file can choose keys that all have the same hash */
+	struct list begins, ends;
+	struct gt_map map; /* of slots */
+	uint64_t seed;     /* so that no file can choose keys that all have the same hash */
 	struct track *tracks;
 	size_t ntracks, tracks_cap;
 	size_t args_bytes, lane_bytes;
@@ -84,12 +88,10 @@ struct gt_pairing *gt_pair_new(
 {
 	struct gt_pairing *p = calloc(1, sizeof(*p));
 
-	if (!p || !(p->table = calloc(256, sizeof(*p->table)))) {
-		free(p);
+	if (!p) {
 		no_memory(err);
 		return NULL;
 	}
-	p->mask = 255;
 	p->seed = gt_hash_u64((uintptr_t)p);
 	p->mode = mode;
 	p->sink = sink;
@@ -119,108 +121,57 @@ void gt_pair_free(struct gt_pairing *p)
 		free_lanes(p, &p->tracks[i]);
 	free(p->tracks);
 	free(p->slots);
-	free(p->table);
+	gt_map_release(&p->map);
 	free(p);
 }
 
 uint64_t gt_pair_unmatched(const struct gt_pairing *p) { return p->unmatched; }
 
-/* ---- the hash table ---- */
+/* ---- slots, found by key ---- */
 
-static uint32_t home(const struct gt_pairing *p, const struct gt_half *h)
+static uint64_t hash_of(const struct gt_pairing *p, const struct gt_half *h)
 {
-	return (uint32_t)gt_hash_u64(p->seed + h->key + h->scope * 0x9e3779b97f4a7c15ULL) & p->mask;
+	return gt_hash_u64(p->seed + h->key + h->scope * 0x9e3779b97f4a7c15ULL);
 }
 
-/* The index in the table of this key, or of the free entry for it. */
-static uint32_t look_up(const struct gt_pairing *p, const struct gt_half *h)
+static bool same_key(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	uint32_t i = home(p, h);
+	const struct gt_half *a = &((const struct gt_pairing *)arg)->slots[value].half, *b = key;
 
-	for (; p->table[i]; i = (i + 1) & p->mask) {
-		const struct gt_half *other = &p->slots[p->table[i] - 1].half;
-
-		if (other->key == h->key && other->scope == h->scope)
-			break;
-	}
-	return i;
+	return a->key == b->key && a->scope == b->scope;
 }
 
-/* Frees entry i: moves later entries of its probe sequence back (backward-shift deletion). */
-static void table_remove(struct gt_pairing *p, uint32_t i)
+/* The slot of this key, or NIL. */
+static uint32_t look_up(const struct gt_pairing *p, const struct gt_half *h, uint64_t hash)
 {
-	uint32_t j = i;
-
-	for (;;) {
-		p->table[i] = 0;
-		do {
-			j = (j + 1) & p->mask;
-			if (!p->table[j])
-				return;
-			/* an entry must not move before its home */
-		} while (((j - home(p, &p->slots[p->table[j] - 1].half)) & p->mask) <
-			((j - i) & p->mask));
-		p->table[i] = p->table[j];
-		i = j;
-	}
+	return gt_map_get(&p->map, hash, same_key, p, h, sizeof(*h));
 }
 
-static int table_widen(struct gt_pairing *p)
-{
-	uint32_t *old = p->table, n = p->mask + 1, *wider = calloc(n * 2, sizeof(*wider));
+/* ---- slots and their lists ---- */
 
-	if (!wider)
-		return -ENOMEM;
-	p->table = wider;
-	p->mask = n * 2 - 1;
-	for (uint32_t i = 0; i < n; i++)
-		if (old[i])
-			p->table[look_up(p, &p->slots[old[i] - 1].half)] = old[i];
-	free(old);
-	return 0;
+static void list_push(struct gt_pairing *p, struct list *l, unsigned which, uint32_t s)
+{
+	p->slots[s].link[which] = (struct link){ l->newest, NIL };
+	*(l->newest != NIL ? &p->slots[l->newest].link[which].newer : &l->oldest) = s;
+	l->newest = s;
+	l->n++;
 }
 
-/* ---- slots and their chains ---- */
-
-static void age_push(struct gt_pairing *p, struct age *a, uint32_t s)
+static void list_drop(struct gt_pairing *p, struct list *l, unsigned which, const struct slot *slot)
 {
-	p->slots[s].older = a->newest;
-	p->slots[s].newer = NIL;
-	if (a->newest != NIL)
-		p->slots[a->newest].newer = s;
-	else
-		a->oldest = s;
-	a->newest = s;
-	a->n++;
+	struct link k = slot->link[which];
+
+	*(k.older != NIL ? &p->slots[k.older].link[which].newer : &l->oldest) = k.newer;
+	*(k.newer != NIL ? &p->slots[k.newer].link[which].older : &l->newest) = k.older;
+	l->n--;
 }
 
-static void age_drop(struct gt_pairing *p, struct age *a, const struct slot *s)
+/* Removes a half from the lists of its age and its track. */
+static void drop_from_lists(struct gt_pairing *p, const struct slot *slot)
 {
-	*(s->older != NIL ? &p->slots[s->older].newer : &a->oldest) = s->newer;
-	*(s->newer != NIL ? &p->slots[s->newer].older : &a->newest) = s->older;
-	a->n--;
-}
-
-static void track_push(struct gt_pairing *p, uint32_t s)
-{
-	struct track *t = &p->tracks[p->slots[s].half.track];
-
-	p->slots[s].below = t->top;
-	p->slots[s].above = NIL;
-	if (t->top != NIL)
-		p->slots[t->top].above = s;
-	t->top = s;
-	t->open++;
-}
-
-static void track_drop(struct gt_pairing *p, const struct slot *s)
-{
-	struct track *t = &p->tracks[s->half.track];
-
-	*(s->above != NIL ? &p->slots[s->above].below : &t->top) = s->below;
-	if (s->below != NIL)
-		p->slots[s->below].above = s->above;
-	t->open--;
+	list_drop(p, slot->is_end ? &p->ends : &p->begins, BY_AGE, slot);
+	if (!slot->is_end)
+		list_drop(p, &p->tracks[slot->half.track].open, BY_TRACK, slot);
 }
 
 static int need_track(struct gt_pairing *p, uint32_t track)
@@ -230,7 +181,8 @@ static int need_track(struct gt_pairing *p, uint32_t track)
 	if (gt_grow(&p->tracks, &p->tracks_cap, (size_t)track + 1, sizeof(*p->tracks)))
 		return -ENOMEM;
 	for (; p->ntracks <= track; p->ntracks++)
-		p->tracks[p->ntracks] = (struct track){ .top = NIL, .latest = INT64_MIN };
+		p->tracks[p->ntracks] =
+			(struct track){ .open = { NIL, NIL, 0 }, .latest = INT64_MIN };
 	return 0;
 }
 
@@ -258,7 +210,7 @@ static int take_slot(struct gt_pairing *p, const struct gt_half *h, bool is_end,
 	uint32_t s = p->free;
 
 	if (s != NIL) {
-		p->free = p->slots[s].newer;
+		p->free = p->slots[s].link[BY_AGE].newer;
 	} else {
 		if (gt_grow(&p->slots, &p->slots_cap, p->nslots + 1, sizeof(*p->slots)))
 			return -ENOMEM;
@@ -283,26 +235,21 @@ static void give_slot(struct gt_pairing *p, uint32_t s)
 		slot->args = NULL;
 		slot->args_cap = 0;
 	}
-	slot->newer = p->free;
+	slot->link[BY_AGE].newer = p->free;
 	p->free = s;
 }
 
-/* Removes the half at index `at` of the table from all lists. The caller must free its slot. */
-static uint32_t detach(struct gt_pairing *p, uint32_t at)
+/* Removes a half from the map and all lists. The caller must free its slot. */
+static void detach(struct gt_pairing *p, uint32_t s)
 {
-	uint32_t s = p->table[at] - 1;
 	struct slot *slot = &p->slots[s];
-
 	if (slot->outer != NIL) {
-		p->table[at] = slot->outer + 1;
+		gt_map_set(&p->map, slot->hash, s, slot->outer);
 		p->slots[slot->outer].inner = NIL;
 	} else {
-		table_remove(p, at);
+		gt_map_remove(&p->map, slot->hash, s);
 	}
-	age_drop(p, slot->is_end ? &p->ends : &p->begins, slot);
-	if (!slot->is_end)
-		track_drop(p, slot);
-	return s;
+	drop_from_lists(p, slot);
 }
 
 static int hand_unmatched(
@@ -312,56 +259,57 @@ static int hand_unmatched(
 	return p->sink->unmatched(p->arg, h, is_end, err);
 }
 
-/* Reports the half at index `at` of the table as unmatched. */
-static int give_up(struct gt_pairing *p, uint32_t at, struct gt_err *err)
+/* Reports a waiting half as unmatched. */
+static int give_up(struct gt_pairing *p, uint32_t s, struct gt_err *err)
 {
-	uint32_t s = detach(p, at);
-	int r = hand_unmatched(p, &p->slots[s].half, p->slots[s].is_end, err);
+	int r;
 
+	detach(p, s);
+	r = hand_unmatched(p, &p->slots[s].half, p->slots[s].is_end, err);
 	give_slot(p, s);
 	return r;
 }
 
-/* Reports the oldest half of this list as unmatched. Nested, the table may hold a
- * later begin of its key; then the table does not change. */
-static int give_up_oldest(struct gt_pairing *p, const struct age *a, struct gt_err *err)
+/* Reports the oldest half of this list as unmatched. Nested, the map may hold a
+ * later begin of its key; then the map does not change. */
+static int give_up_oldest(struct gt_pairing *p, const struct list *a, struct gt_err *err)
 {
 	uint32_t s = a->oldest;
 	struct slot *slot = &p->slots[s];
 	int r;
 
 	if (slot->inner == NIL)
-		return give_up(p, look_up(p, &slot->half), err);
+		return give_up(p, s, err);
 	p->slots[slot->inner].outer = NIL; /* the oldest has no earlier one */
-	age_drop(p, &p->begins, slot);
-	track_drop(p, slot);
+	drop_from_lists(p, slot);
 	r = hand_unmatched(p, &slot->half, false, err);
 	give_slot(p, s);
 	return r;
 }
 
 /* Stores this half until its other half comes. It replaces an open begin of the same key in the
- * table (nested). */
-static int wait_for_other(
-	struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
+ * map (nested). */
+static int wait_for_other(struct gt_pairing *p, const struct gt_half *h, uint64_t hash, bool is_end,
+	struct gt_err *err)
 {
-	struct age *a = is_end ? &p->ends : &p->begins;
-	uint32_t s, at;
+	struct list *a = is_end ? &p->ends : &p->begins;
+	uint32_t s, other = look_up(p, h, hash);
 	int r = 0;
 
-	if (p->begins.n + p->ends.n >= (p->mask + 1) / 2 && table_widen(p))
-		return no_memory(err);
 	if (take_slot(p, h, is_end, &s))
 		return no_memory(err);
-	at = look_up(p, h);
-	if (p->table[at]) {
-		p->slots[s].outer = p->table[at] - 1;
-		p->slots[p->table[at] - 1].inner = s;
+	p->slots[s].hash = hash;
+	if (other != NIL) {
+		p->slots[s].outer = other;
+		p->slots[other].inner = s;
+		gt_map_set(&p->map, hash, other, s);
+	} else if (gt_map_add(&p->map, hash, s)) {
+		give_slot(p, s);
+		return no_memory(err);
 	}
-	p->table[at] = s + 1;
-	age_push(p, a, s);
+	list_push(p, a, BY_AGE, s);
 	if (!is_end)
-		track_push(p, s);
+		list_push(p, &p->tracks[h->track].open, BY_TRACK, s);
 	while (!r && a->n > (is_end ? GT_PAIR_ENDS : GT_PAIR_BEGINS))
 		r = give_up_oldest(p, a, err);
 	while (!r && p->args_bytes > GT_PAIR_ARGS && p->begins.n + p->ends.n > 1)
@@ -375,7 +323,7 @@ static uint8_t depth_above(const struct gt_pairing *p, uint32_t s, int64_t start
 {
 	uint8_t depth = 0;
 
-	for (unsigned i = 0; s != NIL && i < DEPTH_MAX; s = p->slots[s].below, i++)
+	for (unsigned i = 0; s != NIL && i < DEPTH_MAX; s = p->slots[s].link[BY_TRACK].older, i++)
 		depth += p->slots[s].half.time <= start;
 	return depth;
 }
@@ -407,7 +355,7 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 	unsigned lane;
 
 	if (!t->lanes) {
-		if (!t->open || p->lane_bytes >= GT_PAIR_LANE_BYTES)
+		if (!t->open.n || p->lane_bytes >= GT_PAIR_LANE_BYTES)
 			return 0;
 		t->lanes = calloc(1, sizeof(*t->lanes));
 		if (!t->lanes)
@@ -417,7 +365,7 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 	for (lane = 0; lane < GT_PAIR_LANES && !lane_take(p, &t->lanes->lane[lane], start, end);
 		lane++)
 		;
-	for (unsigned i = 0; !t->open && i < GT_PAIR_LANES; i++)
+	for (unsigned i = 0; !t->open.n && i < GT_PAIR_LANES; i++)
 		t->lanes->lane[i].n = 0; /* all later calls begin after these */
 	return lane;
 }
@@ -455,60 +403,65 @@ static bool belong(const struct gt_half *begin, const struct gt_half *end)
 
 int gt_pair_begin(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err)
 {
-	uint32_t at = look_up(p, h), s = p->table[at] - 1;
+	uint64_t hash = hash_of(p, h);
+	uint32_t s = look_up(p, h, hash);
 	int r = saw(p, h, err);
 
 	if (r)
 		return r;
 	if (s == NIL || p->mode == GT_PAIR_NESTED)
-		return wait_for_other(p, h, false, err);
+		return wait_for_other(p, h, hash, false, err);
 	if (!p->slots[s].is_end || !belong(h, &p->slots[s].half)) {
-		r = give_up(p, at, err);
-		return r ? r : wait_for_other(p, h, false, err);
+		r = give_up(p, s, err);
+		return r ? r : wait_for_other(p, h, hash, false, err);
 	}
-	detach(p, at);
-	r = hand_call(p, h, &p->slots[s].half, p->tracks[h->track].top, err);
+	detach(p, s);
+	r = hand_call(p, h, &p->slots[s].half, p->tracks[h->track].open.newest, err);
 	give_slot(p, s);
 	return r;
 }
 
 int gt_pair_end(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err)
 {
-	uint32_t at = look_up(p, h), s = p->table[at] - 1;
+	uint64_t hash = hash_of(p, h);
+	uint32_t s = look_up(p, h, hash);
 	int r = saw(p, h, err);
 
 	if (r)
 		return r;
 	if (s != NIL && !p->slots[s].is_end && belong(&p->slots[s].half, h)) {
-		detach(p, at);
-		r = hand_call(p, &p->slots[s].half, h, p->slots[s].below, err);
+		detach(p, s);
+		r = hand_call(p, &p->slots[s].half, h, p->slots[s].link[BY_TRACK].older, err);
 		give_slot(p, s);
 		return r;
 	}
 	if (p->mode == GT_PAIR_NESTED || (s != NIL && !p->slots[s].is_end))
 		return hand_unmatched(p, h, true, err);
 	if (s != NIL)
-		r = give_up(p, at, err);
-	return r ? r : wait_for_other(p, h, true, err);
+		r = give_up(p, s, err);
+	return r ? r : wait_for_other(p, h, hash, true, err);
 }
 
 bool gt_pair_is_open(const struct gt_pairing *p, uint64_t key, uint32_t scope)
 {
-	uint32_t s = p->table[look_up(p, &(struct gt_half){ .key = key, .scope = scope })];
+	const struct gt_half h = { .key = key, .scope = scope };
+	uint32_t s = look_up(p, &h, hash_of(p, &h));
 
-	return s && !p->slots[s - 1].is_end;
+	return s != NIL && !p->slots[s].is_end;
 }
 
 int gt_pair_each_open(struct gt_pairing *p, size_t most, struct gt_err *err)
 {
 	int r = 0;
 
-	for (uint32_t s = p->begins.oldest; !r && s != NIL && most--; s = p->slots[s].newer) {
+	for (uint32_t s = p->begins.oldest; !r && s != NIL && most--;
+		s = p->slots[s].link[BY_AGE].newer) {
 		const struct gt_half *h = &p->slots[s].half;
 
 		r = p->sink->open(p->arg, h,
-			in_order(&p->tracks[h->track]) ? depth_above(p, p->slots[s].below, h->time)
-						       : 0,
+			in_order(&p->tracks[h->track])
+				? depth_above(p, p->slots[s].link[BY_TRACK].older, h->time)
+				: 0,
 			err);
 	}
 	return r;

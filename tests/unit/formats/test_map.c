@@ -1,4 +1,5 @@
 /* Updates to the values of a map after a key was added. */
+#include <stdlib.h>
 #include "formats/base/map.h"
 #include "tests/unit/t.h"
 
@@ -60,4 +61,51 @@ static void cleared_is_empty_and_can_be_filled(void)
 	gt_map_release(&m);
 }
 
-T_MAIN(T(a_value_is_replaced), T(the_first_of_a_hash), T(cleared_is_empty_and_can_be_filled))
+/* Hashes collide: entries after a removed one must stay reachable, also across the table's end. */
+static void removed_values_leave_the_others(void)
+{
+	struct gt_map m = filled(), none = { 0 };
+
+	gt_map_remove(&none, 1, 1);
+	for (uint32_t i = 0; i < 1000; i += 3)
+		gt_map_remove(&m, gt_hash_u64(i / 4), i);
+	gt_map_remove(&m, gt_hash_u64(0), 0); /* it is gone */
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK_EQ(get(&m, gt_hash_u64(i / 4), i), i % 3 ? i : UINT32_MAX);
+	CHECK_EQ(m.used, 666);
+	gt_map_release(&m);
+	m = (struct gt_map){ 0 };
+	for (uint32_t i = 0; i < 40; i++)
+		CHECK(!gt_map_add(&m, 60, i)); /* wraps around at 64 */
+	for (uint32_t i = 0; i < 40; i += 2)
+		gt_map_remove(&m, 60, i);
+	for (uint32_t i = 0; i < 40; i++)
+		CHECK_EQ(get(&m, 60, i), i % 2 ? i : UINT32_MAX);
+	gt_map_release(&m);
+}
+
+static void items_are_found_by_their_first_bytes(void)
+{
+	struct item {
+		uint64_t key;
+		uint32_t value;
+	} *items = NULL, one;
+	struct gt_map m = { 0 };
+	size_t n = 0, cap = 0;
+
+	one.key = 7;
+	CHECK_EQ(gt_map_find_item(&m, items, sizeof(one), &one, 8), UINT32_MAX);
+	for (uint32_t i = 0; i < 1000; i++) {
+		one = (struct item){ i * 3, i };
+		CHECK_EQ(gt_map_add_item(&m, &items, &n, &cap, sizeof(one), &one, 8), i);
+	}
+	for (uint64_t key = 0; key < 3000; key++)
+		CHECK_EQ(gt_map_find_item(&m, items, sizeof(one), &key, 8),
+			key % 3 ? UINT32_MAX : key / 3);
+	CHECK(n == 1000 && items[500].value == 500);
+	free(items);
+	gt_map_release(&m);
+}
+
+T_MAIN(T(a_value_is_replaced), T(the_first_of_a_hash), T(cleared_is_empty_and_can_be_filled),
+	T(removed_values_leave_the_others), T(items_are_found_by_their_first_bytes))
