@@ -141,22 +141,32 @@ const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t typ
 	return type < w->dict.ntypes ? &w->dict.types[type] : NULL;
 }
 
+/* May a row with these times be added? */
+static int check_times(const struct gt_writer *w, int64_t start, int64_t end, struct gt_err *err)
+{
+	int code = gt_blocks_check(w, err);
+
+	if (!code && end < start)
+		code = gt_err_set(err, -EINVAL, "a row ends before it starts");
+	if (!code && (start <= -GT_TIME_MAX || end >= GT_TIME_MAX))
+		code = gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
+	return code;
+}
+
 static int check_row(struct gt_writer *w, enum gt_kind kind, uint32_t track,
 	const struct gt_row *row, struct gt_err *err)
 {
-	if (w->failed)
-		return gt_err_set(
-			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
+	int code = check_times(w, row->start, row->end, err);
+	unsigned nfields;
+
+	if (code)
+		return code;
 	if (row->type >= w->dict.ntypes || track >= w->dict.ntracks)
 		return gt_err_set(err, -EINVAL, "a row has no type or no track (too many names?)");
-	if (row->end < row->start)
-		return gt_err_set(err, -EINVAL, "a row ends before it starts");
-	if (row->start <= -GT_TIME_MAX || row->end >= GT_TIME_MAX)
-		return gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
-	if (kind == GT_OPEN ? row->nargs > w->dict.types[row->type].nfields
-			    : row->nargs != w->dict.types[row->type].nfields)
+	nfields = w->dict.types[row->type].nfields;
+	if (kind == GT_OPEN ? row->nargs > nfields : row->nargs != nfields)
 		return gt_err_set(err, -EINVAL, "a row has %u arguments, its type %u", row->nargs,
-			w->dict.types[row->type].nfields);
+			nfields);
 	return 0;
 }
 
@@ -294,11 +304,8 @@ int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int
 	};
 	int code;
 
-	if (w->failed)
-		return gt_err_set(
-			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
-	if (row.start <= -GT_TIME_MAX || row.end >= GT_TIME_MAX)
-		return gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
+	if ((code = check_times(w, row.start, row.end, err)))
+		return code;
 	if (track != GT_NONE && track >= w->dict.ntracks)
 		return gt_err_set(err, -EINVAL, "a loss is on a track that does not exist");
 	if ((code = add_row(w, GT_LOST, track, &row, (uint64_t[]){ count, scope }, err)))
@@ -665,15 +672,13 @@ static int release(struct gt_writer *w)
 
 int gt_writer_close(struct gt_writer *w, struct gt_err *err)
 {
-	int code = 0, closed;
+	int code, closed;
 
 	if (!w)
 		return 0;
-	if (w->failed)
-		code = gt_err_set(
-			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
+	code = gt_blocks_check(w, err);
 	/* if the last epoch was just closed, its open calls are those of the trace */
-	else if (w->dirty || !w->epoch)
+	if (!code && (w->dirty || !w->epoch))
 		code = gt_writer_epoch(w,
 			w->newest > w->epoch_begin            ? w->newest
 				: w->epoch_begin == INT64_MIN ? 0

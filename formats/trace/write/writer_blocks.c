@@ -19,6 +19,13 @@ int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char
 	return gt_err_set(err, code, "%s: %s", what, strerror(-code));
 }
 
+int gt_blocks_check(const struct gt_writer *w, struct gt_err *err)
+{
+	return w->failed ? gt_err_set(err, w->failed, "an earlier write failed: %s",
+				   strerror(-w->failed))
+			 : 0;
+}
+
 /* ---- bytes to the file ---- */
 
 void gt_blocks_cut(struct gt_writer *w)
@@ -84,10 +91,7 @@ int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct 
 	struct gt_wire_entry entry = { .at = w->stats.bytes };
 	int code;
 
-	if (w->failed)
-		return gt_err_set(
-			err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
-	if ((code = pack_frame(w, content, err)))
+	if ((code = gt_blocks_check(w, err)) || (code = pack_frame(w, content, err)))
 		return code;
 	head->magic = GT_WIRE_BLOCK_MAGIC;
 	head->size = sizeof(*head);

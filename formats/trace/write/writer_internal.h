@@ -65,6 +65,8 @@ struct gt_writer {
 /* All return 0 or negative. After a failure, which w->failed notes, nothing more is written. */
 /* returns code */
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what);
+/* 0, or the code of an earlier failure */
+int gt_blocks_check(const struct gt_writer *w, struct gt_err *err);
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err);
 /* Truncates the file to w->stats.bytes, so that it ends with a complete block. */
 void gt_blocks_cut(struct gt_writer *w);
