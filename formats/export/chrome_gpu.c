@@ -55,7 +55,7 @@ static void put_place(struct args *a, const struct gt_segment *seg, uint32_t tra
 		if (t >= seg->ntracks)
 			continue;
 		key(a, places[i].name);
-		gt_out_used(a->out, gt_put_i64(gt_out_room(a->out, 32), seg->tracks[t].id));
+		gt_export_i64(a->out, seg->tracks[t].id);
 	}
 }
 
@@ -90,8 +90,7 @@ static void put_creation(struct args *a, const struct gt_segment *seg, const str
 	key(a, "created_by");
 	gt_out_json(a->out, name, strlen(name));
 	key(a, "created_ts");
-	gt_out_used(a->out,
-		gt_put_us(gt_out_room(a->out, 64), gt_since((int64_t)g->made_start, a->base)));
+	gt_export_us(a->out, gt_since((int64_t)g->made_start, a->base));
 }
 
 static void put_gathered(struct args *a, const struct gathered *g, const struct gt_row *row)
@@ -214,7 +213,7 @@ void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32
 	put_creation(&a, seg, &g);
 	if (row->ret) {
 		key(&a, "ret");
-		gt_out_used(out, gt_put_i64(gt_out_room(out, 32), row->ret));
+		gt_export_i64(out, row->ret);
 	}
 	if (a.any)
 		gt_out_str(out, "}");

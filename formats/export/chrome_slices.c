@@ -228,7 +228,7 @@ void gt_chrome_put_args(
 	}
 	if (s->ret) {
 		put_key(c, &any, ret, (uint32_t)strlen(ret));
-		gt_out_used(c->out, gt_put_i64(gt_out_room(c->out, 32), s->ret));
+		gt_export_i64(c->out, s->ret);
 	}
 	if (s->open)
 		put_key(c, &any, open, (uint32_t)strlen(open));
@@ -259,8 +259,7 @@ static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg,
 	gt_out_used(c->out, gt_put_u64(p, c->launches));
 	gt_out_str(c->out, "\",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
-	gt_out_used(
-		c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
+	gt_export_us(c->out, gt_since(time, c->bases[seg->index]));
 	gt_out_str(c->out, "}");
 }
 
@@ -338,9 +337,8 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 			",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
 			shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
 		gt_out_add(c->out, l->where, l->where_len);
-		gt_out_used(c->out,
-			gt_put_us(gt_out_room(c->out, 64),
-				gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
+		gt_export_us(
+			c->out, gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0));
 		if (!end && s->event && t->gpu)
 			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row,
 				s->event->args, c->bases[s->seg->index]);

@@ -84,9 +84,7 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 	gt_out_json(c->slices.out, name, strlen(name));
 	gt_out_printf(c->slices.out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
 	gt_out_add(c->slices.out, t->lanes->where, t->lanes->where_len);
-	gt_out_used(c->slices.out,
-		gt_put_us(gt_out_room(c->slices.out, 64),
-			gt_since(ev->row.start, c->slices.bases[ev->seg->index])));
+	gt_export_us(c->slices.out, gt_since(ev->row.start, c->slices.bases[ev->seg->index]));
 	return 0;
 }
 
@@ -195,12 +193,10 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		gt_out_printf(c->slices.out,
 			"{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":",
 			name);
-		gt_out_used(c->slices.out,
-			gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, base)));
+		gt_export_us(c->slices.out, gt_since(ev->row.start, base));
 	}
 	gt_out_str(c->slices.out, ",\"args\":{\"until_us\":");
-	gt_out_used(c->slices.out,
-		gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.end, base)));
+	gt_export_us(c->slices.out, gt_since(ev->row.end, base));
 	if (count != GT_LOST_UNKNOWN)
 		gt_out_printf(c->slices.out, ",\"count\":%" PRIu64, count);
 	gt_out_str(c->slices.out, "}}");

@@ -38,8 +38,7 @@ struct jsonl {
 static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
 {
 	gt_out_str(j->out, "{\"ts\":");
-	gt_out_used(
-		j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(time, j->bases[seg->index])));
+	gt_export_s(j->out, gt_since(time, j->bases[seg->index]));
 }
 
 static void put_op(struct jsonl *j, uint64_t op, char phase)
@@ -59,7 +58,7 @@ static void put_id(struct jsonl *j, const char *key, const struct gt_segment *se
 	if (track == GT_NONE)
 		return;
 	gt_out_str(j->out, key);
-	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), seg->tracks[track].id));
+	gt_export_i64(j->out, seg->tracks[track].id);
 }
 
 /* Writes the GPU of a track: stream ids and counters of two GPUs may be the same. */
@@ -167,11 +166,10 @@ static void put_rest(struct jsonl *j, const struct gt_event *ev)
 	if (!is_span(ev->kind))
 		return;
 	gt_out_str(j->out, ",\"duration_us\":");
-	gt_out_used(
-		j->out, gt_put_us(gt_out_room(j->out, 64), gt_since(ev->row.end, ev->row.start)));
+	gt_export_us(j->out, gt_since(ev->row.end, ev->row.start));
 	if (ev->row.depth) {
 		gt_out_str(j->out, ",\"depth\":");
-		gt_out_used(j->out, gt_put_u64(gt_out_room(j->out, 32), ev->row.depth));
+		gt_export_u64(j->out, ev->row.depth);
 	}
 }
 
@@ -198,11 +196,9 @@ static void put_value(
 	size_t at;
 
 	if (f->role == GT_R_LAUNCH_START || f->role == GT_R_CREATED_BY_START) {
-		gt_out_used(j->out,
-			gt_put_s(gt_out_room(j->out, 64),
-				gt_since((int64_t)v, j->bases[ev->seg->index])));
+		gt_export_s(j->out, gt_since((int64_t)v, j->bases[ev->seg->index]));
 	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_CREATED_BY_TRACK) {
-		gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 32), ev->seg->tracks[v].id));
+		gt_export_i64(j->out, ev->seg->tracks[v].id);
 	} else if (f->kind == GT_F_F64) {
 		char text[64];
 
@@ -259,7 +255,7 @@ static void put_end(struct jsonl *j, const struct gt_pending_row *e)
 	else
 		put_class(j, seg, e->row.type);
 	gt_out_str(j->out, ",\"details\":{\"status\":");
-	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), e->row.ret));
+	gt_export_i64(j->out, e->row.ret);
 	gt_out_str(j->out, "}}\n");
 }
 
@@ -308,9 +304,7 @@ static int put_instant(struct jsonl *j, const struct gt_event *ev)
 	put_rest(j, ev);
 	if (ev->kind == GT_LOST) {
 		gt_out_str(j->out, ",\"details\":{\"until\":");
-		gt_out_used(j->out,
-			gt_put_s(gt_out_room(j->out, 64),
-				gt_since(ev->row.end, j->bases[ev->seg->index])));
+		gt_export_s(j->out, gt_since(ev->row.end, j->bases[ev->seg->index]));
 		if (ev->args[0] != GT_LOST_UNKNOWN)
 			gt_out_printf(j->out, ",\"count\":%" PRIu64, ev->args[0]);
 		gt_out_str(j->out, "}");
