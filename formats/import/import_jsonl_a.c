@@ -1,11 +1,11 @@
 /* Format A: JSON lines of an eBPF tracer for the whole stack.
  *
- *	{"event_id":1,"ts":0.001,"type":"userspace","name":"cuInit","phase":"B"}
+ *      {"event_id":1,"ts":0.001,"type":"userspace","name":"cuInit","phase":"B"}
  *
  * type is userspace, kernel, scheduler or memory. There are no thread ids and no ids that pair:
- *each type is a track of one process, and an end belongs to the innermost begin of its name there.
- *A line without phase is an instant, or a complete span from ts on if it has a duration_us. An end
- *without a begin is a complete span, too, if it has a duration. */
+ * each type is a track of one process, and an end belongs to the innermost begin of its name there.
+ * A line without phase is an instant, or a complete span from ts on if it has a duration_us. An end
+ * without a begin is a complete span, too, if it has a duration. */
 #include "formats/import/import_lines.h"
 #include "formats/import/importers.h"
 #include "formats/cuda/cuda_api.h"

@@ -1,11 +1,11 @@
 /* Format B: JSON lines of an LD_PRELOAD logger, and of gtexport --jsonl.
  *
- *	{"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
- *	{"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
+ *      {"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
+ *      {"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
  *
  * op_id pairs a begin with its end, within a pid if lines have one. "pid", "tid" and "args"
- *(another word for details) are optional. Without a tid all calls belong to one thread, and calls
- *that overlap are spread over lanes (begin_end_pairing.h). */
+ * (another word for details) are optional. Without a tid all calls belong to one thread, and calls
+ * that overlap are spread over lanes (begin_end_pairing.h). */
 #include <math.h>
 #include <string.h>
 #include "formats/cuda/cuda_api.h"

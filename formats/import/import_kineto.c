@@ -1,20 +1,20 @@
 /* Chrome trace JSON of PyTorch's profiler (Kineto), plain or packed.
  *
- *	{"schemaVersion": 1, "deviceProperties": [...], "baseTimeNanoseconds": 1790857026000000000,
- *	"traceEvents": [
- *	  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4304876256187.416,
- *	  "dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326,
- *	  "grid": [16, 2, 1], "block": [256, 1, 1]}}, ...], ...}
+ *      {"schemaVersion": 1, "deviceProperties": [...], "baseTimeNanoseconds": 1790857026000000000,
+ *      "traceEvents": [
+ *        {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4304876256187.416,
+ *        "dur": 0.991, "args": {"device": 0, "context": 1, "stream": 7, "correlation": 326,
+ *        "grid": [16, 2, 1], "block": [256, 1, 1]}}, ...], ...}
  *
  * or only the array of events. Files of gtexport --chrome are read, too, as far as their fields are
  * the same.
  *
- *	import_kineto.c		this file: the document around the events, and the metadata
- *	import_kineto_event.c	reads an event
- *	import_kineto_tracks.c	processes, threads, devices, streams
- *	import_kineto_rows.c	events to rows: calls, ranges, instants, counters
- *	import_kineto_order.c	sorts calls and ranges by time, and nests them
- *	import_kineto_gpu.c	GPU work, joined to its calls
+ *      import_kineto.c         this file: the document around the events, and the metadata
+ *      import_kineto_event.c   reads an event
+ *      import_kineto_tracks.c  processes, threads, devices, streams
+ *      import_kineto_rows.c    events to rows: calls, ranges, instants, counters
+ *      import_kineto_order.c   sorts calls and ranges by time, and nests them
+ *      import_kineto_gpu.c     GPU work, joined to its calls
  *
  * Times are microseconds with decimals and are read as whole ns. Their base may be anywhere in the
  * file (baseTimeNanoseconds): a clock anchor at the end has the time of day. All other keys of the

@@ -212,7 +212,7 @@ int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track,
 }
 
 /* Calls and ranges of a thread are sorted first. Instants, and events without a
- *thread, are written at once. */
+ * thread, are written at once. */
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
 	const struct gt_kineto_event *ev, uint32_t cls, uint32_t kernel, struct gt_err *err)
 {

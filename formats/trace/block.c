@@ -184,7 +184,7 @@ static void place_values(struct gt_packer *p, const struct gt_type *types,
 }
 
 /* Writes the argument columns: orders the values by code and field, then packs
- *column after column. */
+ * column after column. */
 static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes,
 	const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
@@ -650,7 +650,7 @@ static int open_section(
 }
 
 /* Numbers the fields of all codes that have rows. The section of a code without rows
- *may be empty, whatever the fields of its type. */
+ * may be empty, whatever the fields of its type. */
 static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	uint32_t n = 0;

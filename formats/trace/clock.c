@@ -137,7 +137,7 @@ void gt_clock_drop_before(struct gt_clock *c, uint64_t ticks)
 }
 
 /* The piece of these ticks; the first one for all ticks before it, the last one for
- *all after it. */
+ * all after it. */
 static uint32_t piece(const struct gt_clock *c, uint64_t ticks)
 {
 	uint32_t low = 0, high = c->n;

@@ -66,7 +66,7 @@ static unsigned cost_of(uint64_t v)
 #define GROUP 32 /* values that are tested together */
 
 /* Most groups consist of literals only: the compiler vectorizes this path, which has
- *no branches. */
+ * no branches. */
 static inline bool put_literals(uint8_t *codes, const uint64_t *v)
 {
 	uint64_t any = 0;

@@ -67,7 +67,7 @@ bool gt_pair_is_open(const struct gt_pairing *p, uint64_t key, uint32_t scope);
 /* Calls sink->open for the open begins, oldest first, at most `most` of them. */
 int gt_pair_each_open(struct gt_pairing *p, size_t most, struct gt_err *err);
 /* Call it at the end of the input: the ends that still wait are unmatched. Open
- *begins stay open (gt_pair_each_open). */
+ * begins stay open (gt_pair_each_open). */
 int gt_pair_finish(struct gt_pairing *p, struct gt_err *err);
 uint64_t gt_pair_unmatched(const struct gt_pairing *p); /* unmatched halves so far */
 #endif

@@ -60,7 +60,7 @@ static inline bool before(const struct key *a, const struct key *b)
 }
 
 /* Makes the keys of the rows on selected tracks, run after run, and notes the end of
- *each run. Returns the number of runs. */
+ * each run. Returns the number of runs. */
 static uint32_t make_keys(
 	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_compiled_filter *wanted)
 {
@@ -99,7 +99,7 @@ static void merge_two(
 }
 
 /* Merges neighbouring runs until one is left. Rows of a run keep their order,
- *whatever their depths. */
+ * whatever their depths. */
 static const struct key *merge_keys(struct gt_merge *m, uint32_t nruns)
 {
 	struct key *from = m->keys, *to = m->other, *swap;

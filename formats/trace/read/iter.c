@@ -199,7 +199,7 @@ static int advance_top(struct gt_iter *it)
 }
 
 /* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM
- *without text in err). */
+ * without text in err). */
 static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err *err)
 {
 	int code;

@@ -262,7 +262,7 @@ static char *copy_text(json_t *json, const char *key)
 }
 
 /* Converts strings back to offsets, since new text may move the old, and parses the
- *metadata again, to merge new ones. */
+ * metadata again, to merge new ones. */
 static int reopen_dicts(struct gt_seg *seg, struct gt_err *err)
 {
 	bool no_memory;

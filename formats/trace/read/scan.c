@@ -351,7 +351,7 @@ static void scanner_release(struct scanner *s)
 /* slots of the ring beyond one for each thread */
 #define AHEAD 6u
 /* threads of a scan with consumers: each needs memory, and more would wait for the
- *slowest consumer */
+ * slowest consumer */
 #define WORKERS_MAX 6u
 
 struct slot {

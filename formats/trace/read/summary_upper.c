@@ -168,7 +168,7 @@ static int request_own_grids(struct upper *u, uint32_t track, uint32_t *count)
 }
 
 /* Requests the unions of a track that has a child with rows; a union of calls needs
- *two children. */
+ * two children. */
 static int request_unions(
 	struct upper *u, uint32_t track, uint8_t kinds, uint32_t *children, uint32_t *count)
 {

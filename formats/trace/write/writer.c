@@ -165,8 +165,8 @@ static int check_row(struct gt_writer *w, enum gt_kind kind, uint32_t track,
 		return gt_err_set(err, -EINVAL, "a row has no type or no track (too many names?)");
 	nfields = w->dict.types[row->type].nfields;
 	if (kind == GT_OPEN ? row->nargs > nfields : row->nargs != nfields)
-		return gt_err_set(err, -EINVAL, "a row has %u arguments, its type %u", row->nargs,
-			nfields);
+		return gt_err_set(
+			err, -EINVAL, "a row has %u arguments, its type %u", row->nargs, nfields);
 	return 0;
 }
 

@@ -21,9 +21,9 @@ int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char
 
 int gt_blocks_check(const struct gt_writer *w, struct gt_err *err)
 {
-	return w->failed ? gt_err_set(err, w->failed, "an earlier write failed: %s",
-				   strerror(-w->failed))
-			 : 0;
+	return w->failed
+		? gt_err_set(err, w->failed, "an earlier write failed: %s", strerror(-w->failed))
+		: 0;
 }
 
 /* ---- bytes to the file ---- */
@@ -83,7 +83,7 @@ static int pack_frame(struct gt_writer *w, const struct gt_buf *content, struct 
 }
 
 /* Writes the head in a skippable frame and the content in a zstd frame, and adds the
- *block to the index. */
+ * block to the index. */
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content,
 	struct gt_err *err)
 {
