@@ -48,7 +48,7 @@ static int no_memory(struct gt_chrome_slices *c)
 
 /* ---- text of types ---- */
 
-static struct text keep_text(struct gt_out *o)
+static struct text copy_text(struct gt_out *o)
 {
 	/* put_text reads pieces of 16 bytes */
 	struct text t = { malloc(o->len + 32), (uint32_t)o->len };
@@ -106,7 +106,7 @@ const struct gt_chrome_type *gt_chrome_type(
 		gt_out_str(&o, ",");
 		gt_out_json(&o, name, strlen(name));
 		gt_out_str(&o, ":");
-		t->fields[i] = keep_text(&o);
+		t->fields[i] = copy_text(&o);
 		if (!t->fields[i].s)
 			goto failed;
 	}
@@ -114,7 +114,7 @@ const struct gt_chrome_type *gt_chrome_type(
 	gt_out_str(&o, ",\n{\"name\":");
 	gt_out_json(&o, shown, strlen(shown));
 	gt_out_printf(&o, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":", shown_category(type));
-	t->head = keep_text(&o);
+	t->head = copy_text(&o);
 	if (t->fields && t->head.s)
 		return t;
 failed:
@@ -140,7 +140,7 @@ static const struct text *get_kernel(
 			return NULL;
 		gt_out_memory(&o);
 		gt_out_json(&o, name, strlen(name));
-		s->kernels[string] = keep_text(&o);
+		s->kernels[string] = copy_text(&o);
 	}
 	return s->kernels[string].s ? &s->kernels[string] : NULL;
 }

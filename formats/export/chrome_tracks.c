@@ -127,15 +127,15 @@ static bool same_process(const void *arg, uint32_t value, const void *key, size_
 static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)
 {
 	/* 0 would be the idle process */
-	uint64_t want = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;
+	uint64_t id = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;
 	int rc;
 
 	if (t->kind == GT_TRACK_DEVICE && t->id > 0 && t->id < PID_STEP)
-		want += PID_STEP; /* 1 would be init */
+		id += PID_STEP; /* 1 would be init */
 
-	while (!(rc = ids_add(&c->pids, want)))
-		want = want + PID_STEP <= ID_MAX ? want + PID_STEP : want % PID_STEP + 1;
-	*pid = (uint32_t)want;
+	while (!(rc = ids_add(&c->pids, id)))
+		id = id + PID_STEP <= ID_MAX ? id + PID_STEP : id % PID_STEP + 1;
+	*pid = (uint32_t)id;
 	return rc < 0 ? no_memory(c) : 0;
 }
 
@@ -469,7 +469,7 @@ static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c,
 	return another_lane(c, seg, track, t, false);
 }
 
-static bool lane_takes(struct gt_chrome_lane *l, int64_t start, int64_t end)
+static bool lane_add_span(struct gt_chrome_lane *l, int64_t start, int64_t end)
 {
 	while (l->nends && l->ends[l->nends - 1] <= start)
 		l->nends--;
@@ -513,10 +513,10 @@ struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct g
 		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;
 	}
 	for (size_t i = t->first_span_lane; i < t->nlanes; i++)
-		if (t->lanes[i].waits == waits && lane_takes(&t->lanes[i], start, end))
+		if (t->lanes[i].waits == waits && lane_add_span(&t->lanes[i], start, end))
 			return &t->lanes[i];
 	l = another_lane(c, seg, track, t, waits);
-	return l && lane_takes(l, start, end) ? l : NULL;
+	return l && lane_add_span(l, start, end) ? l : NULL;
 }
 
 /* The tracks of a recording. NULL: no memory. */

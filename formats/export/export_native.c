@@ -141,7 +141,7 @@ static int close_epoch_if_due(struct native *n)
 	return rc ? rc : gt_writer_epoch(n->w, n->now, n->err);
 }
 
-static int keep_running(struct native *n, uint32_t track, const struct gt_row *row)
+static int add_running(struct native *n, uint32_t track, const struct gt_row *row)
 {
 	struct gt_pending_row p = { .end = row->end,
 		.seq = n->nrows++,
@@ -155,7 +155,7 @@ static int keep_running(struct native *n, uint32_t track, const struct gt_row *r
 }
 
 /* Stores an open call, to be written just before the last epoch closes. */
-static int keep_open(
+static int store_open_call(
 	struct native *n, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
 	struct open_call *o;
@@ -209,9 +209,9 @@ static int copy_row(void *arg, const struct gt_event *ev)
 	if (row.type == GT_NONE)
 		return no_memory(n);
 	if (ev->kind == GT_OPEN)
-		return keep_open(n, track, &row, args);
+		return store_open_call(n, track, &row, args);
 	rc = gt_writer_row(n->w, ev->kind, track, &row, args, n->err);
-	return rc || ev->kind != GT_CALL ? rc : keep_running(n, track, &row);
+	return rc || ev->kind != GT_CALL ? rc : add_running(n, track, &row);
 }
 
 /* Adds damaged rows as losses: the copy has no other place for them. */

@@ -23,7 +23,7 @@ static const struct {
 	[MEMORY] = { "memory", GT_LAYER_IOCTL, GT_CAT_MEMORY, GT_OP_NONE },
 };
 
-static bool of_driver_api(const char *name)
+static bool is_driver_call(const char *name)
 {
 	return name[0] == 'c' && name[1] == 'u' &&
 		((name[2] >= 'A' && name[2] <= 'Z') || name[2] == 'd');
@@ -32,7 +32,7 @@ static bool of_driver_api(const char *name)
 static void classify(const char *name, unsigned group, struct gt_type *type)
 {
 	struct gt_api api = gt_api_guess(name);
-	bool call = group == USERSPACE || (group == MEMORY && of_driver_api(name));
+	bool call = group == USERSPACE || (group == MEMORY && is_driver_call(name));
 
 	type->layer = call ? GT_LAYER_API : groups[group].layer;
 	type->category = call ? api.category : groups[group].category;

@@ -38,16 +38,16 @@
 #include "formats/io/stream_out.h"
 
 /* bytes of the other keys of the document; a key that does not fit is dropped and counted */
-#define ASIDE_MAX (64u << 10)
-#define ASIDE_DEPTH 32
+#define OTHERS_MAX (64u << 10)
+#define OTHERS_DEPTH 32
 #define GPUS_MAX 64u
 #define SNIFF_TOKENS 2000u
 
 struct document {
 	struct gt_kineto k;
 	struct gt_json j;
-	struct gt_out aside; /* {"key":value,... */
-	struct gt_out gpus;  /* {"model":"..."},... */
+	struct gt_out others; /* {"key":value,... */
+	struct gt_out gpus;   /* {"model":"..."},... */
 	unsigned ngpus, left_out;
 	int64_t base; /* ns since 1970 at time 0 */
 	int64_t cuda; /* version, 13000 for 13.0 */
@@ -95,7 +95,7 @@ static int copy_value(struct document *d, int token, bool gpus, struct gt_err *e
 	struct gt_json *j = &d->j;
 	unsigned top = j->depth - (token == GT_JSON_OBJECT || token == GT_JSON_ARRAY);
 	bool comma = false, name = false, fits = true;
-	struct gt_out *o = &d->aside;
+	struct gt_out *o = &d->others;
 
 	for (int t = token;; t = gt_json_next(j, err)) {
 		bool opens = t == GT_JSON_OBJECT || t == GT_JSON_ARRAY,
@@ -103,7 +103,7 @@ static int copy_value(struct document *d, int token, bool gpus, struct gt_err *e
 
 		if (t < 0)
 			return t;
-		fits = fits && o->len < ASIDE_MAX && j->depth - top < ASIDE_DEPTH;
+		fits = fits && o->len < OTHERS_MAX && j->depth - top < OTHERS_DEPTH;
 		if (fits && comma && !closes)
 			gt_out_str(o, ",");
 		if (fits && (opens || closes))
@@ -141,19 +141,19 @@ static void note_number(struct document *d, const char *key, int token)
 }
 
 /* Reads another key than traceEvents; token: the first one of its value. */
-static int read_aside(struct document *d, const char *key, int token, struct gt_err *err)
+static int read_other_key(struct document *d, const char *key, int token, struct gt_err *err)
 {
-	size_t before = d->aside.len;
+	size_t before = d->others.len;
 	int more;
 
 	if (before > 1)
-		gt_out_str(&d->aside, ",");
-	gt_out_json(&d->aside, key, strlen(key));
-	gt_out_str(&d->aside, ":");
+		gt_out_str(&d->others, ",");
+	gt_out_json(&d->others, key, strlen(key));
+	gt_out_str(&d->others, ":");
 	note_number(d, key, token);
 	more = copy_value(d, token, !strcmp(key, "deviceProperties"), err);
 	if (more) { /* removes the incomplete value */
-		d->aside.len = before;
+		d->others.len = before;
 		d->left_out++;
 	}
 	return more < 0 ? more : 0;
@@ -245,7 +245,7 @@ static int read_object(struct document *d, struct gt_err *err)
 		if (t == GT_JSON_ARRAY && !strcmp(key, "traceEvents"))
 			e = read_events(d, err);
 		else
-			e = read_aside(d, key, t, err);
+			e = read_other_key(d, key, t, err);
 	}
 	return e;
 }
@@ -353,16 +353,16 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
 
 /* The other keys as one object, new. A key that is in the file twice (the program
  * added it twice) has its last value, since metadata must not have duplicates. */
-static char *put_aside(struct document *d)
+static char *dump_other_keys(struct document *d)
 {
 	bool no_memory;
 	json_t *all;
 	char *text;
 
-	gt_out_add(&d->aside, "}", 1);
-	if (d->aside.failed)
+	gt_out_add(&d->others, "}", 1);
+	if (d->others.failed)
 		return NULL;
-	all = gt_json_load(d->aside.data, d->aside.len, 0, &no_memory);
+	all = gt_json_load(d->others.data, d->others.len, 0, &no_memory);
 	text = all ? gt_json_dump(all, 0) : no_memory ? NULL : strdup("{}");
 	d->left_out += !all;
 	json_decref(all);
@@ -372,11 +372,11 @@ static char *put_aside(struct document *d)
 static int put_metadata(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
-	char *aside = put_aside(d);
+	char *others = dump_other_keys(d);
 	struct gt_out o;
 	int e;
 
-	if (!aside)
+	if (!others)
 		return gt_kineto_no_memory(err);
 	gt_out_memory(&o);
 	gt_out_printf(&o, "{\"imported_from\":\"kineto\",\"truncated\":%s",
@@ -393,9 +393,9 @@ static int put_metadata(struct document *d, struct gt_err *err)
 		gt_out_str(&o, "]");
 	}
 	gt_out_str(&o, ",\"kineto\":");
-	gt_out_str(&o, aside);
+	gt_out_str(&o, others);
 	gt_out_add(&o, "}", 2);
-	free(aside);
+	free(others);
 	e = o.failed || d->gpus.failed ? gt_kineto_no_memory(err)
 				       : gt_writer_meta(d->k.w, o.data, err);
 	gt_out_close(&o, NULL);
@@ -463,7 +463,7 @@ static void release(struct document *d)
 	free(k->arg_sets);
 	free(k->names);
 	free(k->places);
-	gt_out_close(&d->aside, NULL);
+	gt_out_close(&d->others, NULL);
 	gt_out_close(&d->gpus, NULL);
 	gt_json_release(&d->j);
 	free(d);
@@ -477,9 +477,9 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 
 	if (!d)
 		return gt_kineto_no_memory(err);
-	gt_out_memory(&d->aside);
+	gt_out_memory(&d->others);
 	gt_out_memory(&d->gpus);
-	gt_out_str(&d->aside, "{");
+	gt_out_str(&d->others, "{");
 	d->k.w = d->k.gpu.w = w;
 	d->k.now = INT64_MIN;
 	d->k.session_ns = -1;

@@ -167,7 +167,7 @@ struct gt_kineto {
 	/* string ids */
 	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;
 	size_t name_bytes; /* of GT_KINETO_TEXT */
-	uint32_t strings_seen;
+	uint32_t nstrings;
 	struct gt_kineto_recent {
 		uint32_t len, id;
 	} recent[1024]; /* recent strings */
@@ -193,7 +193,7 @@ struct gt_kineto {
 	} owners[64];
 	unsigned nowners;
 	/* number of the newest of works that only an arrow can join, 0 none */
-	uint64_t wants_flow;
+	uint64_t newest_unjoined;
 	/* unknown categories */
 	struct gt_kineto_other {
 		uint32_t cat_name;

@@ -42,8 +42,8 @@ static uint32_t intern(struct gt_kineto *k, const char *s, size_t len, size_t mo
 	id = gt_writer_string_n(k->w, s, len);
 	if (id != GT_NONE && len <= GT_STRING_MAX)
 		*last = (struct gt_kineto_recent){ (uint32_t)len, id };
-	if (id != GT_NONE && id >= k->strings_seen) { /* ids are dense: this one is new */
-		k->strings_seen = id + 1;
+	if (id != GT_NONE && id >= k->nstrings) { /* ids are dense: this one is new */
+		k->nstrings = id + 1;
 		k->name_bytes += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
 	}
 	return id;
@@ -486,7 +486,7 @@ static void counter_value(struct reading *r, uint32_t name, int token)
 }
 
 /* The slow path: the key was just read, and a value of any kind follows. */
-static int read_odd_arg(struct reading *r, struct gt_err *err)
+static int read_arg_slowly(struct reading *r, struct gt_err *err)
 {
 	struct gt_kineto_event *ev = r->ev;
 	bool counter = ev->phase == 'C' || ev->cat == GT_KINETO_METRICS,
@@ -539,7 +539,7 @@ static int read_args(struct reading *r, struct gt_err *err)
 		t = gt_json_next(r->j, err);
 		if (t == GT_JSON_OBJECT_END)
 			break;
-		e = t < 0 ? t : read_odd_arg(r, err);
+		e = t < 0 ? t : read_arg_slowly(r, err);
 	}
 	return e;
 }
@@ -547,7 +547,7 @@ static int read_args(struct reading *r, struct gt_err *err)
 /* ---- an event ---- */
 
 /* The slow path: the key was just read. */
-static int read_odd(struct reading *r, struct gt_err *err)
+static int read_slowly(struct reading *r, struct gt_err *err)
 {
 	const struct key *key = FIND(keys, r->j->text, r->j->len);
 	bool args = !key && gt_json_is(r->j, "args");
@@ -582,7 +582,7 @@ int gt_kineto_event(
 		t = gt_json_next(j, err);
 		if (t == GT_JSON_OBJECT_END)
 			break;
-		e = t < 0 ? t : read_odd(&r, err);
+		e = t < 0 ? t : read_slowly(&r, err);
 	}
 	return e;
 }

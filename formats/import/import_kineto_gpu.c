@@ -451,11 +451,11 @@ int gt_kineto_add_call(struct gt_kineto *k, size_t thread, const struct gt_kinet
 
 /* The waiting work at whose start an arrow ends. Arrows of gtexport end 1 ns later,
  * inside the slice. */
-static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+static struct work *find_work_near(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
 	uint64_t at = place(&ev->pid, &ev->tid);
 
-	if (k->works.n - k->wants_flow >= NEAR || !k->wants_flow)
+	if (k->works.n - k->newest_unjoined >= NEAR || !k->newest_unjoined)
 		return NULL;
 	for (uint64_t i = 0; i < NEAR && i < k->works.n; i++) {
 		struct work *w = ring_at(&k->works, k->works.n - i);
@@ -497,7 +497,7 @@ int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 		f->tid = ev->tid;
 		return 0;
 	}
-	w = ev->phase == 'f' ? near(k, ev) : NULL;
+	w = ev->phase == 'f' ? find_work_near(k, ev) : NULL;
 	f = w ? ring_find(&k->flows, ev->id) : NULL;
 	c = f ? call_at(k, f, ev->id) : NULL;
 	return c ? put_with(k, w, c, err) : 0;
@@ -567,7 +567,7 @@ int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, str
 		e = put(k, w, err);
 	w = add_work(k, ev);
 	if (!(ev->has & GT_KINETO_CORRELATION) || ev->has & GT_KINETO_ARROW)
-		k->wants_flow = k->works.n;
+		k->newest_unjoined = k->works.n;
 	if (ev->has & GT_KINETO_CORRELATION)
 		c = ring_find(&k->calls, ev->gpu.correlation);
 	if (!e && c)
@@ -587,10 +587,10 @@ void gt_kineto_gpu_release(struct gt_kineto *k)
 
 int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err)
 {
-	uint64_t room = (uint64_t)1 << WORK_BITS;
+	uint64_t size = (uint64_t)1 << WORK_BITS;
 	int e = 0;
 
-	for (uint64_t i = k->works.n > room ? k->works.n - room + 1 : 1; !e && i <= k->works.n;
+	for (uint64_t i = k->works.n > size ? k->works.n - size + 1 : 1; !e && i <= k->works.n;
 		i++) {
 		struct work *w = ring_at(&k->works, i);
 

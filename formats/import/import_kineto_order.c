@@ -89,14 +89,14 @@ int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, i
 
 /* Removes those that ended by `start`. Returns the number of the others: the depth of what begins
  * then. */
-static size_t leave(struct gt_kineto_nest *nest, int64_t start)
+static size_t pop_ended(struct gt_kineto_nest *nest, int64_t start)
 {
 	while (nest->n && nest->open[nest->n - 1].end <= start)
 		nest->n--;
 	return nest->n;
 }
 
-static uint8_t enter(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
+static uint8_t push_open(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
 {
 	size_t depth = nest->n, size = sizeof(*nest->open);
 
@@ -112,7 +112,7 @@ static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, stru
 {
 	struct gt_kineto_nest *calls = &k->threads[o->thread].calls;
 	const struct gt_kineto_class *cls = &k->classes[o->cls];
-	size_t depth = leave(calls, o->start);
+	size_t depth = pop_ended(calls, o->start);
 
 	if (depth && calls->open[depth - 1].end < o->end) {
 		k->counts.not_nested++;
@@ -120,7 +120,7 @@ static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, stru
 	}
 	if (depth && calls->open[depth - 1].op == cls->op)
 		row->type = cls->inner;
-	row->depth = enter(calls, o->end, cls->op);
+	row->depth = push_open(calls, o->end, cls->op);
 	return GT_CALL;
 }
 
@@ -138,8 +138,8 @@ static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 	if (cls->call) {
 		kind = nest_call(k, o, &row);
 	} else {
-		leave(&t->ranges, o->start);
-		row.depth = enter(&t->ranges, o->end, GT_OP_NONE);
+		pop_ended(&t->ranges, o->start);
+		row.depth = push_open(&t->ranges, o->end, GT_OP_NONE);
 	}
 	return gt_kineto_put_host(k, kind, t->track, &row, cls, o->args, err);
 }

@@ -16,7 +16,7 @@ struct reading {
 	struct gt_import_line line;
 };
 
-static int wrong(const struct reading *r, struct gt_err *err, const char *what)
+static int fail(const struct reading *r, struct gt_err *err, const char *what)
 {
 	return gt_json_wrong(r->j, gt_json_offset(r->j), err, what);
 }
@@ -30,10 +30,10 @@ static int read_ts(struct reading *r, const struct key *key, int token, struct g
 	int64_t *t = &r->line.time;
 
 	if (!is_number(token))
-		return wrong(r, err, "\"ts\" is not a number");
+		return fail(r, err, "\"ts\" is not a number");
 	if (gt_json_scaled(r->j->text, r->j->len, 9, t) || *t > GT_ROWS_TIME_MAX ||
 		*t < -GT_ROWS_TIME_MAX)
-		return wrong(r, err, "\"ts\" is out of range");
+		return fail(r, err, "\"ts\" is out of range");
 	return 1;
 }
 
@@ -46,7 +46,7 @@ static int set_name(struct reading *r, int64_t name)
 static int read_name(struct reading *r, const struct key *key, int token, struct gt_err *err)
 {
 	if (token != GT_JSON_STRING)
-		return wrong(r, err, "\"name\" is not a string");
+		return fail(r, err, "\"name\" is not a string");
 	return set_name(r, gt_rows_name(r->rows, r->j->text, r->j->len, r->line.group, err));
 }
 
@@ -58,7 +58,7 @@ static int read_phase(struct reading *r, const struct key *key, int token, struc
 		(token == GT_JSON_STRING && (!j->len || gt_json_is(j, "i") || gt_json_is(j, "I"))))
 		return 0;
 	if (token != GT_JSON_STRING || j->len != 1 || (*j->text != 'B' && *j->text != 'E'))
-		return wrong(r, err, "\"phase\" is neither \"B\" nor \"E\"");
+		return fail(r, err, "\"phase\" is neither \"B\" nor \"E\"");
 	r->line.phase = *j->text;
 	return 1;
 }
@@ -69,7 +69,7 @@ static int read_op_id(struct reading *r, const struct key *key, int token, struc
 
 	if (token != GT_JSON_INT ||
 		gt_json_magnitude(r->j->text, r->j->len, 0, &negative, &r->line.op_id))
-		return wrong(r, err, "\"op_id\" is not a whole number of 64 bits");
+		return fail(r, err, "\"op_id\" is not a whole number of 64 bits");
 	r->line.op_id = negative ? 0 - r->line.op_id : r->line.op_id;
 	return 1;
 }

@@ -70,8 +70,8 @@ struct gt_import_rows {
 	struct gt_buf text;         /* of all names */
 	uint32_t name_cache[CACHE]; /* number + 1 */
 	uint32_t last_thread;
-	size_t held; /* bytes of names and arguments in memory */
-	uint32_t strings_seen, source;
+	size_t text_bytes; /* bytes of names and arguments in memory */
+	uint32_t nstrings, source;
 	/* the arguments of the next row */
 	struct arg args[GT_FIELDS_MAX];
 	uint64_t values[GT_FIELDS_MAX];
@@ -86,16 +86,16 @@ static int no_memory(struct gt_err *err) { return gt_err_set(err, -ENOMEM, "no m
 /* ---- strings and names ---- */
 
 /* Interns a string, unless more than `most` bytes are in use. GT_NONE: they are, or no memory. */
-static uint32_t keep_string(struct gt_import_rows *r, const char *s, size_t len, size_t most)
+static uint32_t intern(struct gt_import_rows *r, const char *s, size_t len, size_t most)
 {
 	uint32_t id;
 
-	if (r->held > most)
+	if (r->text_bytes > most)
 		return GT_NONE;
 	id = gt_writer_string_n(r->w, s, len);
-	if (id != GT_NONE && id >= r->strings_seen) { /* ids are dense: this one is new */
-		r->strings_seen = id + 1;
-		r->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
+	if (id != GT_NONE && id >= r->nstrings) { /* ids are dense: this one is new */
+		r->nstrings = id + 1;
+		r->text_bytes += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
 	}
 	return id;
 }
@@ -141,13 +141,13 @@ static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t w
 		.group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len
 	};
 
-	n.type.name = keep_string(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
+	n.type.name = intern(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
 	if (n.type.name == GT_NONE)
 		return gt_err_set(
 			err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
 	gt_buf_add(&r->text, k->text, k->len);
 	gt_buf_byte(&r->text, 0);
-	r->held += k->len + sizeof(n);
+	r->text_bytes += k->len + sizeof(n);
 	if (r->text.failed || gt_grow(&r->names, &r->names_cap, r->nnames + 1, sizeof(n)) ||
 		gt_map_add(&r->name_map, hash, (uint32_t)r->nnames))
 		return no_memory(err);
@@ -431,7 +431,7 @@ static void add_scalar(
 			add_arg(r, key, GT_F_HEX, v);
 			return;
 		}
-		v = keep_string(r, j->text, j->len, ARGS_TEXT);
+		v = intern(r, j->text, j->len, ARGS_TEXT);
 		r->args_left_out += v == GT_NONE;
 		add_arg(r, key, GT_F_STR, v);
 	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) &&
@@ -541,7 +541,7 @@ static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
 
 	if (found != UINT32_MAX)
 		return found;
-	if (r->nschemas >= GT_ROWS_TYPES || r->held > ARGS_TEXT) {
+	if (r->nschemas >= GT_ROWS_TYPES || r->text_bytes > ARGS_TEXT) {
 		r->args_left_out += r->n;
 		r->n = 0;
 		return 0;
@@ -555,7 +555,7 @@ static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
 		free(copy);
 		return no_memory(err);
 	}
-	r->held += len;
+	r->text_bytes += len;
 	r->schemas[r->nschemas] = (struct schema){ r->n, copy };
 	return (int64_t)r->nschemas++;
 }
@@ -589,7 +589,7 @@ static uint32_t make_type(struct gt_import_rows *r, const struct name *name,
 			fields[i].role = gt_import_role((const char *)r->text.data + key->at,
 				fields[i].kind, known, nknown);
 	}
-	r->held += n * sizeof(*fields) + sizeof(type);
+	r->text_bytes += n * sizeof(*fields) + sizeof(type);
 	return gt_writer_type(r->w, &type);
 }
 
@@ -677,13 +677,13 @@ static int on_open(void *arg, const struct gt_half *h, uint8_t depth, struct gt_
 	return write_row(r, GT_OPEN, lane_track(r, h->track, 0), &row, h->args, err);
 }
 
-static void saw_time(struct gt_import_rows *r, int64_t time)
+static void note_time(struct gt_import_rows *r, int64_t time)
 {
 	r->backwards += time < r->now;
 	r->now = time > r->now ? time : r->now;
 }
 
-static int half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
+static int make_half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
 {
 	int64_t what = schema(r, err);
 
@@ -691,7 +691,7 @@ static int half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
 	h->what = (uint32_t)what;
 	h->nargs = r->n;
 	h->args = r->values;
-	saw_time(r, h->time);
+	note_time(r, h->time);
 	return what < 0 ? (int)what : 0;
 }
 
@@ -699,7 +699,7 @@ int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64
 	uint64_t key, struct gt_err *err)
 {
 	struct gt_half h = { .time = time, .key = key, .track = track, .name = name };
-	int e = half(r, &h, err);
+	int e = make_half(r, &h, err);
 
 	return e ? e : gt_pair_begin(r->pair, &h, err);
 }
@@ -708,7 +708,7 @@ int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t
 	int32_t ret, struct gt_err *err)
 {
 	struct gt_half h = { .time = time, .key = key, .track = track, .name = name, .ret = ret };
-	int e = half(r, &h, err);
+	int e = make_half(r, &h, err);
 
 	return e ? e : gt_pair_end(r->pair, &h, err);
 }
@@ -721,15 +721,15 @@ bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t na
 int gt_rows_complete(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
 	int64_t start, int64_t end, struct gt_err *err)
 {
-	saw_time(r, end);
+	note_time(r, end);
 	return gt_rows_row(
 		r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
 }
 
 int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name,
-	const struct gt_row *told, struct gt_err *err)
+	const struct gt_row *like, struct gt_err *err)
 {
-	struct gt_row row = *told;
+	struct gt_row row = *like;
 	int64_t what = schema(r, err);
 
 	if (what < 0)
@@ -764,7 +764,7 @@ int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint
 	memcpy(&seconds, until, sizeof(seconds));
 	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
 		return 0;
-	saw_time(r, from);
+	note_time(r, from);
 	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from,
 		llround(seconds * 1e9), count ? *count : GT_LOST_UNKNOWN, err);
 	return e ? e : 1;

@@ -92,7 +92,7 @@ static const char *describe_json(const char *head, size_t len)
 
 /* ---- finding the importer ---- */
 
-static const struct gt_importer *best(const char *head, size_t len)
+static const struct gt_importer *find_best(const char *head, size_t len)
 {
 	const struct gt_importer *best = NULL;
 	int sure = 0;
@@ -132,7 +132,7 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 {
 	const char *head, *other;
 	ssize_t n = gt_in_peek(in, &head, err);
-	const struct gt_importer *importer = n > 0 ? best(head, (size_t)n) : NULL;
+	const struct gt_importer *importer = n > 0 ? find_best(head, (size_t)n) : NULL;
 
 	if (n > 0 && !importer && (other = describe_json(head, (size_t)n)))
 		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s",
@@ -163,26 +163,26 @@ static struct gt_reader *import(
 	return NULL;
 }
 
-static bool begins_like_ours(const uint8_t *p, size_t n)
+static bool is_skippable_frame(const uint8_t *p, size_t n)
 {
 	return n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18;
 }
 
 /* A trace in gt's format begins with a skippable zst frame. Files of other tools
  * may, too: the reader detects that. */
-static bool may_be_ours(const struct gt_in *in)
+static bool may_be_native(const struct gt_in *in)
 {
 	const uint8_t *p;
 	size_t n = gt_in_raw_head(in, &p);
 
-	return begins_like_ours(p, n);
+	return is_skippable_frame(p, n);
 }
 
 bool gt_may_be_native(int fd)
 {
 	uint8_t head[4];
 
-	return !gt_pread(fd, head, sizeof(head), 0) && begins_like_ours(head, sizeof(head));
+	return !gt_pread(fd, head, sizeof(head), 0) && is_skippable_frame(head, sizeof(head));
 }
 
 bool gt_is_trace(const char *path)
@@ -190,7 +190,7 @@ bool gt_is_trace(const char *path)
 	struct gt_err err = GT_ERR_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct gt_in *in = fd >= 0 ? gt_in_open_fd(fd, &err) : NULL;
-	bool is = in && (may_be_ours(in) || find(in, &err));
+	bool is = in && (may_be_native(in) || find(in, &err));
 
 	gt_in_close(in);
 	return is;
@@ -213,12 +213,12 @@ static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
 /* Copies the rest of the stream without unpacking it. */
 static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 {
-	static const size_t room = 64u << 10;
-	char *bytes = malloc(room);
+	static const size_t piece = 64u << 10;
+	char *bytes = malloc(piece);
 	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "no memory to read");
 	ssize_t n = 0;
 
-	while (!e && (n = gt_in_read_raw(in, bytes, room, err)) > 0)
+	while (!e && (n = gt_in_read_raw(in, bytes, piece, err)) > 0)
 		e = write_fully(to, bytes, (size_t)n, err);
 	free(bytes);
 	return e ? e : (int)n;
@@ -244,7 +244,7 @@ int gt_import(int from, int to, const char *meta, struct gt_err *err)
 
 	if (!in)
 		return err->code;
-	if (may_be_ours(in)) {
+	if (may_be_native(in)) {
 		e = copy_raw(in, to, err);
 	} else if (!(importer = find(in, err))) {
 		e = gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
@@ -258,7 +258,7 @@ int gt_import(int from, int to, const char *meta, struct gt_err *err)
 }
 
 /* Opens fd as a trace in gt's format. The caller keeps fd, and its position. */
-static struct gt_reader *read_ours(int fd, struct gt_err *err)
+static struct gt_reader *open_native(int fd, struct gt_err *err)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
 	int copy = at >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -278,22 +278,22 @@ static struct gt_reader *open_file(int fd, struct gt_err *err)
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct gt_in *in = copy >= 0 ? gt_in_open_fd(copy, err) : NULL;
 	const struct gt_importer *importer = NULL;
-	struct gt_err ours = GT_ERR_INIT, theirs = GT_ERR_INIT;
+	struct gt_err native = GT_ERR_INIT, foreign = GT_ERR_INIT;
 	struct gt_reader *r = NULL;
-	bool first = in && may_be_ours(in);
+	bool first = in && may_be_native(in);
 
 	if (copy < 0)
 		gt_err_set(err, -errno, "no more descriptors");
 	if (first)
-		r = read_ours(fd, &ours);
-	if (in && !r && (!first || ours.code == -EILSEQ))
-		importer = find(in, &theirs);
+		r = open_native(fd, &native);
+	if (in && !r && (!first || native.code == -EILSEQ))
+		importer = find(in, &foreign);
 	if (importer)
 		r = import(importer, in, err);
-	else if (in && !first && !theirs.code)
-		r = read_ours(fd, &ours);
+	else if (in && !first && !foreign.code)
+		r = open_native(fd, &native);
 	if (!r && err && !err->code)
-		*err = theirs.code ? theirs : ours;
+		*err = foreign.code ? foreign : native;
 	gt_in_close(in);
 	close(fd);
 	return r;
@@ -306,7 +306,7 @@ static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
 	struct gt_reader *r = NULL;
 	int fd;
 
-	if (may_be_ours(in)) {
+	if (may_be_native(in)) {
 		fd = spool(in, err);
 		if (fd < 0 || lseek(fd, 0, SEEK_SET) == 0)
 			return fd < 0 ? NULL : open_file(fd, err);

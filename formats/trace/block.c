@@ -703,23 +703,23 @@ static void next_of_code(
 		gt_values_next(&a->values[c->first + f], a->dicts, to, n, f);
 }
 
-void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_t *code,
+void gt_args_next(struct gt_args *a, struct gt_args_scratch *scratch, const uint16_t *code,
 	uint64_t *const *to, size_t n)
 {
 	if (!code && n)
 		next_of_code(a, &a->codes[0], to, n);
 	/* a linked list of the rows of each code */
 	for (size_t i = n; code && i--; a->codes[code[i]].row = (uint16_t)(i + 1))
-		room->next[i] = a->codes[code[i]].row;
+		scratch->next[i] = a->codes[code[i]].row;
 	for (size_t i = 0; code && i < n; i++) {
 		struct gt_args_code *c = &a->codes[code[i]];
 		size_t rows = 0;
 
-		for (unsigned row = c->row; row; row = room->next[row - 1])
-			room->to[rows++] = to[row - 1];
+		for (unsigned row = c->row; row; row = scratch->next[row - 1])
+			scratch->to[rows++] = to[row - 1];
 		c->row = 0; /* the list is done for all rows of this code */
 		if (rows)
-			next_of_code(a, c, room->to, rows);
+			next_of_code(a, c, scratch->to, rows);
 	}
 }
 

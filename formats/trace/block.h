@@ -119,7 +119,7 @@ struct gt_args_scratch {
 };
 /* Copies the arguments of the next n rows (GT_ARGS_ROWS at most) to to[i]. Row i has
  * code[i]; code NULL: all rows have code 0. */
-void gt_args_next(struct gt_args *a, struct gt_args_scratch *room, const uint16_t *code,
+void gt_args_next(struct gt_args *a, struct gt_args_scratch *scratch, const uint16_t *code,
 	uint64_t *const *to, size_t n);
 void gt_args_release(struct gt_args *a);
 #endif

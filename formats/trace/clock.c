@@ -83,14 +83,14 @@ void gt_clock_init(struct gt_clock *c, bool ticks)
 
 /* Sets the slope of a piece that ends at (ticks, ns), rounded down so that the piece never exceeds
  * ns. */
-static void lay(struct gt_knot *k, uint64_t ticks, int64_t ns)
+static void set_slope(struct gt_knot *k, uint64_t ticks, int64_t ns)
 {
 	k->span = ticks - k->ticks;
 	k->mult = (uint64_t)(((unsigned __int128)(ns - k->ns) << 32) / k->span);
 }
 
 /* Drops every second knot of the older half: there are too many pieces between two epochs. */
-static void thin(struct gt_clock *c)
+static void drop_knots(struct gt_clock *c)
 {
 	uint32_t half = c->n / 2, to = 0;
 
@@ -99,7 +99,7 @@ static void thin(struct gt_clock *c)
 			c->knot[to++] = c->knot[i];
 	c->n = to;
 	for (uint32_t i = 0; i + 1 < c->n; i++)
-		lay(&c->knot[i], c->knot[i + 1].ticks, c->knot[i + 1].ns);
+		set_slope(&c->knot[i], c->knot[i + 1].ticks, c->knot[i + 1].ns);
 	c->hint = 0;
 }
 
@@ -115,9 +115,9 @@ struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a)
 		a.ticks = last->ticks + 1;
 	if (a.monotonic < last->ns)
 		a.monotonic = last->ns;
-	lay(last, a.ticks, a.monotonic);
+	set_slope(last, a.ticks, a.monotonic);
 	if (c->n == GT_CLOCK_KNOTS)
-		thin(c);
+		drop_knots(c);
 	c->knot[c->n] = (struct gt_knot){
 		.ticks = a.ticks, .ns = a.monotonic, .mult = c->knot[c->n - 1].mult
 	};

@@ -106,12 +106,12 @@ static uint8_t *put_codes(uint8_t *codes, uint8_t *extra, const uint64_t *v, siz
 
 void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 {
-	uint8_t *room = gt_buf_room(b, 10 + n * 9 + 8), *codes, *extra;
+	uint8_t *space = gt_buf_room(b, 10 + n * 9 + 8), *codes, *extra;
 	size_t start = b->len, nextra;
 
-	if (!room)
+	if (!space)
 		return;
-	codes = room + 10;
+	codes = space + 10;
 	extra = codes + n;
 	for (size_t i = 0; i < n; i += GROUP)
 		if (n - i < GROUP || !put_literals(codes + i, v + i))

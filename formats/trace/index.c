@@ -80,7 +80,7 @@ int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uin
 }
 
 /* Moves the entries in memory to the temporary file. */
-static int spill(struct gt_index *ix, struct gt_index_store *store)
+static int move_to_file(struct gt_index *ix, struct gt_index_store *store)
 {
 	size_t bytes = ix->ntail * sizeof(*ix->tail);
 	int code = 0;
@@ -108,7 +108,7 @@ int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct
 	struct gt_err *err)
 {
 	if (store->in_memory >= IN_MEMORY_MAX && ix->ntail >= PAGE && !store->full)
-		spill(ix, store);
+		move_to_file(ix, store);
 	if (store->full && store->in_memory >= store->limit)
 		return gt_err_set(err, -ENOSPC,
 			"the index does not fit into memory, and cannot be stored in %s (TMPDIR)",
@@ -124,7 +124,7 @@ int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct
 void gt_index_end(struct gt_index *ix, struct gt_index_store *store)
 {
 	if (!ix->ntail || store->full || (ix->ntail == ix->n && store->in_memory < IN_MEMORY_MAX) ||
-		spill(ix, store))
+		move_to_file(ix, store))
 		return;
 	free_tail(ix);
 }

@@ -135,7 +135,7 @@ static inline void count_row(
 
 /* The bucket of a row that lies within one bucket, at a depth that has buckets:
  * nearly all rows do. */
-static inline struct gt_tally *small(
+static inline struct gt_tally *bucket_of_row(
 	const struct gt_grid *g, unsigned depth, int64_t start, int64_t end)
 {
 	int64_t number = start >> g->shift;
@@ -151,7 +151,7 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 	uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
-	struct gt_tally *t = overlapping ? NULL : small(g, depth, start, end);
+	struct gt_tally *t = overlapping ? NULL : bucket_of_row(g, depth, start, end);
 
 	if (t) {
 		count_row(t, start, (uint64_t)(end - start), category, bytes);
@@ -213,7 +213,7 @@ unsigned gt_tally_category(const struct gt_tally *t)
 }
 
 /* later: of two equally long rows the one in `from` counts as the longest. */
-static void fold(struct gt_tally *into, const struct gt_tally *from, bool later)
+static void add_tally(struct gt_tally *into, const struct gt_tally *from, bool later)
 {
 	into->busy += from->busy;
 	into->count += from->count;
@@ -244,7 +244,7 @@ void gt_grid_coarsen(struct gt_grid *g, unsigned times)
 
 			if (i != to) {
 				memset(&t[i], 0, sizeof(t[i]));
-				fold(&t[to], &moved, false);
+				add_tally(&t[to], &moved, false);
 			}
 		}
 	}
@@ -266,7 +266,7 @@ int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from)
 			uint64_t to = (uint64_t)(((from->first + (int64_t)i) >> wider) - g->first);
 
 			if (to < g->n)
-				fold(&g->tally[d][to], &from->tally[d][i], true);
+				add_tally(&g->tally[d][to], &from->tally[d][i], true);
 		}
 	}
 	return 0;
@@ -388,9 +388,9 @@ static inline size_t add_run(struct gt_grid *g, const struct gt_type *types,
 	const int8_t *bytes_field, const struct gt_slice *slice, size_t i)
 {
 	const struct gt_writer_row *r = &slice->rows[i], *stop = slice->rows + slice->n;
-	struct gt_tally *t = small(g, r->depth, r->start, r->end);
+	struct gt_tally *t = bucket_of_row(g, r->depth, r->start, r->end);
 	uint64_t busy = 0, bytes = 0, longest = t ? t->longest : 0;
-	const struct gt_writer_row *begun = r, *best = NULL;
+	const struct gt_writer_row *started = r, *best = NULL;
 	int64_t until = begin_of((r->start >> g->shift) + 1, g->shift);
 	uint32_t type = r->type;
 	uint8_t depth = r->depth;
@@ -409,14 +409,14 @@ static inline size_t add_run(struct gt_grid *g, const struct gt_type *types,
 	}
 	t->busy += busy;
 	t->bytes += bytes;
-	t->count += (uint64_t)(r - begun);
+	t->count += (uint64_t)(r - started);
 	t->by_category[types[type].category] += busy;
 	if (best) {
 		t->longest = longest;
 		t->longest_at = best->start;
 		t->longest_category = types[type].category;
 	}
-	return (size_t)(r - begun);
+	return (size_t)(r - started);
 }
 
 enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)

@@ -186,7 +186,7 @@ static int need_track(struct gt_pairing *p, uint32_t track)
 	return 0;
 }
 
-static int keep_args(struct gt_pairing *p, struct slot *s, const struct gt_half *h)
+static int copy_args(struct gt_pairing *p, struct slot *s, const struct gt_half *h)
 {
 	if (h->nargs > s->args_cap) {
 		uint32_t cap = h->nargs > KEEP_ARGS ? h->nargs : KEEP_ARGS;
@@ -205,7 +205,7 @@ static int keep_args(struct gt_pairing *p, struct slot *s, const struct gt_half 
 }
 
 /* Allocates a slot for this half; it is in no list yet. */
-static int take_slot(struct gt_pairing *p, const struct gt_half *h, bool is_end, uint32_t *slot)
+static int new_slot(struct gt_pairing *p, const struct gt_half *h, bool is_end, uint32_t *slot)
 {
 	uint32_t s = p->free;
 
@@ -222,10 +222,10 @@ static int take_slot(struct gt_pairing *p, const struct gt_half *h, bool is_end,
 	p->slots[s].outer = p->slots[s].inner = NIL;
 	p->slots[s].is_end = is_end;
 	*slot = s;
-	return keep_args(p, &p->slots[s], h);
+	return copy_args(p, &p->slots[s], h);
 }
 
-static void give_slot(struct gt_pairing *p, uint32_t s)
+static void free_slot(struct gt_pairing *p, uint32_t s)
 {
 	struct slot *slot = &p->slots[s];
 
@@ -252,7 +252,7 @@ static void detach(struct gt_pairing *p, uint32_t s)
 	drop_from_lists(p, slot);
 }
 
-static int hand_unmatched(
+static int report_unmatched(
 	struct gt_pairing *p, const struct gt_half *h, bool is_end, struct gt_err *err)
 {
 	p->unmatched++;
@@ -260,30 +260,30 @@ static int hand_unmatched(
 }
 
 /* Reports a waiting half as unmatched. */
-static int give_up(struct gt_pairing *p, uint32_t s, struct gt_err *err)
+static int report_waiting(struct gt_pairing *p, uint32_t s, struct gt_err *err)
 {
 	int r;
 
 	detach(p, s);
-	r = hand_unmatched(p, &p->slots[s].half, p->slots[s].is_end, err);
-	give_slot(p, s);
+	r = report_unmatched(p, &p->slots[s].half, p->slots[s].is_end, err);
+	free_slot(p, s);
 	return r;
 }
 
 /* Reports the oldest half of this list as unmatched. Nested, the map may hold a
  * later begin of its key; then the map does not change. */
-static int give_up_oldest(struct gt_pairing *p, const struct list *a, struct gt_err *err)
+static int report_oldest(struct gt_pairing *p, const struct list *a, struct gt_err *err)
 {
 	uint32_t s = a->oldest;
 	struct slot *slot = &p->slots[s];
 	int r;
 
 	if (slot->inner == NIL)
-		return give_up(p, s, err);
+		return report_waiting(p, s, err);
 	p->slots[slot->inner].outer = NIL; /* the oldest has no earlier one */
 	drop_from_lists(p, slot);
-	r = hand_unmatched(p, &slot->half, false, err);
-	give_slot(p, s);
+	r = report_unmatched(p, &slot->half, false, err);
+	free_slot(p, s);
 	return r;
 }
 
@@ -296,7 +296,7 @@ static int wait_for_other(struct gt_pairing *p, const struct gt_half *h, uint64_
 	uint32_t s, other = look_up(p, h, hash);
 	int r = 0;
 
-	if (take_slot(p, h, is_end, &s))
+	if (new_slot(p, h, is_end, &s))
 		return no_memory(err);
 	p->slots[s].hash = hash;
 	if (other != NIL) {
@@ -304,16 +304,16 @@ static int wait_for_other(struct gt_pairing *p, const struct gt_half *h, uint64_
 		p->slots[other].inner = s;
 		gt_map_set(&p->map, hash, other, s);
 	} else if (gt_map_add(&p->map, hash, s)) {
-		give_slot(p, s);
+		free_slot(p, s);
 		return no_memory(err);
 	}
 	list_push(p, a, BY_AGE, s);
 	if (!is_end)
 		list_push(p, &p->tracks[h->track].open, BY_TRACK, s);
 	while (!r && a->n > (is_end ? GT_PAIR_ENDS : GT_PAIR_BEGINS))
-		r = give_up_oldest(p, a, err);
+		r = report_oldest(p, a, err);
 	while (!r && p->args_bytes > GT_PAIR_ARGS && p->begins.n + p->ends.n > 1)
-		r = give_up_oldest(p, p->begins.n ? &p->begins : &p->ends, err);
+		r = report_oldest(p, p->begins.n ? &p->begins : &p->ends, err);
 	return r;
 }
 
@@ -329,7 +329,7 @@ static uint8_t depth_above(const struct gt_pairing *p, uint32_t s, int64_t start
 }
 
 /* Stores the call on this lane unless it partly overlaps a finished call there. true: stored. */
-static bool lane_take(struct gt_pairing *p, struct lane *l, int64_t start, int64_t end)
+static bool lane_add(struct gt_pairing *p, struct lane *l, int64_t start, int64_t end)
 {
 	size_t n = l->n, cap = l->cap;
 
@@ -362,7 +362,7 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 			return 0;
 		p->lane_bytes += sizeof(*t->lanes);
 	}
-	for (lane = 0; lane < GT_PAIR_LANES && !lane_take(p, &t->lanes->lane[lane], start, end);
+	for (lane = 0; lane < GT_PAIR_LANES && !lane_add(p, &t->lanes->lane[lane], start, end);
 		lane++)
 		;
 	for (unsigned i = 0; !t->open.n && i < GT_PAIR_LANES; i++)
@@ -372,7 +372,7 @@ static unsigned lane_of(struct gt_pairing *p, struct track *t, int64_t start, in
 
 static bool in_order(const struct track *t) { return t->backwards <= t->halves / 8; }
 
-static int hand_call(struct gt_pairing *p, const struct gt_half *begin, const struct gt_half *end,
+static int report_call(struct gt_pairing *p, const struct gt_half *begin, const struct gt_half *end,
 	uint32_t below, struct gt_err *err)
 {
 	struct track *t = &p->tracks[begin->track];
@@ -383,7 +383,7 @@ static int hand_call(struct gt_pairing *p, const struct gt_half *begin, const st
 		depth_above(p, below, begin->time), err);
 }
 
-static int saw(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err)
+static int note_time(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err)
 {
 	struct track *t;
 
@@ -396,7 +396,7 @@ static int saw(struct gt_pairing *p, const struct gt_half *h, struct gt_err *err
 	return 0;
 }
 
-static bool belong(const struct gt_half *begin, const struct gt_half *end)
+static bool is_pair(const struct gt_half *begin, const struct gt_half *end)
 {
 	return begin->name == end->name && begin->time <= end->time;
 }
@@ -405,19 +405,19 @@ int gt_pair_begin(struct gt_pairing *p, const struct gt_half *h, struct gt_err *
 {
 	uint64_t hash = hash_of(p, h);
 	uint32_t s = look_up(p, h, hash);
-	int r = saw(p, h, err);
+	int r = note_time(p, h, err);
 
 	if (r)
 		return r;
 	if (s == NIL || p->mode == GT_PAIR_NESTED)
 		return wait_for_other(p, h, hash, false, err);
-	if (!p->slots[s].is_end || !belong(h, &p->slots[s].half)) {
-		r = give_up(p, s, err);
+	if (!p->slots[s].is_end || !is_pair(h, &p->slots[s].half)) {
+		r = report_waiting(p, s, err);
 		return r ? r : wait_for_other(p, h, hash, false, err);
 	}
 	detach(p, s);
-	r = hand_call(p, h, &p->slots[s].half, p->tracks[h->track].open.newest, err);
-	give_slot(p, s);
+	r = report_call(p, h, &p->slots[s].half, p->tracks[h->track].open.newest, err);
+	free_slot(p, s);
 	return r;
 }
 
@@ -425,20 +425,20 @@ int gt_pair_end(struct gt_pairing *p, const struct gt_half *h, struct gt_err *er
 {
 	uint64_t hash = hash_of(p, h);
 	uint32_t s = look_up(p, h, hash);
-	int r = saw(p, h, err);
+	int r = note_time(p, h, err);
 
 	if (r)
 		return r;
-	if (s != NIL && !p->slots[s].is_end && belong(&p->slots[s].half, h)) {
+	if (s != NIL && !p->slots[s].is_end && is_pair(&p->slots[s].half, h)) {
 		detach(p, s);
-		r = hand_call(p, &p->slots[s].half, h, p->slots[s].link[BY_TRACK].older, err);
-		give_slot(p, s);
+		r = report_call(p, &p->slots[s].half, h, p->slots[s].link[BY_TRACK].older, err);
+		free_slot(p, s);
 		return r;
 	}
 	if (p->mode == GT_PAIR_NESTED || (s != NIL && !p->slots[s].is_end))
-		return hand_unmatched(p, h, true, err);
+		return report_unmatched(p, h, true, err);
 	if (s != NIL)
-		r = give_up(p, s, err);
+		r = report_waiting(p, s, err);
 	return r ? r : wait_for_other(p, h, hash, true, err);
 }
 
@@ -472,6 +472,6 @@ int gt_pair_finish(struct gt_pairing *p, struct gt_err *err)
 	int r = 0;
 
 	while (!r && p->ends.n)
-		r = give_up_oldest(p, &p->ends, err);
+		r = report_oldest(p, &p->ends, err);
 	return r;
 }

@@ -12,8 +12,8 @@
  * as one run, followed by a column of tracks. So the rest of this file handles one run, and the
  * iterator compares one row per block.
  *
- * Input out of order can make any number of blocks overlap. Contents beyond HELD_MAX are freed as
- * soon as a window is filled, and loaded again for the next one. The contents that were loaded
+ * Input out of order can make any number of blocks overlap. Contents beyond CONTENT_MAX are freed
+ * as soon as a window is filled, and loaded again for the next one. The contents that were loaded
  * first stay: a merge needs each block in turn, so keeping the latest would be worse. The more
  * windows there are, the smaller they are.
  */
@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_MAX (16u << 20)
+#define CONTENT_MAX (16u << 20)
 /* bytes of all windows together, unless that is less than WINDOW_MIN for each */
 #define WINDOWS_MAX (20u << 20)
 #define WINDOW_MIN 1024u
-/* of one window, if all contents fit into HELD_MAX; if not, larger windows mean less loading */
+/* of one window, if all contents fit into CONTENT_MAX; if not, larger windows mean less loading */
 #define WINDOW_MAX 8192u
 /* of one window, if at most FEW_OPEN are open: these fit into the processor's cache, and more rows
  * at a time are faster */
@@ -45,7 +45,7 @@ struct gt_merge {
 	uint64_t *args; /* of all rows, one after another */
 	size_t args_cap;
 	uint64_t *to[GT_ARGS_ROWS];
-	struct gt_args_scratch room;
+	struct gt_args_scratch scratch;
 	struct key keys[GT_BLOCK_ROWS], other[GT_BLOCK_ROWS];
 	uint32_t ends[GT_BLOCK_ROWS];
 	struct gt_writer_row sorted[GT_BLOCK_ROWS];
@@ -62,12 +62,12 @@ static inline bool before(const struct key *a, const struct key *b)
 /* Makes the keys of the rows on selected tracks, run after run, and notes the end of
  * each run. Returns the number of runs. */
 static uint32_t make_keys(
-	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_compiled_filter *wanted)
+	struct gt_merge *m, const struct gt_unpacked *u, const struct gt_compiled_filter *filter)
 {
 	uint32_t n = 0, nruns = 0;
 
 	for (const struct gt_run *run = u->runs; run < u->runs + u->nruns; run++) {
-		if (!gt_filter_matches_track(wanted, run->track))
+		if (!gt_filter_matches_track(filter, run->track))
 			continue;
 		for (uint32_t i = run->first; i < run->first + run->n; i++) {
 			uint64_t depth = u->depth ? u->depth[i] : 0;
@@ -141,7 +141,7 @@ static int unpack_args(struct gt_merge *m, struct gt_unpacked *u, const struct g
 			m->to[j] = m->args + at;
 			at += args.codes[u->code ? u->code[i + j] : 0].nfields;
 		}
-		gt_args_next(&args, &m->room, u->code ? u->code + i : NULL, m->to, n);
+		gt_args_next(&args, &m->scratch, u->code ? u->code + i : NULL, m->to, n);
 	}
 	gt_args_release(&args);
 	memset(m->ret, 0, u->nrows * sizeof(*m->ret));
@@ -182,7 +182,7 @@ static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 
 	if (code)
 		return gt_err_set(why, code, "a block's arguments are damaged");
-	nruns = make_keys(m, &k->u, w->wanted);
+	nruns = make_keys(m, &k->u, w->filter);
 	w->nrows = nruns ? m->ends[nruns - 1] : 0;
 	if (!w->nrows)
 		return 0;
@@ -204,8 +204,8 @@ static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 
 static void free_content(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 {
-	k->held -= w->held;
-	w->held = 0;
+	k->content_bytes -= w->content_bytes;
+	w->content_bytes = 0;
 	free(w->content);
 	w->content = NULL;
 	gt_args_release(&w->in);
@@ -260,7 +260,7 @@ static int make_window(struct gt_cursor_shared *k, struct gt_block_cursor *w, bo
 
 	if (bytes < WINDOW_MIN)
 		bytes = WINDOW_MIN;
-	if (bytes > most && k->most_open < HELD_MAX / GT_BLOCK_BYTES)
+	if (bytes > most && k->most_open < CONTENT_MAX / GT_BLOCK_BYTES)
 		bytes = most;
 	w->size = bytes / row < 4              ? 4
 		: bytes / row > GT_CURSOR_ROWS ? GT_CURSOR_ROWS
@@ -295,19 +295,19 @@ static int load(struct gt_cursor_shared *k, struct gt_block_cursor *w, struct gt
 	if (!code && k->u.nruns > 1) {
 		merged = true;
 		code = merge_runs(k, w, &content, why);
-	} else if (!code && !gt_filter_matches_track(w->wanted, k->u.runs[0].track)) {
+	} else if (!code && !gt_filter_matches_track(w->filter, k->u.runs[0].track)) {
 		w->nrows = 0;
 	}
 	if (code || !w->nrows)
 		return code;
-	w->held = (size_t)(content.end - content.at);
+	w->content_bytes = (size_t)(content.end - content.at);
 	w->track = k->u.runs[0].track;
-	if (!(w->content = malloc(w->held + GT_SLACK)))
+	if (!(w->content = malloc(w->content_bytes + GT_SLACK)))
 		return -ENOMEM;
-	memcpy(w->content, content.at, w->held + GT_SLACK);
-	code = open_columns(w, &k->u, w->held, merged);
-	w->held += w->in.bytes;
-	k->held += w->held;
+	memcpy(w->content, content.at, w->content_bytes + GT_SLACK);
+	code = open_columns(w, &k->u, w->content_bytes, merged);
+	w->content_bytes += w->in.bytes;
+	k->content_bytes += w->content_bytes;
 	if (code)
 		return gt_err_set(why, code, "a block's arguments are damaged");
 	if (!w->rows)
@@ -385,7 +385,7 @@ static uint32_t decode_rest(struct gt_cursor_shared *k, struct gt_block_cursor *
 
 		k->args[i] = k->unwanted;
 		if (!gt_filter_matches_row(
-			    w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
+			    w->filter, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
 			continue;
 		k->args[i] = to;
 		to += w->rows[i].nargs;
@@ -395,7 +395,7 @@ static uint32_t decode_rest(struct gt_cursor_shared *k, struct gt_block_cursor *
 		kept++;
 	}
 	if (w->in.most)
-		gt_args_next(&w->in, &k->args_room, w->code ? k->codes : NULL, k->args, n);
+		gt_args_next(&w->in, &k->args_scratch, w->code ? k->codes : NULL, k->args, n);
 	return kept;
 }
 
@@ -409,7 +409,7 @@ static void decode(struct gt_cursor_shared *k, struct gt_block_cursor *w, uint32
 	decode_times(k, w, n);
 	decode_types(k, w, n);
 	decode_rets(w, n);
-	cut = w->wanted->types || w->wanted->hidden || w->wanted->filter->ranged;
+	cut = w->filter->types || w->filter->hidden || w->filter->filter->ranged;
 	kept = cut || w->in.most || w->row_tracks ? decode_rest(k, w, n) : n;
 	if (w->code)
 		w->code += n;
@@ -430,7 +430,7 @@ int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 	w->row = w->end_row = w->rows;
 	while (!code && w->row == w->end_row && w->done < w->nrows)
 		decode(k, w, GT_CURSOR_ROWS);
-	if (code || w->done == w->nrows || k->held > HELD_MAX)
+	if (code || w->done == w->nrows || k->content_bytes > CONTENT_MAX)
 		free_content(k, w);
 	if (code == -EBADMSG) {
 		gt_note_damage(k->reader, w->seg, &w->e, &why);
@@ -440,7 +440,7 @@ int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w)
 }
 
 struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
-	const struct gt_wire_entry *e, const struct gt_compiled_filter *wanted)
+	const struct gt_wire_entry *e, const struct gt_compiled_filter *filter)
 {
 	struct gt_block_cursor *w = calloc(1, sizeof(*w));
 
@@ -448,7 +448,7 @@ struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const s
 		return NULL;
 	w->seg = seg;
 	w->e = *e;
-	w->wanted = wanted;
+	w->filter = filter;
 	w->kind = (enum gt_kind)e->head.sub;
 	w->nrows = e->head.rows;
 	return w;

@@ -14,12 +14,12 @@ struct gt_cursor_shared {
 	struct gt_unpacked u;
 	/* working memory for blocks of many runs; NULL until there is one */
 	struct gt_merge *merge;
-	size_t most_open; /* cursors that will be open at the same time */
-	size_t held;      /* bytes of contents in memory */
+	size_t most_open;     /* cursors that will be open at the same time */
+	size_t content_bytes; /* of all contents in memory */
 	uint64_t gaps[GT_CURSOR_ROWS], durs[GT_CURSOR_ROWS], tracks[GT_CURSOR_ROWS];
 	uint16_t codes[GT_CURSOR_ROWS];
 	uint64_t *args[GT_CURSOR_ROWS], unwanted[UINT8_MAX];
-	struct gt_args_scratch args_room;
+	struct gt_args_scratch args_scratch;
 };
 
 struct gt_block_cursor {
@@ -33,7 +33,7 @@ struct gt_block_cursor {
 
 	const struct gt_seg *seg;
 	struct gt_wire_entry e;
-	const struct gt_compiled_filter *wanted;
+	const struct gt_compiled_filter *filter;
 	/* the window: memory for `size` rows of at most most_fields arguments, in one piece */
 	struct gt_row *rows;
 	uint64_t *values;
@@ -44,7 +44,7 @@ struct gt_block_cursor {
 
 	/* the content; NULL: it was freed, and is loaded again for the next window */
 	uint8_t *content;
-	size_t held;
+	size_t content_bytes;                     /* of content and in */
 	const uint8_t *code, *code_high, *depths; /* of the next row; NULL: all 0 */
 	struct gt_coded_column gaps, durs, ret_rows, rets, track_ids;
 	struct gt_args in;
@@ -58,7 +58,7 @@ struct gt_block_cursor {
 /* Opens an entry's rows that the filter selects, without decoding any. new: close
  * it. NULL: out of memory. */
 struct gt_block_cursor *gt_block_cursor_open(struct gt_cursor_shared *k, const struct gt_seg *seg,
-	const struct gt_wire_entry *e, const struct gt_compiled_filter *wanted);
+	const struct gt_wire_entry *e, const struct gt_compiled_filter *filter);
 /* Decodes the next rows. 1; 0 at the end, or if the block is damaged (it notes that); -ENOMEM. */
 int gt_block_cursor_fill(struct gt_cursor_shared *k, struct gt_block_cursor *w);
 void gt_block_cursor_close(struct gt_cursor_shared *k, struct gt_block_cursor *w);

@@ -237,7 +237,7 @@ static int find_earliest(struct gt_block_plan *a, struct gt_err *err)
 	a->all = true;
 	start_segment(a, 0);
 	while ((more = find_in_file(a, &entry, err)) > 0) {
-		if (a->begun && compare(&entry, &a->last) <= 0)
+		if (a->started && compare(&entry, &a->last) <= 0)
 			continue;
 		if (full && compare(&entry, &a->found[MANY - 1]) > 0)
 			continue;
@@ -259,7 +259,7 @@ static int find_next(struct gt_block_plan *a, struct gt_err *err)
 
 	if (a->n) {
 		a->last = a->found[a->n - 1];
-		a->begun = true;
+		a->started = true;
 	}
 	a->n = a->next = 0;
 	if (a->order != GT_AS_FILED)
@@ -324,10 +324,10 @@ int gt_block_plan_entry(const struct gt_block_plan *a, const struct gt_plan_entr
 void gt_block_plan_rewind(struct gt_block_plan *a)
 {
 	a->next = 0;
-	if (!a->begun)
+	if (!a->started)
 		return;
 	a->n = 0;
-	a->begun = a->all = false;
+	a->started = a->all = false;
 	start_segment(a, 0);
 }
 

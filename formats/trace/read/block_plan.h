@@ -63,7 +63,7 @@ struct gt_block_plan {
 	struct gt_plan_entry *found; /* the next blocks */
 	size_t n, cap, next;
 	struct gt_plan_entry last; /* the last block before these */
-	bool begun, all;           /* there are blocks before `found`; there are none behind */
+	bool started, all;         /* there are blocks before `found`; there are none behind */
 	uint32_t seg;              /* position in the index */
 	struct gt_index_walk walk;
 };

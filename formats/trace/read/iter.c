@@ -30,7 +30,7 @@ struct gt_iter {
 	/* rows of the top block that start before this come before all others */
 	int64_t limit;
 	struct gt_block_plan plan;
-	struct gt_plan_entry coming; /* the next block to open, when there is one */
+	struct gt_plan_entry next; /* the next block to open, when there is one */
 	bool more;
 	uint32_t group; /* of the open blocks */
 	struct entry *heap;
@@ -80,7 +80,7 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 
 static int next_entry(struct gt_iter *it, struct gt_err *err)
 {
-	int more = gt_block_plan_next(&it->plan, &it->coming, err);
+	int more = gt_block_plan_next(&it->plan, &it->next, err);
 
 	it->more = more > 0;
 	return more < 0 ? more : 0;
@@ -148,18 +148,17 @@ static void replace_top(struct gt_iter *it, struct entry e)
 
 static int open_next(struct gt_iter *it, struct gt_err *err)
 {
-	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
+	const struct gt_seg *seg = &it->walker.reader->segs[it->next.seg];
 	struct gt_wire_entry e;
 	struct gt_block_cursor *w;
-	int more = gt_block_plan_entry(&it->plan, &it->coming, &e, err);
+	int more = gt_block_plan_entry(&it->plan, &it->next, &e, err);
 
 	if (more)
 		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
-		!(w = gt_block_cursor_open(
-			  &it->walker, seg, &e, &it->plan.filters[it->coming.seg])))
+		!(w = gt_block_cursor_open(&it->walker, seg, &e, &it->plan.filters[it->next.seg])))
 		return -ENOMEM;
-	it->group = it->coming.group;
+	it->group = it->next.group;
 	more = gt_block_cursor_fill(&it->walker, w);
 	if (more > 0)
 		blocks_up(NULL, it->heap, it->nheap++, entry_of(w));
@@ -168,17 +167,14 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	return more < 0 ? more : next_entry(it, err);
 }
 
-static bool same_group(const struct gt_iter *it)
-{
-	return it->more && it->coming.group == it->group;
-}
+static bool same_group(const struct gt_iter *it) { return it->more && it->next.group == it->group; }
 
 /* Must the next block be opened, because it may have the next row? */
 static bool must_open(const struct gt_iter *it)
 {
 	if (!it->nheap)
 		return it->more;
-	return same_group(it) && it->coming.start <= it->heap[0].start;
+	return same_group(it) && it->next.start <= it->heap[0].start;
 }
 
 /* Moves the top block to its place by its next row, or closes it after its last row. */
@@ -210,7 +206,7 @@ static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err 
 		if ((code = open_next(it, err)))
 			return code;
 	it->top = it->nheap ? it->heap[0].walk : NULL;
-	it->limit = same_group(it) ? it->coming.start : INT64_MAX;
+	it->limit = same_group(it) ? it->next.start : INT64_MAX;
 	for (size_t kid = 1; kid < 3 && kid < it->nheap; kid++)
 		if (it->heap[kid].start < it->limit)
 			it->limit = it->heap[kid].start;

@@ -73,7 +73,7 @@ static int open_piece(struct gt_nest *n, const struct gt_nest_row *piece, uint32
 }
 
 /* Ends the piece with its parent. The rest of the row waits in the heap. */
-static int cut(struct gt_nest *n, struct gt_nest_row *piece, const struct gt_nest_open *parent)
+static int split(struct gt_nest *n, struct gt_nest_row *piece, const struct gt_nest_open *parent)
 {
 	struct gt_nest_row rest = *piece;
 
@@ -96,13 +96,13 @@ static int place(struct gt_nest *n, struct gt_nest_row piece, gt_nest_fn *fn, vo
 	bool lasts = piece.start < piece.end;
 	uint32_t node;
 
-	if (parent && piece.end > parent->end && cut(n, &piece, parent))
+	if (parent && piece.end > parent->end && split(n, &piece, parent))
 		return -ENOMEM;
-	if ((parent || n->begun) && piece.start < *covered)
+	if ((parent || n->started) && piece.start < *covered)
 		piece.start = *covered < piece.end ? *covered : piece.end;
-	if (!n->begun || piece.end > *covered)
+	if (!n->started || piece.end > *covered)
 		*covered = piece.end;
-	n->begun = true;
+	n->started = true;
 	node = fn(arg, parent ? parent->node : GT_NONE, &piece);
 	if (node == GT_NONE)
 		return -ENOMEM;

@@ -49,7 +49,7 @@ struct gt_nest {
 	struct gt_nest_row *waiting; /* a heap */
 	size_t nwaiting, waiting_cap;
 	int64_t covered; /* end of the time that outermost pieces cover */
-	bool begun;
+	bool started;
 };
 /* Called for each piece. parent: the node of its parent, or GT_NONE. Returns the
  * piece's node, or GT_NONE: no memory. */

@@ -180,10 +180,10 @@ static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols
 
 /* Copies the rows that the filter selects. Returns their number. */
 static uint32_t cut_rows(struct scanner *s, const struct gt_compiled_filter *w,
-	const struct gt_run *run, struct gt_cols *c, uint8_t *room)
+	const struct gt_run *run, struct gt_cols *c, uint8_t *space)
 {
 	uint32_t n = run->n, kept = 0, r = 0, nret = 0;
-	int64_t *start = (int64_t *)(void *)room, *dur = start + n;
+	int64_t *start = (int64_t *)(void *)space, *dur = start + n;
 	uint32_t *ret_row = (uint32_t *)(void *)(dur + n);
 	int32_t *ret = (int32_t *)(void *)(ret_row + n);
 	uint16_t *code = (uint16_t *)(void *)(ret + n);

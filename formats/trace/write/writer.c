@@ -183,21 +183,21 @@ static void note_times(struct gt_writer *w, int64_t start, int64_t end)
  * the one before, while the buffer has memory. They need none of the other steps of
  * gt_writer_row. The last row of a block takes the slow path, which writes the block.
  * */
-void gt_writer_reserve(struct gt_writer *w, uint32_t track, struct gt_writer_space *room)
+void gt_writer_reserve(struct gt_writer *w, uint32_t track, struct gt_writer_space *space)
 {
 	struct gt_row_buffer *s = w->latest;
 	size_t most = s && s->cap < GT_BLOCK_ROWS ? s->cap : GT_BLOCK_ROWS - 1;
 
-	memset(room, 0, sizeof(*room));
+	memset(space, 0, sizeof(*space));
 	/* a buffer of rows out of order may hold more than a block */
 	if (!s || w->failed || track != w->latest_track || !s->n || s->n >= most)
 		return;
-	room->nrows = most - s->n;
-	room->nvalues = s->args_cap - s->nargs;
-	room->rows = s->rows + s->n;
-	room->values = room->nvalues ? s->args + s->nargs : NULL;
-	room->first = (uint32_t)s->nargs;
-	room->after = s->rows[s->n - 1].end;
+	space->nrows = most - s->n;
+	space->nvalues = s->args_cap - s->nargs;
+	space->rows = s->rows + s->n;
+	space->values = space->nvalues ? s->args + s->nargs : NULL;
+	space->first = (uint32_t)s->nargs;
+	space->after = s->rows[s->n - 1].end;
 }
 
 void gt_writer_commit(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end)
@@ -215,17 +215,17 @@ void gt_writer_commit(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t
 static inline bool add_row_fast(
 	struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args)
 {
-	struct gt_writer_space room;
+	struct gt_writer_space space;
 
-	gt_writer_reserve(w, track, &room);
-	if (!room.nrows || room.nvalues < row->nargs || row->type >= w->dict.ntypes ||
-		row->nargs != w->dict.types[row->type].nfields || row->start < room.after ||
+	gt_writer_reserve(w, track, &space);
+	if (!space.nrows || space.nvalues < row->nargs || row->type >= w->dict.ntypes ||
+		row->nargs != w->dict.types[row->type].nfields || row->start < space.after ||
 		row->end < row->start || row->end >= GT_TIME_MAX)
 		return false;
-	*room.rows = (struct gt_writer_row){ row->start, row->end, row->type, row->ret, room.first,
-		row->depth, row->nargs, { 0, 0 } };
+	*space.rows = (struct gt_writer_row){ row->start, row->end, row->type, row->ret,
+		space.first, row->depth, row->nargs, { 0, 0 } };
 	for (unsigned i = 0; i < row->nargs; i++)
-		room.values[i] = args[i];
+		space.values[i] = args[i];
 	gt_writer_commit(w, 1, row->nargs, row->end);
 	return true;
 }
