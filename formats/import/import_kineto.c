@@ -446,8 +446,8 @@ static int finish(struct document *d, struct gt_err *err)
 static void release(struct document *d)
 {
 	struct gt_kineto *k = &d->k;
-	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->class_map, &k->name_map,
-		&k->place_map, &k->arg_set_map };
+	struct gt_map *maps[] = { &k->thread_map, &k->class_map, &k->name_map, &k->place_map,
+		&k->arg_set_map };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
@@ -457,7 +457,6 @@ static void release(struct document *d)
 	}
 	gt_sorter_release(&k->ordered);
 	gt_kineto_gpu_release(k);
-	free(k->processes);
 	free(k->threads);
 	free(k->classes);
 	free(k->arg_sets);

@@ -133,13 +133,9 @@ struct gt_kineto_nest {
 	size_t n, cap;
 };
 struct gt_kineto_thread {
-	int64_t tid;
-	uint32_t process, track;
+	int64_t pid, tid;
+	uint32_t process, track; /* tracks */
 	struct gt_kineto_nest calls, ranges;
-};
-struct gt_kineto_process {
-	int64_t pid;
-	uint32_t track;
 };
 /* The type of events with this name, category and set of extra arguments. inner:
  * their type within a call of the same operation, which counts instead. */
@@ -154,7 +150,7 @@ struct gt_kineto_name {
 	int64_t pid, tid;
 	uint32_t thread, name;
 };
-/* device, context, stream, or named by a word */
+/* a process, device, context or stream, or a track named by a word */
 struct gt_kineto_place {
 	int64_t id;
 	uint32_t parent, kind;
@@ -171,8 +167,6 @@ struct gt_kineto {
 	struct gt_kineto_recent {
 		uint32_t len, id;
 	} recent[1024]; /* recent strings */
-	struct gt_kineto_process *processes;
-	size_t nprocesses, processes_cap;
 	struct gt_kineto_thread *threads;
 	size_t nthreads, threads_cap, last_thread;
 	struct gt_kineto_class *classes;
@@ -181,7 +175,7 @@ struct gt_kineto {
 	size_t nnames, names_cap;
 	struct gt_kineto_place *places;
 	size_t nplaces, places_cap;
-	struct gt_map process_map, thread_map, class_map, name_map, place_map;
+	struct gt_map thread_map, class_map, name_map, place_map;
 	/* track of the process with the first call or range, or GT_NONE */
 	uint32_t first_process;
 	struct gt_sorter ordered;
@@ -236,7 +230,7 @@ extern const struct gt_kineto_extra_key {
 int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err); /* interns the fixed strings */
 /* Handles metadata of a process or thread. */
 int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
-/* The process, added if it is new: index in processes, or negative. */
+/* The track id of a process, added if it is new, or negative. */
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);
 /* index in threads, or negative: there is none yet */
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);

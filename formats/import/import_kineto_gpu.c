@@ -322,7 +322,7 @@ static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_e
 		p = gt_kineto_process_of(k, 0, err);
 		if (p < 0)
 			return p;
-		k->first_process = k->processes[p].track;
+		k->first_process = (uint32_t)p;
 	}
 	return k->first_process;
 }
@@ -388,7 +388,7 @@ static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct 
 
 	if (w->cat == GT_KINETO_WAIT)
 		take_times_of_call(k, w, c);
-	w->process = k->processes[t->process].track;
+	w->process = t->process;
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION,
 		t->track, c->name, c->start, c->ns };

@@ -289,7 +289,7 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	if (cls < 0)
 		return (int)cls;
 	if (k->first_process == GT_NONE && thread != SIZE_MAX)
-		k->first_process = k->processes[k->threads[thread].process].track;
+		k->first_process = k->threads[thread].process;
 	if (k->classes[cls].call && thread != SIZE_MAX)
 		e = gt_kineto_add_call(k, thread, ev, &kernel, err);
 	if (!e)

@@ -84,46 +84,61 @@ static uint32_t own_name(struct gt_kineto *k, uint32_t label)
 	return gt_writer_string_n(k->w, inside, len);
 }
 
-/* ---- processes and threads ---- */
+/* ---- processes, devices, contexts, streams, words ---- */
 
+#define PLACE_KEY offsetof(struct gt_kineto_place, track)
+
+/* The track of this kind and id below parent, added if it is new. name: a string id, or GT_NONE:
+ * "WORD id" if there is a word. */
+static int64_t place_of(struct gt_kineto *k, uint32_t parent, enum gt_track_kind kind, int64_t id,
+	uint32_t name, const char *word, struct gt_err *err)
+{
+	struct gt_track t = {
+		.parent = parent, .name = name, .source = k->source, .kind = (uint8_t)kind
+	};
+	struct gt_kineto_place p = { id, parent, kind, GT_NONE };
+	uint32_t i = gt_map_find_item(&k->place_map, k->places, sizeof(p), &p, PLACE_KEY);
+	char numbered[40];
+
+	if (i != GT_NONE)
+		return k->places[i].track;
+	if (k->nplaces == GT_KINETO_TRACKS)
+		return too_many(err);
+	if (kind != GT_TRACK_CUSTOM)
+		t.id = t.ns_id = id;
+	if (name == GT_NONE && word) {
+		snprintf(numbered, sizeof(numbered), "%s %lld", word, (long long)id);
+		t.name = gt_writer_string(k->w, numbered);
+	}
+	p.track = gt_writer_track(k->w, &t);
+	if (p.track == GT_NONE ||
+		gt_map_add_item(&k->place_map, &k->places, &k->nplaces, &k->places_cap, sizeof(p),
+			&p, PLACE_KEY) == GT_NONE)
+		return gt_kineto_no_memory(err);
+	return p.track;
+}
+
+/* GT_NONE: it is new. */
 static uint32_t find_process(const struct gt_kineto *k, int64_t pid)
 {
-	return gt_map_find_item(
-		&k->process_map, k->processes, sizeof(*k->processes), &pid, sizeof(pid));
+	struct gt_kineto_place key = { pid, GT_NONE, GT_TRACK_PROCESS, GT_NONE };
+	uint32_t i = gt_map_find_item(&k->place_map, k->places, sizeof(key), &key, PLACE_KEY);
+
+	return i == GT_NONE ? GT_NONE : k->places[i].track;
 }
 
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err)
 {
-	struct gt_track t = { .parent = GT_NONE,
-		.source = k->source,
-		.kind = GT_TRACK_PROCESS,
-		.id = pid,
-		.ns_id = pid };
-	uint32_t found = find_process(k, pid);
-	struct gt_kineto_process p = { .pid = pid };
-
-	if (found != GT_NONE)
-		return found;
-	if (k->nprocesses == GT_KINETO_TRACKS)
-		return too_many(err);
-	t.name = early_name(k, pid, 0, false);
-	p.track = gt_writer_track(k->w, &t);
-	found = p.track == GT_NONE ? GT_NONE
-				   : gt_map_add_item(&k->process_map, &k->processes, &k->nprocesses,
-					     &k->processes_cap, sizeof(p), &p, sizeof(pid));
-	return found == GT_NONE ? gt_kineto_no_memory(err) : (int64_t)found;
+	return place_of(k, GT_NONE, GT_TRACK_PROCESS, pid, early_name(k, pid, 0, false), NULL, err);
 }
 
-static bool is_thread(const struct gt_kineto *k, size_t i, int64_t pid, int64_t tid)
-{
-	return k->threads[i].tid == tid && k->processes[k->threads[i].process].pid == pid;
-}
+/* ---- threads ---- */
 
-#define THREAD_KEY offsetof(struct gt_kineto_thread, track)
+#define THREAD_KEY offsetof(struct gt_kineto_thread, process)
 
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid)
 {
-	struct gt_kineto_thread key = { .tid = tid, .process = find_process(k, pid) };
+	struct gt_kineto_thread key = { .pid = pid, .tid = tid };
 	uint32_t i =
 		gt_map_find_item(&k->thread_map, k->threads, sizeof(*k->threads), &key, THREAD_KEY);
 
@@ -133,7 +148,7 @@ int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t ti
 static int64_t new_thread(
 	struct gt_kineto *k, int64_t pid, int64_t tid, uint32_t word, struct gt_err *err)
 {
-	struct gt_kineto_thread t = { .tid = tid };
+	struct gt_kineto_thread t = { .pid = pid, .tid = tid };
 	struct gt_track track = {
 		.source = k->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid
 	};
@@ -145,7 +160,7 @@ static int64_t new_thread(
 	if (k->nthreads == GT_KINETO_TRACKS)
 		return too_many(err);
 	t.process = (uint32_t)p;
-	track.parent = k->processes[p].track;
+	track.parent = t.process;
 	track.name = word != GT_NONE ? word : early_name(k, pid, tid, true);
 	t.track = gt_writer_track(k->w, &track);
 	i = t.track == GT_NONE ? GT_NONE
@@ -160,7 +175,8 @@ static int64_t thread_of(
 {
 	int64_t i;
 
-	if (k->last_thread < k->nthreads && is_thread(k, k->last_thread, pid, tid))
+	if (k->last_thread < k->nthreads && k->threads[k->last_thread].pid == pid &&
+		k->threads[k->last_thread].tid == tid)
 		return (int64_t)k->last_thread;
 	i = gt_kineto_find_thread(k, pid, tid);
 	if (i < 0)
@@ -180,9 +196,8 @@ int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, st
 		return 0; /* sort_index and other data for viewers */
 	if (ev->name == k->process_name) {
 		i = find_process(k, n.pid);
-		return i == GT_NONE
-			? remember_name(k, &n, err)
-			: gt_writer_track_name(k->w, k->processes[i].track, n.name, err);
+		return i == GT_NONE ? remember_name(k, &n, err)
+				    : gt_writer_track_name(k->w, (uint32_t)i, n.name, err);
 	}
 	if (ev->tid.word != GT_NONE)
 		return 0;
@@ -195,36 +210,6 @@ int gt_kineto_set_name(struct gt_kineto *k, const struct gt_kineto_event *ev, st
 }
 
 /* ---- devices, contexts, streams, words ---- */
-
-/* The track of this kind and id below parent, added if it is new. name: a string id, or GT_NONE:
- * "WORD id". */
-static int64_t place_of(struct gt_kineto *k, uint32_t parent, enum gt_track_kind kind, int64_t id,
-	uint32_t name, const char *word, struct gt_err *err)
-{
-	struct gt_track t = {
-		.parent = parent, .name = name, .source = k->source, .kind = (uint8_t)kind
-	};
-	struct gt_kineto_place p = { id, parent, kind, GT_NONE };
-	const size_t key = offsetof(struct gt_kineto_place, track);
-	uint32_t i = gt_map_find_item(&k->place_map, k->places, sizeof(p), &p, key);
-	char numbered[40];
-
-	if (i != GT_NONE)
-		return k->places[i].track;
-	if (k->nplaces == GT_KINETO_TRACKS)
-		return too_many(err);
-	if (name == GT_NONE) {
-		t.id = t.ns_id = id;
-		snprintf(numbered, sizeof(numbered), "%s %lld", word, (long long)id);
-		t.name = gt_writer_string(k->w, numbered);
-	}
-	p.track = gt_writer_track(k->w, &t);
-	if (p.track == GT_NONE ||
-		gt_map_add_item(&k->place_map, &k->places, &k->nplaces, &k->places_cap, sizeof(p),
-			&p, key) == GT_NONE)
-		return gt_kineto_no_memory(err);
-	return p.track;
-}
 
 static int64_t device_below(
 	struct gt_kineto *k, uint32_t process, int64_t device, struct gt_err *err)
@@ -288,8 +273,8 @@ int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev
 	if (whole || (word != GT_NONE && !is_of_thread(k, ev))) {
 		i = gt_kineto_process_of(k, ev->pid.number, err);
 		if (i < 0 || word == GT_NONE)
-			return i < 0 ? i : k->processes[i].track;
-		return word_of(k, k->processes[i].track, word, err);
+			return i;
+		return word_of(k, (uint32_t)i, word, err);
 	}
 	i = thread_of(
 		k, ev->pid.number, word == GT_NONE ? ev->tid.number : WORD_TIDS + word, word, err);
