@@ -217,3 +217,4 @@ s|bytes that are of no recording|bytes that belong to no recording|g
 s|zstd data of something else|zstd data of another program|g
 s|what it held is missing|its content is missing|g
 s|too many to put their rows in order|too many to sort their rows|g
+s|(one of too many names)|(names beyond the limit)|g

@@ -10,6 +10,7 @@
 #include "formats/export/chrome_slices.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/export/chrome_gpu.h"
@@ -322,23 +323,30 @@ static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_
 	c->tracks.some = true;
 }
 
+void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *seg,
+	const char *name, const char *category, const char *phase, const char *where, int64_t time)
+{
+	gt_chrome_separate(&c->tracks);
+	gt_out_str(c->out, "{\"name\":");
+	gt_out_json(c->out, name, strlen(name));
+	gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":%s", category, phase, where);
+	gt_export_us(c->out, gt_since(time, c->bases[seg->index]));
+}
+
 /* Writes a slice without a lane as a pair of async events, which may overlap anything. */
 static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *s,
 	const struct gt_chrome_type *t, const struct gt_chrome_lane *l)
 {
 	const char *name = shown_name(c, s->seg, s->type);
 	uint64_t id = ++c->async_id;
+	char phase[48];
 
 	for (unsigned end = 0; end < 2; end++) {
-		gt_chrome_separate(&c->tracks);
-		gt_out_str(c->out, "{\"name\":");
-		gt_out_json(c->out, name ? name : "?", name ? strlen(name) : 1);
-		gt_out_printf(c->out,
-			",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
-			shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
-		gt_out_add(c->out, l->where, l->where_len);
-		gt_export_us(
-			c->out, gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0));
+		snprintf(
+			phase, sizeof(phase), "\"%c\",\"id\":\"%" PRIu64 "\"", end ? 'e' : 'b', id);
+		gt_chrome_begin_event(c, s->seg, name ? name : "?",
+			shown_category(&s->seg->types[s->type]), phase, l->where,
+			s->start + (end ? s->dur : 0));
 		if (!end && s->event && t->gpu)
 			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row,
 				s->event->args, c->bases[s->seg->index]);

@@ -58,7 +58,11 @@ int gt_chrome_put_call(struct gt_chrome_slices *c, uint32_t track, unsigned dept
 int gt_chrome_put(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s,
 	const struct gt_chrome_lane *l, bool arrives);
 
-/* For events that are no slices. The prepared text of a type, borrowed; NULL: no memory, with err
+/* For events that are no slices: writes the beginning of an event, up to and including its time.
+ * phase: JSON, with further keys; where: of a lane. */
+void gt_chrome_begin_event(struct gt_chrome_slices *c, const struct gt_segment *seg,
+	const char *name, const char *category, const char *phase, const char *where, int64_t time);
+/* The prepared text of a type, borrowed; NULL: no memory, with err
  * set. */
 const struct gt_chrome_type *gt_chrome_type(
 	struct gt_chrome_slices *c, const struct gt_segment *seg, uint32_t id);

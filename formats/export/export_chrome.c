@@ -71,7 +71,7 @@ static int row_span(struct chrome *c, const struct gt_event *ev)
 		ev->kind == GT_GPU);
 }
 
-/* Writes the beginning of an event that is no slice, up to and including its time. */
+/* Writes the beginning of an event on the first lane of its track. */
 static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name,
 	const char *category, const char *phase)
 {
@@ -79,12 +79,8 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 
 	if (!t)
 		return c->slices.err->code;
-	gt_chrome_separate(&c->slices.tracks);
-	gt_out_str(c->slices.out, "{\"name\":");
-	gt_out_json(c->slices.out, name, strlen(name));
-	gt_out_printf(c->slices.out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
-	gt_out_add(c->slices.out, t->lanes->where, t->lanes->where_len);
-	gt_export_us(c->slices.out, gt_since(ev->row.start, c->slices.bases[ev->seg->index]));
+	gt_chrome_begin_event(
+		&c->slices, ev->seg, name, category, phase, t->lanes->where, ev->row.start);
 	return 0;
 }
 
@@ -189,11 +185,8 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		if (rc)
 			return rc;
 	} else {
-		gt_chrome_separate(&c->slices.tracks);
-		gt_out_printf(c->slices.out,
-			"{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":",
-			name);
-		gt_export_us(c->slices.out, gt_since(ev->row.start, base));
+		gt_chrome_begin_event(&c->slices, ev->seg, name, "lost", "\"i\",\"s\":\"g\"",
+			"0,\"tid\":0,\"ts\":", ev->row.start);
 	}
 	gt_out_str(c->slices.out, ",\"args\":{\"until_us\":");
 	gt_export_us(c->slices.out, gt_since(ev->row.end, base));

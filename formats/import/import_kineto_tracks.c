@@ -28,7 +28,7 @@ static int too_many(struct gt_err *err)
 int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err)
 {
 	k->source = gt_writer_string(k->w, "import kineto");
-	k->nameless = gt_writer_string(k->w, "(one of too many names)");
+	k->nameless = gt_writer_string(k->w, "(names beyond the limit)");
 	k->no_name = gt_writer_string(k->w, "(no name)");
 	k->process_name = gt_writer_string(k->w, "process_name");
 	k->thread_name = gt_writer_string(k->w, "thread_name");

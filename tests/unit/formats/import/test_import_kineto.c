@@ -654,7 +654,7 @@ static void names_that_find_no_room_are_one(void)
 	gt_buf_release(&b);
 	CHECK(r && gt_reader_segment(r, 0)->rows[GT_SPAN] == 30000 &&
 		!strstr(gt_reader_segment(r, 0)->meta_json, "\"names_left_out\":0"));
-	CHECK(type_named(r, "has its name") && type_named(r, "(one of too many names)"));
+	CHECK(type_named(r, "has its name") && type_named(r, "(names beyond the limit)"));
 	gt_reader_close(r);
 }
 
