@@ -34,7 +34,7 @@
 static struct {
 	char path[4096];
 	struct gt_output out;
-	struct gt_session wanted; /* what the options select: gates, library, ... */
+	struct gt_session selection; /* the gates and settings that the options select */
 	struct gt_sources sources;
 	char events[GT_SOURCES_LIST]; /* the sources that --inject records */
 	unsigned gates;               /* how many of them are open */
@@ -58,7 +58,7 @@ static struct {
 static int enable_sources(struct gt_err *err)
 {
 	struct gt_collect_options *o = &gt_options;
-	int code = gt_sources_enable(&run.wanted, &run.sources, o->events, err);
+	int code = gt_sources_enable(&run.selection, &run.sources, o->events, err);
 
 	if (code || !o->inject)
 		return code;
@@ -68,7 +68,7 @@ static int enable_sources(struct gt_err *err)
 	code = gt_child_check_inject(err);
 	if (code)
 		return code;
-	gt_sources_inject(&run.wanted, o->events, run.events);
+	gt_sources_inject(&run.selection, o->events, run.events);
 	o->events = run.events;
 	if (!o->quiet)
 		gt_message(stderr, TOOL,
@@ -94,8 +94,8 @@ static int check_use(const char *program, struct gt_err *err)
 	if (code)
 		return code;
 	run.gates = gt_sources_filter(
-		&run.wanted, &o->filter, &o->exclude, (uint32_t)o->sample, &useless);
-	if (!run.gates && !run.sources.n && (!run.wanted.nvtx || o->filter.n))
+		&run.selection, &o->filter, &o->exclude, (uint32_t)o->sample, &useless);
+	if (!run.gates && !run.sources.n && (!run.selection.nvtx || o->filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o->quiet)
 		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
@@ -115,17 +115,17 @@ static int open_session(struct gt_err *err)
 	s->range = o->nvtx_range ? GT_RANGE_NVTX : o->range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
 	if (o->nvtx_range)
 		strcpy(s->range_name, o->nvtx_range);
-	s->nvtx = run.wanted.nvtx;
-	s->inject = run.wanted.inject;
-	s->sample = run.wanted.sample;
-	s->ioctls = run.wanted.ioctls;
-	s->gpu = run.wanted.gpu && timing != GT_TIMING_OFF;
+	s->nvtx = run.selection.nvtx;
+	s->inject = run.selection.inject;
+	s->sample = run.selection.sample;
+	s->ioctls = run.selection.ioctls;
+	s->gpu = run.selection.gpu && timing != GT_TIMING_OFF;
 	s->gpu_timing = timing == GT_TIMING_OFF ? GT_TIMING_AUTO : (uint32_t)timing;
-	s->gpu_more = run.wanted.gpu_more;
+	s->gpu_more = run.selection.gpu_more;
 	s->partly =
 		o->delay || o->duration || o->range || o->filter.n || o->exclude.n || o->sample > 1;
 	strcpy(s->cupti, o->cupti_path);
-	memcpy(s->gate, run.wanted.gate, sizeof(run.wanted.gate));
+	memcpy(s->gate, run.selection.gate, sizeof(run.selection.gate));
 	gt_rings_take_ownership(&run.rings);
 	return gt_guest_server_open(&run.server, &run.rings, err);
 }
@@ -165,7 +165,7 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 
 static int open_trace(char *const *argv, struct gt_err *err)
 {
-	char *json = gt_metadata_begin(argv, run.rings.s, run.wanted.gpu);
+	char *json = gt_metadata_begin(argv, run.rings.s, run.selection.gpu);
 	struct gt_writer_options opt = { .level = 3,
 		.rows_sorted = true,
 		.meta_json = json,

@@ -145,7 +145,7 @@ static struct gt_json *read_gpu(const char *bus)
 {
 	static const struct {
 		const char *line, *key;
-	} wanted[] = {
+	} properties[] = {
 		{ "Model", "model" },
 		{ "GPU UUID", "uuid" },
 		{ "Bus Location", "bus" },
@@ -166,9 +166,9 @@ static struct gt_json *read_gpu(const char *bus)
 		*value++ = 0;
 		line[strcspn(line, "\t")] = 0;
 		value += strspn(value, " \t");
-		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-			if (!strcmp(line, wanted[i].line))
-				put(o, wanted[i].key, value);
+		for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++)
+			if (!strcmp(line, properties[i].line))
+				put(o, properties[i].key, value);
 	}
 	if (f)
 		fclose(f);

@@ -121,10 +121,10 @@ static int flush_work(const struct gt_gpu_flush *f, const struct gt_gpu_event *w
 		return 1;
 	}
 	if (w.node && !is_of_body(e)) /* nodes in bodies have other numbers */
-		gt_gpu_node_find(&p->nodes, w.node, &w.made);
+		gt_gpu_node_find(&p->nodes, w.node, &w.created_by);
 	w.track = gt_gpu_stream_track_by_id(g, p, record->device, w.context, record->stream);
 	p->waits.reported_until = w.end > p->waits.reported_until ? w.end : p->waits.reported_until;
-	if (w.track != GT_NONE && by.streamed &&
+	if (w.track != GT_NONE && by.has_stream &&
 		(w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
 		code = gt_gpu_stream_set_track(&p->waits, g->w,
 			gt_gpu_stream_number(&p->waits, &by), w.track, w.context, f->err);
@@ -181,7 +181,7 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 		return -ENOMEM;
 	p->calls_from = p->calls_to ? p->calls_from : c->start;
 	p->calls_to = c->end > p->calls_to ? c->end : p->calls_to;
-	switch (c->does) {
+	switch (c->kind) {
 	case GT_GPU_CALL_WAITS:
 		gt_gpu_bodies_add_wait(&p->bodies, c, p->context != GT_NONE);
 		return gt_gpu_is_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT
@@ -190,7 +190,7 @@ int gt_gpu_call(struct gt_correlator *g, struct gt_gpu_process **to, uint32_t tr
 	case GT_GPU_CALL_BEGINS_CAPTURE: gt_gpu_capture_begin(&p->captures, c); return 0;
 	case GT_GPU_CALL_ENDS_CAPTURE: gt_gpu_capture_end(&p->captures, c); return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
-		if (c->streamed)
+		if (c->has_stream)
 			gt_gpu_capture_end(&p->captures, c);
 		return gt_gpu_stream_destroy(&p->waits, c);
 	default:

@@ -62,10 +62,10 @@ enum gt_gpu_call_kind {
 };
 /* A call that concerns GPU work, as in its row. */
 struct gt_gpu_call {
-	uint16_t id;                  /* of the API table */
-	uint8_t does;                 /* enum gt_gpu_call_kind */
-	uint8_t wait;                 /* enum gt_gpu_wait, if it waits */
-	bool shaped, streamed, sized; /* grid and block, stream, bytes are known */
+	uint16_t id;                           /* of the API table */
+	uint8_t kind;                          /* enum gt_gpu_call_kind */
+	uint8_t wait;                          /* enum gt_gpu_wait, if it waits */
+	bool has_shape, has_stream, has_bytes; /* grid and block, stream, bytes are known */
 	/* a copy or set of 0 bytes, which gives the GPU no work */
 	bool empty;
 	bool per_thread; /* the default stream is the thread's */

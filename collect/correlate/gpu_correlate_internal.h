@@ -111,8 +111,8 @@ struct gt_gpu_nodes { /* of a process */
 	struct gt_gpu_created_node {
 		uint64_t node;
 		struct gt_gpu_cause by;
-	} * made;
-	size_t nmade, made_cap;
+	} * created;
+	size_t ncreated, created_cap;
 	struct gt_gpu_graph_copy {
 		uint32_t graph, from;
 		uint64_t handle;  /* the program's handle of the copy; 0: unknown */

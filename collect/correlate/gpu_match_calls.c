@@ -456,7 +456,7 @@ static bool is_compatible(
 		return op == GT_OP_COPY || op == GT_OP_SET;
 	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
 		return false;
-	return !c->shaped ||
+	return !c->has_shape ||
 		(!memcmp(c->grid, k->grid, sizeof(c->grid)) &&
 			!memcmp(c->block, k->block, sizeof(c->block)));
 }
@@ -505,7 +505,7 @@ static struct gt_gpu_inner *pick_inner_call(const struct gt_gpu_correlation_entr
 		struct gt_gpu_inner *c = &k->inner[i];
 		unsigned fit = !is_compatible(&c->call, e, kernel) ? 0
 								   : 1 + 2 * !c->records +
-				(e->id != GT_EV_KERNEL && c->call.sized &&
+				(e->id != GT_EV_KERNEL && c->call.has_bytes &&
 					c->call.bytes == gt_gpu_event_bytes(e));
 
 		if (fit > good) {

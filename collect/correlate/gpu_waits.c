@@ -117,19 +117,19 @@ uint64_t gt_gpu_stream_number(struct gt_gpu_waits *s, const struct gt_gpu_call *
 {
 	uint64_t handle = normalize_handle(c);
 
-	return c->streamed ? find_number(s, handle, handle == PER_THREAD ? c->tid : 0, c->start)
-			   : 0;
+	return c->has_stream ? find_number(s, handle, handle == PER_THREAD ? c->tid : 0, c->start)
+			     : 0;
 }
 
 /* The number of an earlier call may be looked up later than that of a call on the next stream with
  * this handle. */
 int gt_gpu_stream_destroy(struct gt_gpu_waits *s, const struct gt_gpu_call *c)
 {
-	struct gt_gpu_stream *known = c->streamed ? find_handle(s, c->stream, 0) : NULL;
+	struct gt_gpu_stream *known = c->has_stream ? find_handle(s, c->stream, 0) : NULL;
 	struct gt_gpu_destroyed_stream g = { .handle = c->stream, .at = c->start };
 	size_t i;
 
-	if (!c->streamed)
+	if (!c->has_stream)
 		return 0;
 	if (s->ndestroyed == DESTROYED_MAX) {
 		s->ndestroyed /= 2;
@@ -231,7 +231,7 @@ static int emit_wait(const struct gt_gpu_flush *f, const struct gt_gpu_pending_w
 		w.context = find_instance(s, h->stream)->context;
 	}
 	f->g->totals.waits++;
-	f->g->totals.waits_nowhere += is_on_stream(c) && !c->streamed;
+	f->g->totals.waits_nowhere += is_on_stream(c) && !c->has_stream;
 	return gt_gpu_put_wait(&f->g->types, &w, &what, f->err);
 }
 

@@ -81,7 +81,7 @@ void gt_gpu_bodies_set_correlation(
 
 static bool is_same_stream(const struct gt_gpu_call *a, const struct gt_gpu_call *b)
 {
-	return a->streamed && b->streamed && a->stream == b->stream &&
+	return a->has_stream && b->has_stream && a->stream == b->stream &&
 		(a->stream ||
 			(a->per_thread == b->per_thread && (!a->per_thread || a->tid == b->tid)));
 }

@@ -19,7 +19,7 @@
 
 static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return ((const struct gt_gpu_nodes *)arg)->made[value].node == *(const uint64_t *)key;
+	return ((const struct gt_gpu_nodes *)arg)->created[value].node == *(const uint64_t *)key;
 }
 
 static bool same_copy(const void *arg, uint32_t value, const void *key, size_t len)
@@ -34,14 +34,14 @@ int gt_gpu_node_created(
 
 	if (!n)
 		return -ENOMEM;
-	if (n->nmade == NODES_MAX) {
+	if (n->ncreated == NODES_MAX) {
 		gt_map_release(&n->by_node);
-		n->nmade = 0;
+		n->ncreated = 0;
 	}
-	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) ||
-		gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
+	if (gt_grow(&n->created, &n->created_cap, n->ncreated + 1, sizeof(*n->created)) ||
+		gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->ncreated))
 		return -ENOMEM;
-	n->made[n->nmade++] = (struct gt_gpu_created_node){ node, *by };
+	n->created[n->ncreated++] = (struct gt_gpu_created_node){ node, *by };
 	return 0;
 }
 
@@ -97,10 +97,10 @@ void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu
 	uint64_t graph;
 	uint32_t i;
 
-	for (unsigned k = 0; n->nmade && k < GENERATIONS; k++) {
+	for (unsigned k = 0; n->ncreated && k < GENERATIONS; k++) {
 		i = gt_map_get(&n->by_node, gt_hash_u64(node), same_node, n, &node, sizeof(node));
 		if (i != UINT32_MAX) {
-			*by = n->made[i].by;
+			*by = n->created[i].by;
 			return;
 		}
 		graph = node >> 32;
@@ -117,7 +117,7 @@ void gt_gpu_nodes_release(struct gt_gpu_nodes *n)
 	gt_map_release(&n->by_node);
 	gt_map_release(&n->by_graph);
 	gt_map_release(&n->by_handle);
-	free(n->made);
+	free(n->created);
 	free(n->copies);
 }
 
@@ -142,7 +142,7 @@ void gt_gpu_capture_end(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 {
 	for (size_t i = s->n; i-- > 0;)
 		if (s->spans[i].to == INT64_MAX &&
-			(!c->streamed || s->spans[i].stream == c->stream)) {
+			(!c->has_stream || s->spans[i].stream == c->stream)) {
 			s->spans[i].to = c->end;
 			return;
 		}

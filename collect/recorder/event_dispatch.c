@@ -22,11 +22,11 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t
 		.ticks = ticks,
 		.name = c->name,
 		.kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
-		.shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD,
-		.does = c->does,
-		.streamed = c->stream != GT_NO_WORD,
+		.has_shape = c->grid != GT_NO_WORD && c->block != GT_NO_WORD,
+		.kind = c->kind,
+		.has_stream = c->stream != GT_NO_WORD,
 		.stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
-		.sized = c->bytes != GT_NO_WORD,
+		.has_bytes = c->bytes != GT_NO_WORD,
 		.bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes],
 		.per_thread = c->per_thread,
 		.wait = c->wait,
@@ -36,7 +36,7 @@ int gt_dispatch_gpu_call(struct gt_recorder *r, const struct gt_traced_thread *t
 
 	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] &&
 		(gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
-	for (unsigned i = 0; call.shaped && i < 3; i++) {
+	for (unsigned i = 0; call.has_shape && i < 3; i++) {
 		call.grid[i] = (uint32_t)args[c->grid + i];
 		call.block[i] = (uint32_t)args[c->block + i];
 	}

@@ -237,8 +237,8 @@ enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 /* Did the call do its work? A wait may return the error of earlier GPU work. */
 static inline bool did_its_work(const struct gt_call_type *c, int32_t ret)
 {
-	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
-		(c->does == GT_GPU_CALL_ENDS_CAPTURE &&
+	return !ret || (c->kind == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
+		(c->kind == GT_GPU_CALL_ENDS_CAPTURE &&
 			(ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 

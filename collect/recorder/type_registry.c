@@ -35,12 +35,12 @@ static bool classify_call(struct gt_call_type *c, const struct gt_api *api)
 {
 	c->wait = gt_gpu_wait_of_call(api->name);
 	c->per_thread = gt_api_per_thread(api->name);
-	c->does = c->wait                           ? GT_GPU_CALL_WAITS
+	c->kind = c->wait                           ? GT_GPU_CALL_WAITS
 		: api->role == GT_API_CAPTURE_BEGIN ? GT_GPU_CALL_BEGINS_CAPTURE
 		: api->role == GT_API_CAPTURE_END   ? GT_GPU_CALL_ENDS_CAPTURE
 		: api->role == GT_API_STREAM_END    ? GT_GPU_CALL_ENDS_STREAM
 						    : GT_GPU_CALL_WORKS;
-	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
+	return c->kind != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
 }
 
 static uint8_t find_field(const struct gt_field *fields, unsigned n, unsigned role)

@@ -19,7 +19,7 @@ struct gt_call_type {
 	/* index of the word with it, or GT_NO_WORD; graph: the launched instance */
 	uint8_t stream, event, graph;
 	/* of a call with `makes_gpu_work`: enum gt_gpu_call_kind, enum gt_gpu_wait */
-	uint8_t does, wait;
+	uint8_t kind, wait;
 	bool per_thread; /* its default stream is the thread's */
 	bool nodes;      /* creates nodes of graphs */
 	/* it is passed to the memory counters; addr, bytes and device are indices of words, or

@@ -91,7 +91,7 @@ int gt_sources_enable(
 	struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err);
 /* For --inject: closes the gates of sources that it cannot record. `list` becomes the list of those
  * that it records. */
-void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SOURCES_LIST]);
+void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST]);
 /* Closes the gates of names that no filter matches (when there are filters) or that an exclude
  * matches; sample > 1 makes those left sample. A glob (formats/names/globs.h) is compared with the
  * whole name and with the name without _v2, _ptsz and the like. Returns how many gates are open;

@@ -170,7 +170,7 @@ int gt_sources_enable(
 	}
 }
 
-void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SOURCES_LIST])
+void gt_sources_inject(struct gt_session *s, const char *requested, char list[GT_SOURCES_LIST])
 {
 	s->inject = 1;
 	s->ioctls = 0;
@@ -180,7 +180,7 @@ void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SO
 	for (const struct gt_source *const *source = gt_source_table; *source; source++) {
 		bool named = false;
 
-		for (const char *p = wanted; *p; p += strcspn(p, ","), p += *p == ',')
+		for (const char *p = requested; *p; p += strcspn(p, ","), p += *p == ',')
 			named |= gt_source_find(p, strcspn(p, ",")) == *source;
 		if ((named && (*source)->with_inject) || (*source)->always_injected)
 			append_name(list, ",", (*source)->name);

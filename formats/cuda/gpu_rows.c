@@ -114,11 +114,12 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 		return;
 	add(r, "graph", GT_F_U64, GT_R_GRAPH, w->graph);
 	add(r, "node", GT_F_U64, GT_R_NODE, w->node);
-	known = w->made.join != GT_JOIN_UNKNOWN;
-	add(r, "made_track", GT_F_U64, GT_R_CREATED_BY_TRACK, known ? w->made.track : GT_NONE);
+	known = w->created_by.join != GT_JOIN_UNKNOWN;
+	add(r, "made_track", GT_F_U64, GT_R_CREATED_BY_TRACK,
+		known ? w->created_by.track : GT_NONE);
 	add(r, "made_start", GT_F_I64, GT_R_CREATED_BY_START,
-		known ? (uint64_t)w->made.start : (uint64_t)w->start);
-	add(r, "made_name", GT_F_STR, GT_R_CREATED_BY_NAME, known ? w->made.name : GT_NONE);
+		known ? (uint64_t)w->created_by.start : (uint64_t)w->start);
+	add(r, "made_name", GT_F_STR, GT_R_CREATED_BY_NAME, known ? w->created_by.name : GT_NONE);
 }
 
 static void add_three(struct row *r, enum gt_gpu_unknown bit, const char *const names[3],

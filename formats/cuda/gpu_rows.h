@@ -91,7 +91,7 @@ struct gt_gpu_work {
 	struct gt_gpu_cause cause;
 	/* of a graph's work: the call that created its node, or was captured as the node; its ns
 	 * is not used */
-	struct gt_gpu_cause made;
+	struct gt_gpu_cause created_by;
 };
 struct gt_gpu_kernel {
 	uint32_t name; /* string id */

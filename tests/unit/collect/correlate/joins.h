@@ -67,7 +67,7 @@ static inline void call(
 		.end = end,
 		.name = j->launch_name,
 		.kernel = j->names[k - 1],
-		.shaped = true,
+		.has_shape = true,
 		.grid = { grid, 1, 1 },
 		.block = { 32, 1, 1 } };
 

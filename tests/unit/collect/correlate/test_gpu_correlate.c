@@ -650,7 +650,7 @@ static void threads_that_are_gone_are_forgotten(void)
 static void captured_by_other_threads(void)
 {
 	struct gt_gpu_call c = {
-		.tid = 1, .name = GT_NONE, .kernel = GT_NONE, .streamed = true, .stream = 5
+		.tid = 1, .name = GT_NONE, .kernel = GT_NONE, .has_stream = true, .stream = 5
 	};
 	struct gt_gpu_totals totals;
 	struct gt_reader *r;
@@ -659,12 +659,12 @@ static void captured_by_other_threads(void)
 	begin(&j);
 	c.track = j.thread[0];
 	c.id = (uint16_t)gt_api_find("cuStreamBeginCapture_v2");
-	c.does = GT_GPU_CALL_BEGINS_CAPTURE;
+	c.kind = GT_GPU_CALL_BEGINS_CAPTURE;
 	c.start = SECOND, c.end = SECOND + 10;
 	gt_gpu_call(j.g, &j.p, j.process, &c);
 	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
 	c.id = (uint16_t)gt_api_find("cuStreamEndCapture");
-	c.does = GT_GPU_CALL_ENDS_CAPTURE;
+	c.kind = GT_GPU_CALL_ENDS_CAPTURE;
 	c.start = SECOND + 1000, c.end = SECOND + 1010;
 	gt_gpu_call(j.g, &j.p, j.process, &c);
 	call(&j, 1, SECOND + 300, SECOND + 400, 1, 10); /* in it */

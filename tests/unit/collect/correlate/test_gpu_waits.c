@@ -7,14 +7,14 @@ static void on_stream(struct join *j, const char *name, enum gt_gpu_call_kind do
 	int64_t start, unsigned t)
 {
 	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find(name),
-		.does = (uint8_t)does,
+		.kind = (uint8_t)does,
 		.track = j->thread[t],
 		.tid = (int32_t)t + 1,
 		.start = start,
 		.end = start + 100,
 		.name = gt_writer_string(j->w, name),
 		.kernel = GT_NONE,
-		.streamed = true,
+		.has_stream = true,
 		.stream = handle,
 		.wait = (uint8_t)gt_gpu_wait_of_call(name),
 		.event = GT_GPU_NO_EVENT,

@@ -22,7 +22,7 @@ static struct gt_gpu_call call_of(
 		.end = start + 10 * US,
 		.name = j->launch_name,
 		.kernel = GT_NONE,
-		.streamed = true,
+		.has_stream = true,
 		.stream = stream };
 }
 
@@ -39,7 +39,7 @@ static void wait_for(struct join *j, int64_t start, uint64_t stream)
 {
 	struct gt_gpu_call c = call_of(j, "cuStreamSynchronize", 0, start, stream);
 
-	c.does = GT_GPU_CALL_WAITS;
+	c.kind = GT_GPU_CALL_WAITS;
 	c.wait = GT_GPU_WAIT_STREAM;
 	CHECK(!gt_gpu_call(j->g, &j->p, j->process, &c));
 }
