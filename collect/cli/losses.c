@@ -192,10 +192,10 @@ void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to)
 	print_sources(l, program, to);
 	if (t->nunknown_functions && l->verbose)
 		for (size_t i = 0; i < t->nunknown_functions; i++)
-			gt_message(to, program, "newer than our table, untraced: %s",
+			gt_message(to, program, "not traced, unknown to this version of gt: %s",
 				t->unknown_functions[i].name);
 	else if (t->nunknown_functions)
 		gt_message(to, program,
-			"%zu driver function%s newer than our table, not traced; -v says which",
+			"%zu driver function%s not traced, unknown to this version of gt; -v lists them",
 			t->nunknown_functions, gt_plural(t->nunknown_functions, "s"));
 }

@@ -51,14 +51,14 @@ static struct gt_gpu_thread_queue *find_thread_queue(
 	return &p->thread_queues[p->queue_hint];
 }
 
-static void pop_call(struct gt_correlator *g, struct gt_gpu_thread_queue *l)
+static void pop_call(struct gt_correlator *g, struct gt_gpu_thread_queue *q)
 {
-	l->first++;
-	l->n--;
+	q->first++;
+	q->n--;
 	g->calls--;
-	if (l->first >= 64 && l->first >= l->n) {
-		memmove(l->calls, l->calls + l->first, l->n * sizeof(*l->calls));
-		l->first = 0;
+	if (q->first >= 64 && q->first >= q->n) {
+		memmove(q->calls, q->calls + q->first, q->n * sizeof(*q->calls));
+		q->first = 0;
 	}
 }
 
@@ -85,32 +85,32 @@ static void count_without_record(struct gt_correlator *g, const struct gt_gpu_pr
 
 int gt_gpu_calls_add(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
-	struct gt_gpu_thread_queue *l = find_thread_queue(p, c->tid, true);
+	struct gt_gpu_thread_queue *q = find_thread_queue(p, c->tid, true);
 
-	if (!l)
+	if (!q)
 		return -ENOMEM;
-	if (l->n && g->calls >= CALLS_ALL) {
-		count_without_record(g, p, &l->calls[l->first]);
-		pop_call(g, l);
+	if (q->n && g->calls >= CALLS_ALL) {
+		count_without_record(g, p, &q->calls[q->first]);
+		pop_call(g, q);
 	}
 	if (g->calls >= CALLS_ALL)
 		return 0;
-	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
+	if (gt_grow(&q->calls, &q->cap, q->first + q->n + 1, sizeof(*q->calls)))
 		return -ENOMEM;
-	l->calls[l->first + l->n++] = (struct gt_gpu_pending_call){ *c, false };
-	l->used = 0;
+	q->calls[q->first + q->n++] = (struct gt_gpu_pending_call){ *c, false };
+	q->used = 0;
 	g->calls++;
 	return 0;
 }
 
 /* The call that was running at `when`. */
-static struct gt_gpu_pending_call *find_call(const struct gt_gpu_thread_queue *l, int64_t when)
+static struct gt_gpu_pending_call *find_call(const struct gt_gpu_thread_queue *q, int64_t when)
 {
-	size_t from = 0, to = l->n;
+	size_t from = 0, to = q->n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
-		struct gt_gpu_pending_call *c = &l->calls[l->first + mid];
+		struct gt_gpu_pending_call *c = &q->calls[q->first + mid];
 
 		if (when < c->call.start)
 			to = mid;
@@ -124,13 +124,13 @@ static struct gt_gpu_pending_call *find_call(const struct gt_gpu_thread_queue *l
 
 /* The call that began at `ticks`. A call of a signal handler begins later than the call around it
  * but is queued before it, so a linear search follows. */
-static struct gt_gpu_pending_call *find_ticks(const struct gt_gpu_thread_queue *l, uint64_t ticks)
+static struct gt_gpu_pending_call *find_ticks(const struct gt_gpu_thread_queue *q, uint64_t ticks)
 {
-	size_t from = 0, to = l->n;
+	size_t from = 0, to = q->n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
-		struct gt_gpu_pending_call *c = &l->calls[l->first + mid];
+		struct gt_gpu_pending_call *c = &q->calls[q->first + mid];
 
 		if (c->call.ticks == ticks)
 			return c;
@@ -139,9 +139,9 @@ static struct gt_gpu_pending_call *find_ticks(const struct gt_gpu_thread_queue *
 		else
 			from = mid + 1;
 	}
-	for (size_t i = 0; i < l->n && i < LOOK_BACK; i++)
-		if (l->calls[l->first + i].call.ticks == ticks)
-			return &l->calls[l->first + i];
+	for (size_t i = 0; i < q->n && i < LOOK_BACK; i++)
+		if (q->calls[q->first + i].call.ticks == ticks)
+			return &q->calls[q->first + i];
 	return NULL;
 }
 
@@ -300,22 +300,22 @@ static void remove_correlation(struct gt_gpu_process *p, struct gt_gpu_correlati
 
 static int64_t middle(const struct gt_gpu_call *c) { return c->start + (c->end - c->start) / 2; }
 
-static void pop_matched(struct gt_correlator *g, struct gt_gpu_thread_queue *l)
+static void pop_matched(struct gt_correlator *g, struct gt_gpu_thread_queue *q)
 {
-	while (l->n && l->calls[l->first].matched)
-		pop_call(g, l);
+	while (q->n && q->calls[q->first].matched)
+		pop_call(g, q);
 }
 
 /* Also removes calls made while another profiler had CUPTI. */
 static void pop_finished(
-	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_thread_queue *l)
+	struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_thread_queue *q)
 {
-	while (l->n &&
-		(l->calls[l->first].matched ||
-			gt_gpu_cupti_surely_lost(p, &l->calls[l->first].call))) {
-		if (!l->calls[l->first].matched)
-			count_without_record(g, p, &l->calls[l->first]);
-		pop_call(g, l);
+	while (q->n &&
+		(q->calls[q->first].matched ||
+			gt_gpu_cupti_surely_lost(p, &q->calls[q->first].call))) {
+		if (!q->calls[q->first].matched)
+			count_without_record(g, p, &q->calls[q->first]);
+		pop_call(g, q);
 	}
 }
 
@@ -357,9 +357,9 @@ static int add_inner(struct gt_gpu_correlation_entry *k, const struct gt_gpu_cal
 int gt_gpu_match_cupti_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
 	struct gt_gpu_process *p = f->p;
-	struct gt_gpu_thread_queue *l = find_thread_queue(p, e->body.call.tid, false);
-	struct gt_gpu_pending_call *c = l && e->end >= e->start && e->start > 0
-		? find_call(l, e->start + (e->end - e->start) / 2)
+	struct gt_gpu_thread_queue *q = find_thread_queue(p, e->body.call.tid, false);
+	struct gt_gpu_pending_call *c = q && e->end >= e->start && e->start > 0
+		? find_call(q, e->start + (e->end - e->start) / 2)
 		: NULL;
 	const char *function = function_of(e->body.call.cbid);
 
@@ -377,26 +377,26 @@ int gt_gpu_match_cupti_call(const struct gt_gpu_flush *f, const struct gt_gpu_ev
 		return -ENOMEM;
 	gt_gpu_bodies_set_correlation(&p->bodies, &c->call, e->body.call.correlation);
 	c->matched = true;
-	pop_matched(f->g, l);
+	pop_matched(f->g, q);
 	return 1;
 }
 
 /* The calls whose middle lies in the interval: the first, and their number. */
 static size_t calls_within(
-	const struct gt_gpu_thread_queue *l, int64_t start, int64_t end, size_t *first)
+	const struct gt_gpu_thread_queue *q, int64_t start, int64_t end, size_t *first)
 {
-	size_t from = 0, to = l->n, n = 0;
+	size_t from = 0, to = q->n, n = 0;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (middle(&l->calls[l->first + mid].call) < start)
+		if (middle(&q->calls[q->first + mid].call) < start)
 			from = mid + 1;
 		else
 			to = mid;
 	}
-	*first = l->first + from;
-	while (from + n < l->n && middle(&l->calls[*first + n].call) <= end)
+	*first = q->first + from;
+	while (from + n < q->n && middle(&q->calls[*first + n].call) <= end)
 		n++;
 	return n;
 }
@@ -419,23 +419,23 @@ static int match_calls(
 int gt_gpu_match_runtime_call(const struct gt_gpu_flush *f, const struct gt_gpu_event *e)
 {
 	struct gt_gpu_process *p = f->p;
-	struct gt_gpu_thread_queue *l = find_thread_queue(p, e->body.call.tid, false);
+	struct gt_gpu_thread_queue *q = find_thread_queue(p, e->body.call.tid, false);
 	struct gt_gpu_correlation_entry cause = {
 		.correlation = e->body.call.correlation, .used = true, .since = f->now
 	};
 	size_t first = 0,
-	       n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
+	       n = q && e->end >= e->start ? calls_within(q, e->start, e->end, &first) : 0;
 
-	while (n && l->calls[first].matched) /* CUPTI's records of these calls are known */
+	while (n && q->calls[first].matched) /* CUPTI's records of these calls are known */
 		first++, n--;
 	if (!n)
 		return 0;
-	if (reserve_correlation(f->g, p, f->now) || match_calls(l->calls + first, n, &cause))
+	if (reserve_correlation(f->g, p, f->now) || match_calls(q->calls + first, n, &cause))
 		return -ENOMEM;
 	for (size_t i = first; i < first + n; i++)
-		gt_gpu_bodies_set_correlation(&p->bodies, &l->calls[i].call, cause.correlation);
+		gt_gpu_bodies_set_correlation(&p->bodies, &q->calls[i].call, cause.correlation);
 	put_correlation(p, &cause);
-	pop_matched(f->g, l);
+	pop_matched(f->g, q);
 	return 1;
 }
 
@@ -468,11 +468,11 @@ static struct gt_gpu_pending_call *match_by_order(struct gt_correlator *g, struc
 	struct gt_gpu_pending_call *best = NULL;
 
 	for (size_t i = 0; i < p->nthread_queues; i++) {
-		struct gt_gpu_thread_queue *l = &p->thread_queues[i];
+		struct gt_gpu_thread_queue *q = &p->thread_queues[i];
 
-		pop_finished(g, p, l);
-		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
-			struct gt_gpu_pending_call *c = &l->calls[l->first + k];
+		pop_finished(g, p, q);
+		for (size_t k = 0; k < q->n && k < LOOK_BACK; k++) {
+			struct gt_gpu_pending_call *c = &q->calls[q->first + k];
 
 			if (c->call.start > e->start || (best && c->call.start >= best->call.start))
 				break;
@@ -547,8 +547,8 @@ static void count_body_work(
 {
 	struct gt_gpu_correlation_entry *k =
 		launch->correlation ? find_correlation(p, launch->correlation) : NULL;
-	struct gt_gpu_thread_queue *l = k ? NULL : find_thread_queue(p, launch->call.tid, false);
-	struct gt_gpu_pending_call *waiting = l ? find_call(l, launch->call.start) : NULL;
+	struct gt_gpu_thread_queue *q = k ? NULL : find_thread_queue(p, launch->call.tid, false);
+	struct gt_gpu_pending_call *waiting = q ? find_call(q, launch->call.start) : NULL;
 
 	if (waiting)
 		waiting->matched = true;
@@ -610,8 +610,8 @@ bool gt_gpu_find_timed_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
 	const struct gt_ev_timed *timed = &e->body.timed;
-	struct gt_gpu_thread_queue *l = find_thread_queue(p, timed->tid, false);
-	struct gt_gpu_pending_call *c = l ? find_ticks(l, timed->call_start) : NULL;
+	struct gt_gpu_thread_queue *q = find_thread_queue(p, timed->tid, false);
+	struct gt_gpu_pending_call *c = q ? find_ticks(q, timed->call_start) : NULL;
 
 	if (!c)
 		return late;
@@ -622,8 +622,8 @@ bool gt_gpu_find_timed_launch(struct gt_correlator *g, struct gt_gpu_process *p,
 	join(w, &c->call, GT_JOIN_CORRELATION);
 	*by = c->call;
 	c->matched = true;
-	while (l->n && l->calls[l->first].matched)
-		pop_call(g, l);
+	while (q->n && q->calls[q->first].matched)
+		pop_call(g, q);
 	return true;
 }
 
@@ -647,17 +647,17 @@ void gt_gpu_calls_expire(const struct gt_gpu_flush *f)
 
 	shrink_correlations(f->g, p, f->now);
 	for (size_t i = p->nthread_queues; i-- > 0;) {
-		struct gt_gpu_thread_queue *l = &p->thread_queues[i];
+		struct gt_gpu_thread_queue *q = &p->thread_queues[i];
 
-		while (l->n &&
-			(l->calls[l->first].matched || l->calls[l->first].call.end < before ||
-				l->n > CALLS_MAX)) {
-			count_without_record(f->g, p, &l->calls[l->first]);
-			pop_call(f->g, l);
+		while (q->n &&
+			(q->calls[q->first].matched || q->calls[q->first].call.end < before ||
+				q->n > CALLS_MAX)) {
+			count_without_record(f->g, p, &q->calls[q->first]);
+			pop_call(f->g, q);
 		}
-		if (l->n || !l->used)
-			l->used = l->n ? 0 : f->now;
-		else if (f->now - l->used > GT_GPU_JOIN_TIMEOUT_NS)
+		if (q->n || !q->used)
+			q->used = q->n ? 0 : f->now;
+		else if (f->now - q->used > GT_GPU_JOIN_TIMEOUT_NS)
 			gt_gpu_thread_queue_remove(f->g, p, i);
 	}
 }

@@ -77,27 +77,20 @@ static void make_call_type(struct gt_types *t, uint32_t id)
 		.layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
-	c->func = c->grid = c->block = c->stream = c->event = c->graph = GT_NO_WORD;
 	for (unsigned i = 0; i < count; i++) {
 		if (!is_recorded(t, &all[i]))
 			continue;
-		if (all[i].role == GT_R_FUNC && api->op == GT_OP_LAUNCH && c->func == GT_NO_WORD)
-			c->func = (uint8_t)n;
-		if (all[i].role == GT_R_GRID && c->grid == GT_NO_WORD)
-			c->grid = (uint8_t)n;
-		if (all[i].role == GT_R_BLOCK && c->block == GT_NO_WORD)
-			c->block = (uint8_t)n;
-		if (all[i].role == GT_R_STREAM && c->stream == GT_NO_WORD)
-			c->stream = (uint8_t)n;
-		if (all[i].role == GT_R_EVENT && c->event == GT_NO_WORD)
-			c->event = (uint8_t)n;
-		if (all[i].role == GT_R_GRAPH && api->op == GT_OP_GRAPH_LAUNCH)
-			c->graph = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind,
 			all[i].role };
 	}
+	c->func = api->op == GT_OP_LAUNCH ? find_field(fields, n, GT_R_FUNC) : GT_NO_WORD;
+	c->graph = api->op == GT_OP_GRAPH_LAUNCH ? find_field(fields, n, GT_R_GRAPH) : GT_NO_WORD;
+	c->grid = find_field(fields, n, GT_R_GRID);
+	c->block = find_field(fields, n, GT_R_BLOCK);
+	c->stream = find_field(fields, n, GT_R_STREAM);
+	c->event = find_field(fields, n, GT_R_EVENT);
 	c->nwords = (uint8_t)n;
 	if (n == GT_FIELDS_MAX)
 		c->func = GT_NO_WORD;
