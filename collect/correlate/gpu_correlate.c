@@ -427,7 +427,6 @@ void gt_gpu_process_close(struct gt_correlator *g, struct gt_gpu_process *p)
 	free(p->thread_queues);
 	free(p->absences);
 	gt_gpu_waits_release(&p->waits);
-	gt_gpu_runtime_release(p);
 	gt_gpu_nodes_release(&p->nodes);
 	gt_gpu_bodies_release(&p->bodies);
 	free(p->records.items);

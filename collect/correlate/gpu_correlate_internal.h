@@ -194,14 +194,10 @@ struct gt_gpu_process {
 	uint32_t ncorrelations, mask;
 	int64_t shrunk_at;
 	struct gt_gpu_event_queue states, records, works;
-	/* devices, contexts, streams */
+	/* tracks of devices, contexts, streams, and threads with runtime calls */
 	struct gt_gpu_track *places;
 	size_t nplaces, places_cap;
 	struct gt_map by_place;
-	/* tracks of runtime calls */
-	struct gt_map by_tid;
-	struct gt_gpu_runtime *runtimes;
-	size_t nruntimes, runtimes_cap;
 	int64_t calls_from, calls_to; /* ns: start of the first, end of the last recorded call */
 	int64_t first_flush;          /* ns: the first gt_gpu_flush_ready */
 };
@@ -267,21 +263,12 @@ int gt_gpu_absence_end(struct gt_correlator *g, struct gt_gpu_process *p, int64_
 bool gt_gpu_cupti_maybe_lost(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
 bool gt_gpu_cupti_surely_lost(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
 
-/* ---- gpu_runtime_calls.c ---- */
-struct gt_gpu_runtime {
-	int32_t tid;
-	uint32_t track;
-};
+/* ---- gpu_emit.c ---- */
 /* Writes a runtime call as a row. 0 or negative. */
 int gt_gpu_emit_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
 	const struct gt_gpu_event *e, struct gt_err *err);
 /* Does such a call usually give the GPU work? */
 bool gt_gpu_runtime_launches(const struct gt_gpu_event *e);
-void gt_gpu_runtime_release(struct gt_gpu_process *p);
-
-/* ---- gpu_emit.c ---- */
-/* GT_NONE: there are too many tracks */
-uint32_t gt_gpu_new_track(struct gt_correlator *g, const struct gt_track *t);
 /* Both return GT_NONE if there are too many tracks. */
 uint32_t gt_gpu_device_track(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t device);
 uint32_t gt_gpu_stream_track_by_id(struct gt_correlator *g, struct gt_gpu_process *p,

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/cuda/cuda_api.h"
 
 /* devices, contexts and streams: the dictionary must have space for threads, too */
 #define TRACKS_MAX 65536u
 
 /* ---- where ---- */
 
-uint32_t gt_gpu_new_track(struct gt_correlator *g, const struct gt_track *t)
+static uint32_t new_track(struct gt_correlator *g, const struct gt_track *t)
 {
 	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
 }
@@ -41,7 +42,7 @@ static uint32_t find_place(const struct gt_gpu_process *p, const struct gt_gpu_t
 }
 
 static uint32_t new_place(struct gt_correlator *g, struct gt_gpu_process *p,
-	struct gt_gpu_track place, uint32_t parent, const char *word, uint32_t id)
+	struct gt_gpu_track place, uint32_t parent, const char *format, uint32_t id)
 {
 	struct gt_track t = { .parent = parent,
 		.source = source_of(g, p),
@@ -53,9 +54,9 @@ static uint32_t new_place(struct gt_correlator *g, struct gt_gpu_process *p,
 	if (parent == GT_NONE ||
 		gt_grow(&p->places, &p->places_cap, p->nplaces + 1, sizeof(*p->places)))
 		return GT_NONE;
-	snprintf(name, sizeof(name), "%s %u", word, id);
+	snprintf(name, sizeof(name), format, id);
 	t.name = gt_writer_string(g->w, name);
-	place.track = gt_gpu_new_track(g, &t);
+	place.track = new_track(g, &t);
 	if (place.track == GT_NONE ||
 		gt_map_add(&p->by_place, gt_hash(&place, offsetof(struct gt_gpu_track, track)),
 			(uint32_t)p->nplaces))
@@ -69,7 +70,7 @@ uint32_t gt_gpu_device_track(struct gt_correlator *g, struct gt_gpu_process *p, 
 	struct gt_gpu_track place = { .kind = GT_TRACK_DEVICE, .device = device };
 	uint32_t track = find_place(p, &place);
 
-	return track == GT_NONE ? new_place(g, p, place, p->track, "GPU", device) : track;
+	return track == GT_NONE ? new_place(g, p, place, p->track, "GPU %u", device) : track;
 }
 
 /* Context 0: unknown, so the track is the device's. */
@@ -82,7 +83,7 @@ static uint32_t context_track(
 	uint32_t on = gt_gpu_device_track(g, p, device),
 		 track = context ? find_place(p, &place) : on;
 
-	return track == GT_NONE ? new_place(g, p, place, on, "context", context) : track;
+	return track == GT_NONE ? new_place(g, p, place, on, "context %u", context) : track;
 }
 
 uint32_t gt_gpu_stream_track_by_id(struct gt_correlator *g, struct gt_gpu_process *p,
@@ -95,7 +96,7 @@ uint32_t gt_gpu_stream_track_by_id(struct gt_correlator *g, struct gt_gpu_proces
 
 	if (track != GT_NONE)
 		return track;
-	track = new_place(g, p, place, context_track(g, p, device, context), "stream", stream);
+	track = new_place(g, p, place, context_track(g, p, device, context), "stream %u", stream);
 	if (track != GT_NONE)
 		p->context = p->context && p->context != context ? GT_NONE : context;
 	return track;
@@ -203,6 +204,76 @@ int gt_gpu_emit_overhead(struct gt_correlator *g, struct gt_gpu_process *p,
 		g->totals.overhead_ns += (uint64_t)(e->end - e->start);
 	g->totals.overheads++;
 	return gt_gpu_put_overhead(&g->types, &w, &o, err);
+}
+
+/* ---- runtime calls ---- */
+
+/* Writes CUPTI's records of CUDA runtime calls as rows: spans of the layer "runtime", on a
+ * separate track for each thread. Reports count the driver calls within them, which the guest
+ * records. So these rows have no op, and no sum counts both layers. */
+static const char *runtime_name(uint32_t cbid, char *space, size_t size)
+{
+	const char *name = gt_cuda_runtime_name(cbid);
+
+	if (name)
+		return name;
+	snprintf(space, size, "runtime call %u", cbid);
+	return space;
+}
+
+static uint32_t runtime_type(struct gt_correlator *g, uint32_t cbid)
+{
+	struct gt_field correlation = { gt_writer_string(g->w, "correlation"), GT_F_U64,
+		GT_R_CORRELATION };
+	struct gt_type type = { .layer = GT_LAYER_RUNTIME, .nfields = 1, .fields = &correlation };
+	const char *name;
+	char space[40];
+
+	if (cbid >= GT_GPU_RUNTIME_CBIDS)
+		cbid = 0;
+	if (g->runtime[cbid])
+		return g->runtime[cbid] - 1;
+	name = runtime_name(cbid, space, sizeof(space));
+	type.name = gt_writer_string(g->w, name);
+	type.category = gt_api_guess(name).category;
+	g->runtime[cbid] = gt_writer_type(g->w, &type) + 1; /* GT_NONE is tried again */
+	return g->runtime[cbid] - 1;
+}
+
+/* A thread id may be reused: the next thread then shares the track. */
+static uint32_t runtime_track(struct gt_correlator *g, struct gt_gpu_process *p, int32_t tid)
+{
+	struct gt_gpu_track place = { .kind = GT_TRACK_THREAD, .stream = (uint32_t)tid };
+	uint32_t track = find_place(p, &place);
+
+	return track == GT_NONE ? new_place(g, p, place, p->track, "CUDA runtime", (uint32_t)tid)
+				: track;
+}
+
+bool gt_gpu_runtime_launches(const struct gt_gpu_event *e)
+{
+	const char *name = gt_cuda_runtime_name(e->body.call.cbid);
+
+	return !name || gt_api_makes_work(gt_api_guess(name).op);
+}
+
+int gt_gpu_emit_runtime_call(struct gt_correlator *g, struct gt_gpu_process *p,
+	const struct gt_gpu_event *e, struct gt_err *err)
+{
+	struct gt_row row = { .start = e->start,
+		.end = e->end,
+		.type = runtime_type(g, e->body.call.cbid),
+		.ret = e->body.call.ret,
+		.nargs = 1 };
+	uint64_t correlation = e->body.call.correlation;
+	uint32_t track = runtime_track(g, p, e->body.call.tid);
+
+	if (row.type == GT_NONE || track == GT_NONE) {
+		g->totals.nameless++;
+		return gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, e->start, e->end, 1, err);
+	}
+	g->totals.runtime++;
+	return gt_writer_row(g->w, GT_SPAN, track, &row, &correlation, err);
 }
 
 /* ---- launches without a record ---- */

@@ -5,6 +5,7 @@ export GT_GUEST="$B/libgtpreload.so"
 
 "$C" --help >help.out
 check in-help grep -q 'api ioctl gpu nvtx nvml runtime um heartbeat' help.out
+check option-in-help grep -q 'heartbeat-interval TIME' help.out
 "$C" --doctor >doctor.out
 check in-doctor grep -q 'heartbeat *-e heartbeat can record its beats' doctor.out
 want bad-name 2 "$C" -e heart true
