@@ -69,7 +69,6 @@ commands() {	# one a line; $B is the build
 			echo "\$B/gtanalyze --top 10 --from 1s --to 7.1s $r $f"
 			echo "\$B/gtanalyze --top 10 --match '*gemm*' --match '@copy' $r $f"
 			echo "\$B/gtanalyze --names full --top 10 $r $f"
-			echo "\$B/gtanalyze --explain $r $f"
 		done
 		for q in '' "--where 'kind==kernel'" "--where 'dur>10us' --by name,stream --agg 'count,sum(dur),p99(dur)'" \
 			"--where 'kind==call && failed' --by name" "--by category,layer --agg 'count,union(dur),distinct(name)'"; do
@@ -91,6 +90,7 @@ commands() {	# one a line; $B is the build
 			echo "\$B/gtview --render 120x40 --svg --view $v $f"
 		done
 	done
+	for r in $(reports); do echo "\$B/gtanalyze --explain $r $SRC/samples/recorded/h200-train.zst"; done
 	small | while read -r f; do
 		echo "\$B/gtanalyze --format json $f"
 		echo "\$B/gtanalyze $f"
