@@ -5,7 +5,8 @@
 # collect and analyze include formats, and viewer includes formats and analyze. A token that ends with .h or * is a
 # header or a pattern of headers; collect/guest includes nothing but what its rows name.
 # It also fails on a folder that no table names, on NAME_internal.h included from another folder, on an outside
-# library outside its folders, on two files of one name, and on a struct tag gt_* that is defined twice.
+# library outside its folders, on two files of one name, on a struct tag gt_* that is defined twice, and on a file or a
+# function that docs/architecture.md names and that does not exist.
 tree=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 2
 plan=$(cd "$(dirname "$0")/.." && pwd)/docs/architecture.md
 cd "$tree" || exit 2
@@ -74,4 +75,12 @@ twice=$(find formats collect analyze viewer samples tests/unit -name '*.[ch]' 2>
 twice=$(grep -rhoE --include='*.[ch]' '^[[:space:]]*(static )?(const )?(typedef )?struct gt_[a-z0-9_]+ \{' \
 	formats collect analyze viewer 2>/dev/null | grep -oE 'gt_[a-z0-9_]+' | sort | uniq -d | grep -v '^gt_tail$')
 [ -z "$twice" ] || complain "struct tags defined twice: "$twice
+grep -soE '`(struct )?(gt_[a-z0-9_]+(\(\))?|[a-z0-9_]+\.[ch])' docs/architecture.md | sed -E 's/^`(struct )?//; s/\(\)$//' | sort -u |
+	while read -r name; do
+		case $name in
+		*.[ch]) [ "$(find formats collect analyze viewer -name "$name" | head -n 1)" ] || echo "$name" ;;
+		*) grep -rqw --include='*.h' -e "$name" formats collect analyze viewer || echo "$name" ;;
+		esac
+	done >"$found"
+[ ! -s "$found" ] || complain "docs/architecture.md names what does not exist: "$(cat "$found")
 exit $status

@@ -30,6 +30,10 @@ want same-struct-tag 1 "$SRC/tests/check_folders.sh" tree
 rm -rf tree && mkdir -p tree/formats/base && echo '#include "formats/text/utf8.h"' >tree/formats/base/x.c
 want permitted 0 "$SRC/tests/check_folders.sh" tree
 
+mkdir -p tree/docs && echo 'the function `gt_absent()` in `absent.c`' >tree/docs/architecture.md
+want absent-name 1 "$SRC/tests/check_folders.sh" tree
+check absent-name-says grep -q 'does not exist: absent.c gt_absent' want.out
+
 # Every page leads somewhere: relative links of all pages name files that exist.
 (cd "$SRC" && for page in *.md */*.md */*/*.md; do
 	[ -f "$page" ] || continue
