@@ -10,12 +10,6 @@ void gt_cells_request_release(struct gt_cells_request *a)
 	*a = (struct gt_cells_request){ .n = 0 };
 }
 
-bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b)
-{
-	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect &&
-		a->derived == b->derived;
-}
-
 bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b)
 {
 	return a->first == b->first && a->shift == b->shift && a->cells == b->cells;

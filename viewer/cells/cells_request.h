@@ -16,6 +16,5 @@ void gt_cells_request_release(struct gt_cells_request *a);
 int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
 	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n,
 	struct gt_err *err);
-bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b);
 bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b);
 #endif

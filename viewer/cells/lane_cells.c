@@ -7,6 +7,7 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/model/unchanged_until.h"
 #include "viewer/cells/lane_cells.h"
+#include "formats/base/lower_bound.h"
 
 /* rows that are put into their cells between two looks at the clock */
 #define AT_A_TIME 4096u
@@ -153,17 +154,8 @@ static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 /* The first bucket that ends behind `from`. */
 static uint32_t first_bucket(const struct gt_level *l, int64_t from)
 {
-	uint32_t low = 0, high = l->n;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (l->buckets[mid].start + (int64_t)l->buckets[mid].width <= from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)GT_LOWER_BOUND(
+		i, 0, l->n, l->buckets[i].start + (int64_t)l->buckets[i].width <= from);
 }
 
 /* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there

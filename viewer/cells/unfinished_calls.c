@@ -4,6 +4,7 @@
  * In a union the two may overlap, so that cell is rough until the busy time before the range is
  * measured (unfinished_edges.h). */
 #include "viewer/cells/unfinished_calls.h"
+#include "formats/base/lower_bound.h"
 
 #define TRACKS_MOST 4096u /* that are looked through for such as have calls */
 
@@ -18,18 +19,9 @@ struct stretch {
 static size_t first_of(
 	const struct gt_unfinished_call *calls, size_t n, uint32_t segment, uint32_t track)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (calls[mid].segment < segment ||
-			(calls[mid].segment == segment && calls[mid].track < track))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return GT_LOWER_BOUND(i, 0, n,
+		calls[i].segment < segment ||
+			(calls[i].segment == segment && calls[i].track < track));
 }
 
 static bool is_shown(

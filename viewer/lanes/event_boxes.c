@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/lower_bound.h"
 #include "formats/base/buf.h"
 #include "viewer/cells/cells_request.h"
 #include "viewer/util/deadline.h"
@@ -81,11 +82,8 @@ static bool same(const struct gt_event_boxes *b, const struct gt_cell_window *w,
 {
 	bool is = b->n == n && gt_same_window(&b->window, w);
 
-	for (size_t i = 0; is && i < n; i++) {
-		const struct gt_lane_key *have = &b->lanes[i].of, *wanted = &what->lanes[i];
-
-		is = have->depth == wanted->depth && gt_same_strip(&have->strip, &wanted->strip);
-	}
+	for (size_t i = 0; is && i < n; i++)
+		is = gt_same_lane(&b->lanes[i].of, &what->lanes[i]);
 	return is;
 }
 
@@ -151,17 +149,8 @@ static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_bl
 static uint32_t first_from(
 	const struct gt_open_block *r, const struct gt_rows_run *run, int64_t from)
 {
-	uint32_t low = run->first, high = run->first + run->n;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (r->start[mid] < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)GT_LOWER_BOUND(
+		i, run->first, (size_t)run->first + run->n, r->start[i] < from);
 }
 
 static int add_rows(struct gt_event_boxes *b, struct lane *l, const struct gt_open_block *r,

@@ -19,6 +19,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/lower_bound.h"
 #include "formats/base/buf.h"
 
 #define DEPTHS 8u
@@ -207,18 +208,9 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 /* The first counter of a track or of those behind it. */
 static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, uint32_t track)
 {
-	size_t low = 0, high = k->ncounters;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct gt_counter_key *c = &k->counters[mid];
-
-		if (c->segment < segment || (c->segment == segment && c->track < track))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return GT_LOWER_BOUND(i, 0, k->ncounters,
+		k->counters[i].segment < segment ||
+			(k->counters[i].segment == segment && k->counters[i].track < track));
 }
 
 static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)

@@ -14,11 +14,6 @@ void gt_unfinished_edges_release(struct gt_unfinished_edges *h)
 	*h = (struct gt_unfinished_edges){ .n = 0 };
 }
 
-static bool is_of(const struct gt_unfinished_edge *head, const struct gt_lane_key *lane)
-{
-	return head->lane.depth == lane->depth && gt_same_strip(&head->lane.strip, &lane->strip);
-}
-
 /* False: the lane has no such edge: no call is unfinished, or it starts outside of the window or
  * at the edge of a cell. */
 static bool find(const struct gt_archive *a, const struct gt_cell_window *w,
@@ -44,7 +39,8 @@ int gt_unfinished_edges_request(struct gt_unfinished_edges *h, struct gt_archive
 
 	for (size_t i = 0; i < n; i++)
 		if (find(a, w, &lanes[i], &head)) {
-			same = same && found < h->n && is_of(&h->heads[found], &lanes[i]);
+			same = same && found < h->n &&
+				gt_same_lane(&h->heads[found].lane, &lanes[i]);
 			found++;
 		}
 	if (same && found == h->n)
@@ -89,7 +85,7 @@ void gt_unfinished_edges_fill(const struct gt_unfinished_edges *h, const struct 
 	struct gt_cell_sums *cells)
 {
 	for (size_t i = 0; i < h->done; i++)
-		if (is_of(&h->heads[i], lane) && !h->heads[i].before.rough &&
+		if (gt_same_lane(&h->heads[i].lane, lane) && !h->heads[i].before.rough &&
 			!h->heads[i].before.holes)
 			gt_unfinished_calls_finish(h->archive, &h->window, &lane->strip,
 				lane->depth, h->heads[i].before.busy, cells);

@@ -39,6 +39,16 @@ static inline int64_t gt_window_column(const struct gt_cell_window *w, int64_t t
 {
 	return (t >> w->shift) - w->first;
 }
+/* The first and the last visible column of [from, last]. false: no part of it is visible. */
+static inline bool gt_window_columns(
+	const struct gt_cell_window *w, int64_t from, int64_t last, unsigned *a, unsigned *b)
+{
+	int64_t x = gt_window_column(w, from), y = gt_window_column(w, last);
+
+	*a = x > 0 ? (unsigned)x : 0;
+	*b = y < (int64_t)w->cells ? (unsigned)y : w->cells - 1;
+	return y >= 0 && x < (int64_t)w->cells;
+}
 static inline int64_t gt_window_end(const struct gt_cell_window *w)
 {
 	return gt_cell_start(w, w->cells);

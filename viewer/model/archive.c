@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
+#include "formats/base/lower_bound.h"
 
 /* ---- which blocks there are ---- */
 
@@ -267,17 +268,7 @@ struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segm
 
 size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 {
-	size_t low = 0, high = l.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l.blocks[mid].reach <= from && l.blocks[mid].start < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return GT_LOWER_BOUND(i, 0, l.n, l.blocks[i].reach <= from && l.blocks[i].start < from);
 }
 
 const struct gt_block *gt_archive_same(

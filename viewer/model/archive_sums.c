@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
+#include "formats/base/lower_bound.h"
 
 #define FINEST_MOST (1u << 19) /* buckets of finest levels that are held: 32 MiB */
 
@@ -201,15 +202,5 @@ void gt_archive_release_sums(struct gt_archive *a)
 
 size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (all[mid].number < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return GT_LOWER_BOUND(i, 0, n, all[i].number < number);
 }

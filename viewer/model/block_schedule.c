@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "viewer/model/block_schedule.h"
+#include "formats/base/lower_bound.h"
 
 static const uint32_t kinds_of[GT_ASPECTS] = {
 	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
@@ -64,17 +65,7 @@ static int by_track(const void *pa, const void *pb)
 
 const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v, uint32_t track)
 {
-	size_t low = 0, high = v->ntargets;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (v->targets[mid].track < track)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return v->targets + low;
+	return v->targets + GT_LOWER_BOUND(i, 0, v->ntargets, v->targets[i].track < track);
 }
 
 /* ---- which blocks ---- */

@@ -13,6 +13,11 @@ struct gt_strip_key {
 	enum gt_aspect aspect;
 	bool derived;
 };
+static inline bool gt_same_strip(const struct gt_strip_key *a, const struct gt_strip_key *b)
+{
+	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect &&
+		a->derived == b->derived;
+}
 /* kinds of its rows: GT_BIT(enum gt_kind) | ... */
 uint32_t gt_strip_kinds(const struct gt_strip_key *of);
 /* True if the strip shows a row with this gt_rows.aspect and depth; *depth: the depth in the

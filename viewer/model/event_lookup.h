@@ -10,6 +10,10 @@ struct gt_lane_key {
 	struct gt_strip_key strip;
 	unsigned depth;
 };
+static inline bool gt_same_lane(const struct gt_lane_key *a, const struct gt_lane_key *b)
+{
+	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
+}
 #define GT_DEPTH_ANY UINT_MAX
 
 struct gt_event_ref {            /* a reference to a row; its times are the segment's */

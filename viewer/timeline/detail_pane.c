@@ -24,6 +24,7 @@ static void clear(struct gt_detail_pane *d)
 		free(d->lines[i].value);
 	d->n = 0;
 	d->title[0] = 0;
+	d->failed = false;
 }
 
 void gt_detail_pane_release(struct gt_detail_pane *d)
@@ -33,22 +34,23 @@ void gt_detail_pane_release(struct gt_detail_pane *d)
 	*d = (struct gt_detail_pane){ .n = 0 };
 }
 
-static int add(struct gt_detail_pane *d, const char *name, const char *value)
+/* A failed allocation sets d->failed; the line is then missing. */
+static void add(struct gt_detail_pane *d, const char *name, const char *value)
 {
 	char *copy = strdup(value);
 
 	if (!copy || gt_grow(&d->lines, &d->cap, d->n + 1, sizeof(*d->lines))) {
 		free(copy);
-		return -ENOMEM;
+		d->failed = true;
+		return;
 	}
 	d->lines[d->n] = (struct gt_detail_line){ .value = copy, .ink = GT_INK_TEXT };
 	snprintf(d->lines[d->n++].name, sizeof(d->lines->name), "%s", name);
-	return 0;
 }
 
-static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
+static void add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
+static void add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -56,12 +58,12 @@ static int add_f(struct gt_detail_pane *d, const char *name, const char *fmt, ..
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return add(d, name, text);
+	add(d, name, text);
 }
 
 /* ---- of a row ---- */
 
-struct telling {
+struct description {
 	struct gt_detail_pane *to;
 	const struct gt_detail_source *from;
 	const struct gt_selection *pick;
@@ -76,7 +78,7 @@ struct telling {
 };
 
 /* As exact as a clock is. */
-static void put_time(const struct telling *t, int64_t segment_time, char to[GT_TIME_ROOM])
+static void put_time(const struct description *t, int64_t segment_time, char to[GT_TIME_ROOM])
 {
 	const struct gt_scene *s = t->from->scene;
 
@@ -84,7 +86,7 @@ static void put_time(const struct telling *t, int64_t segment_time, char to[GT_T
 		s->extent.to, to);
 }
 
-static void put_path(const struct telling *t, uint32_t track, char *to, size_t room)
+static void put_path(const struct description *t, uint32_t track, char *to, size_t room)
 {
 	const struct gt_lane_line line = { t->seg->index, track, .kind = GT_LANE_TRACK };
 
@@ -94,46 +96,50 @@ static void put_path(const struct telling *t, uint32_t track, char *to, size_t r
 		snprintf(to, room, "?");
 }
 
-static int add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
+static void add_duration(struct gt_detail_pane *d, const char *name, int64_t ns)
 {
-	char said[GT_NUMBER_TEXT];
+	char text[GT_NUMBER_TEXT];
 
-	gt_number_text_ns(said, (uint64_t)ns);
-	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
+	gt_number_text_ns(text, (uint64_t)ns);
+	if (ns < 1000)
+		add(d, name, text);
+	else
+		add_f(d, name, "%s (%" PRId64 " ns)", text, ns);
 }
 
-static void warn_of_last(struct gt_detail_pane *d) { d->lines[d->n - 1].ink = GT_INK_ERROR; }
-
-static int tell_duration(struct telling *t)
+static void mark_last_line(struct gt_detail_pane *d)
 {
-	int rc = add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
+	if (d->n)
+		d->lines[d->n - 1].ink = GT_INK_ERROR;
+}
+
+static void describe_duration(struct description *t)
+{
 	char rate[GT_NUMBER_TEXT];
 
-	if (rc || t->row->kind != GT_GPU || !t->row->bytes || t->row->dur <= 0)
-		return rc;
-	return add(t->to, "rate", gt_number_text_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
+	add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
+	if (t->row->kind == GT_GPU && t->row->bytes && t->row->dur > 0)
+		add(t->to, "rate", gt_number_text_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
 }
 
-static int tell_times(struct telling *t)
+static void describe_times(struct description *t)
 {
 	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
 	bool open = t->row->kind == GT_OPEN;
-	int rc;
 
 	put_time(t, t->row->start, from);
 	put_time(t, gt_event_ref_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
-	rc = add(t->to, "start", from);
-	rc = rc ? rc
-		: add_f(t->to, "end",
-			  !open ? "%s"
-				  : t->from->scene->growing
-				  ? "none yet: it was open at %s"
-				  : "none: still open when the recording ended, at %s",
-			  to);
-	if (!rc && open)
-		warn_of_last(t->to);
-	return rc ? rc : add(t->to, "on", path);
+	add(t->to, "start", from);
+	add_f(t->to, "end",
+		!open ? "%s"
+			: t->from->scene->growing
+			? "none yet: it was open at %s"
+			: "none: still open when the recording ended, at %s",
+		to);
+	if (open)
+		mark_last_line(t->to);
+	add(t->to, "on", path);
 }
 
 static const char *kind_word(enum gt_kind kind)
@@ -144,23 +150,21 @@ static const char *kind_word(enum gt_kind kind)
 				  : "span";
 }
 
-static int tell_return(struct telling *t, const struct gt_type *type)
+static void describe_return(struct description *t, const struct gt_type *type)
 {
 	char room[80];
 	const char *words = t->row->ret
 		? gt_return_code_text(type->layer, t->row->ret, room, sizeof(room))
 		: "success";
-	int rc;
 
 	if (t->row->kind != GT_CALL)
-		return 0;
-	rc = add_f(t->to, "returned", "%d%s%s", t->row->ret, words ? " " : "", words ? words : "");
-	if (!rc && t->row->ret)
-		warn_of_last(t->to);
-	return rc;
+		return;
+	add_f(t->to, "returned", "%d%s%s", t->row->ret, words ? " " : "", words ? words : "");
+	if (t->row->ret)
+		mark_last_line(t->to);
 }
 
-static enum gt_role role_of(const struct telling *t, const char *field)
+static enum gt_role role_of(const struct description *t, const char *field)
 {
 	const struct gt_type *type = &t->seg->types[t->row->type];
 
@@ -171,27 +175,24 @@ static enum gt_role role_of(const struct telling *t, const char *field)
 }
 
 /* "grid_x", "grid_y", "grid_z" become one line: "256 x 1 x 1". */
-static int add_dimension(struct gt_detail_pane *d, enum gt_role role, const char *value)
+static void add_dimension(struct gt_detail_pane *d, enum gt_role role, const char *value)
 {
 	const char *name = role == GT_R_GRID ? "grid" : "block";
 	struct gt_detail_line *last = d->n ? &d->lines[d->n - 1] : NULL;
 	char both[200];
-	char *copy;
 
-	if (!last || strcmp(last->name, name))
-		return add(d, name, value);
-	snprintf(both, sizeof(both), "%s x %s", last->value, value);
-	copy = strdup(both);
-	if (!copy)
-		return -ENOMEM;
-	free(last->value);
-	last->value = copy;
-	return 0;
+	if (last && !strcmp(last->name, name)) {
+		snprintf(both, sizeof(both), "%s x %s", last->value, value);
+		free(last->value);
+		d->n--;
+		value = both;
+	}
+	add(d, name, value);
 }
 
-static int tell_field(void *arg, const char *name, const char *value)
+static int add_field(void *arg, const char *name, const char *value)
 {
-	struct telling *t = arg;
+	struct description *t = arg;
 	char bytes[GT_NUMBER_TEXT];
 	enum gt_role role = role_of(t, name);
 
@@ -208,37 +209,39 @@ static int tell_field(void *arg, const char *name, const char *value)
 		t->by_order = strtoul(value, NULL, 10) == GT_JOIN_ORDER;
 		return 0;
 	case GT_R_GRID:
-	case GT_R_BLOCK: return add_dimension(t->to, role, value);
+	case GT_R_BLOCK: add_dimension(t->to, role, value); return 0;
 	case GT_R_KERNEL:
-		return *value ? add(t->to, name, gt_display_name_of_kernel(t->from->spell, value))
-			      : 0;
+		if (*value)
+			add(t->to, name, gt_display_name_of_kernel(t->from->spell, value));
+		return 0;
 	case GT_R_BYTES:
-		return add_f(t->to, name, "%s (%s)", value,
+		add_f(t->to, name, "%s (%s)", value,
 			gt_number_text_bytes(bytes, strtoull(value, NULL, 10)));
-	default: return add(t->to, name, *value ? value : "not known");
+		return 0;
+	default: add(t->to, name, *value ? value : "not known"); return 0;
 	}
 }
 
-static int tell_launch(struct telling *t)
+static void describe_launch(struct description *t)
 {
 	char path[200], at[GT_TIME_ROOM], queued[GT_NUMBER_TEXT];
 	int64_t end;
-	int rc;
 
 	if (t->row->kind != GT_GPU)
-		return 0;
-	if (!t->launched || !gt_launch_end(t->start, t->ns, &end))
-		return add(t->to, "launched by", "not recorded");
+		return;
+	if (!t->launched || !gt_launch_end(t->start, t->ns, &end)) {
+		add(t->to, "launched by", "not recorded");
+		return;
+	}
 	put_path(t, t->track, path, sizeof(path));
 	put_time(t, t->start, at);
-	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at,
-		path, t->by_order ? " (likely: matched by its order in the stream)" : "");
-	if (!rc && t->row->start >= end)
-		rc = add_f(t->to, "queued", "%s behind the return of that call",
+	add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
+		t->by_order ? " (likely: matched by its order in the stream)" : "");
+	if (t->row->start >= end)
+		add_f(t->to, "queued", "%s behind the return of that call",
 			gt_number_text_ns(queued, (uint64_t)(t->row->start - end)));
-	else if (!rc)
-		rc = add(t->to, "queued", "not at all: it began before that call had returned");
-	return rc;
+	else
+		add(t->to, "queued", "not at all: it began before that call had returned");
 }
 
 /* Moves the lines from `from` on before those from `to` on, so that the most important lines fit
@@ -254,18 +257,16 @@ static void move_up(struct gt_detail_pane *d, size_t to, size_t from)
 }
 
 /* A kernel's name in full, if the title is not that. */
-static int tell_name(struct telling *t, const char *name)
+static void describe_name(struct description *t, const char *name)
 {
 	char *full = gt_demangle(name);
-	int rc = 0;
 
 	if (full || strcmp(t->to->title, name))
-		rc = add(t->to, "full name", full ? full : name);
+		add(t->to, "full name", full ? full : name);
 	free(full);
-	return rc;
 }
 
-static int tell_row(struct telling *t, struct gt_err *err)
+static int describe_row(struct description *t, struct gt_err *err)
 {
 	const struct gt_type *type =
 		t->row->type < t->seg->ntypes ? &t->seg->types[t->row->type] : NULL;
@@ -275,19 +276,22 @@ static int tell_row(struct telling *t, struct gt_err *err)
 
 	snprintf(t->to->title, sizeof(t->to->title), "%s",
 		gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
-	rc = tell_duration(t);
-	rc = rc || !type ? rc : tell_return(t, type);
+	describe_duration(t);
+	if (type)
+		describe_return(t, type);
 	times = t->to->n;
-	rc = rc ? rc : tell_times(t);
-	if (rc || !type)
+	describe_times(t);
+	if (!type)
+		return 0;
+	add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
+	rc = gt_event_fields(a, t->row, add_field, t, err);
+	if (rc)
 		return rc;
-	rc = add_f(
-		t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
-	rc = rc ? rc : gt_event_fields(a, t->row, tell_field, t, err);
 	launch = t->to->n;
-	rc = rc ? rc : tell_launch(t);
+	describe_launch(t);
 	move_up(t->to, times, launch);
-	return rc ? rc : tell_name(t, gt_event_name(a, t->row));
+	describe_name(t, gt_event_name(a, t->row));
+	return 0;
 }
 
 /* ---- of a gap ---- */
@@ -311,33 +315,35 @@ static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
 	return true;
 }
 
-static int tell_gap(struct telling *t, const struct gt_event_ref *behind)
+/* The lines of a gap and of a damaged range; segment's time. */
+static void add_range(struct description *t, int64_t from, int64_t to, int64_t end)
+{
+	char start_text[GT_TIME_ROOM], end_text[GT_TIME_ROOM], path[300];
+
+	put_time(t, from, start_text);
+	put_time(t, end, end_text);
+	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
+	add_duration(t->to, "duration", to - from);
+	add(t->to, "start", start_text);
+	add(t->to, "end", end_text);
+	add(t->to, "on", path);
+}
+
+static void describe_gap(struct description *t, const struct gt_event_ref *behind)
 {
 	int64_t from = gt_event_ref_end(t->row), to = behind->start;
-	char at[GT_TIME_ROOM], lasts[GT_NUMBER_TEXT], path[300];
-	const char *name;
-	int rc;
+	char lasts[GT_NUMBER_TEXT];
 
 	snprintf(t->to->title, sizeof(t->to->title), "gap of %s",
 		gt_number_text_ns(lasts, (uint64_t)(to - from)));
-	rc = add_duration(t->to, "duration", to - from);
-	put_time(t, from, at);
-	rc = rc ? rc : add(t->to, "start", at);
-	put_time(t, to, at);
-	rc = rc ? rc : add(t->to, "end", at);
-	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
-	rc = rc ? rc : add(t->to, "on", path);
+	add_range(t, from, to, to);
 	gt_selection_range(t->pick, &from, &to);
-	if (!rc && !is_known(t->from->scene, from, to)) {
-		rc = add(t->to, "but", "not all of this time was recorded, or can be read");
-		if (!rc)
-			warn_of_last(t->to);
+	if (!is_known(t->from->scene, from, to)) {
+		add(t->to, "but", "not all of this time was recorded, or can be read");
+		mark_last_line(t->to);
 	}
-	name = gt_display_name_of_type(t->from->spell, t->seg, t->row->type);
-	rc = rc ? rc : add(t->to, "behind", name);
-	return rc ? rc
-		  : add(t->to, "before",
-			    gt_display_name_of_type(t->from->spell, t->seg, behind->type));
+	add(t->to, "behind", gt_display_name_of_type(t->from->spell, t->seg, t->row->type));
+	add(t->to, "before", gt_display_name_of_type(t->from->spell, t->seg, behind->type));
 }
 
 /* ---- of a hole ---- */
@@ -351,71 +357,60 @@ static const char *rows_word(enum gt_kind kind)
 }
 
 /* Which block it is, what the index says that it has, and what the reader said when it tried. */
-static int tell_block(struct telling *t, const struct gt_damaged_block *b)
+static void describe_block(struct description *t, const struct gt_damaged_block *b)
 {
 	size_t n;
 	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n),
 			       *d = b->damage < n ? &all[b->damage] : NULL;
 	char name[24], from[GT_TIME_ROOM], to[GT_TIME_ROOM];
-	int rc;
 
 	if (!d)
-		return 0;
+		return;
 	put_time(t, d->min_start, from);
 	put_time(t, d->max_end, to);
 	snprintf(name, sizeof(name), "block %" PRIu32, b->number);
-	rc = add(t->to, name, d->text);
-	if (!rc)
-		warn_of_last(t->to);
-	return rc ? rc
-		  : add_f(t->to, "  where",
-			    "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s",
-			    d->offset, d->rows, rows_word(b->kind),
-			    b->shared ? " of several tracks" : "", from, to);
+	add(t->to, name, d->text);
+	mark_last_line(t->to);
+	add_f(t->to, "  where", "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s",
+		d->offset, d->rows, rows_word(b->kind), b->shared ? " of several tracks" : "", from,
+		to);
 }
 
-static int tell_hole(struct telling *t)
+static void describe_damaged_range(struct description *t)
 {
 	const struct gt_damaged_range *h = &t->pick->hole;
 	int64_t offset = gt_archive_offset(t->from->scene->archive, t->seg->index);
-	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
-	int rc;
 
 	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read",
 		h->blocks, h->blocks == 1 ? "" : "s");
-	put_time(t, h->from + offset, from);
-	put_time(t, h->to - 1 + offset, to);
-	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
-	rc = add_duration(t->to, "duration", h->to - h->from);
-	rc = rc ? rc : add(t->to, "start", from);
-	rc = rc ? rc : add(t->to, "end", to);
-	rc = rc ? rc : add(t->to, "on", path);
-	if (!rc && h->blocks > 1)
-		rc = add_f(t->to, "lost", "%" PRIu64 " rows, as the index says", h->rows);
-	for (unsigned i = 0; !rc && i < h->n; i++)
-		rc = tell_block(t, &h->list[i]);
-	if (!rc && h->blocks > h->n)
-		rc = add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
-	return rc
-		? rc
-		: add(t->to, "what helps",
-			  "gtexport --native writes all that can be read into a new file, in which this is a loss");
+	add_range(t, h->from + offset, h->to + offset, h->to - 1 + offset);
+	if (h->blocks > 1)
+		add_f(t->to, "lost", "%" PRIu64 " rows, as the index says", h->rows);
+	for (unsigned i = 0; i < h->n; i++)
+		describe_block(t, &h->list[i]);
+	if (h->blocks > h->n)
+		add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
+	add(t->to, "what helps",
+		"gtexport --native writes all that can be read into a new file, in which this is a loss");
 }
 
 int gt_detail_pane_fill(struct gt_detail_pane *d, const struct gt_detail_source *from,
 	const struct gt_selection *p, struct gt_err *err)
 {
-	struct telling t = { .to = d, .from = from, .pick = p, .row = &p->row };
+	struct description t = { .to = d, .from = from, .pick = p, .row = &p->row };
 	int rc = 0;
 
 	clear(d);
 	if (p->what == GT_SELECTION_NONE)
 		return 0;
 	t.seg = gt_reader_segment(from->scene->reader, p->row.lane.strip.segment);
-	rc = p->what == GT_SELECTION_DAMAGED  ? tell_hole(&t)
-		: p->what == GT_SELECTION_GAP ? tell_gap(&t, &p->behind)
-					      : tell_row(&t, err);
-	return rc ? gt_err_set(err, rc, "out of memory") : 0;
+	if (p->what == GT_SELECTION_DAMAGED)
+		describe_damaged_range(&t);
+	else if (p->what == GT_SELECTION_GAP)
+		describe_gap(&t, &p->behind);
+	else
+		rc = describe_row(&t, err);
+	return rc || d->failed ? gt_err_set(err, rc ? rc : -ENOMEM, "out of memory") : 0;
 }
 
 /* ---- the pane ---- */

@@ -14,6 +14,7 @@ struct gt_detail_pane { /* zero-initialised is empty */
 		uint8_t ink;
 	} * lines;
 	size_t n, cap;
+	bool failed; /* memory ran out: lines are missing */
 };
 /* borrowed */
 struct gt_detail_source {

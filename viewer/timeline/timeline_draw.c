@@ -339,13 +339,10 @@ static const struct {
 static void draw_trouble(
 	const struct gt_picture *p, const struct gt_trouble *t, struct gt_screen *to)
 {
-	int64_t a = gt_window_column(&p->scene->window, t->from),
-		b = gt_window_column(&p->scene->window, t->to);
+	unsigned a, b;
 
-	if (b < 0 || a >= (int64_t)p->at.cells)
+	if (!gt_window_columns(&p->scene->window, t->from, t->to, &a, &b))
 		return;
-	a = a < 0 ? 0 : a;
-	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
 	gt_screen_fill(to, (int)(p->at.left + a), p->at.troubles, (int)(b - a + 1), 1,
 		to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark, hole);
 }

@@ -1,6 +1,7 @@
 #include "viewer/timeline/timeline_interaction.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,16 @@
 #include "viewer/search/search_regex.h"
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"
+
+static void __attribute__((format(printf, 2, 3)))
+set_status(struct gt_timeline_interaction *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(d->pick.said, sizeof(d->pick.said), fmt, ap);
+	va_end(ap);
+}
 
 int gt_interaction_init(struct gt_timeline_interaction *d, struct gt_scene *scene,
 	struct gt_lanes *lanes, struct gt_err *err)
@@ -63,11 +74,6 @@ void gt_interaction_release(struct gt_timeline_interaction *d)
 
 /* ---- the cursor ---- */
 
-static bool same_lane(const struct gt_lane_key *a, const struct gt_lane_key *b)
-{
-	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
-}
-
 /* false: no rows are drawn in the line. */
 static bool place(const struct gt_timeline_interaction *d, const struct gt_timeline_cursor *at,
 	struct gt_selection_origin *to)
@@ -81,7 +87,7 @@ static bool place(const struct gt_timeline_interaction *d, const struct gt_timel
 		.from = at->time,
 		.to = gt_cell_start(w, at->column + 1ll),
 		.shift = w->shift };
-	if (d->pick.what != GT_SELECTION_NONE && same_lane(&to->lane, &d->pick.lane)) {
+	if (d->pick.what != GT_SELECTION_NONE && gt_same_lane(&to->lane, &d->pick.lane)) {
 		gt_selection_range(&d->pick, &from, &end);
 		to->on_it = from < to->to && (end > to->from || from >= to->from);
 	}
@@ -99,8 +105,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 		const struct gt_cell_sums *c = &at->cells[i];
 
 		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
-			snprintf(d->pick.said, sizeof(d->pick.said),
-				"not all cells of this lane are known yet");
+			set_status(d, "not all cells of this lane are known yet");
 			return 0;
 		}
 		if (c->count && (!best || c->longest > best->longest))
@@ -108,7 +113,7 @@ static int pick_longest(struct gt_timeline_interaction *d, const struct gt_timel
 	}
 	if (best)
 		return gt_select_exact(&d->pick, lane, best->longest_at, best->longest, &d->err);
-	snprintf(d->pick.said, sizeof(d->pick.said), "no event starts in the window on this lane");
+	set_status(d, "no event starts in the window on this lane");
 	return 0;
 }
 
@@ -119,10 +124,9 @@ static int jump_to_found(
 		"event of such a name" };
 
 	if (!d->finds)
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is looked for: / does that");
+		set_status(d, "nothing is looked for: / does that");
 	else if (!gt_name_search_has_names(d->finds))
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'",
-			gt_name_search_regex(d->finds));
+		set_status(d, "nothing has a name like '%.60s'", gt_name_search_regex(d->finds));
 	else
 		return gt_select_of_types(&d->pick, from, &types, by, &d->err);
 	return 0;
@@ -147,8 +151,7 @@ static int mark(struct gt_timeline_interaction *d, const struct gt_selection_ori
 	if (!rc && edge == at->from && !at->on_it &&
 		gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row,
 			&d->err) <= 0)
-		snprintf(d->pick.said, sizeof(d->pick.said),
-			"no event starts or ends in this cell: the mark is at its start");
+		set_status(d, "no event starts or ends in this cell: the mark is at its start");
 	return rc;
 }
 
@@ -164,7 +167,7 @@ static void mark_both(struct gt_timeline_interaction *d)
 	int64_t from, to;
 
 	if (d->pick.what == GT_SELECTION_NONE) {
-		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is selected: Enter");
+		set_status(d, "nothing is selected: Enter");
 		return;
 	}
 	gt_selection_range(&d->pick, &from, &to);
@@ -207,8 +210,7 @@ bool gt_interaction_range(struct gt_timeline_interaction *d, int64_t *from, int6
 	if (d->pick.what != GT_SELECTION_NONE)
 		gt_selection_range(&d->pick, from, to);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said),
-			"nothing is marked (m) or selected (Enter)");
+		set_status(d, "nothing is marked (m) or selected (Enter)");
 	return d->pick.what != GT_SELECTION_NONE;
 }
 
@@ -254,8 +256,7 @@ static void say_damage(struct gt_timeline_interaction *d, const struct gt_timeli
 		return;
 	for (size_t i = 0; i < n && gt_scene_damage(d->scene, i, &t); i++)
 		if (t.from < from->to && t.to >= from->from)
-			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s",
-				damage[i].text);
+			set_status(d, "cannot be read: %.100s", damage[i].text);
 }
 
 /* Stops the event search first: it uses the name search. */
@@ -269,7 +270,7 @@ static void stop_finding(struct gt_timeline_interaction *d)
 static bool escape(struct gt_timeline_interaction *d)
 {
 	if (gt_selection_stop(&d->pick))
-		snprintf(d->pick.said, sizeof(d->pick.said), "stopped");
+		set_status(d, "stopped");
 	else if (d->size)
 		d->size = GT_PANE_NONE;
 	else if (d->scene->marks.n)
@@ -342,13 +343,13 @@ bool gt_interaction_act(struct gt_timeline_interaction *d, const struct gt_bindi
 		struct gt_err why = GT_ERR_INIT;
 
 		if (go_to_open(d, &why))
-			snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", why.text);
+			set_status(d, "%.115s", why.text);
 		return true;
 	}
 	if (!is_jump(b->action))
 		return false;
 	if (!place(d, at, &from)) {
-		snprintf(d->pick.said, sizeof(d->pick.said), "there are no events in this line");
+		set_status(d, "there are no events in this line");
 		return b->action != GT_DO_SELECT;
 	}
 	jump(d, b, at, &from);
@@ -371,7 +372,7 @@ const char *gt_interaction_search(struct gt_timeline_interaction *d, const char 
 	if (d->finds)
 		gt_interaction_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said), "%.110s", err.text);
+		set_status(d, "%.110s", err.text);
 	return d->pick.said[0] ? d->pick.said : NULL;
 }
 
@@ -410,7 +411,7 @@ static const struct gt_lane_line *line_of(
 
 		if (!line->aspect || line->segment != own->strip.segment)
 			continue;
-		if (same_lane(&lane, &d->pick.lane))
+		if (gt_same_lane(&lane, &d->pick.lane))
 			return line;
 		if (line->track == own->strip.track && !line->derived &&
 			gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
@@ -442,8 +443,7 @@ bool gt_interaction_take_jump(struct gt_timeline_interaction *d, const struct gt
 	if (found)
 		d->pick.lane = gt_lane_of_line(found);
 	else
-		snprintf(d->pick.said, sizeof(d->pick.said),
-			"its lane is not shown: X shows hidden lanes, Esc clears the filter");
+		set_status(d, "its lane is not shown: X shows hidden lanes, Esc clears the filter");
 	*line = found ? *found : *cursor;
 	return true;
 }
@@ -458,7 +458,7 @@ int gt_interaction_arrange(
 
 	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
 	if (d->asked && !d->pane.height) {
-		snprintf(d->pick.said, sizeof(d->pick.said), "the screen is too small for a pane");
+		set_status(d, "the screen is too small for a pane");
 		d->size = GT_PANE_NONE;
 	}
 	d->asked = false;
@@ -481,12 +481,6 @@ int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nl
 		return err->code;
 	return gt_event_boxes_request(d->boxes, &d->scene->window,
 		&(struct gt_event_box_lanes){ of, strips, strip_of }, nlines, err);
-}
-
-/* The selection comes first; names of boxes follow when the cells are known. */
-int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
-{
-	return gt_selection_step(&d->pick, us, err);
 }
 
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err)
@@ -561,21 +555,18 @@ static void draw_picked(
 	const struct gt_timeline_interaction *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
-	int64_t from, end, a, b;
+	int64_t from, end;
+	unsigned a, b;
 
 	if (d->pick.what == GT_SELECTION_NONE)
 		return;
 	gt_selection_range(&d->pick, &from, &end);
-	a = gt_window_column(w, from);
-	b = gt_window_column(w, end > from ? end - 1 : end);
-	if (b < 0 || a >= (int64_t)p->at.cells)
+	if (!gt_window_columns(w, from, end > from ? end - 1 : end, &a, &b))
 		return;
-	a = a < 0 ? 0 : a;
-	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++) {
 		struct gt_lane_key lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
 
-		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
+		if (p->lanes->lines[p->top + i].aspect && gt_same_lane(&lane, &d->pick.lane))
 			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i,
 				(int)(b - a + 1), 1, GT_INK_SELECTED);
 	}

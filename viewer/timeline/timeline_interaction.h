@@ -79,9 +79,8 @@ int gt_interaction_arrange(
  * cursor's line. 0 or negative. */
 int gt_interaction_show(struct gt_timeline_interaction *d, size_t top, size_t nlines, size_t cursor,
 	const struct gt_lane_cells *strips, const uint32_t *strip_of, struct gt_err *err);
-/* The work that the user waits for, and the work that may come last. 1: there is more to do, 0:
+/* Work that may come last: names, marks and the count of the search. 1: there is more to do, 0:
  * done, negative: error. */
-int gt_interaction_step(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
 int gt_interaction_step_last(struct gt_timeline_interaction *d, uint64_t us, struct gt_err *err);
 /* draws over the timeline */
 void gt_interaction_draw(

@@ -464,7 +464,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	uint64_t deadline = gt_deadline(us);
-	int rc = gt_interaction_step(&t->desk, us, err);
+	int rc = gt_selection_step(&t->desk.pick, us, err);
 	bool found;
 
 	if (!rc && t->desk.pick.go) {
