@@ -5,7 +5,7 @@
 #include "viewer/cells/counter_cells.h"
 #include "viewer/model/unchanged_until.h"
 
-/* blocks before the window that are opened to find what a counter stood at when it begins */
+/* limit of blocks read before the window to find the value at its start */
 #define LEAD_MOST 64u
 
 struct cell {
@@ -19,7 +19,7 @@ struct gauge {
 	struct cell *cells;
 	/* number of first cells, with the value before them, that are reused */
 	unsigned taken;
-	bool lead; /* a sample before the window is known: */
+	bool lead; /* a sample before the window is known, with this value and time */
 	double lead_value;
 	int64_t lead_at;
 };
@@ -91,7 +91,7 @@ void gt_counter_cells_free(struct gt_counter_cells *g)
 	free(g);
 }
 
-/* ---- which there are ---- */
+/* ---- list of counters ---- */
 
 struct listing {
 	struct gt_archive *archive;
@@ -179,7 +179,7 @@ int gt_list_counters(
 	return code ? gt_err_set(err, code, "out of memory") : 0;
 }
 
-/* ---- which blocks ---- */
+/* ---- blocks to read ---- */
 
 static int add_job(
 	struct gt_counter_cells *g, const struct gt_block *b, uint32_t segment, bool lead)
@@ -202,8 +202,8 @@ static unsigned first_cell(const struct gt_counter_cells *g, uint32_t segment, u
 	return first;
 }
 
-/* Those in the window; and before it, the nearest first, which will do when all that is wanted has
- * been found in them. */
+/* Adds the blocks in the window, then those before it, the latest first. The latter are read only
+ * until the value of each counter before the window is known. */
 static int add_list(struct gt_counter_cells *g, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(g->archive, segment, track);
@@ -225,7 +225,7 @@ static int add_list(struct gt_counter_cells *g, uint32_t segment, uint32_t track
 	return code;
 }
 
-/* Each list once. */
+/* Adds each list of blocks once. */
 static int find_jobs(struct gt_counter_cells *g)
 {
 	int code = 0;
@@ -451,21 +451,21 @@ void gt_counter_cells_get(const struct gt_counter_cells *g, size_t i, struct gt_
 {
 	const struct gauge *of = &g->gauges[i];
 	bool known = of->lead;
-	double held = of->lead_value;
+	double value = of->lead_value; /* before the cell */
 
 	for (unsigned c = 0; c < g->window.cells; c++) {
 		const struct cell *cell = &of->cells[c];
 
 		to[c] = (struct gt_counter_cell){
-			.known = known || cell->any, .low = held, .high = held, .last = held
+			.known = known || cell->any, .low = value, .high = value, .last = value
 		};
 		if (!cell->any)
 			continue;
-		/* or it held for no time of the cell */
+		/* a sample at the start of the cell replaces the value before it */
 		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);
-		to[c].low = known && held < cell->low ? held : cell->low;
-		to[c].high = known && held > cell->high ? held : cell->high;
-		to[c].last = held = cell->last;
+		to[c].low = known && value < cell->low ? value : cell->low;
+		to[c].high = known && value > cell->high ? value : cell->high;
+		to[c].last = value = cell->last;
 		known = true;
 	}
 }

@@ -9,24 +9,24 @@
 #include "viewer/cells/lane_cells.h"
 #include "formats/base/lower_bound.h"
 
-/* rows that are put into their cells between two looks at the clock */
+/* rows that are added to their cells between two checks of the clock */
 #define AT_A_TIME 4096u
-/* busy tracks of the unions that are made together: GT_TIME_MERGE_MAX is 24 blocks' rows */
+/* busy tracks of the unions that are computed together: GT_TIME_MERGE_MAX is the rows of 24 blocks
+ */
 #define TOGETHER 16u
 
 struct strip {
 	struct gt_strip_key of;
 	/* cell of the window's first one on the segment's own grid */
 	int64_t first;
-	unsigned taken; /* so many cells, the first ones, are known from before: */
+	unsigned taken; /* number of first cells that are reused; their data: */
 	struct gt_grid before;
 	struct gt_grid grid; /* exact data of the cells after them */
 	/* the window's cells; NULL: nothing is known */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];
-	/* all of the grid is certain; else the cells before `until`, and those that were taken over
-	 */
+	/* all cells are exact; else the reused ones and those before `until` are */
 	bool complete;
-	/* a row came too late for its position: with more busy tracks than a timeline can show */
+	/* a row was too late for the merge, which happens with very many busy tracks */
 	bool unsure;
 	int64_t until;  /* segment's time */
 	uint8_t *holes; /* by cell; NULL: there are none */
@@ -46,12 +46,12 @@ struct gt_lane_cells {
 	 * mostly suffice; then unions */
 	uint32_t segment;
 	bool unions, begun, over;
-	size_t from, to; /* those of these strips whose turn it is */
+	size_t from, to; /* the strips that are computed now */
 	struct gt_block_schedule visits;
-	size_t at;                 /* the block of these to go through next */
-	struct gt_time_merge line; /* rows that must come in order */
-	int64_t portion;           /* ns of these that are handed out at a time */
-	uint64_t gone, all;        /* blocks, of all segments */
+	size_t at;                 /* the next block of `visits` */
+	struct gt_time_merge line; /* rows that must be added in order of time */
+	int64_t portion;           /* ns of these rows that are added at a time */
+	uint64_t gone, all;        /* blocks read and all blocks, of all segments */
 };
 
 struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
@@ -60,7 +60,7 @@ struct gt_lane_cells *gt_lane_cells_new(struct gt_archive *a)
 
 	if (s) {
 		s->archive = a;
-		/* which summaries know nothing of: gt_unfinished_calls_cover */
+		/* summaries do not include them: gt_unfinished_calls_cover adds them */
 		s->visits.without = GT_BIT(GT_OPEN);
 	}
 	return s;
@@ -93,7 +93,7 @@ static void release_was(struct gt_lane_cells *s)
 	gt_unchanged_until_release(&s->since);
 }
 
-/* Rows that came too late for their place: then no cell of these strips is certain. */
+/* After a row that was too late for the merge, no cell of these strips is exact. */
 static void note_late(struct gt_lane_cells *s)
 {
 	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
@@ -123,7 +123,7 @@ static void put_aside(struct gt_lane_cells *s)
 	s->gone = s->all = 0;
 }
 
-/* Is its turn now? */
+/* True if the strip belongs to the current segment and pass. */
 static bool is_due(const struct gt_lane_cells *s, const struct strip *strip)
 {
 	return strip->of.segment == s->segment && strip->of.derived == s->unions;
@@ -151,15 +151,15 @@ static struct gt_range range_in(const struct gt_lane_cells *s, uint32_t segment)
 
 /* ---- upper summaries ---- */
 
-/* The first bucket that ends behind `from`. */
+/* The first bucket that ends after `from`. */
 static uint32_t first_bucket(const struct gt_level *l, int64_t from)
 {
 	return (uint32_t)GT_LOWER_BOUND(
 		i, 0, l->n, l->buckets[i].start + (int64_t)l->buckets[i].width <= from);
 }
 
-/* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there
- * is. NULL: there is none. */
+/* The coarsest level whose buckets are no wider than a cell; else, with *fits false, the finest
+ * one. NULL: there are no levels. */
 static const struct gt_level *choose_level(const struct gt_upper *u, unsigned shift, bool *fits)
 {
 	const struct gt_level *best = NULL;
@@ -270,7 +270,8 @@ static int64_t floor_of(const struct gt_lane_cells *s, const struct gt_strip_key
 	return floor;
 }
 
-/* From when until when all was certain; segment's time. Before the first row there was nothing. */
+/* The range in which all cells were exact; segment's time. It includes all time before the first
+ * row. */
 static struct gt_range certain(const struct gt_lane_cells *s, const struct strip *was)
 {
 	uint32_t segment = was->of.segment;
@@ -357,7 +358,7 @@ void gt_lane_cells_detach(struct gt_lane_cells *s)
 
 void gt_lane_cells_reopen(struct gt_lane_cells *s, struct gt_archive *a) { s->archive = a; }
 
-/* ---- going through a block ---- */
+/* ---- the rows of a block ---- */
 
 static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
@@ -375,8 +376,8 @@ static int64_t from_of(const struct gt_lane_cells *s, const struct strip *strip)
 	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
 }
 
-/* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others
- * wait for their place in time. */
+/* Adds the rows of a run that a strip shows. Calls of a thread are added to their cells at once,
+ * the others in order of time. */
 static int add_run(struct gt_lane_cells *s, const struct gt_open_block *r,
 	const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
 {
@@ -481,7 +482,7 @@ static int go_through(struct gt_lane_cells *s, const struct gt_planned_block *t,
  * there are more; 0: done; negative: error. */
 static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, struct gt_err *err)
 {
-	/* those of the last block come to the others */
+	/* merge the rows of the last block with the others */
 	int code = gt_time_merge_advance(&s->line, INT64_MIN, add_moment, s, err);
 
 	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
@@ -502,9 +503,9 @@ static int drain(struct gt_lane_cells *s, int64_t floor, uint64_t deadline, stru
 	return code;
 }
 
-/* ---- from outside ---- */
+/* ---- requests and steps ---- */
 
-/* Up to which time all blocks of the segment were gone through. */
+/* All blocks of the segment up to this time are read. */
 static void note_until(struct gt_lane_cells *s, int64_t until)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
@@ -516,7 +517,7 @@ static void note_until(struct gt_lane_cells *s, int64_t until)
 	}
 }
 
-/* Before the next block, and before the rows that wait. */
+/* The start of the next block or of the first pending row. */
 static int64_t reached(const struct gt_lane_cells *s)
 {
 	int64_t until =
@@ -525,7 +526,7 @@ static int64_t reached(const struct gt_lane_cells *s)
 	return s->line.nheap && s->line.heap[0].at < until ? s->line.heap[0].at : until;
 }
 
-/* How many tracks below that of a union may have a block each whose rows wait at the same time. */
+/* The number of tracks of a union that may each have a block of pending rows. */
 static size_t busy_tracks(const struct gt_lane_cells *s, const struct gt_strip_key *of)
 {
 	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), of->segment)->ntracks;

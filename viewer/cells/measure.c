@@ -1,7 +1,7 @@
-/* Cells lie on a grid, and moments do not. But any stretch of time is a few dozen cells of
- * different widths put together, narrow ones at its ends and wide ones in its middle, and for each
- * of them there is a strip: so the middle of an hour is known from a summary, and only blocks at
- * the ends are opened. So it is where a call begins that is open at the end. */
+/* Lane cells are aligned to a grid, but a range may start and end anywhere. So the range is cut
+ * into a few dozen cells of different widths, narrow ones at its ends and wide ones in its middle.
+ * Summaries give the wide cells, and only the blocks at the ends are read. The range is also cut at
+ * the start of each unfinished call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct gt_measure {
 	size_t n;
 	struct piece *pieces;
 	size_t npieces, pieces_cap, done;
-	bool begun; /* the strips are at work on the next piece */
+	bool begun; /* the cells of the next piece are requested */
 };
 
 /* The widest cell that begins at `from`, lies within `to` and is no wider than allowed. */
@@ -35,8 +35,7 @@ static unsigned widest_at(int64_t from, int64_t to, unsigned widest)
 	return shift;
 }
 
-/* Cells as wide as the archive's widest may be many in a row only when someone measures far outside
- * of the trace. */
+/* cut_all() limits the range to the trace, so the number of pieces is small. */
 static int cut(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
 	while (from < to) {
@@ -57,8 +56,8 @@ static int by_time(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Where a call begins that is open at the end a piece begins, too: it is busy from its beginning
- * on, or not by that call. */
+/* A piece starts at each start of an unfinished call, so the call covers a piece completely or not
+ * at all. */
 static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
 {
 	int64_t low, high, *at = malloc((m->n * GT_SUMMARY_DEPTHS + 2) * sizeof(*at));

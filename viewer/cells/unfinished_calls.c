@@ -6,16 +6,16 @@
 #include "viewer/cells/unfinished_calls.h"
 #include "formats/base/lower_bound.h"
 
-#define TRACKS_MOST 4096u /* that are looked through for such as have calls */
+#define TRACKS_MOST 4096u /* limit of tracks that are checked for calls */
 
 struct stretch {
 	int64_t from, to; /* the viewer's time */
-	int64_t end;      /* behind it no call did return */
-	uint8_t category; /* of what began first */
-	bool nests;       /* calls that returned are not within it */
+	int64_t end;      /* no call returned after it */
+	uint8_t category; /* of the call with the earliest start */
+	bool nests;       /* no call that returned overlaps it */
 };
 
-/* The first call of a segment's track, or of those behind it. */
+/* The first call of this or a later track. */
 static size_t first_of(
 	const struct gt_unfinished_call *calls, size_t n, uint32_t segment, uint32_t track)
 {
@@ -62,7 +62,7 @@ static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells
 		last->open++;
 }
 
-/* Part of a cell is within the stretch. `all`: outside of it there is nothing in the cell. */
+/* Adds the part of a cell that the range covers. all: no other call is in the cell. */
 static void cover_cell(
 	const struct stretch *s, uint64_t part, bool all, uint64_t width, struct gt_cell_sums *c)
 {
@@ -94,7 +94,7 @@ static void cover(
 	}
 }
 
-/* Only threads have calls; in files of other tools anything may. */
+/* Only threads have calls, except in files of other tools. */
 static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, uint32_t track)
 {
 	unsigned kind = seg->tracks[track].kind;
@@ -104,7 +104,7 @@ static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, u
 		gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
 }
 
-/* Is there but one thread in the union? */
+/* True if the union has only one thread. */
 static bool is_alone(
 	const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_key *of)
 {
@@ -177,8 +177,8 @@ bool gt_unfinished_calls_first_start(
 	return s.from < s.to && !s.nests;
 }
 
-/* Where the recording ended in that cell already, what returned behind that is not known apart: it
- * stays as it is. */
+/* If the recording ended in the same cell, calls that returned after the start cannot be separated:
+ * the cell stays rough. */
 void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell_window *w,
 	const struct gt_strip_key *of, unsigned depth, uint64_t before, struct gt_cell_sums *cells)
 {
@@ -194,9 +194,9 @@ void gt_unfinished_calls_finish(const struct gt_archive *a, const struct gt_cell
 	c->sureness = GT_CELL_EXACT;
 }
 
-/* ---- one after the other ---- */
+/* ---- order ---- */
 
-/* Is a before b: by how long it was open, then by where it is, outermost first? */
+/* True if a is before b: the longest first, then by place, the outermost first. */
 static bool is_before(const struct gt_unfinished_call *a, const struct gt_unfinished_call *b)
 {
 	int64_t had = a->end - a->start, has = b->end - b->start;

@@ -17,7 +17,7 @@ struct pieces {
 	size_t n, cap;
 };
 
-/* The block of a list that it is, or NULL. */
+/* The block of the list that is damaged, or NULL. */
 static const struct gt_block *block_of(
 	struct gt_block_list l, uint32_t kinds, const struct gt_damage *d)
 {
@@ -29,7 +29,8 @@ static const struct gt_block *block_of(
 	return NULL;
 }
 
-/* Is it of one of the tracks? Blocks of several tracks count as blocks of each. */
+/* The damaged block if it has rows of one of the tracks. Blocks of several tracks count as blocks
+ * of each. */
 static const struct gt_block *find_block(struct gt_archive *a, const struct gt_block_schedule *v,
 	const struct gt_damage *d, bool *shared)
 {
@@ -50,7 +51,7 @@ static int find_pieces(struct gt_archive *a, const struct gt_strip_key *of, stru
 	size_t n;
 	const struct gt_damage *damage = gt_reader_damage(gt_archive_reader(a), &n);
 	int64_t offset = gt_archive_offset(a, of->segment);
-	struct gt_block_schedule v = { .without = GT_BIT(GT_OPEN) }; /* as strips see it */
+	struct gt_block_schedule v = { .without = GT_BIT(GT_OPEN) }; /* as lane cells do */
 	int code = gt_block_schedule_add(&v, a, of, 0);
 
 	for (size_t i = 0; !code && i < n; i++) {

@@ -17,9 +17,9 @@
 #include "viewer/cells/cells_request.h"
 #include "viewer/util/deadline.h"
 
-#define BLOCKS_MOST GT_EVENT_BOX_BLOCKS /* of a cell that are gone through */
-#define LOOKS_MOST 256u                 /* at blocks of a lane that has many */
-/* of such a lane: an end to what its rows may take, where thousands overlap */
+#define BLOCKS_MOST GT_EVENT_BOX_BLOCKS /* blocks read per cell */
+/* of a lane with many blocks: blocks read, and boxes */
+#define LOOKS_MOST 256u
 #define BOXES_MOST 16384u
 
 struct lane {
@@ -36,15 +36,14 @@ struct gt_event_boxes {
 	size_t n, cap, done, most;
 	const struct gt_lane_cells *strips;
 	/* the current lane */
-	bool begun, busy; /* busy: cells are asked */
-	/* segment's time: of the window, and where the rows start that are looked for now */
+	bool begun, busy; /* busy: it has many blocks, so its cells are checked first */
+	/* segment's time: the window, and the range in which rows must start */
 	struct gt_range range, starts;
 	struct gt_block_schedule visits;
-	size_t at; /* the block of these to be looked at next */
+	size_t at; /* the next block of `visits` */
 	struct gt_cell_sums *cells;
 	size_t cells_cap;
-	/* the cell to be asked next; so many blocks were looked at */
-	unsigned cell, looks;
+	unsigned cell, looks; /* the next cell to check; number of blocks read */
 };
 
 static uint64_t least(const struct gt_event_boxes *b)
@@ -145,7 +144,7 @@ static int add(struct gt_event_boxes *b, struct lane *l, const struct gt_open_bl
 
 /* ---- the rows of a block ---- */
 
-/* The first row of a run that starts from then on. */
+/* The first row of a run that starts at `from` or later. */
 static uint32_t first_from(
 	const struct gt_open_block *r, const struct gt_rows_run *run, int64_t from)
 {
@@ -182,7 +181,7 @@ static int look_at(struct gt_event_boxes *b, struct lane *l, const struct gt_pla
 	return code;
 }
 
-/* ---- which blocks, where there are many ---- */
+/* ---- lanes with many blocks ---- */
 
 /* 1: it may have rows as long as a box; 0: its summary says that it has none; negative. */
 static int may_have(struct gt_event_boxes *b, const struct lane *l,
@@ -250,7 +249,7 @@ static int turn_to_cell(struct gt_event_boxes *b, const struct lane *l)
 	return code ? code : 1;
 }
 
-/* ---- a lane after the other ---- */
+/* ---- the lanes in turn ---- */
 
 static int by_start(const void *pa, const void *pb)
 {

@@ -1,4 +1,4 @@
-/* What lanes are called, and the filter by that. */
+/* Labels of lanes, and the filter by label. */
 #include "viewer/lanes/lanes_internal.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void track_label(
 	}
 }
 
-/* Spans that are no work, by whose they are. */
+/* Spans that are neither ranges nor work, by the kind of their track. */
 static const char *others_label(enum gt_track_kind kind)
 {
 	switch (kind) {
@@ -111,14 +111,14 @@ void gt_lanes_label(
 	track_label(o, &o->seg->tracks[what->track], to + n, GT_LANE_LABEL - n);
 }
 
-/* Is it the only process of the only recording? */
-static bool is_plain(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
+/* True for the only process of the only recording. */
+static bool is_only_process(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
 {
 	return l->nsegments == 1 && o->seg->tracks[track].kind == GT_TRACK_PROCESS &&
 		o->first[1] - o->first[0] == 1;
 }
 
-/* Does it stand beneath the line of its track? */
+/* True if the line is below the line of its track. */
 static bool is_beneath(const struct gt_lane_line *what)
 {
 	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || gt_lane_is_counter(what);
@@ -138,7 +138,7 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 		if (!(o->flags[track] & GT_LANES_LONE))
 			up[n++] = track;
 	while (n > 0 && len < room) {
-		if (is_plain(l, o, up[--n]) && (n || !is_beneath(what)))
+		if (is_only_process(l, o, up[--n]) && (n || !is_beneath(what)))
 			continue;
 		track_label(o, &o->seg->tracks[up[n]], label, sizeof(label));
 		len += (size_t)snprintf(to + len, room - len, "%s > ", label);
@@ -150,8 +150,8 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 
 /* ---- filter ---- */
 
-/* In any case of letters of ASCII. */
-static bool holds(const char *text, const char *part)
+/* Ignores the case of ASCII letters. */
+static bool contains(const char *text, const char *part)
 {
 	size_t n = strlen(part);
 
@@ -161,8 +161,8 @@ static bool holds(const char *text, const char *part)
 	return false;
 }
 
-/* Parents come before their children: matches are passed upwards from the last track on, then
- * downwards to all children. */
+/* Parents come before their children in the list of tracks. So a pass from the last track sets the
+ * bits of parents, and a pass from the first one those of children. */
 static void match_segment(struct gt_lanes_of *o, const char *filter)
 {
 	const struct gt_track *tracks = o->seg->tracks;
@@ -172,7 +172,7 @@ static void match_segment(struct gt_lanes_of *o, const char *filter)
 		o->flags[t] &= ~(uint32_t)(GT_LANES_MATCH | GT_LANES_MATCH_BELOW);
 	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0;) {
 		track_label(o, &tracks[t], label, sizeof(label));
-		if (!(o->flags[t] & GT_LANES_LONE) && holds(label, filter))
+		if (!(o->flags[t] & GT_LANES_LONE) && contains(label, filter))
 			o->flags[t] |= GT_LANES_MATCH;
 		if (o->flags[t] & (GT_LANES_MATCH | GT_LANES_MATCH_BELOW) && tracks[t].parent < t)
 			o->flags[tracks[t].parent] |= GT_LANES_MATCH_BELOW;

@@ -1,16 +1,14 @@
-/* In which order lanes stand, of which nothing changes while a trace is read: whose line each
- * track's stands beneath, which of those beside it comes first, and which are of so little weight
- * that one line may stand for them. */
+/* The order of lanes, which does not change while a trace is read: the lane above each track, the
+ * order of its siblings, and the less busy threads that one line may represent. */
 #include "viewer/lanes/lanes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu/gpu_name.h"
 
-#define GPUS_MOST 64    /* whose sharing is looked at */
-#define NESTED_MOST 16u /* tracks that nest deeper stand beside those they are beneath */
-/* threads with less than this part of the rows that the busiest one has are minor */
-#define MINOR_PART 50u
+#define GPUS_MOST 64    /* GPUs that are checked for several processes */
+#define NESTED_MOST 16u /* tracks that nest deeper are siblings of their parent */
+#define MINOR_PART 50u  /* threads with less than 1/50 of the rows of the busiest are minor */
 
 static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has_gpu)
 {
@@ -34,13 +32,13 @@ struct place {
 	bool main;
 };
 
-/* Threads that are about equally busy are ordered by their numbers. */
+/* Threads of one class are about equally busy; they are ordered by their ids. */
 static unsigned class_of(uint64_t weight)
 {
 	return weight ? 64 - (unsigned)__builtin_clzll(weight) : 0;
 }
 
-/* Of threads the first one of its process leads, then the busiest. */
+/* Threads: the main thread first, then the busiest. */
 static int by_place(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
@@ -56,8 +54,8 @@ static int by_place(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-/* Whose line each track stands beneath: its parent, unless that has none or is too deep. new: free
- * it; UINT32_MAX: the outermost. */
+/* For each track, the track whose line is above it: its parent, unless that has no line or is too
+ * deep. GT_NONE: the top level. new: free it. */
 static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 {
 	uint32_t *up = malloc((seg->ntracks + 1ul) * sizeof(*up));
@@ -79,18 +77,17 @@ static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 	return up;
 }
 
-/* Tracks that have a line by whose it is beneath, each one's in the order of their ids in the
- * trace. */
+/* Lists the tracks that have a line by the track above them, in the order of the trace. */
 static void group(struct gt_lanes_of *o, const uint32_t *up, const bool *lone)
 {
 	uint32_t n = o->seg->ntracks, lines;
 
 	for (uint32_t t = 0; t < n; t++)
-		o->first[up[t] + 1u + 1u] += !lone[t]; /* UINT32_MAX + 1 is 0 */
+		o->first[up[t] + 1u + 1u] += !lone[t]; /* GT_NONE + 1 is 0 */
 	for (uint32_t p = 0; p <= n; p++)
 		o->first[p + 1] += o->first[p];
 	lines = o->first[n + 1];
-	/* from behind; first[] moves to where each one's begin */
+	/* from the end: first[] becomes the start of each list */
 	for (uint32_t t = n; t-- > 0;)
 		if (!lone[t])
 			o->order[--o->first[up[t] + 1u + 1u]] = t;
@@ -169,7 +166,7 @@ static void mark_queues(struct gt_lanes_of *o, uint32_t *device)
 	const struct gt_track *tracks = o->seg->tracks;
 	uint32_t n = o->seg->ntracks, *streams = device + n;
 
-	unsigned processes[GPUS_MOST] = { 0 }; /* by number of the GPU */
+	unsigned processes[GPUS_MOST] = { 0 }; /* by GPU */
 
 	memset(streams, 0, n * sizeof(*streams));
 	for (uint32_t t = 0; t < n; t++) {

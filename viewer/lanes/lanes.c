@@ -26,7 +26,7 @@
 
 enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS, QUEUE };
 
-/* ---- made once ---- */
+/* ---- open and close ---- */
 
 int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known,
 	struct gt_err *err)
@@ -47,7 +47,8 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 	return rc ? gt_err_set(err, rc, "no memory for the lanes") : 0;
 }
 
-/* It is alone no more: its streams have moved from beneath the GPU's line to beneath its own. */
+/* True for a context that was the only one: its streams were below the GPU's line and are now below
+ * its own. */
 static bool is_new_track(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t track)
 {
 	return track < was->n && was->flags[track] & ~o->flags[track] & GT_LANES_LONE;
@@ -62,7 +63,7 @@ static bool is_another_list(const struct gt_lanes_of *o, const struct gt_lanes_o
 	return another;
 }
 
-/* Those that have come stand behind the others. */
+/* New tracks follow the others. */
 static void keep_order(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 {
 	for (uint32_t p = 0; p <= was->n; p++) {
@@ -137,7 +138,7 @@ static bool is_hidden(const struct gt_lanes *l, uint32_t segment, uint32_t track
 	return l->of[segment].flags[track] & GT_LANES_HIDDEN << part;
 }
 
-/* No more lines are wanted. */
+/* True if no more lines are needed. */
 static bool is_done(const struct gt_lanes *l)
 {
 	return l->failed || (l->looking ? l->found : l->limited && l->n >= l->most);
@@ -156,7 +157,7 @@ static void add(struct gt_lanes *l, const struct gt_lane_line *line)
 	}
 }
 
-/* A line beneath that of a track. */
+/* Adds a line below a track's line. */
 static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part,
 	enum gt_aspect aspect, bool derived, unsigned depth)
 {
@@ -205,7 +206,7 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 			add_part(l, of, copies[i].part, copies[i].aspect, true, 0);
 }
 
-/* The first counter of a track or of those behind it. */
+/* The first counter of this or a later track. */
 static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, uint32_t track)
 {
 	return GT_LOWER_BOUND(i, 0, k->ncounters,
@@ -260,7 +261,7 @@ static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 		GT_ASPECT_OTHERS };
 	const struct gt_lanes_of *o = &l->of[line->segment];
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
-	/* is there anything beneath it? */
+	/* it has child tracks */
 	bool any = o->first[line->track + 1] < o->first[line->track + 2];
 
 	line->derived =
@@ -309,7 +310,7 @@ static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 	}
 }
 
-/* Beneath a line that is not folded. */
+/* Lists the lines below an unfolded line. */
 static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
 {
 	uint32_t some = l->threads_away ? GT_LANES_HAS_THREADS : GT_LANES_HAS_MINOR;
@@ -324,7 +325,7 @@ static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool p
 		add_parts_below(l, of);
 }
 
-/* Is anything to be seen beneath it when it is unfolded? */
+/* True if the line has visible lines below it when it is unfolded. */
 static bool has_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
 {
 	bool has;
@@ -349,7 +350,7 @@ static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 		return;
 	line.kind = GT_LANE_RANGES;
 	line.aspect = GT_ASPECT_RANGES;
-	/* of those around it the end may be unknown */
+	/* the outermost known depth: the end of ranges around it may be unknown */
 	line.depth = (uint8_t)__builtin_ctz(bits);
 	line.folds = bits & (bits - 1);
 	line.folded = line.folds && !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_RANGES);
@@ -370,7 +371,7 @@ static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, uns
 	if (filtered_out(l, flags) || is_hidden(l, segment, track, TRACK))
 		return;
 	choose_aspect(l, &line);
-	if (l->looking) { /* one line is enough to know */
+	if (l->looking) { /* one line is enough */
 		add(l, &line);
 		return;
 	}
@@ -419,9 +420,9 @@ int gt_lanes_list(struct gt_lanes *l)
 	return l->failed ? -ENOMEM : 0;
 }
 
-/* ---- what to unfold ---- */
+/* ---- unfolding ---- */
 
-/* Tries that; it stays if all still fits. Returns whether it does. */
+/* Unfolds the line if all lines still fit. Returns whether they do. */
 static bool try_unfold(struct gt_lanes *l, const struct gt_lane_line *what, size_t lines)
 {
 	l->limited = true;
@@ -436,7 +437,7 @@ static bool try_unfold(struct gt_lanes *l, const struct gt_lane_line *what, size
 	return false;
 }
 
-/* In the order of importance: which lines are tried in turn. */
+/* Lines are unfolded in turns, the most important kind first. */
 static bool is_of_turn(const struct gt_lanes *l, const struct gt_lane_line *what, unsigned turn)
 {
 	const struct gt_track *t =
@@ -636,7 +637,7 @@ static bool move_in(uint32_t *list, uint32_t from, uint32_t to, uint32_t what, i
 	return false;
 }
 
-/* Whose line a track stands beneath: found by where it is, as its parent may be too deep. */
+/* The track whose line is above this one. Its parent may have no line or be too deep. */
 static uint32_t group_of(const struct gt_lanes_of *o, uint32_t track)
 {
 	uint32_t p = o->seg->tracks[track].parent, i;

@@ -46,8 +46,8 @@ static bool is_sure(const struct gt_cell_sums *c)
 	return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_DAMAGED;
 }
 
-/* The value of a cell that is as wide as 2^wider cells of the saved window. false: unknown. */
-static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
+/* The sum of 2^wider cells of the saved window. false: unknown. */
+static bool merge_cells(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
 	struct gt_cell_sums *to)
 {
 	const struct gt_cell_sums *was = b->cells + line * b->window.cells;
@@ -71,9 +71,9 @@ static bool put_together(const struct gt_stale_cells *b, size_t line, int64_t at
 	return any;
 }
 
-/* The same of a counter: it may have been more. */
-static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t at, unsigned wider,
-	struct gt_counter_cell *to)
+/* The same for a counter; the value may have been larger. */
+static bool merge_counter_cells(const struct gt_stale_cells *b, size_t line, int64_t at,
+	unsigned wider, struct gt_counter_cell *to)
 {
 	const struct gt_counter_cell *was = b->gauges + line * b->window.cells;
 	bool any = false;
@@ -91,8 +91,8 @@ static bool cached_value_at(const struct gt_stale_cells *b, size_t line, int64_t
 	return any;
 }
 
-/* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or
- * finer. */
+/* *wider: log2 of the cells' width in saved cells; *i: the saved line. false: the line was not
+ * saved, or its cells were wider. */
 static bool find(const struct gt_stale_cells *b, const struct gt_cell_window *w,
 	const struct gt_lane_line *line, size_t *i, unsigned *wider)
 {
@@ -120,7 +120,7 @@ void gt_stale_cells_fill(const struct gt_stale_cells *b, const struct gt_cell_wi
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
 		if (!is_sure(&cells[k]) &&
-			put_together(b, i, cell_before(b, w, k, wider), wider, &one))
+			merge_cells(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
 }
 
@@ -135,6 +135,6 @@ void gt_stale_cells_fill_counter(const struct gt_stale_cells *b, const struct gt
 		return;
 	for (unsigned k = 0; k < w->cells; k++)
 		if (!cells[k].known &&
-			cached_value_at(b, i, cell_before(b, w, k, wider), wider, &one))
+			merge_counter_cells(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
 }

@@ -14,8 +14,8 @@
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 
-/* The clock of the wall may have been set meanwhile; what held at the start is taken for all of it,
- * so that times keep their distances. */
+/* Uses the wall clock at the start for all times, even if the clock was set later, so that
+ * differences of times stay correct. */
 struct gt_time_shown gt_time_shown_of(const struct gt_segment *seg, int64_t start, int64_t offset)
 {
 	struct gt_time_shown how = { .start = start };
@@ -27,7 +27,7 @@ struct gt_time_shown gt_time_shown_of(const struct gt_segment *seg, int64_t star
 	return how;
 }
 
-/* ---- in words ---- */
+/* ---- times as text ---- */
 
 static const struct unit {
 	int64_t ns;
@@ -40,7 +40,7 @@ static const struct unit {
 	{ 1, 0, "ns" },
 };
 
-/* Digits behind the point, of `digits` that there could be, that tell steps apart. */
+/* The number of decimal places, at most `digits`, that distinguishes multiples of the step. */
 static unsigned decimals(int64_t step, unsigned digits)
 {
 	for (; digits && step % 10 == 0; step /= 10)
@@ -64,7 +64,7 @@ static unsigned in_unit(const struct unit *u, uint64_t v, const char *sign, int6
 	return n + (unsigned)snprintf(to + n, GT_TIME_ROOM - n, "%s", u->word);
 }
 
-/* writes the hours; by wall clock always with two digits. */
+/* hours: write them too; wall: with two digits. */
 static unsigned by_clock(
 	uint64_t v, const char *sign, bool hours, bool wall, int64_t step, char *to)
 {
@@ -132,7 +132,7 @@ static int parse_clock(const char *text, int64_t *ns)
 	return 0;
 }
 
-/* Of a day: the first moment at which the clock shows that, not before the start. */
+/* The first time at or after the start at which the wall clock shows this time of day. */
 static int64_t from_wall(const struct gt_time_shown *how, int64_t of_day)
 {
 	int64_t ahead = (of_day - (how->start + how->to_wall)) % DAY;
@@ -152,7 +152,7 @@ int gt_time_parse(const struct gt_time_shown *how, const char *text, int64_t *t)
 	return __builtin_add_overflow(how->start, ns, t) ? -EINVAL : 0;
 }
 
-/* ---- on the axis ---- */
+/* ---- the axis ---- */
 
 static int64_t next_step(int64_t step)
 {
@@ -170,7 +170,7 @@ static int64_t next_step(int64_t step)
 	return lead == 2 ? step / 2 * 5 : step * 2; /* 1, 2, 5, 10 */
 }
 
-/* The first multiple of step, counted from zero, at or behind t. */
+/* The first multiple of step, counted from zero, at or after t. */
 static int64_t round_up(int64_t t, int64_t zero, int64_t step)
 {
 	int64_t rest = (t - zero) % step;
@@ -183,7 +183,7 @@ static bool has_room(const struct gt_cell_window *w, const struct gt_time_shown 
 {
 	char label[GT_TIME_ROOM];
 	int64_t end = gt_window_end(w);
-	/* the mark, and two behind */
+	/* the mark, and two free columns */
 	int64_t columns = gt_time_text(how, end, step, end, label) + 3;
 
 	return step >> w->shift >= columns;
@@ -197,7 +197,7 @@ unsigned gt_time_axis(const struct gt_cell_window *w, const struct gt_time_shown
 	unsigned n = 0;
 
 	if (!how->by_wall && from < how->start)
-		from = how->start; /* there is nothing before it */
+		from = how->start;
 	while (!has_room(w, how, step) && step < INT64_MAX / 4)
 		step = next_step(step);
 	for (int64_t t = round_up(from, zero, step); n < most && t < end; t += step) {

@@ -1,6 +1,6 @@
 #include "viewer/lanes/window.h"
 
-/* Cells of the grid that [from, to) touches. */
+/* The number of grid cells that overlap [from, to). */
 static int64_t cells_of(int64_t from, int64_t to, unsigned shift)
 {
 	return ((to - 1) >> shift) - (from >> shift) + 1;
@@ -21,7 +21,7 @@ static void keep_inside(struct gt_cell_window *w, const struct gt_time_extent *e
 
 	if (w->first > last - w->cells + 1)
 		w->first = last - w->cells + 1;
-	if (w->first < first) /* also where there is less than a window full */
+	if (w->first < first) /* also if the trace is shorter than the window */
 		w->first = first;
 }
 

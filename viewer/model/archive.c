@@ -4,7 +4,7 @@
 #include "viewer/model/archive_internal.h"
 #include "formats/base/lower_bound.h"
 
-/* ---- which blocks there are ---- */
+/* ---- lists of blocks ---- */
 
 static int count_block(void *arg, const struct gt_block_info *f)
 {
@@ -17,13 +17,13 @@ static int count_block(void *arg, const struct gt_block_info *f)
 			return -ENOMEM;
 		s->sums[s->nsums++] = (struct gt_epoch_sums){ f->epoch, f->entry, f->number };
 	} else if (f->kind) {
-		s->first[f->track + 1u + 1]++; /* for the list behind this one */
+		s->first[f->track + 1u + 1]++; /* moves the start of the next list */
 		s->nblocks++;
 	}
 	return 0;
 }
 
-/* Each list is filled from its beginning; first[] is moved along, and back when all is there. */
+/* Fills each list from its start. first[] is the next free entry until make_lists() resets it. */
 static int file_block(void *arg, const struct gt_block_info *f)
 {
 	struct gt_archive *a = arg;
@@ -99,7 +99,7 @@ static uint32_t clock_of(const struct gt_archive *a, uint32_t segment)
 
 static bool is_empty(const struct gt_archive_seg *s) { return s->pub->min_start > s->pub->max_end; }
 
-/* Of each clock, in its first segment's place: the extent of all its segments. */
+/* For each clock, at the index of its first segment: the extent of all its segments. */
 static void find_extents(const struct gt_archive *a, struct gt_range *clocks, uint32_t *clock)
 {
 	for (uint32_t i = 0; i < a->nsegs; i++) {
@@ -229,7 +229,7 @@ void gt_archive_close(struct gt_archive *a)
 	free(a);
 }
 
-/* ---- asked ---- */
+/* ---- access ---- */
 
 struct gt_reader *gt_archive_reader(const struct gt_archive *a) { return a->reader; }
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment)

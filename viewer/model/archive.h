@@ -56,7 +56,7 @@ struct gt_open_block {
 	/* of a counter: its value, the bits of its field. NULL: none has any */
 	const uint64_t *bytes;
 	const int32_t *ret; /* NULL: all 0 */
-	/* it could not be read: there are no rows, and err says why */
+	/* it cannot be read: there are no rows, and `why` has the reason */
 	bool damaged;
 	char why[120];
 };
@@ -66,47 +66,47 @@ struct gt_archive;
 struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err);
 void gt_archive_close(struct gt_archive *a); /* NULL is fine */
 struct gt_reader *gt_archive_reader(const struct gt_archive *a);
-/* The viewer's time of a segment's time: it, less this. A multiple of the widest cell. */
+/* The viewer's time is the segment's time minus this offset, a multiple of the widest cell. */
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
-/* A stretch of the viewer's time as each recording's own, for a filter. new: free it. NULL: no
- * memory. */
+/* A range of the viewer's time in the time of each segment, for gt_filter.ranges. new: free it.
+ * NULL: no memory. */
 struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of);
-/* log2 of the widest cell, ns: 16 to 32 of them are all of the trace */
+/* log2 of the widest cell in ns: 16 to 32 such cells cover the trace */
 unsigned gt_archive_widest(const struct gt_archive *a);
 /* of all rows, in the viewer's time */
 void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);
 
-/* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of
- * any. Borrowed for good. */
+/* Blocks with rows of only this track; GT_NONE: blocks with rows of several tracks. Valid until the
+ * archive is closed. */
 struct gt_block_list gt_archive_blocks(
 	const struct gt_archive *a, uint32_t segment, uint32_t track);
-/* The block that is what `was` is in an archive of before, of the same trace with less in it. NULL:
- * there is none. */
+/* The block that is the same as `was`, a block of an earlier archive of this growing trace, or
+ * NULL. */
 const struct gt_block *gt_archive_same(
 	const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was);
-/* Of a list, the first block that may reach beyond `from`; go on until a block starts at or behind
- * your end. */
+/* The first block that may have rows that end after `from`. Continue until a block starts at or
+ * after the end of your range. */
 size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 
-/* NULL: there is none. Borrowed for good. */
+/* NULL: there is none. Valid until the archive is closed. */
 const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment,
 	uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth);
 /* True if the segment has upper summaries. A track without one then has few rows, or the
  * summaries exceeded their limit. */
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
-/* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not
- * held. Borrowed until the next call. */
+/* The level-0 summaries of an epoch by block number, track, aspect and depth. Read from the file
+ * unless they are cached. Borrowed until the next call. */
 int gt_archive_block_summaries(struct gt_archive *a, uint32_t segment, uint32_t epoch,
 	const struct gt_block_summary **all, size_t *n, struct gt_err *err);
-/* The first of them that is of this block, or of a later one; n: there is none. */
+/* The first summary of this or a later block; n: there is none. */
 size_t gt_block_summary_first(const struct gt_block_summary *all, size_t n, uint32_t number);
-/* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were
- * asked for. NULL: no memory. */
+/* The rows of a block. Read from the file unless they are cached. Borrowed until GT_ROWS_KEPT other
+ * blocks were requested. NULL: no memory. */
 const struct gt_open_block *gt_archive_rows(
 	struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
 
-/* A call that had not returned when the recording ended: by then its thread was still in it. */
+/* A call that had not returned when the recording ended. */
 struct gt_unfinished_call {
 	int64_t start, end; /* segment's time; end: when the recording ended */
 	uint32_t segment, track, type;
@@ -114,26 +114,25 @@ struct gt_unfinished_call {
 	uint8_t depth, aspect; /* as in gt_rows */
 };
 #define GT_UNFINISHED_MAX 65536u
-/* By segment and track, of a track the outermost first: at most GT_UNFINISHED_MAX, and none that
- * cannot be read. Borrowed for good. */
+/* The readable ones, at most GT_UNFINISHED_MAX, by segment and track; the outermost call of a track
+ * first. Valid until the archive is closed. */
 const struct gt_unfinished_call *gt_archive_unfinished_calls(const struct gt_archive *a, size_t *n);
-/* how many there are, as the index says */
+/* their number according to the index */
 uint64_t gt_archive_unfinished_count(const struct gt_archive *a);
-/* Of a segment with such calls, when the last call ended that did return; segment's time. */
+/* The end of the last call that returned, in a segment with unfinished calls; segment's time. */
 int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
 
-/* The process or device that the track is or is below, whose derived strips it is part of; or
- * GT_NONE. */
+/* The process or device whose derived strips include the track, or GT_NONE. */
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
-/* Is it part of the derived strips of that process, device or context? */
+/* True if the derived strips of the process, device or context `in` include the track. */
 bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in);
 /* The known depths (bits) of an aspect of a track, from the upper summaries and the blocks
  * opened so far. Only its own rows count. */
 unsigned gt_archive_depths(
 	const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
-/* That, for another archive of the same trace with more in it, which need not open the same blocks:
- * moved out of one that is closed next (zero-initialised: nothing), and into another one, where no
- * upper summaries say so, or given back. */
+/* The known depths, passed from an archive to the next archive of the same growing trace, which may
+ * not open the same blocks. take: moves them out of an archive that is closed next; add: copies
+ * them to segments without upper summaries. Zero-initialised: empty. */
 struct gt_depths {
 	struct gt_depths_of {
 		uint8_t (*bits)[GT_ASPECTS];

@@ -10,10 +10,10 @@
 struct gt_archive_seg {
 	const struct gt_segment *pub;
 	int64_t offset;
-	/* by track, those of several tracks first; of each by start */
+	/* by track, blocks of several tracks first; each list by start */
 	struct gt_block *blocks;
 	size_t nblocks;
-	/* by track + 1 (GT_NONE: 0): where its blocks begin; one more at the end */
+	/* by track + 1 (GT_NONE: 0): index of its first block; one more at the end */
 	size_t *first;
 	bool uppers;
 	/* blocks of level-0 summaries, by epoch */
@@ -22,7 +22,7 @@ struct gt_archive_seg {
 	} * sums;
 	size_t nsums, sums_cap;
 	uint8_t (*depths)[GT_ASPECTS]; /* by track: bits */
-	int64_t calls_end;             /* of those that did return; known if others did not */
+	int64_t calls_end;             /* set if the segment has unfinished calls */
 };
 
 /* Upper summaries, by a key of segment, track, aspect and depth. */
@@ -36,17 +36,17 @@ struct gt_sums {
 #define GT_EPOCHS_KEPT 64u
 struct gt_epoch {
 	uint32_t segment, epoch;
-	uint64_t used; /* when: the least was needed longest ago */
+	uint64_t used; /* time of the last use */
 	struct gt_block_summary *all;
 	size_t n, cap;
 	struct gt_bucket *buckets;
 	size_t nbuckets, buckets_cap;
 	bool held;
 };
-struct gt_block_slot { /* an open block; `room` has the memory of its rows */
+struct gt_block_slot { /* a cached open block */
 	struct gt_open_block rows;
 	uint64_t used;
-	struct gt_buf room;
+	struct gt_buf memory; /* of its rows */
 	bool held;
 };
 #define GT_ROWS_SLOTS 256u

@@ -1,6 +1,6 @@
-/* Calls that were still open when the recording ended stand in blocks of their own, of which the
- * last epoch's count: as many rows as threads were in calls, times how deep. They are read at once,
- * so that every picture has them, and the depths that only they have are known. */
+/* Unfinished calls are in separate blocks; those of the last epoch count. They are few: the number
+ * of threads in calls times their depth. They are read when the archive is opened, so that every
+ * frame shows them and their depths are known. */
 #include <stdlib.h>
 
 #include "viewer/model/archive_internal.h"

@@ -1,6 +1,6 @@
-/* Blocks that were opened. Panning by a few cells needs the blocks of the frame before once more,
- * so the last ones are kept, in plain arrays: one frame of sixty rows looks at a few hundred
- * thousand of them. */
+/* The cache of open blocks. A frame after panning by a few cells needs the same blocks as the frame
+ * before. Rows are in plain arrays, because a frame of sixty lanes reads a few hundred thousand
+ * rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int make_room(struct opening *o, uint32_t rows)
 	const size_t each = sizeof(*o->start) + sizeof(*o->dur) + sizeof(*o->bytes) +
 		sizeof(*o->ret) + sizeof(*o->type) + sizeof(*o->runs) + sizeof(*o->depth) +
 		sizeof(*o->aspect);
-	struct gt_buf *room = &o->to->room;
+	struct gt_buf *room = &o->to->memory;
 	size_t before = room->cap;
 
 	gt_buf_clear(room);
@@ -45,7 +45,7 @@ static int make_room(struct opening *o, uint32_t rows)
 	return 0;
 }
 
-/* What a field of the block's rows says, for those whose type has it. */
+/* The values of a field, for rows whose type has it. */
 static const uint64_t *values(const struct gt_cols *c, uint32_t code, int field, uint32_t *n)
 {
 	return field < 0 ? NULL : gt_cols_args(c, code, (uint32_t)field, n);
@@ -60,13 +60,13 @@ static enum gt_aspect aspect_of_type(const struct gt_cols *c, const struct gt_ty
 									  : aspect;
 }
 
-/* The field that gt_rows.bytes is of. */
+/* The field for gt_open_block.bytes. */
 static int number_of(enum gt_kind kind, const struct gt_type *type)
 {
 	return kind != GT_COUNTER ? gt_bytes_field(type) : type->nfields ? 0 : -1;
 }
 
-/* The rows of one code: their aspect, and what fields say of bytes and directions. */
+/* Copies the rows of one code: type, aspect (by direction for copies) and bytes. */
 static void copy_code(struct opening *o, const struct gt_cols *c, uint32_t code, uint32_t at)
 {
 	const struct gt_type *type = &c->seg->types[c->types[code]];
@@ -129,14 +129,14 @@ static int copy_run(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-/* The aspect of a row's track that it is in: of a copy, whose direction matters to its device, the
- * track's work. */
+/* The aspect of a row on its own track: copies have a direction only on the line of their device,
+ * and are work on their stream. */
 static enum gt_aspect own_aspect(unsigned aspect)
 {
 	return aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : (enum gt_aspect)aspect;
 }
 
-/* What depths there are, which lanes may not know yet. */
+/* Notes the depths of the rows: lanes may not know them yet. */
 static void note_depths(struct gt_archive *a, const struct gt_open_block *r)
 {
 	for (uint32_t k = 0; k < r->nruns; k++)
@@ -238,5 +238,5 @@ const struct gt_open_block *gt_archive_rows(
 void gt_archive_release_rows(struct gt_archive *a)
 {
 	for (unsigned i = 0; i < GT_ROWS_SLOTS; i++)
-		gt_buf_release(&a->opened[i].room);
+		gt_buf_release(&a->opened[i].memory);
 }

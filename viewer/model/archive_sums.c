@@ -1,13 +1,13 @@
-/* Summaries. The upper ones are read when the file is opened: their number is bounded by the
- * format, a hundred thousand buckets or so a segment. Of many segments the finest level, fifteen of
- * every sixteen buckets, is left out when it would be too much; then blocks are gone through. */
+/* Summaries. The upper ones are read when the archive is opened. The format limits them to about a
+ * hundred thousand buckets per segment. With many segments, the finest level (15/16 of the buckets)
+ * is left out above a limit; blocks are read instead. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
 #include "formats/base/lower_bound.h"
 
-#define FINEST_MOST (1u << 19) /* buckets of finest levels that are held: 32 MiB */
+#define FINEST_MOST (1u << 19) /* buckets of finest levels in memory: 32 MiB */
 
 /* ---- upper levels ---- */
 
@@ -113,7 +113,7 @@ static int add_of_block(void *arg, const struct gt_summary *s)
 	if (gt_grow(&e->all, &e->cap, e->n + 1, sizeof(*e->all)) ||
 		gt_grow(&e->buckets, &e->buckets_cap, e->nbuckets + s->n, sizeof(*e->buckets)))
 		return -ENOMEM;
-	/* where its buckets are is known when all are there */
+	/* read_epoch() sets its buckets when the array no longer moves */
 	e->all[e->n++] = (struct gt_block_summary){ .number = s->block,
 		.track = s->track,
 		.n = s->n,

@@ -29,7 +29,7 @@ bool gt_strip_shows(
 	return wanted >= GT_ASPECT_HTOD ? aspect == wanted : own == wanted;
 }
 
-/* ---- whose rows ---- */
+/* ---- targets ---- */
 
 static int add_target(
 	struct gt_block_schedule *v, uint32_t track, const struct gt_strip_key *of, uint32_t strip)
@@ -68,9 +68,10 @@ const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v,
 	return v->targets + GT_LOWER_BOUND(i, 0, v->ntargets, v->targets[i].track < track);
 }
 
-/* ---- which blocks ---- */
+/* ---- blocks ---- */
 
-/* The blocks of a list that have rows of these kinds in the window. summed: summaries will do. */
+/* Adds the blocks of a list with rows of these kinds in the range. by_rows: kinds for which
+ * summaries do not suffice. */
 static int add_list(struct gt_block_schedule *v, struct gt_block_list list, uint32_t track,
 	uint32_t kinds, uint32_t by_rows, struct gt_range range)
 {
@@ -108,8 +109,8 @@ static int by_start(const void *pa, const void *pb)
 	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
 }
 
-/* What may overlap on its track may do so with rows in a block of several tracks, too: these are
- * added up one by one. */
+/* Rows that may overlap on their track may also overlap with rows in a block of several tracks:
+ * then summaries do not suffice. */
 static void look_at_shared(struct gt_block_schedule *v)
 {
 	int64_t reach[GT_KINDS], next[GT_KINDS];

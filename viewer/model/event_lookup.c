@@ -6,9 +6,9 @@
 #include "formats/cuda/gpu_rows.h"
 #include "viewer/model/event_lookup.h"
 
-/* ---- looking through blocks ---- */
+/* ---- search of blocks ---- */
 
-/* One look at the rows of a lane in a stretch of time. */
+/* A search for the best row of a lane in a time range. */
 struct look {
 	struct gt_archive *archive;
 	const struct gt_lane_key *lane;
@@ -16,11 +16,11 @@ struct look {
 	struct gt_event_ref best;
 	bool any;
 };
-/* Is this row better than the best so far (NULL: there is none)? */
+/* True if the row is better than the best one so far (NULL: there is none). */
 typedef bool better_fn(
 	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best);
 
-/* In one order: by start, then as filed. */
+/* By start, then in the order of the file. */
 static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
 {
 	if (a->start != b->start)
@@ -112,7 +112,7 @@ static int look(struct gt_archive *a, const struct gt_lane_key *lane, struct gt_
 	return code;
 }
 
-/* ---- where the cursor is ---- */
+/* ---- at a time ---- */
 
 static bool covers(const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {
@@ -173,8 +173,7 @@ static int look_farther(struct gt_archive *a, const struct gt_lane_key *lane,
 			r.from = all ? low : from->start - span;
 		code = look(a, lane, r, forward ? first_behind : last_before, from, found, err);
 		if (code > 0 && !forward && found->start < r.from)
-			/* it reaches into the range, and others that start in it may be behind it
-			 */
+			/* the row starts before the range; a row after it may start later */
 			code = 0;
 	}
 	return code;
@@ -201,7 +200,8 @@ static bool ends_last(
 		(!best || gt_event_ref_end(row) > gt_event_ref_end(best));
 }
 
-/* What ends before the last row before it starts does not end last. */
+/* A row that ends before the start of the last row before `at` cannot be the one with the latest
+ * end. */
 int gt_gap_at(struct gt_archive *a, const struct gt_lane_key *lane, int64_t at,
 	struct gt_event_ref *before, struct gt_event_ref *behind, struct gt_err *err)
 {
@@ -231,7 +231,7 @@ struct values {
 	void *arg;
 };
 
-/* A row's values stand among those of its code. */
+/* The values of a row are stored with those of the other rows of its code. */
 static int tell_row(const struct values *v, const struct gt_cols *c, uint32_t i)
 {
 	uint32_t code = c->code ? c->code[i] : 0, k = 0, n;
@@ -311,7 +311,7 @@ const char *gt_event_name(struct gt_archive *a, const struct gt_event_ref *f)
 		gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
 }
 
-/* ---- what launched it ---- */
+/* ---- the launching call ---- */
 
 struct launch {
 	uint64_t track, start, join;
@@ -331,8 +331,7 @@ static int note_launch(
 	return 0;
 }
 
-/* Of calls that start there the innermost: what a call of the runtime launches the driver's call in
- * it does. */
+/* The innermost call that starts there: a runtime call launches by the driver call inside it. */
 static bool starts_there(
 	const void *arg, const struct gt_event_ref *row, const struct gt_event_ref *best)
 {

@@ -1,5 +1,6 @@
 /* The detail pane: shows all that is known about the selection as lines of a name and a value.
- * It is right of the lanes on a wide terminal, else below them; without room it is not shown. */
+ * It is right of the lanes on a wide terminal, else below them. It is not shown if the terminal is
+ * too small. */
 #ifndef GT_DETAIL_PANE_H
 #define GT_DETAIL_PANE_H
 #include "viewer/timeline/selection.h"
@@ -32,7 +33,7 @@ struct gt_pane {
 	int x, y;
 	unsigned width, height;
 }; /* height 0: it is not shown */
-/* Takes columns or lines for the pane from the layout, if there is enough room. */
+/* Takes columns or lines for the pane from the layout, if there are enough. */
 struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size);
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail_pane *d, struct gt_screen *to);
 #endif

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 
-#define STRIPS_MOST 16u    /* that it is the mean of */
-#define FINER 2u           /* its cells: so much finer (log2) than would do for its columns */
-#define ROWS_MOST 5000000u /* of more it stays as rough as summaries have it */
+#define STRIPS_MOST 16u    /* limit of strips in the mean */
+#define FINER 2u           /* log2 of its cells per column */
+#define ROWS_MOST 5000000u /* with more rows it stays as rough as the summaries */
 
 int gt_overview_bar_init(struct gt_overview_bar *m, struct gt_archive *a)
 {
@@ -123,7 +123,7 @@ int gt_overview_bar_step(struct gt_overview_bar *m, uint64_t us, struct gt_err *
 	return rc;
 }
 
-/* Of each cell the mean; its category is that of what lasts longest. */
+/* Each cell is the mean of its strips and has the category of the longest row. */
 int gt_overview_bar_refresh(struct gt_overview_bar *m)
 {
 	size_t n = m->asked.window.cells;

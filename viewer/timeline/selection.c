@@ -71,7 +71,7 @@ int gt_select_row(
 	return 0;
 }
 
-/* Before each jump. */
+/* Stops the search and clears the status text before each jump. */
 static void begin_anew(struct gt_selection *p)
 {
 	gt_selection_stop(p);
@@ -380,7 +380,7 @@ int gt_select_partner(
 
 /* ---- gaps ---- */
 
-/* The window of cells that comes next: up to where the last one began, or from where it ended. */
+/* Moves to the next window of cells in the direction of the search. */
 static void next_cells(struct gt_selection_job *j)
 {
 	j->window.first += j->backward ? -(int64_t)GAP_CELLS : (int64_t)GAP_CELLS;
@@ -401,8 +401,8 @@ int gt_select_gap(
 	j->strips = gt_lane_cells_new(p->archive);
 	if (!j->strips)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	/* going on: the first whole cell behind it, of which the window begins with; going back:
-	 * the last one before it ends it */
+	/* forward: the window begins with the first whole cell after `begin`; backward: it ends
+	 * with the last whole cell before it */
 	j->window = (struct gt_cell_window){ .shift = at->shift, .cells = GAP_CELLS };
 	if (j->backward)
 		j->window.first = ((begin + 1) >> at->shift) - (int64_t)GAP_CELLS;
@@ -421,8 +421,8 @@ static void pick_gap(struct gt_selection *p, const struct gt_event_ref *before,
 	p->go = true;
 }
 
-/* An idle cell is in a gap if there are rows on both of its sides. 1: it was picked, 0: it is none,
- * negative. */
+/* Selects the gap around an idle cell if there are rows on both sides. 1; 0: there is no gap;
+ * negative: error. */
 static int try_cell(struct gt_selection *p, int64_t t, struct gt_err *err)
 {
 	const struct gt_lane_key *lane = &p->job->lane;
@@ -446,7 +446,7 @@ static int look_at_cells(struct gt_selection *p, struct gt_err *err)
 	for (unsigned k = 0; !code && k < GAP_CELLS; k++) {
 		unsigned i = j->backward ? GAP_CELLS - 1 - k : k;
 		int64_t t = gt_cell_start(&j->window, i);
-		/* this one was tried with the cell before */
+		/* the previous cell was in the same gap */
 		bool beside = k && !cells[j->backward ? i + 1 : i - 1].busy;
 
 		if (cells[i].sureness == GT_CELL_EXACT && !cells[i].busy && !cells[i].count &&
@@ -489,7 +489,7 @@ static int step_gap(struct gt_selection *p, uint64_t us, struct gt_err *err)
 	return 1;
 }
 
-/* ---- going on ---- */
+/* ---- steps of a search ---- */
 
 static const struct gt_lane_key *lane_for(
 	const struct gt_selection_job *j, const struct gt_event_ref *row)

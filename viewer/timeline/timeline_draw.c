@@ -150,7 +150,7 @@ unsigned gt_counter_eighths(double value, double least, double most)
 					      : (unsigned)(eighths + 0.5);
 }
 
-/* Each cell as high as the most that it rose to in it. */
+/* The height of a cell is the largest value in it. */
 static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line,
 	const struct gt_counter_cell *cells, int y, struct gt_screen *to)
 {
@@ -285,8 +285,8 @@ static void draw_map(const struct gt_picture *p, struct gt_screen *to)
 			gt_busy_eighths(columns[x].busy, width ? width : 1));
 }
 
-/* What of the whole run is seen: a bracket beneath it, or where there is no line for that, a paper
- * behind it. */
+/* Marks the visible part of the whole run with a bracket, or with a background colour if the
+ * bracket has no line. */
 static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_cell_window *w = &p->scene->window;
@@ -396,7 +396,7 @@ static void draw_label(
 		put_label(to, x + 2, y, width, label, look);
 }
 
-/* The first column behind the end of the trace: an end is no idle time. */
+/* Marks the first column after the end of the trace, so that the rest does not look idle. */
 static void draw_end(const struct gt_picture *p, int y, struct gt_screen *to)
 {
 	int64_t column = gt_window_column(&p->scene->window, p->scene->extent.to - 1) + 1;
@@ -447,9 +447,9 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 	gt_screen_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
-/* What a cell says. Returns the column behind it. */
+/* Writes the sums of a cell. Returns the column after the text. */
 static int put_cell_words(
 	const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
 {
@@ -556,8 +556,7 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 	return x;
 }
 
-/* Calls that had not returned when the recording ended: one of them is likely what the program hung
- * in, or died in. */
+/* Unfinished calls: the program probably hung or died in one of them. */
 static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
 {
 	const struct gt_archive *a = p->scene->archive;
@@ -588,7 +587,7 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	return x;
 }
 
-/* A filter may leave nothing. */
+/* The filter may match no lane. */
 static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
 {
 	if (p->at.nlanes && p->lanes->filter[0])

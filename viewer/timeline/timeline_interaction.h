@@ -16,7 +16,7 @@ struct gt_timeline_interaction {
 	struct gt_selection pick;
 	struct gt_detail_pane detail;
 	enum gt_pane_size size;
-	/* the user asked for a pane: a status text says if there is no room */
+	/* the user asked for a pane: a status text says if it does not fit */
 	bool asked;
 	struct gt_pane pane;
 	struct gt_name_search *finds; /* NULL: there is no search */

@@ -28,12 +28,12 @@ struct timeline {
 	uint32_t *strip_of; /* of each line that is shown: number in asked.of */
 	size_t strip_of_cap;
 	struct gt_layout at;
-	struct gt_lane_line cursor_line; /* what the cursor is on */
+	struct gt_lane_line cursor_line; /* the line of the cursor */
 	size_t top, cursor;
 	unsigned column;
-	/* that was gone to; counts as long as the cursor's cell has it */
+	/* the target of the last jump; valid while it is in the cursor's cell */
 	int64_t moment;
-	unsigned width, height; /* that it was arranged for */
+	unsigned width, height; /* of the last timeline_arrange */
 	enum gt_height heights;
 	struct gt_cell_sums *cells;
 	struct gt_counter_cell *gauge_cells;
@@ -41,15 +41,15 @@ struct timeline {
 	bool arranged; /* once at least */
 	/* relist: lanes changed; touched: the user folded or moved some */
 	bool relist, touched;
-	bool grown; /* the trace is another than when lanes were unfolded */
-	/* and not the first: lanes were seen, and are not folded of themselves */
+	bool grown; /* the trace has changed since lanes were unfolded */
+	/* this trace replaces an earlier one: visible lanes are not folded automatically */
 	bool again;
-	struct gt_stale_cells before;            /* its previous cells, until all are known */
-	bool learned;                            /* what these strips found out is in the list */
-	enum { NOTHING, MAP, AXIS, CELLS } held; /* by the mouse */
-	int dragged;                             /* where the mouse was */
-	unsigned grip;                           /* the cell where it was pressed */
-	bool drawn;                              /* and it was moved since */
+	struct gt_stale_cells before;               /* previous cells, until all are known */
+	bool learned;                               /* the list has all lanes found so far */
+	enum { NOTHING, MAP, AXIS, CELLS } grabbed; /* the part that the mouse drags */
+	int dragged;                                /* last column of the mouse */
+	unsigned grip;                              /* the cell where it was pressed */
+	bool drawn;                                 /* it has moved to another cell since */
 	struct gt_timeline_interaction desk;
 };
 
@@ -90,7 +90,7 @@ static size_t shown_lines(const struct timeline *t)
 	return left < t->at.nlanes ? left : t->at.nlanes;
 }
 
-/* A wide cell begins long before the moment in it that one wants to see. */
+/* The target of the last jump if it is in the cursor's cell: a wide cell starts long before it. */
 static int64_t cursor_time(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
@@ -104,7 +104,7 @@ static void timeline_detach(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
-	if (!v->scene->is_at && t->arranged) { /* what the cursor is on */
+	if (!v->scene->is_at && t->arranged) { /* the cursor's time */
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
@@ -233,7 +233,7 @@ static int list(struct timeline *t, bool unfold, struct gt_err *err)
 	return 0;
 }
 
-/* The cursor goes to where this moment is now. */
+/* Moves the cursor to the column of this time. */
 static void put_cursor(struct gt_view *v, int64_t time)
 {
 	struct timeline *t = v->state;
@@ -288,7 +288,7 @@ static bool pick_wanted(struct gt_view *v)
 	return wanted;
 }
 
-/* Likewise, a lane; when lanes have been listed. */
+/* The jump to a lane from another view; the lanes must be listed. */
 static int go_to_wanted(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -312,7 +312,7 @@ static bool may_unfold(struct timeline *t)
 	return !t->again || (!gt_lanes_list(&t->lanes) && t->lanes.n <= t->at.nlanes);
 }
 
-/* What of the layout is there only when it is needed. */
+/* The optional lines of the layout that are needed. */
 static unsigned needs_lines(const struct gt_scene *s)
 {
 	struct gt_trouble damage;
@@ -368,7 +368,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	return rc ? rc : refresh(v, err);
 }
 
-/* ---- finding out more ---- */
+/* ---- steps ---- */
 
 /* The blocks read for the cells may have revealed new lanes. */
 static int learn(struct gt_view *v, struct gt_err *err)
@@ -458,8 +458,8 @@ static void follow_desk(struct gt_view *v)
 		put_cursor(v, from);
 }
 
-/* What the user waits for is first. The thread that counts launches begins, and is waited for, when
- * there is nothing else to do. */
+/* The search that the user waits for comes first. The thread that counts launches starts, and is
+ * waited for, when no other work is left. */
 static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -623,15 +623,17 @@ static void point(struct gt_view *v, struct gt_key k)
 
 	t->dragged = k.x;
 	t->drawn = false;
-	t->held = is_on_map(t, k) ? MAP : k.y == t->at.axis || k.y == t->at.marks ? AXIS : NOTHING;
-	if (t->held == MAP)
+	t->grabbed = is_on_map(t, k)                      ? MAP
+		: k.y == t->at.axis || k.y == t->at.marks ? AXIS
+							  : NOTHING;
+	if (t->grabbed == MAP)
 		go_by_map(v, k);
 	if (line >= 0 && (size_t)line < shown_lines(t)) {
 		t->cursor = t->top + (size_t)line;
 		scroll(t);
-		t->held = k.x >= t->at.left ? CELLS : NOTHING;
+		t->grabbed = k.x >= t->at.left ? CELLS : NOTHING;
 	}
-	if (t->held != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
+	if (t->grabbed != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
 		put_cursor(v, gt_cell_start(&v->scene->window, t->grip = k.x - t->at.left));
 }
 
@@ -641,12 +643,12 @@ static void drag(struct gt_view *v, struct gt_key k)
 
 	int64_t column = (int64_t)k.x - t->at.left, last = t->at.cells - 1;
 
-	if (t->held == MAP)
+	if (t->grabbed == MAP)
 		go_by_map(v, k);
-	if (t->held == AXIS)
+	if (t->grabbed == AXIS)
 		gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
 	t->dragged = k.x;
-	if (t->held != CELLS)
+	if (t->grabbed != CELLS)
 		return;
 	t->column = column < 0 ? 0 : column > last ? (unsigned)last : (unsigned)column;
 	t->drawn |= t->column != t->grip;
@@ -660,11 +662,11 @@ static void release(struct gt_view *v)
 	struct timeline *t = v->state;
 	struct gt_timeline_cursor at = cursor_at(v);
 
-	if (t->held == CELLS && t->drawn)
+	if (t->grabbed == CELLS && t->drawn)
 		gt_interaction_drop(&t->desk, &at, t->grip);
-	else if (t->held == CELLS && at.line && at.line->aspect)
+	else if (t->grabbed == CELLS && at.line && at.line->aspect)
 		gt_interaction_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
-	t->held = NOTHING;
+	t->grabbed = NOTHING;
 	follow_desk(v);
 }
 
