@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "analyze/order/time_merge.h"
-#include "viewer/cells/cells_request.h"
 #include "viewer/util/deadline.h"
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/model/unchanged_until.h"
 #include "viewer/cells/lane_cells.h"
+#include "formats/base/buf.h"
 #include "formats/base/lower_bound.h"
 
 /* rows that are added to their cells between two checks of the clock */
@@ -682,4 +682,31 @@ void gt_lane_cells_get(
 			to[c].sureness = GT_CELL_DAMAGED;
 	}
 	gt_unfinished_calls_cover(s->archive, &s->window, &strip->of, depth, to);
+}
+
+/* ---- requests that may repeat ---- */
+
+void gt_cells_request_release(struct gt_cells_request *a)
+{
+	free(a->of);
+	*a = (struct gt_cells_request){ .n = 0 };
+}
+
+int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
+	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n, struct gt_err *err)
+{
+	bool same = a->n == n && gt_same_window(&a->window, w);
+	int rc;
+
+	for (size_t i = 0; same && i < n; i++)
+		same = gt_same_strip(&a->of[i], &of[i]);
+	if (same)
+		return 0;
+	if (gt_grow(&a->of, &a->cap, n + 1, sizeof(*of)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	memcpy(a->of, of, n * sizeof(*of));
+	a->n = n;
+	a->window = *w;
+	rc = gt_lane_cells_request(s, w, of, n, err);
+	return rc ? rc : 1;
 }

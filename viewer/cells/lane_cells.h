@@ -28,6 +28,10 @@ static inline int64_t gt_cell_start(const struct gt_cell_window *w, int64_t cell
 {
 	return (int64_t)((uint64_t)(w->first + cell) << w->shift);
 }
+static inline bool gt_same_window(const struct gt_cell_window *a, const struct gt_cell_window *b)
+{
+	return a->first == b->first && a->shift == b->shift && a->cells == b->cells;
+}
 
 enum gt_cell_certainty {
 	GT_CELL_EXACT,
@@ -67,4 +71,19 @@ unsigned gt_lane_cells_percent(const struct gt_lane_cells *s);
 /* Copies the window's cells of strip i at a depth to to[]. */
 void gt_lane_cells_get(
 	const struct gt_lane_cells *s, size_t i, unsigned depth, struct gt_cell_sums *to);
+
+/* The last request for lane cells: the cells are requested again only if the window or the strips
+ * differ. */
+struct gt_cells_request { /* zero-initialised: empty */
+	struct gt_cell_window window;
+	struct gt_strip_key *of;
+	size_t n, cap;
+};
+/* frees it; it is then empty */
+void gt_cells_request_release(struct gt_cells_request *a);
+/* Requests the cells if the request differs from the last one. 1: it differs; 0: it is the same;
+ * negative: error. */
+int gt_cells_request_update(struct gt_lane_cells *s, struct gt_cells_request *a,
+	const struct gt_cell_window *w, const struct gt_strip_key *of, size_t n,
+	struct gt_err *err);
 #endif

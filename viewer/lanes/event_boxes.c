@@ -14,7 +14,7 @@
 #include <string.h>
 #include "formats/base/lower_bound.h"
 #include "formats/base/buf.h"
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/util/deadline.h"
 
 #define BLOCKS_MOST GT_EVENT_BOX_BLOCKS /* blocks read per cell */

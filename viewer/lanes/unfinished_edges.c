@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "formats/base/buf.h"
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/util/deadline.h"
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/lanes/window.h"

@@ -4,7 +4,7 @@
  * their mean. */
 #ifndef GT_OVERVIEW_BAR_H
 #define GT_OVERVIEW_BAR_H
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/lanes/lanes.h"
 #include "viewer/lanes/window.h"
 

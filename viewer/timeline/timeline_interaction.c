@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/search/search_regex.h"
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"

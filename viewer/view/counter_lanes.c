@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/term/screen.h"
 
 #define STILL_ROWS 2000000u /* of GPUs, that a printed frame waits for: a second */

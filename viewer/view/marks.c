@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/util/number_text.h"
 
 static void forget(struct gt_marks *m)

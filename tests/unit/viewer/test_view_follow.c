@@ -1,7 +1,7 @@
 /* A trace that grows while it is viewed: the view equals that of a viewer that opens the trace
  * then, and the user's settings stay. */
 #include "tests/unit/viewer/view_stage.h"
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/timeline/timeline_draw.h"
 
 #define WIDTH 130

@@ -2,7 +2,7 @@
  * every zoom compared with a count of every row, and random keys. */
 #define _GNU_SOURCE
 #include "tests/unit/viewer/view_stage.h"
-#include "viewer/cells/cells_request.h"
+#include "viewer/cells/lane_cells.h"
 #include "viewer/timeline/timeline_draw.h"
 
 /* ---- cells against a count ---- */
