@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/sorted.h"
 #include "viewer/util/deadline.h"
 #include "viewer/cells/counter_cells.h"
 #include "viewer/model/unchanged_until.h"
@@ -103,11 +104,9 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct gt_counter_key *a = pa, *b = pb;
 
-	if (a->segment != b->segment)
-		return a->segment < b->segment ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return a->type < b->type ? -1 : a->type > b->type;
+	return GT_COMPARE(a->segment, b->segment) ?:
+		GT_COMPARE(a->track, b->track) ?:
+		GT_COMPARE(a->type, b->type);
 }
 
 static int list_one(struct listing *l, struct gt_counter_key one)

@@ -7,7 +7,7 @@
 #include "viewer/model/unchanged_until.h"
 #include "viewer/cells/lane_cells.h"
 #include "formats/base/buf.h"
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 
 /* rows that are added to their cells between two checks of the clock */
 #define AT_A_TIME 4096u

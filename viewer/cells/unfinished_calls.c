@@ -4,7 +4,7 @@
  * In a union the two may overlap, so that cell is rough until the busy time before the range is
  * measured (unfinished_edges.h). */
 #include "viewer/cells/unfinished_calls.h"
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 
 #define TRACKS_MOST 4096u /* limit of tracks that are checked for calls */
 

@@ -4,6 +4,7 @@
 #include "viewer/lanes/damaged_ranges.h"
 
 #include <stdlib.h>
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
 /* the viewer's time */
@@ -76,9 +77,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct piece *a = pa, *b = pb;
 
-	return a->from != b->from
-		? (a->from < b->from ? -1 : 1)
-		: (a->block.number > b->block.number) - (a->block.number < b->block.number);
+	return GT_COMPARE(a->from, b->from) ?: GT_COMPARE(a->block.number, b->block.number);
 }
 
 static void begin(struct gt_damaged_range *h, const struct piece *p, int64_t apart)

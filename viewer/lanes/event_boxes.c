@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 #include "viewer/cells/lane_cells.h"
 #include "viewer/util/deadline.h"
@@ -255,10 +255,9 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_event_box *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end != b->end ? (a->end > b->end ? -1 : 1)
-				: (a->type > b->type) - (a->type < b->type);
+	return GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(b->end, a->end) ?:
+		GT_COMPARE(a->type, b->type);
 }
 
 static int begin(struct gt_event_boxes *b, struct lane *l)

@@ -1,5 +1,6 @@
 /* The order of lanes, which does not change while a trace is read: the lane above each track, the
  * order of its siblings, and the less busy threads that one line may represent. */
+#include "formats/base/sorted.h"
 #include "viewer/lanes/lanes_internal.h"
 
 #include <stdlib.h>
@@ -43,15 +44,11 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
 
-	if (a->rank != b->rank)
-		return a->rank - b->rank;
-	if (a->main != b->main)
-		return a->main ? -1 : 1;
-	if (class_of(a->weight) != class_of(b->weight))
-		return class_of(a->weight) < class_of(b->weight) ? 1 : -1;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return GT_COMPARE(a->rank, b->rank) ?:
+		GT_COMPARE(b->main, a->main) ?:
+		GT_COMPARE(class_of(b->weight), class_of(a->weight)) ?:
+		GT_COMPARE(a->id, b->id) ?:
+		GT_COMPARE(a->track, b->track);
 }
 
 /* For each track, the track whose line is above it: its parent, unless that has no line or is too

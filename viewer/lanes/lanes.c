@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
 #define DEPTHS 8u

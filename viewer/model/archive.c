@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 
 /* ---- lists of blocks ---- */
 
@@ -44,9 +44,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_block *a = pa, *b = pb;
 
-	return a->start != b->start   ? (a->start < b->start ? -1 : 1)
-		: a->entry < b->entry ? -1
-				      : a->entry > b->entry;
+	return GT_COMPARE(a->start, b->start) ?: GT_COMPARE(a->entry, b->entry);
 }
 
 static void order_list(struct gt_block *b, size_t n)

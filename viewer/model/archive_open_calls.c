@@ -3,6 +3,7 @@
  * frame shows them and their depths are known. */
 #include <stdlib.h>
 
+#include "formats/base/sorted.h"
 #include "viewer/model/archive_internal.h"
 
 static int take_rows(struct gt_archive *a, uint32_t segment, const struct gt_open_block *r)
@@ -31,12 +32,10 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct gt_unfinished_call *a = pa, *b = pb;
 
-	if (a->segment != b->segment)
-		return a->segment < b->segment ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return a->start != b->start ? (a->start < b->start ? -1 : 1)
-				    : (a->depth > b->depth) - (a->depth < b->depth);
+	return GT_COMPARE(a->segment, b->segment) ?:
+		GT_COMPARE(a->track, b->track) ?:
+		GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(a->depth, b->depth);
 }
 
 static int read_segment(struct gt_archive *a, uint32_t segment, struct gt_err *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "viewer/model/archive_internal.h"
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 
 #define FINEST_MOST (1u << 19) /* buckets of finest levels in memory: 32 MiB */
 
@@ -128,11 +128,9 @@ static int by_block(const void *pa, const void *pb)
 {
 	const struct gt_block_summary *a = pa, *b = pb;
 
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return (a->aspect << 3 | a->depth) - (b->aspect << 3 | b->depth);
+	return GT_COMPARE(a->number, b->number) ?:
+		GT_COMPARE(a->track, b->track) ?:
+		GT_COMPARE(a->aspect << 3 | a->depth, b->aspect << 3 | b->depth);
 }
 
 static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *err)

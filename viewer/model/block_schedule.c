@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "viewer/model/block_schedule.h"
-#include "formats/base/lower_bound.h"
+#include "formats/base/sorted.h"
 
 static const uint32_t kinds_of[GT_ASPECTS] = {
 	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
@@ -58,9 +58,7 @@ static int by_track(const void *pa, const void *pb)
 {
 	const struct gt_row_target *a = pa, *b = pb;
 
-	return a->track != b->track   ? (a->track < b->track ? -1 : 1)
-		: a->strip < b->strip ? -1
-				      : a->strip > b->strip;
+	return GT_COMPARE(a->track, b->track) ?: GT_COMPARE(a->strip, b->strip);
 }
 
 const struct gt_row_target *gt_row_targets_of(const struct gt_block_schedule *v, uint32_t track)
@@ -104,9 +102,8 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct gt_planned_block *a = pa, *b = pb;
 
-	if (a->block->start != b->block->start)
-		return a->block->start < b->block->start ? -1 : 1;
-	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
+	return GT_COMPARE(a->block->start, b->block->start)
+		?: GT_COMPARE(a->block->entry, b->block->entry);
 }
 
 /* Rows that may overlap on their track may also overlap with rows in a block of several tracks:

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/sorted.h"
 #include "formats/export/exporters.h"
 #include "formats/cuda/gpu_rows.h"
 #include "viewer/model/event_lookup.h"
@@ -23,11 +24,9 @@ typedef bool better_fn(
 /* By start, then in the order of the file. */
 static int compare(const struct gt_event_ref *a, const struct gt_event_ref *b)
 {
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->block->entry != b->block->entry)
-		return a->block->entry < b->block->entry ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return GT_COMPARE(a->start, b->start) ?:
+		GT_COMPARE(a->block->entry, b->block->entry) ?:
+		GT_COMPARE(a->row, b->row);
 }
 
 struct gt_event_ref gt_event_ref_of_row(

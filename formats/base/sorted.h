@@ -1,7 +1,10 @@
-/* Binary search. */
-#ifndef GT_LOWER_BOUND_H
-#define GT_LOWER_BOUND_H
+/* Sorted arrays: comparison of keys, and binary search. */
+#ifndef GT_SORTED_H
+#define GT_SORTED_H
 #include <stddef.h>
+
+/* -1, 0 or 1, for qsort(). Several keys: GT_COMPARE(a, b) ?: GT_COMPARE(c, d) */
+#define GT_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* The first index of [from, to) for which the expression `is_before` of the index `i` is false;
  * `to` if it is true for all. It must be true for the first ones only. */
