@@ -218,3 +218,4 @@ s|zstd data of something else|zstd data of another program|g
 s|what it held is missing|its content is missing|g
 s|too many to put their rows in order|too many to sort their rows|g
 s|(one of too many names)|(names beyond the limit)|g
+s|busy % is of \(.*\) in which devices worked: kernels, copies and sets, overlaps counted once|busy % is a share of \1 of GPU busy time: kernels, copies and sets, overlaps count once|g

@@ -139,8 +139,8 @@ const char *gt_direction_text(uint64_t direction); /* "host to device", ...; "un
  * range is idle. */
 bool gt_is_selection_empty(const struct gt_report_state *a);
 /* Why there is no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation
- * (GT_OP_NONE: any): the options leave out all such rows. NULL: they do not. What was filtered
- * out is absent from tables, never 0. */
+ * (GT_OP_NONE: any): the options leave out all such rows. NULL: they do not. Rows that are
+ * filtered out are absent from tables, never 0. */
 const char *gt_why_filtered_out(const struct gt_report_state *a, unsigned layer, unsigned op);
 
 /* Columns that say where something happened: recording (segment), pid, process; then device,

@@ -2,8 +2,8 @@
  *
  * An empty table means either that nothing happened (an answer), or that nothing was recorded
  * (no answer). A user who named the report must be able to tell them apart, in text and by exit
- * status. Reports do not decide this themselves. Their descriptor says what they need, and after
- * finish() their tables are checked here:
+ * status. Reports do not decide this themselves. Their descriptor names the data that they need,
+ * and after finish() their tables are checked here:
  * - the data that the report needs was not recorded, or all of it may be lost: cannot answer;
  * - the options leave out rows that the report needs to be correct (gaps between kernels of one
  * name are not GPU gaps): cannot answer, and it got no rows;

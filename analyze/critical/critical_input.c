@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/columns/column_cursor.h"
+#include "analyze/columns/launch_fields.h"
 #include "analyze/gpu/work_kind.h"
 #include "formats/base/bisect.h"
 #include "formats/base/buf.h"
@@ -324,8 +325,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 /* Rows of one type in a run: their role, the columns of their launches, and the number of rows
  * seen so far. */
 struct gt_critical_launches {
-	const uint64_t *track, *start, *join;
-	uint32_t n, rows_seen;
+	struct gt_launch_fields fields;
+	uint32_t rows_seen;
 	unsigned what;
 };
 
@@ -339,15 +340,9 @@ static struct gt_critical_launches launches_of(const struct gt_cols *cols, uint3
 	struct gt_critical_launches l = { .what = cols->kind == GT_GPU ? WORK
 			: is_wait(gt_cols_type(cols, code))            ? WAIT
 								       : IGNORED };
-	uint32_t ntrack, nstart, njoin;
 
-	if (l.what == IGNORED)
-		return l;
-	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &ntrack);
-	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
-	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
-	l.n = ntrack < nstart ? ntrack : nstart;
-	l.n = njoin < l.n ? njoin : l.n;
+	if (l.what != IGNORED)
+		gt_launch_fields_read(&l.fields, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
 	return l;
 }
 
@@ -356,16 +351,13 @@ static uint64_t encode_launch(const struct gt_cols *cols, const struct gt_critic
 	uint32_t nth, int64_t start)
 {
 	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
-	int64_t launch;
+	struct gt_launch_call call;
 
-	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
+	if (!gt_launch_fields_call(&l->fields, cols->seg, nth, &call) || call.track > TRACK_MAX ||
+		call.start > start || (uint64_t)(start - call.start) > AGO_MAX)
 		return unknown;
-	launch = (int64_t)l->start[nth];
-	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start ||
-		launch < -GT_TIME_MAX || (uint64_t)(start - launch) > AGO_MAX)
-		return unknown;
-	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) |
-		(l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
+	return (uint64_t)call.track << TRACK_SHIFT | (uint64_t)(start - call.start) |
+		(call.by_order ? ORDER_BIT : 0);
 }
 
 static int mark_rows(

@@ -219,7 +219,7 @@ static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy
 	gt_gpu_time_note_match(&k->time, t);
 	if (busy)
 		gt_table_note(t,
-			"busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
+			"busy %% is a share of %s of GPU busy time: kernels, copies and sets, overlaps count once",
 			gt_scaled(GT_C_NS, gt_clamp(busy)).text);
 }
 

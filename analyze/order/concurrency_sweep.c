@@ -14,7 +14,7 @@
 
 static uint32_t home(const struct gt_sweep *s, uint32_t name)
 {
-	return (name * 0x9e3779b1u >> 7) & (s->room - 1);
+	return (name * 0x9e3779b1u >> 7) & (s->nslots - 1);
 }
 
 /* The slot of a name, or the free slot where it belongs. */
@@ -23,23 +23,23 @@ static uint32_t place_of(const struct gt_sweep *s, uint32_t name)
 	uint32_t at = home(s, name);
 
 	while (s->names[at].n && s->names[at].name != name)
-		at = (at + 1) & (s->room - 1);
+		at = (at + 1) & (s->nslots - 1);
 	return at;
 }
 
-static int make_room(struct gt_sweep *s, struct gt_err *err)
+static int grow_names(struct gt_sweep *s, struct gt_err *err)
 {
 	struct gt_sweep old = *s;
 
-	if (s->distinct < s->room / 2)
+	if (s->distinct < s->nslots / 2)
 		return 0;
-	s->room = s->room ? s->room * 2 : 4;
-	s->names = calloc(s->room, sizeof(*s->names));
+	s->nslots = s->nslots ? s->nslots * 2 : 4;
+	s->names = calloc(s->nslots, sizeof(*s->names));
 	if (!s->names) {
 		*s = old;
-		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
+		return gt_err_set(err, -ENOMEM, "no memory for the running operations");
 	}
-	for (uint32_t i = 0; i < old.room; i++)
+	for (uint32_t i = 0; i < old.nslots; i++)
 		if (old.names[i].n)
 			s->names[place_of(s, old.names[i].name)] = old.names[i];
 	free(old.names);
@@ -51,11 +51,11 @@ static int make_room(struct gt_sweep *s, struct gt_err *err)
 static void remove_name(struct gt_sweep *s, uint32_t at)
 {
 	for (uint32_t next = at;;) {
-		next = (next + 1) & (s->room - 1);
+		next = (next + 1) & (s->nslots - 1);
 		if (!s->names[next].n)
 			break;
-		if (((next - home(s, s->names[next].name)) & (s->room - 1)) <
-			((next - at) & (s->room - 1)))
+		if (((next - home(s, s->names[next].name)) & (s->nslots - 1)) <
+			((next - at) & (s->nslots - 1)))
 			continue;
 		s->names[at] = s->names[next];
 		at = next;
@@ -127,7 +127,7 @@ static int heap_add(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *er
 {
 	uint32_t at;
 
-	if (make_room(s, err))
+	if (grow_names(s, err))
 		return err->code;
 	ops_up(NULL, s->ops, s->n++, op);
 	s->active[op.kind]++;
@@ -191,7 +191,7 @@ int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, 
 	if (end <= s->at)
 		return 0;
 	if (s->n == s->cap && gt_grow(&s->ops, &s->cap, s->n + FEW, sizeof(*s->ops)))
-		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
+		return gt_err_set(err, -ENOMEM, "no memory for the running operations");
 	if (!s->many && s->n == FEW && switch_to_heap(s, err))
 		return err->code;
 	if (s->many)

@@ -1,5 +1,5 @@
-/* Finds what runs at the same time. Operations come in order of their start, each with an end, a
- * kind and a name (small numbers that the caller chooses). The sweep moves along time and
+/* Finds operations that run at the same time. Operations come in order of their start, each with an
+ * end, a kind and a name (small numbers that the caller chooses). The sweep moves along time and
  * reports intervals during which the same operations run: how many of each kind, and whether all
  * have one name. Unions, exclusive times and idle times are sums over such intervals. Memory:
  * one entry for each running operation, and one count for each of their names. */
@@ -25,11 +25,11 @@ struct gt_sweep {   /* zero-initialised: nothing runs, and `at` is 0 */
 	} * ops;
 	/* private from here on */
 	bool many; /* ops is a heap; see concurrency_sweep.c */
-	/* hash table of `room` slots (a power of two); n 0: free slot */
+	/* hash table of `nslots` slots (a power of two); n 0: free slot */
 	struct gt_sweep_name {
 		uint32_t name, n;
 	} * names;
-	uint32_t room;
+	uint32_t nslots;
 	size_t cap;
 };
 /* from < to; s is the state during that interval. */

@@ -533,7 +533,7 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 	X(gaps, "why GPUs are idle") \
 	X(ioctls, "ioctls by name") \
 	X(memory, "what is allocated") \
-	X(advice, "what could be won") \
+	X(advice, "potential speedups") \
 	X(steps, "how long steps take, and what they are made of") \
 	X(launches, "what launching costs") \
 	X(copies, "copies and their bandwidth") \

@@ -60,7 +60,7 @@ static void kernels_by_name(void)
 	CHECK(noted(j, "kernels", "1 of 4 kernels is joined to no call") &&
 		noted(j, "kernels",
 			"1 of 4 kernels was joined to its call by order in the stream"));
-	CHECK(noted(j, "kernels", "of 420 ns in which devices worked"));
+	CHECK(noted(j, "kernels", "of 420 ns of GPU busy time"));
 	json_decref(j);
 }
 
