@@ -233,7 +233,7 @@ static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment
 
 	gt_export_track_name(seg, track, to, size - 64);
 	n = (int)strlen(to);
-	if (context != GT_NONE && context != track && !c->tracks[seg->index][context].lone)
+	if (context != GT_NONE && context != track && !seg->lone_contexts[context])
 		n += snprintf(
 			to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
 	if (waits || ranges)
@@ -519,22 +519,6 @@ struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct g
 	return l && lane_add_span(l, start, end) ? l : NULL;
 }
 
-/* The tracks of a recording. NULL: no memory. */
-static struct gt_chrome_track *new_tracks(const struct gt_segment *seg)
-{
-	struct gt_chrome_track *tracks = calloc(seg->ntracks + 1ul, sizeof(*tracks));
-	bool *lone = gt_lone_contexts(seg);
-
-	for (uint32_t t = 0; tracks && lone && t < seg->ntracks; t++)
-		tracks[t].lone = lone[t];
-	if (!lone) {
-		free(tracks);
-		tracks = NULL;
-	}
-	free(lone);
-	return tracks;
-}
-
 int gt_chrome_tracks_init(
 	struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err)
 {
@@ -544,7 +528,7 @@ int gt_chrome_tracks_init(
 		.r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks))
 	};
 	for (uint32_t i = 0; c->tracks && i < n; i++) {
-		c->tracks[i] = new_tracks(gt_reader_segment(r, i));
+		c->tracks[i] = calloc(gt_reader_segment(r, i)->ntracks + 1ul, sizeof(**c->tracks));
 		if (!c->tracks[i])
 			return no_memory(c);
 	}

@@ -43,7 +43,6 @@ struct gt_chrome_track {
 	uint32_t norphans; /* ranges of orphans in all levels */
 	uint32_t epoch;
 	uint32_t pid;
-	bool lone; /* a context that names need not mention: see gt_lone_contexts */
 };
 struct gt_ids {
 	struct gt_map map;

@@ -32,7 +32,6 @@ struct jsonl {
 		bool known;
 		struct gt_type type;
 	} * *guesses;
-	bool **lone; /* by segment and track: gt_lone_contexts */
 };
 
 static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
@@ -147,7 +146,7 @@ static void put_track(struct jsonl *j, const struct gt_segment *seg, uint32_t tr
 	if (seg->tracks[track].kind == GT_TRACK_THREAD)
 		return;
 	put_word(j, ",\"track\":\"", gt_track_kind_word(seg->tracks[track].kind));
-	if (context != GT_NONE && context != track && !j->lone[seg->index][context])
+	if (context != GT_NONE && context != track && !seg->lone_contexts[context])
 		put_id(j, ",\"context\":", seg, context);
 }
 
@@ -324,12 +323,9 @@ static int put_row(void *arg, const struct gt_event *ev)
 
 static void free_guesses(struct jsonl *j)
 {
-	for (uint32_t i = 0; j->guesses && j->lone && i < gt_reader_segments(j->r); i++) {
+	for (uint32_t i = 0; j->guesses && i < gt_reader_segments(j->r); i++)
 		free(j->guesses[i]);
-		free(j->lone[i]);
-	}
 	free(j->guesses);
-	free(j->lone);
 }
 
 static int make_guesses(struct jsonl *j)
@@ -337,16 +333,13 @@ static int make_guesses(struct jsonl *j)
 	uint32_t n = gt_reader_segments(j->r);
 
 	j->guesses = calloc((size_t)n + 1, sizeof(struct guess *));
-	j->lone = calloc((size_t)n + 1, sizeof(bool *));
-	for (uint32_t i = 0; j->guesses && j->lone && i < n; i++) {
-		const struct gt_segment *seg = gt_reader_segment(j->r, i);
-
-		j->guesses[i] = calloc((size_t)seg->ntypes + 1, sizeof(**j->guesses));
-		j->lone[i] = gt_lone_contexts(seg);
-		if (!j->guesses[i] || !j->lone[i])
+	for (uint32_t i = 0; j->guesses && i < n; i++) {
+		j->guesses[i] =
+			calloc(gt_reader_segment(j->r, i)->ntypes + 1ul, sizeof(**j->guesses));
+		if (!j->guesses[i])
 			return -ENOMEM;
 	}
-	return j->guesses && j->lone ? 0 : -ENOMEM;
+	return j->guesses ? 0 : -ENOMEM;
 }
 
 static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt,

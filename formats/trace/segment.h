@@ -23,6 +23,7 @@ struct gt_segment {
 	uint32_t ntypes;
 	const struct gt_track *tracks;
 	uint32_t ntracks;
+	const bool *lone_contexts; /* by track: see gt_lone_contexts */
 	const struct gt_anchor *anchors;
 	uint32_t nanchors;
 	const struct gt_stack {

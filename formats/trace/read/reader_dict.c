@@ -298,6 +298,11 @@ static int finish_dicts(struct gt_seg *seg, struct gt_err *err)
 	seg->pub.strings = seg->strings;
 	seg->pub.types = seg->types;
 	seg->pub.tracks = seg->tracks;
+	free(seg->lone_contexts); /* tracks may have come */
+	seg->lone_contexts = gt_lone_contexts(&seg->pub);
+	if (!seg->lone_contexts)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	seg->pub.lone_contexts = seg->lone_contexts;
 	seg->pub.stacks = seg->stacks;
 	seg->pub.anchors = seg->anchors;
 	return 0;
@@ -330,6 +335,7 @@ void gt_free_dicts(struct gt_seg *seg)
 	free(seg->strings);
 	free(seg->types);
 	free(seg->tracks);
+	free(seg->lone_contexts);
 	free(seg->stacks);
 	free(seg->anchors);
 	free(seg->meta);

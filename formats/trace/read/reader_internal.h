@@ -26,6 +26,7 @@ struct gt_seg {
 	struct gt_type *types;
 	size_t types_cap;
 	struct gt_track *tracks;
+	bool *lone_contexts;
 	size_t tracks_cap;
 	struct gt_stack *stacks;
 	size_t stacks_cap;

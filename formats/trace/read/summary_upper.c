@@ -196,19 +196,15 @@ static void size_grids(struct upper *u, uint64_t most)
 		}
 }
 
-/* Fills in u->above and u->context. */
-static int find_above(struct upper *u)
+static void find_above(struct upper *u)
 {
-	bool *lone = gt_lone_contexts(u->seg);
-
-	for (uint32_t t = 0; lone && t < u->seg->ntracks; t++) {
+	for (uint32_t t = 0; t < u->seg->ntracks; t++) {
 		uint32_t context = gt_track_context(u->seg, t);
 
 		u->above[t] = gt_summary_above(u->seg, t);
-		u->context[t] = context != GT_NONE && lone[context] ? GT_NONE : context;
+		u->context[t] =
+			context != GT_NONE && u->seg->lone_contexts[context] ? GT_NONE : context;
 	}
-	free(lone);
-	return lone ? 0 : -ENOMEM;
 }
 
 /* Selects the tracks that get grids, and the number of buckets. */
@@ -216,10 +212,9 @@ static int select_tracks(struct upper *u)
 {
 	uint32_t n = u->seg->ntracks, count = 0, *children = calloc(n + 1ul, sizeof(*children));
 	uint64_t total = 0, least = 0, most;
-	int code = children ? find_above(u) : -ENOMEM;
+	int code = children ? find_least_rows(u, &least) : -ENOMEM;
 
-	if (!code)
-		code = find_least_rows(u, &least);
+	find_above(u);
 	for (uint32_t t = 0; !code && t < n; t++) {
 		if (u->rows[t] < least)
 			continue;
