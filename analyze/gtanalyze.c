@@ -801,7 +801,7 @@ int main(int argc, char **argv)
 	int n, first, status, rc;
 	bool diff;
 
-	gt_streams_guard();
+	gt_std_fds_occupy();
 	mallopt(M_ARENA_MAX, 1); /* reports allocate rarely, and each thread would map an
 				  * arena of 64 MiB */
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);

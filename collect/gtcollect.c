@@ -457,7 +457,7 @@ int main(int argc, char **argv)
 	int operands, code;
 	size_t n;
 
-	gt_streams_guard();
+	gt_std_fds_occupy();
 	code = gt_options_parse(argc, argv, &operands, &err);
 	if (code > 0)
 		return 0;

@@ -1,5 +1,5 @@
-/* gtexport: a trace into other tools' files. Which exporters there are is exporters.c's business:
- * each gives an option. */
+/* gtexport: writes a trace in another tool's format. exporters.c lists the exporters; each is an
+ * option. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct args {
 
 static const char *const costs[] = { "time", "count", "bytes", NULL };
 
-/* One flag per exporter, then what they have in common. Returns how many rows. */
+/* One flag per exporter, then the common options. Returns the number of rows. */
 static size_t make_options(struct args *a, struct gt_opt *o)
 {
 	const struct gt_opt common[] = {
@@ -52,12 +52,12 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_NS,
 			.to = &a->from,
 			.arg = "TIME",
-			.help = "only what lasts beyond TIME after the trace's start" },
+			.help = "only events that end after TIME since the start" },
 		{ .name = "to",
 			.kind = GT_OPT_NS,
 			.to = &a->to,
 			.arg = "TIME",
-			.help = "only what begins before TIME after the trace's start" },
+			.help = "only events that begin before TIME since the start" },
 		{ .name = "pid",
 			.kind = GT_OPT_U64,
 			.to = &a->pid,
@@ -73,12 +73,12 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 			.kind = GT_OPT_LIST,
 			.to = &a->match,
 			.arg = "GLOB",
-			.help = "only names that match, or @CATEGORY; several are alternatives" },
+			.help = "only names that match, or @CATEGORY; repeat it to match more" },
 		{ .name = "cost",
 			.kind = GT_OPT_WORD,
 			.to = &a->cost,
 			.arg = "WHAT",
-			.help = "what folded stacks count",
+			.help = "value of folded stacks",
 			.words = costs },
 	};
 	size_t n = 0;
@@ -94,7 +94,7 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 	return n + sizeof(common) / sizeof(*common);
 }
 
-static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err)
+static const struct gt_exporter *find_exporter(const struct args *a, struct gt_err *err)
 {
 	const struct gt_exporter *one = NULL;
 	char names[200] = "";
@@ -103,7 +103,7 @@ static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err
 		size_t len = strlen(names);
 
 		if (a->exporter[i] && one) {
-			gt_err_set(err, -EINVAL, "--%s and --%s: one format at a time", one->name,
+			gt_err_set(err, -EINVAL, "--%s and --%s: give only one format", one->name,
 				gt_exporters[i]->name);
 			return NULL;
 		}
@@ -113,13 +113,12 @@ static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err
 			gt_exporters[i]->name);
 	}
 	if (!one)
-		gt_err_set(err, -EINVAL, "which format? %s", names);
+		gt_err_set(err, -EINVAL, "no format given: use one of %s", names);
 	return one;
 }
 
-/* Where the output goes that no -o sends anywhere: to who reads ours; a terminal is no reader, and
- * a file is made instead, TRACE without the ending that says what it was, with the exporter's. new.
- */
+/* new: the output file if there is no -o. Standard output, unless that is a terminal: then the
+ * trace's name with the exporter's ending in place of its own. NULL: no memory. */
 static char *default_output(const char *trace, const char *suffix)
 {
 	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
@@ -149,8 +148,7 @@ static int64_t plus(int64_t base, int64_t by)
 	return __builtin_add_overflow(base, by, &sum) ? (by < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
-/* Times on the command line count from the first row of the first segment, like those in reports.
- */
+/* Times on the command line count from the first row of the first segment, as in reports. */
 static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f,
 	struct gt_matched *m, struct gt_err *err)
 {
@@ -168,34 +166,35 @@ static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filte
 	return gt_matched_init(m, &a->match, r, err);
 }
 
-/* The same for whoever reads a copy. NULL: no memory. new: free it. */
+/* new: the filter as JSON, for the metadata of a copy. NULL: no memory. */
 static char *describe_filter(const struct args *a, const struct gt_filter *f)
 {
-	struct gt_json *o = gt_json_object(), *cut = gt_json_object(), *match = gt_json_array();
+	json_t *o = json_object(), *cut = json_object(), *match = json_array();
 
 	for (size_t i = 0; i < a->match.n; i++)
-		gt_json_add(match, gt_json_text(a->match.items[i], strlen(a->match.items[i])));
-	gt_json_put(cut, "match", match);
+		json_array_append_new(
+			match, gt_json_text(a->match.items[i], strlen(a->match.items[i])));
+	json_object_set_new(cut, "match", match);
 	if (a->from != NOT_GIVEN)
-		gt_json_put(cut, "from_ns", gt_json_int(a->from));
+		json_object_set_new(cut, "from_ns", json_integer(a->from));
 	if (a->to != NOT_GIVEN)
-		gt_json_put(cut, "to_ns", gt_json_int(a->to));
+		json_object_set_new(cut, "to_ns", json_integer(a->to));
 	if (f->pid)
-		gt_json_put(cut, "pid", gt_json_int(f->pid));
+		json_object_set_new(cut, "pid", json_integer(f->pid));
 	if (f->tid)
-		gt_json_put(cut, "tid", gt_json_int(f->tid));
-	gt_json_put(o, "cut", cut);
-	return gt_json_done(o);
+		json_object_set_new(cut, "tid", json_integer(f->tid));
+	json_object_set_new(o, "cut", cut);
+	return gt_json_finish(o);
 }
 
-/* What the importer could not read. */
-static int tell_import(void *arg, const char *key, const char *value)
+/* Prints what the importer could not read. */
+static int print_import_losses(void *arg, const char *key, const char *value)
 {
 	static const struct {
 		const char *key, *what;
 	} counts[] = {
 		{ "events_damaged", "events skipped because they are not JSON" },
-		{ "values_no_number", "values left out because they are not numbers (inf, nan)" },
+		{ "values_no_number", "values omitted because they are not numbers (inf, nan)" },
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
@@ -205,9 +204,9 @@ static int tell_import(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* A line for everything that is missing from the output because it is missing in the trace. Returns
- * the exit status. */
-static int tell_missing(const char *file, struct gt_reader *r)
+/* Prints a line for each part of the trace that is missing or damaged, and so not in the output.
+ * Returns the exit status. */
+static int print_losses(const char *file, struct gt_reader *r)
 {
 	size_t n;
 	const struct gt_damage *d = gt_reader_damage(r, &n);
@@ -215,7 +214,7 @@ static int tell_missing(const char *file, struct gt_reader *r)
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *s = gt_reader_segment(r, i);
 
-		gt_meta_each(s, tell_import, (void *)file);
+		gt_meta_each(s, print_import_losses, (void *)file);
 		if (!s->closed)
 			gt_message(stderr, TOOL,
 				"%s: segment %u was not closed: complete up to %.9f s, %" PRIu64
@@ -276,14 +275,14 @@ static int run(
 	unwritten = out.failed;
 	if (err.code) {
 		gt_err_print(TOOL, trace, &err);
-		gt_out_fail(&out, err.code); /* no file that looks whole */
+		gt_out_fail(&out, err.code); /* so that the incomplete file gets no name */
 		status = 1;
 	}
 	if (gt_out_close(&out, &out_err) && (unwritten || !err.code)) {
 		gt_err_print(TOOL, NULL, &out_err);
 		status = 1;
 	}
-	status |= tell_missing(trace, r);
+	status |= print_losses(trace, r);
 	if (!status && gt_alloc_failed()) {
 		gt_message(
 			stderr, TOOL, "%s: out of memory: messages about it may be missing", trace);
@@ -307,24 +306,24 @@ int main(int argc, char **argv)
 		.options = options,
 		.about = "Writes a trace in another tool's format.",
 		.after =
-			"TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output\n"
-			"goes to standard output, or, where that is a terminal, into a file beside the trace, under its name\n"
-			"with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
+			"TRACE is a trace of gtcollect or any file that gt can read; - is standard input. Without -o the\n"
+			"output goes to standard output. If that is a terminal, it goes to a file beside the trace with the\n"
+			"same name and the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
 	char *name = NULL;
 	int operands = 0, rc, status;
 
-	gt_streams_guard();
+	gt_std_fds_occupy();
 	cmd.noptions = make_options(&a, options);
 	rc = gt_opt_parse(&cmd, argc, argv, &operands, &err);
 	if (rc > 0)
 		return 0;
 	if (!rc && operands != 1)
 		rc = gt_err_set(&err, -EINVAL,
-			operands ? "one trace at a time" : "which trace? (gtexport --help)");
-	if (!rc && !(x = chosen(&a, &err)))
+			operands ? "give only one trace" : "no trace given (see gtexport --help)");
+	if (!rc && !(x = find_exporter(&a, &err)))
 		rc = -EINVAL;
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");

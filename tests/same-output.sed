@@ -219,3 +219,13 @@ s|what it held is missing|its content is missing|g
 s|too many to put their rows in order|too many to sort their rows|g
 s|(one of too many names)|(names beyond the limit)|g
 s|busy % is of \(.*\) in which devices worked: kernels, copies and sets, overlaps counted once|busy % is a share of \1 of GPU busy time: kernels, copies and sets, overlaps count once|g
+s|only what lasts beyond TIME after the trace's start|only events that end after TIME since the start|
+s|only what begins before TIME after the trace's start|only events that begin before TIME since the start|
+s|@CATEGORY; several are alternatives|@CATEGORY; repeat it to match more|
+s|@CATEGORY; several are$|@CATEGORY; repeat it to|
+s|^                           alternatives$|                           match more|
+s|what folded stacks count|value of folded stacks|
+s|^TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output$|TRACE is a trace of gtcollect or any file that gt can read; - is standard input. Without -o the|
+s|^goes to standard output, or, where that is a terminal, into a file beside the trace, under its name$|output goes to standard output. If that is a terminal, it goes to a file beside the trace with the|
+s|^with the format's ending. Exit status: 0, 1 failure|same name and the format's ending. Exit status: 0, 1 failure|
+s|values left out because they are not numbers|values omitted because they are not numbers|

@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	struct frame f = { .width = 80, .height = 24 };
 	int n = 0, rc;
 
-	gt_streams_guard();
+	gt_std_fds_occupy();
 	for (unsigned i = 0; i < VIEWS_MAX && gt_views[i]; i++)
 		views[i] = gt_views[i]->name;
 	gt_buf_str(&keys,

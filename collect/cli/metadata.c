@@ -19,15 +19,15 @@ extern char **environ;
 
 /* ---- pieces ---- */
 
-static void put(struct gt_json *o, const char *key, const char *s)
+static void put(json_t *o, const char *key, const char *s)
 {
 	if (s && *s)
-		gt_json_put(o, key, gt_json_text(s, strlen(s)));
+		json_object_set_new(o, key, gt_json_text(s, strlen(s)));
 }
 
-static void put_command(struct gt_json *o, char *const *argv)
+static void put_command(json_t *o, char *const *argv)
 {
-	struct gt_json *a = gt_json_array();
+	json_t *a = json_array();
 	size_t left = TEXT_BUDGET, n, cut = 0;
 
 	for (; *argv; argv++) {
@@ -37,11 +37,11 @@ static void put_command(struct gt_json *o, char *const *argv)
 			continue;
 		}
 		left -= n + 3;
-		gt_json_add(a, gt_json_text(*argv, n));
+		json_array_append_new(a, gt_json_text(*argv, n));
 	}
-	gt_json_put(o, "command", a);
+	json_object_set_new(o, "command", a);
 	if (cut)
-		gt_json_put(o, "command_arguments_cut", gt_json_int((int64_t)cut));
+		json_object_set_new(o, "command_arguments_cut", json_integer((int64_t)cut));
 }
 
 /* Only variables that describe how a job was set up; an environment may hold secrets. */
@@ -83,9 +83,9 @@ static bool is_allowed(const char *variable, size_t len)
 	return false;
 }
 
-static struct gt_json *environment(void)
+static json_t *environment(void)
 {
-	struct gt_json *o = gt_json_object();
+	json_t *o = json_object();
 	size_t left = TEXT_BUDGET;
 
 	for (char **e = environ; e && *e; e++) {
@@ -96,17 +96,17 @@ static struct gt_json *environment(void)
 			continue;
 		left -= all;
 		snprintf(key, sizeof(key), "%.*s", (int)n, *e);
-		gt_json_put(o, key, gt_json_text(*e + n + 1, all - n - 1));
+		json_object_set_new(o, key, gt_json_text(*e + n + 1, all - n - 1));
 	}
 	return o;
 }
 
-static struct gt_json *globs(const struct gt_opt_list *l)
+static json_t *globs(const struct gt_opt_list *l)
 {
-	struct gt_json *a = gt_json_array();
+	json_t *a = json_array();
 
 	for (size_t i = 0; i < l->n && i < 100; i++)
-		gt_json_add(a, gt_json_text(l->items[i], strnlen(l->items[i], 200)));
+		json_array_append_new(a, gt_json_text(l->items[i], strnlen(l->items[i], 200)));
 	return a;
 }
 
@@ -131,7 +131,7 @@ bool gt_driver_version(char *to, size_t size)
 	return false;
 }
 
-static void put_cuda(struct gt_json *o, int version)
+static void put_cuda(json_t *o, int version)
 {
 	char s[32];
 
@@ -141,7 +141,7 @@ static void put_cuda(struct gt_json *o, int version)
 }
 
 /* Reads one GPU: lines "Key: \t value". */
-static struct gt_json *read_gpu(const char *bus)
+static json_t *read_gpu(const char *bus)
 {
 	static const struct {
 		const char *line, *key;
@@ -153,7 +153,7 @@ static struct gt_json *read_gpu(const char *bus)
 		{ "Device Minor", "minor" },
 	};
 	char path[512], line[256], *value;
-	struct gt_json *o = gt_json_object();
+	json_t *o = json_object();
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", bus);
@@ -175,21 +175,21 @@ static struct gt_json *read_gpu(const char *bus)
 	return o;
 }
 
-static struct gt_json *gpus(void)
+static json_t *gpus(void)
 {
-	struct gt_json *a = gt_json_array();
+	json_t *a = json_array();
 	DIR *d = opendir("/proc/driver/nvidia/gpus");
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] != '.')
-			gt_json_add(a, read_gpu(e->d_name));
+			json_array_append_new(a, read_gpu(e->d_name));
 	if (d)
 		closedir(d);
 	return a;
 }
 
-static void put_machine(struct gt_json *o)
+static void put_machine(json_t *o)
 {
 	struct utsname u;
 	char driver[64];
@@ -200,13 +200,13 @@ static void put_machine(struct gt_json *o)
 	}
 	if (gt_driver_version(driver, sizeof(driver)))
 		put(o, "driver_version", driver);
-	gt_json_put(o, "gpus", gpus());
-	gt_json_put(o, "cpus", gt_json_int(sysconf(_SC_NPROCESSORS_ONLN)));
+	json_object_set_new(o, "gpus", gpus());
+	json_object_set_new(o, "cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 /* ---- the whole ---- */
 
-static void put_start(struct gt_json *o)
+static void put_start(json_t *o)
 {
 	struct timespec t;
 	struct tm utc;
@@ -221,7 +221,7 @@ static void put_start(struct gt_json *o)
 char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 {
 	const struct gt_collect_options *opt = &gt_options;
-	struct gt_json *o = gt_json_object();
+	json_t *o = json_object();
 	char cwd[4096];
 
 	put(o, "tool", "gtcollect " GT_VERSION);
@@ -229,7 +229,7 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 	put_machine(o);
 	put_command(o, argv);
 	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
-	gt_json_put(o, "environment", environment());
+	json_object_set_new(o, "environment", environment());
 	put(o, "events", opt->events);
 	put(o, "args", gt_options_args_word());
 	put(o, "range", opt->range);
@@ -237,20 +237,20 @@ char *gt_metadata_begin(char *const *argv, const struct gt_session *s, bool gpu)
 		put(o, "gpu_timing", gt_options_timing_word());
 	if (gpu && gt_options_timing() == GT_TIMING_OFF)
 		put(o, "gpu_source", "nothing, because of --gpu-timing off");
-	gt_json_put(o, "filter", globs(&opt->filter));
-	gt_json_put(o, "exclude", globs(&opt->exclude));
-	gt_json_put(o, "sample", gt_json_int((int64_t)opt->sample));
-	gt_json_put(o, "delay_ns", gt_json_int(opt->delay));
+	json_object_set_new(o, "filter", globs(&opt->filter));
+	json_object_set_new(o, "exclude", globs(&opt->exclude));
+	json_object_set_new(o, "sample", json_integer((int64_t)opt->sample));
+	json_object_set_new(o, "delay_ns", json_integer(opt->delay));
 	if (opt->duration)
-		gt_json_put(o, "duration_limit_ns", gt_json_int(opt->duration));
-	gt_json_put(o, "ring_memory_bytes", gt_json_int((int64_t)s->bytes));
-	gt_json_put(o, "lossless", gt_json_bool(opt->lossless));
+		json_object_set_new(o, "duration_limit_ns", json_integer(opt->duration));
+	json_object_set_new(o, "ring_memory_bytes", json_integer((int64_t)s->bytes));
+	json_object_set_new(o, "lossless", json_boolean(opt->lossless));
 	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");
-	gt_json_put(o, "clock_error_max_ns", gt_json_int(GT_CLOCK_ERROR_MAX));
-	return gt_json_done(o);
+	json_object_set_new(o, "clock_error_max_ns", json_integer(GT_CLOCK_ERROR_MAX));
+	return gt_json_finish(o);
 }
 
-static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
+static void put_gpu(json_t *o, const struct gt_recorder_totals *t)
 {
 	const struct gt_gpu_totals *g = t->gpu;
 	const struct {
@@ -299,23 +299,23 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	if (*g->other)
 		put(o, "gpu_other_profiler", g->other);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+		json_object_set_new(o, counts[i].key, json_integer((int64_t)counts[i].value));
 	if (!g->by_events)
 		return;
 	for (size_t i = 0; i < GT_UNTIMED_COUNT; i++) {
-		gt_json_put(o, reasons[i], gt_json_int((int64_t)g->untimed[i]));
+		json_object_set_new(o, reasons[i], json_integer((int64_t)g->untimed[i]));
 		untimed += g->untimed[i];
 	}
-	gt_json_put(o, "gpu_untimed", gt_json_int((int64_t)untimed));
-	gt_json_put(o, "gpu_graphs", gt_json_int((int64_t)g->graphs));
-	gt_json_put(o, "gpu_processes_by_events", gt_json_int(g->by_events));
-	gt_json_put(o, "gpu_event_clock_error_ns", gt_json_int((int64_t)g->clock_error));
+	json_object_set_new(o, "gpu_untimed", json_integer((int64_t)untimed));
+	json_object_set_new(o, "gpu_graphs", json_integer((int64_t)g->graphs));
+	json_object_set_new(o, "gpu_processes_by_events", json_integer(g->by_events));
+	json_object_set_new(o, "gpu_event_clock_error_ns", json_integer((int64_t)g->clock_error));
 }
 
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w,
 	int status, int64_t duration, bool simulated)
 {
-	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
+	json_t *o = json_object(), *missing = json_object();
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -338,16 +338,16 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+		json_object_set_new(o, counts[i].key, json_integer((int64_t)counts[i].value));
 	if (t->gpu)
 		put_gpu(o, t);
 	for (size_t i = 0; i < t->nunknown_functions; i++)
-		gt_json_put(missing, t->unknown_functions[i].name,
-			gt_json_int((int64_t)t->unknown_functions[i].count));
-	gt_json_put(o, "untraced_functions", missing);
-	gt_json_put(o, "exit_status", gt_json_int(status));
-	gt_json_put(o, "duration_ns", gt_json_int(duration));
-	gt_json_put(o, "simulated", gt_json_bool(simulated));
+		json_object_set_new(missing, t->unknown_functions[i].name,
+			json_integer((int64_t)t->unknown_functions[i].count));
+	json_object_set_new(o, "untraced_functions", missing);
+	json_object_set_new(o, "exit_status", json_integer(status));
+	json_object_set_new(o, "duration_ns", json_integer(duration));
+	json_object_set_new(o, "simulated", json_boolean(simulated));
 	put_cuda(o, t->driver_version);
-	return gt_json_done(o);
+	return gt_json_finish(o);
 }

@@ -727,29 +727,29 @@ static bool metadata_changed(void *state)
 	return changed;
 }
 
-static void put_text(struct gt_json *o, const char *key, const char *s)
+static void put_text(json_t *o, const char *key, const char *s)
 {
 	if (*s)
-		gt_json_put(o, key, gt_json_text(s, strlen(s)));
+		json_object_set_new(o, key, gt_json_text(s, strlen(s)));
 }
 
-static struct gt_json *device_json(const struct gt_nvml *n, uint32_t i)
+static json_t *device_json(const struct gt_nvml *n, uint32_t i)
 {
 	const struct device *d = &n->devices[i];
-	struct gt_json *o = gt_json_object(), *refused = gt_json_array();
+	json_t *o = json_object(), *refused = json_array();
 	char words[120];
 
-	gt_json_put(o, "index", gt_json_int(i));
+	json_object_set_new(o, "index", json_integer(i));
 	put_text(o, "name", d->name);
 	put_text(o, "uuid", d->uuid);
 	if (d->memory)
-		gt_json_put(o, "memory_bytes", gt_json_int((int64_t)d->memory));
+		json_object_set_new(o, "memory_bytes", json_integer((int64_t)d->memory));
 	put_text(o, "pci_bus_id", d->bus_id);
 	for (unsigned c = 0; c < GT_NVML_COUNTER_COUNT; c++)
 		if (d->refused[c])
-			gt_json_add(
+			json_array_append_new(
 				refused, gt_json_text(counters[c].name, strlen(counters[c].name)));
-	gt_json_put(o, "refused", refused);
+	json_object_set_new(o, "refused", refused);
 	if (d->error)
 		put_text(o, "error", error_text(n, d->error, words, sizeof(words)));
 	return o;
@@ -760,26 +760,26 @@ static struct gt_json *device_json(const struct gt_nvml *n, uint32_t i)
  * lost_values, failed_values. */
 static char *metadata(void *state)
 {
-	struct gt_json *all = gt_json_object(), *o = gt_json_object(), *devices = gt_json_array();
+	json_t *all = json_object(), *o = json_object(), *devices = json_array();
 	struct gt_nvml *n = state;
 
 	pthread_mutex_lock(&n->lock);
 	n->refusals_written = n->refusals;
 	put_text(o, "driver_version", n->driver);
 	put_text(o, "version", n->version);
-	gt_json_put(o, "interval_ns", gt_json_int(n->interval));
-	gt_json_put(o, "simulated", gt_json_bool(n->simulated));
+	json_object_set_new(o, "interval_ns", json_integer(n->interval));
+	json_object_set_new(o, "simulated", json_boolean(n->simulated));
 	for (uint32_t i = 0; i < n->ndevices; i++)
-		gt_json_add(devices, device_json(n, i));
-	gt_json_put(o, "rounds", gt_json_int((int64_t)n->rounds));
-	gt_json_put(o, "skipped_rounds", gt_json_int((int64_t)n->skipped));
-	gt_json_put(o, "values", gt_json_int((int64_t)n->values));
-	gt_json_put(o, "lost_values", gt_json_int((int64_t)n->lost));
-	gt_json_put(o, "failed_values", gt_json_int((int64_t)n->failed));
+		json_array_append_new(devices, device_json(n, i));
+	json_object_set_new(o, "rounds", json_integer((int64_t)n->rounds));
+	json_object_set_new(o, "skipped_rounds", json_integer((int64_t)n->skipped));
+	json_object_set_new(o, "values", json_integer((int64_t)n->values));
+	json_object_set_new(o, "lost_values", json_integer((int64_t)n->lost));
+	json_object_set_new(o, "failed_values", json_integer((int64_t)n->failed));
 	pthread_mutex_unlock(&n->lock);
-	gt_json_put(o, "devices", devices);
-	gt_json_put(all, "nvml", o);
-	return gt_json_done(all);
+	json_object_set_new(o, "devices", devices);
+	json_object_set_new(all, "nvml", o);
+	return gt_json_finish(all);
 }
 
 static void report(void *state, const char *program, FILE *to)

@@ -1,9 +1,10 @@
-/* Whether an allocation has failed. A program that prints an answer or writes a file asks before it
- * ends: code that went on without the memory has left something out, and the program must say so.
+/* Whether an allocation has failed. A program that prints a report or writes a file checks it
+ * before it exits: code that continued without the memory has omitted something, and the program
+ * must say so.
  *
- * The programs are linked with --wrap (Makefile), so that each call of malloc and its like in them
- * reports its failure here. Memory that jansson asks for goes the same way (json_build.c), and an
- * error of -ENOMEM sets it, too (err.c). Unit tests are linked without --wrap. */
+ * The programs are linked with --wrap (Makefile): each failure of malloc and similar functions in
+ * them is noted here. jansson's allocations are noted by json_build.c, errors of -ENOMEM by err.c.
+ * Unit tests are linked without --wrap. */
 #ifndef GT_ALLOC_FAILURE_H
 #define GT_ALLOC_FAILURE_H
 #include <stdbool.h>

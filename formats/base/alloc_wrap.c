@@ -1,6 +1,6 @@
-/* The linker puts these in place of malloc and its like (--wrap in the Makefile): they do the same
- * and note a failure. The linker prescribes their names. fopen and opendir allocate, too, and
- * callers take a failure for a missing file. */
+/* The linker replaces malloc and similar functions by these (--wrap in the Makefile): they call the
+ * real function and note a failure. The linker prescribes their names. fopen and opendir allocate,
+ * too, and their callers take a failure for a missing file. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -28,27 +28,27 @@ FILE *__wrap_fdopen(int fd, const char *mode);
 DIR *__wrap_opendir(const char *path);
 DIR *__wrap_fdopendir(int fd);
 
-static void *noted(void *p)
+static void *note_failure(void *p)
 {
 	if (__builtin_expect(!p, 0))
 		gt_alloc_failure_set();
 	return p;
 }
 
-void *__wrap_malloc(size_t bytes) { return noted(__real_malloc(bytes)); }
-void *__wrap_calloc(size_t n, size_t bytes) { return noted(__real_calloc(n, bytes)); }
-char *__wrap_strdup(const char *s) { return noted(__real_strdup(s)); }
-char *__wrap_strndup(const char *s, size_t n) { return noted(__real_strndup(s, n)); }
+void *__wrap_malloc(size_t bytes) { return note_failure(__real_malloc(bytes)); }
+void *__wrap_calloc(size_t n, size_t bytes) { return note_failure(__real_calloc(n, bytes)); }
+char *__wrap_strdup(const char *s) { return note_failure(__real_strdup(s)); }
+char *__wrap_strndup(const char *s, size_t n) { return note_failure(__real_strndup(s, n)); }
 
-/* Of no bytes it frees, and returns NULL. */
+/* For 0 bytes realloc frees and returns NULL: that is no failure. */
 void *__wrap_realloc(void *old, size_t bytes)
 {
 	void *p = __real_realloc(old, bytes);
 
-	return bytes ? noted(p) : p;
+	return bytes ? note_failure(p) : p;
 }
 
-static void *noted_if_memory(void *p)
+static void *note_enomem(void *p)
 {
 	if (!p && errno == ENOMEM)
 		gt_alloc_failure_set();
@@ -57,13 +57,13 @@ static void *noted_if_memory(void *p)
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
-	return noted_if_memory(__real_fopen(path, mode));
+	return note_enomem(__real_fopen(path, mode));
 }
-FILE *__wrap_fdopen(int fd, const char *mode) { return noted_if_memory(__real_fdopen(fd, mode)); }
-DIR *__wrap_opendir(const char *path) { return noted_if_memory(__real_opendir(path)); }
-DIR *__wrap_fdopendir(int fd) { return noted_if_memory(__real_fdopendir(fd)); }
+FILE *__wrap_fdopen(int fd, const char *mode) { return note_enomem(__real_fdopen(fd, mode)); }
+DIR *__wrap_opendir(const char *path) { return note_enomem(__real_opendir(path)); }
+DIR *__wrap_fdopendir(int fd) { return note_enomem(__real_fdopendir(fd)); }
 
-/* With _FORTIFY_SOURCE the compiler calls the functions of the second pair. */
+/* With _FORTIFY_SOURCE the compiler calls the __..._chk functions. */
 #ifdef _FORTIFY_SOURCE
 #define FLAG int flag,
 #define PASS flag,

@@ -27,7 +27,7 @@ int gt_grow(void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
 	return 0;
 }
 
-uint8_t *gt_buf_room(struct gt_buf *b, size_t n)
+uint8_t *gt_buf_reserve(struct gt_buf *b, size_t n)
 {
 	if (b->cap - b->len < n && (b->len + n < n || gt_grow(&b->data, &b->cap, b->len + n, 1))) {
 		b->failed = true;
@@ -38,7 +38,7 @@ uint8_t *gt_buf_room(struct gt_buf *b, size_t n)
 
 void gt_buf_add(struct gt_buf *b, const void *bytes, size_t n)
 {
-	uint8_t *to = n ? gt_buf_room(b, n) : NULL;
+	uint8_t *to = n ? gt_buf_reserve(b, n) : NULL;
 
 	if (to) {
 		memcpy(to, bytes, n);
@@ -48,7 +48,7 @@ void gt_buf_add(struct gt_buf *b, const void *bytes, size_t n)
 
 void gt_buf_byte(struct gt_buf *b, uint8_t byte)
 {
-	uint8_t *to = gt_buf_room(b, 1);
+	uint8_t *to = gt_buf_reserve(b, 1);
 
 	if (to) {
 		*to = byte;
@@ -66,7 +66,7 @@ void gt_buf_printf(struct gt_buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n < 0 || !gt_buf_room(b, (size_t)n + 1))
+	if (n < 0 || !gt_buf_reserve(b, (size_t)n + 1))
 		return;
 	va_start(ap, fmt);
 	vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, ap);

@@ -1,4 +1,4 @@
-/* A growable run of bytes. Zero-initialised is empty and valid. */
+/* A growable array of bytes. A zero-initialised one is empty and valid. */
 #ifndef GT_BUF_H
 #define GT_BUF_H
 #include <stdbool.h>
@@ -8,19 +8,18 @@
 struct gt_buf {
 	uint8_t *data;
 	size_t len, cap;
-	/* out of memory at some point: everything since is missing. Check once, at the end. */
-	bool failed;
+	bool failed; /* an allocation failed: later bytes are missing. Check once, at the end. */
 };
 
-/* Room for n more bytes behind len; returns where they start, or NULL when memory is out (and sets
- * failed). */
-uint8_t *gt_buf_room(struct gt_buf *b, size_t n);
+/* Makes n more bytes writable behind len. Returns where they start, or NULL (and sets failed) when
+ * there is no memory. */
+uint8_t *gt_buf_reserve(struct gt_buf *b, size_t n);
 void gt_buf_add(struct gt_buf *b, const void *bytes, size_t n);
 void gt_buf_byte(struct gt_buf *b, uint8_t byte);
 void gt_buf_str(struct gt_buf *b, const char *s); /* without the NUL */
 void gt_buf_printf(struct gt_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void gt_buf_clear(struct gt_buf *b);   /* empty, memory kept */
-void gt_buf_release(struct gt_buf *b); /* empty, memory given back */
+void gt_buf_clear(struct gt_buf *b);   /* empties it and keeps its memory */
+void gt_buf_release(struct gt_buf *b); /* empties it and frees its memory */
 
 /* Makes *ptr hold at least `need` elements of `size` bytes, growing by half; *cap counts elements.
  * 0 or -ENOMEM. */

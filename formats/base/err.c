@@ -10,7 +10,8 @@
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {
 	if (code == -ENOMEM)
-		gt_alloc_failure_set(); /* in a library, maybe, of which nobody noted it */
+		gt_alloc_failure_set(); /* the failure may be in a library, which does not note it
+					 */
 	if (!err || err->code)
 		return;
 	err->code = code;

@@ -32,17 +32,17 @@ static inline uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_
 			return m->slots[i].value - 1;
 	return UINT32_MAX;
 }
-/* Before many look-ups: what one needs is fetched; then the first value stored for this hash, or
- * UINT32_MAX. Its key may be another one. */
+/* Prefetches the slot of this hash, for one of many look-ups. */
 static inline void gt_map_fetch(const struct gt_map *m, uint64_t hash)
 {
 	if (m->slots)
 		__builtin_prefetch(&m->slots[(uint32_t)hash & m->mask]);
 }
+/* The first value stored for this hash, or UINT32_MAX. Its key may be another one. */
 uint32_t gt_map_first(const struct gt_map *m, uint64_t hash);
 /* Adds a key known to be absent. value < UINT32_MAX. 0 or -ENOMEM. */
 int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
-/* the key of this hash and value gets another value */
+/* Replaces the value of the entry with this hash and value. */
 void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);
 /* Removes the key of this hash and value, if it is there. */
 void gt_map_remove(struct gt_map *m, uint64_t hash, uint32_t value);
@@ -56,6 +56,6 @@ uint32_t gt_map_find_item(const struct gt_map *m, const void *items, size_t item
 uint32_t gt_map_add_item(struct gt_map *m, void *items, size_t *n, size_t *cap, size_t item_size,
 	const void *item, size_t key_size);
 
-void gt_map_clear(struct gt_map *m); /* empty, and its room is kept */
+void gt_map_clear(struct gt_map *m); /* empties it and keeps its memory */
 void gt_map_release(struct gt_map *m);
 #endif

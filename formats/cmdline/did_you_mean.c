@@ -4,7 +4,8 @@
 
 #define LONGEST 28u
 
-/* How many letters must be typed otherwise, left out, put in or swapped with the next one. */
+/* The Damerau-Levenshtein distance: how many letters must be replaced, deleted, inserted or swapped
+ * with the next one. */
 static unsigned typos(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST + 4] = { 0 }, n = (unsigned)strlen(b);
@@ -30,12 +31,12 @@ static unsigned typos(const char *a, const char *b)
 void gt_nearest_try(struct gt_nearest *n, const char *name)
 {
 	size_t len = strlen(n->word);
-	unsigned least = len < 3 ? 0 : len < 6 ? 1 : 2, away;
+	unsigned most = len < 6 ? 1 : 2, away;
 
 	if (len < 3 || len >= LONGEST || strlen(name) >= LONGEST)
 		return;
 	away = strncmp(name, n->word, len) ? typos(n->word, name) : 0;
-	if (away <= least &&
+	if (away <= most &&
 		(!n->best || away < n->typos ||
 			(away == n->typos && strlen(name) < strlen(n->best)))) {
 		n->best = name;

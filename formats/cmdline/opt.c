@@ -1,24 +1,24 @@
 /* Command lines from tables.
  *
- * Everything a program says about its options comes from one array of rows: what is parsed, what
- * --help prints, what a shell completes, and the block in the manual page. So a row that parses is
- * a row that is documented.
+ * One array of rows describes the options of a program. The parser, --help, the completion scripts
+ * and the block in the manual page all use it, so an option that is parsed is also documented.
  *
- * --help, --version and --completion are rows too (`own` below), looked up behind the program's, so
- * that a program may take -h for itself.
+ * --help, --version and --completion are rows too (`own` below). They are looked up after the
+ * program's rows, so a program may use -h for itself.
  */
 #include "formats/cmdline/opt.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/buf.h"
 #include "formats/cmdline/terminal.h"
 
 #define HELP_COLUMN 27
-/* where the terminal is narrower than NARROW: then a sentence stands below its option */
+/* on terminals narrower than NARROW the text starts below its option */
 #define NARROW_COLUMN 10
 #define NARROW 60
-#define HELP_WIDTH 80 /* unless a terminal says otherwise */
-#define WIDEST 100    /* longer lines are no pleasure to read */
+#define HELP_WIDTH 80 /* without a terminal */
+#define WIDEST 100    /* longer lines are hard to read */
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const struct gt_opt own[] = {
@@ -32,7 +32,7 @@ static const struct gt_opt own[] = {
 
 static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : -1; }
 
-/* Decimal digits into *v; the place behind them, or NULL when there are none or too many. */
+/* Reads decimal digits into *v. Returns their end, or NULL if there are none or too many. */
 static const char *digits(const char *s, uint64_t *v)
 {
 	if (digit(*s) < 0)
@@ -62,8 +62,7 @@ int gt_parse_size(const char *s, uint64_t *bytes)
 	return 0;
 }
 
-/* The fraction behind a point, of a unit of `unit` ns; what is finer than a nanosecond is cut off.
- */
+/* Reads the fraction after a point, of a unit of `unit` ns. Truncates it to nanoseconds. */
 static const char *fraction(const char *s, uint64_t unit, uint64_t *ns)
 {
 	if (digit(*s) < 0)
@@ -142,15 +141,8 @@ static bool takes_value(const struct gt_opt *o)
 
 static int add_item(struct gt_opt_list *list, const char *item)
 {
-	if (list->n == list->cap) {
-		size_t cap = list->cap * 2 + 4;
-		const char **items = realloc(list->items, cap * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-		list->cap = cap;
-	}
+	if (gt_grow(&list->items, &list->cap, list->n + 1, sizeof(*list->items)))
+		return -ENOMEM;
 	list->items[list->n++] = item;
 	return 0;
 }
@@ -169,7 +161,23 @@ static int word_index(const struct gt_opt *o, const char *value)
 	return -1;
 }
 
-static const char *const wanted[] = {
+/* "--format: invalid value 'yaml'; choose text, csv, tsv or json" */
+static int refuse_word(
+	const struct gt_opt *o, const char *shown, const char *value, struct gt_err *err)
+{
+	char words[120] = "";
+
+	for (size_t i = 0, n = 0; o->words[i] && n < sizeof(words); i++)
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
+			!i                        ? ""
+				: o->words[i + 1] ? ", "
+						  : " or ",
+			o->words[i]);
+	return gt_err_set(
+		err, -EINVAL, "%s: invalid value '%.60s'; choose %s", shown, value, words);
+}
+
+static const char *const expected[] = {
 	[GT_OPT_U64] = "a whole number",
 	[GT_OPT_SIZE] = "a size like 4096, 64K or 2G",
 	[GT_OPT_NS] = "a time like 1.5s, 250ms or 10us",
@@ -191,8 +199,7 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 	case GT_OPT_WORD:
 		rc = word_index(o, value);
 		if (rc < 0)
-			return gt_err_set(err, -EINVAL,
-				"%s: '%.60s' is none of its words (see --help)", shown, value);
+			return refuse_word(o, shown, value, err);
 		*(int *)o->to = rc;
 		return 0;
 	case GT_OPT_U64:
@@ -205,13 +212,13 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 	}
 	if (rc)
 		return gt_err_set(
-			err, -EINVAL, "%s: '%.60s' is not %s", shown, value, wanted[o->kind]);
+			err, -EINVAL, "%s: '%.60s' is not %s", shown, value, expected[o->kind]);
 	if (o->kind != GT_OPT_NS)
 		*(uint64_t *)o->to = number;
 	return 0;
 }
 
-/* ---- what comes out of the rows ---- */
+/* ---- help and completion ---- */
 
 struct sheet {
 	FILE *to;
@@ -226,7 +233,8 @@ static struct sheet sheet_of(FILE *to)
 	return (struct sheet){ to, width < NARROW ? NARROW_COLUMN : HELP_COLUMN, width, terminal };
 }
 
-/* Prints text from column `at` on, wrapped between its column and its width. */
+/* Prints text from column `at` on, wrapped between s->column and s->width. Returns the column
+ * reached. */
 static size_t put_wrapped(const struct sheet *s, size_t at, const char *text)
 {
 	while (*text) {
@@ -247,8 +255,9 @@ static size_t put_wrapped(const struct sheet *s, size_t at, const char *text)
 	return at;
 }
 
-/* Lines as they are, the first from column `at` on, but those too long for the terminal broken
- * between words. */
+/* Prints lines, the first from column `at` on. Breaks those too long for the terminal between
+ * words.
+ */
 static void put_lines(const struct sheet *s, size_t at, const char *text)
 {
 	while (*text) {
@@ -344,7 +353,7 @@ static void put_names(const struct gt_command *cmd, FILE *to)
 	}
 }
 
-/* zsh reads the same script through bashcompinit. */
+/* zsh reads the same script with bashcompinit. */
 static void put_bash(const struct gt_command *cmd, FILE *to, bool zsh)
 {
 	const struct gt_opt *o;
@@ -394,7 +403,7 @@ static void put_fish(const struct gt_command *cmd, FILE *to)
 	}
 }
 
-/* One of our own rows: prints, and ends the parse. */
+/* --help, --version or --completion: prints. Returns 1, which ends the parse, or an error. */
 static int run_own(
 	const struct gt_command *cmd, const struct gt_opt *o, const char *value, struct gt_err *err)
 {
@@ -405,8 +414,7 @@ static int run_own(
 	else if (o == &own[1])
 		printf("%s %s\n", cmd->name, GT_VERSION);
 	else if ((shell = word_index(o, value)) < 0)
-		return gt_err_set(
-			err, -EINVAL, "--completion: bash, zsh or fish, not '%.60s'", value);
+		return refuse_word(o, "--completion", value, err);
 	else if (shell == 2)
 		put_fish(cmd, stdout);
 	else
@@ -427,7 +435,7 @@ static int apply(const struct gt_command *cmd, const struct gt_opt *o, const cha
 					 : store(o, shown, value, err);
 }
 
-/* argv[*i] is --NAME, --NAME=VALUE, or --NAME with VALUE behind it. */
+/* argv[*i] is --NAME, --NAME=VALUE, or --NAME followed by VALUE. */
 static int long_option(const struct gt_command *cmd, char **argv, int *i, struct gt_err *err)
 {
 	char *name = argv[*i] + 2, *value = strchr(name, '=');
@@ -447,7 +455,7 @@ static int long_option(const struct gt_command *cmd, char **argv, int *i, struct
 	return apply(cmd, o, shown, value, err);
 }
 
-/* argv[*i] is a bundle -abc, the last of which may have its value in the rest (-oFILE) or behind it
+/* argv[*i] is a bundle -abc. The value of the last letter is the rest (-oFILE) or the next argument
  * (-o FILE). */
 static int letters(const struct gt_command *cmd, char **argv, int *i, struct gt_err *err)
 {

@@ -1,5 +1,5 @@
-/* Command lines from tables. One row gives parsing, --help, shell completion, and (held by a test)
- * the manual page. */
+/* Command lines from tables. One row gives parsing, --help, shell completion, and the block in the
+ * manual page (a test compares them). */
 #ifndef GT_OPT_H
 #define GT_OPT_H
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 enum gt_opt_kind {
 	GT_OPT_FLAG,  /* bool *: set to true */
-	GT_OPT_COUNT, /* int *: one more each time (-v -v) */
+	GT_OPT_COUNT, /* int *: how often it is given (-v -v) */
 	GT_OPT_STR,   /* const char **: borrowed from argv */
 	GT_OPT_LIST,  /* struct gt_opt_list *: may be given several times */
 	GT_OPT_U64,   /* uint64_t * */
@@ -42,17 +42,17 @@ struct gt_command {
 	const char *after;  /* printed after the options; NULL: nothing */
 };
 #define GT_VERSION "0.1.0"
-/* Parses argv[1..]. On 0, operands have been moved to argv[1..*operands]. 1: --help, --version or
- * --completion was printed, the caller exits 0. -EINVAL: bad use, the caller prints err and
- * exits 2. -EIO: that could not be printed, exit 1. Other errors: it failed. --NAME=VALUE, --NAME
- * VALUE, -lVALUE, -l VALUE, bundled flags, "--" are all understood; unique prefixes are not.
- * --help,
- * --version, --completion SHELL come by themselves. */
+/* Parses argv[1..]. Returns 0: operands have been moved to argv[1..*operands]. 1: --help, --version
+ * or
+ * --completion was printed, and the caller exits with 0. -EINVAL: wrong usage; the caller prints
+ * err and exits with 2. -EIO (--help could not be printed) or another error: the caller exits
+ * with 1. Accepts --NAME=VALUE, --NAME VALUE, -lVALUE, -l VALUE, bundled flags and "--", but no
+ * unique prefixes. Each program has --help, --version and --completion SHELL. */
 int gt_opt_parse(
 	const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
 void gt_opt_help(const struct gt_command *cmd, FILE *to);
 void gt_opt_list_release(struct gt_opt_list *list);
-/* Used by the rows above, and by whoever reads such a number elsewhere. 0 or -EINVAL. */
+/* Parse values of GT_OPT_SIZE and GT_OPT_NS. 0 or -EINVAL. */
 int gt_parse_size(const char *s, uint64_t *bytes);
 int gt_parse_ns(const char *s, int64_t *ns);
 #endif

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-void gt_streams_guard(void)
+void gt_std_fds_occupy(void)
 {
-	/* in this order an open takes the number that was found free */
+	/* open returns the lowest free number, which in this order is fd */
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH | O_CLOEXEC) < 0)
 			(void)!open("/", O_PATH | O_CLOEXEC);

@@ -1,9 +1,9 @@
-/* What every main() does about the three standard streams. */
-#ifndef GT_STREAMS_H
-#define GT_STREAMS_H
+#ifndef GT_STD_FDS_H
+#define GT_STD_FDS_H
 
-/* First thing in main(). A program may be started with standard streams closed; the next file it
- * opened would get such a number, and messages or reports would be written into it. Puts there what
- * can be neither read nor written and is closed on exec, so that children find what we found. */
-void gt_streams_guard(void);
+/* Occupies closed standard descriptors. Every main() calls it first: a program may be started with
+ * standard streams closed, and a file that it opens would then get such a number, so that messages
+ * or reports would be written into that file. The descriptors it opens can be neither read nor
+ * written, and are closed on exec, so that children inherit the streams as they were. */
+void gt_std_fds_occupy(void);
 #endif

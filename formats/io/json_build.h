@@ -1,24 +1,18 @@
-/* JSON made piece by piece: the door through which jansson serves whoever writes metadata. Values
- * are owned by what they are put into; memory failures show as NULL from gt_json_done. */
+/* jansson, made safe against failed allocations: those are noted (base/alloc_failure.h), and a
+ * parse or a dump without memory returns NULL. Callers build values with jansson's own functions.
+ */
 #ifndef GT_JSON_BUILD_H
 #define GT_JSON_BUILD_H
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-struct gt_json;
-struct gt_json *gt_json_object(void);
-struct gt_json *gt_json_array(void);
-struct gt_json *gt_json_text(const char *s, size_t len); /* what is not UTF-8 becomes '?' */
-struct gt_json *gt_json_int(int64_t value);
-struct gt_json *gt_json_bool(bool value);
-void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value);
-void gt_json_add(struct gt_json *array, struct gt_json *value);
-/* What jansson's json_loadb returns, to be given to json_decref. NULL: it is no JSON, or
- * *no_memory. */
-struct json_t *gt_json_load(const char *s, size_t bytes, size_t flags, bool *no_memory);
-/* compact; new, or NULL: no memory */
-char *gt_json_dump(const struct json_t *j, size_t flags);
-/* frees the value; new: free it. NULL when memory is out */
-char *gt_json_done(struct gt_json *value);
+/* json_stringn, but each byte of a text that is not UTF-8 and is not ASCII becomes '?'. */
+json_t *gt_json_text(const char *s, size_t len);
+/* json_loadb. NULL: not JSON, or *no_memory. The caller calls json_decref. */
+json_t *gt_json_load(const char *s, size_t bytes, size_t flags, bool *no_memory);
+/* json_dumps, compact. new, or NULL: no memory. */
+char *gt_json_dump(const json_t *j, size_t flags);
+/* Dumps the value and frees it. NULL: no memory, also if that was while values were added to it. */
+char *gt_json_finish(json_t *value);
 #endif

@@ -1,8 +1,7 @@
-/* How the scanner works: the window is a piece of the text with zeros behind it. A zero is no part
- * of any token, so every inner loop stops there by itself; only then is it asked whether the byte
- * really was the end of the window, more is read, and the token is taken up again from its first
- * byte. Between tokens nothing is remembered but which brackets are open (a bit each) and what may
- * come next. */
+/* The window is a part of the text, followed by zeros. A zero is not part of any token, so every
+ * inner loop stops there without a check of the length. Only then the scanner checks whether the
+ * window ended, reads more, and scans the token from its first byte again. Between tokens the state
+ * is which brackets are open (a bit each) and what may come next. */
 #define _GNU_SOURCE
 #include "formats/io/json_scan.h"
 
@@ -11,9 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include "formats/io/stream_in.h"
+#include "formats/text/utf8.h"
 
 #define WINDOW_SIZE (256u << 10)
-#define AT_END INT_MIN /* no errno is as negative */
+#define AT_END INT_MIN /* differs from every negative errno */
 
 enum expect { TOP, VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, MORE };
 static const char *const expected[] = {
@@ -85,8 +85,8 @@ static int widen(struct gt_json *j, struct gt_err *err)
 	return 0;
 }
 
-/* Reads more behind end. What lies before at is given up, at moves to the front of the window. 1, 0
- * at the end of the input. */
+/* Reads more text behind `end`. Drops the text before `at`, which moves to the front of the window.
+ * 1, 0 at the end of the input, or negative. */
 static int refill(struct gt_json *j, struct gt_err *err)
 {
 	size_t kept = (size_t)(j->end - j->at);
@@ -108,8 +108,7 @@ static int refill(struct gt_json *j, struct gt_err *err)
 	return n < 0 ? (int)n : n > 0;
 }
 
-/* For a token of which i bytes from at on were looked at: 0 when there are more now, else why not.
- */
+/* Reads more of an incomplete token. 0, or an error; the end of the input is one. */
 static int need(struct gt_json *j, struct gt_err *err)
 {
 	int r = refill(j, err);
@@ -117,7 +116,8 @@ static int need(struct gt_json *j, struct gt_err *err)
 	return r > 0 ? 0 : r < 0 ? r : cut_short(j, err);
 }
 
-/* at on the next byte that is no white space. That byte, AT_END, or another negative error. */
+/* Moves `at` to the next byte that is not white space. Returns that byte, AT_END, or another
+ * negative error. */
 static int skip_space(struct gt_json *j, struct gt_err *err)
 {
 	for (;;) {
@@ -138,8 +138,8 @@ static int skip_space(struct gt_json *j, struct gt_err *err)
 /* ---- strings ---- */
 
 #define ONES 0x0101010101010101ULL
-/* In each byte of the result the top bit says: below 0x20, a quote or a backslash. Bytes above the
- * first such one may lie. */
+/* The top bit of each byte of the result: the byte of w is below 0x20, a quote or a backslash. Only
+ * the lowest set bit is reliable. */
 static inline uint64_t special(uint64_t w)
 {
 	uint64_t quote = w ^ ONES * '"', slash = w ^ ONES * '\\';
@@ -148,8 +148,8 @@ static inline uint64_t special(uint64_t w)
 		ONES * 0x80;
 }
 
-/* The first byte from p on that is no plain one. There are zeros behind the window. *high: top bits
- * seen. */
+/* The first byte from p on that special() finds; the zeros behind the window are such bytes.
+ * Collects the top bits of all bytes in *high. */
 static inline const char *plain_run(const char *p, uint64_t *high)
 {
 	uint64_t w, stop;
@@ -163,34 +163,13 @@ static inline const char *plain_run(const char *p, uint64_t *high)
 	}
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none. Zeros lie behind the text, so looking ahead
- * is safe. */
-static unsigned utf8_len(const unsigned char *p)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = *p < 0x80 ? 1
-		: *p < 0xc0    ? 0
-		: *p < 0xe0    ? 2
-		: *p < 0xf0    ? 3
-		: *p < 0xf8    ? 4
-			       : 0;
-	uint32_t c = *p & (0x7f >> (n > 1 ? n : 0));
-
-	for (unsigned i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	return c > 0x10ffff || (c >> 11 == 0x1b) || (n && c < least[n]) ? 0 : n;
-}
-
 static int check_utf8(const struct gt_json *j, const char *p, const char *end, struct gt_err *err)
 {
-	unsigned n;
+	uint32_t ch;
 
-	for (; p < end; p += n) {
-		n = utf8_len((const unsigned char *)p);
-		if (!n || p + n > end)
+	for (size_t n; p < end; p += n) {
+		n = gt_utf8_get(p, (size_t)(end - p), &ch);
+		if (ch == UINT32_MAX)
 			return bad(j, p, err, "not UTF-8");
 	}
 	return 0;
@@ -213,29 +192,8 @@ static int hex4(const char *p)
 	return v;
 }
 
-static char *put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-		return to;
-	}
-	if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-	} else {
-		if (c < 0x10000) {
-			*to++ = (char)(0xe0 | c >> 12);
-		} else {
-			*to++ = (char)(0xf0 | c >> 18);
-			*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-		}
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-	}
-	*to++ = (char)(0x80 | (c & 0x3f));
-	return to;
-}
-
-/* *p is on the 'u'. The character it and perhaps the next escape mean; *p behind them. Negative:
- * what is wrong was said. */
+/* *p is at the 'u'. Returns the character of this escape, and of the next one if they are a
+ * surrogate pair, and moves *p behind them. Negative: err is filled in. */
 static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt_err *err)
 {
 	int c = hex4(*p + 1), low;
@@ -246,7 +204,7 @@ static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt
 		return bad(j, *p, err, "\\u0000 in a string");
 	*p += 5;
 	if (c == 0)
-		/* a string with a zero inside would end there for most readers */
+		/* most code would take a zero for the end of the string */
 		return 0xfffd;
 	if (c >> 11 != 0x1b)
 		return c;
@@ -258,11 +216,11 @@ static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt
 	return j->strict ? bad(j, *p - 6, err, "half a surrogate pair") : 0xfffd;
 }
 
-/* Undoes the escapes of [p, end) into j->decoded; the result is never longer. */
+/* Decodes the escapes of [p, end) into j->decoded. The result is never longer. */
 static int decode(struct gt_json *j, const char *p, const char *end, struct gt_err *err)
 {
 	static const char plain[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	char *to = (char *)gt_buf_room(&j->decoded, (size_t)(end - p));
+	char *to = (char *)gt_buf_reserve(&j->decoded, (size_t)(end - p));
 
 	if (!to)
 		return gt_err_set(err, -ENOMEM, "no memory for a string");
@@ -284,7 +242,7 @@ static int decode(struct gt_json *j, const char *p, const char *end, struct gt_e
 
 			if (c < 0)
 				return (int)c;
-			to = put_utf8(to, (uint32_t)c);
+			to += gt_utf8_put(to, (uint32_t)c);
 		} else {
 			return bad(j, p, err, "an escape that JSON does not know");
 		}
@@ -294,7 +252,7 @@ static int decode(struct gt_json *j, const char *p, const char *end, struct gt_e
 	return 0;
 }
 
-/* at is on the opening quote. Leaves at behind the closing one. */
+/* `at` is at the opening quote. Moves it behind the closing one. */
 static int scan_string(struct gt_json *j, struct gt_err *err)
 {
 	size_t i = 1;
@@ -337,8 +295,8 @@ static int scan_string(struct gt_json *j, struct gt_err *err)
 
 /* ---- numbers ---- */
 
-/* Where the number at p ends; *real says which kind. NULL when it is none: *wrong is the byte that
- * should not be there. */
+/* Returns the end of the number at p; *real: it is not an integer. NULL: it is not a number, and
+ * *wrong is the first invalid byte. */
 static const char *number_end(const char *p, bool *real, const char **wrong)
 {
 	*real = false;
@@ -385,7 +343,7 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 		end = number_end(j->at, &real, &wrong);
 		if ((end ? end : wrong) < j->end || j->input_ended)
 			break;
-		r = refill(j, err); /* moves the window even when nothing follows */
+		r = refill(j, err); /* moves the window also at the end of the input */
 		if (r < 0)
 			return r;
 	}
@@ -402,8 +360,8 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 	return real ? GT_JSON_REAL : GT_JSON_INT;
 }
 
-/* Numbers without an exponent that 64 bits hold whatever their digits are, which nearly all are.
- * False: it is none of these. */
+/* The usual case: a number without an exponent, of so few digits that 64 bits hold it. False: it is
+ * another one. */
 static bool short_magnitude(const char *p, size_t len, int shift, uint64_t *value)
 {
 	uint64_t v = 0;
@@ -450,13 +408,13 @@ int gt_json_magnitude(const char *p, size_t len, int scale, bool *negative, uint
 
 		minus = e[1] == '-';
 		for (c = e + 1 + (e[1] == '-' || e[1] == '+'); c < end; c++)
-			/* far beyond any digits there can be */
+			/* more than any number of digits */
 			x = x < 100000000 ? x * 10 + *c - '0' : x;
 		shift += minus ? -x : x;
 	}
 	for (c = p; c < e && *c != '.'; c++)
 		;
-	shift += c - p; /* so many digits count */
+	shift += c - p; /* now the number of digits to use */
 	for (; p < e && shift > 0; p++) {
 		if (*p == '.' && !fraction) {
 			fraction = true;
@@ -488,7 +446,7 @@ int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value)
 
 double gt_json_double(const struct gt_json *j)
 {
-	/* stops by itself: no number goes on behind its end */
+	/* stops at the number's end, because no byte of a number follows it */
 	return strtod_l(j->text, NULL, (locale_t)j->c_locale);
 }
 
@@ -545,8 +503,8 @@ static int scan_word(struct gt_json *j, const char *word, int token, struct gt_e
 	return token;
 }
 
-/* What C and other languages print in place of a number that is none: -nan, inf, Infinity.
- * GT_JSON_NULL, 0 when it is something else, or negative. */
+/* What C and other languages print for a value that is not a number: -nan, inf, Infinity. Returns
+ * GT_JSON_NULL, 0 if there is something else, or negative. */
 static int scan_no_number(struct gt_json *j, struct gt_err *err)
 {
 	/* longer ones first */
@@ -571,7 +529,7 @@ static int scan_no_number(struct gt_json *j, struct gt_err *err)
 	return 0;
 }
 
-/* The mark that some editors put in front of UTF-8. */
+/* The byte order mark that some editors write before UTF-8. */
 static int skip_mark(struct gt_json *j, struct gt_err *err)
 {
 	int r = scan_word(j, "\xef\xbb\xbf", 0, err);
@@ -661,7 +619,7 @@ static inline const char *past_space(const char *p)
 	return p;
 }
 
-/* Wherever the window ends there is a zero, which is nothing that is looked for here. */
+/* The window ends with a zero, which matches nothing here. */
 int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len)
 {
 	const char *p = past_space(j->at), *end, *wrong;
@@ -708,18 +666,18 @@ int gt_json_skip(struct gt_json *j, struct gt_err *err)
 	return 0;
 }
 
-/* ---- going on behind what is no JSON ---- */
+/* ---- continuing after invalid JSON ---- */
 
-#define RECOVER_AHEAD 4096u /* bytes behind an element in which the next one begins */
+#define RECOVER_AHEAD 4096u /* the next element begins within so many bytes after one */
 
-/* The byte behind `c` at p, after white space; NULL: something else is there. */
+/* The byte after `c`, which must be at p, after white space. NULL: another byte is there. */
 static const char *behind(const char *p, char c)
 {
 	p = p ? past_space(p) : NULL;
 	return p && *p == c ? p + 1 : NULL;
 }
 
-/* Does a key of this list stand at p? */
+/* Is a key of this list at p? */
 static bool at_key(const char *p, const char *const *keys)
 {
 	p = behind(p, '"');
@@ -729,8 +687,8 @@ static bool at_key(const char *p, const char *const *keys)
 	return false;
 }
 
-/* Does an element of the array end before p, and another one begin, or the array end? The byte to
- * go on from, or NULL. */
+/* If an element of the array ends before p, and at p another one begins or the array ends: returns
+ * the byte to continue from. Else NULL. */
 static const char *next_element(
 	const struct gt_json *j, const char *p, const struct gt_json_marks *m)
 {

@@ -1,19 +1,19 @@
-/* A pull scanner for bulk JSON: one pass, no tree, nothing allocated per token, any number of
- *values one behind another (with or without white space between them: JSON lines, and whole
- *documents too). jansson reads metadata; this reads gigabytes.
+/* A pull scanner for large JSON: one pass, no tree, no allocation per token. It reads any number of
+ * values, with or without white space between them: JSON lines as well as whole documents. (jansson
+ * reads metadata.)
  *
  *	while ((t = gt_json_next(&j, &err)) > GT_JSON_END)
  *		if (t == GT_JSON_KEY && gt_json_is(&j, "ts")) ...
  *
- * Strict, it accepts exactly what jansson accepts. Lax (what importers use) it also takes what
- *loggers really write: strings that are not UTF-8 (kept as they are), lone surrogates and zeros
+ * In strict mode it accepts exactly what jansson accepts. In lax mode, for importers, it also
+ *accepts what loggers write: strings that are not UTF-8 (not changed), lone surrogates and zeros
  *(\udc80 and \u0000 become U+FFFD), a byte order mark, integers of any length, reals of any size,
- *and inf and nan, which are handed out as null. Numbers are handed out as text, so that no caller
- *is tempted by a double: gt_json_scaled makes "0.000003406" 3406 ns.
+ *and inf and nan (returned as null). Numbers are returned as text, because a double would lose
+ *digits: gt_json_scaled converts "0.000003406" to 3406 ns.
  *
- * Errors: -ENODATA when the input ends inside a value (a killed writer's last line), -EBADMSG for
- *everything that is no JSON, -EMSGSIZE for a token longer than GT_JSON_TOKEN_MAX; always with the
- *byte of the unpacked text where it was noticed.
+ * Errors: -ENODATA if the input ends inside a value (the last line of a killed writer), -EBADMSG
+ *for invalid JSON, -EMSGSIZE for a token longer than GT_JSON_TOKEN_MAX. Their offset is the byte of
+ *the unpacked text.
  */
 #ifndef GT_JSON_SCAN_H
 #define GT_JSON_SCAN_H
@@ -26,7 +26,7 @@
 
 struct gt_in;
 
-#define GT_JSON_DEPTH_MAX 2048        /* as jansson's */
+#define GT_JSON_DEPTH_MAX 2048        /* the same as jansson's */
 #define GT_JSON_TOKEN_MAX (16u << 20) /* bytes of one string or number as written */
 
 enum gt_json_token {
@@ -48,13 +48,13 @@ struct gt_json {
 	/* of a key, string or number: len bytes, borrowed until the next call; not terminated */
 	const char *text;
 	size_t len;
-	unsigned depth; /* arrays and objects that are open */
-	/* strings may have line feeds, tabs and their like; the caller sets it after gt_json_init
-	 */
+	unsigned depth; /* number of open arrays and objects */
+	/* accept control characters (line feeds, tabs) in strings; callers set it after
+	 * gt_json_init */
 	bool controls;
-	uint64_t no_numbers; /* inf and nan so far */
-	/* The unread part of the window. *end is 0, and so are GT_JSON_PAD bytes behind it: loops
-	 * need look at no length. */
+	uint64_t no_numbers; /* count of inf and nan so far */
+	/* The unread part of the window. *end is 0, as are the GT_JSON_PAD bytes behind it, so
+	 * loops need no check of the length. */
 	const char *at, *end;
 	/* the rest is private */
 	struct gt_in *in; /* borrowed */
@@ -63,37 +63,37 @@ struct gt_json {
 	uint64_t before;       /* bytes of the text before window[0] */
 	struct gt_buf decoded; /* the last string, if it had escapes */
 	void *c_locale;
-	/* bit n: what is open at depth n is an object */
+	/* bit n: at depth n an object is open; 0: an array */
 	uint64_t objects[GT_JSON_DEPTH_MAX / 64 + 1];
 	uint8_t expect;
 	bool strict, input_ended;
 };
 #define GT_JSON_PAD 16
 
-/* 0 or -ENOMEM. in stays the caller's. After an error from gt_json_next only gt_json_release, or
- * gt_json_recover, is left to do. */
+/* 0 or -ENOMEM. `in` is borrowed. After an error from gt_json_next only gt_json_release and
+ * gt_json_recover may be called. */
 int gt_json_init(struct gt_json *j, struct gt_in *in, bool strict, struct gt_err *err);
 void gt_json_release(struct gt_json *j);
 
 /* The next token (enum gt_json_token), or negative. */
 int gt_json_next(struct gt_json *j, struct gt_err *err);
-/* The next key of an object and its value at once, where both stand in the window and the value is
- * a number or a string without escapes: the value's token as gt_json_next hands it out, and the
- * key, borrowed as long. 0: there is none of this kind, nothing was read, and gt_json_next knows
- * what there is. For who reads much of what nearly always looks so. */
+/* A fast path: reads the next key of an object and its value at once, if both are in the window and
+ * the value is a number or a string without escapes. Returns the value's token, as gt_json_next
+ * does; the key is borrowed until the next call. 0: the text looks different, nothing was read, and
+ * the caller calls gt_json_next. */
 int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len);
-/* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token there is nothing
- * to skip. 0 or negative. */
+/* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token it does nothing. 0
+ * or negative. */
 int gt_json_skip(struct gt_json *j, struct gt_err *err);
-/* After -EBADMSG within an element of an array of objects: finds where the next element begins or
- * the array ends, by how such text looks. 1: gt_json_next hands out that bracket next; 0: there is
- * none up to the end of the text; or negative. */
+/* After -EBADMSG within an element of an array of objects: searches the text for the likely
+ * beginning of the next element or end of the array. 1: gt_json_next returns that bracket next; 0:
+ * there is none up to the end of the text; or negative. */
 struct gt_json_marks {
 	unsigned depth; /* within the array */
 	/* keys that an element may begin with, NULL behind the last */
 	const char *const *element;
-	/* keys that may follow the array in its object, NULL behind the last; NULL: no end is
-	 * looked for */
+	/* keys that may follow the array in its object, NULL behind the last; NULL: do not search
+	 * for the end */
 	const char *const *beside;
 };
 int gt_json_recover(struct gt_json *j, const struct gt_json_marks *m, struct gt_err *err);
@@ -103,8 +103,8 @@ static inline uint64_t gt_json_offset(const struct gt_json *j)
 	return j->before + (uint64_t)(j->at - j->window);
 }
 
-/* -EBADMSG, for callers that find something wrong at this byte of the text; says so when the text
- * was packed. */
+/* Sets an error of a caller at this byte of the text, and returns -EBADMSG. The message says if the
+ * text was packed. */
 int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what);
 
 static inline bool gt_json_is(const struct gt_json *j, const char *word)
@@ -112,20 +112,19 @@ static inline bool gt_json_is(const struct gt_json *j, const char *word)
 	return j->len == strlen(word) && !memcmp(j->text, word, j->len);
 }
 
-/* For callers that know how their lines usually look and read the beginning of those by themselves,
- * from `at`. A string whose first byte is p has no quote, backslash or control character before the
- * byte returned. */
+/* For callers that know how their lines usually look, and read the beginning of such lines
+ * themselves, from `at`. Returns the first quote, backslash or control character of the string
+ * whose first byte is p. */
 const char *gt_json_plain(const char *p);
-/* Between two values: such a caller has read an object up to the ',' or '}' at `at`, where
- * gt_json_next goes on. */
+/* The caller has read the beginning of an object, up to the ',' or '}' at `at`: gt_json_next
+ * continues there. */
 void gt_json_resume(struct gt_json *j, const char *at);
 
-/* The number text[0..len) times 10^scale as an exact integer; digits finer than that are cut. The
- * sign comes apart. -ERANGE when it has more than 64 bits. The text must be a number that the
- * scanner accepted. */
+/* The number text[0..len), which the scanner accepted, times 10^scale, truncated to an integer. The
+ * sign is separate. 0, or -ERANGE if it has more than 64 bits. */
 int gt_json_magnitude(const char *text, size_t len, int scale, bool *negative, uint64_t *value);
-/* the same within int64 */
+/* The same as an int64_t. */
 int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value);
-/* of the last number; infinite when it is too large for a double */
+/* The last number as a double: infinite if it is too large. */
 double gt_json_double(const struct gt_json *j);
 #endif

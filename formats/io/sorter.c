@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "formats/base/heap.h"
 #include <string.h>
 #include <unistd.h>
 #include "formats/os/file.h"
+#include "formats/base/heap.h"
 #include "formats/base/merge_sort.h"
 
 #define OUT 512u /* records that are written at a time */
@@ -190,7 +190,7 @@ static void sort_buffer(struct gt_sorter *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		s->order[i] = i;
-	gt_order(s->order, s->order + s->capacity, s->n, before, s);
+	gt_merge_sort(s->order, s->order + s->capacity, s->n, before, s);
 }
 
 /* The buffer becomes a run, and is empty. */

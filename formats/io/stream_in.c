@@ -1,7 +1,6 @@
-/* Bytes in. One raw buffer is filled by read(2); what comes out of it depends on three functions of
- * one shape, one per packing. gz and zst share a rule: `inside` says that a member or frame has
- * begun and not ended, so the end of the raw bytes is a clean end outside of one and a truncation
- * inside. */
+/* read(2) fills one raw buffer. One of three functions decompresses it, one per compression. gz and
+ * zst share a rule: `inside` means that a member or frame has begun and not ended. The end of the
+ * raw bytes is a truncation while inside, and a regular end otherwise. */
 #include "formats/io/stream_in.h"
 
 #include <stdlib.h>
@@ -13,18 +12,18 @@
 #include <zstd_errors.h>
 
 #define RAW_SIZE (256u << 10)
-/* 64 MiB; zstd's own default would let a hostile frame ask for 128 */
+/* 64 MiB; by zstd's default a hostile frame could ask for 128 */
 #define WINDOW_LOG_MAX 26
 
 struct packing {
-	ssize_t (*read)(struct gt_in *in, void *to, size_t room, struct gt_err *err);
+	ssize_t (*read)(struct gt_in *in, void *to, size_t size, struct gt_err *err);
 	bool packed;
 };
 struct gt_in {
-	int fd; /* -1: all the bytes there are lie in raw */
+	int fd; /* -1: raw has all bytes */
 	const struct packing *packing;
 	const uint8_t *raw;
-	uint8_t *space;  /* raw's memory when it is our own */
+	uint8_t *space;  /* raw's memory, if it is not borrowed */
 	size_t at, len;  /* raw[at..len) is unread */
 	uint64_t before; /* bytes of the file before raw[0] */
 	bool ended;      /* nothing follows raw[len) */
@@ -32,17 +31,18 @@ struct gt_in {
 	z_stream z;
 	bool z_ready;
 	ZSTD_DCtx *zstd;
-	/* what was peeked at; head[head_at..head_len) is still to be read */
+	/* bytes that gt_in_peek has read; gt_in_read has not yet returned head[head_at..head_len)
+	 */
 	char *head;
 	size_t head_at, head_len;
 };
 
-static ssize_t read_fully(int fd, void *to, size_t room)
+static ssize_t read_fully(int fd, void *to, size_t size)
 {
 	ssize_t n;
 
 	do
-		n = read(fd, to, room);
+		n = read(fd, to, size);
 	while (n < 0 && errno == EINTR);
 	return n;
 }
@@ -54,8 +54,8 @@ static int read_failed(const struct gt_in *in, struct gt_err *err)
 	return gt_err_at(err, in->before + in->len, code, "cannot read: %s", strerror(-code));
 }
 
-/* More raw bytes behind those that are there, which are moved to the front. 0 or negative; sets
- * ended at the end. */
+/* Moves the unread raw bytes to the front and reads more behind them. 0 or negative; sets `ended`
+ * at the end. */
 static int more_raw(struct gt_in *in, struct gt_err *err)
 {
 	size_t kept = in->len - in->at;
@@ -82,9 +82,9 @@ static int need_raw(struct gt_in *in, struct gt_err *err)
 
 static uint64_t place(const struct gt_in *in) { return in->before + in->at; }
 
-static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err *err)
+static ssize_t read_plain(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
-	size_t n = in->len - in->at < room ? in->len - in->at : room;
+	size_t n = in->len - in->at < size ? in->len - in->at : size;
 	ssize_t got;
 
 	if (n) {
@@ -94,7 +94,7 @@ static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err
 	}
 	if (in->ended)
 		return 0;
-	got = read_fully(in->fd, to, room); /* past the buffer: bulk text is copied once */
+	got = read_fully(in->fd, to, size); /* not into the buffer, so bulk text is copied once */
 	if (got < 0)
 		return read_failed(in, err);
 	in->before += (uint64_t)got;
@@ -102,8 +102,7 @@ static ssize_t read_plain(struct gt_in *in, void *to, size_t room, struct gt_err
 	return got;
 }
 
-/* gzip(1) pads tapes with zeros and so must not be surprised by them; anything else behind a member
- * is an error. */
+/* Zeros may follow a member: tapes are padded with them. Anything else there is an error. */
 static int skip_zeros(struct gt_in *in, struct gt_err *err)
 {
 	int r;
@@ -147,12 +146,12 @@ static int inflate_some(struct gt_in *in, struct gt_err *err)
 	return 0;
 }
 
-static ssize_t read_gz(struct gt_in *in, void *to, size_t room, struct gt_err *err)
+static ssize_t read_gz(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
 	int r;
 
 	in->z.next_out = to;
-	in->z.avail_out = room < UINT32_MAX / 2 ? (uInt)room : UINT32_MAX / 2;
+	in->z.avail_out = size < UINT32_MAX / 2 ? (uInt)size : UINT32_MAX / 2;
 	while (in->z.next_out == to) {
 		r = in->inside ? need_raw(in, err) : start_member(in, err);
 		if (r)
@@ -177,9 +176,9 @@ static int zstd_failed(struct gt_in *in, size_t code, struct gt_err *err)
 	return gt_err_at(err, place(in), -EBADMSG, "damaged zst data: %s", ZSTD_getErrorName(code));
 }
 
-static ssize_t read_zst(struct gt_in *in, void *to, size_t room, struct gt_err *err)
+static ssize_t read_zst(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
-	ZSTD_outBuffer out = { to, room, 0 };
+	ZSTD_outBuffer out = { to, size, 0 };
 
 	while (!out.pos) {
 		int r = need_raw(in, err);
@@ -222,7 +221,7 @@ static struct gt_in *begin(struct gt_in *in, struct gt_err *err)
 {
 	int r = 0;
 
-	/* a pipe may hand out its first bytes one by one */
+	/* a pipe may return its first bytes one by one */
 	while (!r && !in->ended && in->len < 16)
 		r = more_raw(in, err);
 	if (r)
@@ -295,12 +294,12 @@ void gt_in_close(struct gt_in *in)
 	free(in);
 }
 
-ssize_t gt_in_read(struct gt_in *in, void *to, size_t room, struct gt_err *err)
+ssize_t gt_in_read(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
-	size_t n = in->head_len - in->head_at < room ? in->head_len - in->head_at : room;
+	size_t n = in->head_len - in->head_at < size ? in->head_len - in->head_at : size;
 
 	if (!n)
-		return in->packing->read(in, to, room, err);
+		return in->packing->read(in, to, size, err);
 	memcpy(to, in->head + in->head_at, n);
 	in->head_at += n;
 	return (ssize_t)n;
@@ -328,9 +327,9 @@ size_t gt_in_raw_head(const struct gt_in *in, const uint8_t **head)
 	return in->len < 16 ? in->len : 16;
 }
 
-ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t room, struct gt_err *err)
+ssize_t gt_in_read_raw(struct gt_in *in, void *to, size_t size, struct gt_err *err)
 {
-	return read_plain(in, to, room, err);
+	return read_plain(in, to, size, err);
 }
 
 bool gt_in_packed(const struct gt_in *in) { return in->packing->packed; }

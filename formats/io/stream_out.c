@@ -1,12 +1,10 @@
-/* Everything that leaves the tools passes through here: one buffer, filled by inline writers,
- * handed on in large pieces.
+/* All output of the programs: inline writers fill one buffer, which is written in large pieces.
  *
- * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is
- * thrown away, and gt_out_close tells the story once, naming the file. That includes the one that C
- * programs tend to swallow: a disk that filled up, seen at the latest when the file is closed. A
- * reader of a pipe that went away (head) is no error: it has what it wanted, and SIGPIPE ends us
- * quietly as it does other programs. Where whoever started us ignores that signal, it is one like
- * any other.
+ * Writers do not check for errors. The first one is stored in `failed`, later output is dropped,
+ * and gt_out_close reports the error once, with the file's name. That includes errors that C
+ * programs often miss: a full disk that shows only when the file is closed. A closed pipe (head) is
+ * no error: SIGPIPE ends the program silently. If the parent process ignores SIGPIPE, EPIPE is an
+ * error like any other.
  */
 #include "formats/io/stream_out.h"
 
@@ -24,19 +22,19 @@
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
-#define PIECE 4096u /* bytes that are made printable at once */
+#define PIECE 4096u /* bytes made printable at once */
 
 struct gt_out_sink {
 	int fd;
 	gzFile gz; /* NULL: plain */
-	/* .fd -1: there is none, and what is written goes where it belongs at once */
-	struct gt_unfinished file;
-	int folder; /* where the file is to be, as `base` */
+	/* .fd -1: the output is not a new file, but a device, a pipe or an open descriptor */
+	struct gt_atomic_file file;
+	int folder; /* the file's folder; `base`: its name there */
 	char base[NAME_MAX + 1];
 	bool replace;
 	char name[];
 };
-/* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
+/* The buffer if there is no memory for one. Its contents are dropped. */
 static char scrap[ROOM_MAX + GT_DIGITS_SPILL];
 
 void gt_out_fail(struct gt_out *o, int code)
@@ -111,7 +109,7 @@ void gt_out_memory(struct gt_out *o)
 		use_scrap(o);
 }
 
-static bool look_at(const char *path, int standard, struct stat *st)
+static bool stat_file(const char *path, int standard, struct stat *st)
 {
 	return !(strcmp(path, "-") ? stat(path, st) : fstat(standard, st)) && S_ISREG(st->st_mode);
 }
@@ -120,21 +118,21 @@ int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err
 {
 	struct stat in, out;
 
-	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) ||
+	if (!stat_file(input, STDIN_FILENO, &in) || !stat_file(path, STDOUT_FILENO, &out) ||
 		in.st_dev != out.st_dev || in.st_ino != out.st_ino)
 		return 0;
-	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file",
+	return gt_err_set(err, -EEXIST, "%.100s is also the input: write to another file",
 		strcmp(path, "-") ? path : "standard output");
 }
 
-#define BEFORE ".gt-" /* what names of unfinished files begin with */
+#define PREFIX ".gt-" /* of the names of unfinished files */
 
-/* A file gets its name in gt_out_close, when it is whole (unfinished.h). Devices and pipes
- * (/dev/null, /dev/stdout) are written as they are; so is a file that may be written in a folder
- * that may not. */
+/* A file gets its name in gt_out_close, when it is complete (atomic_file.h). Devices and pipes
+ * (/dev/null, /dev/stdout) are written directly, as is a writable file in a folder that is not
+ * writable. */
 static int open_file(struct gt_out_sink *s, const char *path, bool force)
 {
-	/* of ours, open already */
+	/* an open descriptor of this process */
 	bool descriptor = !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);
 	struct stat st;
 	mode_t mode;
@@ -145,11 +143,11 @@ static int open_file(struct gt_out_sink *s, const char *path, bool force)
 		fd = open(path, O_WRONLY | O_CLOEXEC | (S_ISREG(st.st_mode) ? O_TRUNC : 0));
 		return fd < 0 ? -errno : fd;
 	}
-	rc = gt_unfinished_place(path, force, &s->folder, s->base, &mode);
+	rc = gt_atomic_file_place(path, force, &s->folder, s->base, &mode);
 	if (rc == -EINVAL)
 		rc = -EISDIR;
 	if (!rc)
-		rc = gt_unfinished_begin(&s->file, s->folder, BEFORE, 0666);
+		rc = gt_atomic_file_create(&s->file, s->folder, PREFIX, 0666);
 	if (rc == -EACCES && mode && force) {
 		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 		return fd < 0 ? -errno : fd;
@@ -165,7 +163,7 @@ static int open_file(struct gt_out_sink *s, const char *path, bool force)
 
 static int open_gz(struct gt_out_sink *s)
 {
-	/* gzclose closes its own; ours is closed with the error looked at */
+	/* gzclose closes the duplicate; close_sink closes s->fd and checks for an error */
 	int fd = dup(s->fd);
 
 	if (fd < 0)
@@ -198,13 +196,13 @@ static void free_sink(struct gt_out_sink *s)
 {
 	if (!s)
 		return;
-	gt_unfinished_drop(&s->file, s->folder);
+	gt_atomic_file_close(&s->file, s->folder);
 	if (s->folder >= 0)
 		close(s->folder);
 	free(s);
 }
 
-/* path NULL: into fd. */
+/* path NULL: opens fd. */
 static int open_out(struct gt_out *o, int fd, const char *path, bool force, const char *name,
 	struct gt_err *err)
 {
@@ -267,7 +265,7 @@ static void close_sink(struct gt_out *o)
 	if (s->fd != STDOUT_FILENO && close(s->fd) && !rc)
 		rc = -errno;
 	if (!rc && !o->failed && s->file.fd >= 0)
-		rc = gt_unfinished_keep(&s->file, s->folder, BEFORE, s->base, s->replace);
+		rc = gt_atomic_file_commit(&s->file, s->folder, PREFIX, s->base, s->replace);
 	if (rc)
 		gt_out_fail(o, rc);
 }
@@ -289,7 +287,7 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 	return rc;
 }
 
-/* Many bytes go where they belong as they are. */
+/* Writes many bytes without copying them into the buffer. */
 static void write_through(struct gt_out *o, const char *bytes, size_t n)
 {
 	gt_out_flush(o);
@@ -368,8 +366,7 @@ static char *put_escaped(char *p, unsigned char c)
 	return p + 6;
 }
 
-/* 12 bytes at most: a character that a terminal obeys or that hides is escaped, beyond U+FFFF as
- * surrogates. */
+/* At most 12 bytes: a control character is escaped, beyond U+FFFF as a surrogate pair. */
 static char *put_json_char(char *p, uint32_t ch)
 {
 	if (!gt_utf8_is_control(ch))

@@ -1,15 +1,15 @@
-/* C++ names in readable spelling: the part of the Itanium mangling that functions use.
+/* Demangles C++ names: the part of the Itanium mangling that functions use.
  *
- * The demangler of libstdc++ is not fit for names from a file: it gives up beyond 1024 characters,
- * which CUTLASS kernels exceed, and 200 well-chosen characters keep it busy for ever, because a
- * substitution (S_, S0_ ...) can repeat all that was said before it, and double the name each time.
- * Here every piece of text is charged to a budget: what costs more than BUDGET bytes, or nests
- * deeper than NEST_MAX, is not demangled at all, and shown as it is.
+ * The demangler of libstdc++ is not usable for names from a file. It fails for names longer than
+ * 1024 characters, such as those of CUTLASS kernels, and 200 characters can keep it busy without
+ * end: a substitution (S_, S0_ ...) can repeat all text before it, and so double the name each
+ * time. Here each piece of text is charged to a budget: a name that needs more than BUDGET bytes,
+ * or nests deeper than NEST_MAX, is not demangled.
  *
- * A piece is immutable text in one arena, with a hole: the place where "*" or "&" goes, which is
- * the end for most types but the middle for functions and arrays ("void (*)(int)"). Pieces worth
- * referring to are put down in subs[] in the order the mangling counts them. Expressions (X...E),
- * which kernels hardly ever have, are not understood.
+ * A piece is immutable text in one arena, with a hole: the place to insert "*" or "&". That is the
+ * end of most types, but the middle of functions and arrays ("void (*)(int)"). subs[] has the
+ * pieces that a substitution can name, in the order in which the mangling counts them. Expressions
+ * (X...E) are not supported: kernels hardly ever have them.
  */
 #include "formats/names/demangle.h"
 
@@ -512,7 +512,7 @@ static struct piece member_pointer(struct dem *d)
 	return member.infix ? fill(d, member, s) : join3(d, member, lit(" "), text);
 }
 
-/* A type that is a name: class, template parameter, substitution. *again: it stands in subs[]
+/* A type that is a name: class, template parameter, substitution. *again: it is in subs[]
  * already. */
 static struct piece named_type(struct dem *d, bool *again)
 {

@@ -1,5 +1,5 @@
-/* Pieces of text in one arena, and where in the name one is: for demangle.c alone, whose essay says
- * what pieces are. */
+/* Pieces of text in one arena, and the position in the mangled name: for demangle.c only, which
+ * explains pieces. */
 #ifndef GT_DEMANGLE_PIECES_H
 #define GT_DEMANGLE_PIECES_H
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct arg {
 	struct args members;
 	bool pack;
 };
-/* What S_ repeats. from: where its type stands, if that says T_, which means something else in
- * another function (whose arguments are not `of`); NULL: it does not. */
+/* What S_ repeats. from: where its type is in the name, if it contains T_, whose meaning depends on
+ * the function (`of`: its arguments); else NULL. */
 struct sub {
 	struct piece text;
 	const char *from;
@@ -44,7 +44,7 @@ struct dem {
 	uint32_t pack_at, pack_n;
 	/* the last component read was a constructor, destructor or conversion */
 	bool no_return;
-	bool parametric; /* T_ was read since somebody cleared this */
+	bool parametric; /* T_ was read; the code that needs it clears it first */
 	bool failed;
 };
 
@@ -93,7 +93,7 @@ static struct piece join(struct dem *d, struct piece a, struct piece b)
 	return join3(d, a, b, nothing);
 }
 
-/* Puts text into the hole of a type; the hole moves behind it. */
+/* Inserts text into the hole of a type. The hole is behind it then. */
 static struct piece fill(struct dem *d, struct piece t, const char *text)
 {
 	struct piece head = { t.s, t.hole, t.hole, false },

@@ -1,4 +1,4 @@
-/* The words of the Itanium mangling: for demangle.c alone. */
+/* The codes of the Itanium mangling: for demangle.c only. */
 #ifndef GT_DEMANGLE_WORDS_H
 #define GT_DEMANGLE_WORDS_H
 

@@ -1,13 +1,13 @@
 /* Short forms of kernel names.
  *
  * "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<...> >(at::native::ReduceOp<...>)"
- * is 300 characters of which a table has room for 60. What tells people most is the function and
- * its first template argument, without namespaces: reduce_kernel<512, ..>. When two kernels of one
- * table would read the same, the later one shows more of its arguments (reduce_kernel<512, 1,
- * ReduceOp<MeanOps<float>>, ..>), or its namespaces (cub::reduce_kernel<512, ..>), and where that
- * does not tell them apart or no room is left, a number: foo<int>#2. Two that read the same in full
- * (overloads in anonymous namespaces of two files) have a number, too. So a form stands for one
- * name and no two rows of a table are ever one because of how they are shown.
+ * has 300 characters, and a table shows 60. The most useful parts are the function and its first
+ * template argument, without namespaces: reduce_kernel<512, ..>. If two kernels would have the same
+ * form, the later one gets more arguments (reduce_kernel<512, 1, ReduceOp<MeanOps<float>>, ..>), or
+ * its namespaces (cub::reduce_kernel<512, ..>). If they are still equal, or the form would be too
+ * long, it gets a number: foo<int>#2. Two kernels whose full names are equal (overloads in
+ * anonymous namespaces of two files) get a number, too. So a form stands for one name, and no two
+ * rows of a table become one because of short names.
  */
 #include "formats/names/demangle.h"
 
@@ -22,15 +22,15 @@
 #include "formats/base/map.h"
 #include "formats/trace/read/reader.h"
 
-#define MORE_ARGS 12 /* so many are tried before numbers are */
-/* kernels that have their names beforehand; it takes a tenth of a second */
+#define MORE_ARGS 12 /* the most arguments of a short form */
+/* kernels named by gt_kernel_names_of, which takes a tenth of a second for so many */
 #define NAMED 65536u
 
 struct range {
 	const char *s, *end;
 };
 
-/* The index behind the bracket that closes the one at p, or end. */
+/* The byte behind the bracket that closes the one at p, or end. */
 static const char *behind_bracket(const char *p, const char *end)
 {
 	unsigned depth = 0;
@@ -51,8 +51,9 @@ static bool starts(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) >= n && !memcmp(p, word, n);
 }
 
-/* Where the parameter list begins, and where the function's own name does: behind the last
- * top-level space and "::"; its namespaces begin behind that space. */
+/* The function's own name: it begins after the last top-level space and "::", and ends before its
+ * parameters. *args: its template arguments. *scope: its namespaces, which begin after that space.
+ */
 static struct range function_of(
 	const char *s, const char *end, struct range *args, const char **scope)
 {
@@ -148,7 +149,7 @@ static void add_arguments(struct gt_buf *b, struct range args, unsigned nargs)
 	gt_buf_str(b, p < end ? ", ..>" : ">");
 }
 
-/* What a name says that gt_demangle cannot take: the last plain word of its nested name. */
+/* For a name that gt_demangle refuses: the last identifier of its nested name. */
 static struct range mangled_word(const char *s)
 {
 	const char *end = s + strlen(s), *p = s + 2;
@@ -169,7 +170,7 @@ static struct range mangled_word(const char *s)
 	return r;
 }
 
-/* Copies at most size - 1 bytes, ending in ".." when that is not all, never within a character. */
+/* Copies at most size - 1 bytes. A copy that is cut ends in "..", and not within a character. */
 static void cut(char *to, size_t size, const char *s, size_t len)
 {
 	if (len >= size) {
@@ -184,7 +185,7 @@ static void cut(char *to, size_t size, const char *s, size_t len)
 	to[len] = '\0';
 }
 
-/* The whole short form, not cut yet. */
+/* The short form before it is cut. */
 static void short_form(
 	struct gt_buf *b, const char *raw, const char *plain, unsigned nargs, bool namespaces)
 {
@@ -217,11 +218,11 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 	free(plain);
 }
 
-/* ---- short forms that differ ---- */
+/* ---- unique forms ---- */
 
 struct kernel {
 	char *full, *brief;
-	uint32_t next; /* number of the next form that would look the same */
+	uint32_t next; /* "#N" of the next equal form, less 2 */
 };
 struct gt_kernel_names {
 	enum gt_name_form form;
@@ -249,7 +250,7 @@ static uint32_t find_brief(const struct gt_kernel_names *k, const char *brief)
 	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len);
 }
 
-/* A form, `first` unless it is taken: then with a number, and no longer than `max` bytes. new;
+/* new: `first`, or if another name has this form, `first` with a number, at most `max` bytes long.
  * NULL: no memory. */
 static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 {
@@ -270,8 +271,8 @@ static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 	return form;
 }
 
-/* The plain form, then more arguments as long as they still show, then the namespaces, then
- * numbers. new; NULL: no memory. */
+/* new: the first unique one of: the plain form, forms with more arguments, with namespaces, with
+ * numbers. NULL: no memory. */
 static char *choose_short(struct gt_kernel_names *k, const char *name, const char *plain)
 {
 	char brief[GT_SHORT_MAX + 1], first[GT_SHORT_MAX + 1] = "";
@@ -345,7 +346,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of all types of kernels, by their bytes: new. *n of them. */
+/* new: the names of all types of kernels, sorted by their bytes. *n of them. */
 static const char **kernels_of(struct gt_reader *r, size_t *n)
 {
 	const char **all = NULL;
@@ -372,8 +373,7 @@ static const char **kernels_of(struct gt_reader *r, size_t *n)
 	return all;
 }
 
-/* By the bytes of the names, not in the order of the file: a copy of the trace has them in another
- * one. */
+/* Not in the order of the file, because a copy of the trace has another one. */
 struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form)
 {
 	struct gt_kernel_names *names = gt_kernel_names_new(form);

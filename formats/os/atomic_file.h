@@ -1,32 +1,32 @@
-/* A file that is being written and has its name only when all of it is there. Until then it has
- * none at all where the file system knows such files, and is gone with its last descriptor,
- * whatever ends the program; elsewhere it has one of its own, which begins with a dot, and stays
- * behind when the program is killed. */
-#ifndef GT_UNFINISHED_H
-#define GT_UNFINISHED_H
+/* A file that gets its name only when it is complete. Until then it has no name if the file system
+ * supports that (O_TMPFILE): then it disappears with its last descriptor, however the program ends.
+ * On other file systems it has a temporary name that begins with a dot, and a killed program leaves
+ * it there. */
+#ifndef GT_ATOMIC_FILE_H
+#define GT_ATOMIC_FILE_H
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define GT_UNFINISHED_NAME 48
-struct gt_unfinished {
-	int fd;                        /* -1: there is none */
-	char name[GT_UNFINISHED_NAME]; /* "": it has none yet */
+#define GT_ATOMIC_FILE_NAME 48
+struct gt_atomic_file {
+	int fd;                         /* -1: no file is open */
+	char name[GT_ATOMIC_FILE_NAME]; /* its temporary name; "": none */
 };
 
-/* Where a file of this path is to be: its folder (new, a descriptor), its name there and the mode
- * of the file that has it, or 0. A symbolic link is followed: its target is replaced. 0; -EEXIST:
- * the name is taken, and not to be replaced; -EINVAL: there is something else than a file; or a
- * negative errno. *folder is -1 or to be closed in any case. */
-int gt_unfinished_place(
+/* Finds where to create the file of this path: its folder (*folder: a new descriptor, or -1; the
+ * caller closes it, also after an error), its name there, and the mode of an existing file, or 0. A
+ * symbolic link is followed: its target is replaced. 0; -EEXIST: the file exists and `replace` is
+ * false; -EINVAL: the path is not a file; or a negative errno. */
+int gt_atomic_file_place(
 	const char *path, bool replace, int *folder, char name[NAME_MAX + 1], mode_t *mode);
-/* In the folder (a descriptor, borrowed); `before`: what its own name begins with, a few
- * characters. 0 or a negative errno. */
-int gt_unfinished_begin(struct gt_unfinished *u, int folder, const char *before, mode_t mode);
-/* Gives it its name in that folder: in place of what has it, or -EEXIST. It stays open. 0 or a
- * negative errno: then it has none. */
-int gt_unfinished_keep(
-	struct gt_unfinished *u, int folder, const char *before, const char *name, bool replace);
-/* closes it; what was not kept is gone */
-void gt_unfinished_drop(struct gt_unfinished *u, int folder);
+/* Creates the file in the folder (a descriptor, borrowed). prefix: a few characters with which its
+ * temporary name begins. 0 or a negative errno. */
+int gt_atomic_file_create(struct gt_atomic_file *f, int folder, const char *prefix, mode_t mode);
+/* Gives the file its final name in that folder. replace: an existing file of this name is replaced;
+ * else that is -EEXIST. The file stays open. 0 or a negative errno: then it has no name. */
+int gt_atomic_file_commit(
+	struct gt_atomic_file *f, int folder, const char *prefix, const char *name, bool replace);
+/* Closes the file, and removes it if it has no final name. */
+void gt_atomic_file_close(struct gt_atomic_file *f, int folder);
 #endif

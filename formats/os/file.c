@@ -50,8 +50,8 @@ const char *gt_temporary_folder(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
-/* The folder may be another user's (root with his environment): he can neither read the file nor
- * put another one in its place. */
+/* The folder may belong to another user (root with that user's environment). That user can neither
+ * read the file nor replace it. */
 int gt_temporary(struct gt_err *err)
 {
 	const char *dir = gt_temporary_folder();

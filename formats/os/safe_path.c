@@ -5,20 +5,20 @@
 
 int gt_safe_path(const char *path, char real[PATH_MAX], struct gt_err *err)
 {
-	char looked_at[PATH_MAX];
+	char unsafe[PATH_MAX];
 	struct stat st;
 	int code;
 
 	if (!realpath(path, real))
 		return gt_err_set(err, -errno, "%.100s: %s", path, strerror(errno));
-	strcpy(looked_at, real);
-	code = gt_safe_path_cut(looked_at, &st);
+	strcpy(unsafe, real);
+	code = gt_safe_path_cut(unsafe, &st);
 	if (code == -EPERM && st.st_mode & 022)
-		return gt_err_set(err, code, "other users may write to %.100s", looked_at);
+		return gt_err_set(err, code, "other users may write to %.100s", unsafe);
 	if (code == -EPERM)
 		return gt_err_set(
-			err, code, "%.100s belongs to user %u", looked_at, (unsigned)st.st_uid);
-	return code ? gt_err_set(err, code, "%.100s: %s", looked_at, strerror(-code)) : 0;
+			err, code, "%.100s belongs to user %u", unsafe, (unsigned)st.st_uid);
+	return code ? gt_err_set(err, code, "%.100s: %s", unsafe, strerror(-code)) : 0;
 }
 
 static int make_folder(const char *path, char real[PATH_MAX], struct gt_err *err)

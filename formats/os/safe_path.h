@@ -1,10 +1,10 @@
 /* Paths that another user could redirect.
  *
- * A user who may write to one folder of a path can rename what lies in it and put something else
- * there. A path is safe when only root, the owner of / and the effective user can do that: each
- * component belongs to one of them, and others may not write to it, or it is a folder with the
- * sticky bit (as /tmp), where they can rename their own entries only. The owner of / counts because
- * the machine's root has another number in a user namespace. */
+ * A user who may write to one folder of a path can replace the entries of that folder. A path is
+ * safe if only root, the owner of / and the effective user can do that: each component belongs to
+ * one of them, and others may not write to it, or it is a folder with the sticky bit (such as
+ * /tmp), where they can rename only their own entries. The owner of / is trusted because the
+ * machine's root has another number in a user namespace. */
 #ifndef GT_SAFE_PATH_H
 #define GT_SAFE_PATH_H
 #include <errno.h>
@@ -17,16 +17,17 @@
 #include <unistd.h>
 #include "formats/base/err.h"
 
-/* The path must exist. `real` receives it without links: that is the one to use, as a link in an
- * unsafe folder may change. 0; -EPERM when it is not safe; or why it cannot be looked at. */
+/* The path must exist. `real` receives it without links. Use `real` and not the path, because a
+ * link in an unsafe folder may change. 0; -EPERM: the path is not safe; or the negative errno of a
+ * system call. */
 int gt_safe_path(const char *path, char real[PATH_MAX], struct gt_err *err);
-/* As above, for an absolute path of a folder. Folders that are missing are made, mode 0700, each
- * within a safe one. */
+/* The same for an absolute path of a folder. Missing folders are created, mode 0700, each within a
+ * safe one. */
 int gt_safe_folder(const char *path, char real[PATH_MAX], struct gt_err *err);
 
-/* For an absolute path without links. -EPERM: it is not safe, and was cut behind the first such
- * component, which *st describes. Inline and with system calls, for the library in the traced
- * program: it links none of our code, and may need no newer libc. */
+/* For an absolute path without links. -EPERM: the path is not safe, and now ends at its first
+ * unsafe component, which *st describes. It is inline and uses system calls for the library in the
+ * traced program, which links no other code of gt and must not need a newer libc. */
 static inline int gt_safe_path_cut(char *real, struct stat *st)
 {
 	uid_t self = (uid_t)syscall(SYS_geteuid), root = 0;

@@ -318,7 +318,7 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	for (unsigned i = 0; rows && i < t->nrows; i++)
 		rows[i] = i;
 	if (rows)
-		gt_order(rows, rows + t->nrows, t->nrows, before, &s);
+		gt_merge_sort(rows, rows + t->nrows, t->nrows, before, &s);
 	if (!rows || put_in_order(t, rows))
 		t->failed = true;
 	free(rows);

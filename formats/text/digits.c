@@ -100,8 +100,8 @@ char *gt_put_s(char *p, int64_t ns)
 }
 
 /* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of
- * 53 bits by a power of two, and 128 bits hold that number times any power of ten here: what
- * rounding takes away is exact, too. */
+ * 53 bits times a power of two, and 128 bits hold that number times any power of ten used here. So
+ * the remainder is exact, too. */
 static uint64_t scaled(double v, unsigned decimals)
 {
 	unsigned __int128 parts, rest, half;
@@ -112,7 +112,7 @@ static uint64_t scaled(double v, unsigned decimals)
 		return (uint64_t)v * tens[decimals];
 	memcpy(&bits, &v, sizeof(bits));
 	exponent = (unsigned)(bits >> 52);
-	if (exponent < 1023 - 65) /* so little that no decimal shows */
+	if (exponent < 1023 - 65) /* rounds to 0 */
 		return 0;
 	parts = (unsigned __int128)((bits & ((1ull << 52) - 1)) | 1ull << 52) * tens[decimals];
 	shift = 1023 + 52 - exponent;
@@ -137,14 +137,14 @@ char *gt_put_general(char *p, double v)
 	unsigned decimals = 0;
 	uint64_t n;
 
-	if (!(a >= 1e-4 && a < 1e15)) /* with an exponent, or none at all */
+	if (!(a >= 1e-4 && a < 1e15)) /* printed with an exponent, or 0, or not finite */
 		return p + sprintf(p, "%.15g", v);
 	*p = '-';
 	p += v < 0;
 	while (a * (double)tens[decimals] < 1e14)
 		decimals++;
 	n = scaled(a, decimals);
-	/* also where it was rounded up to one digit more */
+	/* %g drops trailing zeros, and so the extra digit of a number that was rounded up */
 	for (; decimals && n % 10 == 0; n /= 10)
 		decimals--;
 	return gt_put_parts(p, n, decimals);

@@ -1,11 +1,11 @@
-/* Numbers as decimal digits, without printf: the room for all who print many of them.
+/* Numbers as decimal digits, without printf, for code that prints many numbers.
  *
- * Numbers are taken apart by thousands, and a table has the three digits of each thousand; so 12
- * digits are four look-ups. It also says how far to shift these three where they lead the number,
- * to be rid of their zeros: nothing branches on a single digit.
+ * Numbers are divided by 1000 repeatedly, and a table has the three digits of each remainder: 12
+ * digits are four look-ups. The table also says by how many bits to shift the first three digits,
+ * to drop leading zeros: no code branches on single digits.
  *
- * Each puts digits at p and returns the byte behind the last one. Up to GT_DIGITS_SPILL bytes
- * behind that are overwritten. */
+ * Each function writes digits at p and returns the end of the last one. It may overwrite up to
+ * GT_DIGITS_SPILL bytes more. */
 #ifndef GT_DIGITS_H
 #define GT_DIGITS_H
 #include <endian.h>
@@ -14,7 +14,7 @@
 
 #define GT_DIGITS_SPILL 4
 
-/* three digits, and by how many bits they are shifted where they lead */
+/* three digits, and the shift in bits that drops their leading zeros */
 extern const uint8_t gt_thousand[1000][4];
 
 /* Three digits of v, which is below 1000. */
@@ -24,7 +24,7 @@ static inline char *gt_put_three(char *p, uint32_t v)
 	return p + 3;
 }
 
-/* Nine of v, which is below 10^9. */
+/* Nine digits of v, which is below 10^9. */
 static inline char *gt_put_nine(char *p, uint32_t v)
 {
 	uint32_t thousands = v / 1000, millions = v / 1000000;
@@ -34,7 +34,7 @@ static inline char *gt_put_nine(char *p, uint32_t v)
 	return gt_put_three(p + 6, v - thousands * 1000);
 }
 
-/* Its one to three digits. */
+/* v, which is below 1000, without leading zeros. */
 static inline char *gt_put_lead_(char *p, uint32_t v)
 {
 	uint32_t digits, shift = gt_thousand[v][3];
@@ -68,7 +68,7 @@ static inline char *gt_put_u64(char *p, uint64_t v)
 	return gt_put_three(p, (uint32_t)(v - thousands * 1000));
 }
 
-/* How many gt_put_u64 puts. */
+/* How many digits gt_put_u64 writes. */
 static inline unsigned gt_digits(uint64_t v)
 {
 	unsigned n = 3;
@@ -93,14 +93,14 @@ static inline char *gt_put_i64(char *p, int64_t v)
 }
 
 char *gt_put_hex(char *p, uint64_t v); /* 0x... */
-/* A whole number of parts, of which 10^decimals make one: 0 to 18 decimals. */
+/* v / 10^decimals with exactly that many decimals: 0 to 18. */
 char *gt_put_parts(char *p, uint64_t v, unsigned decimals);
 char *gt_put_hundredths(char *p, int64_t v); /* with exactly 2 decimals: 12.34 */
 char *gt_put_us(char *p, int64_t ns);        /* microseconds with exactly 3 decimals: 1234.567 */
 char *gt_put_s(char *p, int64_t ns);         /* seconds with exactly 9 decimals */
-/* What printf has for "%.*f", to the last digit: v as a binary fraction is exact, and is rounded to
- * even where it lies in the middle. decimals: 0 to 9, and |v| * 10^decimals is below 2^63. */
+/* As printf's "%.*f", to the last digit: v, an exact binary fraction, is rounded half to even.
+ * decimals: 0 to 9; |v| * 10^decimals must be below 2^63. */
 char *gt_put_fixed(char *p, double v, unsigned decimals);
-/* Likewise "%.15g". Any v; 32 bytes are room enough. */
+/* As printf's "%.15g". Any v; at most 32 bytes. */
 char *gt_put_general(char *p, double v);
 #endif

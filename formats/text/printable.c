@@ -15,9 +15,9 @@ size_t gt_printable_char(const char *s, bool *shown)
 	return n;
 }
 
-char *gt_printable_put(char *to, size_t room, const char **from)
+char *gt_printable_put(char *to, size_t size, const char **from)
 {
-	const char *s = *from, *most = s + room - 4;
+	const char *s = *from, *most = s + size - 4;
 
 	while (*s && s <= most) {
 		bool shown = *s >= ' ' && *s < 0x7f;
@@ -54,8 +54,8 @@ void gt_printable_write(FILE *to, const char *s)
 		fwrite(piece, 1, (size_t)(gt_printable_put(piece, sizeof(piece), &s) - piece), to);
 }
 
-/* stderr has no buffer: the line is put together first, so that other processes print before or
- * behind it. */
+/* stderr has no buffer. So the line is built first, and printed at once: the output of other
+ * processes cannot split it. */
 void gt_message(FILE *to, const char *tool, const char *fmt, ...)
 {
 	char cut[512], *text = NULL, *line;

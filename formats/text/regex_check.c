@@ -1,7 +1,6 @@
-/* glibc's regcomp copies what a repetition repeats, and a repetition within another one multiplies
- * the copies, until memory or the stack ends: "((a{255}){255}){255}", and "a++++", where each
- * further + doubles them. A back reference, which GNU knows and POSIX does not, may take hours to
- * match. */
+/* glibc's regcomp copies the repeated part of an expression. Nested repetitions multiply the
+ * copies, until memory or the stack is exhausted: "((a{255}){255}){255}", and "a++++", where each
+ * further + doubles them. To match a back reference, a GNU extension, may take hours. */
 #include "formats/text/regex_check.h"
 
 #include <stdbool.h>
@@ -9,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* each repetition counts as if it were within all those before it */
+/* each repetition is counted as if it were nested in all those before it */
 #define COPIES_MAX 1000u
 
-/* Of the bounds behind a brace: "3}", "3,}" or "3,5}". */
+/* Copies that the bounds after a brace ask for: "3}", "3,}" or "3,5}". */
 static unsigned long copies_of(const char *bounds)
 {
 	char *end;
@@ -23,7 +22,7 @@ static unsigned long copies_of(const char *bounds)
 	return !most ? 1 : most < COPIES_MAX ? most : COPIES_MAX + 1;
 }
 
-/* Is the + at c applied to a group, or to something that is repeated already? */
+/* Does the + at c follow a group or another repetition? */
 static bool doubles(const char *c, const char *text) { return c > text && strchr(")+*?}", c[-1]); }
 
 const char *gt_regex_refusal(const char *text)

@@ -1,6 +1,6 @@
-/* Regular expressions that users type (POSIX extended) are checked before regcomp has them. */
+/* A check of regular expressions (POSIX extended) that users type, before regcomp gets them. */
 #ifndef GT_REGEX_CHECK_H
 #define GT_REGEX_CHECK_H
-/* Why the expression is not compiled, as the end of a message; NULL: it may be. */
+/* NULL: the expression is safe to compile. Else the reason against it, as the end of a message. */
 const char *gt_regex_refusal(const char *text);
 #endif

@@ -1,14 +1,13 @@
-/* How wide a terminal draws a character is said nowhere, but there is a custom: two columns for
- * those that Unicode calls wide or fullwidth (its property East_Asian_Width is W or F), none for
- * marks (its categories Mn and Me) and for the vowels and last consonants of a Korean syllable in
- * pieces, one for the rest. wcwidth() of most C libraries says so, too, but by the locale and the
- * version of Unicode at hand, and a frame is to be the same everywhere. So here are tables of
- * Unicode 14.0.0 (2021), which is what terminals in use have caught up with. Unassigned characters
- * between two ranges are taken along. Left out are marks beyond U+FFFF, of scripts of the past and
- * of music.
+/* No standard says how wide a terminal draws a character. By convention that is two columns for
+ * those that Unicode calls wide or fullwidth (property East_Asian_Width is W or F), none for marks
+ * (categories Mn and Me) and for the vowels and last consonants of a decomposed Korean syllable,
+ * and one for the rest. wcwidth() of most C libraries follows it, but depends on the locale and on
+ * the library's version of Unicode, and a frame must be the same on all machines. So these tables
+ * are of Unicode 14.0.0 (2021), which terminals in use support. Ranges include unassigned
+ * characters between them. Marks beyond U+FFFF (historic scripts, music) are omitted.
  *
- * An emoji that is made of several has the width of all of them here, as in most terminals; only
- * skins belong to what they colour. */
+ * An emoji that consists of several has the width of all of them, as in most terminals. Only skin
+ * tones combine with the emoji before them. */
 #include "formats/text/utf8.h"
 
 #include <string.h>
@@ -386,10 +385,10 @@ size_t gt_utf8_put(char to[4], uint32_t ch)
 
 /* ---- letters ---- */
 
-/* A terminating zero is no continuation, so looking four bytes ahead ends there. */
+/* A terminating zero is not a continuation byte, so decoding stops there. */
 static size_t get(const char *s, uint32_t *ch) { return gt_utf8_get(s, strnlen(s, 4), ch); }
 
-/* Is there nothing more, but the first bytes of a character? */
+/* Does the text end within the character at s? */
 static bool is_cut(const char *s)
 {
 	uint8_t b = (uint8_t)*s;
@@ -406,9 +405,8 @@ static bool is_cut(const char *s)
 	return n && n < len;
 }
 
-/* What says how the character before it is to look, or joins it to the next one, and of which
- * terminals make what they like. */
-static bool is_advice(uint32_t ch)
+/* Variation selectors and joiners, which terminals treat differently. */
+static bool is_selector(uint32_t ch)
 {
 	return (ch >= 0xfe00 && ch <= 0xfe0f) || ch == 0x200c || ch == 0x200d || ch > UINT16_MAX;
 }
@@ -433,14 +431,14 @@ const char *gt_letter_next(const char *s, struct gt_letter *l)
 		l->columns = 1;
 	}
 	while ((uint8_t)*s >= 0x80 && (len = get(s, &ch)) > 1 && !gt_utf8_columns(ch)) {
-		if (n < GT_LETTER_MARKS && !is_advice(ch))
+		if (n < GT_LETTER_MARKS && !is_selector(ch))
 			l->marks[n++] = (uint16_t)ch;
 		s += len;
 	}
 	return s;
 }
 
-/* Behind a character of ASCII without a mark, which is the most there is: true. */
+/* Skips an ASCII character without a mark, the usual case. False: it is another one. */
 static inline bool skip_plain(const char **s)
 {
 	if ((uint8_t) * *s >= 0x80 || (uint8_t)(*s)[1] >= 0x80)

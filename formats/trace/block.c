@@ -124,7 +124,7 @@ static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slic
 
 static void put_codes(struct gt_packer *p, size_t n, uint32_t ntypes, struct gt_buf *out)
 {
-	uint8_t *to = gt_buf_room(out, n * 2);
+	uint8_t *to = gt_buf_reserve(out, n * 2);
 
 	if (!to || ntypes < 2)
 		return;
@@ -309,7 +309,7 @@ static int alloc_arrays(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
 	uint8_t *at;
 
 	gt_buf_clear(&u->arena);
-	at = gt_buf_room(&u->arena, need);
+	at = gt_buf_reserve(&u->arena, need);
 	if (!at)
 		return -ENOMEM;
 	at += -(uintptr_t)at & 7;

@@ -24,7 +24,7 @@
 
 void gt_put_varint(struct gt_buf *b, uint64_t v)
 {
-	uint8_t *p = gt_buf_room(b, 10);
+	uint8_t *p = gt_buf_reserve(b, 10);
 
 	if (!p)
 		return;
@@ -106,7 +106,7 @@ static uint8_t *put_codes(uint8_t *codes, uint8_t *extra, const uint64_t *v, siz
 
 void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 {
-	uint8_t *space = gt_buf_room(b, 10 + n * 9 + 8), *codes, *extra;
+	uint8_t *space = gt_buf_reserve(b, 10 + n * 9 + 8), *codes, *extra;
 	size_t start = b->len, nextra;
 
 	if (!space)
@@ -252,7 +252,7 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 	unsigned used;
 
 	gt_buf_clear(scratch);
-	delta = (uint64_t *)(void *)gt_buf_room(scratch, n * 8 + 8);
+	delta = (uint64_t *)(void *)gt_buf_reserve(scratch, n * 8 + 8);
 	if (!delta || !n) {
 		b->failed |= !delta;
 		return;
@@ -340,7 +340,7 @@ int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_
 		return gt_get_varint(in, &s->value) ? 0 : -EBADMSG;
 	if (s->how != DICTIONARY)
 		return gt_column_open(&s->in, in, n);
-	if (dicts && !(dict = (uint64_t *)(void *)gt_buf_room(dicts, sizeof(checked))))
+	if (dicts && !(dict = (uint64_t *)(void *)gt_buf_reserve(dicts, sizeof(checked))))
 		return -ENOMEM;
 	if ((used = get_dictionary(in, dict, n)) < 0)
 		return -EBADMSG;

@@ -27,7 +27,7 @@ struct gt_export_job {
 	char cut[120];
 	int folder; /* where the file is to be, as `name` */
 	char name[NAME_MAX + 1];
-	struct gt_unfinished file;
+	struct gt_atomic_file file;
 	struct gt_subprocess worker;
 	_Atomic uint64_t *went; /* rows; shared */
 	uint64_t all;           /* rows that there are, about */
@@ -106,13 +106,13 @@ static int refuse(const char *file, int rc, struct gt_err *err)
 static int begin_file(struct gt_export_job *e, struct gt_err *err)
 {
 	mode_t mode;
-	int rc = gt_unfinished_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
+	int rc = gt_atomic_file_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
 
 	if (rc == -EINVAL)
 		return gt_err_set(err, rc, "%.60s is no file", e->order.file);
 	if (rc)
 		return refuse(e->order.file, rc, err);
-	rc = gt_unfinished_begin(&e->file, e->folder, BEFORE, 0666);
+	rc = gt_atomic_file_create(&e->file, e->folder, BEFORE, 0666);
 	if (!rc && mode && fchmod(e->file.fd, mode))
 		rc = -errno;
 	return rc ? refuse(e->order.file, rc, err) : 0;
@@ -188,7 +188,7 @@ void gt_export_job_free(struct gt_export_job *e)
 	if (!e)
 		return;
 	gt_subprocess_cancel(&e->worker);
-	gt_unfinished_drop(&e->file, e->folder);
+	gt_atomic_file_close(&e->file, e->folder);
 	if (e->folder >= 0)
 		close(e->folder);
 	if (e->went)
@@ -207,7 +207,7 @@ static int keep(struct gt_export_job *e, const struct outcome *o, char *said, si
 
 	if (fstat(e->file.fd, &st))
 		st.st_size = 0;
-	rc = gt_unfinished_keep(&e->file, e->folder, BEFORE, e->name, e->order.replace);
+	rc = gt_atomic_file_commit(&e->file, e->folder, BEFORE, e->name, e->order.replace);
 	if (rc)
 		refuse(e->order.file, rc, &err);
 	if (rc)

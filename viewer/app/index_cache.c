@@ -148,9 +148,9 @@ void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index
 /* ---- a new one ---- */
 
 int gt_index_cache_begin(
-	const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err)
+	const struct gt_index_cache *c, struct gt_atomic_file *n, struct gt_err *err)
 {
-	int rc = gt_unfinished_begin(n, c->folder, UNFINISHED, 0600);
+	int rc = gt_atomic_file_create(n, c->folder, UNFINISHED, 0600);
 
 	if (rc)
 		return gt_err_set(err, rc, "cannot write to %.120s: %s", c->path, strerror(-rc));
@@ -158,14 +158,14 @@ int gt_index_cache_begin(
 	return 0;
 }
 
-int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n,
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_atomic_file *n,
 	const struct gt_index_cache_key *k, struct gt_err *err)
 {
 	char name[48];
 	int rc;
 
 	gt_index_cache_name(k, name);
-	rc = gt_unfinished_keep(n, c->folder, UNFINISHED, name, true);
+	rc = gt_atomic_file_commit(n, c->folder, UNFINISHED, name, true);
 	if (rc)
 		return gt_err_set(err, rc, "cannot keep it in %.120s: %s", c->path, strerror(-rc));
 	fsync(c->folder);

@@ -34,11 +34,11 @@ int gt_index_cache_find(const struct gt_index_cache *c, const struct gt_index_ca
 void gt_index_cache_touch(int fd); /* now, so it goes last */
 void gt_index_cache_remove(const struct gt_index_cache *c, const struct gt_index_cache_key *k);
 
-/* A copy that is being made, and dropped with gt_unfinished_drop. */
+/* A copy that is being made, and dropped with gt_atomic_file_close. */
 int gt_index_cache_begin(
-	const struct gt_index_cache *c, struct gt_unfinished *n, struct gt_err *err);
+	const struct gt_index_cache *c, struct gt_atomic_file *n, struct gt_err *err);
 /* Gives it its name, and makes room. The descriptor stays the caller's, and the lock with it. */
-int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_unfinished *n,
+int gt_index_cache_commit(const struct gt_index_cache *c, struct gt_atomic_file *n,
 	const struct gt_index_cache_key *k, struct gt_err *err);
 /* Removes what was used longest ago until no more than so many files of so many bytes are left;
  * what is in use stays. */

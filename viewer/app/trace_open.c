@@ -53,7 +53,7 @@ struct gt_trace_open {
 	/* a copy that is being made */
 	struct gt_index_cache cache; /* folder -1: it cannot be used, or is not wanted */
 	struct gt_index_cache_key key;
-	struct gt_unfinished copy; /* fd -1: there is none */
+	struct gt_atomic_file copy; /* fd -1: there is none */
 	struct gt_index_job indexing;
 	bool kept; /* it is to be, and goes to the cache's folder */
 	bool damaged;
@@ -167,7 +167,7 @@ static void release_copy(struct gt_trace_open *o)
 {
 	gt_index_job_cancel(&o->indexing);
 	if (o->copy.fd >= 0)
-		gt_unfinished_drop(&o->copy, o->cache.folder);
+		gt_atomic_file_close(&o->copy, o->cache.folder);
 }
 
 /* A copy that was made before. What is wrong with it is noticed, and it is made anew. */
@@ -204,7 +204,7 @@ static int begin_copy(struct gt_trace_open *o, struct gt_err *err)
 	if (why.code)
 		note(o, "indexed for this time only: %.150s", why.text);
 	if (!o->kept)
-		o->copy = (struct gt_unfinished){ .fd = gt_temporary(err) };
+		o->copy = (struct gt_atomic_file){ .fd = gt_temporary(err) };
 	if (o->copy.fd < 0)
 		return err->code;
 	o->doing = INDEXING;

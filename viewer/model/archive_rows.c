@@ -30,7 +30,7 @@ static int make_room(struct opening *o, uint32_t rows)
 	size_t before = room->cap;
 
 	gt_buf_clear(room);
-	if (!gt_buf_room(room, rows * each + 64))
+	if (!gt_buf_reserve(room, rows * each + 64))
 		return -ENOMEM;
 	o->archive->opened_bytes += room->cap - before;
 	o->most = rows;

@@ -208,7 +208,7 @@ int gt_report_page_sort(struct gt_report_page *p, uint32_t table, int column, bo
 	for (unsigned i = 0; i < n; i++)
 		t->order[i] = i;
 	if (n && column >= 0)
-		gt_order(t->order, spare, n, before,
+		gt_merge_sort(t->order, spare, n, before,
 			&(struct sorting){ t->table, (unsigned)column, descending });
 	if (t) {
 		t->sorted = column;

@@ -160,7 +160,7 @@ static int read_text(const char *path, struct gt_buf *text, struct stat *st, str
 		return gt_err_set(
 			err, -EILSEQ, "%.120s is not a bookmark file: it is not changed", path);
 	}
-	to = gt_buf_room(text, FILE_MOST + 1);
+	to = gt_buf_reserve(text, FILE_MOST + 1);
 	while (to && text->len < FILE_MOST &&
 		(n = read(fd, to + text->len, FILE_MOST - text->len)) > 0)
 		text->len += (size_t)n;

@@ -193,7 +193,7 @@ static int merge_runs(struct gt_cursor_shared *k, struct gt_block_cursor *w,
 	gt_buf_clear(&m->packed);
 	code = gt_block_pack(&m->packer, GT_LOST, seg->types, &slice, 1, &m->packed, &head);
 	gt_put_column(&m->packed, m->tracks, w->nrows);
-	if (code || !gt_buf_room(&m->packed, GT_SLACK) || m->packed.failed)
+	if (code || !gt_buf_reserve(&m->packed, GT_SLACK) || m->packed.failed)
 		return -ENOMEM;
 	memset(m->packed.data + m->packed.len, 0, GT_SLACK);
 	*content = (struct gt_span){ m->packed.data, m->packed.data + m->packed.len };

@@ -12,9 +12,8 @@
  * the next row of the top block.
  */
 #include <stdlib.h>
-#include "formats/base/heap.h"
 #include <string.h>
-
+#include "formats/base/heap.h"
 #include "formats/trace/read/block_cursor.h"
 
 #define OPEN_MAX_BLOCKS 100000u /* at one time; some 120 MiB */

@@ -677,8 +677,8 @@ int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt
 
 	gt_buf_clear(&l->packed);
 	gt_buf_clear(&l->bytes);
-	packed = gt_buf_room(&l->packed, e->head.zbytes);
-	bytes = gt_buf_room(&l->bytes, e->head.bytes + GT_SLACK);
+	packed = gt_buf_reserve(&l->packed, e->head.zbytes);
+	bytes = gt_buf_reserve(&l->bytes, e->head.bytes + GT_SLACK);
 	if (!packed || !bytes || (!l->zstd && !(l->zstd = ZSTD_createDCtx())))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	if (gt_pread(seg->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))

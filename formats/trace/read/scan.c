@@ -260,7 +260,7 @@ static int prepare_block(struct scanner *s)
 		gt_grow(&s->columns, &s->columns_cap, columns + 1, sizeof(*s->columns)))
 		return -ENOMEM;
 	gt_buf_clear(&s->cut);
-	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
+	return gt_buf_reserve(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
 }
 
 /* Passes the runs of the current block to fn. It may be called more than once. */

@@ -56,7 +56,7 @@ uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
 	id = gt_map_get(&d->string_map, hash, same_string, d, s, len);
 	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_NAME_MEMORY_STRING(len)) &&
 		!gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) &&
-		gt_buf_room(&d->text, len + 1) &&
+		gt_buf_reserve(&d->text, len + 1) &&
 		!gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
 		id = (uint32_t)d->nstrings++;
 		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };

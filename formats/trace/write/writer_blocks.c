@@ -71,7 +71,7 @@ static int pack_frame(struct gt_writer *w, const struct gt_buf *content, struct 
 	uint8_t *to;
 
 	gt_buf_clear(&w->frame);
-	to = gt_buf_room(&w->frame, bound);
+	to = gt_buf_reserve(&w->frame, bound);
 	if (!to || content->failed)
 		return gt_blocks_fail(w, err, -ENOMEM, "cannot pack a block");
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, w->level);

@@ -100,4 +100,4 @@ is names-rows "22 22 22" "$(cat short.n full.n mangled.n | tr '\n' ' ' | sed 's/
 check names-full grep -q '"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char\*, 1ul> >(int, ' full.csv
 check names-mangled grep -q '^_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctor' mangled.csv
 want names-none 2 $A kernels --names long $R/h200-train.zst
-check names-none-says told "gtanalyze: --names: 'long' is none of its words"
+check names-none-says told "gtanalyze: --names: invalid value 'long'; choose short, full or mangled"

@@ -164,7 +164,7 @@ check export-recovered-copy-says grep -q 'copied from an unfinished recording' w
 
 # Usage errors are 2 and say what to do; failures are 1 and name the file.
 want export-no-format 2 "$X" t.zst;			check export-no-format-says grep -q -- '--chrome' want.err
-want export-two-formats 2 "$X" --chrome --folded t.zst; check export-two-formats-says grep -q 'one format' want.err
+want export-two-formats 2 "$X" --chrome --folded t.zst; check export-two-formats-says grep -q 'only one format' want.err
 want export-no-trace 2 "$X" --chrome
 want export-two-traces 2 "$X" --chrome a b
 want export-bad-option 2 "$X" --nonsense t.zst

@@ -119,7 +119,7 @@ check no-number-is-told grep -q 'of the imported file 1 value is not a number (i
 is damaged-rest-is-read '1 1 0' "$(for k in calls gpu_operations lost; do figure $k damaged.json; done | tr '\n' ' ' | sed 's/ $//')"
 want damaged-export 0 "$B/gtexport" --native -f -o damaged.zst damaged.json
 check export-tells-damaged grep -q 'damaged.json: events skipped because they are not JSON: 1$' want.err
-check export-tells-no-number grep -q 'damaged.json: values left out because they are not numbers (inf, nan): 1$' want.err
+check export-tells-no-number grep -q 'damaged.json: values omitted because they are not numbers (inf, nan): 1$' want.err
 
 # Allocations of PyTorch's allocators leave by --chrome as they came: which are frees, how much, where.
 allocations() {

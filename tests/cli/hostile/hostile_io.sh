@@ -69,7 +69,7 @@ done
 # ---- what is read is never written over ----
 cp t.zst keep.zst; ln t.zst link.zst
 for o in t.zst ./t.zst link.zst; do
-	want "onto-itself-$o" 1 "$A" -f -o "$o" t.zst;			says "onto-itself-$o-says" 'is what is being read'
+	want "onto-itself-$o" 1 "$A" -f -o "$o" t.zst;			says "onto-itself-$o-says" 'is also the input'
 	want "onto-itself-native-$o" 1 "$X" --native -f -o "$o" t.zst
 done
 want onto-the-second 1 "$A" -f -o t.zst keep.zst t.zst

@@ -120,7 +120,7 @@ static void buffers_refuse_the_absurd(void)
 	size_t cap = 0;
 
 	gt_buf_byte(&b, 1);
-	CHECK(!gt_buf_room(&b, SIZE_MAX) && b.failed && b.len == 1);
+	CHECK(!gt_buf_reserve(&b, SIZE_MAX) && b.failed && b.len == 1);
 	gt_buf_release(&b);
 	CHECK(gt_grow(&ints, &cap, SIZE_MAX / 2, sizeof(*ints)) == -ENOMEM && !ints && !cap);
 	CHECK(!gt_grow(&ints, &cap, 100, sizeof(*ints)) && cap >= 100);

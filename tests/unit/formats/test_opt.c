@@ -94,10 +94,11 @@ static void refused(void)
 		{ "--top=", "--top: '' is not a whole number" },
 		{ "--top=18446744073709551616",
 			"--top: '18446744073709551616' is not a whole number" },
-		{ "--format=xml", "--format: 'xml' is none of its words (see --help)" },
+		{ "--format=xml", "--format: invalid value 'xml'; choose text or csv" },
 		{ "--ring-size=4Q", "--ring-size: '4Q' is not a size like 4096, 64K or 2G" },
 		{ "--from=soon", "--from: 'soon' is not a time like 1.5s, 250ms or 10us" },
-		{ "--completion tcsh", "--completion: bash, zsh or fish, not 'tcsh'" },
+		{ "--completion tcsh",
+			"--completion: invalid value 'tcsh'; choose bash, zsh or fish" },
 		{ "--=x", "unknown option '--' (see --help)" },
 	};
 

@@ -266,19 +266,19 @@ static void an_unfinished_file_with_a_name(void)
 	CHECK(!system("rm -rf out && mkdir out && echo old > out/there"));
 	CHECK((folder = open("out", O_PATH | O_DIRECTORY)) >= 0);
 	for (unsigned i = 0; i < 4; i++) {
-		struct gt_unfinished u = { .name = ".x-1" };
+		struct gt_atomic_file u = { .name = ".x-1" };
 
 		CHECK((u.fd = open("out/.x-1", O_CREAT | O_EXCL | O_RDWR, 0600)) >= 0);
 		if (i == 1)
-			CHECK(gt_unfinished_keep(&u, folder, ".x-", "there", false) == -EEXIST &&
+			CHECK(gt_atomic_file_commit(&u, folder, ".x-", "there", false) == -EEXIST &&
 				size_of("out/there") == 4);
 		if (i == 2)
-			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "new", false) &&
+			CHECK(!gt_atomic_file_commit(&u, folder, ".x-", "new", false) &&
 				!access("out/new", F_OK));
 		if (i == 3)
-			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "there", true) &&
+			CHECK(!gt_atomic_file_commit(&u, folder, ".x-", "there", true) &&
 				size_of("out/there") == 0);
-		gt_unfinished_drop(&u, folder);
+		gt_atomic_file_close(&u, folder);
 		CHECK(u.fd < 0 && files_in("out") == (i < 2 ? 1 : 2));
 	}
 	close(folder);

@@ -705,7 +705,7 @@ static char *unpacked(const char *file, size_t *len)
 
 	snprintf(full, sizeof(full), "%s/%s", src ? src : ".", file);
 	f = gzopen(full, "rb");
-	while (f && (n = gzread(f, gt_buf_room(&b, 65536), 65536)) > 0)
+	while (f && (n = gzread(f, gt_buf_reserve(&b, 65536), 65536)) > 0)
 		b.len += (size_t)n;
 	if (f)
 		gzclose(f);

@@ -62,7 +62,7 @@ static size_t pack(const struct rows *r, enum gt_kind kind, struct gt_buf *b, ui
 
 	gt_packer_release(&p);
 	*nrows = head.rows;
-	memset(gt_buf_room(b, GT_SLACK), 0xff, GT_SLACK);
+	memset(gt_buf_reserve(b, GT_SLACK), 0xff, GT_SLACK);
 	return len;
 }
 

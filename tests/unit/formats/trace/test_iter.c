@@ -491,7 +491,7 @@ static void a_column_opens_as_it_unpacks(void)
 			in[i] = rnd() >> rnd() % 64;
 		gt_put_column(&b, in, n);
 		size_t len = b.len;
-		gt_buf_room(&b, GT_SLACK);
+		gt_buf_reserve(&b, GT_SLACK);
 		memset(b.data + len, 0xff, GT_SLACK);
 		s = (struct gt_span){ b.data, b.data + len };
 		CHECK(!gt_column_open(&c, &s, n) && s.at == s.end);
@@ -552,7 +552,7 @@ static void values_open_as_they_unpack(void)
 					     : i % 300;
 		gt_put_values(&b, in, 500, &scratch);
 		size_t len = b.len;
-		gt_buf_room(&b, GT_SLACK);
+		gt_buf_reserve(&b, GT_SLACK);
 		memset(b.data + len, 0, GT_SLACK);
 		gt_buf_add(&dicts, &(uint64_t){ 7 }, 8); /* another one's */
 		s = (struct gt_span){ b.data, b.data + len };

@@ -33,7 +33,7 @@ static void columns_round_trip(void)
 			in[i] = i < sizeof(edge) / 8 ? edge[i] : rnd() >> rnd() % 64;
 		gt_put_column(&b, in, n);
 		size_t len = b.len;
-		gt_buf_room(&b, GT_SLACK);
+		gt_buf_reserve(&b, GT_SLACK);
 		memset(b.data + len, 0xff, GT_SLACK);
 		s = (struct gt_span){ b.data, b.data + len };
 		CHECK(!gt_get_column(&s, out, n) && s.at == s.end && !memcmp(in, out, n * 8));
@@ -61,7 +61,7 @@ static void values_choose_any_encoding(void)
 					     : i % 300;
 		gt_put_values(&b, in, 2000, &scratch);
 		size_t len = b.len;
-		gt_buf_room(&b, GT_SLACK);
+		gt_buf_reserve(&b, GT_SLACK);
 		s = (struct gt_span){ b.data, b.data + len };
 		CHECK(!gt_get_values(&s, out, 2000) && s.at == s.end &&
 			!memcmp(in, out, sizeof(in)));
