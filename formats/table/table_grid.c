@@ -23,7 +23,7 @@
 #include "formats/table/name_ellipsis.h"
 #include "formats/table/figures.h"
 #include "formats/table/table_layout.h"
-#include "formats/table/table_lines.h"
+#include "formats/table/row_writer.h"
 
 #define NAME_WIDTH 20u   /* columns go before a name gets less than this, */
 #define BESIDE_WIDTH 11u /* or those behind the first column less than this */
@@ -31,43 +31,43 @@
 #define GAP 2u
 /* a text that is wider runs over, or every row would be as wide as the name of one */
 #define ALIGNED 1000u
-#define PLAIN_MOST (32u << 10) /* bytes of a line that is put together in one go */
-#define WORDS_MOST (64u << 10) /* bytes of texts that are remembered from one batch to the next */
-#define STREAM_ROWS 1000u      /* of a source that text aligns at a time */
+#define CACHE_MOST (64u << 10) /* bytes of texts that are cached from one batch to the next */
+#define BATCH 1000u            /* rows of a source that are aligned together */
 
-/* a cell: words.bytes.data + at, with a 0 behind */
-struct said {
+/* the text of a cell: cache.bytes.data + at, with a 0 behind */
+struct grid_cell {
 	size_t at;
 	uint32_t len, width;
 	enum gt_tone tone;
 	bool absent;
 };
-/* said: of `rows` rows. cells: how wide the widest one is, without the title. tall: titles go on in
- * further lines; brief: times are cut. */
 struct grid {
 	const struct gt_table *t;
 	unsigned ncolumns, norder, rows;
-	struct said *said;
-	size_t said_cap;
-	struct gt_words words;
-	uint32_t *like; /* by form: 1 + a row of it */
-	size_t *cells, *widths, indent;
-	unsigned *order; /* columns that may be left out, the first to go first */
-	bool *hidden, tall, brief;
-	struct gt_line_column *shown; /* of plain lines: those that are not hidden */
+	struct grid_cell *texts; /* of `rows` rows */
+	size_t texts_cap;
+	struct gt_text_cache cache;
+	size_t *cells, *widths, indent; /* cells: width of the widest one of the column */
+	unsigned *order;                /* columns that may be hidden, the first to go first */
+	/* tall: titles continue in further lines; brief: times are cut; plain: no colours and no
+	 * end of the line, as in a file */
+	bool *hidden, tall, brief, plain;
+	struct gt_row_column *shown; /* those that are not hidden */
 	unsigned nshown;
-	struct gt_lines lines; /* of a source, where they are plain */
-	bool lined;            /* there are such */
-	size_t room;           /* bytes of a plain line, 0: lines are not plain */
+	struct gt_row_writer writer; /* writes plain rows */
+	/* Of a source, if it is plain: the rows of the batch. Rows that the writer refused are a
+	 * line "\0" here, and are in `texts`. */
+	struct gt_out batch;
+	unsigned refused;
 };
 
 static const char *title_of(const struct grid *g, unsigned column)
 {
 	return g->t->columns[column].title;
 }
-static char *text_of(const struct grid *g, const struct said *s)
+static char *text_of(const struct grid *g, const struct grid_cell *s)
 {
-	return g->words.bytes.data + s->at;
+	return g->cache.bytes.data + s->at;
 }
 
 /* How many bytes a word of a title has: a % belongs to the word before it. */
@@ -182,7 +182,7 @@ static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 /* How wide its cells are, and at least as wide as those of the rows before. */
 static void measure(struct grid *g)
 {
-	const struct said *s = g->said;
+	const struct grid_cell *s = g->texts;
 
 	for (unsigned row = 0; row < g->rows; row++)
 		for (unsigned i = 0; i < g->ncolumns; i++, s++)
@@ -195,7 +195,7 @@ static void measure(struct grid *g)
 static void cut_times(struct grid *g)
 {
 	for (size_t i = 0; i < (size_t)g->rows * g->ncolumns; i++) {
-		struct said *s = &g->said[i];
+		struct grid_cell *s = &g->texts[i];
 
 		if (g->t->columns[i % g->ncolumns].kind != GT_C_TIME || s->absent)
 			continue;
@@ -347,25 +347,26 @@ static int clip(struct grid *g, unsigned column)
 	int rc = texts ? 0 : -ENOMEM;
 
 	for (unsigned row = 0; !rc && row < g->rows; row++)
-		rc = (texts[row] = strdup(text_of(g, &g->said[(size_t)row * g->ncolumns + column])))
+		rc = (texts[row] = strdup(
+			      text_of(g, &g->texts[(size_t)row * g->ncolumns + column])))
 			? 0
 			: -ENOMEM;
 	rc = rc ? rc : gt_clip(texts, 1, g->rows, g->widths[column]);
 	for (unsigned row = 0; texts && row < g->rows; row++) {
-		struct said *s = &g->said[(size_t)row * g->ncolumns + column];
+		struct grid_cell *s = &g->texts[(size_t)row * g->ncolumns + column];
 
-		rc = rc ? rc : g->words.bytes.failed;
+		rc = rc ? rc : g->cache.bytes.failed;
 		if (!rc && strcmp(text_of(g, s), texts[row])) {
-			s->at = g->words.bytes.len;
+			s->at = g->cache.bytes.len;
 			s->len = (uint32_t)strlen(texts[row]);
 			s->width = (uint32_t)gt_utf8_width(texts[row]);
-			gt_out_add(&g->words.bytes, texts[row], s->len + 1ul);
+			gt_out_add(&g->cache.bytes, texts[row], s->len + 1ul);
 		}
 		free(texts[row]);
 	}
 	free(texts);
-	gt_out_room(&g->words.bytes, GT_PIECE);
-	return rc ? rc : g->words.bytes.failed;
+	gt_out_room(&g->cache.bytes, GT_PIECE);
+	return rc ? rc : g->cache.bytes.failed;
 }
 
 /* settled: the titles are printed, and so it is which columns there are and how they look. */
@@ -387,10 +388,10 @@ static int fit(struct grid *g, size_t limit, bool settled)
 }
 
 /* "  (2 columns left out: p50, Failed)" */
-static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit, bool *told)
+static void print_hidden(struct gt_out *out, const struct grid *g, size_t limit, bool *hint)
 {
 	struct gt_buf b = { 0 };
-	unsigned n = 0, said = 0;
+	unsigned n = 0, named = 0;
 
 	for (unsigned i = 0; i < g->ncolumns; i++)
 		n += g->hidden[i];
@@ -399,12 +400,12 @@ static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit, b
 	gt_buf_printf(&b, "  (%u column%s left out: ", n, n == 1 ? "" : "s");
 	for (unsigned i = 0; i < g->ncolumns; i++)
 		if (g->hidden[i])
-			gt_buf_printf(&b, "%s%s", said++ ? ", " : "", g->t->columns[i].title);
-	gt_buf_printf(&b, "%s)", *told ? "" : "; a wider terminal or --format csv shows them");
+			gt_buf_printf(&b, "%s%s", named++ ? ", " : "", g->t->columns[i].title);
+	gt_buf_printf(&b, "%s)", *hint ? "" : "; a wider terminal or --format csv shows them");
 	gt_buf_byte(&b, 0);
 	gt_put_wrapped(
 		out, GT_TONE_NOTE, b.failed ? "  (some columns left out)" : (char *)b.data, limit);
-	*told = true;
+	*hint = true;
 	gt_buf_release(&b);
 }
 
@@ -434,7 +435,7 @@ static void print_cell(struct gt_out *out, const struct grid *g, struct line *li
 }
 
 static void print_row(
-	struct gt_out *out, const struct grid *g, const struct said *row, size_t limit)
+	struct gt_out *out, const struct grid *g, const struct grid_cell *row, size_t limit)
 {
 	struct line line = { .owed = g->indent };
 
@@ -445,63 +446,13 @@ static void print_row(
 	gt_out_str(out, "\n");
 }
 
-static inline char *put_blanks(char *p, size_t n)
+/* Which columns are printed, and how wide they are. */
+static void set_shown(struct grid *g)
 {
-	memcpy(p, "                ", GT_PIECE);
-	for (size_t i = GT_PIECE; i < n; i += GT_PIECE)
-		memcpy(p + i, "                ", GT_PIECE);
-	return p + n;
-}
-
-/* How plain lines are printed: where there is no end of the line and there are no colours, as in a
- * file, to which millions of rows go. */
-static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
-{
-	size_t room = g->indent + GT_PIECE;
-
 	g->nshown = 0;
-	for (unsigned i = 0; i < g->ncolumns; i++) {
-		if (g->hidden[i])
-			continue;
-		g->shown[g->nshown++] = (struct gt_line_column){ i, (unsigned)g->widths[i],
-			gt_is_text(&g->t->columns[i]) };
-		room += g->widths[i] + GAP + GT_PIECE;
-	}
-	g->room =
-		limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
-}
-
-/* false: there is a text in it that is wider than its column, or has more bytes than columns. */
-static bool print_plain_row(struct gt_out *out, const struct grid *g, const struct said *row)
-{
-	const char *texts = g->words.bytes.data;
-	size_t owed = g->indent;
-	char *p = gt_out_room(out, g->room);
-
-	for (const struct gt_line_column *c = g->shown, *end = c + g->nshown; c < end; c++) {
-		const struct said *s = &row[c->column];
-		size_t pad = c->width - s->width;
-
-		if (s->len > c->width || s->len > s->width)
-			return false;
-		owed += c->left ? 0 : pad;
-		if (s->len) {
-			p = gt_put_pieces(put_blanks(p, owed), texts + s->at, s->len);
-			owed = 0;
-		}
-		owed += GAP + (c->left ? pad : 0);
-	}
-	*p++ = '\n';
-	gt_out_used(out, p);
-	return true;
-}
-
-static void print_said(struct gt_out *out, const struct grid *g, unsigned row, size_t limit)
-{
-	const struct said *said = g->said + (size_t)row * g->ncolumns;
-
-	if (!g->room || !print_plain_row(out, g, said))
-		print_row(out, g, said, limit);
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		if (!g->hidden[i])
+			g->shown[g->nshown++] = (struct gt_row_column){ i, (unsigned)g->widths[i] };
 }
 
 /* The titles, line by line; one that takes fewer lines than others stands at the bottom. */
@@ -546,82 +497,74 @@ unsigned gt_text_columns(const struct gt_table *t)
 	return n;
 }
 
-/* ---- rows as texts ---- */
+/* ---- texts of cells ---- */
 
-static struct gt_word spell(struct grid *g, const struct gt_cell *c)
+static struct gt_cached_text indented_text(struct grid *g, const struct gt_cell *c)
 {
-	struct gt_word word;
-	size_t at = g->words.bytes.len;
+	struct gt_cached_text text;
+	size_t at = g->cache.bytes.len;
 
-	if (!c->indent)
-		return gt_words_get(&g->words, c->s ? c->s : "", c->s && c->lasting);
-	gt_put_spaces(&g->words.bytes, c->indent);
-	word = gt_words_spell(&g->words, c->s ? c->s : "");
-	return (struct gt_word){
-		.at = at, .len = word.len + c->indent, .width = word.width + c->indent
+	gt_put_spaces(&g->cache.bytes, c->indent);
+	text = gt_text_cache_add(&g->cache, c->s ? c->s : "");
+	return (struct gt_cached_text){
+		.at = at, .len = text.len + c->indent, .width = text.width + c->indent
 	};
 }
 
-static void say(
-	struct grid *g, struct said *s, const struct gt_column *col, const struct gt_cell *c)
+static void set_text(
+	struct grid *g, struct grid_cell *to, const struct gt_column *col, const struct gt_cell *c)
 {
-	struct gt_out *bytes = &g->words.bytes;
-	struct gt_word word = { .at = bytes->len };
+	struct gt_out *bytes = &g->cache.bytes;
+	struct gt_cached_text text = { .at = bytes->len };
 	char *p;
 
 	if (c->absent) {
-		word = gt_words_get(&g->words, c->s ? c->s : "-", !c->s);
+		text = gt_text_cache_get(&g->cache, c->s ? c->s : "-", !c->s);
 	} else if (gt_is_text(col)) {
-		word = spell(g, c);
+		text = c->indent
+			? indented_text(g, c)
+			: gt_text_cache_get(&g->cache, c->s ? c->s : "", c->s && c->lasting);
 	} else {
 		p = gt_put_figure(gt_out_room(bytes, GT_FIGURE_ROOM + GT_PIECE), col, c);
-		word.len = word.width = (uint32_t)(p - bytes->data - word.at);
+		text.len = text.width = (uint32_t)(p - bytes->data - text.at);
 		*p++ = '\0';
 		gt_out_used(bytes, p);
 	}
-	s->at = word.at;
-	s->len = word.len;
-	s->width = word.width;
-	s->absent = c->absent;
+	to->at = text.at;
+	to->len = text.len;
+	to->width = text.width;
+	to->absent = c->absent;
 }
 
-/* One more row. Of those of its form the first is known by now, or it is this one. */
-static int say_row(struct grid *g, const struct gt_row_at_hand *row)
+static int add_row(struct grid *g, const struct gt_cell *cells)
 {
 	const struct gt_table *t = g->t;
-	const struct said *like;
-	struct said *to;
+	struct grid_cell *to;
 
-	if (gt_grow(&g->said, &g->said_cap, (g->rows + 1ul) * g->ncolumns, sizeof(*g->said)))
+	if (gt_grow(&g->texts, &g->texts_cap, (g->rows + 1ul) * g->ncolumns, sizeof(*g->texts)))
 		return -ENOMEM;
-	to = g->said + (size_t)g->rows++ * g->ncolumns;
-	like = row->form && g->like[row->form] ? g->said + (g->like[row->form] - 1ul) * g->ncolumns
-					       : NULL;
+	to = g->texts + (size_t)g->rows++ * g->ncolumns;
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		if (like && row->cells[i].fixed)
-			to[i] = like[i];
-		else
-			say(g, &to[i], &t->columns[i], &row->cells[i]);
-		to[i].tone = row->cells[i].tone;
+		bool replaced = t->replaced != t->by && i == (unsigned)t->replaced;
+
+		set_text(g, &to[i], &t->columns[i], &cells[replaced ? (unsigned)t->by : i]);
+		to[i].tone = cells[i].tone;
 	}
-	if (t->replaced != t->by && (unsigned)t->replaced < g->ncolumns)
-		say(g, &to[t->replaced], &t->columns[t->replaced], &row->cells[t->by]);
-	if (row->form && !like)
-		g->like[row->form] = g->rows;
-	return g->words.bytes.failed;
+	return g->cache.bytes.failed;
 }
 
-static int say_held(struct grid *g)
+static int add_stored_rows(struct grid *g)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < g->t->nrows; i++)
-		rc = say_row(
-			g, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(g->t, i), 0 });
+		rc = add_row(g, gt_row_of(g->t, i));
 	return rc;
 }
 
-static bool is_wider(const struct grid *g, const struct said *row)
+/* ---- batches of a source ---- */
+
+static bool is_wider(const struct grid *g, const struct grid_cell *row)
 {
 	for (unsigned i = 0; i < g->nshown; i++)
 		if (row[g->shown[i].column].width > g->shown[i].width)
@@ -629,86 +572,90 @@ static bool is_wider(const struct grid *g, const struct said *row)
 	return false;
 }
 
-/* A row that is no line: it is printed when all widths of the batch are known. */
-static int leave_row(struct gt_out *out, struct grid *g, const struct gt_row_at_hand *row)
+/* A line of the batch with the new widths: blanks are inserted before a number and behind a text.
+ * The line of a refused row is shorter than the indentation, and does not change. */
+static void realign_line(const struct grid *g, const char *line, size_t n, struct gt_out *to)
 {
-	int rc = say_row(g, row);
+	const struct gt_row_column *old = g->writer.columns;
+	size_t at = g->indent, from = 0;
 
-	gt_lines_leave(&g->lines);
-	if (rc || !is_wider(g, g->said + (g->rows - 1ul) * g->ncolumns))
-		return rc;
-	rc = fit(g, SIZE_MAX, true);
-	plan_plain(g, out, SIZE_MAX);
-	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
+	for (unsigned i = 0; i < g->nshown; at += old[i++].width + GAP) {
+		bool left = gt_is_text(&g->t->columns[old[i].column]);
+		size_t in = at + (left ? old[i].width : 0);
+
+		if (in >= n)
+			break;
+		gt_out_add(to, line + from, in - from);
+		gt_put_spaces(to, g->shown[i].width - old[i].width);
+		from = in;
+	}
+	gt_out_add(to, line + from, n - from);
+	gt_out_add(to, "\n", 1);
 }
 
-/* The next rows of the source. */
-static int say_pulled(struct gt_out *out, struct grid *g, struct gt_table *t, struct gt_err *err)
+/* Columns have become wider. */
+static void realign_batch(struct grid *g)
+{
+	struct gt_out to;
+	const char *end = g->batch.data + g->batch.len;
+
+	gt_out_memory(&to);
+	for (const char *line = g->batch.data, *next; line < end; line = next + 1) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		realign_line(g, line, (size_t)(next - line), &to);
+	}
+	gt_out_close(&g->batch, NULL);
+	g->batch = to;
+	gt_row_writer_set_columns(&g->writer, g->shown, g->nshown);
+}
+
+/* A row that the writer refused is printed when all widths of the batch are known. */
+static int add_refused_row(struct grid *g, const struct gt_cell *cells)
+{
+	int rc = add_row(g, cells);
+
+	gt_out_add(&g->batch, "\0\n", 2);
+	g->refused++;
+	if (rc || !is_wider(g, g->texts + (g->rows - 1ul) * g->ncolumns))
+		return rc;
+	rc = fit(g, SIZE_MAX, true);
+	set_shown(g);
+	realign_batch(g);
+	return rc;
+}
+
+static int pull_batch(struct grid *g, struct gt_table *t, struct gt_err *err)
 {
 	struct gt_row_at_hand row;
 	int rc = 0, more = 1;
 
-	/* else there is nothing to forget */
-	if (g->rows || g->words.bytes.len > WORDS_MOST) {
-		gt_words_clear(&g->words);
-		memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
+	if (g->rows || g->cache.bytes.len > CACHE_MOST)
+		gt_text_cache_clear(&g->cache);
+	g->rows = g->refused = 0;
+	g->batch.len = 0;
+	for (unsigned n = 0; !rc && n < BATCH && (more = gt_table_pull(t, &row, err)) > 0; n++)
+		if (!g->plain)
+			rc = add_row(g, row.cells);
+		else if (!gt_row_writer_put(&g->writer, &row))
+			rc = add_refused_row(g, row.cells);
+	if (!rc)
+		rc = g->writer.texts.failed ? g->writer.texts.failed : g->batch.failed;
+	return more < 0 ? more : rc;
+}
+
+static void print_batch(struct gt_out *out, const struct grid *g)
+{
+	const char *from = g->batch.data, *end = from + g->batch.len, *refused;
+
+	for (unsigned row = 0; row < g->refused; row++, from = refused + 2) {
+		refused = memchr(from, '\0', (size_t)(end - from));
+		gt_out_add(out, from, (size_t)(refused - from));
+		print_row(out, g, g->texts + (size_t)row * g->ncolumns, SIZE_MAX);
 	}
-	g->rows = 0;
-	if (g->lined)
-		gt_lines_clear(&g->lines);
-	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0;
-		n++)
-		if (!g->lined)
-			rc = say_row(g, &row);
-		else if (!gt_lines_add(&g->lines, &row))
-			rc = leave_row(out, g, &row);
-	return more < 0 ? more : rc ? rc : g->lined ? gt_lines_failed(&g->lines) : 0;
+	gt_out_add(out, from, (size_t)(end - from));
 }
 
 /* ---- the grid ---- */
-
-/* The rows at hand; titles and what is said above them with the first of all. */
-static int print_rows(struct gt_out *out, struct grid *g, size_t limit, bool first, bool *told)
-{
-	int rc = fit(g, limit, !first);
-
-	if (!rc && first) {
-		say_hidden(out, g, limit, told);
-		rc = print_titles(out, g, limit);
-	}
-	plan_plain(g, out, limit);
-	for (unsigned row = 0; !rc && row < g->rows; row++)
-		print_said(out, g, row, limit);
-	return rc;
-}
-
-/* Rows of the source are lines from now on, if they can be. */
-static int begin_lines(struct grid *g)
-{
-	int rc;
-
-	if (!g->room || g->room > GT_LINES_MOST)
-		return 0;
-	g->lined = true;
-	rc = gt_lines_open(&g->lines, g->t, &g->words, (unsigned)g->indent, GAP);
-	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
-}
-
-static void print_lines(struct gt_out *out, const struct grid *g)
-{
-	const char *left = NULL;
-	unsigned row = 0;
-	size_t n;
-
-	do {
-		const char *lines = left ? left + 2 : g->lines.bytes.data;
-
-		left = gt_lines_next(&g->lines, left, &n);
-		gt_out_add(out, lines, n);
-		if (left)
-			print_said(out, g, row++, SIZE_MAX);
-	} while (left);
-}
 
 static int open_grid(struct grid *g, const struct gt_table *t)
 {
@@ -720,49 +667,85 @@ static int open_grid(struct grid *g, const struct gt_table *t)
 		.cells = calloc(2ul * n + 1, sizeof(*g->cells)),
 		.order = calloc(n + 1, sizeof(*g->order)),
 		.hidden = calloc(n + 1, sizeof(*g->hidden)),
-		.like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)),
 		.shown = calloc(n + 1, sizeof(*g->shown)) };
-	gt_words_init(&g->words, gt_out_printable);
+	gt_text_cache_init(&g->cache, gt_out_printable);
 	g->widths = g->cells + n;
-	return g->cells && g->order && g->hidden && g->like && g->shown ? 0 : -ENOMEM;
+	return g->cells && g->order && g->hidden && g->shown ? 0 : -ENOMEM;
 }
 
 static void close_grid(struct grid *g)
 {
-	if (g->lined)
-		gt_lines_close(&g->lines);
-	gt_words_release(&g->words);
-	free(g->said);
-	free(g->like);
+	gt_text_cache_release(&g->cache);
+	free(g->texts);
 	free(g->shown);
 	free(g->cells);
 	free(g->order);
 	free(g->hidden);
 }
 
+/* The stored rows, below the titles. */
+static int print_stored_rows(struct gt_out *out, struct grid *g, size_t limit, bool *hint)
+{
+	int rc = add_stored_rows(g);
+
+	rc = rc ? rc : fit(g, limit, false);
+	if (rc)
+		return rc;
+	print_hidden(out, g, limit, hint);
+	rc = print_titles(out, g, limit);
+	set_shown(g);
+	if (g->plain)
+		gt_row_writer_set_columns(&g->writer, g->shown, g->nshown);
+	for (unsigned i = 0; !rc && i < g->rows; i++) {
+		const struct gt_row_at_hand row = { (struct gt_cell *)gt_row_of(g->t, i), 0 };
+
+		if (!g->plain || !gt_row_writer_put(&g->writer, &row))
+			print_row(out, g, g->texts + (size_t)i * g->ncolumns, limit);
+	}
+	return rc;
+}
+
+/* The other rows of the source, batch by batch. */
+static int print_source(
+	struct gt_out *out, struct grid *g, struct gt_table *t, size_t limit, struct gt_err *err)
+{
+	int rc = 0;
+
+	gt_out_memory(&g->batch);
+	g->writer.out = &g->batch;
+	while (!rc && t->source.next && !out->failed) {
+		rc = pull_batch(g, t, err);
+		if (!rc && g->plain)
+			print_batch(out, g);
+		else if (!rc && !(rc = fit(g, limit, true)))
+			for (unsigned i = 0; i < g->rows; i++)
+				print_row(out, g, g->texts + (size_t)i * g->ncolumns, limit);
+	}
+	gt_out_close(&g->batch, NULL);
+	return rc;
+}
+
 int gt_print_grid(
-	struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err)
+	struct gt_out *out, struct gt_table *t, size_t limit, bool *hint, struct gt_err *err)
 {
 	struct grid g;
-	int rc = open_grid(&g, t);
+	int rc = open_grid(&g, t), failed;
 
+	g.plain = limit == SIZE_MAX && !t->fold && !out->colours;
 	if (!rc)
-		rc = gt_table_hold(t, STREAM_ROWS, err);
+		rc = gt_row_writer_open(&g.writer, t, &gt_row_text, &g.cache);
+	g.writer.out = out;
+	g.writer.indent = (unsigned)g.indent;
+	g.writer.gap = GAP;
 	if (!rc)
-		rc = say_held(&g);
+		rc = gt_table_hold(t, BATCH, err);
 	if (!rc)
-		rc = print_rows(out, &g, limit, true, told);
+		rc = print_stored_rows(out, &g, limit, hint);
 	if (!rc && t->source.next)
-		rc = begin_lines(&g);
-	while (!rc && t->source.next && !out->failed) {
-		rc = say_pulled(out, &g, t, err);
-		if (!rc && g.lined)
-			print_lines(out, &g);
-		else if (!rc)
-			rc = print_rows(out, &g, limit, false, told);
-	}
+		rc = print_source(out, &g, t, limit, err);
+	failed = gt_row_writer_close(&g.writer);
 	close_grid(&g);
-	return rc;
+	return rc ? rc : failed;
 }
 
 /* ---- for who draws it elsewhere ---- */
@@ -796,7 +779,7 @@ struct gt_laid *gt_table_lay(const struct gt_table *t, size_t width, struct gt_e
 	if (!rc && !(l->columns = calloc(l->g.ncolumns + 1ul, sizeof(*l->columns))))
 		rc = -ENOMEM;
 	if (!rc)
-		rc = say_held(&l->g);
+		rc = add_stored_rows(&l->g);
 	if (!rc)
 		rc = fit(&l->g, width, false);
 	if (!rc) {
@@ -844,7 +827,7 @@ const char *gt_laid_title(const struct gt_laid *l, unsigned i, unsigned line, si
 
 struct gt_laid_cell gt_laid_cell(const struct gt_laid *l, unsigned row, unsigned i)
 {
-	const struct said *s = &l->g.said[(size_t)row * l->g.ncolumns + l->columns[i].column];
+	const struct grid_cell *s = &l->g.texts[(size_t)row * l->g.ncolumns + l->columns[i].column];
 
 	return (struct gt_laid_cell){ text_of(&l->g, s), s->width, s->tone };
 }

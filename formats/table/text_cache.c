@@ -2,33 +2,33 @@
 
 #include "formats/text/utf8.h"
 
-void gt_words_init(struct gt_words *w, void (*spell)(struct gt_out *to, const char *s))
+void gt_text_cache_init(struct gt_text_cache *c, gt_text_speller *spell)
 {
-	memset(w, 0, sizeof(*w));
-	w->spell = spell;
-	gt_out_memory(&w->bytes);
+	memset(c, 0, sizeof(*c));
+	c->spell = spell;
+	gt_out_memory(&c->bytes);
 }
 
-void gt_words_clear(struct gt_words *w)
+void gt_text_cache_clear(struct gt_text_cache *c)
 {
-	memset(w->slots, 0, sizeof(w->slots));
-	w->bytes.len = 0;
+	memset(c->slots, 0, sizeof(c->slots));
+	c->bytes.len = 0;
 }
 
-void gt_words_release(struct gt_words *w) { gt_out_close(&w->bytes, NULL); }
+void gt_text_cache_release(struct gt_text_cache *c) { gt_out_close(&c->bytes, NULL); }
 
-struct gt_word gt_words_spell(struct gt_words *w, const char *s)
+struct gt_cached_text gt_text_cache_add(struct gt_text_cache *c, const char *s)
 {
-	struct gt_word word = { .s = s, .at = w->bytes.len };
+	struct gt_cached_text text = { .s = s, .at = c->bytes.len };
 
-	w->spell(&w->bytes, s);
-	word.len = (uint32_t)(w->bytes.len - word.at);
-	gt_out_add(&w->bytes, "", 1);
-	gt_out_room(&w->bytes, GT_PIECE);
-	if (w->bytes.failed) { /* and thrown away, with all others */
-		gt_words_clear(w);
-		return (struct gt_word){ .s = NULL };
+	c->spell(&c->bytes, s);
+	text.len = (uint32_t)(c->bytes.len - text.at);
+	gt_out_add(&c->bytes, "", 1);
+	gt_out_room(&c->bytes, GT_PIECE);
+	if (c->bytes.failed) { /* the texts before it are lost, too */
+		gt_text_cache_clear(c);
+		return (struct gt_cached_text){ .s = NULL };
 	}
-	word.width = (uint32_t)gt_utf8_width(w->bytes.data + word.at);
-	return word;
+	text.width = (uint32_t)gt_utf8_width(c->bytes.data + text.at);
+	return text;
 }
