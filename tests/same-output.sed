@@ -229,3 +229,4 @@ s|^TRACE is a trace of gtcollect or any file gt can read; - is standard input. W
 s|^goes to standard output, or, where that is a terminal, into a file beside the trace, under its name$|output goes to standard output. If that is a terminal, it goes to a file beside the trace with the|
 s|^with the format's ending. Exit status: 0, 1 failure|same name and the format's ending. Exit status: 0, 1 failure|
 s|values left out because they are not numbers|values omitted because they are not numbers|
+s|'\([^']*\)' is none of its words (see --help)|invalid value '\1' (see --help)|

@@ -92,7 +92,7 @@ struct gt_histogram_layout gt_histogram_layout(size_t width, uint64_t most, bool
 int gt_histogram_clip_labels(char **labels, size_t n, size_t width)
 {
 	return width < SIZE_MAX
-		? gt_clip(labels, 1, n, width > GT_CLIP_MIN + 2 ? width - 2 : GT_CLIP_MIN)
+		? gt_clip(labels, n, width > GT_CLIP_MIN + 2 ? width - 2 : GT_CLIP_MIN)
 		: 0;
 }
 

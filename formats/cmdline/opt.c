@@ -161,20 +161,21 @@ static int word_index(const struct gt_opt *o, const char *value)
 	return -1;
 }
 
-/* "--format: invalid value 'yaml'; choose text, csv, tsv or json" */
+/* "--format: invalid value 'yaml'; choose text, csv, tsv or json", or without the words if they are
+ * long. */
 static int refuse_word(
 	const struct gt_opt *o, const char *shown, const char *value, struct gt_err *err)
 {
-	char words[120] = "";
+	char words[80] = "";
+	size_t n = 0;
 
-	for (size_t i = 0, n = 0; o->words[i] && n < sizeof(words); i++)
-		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
-			!i                        ? ""
-				: o->words[i + 1] ? ", "
-						  : " or ",
-			o->words[i]);
-	return gt_err_set(
-		err, -EINVAL, "%s: invalid value '%.60s'; choose %s", shown, value, words);
+	for (size_t i = 0; o->words[i] && n < sizeof(words); i++) {
+		const char *before = !i ? "; choose " : o->words[i + 1] ? ", " : " or ";
+
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s", before, o->words[i]);
+	}
+	return gt_err_set(err, -EINVAL, "%s: invalid value '%.60s'%s", shown, value,
+		n < sizeof(words) ? words : " (see --help)");
 }
 
 static const char *const expected[] = {

@@ -1,14 +1,14 @@
-/* Digits of times and sizes are as many as people compare, in a unit that fits. Most are times of
- * four digits: these are found by one multiplication (figures.h), and where they lie in the middle
- * between two, or are none of these, by dividing as printf's would be. */
+/* Times and sizes have four digits and a suitable unit. One multiplication computes them for most
+ * times (figures.h). Other numbers, and those exactly between two results, are divided as doubles,
+ * so that they are rounded as by printf. */
 #include "formats/table/figures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* `by` is how much of it one unit is; it is used from `from` on, where rounding to four digits
- * would reach it, so that 999.96 us is 1.000 ms and never "1000 us". */
+/* by: the size of the unit. The unit is used from `from` on, which rounds to 1.000 of it: 999.96 us
+ * is 1.000 ms and never "1000 us". */
 struct scale {
 	double from;
 	uint64_t by;
@@ -21,8 +21,8 @@ static const struct scale sizes[] = { { 0x1p50, 1ull << 50, "PiB", 3 },
 	{ 0x1p40, 1ull << 40, "TiB", 3 }, { 0x1p30, 1ull << 30, "GiB", 3 },
 	{ 0x1p20, 1ull << 20, "MiB", 3 }, { 0x1p10, 1ull << 10, "KiB", 3 }, { 0, 1, "B", 1 } };
 
-/* v / by as printf has that quotient of doubles. It is so near to the true one that rounding in
- * whole numbers comes to the same, except in the very middle between two. */
+/* v / by, as printf prints the quotient of the two as doubles. Integer arithmetic rounds to the
+ * same result, except exactly between two results. */
 static char *put_quotient(char *p, int64_t v, uint64_t by, unsigned decimals)
 {
 	static const unsigned tens[] = { 1, 10, 100, 1000 };
@@ -34,13 +34,14 @@ static char *put_quotient(char *p, int64_t v, uint64_t by, unsigned decimals)
 	return gt_put_parts(p + (v < 0), parts / by + (rest * 2 > by), decimals);
 }
 
-/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction, and whole things
- * are whole. */
+/* Four significant digits: 1.234, 12.34, 123.4; but at most three decimals, and none for bytes and
+ * ns.
+ */
 static char *put_unit(char *p, int64_t v, const struct scale *scale)
 {
 	double a = fabs((double)v);
 
-	if (v >= 0 && v < 1024 && scale == sizes) { /* most often */
+	if (v >= 0 && v < 1024 && scale == sizes) { /* the usual case */
 		p = gt_put_u64(p, (uint64_t)v);
 		memcpy(p, " B", 2);
 		return p + 2;
@@ -103,8 +104,7 @@ struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
 	return s;
 }
 
-/* Four significant digits, as of times and sizes; large numbers as the whole ones that they most
- * often are, and whole ones as such. */
+/* Four significant digits, but whole numbers, and numbers from 999.95 on, without decimals. */
 static char *put_real(char *p, double v)
 {
 	double a = fabs(v);
@@ -135,7 +135,7 @@ char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *
 	if (c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0))
 		*p++ = '+';
 	p = put_kind(p, kind, c);
-	/* no heading says so */
+	/* the title does not say so */
 	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;
 }
 

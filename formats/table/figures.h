@@ -1,4 +1,4 @@
-/* Figures as people read them: cells of a table that are there and are no texts. */
+/* Numbers as text for people: counts, times and sizes in a suitable unit. */
 #ifndef GT_FIGURES_H
 #define GT_FIGURES_H
 #include <endian.h>
@@ -7,11 +7,11 @@
 #include "formats/table/text_cache.h"
 
 #define GT_FIGURE_ROOM 64
-/* that many bytes at most. Returns the byte behind it */
+/* Writes the number of a cell, at most GT_FIGURE_ROOM bytes. Returns its end. */
 char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *c);
 
-/* Most times have four digits and a point: how much one of the last digit is, for times below some
- * limit, as what to multiply by and how far to shift, which is exact below 2^40. */
+/* How to print times below a limit with four digits and a point. by: ns per unit of the last digit.
+ * (times * ns >> 64) >> shift divides by it, exactly for ns below 2^40. */
 struct gt_four {
 	int64_t below;
 	uint32_t by;
@@ -23,13 +23,13 @@ struct gt_four {
 extern const struct gt_four gt_fours[];
 #define GT_FOURS_END 999950000000 /* ns */
 
-/* bytes: as they are in memory; 8 at most */
+/* Up to 8 characters, as they are in memory. */
 struct gt_time_text {
 	uint64_t bytes;
 	size_t len;
 };
 
-/* Its digits, a point before the last ones, and the unit. */
+/* Four digits with a point before the last `decimals` ones, and the unit. */
 static inline struct gt_time_text gt_four_(
 	uint32_t digits, unsigned decimals, const char unit[4], unsigned len)
 {
@@ -44,7 +44,7 @@ static inline struct gt_time_text gt_four_(
 	return (struct gt_time_text){ htole64(word | (uint64_t)le32toh(four) << 40), 5 + len };
 }
 
-/* Of 1 us or more. len 0: another way must be taken. */
+/* Of 1 us or more. len 0: use gt_put_time_plain_. */
 static inline struct gt_time_text gt_long_time_(int64_t v)
 {
 	const struct gt_four *f = gt_fours;
@@ -58,13 +58,13 @@ static inline struct gt_time_text gt_long_time_(int64_t v)
 		f++;
 	digits = (uint64_t)((unsigned __int128)f->times * (uint64_t)v >> 64) >> f->shift;
 	rest = (uint64_t)v - digits * f->by;
-	/* which way it is rounded depends on how printf has the quotient */
+	/* how printf rounds this depends on the error of the quotient */
 	if (rest * 2 == f->by)
 		return (struct gt_time_text){ 0, 0 };
 	return gt_four_((uint32_t)(digits + (rest * 2 > f->by)), f->decimals, f->unit, f->len);
 }
 
-/* v is not below 0. Likewise. */
+/* The same for any v that is not negative. */
 static inline struct gt_time_text gt_time_text_(int64_t v)
 {
 	uint32_t digits, shift;
@@ -80,7 +80,7 @@ static inline struct gt_time_text gt_time_text_(int64_t v)
 	};
 }
 
-char *gt_put_time_plain_(char *p, int64_t v); /* any, slowly */
+char *gt_put_time_plain_(char *p, int64_t v); /* any v, slower */
 
 static inline char *gt_put_time_(char *p, int64_t v)
 {
@@ -92,8 +92,8 @@ static inline char *gt_put_time_(char *p, int64_t v)
 	return p + text.len;
 }
 
-/* A duration that ends at p. False: it is wider, or it must be put another way. Up to 8 bytes
- * behind that are overwritten. */
+/* Writes a duration that ends at p. False: it is wider, or another function must write it. May
+ * overwrite up to 8 bytes after p. */
 static inline bool gt_put_plain_time(char *p, size_t width, const struct gt_cell *c)
 {
 	struct gt_time_text text;
@@ -107,16 +107,16 @@ static inline bool gt_put_plain_time(char *p, size_t width, const struct gt_cell
 	return true;
 }
 
-/* A second, in which one time after the other lies: its digits and the point are the same for all.
- */
-/* from: ns; bytes: as they are in memory; len: above 8 where these are too many */
+/* The digits of a second and the point, which consecutive times share. from: in ns. bytes: as they
+ * are in memory. len: above 8 if they are too many. */
 struct gt_second {
 	uint64_t from, bytes;
 	size_t len;
 };
 struct gt_second gt_second_of(int64_t ns); /* 0 or more */
 
-/* Likewise a time, in seconds; *s: that of another one, becomes its own. */
+/* The same for a time in seconds. *s: the second of an earlier time; becomes the second of this
+ * one. */
 static inline bool gt_put_plain_seconds(
 	char *p, size_t width, const struct gt_cell *c, struct gt_second *s)
 {
@@ -130,12 +130,13 @@ static inline bool gt_put_plain_seconds(
 	}
 	if (s->len + 9 > width || s->len > sizeof(s->bytes))
 		return false;
-	memcpy(p - 9 - s->len, &s->bytes, sizeof(s->bytes)); /* or over what comes next */
+	memcpy(p - 9 - s->len, &s->bytes,
+		sizeof(s->bytes)); /* the nine digits overwrite the rest */
 	gt_put_nine(p - 9, (uint32_t)ns);
 	return true;
 }
 
-/* Likewise a whole number. */
+/* The same for a whole number. */
 static inline bool gt_put_plain_count(char *p, size_t width, const struct gt_cell *c)
 {
 	size_t n = gt_digits((uint64_t)c->i);
@@ -146,8 +147,8 @@ static inline bool gt_put_plain_count(char *p, size_t width, const struct gt_cel
 	return true;
 }
 
-/* A figure of any kind, which ends at p + width; false: it is wider. Up to GT_PIECE bytes behind
- * that are overwritten. */
+/* Writes a number of any kind, which ends at p + width. False: it is wider. May overwrite up to
+ * GT_PIECE bytes more. */
 bool gt_put_figure_right(
 	char *p, size_t width, const struct gt_column *col, const struct gt_cell *c);
 #endif

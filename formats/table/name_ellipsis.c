@@ -1,7 +1,7 @@
-/* A name is cut in the middle, for names of one family begin alike (cuMemcpyDtoH, cuMemcpyHtoD) or
- * end alike (_v2, _ptsz). Those that come out equal are cut at the end, then around the place where
- * they begin to differ ("sm80_..2_nt_n_ti.."), then at the front; what still has a twin then is
- * numbered: "ioctl RM_C..~2".
+/* A name is cut in the middle, because similar names have equal beginnings (cuMemcpyDtoH,
+ * cuMemcpyHtoD) or equal ends (_v2, _ptsz). If two short forms are equal, the names are cut at the
+ * end instead, then around the place where they begin to differ ("sm80_..2_nt_n_ti.."), then at the
+ * front. Short forms that are still equal get numbers: "ioctl RM_C..~2".
  */
 #include "formats/table/name_ellipsis.h"
 
@@ -14,7 +14,7 @@
 
 #define WHERE_THEY_DIFFER 9u
 
-/* alike: columns that a twin begins with, too */
+/* twin: another name has the same short form; alike: the columns of their common beginning */
 struct name {
 	const char *full;
 	char *brief;
@@ -22,8 +22,8 @@ struct name {
 	size_t alike;
 };
 
-/* As much of the head as has `head` columns at most, `mark`, and as much of the tail as `width` has
- * room for: new. */
+/* new: up to `head` columns of the beginning, `mark`, and as much of the end as fits into `width`.
+ */
 static char *cut(const char *s, size_t width, size_t head, const char *mark)
 {
 	size_t all = gt_utf8_width(s), tail = width - strlen(mark) - head;
@@ -35,7 +35,7 @@ static char *cut(const char *s, size_t width, size_t head, const char *mark)
 	return brief;
 }
 
-/* Some of its head, and what stands around column `at`: new. */
+/* new: a part of the beginning, and the text around column `at`. */
 static char *cut_around(const char *s, size_t width, size_t at)
 {
 	size_t all = gt_utf8_width(s), head = width / 4, room = width - head - 4,
@@ -84,7 +84,7 @@ static void note_alike(struct name *a, struct name *b)
 	a->twin = b->twin = true;
 }
 
-/* Marks those that look like another, and notes what of them is alike. */
+/* Sets twin and alike of names with equal short forms. Are there any? */
 static bool mark_twins(struct name *names, struct name **order, size_t n)
 {
 	bool any = false;
@@ -112,8 +112,8 @@ static int set(struct name *name, char *brief)
 
 static int cut_all(struct name *names, struct name **order, size_t n, size_t width)
 {
-	/* Eighths of the room that the head gets. Where they differ is tried twice: then some of
-	 * them may no longer be twins. */
+	/* How many eighths of the width the beginning gets. The place where they differ is tried
+	 * twice, because after the first time fewer names are twins. */
 	static const unsigned places[] = { 5, 8, WHERE_THEY_DIFFER, WHERE_THEY_DIFFER, 3, 0 };
 	size_t number = 0;
 	int rc = 0;
@@ -147,19 +147,19 @@ static int cut_all(struct name *names, struct name **order, size_t n, size_t wid
 	return rc;
 }
 
-/* Each name once, sorted. Returns how many. */
-static size_t distinct(struct name *names, size_t n)
+/* Sorts the names and removes duplicates. Returns how many are left. */
+static size_t sort_unique(struct name *names, size_t n)
 {
-	size_t kept = 0;
+	size_t unique = 0;
 
 	qsort(names, n, sizeof(*names), by_full);
 	for (size_t i = 0; i < n; i++)
-		if (!kept || by_full(&names[kept - 1], &names[i]))
-			names[kept++] = names[i];
-	return kept;
+		if (!unique || by_full(&names[unique - 1], &names[i]))
+			names[unique++] = names[i];
+	return unique;
 }
 
-int gt_clip(char **texts, size_t stride, size_t n, size_t width)
+int gt_clip(char **texts, size_t n, size_t width)
 {
 	struct name *names = calloc(n + 1, sizeof(*names)),
 		    **order = calloc(n + 1, sizeof(struct name *));
@@ -168,22 +168,22 @@ int gt_clip(char **texts, size_t stride, size_t n, size_t width)
 	size_t kinds = 0;
 
 	for (size_t i = 0; !rc && i < n; i++)
-		names[i].full = texts[i * stride];
+		names[i].full = texts[i];
 	if (!rc) {
-		kinds = distinct(names, n);
+		kinds = sort_unique(names, n);
 		rc = cut_all(names, order, kinds, width);
 	}
 	for (size_t i = 0; !rc && i < n; i++) {
-		const struct name *name = bsearch(&(struct name){ .full = texts[i * stride] },
-			names, kinds, sizeof(*names), by_full);
+		const struct name *name = bsearch(
+			&(struct name){ .full = texts[i] }, names, kinds, sizeof(*names), by_full);
 
 		if (name->brief && !(fresh[i] = strdup(name->brief)))
 			rc = -ENOMEM;
 	}
 	for (size_t i = 0; fresh && i < n; i++) {
 		if (!rc && fresh[i]) {
-			free(texts[i * stride]);
-			texts[i * stride] = fresh[i];
+			free(texts[i]);
+			texts[i] = fresh[i];
 		} else {
 			free(fresh[i]);
 		}

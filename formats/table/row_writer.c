@@ -10,7 +10,7 @@
 #define SLACK (4u * GT_PIECE) /* bytes behind a row that may be overwritten */
 /* bytes of all texts: forms that come later are written by the recipe of form 0 */
 #define TEXTS_MOST (2u << 20)
-#define IMPOSSIBLE UINT32_MAX /* room of a recipe: rows of the form are refused */
+#define IMPOSSIBLE UINT32_MAX /* size of a recipe: rows of the form are refused */
 
 /* How a step writes its cell. SAME_...: the cell is part of the text, and only compared. Cells that
  * are not aligned: NUMBER, TEXT or OTHER. END: there are no more cells. */
@@ -134,7 +134,7 @@ static bool add_cell(struct gt_row_writer *w, const struct gt_row_column *col,
 	return true;
 }
 
-/* What is before a cell. */
+/* The separator and key before a cell, or the blanks. */
 static void add_lead(struct gt_row_writer *w, unsigned i)
 {
 	const struct gt_row_format *f = w->format;
@@ -220,7 +220,7 @@ static size_t write_recipe(struct gt_row_writer *w, struct gt_row_step *to, uint
 static void add_recipe(struct gt_row_writer *w, unsigned form, const struct gt_cell *cells)
 {
 	struct gt_row_recipe *recipe = &w->recipes[form];
-	size_t n = 1, room = SIZE_MAX;
+	size_t n = 1, size = SIZE_MAX;
 
 	if (w->texts.len < TEXTS_MOST || !form) {
 		if (gt_grow(&w->steps, &w->steps_cap, w->nsteps + w->ncolumns + 1,
@@ -229,17 +229,17 @@ static void add_recipe(struct gt_row_writer *w, unsigned form, const struct gt_c
 		else
 			n = write_recipe(
 				w, w->steps + w->nsteps, (uint32_t)w->texts.len, cells, false);
-		room = w->format->aligned ? w->width : w->scratch.len + n * CELL_ROOM;
-		room += SLACK;
+		size = w->format->aligned ? w->width : w->scratch.len + n * CELL_ROOM;
+		size += SLACK;
 	}
-	if (w->texts.failed || w->scratch.failed || !n || (room > w->room_most && !form)) {
-		recipe->room = IMPOSSIBLE;
-	} else if (room > w->room_most) {
+	if (w->texts.failed || w->scratch.failed || !n || (size > w->size_most && !form)) {
+		recipe->size = IMPOSSIBLE;
+	} else if (size > w->size_most) {
 		*recipe = w->recipes[0];
 	} else {
 		gt_out_add(&w->texts, w->scratch.data, w->scratch.len);
 		gt_out_room(&w->texts, GT_PIECE);
-		*recipe = (struct gt_row_recipe){ (uint32_t)w->nsteps, (uint32_t)room };
+		*recipe = (struct gt_row_recipe){ (uint32_t)w->nsteps, (uint32_t)size };
 		w->nsteps += n;
 	}
 }
@@ -262,7 +262,7 @@ static __attribute__((noinline)) bool relearn(
 
 /* ---- rows ---- */
 
-/* A number of any kind that ends at p, or what stands for an absent one. False: it does not fit, or
+/* A number of any kind that ends at p, or the text of an absent cell. False: it does not fit, or
  * is empty. */
 static __attribute__((noinline)) bool put_aligned_other(
 	struct gt_row_writer *w, char *p, const struct gt_row_step *step, const struct gt_cell *c)
@@ -293,10 +293,10 @@ static inline char *put_aligned_text(
 }
 
 /* A text that is not aligned. A long one goes into the output at once, with the row up to it: so
- * before that the cells after it are compared. room: of the rest of the row. NULL: one of these
+ * before that the cells after it are compared. size: of the rest of the row. NULL: one of these
  * differs. */
 static char *put_text(struct gt_row_writer *w, char *p, const struct gt_row_step *step,
-	const struct gt_cell *cells, size_t room)
+	const struct gt_cell *cells, size_t size)
 {
 	const struct gt_cell *c = &cells[step->source];
 	struct gt_cached_text one =
@@ -309,13 +309,13 @@ static char *put_text(struct gt_row_writer *w, char *p, const struct gt_row_step
 			return NULL;
 	gt_out_used(w->out, p);
 	gt_out_add(w->out, w->cache->bytes.data + one.at, one.len);
-	return gt_out_room(w->out, room);
+	return gt_out_room(w->out, size);
 }
 
 /* Writes the row at p: returns where it ends. NULL: a cell does not fit, or differs from the text.
  * Most cells are equal ones, times and counts. */
 static inline char *put_cells(struct gt_row_writer *w, const struct gt_row_step *step,
-	const struct gt_cell *cells, char *p, size_t room)
+	const struct gt_cell *cells, char *p, size_t size)
 {
 	char *end = p;
 
@@ -351,7 +351,7 @@ static inline char *put_cells(struct gt_row_writer *w, const struct gt_row_step 
 				return NULL;
 			end = p;
 		} else if (step->kind == TEXT && !c->absent) {
-			if (!(p = put_text(w, p, step, cells, room)))
+			if (!(p = put_text(w, p, step, cells, size)))
 				return NULL;
 		} else {
 			p = put_number(w, p, &w->t->columns[step->column], c);
@@ -365,14 +365,14 @@ bool gt_row_writer_put(struct gt_row_writer *w, const struct gt_row_at_hand *row
 	struct gt_row_step *steps;
 	char *p, *end;
 
-	if (!recipe->room)
+	if (!recipe->size)
 		add_recipe(w, row->form, row->form ? row->cells : NULL);
-	if (recipe->room == IMPOSSIBLE)
+	if (recipe->size == IMPOSSIBLE)
 		return false;
 	steps = w->steps + recipe->first;
 	do {
-		p = gt_out_room(w->out, recipe->room);
-		end = put_cells(w, steps, row->cells, p, recipe->room);
+		p = gt_out_room(w->out, recipe->size);
+		end = put_cells(w, steps, row->cells, p, recipe->size);
 	} while (!end && relearn(w, steps, row->cells));
 	if (!end)
 		return false;
@@ -403,7 +403,7 @@ int gt_row_writer_open(struct gt_row_writer *w, const struct gt_table *t,
 	*w = (struct gt_row_writer){ .t = t,
 		.format = format,
 		.cache = cache,
-		.room_most = format->aligned ? GT_ALIGNED_ROW_MOST : ROW_MOST,
+		.size_most = format->aligned ? GT_ALIGNED_ROW_MOST : ROW_MOST,
 		.second = gt_second_of(0),
 		.columns = calloc(t->ncolumns + 1ul, sizeof(*w->columns)),
 		.recipes = calloc(GT_ROW_FORMS + 1, sizeof(*w->recipes)) };

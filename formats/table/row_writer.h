@@ -43,14 +43,14 @@ struct gt_row_writer {
 	struct gt_row_column *columns;
 	unsigned ncolumns, indent,
 		gap;             /* indent, gap: spaces before the first column and the others */
-	size_t width, room_most; /* bytes of an aligned row; of any row at most */
+	size_t width, size_most; /* bytes of an aligned row; of any row at most */
 	struct gt_out texts, scratch; /* texts of all steps; of a recipe that is being written */
 	struct gt_row_step *steps;
 	size_t nsteps, steps_cap;
-	/* By form: its steps begin at steps[first]. room: bytes of a row at most, except for long
+	/* By form: its steps begin at steps[first]. size: bytes of a row at most, except for long
 	 * texts. 0: unknown yet. Any cell of form 0 may differ. */
 	struct gt_row_recipe {
-		uint32_t first, room;
+		uint32_t first, size;
 	} * recipes;
 	struct gt_second second;
 };

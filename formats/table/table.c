@@ -1,6 +1,6 @@
-/* Results as tables: cells are kept as values (table_rows.c) and become text when printed, each
- * format in its own way: people get scaled units in aligned columns (table_text.c, table_grid.c),
- * programs get whole numbers whose unit stands in the key (table_programs.c).
+/* Results as tables. Cells are stored as values (table_rows.c) and converted to text when printed:
+ * for people with scaled units in aligned columns (table_text.c, table_grid.c), for programs as
+ * whole numbers whose unit is in the key (table_machine.c).
  */
 #define _GNU_SOURCE /* vasprintf */
 #include "formats/table/table_internal.h"
@@ -28,7 +28,7 @@ struct gt_table *gt_table_new(
 	return t;
 }
 
-static void keep_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap,
+static void add_line(struct gt_table *t, struct gt_text_line **lines, size_t *n, size_t *cap,
 	const char *fmt, va_list ap)
 {
 	char *text = NULL;
@@ -56,7 +56,7 @@ void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 	t->answer = GT_CANNOT;
 	if (t->failed)
 		return;
-	note = t->notes[t->nnotes - 1]; /* comes before what else there is to say */
+	note = t->notes[t->nnotes - 1]; /* moves before other notes */
 	memmove(t->notes + t->ncannot + 1, t->notes + t->ncannot,
 		(t->nnotes - 1 - t->ncannot) * sizeof(*t->notes));
 	t->notes[t->ncannot++] = note;
@@ -83,7 +83,7 @@ void gt_table_note(struct gt_table *t, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	keep_line(t, &t->notes, &t->nnotes, &t->notes_cap, fmt, ap);
+	add_line(t, &t->notes, &t->nnotes, &t->notes_cap, fmt, ap);
 	va_end(ap);
 }
 
@@ -123,7 +123,7 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	keep_line(t, &t->lines, &t->nlines, &t->lines_cap, fmt, ap);
+	add_line(t, &t->lines, &t->nlines, &t->lines_cap, fmt, ap);
 	va_end(ap);
 }
 

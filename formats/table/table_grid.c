@@ -1,18 +1,21 @@
-/* Rows in aligned columns, as wide as the terminal is.
+/* Rows in aligned columns, as wide as the terminal.
  *
- * Where there is not enough room the grid becomes narrower step by step, until it fits: names are
- * cut in the middle, down to NAME_WIDTH; times end at microseconds; headings of several words go on
- * in a second line; columns go that tell nothing here; names that do not lead the row become
- * shorter still; then go other columns that the report can do without. Those left out are said; one
- * that has room after all, because a wider one had to go, comes back. At last names are cut down to
- * what can be told apart. What still does not fit runs over, for a clipped number would be a wrong
- * one.
+ * If the grid is too wide, it becomes narrower step by step, until it fits:
+ *  1. names are cut in the middle, down to NAME_WIDTH;
+ *  2. times are cut to microseconds;
+ *  3. titles of several words continue in a second line;
+ *  4. columns without information are hidden;
+ *  5. names that are not in the first column become shorter, down to BESIDE_WIDTH;
+ *  6. columns that the report allows to hide are hidden; one that fits after all, because a wider
+ * one is hidden, is shown again;
+ *  7. names are cut to the shortest unique ones.
+ * A note lists the hidden columns. A line that is still too long exceeds the terminal, because a
+ * cut number would be wrong.
  *
- * How wide a column is depends on all rows that are aligned together, so their cells are first put
- * into memory as texts, one behind the other, and then from there into lines. Of rows of one form
- * (table.h) the cells that are fixed are put there once. Millions of rows from a source go straight
- * into lines where these are plain (table_lines.h), but for the first ones and those that do not
- * fit.
+ * The width of a column depends on all rows that are aligned together. So the texts of their cells
+ * are stored first, and printed when the widths are known. A source may have millions of rows. Into
+ * a file, these are written directly with the widths so far (row_writer.h), in batches that are
+ * aligned together; only rows that do not fit are stored.
  */
 #include "formats/table/table_internal.h"
 
@@ -25,11 +28,11 @@
 #include "formats/table/table_layout.h"
 #include "formats/table/row_writer.h"
 
-#define NAME_WIDTH 20u   /* columns go before a name gets less than this, */
-#define BESIDE_WIDTH 11u /* or those behind the first column less than this */
-#define NS_DIGITS 3u     /* of a time, behind the microseconds */
+#define NAME_WIDTH 20u   /* names keep so many columns before other columns are hidden, */
+#define BESIDE_WIDTH 11u /* or so many if they are not in the first column */
+#define NS_DIGITS 3u     /* digits of a time after the microseconds */
 #define GAP 2u
-/* a text that is wider runs over, or every row would be as wide as the name of one */
+/* A wider text exceeds its column: else one name would make every row as wide. */
 #define ALIGNED 1000u
 #define CACHE_MOST (64u << 10) /* bytes of texts that are cached from one batch to the next */
 #define BATCH 1000u            /* rows of a source that are aligned together */
@@ -70,7 +73,7 @@ static char *text_of(const struct grid *g, const struct grid_cell *s)
 	return g->cache.bytes.data + s->at;
 }
 
-/* How many bytes a word of a title has: a % belongs to the word before it. */
+/* Bytes of the first word of a title. A % belongs to the word before it. */
 static size_t title_word(const char *title)
 {
 	size_t len = strcspn(title, " ");
@@ -78,7 +81,7 @@ static size_t title_word(const char *title)
 	return !strncmp(title + len, " %", 2) ? len + 2 : len;
 }
 
-/* How many bytes of a title stand in one line of that width: words, one at least. */
+/* Bytes of a title that fit into one line of that width: whole words, at least one. */
 static size_t title_line(const char *title, size_t width)
 {
 	size_t at = title_word(title);
@@ -100,7 +103,7 @@ static unsigned title_lines(const char *title, size_t width)
 	return n;
 }
 
-/* The widest word of it, or all of it. */
+/* The width of its widest word, or of all of it. */
 static size_t title_width(const struct grid *g, unsigned column)
 {
 	const char *title = title_of(g, column);
@@ -120,7 +123,7 @@ static size_t total_width(const struct grid *g)
 	size_t total = g->indent;
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		/* these may go on in the next line */
+		/* these may continue in the next line */
 		bool words = i + 1 == g->ncolumns && g->t->columns[i].kind == GT_C_WHOLE;
 
 		if (!g->hidden[i])
@@ -130,8 +133,8 @@ static size_t total_width(const struct grid *g)
 	return total;
 }
 
-/* What the column of names can give. */
-static size_t can_give(const struct grid *g, unsigned column, size_t floor)
+/* By how many columns of the terminal a column of names can shrink. */
+static size_t can_shrink(const struct grid *g, unsigned column, size_t floor)
 {
 	size_t title = title_width(g, column), least = title > floor ? title : floor;
 
@@ -141,9 +144,9 @@ static size_t can_give(const struct grid *g, unsigned column, size_t floor)
 		: g->widths[column] - least;
 }
 
-/* Takes from the widest column of names until it is as wide as the next one, again and again, down
- * to `first` where they stand in the first column, and so are what the row is about, and `others`
- * elsewhere. Does it fit then? */
+/* Shrinks the widest column of names to the width of the next one, repeatedly, down to `first` for
+ * the first column, whose names identify the row, and to `others` elsewhere. Does the grid fit
+ * then? */
 static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 {
 	unsigned lead = 0;
@@ -160,7 +163,7 @@ static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 		unsigned from = 0;
 
 		for (unsigned i = 0; i < g->ncolumns; i++) {
-			size_t can = can_give(g, i, i == lead ? first : others);
+			size_t can = can_shrink(g, i, i == lead ? first : others);
 
 			if (can > widest) {
 				next = widest;
@@ -179,19 +182,19 @@ static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 	return true;
 }
 
-/* How wide its cells are, and at least as wide as those of the rows before. */
+/* Sets the widths of the cells, which include those of earlier rows. */
 static void measure(struct grid *g)
 {
 	const struct grid_cell *s = g->texts;
 
 	for (unsigned row = 0; row < g->rows; row++)
 		for (unsigned i = 0; i < g->ncolumns; i++, s++)
-			if (s->width > g->cells[i]) /* seldom */
+			if (s->width > g->cells[i]) /* rare */
 				g->cells[i] = s->width < ALIGNED ? s->width : ALIGNED;
 }
 
-/* Times without their last digits: cut, not rounded, so that --from such a time begins before what
- * is there. */
+/* Removes the last digits of times. It does not round, so that the event is after a --from of that
+ * time. */
 static void cut_times(struct grid *g)
 {
 	for (size_t i = 0; i < (size_t)g->rows * g->ncolumns; i++) {
@@ -221,9 +224,8 @@ static bool same_cell(const struct gt_cell *a, const struct gt_cell *b)
 		!strcmp(a->s ? a->s : "", b->s ? b->s : "");
 }
 
-/* A number that is 0 wherever there is one, a text that is empty; a place that is the same in all
- * rows that there are. */
-static bool tells_nothing(const struct gt_table *t, unsigned column)
+/* Is each cell 0, empty or absent, or has the column a place that is the same in all rows? */
+static bool has_no_information(const struct gt_table *t, unsigned column)
 {
 	struct gt_cell first =
 		t->nrows ? *gt_table_cell(t, 0, column) : (struct gt_cell){ .absent = true };
@@ -239,8 +241,9 @@ static bool tells_nothing(const struct gt_table *t, unsigned column)
 	return zero || same;
 }
 
-/* The columns that may go, those that tell nothing first: how many these are. */
-static unsigned put_order(struct grid *g)
+/* Lists the columns that may be hidden, those without information first. Returns how many these
+ * are. */
+static unsigned order_columns(struct grid *g)
 {
 	unsigned nothing = 0;
 
@@ -252,7 +255,8 @@ static unsigned put_order(struct grid *g)
 
 				if (!strncmp(g->t->columns[i].key, k, len) &&
 					!g->t->columns[i].key[len] &&
-					tells_nothing(g->t, i) == !pass && g->norder < g->ncolumns)
+					has_no_information(g->t, i) == !pass &&
+					g->norder < g->ncolumns)
 					g->order[g->norder++] = i;
 			}
 		nothing = pass ? nothing : g->norder;
@@ -260,7 +264,7 @@ static unsigned put_order(struct grid *g)
 	return nothing;
 }
 
-/* Leaves out those from `from` to before `to` in that order, until the others fit. */
+/* Hides the columns `from` to before `to` in that order, until the others fit. */
 static bool hide(
 	struct grid *g, size_t limit, unsigned from, unsigned to, size_t first, size_t others)
 {
@@ -272,8 +276,8 @@ static bool hide(
 	return false;
 }
 
-/* Takes back, the last gone first, what finds room without names giving way further. */
-static void take_back(struct grid *g, size_t limit, unsigned from)
+/* Shows hidden columns again, the last hidden first, if they fit without shorter names. */
+static void unhide(struct grid *g, size_t limit, unsigned from)
 {
 	for (unsigned i = g->norder; i-- > from;) {
 		if (!g->hidden[g->order[i]])
@@ -284,7 +288,7 @@ static void take_back(struct grid *g, size_t limit, unsigned from)
 	squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
 }
 
-/* Titles in one line again, where there is room. */
+/* Puts titles into one line again if they fit. */
 static void widen_titles(struct grid *g, size_t limit)
 {
 	size_t total = total_width(g);
@@ -300,7 +304,8 @@ static void widen_titles(struct grid *g, size_t limit)
 	}
 }
 
-/* Where names matter more than figures: as many columns go as leave two fifths to each. */
+/* If names matter more than numbers: hides as many columns as necessary to give each name two
+ * fifths of the width. */
 static bool favour_names(struct grid *g, size_t limit)
 {
 	size_t wide = limit / 5 * 2;
@@ -313,8 +318,8 @@ static bool favour_names(struct grid *g, size_t limit)
 	return false;
 }
 
-/* One step after the other, until it fits. */
-static void choose(struct grid *g, size_t limit)
+/* One step after the other, until the grid fits. */
+static void shrink(struct grid *g, size_t limit)
 {
 	size_t name = g->t->names_matter ? limit / 5 * 2 : NAME_WIDTH;
 	unsigned nothing;
@@ -329,18 +334,18 @@ static void choose(struct grid *g, size_t limit)
 	if (squeeze(g, limit, name, name))
 		return;
 	g->tall = true;
-	nothing = put_order(g);
+	nothing = order_columns(g);
 	fits = favour_names(g, limit) || squeeze(g, limit, NAME_WIDTH, NAME_WIDTH) ||
 		hide(g, limit, 0, nothing, NAME_WIDTH, NAME_WIDTH) ||
 		squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
 	if (!fits && hide(g, limit, nothing, g->norder, NAME_WIDTH, BESIDE_WIDTH))
-		take_back(g, limit, nothing);
+		unhide(g, limit, nothing);
 	else if (!fits)
 		squeeze(g, limit, GT_CLIP_MIN, GT_CLIP_MIN);
 	widen_titles(g, limit);
 }
 
-/* Cuts the texts of a column that are too wide. */
+/* Shortens the texts of a column that are too wide. */
 static int clip(struct grid *g, unsigned column)
 {
 	char **texts = calloc(g->rows + 1ul, sizeof(*texts));
@@ -351,7 +356,7 @@ static int clip(struct grid *g, unsigned column)
 			      text_of(g, &g->texts[(size_t)row * g->ncolumns + column])))
 			? 0
 			: -ENOMEM;
-	rc = rc ? rc : gt_clip(texts, 1, g->rows, g->widths[column]);
+	rc = rc ? rc : gt_clip(texts, g->rows, g->widths[column]);
 	for (unsigned row = 0; texts && row < g->rows; row++) {
 		struct grid_cell *s = &g->texts[(size_t)row * g->ncolumns + column];
 
@@ -369,16 +374,16 @@ static int clip(struct grid *g, unsigned column)
 	return rc ? rc : g->cache.bytes.failed;
 }
 
-/* settled: the titles are printed, and so it is which columns there are and how they look. */
-static int fit(struct grid *g, size_t limit, bool settled)
+/* Sets all widths. printed: the titles are printed, so hidden columns and titles cannot change. */
+static int fit(struct grid *g, size_t limit, bool printed)
 {
 	int rc = 0;
 
-	if (settled && g->brief)
+	if (printed && g->brief)
 		cut_times(g);
 	measure(g);
-	if (!settled)
-		choose(g, limit);
+	if (!printed)
+		shrink(g, limit);
 	else if (!squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH))
 		squeeze(g, limit, GT_CLIP_MIN, GT_CLIP_MIN);
 	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
@@ -409,12 +414,12 @@ static void print_hidden(struct gt_out *out, const struct grid *g, size_t limit,
 	gt_buf_release(&b);
 }
 
-/* spaces to come, should anything follow them; columns printed */
+/* owed: spaces to print before the next cell that is not empty. at: columns printed. */
 struct line {
 	size_t owed, at;
 };
 
-/* A cell of that width, or nothing. limit: where it is to be broken. */
+/* Prints a cell of that width, if it is not empty. limit: the width at which to break it. */
 static void print_cell(struct gt_out *out, const struct grid *g, struct line *line, unsigned column,
 	const char *text, size_t width, enum gt_tone tone, size_t limit)
 {
@@ -455,7 +460,7 @@ static void set_shown(struct grid *g)
 			g->shown[g->nshown++] = (struct gt_row_column){ i, (unsigned)g->widths[i] };
 }
 
-/* The titles, line by line; one that takes fewer lines than others stands at the bottom. */
+/* The titles, line by line. A title of fewer lines than others is at the bottom. */
 static int print_titles(struct gt_out *out, const struct grid *g, size_t limit)
 {
 	const char **rest = calloc(g->ncolumns + 1, sizeof(*rest));
@@ -738,7 +743,7 @@ int gt_print_grid(
 	g.writer.indent = (unsigned)g.indent;
 	g.writer.gap = GAP;
 	if (!rc)
-		rc = gt_table_hold(t, BATCH, err);
+		rc = gt_table_store_rows(t, BATCH, err);
 	if (!rc)
 		rc = print_stored_rows(out, &g, limit, hint);
 	if (!rc && t->source.next)
@@ -748,22 +753,22 @@ int gt_print_grid(
 	return rc ? rc : failed;
 }
 
-/* ---- for who draws it elsewhere ---- */
+/* ---- the layout for the viewer ---- */
 
-struct gt_laid {
+struct gt_table_layout {
 	struct grid g;
-	struct gt_laid_column *columns;
+	struct gt_layout_column *columns;
 	unsigned n, title_lines;
 };
 
-static void place(struct gt_laid *l)
+static void place(struct gt_table_layout *l)
 {
 	size_t at = l->g.indent;
 
 	for (unsigned i = 0; i < l->g.ncolumns; i++) {
 		if (l->g.hidden[i])
 			continue;
-		l->columns[l->n++] = (struct gt_laid_column){ i, (unsigned)at,
+		l->columns[l->n++] = (struct gt_layout_column){ i, (unsigned)at,
 			(unsigned)l->g.widths[i], gt_is_text(&l->g.t->columns[i]) };
 		at += l->g.widths[i] + GAP;
 		if (title_lines(title_of(&l->g, i), l->g.widths[i]) > l->title_lines)
@@ -771,9 +776,10 @@ static void place(struct gt_laid *l)
 	}
 }
 
-struct gt_laid *gt_table_lay(const struct gt_table *t, size_t width, struct gt_err *err)
+struct gt_table_layout *gt_table_layout_new(
+	const struct gt_table *t, size_t width, struct gt_err *err)
 {
-	struct gt_laid *l = calloc(1, sizeof(*l));
+	struct gt_table_layout *l = calloc(1, sizeof(*l));
 	int rc = l ? open_grid(&l->g, t) : -ENOMEM;
 
 	if (!rc && !(l->columns = calloc(l->g.ncolumns + 1ul, sizeof(*l->columns))))
@@ -786,12 +792,12 @@ struct gt_laid *gt_table_lay(const struct gt_table *t, size_t width, struct gt_e
 		place(l);
 		return l;
 	}
-	gt_laid_free(l);
+	gt_table_layout_free(l);
 	gt_err_set(err, rc, "no memory to lay out a table");
 	return NULL;
 }
 
-void gt_laid_free(struct gt_laid *l)
+void gt_table_layout_free(struct gt_table_layout *l)
 {
 	if (!l)
 		return;
@@ -800,15 +806,15 @@ void gt_laid_free(struct gt_laid *l)
 	free(l);
 }
 
-const struct gt_laid_column *gt_laid_columns(const struct gt_laid *l, unsigned *n)
+const struct gt_layout_column *gt_layout_columns(const struct gt_table_layout *l, unsigned *n)
 {
 	*n = l->n;
 	return l->columns;
 }
 
-unsigned gt_laid_title_lines(const struct gt_laid *l) { return l->title_lines; }
+unsigned gt_layout_title_lines(const struct gt_table_layout *l) { return l->title_lines; }
 
-const char *gt_laid_title(const struct gt_laid *l, unsigned i, unsigned line, size_t *len)
+const char *gt_layout_title(const struct gt_table_layout *l, unsigned i, unsigned line, size_t *len)
 {
 	const char *title = title_of(&l->g, l->columns[i].column);
 	unsigned above = l->title_lines - title_lines(title, l->columns[i].width);
@@ -825,9 +831,9 @@ const char *gt_laid_title(const struct gt_laid *l, unsigned i, unsigned line, si
 	return title;
 }
 
-struct gt_laid_cell gt_laid_cell(const struct gt_laid *l, unsigned row, unsigned i)
+struct gt_layout_cell gt_layout_cell(const struct gt_table_layout *l, unsigned row, unsigned i)
 {
 	const struct grid_cell *s = &l->g.texts[(size_t)row * l->g.ncolumns + l->columns[i].column];
 
-	return (struct gt_laid_cell){ text_of(&l->g, s), s->width, s->tone };
+	return (struct gt_layout_cell){ text_of(&l->g, s), s->width, s->tone };
 }

@@ -1,9 +1,9 @@
-/* The rows of a table: held, pulled from a source, put in order.
+/* The rows of a table: stored, pulled from a source, sorted.
  *
- * A report may have a hundred thousand rows of twenty cells, so cells are held smaller than they
- * are handed in: a number or a pointer and what goes with it, 16 bytes. Texts lie one behind the
- * other in chunks, and a cell whose text is that of the row before (the process, the device) shares
- * it. Who wants a cell gets it unpacked into a row that the table has for that.
+ * A report may have a hundred thousand rows of twenty cells. So cells are stored packed: a number
+ * or a pointer and attributes, 16 bytes. Texts are in chunks, and a cell shares the text of the
+ * cell above if they are equal (the process, the device). gt_table_cell unpacks a cell into a row
+ * that the table has for that.
  */
 #include "formats/table/table_internal.h"
 
@@ -15,24 +15,24 @@
 #define CHUNK_LEAST 512u
 #define CHUNK_MOST (64u << 10)
 
-struct gt_held_cell {
+struct gt_stored_cell {
 	union {
 		int64_t i;
 		double d;
 		const char *s;
-	}; /* s: of a text, and of what is absent */
+	}; /* s: of texts and of absent cells */
 	uint16_t indent;
 	uint8_t kind, tone;
 	bool absent, change;
 };
-_Static_assert(sizeof(struct gt_held_cell) <= 16, "a table has many cells");
+_Static_assert(sizeof(struct gt_stored_cell) <= 16, "a table has many cells");
 struct gt_table_texts {
 	struct gt_table_texts *next;
 	size_t len, cap;
 	char bytes[];
 };
 
-static struct gt_held_cell *held_row(const struct gt_table *t, unsigned row)
+static struct gt_stored_cell *stored_row(const struct gt_table *t, unsigned row)
 {
 	return t->cells + (size_t)row * t->ncolumns;
 }
@@ -54,8 +54,8 @@ static struct gt_table_texts *new_chunk(struct gt_table *t, size_t least)
 	return t->texts = c;
 }
 
-/* A copy that lives as long as the rows do; `last`: the text of the row before, or NULL. */
-static const char *keep_text(struct gt_table *t, const char *s, const char *last)
+/* A copy that is valid as long as the rows. last: the text of the cell above, or NULL. */
+static const char *store_text(struct gt_table *t, const char *s, const char *last)
 {
 	struct gt_table_texts *c = t->texts;
 	size_t n;
@@ -86,11 +86,11 @@ static void free_texts(struct gt_table *t)
 
 static bool has_text(const struct gt_column *col, bool absent) { return absent || gt_is_text(col); }
 
-static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col,
-	const struct gt_cell *c, const struct gt_held_cell *above)
+static struct gt_stored_cell pack(struct gt_table *t, const struct gt_column *col,
+	const struct gt_cell *c, const struct gt_stored_cell *above)
 {
-	struct gt_held_cell to = { .indent = c->indent < UINT16_MAX ? (uint16_t)c->indent
-								    : UINT16_MAX,
+	struct gt_stored_cell to = { .indent = c->indent < UINT16_MAX ? (uint16_t)c->indent
+								      : UINT16_MAX,
 		.kind = (uint8_t)c->kind,
 		.tone = (uint8_t)c->tone,
 		.absent = c->absent,
@@ -98,7 +98,7 @@ static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col,
 	const char *s = c->s || c->absent ? c->s : "";
 
 	if (has_text(col, c->absent))
-		to.s = s ? keep_text(t, s, above && has_text(col, above->absent) ? above->s : NULL)
+		to.s = s ? store_text(t, s, above && has_text(col, above->absent) ? above->s : NULL)
 			 : NULL;
 	else if (gt_kind_of(col, c) == GT_C_REAL)
 		to.d = c->d;
@@ -109,7 +109,7 @@ static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col,
 
 const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column)
 {
-	const struct gt_held_cell *from = &held_row(t, row)[column];
+	const struct gt_stored_cell *from = &stored_row(t, row)[column];
 	const struct gt_column *col = &t->columns[column];
 	struct gt_cell *to = &t->row[column];
 
@@ -137,8 +137,8 @@ const struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row)
 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 {
-	const struct gt_held_cell *above;
-	struct gt_held_cell *to;
+	const struct gt_stored_cell *above;
+	struct gt_stored_cell *to;
 
 	if (!t || t->failed ||
 		gt_grow(&t->cells, &t->cap, ((size_t)t->nrows + 1) * t->ncolumns,
@@ -147,20 +147,20 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 			t->failed = true;
 		return;
 	}
-	above = t->nrows ? held_row(t, t->nrows - 1) : NULL;
-	to = held_row(t, t->nrows++);
+	above = t->nrows ? stored_row(t, t->nrows - 1) : NULL;
+	to = stored_row(t, t->nrows++);
 	for (unsigned i = 0; i < t->ncolumns; i++)
 		to[i] = pack(t, &t->columns[i], &cells[i], above ? &above[i] : NULL);
 }
 
-void gt_table_keep_rows(struct gt_table *t, unsigned n)
+void gt_table_truncate(struct gt_table *t, unsigned n)
 {
 	t->nrows = n < t->nrows ? n : t->nrows;
 	if (!t->nrows)
 		free_texts(t);
 }
 
-/* ---- numbers that are shown by their labels ---- */
+/* ---- numbers replaced by labels ---- */
 
 static const char *label_of(const struct gt_table *t, int64_t i)
 {
@@ -186,7 +186,7 @@ void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_colum
 	t->labels = labels;
 	t->nlabels = n;
 	for (unsigned row = 0; row < t->nrows; row++) {
-		struct gt_held_cell *c = &held_row(t, row)[column];
+		struct gt_stored_cell *c = &stored_row(t, row)[column];
 
 		if (!c->absent)
 			c->s = label_of(t, c->i);
@@ -207,7 +207,7 @@ static void close_source(struct gt_table *t)
 void gt_table_release_rows(struct gt_table *t)
 {
 	close_source(t);
-	gt_table_keep_rows(t, 0);
+	gt_table_truncate(t, 0);
 	free(t->cells);
 	free(t->row);
 }
@@ -231,7 +231,7 @@ int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err 
 	return more;
 }
 
-int gt_table_hold(struct gt_table *t, unsigned n, struct gt_err *err)
+int gt_table_store_rows(struct gt_table *t, unsigned n, struct gt_err *err)
 {
 	struct gt_row_at_hand row;
 	int more = 0;
@@ -245,11 +245,11 @@ int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, stru
 {
 	t->source = *source;
 	t->pulled = calloc(t->ncolumns, sizeof(*t->pulled));
-	return t->pulled ? gt_table_hold(t, 1, err)
+	return t->pulled ? gt_table_store_rows(t, 1, err)
 			 : gt_err_set(err, -ENOMEM, "no memory for a table");
 }
 
-/* ---- sorting: a merge sort over row numbers, so that equal rows keep their order ---- */
+/* ---- sorting ---- */
 
 struct sorting {
 	const struct gt_table *t;
@@ -258,7 +258,7 @@ struct sorting {
 };
 
 static int compare_cells(
-	enum gt_cell_kind kind, const struct gt_held_cell *a, const struct gt_held_cell *b)
+	enum gt_cell_kind kind, const struct gt_stored_cell *a, const struct gt_stored_cell *b)
 {
 	if (kind == GT_C_TEXT || kind == GT_C_WHOLE)
 		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
@@ -269,12 +269,12 @@ static int compare_cells(
 
 static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 {
-	const struct gt_held_cell *a = held_row(s->t, x), *b = held_row(s->t, y);
-	const struct gt_held_cell *ca = &a[s->column], *cb = &b[s->column];
+	const struct gt_stored_cell *a = stored_row(s->t, x), *b = stored_row(s->t, y);
+	const struct gt_stored_cell *ca = &a[s->column], *cb = &b[s->column];
 	int order;
 
 	if (ca->absent != cb->absent)
-		return ca->absent ? 1 : -1; /* what is not known comes last, whichever way */
+		return ca->absent ? 1 : -1; /* absent cells come last in both directions */
 	order = ca->absent ? 0 : compare_cells(s->t->columns[s->column].kind, ca, cb);
 	if (s->descending)
 		order = -order;
@@ -285,23 +285,23 @@ static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 
 static bool before(const void *arg, uint32_t a, uint32_t b) { return compare_rows(arg, a, b) < 0; }
 
-/* Row i becomes what row rows[i] was: along each circle of rows that take one another's places. */
+/* Row i becomes what row rows[i] was. Follows each cycle of this permutation. */
 static int put_in_order(struct gt_table *t, uint32_t *rows)
 {
 	size_t bytes = t->ncolumns * sizeof(*t->cells);
-	struct gt_held_cell *first = malloc(bytes + 1);
+	struct gt_stored_cell *first = malloc(bytes + 1);
 
 	for (unsigned i = 0; first && i < t->nrows; i++) {
 		unsigned at = i;
 
 		if (rows[i] == i)
 			continue;
-		memcpy(first, held_row(t, i), bytes);
+		memcpy(first, stored_row(t, i), bytes);
 		for (unsigned next; (next = rows[at]) != i; at = next) {
-			memcpy(held_row(t, at), held_row(t, next), bytes);
+			memcpy(stored_row(t, at), stored_row(t, next), bytes);
 			rows[at] = at;
 		}
-		memcpy(held_row(t, at), first, bytes);
+		memcpy(stored_row(t, at), first, bytes);
 		rows[at] = at;
 	}
 	free(first);
@@ -325,5 +325,5 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	if (!top || t->nrows <= top)
 		return;
 	gt_table_note_more(t, t->nrows - top, t->nrows);
-	gt_table_keep_rows(t, top);
+	gt_table_truncate(t, top);
 }

@@ -1,6 +1,6 @@
-/* Tables as people read them: a title, what is said under it, then rows in a grid (table_grid.c) or
- * one row as a list. On a terminal (COLUMNS, or the window's width) lines end where it ends; into a
- * file nothing is broken or cut. No line ends in spaces.
+/* Tables as text for people: title, notes, then rows as a grid (table_grid.c) or one row as a list.
+ * On a terminal, lines are as wide as it is (COLUMNS, or the window's width). In a file no line is
+ * broken or cut. No line ends in spaces.
  */
 #include "formats/table/table_internal.h"
 
@@ -28,9 +28,9 @@ void gt_put_spaces(struct gt_out *out, size_t n)
 		gt_out_str(out, " ");
 }
 
-/* How many bytes of s go into a line of `room` columns: up to a blank, which the break takes the
- * place of; else up to where a path or a list can be broken; else, in what has a letter or digit
- * and so is no drawing, what there is room for. 0: it is not to be broken. */
+/* Bytes of s for a line of `room` columns: up to a blank, which the break replaces; else up to a
+ * place where a path or a list can be broken; else as many as fit, if there is a letter or digit (a
+ * drawing is not broken). 0: do not break it. */
 static size_t breaks_at(const char *s, size_t room)
 {
 	size_t blank = 0, mark = 0, i = strspn(s, " ");
@@ -74,8 +74,8 @@ void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t
 	gt_out_str(out, "\n");
 }
 
-/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". NULL: no
- * memory. */
+/* new: a cell of a list, which shows exact numbers: "524288000 bytes (500.00 MiB)", "15.234 ms".
+ * NULL: no memory. */
 static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 {
 	char text[96];
@@ -172,10 +172,10 @@ void gt_table_put_notes(const struct gt_table *t, size_t limit, struct gt_out *o
 			t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
 }
 
-void gt_table_put_head(const struct gt_table *t, bool said, size_t limit, struct gt_out *out)
+void gt_table_put_head(const struct gt_table *t, bool lines, size_t limit, struct gt_out *out)
 {
 	gt_table_put_title(t, limit, out);
-	for (size_t i = 0; said && i < t->nlines; i++)
+	for (size_t i = 0; lines && i < t->nlines; i++)
 		print_line(out, "", t->lines[i].text, "", t->lines[i].tone, limit);
 	gt_table_put_notes(t, limit, out);
 }
@@ -184,7 +184,7 @@ int gt_print_text(
 	struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
 	size_t limit = gt_tables_width(out);
-	bool told = false;
+	bool hint = false;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
@@ -197,12 +197,12 @@ int gt_print_text(
 		gt_table_put_head(t, true, limit, out);
 		if (t->nlines)
 			continue;
-		/* else nobody knows whether there is none */
+		/* a table that cannot answer does not know whether there are none */
 		if (!t->nrows && t->answer < GT_CANNOT)
 			gt_out_str(out, "  none\n");
 		else if (t->nrows)
 			rc = t->list ? print_list(out, t, limit)
-				     : gt_print_grid(out, t, limit, &told, err);
+				     : gt_print_grid(out, t, limit, &hint, err);
 	}
 	return rc;
 }

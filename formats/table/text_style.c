@@ -2,7 +2,7 @@
 
 #include "formats/io/stream_out.h"
 
-/* Parts of ESC [ ... m, of the eight colours that every terminal has. */
+/* SGR parameters (ESC [ ... m); only the eight colours that every terminal has. */
 static const char *const codes[GT_TONES] = {
 	[GT_TONE_HEADING] = "1",
 	[GT_TONE_NOTE] = "2",

@@ -30,11 +30,11 @@ static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to,
 {
 	const struct gt_report_page_table *t = &p->sheet->page.tables[table];
 	unsigned n;
-	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
+	const struct gt_layout_column *c = gt_layout_columns(t->laid, &n);
 
 	for (unsigned i = 0; i < n; i++) {
 		size_t len;
-		const char *title = gt_laid_title(t->laid, i, line, &len);
+		const char *title = gt_layout_title(t->laid, i, line, &len);
 		struct gt_look look = LOOK(GT_INK_TITLE,
 			GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
 		int x = (int)(c[i].at + (c[i].left || len > c[i].width ? 0 : c[i].width - len));
@@ -53,10 +53,10 @@ static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, in
 	uint32_t row = (uint32_t)gt_report_page_row(&p->sheet->page, line);
 	bool found = p->finds && gt_row_search_has(p->finds, &p->sheet->page, line);
 	unsigned n;
-	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
+	const struct gt_layout_column *c = gt_layout_columns(t->laid, &n);
 
 	for (unsigned i = 0; i < n; i++) {
-		struct gt_laid_cell cell = gt_laid_cell(t->laid, row, i);
+		struct gt_layout_cell cell = gt_layout_cell(t->laid, row, i);
 		struct gt_look look;
 		unsigned x = c[i].at +
 			(c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);

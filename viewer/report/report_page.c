@@ -64,7 +64,7 @@ static int add_head(struct gt_report_page *p, uint32_t i, unsigned width)
 static int add_rows(struct gt_report_page *p, uint32_t i)
 {
 	struct gt_report_page_table *t = &p->tables[i];
-	unsigned n = gt_table_rows(t->table), titles = t->laid ? gt_laid_title_lines(t->laid) : 0;
+	unsigned n = gt_table_rows(t->table), titles = t->laid ? gt_layout_title_lines(t->laid) : 0;
 	int rc = 0;
 
 	t->titles = p->nlines;
@@ -83,7 +83,7 @@ static int lay_one(struct gt_report_page *p, uint32_t i, unsigned width, struct 
 	int rc = p->nlines ? add_line(p, GT_LINE_BLANK, i, 0) : 0;
 
 	if (!rc && n) {
-		t->laid = gt_table_lay(t->table, width, err);
+		t->laid = gt_table_layout_new(t->table, width, err);
 		t->order = malloc(n * sizeof(*t->order));
 		rc = !t->laid ? err->code : t->order ? 0 : -ENOMEM;
 	}
@@ -138,7 +138,7 @@ int gt_report_page_lay(struct gt_report_page *p, struct gt_table *const *tables,
 void gt_report_page_release(struct gt_report_page *p)
 {
 	for (unsigned i = 0; i < p->ntables; i++) {
-		gt_laid_free(p->tables[i].laid);
+		gt_table_layout_free(p->tables[i].laid);
 		free(p->tables[i].order);
 	}
 	free(p->tables);
@@ -225,12 +225,12 @@ static bool is_seen(const struct gt_report_page_table *t, unsigned column, uint3
 	unsigned width, const char *text)
 {
 	unsigned n;
-	const struct gt_laid_column *shown = gt_laid_columns(t->laid, &n);
+	const struct gt_layout_column *shown = gt_layout_columns(t->laid, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (shown[i].column == column)
 			return shown[i].at + shown[i].width <= width &&
-				!strcmp(gt_laid_cell(t->laid, row, i).text, text);
+				!strcmp(gt_layout_cell(t->laid, row, i).text, text);
 	return false;
 }
 

@@ -20,7 +20,7 @@ struct gt_report_page_line {
 };
 struct gt_report_page_table {
 	const struct gt_table *table;
-	struct gt_laid *laid;
+	struct gt_table_layout *laid;
 	/* rows as they stand; NULL: there are none, or they are not shown as rows */
 	uint32_t *order;
 	int sorted; /* by this column of the table; -1: as the report has it */

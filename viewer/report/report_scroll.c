@@ -18,7 +18,7 @@ const struct gt_report_page_table *gt_report_scroll_table(
 static unsigned kept_titles(const struct gt_report_scroll *s, size_t top)
 {
 	const struct gt_report_page_table *t = gt_report_scroll_table(s, top);
-	unsigned n = t && t->laid ? gt_laid_title_lines(t->laid) : 0;
+	unsigned n = t && t->laid ? gt_layout_title_lines(t->laid) : 0;
 
 	return n && n + 1 < s->body && top > t->titles &&
 			gt_report_page_row(&s->page, top + n) >= 0 &&
@@ -107,7 +107,7 @@ void gt_report_scroll_step_column(struct gt_report_scroll *s, int by)
 	unsigned n = 0;
 
 	if (t && t->laid)
-		gt_laid_columns(t->laid, &n);
+		gt_layout_columns(t->laid, &n);
 	s->column = to < 0 || !n ? 0 : to >= n ? n - 1 : (unsigned)to;
 }
 

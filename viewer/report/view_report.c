@@ -259,13 +259,13 @@ static void sort_by(struct report *r, unsigned shown)
 {
 	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, r->sheet.cursor);
 	const struct gt_report_page_table *t = gt_report_scroll_table(&r->sheet, r->sheet.cursor);
-	const struct gt_laid_column *columns;
+	const struct gt_layout_column *columns;
 	struct sort *s = r->sorts;
 	unsigned n;
 
 	if (!t || !t->laid)
 		return;
-	columns = gt_laid_columns(t->laid, &n);
+	columns = gt_layout_columns(t->laid, &n);
 	while (s < r->sorts + r->nsorts && strcmp(s->table, gt_table_name(t->table)))
 		s++;
 	if (shown >= n || s == r->sorts + SORTS)
@@ -428,7 +428,7 @@ static void point(struct report *r, struct gt_key k)
 {
 	size_t line = gt_report_scroll_on(&r->sheet, k.y);
 	const struct gt_report_page_line *l = gt_report_scroll_line(&r->sheet, line);
-	const struct gt_laid_column *columns;
+	const struct gt_layout_column *columns;
 	unsigned n = 0;
 
 	if (!l)
@@ -436,7 +436,7 @@ static void point(struct report *r, struct gt_key k)
 	if (l->kind == GT_LINE_ROW)
 		r->sheet.cursor = line;
 	columns = r->sheet.page.tables[l->table].laid
-		? gt_laid_columns(r->sheet.page.tables[l->table].laid, &n)
+		? gt_layout_columns(r->sheet.page.tables[l->table].laid, &n)
 		: NULL;
 	for (unsigned i = 0; i < n; i++)
 		if (k.x + 1 >= (int)columns[i].at && k.x <= columns[i].at + columns[i].width) {

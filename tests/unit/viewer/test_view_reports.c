@@ -269,18 +269,18 @@ static void nothing_of_a_row_is_lost(void)
 		struct gt_report_page p = { .tables = NULL };
 		struct gt_buf rest = { .len = 0 };
 		unsigned n;
-		const struct gt_laid_column *c;
+		const struct gt_layout_column *c;
 
 		CHECK(!gt_report_page_lay(&p, &t, 1, NULL, false, width, &err));
 		gt_report_page_rest(&p, 0, 1, width, &rest);
-		c = gt_laid_columns(p.tables[0].laid, &n);
+		c = gt_layout_columns(p.tables[0].laid, &n);
 		for (unsigned i = 0; i < COLUMNS; i++) {
 			char *text = gt_table_cell_text(t, 1, i);
 			bool seen = strstr((char *)rest.data, text);
 
 			for (unsigned k = 0; k < n; k++)
 				seen |= c[k].column == i && c[k].at + c[k].width <= width &&
-					!strcmp(gt_laid_cell(p.tables[0].laid, 1, k).text, text);
+					!strcmp(gt_layout_cell(p.tables[0].laid, 1, k).text, text);
 			CHECK(seen);
 			free(text);
 		}

@@ -15,7 +15,7 @@ static char **clipped(const char *const *texts, size_t n, size_t width)
 		free(got[i]);
 		got[i] = i < n ? strdup(texts[i]) : NULL;
 	}
-	if (gt_clip(got, 1, n, width))
+	if (gt_clip(got, n, width))
 		abort();
 	return got;
 }
