@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 #include "formats/cmdline/opt.h"
 #include "formats/text/printable.h"
 #include "formats/cmdline/std_fds.h"
@@ -223,7 +224,7 @@ static int print_losses(const char *file, struct gt_reader *r)
 				s->complete_to > s->min_start
 					? (double)gt_since(s->complete_to, s->min_start) / 1e9
 					: 0.0,
-				s->unread_bytes, s->unread_bytes == 1 ? "" : "s");
+				s->unread_bytes, gt_plural(s->unread_bytes, "s"));
 	}
 	for (size_t i = 0; i < n && i < 10; i++) {
 		if (d[i].rows)

@@ -8,6 +8,7 @@
 #include "analyze/ranks/ranks.h"
 #include "analyze/core/report.h"
 #include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 #include "formats/trace/meta.h"
 
 #define STREAMS_MAX 8  /* streams with losses that have a note of their own */
@@ -423,8 +424,6 @@ static struct gt_cell text_or_none(const char *s)
 	return s && *s ? gt_cell_text(s) : gt_cell_none();
 }
 
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
-
 /* The third line: the machine, and how the program was traced. */
 static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v,
 	const char *layers, const char *sources, bool all)
@@ -520,8 +519,8 @@ static void put_size(struct gt_table *t, const struct header *h, const struct gt
 		gt_table_say(t,
 			"%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64
 			" thread%s, over %s%s%s",
-			file, calls, plural(calls), ioctls ? " and ioctls" : "", open, processes,
-			processes == 1 ? "" : "es", threads, plural(threads),
+			file, calls, gt_plural(calls, "s"), ioctls ? " and ioctls" : "", open,
+			processes, processes == 1 ? "" : "es", threads, gt_plural(threads, "s"),
 			gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
 		gt_table_say(t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
@@ -601,7 +600,7 @@ static int add_segment(
 	if (k.newer)
 		note_unreliable(h, t, seg,
 			"%u driver function%s newer than the recorder: calls were not recorded; the metadata report names them",
-			k.newer, plural(k.newer));
+			k.newer, gt_plural(k.newer, "s"));
 	if (in_text)
 		put_header_lines(t, h, seg, &k, layers.data ? (char *)layers.data : "",
 			sources.data ? (char *)sources.data : "");
@@ -623,7 +622,7 @@ static void note_doubles(const struct header *h, struct gt_table *t, const struc
 
 		note_unreliable(h, t, seg,
 			"%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n,
-			two->others ? "event" : "call", plural(n),
+			two->others ? "event" : "call", gt_plural(n, "s"),
 			two->from == GT_NONE ? "another source" : gt_str(seg, two->from),
 			n == 1 ? "is" : "are",
 			two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
@@ -645,7 +644,7 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 		"NOT CLOSED: %s, %" PRIu64
 		" byte%s unread; the file was not closed: the recorder died, or it is still being "
 		"written",
-		complete, seg->unread_bytes, plural(seg->unread_bytes));
+		complete, seg->unread_bytes, gt_plural(seg->unread_bytes, "s"));
 }
 
 /* Operations whose records CUPTI had not delivered when the program was killed. */
@@ -664,7 +663,7 @@ static void note_lost_streams(const struct header *h, struct gt_table *t,
 	}
 	if (l->nstreams > STREAMS_MAX)
 		note_unreliable(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX,
-			plural(l->nstreams - STREAMS_MAX));
+			gt_plural(l->nstreams - STREAMS_MAX, "s"));
 }
 
 static bool any_gpu(const struct header *h)
@@ -694,17 +693,18 @@ static void note_unmatched(const struct header *h, struct gt_table *t, const str
 	}
 	if (n > HALVES_NAMED)
 		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED,
-			plural(n - HALVES_NAMED));
+			gt_plural(n - HALVES_NAMED, "s"));
 	gt_buf_byte(&names, 0);
 	if (begins && begins == all)
 		note_unreliable(h, t, seg,
 			"UNMATCHED: %" PRIu64 " begin%s without an end, only in the report open%s",
-			all, plural(all), names.failed ? "" : (char *)names.data);
+			all, gt_plural(all, "s"), names.failed ? "" : (char *)names.data);
 	else
 		note_unreliable(h, t, seg,
 			"UNMATCHED: %" PRIu64
 			" begin%s or end%s without the other half (the report open has such begins)%s",
-			all, plural(all), plural(all), names.failed ? "" : (char *)names.data);
+			all, gt_plural(all, "s"), gt_plural(all, "s"),
+			names.failed ? "" : (char *)names.data);
 	gt_buf_release(&names);
 }
 
@@ -712,7 +712,7 @@ static const char *lost_words(const struct losses *l, char to[80])
 {
 	if (!l->count && l->unknown)
 		return "an unknown number of events";
-	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, plural(l->count),
+	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, gt_plural(l->count, "s"),
 		l->unknown ? " and an unknown number more" : "");
 	return to;
 }
@@ -743,7 +743,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	if (!seg->index && n)
 		gt_table_note(t,
 			"%s damaged in %zu place%s: rows are missing from every report; the header report lists the places",
-			h->report.opt->ranks ? "files are" : "the file is", n, plural(n));
+			h->report.opt->ranks ? "files are" : "the file is", n, gt_plural(n, "s"));
 	if (!seg->index && h->report.opt->restrictions)
 		gt_table_note(t, "restricted to %s%s", h->report.opt->restrictions,
 			h->report.opt->filter.ranged

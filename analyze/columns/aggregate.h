@@ -6,6 +6,7 @@
 #ifndef GT_AGGREGATE_H
 #define GT_AGGREGATE_H
 #include "analyze/stats/hist.h"
+#include "formats/base/numbers.h"
 #include "formats/trace/read/reader.h"
 
 enum gt_aggregate_part {
@@ -61,5 +62,4 @@ const struct gt_track_sum *gt_aggregate_track(
 
 /* all fields but the histogram */
 void gt_stat_add(struct gt_stat *into, const struct gt_stat *from);
-static inline uint64_t gt_sat_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyze/core/exit_status.h"
 #include "analyze/core/report.h"
+#include "formats/base/numbers.h"
 
 struct gate_result {
 	const struct gt_gate *gate;
@@ -161,8 +162,6 @@ static enum gt_exit outcome(const struct gate_result *j)
 
 /* ---- the table ---- */
 
-static const char *plural(unsigned n) { return n == 1 ? "" : "s"; }
-
 static void why_unknown(const struct gate_result *j, char *to, size_t size)
 {
 	const struct gt_diff_rule *rule = j->gate->rule;
@@ -180,7 +179,7 @@ static void why_unknown(const struct gate_result *j, char *to, size_t size)
 			which);
 	else if (j->unanswered)
 		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered,
-			plural(j->unanswered), rule->table);
+			gt_plural(j->unanswered, "s"), rule->table);
 	else if (j->half)
 		snprintf(to, size, "not recorded in %c", j->half);
 	else if (j->b->nothing_selected || (j->gate->change && j->a->nothing_selected))
@@ -194,7 +193,7 @@ static void why_unknown(const struct gate_result *j, char *to, size_t size)
 		snprintf(to, size, "there is no row");
 	else if (j->alone)
 		snprintf(to, size, "%u row%s in one file only, none in both", j->alone,
-			plural(j->alone));
+			gt_plural(j->alone, "s"));
 	else
 		snprintf(to, size, "not recorded");
 }

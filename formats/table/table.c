@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 
 struct gt_table *gt_table_new(
 	const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
@@ -97,7 +98,7 @@ void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 		snprintf(top, sizeof(top), " or --top %zu", enough);
 	t->more |= more > 0;
 	if (more)
-		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, more == 1 ? "" : "s",
+		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, gt_plural(more, "s"),
 			top, more == 1 ? "it" : "them");
 }
 
@@ -115,7 +116,7 @@ void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
 			t, "%zu more rows: --top 0 shows %zu of them", more, GT_TABLE_MOST - shown);
 	else if (more)
 		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", more,
-			more == 1 ? "" : "s", GT_TABLE_MOST);
+			gt_plural(more, "s"), GT_TABLE_MOST);
 }
 
 void gt_table_say(struct gt_table *t, const char *fmt, ...)
@@ -167,7 +168,6 @@ void gt_table_warns(struct gt_table *t) { t->warns = true; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
 bool gt_table_failed(const struct gt_table *t) { return t->failed; }
-bool gt_table_is_list(const struct gt_table *t) { return t->list; }
 bool gt_table_is_left_out(const struct gt_table *t) { return t->follows && !t->nrows; }
 
 bool gt_table_is_text(const struct gt_table *t, unsigned column)

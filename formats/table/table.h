@@ -138,7 +138,6 @@ void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_colum
 /* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
 void gt_table_as_list(struct gt_table *t);
 bool gt_table_failed(const struct gt_table *t); /* an allocation failed */
-bool gt_table_is_list(const struct gt_table *t);
 /* Does text omit it, because it follows another table and has no rows? */
 bool gt_table_is_left_out(const struct gt_table *t);
 /* new: a cell as text. NULL: no memory. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/numbers.h"
 #include "formats/text/utf8.h"
 #include "formats/table/name_ellipsis.h"
 #include "formats/table/figures.h"
@@ -402,7 +403,7 @@ static void print_hidden(struct gt_out *out, const struct grid *g, size_t limit,
 		n += g->hidden[i];
 	if (!n)
 		return;
-	gt_buf_printf(&b, "  (%u column%s left out: ", n, n == 1 ? "" : "s");
+	gt_buf_printf(&b, "  (%u column%s left out: ", n, gt_plural(n, "s"));
 	for (unsigned i = 0; i < g->ncolumns; i++)
 		if (g->hidden[i])
 			gt_buf_printf(&b, "%s%s", named++ ? ", " : "", g->t->columns[i].title);

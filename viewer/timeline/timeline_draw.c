@@ -14,6 +14,7 @@
 #include <string.h>
 #include "viewer/cells/unfinished_calls.h"
 #include "viewer/util/number_text.h"
+#include "formats/base/numbers.h"
 
 #define MIDDLE_DOT 0xb7
 #define CROSS 0x2573
@@ -59,8 +60,6 @@ uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m)
 	}
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
 static void put_figure(
 	const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
 {
@@ -92,7 +91,7 @@ static void put_line_figure(
 			return;
 		}
 		rough |= cells[i].sureness == GT_CELL_ROUGH;
-		sum = plus(sum, gt_height_of(&cells[i], p->heights));
+		sum = gt_sat_add(sum, gt_height_of(&cells[i], p->heights));
 		longest = cells[i].longest > longest ? cells[i].longest : longest;
 	}
 	to[0] = '~';
