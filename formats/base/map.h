@@ -1,7 +1,7 @@
-/* An open-addressing hash table from bytes or 64-bit keys to a 32-bit value. Keys are not copied
- * into the table: a caller keeps them in a vector and says, by a callback, whether entry `value`
- * has the key it is looking for. That one trick lets strings, schemas, stacks and tracks share
- * these forty lines. Zero-initialised is empty and valid. */
+/* An open-addressing hash table from bytes or 64-bit keys to a 32-bit value. The table does not
+ * store keys: the caller has them in an array, and its callback says whether entry `value` has the
+ * key that is looked up. So strings, schemas, stacks and tracks share this code. A zero-initialised
+ * map is empty and valid. */
 #ifndef GT_MAP_H
 #define GT_MAP_H
 #include <stdbool.h>
