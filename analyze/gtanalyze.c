@@ -10,7 +10,6 @@
 #include "analyze/core/exit_status.h"
 #include "analyze/cli/explain.h"
 #include "analyze/ranks/trace_folders.h"
-#include "analyze/cli/report_list.h"
 #include "formats/names/name_patterns.h"
 #include "analyze/query/query.h"
 #include "analyze/ranks/ranks.h"
