@@ -1,4 +1,5 @@
 #include "analyze/columns/column_cursor.h"
+#include "formats/base/sorted.h"
 
 #include <string.h>
 
@@ -12,16 +13,8 @@ const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned
 
 int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i)
 {
-	uint32_t low = 0, high = cols->nret;
+	size_t low = GT_LOWER_BOUND(k, 0, cols->nret, cols->ret_row[k] < i);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (cols->ret_row[mid] < i)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < cols->nret && cols->ret_row[low] == i ? cols->ret[low] : 0;
 }
 

@@ -27,7 +27,7 @@
 #include "analyze/critical/critical_internal.h"
 
 #include <stdlib.h>
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/cuda/gpu_rows.h"
 
 /* rows searched for one that ended before, at most: few operations of one stream overlap */
@@ -379,7 +379,7 @@ static size_t losses_before(const struct gt_critical *c, uint32_t segment, int64
 {
 	const struct gt_critical_lost key = { .segment = segment, .start = at };
 
-	return GT_BISECT(i, 0, c->nlost, by_start(&c->lost[i], &key) < 0);
+	return GT_LOWER_BOUND(i, 0, c->nlost, by_start(&c->lost[i], &key) < 0);
 }
 
 /* Were rows of the track, or of a track that contains it, lost in this time? */

@@ -11,7 +11,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/columns/launch_fields.h"
 #include "analyze/gpu/work_kind.h"
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 #include "formats/cuda/gpu_rows.h"
 
@@ -178,7 +178,7 @@ static void add_calls(struct gt_critical *c, struct gt_critical_line *l, uint32_
 static void flush_pending(struct gt_critical *c, struct gt_critical_line *l, int64_t floor)
 {
 	struct gt_critical_pending *h = &l->pending;
-	uint32_t n = (uint32_t)GT_BISECT(i, 0, h->n, h->start[i] < floor);
+	uint32_t n = (uint32_t)GT_LOWER_BOUND(i, 0, h->n, h->start[i] < floor);
 
 	add_calls(c, l, n);
 	h->n -= n;

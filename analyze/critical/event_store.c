@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/critical/event_store_pack.h"
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 #include "formats/os/file.h"
 
@@ -447,14 +447,16 @@ uint32_t gt_event_list_count_until(
 	struct gt_event_store *s, const struct gt_event_list *l, int64_t at)
 {
 	size_t chunks = (l->n >> s->shift) + (in_chunk(s, l->n) != 0),
-	       n = GT_BISECT(i, 0, chunks, l->firsts[i] <= at); /* that begin at `at` or earlier */
+	       n = GT_LOWER_BOUND(
+		       i, 0, chunks, l->firsts[i] <= at); /* that begin at `at` or earlier */
 	uint32_t from, to;
 
 	if (!n)
 		return 0;
 	from = (uint32_t)(n - 1) << s->shift;
 	to = l->n - from < 1u << s->shift ? l->n : from + (1u << s->shift);
-	return (uint32_t)GT_BISECT(i, from, to, gt_event_list_get(s, l, (uint32_t)i).start <= at);
+	return (uint32_t)GT_LOWER_BOUND(
+		i, from, to, gt_event_list_get(s, l, (uint32_t)i).start <= at);
 }
 
 void gt_event_list_release(struct gt_event_list *l)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
 #define LONGEST ((int64_t)1 << GT_HOST_NS_BITS) /* ns: an interval is shorter */
@@ -25,7 +25,7 @@ static size_t first_behind(struct gt_host_list *l, int64_t at)
 		high = l->n - low > step ? low + step : l->n;
 		step *= 2;
 	}
-	return l->near = GT_BISECT(i, low, high, gt_host_end(&l->list[i]) <= at);
+	return l->near = GT_LOWER_BOUND(i, low, high, gt_host_end(&l->list[i]) <= at);
 }
 
 static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept,
@@ -151,7 +151,7 @@ int gt_host_add_copy(struct gt_host_activity *l, int64_t call, int64_t from, str
 
 int64_t gt_host_copy_start(const struct gt_host_activity *l, int64_t call)
 {
-	size_t low = GT_BISECT(i, 0, l->ncopies, l->copies[i].call < call);
+	size_t low = GT_LOWER_BOUND(i, 0, l->ncopies, l->copies[i].call < call);
 
 	return low < l->ncopies && l->copies[low].call == call ? l->copies[low].from : INT64_MAX;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle/idle_internal.h"
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
 #define X(e, key, words) key,
@@ -138,7 +138,7 @@ static size_t first_loss(struct gt_idle *s, int64_t at)
 {
 	if (s->nlosses && !s->losses_sorted)
 		sort_losses(s);
-	return GT_BISECT(i, 0, s->nlosses, s->losses[i].until <= at);
+	return GT_LOWER_BOUND(i, 0, s->nlosses, s->losses[i].until <= at);
 }
 
 /* Adds [from, to) with this cause, except where records were lost. */

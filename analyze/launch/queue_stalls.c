@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/base/bisect.h"
+#include "formats/base/sorted.h"
 #include "formats/base/buf.h"
 
 static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
@@ -94,7 +94,7 @@ bool gt_stalls_next(const struct gt_queue_stalls *q, uint32_t thread, int64_t fr
 	struct gt_stall *time)
 {
 	/* the first that ends after `from` */
-	size_t low = GT_BISECT(i, 0, q->ntimes,
+	size_t low = GT_LOWER_BOUND(i, 0, q->ntimes,
 		q->times[i].thread < thread ||
 			(q->times[i].thread == thread && q->times[i].to <= from));
 

@@ -9,6 +9,7 @@
 #include "analyze/columns/column_cursor.h"
 #include "analyze/steps/steps.h"
 #include "formats/base/buf.h"
+#include "formats/base/sorted.h"
 
 struct busy {
 	struct gt_union done;
@@ -34,21 +35,14 @@ struct fill {
 static size_t step_at(const struct gt_steps_lane *lane, int64_t time, bool at, size_t hint)
 {
 	const struct gt_step *list = lane->steps;
-	size_t low = 0, high = lane->n + 1;
+	size_t low;
 
 #define BEGINS(i) (at ? list[i].at : list[i].host)
 	if (!lane->n || time < BEGINS(0) || time >= BEGINS(lane->n))
 		return lane->n;
 	if (hint < lane->n && BEGINS(hint) <= time && time < BEGINS(hint + 1))
 		return hint;
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (BEGINS(mid) <= time)
-			low = mid;
-		else
-			high = mid;
-	}
+	low = GT_LOWER_BOUND(k, 1, lane->n + 1, BEGINS(k) <= time) - 1;
 #undef BEGINS
 	return low;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "formats/arch/arch.h"
+#include "formats/base/sorted.h"
 
 #define TRIES 16
 #define GOOD_ENOUGH 100 /* ns between the reads around; an idle machine needs 40 to 70 */
@@ -140,17 +141,7 @@ void gt_clock_drop_before(struct gt_clock *c, uint64_t ticks)
  * all after it. */
 static uint32_t piece(const struct gt_clock *c, uint64_t ticks)
 {
-	uint32_t low = 0, high = c->n;
-
-	while (high - low > 1) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (c->knot[mid].ticks <= ticks)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)GT_LOWER_BOUND(k, 1, c->n, c->knot[k].ticks <= ticks) - 1;
 }
 
 int64_t gt_clock_find_(struct gt_clock *c, uint64_t ticks)

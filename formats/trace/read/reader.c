@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "formats/trace/read/reader_internal.h"
+#include "formats/base/sorted.h"
 
 /* entries in memory if the temporary file cannot be written: 72 MiB */
 #define INDEX_IN_MEMORY_MAX (1u << 20)
@@ -348,14 +349,9 @@ static int by_offset(const void *a, const void *b)
 static void place_damage(struct gt_reader *r)
 {
 	for (size_t i = 0; i < r->ndamage; i++) {
-		size_t low = 0, high = r->nsegs;
+		size_t after = GT_LOWER_BOUND(k, 1, r->nsegs, r->segs[k].at <= r->damage[i].offset);
 
-		while (high - low > 1) {
-			size_t mid = low + (high - low) / 2;
-
-			*(r->segs[mid].at <= r->damage[i].offset ? &low : &high) = mid;
-		}
-		r->damage[i].segment = (uint32_t)low;
+		r->damage[i].segment = (uint32_t)after - 1;
 	}
 }
 

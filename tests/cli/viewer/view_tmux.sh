@@ -8,6 +8,7 @@ export LC_ALL=C.UTF-8 TERM=xterm-256color SHELL=/bin/sh ASAN_OPTIONS="${ASAN_OPT
 socket=gt-$$
 t() { tmux -L $socket -f /dev/null "$@"; }
 trap 't kill-server 2>/dev/null' EXIT
+trap 'exit 1' HUP INT TERM	# the trap of EXIT ends the server then, too
 t new-session -d -x 100 -y 30 'exec sh' 2>tmux.err || { skip tmux "tmux does not start: $(tail -n 1 tmux.err)"; exit 0; }
 t set -g status off
 
