@@ -15,7 +15,7 @@ static const struct {
 	{ "w", "uint16_t", 'N' },
 	{ "b", "uint8_t", 'N' },
 	{ "f", "float", 'F' },
-	{ "lzaEQBCDP", "uint64_t", 'N' },
+	{ "lzaVEQBCDP", "uint64_t", 'N' },
 	{ "X", "struct gt_64", 'S' },
 	{ "", "void *", 'P' },
 };

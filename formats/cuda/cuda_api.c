@@ -265,6 +265,7 @@ static const struct part {
 	P('w', NULL, U64, NONE, 1, WORD, 0)
 	P('b', NULL, U64, NONE, 1, WORD, 0)
 	P('l', NULL, HEX, NONE, 1, WORD, 0)
+	P('V', NULL, HEX, NONE, 1, WORD, 0)
 	P('z', NULL, U64, NONE, 1, WORD, 0)
 	P('f', NULL, GT_F_F64, NONE, 1, WORD, 0)
 	P('h', NULL, HEX, NONE, 1, WORD, 0)

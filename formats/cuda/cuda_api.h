@@ -4,26 +4,33 @@
  * works everywhere: it is merely not traced, and counted.
  *
  * Parameters are words "kind:name[=role][!]", in the order of the C prototype. '!' marks those that
- * --args key records. A kind is a letter:
- *   i u      32-bit signed, unsigned (also enums)
- *   l z      64-bit signed/unsigned, size_t
- *   w b      16, 8 bits
- *   f        float
- *   h        a handle (pointer-sized)
+ * --args key records.
+ *
+ *   kind     type of the parameter
+ *   i u      signed, unsigned integer of 32 bits; also enums
+ *   l z      signed, unsigned integer of 64 bits, size_t
+ *   w b f    16 bits, 8 bits, float
+ *   h a      a handle; CUdeviceptr
  *   p        a pointer; only its value is recorded
- *   a        CUdeviceptr
  *   s        const char *
- *   H A Z U I  a pointer to an output: handle, CUdeviceptr, size_t, unsigned, int; read after
- * success X        a 64-byte struct by value (CUipc*Handle) L        const CUlaunchConfig * 2 3 4
- * const CUDA_MEMCPY2D / 3D / 3D_PEER * M        const CUmemAllocationProp * R T      const
- * CUDA_ARRAY_DESCRIPTOR *, const CUDA_ARRAY3D_DESCRIPTOR * N        const CUDA_KERNEL_NODE_PARAMS *
- *   E Q      size_t in elements of 2, 4 bytes; recorded as bytes
- *   P        height of a pitched allocation; gives bytes, too
- *   B C D    height of a rectangle whose width, in elements of 1, 2, 4 bytes, is the parameter
- * before it; gives bytes, too K        const size_t *: an array of sizes, recorded as their sum;
- * the next parameter is its length A role is a word of GT_R_* in lower case: bytes addr stream func
- * grid block shared event graph device context src dst value. Struct kinds expand to several
- * fields; gt_api_fields gives them. */
+ *   HAZUI    pointer to an output, which is read after success: handle, CUdeviceptr, size_t,
+ *            unsigned, int
+ *   X        64 bytes by value (CUipc*Handle)
+ *   V        CUmemLocation by value: two ints
+ *   L        const CUlaunchConfig *
+ *   2 3 4    const CUDA_MEMCPY2D *, const CUDA_MEMCPY3D *, const CUDA_MEMCPY3D_PEER *
+ *   M        const CUmemAllocationProp *
+ *   R T      const CUDA_ARRAY_DESCRIPTOR *, const CUDA_ARRAY3D_DESCRIPTOR *
+ *   N        const CUDA_KERNEL_NODE_PARAMS *
+ *   E Q      size_t in elements of 2 or 4 bytes; recorded in bytes
+ *   P        height of a pitched allocation; the allocation's bytes are recorded, too
+ *   B C D    height of a rectangle. The parameter before it is the width, in elements of 1, 2 or 4
+ *            bytes. The rectangle's bytes are recorded, too
+ *   K        const size_t *: sizes of several copies. The next parameter is the number of copies.
+ *            The sum of the sizes is recorded
+ *
+ * A role is a word of GT_R_* in lower case: bytes addr stream func grid block shared event graph
+ * device context src dst value. Struct kinds expand to several fields; gt_api_fields gives them. */
 #ifndef GT_CUDA_API_H
 #define GT_CUDA_API_H
 #include <stdbool.h>

@@ -54,11 +54,7 @@ static size_t size_of(char kind)
 							 : 8;
 }
 
-/* p: the parameter's description. A location is two ints by value. */
-static size_t alignment_of(const char *p)
-{
-	return *p == 'X' ? 1 : !strncmp(p, "l:location", 10) ? 4 : size_of(*p);
-}
+static size_t alignment_of(char kind) { return kind == 'X' ? 1 : kind == 'V' ? 4 : size_of(kind); }
 
 static void read_parameters(const struct gt_api *api, const uint8_t *params, uint64_t *words)
 {
@@ -67,7 +63,7 @@ static void read_parameters(const struct gt_api *api, const uint8_t *params, uin
 
 	for (const char *p = api->params; *p && n < WORDS_MAX;
 		p += strcspn(p, " "), p += *p == ' ') {
-		align = alignment_of(p);
+		align = alignment_of(*p);
 		at = (at + align - 1) / align * align;
 		words[n++] = parameter(*p, params + at);
 		at += size_of(*p);
