@@ -319,17 +319,6 @@ static void pop_finished(
 	}
 }
 
-static const char *function_of(uint32_t cbid)
-{
-	switch (cbid) {
-#define X(number, name)                                                                            \
-	case number: return #name;
-		GT_CBIDS(X)
-#undef X
-	}
-	return NULL;
-}
-
 /* Driver calls within a runtime call have its correlation id if CUPTI's callbacks report them. Is
  * this another call of the same runtime call? */
 static bool is_same_correlation(
@@ -361,7 +350,7 @@ int gt_gpu_match_cupti_call(const struct gt_gpu_flush *f, const struct gt_gpu_ev
 	struct gt_gpu_pending_call *c = q && e->end >= e->start && e->start > 0
 		? find_call(q, e->start + (e->end - e->start) / 2)
 		: NULL;
-	const char *function = function_of(e->body.call.cbid);
+	const char *function = gt_cuda_driver_name(e->body.call.cbid);
 
 	if (!c || !function || strcmp(function, gt_api[c->call.id].name))
 		return 0;
