@@ -64,7 +64,7 @@ bool gt_gpu_is_captured(const struct gt_gpu_captures *s, const struct gt_gpu_cal
 bool gt_gpu_is_capturing(const struct gt_gpu_captures *s);
 
 /* ---- graph_bodies.c ---- */
-/* A call that launched a graph, and what is known about the times of its work. */
+/* A call that launched a graph, and the known times of its work. */
 struct gt_gpu_graph_launch {
 	struct gt_gpu_call call;
 	uint32_t correlation; /* 0: CUPTI's record of the call has not been matched */

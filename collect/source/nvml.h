@@ -1,6 +1,6 @@
 /* -e nvml: the counters that NVIDIA's management library (libnvidia-ml.so.1) has for every GPU of
- * the machine, sampled at an interval. The recorder uses it as gt_source_nvml (source.h). What is
- * declared here is for its unit test. */
+ * the machine, sampled at an interval. The recorder uses it as gt_source_nvml (source.h). The other
+ * declarations are for its unit test. */
 #ifndef GT_NVML_H
 #define GT_NVML_H
 #include "collect/source/source.h"
