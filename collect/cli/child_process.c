@@ -146,7 +146,7 @@ static int environment_make(
 
 /* ---- the program ---- */
 
-static void become(char *const *argv, const struct environment *e, int tell)
+static void exec_child(char *const *argv, const struct environment *e, int error_pipe)
 {
 	int code;
 
@@ -156,7 +156,7 @@ static void become(char *const *argv, const struct environment *e, int tell)
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
 	execvpe(argv[0], argv, e->list);
 	code = errno;
-	if (write(tell, &code, sizeof(code)) != sizeof(code))
+	if (write(error_pipe, &code, sizeof(code)) != sizeof(code))
 		_exit(GT_EXIT_OWN);
 	_exit(127);
 }
@@ -225,30 +225,30 @@ int gt_child_start(struct gt_child *l, char *const *argv, const struct gt_child_
 	struct gt_err *err)
 {
 	struct environment environment;
-	int tell[2], code;
+	int error_pipe[2], code;
 	ssize_t n;
 
 	l->status = GT_EXIT_OWN;
 	code = environment_make(&environment, s, err);
 	if (code)
 		return code;
-	if (pipe2(tell, O_CLOEXEC)) {
+	if (pipe2(error_pipe, O_CLOEXEC)) {
 		environment_release(&environment);
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	}
 	l->pid = fork();
 	if (!l->pid)
-		become(argv, &environment, tell[1]);
+		exec_child(argv, &environment, error_pipe[1]);
 	code = l->pid < 0 ? errno : 0;
 	environment_release(&environment);
-	close(tell[1]);
+	close(error_pipe[1]);
 	if (l->pid < 0) {
-		close(tell[0]);
+		close(error_pipe[0]);
 		return gt_err_set(err, -code, "cannot start a process: %s", strerror(code));
 	}
-	while ((n = read(tell[0], &code, sizeof(code))) < 0 && errno == EINTR)
+	while ((n = read(error_pipe[0], &code, sizeof(code))) < 0 && errno == EINTR)
 		;
-	close(tell[0]);
+	close(error_pipe[0]);
 	if (n != sizeof(code))
 		return 0; /* exec has closed the pipe */
 	waitpid(l->pid, NULL, 0);
