@@ -1,18 +1,12 @@
-/* A source of events for a test of the contract (collect/source/source.h): a counter "beats" that
- * goes up by one at each interval.
- *
- * It takes this file and one row: the Makefile builds a gtcollect with
- * -D'GT_SOURCES_MORE(X)=X(heartbeat)'. It loses each tenth value, so that the test sees losses, and
- * needs nothing of the machine. */
-#include <errno.h>
+/* A source of events for a test of the contract (collect/source/source.h): a counter that goes up
+ * by one at each interval and loses each tenth value. It takes this file and one row: the Makefile
+ * builds a gtcollect with -D'GT_SOURCES_MORE(X)=X(heartbeat)'. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include "collect/source/source.h"
 #include "formats/trace/clock.h"
-
-extern const struct gt_source gt_source_heartbeat;
 
 struct heartbeat {
 	int timer;
@@ -52,23 +46,20 @@ static int heartbeat_fd(void *state) { return ((struct heartbeat *)state)->timer
 static void declare(struct heartbeat *h, struct gt_writer *w)
 {
 	struct gt_field value = { gt_writer_string(w, "value"), GT_F_U64, GT_R_VALUE };
-	struct gt_type type = {
-		.name = gt_writer_string(w, "beats"), .nfields = 1, .fields = &value
-	};
-	struct gt_track track = { .parent = GT_NONE,
-		.name = gt_writer_string(w, "heart"),
-		.kind = GT_TRACK_CUSTOM,
-		.source = gt_writer_string(w, "heartbeat") };
+	struct gt_type type = { .nfields = 1, .fields = &value };
+	struct gt_track track = { .parent = GT_NONE, .kind = GT_TRACK_CUSTOM };
 
+	type.name = gt_writer_string(w, "beats");
+	track.name = track.source = gt_writer_string(w, "heartbeat");
 	h->type = gt_writer_type(w, &type);
 	h->track = gt_writer_track(w, &track);
 }
 
 static int64_t heartbeat_drain(void *state, struct gt_writer *w, struct gt_err *err)
 {
+	int64_t now = gt_clock_monotonic();
 	struct heartbeat *h = state;
 	uint64_t expired = 0;
-	int64_t now = gt_clock_monotonic();
 	struct gt_row row = { .start = now, .end = now, .nargs = 1 };
 
 	if (read(h->timer, &expired, sizeof(expired)) < 0 || !expired)
